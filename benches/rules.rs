@@ -161,7 +161,7 @@ fn collection(notation: &dyn Notation, games: usize) -> String {
             moves: Vec::new(),
             ranks: None,
             ended: String::new(),
-            occasion: Default::default(),
+            tags: Default::default(),
         };
         while let Turn::Decide(seats) = position.turn() {
             for seat in seats.iter() {

@@ -59,13 +59,13 @@ fn command_standings_of_a_million(bencher: Bencher) {
     let folder = tempfile::tempdir().unwrap_or_else(|error| unreachable!("{error}"));
     let stored = store(folder.path()).unwrap_or_else(|error| unreachable!("{error}"));
     bencher.counter(ItemsCount::new(stored)).bench_local(|| {
-        let told = Command::new(env!("CARGO_BIN_EXE_referee"))
+        let output = Command::new(env!("CARGO_BIN_EXE_referee"))
             .args(["tournament", "standings"])
             .arg(folder.path())
             .output()
             .unwrap_or_else(|error| unreachable!("{error}"));
-        let text = String::from_utf8_lossy(&told.stdout);
-        assert!(text.contains(&format!("{stored} matches")) && told.stderr.is_empty(), "{told:?}");
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(text.contains(&format!("{stored} matches")) && output.stderr.is_empty(), "{output:?}");
     });
 }
 

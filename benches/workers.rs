@@ -133,8 +133,8 @@ fn by_a_worker(config: &str, dir: &str, nats: Option<&Nats>) -> Result<Duration>
     let mut coordinator = start(&[&args[..], &carrier].concat())?;
     let mut lines = BufReader::new(coordinator.stdout.take().ok_or("no output")?).lines();
     let first = lines.next().ok_or("no address")??;
-    let told: serde_json::Value = serde_json::from_str(&first)?;
-    let text = |key: &str| told[key].as_str().unwrap_or_default().to_owned();
+    let output: serde_json::Value = serde_json::from_str(&first)?;
+    let text = |key: &str| output[key].as_str().unwrap_or_default().to_owned();
     let (address, token_file) = (text("address"), text("token_file"));
     let connect = match nats {
         Some(nats) => vec!["--connect", &nats.url],

@@ -74,16 +74,16 @@ pub fn message(data: &[u8]) {
 pub fn record(data: &[u8]) {
     let catalog = Catalog::default();
     let is_valid = record::verify(data, &catalog).is_empty();
-    assert_eq!(record::account(data, &catalog).is_ok(), is_valid);
+    assert_eq!(record::summarize(data, &catalog).is_ok(), is_valid);
     assert_eq!(record::sheet(data, &catalog).is_ok(), is_valid);
     let times = record::times(data).is_ok();
-    let film = record::Film::verified(data, &catalog).and_then(|mut film| {
-        while let Some(step) = film.step()? {
+    let playback = record::Playback::verified(data, &catalog).and_then(|mut playback| {
+        while let Some(step) = playback.step()? {
             step.table.scene(crate::core::seat::Viewer::Public);
         }
         Ok(())
     });
-    assert_eq!(film.is_ok(), is_valid);
+    assert_eq!(playback.is_ok(), is_valid);
     let lines = record::lines(data).all(|line| line.is_ok());
     record::is_sealed(data);
     assert!(!is_valid || (times && lines));

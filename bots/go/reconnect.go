@@ -10,9 +10,9 @@ import (
 )
 
 const (
-	firstDelay = 500 * time.Millisecond // before the first attempt, doubled with each further one
-	mostDelay  = 5 * time.Second        // the referee may be back just before it stops waiting
-	patience   = time.Minute            // after which the referee does not wait any more
+	firstDelay       = 500 * time.Millisecond // before the first attempt, doubled with each further one
+	mostDelay        = 5 * time.Second        // the referee may be back just before it stops waiting
+	reconnectTimeout = time.Minute            // after which the referee does not wait any more
 )
 
 // newInstance returns what all connections of this process have in common.
@@ -39,8 +39,8 @@ func newLoss() *loss {
 func (l *loss) reconnect(connection Connection) io.ReadWriteCloser {
 	for {
 		wait := time.Duration(float64(l.delay) * (0.75 + rand.Float64()/2))
-		if time.Since(l.since)+wait > patience {
-			log.Printf("refereebot: the referee cannot be reached within %.0f s", patience.Seconds())
+		if time.Since(l.since)+wait > reconnectTimeout {
+			log.Printf("refereebot: the referee cannot be reached within %.0f s", reconnectTimeout.Seconds())
 			return nil
 		}
 		time.Sleep(wait)

@@ -13,7 +13,7 @@ import sys
 import threading
 from pathlib import Path
 
-SILENCE, PATIENCE = 2, 30  # seconds
+SILENCE, TIMEOUT = 2, 30  # seconds
 
 
 def said(line: str) -> tuple[str, str]:
@@ -45,11 +45,11 @@ def replay(referee: str, transcript: Path) -> "str | None":
             except queue.Empty:
                 # Some lines come only because the host leaves.
                 process.stdin.close()
-                answer = heard.get(timeout=PATIENCE)
+                answer = heard.get(timeout=TIMEOUT)
             if answer != text + "\n":
                 return f"{transcript.name}, line {number}\n  was {text}\n  is  {answer}"
         process.stdin.close()
-        reader.join(PATIENCE)
+        reader.join(TIMEOUT)
         return None if heard.empty() else f"{transcript.name}: it says more: {heard.get()}"
     except (queue.Empty, OSError) as error:
         return f"{transcript.name}: it does not go on: {error!r}"

@@ -82,18 +82,18 @@ pub(super) fn waits_for_a_pipe(thread: Pid) -> bool {
 
 /// Whether the kernel shows where a thread sleeps. Some kernels are built without this, and some containers hide it.
 #[cfg(target_os = "linux")]
-pub(super) fn are_told() -> bool {
+pub(super) fn are_visible() -> bool {
     use std::sync::mpsc::channel;
     use std::time::Duration;
 
-    let ((tell, told), (wake, sleep)) = (channel(), channel::<()>());
+    let ((sender, receiver), (wake, sleep)) = (channel(), channel::<()>());
     let sleeper = move || {
         // The channel is closed after a timeout.
-        let _ = tell.send(rustix::thread::gettid());
+        let _ = sender.send(rustix::thread::gettid());
         let _ = sleep.recv();
     };
     let Ok(thread) = std::thread::Builder::new().spawn(sleeper) else { return false };
-    let is_told = told.recv().is_ok_and(|id| {
+    let is_visible = receiver.recv().is_ok_and(|id| {
         let folder = format!("/proc/self/task/{id}");
         (0..100).any(|_| {
             std::thread::sleep(Duration::from_millis(1));
@@ -101,12 +101,12 @@ pub(super) fn are_told() -> bool {
         })
     });
     drop(wake);
-    is_told && thread.join().is_ok()
+    is_visible && thread.join().is_ok()
 }
 
 /// On other systems no process can hold a pipe.
 #[cfg(not(target_os = "linux"))]
-pub(super) fn are_told() -> bool {
+pub(super) fn are_visible() -> bool {
     true
 }
 

@@ -20,14 +20,14 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
 use crate::bot::environment;
 use crate::bot::exec::{DESCRIPTORS, EXEC, LENGTH};
-use crate::bot::sandbox::{Confinement, Enclosure, Mode};
+use crate::bot::sandbox::{Confinement, ConfinementGuard, Mode};
 use crate::bot::{Command, PipeGuard, Process, holders};
 use crate::referee::Detail;
 use crate::transport::Wire;
 
 /// How long the system may take to run a program. It takes this long only if it is in trouble, for example with an
 /// unreachable network drive.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How bots are started.
 #[derive(Clone, Debug)]
@@ -96,7 +96,7 @@ impl Launcher {
     /// # Errors
     /// If no thread can be started.
     pub fn open(launch: Launch, most: usize) -> io::Result<Launcher> {
-        let streams = if holders::are_told() { Streams::Pipes } else { Streams::Sockets };
+        let streams = if holders::are_visible() { Streams::Pipes } else { Streams::Sockets };
         Launcher::over(streams, launch, most)
     }
 
@@ -117,18 +117,18 @@ impl Launcher {
         &self,
         work: impl FnOnce(&Starter) -> io::Result<(Process, Wire)> + Send + 'static,
     ) -> io::Result<(Process, Wire)> {
-        let (tell, told) = oneshot::channel();
+        let (sender, receiver) = oneshot::channel();
         // The semaphore is never closed.
         let lease =
             ProcessLease { _jobs: self.jobs.clone(), _place: self.room.clone().acquire_owned().await.ok() };
         let job: StartJob = Box::new(move |starter| {
             let started = work(starter).map(|(process, wire)| (process.with(lease), wire));
             // If the caller has given up, dropping the process kills it.
-            drop(tell.send(started));
+            drop(sender.send(started));
         });
         let is_gone = || io::Error::other("the thread that starts bots broke down");
         self.jobs.send(job).map_err(|_| is_gone())?;
-        told.await.map_err(|_| is_gone())?
+        receiver.await.map_err(|_| is_gone())?
     }
 }
 
@@ -172,12 +172,12 @@ impl Starter {
             let mut spawn = Spawn::new(&command.argv[0]);
             spawn.args(&command.argv[1..]).env_clear().envs(environment).process_group(0);
             let child = stdio.spawn(command, &mut spawn)?;
-            return Ok(Spawned { child, ends: Some(spawn), enclosure: Enclosure::default() });
+            return Ok(Spawned { child, ends: Some(spawn), guard: ConfinementGuard::default() });
         };
         let (launched, theirs) = UnixStream::pair()?;
         let Stdio { input, output, errors } = stdio;
         let mut spawn = Spawn::new(program);
-        let (confinement, enclosure) = Confinement::of(command, &mut environment)?;
+        let (confinement, guard) = Confinement::of(command, &mut environment)?;
         let json = serde_json::to_string(&confinement)?;
         spawn.arg0("referee").arg(EXEC).arg(json).arg("--").args(&command.argv).env_clear();
         // The referee itself may need these to run.
@@ -193,7 +193,7 @@ impl Starter {
             // It has normally exited already.
             let _ = child.start_kill();
         }
-        handed_over.map(|()| Spawned { child, ends: None, enclosure })
+        handed_over.map(|()| Spawned { child, ends: None, guard })
     }
 }
 
@@ -202,7 +202,7 @@ pub(super) struct Spawned {
     pub(super) child: Child,
     /// Keeps the bot's ends of its pipes open.
     pub(super) ends: Option<Spawn>,
-    pub(super) enclosure: Enclosure,
+    pub(super) guard: ConfinementGuard,
 }
 
 /// The bot's ends of its pipes.
@@ -229,8 +229,8 @@ fn hand_over(
     environment: &BTreeMap<OsString, OsString>,
     is_inside: bool,
 ) -> io::Result<()> {
-    launched.set_read_timeout(Some(PATIENCE))?;
-    launched.set_write_timeout(Some(PATIENCE))?;
+    launched.set_read_timeout(Some(TIMEOUT))?;
+    launched.set_write_timeout(Some(TIMEOUT))?;
     let mut bytes = Vec::new();
     for (name, value) in environment {
         bytes.extend([name.as_bytes(), b"=", value.as_bytes(), b"\0"].concat());
@@ -249,11 +249,11 @@ fn hand_over(
     let sent = sendmsg(&launched, &[IoSlice::new(&length)], &mut ancillary, SendFlags::empty())?;
     drop(stdio);
     let mut number = [0; 4];
-    let told = launched
+    let started = launched
         .write_all(&length[sent..])
         .and_then(|()| launched.write_all(&bytes))
         .and_then(|()| launched.read_exact(&mut number));
-    told.map_err(|error| match error.kind() {
+    started.map_err(|error| match error.kind() {
         // It has ended, before or after it read everything.
         io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe => {
             io::Error::other("its sandbox cannot be built")

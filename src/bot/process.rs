@@ -16,7 +16,7 @@ use tokio::sync::watch;
 
 use crate::bot::launcher::{ProcessLease, Spawned, Starter, Stdio, Streams};
 use crate::bot::lineage::first_child;
-use crate::bot::sandbox::Enclosure;
+use crate::bot::sandbox::ConfinementGuard;
 use crate::bot::{Command, Stderr};
 use crate::referee::Detail;
 use crate::transport::{Mark, Wire};
@@ -39,7 +39,7 @@ pub struct Process {
     /// `/proc/PID/stat`, where it exists: kept open because it is read at every match.
     stat: Option<File>,
     lease: Option<ProcessLease>,
-    enclosure: Enclosure,
+    guard: ConfinementGuard,
 }
 
 impl Process {
@@ -55,7 +55,7 @@ impl Process {
         let stdio = Stdio { input: its_input, output: its_output, errors: its_errors.into() };
         let mark = Arc::<Mark>::default();
         let spawned = starter.spawn(command, stdio).map_err(|error| stderr.explain(error));
-        let Spawned { mut child, ends, enclosure } = spawned?;
+        let Spawned { mut child, ends, guard } = spawned?;
         let group = child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
         let group = group.ok_or_else(|| io::Error::other("the process has no id"))?;
         if starter.streams() == Streams::Pipes {
@@ -63,15 +63,15 @@ impl Process {
             starter.pipe_guard().watch(group, pipes, &mark);
         }
         // Bubblewrap has a child that is the first process of the namespace, and the bot is the first child of that.
-        let first = if enclosure.is_wrapped { first_child(group) } else { None };
+        let first = if guard.is_wrapped { first_child(group) } else { None };
         let inner = first.and_then(first_child).unwrap_or(group);
         let stat = File::open(format!("/proc/{}/stat", inner.as_raw_nonzero())).ok();
-        let (tell, has_exited) = watch::channel(false);
-        let process = Process { group, inner, has_exited, stderr, mark, stat, lease: None, enclosure };
+        let (exited, has_exited) = watch::channel(false);
+        let process = Process { group, inner, has_exited, stderr, mark, stat, lease: None, guard };
         process.stderr.drain(ends)?;
         let mark = process.mark.clone();
-        let &Enclosure { is_wrapped, memory, file, .. } = &process.enclosure;
-        let cgroup = process.enclosure.cgroup.clone();
+        let &ConfinementGuard { is_wrapped, memory, file, .. } = &process.guard;
+        let cgroup = process.guard.cgroup.clone();
         let wire = match starter.streams() {
             Streams::Pipes => Wire::pipes(our_input, our_output, Some(mark.clone())),
             Streams::Sockets => Wire::sockets(our_input, our_output),
@@ -92,7 +92,7 @@ impl Process {
             if let Some(first) = first {
                 reap(first).await;
             }
-            tell.send_replace(true);
+            exited.send_replace(true);
             on_exit(how);
         });
         Ok((process, wire))
@@ -112,7 +112,7 @@ impl Process {
     /// The CPU time of the process and of the children that it has waited for, in steps of 10 ms. None if the process has
     /// exited, and on systems without `/proc`. With a control group, of all its processes.
     pub fn cpu(&self) -> Option<Duration> {
-        if let Some(cgroup) = &self.enclosure.cgroup {
+        if let Some(cgroup) = &self.guard.cgroup {
             return cgroup.cpu();
         }
         let mut buffer = [0; 1024];
@@ -127,11 +127,11 @@ impl Process {
 
     /// Ends the process after its stream has been closed: SIGTERM after 2 s, SIGKILL after 1 s more.
     pub async fn end(mut self) {
-        for (patience, signal) in
+        for (timeout_ms, signal) in
             [(limits::END_OF_INPUT_MS, Signal::TERM), (limits::SIGTERM_MS, Signal::KILL)]
         {
             let exit = self.has_exited.wait_for(|&has_exited| has_exited);
-            if tokio::time::timeout(Duration::from_millis(patience), exit).await.is_ok() {
+            if tokio::time::timeout(Duration::from_millis(timeout_ms), exit).await.is_ok() {
                 break;
             }
             tracing::debug!(group = %self.group, ?signal, "the bot did not end");

@@ -21,7 +21,7 @@ const READ: usize = 64 * 1024;
 /// lanes. The bot waits only if it writes more than a pipe holds meanwhile.
 const REST: Duration = Duration::from_millis(5);
 /// The timeout of [`Cut::wait`]. No lane waits; on a busy machine the drain may get a processor late.
-const PATIENCE: Duration = Duration::from_millis(500);
+const TIMEOUT: Duration = Duration::from_millis(500);
 const STACK: usize = 64 * 1024;
 
 /// The standard error of a process. It can be read after the process has exited.
@@ -164,9 +164,9 @@ impl Stderr {
     }
 
     /// What can be read: data, end-of-file, or both. None on timeout.
-    fn ready(&self, patience: Option<&Timespec>) -> Option<PollFlags> {
+    fn ready(&self, timeout: Option<&Timespec>) -> Option<PollFlags> {
         let mut fds = [PollFd::new(&self.0.pipe, PollFlags::IN)];
-        let ready = rustix::io::retry_on_intr(|| poll(&mut fds, patience)).is_ok_and(|ready| ready > 0);
+        let ready = rustix::io::retry_on_intr(|| poll(&mut fds, timeout)).is_ok_and(|ready| ready > 0);
         ready.then(|| fds[0].revents())
     }
 
@@ -197,8 +197,8 @@ impl Cut {
             Made::Now(said) => return said,
             Made::Later(stderr, made) => (stderr, made),
         };
-        let patience = if stderr.drained().is_stuck { Duration::ZERO } else { PATIENCE };
-        if let Ok(said) = made.recv_timeout(patience) {
+        let timeout = if stderr.drained().is_stuck { Duration::ZERO } else { TIMEOUT };
+        if let Ok(said) = made.recv_timeout(timeout) {
             return said;
         }
         let mut drained = stderr.drained();

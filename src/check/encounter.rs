@@ -232,7 +232,7 @@ impl Matches for EncounterMatches<'_, '_> {
 
 /// What became of a line.
 #[derive(Debug)]
-pub(crate) enum Heard {
+pub(crate) enum LineOutcome {
     /// Nothing: it was empty or `pong`.
     Nothing,
     /// The match with this index handled it. Errors are written to its outbox.
@@ -244,22 +244,22 @@ pub(crate) enum Heard {
 }
 
 /// Handles a line of a bot that has greeted and has a seat in each of these matches, as a lane does.
-pub(crate) fn hear(matches: &mut [(&mut Encounter, Seat)], line: Line<'_>) -> Heard {
+pub(crate) fn handle_line(matches: &mut [(&mut Encounter, Seat)], line: Line<'_>) -> LineOutcome {
     let running = (0..).zip(&*matches).filter(|(_, (encounter, _))| !encounter.has_sent_end);
     let seats = running.map(|(index, (_, seat))| (index, *seat)).collect();
     let sender = Sender { has_greeted: true, may_open: false };
     match route(line, sender, &EncounterMatches { matches, seats }) {
         // After its `hello`, and as it may not open matches, only the first is possible.
-        Routed::Nothing | Routed::Hello(_) | Routed::NoMessage(..) | Routed::Open(_) => Heard::Nothing,
+        Routed::Nothing | Routed::Hello(_) | Routed::NoMessage(..) | Routed::Open(_) => LineOutcome::Nothing,
         Routed::Bye => {
             for (encounter, seat) in matches {
                 encounter.lose(*seat, FaultCode::Disconnected, &Detail::SaidBye);
             }
-            Heard::Bye
+            LineOutcome::Bye
         }
         Routed::Match(index, input) => {
             matches[index].0.handle(input.event());
-            Heard::ByMatch(index)
+            LineOutcome::ByMatch(index)
         }
         Routed::Rejected(rejection) => {
             let refused = rejection.refused;
@@ -268,13 +268,13 @@ pub(crate) fn hear(matches: &mut [(&mut Encounter, Seat)], line: Line<'_>) -> He
                     encounter.handle(Event::Refused { seat: *seat, refused });
                 }
             }
-            Heard::Rejected(rejection)
+            LineOutcome::Rejected(rejection)
         }
     }
 }
 
 /// Finds out what a line means of a bot whose `hello` is awaited, as a lane does.
-pub(crate) fn hear_greeting(line: Line<'_>) -> Routed<'_, usize> {
+pub(crate) fn read_greeting(line: Line<'_>) -> Routed<'_, usize> {
     let sender = Sender { has_greeted: false, may_open: false };
     route(line, sender, &EncounterMatches { matches: &[], seats: Vec::new() })
 }

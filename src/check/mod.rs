@@ -15,7 +15,7 @@ mod talk;
 mod verdict;
 
 pub use encounter::Encounter;
-pub(crate) use encounter::{Heard, hear, hear_greeting};
+pub(crate) use encounter::{LineOutcome, handle_line, read_greeting};
 pub use rule::Rule;
 pub use setup::Check;
 pub use talk::{BotOutput, Talk, hello};

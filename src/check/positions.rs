@@ -88,7 +88,7 @@ fn walk(
             }
         }
         for seat in seating.all().iter() {
-            for index in 0..table.told() {
+            for index in 0..table.event_count() {
                 let mut event = Vec::new();
                 table.write_event(index, Viewer::Seat(seat), &mut event);
                 events[seat.index()].push(event);

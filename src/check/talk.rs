@@ -78,9 +78,9 @@ impl Talk {
     /// # Errors
     /// When it cannot be started.
     pub(super) async fn start_apart(command: &Command, launch: Launch) -> io::Result<Talk> {
-        let (tell, exit) = watch::channel(None);
+        let (exited, exit) = watch::channel(None);
         let on_exit = move |how| {
-            tell.send_replace(Some(how));
+            exited.send_replace(Some(how));
         };
         let launcher = Launcher::open(launch, 1)?;
         let command = command.clone();

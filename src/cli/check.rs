@@ -105,7 +105,7 @@ pub(super) fn run(args: Args, catalog: &Catalog) -> Result<Exit, Failure> {
     };
     let mut out = Screen(Tolerant::new());
     let is_live = !args.json && io::stderr().is_terminal();
-    let tell = |outcome: &StepResult| {
+    let on_outcome = |outcome: &StepResult| {
         if args.json {
             // `Tolerant` keeps the error until the end.
             let _ = writeln!(out, "{}", json::text(outcome));
@@ -115,7 +115,7 @@ pub(super) fn run(args: Args, catalog: &Catalog) -> Result<Exit, Failure> {
     };
     let done = block_on(async {
         tokio::select! {
-            outcomes = check.run(tell) => Some(outcomes),
+            outcomes = check.run(on_outcome) => Some(outcomes),
             () = interrupted() => None,
         }
     })?;

@@ -10,7 +10,7 @@ use referee_protocol::words::{ErrorCode, FaultCode};
 use tokio::time::Instant;
 
 use crate::bot::Command;
-use crate::check::{BotOutput, Encounter, Heard, Talk, hear, hear_greeting, hello};
+use crate::check::{BotOutput, Encounter, LineOutcome, Talk, handle_line, hello, read_greeting};
 use crate::cli::bots::{block_on, launch};
 use crate::cli::options::{ClockOption, GameOptions, clock, random_seed};
 use crate::cli::output::Tolerant;
@@ -96,19 +96,19 @@ impl DebugScreen {
 
     /// Sends lines to a player and displays them.
     async fn send(&mut self, player: &mut SeatedBot, lines: &[u8]) -> io::Result<()> {
-        let patience = Duration::from_millis(limits::STALLED_MS);
+        let timeout = Duration::from_millis(limits::STALLED_MS);
         if !player.is_shown {
-            player.talk.send(lines, patience).await;
+            player.talk.send(lines, timeout).await;
         } else if self.is_asking {
             for line in lines.split_inclusive(|&byte| byte == b'\n') {
                 self.show('>', line)?;
                 self.ask()?;
-                player.talk.send(line, patience).await;
+                player.talk.send(line, timeout).await;
             }
         } else {
             // In one write, as in a real match.
             lines.split_inclusive(|&byte| byte == b'\n').try_for_each(|line| self.show('>', line))?;
-            player.talk.send(lines, patience).await;
+            player.talk.send(lines, timeout).await;
         }
         Ok(())
     }
@@ -241,7 +241,7 @@ async fn greet(player: &mut SeatedBot, screen: &mut DebugScreen) -> io::Result<R
                 return Ok(Err(format!("{}: {detail}", FaultCode::NoStart)));
             }
         };
-        let rejection = match hear_greeting(line) {
+        let rejection = match read_greeting(line) {
             Routed::Hello(hello) => match BotHello::check(hello) {
                 Ok(hello) => return Ok(Ok(hello)),
                 Err(HelloError::Protocol(detail)) => {
@@ -306,7 +306,7 @@ async fn play(
             }
         };
         let player = &mut players[index];
-        if let Heard::Rejected(rejection) = hear(&mut [(&mut encounter, player.seat)], line) {
+        if let LineOutcome::Rejected(rejection) = handle_line(&mut [(&mut encounter, player.seat)], line) {
             screen.send(player, &error(rejection)).await?;
         }
     }

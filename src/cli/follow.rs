@@ -12,7 +12,7 @@ use crate::cli::screen::{complain, stdout};
 use crate::cli::{Exit, Failure};
 
 /// The time to connect, and for the head of a response.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 /// The time without a byte after which the connection is given up; the server sends something every 15 s.
 const SILENCE: Duration = Duration::from_secs(45);
 /// The time between two attempts to connect.
@@ -67,8 +67,8 @@ enum StreamEnd {
 pub(super) fn follow(url: &str) -> Result<Exit, Failure> {
     let agent: Agent = Agent::config_builder()
         .http_status_as_error(false)
-        .timeout_connect(Some(PATIENCE))
-        .timeout_recv_response(Some(PATIENCE))
+        .timeout_connect(Some(TIMEOUT))
+        .timeout_recv_response(Some(TIMEOUT))
         .timeout_per_read(Some(SILENCE))
         .build()
         .into();

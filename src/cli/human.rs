@@ -19,7 +19,7 @@ use crate::report::{evidence_lines, result_line};
 use crate::runner::{Evidence, PlayEvent, PlayResult, Watch};
 
 /// How long to wait until the person's side has displayed its last messages, before the result is printed.
-const PATIENCE: Duration = Duration::from_millis(500);
+const TIMEOUT: Duration = Duration::from_millis(500);
 
 /// Play a match yourself at the terminal, against bots
 ///
@@ -41,22 +41,22 @@ pub(super) fn run(args: Args, catalog: &Catalog) -> Result<Exit, Failure> {
     let watch: Watch = Box::new(move |play, _| BoardText(play.table(), viewer).to_string());
     play.runner.watch = Some(watch);
     let listener = socket.listener().map_err(Failure::cannot_run)?;
-    let (tell, told) = channel();
+    let (sender, ended) = channel();
     // Not joined: it may still wait for the keyboard when the match is over.
     thread::spawn(move || {
         let played = listener.accept().and_then(|(stream, _)| Person::new(stream, rules, seating)?.play());
-        let _ = tell.send(played);
+        let _ = sender.send(played);
     });
     let (mut board, mut result) = (String::new(), None);
     let PlayResult { summary, stopped } = with_bots(|| {
-        let tell = |step: PlayEvent<'_>| match step {
+        let on_event = |step: PlayEvent<'_>| match step {
             PlayEvent::Moved(text) => text.clone_into(&mut board),
             PlayEvent::Ended(report) => result = Some((result_line(report), report.record.clone())),
             PlayEvent::SetEnded(_) | PlayEvent::Listening(_) | PlayEvent::Waiting(_) => {}
         };
-        play.run(interrupted(), tell)
+        play.run(interrupted(), on_event)
     });
-    let _ = told.recv_timeout(PATIENCE);
+    let _ = ended.recv_timeout(TIMEOUT);
     if let Some((line, record)) = result {
         let mut out = screen::stdout();
         write!(out, "\n{board}\n{line}\n")?;

@@ -379,7 +379,7 @@ pub(super) struct TournamentCheck<'a> {
     pub(super) game: &'a str,
     /// The number of matches; in a knockout the maximum.
     pub(super) matches: u64,
-    pub(super) entrants: Vec<Checkup<'a>>,
+    pub(super) entrants: Vec<EntrantCheck<'a>>,
 }
 
 /// Whether an entrant starts.
@@ -396,7 +396,7 @@ pub(super) enum StartStatus {
 
 /// An entrant, and whether it starts.
 #[derive(Serialize)]
-pub(super) struct Checkup<'a> {
+pub(super) struct EntrantCheck<'a> {
     pub(super) name: &'a str,
     pub(super) source: String,
     pub(super) verdict: StartStatus,

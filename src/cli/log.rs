@@ -8,7 +8,7 @@ use std::time::Duration;
 /// The maximum number of bytes that wait to be written. Later entries are dropped and counted.
 const MOST: usize = 1024 * 1024;
 /// How long to wait for a slow reader at exit.
-const PATIENCE: Duration = Duration::from_secs(1);
+const TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The log. Dropping it waits until everything has been written, unless the reader is blocked.
 pub(super) struct StderrLog(Arc<SharedLog>);
@@ -56,7 +56,7 @@ impl Drop for StderrLog {
         let mut state = self.0.state();
         state.is_over = true;
         self.0.changed.notify_all();
-        drop(self.0.changed.wait_timeout_while(state, PATIENCE, |state| !state.is_written));
+        drop(self.0.changed.wait_timeout_while(state, TIMEOUT, |state| !state.is_written));
     }
 }
 

@@ -79,7 +79,7 @@ impl Person {
             let message: Value = serde_json::from_str(&line?)?;
             match message["type"].as_str() {
                 Some("hello") => {
-                    self.tell(
+                    self.send(
                         &json!({"type": "hello", "protocol": referee_protocol::PROTOCOL, "name": "human"}),
                     )?;
                 }
@@ -97,7 +97,7 @@ impl Person {
         Ok(())
     }
 
-    fn tell(&self, message: &Value) -> io::Result<()> {
+    fn send(&self, message: &Value) -> io::Result<()> {
         (&self.referee).write_all(format!("{message}\n").as_bytes())
     }
 
@@ -112,7 +112,7 @@ impl Person {
             let name = mate["name"].as_str().unwrap_or_default();
             writeln!(self.out, "Your partner is {name}, in seat {seat}.")?;
         }
-        self.tell(&json!({"type": "ready", "match": start["match"], "seat": start["seat"]}))?;
+        self.send(&json!({"type": "ready", "match": start["match"], "seat": start["seat"]}))?;
         self.start = start;
         Ok(())
     }
@@ -174,7 +174,7 @@ impl Person {
             }
         };
         let (of, seat) = (&turn["match"], &turn["seat"]);
-        self.tell(&match choice {
+        self.send(&match choice {
             Choice::Resign => json!({"type": "resign", "match": of, "seat": seat}),
             Choice::Accept => json!({"type": "accept_draw", "match": of, "seat": seat, "turn": turn["turn"]}),
             Choice::Move { text, offers_draw } => json!({

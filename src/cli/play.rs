@@ -134,7 +134,7 @@ pub(super) fn run(mut args: Args, catalog: &Catalog) -> Result<Exit, Failure> {
         announce(&server.url(), args.json)?;
         play.runner.live = Some(server.feed());
     }
-    let PlayResult { summary, stopped } = with_bots(|| play.run(interrupted(), |step| printer.tell(step)));
+    let PlayResult { summary, stopped } = with_bots(|| play.run(interrupted(), |step| printer.print(step)));
     printer.summary(&summary, mirror.is_some());
     if let Some(server) = watch {
         server.close();
@@ -188,7 +188,7 @@ impl MatchPrinter {
         let _ = writeln!(self.out, "{line}");
     }
 
-    fn tell(&mut self, step: PlayEvent<'_>) {
+    fn print(&mut self, step: PlayEvent<'_>) {
         match step {
             PlayEvent::Listening(address) => {
                 self.progress.line(format!("listening on {address}"));

@@ -20,7 +20,7 @@ const LINE_APART: Duration = Duration::from_secs(5);
 /// Without a terminal, the maximum time between two lines.
 const STILL_ALIVE: Duration = Duration::from_secs(60);
 /// How long to wait at the end for a terminal that blocks.
-const PATIENCE: Duration = Duration::from_secs(1);
+const TIMEOUT: Duration = Duration::from_secs(1);
 
 /// A bar with this template, drawn when it is updated.
 pub(super) fn bar(length: u64, template: &str) -> ProgressBar {
@@ -93,7 +93,7 @@ impl SharedProgress {
 }
 
 /// Queries the current progress.
-type Look = Box<dyn FnMut() -> RunProgress + Send>;
+type ProgressQuery = Box<dyn FnMut() -> RunProgress + Send>;
 
 impl Progress {
     /// A run of this number of matches.
@@ -102,8 +102,8 @@ impl Progress {
     }
 
     /// A run whose number of matches may change.
-    pub(super) fn of_changing(look: impl FnMut() -> RunProgress + Send + 'static) -> Progress {
-        Progress::start(|| Display::of(0, MATCHES), Some(Box::new(look)))
+    pub(super) fn of_changing(query: impl FnMut() -> RunProgress + Send + 'static) -> Progress {
+        Progress::start(|| Display::of(0, MATCHES), Some(Box::new(query)))
     }
 
     /// A single match: only lines.
@@ -116,11 +116,11 @@ impl Progress {
         Progress::start(move || Display::of(length, words), None)
     }
 
-    fn start(display: impl FnOnce() -> Display + Send + 'static, look: Option<Look>) -> Progress {
+    fn start(display: impl FnOnce() -> Display + Send + 'static, query: Option<ProgressQuery>) -> Progress {
         let shared = Arc::<SharedProgress>::default();
         let draw = {
             let shared = shared.clone();
-            move || draw(&shared, display(), look)
+            move || draw(&shared, display(), query)
         };
         // Without a thread nothing is displayed.
         if let Err(error) = thread::Builder::new().name("progress".to_owned()).spawn(draw) {
@@ -151,7 +151,7 @@ impl Progress {
         let mut news = self.0.news();
         news.is_over = true;
         self.0.changed.notify_all();
-        drop(self.0.changed.wait_timeout_while(news, PATIENCE, |news| !news.is_removed));
+        drop(self.0.changed.wait_timeout_while(news, TIMEOUT, |news| !news.is_removed));
     }
 }
 
@@ -236,9 +236,9 @@ impl ProgressLines {
 
     /// Whether a line is due at this position.
     fn is_due(&self, position: u64, now: Instant) -> bool {
-        let (at, told) = self.last;
+        let (at, shown) = self.last;
         let since = now - at;
-        since >= STILL_ALIVE || (position != told && since >= LINE_APART)
+        since >= STILL_ALIVE || (position != shown && since >= LINE_APART)
     }
 
     fn line(&mut self, (position, length): (u64, u64), message: &str, now: Instant) -> String {
@@ -253,9 +253,9 @@ impl ProgressLines {
     }
 }
 
-fn draw(shared: &SharedProgress, mut display: Display, mut look: Option<Look>) {
-    if let Some(look) = &mut look {
-        display.show(look());
+fn draw(shared: &SharedProgress, mut display: Display, mut query: Option<ProgressQuery>) {
+    if let Some(query) = &mut query {
+        display.show(query());
     }
     display.bar.reset_eta();
     if !display.bar.is_hidden() {
@@ -288,11 +288,11 @@ fn draw(shared: &SharedProgress, mut display: Display, mut look: Option<Look>) {
         if let Some(message) = message {
             bar.set_message(message);
         }
-        match &mut look {
+        match &mut query {
             None => bar.set_position(shared.position.load(Ordering::Relaxed)),
-            Some(look) if now() >= next_look => {
+            Some(query) if now() >= next_look => {
                 let began = now();
-                display.show(look());
+                display.show(query());
                 next_look = now() + OFTEN.max(9 * began.elapsed());
             }
             Some(_) => {}
@@ -315,20 +315,20 @@ mod tests {
         let began = now();
         let mut lines = ProgressLines::new(MATCHES, began);
         // The position at each second, and the lines that are due.
-        let mut told = |positions: &[u64]| -> Vec<String> {
-            let mut told = Vec::new();
+        let mut lines_of = |positions: &[u64]| -> Vec<String> {
+            let mut printed = Vec::new();
             for (second, &position) in positions.iter().enumerate() {
                 let now = began + Duration::from_secs(second as u64);
                 if lines.is_due(position, now) {
-                    told.push(lines.line((position, 99), ", a 1", now));
+                    printed.push(lines.line((position, 99), ", a 1", now));
                 }
             }
-            told
+            printed
         };
         let fast: Vec<u64> = (0..12).collect();
-        assert_eq!(told(&fast), ["5/99 matches after 5s: a 1", "10/99 matches after 10s: a 1"]);
+        assert_eq!(lines_of(&fast), ["5/99 matches after 5s: a 1", "10/99 matches after 10s: a 1"]);
         let mut slow = vec![10; 80];
         slow[18..].fill(11);
-        assert_eq!(told(&slow), ["11/99 matches after 18s: a 1", "11/99 matches after 1m 18s: a 1"]);
+        assert_eq!(lines_of(&slow), ["11/99 matches after 18s: a 1", "11/99 matches after 1m 18s: a 1"]);
     }
 }

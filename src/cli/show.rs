@@ -11,9 +11,9 @@ use crate::cli::output::{has_colours, stdout};
 use crate::cli::{Exit, Failure};
 use crate::core::printable::printable;
 use crate::core::{Catalog, Seat, Viewer};
-use crate::record::{BotLine, Difference, Film};
+use crate::record::{BotLine, Difference, Playback};
 use crate::report::Scoresheet;
-use crate::report::replay::{Reel, marked, page, svg};
+use crate::report::replay::{MatchReplay, marked, page, svg};
 
 /// Print recorded matches with boards, or write a page that plays them
 ///
@@ -74,14 +74,14 @@ fn invalid(path: &Path) -> impl Fn(Difference) -> Failure {
 }
 
 /// Opens a record for a viewer.
-fn open<'a>(path: &Path, record: &'a [u8], view: Viewer, catalog: &Catalog) -> Result<Film<'a>, Failure> {
-    let mut film = Film::open(record, catalog).map_err(invalid(path))?;
-    let seats = film.setup().header.seats.len();
+fn open<'a>(path: &Path, record: &'a [u8], view: Viewer, catalog: &Catalog) -> Result<Playback<'a>, Failure> {
+    let mut playback = Playback::open(record, catalog).map_err(invalid(path))?;
+    let seats = playback.setup().header.seats.len();
     match view {
         Viewer::Seat(seat) if seat.index() >= seats => {
             Err(Failure::usage(format!("--view {seat}: the seats are 0 to {}", seats - 1)))
         }
-        _ => Ok(film),
+        _ => Ok(playback),
     }
 }
 
@@ -94,13 +94,13 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
     }
     let files = expand(&args.files, &["jsonl", "html"])?;
     if args.html {
-        let mut reels = Vec::new();
+        let mut replays = Vec::new();
         for file in &files {
             let record = read(file)?;
             open(file, &record, args.view, catalog)?;
-            reels.push(Film::open(&record, catalog).and_then(Reel::of).map_err(invalid(file))?);
+            replays.push(Playback::open(&record, catalog).and_then(MatchReplay::of).map_err(invalid(file))?);
         }
-        args.output.write(page(&reels, args.view, args.turn.unwrap_or(0)).as_bytes())?;
+        args.output.write(page(&replays, args.view, args.turn.unwrap_or(0)).as_bytes())?;
     } else if args.svg {
         let [file] = &files[..] else {
             return Err(Failure::usage(format!("--svg draws one record, not {}", files.len())));
@@ -120,10 +120,10 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
 /// A position as a picture.
 fn picture(path: &Path, args: &Args, catalog: &Catalog) -> Result<String, Failure> {
     let record = read(path)?;
-    let mut film = open(path, &record, args.view, catalog)?;
-    let header = film.setup().header.clone();
+    let mut playback = open(path, &record, args.view, catalog)?;
+    let header = playback.setup().header.clone();
     let (mut before, mut scene, mut moves) = (None, None, 0);
-    while let Some(step) = film.step().map_err(invalid(path))? {
+    while let Some(step) = playback.step().map_err(invalid(path))? {
         if args.turn.is_none_or(|turn| moves < turn || scene.is_none())
             && (scene.is_none() || moves < step.moves)
         {
@@ -147,8 +147,8 @@ struct ShownStep {
 /// Prints a match.
 fn print(path: &Path, args: &Args, catalog: &Catalog) -> Result<(), Failure> {
     let record = read(path)?;
-    let mut film = open(path, &record, args.view, catalog)?;
-    let header = film.setup().header.clone();
+    let mut playback = open(path, &record, args.view, catalog)?;
+    let header = playback.setup().header.clone();
     let mut scoresheet = Scoresheet::new(args.view, has_colours());
     let first = args.turn.unwrap_or(0);
     let mut out = stdout();
@@ -156,7 +156,7 @@ fn print(path: &Path, args: &Args, catalog: &Catalog) -> Result<(), Failure> {
     let title = format!("{} {}: {}", header.r#match, header.game, names.join(" - "));
     writeln!(out, "{}", printable(&title))?;
     let mut kept = Vec::new();
-    while let Some(step) = film.step().map_err(invalid(path))? {
+    while let Some(step) = playback.step().map_err(invalid(path))? {
         let mut text = Vec::new();
         scoresheet.step(&mut text, &header, &step)?;
         if args.step {
@@ -169,7 +169,7 @@ fn print(path: &Path, args: &Args, catalog: &Catalog) -> Result<(), Failure> {
     if args.step && !step_through(&mut out, &kept, first)? {
         return Ok(());
     }
-    if let Some(ending) = film.ending() {
+    if let Some(ending) = playback.ending() {
         let ranks = ending.ranks.as_ref().map(|ranks| format!(", ranks {ranks:?}")).unwrap_or_default();
         let ended_by = ending.ended_by.to_string();
         let reason = if ending.reason == ended_by { String::new() } else { format!(" ({})", ending.reason) };
@@ -178,7 +178,7 @@ fn print(path: &Path, args: &Args, catalog: &Catalog) -> Result<(), Failure> {
     // A bot's standard error may reveal what only its seat may see.
     let is_shown = |seat| args.view == Viewer::Omniscient || args.view == Viewer::Seat(seat);
     for BotLine { seat, stderr, .. } in
-        film.bots().iter().filter(|bot| is_shown(bot.seat) && !bot.stderr.is_empty())
+        playback.bots().iter().filter(|bot| is_shown(bot.seat) && !bot.stderr.is_empty())
     {
         let name = header.seats.get(seat.index()).map_or("", |seat| &seat.name);
         writeln!(out, "\nstandard error of {}:", printable(name))?;

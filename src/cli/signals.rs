@@ -7,6 +7,8 @@ use std::thread;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::oneshot;
 
+use crate::runner::signalled;
+
 static IS_INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
 /// Whether the process was interrupted since [`interrupted`] was called.
@@ -20,24 +22,20 @@ pub(super) fn is_interrupted() -> bool {
 /// A thread of its own listens to the signals, so that they are handled even if other threads block. Polling one
 /// channel per decision is also cheaper than polling three listeners.
 pub(super) fn interrupted() -> impl Future<Output = ()> {
-    let (tell, told) = oneshot::channel();
-    let mut tell = Some(tell);
+    let (sender, receiver) = oneshot::channel();
+    let mut sender = Some(sender);
     on_each(move |_| {
         // The run may be over already.
-        let _ = tell.take().map(|tell| tell.send(()));
+        let _ = sender.take().map(|sender| sender.send(()));
     });
-    async {
-        if told.await.is_err() {
-            std::future::pending::<()>().await;
-        }
-    }
+    async { signalled(&mut Some(receiver)).await }
 }
 
 /// Calls this on a thread of its own for each signal that interrupts the process, with its number from 1. Must be called
 /// before any bot is started.
-pub(super) fn on_each(tell: impl FnMut(u32) + Send + 'static) {
+pub(super) fn on_each(on_signal: impl FnMut(u32) + Send + 'static) {
     let (ready, is_ready) = sync_channel(1);
-    let listener = thread::Builder::new().name("signals".to_owned()).spawn(|| listen(ready, tell));
+    let listener = thread::Builder::new().name("signals".to_owned()).spawn(|| listen(ready, on_signal));
     match listener {
         // The thread reports when it listens, or ends if it cannot.
         Ok(_) => drop(is_ready.recv()),
@@ -45,7 +43,7 @@ pub(super) fn on_each(tell: impl FnMut(u32) + Send + 'static) {
     }
 }
 
-fn listen(ready: SyncSender<()>, mut tell: impl FnMut(u32)) {
+fn listen(ready: SyncSender<()>, mut on_signal: impl FnMut(u32)) {
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => return tracing::warn!(%error, "cannot listen for signals"),
@@ -67,7 +65,7 @@ fn listen(ready: SyncSender<()>, mut tell: impl FnMut(u32)) {
             })
             .await;
             IS_INTERRUPTED.store(true, Ordering::Relaxed);
-            tell(number);
+            on_signal(number);
         }
     });
 }

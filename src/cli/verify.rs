@@ -101,7 +101,7 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
     }
     if args.json || files.len() > 1 {
         let VerifyPrinter { records, differing, games, .. } = printer;
-        printer.tell(&VerifyLine::Summary { records, differing, games })?;
+        printer.print(&VerifyLine::Summary { records, differing, games })?;
     }
     let exit = if printer.differing == 0 { Exit::Done } else { Exit::No };
     printer.out.0.end(exit)
@@ -126,8 +126,8 @@ struct VerifyPrinter<'a, W> {
 }
 
 impl<W: Write> VerifyPrinter<'_, W> {
-    fn tell(&mut self, told: &VerifyLine<'_>) -> io::Result<()> {
-        if self.json { writeln!(self.out, "{}", json::text(told)) } else { write!(self.out, "{told}") }
+    fn print(&mut self, line: &VerifyLine<'_>) -> io::Result<()> {
+        if self.json { writeln!(self.out, "{}", json::text(line)) } else { write!(self.out, "{line}") }
     }
 
     fn record(&mut self, file: &Path, record: &[u8]) -> io::Result<()> {
@@ -135,7 +135,7 @@ impl<W: Write> VerifyPrinter<'_, W> {
         let ok = differences.is_empty();
         self.records += 1;
         self.differing += usize::from(!ok);
-        self.tell(&VerifyLine::Record { file, ok, differences: &differences })
+        self.print(&VerifyLine::Record { file, ok, differences: &differences })
     }
 
     fn collection(&mut self, file: &Path, notation: &dyn Notation, bytes: &[u8]) -> io::Result<()> {
@@ -154,11 +154,11 @@ impl<W: Write> VerifyPrinter<'_, W> {
                 Validity::Sound => {}
                 Validity::Skipped(flaw) => {
                     count.skipped += 1;
-                    self.tell(&VerifyLine::Skipped { file, flaw: &flaw })?;
+                    self.print(&VerifyLine::Skipped { file, flaw: &flaw })?;
                 }
                 Validity::Wrong(flaw) => {
                     differing += 1;
-                    self.tell(&VerifyLine::Flaw { file, flaw: &flaw })?;
+                    self.print(&VerifyLine::Flaw { file, flaw: &flaw })?;
                 }
             }
         }
@@ -166,11 +166,11 @@ impl<W: Write> VerifyPrinter<'_, W> {
             // It may not be the intended file.
             differing = 1;
             let what = format!("this {} file contains no games", notation.name());
-            self.tell(&VerifyLine::Flaw { file, flaw: &Flaw { game: 0, ply: 0, line: 1, what } })?;
+            self.print(&VerifyLine::Flaw { file, flaw: &Flaw { game: 0, ply: 0, line: 1, what } })?;
         }
         self.differing += differing;
         self.games.get_or_insert_default().add(count);
-        self.tell(&VerifyLine::Collection { file, ok: differing == 0, differing, count })
+        self.print(&VerifyLine::Collection { file, ok: differing == 0, differing, count })
     }
 }
 

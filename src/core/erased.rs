@@ -334,7 +334,7 @@ pub trait Table: Debug + Send {
     fn playout(&self, seating: Seating, rng: &mut dyn Uniform) -> Option<Outcome>;
 
     /// The number of events since the last [`Table::forget`].
-    fn told(&self) -> usize;
+    fn event_count(&self) -> usize;
 
     /// The seat and the text of one of these events, and whether it belongs to the opening, if it is a move that all
     /// viewers may see.
@@ -442,8 +442,8 @@ struct Seated<G: Game> {
     scratch: Vec<G::Move>,
     /// The legal moves of the seats that were asked last, in order.
     prepared: [Prepared<G::Move>; MAX_SEATS],
-    told: Vec<LoggedEvent<G::Fact>>,
-    /// The texts of the moves in `told`.
+    events: Vec<LoggedEvent<G::Fact>>,
+    /// The texts of the moves in `events`.
     told_texts: String,
 }
 
@@ -455,7 +455,7 @@ impl<G: Game> Seated<G> {
             options,
             scratch: Vec::new(),
             prepared: std::array::from_fn(|_| Prepared { moves: Vec::new(), texts: String::new() }),
-            told: Vec::new(),
+            events: Vec::new(),
             told_texts: String::new(),
         }
     }
@@ -495,14 +495,14 @@ impl<G: Game> Seated<G> {
             let start = self.told_texts.len();
             self.told_texts.push_str(prepared.text(index));
             let text = (start, self.told_texts.len());
-            self.told.push(LoggedEvent::Move {
+            self.events.push(LoggedEvent::Move {
                 seat,
                 text,
                 secret: self.position.is_secret(seat, mv),
                 opening,
             });
-            let told = &mut self.told;
-            self.position.play_unchecked(seat, mv, &mut |fact| told.push(LoggedEvent::Fact(fact)));
+            let events = &mut self.events;
+            self.position.play_unchecked(seat, mv, &mut |fact| events.push(LoggedEvent::Fact(fact)));
         }
         self.id.number += 1;
     }
@@ -586,8 +586,8 @@ impl<G: Game> Table for Seated<G> {
 
     fn settle(&mut self, drawn: &[u16]) {
         if let Turn::Draw(draw) = self.position.turn() {
-            let told = &mut self.told;
-            draw.settle(&mut self.position, drawn, &mut |fact| told.push(LoggedEvent::Fact(fact)));
+            let events = &mut self.events;
+            draw.settle(&mut self.position, drawn, &mut |fact| events.push(LoggedEvent::Fact(fact)));
             self.id.number += 1;
         }
     }
@@ -600,12 +600,12 @@ impl<G: Game> Table for Seated<G> {
         playout(self.position.clone(), seating, &mut rng)
     }
 
-    fn told(&self) -> usize {
-        self.told.len()
+    fn event_count(&self) -> usize {
+        self.events.len()
     }
 
     fn open_move(&self, index: usize) -> Option<(Seat, &str, bool)> {
-        match self.told[index] {
+        match self.events[index] {
             LoggedEvent::Move { seat, text: (start, end), secret: false, opening } => {
                 Some((seat, &self.told_texts[start..end], opening))
             }
@@ -614,7 +614,7 @@ impl<G: Game> Table for Seated<G> {
     }
 
     fn write_event(&self, index: usize, viewer: Viewer, out: &mut Vec<u8>) {
-        match &self.told[index] {
+        match &self.events[index] {
             LoggedEvent::Fact(fact) => write_value(out, &fact.as_seen_by(viewer)),
             &LoggedEvent::Move { seat, text: (start, end), secret, opening } => {
                 out.extend_from_slice(b"{\"kind\":\"move\",\"seat\":");
@@ -632,7 +632,7 @@ impl<G: Game> Table for Seated<G> {
     }
 
     fn forget(&mut self) {
-        self.told.clear();
+        self.events.clear();
         self.told_texts.clear();
     }
 

@@ -121,12 +121,12 @@ pub trait DrawOf<G: Game>: Copy + Eq + Debug + Into<Draw> {
     ///
     /// # Panics
     /// May panic if the numbers are not what was asked for.
-    fn settle(self, position: &mut G, drawn: &[u16], tell: &mut impl FnMut(G::Fact));
+    fn settle(self, position: &mut G, drawn: &[u16], emit: &mut impl FnMut(G::Fact));
 }
 
 impl<G: Chance> DrawOf<G> for Draw {
-    fn settle(self, position: &mut G, drawn: &[u16], tell: &mut impl FnMut(G::Fact)) {
-        position.settle(drawn, tell);
+    fn settle(self, position: &mut G, drawn: &[u16], emit: &mut impl FnMut(G::Fact)) {
+        position.settle(drawn, emit);
     }
 }
 
@@ -272,7 +272,7 @@ pub trait Game: Clone + Debug + Send + Sized + 'static {
     ///
     /// # Panics
     /// May panic if the move is not legal; otherwise the position is then meaningless.
-    fn play_unchecked(&mut self, seat: Seat, mv: Self::Move, tell: &mut impl FnMut(Self::Fact));
+    fn play_unchecked(&mut self, seat: Seat, mv: Self::Move, emit: &mut impl FnMut(Self::Fact));
 
     /// Plays a move, as [`Game::play_unchecked`] does, if it is legal.
     ///
@@ -282,12 +282,12 @@ pub trait Game: Clone + Debug + Send + Sized + 'static {
         &mut self,
         seat: Seat,
         mv: Self::Move,
-        tell: &mut impl FnMut(Self::Fact),
+        emit: &mut impl FnMut(Self::Fact),
     ) -> Result<(), IllegalMove<Self::Move>> {
         if !self.is_legal(seat, mv) {
             return Err(IllegalMove { seat, mv });
         }
-        self.play_unchecked(seat, mv, tell);
+        self.play_unchecked(seat, mv, emit);
         Ok(())
     }
 
@@ -357,7 +357,7 @@ pub trait Chance: Game<Draw = Draw> {
     ///
     /// # Panics
     /// May panic if the numbers are not what was asked for.
-    fn settle(&mut self, drawn: &[u16], tell: &mut impl FnMut(Self::Fact));
+    fn settle(&mut self, drawn: &[u16], emit: &mut impl FnMut(Self::Fact));
 }
 
 /// A game whose positions can be sampled from a view, for search bots and for people at a terminal.

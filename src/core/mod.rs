@@ -32,7 +32,7 @@ pub use game::{
     Chance, DrawOf, Drawn, Fact, Game, IllegalMove, Imagination, Imagine, Known, Meta, Misconfigured, NoDraw,
     NoFact, OptionMeta, Turn,
 };
-pub use notation::{Checked, Flaw, Notation, Occasion, Sheet, Validity};
+pub use notation::{Checked, Flaw, MatchTags, Notation, Sheet, Validity};
 pub use openings::{GivenOpening, OpeningFile};
 pub use outcome::Outcome;
 pub use scene::Scene;

@@ -37,12 +37,12 @@ pub struct Sheet {
     /// What ended the match, as text.
     pub ended: String,
     /// Where it belongs.
-    pub occasion: Occasion,
+    pub tags: MatchTags,
 }
 
 /// Where and when a match was played, as far as that is known. A record does not contain it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Occasion {
+pub struct MatchTags {
     /// The name of the tournament.
     pub event: Option<String>,
     /// Where more of the match is found.

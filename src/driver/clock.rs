@@ -21,7 +21,7 @@ const PERIOD: Duration = Duration::from_millis(5);
 /// Shorter gaps are not absences, in microseconds: a period of sleep and the usual margin of a limit.
 const SHORTEST: u64 = 25_000;
 /// How long a lane waits for an overdue watchdog, in milliseconds. After an absence both wake up at once.
-const PATIENCE: u32 = 50;
+const WAKE_ATTEMPTS: u32 = 50;
 
 /// Absences of this length or more are logged as warnings, in milliseconds. A busy virtual machine loses some tens of
 /// milliseconds now and then, which records and results show.
@@ -202,7 +202,7 @@ impl LaneClock {
     /// the lane was.
     #[cold]
     fn wait(&self, woke: u64, since: u64) -> u64 {
-        let is_awake = (0..PATIENCE).any(|_| {
+        let is_awake = (0..WAKE_ATTEMPTS).any(|_| {
             thread::sleep(Duration::from_millis(1));
             self.watchdog.woke.load(Ordering::Acquire) != woke
         });

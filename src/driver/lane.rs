@@ -69,7 +69,7 @@ pub struct Lane<S = Stream> {
     /// Since when the owner of the lane has had control.
     pub(super) away: Option<u64>,
     /// How long the matches of a lost connection wait for another one, in microseconds.
-    pub(super) patience: u64,
+    pub(super) reconnect_timeout: u64,
 }
 
 impl<S: ByteStream> Default for Lane<S> {
@@ -106,7 +106,7 @@ impl<S: ByteStream> Lane<S> {
             paused: 0,
             measured: 0,
             away: None,
-            patience: limits::LOST_MS * 1000,
+            reconnect_timeout: limits::LOST_MS * 1000,
         }
     }
 
@@ -201,8 +201,8 @@ impl<S: ByteStream> Lane<S> {
         self.sessions.get(session).is_some_and(|session| session.stream.is_some())
     }
 
-    /// Waits until the output of a session has been written, at most for `patience`.
-    pub async fn drained(&mut self, session: SessionKey, patience: Duration) {
+    /// Waits until the output of a session has been written, at most for `timeout`.
+    pub async fn drained(&mut self, session: SessionKey, timeout: Duration) {
         let drained = poll_fn(|cx| match self.sessions.get_mut(session) {
             Some(open) if open.stream.is_some() && open.has_output() => {
                 self.ready_queue.attach(cx.waker());
@@ -211,7 +211,7 @@ impl<S: ByteStream> Lane<S> {
             }
             _ => Poll::Ready(()),
         });
-        let _ = tokio::time::timeout(patience, drained).await;
+        let _ = tokio::time::timeout(timeout, drained).await;
     }
 
     /// Serves the streams until there is a notice.

@@ -22,8 +22,8 @@ pub(crate) const REPLACED: &str = "another connection of the bot replaces this o
 
 impl<S: ByteStream> Lane<S> {
     /// Sets how long the matches of a lost connection wait for another one.
-    pub fn set_patience(&mut self, patience: Duration) {
-        self.patience = patience.as_micros() as u64;
+    pub fn set_reconnect_timeout(&mut self, timeout: Duration) {
+        self.reconnect_timeout = timeout.as_micros() as u64;
     }
 
     /// Whether no match is played on a session.
@@ -65,7 +65,7 @@ impl<S: ByteStream> Lane<S> {
             let lost_us = running.clock.at(now).0;
             running.outages[seat.index()].push(Outage { lost_us, back_us: None });
         }
-        let until = now + self.patience;
+        let until = now + self.reconnect_timeout;
         let session = &mut self.sessions[key];
         session.matches = waiting.len() as u32;
         session.seats = waiting;

@@ -203,7 +203,7 @@ impl<S: ByteStream> Lane<S> {
         let Some(running) = self.matches.get_mut(key) else { return false };
         running.is_touched = false;
         let stamp = running.clock.stamp(at, self.lag);
-        let told = if running.ending.is_some() { &mut self.owed_end } else { &mut self.dirty };
+        let receivers = if running.ending.is_some() { &mut self.owed_end } else { &mut self.dirty };
         for (seat, place) in (0..).map(Seat).zip(&running.places) {
             let Some(transmit) = running.play.poll_transmit(seat, stamp) else { continue };
             if let Some(session) = place.and_then(|key| self.sessions.get_mut(key)) {
@@ -218,7 +218,7 @@ impl<S: ByteStream> Lane<S> {
                     self.asked = *place;
                 }
                 session.queue(transmit.bytes, &mut self.spare_buffers);
-                told.extend(*place);
+                receivers.extend(*place);
             }
         }
         let has_journaled = running.write_journal();

@@ -20,7 +20,7 @@ use crate::record::Times;
 use crate::referee::Leg;
 use crate::runner::{Fixture, Openings, Wait};
 use crate::store::{Challenge, LeagueBot, LeagueMatch, MatchKind, StorageWait, match_id, parse_match_id};
-use crate::tournament::ladder::{Conduct, Matchmaker, Name, Newcomer, Strength};
+use crate::tournament::ladder::{FaultExclusion, Matchmaker, Name, Newcomer, Strength};
 use crate::tournament::{Entrant, Lineup};
 
 /// After this number of other matches one challenge may be played, so that challenges take at most a tenth of the matches.
@@ -52,7 +52,7 @@ struct Member {
     /// The index of its program among the bots that workers start.
     program: Option<usize>,
     connections: usize,
-    conduct: Conduct,
+    exclusion: FaultExclusion,
 }
 
 /// A command line and its directory.

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use crate::core::Catalog;
 use crate::core::chance::Seed;
 use crate::core::hex;
-use crate::record::{self, Account, RecordEntry, RecordLine, lines};
+use crate::record::{self, RecordEntry, RecordLine, RecordSummary, lines};
 use crate::referee::{Faults, Header, SeatHeader};
 use crate::runner::MatchReport;
 use crate::store::{Journal, League, LeagueMatch, MatchKind, Records, parse_match_id, utc, written_at};
@@ -26,11 +26,11 @@ pub fn recorded(
     catalog: &Catalog,
 ) -> Result<LeagueMatch, String> {
     let (number, kind) = parse_match_id(id).ok_or_else(|| format!("`{id}` is not the id of a match"))?;
-    let account = record::account(record, catalog).map_err(|differences| {
+    let summary = record::summarize(record, catalog).map_err(|differences| {
         let differences: Vec<String> = differences.iter().map(ToString::to_string).collect();
         format!("its record differs: {}", differences.join("; "))
     })?;
-    let Account { header, ending, faults, decisions, duration_us, seal, .. } = account;
+    let RecordSummary { header, ending, faults, decisions, duration_us, seal, .. } = summary;
     if header.r#match != id {
         return Err(format!("it is the record of {}", header.r#match));
     }

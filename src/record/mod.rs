@@ -3,28 +3,28 @@
 //! A record is the log of its match. Verification replays the recorded events through the same state machine and
 //! compares the output.
 
-mod account;
 mod difference;
-mod film;
 mod format1;
 mod line;
+mod playback;
 mod repeat;
 mod replay;
 mod resume;
 mod seal;
 mod sheet;
+mod summary;
 #[cfg(test)]
 mod tests;
 mod times;
 
-pub use account::{Account, account, is_sealed};
 pub use difference::Difference;
-pub use film::{Film, Note, Step};
 pub use line::{
     Accepted, BotLine, Moved, RecordEntry, RecordLine, RecordedAnswer, RecordedEvent, RecordedFault, lines,
 };
+pub use playback::{Note, Playback, Step};
 pub use replay::{CUT_OFF, Replay, verify};
 pub use resume::Resume;
 pub use seal::{Seal, add_bots, digest, seal};
 pub use sheet::sheet;
+pub use summary::{RecordSummary, is_sealed, summarize};
 pub use times::{AnswerTime, Times, times};

@@ -1,6 +1,6 @@
 //! Converts a record for export to other notations.
 
-use crate::core::{Catalog, Occasion, Sheet};
+use crate::core::{Catalog, MatchTags, Sheet};
 use crate::record::replay::verify_each;
 use crate::record::{Difference, RecordEntry, RecordedEvent};
 
@@ -30,7 +30,7 @@ pub fn sheet(record: &[u8], catalog: &Catalog) -> Result<(String, Sheet), Vec<Di
         moves,
         ranks: ending.ranks.clone(),
         ended: format!("{} ({})", ending.ended_by, ending.reason),
-        occasion: Occasion::default(),
+        tags: MatchTags::default(),
     };
     Ok((header.game.clone(), sheet))
 }

@@ -121,7 +121,7 @@ impl Playing {
                 decider.info_bytes -= info.len();
                 let message =
                     "`info` is an object of at most 4 KiB, and 1 MiB in a match; it is not kept, the move stands";
-                common.tell_error(seat, Some(turn.into()), ErrorCode::InfoDropped, message.to_owned(), None);
+                common.send_error(seat, Some(turn.into()), ErrorCode::InfoDropped, message.to_owned(), None);
             }
             fits
         });
@@ -233,7 +233,7 @@ impl Playing {
         }
         let of = FaultyTurn { turn, took: timing.took, lag: timing.lag };
         common.count_fault(stamp, seat, code, detail, Some(of));
-        common.tell_error(seat, Some(turn.into()), error_code(code), message.clone(), legal_forms);
+        common.send_error(seat, Some(turn.into()), error_code(code), message.clone(), legal_forms);
         if let OnFault::Retry(times) = common.setup.header.on_fault
             && code.is_retried()
             && self.decider(seat).retries < times
@@ -279,7 +279,7 @@ impl Playing {
         let detail = Detail::NoAnswer { limit_ms: limit / 1000, received };
         let of = FaultyTurn { turn, took, lag };
         common.count_fault(stamp, seat, FaultCode::Timeout, Some(&detail), Some(of));
-        common.tell_error(seat, Some(turn.into()), ErrorCode::Timeout, detail.to_string(), None);
+        common.send_error(seat, Some(turn.into()), ErrorCode::Timeout, detail.to_string(), None);
         common.worst_lag = common.worst_lag.max(lag);
         let moved_by = self.allowance(common, seat, lag);
         // Bill at most the limit: the referee may have noticed the timeout late.

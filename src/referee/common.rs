@@ -15,6 +15,7 @@ use crate::core::json::{self, key, opening};
 use crate::core::outcome::Outcome;
 use crate::core::outcome::ranks_and_scores;
 use crate::core::seat::{MAX_SEATS, Seat, SeatSet};
+use crate::referee::broadcast::RefereeEvent;
 use crate::referee::detail::{AbortReason, Detail, Fault};
 use crate::referee::ending::{Ended, Ending, Standing};
 use crate::referee::event::{Event, MatchEvent, Stamp};
@@ -24,7 +25,6 @@ use crate::referee::match_::{Flow, Phase};
 use crate::referee::player::{Faults, Player, SeatExit};
 use crate::referee::received::RefusedLine;
 use crate::referee::setup::{Leg, Setup};
-use crate::referee::telling::Happened;
 
 /// What all phases of a match use.
 #[derive(Debug)]
@@ -155,7 +155,7 @@ impl Common {
     ) {
         let refused = refused.into();
         self.player(seat).refused = Some(refused);
-        self.tell_error(seat, turn, refused.code, message, None);
+        self.send_error(seat, turn, refused.code, message, None);
     }
 
     /// Handles an out-of-state message. One more than allowed is a fault.
@@ -294,8 +294,8 @@ impl Common {
             for seat in self.setup.seating.members(side).iter() {
                 self.player(seat).out = true;
                 seats.insert(seat);
-                let event = Happened { kind: "out", seat, reason: Some(exit.reason()) };
-                self.tell_event(stamp, |_, out| json::write_value(out, &event));
+                let event = RefereeEvent { kind: "out", seat, reason: Some(exit.reason()) };
+                self.broadcast_event(stamp, |_, out| json::write_value(out, &event));
             }
         }
         if is_random && self.players.iter().all(|player| player.gone || player.absent) {
@@ -340,12 +340,12 @@ impl Common {
         }
         line.end_line();
         // An aborted match of a mirrored set may be replayed with the same deal, so its seed stays secret.
-        let is_told = match self.setup.leg {
+        let is_revealed = match self.setup.leg {
             Leg::Only | Leg::Open => true,
             Leg::Last => ended_by != EndedBy::Aborted,
             Leg::Earlier => false,
         };
-        let reveal = is_told.then(|| self.reveal());
+        let reveal = is_revealed.then(|| self.reveal());
         for player in self.players.iter_mut().filter(|player| !player.gone) {
             player.release_events(false);
             let end = message::FromReferee::<()>::End(message::End {

@@ -4,6 +4,7 @@
 //! its seats and to its log, which is the record. It is deterministic: the same events produce the same bytes.
 
 mod answers;
+mod broadcast;
 mod common;
 mod detail;
 mod ending;
@@ -17,7 +18,6 @@ mod playing;
 mod received;
 mod setup;
 mod starting;
-mod telling;
 
 pub use detail::{AbortReason, Detail, Fault};
 pub use ending::Ending;

@@ -182,7 +182,7 @@ impl Common {
         for index in moves {
             if let Turn::Decide(decision) = self.table.ask() {
                 self.table.play_opening(decision, &[index]);
-                self.tell_facts(stamp);
+                self.broadcast_facts(stamp);
             }
         }
         Flow::Continue(())

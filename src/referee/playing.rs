@@ -9,11 +9,11 @@ use crate::core::erased::OpenDecision;
 use crate::core::game::Turn;
 use crate::core::json::{self, Object, key, opening};
 use crate::core::seat::{MAX_SEATS, Seat, SeatSet, Viewer};
+use crate::referee::broadcast::RefereeEvent;
 use crate::referee::common::Common;
 use crate::referee::event::{Event, Stamp};
 use crate::referee::match_::Flow;
 use crate::referee::player::{SeatExit, message_head};
-use crate::referee::telling::Happened;
 
 /// The state of a match in play. Between events, seats have open requests, or `resume` is set.
 #[derive(Debug)]
@@ -294,7 +294,7 @@ impl Playing {
                 self.chance.draw(draw, &mut self.drawn);
                 common.log.line(opening!("draw"), stamp.at).value(key!("drawn"), &self.drawn).end_line();
                 common.table.settle(&self.drawn);
-                common.tell_facts(stamp);
+                common.broadcast_facts(stamp);
             }
             Turn::Decide(decision) => {
                 let seats = decision.seats();
@@ -428,13 +428,13 @@ impl Playing {
         }
         let count = decision.seats().len();
         common.table.play(decision, &indices[..count]);
-        common.tell_facts(stamp);
+        common.broadcast_facts(stamp);
         if let Some(seat) = offer.filter(|_| common.table.meta().draws_by_agreement)
             && !matches!(common.table.turn(), Turn::Over(_))
         {
             self.offer = Some(seat);
-            let event = Happened { kind: "draw_offered", seat, reason: None };
-            common.tell_event(stamp, |_, out| json::write_value(out, &event));
+            let event = RefereeEvent { kind: "draw_offered", seat, reason: None };
+            common.broadcast_event(stamp, |_, out| json::write_value(out, &event));
         }
         by_referee
     }

@@ -187,7 +187,7 @@ impl Starting {
         let received = common.player(seat).received.take();
         let detail = Detail::NotReady { limit_ms: limit / 1000, received };
         common.count_fault(stamp, seat, FaultCode::NoStart, Some(&detail), None);
-        common.tell_error(seat, None, ErrorCode::NoStart, detail.to_string(), None);
+        common.send_error(seat, None, ErrorCode::NoStart, detail.to_string(), None);
         let fault = Fault { seat, code: FaultCode::NoStart, detail: Some(detail) };
         starting.readiness = Readiness::Failed(SeatExit::Fault(fault));
     }

@@ -16,7 +16,7 @@ pub use evidence::evidence_lines;
 pub use interval::{interval, percent_interval};
 pub use junit::junit;
 pub(crate) use note::result_words;
-pub use note::{Kind, Told};
+pub use note::{EventText, Kind};
 pub use scoresheet::Scoresheet;
 pub use table::{difference_lines, result_line, sets_line, summary_table, table};
 pub use trial::{TrialOutcome, TrialReport, cautioned, model_name};

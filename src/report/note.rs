@@ -26,7 +26,7 @@ pub enum Kind {
 
 /// An event as text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Told {
+pub struct EventText {
     /// The kind.
     pub kind: Kind,
     /// The seat concerned.
@@ -35,7 +35,7 @@ pub struct Told {
     pub text: String,
 }
 
-impl Told {
+impl EventText {
     /// A sentence, given the name of the seat.
     pub fn sentence(&self, name: &str) -> String {
         let text = &self.text;
@@ -65,70 +65,70 @@ fn words(value: &Value) -> String {
     }
 }
 
-impl Told {
-    fn other(seat: Option<Seat>, text: impl Into<String>) -> Told {
-        Told { kind: Kind::Event, seat, text: text.into() }
+impl EventText {
+    fn other(seat: Option<Seat>, text: impl Into<String>) -> EventText {
+        EventText { kind: Kind::Event, seat, text: text.into() }
     }
 
     /// An event as the viewer saw it; what the viewer did not see is left out.
-    pub fn event(event: &Value) -> Told {
+    pub fn event(event: &Value) -> EventText {
         let seat = event["seat"].as_u64().and_then(|seat| seat.try_into().ok()).map(Seat);
         match event["kind"].as_str() {
-            Some("move") => Told::moved(seat, event["move"].as_str(), event["opening"] == true),
-            Some("draw_offered") => Told::other(seat, "offers a draw"),
+            Some("move") => EventText::moved(seat, event["move"].as_str(), event["opening"] == true),
+            Some("draw_offered") => EventText::other(seat, "offers a draw"),
             Some("out") => {
-                Told::other(seat, format!("is out: {}", event["reason"].as_str().unwrap_or_default()))
+                EventText::other(seat, format!("is out: {}", event["reason"].as_str().unwrap_or_default()))
             }
             kind => {
                 let others = event.as_object().into_iter().flatten();
                 let others =
                     others.filter(|(key, value)| !["kind", "seat"].contains(&&***key) && !value.is_null());
                 let fields: String = others.map(|(key, value)| format!(", {key} {}", words(value))).collect();
-                Told::other(seat, format!("{}{fields}", kind.unwrap_or_default()))
+                EventText::other(seat, format!("{}{fields}", kind.unwrap_or_default()))
             }
         }
     }
 
     /// The events of a match in progress, one JSON object per line.
-    pub fn events(lines: &[u8]) -> impl Iterator<Item = Told> {
-        lines.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()).map(Told::written)
+    pub fn events(lines: &[u8]) -> impl Iterator<Item = EventText> {
+        lines.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()).map(EventText::written)
     }
 
     /// A move. `None`: it is secret.
-    fn moved(seat: Option<Seat>, text: Option<&str>, is_opening: bool) -> Told {
+    fn moved(seat: Option<Seat>, text: Option<&str>, is_opening: bool) -> EventText {
         let (text, opening) = (text.unwrap_or("(secret)"), if is_opening { " (opening)" } else { "" });
-        Told { kind: Kind::Move, seat, text: [text, opening].concat() }
+        EventText { kind: Kind::Move, seat, text: [text, opening].concat() }
     }
 
     /// An event that this program has written.
-    fn written(event: &[u8]) -> Told {
+    fn written(event: &[u8]) -> EventText {
         // Most events are moves, which are read faster than others.
         if event.starts_with(br#"{"kind":"move""#)
             && let Ok(Moved { seat, text, opening }) = serde_json::from_slice(event)
         {
-            return Told::moved(Some(seat), Some(&text), opening);
+            return EventText::moved(Some(seat), Some(&text), opening);
         }
         let event = serde_json::from_slice(event);
-        Told::event(&event.unwrap_or_else(|error| unreachable!("events are written as JSON: {error}")))
+        EventText::event(&event.unwrap_or_else(|error| unreachable!("events are written as JSON: {error}")))
     }
 
     /// The note on a line of a record, if it has one.
-    fn line(line: &RecordLine<'_>) -> Option<Told> {
+    fn line(line: &RecordLine<'_>) -> Option<EventText> {
         let seat = line.seat();
         Some(match &line.entry {
-            RecordEntry::Event { json, .. } => Told::written(json.get().as_bytes()),
+            RecordEntry::Event { json, .. } => EventText::written(json.get().as_bytes()),
             RecordEntry::Fault(RecordedFault { code, detail, .. }) => {
                 let detail = detail.as_ref().map(|detail| format!(", {detail}")).unwrap_or_default();
-                Told { kind: Kind::Fault, seat, text: format!("{code}{detail}") }
+                EventText { kind: Kind::Fault, seat, text: format!("{code}{detail}") }
             }
-            RecordEntry::Fallback { .. } => Told { kind: Kind::Fallback, seat, text: String::new() },
-            RecordEntry::Resign { .. } => Told::other(seat, "resigns"),
-            RecordEntry::AcceptDraw(_) => Told::other(seat, "accepts the draw"),
+            RecordEntry::Fallback { .. } => EventText { kind: Kind::Fallback, seat, text: String::new() },
+            RecordEntry::Resign { .. } => EventText::other(seat, "resigns"),
+            RecordEntry::AcceptDraw(_) => EventText::other(seat, "accepts the draw"),
             &RecordEntry::Pause { paused_us } => {
                 let paused = Duration::from_micros(paused_us);
-                Told::other(None, format!("the referee was suspended for {:.1} s", paused.as_secs_f64()))
+                EventText::other(None, format!("the referee was suspended for {:.1} s", paused.as_secs_f64()))
             }
-            RecordEntry::Abort { reason } => Told::other(None, format!("broken off: {reason}")),
+            RecordEntry::Abort { reason } => EventText::other(None, format!("broken off: {reason}")),
             RecordEntry::Record(_)
             | RecordEntry::Start { .. }
             | RecordEntry::Restart { .. }
@@ -143,37 +143,37 @@ impl Told {
         })
     }
 
-    /// The notes of a step as a viewer may know them; `None` for a note that tells nothing or that the viewer may not
+    /// The notes of a step as a viewer may know them; `None` for a note without a text, or that the viewer may not
     /// know.
-    pub fn of_step(step: &Step<'_, '_>, viewer: Viewer) -> Vec<Option<Told>> {
-        let notes = Told::of_views(step, &[viewer]).into_iter();
-        notes.map(|mut known| known.pop().map(|(_, told)| told)).collect()
+    pub fn of_step(step: &Step<'_, '_>, viewer: Viewer) -> Vec<Option<EventText>> {
+        let notes = EventText::of_views(step, &[viewer]).into_iter();
+        notes.map(|mut known| known.pop().map(|(_, text)| text)).collect()
     }
 
-    /// The notes of a step as these viewers may know them: by note, what it tells, with the set of those whom it tells
+    /// The notes of a step as these viewers may know them: by note, its texts, each with the set of the viewers who see
     /// this, as bits.
-    pub fn of_views(step: &Step<'_, '_>, viewers: &[Viewer]) -> Vec<Vec<(u32, Told)>> {
+    pub fn of_views(step: &Step<'_, '_>, viewers: &[Viewer]) -> Vec<Vec<(u32, EventText)>> {
         let (mut answer, mut events) = ("", Vec::new());
         let known = step.notes.iter().map(|note| match note {
             Note::Line(line) => {
-                let mut told = Told::line(line);
-                match (&line.entry, &mut told) {
+                let mut text = EventText::line(line);
+                match (&line.entry, &mut text) {
                     (RecordEntry::Answer(RecordedAnswer { text, .. }), _) => answer = text,
                     // The fault itself does not name the move.
-                    (RecordEntry::Fault(RecordedFault { code: FaultCode::IllegalMove, .. }), Some(told)) => {
-                        told.text.extend([": ", answer]);
+                    (RecordEntry::Fault(RecordedFault { code: FaultCode::IllegalMove, .. }), Some(text)) => {
+                        text.text.extend([": ", answer]);
                     }
                     _ => {}
                 }
-                let mask = set(viewers, |viewer| Told::knows(viewer, line, step.table));
-                told.filter(|_| mask != 0).map(|told| (mask, told)).into_iter().collect()
+                let mask = set(viewers, |viewer| EventText::knows(viewer, line, step.table));
+                text.filter(|_| mask != 0).map(|text| (mask, text)).into_iter().collect()
             }
-            &Note::Told(index) => Told::event_of_views(index, step.table, viewers, &mut events),
+            &Note::Event(index) => EventText::event_of_views(index, step.table, viewers, &mut events),
         });
         known.collect()
     }
 
-    /// Whether a viewer may know a line. Faults are known to their seat, because they may tell about its secrets; in games
+    /// Whether a viewer may know a line. Faults are known to their seat, because they may reveal its secrets; in games
     /// without hidden information to everyone.
     fn knows(viewer: Viewer, line: &RecordLine<'_>, table: &dyn Table) -> bool {
         let is_private = matches!(line.entry, RecordEntry::Fault(_) | RecordEntry::Fallback { .. });
@@ -186,9 +186,9 @@ impl Told {
         table: &dyn Table,
         viewers: &[Viewer],
         buffer: &mut Vec<u8>,
-    ) -> Vec<(u32, Told)> {
+    ) -> Vec<(u32, EventText)> {
         if let Some((seat, text, is_opening)) = table.open_move(index) {
-            return vec![(set(viewers, |_| true), Told::moved(Some(seat), Some(text), is_opening))];
+            return vec![(set(viewers, |_| true), EventText::moved(Some(seat), Some(text), is_opening))];
         }
         let mut events: Vec<(u32, Range<usize>)> = Vec::new();
         buffer.clear();
@@ -204,7 +204,7 @@ impl Told {
                 None => events.push((1 << view, start..buffer.len())),
             }
         }
-        events.into_iter().map(|(mask, event)| (mask, Told::written(&buffer[event]))).collect()
+        events.into_iter().map(|(mask, event)| (mask, EventText::written(&buffer[event]))).collect()
     }
 }
 

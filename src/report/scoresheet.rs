@@ -9,7 +9,7 @@ use crate::core::erased::BoardText;
 use crate::core::printable::printable;
 use crate::record::Step;
 use crate::referee::{Header, Match};
-use crate::report::note::{Kind, Told};
+use crate::report::note::{EventText, Kind};
 
 /// Formats a match as it progresses.
 #[derive(Debug)]
@@ -37,8 +37,8 @@ impl Scoresheet {
     /// Those of `out`.
     pub fn add(&mut self, out: &mut impl Write, play: &Match, news: &[u8]) -> io::Result<()> {
         let names: Vec<&str> = play.setup().header.seats.iter().map(|seat| seat.name.as_str()).collect();
-        for told in Told::events(news) {
-            let text = self.told(&names, &told);
+        for event in EventText::events(news) {
+            let text = self.event_line(&names, &event);
             writeln!(out, "{}", self.styled("1", &printable(&text)))?;
         }
         writeln!(out, "{}", BoardText(play.table(), self.viewer))
@@ -46,13 +46,13 @@ impl Scoresheet {
 
     /// An event as text; empty if it is not visible to the viewer. `names` are those of the seats.
     pub fn line(&mut self, names: &[impl AsRef<str>], event: &Value) -> String {
-        self.told(names, &Told::event(event))
+        self.event_line(names, &EventText::event(event))
     }
 
-    fn told(&mut self, names: &[impl AsRef<str>], told: &Told) -> String {
-        let name = told.seat.and_then(|seat| names.get(seat.index())).map_or("", AsRef::as_ref);
-        let sentence = told.sentence(name);
-        if told.kind == Kind::Move {
+    fn event_line(&mut self, names: &[impl AsRef<str>], event: &EventText) -> String {
+        let name = event.seat.and_then(|seat| names.get(seat.index())).map_or("", AsRef::as_ref);
+        let sentence = event.sentence(name);
+        if event.kind == Kind::Move {
             self.moves += 1;
             return format!("{:3}. {sentence}", self.moves);
         }
@@ -61,7 +61,7 @@ impl Scoresheet {
 
     /// Whether a step of a replay has a fault that the viewer knows of.
     pub fn has_fault(&self, step: &Step<'_, '_>) -> bool {
-        Told::of_step(step, self.viewer).iter().flatten().any(|told| told.kind == Kind::Fault)
+        EventText::of_step(step, self.viewer).iter().flatten().any(|event| event.kind == Kind::Fault)
     }
 
     /// Writes a step of a replay: what happened as the viewer saw it, then the board if there is a new one.
@@ -70,13 +70,13 @@ impl Scoresheet {
     /// Those of `out`.
     pub fn step(&mut self, out: &mut impl Write, header: &Header, step: &Step<'_, '_>) -> io::Result<()> {
         let names: Vec<&str> = header.seats.iter().map(|seat| seat.name.as_str()).collect();
-        let told: Vec<Told> = Told::of_step(step, self.viewer).into_iter().flatten().collect();
-        let count = told.iter().filter(|told| told.kind == Kind::Move).count() as u32;
+        let events: Vec<EventText> = EventText::of_step(step, self.viewer).into_iter().flatten().collect();
+        let count = events.iter().filter(|event| event.kind == Kind::Move).count() as u32;
         self.moves = step.moves - count;
-        for told in &told {
-            let line = self.told(&names, told);
+        for event in &events {
+            let line = self.event_line(&names, event);
             let line = printable(&line);
-            match told.kind {
+            match event.kind {
                 Kind::Fault => writeln!(out, "{}", self.styled("31", &line))?,
                 Kind::Move => writeln!(out, "{}", self.styled("1", &line))?,
                 Kind::Fallback | Kind::Event => writeln!(out, "{line}")?,

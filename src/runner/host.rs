@@ -134,7 +134,7 @@ struct RecordWriter {
 impl RecordWriter {
     fn start(folder: Records) -> io::Result<RecordWriter> {
         let (records, to_keep) = channel::<(String, Log, Reveal)>();
-        let (tell, kept) = unbounded_channel();
+        let (sender, kept) = unbounded_channel();
         let backlog = Arc::<Mutex<Backlog>>::default();
         let of_thread = Arc::clone(&backlog);
         let work = move || {
@@ -144,7 +144,7 @@ impl RecordWriter {
                 let has_room_again = locked(&of_thread).remove(bytes);
                 if has_room_again || kept.is_err() {
                     // The channel is closed after an error.
-                    let _ = tell.send(kept.map(drop));
+                    let _ = sender.send(kept.map(drop));
                 }
             }
         };

@@ -34,12 +34,12 @@ pub struct LiveHeader {
     /// The deal that it shares with other matches.
     pub deal: Option<String>,
     /// What spectators see of it.
-    pub sight: Sight,
+    pub visibility: Visibility,
 }
 
 /// What spectators see of a match in progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sight {
+pub enum Visibility {
     /// Its public positions.
     Live,
     /// Nothing before the set is complete: other matches of the deal would reveal its chance or secrets.
@@ -124,27 +124,27 @@ pub fn live_feed() -> (LiveFeed, mpsc::Receiver<LiveEvent>) {
 
 impl LiveFeed {
     /// What spectators will see of a match.
-    pub(super) fn sight(&self, rules: &dyn Rules, fixture: &Fixture) -> Sight {
+    pub(super) fn visibility(&self, rules: &dyn Rules, fixture: &Fixture) -> Visibility {
         if fixture.deal.is_some() && deal_leaks_information(rules) {
-            Sight::Held
+            Visibility::Held
         } else if self.boards.load(Ordering::Relaxed) >= MOST_BOARDS {
-            Sight::Crowded
+            Visibility::Crowded
         } else {
-            Sight::Live
+            Visibility::Live
         }
     }
 
     /// Passes on the beginning of a match.
-    pub(super) fn open(&self, play: &Match, fixture: &Fixture, sight: Sight) -> LiveMatch {
+    pub(super) fn open(&self, play: &Match, fixture: &Fixture, visibility: Visibility) -> LiveMatch {
         let header = &play.setup().header;
         let header = LiveHeader {
             id: header.r#match.clone(),
             game: play.table().meta(),
             seats: header.seats.iter().map(|seat| (seat.name.clone(), seat.team)).collect(),
             deal: fixture.deal.clone(),
-            sight,
+            visibility,
         };
-        if sight == Sight::Live {
+        if visibility == Visibility::Live {
             self.boards.fetch_add(1, Ordering::Relaxed);
         }
         let mut opened = LiveMatch { feed: self.clone(), header: Arc::new(header), unsent: Vec::new() };
@@ -176,14 +176,15 @@ impl LiveMatch {
     pub(super) fn show(&mut self, play: &Match, events: &[u8]) {
         self.unsent.extend_from_slice(events);
         if let Ok(room) = self.feed.events.try_reserve() {
-            let step = (self.header.sight == Sight::Live).then(|| step(play, mem::take(&mut self.unsent)));
+            let step =
+                (self.header.visibility == Visibility::Live).then(|| step(play, mem::take(&mut self.unsent)));
             room.send(LiveEvent::Moved(self.header.clone(), step));
         }
     }
 
     /// The last position, if there was no room for it.
     pub(super) fn end(mut self, play: &Match, events: &[u8]) -> Option<LastStep> {
-        if self.header.sight != Sight::Live {
+        if self.header.visibility != Visibility::Live {
             return None;
         }
         self.show(play, events);
@@ -194,7 +195,7 @@ impl LiveMatch {
 
 impl Drop for LiveMatch {
     fn drop(&mut self) {
-        if self.header.sight == Sight::Live {
+        if self.header.visibility == Visibility::Live {
             self.feed.boards.fetch_sub(1, Ordering::Relaxed);
         }
     }
@@ -235,7 +236,7 @@ mod tests {
         play
     }
 
-    fn tell(play: &mut Match, event: Event<'_>) {
+    fn handle(play: &mut Match, event: Event<'_>) {
         let now = Stamp { at: Tick(0), lag: 0 };
         play.handle(now, event);
         for seat in SEATS {
@@ -263,7 +264,7 @@ mod tests {
         let seat = decision.seats().iter().next().expect("a seat");
         let text = table.text(&decision, seat, 0).to_owned();
         let turn = play.open_request(seat).expect("an open request");
-        tell(play, Event::Answer { seat, turn: turn.into(), text: &text, offer_draw: false, info: None });
+        handle(play, Event::Answer { seat, turn: turn.into(), text: &text, offer_draw: false, info: None });
         (text, mem::take(play.news()))
     }
 
@@ -287,7 +288,7 @@ mod tests {
     fn positions_without_room_in_the_queue_are_merged_into_the_next() {
         let (feed, mut queue) = live_feed();
         let (mut play, mut played) = (checkers(), Vec::new());
-        let mut live = feed.open(&play, &fixture(), Sight::Live);
+        let mut live = feed.open(&play, &fixture(), Visibility::Live);
         let mut go = |live: &mut LiveMatch, played: &mut Vec<String>| {
             let (text, events) = moved(&mut play);
             played.push(text);
@@ -316,7 +317,7 @@ mod tests {
     fn the_last_position_is_kept_if_the_queue_has_no_room_for_it() {
         let (feed, mut queue) = live_feed();
         let mut play = checkers();
-        let mut live = feed.open(&play, &fixture(), Sight::Live);
+        let mut live = feed.open(&play, &fixture(), Visibility::Live);
         while feed.events.capacity() > 0 {
             live.show(&play, b"");
         }

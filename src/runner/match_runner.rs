@@ -26,10 +26,10 @@ use crate::core::seat::Seating;
 use crate::driver::Run;
 use crate::runner::archive::Unsealed;
 use crate::runner::common::{Bots, RunContext};
-use crate::runner::deposit::Deposit;
 use crate::runner::descriptors;
 use crate::runner::journal;
 use crate::runner::live::LiveFeed;
+use crate::runner::record_sink::RecordSink;
 use crate::runner::reporter::{Reporter, Watch, WatchFeed};
 use crate::runner::resumed::ResumedMatch;
 use crate::runner::run_event::{Halt, RunEvent};
@@ -169,15 +169,15 @@ impl RunEnd {
 }
 
 impl MatchRunner {
-    /// Plays. `interrupt` aborts the run; so does an error of `tell`, which receives events on a thread of its own.
+    /// Plays. `interrupt` aborts the run; so does an error of `on_event`, which receives events on a thread of its own.
     pub fn play(
         self,
         schedule: impl Scheduler + 'static,
         interrupt: impl Future<Output = ()>,
-        tell: impl FnMut(RunEvent<'_>) -> Result<(), Halt> + Send,
+        on_event: impl FnMut(RunEvent<'_>) -> Result<(), Halt> + Send,
     ) -> RunEnd {
         let mut stopped = RunEnd::default();
-        if let Err(why) = self.play_to_the_end(schedule, interrupt, tell, &mut stopped) {
+        if let Err(why) = self.play_to_the_end(schedule, interrupt, on_event, &mut stopped) {
             // The first error is the most informative.
             stopped.why.get_or_insert(why);
         }
@@ -188,7 +188,7 @@ impl MatchRunner {
         self,
         schedule: impl Scheduler + 'static,
         interrupt: impl Future<Output = ()>,
-        tell: impl FnMut(RunEvent<'_>) -> Result<(), Halt> + Send,
+        on_event: impl FnMut(RunEvent<'_>) -> Result<(), Halt> + Send,
         stopped: &mut RunEnd,
     ) -> Result<(), String> {
         let MatchRunner {
@@ -244,10 +244,10 @@ impl MatchRunner {
             running,
             live,
         });
-        let untold = Arc::default();
-        let watched = watch.map(|watch| WatchFeed::new(watch, reports.clone(), Arc::clone(&untold)));
-        let deposit = Deposit::new(records, unsealed, common.live.clone(), tell);
-        let reporter = Reporter::new(common.clone(), schedule.clone(), deposit, untold, halts);
+        let queued_news = Arc::default();
+        let watched = watch.map(|watch| WatchFeed::new(watch, reports.clone(), Arc::clone(&queued_news)));
+        let record_sink = RecordSink::new(records, unsealed, common.live.clone(), on_event);
+        let reporter = Reporter::new(common.clone(), schedule.clone(), record_sink, queued_news, halts);
         let wait = listen.as_ref().map_or(Duration::ZERO, |listen| listen.wait);
         let event_loop = EventLoop::new(common, schedule, Starts::new(launcher), wait, reports);
         let lanes = LaneConfig { jobs, processes, is_pinned, journal, watched, resumed, events: runner };

@@ -33,7 +33,7 @@ use crate::runner::resumed::ResumedMatch;
 use crate::runner::scheduler::{self, SharedScheduler};
 
 /// The maximum number of ended matches that have not been reported.
-const MOST_UNTOLD: usize = 16;
+const MOST_UNREPORTED: usize = 16;
 /// How long an idle lane waits for a journal entry before it does anything else: the entry mostly arrives at once,
 /// and the `start` of the next match goes out with the `end` of the last.
 const NOTED_SOON: Duration = Duration::from_millis(1);
@@ -118,7 +118,7 @@ impl LanePairings {
         watched: Option<WatchFeed>,
     ) -> LanePairings {
         let mut lane = Lane::new();
-        lane.set_patience(common.reconnect);
+        lane.set_reconnect_timeout(common.reconnect);
         LanePairings {
             number,
             common,

@@ -245,11 +245,11 @@ impl Play {
         self.mirror.is_some() && deal_leaks_information(self.runner.rules) && !self.trust_bots
     }
 
-    /// Plays. `interrupt` aborts the run; `tell` receives events on a thread of its own.
+    /// Plays. `interrupt` aborts the run; `on_event` receives events on a thread of its own.
     pub fn run(
         self,
         interrupt: impl Future<Output = ()>,
-        mut tell: impl FnMut(PlayEvent<'_>) + Send,
+        mut on_event: impl FnMut(PlayEvent<'_>) + Send,
     ) -> PlayResult {
         let is_fresh = self.needs_fresh_bots();
         let trust_bots = self.mirror.is_some().then_some(self.trust_bots);
@@ -272,18 +272,18 @@ impl Play {
             bots: runner.bots.len(),
             openings,
         };
-        let told = |event: RunEvent<'_>| {
+        let on_run_event = |event: RunEvent<'_>| {
             match event {
-                RunEvent::Listening(address) => tell(PlayEvent::Listening(address)),
-                RunEvent::Waiting(name) => tell(PlayEvent::Waiting(name)),
-                RunEvent::Moved(text) => tell(PlayEvent::Moved(text)),
+                RunEvent::Listening(address) => on_event(PlayEvent::Listening(address)),
+                RunEvent::Waiting(name) => on_event(PlayEvent::Waiting(name)),
+                RunEvent::Moved(text) => on_event(PlayEvent::Moved(text)),
                 RunEvent::Ended { fixture, report, no_show, .. } => {
                     tally.count(fixture, report);
-                    let told = no_show.as_ref().map(|no_show| no_show.seat);
-                    tally.summary.first_faults.add(report, told);
-                    tell(PlayEvent::Ended(report));
+                    let absent = no_show.as_ref().map(|no_show| no_show.seat);
+                    tally.summary.first_faults.add(report, absent);
+                    on_event(PlayEvent::Ended(report));
                     if let Some(set) = tally.add_to_set(fixture, report) {
-                        tell(PlayEvent::SetEnded(&set));
+                        on_event(PlayEvent::SetEnded(&set));
                     }
                     return no_show.map_or(Ok(()), |no_show| Err(Halt::Because(no_show.why)));
                 }
@@ -291,9 +291,9 @@ impl Play {
             }
             Ok(())
         };
-        let RunEnd { is_interrupted, why, .. } = runner.play(schedule, interrupt, told);
+        let RunEnd { is_interrupted, why, .. } = runner.play(schedule, interrupt, on_run_event);
         for set in tally.open_sets() {
-            tell(PlayEvent::SetEnded(&set));
+            on_event(PlayEvent::SetEnded(&set));
         }
         tally.summary.interrupted = is_interrupted;
         PlayResult { summary: tally.into_summary(), stopped: why }

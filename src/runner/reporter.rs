@@ -15,9 +15,9 @@ use crate::record;
 use crate::referee::Match;
 use crate::runner::bots::{BotRecord, BotUsage};
 use crate::runner::common::RunContext;
-use crate::runner::deposit::{Deposit, EndedRecord};
 use crate::runner::evidence::{self, last_lines};
 use crate::runner::lane_messages::{EndedMatch, ReportEvent};
+use crate::runner::record_sink::{EndedRecord, RecordSink};
 use crate::runner::run_event::{Halt, NoShow, RunEvent};
 use crate::runner::scheduler::SharedScheduler;
 
@@ -34,11 +34,11 @@ const MOMENT: Duration = Duration::from_millis(20);
 pub(super) struct Reporter<F> {
     common: Arc<RunContext>,
     schedule: SharedScheduler,
-    deposit: Deposit<F>,
+    record_sink: RecordSink<F>,
     /// The sizes in the backlog of matches that are not reported yet.
     unreported: Vec<usize>,
     /// The number of bytes of news that have not been reported yet.
-    untold: Arc<AtomicUsize>,
+    queued: Arc<AtomicUsize>,
     /// Ends the run.
     halts: UnboundedSender<Halt>,
 }
@@ -47,11 +47,11 @@ impl<F: FnMut(RunEvent<'_>) -> Result<(), Halt>> Reporter<F> {
     pub(super) fn new(
         common: Arc<RunContext>,
         schedule: SharedScheduler,
-        deposit: Deposit<F>,
-        untold: Arc<AtomicUsize>,
+        record_sink: RecordSink<F>,
+        queued: Arc<AtomicUsize>,
         halts: UnboundedSender<Halt>,
     ) -> Reporter<F> {
-        Reporter { common, schedule, deposit, unreported: Vec::new(), untold, halts }
+        Reporter { common, schedule, record_sink, unreported: Vec::new(), queued, halts }
     }
 
     /// Handles events until the run is over.
@@ -59,16 +59,16 @@ impl<F: FnMut(RunEvent<'_>) -> Result<(), Halt>> Reporter<F> {
         let mut is_over = false;
         while !is_over && let Ok(report) = reports.recv() {
             // One synchronization covers all matches that end within a moment.
-            let until = Instant::now() + if self.deposit.is_durable() { MOMENT } else { Duration::ZERO };
+            let until = Instant::now() + if self.record_sink.is_durable() { MOMENT } else { Duration::ZERO };
             let mut next = Some(report);
             while let Some(report) = next {
                 is_over = matches!(report, ReportEvent::Over { .. });
                 let taken = self.take(report);
                 self.halt_unless_ok(taken);
                 let left = until.saturating_duration_since(Instant::now());
-                next = if is_over || self.deposit.len() >= BATCH {
+                next = if is_over || self.record_sink.len() >= BATCH {
                     None
-                } else if self.deposit.is_empty() || left.is_zero() {
+                } else if self.record_sink.is_empty() || left.is_zero() {
                     reports.try_recv().ok()
                 } else {
                     reports.recv_timeout(left).ok()
@@ -88,19 +88,19 @@ impl<F: FnMut(RunEvent<'_>) -> Result<(), Halt>> Reporter<F> {
 
     fn take(&mut self, report: ReportEvent) -> Result<(), Halt> {
         match report {
-            ReportEvent::Listening(address) => self.deposit.tell(RunEvent::Listening(address)),
-            ReportEvent::Waiting(name) => self.deposit.tell(RunEvent::Waiting(&name)),
-            ReportEvent::Connected(name) => self.deposit.tell(RunEvent::Connected(&name)),
+            ReportEvent::Listening(address) => self.record_sink.emit(RunEvent::Listening(address)),
+            ReportEvent::Waiting(name) => self.record_sink.emit(RunEvent::Waiting(&name)),
+            ReportEvent::Connected(name) => self.record_sink.emit(RunEvent::Connected(&name)),
             ReportEvent::Moved(text) => {
-                let told = self.deposit.tell(RunEvent::Moved(&text));
-                self.untold.fetch_sub(text.len(), Ordering::Relaxed);
-                told
+                let reported = self.record_sink.emit(RunEvent::Moved(&text));
+                self.queued.fetch_sub(text.len(), Ordering::Relaxed);
+                reported
             }
             ReportEvent::Ended(ended) => self.keep(*ended),
             // A complete run does not continue its incomplete sets.
             ReportEvent::Over { is_complete } => {
                 let settled = self.settle();
-                let closed = self.deposit.close(is_complete && settled.is_ok());
+                let closed = self.record_sink.close(is_complete && settled.is_ok());
                 settled.and(closed)
             }
         }
@@ -130,41 +130,41 @@ impl<F: FnMut(RunEvent<'_>) -> Result<(), Halt>> Reporter<F> {
             record::add_bots(&mut record, &bots);
         }
         let ended = EndedRecord { fixture, report, record, reveal, no_show };
-        self.deposit.keep_with(ended, last_step).inspect_err(|_| self.schedule.reported(bytes))?;
+        self.record_sink.keep_with(ended, last_step).inspect_err(|_| self.schedule.reported(bytes))?;
         self.unreported.push(bytes);
         Ok(())
     }
 
     /// Synchronizes the records, then reports the matches that have ended.
     fn settle(&mut self) -> Result<(), Halt> {
-        let settled = self.deposit.settle();
+        let settled = self.record_sink.settle();
         self.unreported.drain(..).for_each(|bytes| self.schedule.reported(bytes));
         settled
     }
 }
 
 /// The maximum number of bytes of news that wait to be reported. Further news is dropped.
-const MOST_UNTOLD: usize = 16 * 1024 * 1024;
+const MOST_QUEUED: usize = 16 * 1024 * 1024;
 
 /// Sends the news of a watched match to the reporter.
 pub(super) struct WatchFeed {
     watch: Watch,
     reports: Sender<ReportEvent>,
-    untold: Arc<AtomicUsize>,
+    queued: Arc<AtomicUsize>,
     /// The number of dropped texts since the last one that was sent.
     left_out: u32,
 }
 
 impl WatchFeed {
-    pub(super) fn new(watch: Watch, reports: Sender<ReportEvent>, untold: Arc<AtomicUsize>) -> WatchFeed {
-        WatchFeed { watch, reports, untold, left_out: 0 }
+    pub(super) fn new(watch: Watch, reports: Sender<ReportEvent>, queued: Arc<AtomicUsize>) -> WatchFeed {
+        WatchFeed { watch, reports, queued, left_out: 0 }
     }
 
     /// Reports the news of a match. Never blocks on a slow reader.
     pub(super) fn show(&mut self, play: &Match, news: &[u8]) {
         let text = (self.watch)(play, news);
         let is_over = play.ending().is_some();
-        let has_room = self.untold.load(Ordering::Relaxed) + text.len() <= MOST_UNTOLD;
+        let has_room = self.queued.load(Ordering::Relaxed) + text.len() <= MOST_QUEUED;
         if !has_room {
             self.left_out += 1;
         }
@@ -178,7 +178,7 @@ impl WatchFeed {
     }
 
     fn send(&self, text: String) {
-        self.untold.fetch_add(text.len(), Ordering::Relaxed);
+        self.queued.fetch_add(text.len(), Ordering::Relaxed);
         // The channel is closed if the run is failing.
         let _ = self.reports.send(ReportEvent::Moved(text));
     }
@@ -193,14 +193,14 @@ mod tests {
 
     #[test]
     fn news_that_a_slow_reader_cannot_take_is_dropped_and_counted() {
-        let (reports, told) = channel();
-        let untold = Arc::<AtomicUsize>::default();
-        let half = "x".repeat(MOST_UNTOLD / 2);
+        let (reports, received) = channel();
+        let queued = Arc::<AtomicUsize>::default();
+        let half = "x".repeat(MOST_QUEUED / 2);
         let watch: Watch = Box::new(move |_, _| half.clone());
-        let mut watched = WatchFeed::new(watch, reports, untold.clone());
+        let mut watched = WatchFeed::new(watch, reports, queued.clone());
         let (setup, table) = match_of_checkers(None, true);
         let play = Match::open(setup, table);
-        let next = || match told.try_recv() {
+        let next = || match received.try_recv() {
             Ok(ReportEvent::Moved(text)) => Some(text),
             _ => None,
         };
@@ -208,10 +208,10 @@ mod tests {
             watched.show(&play, b"");
         }
         let read: usize = [next(), next()].iter().flatten().map(String::len).sum();
-        assert_eq!((read, next()), (MOST_UNTOLD, None), "the rest is dropped");
-        untold.fetch_sub(read, Ordering::Relaxed);
+        assert_eq!((read, next()), (MOST_QUEUED, None), "the rest is dropped");
+        queued.fetch_sub(read, Ordering::Relaxed);
         watched.show(&play, b"");
         assert!(next().unwrap().starts_with("(3 updates "));
-        assert_eq!(next().unwrap().len(), MOST_UNTOLD / 2);
+        assert_eq!(next().unwrap().len(), MOST_QUEUED / 2);
     }
 }

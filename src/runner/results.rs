@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::bot::sandbox::Sandbox;
 use crate::core::seat::Seat;
-use crate::record::{Account, Difference};
+use crate::record::{Difference, RecordSummary};
 use crate::referee::{AbortReason, Faults};
 use crate::runner::evidence::{self, Evidence, FirstFaults};
 use crate::tournament::Cause;
@@ -163,10 +163,19 @@ impl MatchReport {
     }
 
     /// The report of a match from its record: `attempt` is the number of the attempt.
-    pub fn of_record(account: &Account, attempt: u32) -> MatchReport {
-        let Account {
-            header, ending, abort, faults, decisions, lag_ms, paused_ms, duration_us, cpu_ms, ..
-        } = account;
+    pub fn of_record(summary: &RecordSummary, attempt: u32) -> MatchReport {
+        let RecordSummary {
+            header,
+            ending,
+            abort,
+            faults,
+            decisions,
+            lag_ms,
+            paused_ms,
+            duration_us,
+            cpu_ms,
+            ..
+        } = summary;
         let cause = ending.ranks.is_none().then(|| cause_of(abort.as_ref()));
         MatchReport {
             id: header.r#match.clone(),

@@ -47,7 +47,7 @@ pub async fn check_starts(
     hello_limit: Duration,
 ) -> io::Result<Vec<StartCheck>> {
     let launcher = Launcher::open(launch, AT_ONCE)?;
-    let (tell, mut exits) = mpsc::unbounded_channel::<(usize, Detail)>();
+    let (exited, mut exits) = mpsc::unbounded_channel::<(usize, Detail)>();
     let mut waiting: VecDeque<usize> = (0..entrants.len()).collect();
     let (mut lane, mut pending) = (Lane::new(), HashMap::<SessionKey, PendingBot>::new());
     let (mut checks, mut ending) = (Vec::new(), JoinSet::new());
@@ -59,9 +59,9 @@ pub async fn check_starts(
             if !source.is_started() {
                 continue;
             }
-            let tell = tell.clone();
+            let exited = exited.clone();
             // The channel may be closed after the `hello`.
-            let on_exit: OnExit = Box::new(move |how| drop(tell.send((entrant, how))));
+            let on_exit: OnExit = Box::new(move |how| drop(exited.send((entrant, how))));
             let started = launcher.start(move |starter| source.start(starter, on_exit)).await;
             let watched = started.and_then(|(process, wire)| Ok((process, Stream::watch(wire)?)));
             match watched {

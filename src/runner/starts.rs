@@ -113,12 +113,12 @@ async fn start(
     cpu: Option<Cpu>,
     orders: &Orders,
 ) -> io::Result<BotArrival> {
-    let (tell, told) = oneshot::channel::<SessionKey>();
+    let (sender, receiver) = oneshot::channel::<SessionKey>();
     let (source, orders) = (source.clone(), orders.clone());
     // The process may exit before its session has a key.
     let on_exit: OnExit = Box::new(move |how| {
         tokio::spawn(async move {
-            if let Ok(session) = told.await {
+            if let Ok(session) = receiver.await {
                 // The lane may be done already.
                 let _ = orders.send(LaneOrder::Exited(session, how));
             }
@@ -126,5 +126,5 @@ async fn start(
     });
     let work = move |starter: &Starter| Cpu::run(cpu.as_ref(), || source.start(starter, on_exit));
     let (process, wire) = launcher.start(work).await?;
-    Ok(BotArrival::Process(process, wire, tell))
+    Ok(BotArrival::Process(process, wire, sender))
 }

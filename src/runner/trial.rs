@@ -171,7 +171,7 @@ impl Trial {
         } else {
             self.regression.add(place, results, digest)
         };
-        judged.into_iter().map(|judged| self.told(&judged)).collect()
+        judged.into_iter().map(|judged| self.close_set(&judged)).collect()
     }
 
     fn count_faults(&mut self, matches: &[TrialMatch]) {
@@ -182,7 +182,7 @@ impl Trial {
         }
     }
 
-    fn told(&mut self, judged: &Judged) -> SetOfTrial {
+    fn close_set(&mut self, judged: &Judged) -> SetOfTrial {
         let set = self.shard.map_or(judged.set, |shard| shard.set(judged.set));
         let played = self.open.remove(&set).unwrap_or_default();
         self.count_faults(&played);

@@ -10,7 +10,7 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use crate::driver::{BotHello, BotInstance, DetachedSession, Key, Lane, Notice, SessionKey};
-use crate::sources::acceptor::{Acceptor, Admissions, Farewell};
+use crate::sources::acceptor::{Acceptor, Admissions, ByeContents};
 use crate::sources::{Listen, TokenHash};
 use crate::tournament::ladder::Name;
 
@@ -319,7 +319,7 @@ impl Lobby {
 
     /// Closes all connections. Bots that join the run by connecting may connect to the next one.
     pub(crate) fn close(mut self, reason: &str) {
-        self.acceptor.close(Farewell { reason: reason.to_owned(), reconnect: self.is_open });
+        self.acceptor.close(ByeContents { reason: reason.to_owned(), reconnect: self.is_open });
         let mut open: Vec<SessionKey> = self.waiting.into_values().flatten().collect();
         while let Ok(moving) = self.arrivals.try_recv() {
             open.extend(self.lane.adopt(moving));

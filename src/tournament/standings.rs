@@ -42,14 +42,14 @@ pub enum Withdrawn {
 
 /// Eliminated and withdrawn entrants.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Gone<'a> {
+pub(super) struct Inactive<'a> {
     /// By entrant: the round of a knockout in which it was eliminated.
     pub(super) out: &'a [Option<u32>],
     /// By entrant: the treatment of its results if it has withdrawn.
     pub(super) withdrawn: &'a [Option<Withdrawn>],
 }
 
-impl Gone<'_> {
+impl Inactive<'_> {
     fn is_annulled(&self, entrant: Entrant) -> bool {
         self.withdrawn.get(entrant.index()).copied().flatten() == Some(Withdrawn::Annulled)
     }
@@ -133,28 +133,28 @@ impl Standings {
         awards: &[Award],
         tie_breaks: &[TieBreak],
     ) -> Standings {
-        Standings::with_gone(entrants, results, awards, Gone::default(), tie_breaks)
+        Standings::with_inactive(entrants, results, awards, Inactive::default(), tie_breaks)
     }
 
     /// The same, with eliminated and withdrawn entrants.
-    pub(super) fn with_gone<'a>(
+    pub(super) fn with_inactive<'a>(
         entrants: usize,
         results: impl IntoIterator<Item = &'a MatchResult>,
         awards: &[Award],
-        gone: Gone<'_>,
+        inactive: Inactive<'_>,
         tie_breaks: &[TieBreak],
     ) -> Standings {
         let row = |index| TableRow {
             entrant: Entrant(index as u16),
-            out: gone.out.get(index).copied().flatten(),
-            withdrawn: gone.withdrawn.get(index).copied().flatten(),
+            out: inactive.out.get(index).copied().flatten(),
+            withdrawn: inactive.withdrawn.get(index).copied().flatten(),
             ..TableRow::default()
         };
         let mut rows: Vec<TableRow> = (0..entrants).map(row).collect();
         let mut cross = vec![Cross::default(); entrants * entrants];
         for (result, times) in counted(results) {
             if result.lineup.seats().iter().all(|entrant| entrant.index() < entrants) {
-                add(&mut rows, &mut cross, &result, times, gone);
+                add(&mut rows, &mut cross, &result, times, inactive);
             }
         }
         for award in awards {
@@ -220,18 +220,18 @@ fn counted<'a>(results: impl IntoIterator<Item = &'a MatchResult>) -> Vec<(Match
 }
 
 /// Adds a result that occurred `times` times.
-fn add(rows: &mut [TableRow], cross: &mut [Cross], result: &MatchResult, times: u32, gone: Gone<'_>) {
+fn add(rows: &mut [TableRow], cross: &mut [Cross], result: &MatchResult, times: u32, inactive: Inactive<'_>) {
     let sides = result.lineup.seating().sides();
     let entrants = rows.len();
     let forfeited: [bool; crate::core::MAX_SEATS] =
         std::array::from_fn(|side| side < sides && result.is_forfeited(side));
     let seats = result.lineup.seats();
-    let is_annulled = seats.iter().any(|&entrant| gone.is_annulled(entrant));
+    let is_annulled = seats.iter().any(|&entrant| inactive.is_annulled(entrant));
     for (seat, &entrant) in seats.iter().enumerate() {
         if seats[..seat].contains(&entrant) {
             continue; // once a match
         }
-        if is_annulled && !gone.is_annulled(entrant) {
+        if is_annulled && !inactive.is_annulled(entrant) {
             continue;
         }
         let row = &mut rows[entrant.index()];

@@ -21,8 +21,8 @@ use serde_json::json;
 
 use crate::core::erased::BoardText;
 use crate::core::{Catalog, Viewer, json as text};
-use crate::record::{Difference, Film};
-use crate::report::replay::{FrameText, Reel};
+use crate::record::{Difference, Playback};
+use crate::report::replay::{FrameText, MatchReplay};
 use crate::web::board::{BoardEvent, BoardForm};
 use crate::web::entries::BoardAccess;
 use crate::web::hub::{EndedBoard, Hub, SealedRecord, Sights};
@@ -214,14 +214,14 @@ enum BoardView {
 }
 
 #[derive(Debug, Deserialize)]
-struct Asked {
+struct EventQuery {
     after: Option<String>,
     view: Option<BoardView>,
 }
 
 /// The number of the last event that a client has, if it is of this run.
-fn after(hub: &Hub, headers: &HeaderMap, asked: &Asked) -> Option<u64> {
-    let last = headers.get("last-event-id").and_then(|id| id.to_str().ok()).or(asked.after.as_deref())?;
+fn after(hub: &Hub, headers: &HeaderMap, query: &EventQuery) -> Option<u64> {
+    let last = headers.get("last-event-id").and_then(|id| id.to_str().ok()).or(query.after.as_deref())?;
     last.strip_prefix(hub.run())?.strip_prefix('-')?.parse().ok()
 }
 
@@ -234,9 +234,9 @@ fn wants_stream(headers: &HeaderMap) -> bool {
 async fn run_events(
     State(hub): HubState,
     headers: HeaderMap,
-    Parameters(asked): Parameters<Asked>,
+    Parameters(query): Parameters<EventQuery>,
 ) -> Response {
-    let after = after(&hub, &headers, &asked);
+    let after = after(&hub, &headers, &query);
     let mut source = RunFeed::new(hub.clone());
     if wants_stream(&headers) {
         return stream::respond(&hub, source, after);
@@ -249,10 +249,10 @@ async fn match_events(
     State(hub): HubState,
     PathMatchId(id): PathMatchId,
     headers: HeaderMap,
-    Parameters(asked): Parameters<Asked>,
+    Parameters(query): Parameters<EventQuery>,
 ) -> Response {
-    let after = after(&hub, &headers, &asked);
-    let form = if matches!(asked.view, Some(BoardView::Text)) { BoardForm::Text } else { BoardForm::Shapes };
+    let after = after(&hub, &headers, &query);
+    let form = if matches!(query.view, Some(BoardView::Text)) { BoardForm::Text } else { BoardForm::Shapes };
     let board = match hub.sights(&id) {
         None => return unknown(&id),
         Some(Sights::Nothing(why)) => return not_shown(why),
@@ -304,18 +304,19 @@ fn snapshot(record: SealedRecord, catalog: &Catalog, form: BoardForm) -> Result<
     let record = record.read().map_err(|error| format!("the record cannot be read: {error}"))?;
     let invalid = |difference: Difference| format!("the record is not valid: {difference}");
     match form {
-        BoardForm::Shapes => {
-            Film::open(&record, catalog).and_then(Reel::of).map(|reel| text::text(&reel)).map_err(invalid)
-        }
+        BoardForm::Shapes => Playback::open(&record, catalog)
+            .and_then(MatchReplay::of)
+            .map(|replay| text::text(&replay))
+            .map_err(invalid),
         BoardForm::Text => last_position(&record, catalog).map_err(invalid),
     }
 }
 
 fn last_position(record: &[u8], catalog: &Catalog) -> Result<String, Difference> {
-    let mut film = Film::open(record, catalog)?;
-    let header = film.setup().header.clone();
+    let mut playback = Playback::open(record, catalog)?;
+    let header = playback.setup().header.clone();
     let (mut last, mut game) = (None, "");
-    while let Some(step) = film.step()? {
+    while let Some(step) = playback.step()? {
         game = step.table.meta().title;
         let board = BoardText(step.table, Viewer::Public).to_string();
         last = Some(FrameText { moves: step.moves, lines: Vec::new(), board });

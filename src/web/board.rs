@@ -8,7 +8,7 @@ use tokio::sync::watch;
 
 use crate::core::Viewer;
 use crate::core::json;
-use crate::report::replay::{LiveFrame, LiveReel, head};
+use crate::report::replay::{LiveFrame, LiveReplay, head};
 use crate::runner::{LiveHeader, LiveStep};
 
 /// The maximum size of the steps of a board in bytes. Beyond it the board starts over at the current position.
@@ -61,7 +61,7 @@ fn has_move(events: &[u8]) -> bool {
 pub(super) struct LiveBoard {
     header: Arc<LiveHeader>,
     head: Value,
-    reel: LiveReel,
+    replay: LiveReplay,
     /// From number `first` on.
     steps: VecDeque<BoardStep>,
     first: u64,
@@ -82,7 +82,7 @@ impl LiveBoard {
         let mut board = LiveBoard {
             header,
             head,
-            reel: LiveReel::new(0, step.faults.clone()),
+            replay: LiveReplay::new(0, step.faults.clone()),
             steps: VecDeque::new(),
             first: 0,
             shown: 0,
@@ -97,19 +97,19 @@ impl LiveBoard {
 
     /// Adds a step, unless nothing has happened.
     pub(super) fn add(&mut self, step: &LiveStep) {
-        if !self.steps.is_empty() && !self.reel.is_news(&step.events, &step.faults) {
+        if !self.steps.is_empty() && !self.replay.is_news(&step.events, &step.faults) {
             return;
         }
-        let is_begun = self.reel.moves() > 0 || has_move(&step.events);
+        let is_begun = self.replay.moves() > 0 || has_move(&step.events);
         if self.bytes > MOST_BYTES || (!is_begun && !self.steps.is_empty()) {
             // The board begins with the position after the deal and the opening.
             self.first += self.steps.len() as u64;
             self.steps.clear();
             (self.bytes, self.shown) = (0, 0);
-            self.reel = LiveReel::new(self.reel.moves(), step.faults.clone());
+            self.replay = LiveReplay::new(self.replay.moves(), step.faults.clone());
         }
         let LiveFrame { moves, looks, step, text } =
-            self.reel.step(&self.header.seats, &*step.table, &step.events, &step.faults, &step.banks_ms);
+            self.replay.step(&self.header.seats, &*step.table, &step.events, &step.faults, &step.banks_ms);
         let step = BoardStep {
             moves,
             looks: looks.iter().map(json::text).collect(),

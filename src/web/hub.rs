@@ -13,7 +13,7 @@ use tokio::sync::{mpsc, watch};
 use crate::core::game::Meta;
 use crate::core::{Catalog, json};
 use crate::record;
-use crate::runner::{LiveEnd, LiveEvent, LiveHeader, LiveStep, MatchReport, Sight, Unsealed};
+use crate::runner::{LiveEnd, LiveEvent, LiveHeader, LiveStep, MatchReport, Unsealed, Visibility};
 use crate::store::read_regular;
 use crate::web::board::LiveBoard;
 use crate::web::entries::{self, BoardAccess, BotEntry, MatchEntry, StandingsRow, seat_entries};
@@ -49,16 +49,16 @@ impl LiveEntry {
     }
 
     fn entry(&self) -> MatchEntry {
-        let LiveHeader { id, seats, sight, .. } = &*self.header;
+        let LiveHeader { id, seats, visibility, .. } = &*self.header;
         let board = self.board.as_ref().map(|board| board.lock().unwrap_or_else(PoisonError::into_inner));
         MatchEntry {
             id: id.clone(),
             number: None,
             seats: seat_entries(seats),
-            board: match sight {
-                Sight::Live => BoardAccess::Live,
-                Sight::Held => BoardAccess::Held,
-                Sight::Crowded => BoardAccess::None,
+            board: match visibility {
+                Visibility::Live => BoardAccess::Live,
+                Visibility::Held => BoardAccess::Held,
+                Visibility::Crowded => BoardAccess::None,
             },
             moves: board.map(|board| board.moves()),
             result: None,
@@ -69,7 +69,7 @@ impl LiveEntry {
 
 /// Where the sealed record of an ended match is.
 #[derive(Clone, Debug)]
-enum Kept {
+enum RecordLocation {
     File(PathBuf),
     Memory(Arc<Vec<u8>>),
     Nowhere,
@@ -80,7 +80,7 @@ struct EndedEntry {
     entry: MatchEntry,
     /// What changes when its deal is complete.
     unsealed: Option<UnsealedEntry>,
-    record: Kept,
+    record: RecordLocation,
     /// The number of its `end` event.
     last: u64,
 }
@@ -151,15 +151,15 @@ pub(super) struct EndedBoard {
 }
 
 /// A sealed record.
-pub(super) struct SealedRecord(Kept);
+pub(super) struct SealedRecord(RecordLocation);
 
 impl SealedRecord {
     /// Reads the record. Blocks.
     pub(super) fn read(self) -> io::Result<Vec<u8>> {
         match self.0 {
-            Kept::File(path) => read_regular(&path),
-            Kept::Memory(record) => Ok(Arc::unwrap_or_clone(record)),
-            Kept::Nowhere => Err(io::ErrorKind::NotFound.into()),
+            RecordLocation::File(path) => read_regular(&path),
+            RecordLocation::Memory(record) => Ok(Arc::unwrap_or_clone(record)),
+            RecordLocation::Nowhere => Err(io::ErrorKind::NotFound.into()),
         }
     }
 }
@@ -285,7 +285,7 @@ impl Hub {
             running.show(&step, self.delay);
         }
         state.count += 1;
-        let is_held = running.as_ref().is_some_and(|running| running.header.sight == Sight::Held);
+        let is_held = running.as_ref().is_some_and(|running| running.header.visibility == Visibility::Held);
         let completes = end.completes_its_deal();
         let completed = end.fixture.deal.clone();
         let teams = running.as_ref().map(|running| running.header.seats.clone()).unwrap_or_default();
@@ -294,7 +294,7 @@ impl Hub {
         let file = end.report.record.take();
         // Until the deal is complete, there is no file yet.
         let record = match &file {
-            Some(path) if deal.is_none() || is_held => Kept::File(path.clone()),
+            Some(path) if deal.is_none() || is_held => RecordLocation::File(path.clone()),
             _ => state.keep(end.record, end.reveal),
         };
         let entry = entries::ended(&end.report, &teams, Some(state.count));
@@ -325,11 +325,11 @@ impl Hub {
             if file.is_none() {
                 entry.board = BoardAccess::None;
             }
-            let record = file.map_or(Kept::Nowhere, Kept::File);
+            let record = file.map_or(RecordLocation::Nowhere, RecordLocation::File);
             return state.push(EndedEntry { entry, unsealed: None, record, last: 1 });
         };
         let (shown, record) = match is_hidden {
-            true => (entry.clone().withheld(), Kept::Nowhere),
+            true => (entry.clone().withheld(), RecordLocation::Nowhere),
             false => (entry.clone(), state.keep(record, reveal)),
         };
         state.push(EndedEntry {
@@ -367,7 +367,7 @@ impl Hub {
     fn earlier(&self, id: &str) -> Option<Sights> {
         let EarlierMatch { report, seats, .. } = self.ladder()?.earlier(id)?;
         let entry = entries::ended(&report, &seats, None);
-        let record = SealedRecord(report.record.map_or(Kept::Nowhere, Kept::File));
+        let record = SealedRecord(report.record.map_or(RecordLocation::Nowhere, RecordLocation::File));
         let result = entry.result.map(|result| result.text).unwrap_or_default();
         Some(Sights::Replay(EndedBoard { record, last: 1, result }))
     }
@@ -447,10 +447,10 @@ impl RunState {
     }
 
     /// Keeps a record in memory.
-    fn keep(&mut self, mut record: Vec<u8>, reveal: Reveal) -> Kept {
+    fn keep(&mut self, mut record: Vec<u8>, reveal: Reveal) -> RecordLocation {
         record::seal(&mut record, reveal);
         self.kept += record.len();
-        Kept::Memory(Arc::new(record))
+        RecordLocation::Memory(Arc::new(record))
     }
 
     /// Shows everything of the matches of a deal that is complete.
@@ -462,7 +462,8 @@ impl RunState {
             };
             ended.entry = entry;
             if let Some(path) = file
-                && let Kept::Memory(record) = mem::replace(&mut ended.record, Kept::File(path))
+                && let RecordLocation::Memory(record) =
+                    mem::replace(&mut ended.record, RecordLocation::File(path))
             {
                 self.kept -= record.len();
             }
@@ -515,7 +516,7 @@ impl RunState {
     /// Drops the oldest matches and records beyond the limits.
     fn trim(&mut self) {
         while self.ended.len() > MOST_ENDED {
-            if let Some(EndedEntry { record: Kept::Memory(record), .. }) = self.ended.pop_front() {
+            if let Some(EndedEntry { record: RecordLocation::Memory(record), .. }) = self.ended.pop_front() {
                 self.kept -= record.len();
             }
         }
@@ -524,9 +525,9 @@ impl RunState {
             if kept <= MOST_KEPT {
                 break;
             }
-            if let Kept::Memory(record) = &ended.record {
+            if let RecordLocation::Memory(record) = &ended.record {
                 kept -= record.len();
-                ended.record = Kept::Nowhere;
+                ended.record = RecordLocation::Nowhere;
                 ended.entry.board = BoardAccess::None;
                 if let Some(unsealed) = &mut ended.unsealed {
                     unsealed.entry.board =

@@ -12,7 +12,7 @@ use crate::core::erased::{Knowledge, Rules, Table};
 use crate::core::test_length::long_or;
 use crate::core::{Catalog, Seat, Seating, Turn, Viewer};
 use crate::referee::{Faults, Leg, Opening};
-use crate::runner::{Fixture, LiveEnd, LiveEvent, LiveHeader, LiveStep, MatchReport, Sight, Wait};
+use crate::runner::{Fixture, LiveEnd, LiveEvent, LiveHeader, LiveStep, MatchReport, Visibility, Wait};
 use crate::tournament::Cause;
 use crate::web::board::{BoardEvent, BoardForm, LiveBoard};
 use crate::web::hub::{Hub, Sights};
@@ -22,13 +22,19 @@ const POSITIONS_PER_GAME: usize = long_or(1_000, 250);
 fn header(rules: &dyn Rules, seating: Seating) -> Arc<LiveHeader> {
     let seats = seating.all();
     let seats = seats.iter().map(|seat| (format!("bot {seat}"), seating.side(seat) as u8)).collect();
-    Arc::new(LiveHeader { id: "m1".to_owned(), game: rules.meta(), seats, deal: None, sight: Sight::Live })
+    Arc::new(LiveHeader {
+        id: "m1".to_owned(),
+        game: rules.meta(),
+        seats,
+        deal: None,
+        visibility: Visibility::Live,
+    })
 }
 
 /// The events of a position as the public sees them.
 fn events(table: &dyn Table) -> Vec<u8> {
     let mut out = Vec::new();
-    for index in 0..table.told() {
+    for index in 0..table.event_count() {
         table.write_event(index, Viewer::Public, &mut out);
         out.push(b'\n');
     }
@@ -170,7 +176,7 @@ fn merged(steps: impl IntoIterator<Item = LiveStep>) -> LiveStep {
     steps.into_iter().reduce(|earlier, step| step.after(earlier)).expect("a step")
 }
 
-/// The moves that events of a board tell, in order.
+/// The moves that events of a board contain, in order.
 fn moves_of(events: &[BoardEvent]) -> Vec<Value> {
     let mut moves = Vec::new();
     for BoardEvent { data, .. } in events {
@@ -217,12 +223,12 @@ fn a_step_of_several_positions_tells_all_moves_and_draws_the_last() {
         board
     };
     let (single, late) = (board(0, &[1; 9]), board(0, &[1, 4, 3, 1]));
-    let told = single.after(Some(0), BoardForm::Shapes);
-    let told_late = late.after(Some(0), BoardForm::Shapes);
-    assert_eq!((told.len(), told_late.len()), (9, 4));
-    assert_eq!(moves_of(&told).len(), 9);
-    assert_eq!(moves_of(&told_late), moves_of(&told));
-    let numbers: Vec<u64> = told_late.iter().map(|event| event.number).collect();
+    let events = single.after(Some(0), BoardForm::Shapes);
+    let late_events = late.after(Some(0), BoardForm::Shapes);
+    assert_eq!((events.len(), late_events.len()), (9, 4));
+    assert_eq!(moves_of(&events).len(), 9);
+    assert_eq!(moves_of(&late_events), moves_of(&events));
+    let numbers: Vec<u64> = late_events.iter().map(|event| event.number).collect();
     assert_eq!(numbers, [1, 2, 3, 4], "the numbers of events remain consecutive");
     assert_eq!(drawn(&late), drawn(&single));
     let texts = |board: &LiveBoard| -> Vec<Value> {

@@ -9,7 +9,7 @@ use tokio::sync::mpsc::UnboundedSender;
 use crate::core::Catalog;
 use crate::core::seat::Seat;
 use crate::referee::Leg;
-use crate::runner::{Deposit, EndedRecord, Fixture, Halt, MatchReport, NoShow, RunEvent};
+use crate::runner::{EndedRecord, Fixture, Halt, MatchReport, NoShow, RecordSink, RunEvent};
 use crate::store::Records;
 use crate::workers::job::{Job, JobBots};
 use crate::workers::unit::{UnitId, UnitOutcome, WorkUnit};
@@ -58,17 +58,18 @@ pub(super) struct Counted {
 
 /// Verifies and stores outcomes.
 pub(super) struct Committer<F> {
-    deposit: Deposit<F>,
+    record_sink: RecordSink<F>,
     catalog: Catalog,
     records: Option<Records>,
     bots: JobBots,
 }
 
 impl<F: FnMut(RunEvent<'_>) -> Result<(), Halt>> Committer<F> {
-    pub(super) fn new(job: &mut Job, tell: F) -> Committer<F> {
-        let deposit = Deposit::new(job.records.clone(), job.unsealed.take(), job.live.clone(), tell);
+    pub(super) fn new(job: &mut Job, on_event: F) -> Committer<F> {
+        let record_sink =
+            RecordSink::new(job.records.clone(), job.unsealed.take(), job.live.clone(), on_event);
         let (catalog, records) = (job.catalog.clone(), job.records.clone());
-        Committer { deposit, catalog, records, bots: job.bots.clone() }
+        Committer { record_sink, catalog, records, bots: job.bots.clone() }
     }
 
     /// Stores outcomes until the coordinator has no more.
@@ -101,9 +102,9 @@ impl<F: FnMut(RunEvent<'_>) -> Result<(), Halt>> Committer<F> {
                 }
                 ToCommit::Over { is_complete } => over = Some(is_complete),
             }
-            next = if self.deposit.len() < BATCH { outcomes.try_recv().ok() } else { None };
+            next = if self.record_sink.len() < BATCH { outcomes.try_recv().ok() } else { None };
         }
-        let mut settled = self.deposit.settle();
+        let mut settled = self.record_sink.settle();
         for (unit, worker, reports) in stored {
             let result = match &mut settled {
                 Ok(()) => Ok(Counted { reports }),
@@ -115,7 +116,7 @@ impl<F: FnMut(RunEvent<'_>) -> Result<(), Halt>> Committer<F> {
             let _ = to.send(Committed { unit, worker, result, is_fatal });
         }
         if let Some(is_complete) = over
-            && let Err(Halt::Because(why)) = self.deposit.close(is_complete)
+            && let Err(Halt::Because(why)) = self.record_sink.close(is_complete)
         {
             tracing::error!("{why}");
         }
@@ -146,7 +147,7 @@ impl<F: FnMut(RunEvent<'_>) -> Result<(), Halt>> Committer<F> {
             let no_show = no_show(&fixture, &report);
             reports.push(report.clone());
             let ended = EndedRecord { fixture, report, record, reveal, no_show };
-            self.deposit.keep(ended).map_err(|halt| (halt, true))?;
+            self.record_sink.keep(ended).map_err(|halt| (halt, true))?;
         }
         Ok(reports)
     }

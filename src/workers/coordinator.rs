@@ -90,7 +90,7 @@ impl Coordinator {
         mut job: Job,
         schedule: impl SetScheduler,
         interrupt: impl Future<Output = ()>,
-        tell: impl FnMut(RunEvent<'_>) -> Result<(), Halt> + Send,
+        on_event: impl FnMut(RunEvent<'_>) -> Result<(), Halt> + Send,
     ) -> RunEnd {
         let mut end = RunEnd::default();
         let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
@@ -98,7 +98,7 @@ impl Coordinator {
             Err(error) => return RunEnd { why: Some(error.to_string()), ..end },
         };
         let drain = job.drain.take();
-        let committer = Committer::new(&mut job, tell);
+        let committer = Committer::new(&mut job, on_event);
         let (to_commit, of_dispatcher) = blocking::channel();
         let (to_dispatcher, committed) = unbounded_channel();
         thread::scope(|scope| {

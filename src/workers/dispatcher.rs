@@ -13,7 +13,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::sync::oneshot;
 use tokio::time::{Instant, MissedTickBehavior, interval};
 
-use crate::runner::{DueSet, Halt, NextSet, RunEnd, SetScheduler};
+use crate::runner::{DueSet, Halt, NextSet, RunEnd, SetScheduler, signalled};
 use crate::store::Lease;
 use crate::workers::carrier::{CarrierEvent, Order, OutcomeVerdict, Returned};
 use crate::workers::committer::{Committed, Counted, ToCommit};
@@ -72,7 +72,7 @@ pub(super) struct Dispatcher<'a, S> {
     given_up: Vec<String>,
     /// Whether the schedule has no more sets.
     is_exhausted: bool,
-    patience: Duration,
+    progress_timeout: Duration,
     /// The number of sets that the active workers play concurrently, as the schedule knows it.
     slots: usize,
     /// When a worker was last active.
@@ -88,7 +88,7 @@ impl<'a, S: SetScheduler> Dispatcher<'a, S> {
         schedule: S,
         to_commit: Sender<ToCommit>,
     ) -> Dispatcher<'a, S> {
-        let patience = job.patience(coordinator.timeout);
+        let progress_timeout = job.progress_timeout(coordinator.timeout);
         Dispatcher {
             coordinator,
             job,
@@ -99,7 +99,7 @@ impl<'a, S: SetScheduler> Dispatcher<'a, S> {
             counted: BTreeMap::new(),
             given_up: Vec::new(),
             is_exhausted: false,
-            patience,
+            progress_timeout,
             slots: 0,
             active_at: Instant::now(),
             looked_at: Instant::now(),
@@ -358,16 +358,4 @@ impl<'a, S: SetScheduler> Dispatcher<'a, S> {
 
 fn because(error: io::Error) -> Halt {
     Halt::Because(error.to_string())
-}
-
-/// Resolves when the signal is sent; never if the sender is dropped.
-async fn signalled(signal: &mut Option<oneshot::Receiver<()>>) {
-    if let Some(receiver) = signal {
-        let is_told = receiver.await.is_ok();
-        *signal = None;
-        if is_told {
-            return;
-        }
-    }
-    std::future::pending::<()>().await;
 }

@@ -186,7 +186,7 @@ impl UnitPlayer {
                 // A player that is dropped is stopped too.
                 let _ = stopped.await;
             };
-            let tell = |event: RunEvent<'_>| {
+            let on_event = |event: RunEvent<'_>| {
                 if let RunEvent::Ended { fixture, report, record, reveal, .. } = event {
                     let mut record = record.to_vec();
                     record::seal(&mut record, reveal.clone());
@@ -197,7 +197,7 @@ impl UnitPlayer {
                 }
                 Ok(())
             };
-            if let Some(why) = runner.play(scheduler, interrupt, tell).why {
+            if let Some(why) = runner.play(scheduler, interrupt, on_event).why {
                 // The channel is closed if the worker is ending.
                 let _ = played.send(PlayerEvent::Failed(run.clone(), why));
             }

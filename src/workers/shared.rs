@@ -107,7 +107,7 @@ impl Router {
                     None => return,
                 },
                 event = events.recv() => match event {
-                    Some(event) => self.tell(event),
+                    Some(event) => self.emit(event),
                     None => return,
                 },
             }
@@ -138,7 +138,7 @@ impl Router {
         let _ = self.orders.send(order);
     }
 
-    fn tell(&mut self, event: CarrierEvent) {
+    fn emit(&mut self, event: CarrierEvent) {
         if let CarrierEvent::Joined(machine, _) = &event {
             // Its coordinators send its state again.
             for states in &mut self.states {

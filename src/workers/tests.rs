@@ -180,7 +180,7 @@ fn run(
     let end = TestCarrier { workers: 3, catalog: catalog.clone(), behave };
     let mut coordinator = Coordinator::start(end, leases(), timeout).unwrap();
     let mut ranks = BTreeMap::new();
-    let tell = |event: RunEvent<'_>| {
+    let on_event = |event: RunEvent<'_>| {
         if let RunEvent::Ended { report, .. } = event {
             let before = ranks.insert(report.id.clone(), report.ranks.clone().unwrap());
             assert_eq!(before, None, "{} counts twice", report.id);
@@ -188,11 +188,11 @@ fn run(
         Ok(())
     };
     let mut job = job(&catalog);
-    if timeout < PATIENT {
+    if timeout < LONG {
         // A bot may think about a move for as long as its clock allows.
         job.run.terms.clock = None;
     }
-    let end = coordinator.play(job, schedule(sets), future::pending(), tell);
+    let end = coordinator.play(job, schedule(sets), future::pending(), on_event);
     coordinator.end(true).unwrap();
     let workers = leases().workers().unwrap();
     (ranks, end, workers.into_iter().map(|row| (row.name.clone(), row)).collect())
@@ -202,13 +202,13 @@ fn played(unit: &WorkUnit, worker: &str, catalog: &Catalog) -> Vec<CarrierEvent>
     vec![CarrierEvent::Played(play(unit, catalog), worker.to_owned())]
 }
 
-const PATIENT: Duration = Duration::from_secs(600);
+const LONG: Duration = Duration::from_secs(600);
 
 #[test]
 fn messages_that_arrive_twice_count_once() {
-    let (once, end, _) = run(10, PATIENT, played);
+    let (once, end, _) = run(10, LONG, played);
     assert_eq!((once.len(), end.why, end.given_up.len()), (20, None, 0));
-    let (twice, _, workers) = run(10, PATIENT, |unit, worker, catalog| {
+    let (twice, _, workers) = run(10, LONG, |unit, worker, catalog| {
         let [event] = <[CarrierEvent; 1]>::try_from(played(unit, worker, catalog)).unwrap();
         let moved = CarrierEvent::Moved(unit.id.clone(), worker.to_owned());
         vec![moved.clone(), moved, event.clone(), event]
@@ -220,8 +220,8 @@ fn messages_that_arrive_twice_count_once() {
 
 #[test]
 fn outcomes_of_other_workers_and_of_earlier_attempts_are_duplicates() {
-    let (once, ..) = run(4, PATIENT, played);
-    let (with, _, workers) = run(4, PATIENT, |unit, worker, catalog| {
+    let (once, ..) = run(4, LONG, played);
+    let (with, _, workers) = run(4, LONG, |unit, worker, catalog| {
         // Another worker brings another set of moves, later.
         let other = UnitOutcome { records: play(unit, catalog).records, unit: unit.id.clone() };
         let mut events = played(unit, worker, catalog);
@@ -236,9 +236,9 @@ fn outcomes_of_other_workers_and_of_earlier_attempts_are_duplicates() {
 
 #[test]
 fn lost_units_are_handed_out_again() {
-    let (once, ..) = run(6, PATIENT, played);
+    let (once, ..) = run(6, LONG, played);
     let mut losses = VecDeque::from([true, true, false, true]);
-    let (with, end, workers) = run(6, PATIENT, move |unit, worker, catalog| match losses.pop_front() {
+    let (with, end, workers) = run(6, LONG, move |unit, worker, catalog| match losses.pop_front() {
         Some(true) => vec![CarrierEvent::Returned(unit.id.clone(), worker.to_owned(), Returned::Lost)],
         _ => played(unit, worker, catalog),
     });
@@ -248,7 +248,7 @@ fn lost_units_are_handed_out_again() {
 
 #[test]
 fn units_that_vanish_are_replaced_by_a_new_attempt() {
-    let (once, ..) = run(3, PATIENT, played);
+    let (once, ..) = run(3, LONG, played);
     let (with, ..) = run(3, Duration::from_secs(1), |unit, worker, catalog| {
         // The first attempt vanishes.
         if unit.id.attempt == 1 { Vec::new() } else { played(unit, worker, catalog) }
@@ -259,7 +259,7 @@ fn units_that_vanish_are_replaced_by_a_new_attempt() {
 #[test]
 fn a_set_is_delivered_four_times_at_most() {
     let mut deliveries = 0;
-    let (ranks, end, _) = run(3, PATIENT, move |unit, worker, catalog| {
+    let (ranks, end, _) = run(3, LONG, move |unit, worker, catalog| {
         if unit.id.set != 2 {
             return played(unit, worker, catalog);
         }
@@ -274,7 +274,7 @@ fn a_set_is_delivered_four_times_at_most() {
 /// The unit of the first set.
 fn first_unit(catalog: &Catalog) -> WorkUnit {
     let (found, unit) = std::sync::mpsc::channel();
-    run(1, PATIENT, move |unit, worker, catalog| {
+    run(1, LONG, move |unit, worker, catalog| {
         found.send(unit.clone()).unwrap();
         played(unit, worker, catalog)
     });
@@ -348,8 +348,8 @@ fn altered_outcomes_are_refused() {
 
 #[test]
 fn a_worker_with_a_refused_outcome_is_put_aside() {
-    let (once, ..) = run(6, PATIENT, played);
-    let (with, _, workers) = run(6, PATIENT, |unit, worker, catalog| {
+    let (once, ..) = run(6, LONG, played);
+    let (with, _, workers) = run(6, LONG, |unit, worker, catalog| {
         let mut outcome = play(unit, catalog);
         if worker == "box1" {
             outcome.records[0].truncate(100);

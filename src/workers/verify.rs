@@ -10,7 +10,7 @@ use crate::bot::sandbox::Sandbox;
 use crate::core::chance::Seed;
 use crate::core::{Catalog, Seating, hex};
 use crate::driver::{MatchPlan, PlannedSeat, Run};
-use crate::record::{self, Account};
+use crate::record::{self, RecordSummary};
 use crate::referee::{Header, SeatHeader};
 use crate::runner::MatchReport;
 use crate::tournament::schedule::MatchId;
@@ -67,11 +67,11 @@ fn verify_match(
     catalog: &Catalog,
 ) -> Result<VerifiedMatch, String> {
     let of = &unit.matches[index];
-    let account = record::account(record, catalog)
+    let summary = record::summarize(record, catalog)
         .map_err(|differences| differences.first().map_or_else(String::new, ToString::to_string))?;
     let expected = header(unit, index, catalog)?;
-    compare(&account.header, &expected)?;
-    for (seat, &bot) in account.header.seats.iter().zip(&of.bots) {
+    compare(&summary.header, &expected)?;
+    for (seat, &bot) in summary.header.seats.iter().zip(&of.bots) {
         compare_bot(seat, &unit.bots[bot]).map_err(|what| format!("the bot of `{}`: {what}", seat.name))?;
     }
     let is_own = |reveal: &&Reveal| {
@@ -79,10 +79,10 @@ fn verify_match(
             && reveal.salt == hex::encode(&of.salt.0)
             && reveal.deal == expected.deal
     };
-    let Account { seal: record::Seal { reveal, .. }, stderr, .. } = &account;
+    let RecordSummary { seal: record::Seal { reveal, .. }, stderr, .. } = &summary;
     let reveal = reveal.as_ref().filter(is_own).cloned().ok_or("another seed")?;
     let attempt = of.id.parse().map_or(1, |MatchId { attempt, .. }| attempt);
-    let mut report = MatchReport::of_record(&account, attempt);
+    let mut report = MatchReport::of_record(&summary, attempt);
     // The seal is the last line.
     let end = record[..record.len().saturating_sub(1)].iter().rposition(|&byte| byte == b'\n');
     let record = record[..end.map_or(0, |end| end + 1)].to_vec();

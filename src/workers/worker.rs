@@ -88,7 +88,7 @@ impl Worker {
         self,
         end: impl WorkerEnd + Send + 'static,
         interrupt: impl Future<Output = ()>,
-        tell: impl FnMut(WorkerEvent<'_>),
+        on_event: impl FnMut(WorkerEvent<'_>),
     ) -> Result<WorkerExit, String> {
         let (requests, of_worker) = unbounded_channel();
         let (to_worker, assignments) = unbounded_channel();
@@ -97,7 +97,7 @@ impl Worker {
         let carrier = thread::Builder::new().name("carrier".to_owned()).spawn(serve);
         let carrier = carrier.map_err(|error| error.to_string())?;
         let runtime = runtime().map_err(|error| error.to_string())?;
-        let work = Work::new(self, requests, tell);
+        let work = Work::new(self, requests, on_event);
         let exit = runtime.block_on(work.run(assignments, interrupt));
         // The requests are closed now.
         let served = carrier.join().unwrap_or(Ok(()));
@@ -112,7 +112,7 @@ impl Worker {
 struct Work<F> {
     worker: Worker,
     requests: UnboundedSender<Request>,
-    tell: F,
+    on_event: F,
     players: Vec<UnitPlayer>,
     played: (UnboundedSender<PlayerEvent>, UnboundedReceiver<PlayerEvent>),
     /// By run and set.
@@ -130,11 +130,11 @@ struct Work<F> {
 }
 
 impl<F: FnMut(WorkerEvent<'_>)> Work<F> {
-    fn new(worker: Worker, requests: UnboundedSender<Request>, tell: F) -> Work<F> {
+    fn new(worker: Worker, requests: UnboundedSender<Request>, on_event: F) -> Work<F> {
         Work {
             worker,
             requests,
-            tell,
+            on_event,
             players: Vec::new(),
             played: unbounded_channel(),
             active: BTreeMap::new(),
@@ -210,14 +210,14 @@ impl<F: FnMut(WorkerEvent<'_>)> Work<F> {
 
     fn assigned(&mut self, assignment: Assignment) -> Option<WorkerExit> {
         match assignment {
-            Assignment::Connected => (self.tell)(WorkerEvent::Connected),
-            Assignment::Disconnected(why) => (self.tell)(WorkerEvent::Disconnected(&why)),
+            Assignment::Connected => (self.on_event)(WorkerEvent::Connected),
+            Assignment::Disconnected(why) => (self.on_event)(WorkerEvent::Disconnected(&why)),
             Assignment::Play(unit) => {
                 self.offered = self.offered.saturating_sub(1);
                 self.idle_since = Instant::now();
                 self.play(unit);
             }
-            Assignment::Verdict(unit, verdict) => (self.tell)(WorkerEvent::Verdict(&unit, &verdict)),
+            Assignment::Verdict(unit, verdict) => (self.on_event)(WorkerEvent::Verdict(&unit, &verdict)),
             Assignment::Withdrawn(id) => {
                 self.waiting.retain(|unit| unit.id != id);
                 let key = (id.run.clone(), id.set);
@@ -229,11 +229,11 @@ impl<F: FnMut(WorkerEvent<'_>)> Work<F> {
             }
             Assignment::State(state) => {
                 self.state = state;
-                (self.tell)(WorkerEvent::State(state));
+                (self.on_event)(WorkerEvent::State(state));
             }
             Assignment::Fetched(id, result) => self.fetched(id, result),
             Assignment::Over => {
-                (self.tell)(WorkerEvent::Over);
+                (self.on_event)(WorkerEvent::Over);
                 self.players.clear();
                 self.active.clear();
                 self.waiting.clear();
@@ -254,7 +254,7 @@ impl<F: FnMut(WorkerEvent<'_>)> Work<F> {
         match self.start(&unit) {
             Ok(false) => self.waiting.push(*unit),
             Ok(true) => {
-                (self.tell)(WorkerEvent::Took(&unit));
+                (self.on_event)(WorkerEvent::Took(&unit));
                 self.active.insert(key, Active { unit, records: Vec::new(), moves: BTreeMap::new() });
             }
             Err(why) => self.cannot_play(unit.id, why),
@@ -263,7 +263,7 @@ impl<F: FnMut(WorkerEvent<'_>)> Work<F> {
 
     /// Returns a unit that this machine cannot play.
     fn cannot_play(&mut self, id: UnitId, why: String) {
-        (self.tell)(WorkerEvent::Unable(&id, &why));
+        (self.on_event)(WorkerEvent::Unable(&id, &why));
         self.request(Request::Return(id, Returned::Unable(why)));
     }
 
@@ -374,7 +374,7 @@ impl<F: FnMut(WorkerEvent<'_>)> Work<F> {
             return self.request(Request::Return(unit.id, Returned::Stopped));
         }
         let outcome = UnitOutcome { unit: unit.id, records };
-        (self.tell)(WorkerEvent::Played(&outcome));
+        (self.on_event)(WorkerEvent::Played(&outcome));
         self.request(Request::Played(outcome));
     }
 

@@ -2,16 +2,16 @@
 import { chromium } from "playwright-core";
 
 /** A time in milliseconds that only a page that hangs exceeds, even on a busy machine. */
-const PATIENCE = 120_000;
+const TIMEOUT = 120_000;
 
 export function launch(executablePath) {
-  return chromium.launch({ executablePath, timeout: PATIENCE, args: ["--no-sandbox", "--disable-gpu"] });
+  return chromium.launch({ executablePath, timeout: TIMEOUT, args: ["--no-sandbox", "--disable-gpu"] });
 }
 
 /** Opens a tab. `complain` gets messages, errors and violated policies of its pages, `note` the addresses that they load. */
 export async function open(browser, complain, note, options) {
   const page = await browser.newPage({ viewport: { width: 1280, height: 800 }, ...options });
-  page.setDefaultTimeout(PATIENCE);
+  page.setDefaultTimeout(TIMEOUT);
   // By default a condition is tested at every frame, which makes the page draw all the time.
   const wait = page.waitForFunction.bind(page);
   page.waitForFunction = (condition, argument) => wait(condition, argument, { polling: 50 });

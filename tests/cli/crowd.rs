@@ -155,12 +155,12 @@ async fn honest(address: SocketAddr, count: usize, round_trip: Duration) {
 /// Prints the number of opened connections each second, until it is killed or ten minutes are over.
 fn flood(address: SocketAddr, first: Ipv4Addr, rate: u32, says: Option<&str>) {
     const HELD: usize = 6_000;
-    let (start, mut told, mut tried, mut opened) = (Instant::now(), 0, 0_u32, 0_u32);
+    let (start, mut reported, mut tried, mut opened) = (Instant::now(), 0, 0_u32, 0_u32);
     let mut held = VecDeque::new();
-    while told < 600 {
+    while reported < 600 {
         let elapsed = start.elapsed().as_secs_f64();
-        if elapsed > f64::from(told + 1) {
-            told += 1;
+        if elapsed > f64::from(reported + 1) {
+            reported += 1;
             println!("\n{}", json!({"opened": opened}));
         }
         if f64::from(tried) > elapsed * f64::from(rate) {
@@ -255,14 +255,15 @@ fn a_bot_with_a_token_is_admitted_during_a_flood() {
     let mut silent = Client::flood(address, [127, 0, 1, 0], rate, None);
     let guess = hello("alice", Some("open barley"));
     let mut guessing = Client::flood(address, [127, 0, 2, 0], rate, Some(&guess));
-    let opened = [silent.tells(), guessing.tells()].map(|told| told["opened"].as_u64().expect("a number"));
+    let opened =
+        [silent.tells(), guessing.tells()].map(|counts| counts["opened"].as_u64().expect("a number"));
     let mut took = Vec::new();
     for _ in 0..tries {
         let start = Instant::now();
         let mut alice = slow_guest(address);
-        alice.hear_of("start");
+        alice.receive_type("start");
         took.push(start.elapsed());
-        alice.say(&json!({"type": "ready", "match": alice.heard.last().expect("start")["match"]}));
+        alice.send(&json!({"type": "ready", "match": alice.received.last().expect("start")["match"]}));
         alice.play_up_to("end");
     }
     drop((silent, guessing));
@@ -284,7 +285,7 @@ fn with_files(files: u32, args: &[&str]) -> (Referee, SocketAddr) {
     let script = format!("ulimit -n {files}; exec \"$0\" \"$@\"");
     shell.args(["-c", &script, env!("CARGO_BIN_EXE_referee")]).args(args);
     let mut referee = Referee::start_as(shell.args(["--json", "--listen", "127.0.0.1:0"]));
-    let address = referee.hear_of("listening")["address"].as_str().expect("text").to_owned();
+    let address = referee.receive_type("listening")["address"].as_str().expect("text").to_owned();
     (referee, address.parse().expect("an address"))
 }
 
@@ -292,7 +293,7 @@ fn with_files(files: u32, args: &[&str]) -> (Referee, SocketAddr) {
 fn an_address_with_many_pending_connections_does_not_displace_others() {
     let (referee, address) = with_files(100, &["play", "checkers", "tcp:alice", "tcp:bob", "--set", WON]);
     let mut early = Guest::connect(address);
-    early.hear();
+    early.receive();
     let other = Ipv4Addr::new(127, 0, 1, 1);
     let strangers: Vec<Guest> = (0..300).map(|_| Guest::connect_from(other, address)).collect();
     // She connects last, behind all of them.
@@ -334,15 +335,15 @@ fn an_unknown_name_is_answered_like_a_wrong_token() {
     let (referee, address) = listening(&args);
     let answer = |name: &str| {
         let mut stranger = Guest::connect(address);
-        stranger.hear();
+        stranger.receive();
         stranger.write(hello(name, Some("three")));
         Value::from(stranger.rest()).to_string().replace(name, "NAME")
     };
     let start = Instant::now();
-    let told = answer("alice");
-    assert!(told.contains("wrong_token"), "{told}");
+    let rejection = answer("alice");
+    assert!(rejection.contains("wrong_token"), "{rejection}");
     for (answered, name) in [(2, "alice"), (3, "carol"), (4, "alice")] {
-        assert_eq!(told, answer(name));
+        assert_eq!(rejection, answer(name));
         // The delay counts from the answer before, which this process may have read late.
         assert!(start.elapsed() >= answered * Duration::from_millis(250), "{name}: {:?}", start.elapsed());
     }
@@ -357,7 +358,7 @@ fn wrong_tokens_do_not_lock_out_the_right_one() {
         listening(&[&args[..], &["--token", "alice=open sesame", "--token", "bob=two"]].concat());
     let guess = |source: [u8; 4], token: &str| {
         let mut guest = Guest::connect_from(source.into(), address);
-        guest.hear();
+        guest.receive();
         guest.write(hello("alice", Some(token)));
         guest
     };
@@ -384,7 +385,7 @@ fn wrong_tokens_do_not_lock_out_the_right_one() {
 fn slow_guest(address: SocketAddr) -> Guest {
     let mut alice = Guest::connect(address);
     std::thread::sleep(Duration::from_millis(100));
-    alice.hear();
+    alice.receive();
     std::thread::sleep(Duration::from_millis(100));
     alice.write(hello("alice", Some("open sesame")));
     alice

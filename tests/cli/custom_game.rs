@@ -91,9 +91,9 @@ fn the_schema_of_a_custom_game_validates_its_requests() {
         program(["schema", "tic_tac_toe", part]).done().stdout.parse().expect("JSON")
     };
     let mut host = Referee::start_as(Command::new(in_rust("tic-tac-toe")).arg("stdio"));
-    host.tell(r#"{"type":"hello","protocol":1,"name":"host"}"#);
-    host.tell(r#"{"type":"open","game":"tic_tac_toe","auto_ready":true}"#);
-    let mut turn = host.hear_of("turn");
+    host.send(r#"{"type":"hello","protocol":1,"name":"host"}"#);
+    host.send(r#"{"type":"open","game":"tic_tac_toe","auto_ready":true}"#);
+    let mut turn = host.receive_type("turn");
     assert!(jsonschema::is_valid(&schema("view"), &turn["view"]), "{turn}");
     assert!(jsonschema::is_valid(&schema("move"), &turn["legal"][0]), "{turn}");
     turn["view"]["board"][0] = "xyz".into();
@@ -104,10 +104,10 @@ fn the_schema_of_a_custom_game_validates_its_requests() {
 #[test]
 fn a_host_opens_matches_of_a_custom_game() {
     let mut host = Referee::start_as(Command::new(in_rust("tic-tac-toe")).arg("stdio"));
-    assert_eq!(host.hear()["type"], "hello");
-    host.tell(r#"{"type":"hello","protocol":1,"name":"host"}"#);
-    host.tell(r#"{"type":"open","game":"tic_tac_toe","auto_ready":true}"#);
-    assert_eq!(host.hear_of("turn")["legal"].as_array().map(Vec::len), Some(9));
+    assert_eq!(host.receive()["type"], "hello");
+    host.send(r#"{"type":"hello","protocol":1,"name":"host"}"#);
+    host.send(r#"{"type":"open","game":"tic_tac_toe","auto_ready":true}"#);
+    assert_eq!(host.receive_type("turn")["legal"].as_array().map(Vec::len), Some(9));
 }
 
 #[test]

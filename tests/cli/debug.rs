@@ -90,7 +90,7 @@ fn debug_asks_before_each_line_with_step() {
 
 #[test]
 fn debug_hears_every_line_as_a_match_does() {
-    for (line, told) in [
+    for (line, output) in [
         // A malformed line for another match or seat does not replace the answer.
         (r#"{"type":"move","match":"m9","turn":"0"}"#, "malformed"),
         (r#"{"type":"move","match":"m1","seat":1,"turn":"0"}"#, "malformed"),
@@ -102,22 +102,22 @@ fn debug_hears_every_line_as_a_match_does() {
         ("", ""),
     ] {
         let folder = Folder::new();
-        let heard = folder.text("heard");
+        let received = folder.text("received");
         let script = format!(
             "play(turn=lambda t: (print({line:?}, flush=True), first(t)), \
-             error=lambda e: print(json.dumps(e), file=open({heard:?}, 'a')))"
+             error=lambda e: print(json.dumps(e), file=open({received:?}, 'a')))"
         );
         let bot = folder.bot("bot", &script);
         let plain = folder.plain_bot("plain");
         let played = referee(["play", "checkers", &bot, &plain, "--set", WON, "--json"]).done();
         assert_eq!(played.one("match")["ended_by"], "rules", "{line}");
-        let in_match = std::fs::read_to_string(&heard).unwrap_or_default();
+        let in_match = std::fs::read_to_string(&received).unwrap_or_default();
         let debugged = referee(["debug", "checkers", &bot, "--set", WON]).with_code(0);
-        let in_both = std::fs::read_to_string(&heard).unwrap_or_default();
+        let in_both = std::fs::read_to_string(&received).unwrap_or_default();
         assert_eq!(in_both, in_match.repeat(2), "{line}: {}", debugged.stdout);
         let code = in_match.lines().map(|error| serde_json::from_str::<Value>(error).expect("JSON"));
         let codes: Vec<String> = code.map(|error| error["code"].as_str().expect("text").to_owned()).collect();
-        assert_eq!(codes, Vec::from_iter(Some(told).filter(|told| !told.is_empty())), "{line}");
+        assert_eq!(codes, Vec::from_iter(Some(output).filter(|output| !output.is_empty())), "{line}");
     }
 }
 

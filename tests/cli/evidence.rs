@@ -73,12 +73,13 @@ fn a_single_match_shows_the_rejected_move_and_json_has_all_evidence() {
 fn other_bots_are_not_told_what_a_faulty_bot_wrote() {
     let folder = Folder::new();
     let faulty = folder.bot("faulty", "play(turn=lambda t: os.write(1, b'my secret\\n'))");
-    let other = folder.bot("other", "play(end=lambda e: open(__file__ + '.told', 'w').write(json.dumps(e)))");
+    let other =
+        folder.bot("other", "play(end=lambda e: open(__file__ + '.received', 'w').write(json.dumps(e)))");
     let records = folder.text("records");
     let ended = referee(["play", "checkers", &faulty, &other, "--record", &records]).done();
     assert!(ended.stdout.contains("the line is `my secret`"), "{}", ended.stdout);
-    let told = folder.read("other.py.told");
-    assert!(told.contains("the line is not a JSON object") && !told.contains("secret"), "{told}");
+    let received = folder.read("other.py.received");
+    assert!(received.contains("the line is not a JSON object") && !received.contains("secret"), "{received}");
     assert!(!folder.read("records/m1.jsonl").contains("secret"));
 }
 

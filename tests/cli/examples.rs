@@ -34,8 +34,8 @@ fn the_bots_without_an_sdk_play_every_game() {
         }
     }
     for bot in &bots {
-        let told = referee(["check", bot]).with_code(0).stdout;
-        assert!(told.contains("0 with a warning, 0 failed"), "{told}");
+        let output = referee(["check", bot]).with_code(0).stdout;
+        assert!(output.contains("0 with a warning, 0 failed"), "{output}");
     }
 }
 

@@ -11,8 +11,8 @@ fn imaginer() -> Referee {
 
 /// The answer to a request.
 fn ask(imaginer: &mut Referee, request: &Value) -> Value {
-    imaginer.tell(request);
-    imaginer.hear()
+    imaginer.send(request);
+    imaginer.receive()
 }
 
 /// The request for a position, of checkers with one man on each side.
@@ -44,7 +44,7 @@ fn the_dialogue_of_the_specification_is_reproduced() {
     let mut imaginer = imaginer();
     let mut answered = 0;
     for pair in lines.chunks(2).filter(|pair| pair.len() == 2) {
-        imaginer.tell(pair[0]);
+        imaginer.send(pair[0]);
         assert_eq!(imaginer.line().as_deref(), Some(pair[1]), "{}", pair[0]);
         answered += 1;
     }
@@ -55,19 +55,19 @@ fn the_dialogue_of_the_specification_is_reproduced() {
 /// Plays a match through `referee stdio`, and calls `look` for each request.
 fn play(game: &str, seats: u64, mut look: impl FnMut(&Value, &Value)) {
     let mut host = Referee::start(["stdio", "--clock", "none", "--seed", SEED]);
-    assert_eq!(host.hear()["type"], "hello");
-    host.tell(json!({"type": "hello", "protocol": 1, "name": "host"}));
-    host.tell(json!({"type": "open", "game": game, "seats": seats, "auto_ready": true}));
-    let start = host.hear_of("start");
+    assert_eq!(host.receive()["type"], "hello");
+    host.send(json!({"type": "hello", "protocol": 1, "name": "host"}));
+    host.send(json!({"type": "open", "game": game, "seats": seats, "auto_ready": true}));
+    let start = host.receive_type("start");
     let mut requests = 0;
     loop {
-        let message = host.hear();
+        let message = host.receive();
         if message["type"] == "turn" {
             look(&start, &message);
             requests += 1;
             let legal = message["legal"].as_array().expect("moves");
             let index = requests * 7 % legal.len();
-            host.tell(json!({
+            host.send(json!({
                 "type": "move", "match": message["match"], "seat": message["seat"], "turn": message["turn"],
                 "move": legal[index]
             }));
@@ -278,12 +278,12 @@ fn requests_that_cannot_be_answered_are_rejected_with_the_reason() {
 fn lines_that_are_no_requests_do_not_end_it() {
     let mut imaginer = imaginer();
     imaginer.write([&b"\n\r\n"[..], &b"[".repeat(100_000), b"\n"].concat());
-    assert_eq!(imaginer.hear()["code"], "malformed");
+    assert_eq!(imaginer.receive()["code"], "malformed");
     imaginer.write(b"{\"type\":\"\xff\"}\n");
-    assert_eq!(imaginer.hear()["code"], "malformed");
+    assert_eq!(imaginer.receive()["code"], "malformed");
     imaginer.write(b"x".repeat(3_000_000));
     imaginer.write(b"\n");
-    assert_eq!(imaginer.hear()["code"], "line_too_long");
+    assert_eq!(imaginer.receive()["code"], "line_too_long");
     assert_eq!(ask(&mut imaginer, &two_men())["type"], "imagined");
     // A line without its end is no request.
     imaginer.write(two_men().to_string());
@@ -297,10 +297,10 @@ fn many_requests_in_one_write_are_answered_in_order() {
     let explore = |moves: Value| json!({"type": "explore", "position": 0, "moves": moves}).to_string() + "\n";
     let pair = explore(json!([])) + &explore(json!([{"seat": 0, "move": "10-15"}]));
     imaginer.write(two_men().to_string() + "\n" + &pair.repeat(2000));
-    assert_eq!(imaginer.hear()["type"], "imagined");
+    assert_eq!(imaginer.receive()["type"], "imagined");
     for _ in 0..2000 {
-        assert_eq!(imaginer.hear()["decisions"][0]["seat"], 0);
-        assert_eq!(imaginer.hear()["decisions"][0]["seat"], 1);
+        assert_eq!(imaginer.receive()["decisions"][0]["seat"], 0);
+        assert_eq!(imaginer.receive()["decisions"][0]["seat"], 1);
     }
     imaginer.end().done();
 }
@@ -361,7 +361,7 @@ fn the_transcript_is_reproduced() {
             // Byte for byte: errors name columns.
             let raw = line.strip_prefix(r#"{"from":"bot","line":"#).and_then(|rest| rest.strip_suffix('}'));
             let request = raw.or(said["text"].as_str()).expect("line or text");
-            imaginer.tell(request);
+            imaginer.send(request);
             let answer = imaginer.line().expect("an answer");
             now += &format!("{line}\n{{\"from\":\"referee\",\"line\":{answer}}}\n");
         }

@@ -20,20 +20,20 @@ fn shell(script: &str, directory: &Path) -> String {
 }
 
 /// The steps that a command proposes, after an empty line.
-fn steps(told: &str) -> &str {
-    told.split_once("\n\n").expect("steps").1
+fn steps(output: &str) -> &str {
+    output.split_once("\n\n").expect("steps").1
 }
 
 fn plays_every_game(language: &str) {
     let folder = Folder::new();
-    let told = shell(&format!("referee init bot --language {language} 'my first bot'"), &folder.path(""));
-    let played = shell(steps(&told), &folder.path(""));
+    let output = shell(&format!("referee init bot --language {language} 'my first bot'"), &folder.path(""));
+    let played = shell(steps(&output), &folder.path(""));
     assert!(played.contains("0 with a warning, 0 failed"), "{played}");
     assert!(!played.contains("fault"), "{played}");
     let readme = folder.read("my first bot/README.md");
     assert!(readme.starts_with("# my_first_bot\n") && !readme.contains('@'), "{readme}");
     // It contains the steps, except the change of the directory.
-    assert!(readme.contains(steps(&told).split_once('\n').expect("lines").1), "{readme}");
+    assert!(readme.contains(steps(&output).split_once('\n').expect("lines").1), "{readme}");
     let workflow = folder.read("my first bot/.github/workflows/test.yml");
     let workflow = Yaml::load_from_str(&workflow).expect("YAML").remove(0);
     let last = &workflow["jobs"]["test"]["steps"].as_sequence().expect("steps")[2];
@@ -66,8 +66,9 @@ fn each_language_of_new_bots_has_a_test() {
 #[test]
 fn a_new_tournament_is_played_at_once() {
     let folder = Folder::new();
-    let told = shell("referee init tournament cup --game saxum", &folder.path(""));
-    let played = shell(&format!("echo\necho\n{}", steps(&format!("\n\n{}", steps(&told)))), &folder.path(""));
+    let output = shell("referee init tournament cup --game saxum", &folder.path(""));
+    let played =
+        shell(&format!("echo\necho\n{}", steps(&format!("\n\n{}", steps(&output)))), &folder.path(""));
     assert!(played.contains("three"), "{played}");
     assert!(folder.read("cup/tournament.toml").contains("name = \"cup\"\ngame = \"saxum\""));
 }

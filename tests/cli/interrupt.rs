@@ -177,10 +177,10 @@ fn a_host_is_told_of_aborted_matches() {
         let folder = Folder::new();
         let records = folder.text("records");
         let mut host = Referee::start(["stdio", "--record", &records]);
-        host.tell(json!({"type": "hello", "protocol": 1, "name": "host", "slots": 2}));
-        host.tell(json!({"type": "open", "game": "checkers", "auto_ready": true}));
-        host.tell(json!({"type": "open", "game": "checkers"}));
-        while host.hear_of("start")["match"] != "m2" {}
+        host.send(json!({"type": "hello", "protocol": 1, "name": "host", "slots": 2}));
+        host.send(json!({"type": "open", "game": "checkers", "auto_ready": true}));
+        host.send(json!({"type": "open", "game": "checkers"}));
+        while host.receive_type("start")["match"] != "m2" {}
         host.signal(signal);
         // Its input stays open.
         let ended = host.wait().with_code(INTERRUPTED);
@@ -196,7 +196,7 @@ fn a_host_is_told_of_aborted_matches() {
 #[test]
 fn an_idle_host_is_dismissed() {
     let mut host = Referee::start(["stdio"]);
-    assert_eq!(host.hear()["type"], "hello");
+    assert_eq!(host.receive()["type"], "hello");
     host.signal(Signal::INT);
     let ended = host.wait().with_code(INTERRUPTED);
     assert_eq!(ended.one("bye")["reason"], "the run is over");

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use crate::attacks;
 use crate::common::guest::Guest;
-use crate::common::{Folder, KEEPS_ITS_PID, PATIENCE, ROOT, Signal, compile, in_rust};
+use crate::common::{Folder, KEEPS_ITS_PID, ROOT, Signal, TIMEOUT, compile, in_rust};
 use crate::sandbox;
 use ::referee::bot::sandbox::Mode;
 use rustix::process::{Pid, kill_process, test_kill_process};
@@ -56,7 +56,7 @@ fn read_all(mut reader: PipeReader) -> String {
 /// Waits until a condition holds.
 #[track_caller]
 fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
-    let until = Instant::now() + PATIENCE;
+    let until = Instant::now() + TIMEOUT;
     while !is_so() {
         assert!(Instant::now() < until, "{what} takes too long");
         std::thread::sleep(Duration::from_millis(5));

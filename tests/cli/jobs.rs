@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::common::guest::{Guest, listening};
 use crate::common::{
-    Ended, Folder, PATIENCE, ROOT, Referee, Signal, WON, assert_gone, files, on_one_processor, referee,
+    Ended, Folder, ROOT, Referee, Signal, TIMEOUT, WON, assert_gone, files, on_one_processor, referee,
 };
 use ::referee::bot::Launch;
 use ::referee::core::Catalog;
@@ -50,7 +50,7 @@ fn connecting(slots: u32, address: std::net::SocketAddr, name: &str) -> Child {
 }
 
 /// The final output of a bot with slots.
-fn told(bot: Child) -> Value {
+fn received(bot: Child) -> Value {
     let output = bot.wait_with_output().expect("it ends");
     serde_json::from_slice(&output.stderr).unwrap_or_else(|error| panic!("{error}: {output:?}"))
 }
@@ -90,7 +90,7 @@ fn a_bot_with_slots_gets_concurrent_requests_and_answers_in_any_order() {
     let (referee, address) = listening(&args);
     let bots = ["alice", "bob"].map(|name| connecting(64, address, name));
     assert_all_played(&referee.wait().with_code(0), 200, &records);
-    for bot in bots.map(told) {
+    for bot in bots.map(received) {
         assert_eq!([&bot["open"], &bot["played"]], [64, 200]);
         // Half of the first requests go to either bot.
         assert!(bot["asked"].as_u64().expect("a number") >= 32, "{bot}");
@@ -105,7 +105,7 @@ fn the_bot_with_fewer_slots_limits_concurrency() {
     let (referee, address) = listening(&args);
     let bots = [connecting(3, address, "few"), connecting(7, address, "many")];
     assert_all_played(&referee.wait().with_code(0), 20, &records);
-    for bot in bots.map(told) {
+    for bot in bots.map(received) {
         assert_eq!([&bot["open"], &bot["played"]], [3, 20]);
     }
 }
@@ -120,18 +120,18 @@ fn the_connections_of_a_name_share_the_jobs() {
     let mut guests = [(); 3].map(|()| Guest::named(address, "alice"));
     // All of them play concurrently.
     for guest in &mut guests {
-        guest.hear_of("start");
+        guest.receive_type("start");
     }
     let guests = guests.map(|mut guest| {
-        let start = guest.heard.last().cloned().expect("start");
+        let start = guest.received.last().cloned().expect("start");
         guest.answer(&start);
         guest.play_along()
     });
     assert_all_played(&referee.wait().with_code(0), 30, &records);
     let played = guests.map(|guest| {
-        let told = guest.join().expect("it plays");
-        assert_eq!(told.last().expect("messages")["reason"], "the run is over");
-        told.iter().filter(|message| message["type"] == "end").count()
+        let received = guest.join().expect("it plays");
+        assert_eq!(received.last().expect("messages")["reason"], "the run is over");
+        received.iter().filter(|message| message["type"] == "end").count()
     });
     assert_eq!(played.iter().sum::<usize>(), 30);
 }
@@ -342,10 +342,10 @@ fn a_panicking_lane_ends_the_run() {
         wait: Wait::Always,
         secret: None,
     };
-    let (tell, told) = std::sync::mpsc::channel();
+    let (sender, receiver) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
         let stopped = runner.play(Broken(Some(fixture)), std::future::pending(), |_| Ok(()));
-        tell.send(stopped).expect("the test waits for it");
+        sender.send(stopped).expect("the test waits for it");
     });
-    assert_eq!(told.recv_timeout(PATIENCE).expect("the run ends").why.as_deref(), Some("a lane panicked"));
+    assert_eq!(receiver.recv_timeout(TIMEOUT).expect("the run ends").why.as_deref(), Some("a lane panicked"));
 }

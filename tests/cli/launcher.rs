@@ -5,7 +5,7 @@ use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
-use crate::common::{Folder, PATIENCE, ROOT, Referee, Signal, WON, assert_gone, on_a_terminal};
+use crate::common::{Folder, ROOT, Referee, Signal, TIMEOUT, WON, assert_gone, on_a_terminal};
 use ::referee::bot::{Launch, Launcher};
 use serde_json::{Value, json};
 
@@ -110,7 +110,7 @@ play(turn=lambda _: signal.pause())";
 /// A bot that first writes the output of a shell command.
 fn told_by_a_shell(folder: &Folder, tells: &str) -> String {
     let plain = folder.plain_bot("plain");
-    let script = folder.write("told.sh", format!("{tells} > '{}'\nexec {plain}\n", folder.text("told")));
+    let script = folder.write("output.sh", format!("{tells} > '{}'\nexec {plain}\n", folder.text("output")));
     format!("sh '{script}'")
 }
 
@@ -131,7 +131,7 @@ fn a_bot_gets_the_documented_environment() {
     referee.env("LANG", "C").env("SECRET", "x").env("GITHUB_TOKEN", "x").env("SSH_AUTH_SOCK", "x");
     Referee::start_as(referee.args(["tournament", "run", &toml, "--dir", &dir])).end().with_code(0);
     let expected = format!("LANG=xx\nLC_NAME=C\nPATH={path}\nPYTHONHASHSEED=7\nTHREADS=1\n");
-    assert_eq!(folder.read("told"), expected);
+    assert_eq!(folder.read("output"), expected);
 }
 
 #[test]
@@ -139,10 +139,10 @@ fn a_bot_does_not_inherit_ignored_sigpipe() {
     let folder = Folder::new();
     let bot = told_by_a_shell(&folder, "grep SigIgn: /proc/$$/status");
     crate::common::referee(["play", "checkers", &bot, &bot, "--set", WON]).done();
-    let told = folder.read("told");
-    let ignored = told.split_whitespace().last().and_then(|mask| u64::from_str_radix(mask, 16).ok());
+    let output = folder.read("output");
+    let ignored = output.split_whitespace().last().and_then(|mask| u64::from_str_radix(mask, 16).ok());
     let broken_pipe = 1 << (Signal::PIPE.as_raw() - 1);
-    assert_eq!(ignored.expect("a mask") & broken_pipe, 0, "{told}");
+    assert_eq!(ignored.expect("a mask") & broken_pipe, 0, "{output}");
 }
 
 #[test]
@@ -200,7 +200,7 @@ fn an_embedding_program_can_start_bots() {
         let on_exit = |how| drop(ended.send(how));
         let started = launcher.start(move |starter| starter.start(&command, on_exit)).await;
         let _process = started.expect("it starts");
-        let how = tokio::time::timeout(PATIENCE, has_ended).await.expect("in time").expect("its exit status");
+        let how = tokio::time::timeout(TIMEOUT, has_ended).await.expect("in time").expect("its exit status");
         assert_eq!(how.to_string(), "status 7");
         let missing = "./no-such-bot".parse().expect("a command");
         let started = launcher.start(move |starter| starter.start(&missing, |_| {})).await;

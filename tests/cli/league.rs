@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use crate::common::guest::Guest;
-use crate::common::league::{League, drain, hear_matches, hello};
+use crate::common::league::{League, drain, hello, receive_matches};
 use crate::common::{Folder, Referee, Signal, referee};
 use crate::league_restart::Setting;
 use crate::watch::wait_until;
@@ -14,7 +14,7 @@ use crate::watch::wait_until;
 fn programs_play_until_the_server_is_stopped_and_go_on_later() {
     let league = League::new("jobs = 2", &[("one", "anchor = 1000"), ("two", ""), ("three", "")]);
     let mut server = league.serve();
-    let matches = hear_matches(&mut server, 12);
+    let matches = receive_matches(&mut server, 12);
     let players = |played: &Value| -> BTreeSet<String> {
         played["players"].as_array().unwrap().iter().map(|name| name.as_str().unwrap().to_owned()).collect()
     };
@@ -36,7 +36,7 @@ fn programs_play_until_the_server_is_stopped_and_go_on_later() {
     };
     assert!(marked("one", " = ") && marked("two", " ? "), "an anchor and a provisional rating: {table}");
     let mut server = league.serve();
-    let next = hear_matches(&mut server, 3);
+    let next = receive_matches(&mut server, 3);
     let ids: BTreeSet<&str> =
         matches.iter().chain(&next).map(|played| played["id"].as_str().unwrap()).collect();
     assert_eq!(ids.len(), 15, "numbers go on");
@@ -50,7 +50,7 @@ fn bots_that_connect_are_paired_while_they_stay() {
     let tokens = [league.add("alice"), league.add("bob")];
     let (mut server, address) = league.listening();
     let alice = Guest::saying(address, &hello("alice", Some("1.0"), &tokens[0])).play_along();
-    let first = hear_matches(&mut server, 2);
+    let first = receive_matches(&mut server, 2);
     assert!(first.iter().all(|played| {
         let players = played["players"].as_array().unwrap();
         players.contains(&json!("alice@1.0")) && players.contains(&json!("anchor"))
@@ -63,13 +63,13 @@ fn bots_that_connect_are_paired_while_they_stay() {
     let token = league.add("carol");
     let mut carol = loop {
         let mut carol = Guest::connect(address);
-        carol.hear();
-        carol.say(&hello("carol", Some("7"), &token));
-        if carol.hear()["type"] == "start" {
+        carol.receive();
+        carol.send(&hello("carol", Some("7"), &token));
+        if carol.receive()["type"] == "start" {
             break carol;
         }
     };
-    let start = carol.heard.last().unwrap().clone();
+    let start = carol.received.last().unwrap().clone();
     carol.answer(&start);
     carol.play_up_to("end");
     let carol = carol.play_along();
@@ -78,9 +78,9 @@ fn bots_that_connect_are_paired_while_they_stay() {
     assert_eq!([&farewell["type"], &farewell["reason"]], ["bye", "its token does not admit it any more"]);
     // A bot that has not said `hello` yet may be one that can connect again.
     let mut pending = Guest::connect(address);
-    pending.hear();
+    pending.receive();
     let ended = drain(server);
-    assert_eq!(pending.hear_of("bye")["reconnect"], true);
+    assert_eq!(pending.receive_type("bye")["reconnect"], true);
     let farewell = alice.join().expect("she plays").pop().expect("a message");
     assert_eq!(
         [&farewell["type"], &farewell["reason"]],
@@ -99,7 +99,7 @@ fn bots_that_connect_are_paired_while_they_stay() {
 fn a_stored_command_that_cannot_be_parsed_is_refused_and_others_play_on() {
     let league = League::new("", &[("one", ""), ("two", "")]);
     let mut server = league.serve();
-    hear_matches(&mut server, 1);
+    receive_matches(&mut server, 1);
     let command = league.folder.plain_bot("bot-three");
     league.run(&["pause"]).done();
     league.run(&["add", "three", "--command", &command]).done();
@@ -114,12 +114,12 @@ fn a_stored_command_that_cannot_be_parsed_is_refused_and_others_play_on() {
     let why = "`python3 \"bot` cannot be split into words: a quote is not closed";
     assert_eq!(refused().as_deref(), Some(why));
     assert!(league.run(&["list"]).done().stdout.contains("refused: `python3"));
-    hear_matches(&mut server, 2);
+    receive_matches(&mut server, 2);
     // Another command takes its place.
     league.run(&["add", "three", "--command", &command]).done();
     assert_eq!(refused(), None);
     let plays = |ended: &Value| ended["players"].as_array().unwrap().contains(&json!("three"));
-    while !plays(&server.hear_of("match")) {}
+    while !plays(&server.receive_type("match")) {}
     drain(server).says(&[&format!("short: the command of three is refused: {why}")]);
 }
 
@@ -131,23 +131,23 @@ fn a_bot_that_floods_is_excluded_with_a_reason_and_the_others_play_on() {
     let _bots = ["bob", "carol"].map(|name| setting.bot(name, 0, usize::MAX));
     for _ in 0..3 {
         let mut alice = Guest::saying(setting.address, &hello("alice", None, &token));
-        let start = alice.hear_of("start");
+        let start = alice.receive_type("start");
         alice.answer(&start);
-        alice.hear_of("turn");
+        alice.receive_type("turn");
         alice.write("{\"type\":\"pong\",\"id\":1}\n".repeat(100));
         while alice.next().is_some() {}
     }
     let is_hers = |ended: &Value| ended["players"].as_array().unwrap().contains(&json!("alice"));
     let mut hers = 0;
     while hers < 3 {
-        let ended = server.hear_of("match");
+        let ended = server.receive_type("match");
         if is_hers(&ended) {
             hers += 1;
             assert!(ended["faults"].as_array().unwrap().contains(&json!({"protocol": 1})), "{ended}");
         }
     }
     let alice = Guest::saying(setting.address, &hello("alice", None, &token));
-    assert!(hear_matches(&mut server, 4).iter().all(|ended| !is_hers(ended)));
+    assert!(receive_matches(&mut server, 4).iter().all(|ended| !is_hers(ended)));
     drop(alice);
     drain(server).says(&[
         "alice is excluded for 1m: its last matches ended by its faults, the last one by `protocol`",
@@ -163,7 +163,7 @@ fn new_versions_of_a_bot_are_limited_a_day() {
     for version in ["1", "2"] {
         Guest::saying(address, &hello("alice", Some(version), &token)).play_up_to("end");
     }
-    let farewell = Guest::saying(address, &hello("alice", Some("3"), &token)).hear_of("bye");
+    let farewell = Guest::saying(address, &hello("alice", Some("3"), &token)).receive_type("bye");
     assert_eq!(farewell["reason"], "new versions of `alice` today: 1 of 1; try again tomorrow (UTC)");
     drain(server);
     let standings = league.standings(&[]);
@@ -175,7 +175,7 @@ fn new_versions_of_a_bot_are_limited_a_day() {
 fn a_player_without_a_match_for_thirty_days_is_hidden_and_keeps_its_rating() {
     let league = League::new("", &[("one", "anchor = 0"), ("two", ""), ("three", "")]);
     let mut server = league.serve();
-    hear_matches(&mut server, 6);
+    receive_matches(&mut server, 6);
     drain(server);
     let all = league.standings(&["--all"]);
     assert_eq!(league.standings(&[])["standings"].as_array().map(Vec::len), Some(3));
@@ -196,7 +196,7 @@ fn a_wrong_token_is_rejected_and_tokens_are_not_stored() {
     let token = league.add("alice");
     let (server, address) = league.listening();
     let mut guest = Guest::saying(address, &hello("alice", None, "wrong"));
-    let error = guest.hear_of("error");
+    let error = guest.receive_type("error");
     assert_eq!(error["code"], "wrong_token");
     drain(server);
     for name in ["league.sqlite", "league.sqlite-wal"] {
@@ -233,11 +233,11 @@ fn a_league_can_be_paused_and_a_bot_too() {
     std::thread::sleep(std::time::Duration::from_millis(500));
     assert_eq!(league.standings(&[])["matches"], 0);
     league.run(&["resume"]).done();
-    for played in hear_matches(&mut server, 4) {
+    for played in receive_matches(&mut server, 4) {
         assert!(!played["players"].as_array().unwrap().contains(&json!("three")), "{played}");
     }
     league.run(&["resume", "three"]).done();
-    while !server.hear_of("match")["players"].as_array().unwrap().contains(&json!("three")) {}
+    while !server.receive_type("match")["players"].as_array().unwrap().contains(&json!("three")) {}
     drain(server);
 }
 
@@ -245,7 +245,7 @@ fn a_league_can_be_paused_and_a_bot_too() {
 fn a_quota_ends_the_matches_of_an_owner_for_the_day() {
     let league = League::new("quota = 3", &[("one", ""), ("two", "")]);
     let mut server = league.serve();
-    hear_matches(&mut server, 3);
+    receive_matches(&mut server, 3);
     std::thread::sleep(std::time::Duration::from_secs(1));
     let ended = drain(server).says(&["the owner of one has used up the quota of 3 matches today"]);
     assert_eq!(ended.all("match").len(), 0);
@@ -260,10 +260,10 @@ fn a_quota_ends_the_matches_of_an_owner_for_the_day() {
 fn a_program_joins_while_the_league_runs() {
     let league = League::new("", &[("one", ""), ("two", "")]);
     let mut server = league.serve();
-    hear_matches(&mut server, 1);
+    receive_matches(&mut server, 1);
     let command = league.folder.plain_bot("late");
     league.run(&["add", "late", "--command", &command, "--anchor", "-50"]).done();
-    while !server.hear_of("match")["players"].as_array().unwrap().contains(&json!("late")) {}
+    while !server.receive_type("match")["players"].as_array().unwrap().contains(&json!("late")) {}
     league.run(&["add", "none", "--command", "/no/such/program"]).with_code(2).says(&["--command: "]);
     drain(server);
     league.verify();
@@ -275,7 +275,7 @@ fn a_challenge_is_played_and_not_rated() {
     league.run(&["challenge", "one", "two"]).done();
     let mut server = league.serve();
     let challenge = loop {
-        let played = server.hear_of("match");
+        let played = server.receive_type("match");
         if played["challenge"] == true {
             break played;
         }
@@ -302,7 +302,7 @@ fn challenges_between_owners_are_rated_if_the_league_says_so() {
     let mut server = league.serve();
     let mut challenges = Vec::new();
     while challenges.len() < 2 {
-        challenges.extend(Some(server.hear_of("match")).filter(|played| played["challenge"] == true));
+        challenges.extend(Some(server.receive_type("match")).filter(|played| played["challenge"] == true));
     }
     drain(server);
     for (played, letter, is_rated) in [(&challenges[0], 'c', false), (&challenges[1], 'r', true)] {
@@ -320,7 +320,7 @@ fn a_pairing_is_a_mirrored_set_of_two_matches() {
     let fen = text.lines().find(|line| line.starts_with("options")).unwrap().to_owned();
     league.file = league.folder.write("league.toml", text.replace(&fen, "options = { turn_limit = 6 }"));
     let mut server = league.serve();
-    let mut ended = hear_matches(&mut server, 8);
+    let mut ended = receive_matches(&mut server, 8);
     ended.extend(drain(server).all("match"));
     league.verify();
     let of_record = |id: &str| -> (Value, Vec<Value>) {
@@ -355,7 +355,7 @@ fn a_game_with_more_than_two_sides_has_weng_lin_ratings_too() {
     let text = text.replace(&fen, "seats = 6\noptions = { turn_limit = 300 }");
     league.file = league.folder.write("league.toml", text);
     let mut server = league.serve();
-    let played = server.hear_of("match");
+    let played = server.receive_type("match");
     drain(server);
     league.verify();
     let standings = |args: &[&str]| league.standings(args)["standings"].clone();
@@ -379,7 +379,7 @@ fn a_program_that_does_not_start_is_excluded_and_changes_no_rating() {
     league.run(&["add", "broken", "--command", &broken]).done();
     let mut server = league.serve();
     let mut with_broken = 0;
-    for played in hear_matches(&mut server, 12) {
+    for played in receive_matches(&mut server, 12) {
         if played["players"].as_array().unwrap().contains(&json!("broken")) {
             with_broken += 1;
             assert_eq!(played["rated"], false);
@@ -414,7 +414,7 @@ fn a_second_signal_stops_at_once_and_loses_no_result() {
 fn a_second_server_is_refused() {
     let league = League::new("", &[("one", ""), ("two", "")]);
     let mut server = league.serve();
-    hear_matches(&mut server, 1);
+    receive_matches(&mut server, 1);
     referee(["serve", &league.file]).with_code(5).says(&["another process plays this league"]);
     drain(server);
 }
@@ -464,7 +464,7 @@ fn a_new_league_can_be_served_at_once() {
     let text = folder.read("mine/league.toml").replace(":4700", ":0").replace(":8080", ":0");
     folder.write("mine/league.toml", text);
     let mut server = Referee::start(["serve", &file, "--json"]);
-    assert_eq!(server.hear_of("match")["ladder"], "checkers");
+    assert_eq!(server.receive_type("match")["ladder"], "checkers");
     drain(server);
     referee(["league", "verify", "--league", &file]).done();
     referee(["init", "league", &mine]).with_code(2).says(&["is not empty"]);
@@ -488,7 +488,7 @@ fn no_result_is_lost_or_counted_twice_when_the_server_is_killed() {
         chance ^= chance << 17;
         // Some are killed while they start, most while matches begin and end.
         let matches = (chance % 8) as usize;
-        for played in hear_matches(&mut server, matches) {
+        for played in receive_matches(&mut server, matches) {
             let id = played["id"].as_str().unwrap().to_owned();
             assert!(reported.insert(id.clone()), "{id} is played twice");
         }
@@ -503,7 +503,7 @@ fn no_result_is_lost_or_counted_twice_when_the_server_is_killed() {
     }
     // The last start completes the results.
     let mut server = league.serve();
-    hear_matches(&mut server, 1);
+    receive_matches(&mut server, 1);
     drain(server);
     let count = league.verify();
     let stored = league.run(&["matches", "--limit", "100000", "--json"]).done().all("match");

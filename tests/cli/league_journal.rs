@@ -10,7 +10,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::common::guest::Guest;
-use crate::common::league::{drain, hear_matches};
+use crate::common::league::{drain, receive_matches};
 use crate::common::returning::{Returning, hello};
 use crate::common::{Referee, Signal, compile};
 use crate::league_restart::{Setting, answers, kill};
@@ -24,8 +24,8 @@ struct Interrupted {
 }
 
 impl Interrupted {
-    fn new(patience: &str, stop: impl FnOnce(Referee)) -> Interrupted {
-        let setting = Setting::new(patience, "");
+    fn new(reconnect: &str, stop: impl FnOnce(Referee)) -> Interrupted {
+        let setting = Setting::new(reconnect, "");
         let server = setting.serve();
         let hellos = ["alice", "bob"].map(|name| hello(name, &setting.league.add(name)));
         let interrupted = Interrupted { setting, hellos };
@@ -55,7 +55,7 @@ impl Interrupted {
 }
 
 fn ends_without_a_fault(server: &mut Referee) {
-    let ended = server.hear_of("match");
+    let ended = server.receive_type("match");
     assert_eq!([&ended["id"], &ended["ended_by"]], [&json!("m1"), &json!("turn_limit")], "{ended}");
     assert_eq!(ended["faults"], json!([{}, {}]), "{ended}");
 }
@@ -96,7 +96,7 @@ fn a_damaged_journal_is_kept_and_play_goes_on_without_its_match() {
         std::fs::write(interrupted.path(), damaged + "\n").expect("room");
         let mut server = interrupted.setting.serve();
         let bots = [0, 1].map(|which| interrupted.come_back(which, usize::MAX));
-        let ended = server.hear_of("match");
+        let ended = server.receive_type("match");
         assert_eq!([&ended["id"], &ended["faults"]], [&json!("m2"), &json!([{}, {}])], "{damage}: {ended}");
         drain(server).says(&["m1 is cut off: its journal, kept as ", "/running/m1.damaged: "]);
         drop(bots);
@@ -122,7 +122,7 @@ fn a_bot_that_stays_away_after_a_restart_has_one_fault() {
     let interrupted = Interrupted::new("1s", kill);
     let mut server = interrupted.setting.serve();
     let _alice = interrupted.come_back(0, usize::MAX);
-    let ended = server.hear_of("match");
+    let ended = server.receive_type("match");
     let seat = |name| ended["players"].as_array().expect("names").iter().position(|player| player == name);
     let [alice, bob] = ["alice", "bob"].map(|name| seat(name).expect("she plays"));
     assert_eq!(ended["faults"][alice], json!({}), "{ended}");
@@ -136,7 +136,7 @@ fn a_bot_that_stays_away_after_a_restart_has_one_fault() {
 fn a_match_without_its_bots_after_a_restart_has_no_result() {
     let interrupted = Interrupted::new("1s", kill);
     let mut server = interrupted.setting.serve();
-    let ended = server.hear_of("match");
+    let ended = server.receive_type("match");
     assert_eq!([&ended["id"], &ended["ranks"]], [&json!("m1"), &Value::Null], "{ended}");
     assert_eq!(ended["faults"], json!([{}, {}]), "{ended}");
     drain(server);
@@ -152,14 +152,14 @@ fn another_bot_cannot_continue_a_match_after_a_restart() {
     let mut as_bob = interrupted.hellos[1].clone();
     as_bob["token"] = json!(token);
     let mut eve = Guest::saying(interrupted.setting.address, &as_bob);
-    assert_eq!(eve.hear_of("error")["code"], "wrong_token");
+    assert_eq!(eve.receive_type("error")["code"], "wrong_token");
     as_bob["name"] = json!("eve");
     let eve = Guest::saying(interrupted.setting.address, &as_bob).play_along();
     let _bob = interrupted.come_back(1, usize::MAX);
     ends_without_a_fault(&mut server);
     kill(server);
-    let heard = eve.join().expect("she listens");
-    assert!(heard.iter().all(|message| message["match"] != "m1"), "{heard:?}");
+    let received = eve.join().expect("she listens");
+    assert!(received.iter().all(|message| message["match"] != "m1"), "{received:?}");
 }
 
 /// Stops a server at once.
@@ -200,7 +200,7 @@ fn losses_of_a_connection_before_a_restart_count() {
     let _bob = setting.bot("bob", 0, usize::MAX);
     let connect = || {
         let mut guest = Guest::saying(setting.address, &alice);
-        assert_eq!(guest.hear_of("start")["match"], "m1");
+        assert_eq!(guest.receive_type("start")["match"], "m1");
         guest
     };
     let server = setting.serve();
@@ -210,7 +210,7 @@ fn losses_of_a_connection_before_a_restart_count() {
     drop(guest);
     let mut server = setting.serve();
     (0..3).for_each(|_| drop(connect()));
-    let ended = server.hear_of("match");
+    let ended = server.receive_type("match");
     let faults = ended["faults"].as_array().expect("a list");
     assert!(faults.contains(&json!({"disconnected": 1})), "{ended}");
     drain(server);
@@ -232,11 +232,11 @@ fn a_challenge_in_progress_is_fulfilled_once_after_a_restart() {
     let _carol = setting.bot("carol", 0, usize::MAX);
     bots.iter().for_each(Returning::play_on);
     let mut server = setting.serve();
-    let first = server.hear_of("match");
+    let first = server.receive_type("match");
     assert_eq!([&first["challenge"], &first["rated"]], [&json!(true), &json!(false)], "{first}");
     assert_eq!(first["faults"], json!([{}, {}]), "{first}");
     // Another one would be played after nine matches.
-    let others = hear_matches(&mut server, 12);
+    let others = receive_matches(&mut server, 12);
     assert!(others.iter().all(|ended| ended["challenge"] == false), "{others:?}");
     drain(server);
     assert_eq!(setting.league.query("SELECT count(*) FROM challenges"), "0");
@@ -280,7 +280,7 @@ fn a_bot_returns_to_its_match_and_not_to_one_that_had_ended() {
     let mut server = setting.serve();
     let stored = "SELECT count(*) FROM matches WHERE number IN (2, 3)";
     wait_until("no match waits for a bot that plays another one", || setting.league.query(stored) == "2");
-    let mut ended = hear_matches(&mut server, 2);
+    let mut ended = receive_matches(&mut server, 2);
     ended.sort_by_key(|ended| ended["id"].to_string());
     for (ended, id) in ended.iter().zip(["m2", "m3"]) {
         assert_eq!([&ended["id"], &ended["ended_by"]], [&json!(id), &json!("turn_limit")], "{ended}");
@@ -317,7 +317,7 @@ fn a_match_goes_on_without_its_journal_while_the_disk_is_full() {
     command.args(["serve", &setting.league.file, "--json"]);
     let full = setting.league.folder.text("ladders");
     let mut server = Referee::start_as(command.env("LD_PRELOAD", shim).env("FULL_DISK", full));
-    server.hear_of("listening");
+    server.receive_type("listening");
     let bots = ["alice", "bob"].map(|name| setting.bot(name, 0, 4));
     wait_until("moves are made", || answers(&setting.journal("m1")) == 8);
     setting.league.folder.write("ladders.full", "");
@@ -326,7 +326,7 @@ fn a_match_goes_on_without_its_journal_while_the_disk_is_full() {
     std::thread::sleep(std::time::Duration::from_secs(1));
     assert_eq!(setting.running(), Vec::<String>::new(), "no match begins");
     std::fs::remove_file(setting.league.folder.path("ladders.full")).expect("it exists");
-    let ended = hear_matches(&mut server, 2);
+    let ended = receive_matches(&mut server, 2);
     let faults: BTreeSet<String> = ended.iter().map(|ended| ended["faults"].to_string()).collect();
     assert_eq!(faults, BTreeSet::from(["[{},{}]".to_owned()]), "{ended:?}");
     assert_eq!([&ended[0]["id"], &ended[0]["ended_by"]], [&json!("m1"), &json!("turn_limit")]);

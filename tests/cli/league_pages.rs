@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use serde_json::json;
 
 use crate::common::http::Site;
-use crate::common::league::{League, drain, hear_matches};
+use crate::common::league::{League, drain, receive_matches};
 use crate::common::{browser, sample};
 use crate::watch::wait_until;
 
@@ -14,7 +14,7 @@ fn the_page_shows_standings_and_matches() {
     let league = League::new("watch = \"127.0.0.1:0\"", &[("one", "anchor = 100"), ("two", "")]);
     let mut server = league.serve();
     let site = Site::of(&mut server);
-    hear_matches(&mut server, 3);
+    receive_matches(&mut server, 3);
     // The pages follow within a second.
     wait_until("a match is listed", || {
         let ended = site.get("/api/v1/matches?state=ended").json();
@@ -40,8 +40,8 @@ fn a_browser_shows_players_and_a_bot_to_copy_that_plays() {
     let (mut server, _) = {
         let mut server = league.serve();
         let site = Site::of(&mut server);
-        let address = server.hear_of("listening")["address"].as_str().expect("text").to_owned();
-        hear_matches(&mut server, 4);
+        let address = server.receive_type("listening")["address"].as_str().expect("text").to_owned();
+        receive_matches(&mut server, 4);
         wait_until("a rating over time", || {
             let player = site.get("/api/v1/players/two").json();
             player["history"].as_array().is_some_and(|history| history.len() >= 2)
@@ -59,7 +59,7 @@ fn a_browser_shows_players_and_a_bot_to_copy_that_plays() {
         .stdin(Stdio::null())
         .spawn()
         .expect("python starts");
-    while !server.hear_of("match")["players"].as_array().unwrap().contains(&json!("alice@1")) {}
+    while !server.receive_type("match")["players"].as_array().unwrap().contains(&json!("alice@1")) {}
     drain(server);
     assert!(bot.wait().expect("it ends").success());
     let standings = league.standings(&[]);
@@ -71,7 +71,7 @@ fn a_browser_shows_players_and_a_bot_to_copy_that_plays() {
 fn matches_of_earlier_runs_have_replays() {
     let league = League::new("watch = \"127.0.0.1:0\"", &[("one", ""), ("two", "")]);
     let mut server = league.serve();
-    hear_matches(&mut server, 2);
+    receive_matches(&mut server, 2);
     drain(server);
     let mut server = league.serve();
     let site = Site::of(&mut server);

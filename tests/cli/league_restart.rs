@@ -22,8 +22,8 @@ pub(crate) struct Setting {
 }
 
 impl Setting {
-    /// Bots have `patience` to come back after a restart. A match has 30 moves.
-    pub(crate) fn new(patience: &str, ladder: &str) -> Setting {
+    /// Bots can reconnect for this time after a restart. A match has 30 moves.
+    pub(crate) fn new(reconnect: &str, ladder: &str) -> Setting {
         // An address of its own, so that nothing else takes the port before the server and between two servers.
         static COUNT: AtomicU8 = AtomicU8::new(1);
         let [.., high, low] = std::process::id().to_be_bytes();
@@ -31,7 +31,7 @@ impl Setting {
         let port = TcpListener::bind((host, 0)).and_then(|listener| listener.local_addr());
         let address = port.expect("a free port");
         let ladder = format!(
-            "listen = \"{address}\"\nclock = \"delay=20s\"\nreconnect = \"{patience}\"\nrest = \"50ms\"\n{ladder}"
+            "listen = \"{address}\"\nclock = \"delay=20s\"\nreconnect = \"{reconnect}\"\nrest = \"50ms\"\n{ladder}"
         );
         let mut league = League::new("", &[]);
         let text = league.folder.read("league.toml");
@@ -92,7 +92,7 @@ fn a_match_goes_on_after_the_server_was_killed() {
     bots.iter().for_each(Returning::play_on);
     let before = setting.journal("m1");
     let mut server = setting.serve();
-    let ended = server.hear_of("match");
+    let ended = server.receive_type("match");
     assert_eq!([&ended["id"], &ended["ended_by"]], [&json!("m1"), &json!("turn_limit")], "{ended}");
     assert_eq!(ended["faults"], json!([{}, {}]), "{ended}");
     drain(server);
@@ -178,10 +178,10 @@ fn bots_of_two_sdks_play_over_tls_and_stay_through_a_restart() {
         let command = format!("{} --tls --ca '{chain}'", commands[which]);
         connect(&setting, &command, (names[which], &tokens[which]), &league.folder.path(names[which]))
     });
-    server.hear_of("match");
+    server.receive_type("match");
     kill(server);
     server = setting.serve();
-    server.hear_of("match");
+    server.receive_type("match");
     drain(server);
     for name in names {
         let log = league.folder.read(name);
@@ -201,7 +201,7 @@ pub(crate) fn stay(command: &str) {
     let mut sdk = connect(&setting, command, ("sdk", &token), &log);
     let other = setting.bot("other", 0, 4);
     let mut hear = |server: &mut Referee| {
-        let ended = server.hear_of("match");
+        let ended = server.receive_type("match");
         assert_eq!(ended["faults"], json!([{}, {}]), "{ended}");
         // Random moves can end a match within its 30 moves.
         assert!(["turn_limit", "rules"].map(Value::from).contains(&ended["ended_by"]), "{ended}");

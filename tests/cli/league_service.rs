@@ -3,8 +3,8 @@
 use std::os::unix::net::UnixDatagram;
 use std::process::Command;
 
-use crate::common::league::{League, drain, hear_matches};
-use crate::common::{PATIENCE, ROOT, Referee};
+use crate::common::league::{League, drain, receive_matches};
+use crate::common::{ROOT, Referee, TIMEOUT};
 
 /// The next notification.
 fn notification(socket: &UnixDatagram) -> String {
@@ -18,15 +18,15 @@ fn the_service_manager_is_notified() {
     let league = League::new("listen = \"127.0.0.1:0\"", &[("one", ""), ("two", "")]);
     let path = league.folder.text("notify");
     let socket = UnixDatagram::bind(&path).expect("a socket");
-    socket.set_read_timeout(Some(PATIENCE)).expect("a timeout");
+    socket.set_read_timeout(Some(TIMEOUT)).expect("a timeout");
     // A watchdog is meant for the process whose id is in WATCHDOG_PID, if it is set.
     let mut command = Command::new(env!("CARGO_BIN_EXE_referee"));
     command.args(["serve", &league.file, "--json"]);
     let mut server = Referee::start_as(command.env("NOTIFY_SOCKET", &path).env("WATCHDOG_USEC", "60000000"));
-    let mut heard = vec![notification(&socket), notification(&socket), notification(&socket)];
-    heard.sort();
-    assert_eq!(heard, ["READY=1\nSTATUS=playing\n", "WATCHDOG=1\n", "WATCHDOG=1\n"]);
-    hear_matches(&mut server, 1);
+    let mut received = vec![notification(&socket), notification(&socket), notification(&socket)];
+    received.sort();
+    assert_eq!(received, ["READY=1\nSTATUS=playing\n", "WATCHDOG=1\n", "WATCHDOG=1\n"]);
+    receive_matches(&mut server, 1);
     drain(server);
     socket.set_nonblocking(true).expect("a socket");
     let mut bytes = [0; 4096];
@@ -56,7 +56,7 @@ fn a_signal_during_the_start_is_not_lost() {
     for _ in 0..20 {
         let mut server = league.serve();
         // The ladder is not being played yet.
-        server.hear_of("watch");
+        server.receive_type("watch");
         drain(server);
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use crate::common::guest::Guest;
-use crate::common::league::{League, drain, hear_matches, hello};
+use crate::common::league::{League, drain, hello, receive_matches};
 use crate::common::{Ended, Folder, Referee, Signal, compile, referee};
 use crate::watch::wait_until;
 
@@ -26,7 +26,7 @@ fn fill(league: &League) {
 fn while_the_disk_is_full_no_match_begins_and_then_play_goes_on() {
     let league = League::new("jobs = 2", &[("one", ""), ("two", ""), ("three", "")]);
     let mut server = serve_on_a_small_disk(&league);
-    hear_matches(&mut server, 3);
+    receive_matches(&mut server, 3);
     fill(&league);
     let stored = || league.standings(&[])["matches"].as_u64().expect("a number");
     // What is on its way ends.
@@ -45,7 +45,7 @@ fn while_the_disk_is_full_no_match_begins_and_then_play_goes_on() {
 fn a_server_with_a_full_disk_can_be_stopped() {
     let league = League::new("", &[("one", ""), ("two", ""), ("three", "")]);
     let mut server = serve_on_a_small_disk(&league);
-    hear_matches(&mut server, 3);
+    receive_matches(&mut server, 3);
     fill(&league);
     std::thread::sleep(Duration::from_millis(500));
     server.signal(Signal::TERM);
@@ -61,13 +61,13 @@ fn a_server_with_a_full_disk_can_be_stopped() {
 fn a_locked_database_is_waited_for() {
     let league = League::new("", &[("one", ""), ("two", ""), ("three", "")]);
     let mut server = league.serve();
-    hear_matches(&mut server, 3);
+    receive_matches(&mut server, 3);
     let script = "import sqlite3, sys, time\ndb = sqlite3.connect(sys.argv[1], isolation_level=None, timeout=60)\n\
                   db.execute('BEGIN EXCLUSIVE')\ntime.sleep(13)\ndb.execute('ROLLBACK')";
     let database = league.folder.text("league.sqlite");
     let locked = Command::new("python3").args(["-c", script, &database]).status().expect("python runs");
     assert!(locked.success());
-    hear_matches(&mut server, 3);
+    receive_matches(&mut server, 3);
     drain(server).says(&["the database of the league cannot be written", "matches go on"]);
     league.verify();
 }
@@ -78,7 +78,7 @@ fn a_backup_goes_on_elsewhere_without_tokens_and_seeds() {
     let old = league.add("alice");
     let (mut server, address) = league.listening();
     let alice = Guest::saying(address, &hello("alice", None, &old)).play_along();
-    hear_matches(&mut server, 4);
+    receive_matches(&mut server, 4);
     let backup = league.folder.text("backup.tar.gz");
     let said = league.run(&["export", &backup]).done().stdout;
     assert!(said.starts_with(&format!("{backup} has everything but tokens and seeds, with ")), "{said}");
@@ -99,13 +99,17 @@ fn a_backup_goes_on_elsewhere_without_tokens_and_seeds() {
     let new = restored.add("alice");
     assert_ne!(new, old);
     let (mut server, address) = restored.listening();
-    assert_eq!(Guest::saying(address, &hello("alice", None, &old)).hear_of("error")["code"], "wrong_token");
+    assert_eq!(
+        Guest::saying(address, &hello("alice", None, &old)).receive_type("error")["code"],
+        "wrong_token"
+    );
     let alice = Guest::saying(address, &hello("alice", None, &new)).play_along();
     let mut played = 0;
     let mut is_paired = false;
     while played < 6 || !is_paired {
         played += 1;
-        is_paired |= server.hear_of("match")["players"].as_array().expect("names").contains(&json!("alice"));
+        is_paired |=
+            server.receive_type("match")["players"].as_array().expect("names").contains(&json!("alice"));
     }
     drain(server);
     alice.join().expect("she plays");
@@ -118,7 +122,7 @@ fn a_backup_goes_on_elsewhere_without_tokens_and_seeds() {
 fn a_backup_says_which_records_are_missing() {
     let league = League::new("", &[("one", ""), ("two", "")]);
     let mut server = league.serve();
-    hear_matches(&mut server, 2);
+    receive_matches(&mut server, 2);
     drain(server);
     std::fs::remove_file(league.folder.path("ladders/short/records/m1.jsonl")).expect("it exists");
     let backup = league.folder.text("backup.tar.gz");
@@ -132,13 +136,13 @@ fn a_backup_says_which_records_are_missing() {
 fn a_stored_number_that_cannot_be_read_is_an_error_that_names_it() {
     let league = League::new("", &[("one", ""), ("two", "")]);
     let mut server = league.serve();
-    hear_matches(&mut server, 1);
+    receive_matches(&mut server, 1);
     drain(server);
     for key in ["last:short", "seed-from:short"] {
         let before = league.query(&format!("SELECT value FROM league WHERE key = '{key}'"));
         league.query(&format!("UPDATE league SET value = 'many' WHERE key = '{key}'"));
-        let told = format!("league: `{key}` is `many`, expected a number");
-        league.serve().wait().with_code(5).says(&[&told]);
+        let output = format!("league: `{key}` is `many`, expected a number");
+        league.serve().wait().with_code(5).says(&[&output]);
         league.query(&format!("UPDATE league SET value = '{before}' WHERE key = '{key}'"));
     }
     league.verify();

@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use serde_json::Value;
 
 use crate::common::guest::Guest;
-use crate::common::league::{League, drain, hear_matches, hello};
+use crate::common::league::{League, drain, hello, receive_matches};
 use crate::common::{Folder, Referee, Signal};
 
 pub(crate) const PROGRAMS: [(&str, &str); 4] = [("one", ""), ("two", ""), ("three", ""), ("four", "")];
@@ -14,7 +14,7 @@ pub(crate) const PROGRAMS: [(&str, &str); 4] = [("one", ""), ("two", ""), ("thre
 /// Serves with workers. Returns the address for them.
 fn serve(league: &League, address: &str) -> (Referee, String) {
     let mut server = Referee::start(["serve", &league.file, "--json", "--workers-listen", address]);
-    let address = server.hear_of("workers_listening")["address"].as_str().expect("text").to_owned();
+    let address = server.receive_type("workers_listening")["address"].as_str().expect("text").to_owned();
     (server, address)
 }
 
@@ -48,21 +48,21 @@ pub(crate) fn ids(matches: &[Value]) -> BTreeSet<String> {
 fn no_match_is_lost_or_counted_twice_when_workers_and_the_server_are_killed() {
     let league = League::new("", &PROGRAMS);
     let (mut server, address) = serve(&league, "127.0.0.1:0");
-    let mut matches = hear_matches(&mut server, 2);
+    let mut matches = receive_matches(&mut server, 2);
     let workers = ["box", "other"].map(|name| worker(&league, &address, name));
     while ["box", "other"].iter().any(|name| sets(&league, name) < Some(3)) {
-        matches.extend(hear_matches(&mut server, 1));
+        matches.extend(receive_matches(&mut server, 1));
     }
     let [killed, other] = workers;
     killed.signal(Signal::KILL);
-    matches.extend(hear_matches(&mut server, 5));
+    matches.extend(receive_matches(&mut server, 5));
     server.signal(Signal::KILL);
     let ended = server.wait();
     matches.extend(ended.all("match"));
     let (mut server, _) = serve(&league, &address);
     let before = sets(&league, "other").expect("a worker");
     while sets(&league, "other") < Some(before + 3) {
-        matches.extend(hear_matches(&mut server, 1));
+        matches.extend(receive_matches(&mut server, 1));
     }
     matches.extend(drain(server).all("match"));
     other.signal(Signal::TERM);
@@ -70,7 +70,7 @@ fn no_match_is_lost_or_counted_twice_when_workers_and_the_server_are_killed() {
     let ids = ids(&matches);
     let stored = league.verify();
     // A match that was stored but not printed when the server was killed.
-    assert!((ids.len()..=ids.len() + 3).contains(&stored), "{stored} stored, {} heard of", ids.len());
+    assert!((ids.len()..=ids.len() + 3).contains(&stored), "{stored} stored, {} received of", ids.len());
     let text = league.run(&["workers"]).done().stdout;
     assert!(text.contains("short:") && text.contains("other"), "{text}");
 }
@@ -79,15 +79,15 @@ fn no_match_is_lost_or_counted_twice_when_workers_and_the_server_are_killed() {
 fn matches_are_played_here_while_there_are_no_workers() {
     let league = League::new("", &PROGRAMS);
     let (mut server, address) = serve(&league, "127.0.0.1:0");
-    hear_matches(&mut server, 2);
+    receive_matches(&mut server, 2);
     let alone = worker(&league, &address, "box");
     while sets(&league, "box") < Some(2) {
-        server.hear_of("match");
+        server.receive_type("match");
     }
     alone.signal(Signal::KILL);
     let played = sets(&league, "box").expect("a worker");
     // What the worker had is played here 10 s later.
-    hear_matches(&mut server, 20);
+    receive_matches(&mut server, 20);
     assert!(sets(&league, "box") <= Some(played + 2), "{}", status(&league));
     drain(server);
     league.verify();
@@ -99,12 +99,12 @@ fn matches_of_bots_that_connect_stay_here() {
     let token = league.add("alice");
     let (mut server, address) = serve(&league, "127.0.0.1:0");
     let bots: SocketAddr =
-        server.hear_of("listening")["address"].as_str().expect("text").parse().expect("an address");
+        server.receive_type("listening")["address"].as_str().expect("text").parse().expect("an address");
     let alone = worker(&league, &address, "box");
     let alice = Guest::saying(bots, &hello("alice", None, &token)).play_along();
     let (mut of_alice, mut others) = (0, 0);
     while of_alice < 3 || others < 3 {
-        let ended = server.hear_of("match");
+        let ended = server.receive_type("match");
         let is_of_alice = ended["players"].as_array().expect("players").contains(&"alice".into());
         *(if is_of_alice { &mut of_alice } else { &mut others }) += 1;
     }
@@ -133,10 +133,10 @@ fn the_files_of_a_program_travel_and_the_section_of_the_file_is_used() {
     league.folder.write("league.toml", text);
     league.run(&["check"]).done();
     let mut server = league.serve();
-    let address = server.hear_of("workers_listening")["address"].as_str().expect("text").to_owned();
+    let address = server.receive_type("workers_listening")["address"].as_str().expect("text").to_owned();
     let alone = worker(&league, &address, "box");
     while sets(&league, "box") < Some(2) {
-        server.hear_of("match");
+        server.receive_type("match");
     }
     drain(server);
     alone.signal(Signal::TERM);

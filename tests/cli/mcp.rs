@@ -99,20 +99,20 @@ fn an_agent_that_thinks_too_long_is_told_so() {
             .stdin(Stdio::piped()),
     );
     let call = |server: &mut Referee, id: u32, method: &str, params: Value| {
-        server.tell(serde_json::json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
-        server.hear()["result"].take()
+        server.send(serde_json::json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
+        server.receive()["result"].take()
     };
     let client = serde_json::json!({
         "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}
     });
     call(&mut server, 1, "initialize", client);
-    server.tell(serde_json::json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+    server.send(serde_json::json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
     let wait = serde_json::json!({"name": "wait_for_turn", "arguments": {}});
-    let told = (2..).find_map(|id| {
+    let output = (2..).find_map(|id| {
         let seen = call(&mut server, id, "tools/call", wait.clone())["structuredContent"].take();
         (!seen["error"].is_null()).then_some(seen)
     });
-    assert_eq!(told.expect("an error")["error"]["code"], "timeout");
+    assert_eq!(output.expect("an error")["error"]["code"], "timeout");
     server.end().with_code(0);
 }
 

@@ -6,19 +6,19 @@ use serde_json::{Value, json};
 /// A bot that writes every message of its matches to a file with its name. It plays the last legal move: in Jeex the
 /// first one may be a claim, which ends the match.
 const TELLS_ALL: &str = "import pathlib
-FILE = pathlib.Path(__file__).with_suffix('.told').open('w')
-def told(then):
+FILE = pathlib.Path(__file__).with_suffix('.received').open('w')
+def received(then):
     def tell(message):
         print(json.dumps(message), file=FILE, flush=True)
         then(message)
     return tell
 nothing = lambda _: None
 last = lambda t: move(t, t['legal'][-1])
-play(start=told(ready), event=told(nothing), turn=told(last), end=told(nothing))";
+play(start=received(ready), event=received(nothing), turn=received(last), end=received(nothing))";
 
 /// The messages of a match that a bot received.
-fn told(folder: &Folder, bot: &str, match_id: &str) -> Vec<Value> {
-    let all = folder.record(&format!("{bot}.told"));
+fn received(folder: &Folder, bot: &str, match_id: &str) -> Vec<Value> {
+    let all = folder.record(&format!("{bot}.received"));
     all.into_iter().filter(|message| message["match"] == match_id).collect()
 }
 
@@ -46,16 +46,16 @@ fn a_bot_sees_the_opening_before_its_first_turn() {
         assert_eq!(record[0]["opening_plies"], 6);
         assert_eq!(opening(&record).len(), 6);
         for (seat, bot) in ["a", "b"].into_iter().enumerate() {
-            let told = told(&folder, bot, "m1");
-            assert_eq!(told[0]["type"], "start");
-            let events = &told[1..7];
+            let received = received(&folder, bot, "m1");
+            assert_eq!(received[0]["type"], "start");
+            let events = &received[1..7];
             assert!(events.iter().all(|event| event["event"]["opening"] == true), "{events:?}");
             let moves: Vec<Value> = events.iter().map(|event| event["event"]["move"].clone()).collect();
             assert_eq!(moves, opening(&record));
             // Seat 1 has its first turn after the first move of seat 0.
-            assert_eq!(told[7 + seat]["type"], "turn");
+            assert_eq!(received[7 + seat]["type"], "turn");
             assert_eq!(
-                [&told[7 + seat]["turn"], &told[7 + seat]["turns_left"]],
+                [&received[7 + seat]["turn"], &received[7 + seat]["turns_left"]],
                 [&json!(0), &json!(14 - seat)]
             );
         }
@@ -144,8 +144,8 @@ fn a_set_plays_the_same_opening_from_both_sides() {
 
     for (match_id, is_last) in [("m1", false), ("m2", true), ("m3", false), ("m4", true)] {
         for bot in ["a", "b"] {
-            let told = told(&folder, bot, match_id);
-            let [start, .., end] = &told[..] else { panic!("{told:?}") };
+            let received = received(&folder, bot, match_id);
+            let [start, .., end] = &received[..] else { panic!("{received:?}") };
             assert_eq!(
                 [&start["type"], &start["deal"], &start["nonce"]],
                 [&json!("start"), &Value::Null, &json!(false)]
@@ -287,10 +287,10 @@ fn openings_of_a_file_are_played_cyclically() {
     assert_eq!(begun[2], ["W:W31,32:B1,2"]);
     assert_eq!(begun[3], begun[0]);
 
-    let told = told(&folder, "b", "m1");
-    let events: Vec<&Value> = told[1..5].iter().map(|message| &message["event"]).collect();
+    let received = received(&folder, "b", "m1");
+    let events: Vec<&Value> = received[1..5].iter().map(|message| &message["event"]).collect();
     assert!(events.iter().all(|event| event["opening"] == true), "{events:?}");
-    assert_eq!((&told[6]["type"], &told[6]["turns_left"]), (&json!("turn"), &json!(15)));
+    assert_eq!((&received[6]["type"], &received[6]["turns_left"]), (&json!("turn"), &json!(15)));
 }
 
 #[test]

@@ -57,8 +57,8 @@ fn package(start: &str, end: &str) -> String {
 /// The program plays a match of its own bot against another, which needs no file of this repository.
 fn assert_plays(program: &str, bot: &str, folder: &Folder) {
     assert_eq!(run(program, &["--version"], folder).trim(), concat!("referee ", env!("CARGO_PKG_VERSION")));
-    let told = run(program, &["play", "checkers", bot, bot, "-n", "2", "--strict"], folder);
-    assert!(told.contains("run seed"), "{told}");
+    let output = run(program, &["play", "checkers", bot, bot, "-n", "2", "--strict"], folder);
+    assert!(output.contains("run seed"), "{output}");
 }
 
 /// A bot with the SDK for Python.

@@ -87,7 +87,7 @@ fn start(folder: &Folder, over_tcp: bool, options: &[&str]) -> (Referee, Option<
     }
     let mut referee = Referee::start(args.into_iter().chain(options.iter().copied()));
     let guest = over_tcp.then(|| {
-        let listening = referee.hear_of("listening");
+        let listening = referee.receive_type("listening");
         let address = listening["address"].as_str().expect("an address");
         let port = address.rsplit(':').next().expect("a port");
         let mut python = Command::new("python3");
@@ -131,8 +131,8 @@ fn assert_no_bot_loses_by(case: Case) {
         (shortest - 500_000..longest + 500_000).contains(&paused),
         "{case:?}: {all:?}, at most {longest}"
     );
-    let (told, result) = (number(&played, "paused_ms"), the("result", &record));
-    assert_eq!([told, number(result, "paused_ms")], [paused / 1000; 2], "{case:?}");
+    let (report, result) = (number(&played, "paused_ms"), the("result", &record));
+    assert_eq!([report, number(result, "paused_ms")], [paused / 1000; 2], "{case:?}");
     assert!(number(&played, "lag_ms") < 500, "{case:?}: {played}");
     let took = |line: &&Value| line["type"] == "answer" && line["turn"] == 2 && line["seat"] == 0;
     let took = number(record.iter().find(took).expect("it answered"), "took_us");
@@ -228,15 +228,15 @@ fn a_match_suspended_for_a_minute_is_replayed_twice_then_void() {
         folder.wait_for("thinker.thinks");
         std::fs::remove_file(folder.path("thinker.thinks")).expect("it is there");
         pause(&playing, &[], Duration::from_secs(61));
-        let played = playing.hear_of("match");
-        let told = ["id", "cause", "void", "faults"].map(|key| played[key].clone());
-        assert_eq!(told, [json!(id), json!("paused"), is_void, json!([{}, {}])]);
+        let played = playing.receive_type("match");
+        let report = ["id", "cause", "void", "faults"].map(|key| played[key].clone());
+        assert_eq!(report, [json!(id), json!("paused"), is_void, json!([{}, {}])]);
         let record = format!("records/{id}.jsonl");
         assert!(number(the("result", &folder.record(&record)), "paused_ms") > 60_000);
         referee(["verify", &folder.text(&record)]).with_code(0);
     }
-    assert_eq!(playing.hear_of("match")["ended_by"], "turn_limit");
-    let summary = playing.hear_of("summary");
+    assert_eq!(playing.receive_type("match")["ended_by"], "turn_limit");
+    let summary = playing.receive_type("summary");
     let counts = ["matches", "aborted", "void", "paused"].map(|key| number(&summary, key));
     assert_eq!(counts, [1, 3, 1, 3]);
 }

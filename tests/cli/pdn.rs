@@ -114,14 +114,14 @@ const WRONG: &str = "[Event \"first\"]
 fn errors_are_reported_with_file_game_ply_and_line() {
     let folder = Folder::new();
     let file = folder.write("wild.pdn", WRONG);
-    let told = referee(["verify", &file]).with_code(1).stdout;
+    let output = referee(["verify", &file]).with_code(1).stdout;
     let expected = [
         "game 1, ply 3, line 2: `8-12` is not legal for Black, who may play 10-14, 12-16, 15-18, 7-11, 8-11, 9-13, 9-14",
         "skipped: game 2, line 5: game type 20; 21 is English draughts",
         "game 3, ply 1, line 10: the moves end with 0-1 (White won), but the Result tag says 1-0 (Black won)",
         "2 differ; 3 games, 3 plies, 1 skipped",
     ];
-    assert_eq!(told, expected.map(|line| format!("{file}: {line}\n")).concat());
+    assert_eq!(output, expected.map(|line| format!("{file}: {line}\n")).concat());
 }
 
 #[test]
@@ -159,8 +159,8 @@ fn a_collection_is_recognised_by_name_or_contents() {
 fn a_collection_without_games_fails() {
     let folder = Folder::new();
     let file = folder.write("a.pdn", "\n");
-    let told = referee(["verify", &file]).with_code(1).stdout;
-    assert!(told.contains("this PDN file contains no games"), "{told}");
+    let output = referee(["verify", &file]).with_code(1).stdout;
+    assert!(output.contains("this PDN file contains no games"), "{output}");
 }
 
 #[test]
@@ -169,8 +169,8 @@ fn remarks_are_counted_and_rejected_by_strict() {
     let pdn = folder.text("found.pdn");
     std::fs::write(&pdn, "[Event \"a\"]\n1. 11x15 23-19 2. 8x11 *\n[Event \"b\"]\n1. 11-15 *\n").unwrap();
     assert_eq!(referee(["verify", &pdn]).done().stdout, format!("{pdn}: ok; 2 games, 4 plies, 2 remarks\n"));
-    let told = referee(["verify", &pdn, "--json"]).done().one("collection");
-    assert_eq!((&told["remarks"], &told["ok"]), (&json!(2), &json!(true)));
+    let output = referee(["verify", &pdn, "--json"]).done().one("collection");
+    assert_eq!((&output["remarks"], &output["ok"]), (&json!(2), &json!(true)));
     let refused = referee(["verify", &pdn, "--strict"]).with_code(1).stdout;
     let flaw = "game 1, ply 1, line 2: `11x15` is a step, which is written with `-`";
     assert!(refused.starts_with(&format!("{pdn}: {flaw}\n{pdn}: 1 differ;")), "{refused}");

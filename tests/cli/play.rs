@@ -410,10 +410,10 @@ fn records_of_another_run_go_to_a_numbered_directory() {
     for (run, named) in
         ["records", "records-2", "records-3"].into_iter().zip([&records, &format!("{records}/"), &records])
     {
-        let told =
+        let output =
             if run == "records" { String::new() } else { format!("earlier run: using {}", folder.text(run)) };
         let ended = referee(["play", "checkers", &bot, &bot, "--set", WON, "--record", named]).with_code(0);
-        assert!(ended.stderr.contains(&told), "{run}: {ended:#?}");
+        assert!(ended.stderr.contains(&output), "{run}: {ended:#?}");
         assert!(ended.stdout.contains(&format!("{}/m1.jsonl", folder.text(run))), "{run}: {ended:#?}");
         referee(["verify", &folder.text(run)]).done();
     }
@@ -475,7 +475,7 @@ play(start=start)"
         .with_code(5)
         .says(&["the record of m2 cannot be kept: ", "m2.jsonl.part: No such file or directory"]);
     assert_eq!(ended.all("match").len(), 1);
-    assert_eq!(ended.one("summary")["matches"], 1, "what was played is told");
+    assert_eq!(ended.one("summary")["matches"], 1, "what was played is summarized");
     assert_gone(&folder.pids("breaking.pids"));
 }
 

@@ -48,7 +48,7 @@ fn slow_bot(folder: &Folder, seconds: f64) -> String {
 /// Connects again, until the referee has noticed that it may.
 fn resumed(address: SocketAddr) -> (Guest, Value) {
     let mut guest = alice(address);
-    let start = guest.hear_of("start");
+    let start = guest.receive_type("start");
     assert_eq!(start["resumed"], true, "{start}");
     (guest, start)
 }
@@ -62,11 +62,11 @@ fn a_match_goes_on_over_a_new_connection_with_the_same_request_and_the_time_that
     let args = ["--set", "turn_limit=6", "--clock", "delay=20s,bank=0s", "--record", &records];
     let (referee_, address) = started("checkers", &plain, &args);
     let mut first = alice(address);
-    assert_eq!(first.heard[0]["reconnect"], true);
-    let start = first.hear_of("start");
+    assert_eq!(first.received[0]["reconnect"], true);
+    let start = first.receive_type("start");
     assert_eq!(start.get("resumed"), None);
     first.answer(&start);
-    let turn = first.hear_of("turn");
+    let turn = first.receive_type("turn");
     assert_eq!(turn["clock"]["limit_ms"], 20_000);
     thread::sleep(Duration::from_millis(300));
     drop(first);
@@ -74,7 +74,7 @@ fn a_match_goes_on_over_a_new_connection_with_the_same_request_and_the_time_that
     let (mut second, mut again) = resumed(address);
     again.as_object_mut().expect("an object").remove("resumed");
     assert_eq!(again, start, "otherwise the same `start`");
-    let mut repeated = second.hear();
+    let mut repeated = second.receive();
     let left = repeated["clock"]["limit_ms"].as_u64().expect("a number");
     assert!((15_000..=19_500).contains(&left), "the clock runs on: {left}");
     repeated["clock"]["limit_ms"] = turn["clock"]["limit_ms"].clone();
@@ -105,10 +105,10 @@ fn reconnecting_gains_no_time() {
         thread::sleep(Duration::from_millis(250));
         drop(guest);
         guest = resumed(address).0;
-        guest.hear_of("turn");
+        guest.receive_type("turn");
     }
     thread::sleep(Duration::from_millis(400));
-    assert_eq!(guest.hear_of("error")["code"], "timeout");
+    assert_eq!(guest.receive_type("error")["code"], "timeout");
     guest.play();
     let ended = referee.wait().with_code(0);
     assert_eq!(faults(&ended), [json!({"timeout": 1}), json!({})], "{ended:#?}");
@@ -140,8 +140,8 @@ fn the_view_after_a_reconnection_shows_what_it_showed_before() {
         let turn = guest.play_up_to("turn");
         drop(guest);
         let (mut guest, _) = resumed(address);
-        assert_eq!(guest.hear_of("turn"), turn, "{game}");
-        guest.say(&json!({"type": "resign", "match": turn["match"]}));
+        assert_eq!(guest.receive_type("turn"), turn, "{game}");
+        guest.send(&json!({"type": "resign", "match": turn["match"]}));
         guest.play();
         assert_no_faults(&referee.wait().with_code(0));
     }
@@ -208,11 +208,11 @@ play(turn=turn)",
     guest.answer(&turn);
     drop(guest);
     thread::sleep(Duration::from_millis(1_000));
-    let told = alice(address).play();
+    let received = alice(address).play();
     let ends: Vec<&Value> =
-        told.iter().filter(|message| message["type"] == "end").map(|end| &end["match"]).collect();
-    assert_eq!(ends, ["m1", "m2"], "{told:#?}");
-    assert!(told.iter().all(|message| message.get("resumed").is_none()), "{told:#?}");
+        received.iter().filter(|message| message["type"] == "end").map(|end| &end["match"]).collect();
+    assert_eq!(ends, ["m1", "m2"], "{received:#?}");
+    assert!(received.iter().all(|message| message.get("resumed").is_none()), "{received:#?}");
     assert_no_faults(&referee.wait().with_code(0));
 }
 
@@ -224,25 +224,25 @@ fn cut_at(bot: &str, at: usize, answers: bool) -> bool {
     let args = ["--set", "turn_limit=4", "-n", "3", "--clock", "delay=20s"];
     let (referee, address) = started("checkers", bot, &args);
     let mut guest = alice(address);
-    let mut message = guest.hear();
+    let mut message = guest.receive();
     for _ in 0..at {
         guest.answer(&message);
-        message = guest.hear();
+        message = guest.receive();
     }
     let is_last = message["match"] == "m3";
     if answers {
         guest.answer(&message);
     }
-    let mut told = guest.heard.clone();
+    let mut received = guest.received.clone();
     if at.is_multiple_of(2) {
         drop(guest);
     } else {
         guest.reset();
     }
-    told.extend(alice(address).play());
+    received.extend(alice(address).play());
     for id in ["m1", "m2", "m3"] {
         let is_end = |message: &Value| message["type"] == "end" && message["match"] == id;
-        assert!(told.iter().any(is_end), "no `end` of {id}: {told:#?}");
+        assert!(received.iter().any(is_end), "no `end` of {id}: {received:#?}");
     }
     let ended = referee.wait().with_code(0);
     assert_no_faults(&ended);
@@ -272,12 +272,12 @@ fn in_state(state: &str, folder: &Folder, args: &[&str]) -> (Referee, SocketAddr
     let bot = if state == "ready" { &never_ready } else { &slow };
     let (referee, address) = started(game, bot, &[&["--clock", "none"], args].concat());
     let mut guest = alice(address);
-    let start = guest.hear_of("start");
+    let start = guest.receive_type("start");
     if state != "starting" {
         guest.answer(&start);
     }
     if ["asked", "waiting", "decided"].contains(&state) {
-        let turn = guest.hear_of("turn");
+        let turn = guest.receive_type("turn");
         if state != "asked" {
             guest.answer(&turn);
         }
@@ -299,9 +299,9 @@ fn in_every_state_a_loss_is_no_fault_within_the_grace_period() {
                 thread::sleep(Duration::from_millis(500));
                 let (mut guest, start) = resumed(address);
                 guest.answer(&start);
-                let turn = guest.hear_of("turn");
+                let turn = guest.receive_type("turn");
                 guest.answer(&turn);
-                guest.say(&json!({"type": "resign", "match": turn["match"]}));
+                guest.send(&json!({"type": "resign", "match": turn["match"]}));
                 guest.play();
                 let ended = referee.wait().with_code(0);
                 assert_eq!(faults(&ended), [json!({}), json!({})], "{state}: {ended:#?}");
@@ -346,14 +346,14 @@ fn a_seat_that_is_out_may_lose_its_connection_too() {
     let mut guest = alice(address);
     let turn = guest.play_up_to("turn");
     folder.write("away", "");
-    guest.say(&json!({"type": "resign", "match": turn["match"]}));
+    guest.send(&json!({"type": "resign", "match": turn["match"]}));
     drop(guest);
     let mut guest = alice(address);
-    guest.hear_of("start");
+    guest.receive_type("start");
     fs::remove_file(&away).expect("it exists");
-    let told = guest.play();
-    assert!(told.iter().any(|message| message["type"] == "end"), "{told:#?}");
-    assert!(told.iter().all(|message| message["type"] != "turn"), "{told:#?}");
+    let received = guest.play();
+    assert!(received.iter().any(|message| message["type"] == "end"), "{received:#?}");
+    assert!(received.iter().all(|message| message["type"] != "turn"), "{received:#?}");
     let ended = referee.wait().with_code(0);
     assert_eq!(faults(&ended)[0], json!({}), "{ended:#?}");
 }
@@ -369,8 +369,8 @@ fn a_connection_that_still_looks_alive_is_replaced_even_at_the_limit_of_connecti
     let mut half_open = alice(address);
     let turn = half_open.play_up_to("turn");
     let (mut guest, start) = resumed(address);
-    assert_eq!(guest.hear_of("turn"), turn);
-    let bye = half_open.hear();
+    assert_eq!(guest.receive_type("turn"), turn);
+    let bye = half_open.receive();
     assert_eq!([&bye["type"], &bye["reason"]], ["bye", "another connection of the bot replaces this one"]);
     assert_eq!(half_open.next(), None);
     guest.answer(&start);
@@ -387,7 +387,7 @@ fn a_connection_that_waits_for_a_match_is_replaced() {
     // She waits when the referee has asked for bob.
     thread::sleep(Duration::from_millis(300));
     let second = alice(address).play_along();
-    assert_eq!(half_open.hear()["type"], "bye");
+    assert_eq!(half_open.receive()["type"], "bye");
     let bob = json!({"type": "hello", "protocol": 1, "name": "bob", "token": "two"});
     Guest::saying(address, &bob).play();
     assert!(second.join().expect("it plays").iter().any(|message| message["type"] == "end"));
@@ -405,8 +405,8 @@ fn a_wrong_token_another_name_and_another_connection_replace_nothing() {
     let turn = guest.play_up_to("turn");
     let mut wrong = hello();
     wrong["token"] = "two".into();
-    let told = Guest::saying(address, &wrong).rest();
-    assert_eq!(told[0]["code"], "wrong_token", "{told:?}");
+    let received = Guest::saying(address, &wrong).rest();
+    assert_eq!(received[0]["code"], "wrong_token", "{received:?}");
     let mut other = hello();
     other["reconnect"] = "b".into();
     let other = Guest::saying(address, &other);
@@ -415,11 +415,11 @@ fn a_wrong_token_another_name_and_another_connection_replace_nothing() {
     let version = Guest::saying(address, &version);
     thread::sleep(Duration::from_millis(300));
     guest.answer(&turn);
-    let told = guest.play();
-    assert!(told.iter().any(|message| message["type"] == "end"));
+    let received = guest.play();
+    assert!(received.iter().any(|message| message["type"] == "end"));
     for idle in [other, version] {
-        let told: Vec<Value> = idle.rest();
-        assert!(told.iter().all(|message| message["type"] != "start"), "{told:?}");
+        let received: Vec<Value> = idle.rest();
+        assert!(received.iter().all(|message| message["type"] != "start"), "{received:?}");
     }
     assert_no_faults(&referee.wait().with_code(0));
 }
@@ -434,7 +434,7 @@ fn the_sixth_loss_in_a_match_is_a_fault_immediately() {
     for _ in 0..5 {
         drop(guest);
         guest = resumed(address).0;
-        guest.hear_of("turn");
+        guest.receive_type("turn");
     }
     drop(guest);
     let ended = referee.wait().with_code(0);
@@ -454,7 +454,7 @@ fn a_bot_that_does_not_accept_or_says_bye_is_disconnected_immediately() {
         let mut guest = Guest::saying(address, &hello);
         guest.play_up_to("turn");
         if says_bye {
-            guest.say(&json!({"type": "bye"}));
+            guest.send(&json!({"type": "bye"}));
         }
         drop(guest);
         let ended = referee.wait().with_code(0);
@@ -469,7 +469,7 @@ fn reconnecting_is_offered_only_with_tokens_and_a_grace_period() {
     for args in [&[][..], &["--token", "alice=one", "--reconnect", "0s"]] {
         let (referee, address) = listening(&[&["play", "checkers", "tcp:alice", &plain], args].concat());
         let mut guest = alice(address);
-        assert_eq!(guest.heard[0].get("reconnect"), None);
+        assert_eq!(guest.received[0].get("reconnect"), None);
         guest.play_up_to("turn");
         drop(guest);
         let ended = referee.wait().with_code(0);
@@ -486,7 +486,7 @@ fn an_invalid_reconnect_is_rejected() {
         let mut said = hello();
         said["reconnect"] = invalid;
         let mut guest = Guest::saying(address, &said);
-        let error = guest.hear_of("error");
+        let error = guest.receive_type("error");
         assert!(error["message"].as_str().expect("text").contains("1 to 64 characters"), "{error}");
     }
     alice(address).play();
@@ -505,7 +505,7 @@ fn all_matches_of_a_connection_go_on() {
     let mut guest = Guest::saying(address, &said);
     for _ in 0..5 {
         for _ in 0..12 {
-            let message = guest.hear();
+            let message = guest.receive();
             guest.answer(&message);
         }
         drop(guest);
@@ -549,7 +549,8 @@ fn a_tournament_goes_on_with_a_bot_that_connects_again() {
     );
     let (config, dir) = (folder.write("cup.toml", config), folder.text("cup"));
     let mut run = Referee::start(["tournament", "run", &config, "--dir", &dir, "--json"]);
-    let address = run.hear_of("listening")["address"].as_str().expect("text").parse().expect("an address");
+    let address =
+        run.receive_type("listening")["address"].as_str().expect("text").parse().expect("an address");
     let alice = careless(address, "alice", "one");
     run.wait().with_code(0);
     let standings = referee(["tournament", "standings", &dir, "--json"]).done().one("standings");
@@ -586,10 +587,11 @@ fn a_league_goes_on_with_a_bot_that_connects_again() {
     let added = referee(["league", "add", "alice", "--json", "--league", &file]).done().one("added");
     let token = added["token"].as_str().expect("a token");
     let mut server = Referee::start(["serve", &file, "--json"]);
-    let address = server.hear_of("listening")["address"].as_str().expect("text").parse().expect("an address");
+    let address =
+        server.receive_type("listening")["address"].as_str().expect("text").parse().expect("an address");
     let alice = careless(address, "alice", token);
     for _ in 0..4 {
-        let played = server.hear_of("match");
+        let played = server.receive_type("match");
         assert_eq!(played["ended_by"], "turn_limit", "{played}");
     }
     server.signal(Signal::TERM);

@@ -168,8 +168,8 @@ fn a_difference_is_reported_with_match_turn_and_line() {
     let line = line_of(record(), "event", "\"kind\":\"draw_offered\"");
     let file = folder.write("m1.jsonl", resealed(&changed(record(), line, "\"seat\":0", "\"seat\":1")));
     let ended = referee(["verify", &file]).with_code(1);
-    let told = format!("{file}: line {line}, match m1, turn 2: recorded `");
-    assert!(ended.stdout.starts_with(&told), "{}", ended.stdout);
+    let output = format!("{file}: line {line}, match m1, turn 2: recorded `");
+    assert!(ended.stdout.starts_with(&output), "{}", ended.stdout);
     assert!(ended.stdout.contains("`, but the rules give `{\"type\":\"event\""), "{}", ended.stdout);
 }
 
@@ -404,9 +404,9 @@ fn fallback_moves_and_aborts_are_shown() {
 
     let records = folder.text("records");
     let mut host = crate::common::Referee::start(["stdio", "--record", &records]);
-    host.tell(json!({"type": "hello", "protocol": 1, "name": "host"}));
-    host.tell(json!({"type": "open", "game": "checkers"}));
-    host.hear_of("start");
+    host.send(json!({"type": "hello", "protocol": 1, "name": "host"}));
+    host.send(json!({"type": "open", "game": "checkers"}));
+    host.receive_type("start");
     host.end().done();
     let shown = referee(["show", &format!("{records}/m1.jsonl")]).done().stdout;
     assert!(shown.contains("     broken off: the other end left\n"), "{shown}");
@@ -500,9 +500,9 @@ fn viewing_a_missing_seat_is_a_usage_error() {
     let folder = Folder::new();
     let records = folder.text("records");
     let mut host = crate::common::Referee::start(["stdio", "--record", &records]);
-    host.tell(json!({"type": "hello", "protocol": 1, "name": "host"}));
-    host.tell(json!({"type": "open", "game": "keezen", "seats": 2, "auto_ready": true}));
-    host.hear_of("start");
+    host.send(json!({"type": "hello", "protocol": 1, "name": "host"}));
+    host.send(json!({"type": "open", "game": "keezen", "seats": 2, "auto_ready": true}));
+    host.receive_type("start");
     host.end().done();
     let file = format!("{records}/m1.jsonl");
     for seat in ["2", "6", "8", "200", "255"] {

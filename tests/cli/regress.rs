@@ -238,7 +238,7 @@ fn a_signal_ends_a_run_without_a_verdict() {
     let bot = folder.bot("bot", &format!("{pids}\nplay()"));
     let args = ["regress", "checkers", "--new", &bot, "--base", &bot, "--elo0", "-1", "--json"];
     let mut run = Referee::start(args);
-    run.hear_of("set");
+    run.receive_type("set");
     run.signal(Signal::INT);
     let verdict = run.wait().with_code(INTERRUPTED).one("verdict");
     assert_eq!(verdict["verdict"], "interrupted");

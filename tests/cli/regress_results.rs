@@ -44,7 +44,7 @@ fn a_killed_run_resumes_to_the_same_verdict() {
     let kept = ["--results", &results];
 
     let mut run = Referee::start(bots.args(&kept));
-    (0..4).for_each(|_| drop(run.hear_of("set")));
+    (0..4).for_each(|_| drop(run.receive_type("set")));
     run.signal(Signal::KILL);
     run.wait();
     let lines = bots.folder.read("results.jsonl").lines().count();

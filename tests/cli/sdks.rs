@@ -14,7 +14,7 @@ use crate::common::{ROOT, SEED, in_java, referee, sample};
 use serde_json::Value;
 
 /// A timeout that only a hanging process exceeds, even on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The command lines of an SDK's bots.
 struct Sdk {
@@ -184,7 +184,7 @@ impl Bot {
         Bot { process, connection, lines, stderr: Some(stderr) }
     }
 
-    fn say(&mut self, text: &str) {
+    fn send(&mut self, text: &str) {
         let said = match &mut self.connection {
             Some(connection) => connection.write_all(text.as_bytes()),
             None => self.process.stdin.as_mut().expect("piped").write_all(text.as_bytes()),
@@ -194,7 +194,7 @@ impl Bot {
 
     /// The bot's next message; none at the end of its output.
     fn message(&self) -> Option<Value> {
-        match self.lines.recv_timeout(PATIENCE) {
+        match self.lines.recv_timeout(TIMEOUT) {
             Ok(line) => Some(serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"))),
             Err(RecvTimeoutError::Disconnected) => None,
             Err(RecvTimeoutError::Timeout) => panic!("nothing comes"),
@@ -234,7 +234,7 @@ impl Drop for Bot {
 /// The connection of a bot, unless it exits before.
 fn accept(listener: &TcpListener, bot: &mut Child) -> TcpStream {
     listener.set_nonblocking(true).expect("a listener");
-    for _ in 0..PATIENCE.as_millis() / 5 {
+    for _ in 0..TIMEOUT.as_millis() / 5 {
         if let Ok((connection, _)) = listener.accept() {
             connection.set_nonblocking(false).expect("a connection");
             return connection;
@@ -253,11 +253,11 @@ fn hold_all_talks(sdk: &Sdk, over_tcp: bool) {
         for step in talk["steps"].as_array().expect("steps") {
             match (&step["in"], &step["out"]) {
                 (Value::String(text), _) => {
-                    bot.say(text);
+                    bot.send(text);
                     // So that the parts of a line are read separately.
                     std::thread::sleep(Duration::from_millis(if text.ends_with('\n') { 0 } else { 30 }));
                 }
-                (Value::Object(_), _) => bot.say(&format!("{}\n", step["in"])),
+                (Value::Object(_), _) => bot.send(&format!("{}\n", step["in"])),
                 (_, expected) => assert_eq!(bot.message().as_ref(), Some(expected), "{}", talk["name"]),
             }
         }
@@ -357,11 +357,11 @@ fn the_shell_bot_plays_every_game_and_sends_its_token() {
     );
     let bot_command = format!("exec {bot}");
     let mut bot = Bot::start(&connect, &Value::Null, true);
-    bot.say("{\"type\":\"hello\",\"protocol\":1,\"server\":\"fake\",\"auth\":\"token\"}\n");
+    bot.send("{\"type\":\"hello\",\"protocol\":1,\"server\":\"fake\",\"auth\":\"token\"}\n");
     assert_eq!(bot.message().map(|message| message["token"].clone()), Some("secret".into()));
     bot.end(&Value::Null);
     let mut bot = Bot::start(&bot_command, &Value::Null, false);
-    bot.say("{\"type\":\"error\",\"code\":\"wrong_token\",\"message\":\"no\"}\n{\"type\":\"bye\",\"reason\":\"no\"}\n");
+    bot.send("{\"type\":\"error\",\"code\":\"wrong_token\",\"message\":\"no\"}\n{\"type\":\"bye\",\"reason\":\"no\"}\n");
     bot.end(&serde_json::json!({ "name": "refused", "refused": ["wrong_token"] }));
 }
 

@@ -22,19 +22,19 @@ play(turn=turn)"
 
 /// Stores every line that it receives, and chooses red.
 const LISTENER: &str = "import pathlib
-HEARD = pathlib.Path(__file__).with_suffix('.heard').open('w')
+HEARD = pathlib.Path(__file__).with_suffix('.received').open('w')
 def turn(t):
     if t['view']['phase'] == 'choose':
         return move(t, 'choose red')
     quiet = [m for m in t['legal'] if m.startswith('move') and not m.endswith(t['view']['ring'])]
     move(t, quiet[0] if quiet else t['legal'][0])
-def heard(handler):
+def received(handler):
     def hear(message):
         HEARD.write(json.dumps(message) + '\\n')
         HEARD.flush()
         handler(message)
     return hear
-play(hello=heard(hello), start=heard(ready), turn=heard(turn), event=heard(lambda _: None))";
+play(hello=received(hello), start=received(ready), turn=received(turn), event=received(lambda _: None))";
 
 /// The lines before the end of the first round.
 fn before_the_round_ended(text: &str, sign: &str) -> String {
@@ -57,7 +57,7 @@ fn first_round(choice: &str, seconds: f64) -> [String; 3] {
         let shown = referee(["show", &format!("{records}/m1.jsonl"), "--view", viewer]).done().stdout;
         before_the_round_ended(&shown, " round, choices ")
     });
-    [before_the_round_ended(&folder.read("listener.heard"), r#""kind": "round""#), by_seat, by_public]
+    [before_the_round_ended(&folder.read("listener.received"), r#""kind": "round""#), by_seat, by_public]
 }
 
 #[test]

@@ -14,8 +14,8 @@ use serde_json::{Value, json};
 /// A referee whose host has sent `hello`.
 fn host(args: &[&str], slots: u64) -> Referee {
     let mut referee = Referee::start([&["stdio"], args].concat());
-    assert_eq!(referee.hear()["type"], "hello");
-    referee.tell(json!({"type": "hello", "protocol": 1, "name": "host", "slots": slots}));
+    assert_eq!(referee.receive()["type"], "hello");
+    referee.send(json!({"type": "hello", "protocol": 1, "name": "host", "slots": slots}));
     referee
 }
 
@@ -45,14 +45,14 @@ fn the_host_has_as_many_concurrent_matches_as_slots() {
     for n in 0..50 {
         let mut open = open(json!({"turn_limit": 20}));
         open["id"] = json!(format!("open {n}"));
-        referee.tell(open);
+        referee.send(open);
     }
-    referee.tell(json!({"type": "open", "game": "checkers", "id": "one more"}));
+    referee.send(json!({"type": "open", "game": "checkers", "id": "one more"}));
     let (mut requests, mut ends) = (Vec::new(), BTreeMap::<String, u32>::new());
     let mut seen = BTreeSet::new();
     let mut most = 0;
     while ends.len() < 50 || ends.values().any(|&ends| ends < 2) {
-        let message = referee.hear();
+        let message = referee.receive();
         match message["type"].as_str().expect("a type") {
             "start" => {
                 seen.insert(message["id"].as_str().expect("the id of its open").to_owned());
@@ -86,12 +86,12 @@ fn all_slots_can_be_reused_in_one_write() {
     let mut referee = host(&["--clock", "none"], 100);
     for _ in 0..2 {
         referee.write((open(won()).to_string() + "\n").repeat(100));
-        let turns: Vec<Value> = (0..100).map(|_| referee.hear_of("turn")).collect();
+        let turns: Vec<Value> = (0..100).map(|_| referee.receive_type("turn")).collect();
         // All matches end, with no request in between.
         let answers = turns.iter().map(|turn| answer(turn, &json!("14x23")).to_string() + "\n");
         referee.write(answers.collect::<String>());
         for _ in 0..200 {
-            assert_eq!(referee.hear_of("end")["ended_by"], "rules");
+            assert_eq!(referee.receive_type("end")["ended_by"], "rules");
         }
     }
     referee.end().done();
@@ -102,21 +102,21 @@ fn huge_numbers_are_handled_by_value() {
     let most = (1 << 53) - 1;
     for many in [256, (1 << 32) + 2, most] {
         let mut referee = host(&["--clock", "none"], many);
-        referee.tell(json!({"type": "open", "game": "checkers", "seats": many}));
-        let refused = referee.hear();
+        referee.send(json!({"type": "open", "game": "checkers", "seats": many}));
+        let refused = referee.receive();
         assert_eq!(refused["code"], "bad_setup");
         let why = format!("checkers is played with 2 seats, not {many}");
         assert_eq!(refused["message"], why);
-        (0..2).for_each(|_| referee.tell(open(won())));
+        (0..2).for_each(|_| referee.send(open(won())));
         for _ in 0..2 {
-            referee.hear_of("turn");
+            referee.receive_type("turn");
         }
         referee.end().done();
     }
     for protocol in [(1 << 32) + 1, most] {
         let mut referee = Referee::start(["stdio"]);
-        referee.tell(json!({"type": "hello", "protocol": protocol, "name": "host"}));
-        assert_eq!(referee.hear_of("error")["code"], "unsupported_protocol");
+        referee.send(json!({"type": "hello", "protocol": protocol, "name": "host"}));
+        assert_eq!(referee.receive_type("error")["code"], "unsupported_protocol");
         referee.end().with_code(5).says(&[&format!("protocol {protocol} is not spoken here")]);
     }
 }
@@ -129,15 +129,15 @@ fn the_referee_opens_matches_while_there_are_slots() {
     let mut referee = host(&args, 2);
     let (mut running, mut most, mut deals) = (BTreeSet::new(), 0, Vec::new());
     let bye = loop {
-        let message = referee.hear();
+        let message = referee.receive();
         let id = message["match"].clone().to_string();
         match message["type"].as_str().expect("a type") {
             "start" => {
                 running.insert(id);
                 most = most.max(running.len());
-                referee.tell(ready(&message));
+                referee.send(ready(&message));
             }
-            "turn" => referee.tell(answer(&message, &json!("14x23"))),
+            "turn" => referee.send(answer(&message, &json!("14x23"))),
             "end" if message["seat"] == 1 => {
                 running.remove(&id);
                 deals.push(message["reveal"]["deal"].clone());
@@ -163,14 +163,14 @@ fn a_host_that_leaves_early_gives_exit_code_1() {
     let args = ["checkers", "--matches", "3", "--set", "fen=B:W18:B14", "--record", &records];
     let mut referee = host(&args, 1);
     for _ in 0..2 {
-        let start = referee.hear_of("start");
-        referee.tell(ready(&start));
+        let start = referee.receive_type("start");
+        referee.send(ready(&start));
     }
-    let turn = referee.hear_of("turn");
-    referee.tell(answer(&turn, &json!("14x23")));
-    assert_eq!(referee.hear_of("end")["ended_by"], "rules");
-    referee.hear_of("start");
-    referee.tell(json!({"type": "bye"}));
+    let turn = referee.receive_type("turn");
+    referee.send(answer(&turn, &json!("14x23")));
+    assert_eq!(referee.receive_type("end")["ended_by"], "rules");
+    referee.receive_type("start");
+    referee.send(json!({"type": "bye"}));
     referee.wait().with_code(1);
     let result = |n: u32| the("result", &folder.record(&format!("records/m{n}.jsonl")))["ended_by"].clone();
     assert_eq!([result(1), result(2)], ["rules", "aborted"]);
@@ -182,14 +182,14 @@ fn matches_are_aborted_and_recorded_at_the_end_of_input() {
     let folder = Folder::new();
     let records = folder.text("records");
     let mut referee = host(&["--record", &records], 2);
-    referee.tell(open(json!({})));
-    referee.tell(json!({"type": "open", "game": "checkers"}));
-    let turn = referee.hear_of("turn");
-    referee.tell(answer(&turn, &json!("11-15")));
-    referee.hear_of("turn");
+    referee.send(open(json!({})));
+    referee.send(json!({"type": "open", "game": "checkers"}));
+    let turn = referee.receive_type("turn");
+    referee.send(answer(&turn, &json!("11-15")));
+    referee.receive_type("turn");
     let ended = referee.end().done();
     let ends = ended.all("end");
-    assert_eq!(ends.len(), 4, "every seat is told: {ended:?}");
+    assert_eq!(ends.len(), 4, "every seat gets it: {ended:?}");
     assert!(ends.iter().all(|end| end["ended_by"] == "aborted" && end.get("ranks").is_none()), "{ends:?}");
     for id in ["m1", "m2"] {
         let record = folder.record(&format!("records/{id}.jsonl"));
@@ -203,10 +203,10 @@ fn a_host_gets_the_end_of_a_match_even_if_recording_fails() {
     let folder = Folder::new();
     let records = folder.text("records");
     let mut referee = host(&["--clock", "none", "--record", &records], 1);
-    referee.tell(open(won()));
-    let turn = referee.hear_of("turn");
+    referee.send(open(won()));
+    let turn = referee.receive_type("turn");
     std::fs::remove_dir_all(&records).expect("it can be removed");
-    referee.tell(answer(&turn, &turn["legal"][0]));
+    referee.send(answer(&turn, &turn["legal"][0]));
     let ended = referee.wait().with_code(5);
     let ended = ended.says(&["the record of m1 cannot be kept"]);
     assert!(ended.all("end").iter().all(|end| end["ended_by"] == "rules"), "{ended:?}");
@@ -274,46 +274,46 @@ fn byte_order_mark_carriage_returns_and_empty_lines_are_ignored() {
     let mut referee = Referee::start(["stdio"]);
     referee.write("\u{feff}{\"type\":\"hello\",\"protocol\":1,\"name\":\"x\"}\r\n\r\n\n");
     referee.write(open(won()).to_string() + "\r\n");
-    let turn = referee.hear_of("turn");
+    let turn = referee.receive_type("turn");
     referee.write(format!("  {} \r\n", answer(&turn, &json!("14x23"))));
-    assert_eq!(referee.hear_of("end")["ranks"], json!([1, 2]));
+    assert_eq!(referee.receive_type("end")["ranks"], json!([1, 2]));
     referee.end().done();
 }
 
 #[test]
 fn an_answer_may_arrive_in_pieces() {
     let mut referee = host(&["--clock", "none"], 1);
-    referee.tell(open(won()));
-    let turn = referee.hear_of("turn");
+    referee.send(open(won()));
+    let turn = referee.receive_type("turn");
     for byte in (answer(&turn, &json!("14x23")).to_string() + "\n").bytes() {
         referee.write([byte]);
     }
-    assert_eq!(referee.hear_of("end")["reason"], "no_pieces");
+    assert_eq!(referee.receive_type("end")["reason"], "no_pieces");
     referee.end().done();
 }
 
 #[test]
 fn a_line_that_is_too_long_is_a_fault_and_its_rest_skipped() {
     let mut referee = host(&["--clock", "none", "--on-fault", "random"], 1);
-    referee.tell(open(json!({"turn_limit": 2})));
-    referee.hear_of("turn");
+    referee.send(open(json!({"turn_limit": 2})));
+    referee.receive_type("turn");
     referee.write("x".repeat(100_000) + "\n");
-    let error = referee.hear_of("error");
+    let error = referee.receive_type("error");
     assert_eq!([&error["code"], &error["seat"]], [&json!("line_too_long"), &json!(0)]);
-    let turn = referee.hear_of("turn");
+    let turn = referee.receive_type("turn");
     assert_eq!(turn["seat"], 1);
-    referee.tell(answer(&turn, &turn["legal"][0]));
-    assert_eq!(referee.hear_of("end")["ended_by"], "turn_limit");
+    referee.send(answer(&turn, &turn["legal"][0]));
+    assert_eq!(referee.receive_type("end")["ended_by"], "turn_limit");
     referee.end().done();
 }
 
 #[test]
 fn a_line_that_is_not_utf8_is_malformed() {
     let mut referee = host(&["--clock", "none"], 1);
-    referee.tell(open(won()));
-    referee.hear_of("turn");
+    referee.send(open(won()));
+    referee.receive_type("turn");
     referee.write(b"{\"type\":\"move\",\"match\":\"m1\",\"seat\":0,\"turn\":0,\"move\":\"\xff\"}\n");
-    let end = referee.hear_of("end");
+    let end = referee.receive_type("end");
     assert_eq!(end["fault"], json!({"seat": 0, "code": "malformed", "detail": "the line is not UTF-8"}));
     referee.end().done();
 }
@@ -321,10 +321,10 @@ fn a_line_that_is_not_utf8_is_malformed() {
 #[test]
 fn a_flooding_host_is_disconnected() {
     let mut referee = host(&["--clock", "none"], 1);
-    referee.tell(open(json!({})));
-    referee.hear_of("turn");
+    referee.send(open(json!({})));
+    referee.receive_type("turn");
     referee.write("{\"type\":\"pong\",\"id\":1}\n".repeat(65));
-    assert_eq!(referee.hear_of("error")["code"], "protocol");
+    assert_eq!(referee.receive_type("error")["code"], "protocol");
     let ended = referee.wait().done();
     assert_eq!(ended.all("bye").len(), 1, "{ended:?}");
     assert_eq!(ended.all("end").len(), 2, "{ended:?}");
@@ -333,16 +333,16 @@ fn a_flooding_host_is_disconnected() {
 #[test]
 fn too_many_out_of_state_messages_are_a_protocol_fault() {
     let mut referee = host(&["--clock", "none"], 1);
-    referee.tell(open(json!({})));
-    let turn = referee.hear_of("turn");
+    referee.send(open(json!({})));
+    let turn = referee.receive_type("turn");
     for _ in 0..20 {
-        referee.tell(json!({"type": "ready", "match": "m1", "seat": 0}));
-        assert_eq!(referee.hear_of("error")["code"], "out_of_state");
+        referee.send(json!({"type": "ready", "match": "m1", "seat": 0}));
+        assert_eq!(referee.receive_type("error")["code"], "out_of_state");
     }
-    referee.tell(answer(&turn, &turn["legal"][0]));
-    referee.hear_of("turn");
-    referee.tell(json!({"type": "ready", "match": "m1", "seat": 0}));
-    let end = referee.hear_of("end");
+    referee.send(answer(&turn, &turn["legal"][0]));
+    referee.receive_type("turn");
+    referee.send(json!({"type": "ready", "match": "m1", "seat": 0}));
+    let end = referee.receive_type("end");
     assert_eq!([&end["fault"]["seat"], &end["fault"]["code"]], [&json!(0), &json!("protocol")]);
     referee.end().done();
 }
@@ -352,17 +352,17 @@ fn info_is_recorded_up_to_its_maximum_size() {
     let folder = Folder::new();
     let records = folder.text("records");
     let mut referee = host(&["--record", &records], 1);
-    referee.tell(open(json!({"turn_limit": 2})));
-    let turn = referee.hear_of("turn");
+    referee.send(open(json!({"turn_limit": 2})));
+    let turn = referee.receive_type("turn");
     let mut with_info = answer(&turn, &turn["legal"][0]);
     with_info["info"] = json!({"score": -7, "text": "ä \"quoted\""});
-    referee.tell(with_info);
-    let turn = referee.hear_of("turn");
+    referee.send(with_info);
+    let turn = referee.receive_type("turn");
     let mut with_info = answer(&turn, &turn["legal"][0]);
     with_info["info"] = json!({"pv": "x".repeat(4096)});
-    referee.tell(with_info);
-    assert_eq!(referee.hear_of("error")["code"], "info_dropped");
-    assert_eq!(referee.hear_of("end")["ended_by"], "turn_limit");
+    referee.send(with_info);
+    assert_eq!(referee.receive_type("error")["code"], "info_dropped");
+    assert_eq!(referee.receive_type("end")["ended_by"], "turn_limit");
     referee.end().done();
     let record = folder.record("records/m1.jsonl");
     let answers: Vec<&Value> = record.iter().filter(|line| line["type"] == "answer").collect();
@@ -378,24 +378,24 @@ fn thinking_is_deducted_from_the_bank_and_retries_show_the_rest() {
     let records = folder.text("records");
     let args = ["--clock", "bank=100s,increment=3s", "--on-fault", "retry=1", "--record", &records];
     let mut referee = host(&args, 1);
-    referee.tell(open(json!({})));
-    let first = referee.hear_of("turn");
+    referee.send(open(json!({})));
+    let first = referee.receive_type("turn");
     assert_eq!(first["clock"], json!({"bank_ms": 100_000, "limit_ms": 100_000}));
     std::thread::sleep(Duration::from_millis(200));
-    referee.tell(answer(&first, &json!("1-32")));
-    let second = referee.hear_of("turn");
+    referee.send(answer(&first, &json!("1-32")));
+    let second = referee.receive_type("turn");
     assert_eq!(second["retry"]["of"], 0);
     assert_eq!(second["clock"]["bank_ms"], 100_000, "it is that of the first request");
     assert!(second["clock"]["limit_ms"].as_u64() <= Some(99_800), "{}", second["clock"]);
     std::thread::sleep(Duration::from_millis(200));
-    referee.tell(answer(&second, &second["legal"][0]));
-    let other = referee.hear_of("turn");
+    referee.send(answer(&second, &second["legal"][0]));
+    let other = referee.receive_type("turn");
     assert_eq!(other["clock"], first["clock"], "the other seat pays nothing");
-    referee.tell(answer(&other, &other["legal"][0]));
-    let third = referee.hear_of("turn");
+    referee.send(answer(&other, &other["legal"][0]));
+    let third = referee.receive_type("turn");
     let bank = third["clock"]["bank_ms"].as_u64().expect("a number");
     assert!((50_000..=102_600).contains(&bank), "100 s - at least 0.4 s + 3 s: {bank}");
-    referee.tell(json!({"type": "abort", "match": "m1"}));
+    referee.send(json!({"type": "abort", "match": "m1"}));
     referee.end().done();
     crate::common::referee(["verify", &records]).done();
 }
@@ -403,14 +403,14 @@ fn thinking_is_deducted_from_the_bank_and_retries_show_the_rest() {
 #[test]
 fn messages_that_a_host_does_not_want_are_omitted() {
     let mut referee = Referee::start(["stdio"]);
-    referee.tell(json!({"type": "hello", "protocol": 1, "name": "host", "wants": []}));
-    referee.tell(open(json!({"turn_limit": 3})));
+    referee.send(json!({"type": "hello", "protocol": 1, "name": "host", "wants": []}));
+    referee.send(open(json!({"turn_limit": 3})));
     for text in ["11-15", "23-19", "8-11"] {
-        let turn = referee.hear_of("turn");
+        let turn = referee.receive_type("turn");
         assert_eq!([turn.get("view"), turn.get("legal")], [None, None]);
-        referee.tell(answer(&turn, &json!(text)));
+        referee.send(answer(&turn, &json!(text)));
     }
-    let end = referee.hear();
+    let end = referee.receive();
     assert_eq!([&end["type"], &end["ended_by"]], ["end", "turn_limit"], "no event came before it");
     referee.end().done();
 }
@@ -419,8 +419,8 @@ fn messages_that_a_host_does_not_want_are_omitted() {
 fn the_run_seed_determines_all_randomness() {
     let starts = |args: &[&str]| -> Vec<String> {
         let mut referee = host(args, 3);
-        (0..3).for_each(|_| referee.tell(open(json!({}))));
-        let commitment = |_| referee.hear_of("start")["commitment"].to_string();
+        (0..3).for_each(|_| referee.send(open(json!({}))));
+        let commitment = |_| referee.receive_type("start")["commitment"].to_string();
         let all: Vec<String> = (0..6).map(commitment).collect();
         referee.end();
         all
@@ -438,10 +438,10 @@ fn the_commitment_matches_the_revealed_seed() {
     let mut referee = host(&[], 1);
     let mut opening = open(json!({}));
     opening["seed"] = json!("7".repeat(64));
-    referee.tell(opening);
-    let commitment = referee.hear_of("start")["commitment"].clone();
-    referee.tell(json!({"type": "abort", "match": "m1"}));
-    let reveal = referee.hear_of("end")["reveal"].clone();
+    referee.send(opening);
+    let commitment = referee.receive_type("start")["commitment"].clone();
+    referee.send(json!({"type": "abort", "match": "m1"}));
+    let reveal = referee.receive_type("end")["reveal"].clone();
     assert_eq!(reveal["seed"], "7".repeat(64));
     let bytes = |field: &str| {
         let digits = reveal[field].as_str().expect("hex");

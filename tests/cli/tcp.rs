@@ -13,9 +13,9 @@ fn kinds(messages: &[Value]) -> Vec<&str> {
 
 /// Checks that a client was rejected with this reason, and disconnected after that.
 #[track_caller]
-fn assert_turned_away(told: &[Value], code: &str, why: &str) {
-    let [.., error, bye] = told else { panic!("{code}: {told:?}") };
-    assert_eq!([&error["type"], &error["code"], &bye["type"]], ["error", code, "bye"], "{told:?}");
+fn assert_turned_away(received: &[Value], code: &str, why: &str) {
+    let [.., error, bye] = received else { panic!("{code}: {received:?}") };
+    assert_eq!([&error["type"], &error["code"], &bye["type"]], ["error", code, "bye"], "{received:?}");
     assert!(error["message"].as_str().expect("text").contains(why), "{code}: {error}");
     assert_eq!(error["message"], bye["reason"]);
 }
@@ -38,10 +38,10 @@ fn a_bot_that_connects_plays_like_one_that_is_started() {
     let (referee_, address) = listening(&args);
     let alice = Guest::named(address, "alice").play_along();
     let ended = referee_.wait().with_code(0);
-    let told = alice.join().expect("alice plays");
-    assert_eq!(told.last().expect("messages")["type"], "bye");
+    let received = alice.join().expect("alice plays");
+    assert_eq!(received.last().expect("messages")["type"], "bye");
     assert_eq!(
-        kinds(&told).iter().filter(|kind| **kind == "end").count(),
+        kinds(&received).iter().filter(|kind| **kind == "end").count(),
         4,
         "one connection plays all matches"
     );
@@ -128,8 +128,12 @@ fn one_name_can_have_both_seats_with_a_connection_for_each() {
     let guests = [(); 2].map(|()| Guest::named(address, "alice").play_along());
     let ended = referee_.wait().with_code(0);
     for guest in guests {
-        let told = guest.join().expect("it plays");
-        assert_eq!(kinds(&told).iter().filter(|kind| **kind == "start").count(), 2, "one seat of each match");
+        let received = guest.join().expect("it plays");
+        assert_eq!(
+            kinds(&received).iter().filter(|kind| **kind == "start").count(),
+            2,
+            "one seat of each match"
+        );
     }
     assert_eq!(ended.all("match")[0]["seats"], json!(["alice", "alice-2"]));
     assert_no_faults(&ended);
@@ -173,7 +177,7 @@ fn rejected_clients_get_the_reason_and_do_not_affect_matches() {
         hello
     };
     let mut alice = Guest::saying(address, &hello("alice", Some("open sesame")));
-    assert_eq!(alice.heard[0]["auth"], "token");
+    assert_eq!(alice.received[0]["auth"], "token");
     let mut next = || {
         let turn = alice.play_up_to("turn");
         alice.answer(&turn);
@@ -216,7 +220,7 @@ fn rejected_clients_get_the_reason_and_do_not_affect_matches() {
         ("{\"type\":\"pong\",\"id\":\"1\"}\n".to_owned(), "no_start", "no `hello` within 3000 ms"),
     ] {
         let mut stranger = Guest::connect(address);
-        assert_eq!(stranger.hear()["type"], "hello");
+        assert_eq!(stranger.receive()["type"], "hello");
         stranger.write(said);
         assert_turned_away(&stranger.rest(), code, why);
         next();
@@ -252,11 +256,11 @@ fn a_message_before_hello_is_rejected_and_hello_still_counts() {
     let plain = folder.plain_bot("plain");
     let (referee, address) = listening(&["play", "checkers", "tcp:alice", &plain, "--set", WON]);
     let mut alice = Guest::connect(address);
-    alice.say(&json!({"type": "ready", "match": "m1"}));
-    assert_eq!(alice.hear_of("error")["code"], "out_of_state");
-    alice.say(&json!({"type": "hello", "protocol": 1, "name": "a/b"}));
-    assert_eq!(alice.hear_of("error")["code"], "malformed");
-    alice.say(&json!({"type": "hello", "protocol": 1, "name": "alice"}));
+    alice.send(&json!({"type": "ready", "match": "m1"}));
+    assert_eq!(alice.receive_type("error")["code"], "out_of_state");
+    alice.send(&json!({"type": "hello", "protocol": 1, "name": "a/b"}));
+    assert_eq!(alice.receive_type("error")["code"], "malformed");
+    alice.send(&json!({"type": "hello", "protocol": 1, "name": "alice"}));
     alice.play();
     assert_no_faults(&referee.wait().with_code(0));
 }
@@ -279,10 +283,10 @@ fn tokens_are_in_no_log_record_or_error() {
     let (referee_, address) = listening(&[&args[..], &["--record", &records, "-n", "2"]].concat());
     let hello = |token| json!({"type": "hello", "protocol": 1, "name": "alice", "token": token});
     let turned_away = Guest::saying(address, &hello(wrong)).rest();
-    let told = Guest::saying(address, &hello(right)).play();
+    let received = Guest::saying(address, &hello(right)).play();
     let ended = referee_.wait().with_code(0);
     assert!(ended.stderr.contains("connected"), "the log tells what happens: {}", ended.stderr);
-    let mut written = format!("{}{}{turned_away:?}{told:?}", ended.stdout, ended.stderr);
+    let mut written = format!("{}{}{turned_away:?}{received:?}", ended.stdout, ended.stderr);
     for record in files(records.as_ref()) {
         written.push_str(&folder.read(&format!("records/{record}")));
     }
@@ -306,8 +310,8 @@ fn rejected_logins_are_logged_once_per_address_without_the_token() {
         listening(&["play", "checkers", "tcp:alice", "tcp:bob", "--token-file", &tokens]);
     let login = |source: u8, name: &str, token: &str| {
         let mut guest = Guest::connect_from(std::net::Ipv4Addr::new(127, 0, 0, source), address);
-        assert_eq!(guest.hear()["type"], "hello");
-        guest.say(&json!({"type": "hello", "protocol": 1, "name": name, "token": token}));
+        assert_eq!(guest.receive()["type"], "hello");
+        guest.send(&json!({"type": "hello", "protocol": 1, "name": name, "token": token}));
         assert_turned_away(&guest.rest(), "wrong_token", name);
     };
     for _ in 0..2 {
@@ -337,12 +341,13 @@ fn rejected_logins_are_logged_once_per_address_without_the_token() {
 fn a_tls_handshake_on_a_plain_port_is_rejected_and_logged() {
     let (referee, address) = listening(&["play", "checkers", "tcp:alice", "tcp:bob"]);
     let mut guest = Guest::connect(address);
-    assert_eq!(guest.hear()["type"], "hello");
+    assert_eq!(guest.receive()["type"], "hello");
     guest.write(b"\x16\x03\x01\x02\x00\x01\n");
     assert_turned_away(&guest.rest(), "malformed", "connect without TLS");
     referee.signal(crate::common::Signal::INT);
-    let told = "rejected a connection from 127.0.0.1: this port uses plain text, but a TLS handshake arrived";
-    referee.wait().with_code(130).says(&[told]);
+    let warning =
+        "rejected a connection from 127.0.0.1: this port uses plain text, but a TLS handshake arrived";
+    referee.wait().with_code(130).says(&[warning]);
 }
 
 // ---- connections that end ----
@@ -355,10 +360,10 @@ fn a_lost_connection_costs_only_its_match() {
         ("closed", drop),
         ("half closed", |mut guest| {
             guest.half_close();
-            let told = guest.rest();
-            assert!(!kinds(&told).contains(&"turn"), "{told:?}");
+            let received = guest.rest();
+            assert!(!kinds(&received).contains(&"turn"), "{received:?}");
         }),
-        ("bye", |mut guest| guest.say(&json!({"type": "bye"}))),
+        ("bye", |mut guest| guest.send(&json!({"type": "bye"}))),
     ];
     for (how, lose) in lose {
         let folder = Folder::new();
@@ -369,8 +374,8 @@ fn a_lost_connection_costs_only_its_match() {
         alice.play_up_to("end");
         alice.play_up_to("turn");
         lose(alice);
-        let told = Guest::named(address, "alice").play();
-        assert_eq!(told.iter().filter(|message| message["type"] == "end").count(), 1, "{how}");
+        let received = Guest::named(address, "alice").play();
+        assert_eq!(received.iter().filter(|message| message["type"] == "end").count(), 1, "{how}");
         let ended = referee_.wait().with_code(0);
         let played = ended.all("match");
         assert_eq!([&played[0]["faults"], &played[2]["faults"]], [&json!([{}, {}]); 2], "{how}");
@@ -427,13 +432,15 @@ fn waiting_bots_may_disconnect_and_reconnect() {
     let (referee, address) = listening(&args);
     for _ in 0..3 {
         let mut alice = Guest::named(address, "alice");
-        alice.say(&json!({"type": "bye"}));
+        alice.send(&json!({"type": "bye"}));
         assert!(alice.rest().is_empty());
     }
     let [alice, bob] = ["alice", "bob"].map(|name| Guest::named(address, name).play_along());
     assert_no_faults(&referee.wait().with_code(0));
-    let told = [alice, bob].map(|guest| guest.join().expect("it plays"));
-    assert!(told.iter().all(|told| told.last().is_some_and(|bye| bye["reason"] == "the run is over")));
+    let received = [alice, bob].map(|guest| guest.join().expect("it plays"));
+    assert!(
+        received.iter().all(|received| received.last().is_some_and(|bye| bye["reason"] == "the run is over"))
+    );
 }
 
 // ---- TLS ----
@@ -481,10 +488,13 @@ fn play_over_tls(folder: &Folder, options: &[&str], trusted: &str) {
         {
             let mut stranger = std::net::TcpStream::connect(address).expect("it listens");
             std::io::Write::write_all(&mut stranger, said.as_bytes()).expect("it reads");
-            let mut told = Vec::new();
-            let _ = std::io::Read::read_to_end(&mut stranger, &mut told);
-            let told = String::from_utf8(told).expect("plain text");
-            assert!(told.contains("this port uses TLS") && !told.contains("hello"), "{said:?}: {told:?}");
+            let mut received = Vec::new();
+            let _ = std::io::Read::read_to_end(&mut stranger, &mut received);
+            let received = String::from_utf8(received).expect("plain text");
+            assert!(
+                received.contains("this port uses TLS") && !received.contains("hello"),
+                "{said:?}: {received:?}"
+            );
         }
         drop(Guest::connect(address));
         let bot = |trusted: &str| {
@@ -503,8 +513,8 @@ fn play_over_tls(folder: &Folder, options: &[&str], trusted: &str) {
         assert!(said.ends_with("bye\n"), "{said}");
         let ended = referee_.wait().with_code(0);
         assert_no_faults(&ended);
-        let told = "rejected a connection from 127.0.0.1: this port uses TLS";
-        assert_eq!(ended.stderr.matches(told).count(), 1, "{}", ended.stderr);
+        let warning = "rejected a connection from 127.0.0.1: this port uses TLS";
+        assert_eq!(ended.stderr.matches(warning).count(), 1, "{}", ended.stderr);
         drop(stuck);
         referee(["verify", &records]).done();
         std::fs::remove_dir_all(&records).expect("the records are there");
@@ -618,7 +628,7 @@ fn an_endless_line_is_rejected_before_the_connection_is_closed() {
     let plain = folder.plain_bot("plain");
     let (referee, address) = listening(&["play", "checkers", "tcp:alice", &plain]);
     let mut alice = Guest::named(address, "alice");
-    alice.hear_of("start");
+    alice.receive_type("start");
     alice.write(vec![b'x'; (16 << 20) + 1]);
     let rest = alice.rest();
     let types: Vec<&str> = rest.iter().filter_map(|message| message["type"].as_str()).collect();

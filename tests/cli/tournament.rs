@@ -214,12 +214,12 @@ fn results_can_be_read_without_the_bots() {
     let (config, dir) = (folder.write("cup.toml", config), folder.text("cup"));
     let played = referee(["tournament", "run", &config, "--dir", &dir]).done().stdout;
     assert!(played.contains("awarded") && played.contains("Buchholz"), "{played}");
-    let told =
+    let output =
         || ["standings", "report", "status"].map(|what| referee(["tournament", what, &dir]).done().stdout);
-    let before = told();
+    let before = output();
     assert_eq!(before[0], played);
     std::fs::remove_dir(folder.path("bots")).unwrap();
-    assert_eq!(told(), before);
+    assert_eq!(output(), before);
     referee(["tournament", "resume", &dir]).with_code(2).says(&["entrant a: there is no folder"]);
 }
 
@@ -254,7 +254,7 @@ fn an_entrant_without_its_directory_can_withdraw() {
         names.into_iter().map(str::to_owned).collect()
     };
     let (matches, standings) = (ended.all("match"), ended.one("standings"));
-    let seats = matches.iter().flat_map(|told| told["seats"].as_array().unwrap());
+    let seats = matches.iter().flat_map(|played| played["seats"].as_array().unwrap());
     assert_eq!(sorted(seats.collect()), ["bot-2", "bot-3", "late"]);
     let rows = standings["entrants"].as_array().unwrap();
     assert_eq!(sorted(rows.iter().map(|row| &row["name"]).collect()), ["bot", "bot-2", "bot-3", "late"]);
@@ -273,7 +273,7 @@ play(turn=resign)";
     let config = format!("game = 'checkers'\njobs = 4\n{format}{}", entrants.concat());
     let (config, dir) = (folder.write("cup.toml", config), folder.text("cup"));
     let ended = referee(["tournament", "run", &config, "--dir", &dir, "--json"]).done();
-    let played: BTreeSet<String> = ended.all("match").iter().map(|told| told["id"].to_string()).collect();
+    let played: BTreeSet<String> = ended.all("match").iter().map(|played| played["id"].to_string()).collect();
     assert_eq!(played.into_iter().collect::<Vec<_>>(), ["\"m1\"", "\"m2\"", "\"m3\"", "\"m4\""]);
     // Results that do not follow from the others do not count.
     let db = rusqlite::Connection::open(folder.path("cup/results.sqlite")).unwrap();
@@ -343,8 +343,8 @@ fn a_resumed_tournament_plays_missing_matches_and_counts_interruptions() {
     let config = cup(&folder, "cup.toml", "jobs = 1\nopening_plies = 4", "kind = 'gauntlet'\ncycles = 40");
     let dir = folder.text("cup");
     let mut running = Referee::start(["tournament", "run", &config, "--dir", &dir, "--json"]);
-    running.hear_of("match");
-    running.hear_of("match");
+    running.receive_type("match");
+    running.receive_type("match");
     // Only one process may play it.
     referee(["tournament", "resume", &dir])
         .with_code(5)
@@ -376,18 +376,18 @@ def turn(t):
     if t['match'] == 'm2':
         time.sleep(0.5)
     first(t)
-def heard(end):
-    print(json.dumps(end), file=open(__file__ + '.heard', 'a'), flush=True)
-play(turn=turn, end=heard)",
+def received(end):
+    print(json.dumps(end), file=open(__file__ + '.received', 'a'), flush=True)
+play(turn=turn, end=received)",
     );
     let mut running = Referee::start(["tournament", "run", &config, "--dir", &dir, "--json"]);
-    running.hear_of("match");
+    running.receive_type("match");
     running.signal(Signal::INT);
     running.end().with_code(130);
-    assert!(!folder.read("bot0.py.heard").contains("reveal"), "the deal is still to be played");
+    assert!(!folder.read("bot0.py.received").contains("reveal"), "the deal is still to be played");
     assert!(!folder.path("cup/records/m2.jsonl").exists(), "its seal would tell the deal");
     referee(["tournament", "resume", &dir]).done();
-    assert!(folder.read("bot0.py.heard").contains("reveal"));
+    assert!(folder.read("bot0.py.received").contains("reveal"));
     referee(["verify", &format!("{dir}/records")]).done();
     let mut left = crate::common::files(&folder.path("cup/records"));
     left.retain(|name| !name.ends_with(".jsonl"));

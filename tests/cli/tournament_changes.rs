@@ -54,8 +54,8 @@ fn a_stopped_tournament_resumes_with_changed_settings() {
         referee(["tournament", "add", &dir, &third]).done().stdout,
         "third joins: 4 more matches, after all others\n"
     );
-    let told = ["`third` is an entrant already: `python3", "third.py", "--name"];
-    referee(["tournament", "add", &dir, &third]).with_code(2).says(&told);
+    let received = ["`third` is an entrant already: `python3", "third.py", "--name"];
+    referee(["tournament", "add", &dir, &third]).with_code(2).says(&received);
     referee(["tournament", "add", &dir, &repaired, "--name", "one"])
         .with_code(2)
         .says(&["`one` is an entrant already"]);
@@ -77,7 +77,8 @@ fn a_connecting_bot_joins_a_stopped_tournament_without_listener() {
     let more = ["--listen", "127.0.0.1:0", "--token-file", &tokens, "--name", "rl"];
     referee(["tournament", "add", &dir, "tcp:carol"].iter().chain(&more)).done();
     let mut run = Referee::start(["tournament", "resume", &dir, "--json"]);
-    let address = run.hear_of("listening")["address"].as_str().expect("text").parse().expect("an address");
+    let address =
+        run.receive_type("listening")["address"].as_str().expect("text").parse().expect("an address");
     let hello = json!({"type": "hello", "protocol": 1, "name": "carol", "token": "secret"});
     let carol = Guest::saying(address, &hello).play_along();
     assert_eq!(run.wait().with_code(0).all("match").len(), 4);
@@ -87,9 +88,9 @@ fn a_connecting_bot_joins_a_stopped_tournament_without_listener() {
 /// Plays as this name once it is an entrant.
 fn connect(address: SocketAddr, name: &str) -> Vec<Value> {
     for _ in 0..200 {
-        let told = Guest::named(address, name).play();
-        if told.iter().any(|message| message["type"] == "start") {
-            return told;
+        let received = Guest::named(address, name).play();
+        if received.iter().any(|message| message["type"] == "start") {
+            return received;
         }
         std::thread::sleep(Duration::from_millis(50));
     }
@@ -109,9 +110,10 @@ fn a_running_tournament_accepts_changes_and_keeps_connections() {
     let (config, dir) =
         (cup(&folder, "listen = { address = '127.0.0.1:0' }", &entrants_before), folder.text("cup"));
     let mut run = Referee::start(["tournament", "run", &config, "--dir", &dir, "--json"]);
-    let address = run.hear_of("listening")["address"].as_str().expect("text").parse().expect("an address");
+    let address =
+        run.receive_type("listening")["address"].as_str().expect("text").parse().expect("an address");
     let alice = Guest::named(address, "alice").play_along();
-    run.hear_of("match");
+    run.receive_type("match");
     let said = referee(["tournament", "add", &dir, "tcp:carol"]).done().stdout;
     assert!(said.starts_with("carol joins: 8 more matches") && said.contains("have ended"), "{said}");
     referee(["tournament", "withdraw", &dir, "three"]).done();
@@ -126,8 +128,8 @@ fn a_running_tournament_accepts_changes_and_keeps_connections() {
     let faults = ended.all("match").into_iter().filter(|played| played["faults"] != json!([{}, {}]));
     assert_eq!(faults.count(), 0, "{ended:#?}");
     let alice = alice.join().expect("she plays");
-    for told in [&alice, &carol] {
-        let count = |kind: &str| told.iter().filter(|message| message["type"] == kind).count();
+    for received in [&alice, &carol] {
+        let count = |kind: &str| received.iter().filter(|message| message["type"] == kind).count();
         assert!(count("end") >= 6 && count("bye") == 1, "{}", count("end"));
     }
     referee(["tournament", "verify", &dir]).done();

@@ -56,8 +56,8 @@ fn an_entrant_without_matches_has_no_rating() {
 fn writer(folder: &Folder, name: &str, written: &str) -> String {
     let script = format!(
         "def start(message):
-    with open(__file__ + '.told', 'a') as told:
-        print({written}, file=told)
+    with open(__file__ + '.received', 'a') as received:
+        print({written}, file=received)
     ready(message)
 play(start=start)"
     );
@@ -65,8 +65,8 @@ play(start=start)"
 }
 
 /// The lines that such a bot has written.
-fn told(folder: &Folder, name: &str) -> Vec<String> {
-    folder.read(&format!("{name}.py.told")).lines().map(str::to_owned).collect()
+fn received(folder: &Folder, name: &str) -> Vec<String> {
+    folder.read(&format!("{name}.py.received")).lines().map(str::to_owned).collect()
 }
 
 #[test]
@@ -77,8 +77,8 @@ fn entrants_have_their_own_environment_and_clock() {
     let slow = command(&writer(&folder, "slow", written)) + "\nclock_factor = 3.0";
     let config = cup(&folder, "clock = 'delay=4s,bank=20s'", &[("quick", quick), ("slow", slow)]);
     referee(["tournament", "run", &config, "--dir", &folder.text("cup")]).done();
-    assert_eq!(told(&folder, "quick"), ["7 10000 2000"; 2]);
-    assert_eq!(told(&folder, "slow"), ["None 60000 12000"; 2]);
+    assert_eq!(received(&folder, "quick"), ["7 10000 2000"; 2]);
+    assert_eq!(received(&folder, "slow"), ["None 60000 12000"; 2]);
 }
 
 #[test]
@@ -91,9 +91,9 @@ fn an_entrant_keeps_its_process_unless_configured_otherwise() {
         let config = cup(&folder, "", &[("one", one), ("other", other), ("another", another)]);
         referee(["tournament", "run", &config, "--dir", &folder.text("cup")]).done();
         for (bot, processes) in [("one", processes), ("other", 1)] {
-            let told = told(&folder, bot);
-            let different = told.iter().collect::<BTreeSet<_>>().len();
-            assert_eq!((told.len(), different), (4, processes), "{bot}: {restart}");
+            let received = received(&folder, bot);
+            let different = received.iter().collect::<BTreeSet<_>>().len();
+            assert_eq!((received.len(), different), (4, processes), "{bot}: {restart}");
         }
     }
 }
@@ -101,7 +101,7 @@ fn an_entrant_keeps_its_process_unless_configured_otherwise() {
 /// Starts a tournament with a configured listener, and waits until it listens.
 fn listening(config: &str, dir: &str) -> (Referee, SocketAddr) {
     let mut run = Referee::start(["tournament", "run", config, "--dir", dir, "--json"]);
-    let address = run.hear_of("listening")["address"].as_str().expect("text").parse();
+    let address = run.receive_type("listening")["address"].as_str().expect("text").parse();
     (run, address.expect("an address"))
 }
 
@@ -121,8 +121,8 @@ fn connecting_and_started_entrants_play_each_other() {
     });
     run.wait().with_code(0);
     for guest in guests {
-        let told = guest.join().expect("it plays");
-        assert_eq!(told.iter().filter(|message| message["type"] == "end").count(), 4);
+        let received = guest.join().expect("it plays");
+        assert_eq!(received.iter().filter(|message| message["type"] == "end").count(), 4);
     }
     let standings =
         referee(["tournament", "standings", &folder.text("cup"), "--json"]).done().one("standings");
@@ -163,8 +163,8 @@ fn an_entrant_that_never_connects_loses_and_is_named() {
     let plain = command(&folder.plain_bot("plain"));
     let config = cup(&folder, head, &[("alice", "tcp = 'alice'".to_owned()), ("plain", plain)]);
     let dir = folder.text("cup");
-    let told = ["waiting for `alice` to connect", "m1: the bot `alice` does not start", "within 0.3 s"];
-    let ended = referee(["tournament", "run", &config, "--dir", &dir]).with_code(0).says(&told);
+    let received = ["waiting for `alice` to connect", "m1: the bot `alice` does not start", "within 0.3 s"];
+    let ended = referee(["tournament", "run", &config, "--dir", &dir]).with_code(0).says(&received);
     assert!(ended.stderr.contains("`alice` did not start in 2 matches"), "{}", ended.stderr);
     let standings = referee(["tournament", "standings", &dir, "--json"]).done().one("standings");
     let lost: Vec<_> = standings["entrants"].as_array().expect("a list").iter().collect();
@@ -207,7 +207,7 @@ fn a_check_starts_every_bot_and_names_failing_ones() {
         ("alice", "tcp = 'alice'".to_owned()),
     ];
     let config = cup(&folder, head, &entrants);
-    let told = referee(["tournament", "check", &config]).with_code(1).stdout;
+    let received = referee(["tournament", "check", &config]).with_code(1).stdout;
     for what in [
         "5 entrants, 20 matches\n  plain: starts (",
         "  missing: does not start: exited: status 2",
@@ -216,7 +216,7 @@ fn a_check_starts_every_bot_and_names_failing_ones() {
         "  silent: does not start: no_start: no `hello` within 2000 ms",
         "  alice: awaited, connects as `alice`\n",
     ] {
-        assert!(told.contains(what), "`{what}` is not in: {told}");
+        assert!(received.contains(what), "`{what}` is not in: {received}");
     }
     let checked = referee(["tournament", "check", &config, "--json"]).with_code(1).one("check");
     let verdicts: Vec<&str> = checked["entrants"]
@@ -226,8 +226,8 @@ fn a_check_starts_every_bot_and_names_failing_ones() {
         .filter_map(|row| row["verdict"].as_str())
         .collect();
     assert_eq!(verdicts, ["starts", "fails", "fails", "fails", "awaited"]);
-    let told = referee(["tournament", "check", &config, "--no-start"]).done().stdout;
-    assert_eq!(told, "checkers: 5 entrants, 20 matches\n  alice: awaited, connects as `alice`\n");
+    let received = referee(["tournament", "check", &config, "--no-start"]).done().stdout;
+    assert_eq!(received, "checkers: 5 entrants, 20 matches\n  alice: awaited, connects as `alice`\n");
 }
 
 /// Starts a tournament of three started bots and alice, who connects. Returns when the matches without her have been
@@ -244,7 +244,7 @@ fn without_alice(folder: &Folder, wait: &str) -> (Referee, SocketAddr) {
     let config = cup(folder, &head, &entrants);
     let (mut run, address) = listening(&config, &folder.text("cup"));
     for _ in 0..6 {
-        let played = run.hear_of("match");
+        let played = run.receive_type("match");
         assert!(!played["seats"].to_string().contains("alice"), "the others play first: {played}");
     }
     (run, address)
@@ -297,7 +297,7 @@ fn connected_bots_play_while_another_is_awaited() {
     let (mut run, address) = listening(&config, &folder.text("cup"));
     let guests = ["bob", "carol"].map(|name| Guest::named(address, name).play_along());
     for _ in 0..2 {
-        let played = run.hear_of("match");
+        let played = run.receive_type("match");
         assert!(!played["seats"].to_string().contains("alice"), "{played}");
     }
     let ended = run.wait().with_code(0).says(&["`alice` did not start in 4 matches"]);

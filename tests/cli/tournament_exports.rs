@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use crate::common::cup::{EVIL, cup, played, told};
+use crate::common::cup::{EVIL, cup, output, played};
 use crate::common::referee;
 use serde_json::{Value, json};
 
 #[test]
 fn exports_have_a_row_or_object_per_attempt() {
     let folder = cup();
-    let text = told(&folder, &["export", "--format", "csv"]);
+    let text = output(&folder, &["export", "--format", "csv"]);
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     let rows: Vec<BTreeMap<String, String>> = reader.deserialize().map(Result::unwrap).collect();
     let ids: Vec<&str> = rows.iter().map(|row| row["match"].as_str()).collect();
@@ -18,7 +18,7 @@ fn exports_have_a_row_or_object_per_attempt() {
     let lost = &rows[5];
     assert_eq!((lost["entrant_1"].as_str(), lost["rank_1"].as_str()), (EVIL, "2"));
     assert_eq!((lost["faults_1"].as_str(), lost["forfeited_1"].as_str()), ("timeout=1", "true"));
-    let text = told(&folder, &["export", "--format", "json"]);
+    let text = output(&folder, &["export", "--format", "json"]);
     let objects: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(objects.len(), 7);
     assert_eq!((&objects[5]["seats"], &objects[5]["forfeited"]), (&json!(["bob", EVIL]), &json!([1])));
@@ -28,12 +28,12 @@ fn exports_have_a_row_or_object_per_attempt() {
 fn the_pdn_of_a_tournament_verifies() {
     let folder = played("python/random_bot.py", "4");
     let pdn = folder.text("games.pdn");
-    assert_eq!(told(&folder, &["export", "--format", "pdn", "-o", &pdn]), "");
+    assert_eq!(output(&folder, &["export", "--format", "pdn", "-o", &pdn]), "");
     for number in 1..=4 {
         let tags = format!(
             "[Event \"Cup of <2026>\"]\n[Site \"records/m{number}.jsonl\"]\n[Date \"2026.11.22\"]\n[Round \"{number}\"]\n"
         );
-        for text in [folder.read("games.pdn"), told(&folder, &["export", "--format", "text"])] {
+        for text in [folder.read("games.pdn"), output(&folder, &["export", "--format", "text"])] {
             assert!(text.contains(&tags), "{text}");
         }
     }
@@ -61,7 +61,7 @@ fn unsealed_and_missing_records_are_omitted_from_exports() {
         assert_eq!(ended.stderr, why);
     }
     let unread = || {
-        let report: Value = serde_json::from_str(&told(&folder, &["report", "--format", "json"])).unwrap();
+        let report: Value = serde_json::from_str(&output(&folder, &["report", "--format", "json"])).unwrap();
         report["unread"].clone()
     };
     assert_eq!(unread(), 0);
@@ -74,7 +74,7 @@ fn unsealed_and_missing_records_are_omitted_from_exports() {
 #[test]
 fn the_text_export_has_the_moves_of_every_match() {
     let folder = played("python/random_bot.py", "2");
-    let text = told(&folder, &["export", "--format", "text"]);
+    let text = output(&folder, &["export", "--format", "text"]);
     let record = folder.record("cup/records/m2.jsonl");
     let moves = record.iter().filter_map(|line| line["event"]["move"].as_str());
     let numbered: Vec<String> = (1..).zip(moves).map(|(number, text)| format!("{number}. {text}")).collect();

@@ -41,10 +41,10 @@ fn change(dir: &Path, sql: &str) {
 /// The output of `verify` for a directory: the differences as `m1: ...`, and the summary.
 fn verified(dir: &Path, code: i32) -> (Vec<String>, Value, Value) {
     let ended = referee(["tournament", "verify", dir.to_str().unwrap(), "--json"]).with_code(code).says(&[]);
-    let told = |told: &Value| {
-        format!("{}: {}", told["match"].as_str().unwrap_or("?"), told["what"].as_str().unwrap())
+    let difference = |played: &Value| {
+        format!("{}: {}", played["match"].as_str().unwrap_or("?"), played["what"].as_str().unwrap())
     };
-    let differences = ended.all("difference").iter().map(told).collect();
+    let differences = ended.all("difference").iter().map(difference).collect();
     (differences, ended.one("standings"), ended.one("summary"))
 }
 
@@ -54,8 +54,8 @@ fn changed_rows_are_listed_and_standings_come_from_records() {
     let config = cup(&folder, "", "kind = 'round_robin'\ncycles = 2");
     referee(["tournament", "run", &config, "--dir", &folder.text("cup"), "--no-fsync"]).done();
     let sound = folder.path("cup");
-    let told = referee(["tournament", "verify", &folder.text("cup")]).done().stdout;
-    assert!(told.contains("12 results, 12 records, 0 differ"), "{told}");
+    let output = referee(["tournament", "verify", &folder.text("cup")]).done().stdout;
+    assert!(output.contains("12 results, 12 records, 0 differ"), "{output}");
     let (none, standings, summary) = verified(&sound, 0);
     assert_eq!((none.len(), &summary["unbound"]), (0, &0.into()));
     type Act<'a> = &'a dyn Fn(&Path);
@@ -144,10 +144,10 @@ fn changed_rows_are_listed_and_standings_come_from_records() {
         &dir,
         "UPDATE matches SET ranks = iif(lineup LIKE '[0,%', '[1,2]', '[2,1]') WHERE lineup LIKE '%0%'",
     );
-    let told = referee(["tournament", "verify", dir.to_str().unwrap()]).with_code(1).says(&[]).stdout;
+    let output = referee(["tournament", "verify", dir.to_str().unwrap()]).with_code(1).says(&[]).stdout;
     assert!(
-        told.contains("bot0: 4 points by the records, 8 in the results") && told.contains("8 differ"),
-        "{told}"
+        output.contains("bot0: 4 points by the records, 8 in the results") && output.contains("8 differ"),
+        "{output}"
     );
     // Rows of older versions have no seals.
     let older = "ALTER TABLE details DROP COLUMN seal; ALTER TABLE details DROP COLUMN began_at; PRAGMA user_version = 1";
@@ -175,7 +175,7 @@ fn matches_with_records_are_added_after_a_kill() {
     fs::write(dir.join("records/m12.2.jsonl.part"), &cut[..9]).unwrap();
     let ended = referee(["tournament", "resume", &text, "--json"]).with_code(0);
     let ended = ended.says(&["m12.jsonl is incomplete: renamed to m12.jsonl.invalid"]);
-    let ids: Vec<Value> = ended.all("match").iter().map(|told| told["id"].clone()).collect();
+    let ids: Vec<Value> = ended.all("match").iter().map(|played| played["id"].clone()).collect();
     assert_eq!(ids, ["m12.2"], "the others are not played again");
     assert_eq!(shown(), before);
     assert_eq!(verified(&dir, 0).2["records"], 12);
@@ -213,7 +213,7 @@ fn a_corrupt_unsealed_record_is_kept_and_its_match_is_played_again() {
         fs::write(dir.join("records/m11.unsealed"), &record).unwrap();
         fs::write(dir.join("begun"), "m11 2,1\n").unwrap();
         let ended = referee(["tournament", "resume", &text, "--json"]).with_code(0);
-        let ids: Vec<Value> = ended.all("match").iter().map(|told| told["id"].clone()).collect();
+        let ids: Vec<Value> = ended.all("match").iter().map(|played| played["id"].clone()).collect();
         let kept = dir.join("records/m11.unsealed.invalid");
         if what == "sound" {
             assert_eq!(ids, ["m12"]);
@@ -237,13 +237,13 @@ fn a_killed_tournament_can_be_resumed_at_once() {
     let dir = folder.text("cup");
     let mut running = Referee::start(["tournament", "run", &config, "--dir", &dir, "--json"]);
     for _ in 0..8 {
-        running.hear_of("match");
+        running.receive_type("match");
         // Without waiting for its exit.
         running.signal(Signal::KILL);
         let next = Referee::start(["tournament", "resume", &dir, "--json"]);
         running = next;
     }
-    running.hear_of("match");
+    running.receive_type("match");
     referee(["tournament", "resume", &dir])
         .with_code(5)
         .says(&["another process is playing this tournament"]);
@@ -275,7 +275,7 @@ fn a_directory_that_vanishes_ends_the_run_with_an_error() {
         let config = cup(&folder, "", "kind = 'round_robin'\ncycles = 500");
         let args = ["tournament", "run", &config, "--dir", &folder.text("cup"), "--json"];
         let mut running = Referee::start(args);
-        running.hear_of("match");
+        running.receive_type("match");
         // Files created in the meantime can prevent the removal of a directory.
         running.signal(Signal::STOP);
         std::thread::sleep(Duration::from_millis(20));
@@ -290,7 +290,7 @@ fn a_directory_that_vanishes_ends_the_run_with_an_error() {
 fn play_some(args: &[&str], matches: usize) {
     let mut running = Referee::start(args);
     for _ in 0..matches {
-        running.hear_of("match");
+        running.receive_type("match");
     }
     running.signal(Signal::INT);
     running.end().with_code(130);
@@ -366,7 +366,7 @@ fn a_tournament_of_schema_1_can_be_resumed() {
 /// The dates of matches in a report.
 fn dates(dir: &str) -> Vec<Value> {
     let report = referee(["tournament", "report", dir, "--format", "json"]).done().one("report");
-    report["attempts"].as_array().unwrap().iter().map(|told| told["began_at"].clone()).collect()
+    report["attempts"].as_array().unwrap().iter().map(|played| played["began_at"].clone()).collect()
 }
 
 /// The number of matches with a date in a report.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
-use crate::common::cup::{EVIL, LOSS, WIN, cells, create, cup, played, row, told};
+use crate::common::cup::{EVIL, LOSS, WIN, cells, create, cup, output, played, row};
 use crate::common::{Folder, browser, referee};
 use quick_xml::events::Event;
 use referee::core::Seating;
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 #[test]
 fn standings_separate_wins_by_play_and_by_fault() {
-    let text = told(&cup(), &["standings"]);
+    let text = output(&cup(), &["standings"]);
     assert!(text.starts_with("Cup of <2026>: checkers (rules 1), 2 seats, 5 matches in 3 sets\n"), "{text}");
     assert_eq!(cells(&text, "ada")[..8], ["1", "ada", "4", "4", "4-0-0", "0-0-0", "0", "2"]);
     assert_eq!(cells(&text, "bob")[..7], ["2", "bob", "1", "3", "0-0-2", "1-0-0", "0"]);
@@ -24,7 +24,7 @@ fn standings_separate_wins_by_play_and_by_fault() {
 
 #[test]
 fn standings_in_json_have_the_same_numbers() {
-    let standings: Value = serde_json::from_str(&told(&cup(), &["standings", "--json"])).unwrap();
+    let standings: Value = serde_json::from_str(&output(&cup(), &["standings", "--json"])).unwrap();
     assert_eq!((&standings["matches"], &standings["sets"]), (&json!(5), &json!(3)));
     let bob = &standings["entrants"][1];
     assert_eq!((&bob["name"], &bob["points"], &bob["place"]), (&json!("bob"), &json!(1.0), &json!(2)));
@@ -57,7 +57,7 @@ fn three_teams_share_points_and_are_listed_during_the_tournament() {
         ..row(1, [0, 1], WIN)
     }])
     .unwrap();
-    let text = told(&folder, &["report"]);
+    let text = output(&folder, &["report"]);
     for (name, cells_of_name) in [
         ("ada", ["1", "ada", "1", "1", "1-0-0", "0-0-0"]),
         ("bob", ["2", "bob", "0.5", "1", "0-0-1", "0-0-0"]),
@@ -74,7 +74,7 @@ fn three_teams_share_points_and_are_listed_during_the_tournament() {
 #[test]
 fn every_format_lists_entrants_time_result_and_record_of_matches() {
     let folder = cup();
-    let text = told(&folder, &["report"]);
+    let text = output(&folder, &["report"]);
     let list = text.split_once("Matches\n").unwrap().1;
     for (id, row) in [
         ("m1 ", ["m1", "2026-11-22 18:30", "ada - bob", "1-0", "rules: no_pieces", "m1.jsonl"]),
@@ -87,23 +87,25 @@ fn every_format_lists_entrants_time_result_and_record_of_matches() {
         assert_eq!(cells(list, id)[..6], row);
     }
     assert_eq!(cells(list, "m4 "), ["m4", &format!("ada - {EVIL}"), "cut off", "cut_off"]);
-    let report: Value = serde_json::from_str(&told(&folder, &["report", "--format", "json"])).unwrap();
+    let report: Value = serde_json::from_str(&output(&folder, &["report", "--format", "json"])).unwrap();
     let matches = report["attempts"].as_array().unwrap();
     assert_eq!(matches.len(), 7);
-    let of =
-        |told: &Value| json!([told["id"], told["began_at"], told["seats"], told["result"], told["record"]]);
+    let of = |listed: &Value| {
+        json!([listed["id"], listed["began_at"], listed["seats"], listed["result"], listed["record"]])
+    };
     let first = json!(["m1", "2026-11-22T18:30:00Z", ["ada", "bob"], "1-0", "m1.jsonl"]);
     assert_eq!(of(&matches[0]), first);
     let exported: Value =
-        serde_json::from_str(told(&folder, &["export", "--format", "json"]).lines().next().unwrap()).unwrap();
+        serde_json::from_str(output(&folder, &["export", "--format", "json"]).lines().next().unwrap())
+            .unwrap();
     assert_eq!((&exported["type"], of(&exported)), (&json!("match"), first));
-    let csv = told(&folder, &["export", "--format", "csv"]);
+    let csv = output(&folder, &["export", "--format", "csv"]);
     assert!(csv.contains("\nm1,s1,,2026-11-22T18:30:00Z,1-0,false,rules,no_pieces,40,"), "{csv}");
-    let markdown = told(&folder, &["report", "--format", "markdown"]);
+    let markdown = output(&folder, &["report", "--format", "markdown"]);
     assert!(markdown.contains("| m1 | 2026-11-22 18:30 | ada - bob | 1-0 | rules: no"), "{markdown}");
-    let html = elements(&told(&folder, &["report", "--format", "html"]), "td");
+    let html = elements(&output(&folder, &["report", "--format", "html"]), "td");
     assert!(html.windows(4).any(|row| row == ["m1", "2026-11-22 18:30", "ada - bob", "1-0"]), "{html:?}");
-    let xml = told(&folder, &["report", "--format", "junit"]);
+    let xml = output(&folder, &["report", "--format", "junit"]);
     assert!(xml.contains("m1  2026-11-22 18:30  ada - bob  1-0  rules: no_pieces  m1.jsonl"), "{xml}");
 }
 
@@ -113,7 +115,7 @@ fn rounds_of_a_swiss_tournament_are_listed_with_byes() {
     let head = "game = 'checkers'\n[format]\nkind = 'swiss'\nrounds = 2";
     let mut db = create(&folder, Seating::new(2, 2), head, &["ada", "bob", "eve"]);
     db.add_matches(&[row(1, [0, 1], WIN), row(2, [1, 0], [1, 1])]).unwrap();
-    let report: Value = serde_json::from_str(&told(&folder, &["report", "--format", "json"])).unwrap();
+    let report: Value = serde_json::from_str(&output(&folder, &["report", "--format", "json"])).unwrap();
     let first = &report["rounds"][0];
     assert_eq!((&first["round"], &first["pairs"][0]["entrants"]), (&json!(1), &json!(["ada", "bob"])));
     let pair = &first["pairs"][0];
@@ -123,7 +125,7 @@ fn rounds_of_a_swiss_tournament_are_listed_with_byes() {
         (&json!(["eve", null]), &json!(true))
     );
     assert_eq!((&report["attempts"][0]["round"], report["rounds"].as_array().unwrap().len()), (&json!(1), 2));
-    let text = told(&folder, &["report"]);
+    let text = output(&folder, &["report"]);
     let rounds = text.split_once("Rounds\n").unwrap().1;
     assert_eq!(cells(rounds, "ada - bob"), ["1", "ada - bob", "1.5 - 0.5", "m1 m2"]);
     assert!(rounds.contains("eve - bye") && !text.contains("Bracket"), "{text}");
@@ -134,7 +136,7 @@ fn a_knockout_is_drawn_as_a_bracket() {
     let folder = Folder::new();
     let head = "game = 'checkers'\n[format]\nkind = 'knockout'\ntie_breaks = 0";
     let mut db = create(&folder, Seating::new(2, 2), head, &["ada", "bob", "eve"]);
-    let text = told(&folder, &["report"]);
+    let text = output(&folder, &["report"]);
     let bracket = text.split_once("Bracket\n").unwrap().1.split_once("\n\n").unwrap().0;
     let before = "\
 ada  ─┐
@@ -147,7 +149,7 @@ eve  ─┘";
     assert_eq!(bracket, before);
     db.add_matches(&[row(1, [1, 2], WIN), row(2, [2, 1], LOSS)]).unwrap();
     db.add_matches(&[row(3, [0, 1], [1, 1]), row(4, [1, 0], WIN)]).unwrap();
-    let text = told(&folder, &["report"]);
+    let text = output(&folder, &["report"]);
     let bracket = text.split_once("Bracket\n").unwrap().1.split_once("\n\n").unwrap().0;
     let after = "\
 ada   ─┐
@@ -163,12 +165,12 @@ eve 0 ─┘";
         cells(text.split_once("Rounds\n").unwrap().1, "ada - bob"),
         ["2", "ada - bob", "0.5 - 1.5", "m3 m4", "bob"]
     );
-    let markdown = told(&folder, &["report", "--format", "markdown"]);
+    let markdown = output(&folder, &["report", "--format", "markdown"]);
     assert!(markdown.contains("    eve 0 ─┘\n"), "{markdown}");
-    let html = told(&folder, &["report", "--format", "html"]);
+    let html = output(&folder, &["report", "--format", "html"]);
     assert_eq!(elements(&html, "h3"), ["Semi-finals", "Final"]);
     assert!(html.contains("<div class=\"won\"><span>bob</span><span>1.5</span></div>"), "{html}");
-    let report: Value = serde_json::from_str(&told(&folder, &["report", "--format", "json"])).unwrap();
+    let report: Value = serde_json::from_str(&output(&folder, &["report", "--format", "json"])).unwrap();
     assert_eq!(report["rounds"][1]["pairs"][0]["winner"], "bob");
 }
 
@@ -178,11 +180,12 @@ fn the_winner_of_a_knockout_comes_first_regardless_of_points() {
     let head = "game = 'checkers'\n[format]\nkind = 'knockout'\ntie_breaks = 0";
     let mut db = create(&folder, Seating::new(2, 2), head, &["ada", "bob", EVIL]);
     db.add_matches(&[row(1, [1, 2], WIN)]).unwrap();
-    assert!(!told(&folder, &["standings"]).contains("won by"));
+    assert!(!output(&folder, &["standings"]).contains("won by"));
     db.add_matches(&[row(2, [2, 1], LOSS)]).unwrap();
     db.add_matches(&[row(3, [0, 1], [1, 1])]).unwrap();
-    let standings =
-        |folder: &Folder| -> Value { serde_json::from_str(&told(folder, &["standings", "--json"])).unwrap() };
+    let standings = |folder: &Folder| -> Value {
+        serde_json::from_str(&output(folder, &["standings", "--json"])).unwrap()
+    };
     assert_eq!(standings(&folder)["champion"], Value::Null);
     // The final is drawn, so the higher seed wins, who had a bye in the first round.
     db.add_matches(&[row(4, [1, 0], [1, 1])]).unwrap();
@@ -198,10 +201,10 @@ fn the_winner_of_a_knockout_comes_first_regardless_of_points() {
         &["report", "--format", "markdown"],
         &["report", "--format", "html"],
     ] {
-        let text = told(&folder, form);
+        let text = output(&folder, form);
         assert!(text.contains("4 matches in 2 sets, won by ada") && text.contains("round 2"), "{text}");
     }
-    let report = told(&folder, &["report", "--format", "json"]);
+    let report = output(&folder, &["report", "--format", "json"]);
     assert_eq!(report.matches("\"type\"").count(), 1, "{report}");
     assert_eq!(serde_json::from_str::<Value>(&report).unwrap()["champion"], "ada");
 }
@@ -209,14 +212,14 @@ fn the_winner_of_a_knockout_comes_first_regardless_of_points() {
 #[test]
 fn a_report_has_cross_table_ratings_faults_and_aborts() {
     let folder = cup();
-    let text = told(&folder, &["report"]);
+    let text = output(&folder, &["report"]);
     for part in ["Standings", "Cross table", "Ratings with 95% intervals", "Glicko-2", "Weng-Lin", "Faults"] {
         assert!(text.contains(part), "{part} is missing in:\n{text}");
     }
     assert!(text.contains("skillratings 0.29.2, intervals: 1.96 of its own deviations"), "{text}");
     assert!(text.contains("\n1 attempt was aborted\n1 attempt was cut off\n1 match has no result"), "{text}");
-    let json = told(&folder, &["report", "--format", "json"]);
-    assert_eq!(told(&folder, &["report", "--format", "json"]), json, "another report of the same results");
+    let json = output(&folder, &["report", "--format", "json"]);
+    assert_eq!(output(&folder, &["report", "--format", "json"]), json, "another report of the same results");
     let report: Value = serde_json::from_str(&json).unwrap();
     assert_eq!(
         (&report["aborted"], &report["cut_off"], &report["unfinished"]),
@@ -236,7 +239,7 @@ fn a_report_has_cross_table_ratings_faults_and_aborts() {
 #[test]
 fn time_use_and_timeouts_come_from_the_records() {
     let folder = played("hostile/honest.py", "4");
-    let report: Value = serde_json::from_str(&told(&folder, &["report", "--format", "json"])).unwrap();
+    let report: Value = serde_json::from_str(&output(&folder, &["report", "--format", "json"])).unwrap();
     let records = (1..=4).flat_map(|number| folder.record(&format!("cup/records/m{number}.jsonl")));
     let answers: Vec<Value> = records.filter(|line| line["type"] == "answer").collect();
     let longest =
@@ -254,7 +257,7 @@ fn time_use_and_timeouts_come_from_the_records() {
     }
     assert!(report["lag"]["max_us"].is_u64() && report["unread"] == 0, "{report}");
     std::fs::remove_file(folder.path("cup/records/m2.jsonl")).unwrap();
-    let text = told(&folder, &["report"]);
+    let text = output(&folder, &["report"]);
     assert!(text.contains("\n1 record could not be read: no times from there\n"), "{text}");
 }
 
@@ -295,7 +298,7 @@ fn a_corrupt_record_is_an_error_in_every_command_of_a_tournament() {
 
 #[test]
 fn the_csv_of_a_report_has_one_row_per_entrant() {
-    let text = told(&cup(), &["report", "--format", "csv"]);
+    let text = output(&cup(), &["report", "--format", "csv"]);
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     let rows: Vec<BTreeMap<String, String>> = reader.deserialize().map(Result::unwrap).collect();
     assert_eq!(rows.len(), 3);
@@ -306,7 +309,7 @@ fn the_csv_of_a_report_has_one_row_per_entrant() {
 
 #[test]
 fn in_junit_only_entrants_with_faults_fail() {
-    let xml = told(&cup(), &["report", "--format", "junit"]);
+    let xml = output(&cup(), &["report", "--format", "junit"]);
     let report = quick_junit::Report::deserialize_from_str(&xml).unwrap();
     let cases: Vec<(&str, bool)> = report.test_suites[0]
         .test_cases
@@ -333,9 +336,9 @@ fn unplayed_matches_have_no_result_unless_unnecessary() {
             db.add_matches(&[row(number, lineup, ranks)]).unwrap();
         }
         db.cut_off(MatchId { number: 5, attempt: 1 }, 3, &[0, 1]).unwrap();
-        let report: Value = serde_json::from_str(&told(&folder, &["report", "--format", "json"])).unwrap();
+        let report: Value = serde_json::from_str(&output(&folder, &["report", "--format", "json"])).unwrap();
         assert_eq!((&report["cut_off"], &report["unfinished"]), (&json!(1), &json!(unfinished)));
-        let xml = told(&folder, &["report", "--format", "junit"]);
+        let xml = output(&folder, &["report", "--format", "junit"]);
         assert_eq!(xml.contains(" no result yet"), unfinished > 0, "{xml}");
     }
 }
@@ -343,7 +346,7 @@ fn unplayed_matches_have_no_result_unless_unnecessary() {
 #[test]
 fn status_counts_future_rounds() {
     let names = ["a", "b", "c", "d", "e", "f", "g", "h"];
-    for (format, told, numbers) in [
+    for (format, title, numbers) in [
         ("kind = 'swiss'\nrounds = 5", "0 matches played, 40 missing", [40, 40]),
         ("kind = 'knockout'\nbest_of = 3", "0 matches played, at least 28 missing", [28, 84]),
     ] {
@@ -351,7 +354,7 @@ fn status_counts_future_rounds() {
         drop(create(&folder, Seating::new(2, 2), &format!("game = 'checkers'\n[format]\n{format}"), &names));
         let dir = folder.text("cup");
         let text = referee(["tournament", "status", &dir]).done().stdout;
-        assert!(text.contains(told), "{text}");
+        assert!(text.contains(title), "{text}");
         let status = referee(["tournament", "status", &dir, "--json"]).done().one("status");
         assert_eq!(["missing", "missing_at_most"].map(|key| status[key].as_u64().unwrap()), numbers);
     }
@@ -430,7 +433,7 @@ fn elements(document: &str, name: &str) -> Vec<String> {
 
 #[test]
 fn the_html_report_is_well_formed_and_self_contained() {
-    let html = told(&cup(), &["report", "--format", "html"]);
+    let html = output(&cup(), &["report", "--format", "html"]);
     assert_eq!(elements(&html, "h1"), ["Cup of <2026>"]);
     let cells = elements(&html, "td");
     let ada = cells.iter().position(|cell| cell == "ada").unwrap();
@@ -461,7 +464,7 @@ fn a_browser_shows_the_html_report() {
     let browser = browser::path();
     let folder = cup();
     let page = folder.text("report.html");
-    assert_eq!(told(&folder, &["report", "--format", "html", "-o", &page]), "");
+    assert_eq!(output(&folder, &["report", "--format", "html", "-o", &page]), "");
     let page = Path::new(&page);
     let dom = browse(&browser, &folder, &["--dump-dom"], page);
     assert!(dom.contains("<td class=\"text name\">ada</td>"), "{dom}");
@@ -494,8 +497,8 @@ fn control_characters_in_names_are_escaped_in_every_text() {
     let cup = folder.text("cup");
     let report = |form: &str| referee(["tournament", "report", &cup, "--format", form]).with_code(0).stdout;
     let export = |form: &str| referee(["tournament", "export", &cup, "--format", form]).with_code(0).stdout;
-    let told = |subcommand: &str| referee(["tournament", subcommand, &cup]).with_code(0).stdout;
-    let texts = [told("status"), told("standings"), report("table"), report("csv"), export("csv")];
+    let output = |subcommand: &str| referee(["tournament", subcommand, &cup]).with_code(0).stdout;
+    let texts = [output("status"), output("standings"), report("table"), report("csv"), export("csv")];
     for text in texts {
         assert!(text.contains("esc\\u{1b}]0;title\\u{7}"), "{text}");
         assert!(!text.contains(['\u{1b}', '\u{7}']), "{text}");

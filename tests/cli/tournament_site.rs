@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::process::Command;
 
-use crate::common::cup::{played, told};
+use crate::common::cup::{output, played};
 use crate::common::{Folder, SEED, browser, in_rust, referee};
 use referee::record::digest;
 use serde_json::{Value, json};
@@ -16,7 +16,7 @@ fn links(page: &str) -> Vec<&str> {
 /// Writes the site of the tournament in `cup`.
 fn site(folder: &Folder) -> String {
     let site = folder.text("site");
-    assert_eq!(told(folder, &["report", "--site", &site]), "");
+    assert_eq!(output(folder, &["report", "--site", &site]), "");
     site
 }
 
@@ -80,7 +80,7 @@ fn a_browser_visits_all_pages_of_a_knockout() {
         assert!(index.contains(text), "{text} in {index}");
     }
     assert!(index.contains("<dt>winner</dt>"), "{index}");
-    let file = told(&folder, &["report", "--format", "html"]);
+    let file = output(&folder, &["report", "--format", "html"]);
     for text in [
         "<h3>Quarter-finals</h3>",
         "<h3>Final</h3>",
@@ -98,11 +98,11 @@ fn a_browser_visits_all_pages_of_drawn_partners() {
     let (folder, site) = cup("keezen", head, &["Ada", "Bob", "Eve", "Dan"]);
     assert_eq!(records(&folder), 3);
     visit(&folder, &site, &["file"]);
-    let report: Value = serde_json::from_str(&told(&folder, &["report", "--format", "json"])).unwrap();
+    let report: Value = serde_json::from_str(&output(&folder, &["report", "--format", "json"])).unwrap();
     let of_first = report["details"][0]["partners"].as_array().unwrap();
     assert_eq!(of_first[0], Value::Null);
     assert!(of_first[1..].iter().all(|met| met["matches"] == 1.0), "{of_first:?}");
-    let text = told(&folder, &["report"]);
+    let text = output(&folder, &["report"]);
     assert!(text.contains("\nPartners\n") && text.contains("Conditions"), "{text}");
 }
 
@@ -129,7 +129,7 @@ fn the_records_of_a_site_verify() {
     assert!(compress.unwrap().success());
     assert_eq!(shown(&folder.text("cup/records/m1.jsonl.gz")), shown(&page));
     let before = folder.read("site/matches/m1.html");
-    told(&folder, &["report", "--site", &site]);
+    output(&folder, &["report", "--site", &site]);
     assert_eq!(folder.read("site/matches/m1.html"), before, "the same bytes when it is written again");
     referee(["verify", &format!("{site}/index.html")]).with_code(2).says(&["a page without a record"]);
     // Data of pages come from strangers.
@@ -223,7 +223,7 @@ fn hostile_names_are_text_on_all_pages() {
         folder.write(&file, lines + &seal);
     }
     std::fs::remove_dir_all(&site).unwrap();
-    assert_eq!(told(&folder, &["report", "--site", &site]), "");
+    assert_eq!(output(&folder, &["report", "--site", &site]), "");
     assert!(folder.read("site/index.html").contains("&lt;img src=x onerror"));
     visit(&folder, &site, &["file"]);
 }

@@ -53,8 +53,8 @@ fn a_team_of_different_bots_is_one_entrant() {
         standings["entrants"].as_array().unwrap().iter().map(|row| row["name"].as_str().unwrap()).collect();
     assert_eq!(names, BTreeSet::from(["alone", "duo", "pair"]));
     let mut seated = BTreeSet::new();
-    for told in ended.all("match") {
-        let record = folder.record(&format!("cup/records/{}.jsonl", told["id"].as_str().unwrap()));
+    for played in ended.all("match") {
+        let record = folder.record(&format!("cup/records/{}.jsonl", played["id"].as_str().unwrap()));
         let seats = record[0]["seats"].as_array().unwrap();
         for side in [0, 1] {
             let names = [side, side + 2].map(|seat| seats[seat]["name"].as_str().unwrap().to_owned());
@@ -78,8 +78,9 @@ fn a_team_of_different_bots_is_one_entrant() {
         (&duo["faults"], &serde_json::json!({ "illegal_move": 2 }))
     );
     assert_eq!(duo["team"][1]["faults"], serde_json::json!({}));
-    let told = report["attempts"].as_array().unwrap().iter().find(|told| told["seats"][0] == "pair").unwrap();
-    assert_eq!((&told["bots"][0], &told["bots"][2]), (&"north".into(), &"other".into()));
+    let played =
+        report["attempts"].as_array().unwrap().iter().find(|played| played["seats"][0] == "pair").unwrap();
+    assert_eq!((&played["bots"][0], &played["bots"][2]), (&"north".into(), &"other".into()));
     let table = referee(["tournament", "report", &dir]).done().stdout;
     assert!(table.contains("duo: bad") && table.contains("2 illegal_move"), "{table}");
     let xml = referee(["tournament", "report", &dir, "--format", "junit"]).done().stdout;
@@ -182,10 +183,10 @@ fn a_team_joins_and_its_bots_commands_can_be_changed() {
     assert_eq!(matches.len(), 3);
     let seats: BTreeSet<&str> = matches
         .iter()
-        .flat_map(|told| told["seats"].as_array().unwrap())
+        .flat_map(|played| played["seats"].as_array().unwrap())
         .map(|name| name.as_str().unwrap())
         .collect();
     assert_eq!(seats, BTreeSet::from(["alone", "bad", "fine", "north", "one", "other", "two-2"]));
-    assert!(matches.iter().all(|told| told.get("evidence").is_none()), "{matches:?}");
+    assert!(matches.iter().all(|played| played.get("evidence").is_none()), "{matches:?}");
     referee(["tournament", "verify", &dir]).done();
 }

@@ -90,7 +90,7 @@ impl Transcript {
                     now.push_str(line);
                     now.push('\n');
                     referee
-                        .tell(said.line.map(|raw| raw.get().to_owned()).or(said.text).expect("line or text"));
+                        .send(said.line.map(|raw| raw.get().to_owned()).or(said.text).expect("line or text"));
                     if is_new {
                         while let Some(line) = referee.line_within(Duration::from_millis(300)) {
                             note(&mut now, &line);
@@ -230,14 +230,14 @@ fn the_dialogue_in_the_specification_is_accurate() {
     });
     assert_eq!([from_bot.len(), from_referee.len()], [4, 9]);
     let folder = Folder::new();
-    let heard = folder.text("heard");
+    let received = folder.text("received");
     let my_bot = format!(
         "#!/usr/bin/env python3
 import sys
 answers = iter({from_bot:?})
-with open({heard:?}, 'w') as heard:
+with open({received:?}, 'w') as received:
     for line in sys.stdin:
-        heard.write(line)
+        received.write(line)
         if any(line.startswith('{{\"type\":\"' + kind) for kind in ('hello', 'start', 'turn')):
             print(next(answers), flush=True)
 "
@@ -254,7 +254,7 @@ play(turn=lambda t: move(t, '23-18'))
     let records = folder.text("records");
     let args = ["play", "checkers", &bots[0], &bots[1], "--set", "fen=B:W23:B10", "--seed", SEED];
     referee(args.into_iter().chain(["--record", &records])).done();
-    assert_eq!(folder.read("heard").lines().collect::<Vec<_>>(), from_referee);
+    assert_eq!(folder.read("received").lines().collect::<Vec<_>>(), from_referee);
     // The page on records continues with this match.
     let record = folder.record("records/m1.jsonl");
     let page = fences("protocol/spec/records.md", "record", "## The lines");

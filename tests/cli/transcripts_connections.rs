@@ -13,7 +13,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::common::guest::listening;
-use crate::common::{PATIENCE, ROOT, files};
+use crate::common::{ROOT, TIMEOUT, files};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -59,7 +59,7 @@ impl Dialogue {
     }
 
     /// Notes the next line on a connection. Returns whether there was one in this time.
-    fn hear(&mut self, name: &str, within: Duration) -> bool {
+    fn receive(&mut self, name: &str, within: Duration) -> bool {
         let connection = self.connection(name);
         connection.get_ref().set_read_timeout(Some(within)).expect("a socket");
         let mut line = String::new();
@@ -72,13 +72,13 @@ impl Dialogue {
     }
 
     /// Notes all lines until there are no more.
-    fn hear_all(&mut self) {
+    fn receive_all(&mut self) {
         for name in self.connections.keys().cloned().collect::<Vec<_>>() {
-            while self.hear(&name, Duration::from_millis(300)) {}
+            while self.receive(&name, Duration::from_millis(300)) {}
         }
     }
 
-    fn say(&mut self, name: &str, line: &str) {
+    fn send(&mut self, name: &str, line: &str) {
         self.connection(name).get_mut().write_all(format!("{line}\n").as_bytes()).expect("the referee reads");
     }
 }
@@ -98,13 +98,13 @@ fn replayed(text: &str, is_new: bool) -> String {
         }
         let is_open = dialogue.connections.contains_key(&step.on);
         if is_new && !is_open {
-            assert!(dialogue.hear(&step.on, PATIENCE), "its hello");
+            assert!(dialogue.receive(&step.on, TIMEOUT), "its hello");
         }
         match step.from {
             // A difference is reported by the caller.
-            Some(Speaker::Referee) if !dialogue.hear(&step.on, PATIENCE) => break,
+            Some(Speaker::Referee) if !dialogue.receive(&step.on, TIMEOUT) => break,
             Some(Speaker::Referee) => continue,
-            Some(Speaker::Bot) => dialogue.say(&step.on, step.line.expect("a line").get()),
+            Some(Speaker::Bot) => dialogue.send(&step.on, step.line.expect("a line").get()),
             None => {
                 assert!(step.cut);
                 dialogue.connections.remove(&step.on).expect("it is open");
@@ -112,11 +112,11 @@ fn replayed(text: &str, is_new: bool) -> String {
         }
         writeln!(dialogue.text, "{line}").expect("a string takes all");
         if is_new {
-            dialogue.hear_all();
+            dialogue.receive_all();
         }
     }
     referee.wait().with_code(0);
-    dialogue.hear_all();
+    dialogue.receive_all();
     dialogue.text
 }
 

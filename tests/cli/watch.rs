@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::common::http::{Answer, Site, StreamEvent};
 use crate::common::league::{League, drain};
-use crate::common::{Folder, PATIENCE, Referee, SEED, Signal, browser, in_rust};
+use crate::common::{Folder, Referee, SEED, Signal, TIMEOUT, browser, in_rust};
 
 /// Bots that take this time for a move, in seconds, and play no later turn than `hold` before the test calls [`go`] or
 /// [`go_until`].
@@ -57,7 +57,7 @@ pub(crate) fn watched(
 pub(crate) fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !holds() {
-        assert!(begun.elapsed() < PATIENCE, "{what}");
+        assert!(begun.elapsed() < TIMEOUT, "{what}");
         thread::sleep(Duration::from_millis(50));
     }
 }
@@ -387,7 +387,7 @@ fn every_response_fits_the_description_of_its_path() {
     let league = League::new("watch = \"127.0.0.1:0\"", &[("one", "anchor = 0"), ("two", "")]);
     let mut server = league.serve();
     let site = Site::of(&mut server);
-    server.hear_of("match");
+    server.receive_type("match");
     let description = site.get("/api/v1/openapi.json").json();
     let mut check = |path: &str| {
         let answer = site.ask("GET", &path.replace("{name}", "two"), "");

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use rustix::net::{AddressFamily, SocketType, bind, connect, socket};
 
 use crate::common::http::Site;
-use crate::common::{Folder, PATIENCE, Referee};
+use crate::common::{Folder, Referee, TIMEOUT};
 use crate::watch::{go, wait_for_moves, wait_until, watched};
 
 /// A connection from this address of the loopback interface.
@@ -19,7 +19,7 @@ fn connected(site: &Site, from: Ipv4Addr) -> TcpStream {
     bind(&client, &SocketAddrV4::new(from, 0)).expect("an address of this machine");
     connect(&client, &to).expect("it listens");
     let client = TcpStream::from(client);
-    client.set_read_timeout(Some(PATIENCE)).expect("a timeout");
+    client.set_read_timeout(Some(TIMEOUT)).expect("a timeout");
     client
 }
 
@@ -111,7 +111,7 @@ fn time_until_closed(mut stream: TcpStream) -> Duration {
 fn time_until_unwritable(mut stream: TcpStream) -> Duration {
     let begun = Instant::now();
     while stream.write_all(b"x").is_ok() {
-        assert!(begun.elapsed() < PATIENCE, "the server leaves the connection open");
+        assert!(begun.elapsed() < TIMEOUT, "the server leaves the connection open");
         thread::sleep(Duration::from_millis(200));
     }
     begun.elapsed()

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::common::{Ended, Folder, PATIENCE, Referee, SEED, Signal, assert_gone, files, kill, referee};
+use crate::common::{Ended, Folder, Referee, SEED, Signal, TIMEOUT, assert_gone, files, kill, referee};
 use serde_json::Value;
 
 /// Plays a legal move that depends only on the position.
@@ -49,8 +49,8 @@ impl Coordinator {
     fn start(args: &[&str]) -> Coordinator {
         let args = [&["tournament"], args, &["--workers-listen", "127.0.0.1:0", "--json"]].concat();
         let mut process = Referee::start(args);
-        let told = process.hear_of("workers_listening");
-        let text = |key: &str| told[key].as_str().unwrap().to_owned();
+        let listening = process.receive_type("workers_listening");
+        let text = |key: &str| listening[key].as_str().unwrap().to_owned();
         Coordinator { process, address: text("address"), token_file: text("token_file") }
     }
 
@@ -84,7 +84,7 @@ pub(crate) fn wait_until(dir: &str, what: &str, is_so: impl Fn(&Value) -> bool) 
         if is_so(&status) {
             return status;
         }
-        assert!(begun.elapsed() < PATIENCE, "never {what}: {status}");
+        assert!(begun.elapsed() < TIMEOUT, "never {what}: {status}");
         std::thread::sleep(Duration::from_millis(50));
     }
 }
@@ -93,7 +93,7 @@ pub(crate) fn wait_until(dir: &str, what: &str, is_so: impl Fn(&Value) -> bool) 
 pub(crate) fn play_here(folder: &Folder, config: &str) -> String {
     let dir = folder.text("here");
     let mut process = Referee::start(["tournament", "run", config, "--dir", &dir, "--json"]);
-    process.hear_of("standings");
+    process.receive_type("standings");
     process.end().done();
     dir
 }
@@ -179,7 +179,7 @@ fn kills_of_workers_and_of_the_coordinator_change_no_result() {
     let mut played = 0;
     let begun = Instant::now();
     for round in 0.. {
-        let most = PATIENCE + Duration::from_secs(sets as u64);
+        let most = TIMEOUT + Duration::from_secs(sets as u64);
         assert!(begun.elapsed() < most, "{played} matches only: {}", status(&dir));
         let until = Instant::now() + apart;
         let mut is_over = false;
@@ -205,7 +205,7 @@ fn kills_of_workers_and_of_the_coordinator_change_no_result() {
             drop(coordinator);
             let args = ["resume", &dir, "--no-fsync", "--workers-listen", &address, "--json"];
             let mut process = Referee::start([&["tournament"], &args[..]].concat());
-            process.hear_of("workers_listening");
+            process.receive_type("workers_listening");
             let token_file = format!("{dir}/workers.token");
             coordinator = Coordinator { process, address: address.clone(), token_file };
         }
@@ -216,7 +216,7 @@ fn kills_of_workers_and_of_the_coordinator_change_no_result() {
         ended.says(&["delivered 4 times without a result", "referee tournament resume"]);
         let mut process =
             Referee::start(["tournament", "resume", &dir, "--workers-listen", &address, "--json"]);
-        process.hear_of("workers_listening");
+        process.receive_type("workers_listening");
         process.end().with_code(0);
     } else {
         ended.with_code(0);
@@ -436,7 +436,7 @@ fn a_run_whose_workers_are_all_put_aside_ends_and_says_why() {
     let config = cup(&folder, &head, format, &[("one", &bots[0]), ("other", &bots[1])]);
     let dir = folder.text("cup");
     let mut process = Referee::start(["tournament", "run", &config, "--dir", &dir, "--json"]);
-    let address = process.hear_of("workers_listening")["address"].as_str().unwrap().to_owned();
+    let address = process.receive_type("workers_listening")["address"].as_str().unwrap().to_owned();
     let coordinator = Coordinator { process, address, token_file: format!("{dir}/workers.token") };
     std::fs::remove_file(folder.path("one.py")).unwrap();
     let unable = coordinator.worker("unable", &["--slots", "1"]);
@@ -541,8 +541,9 @@ fn a_regression_test_on_workers_has_the_same_verdict() {
     let results = folder.text("results");
     let with = ["--workers-listen", "127.0.0.1:0", "--results", &results];
     let mut process = Referee::start([&args[..], &with].concat());
-    let told = process.hear_of("workers_listening");
-    let (address, token_file) = (told["address"].as_str().unwrap(), told["token_file"].as_str().unwrap());
+    let listening = process.receive_type("workers_listening");
+    let (address, token_file) =
+        (listening["address"].as_str().unwrap(), listening["token_file"].as_str().unwrap());
     let coordinator = Coordinator { process, address: address.to_owned(), token_file: token_file.to_owned() };
     let worker = coordinator.worker("box", &["--slots", "2", "--until-empty"]);
     let ended = coordinator.process.end().with_code(here.code.unwrap());
@@ -589,7 +590,7 @@ fn a_worker_whose_connection_breaks_brings_its_results_back() {
     let coordinator = Coordinator { address, ..direct };
     let worker = coordinator.worker("box", &["--slots", "2", "--until-empty", "--json"]);
     coordinator.process.end().with_code(0);
-    // It may not have been told that the run is over.
+    // It may not have received that the run is over.
     worker.signal(Signal::TERM);
     let ended = worker.end();
     assert!(matches!(ended.code, Some(0 | 130)), "{ended:?}");

@@ -64,7 +64,7 @@ impl Server {
         let (url, credentials) = (self.url(), self.folder.text("credentials"));
         let fixed = ["--workers", &url, "--workers-credentials", &credentials, "--json"];
         let mut coordinator = Referee::start([&["tournament"], args, &fixed].concat());
-        assert_eq!(coordinator.hear_of("workers_queue")["queue"], "referee");
+        assert_eq!(coordinator.receive_type("workers_queue")["queue"], "referee");
         coordinator
     }
 
@@ -94,12 +94,12 @@ fn a_tournament_over_nats_has_the_results_of_this_machine() {
     let workers = ["one", "other"].map(|name| server.worker(name, &["--until-empty"]));
     // The broker dies and returns while sets are played.
     for _ in 0..4 {
-        coordinator.hear_of("match");
+        coordinator.receive_type("match");
     }
     server.kill();
     server.child = Server::spawn(&server.folder, Some(server.port)).0;
     for _ in 0..2 {
-        coordinator.hear_of("match");
+        coordinator.receive_type("match");
     }
     coordinator.end().with_code(0);
     for worker in workers {
@@ -121,7 +121,7 @@ fn a_tournament_over_nats_is_resumed_after_its_coordinator_was_killed() {
     let mut coordinator = server.coordinator(&["run", &config, "--dir", &dir, "--no-fsync"]);
     let worker = server.worker("one", &["--until-empty"]);
     for _ in 0..3 {
-        coordinator.hear_of("match");
+        coordinator.receive_type("match");
     }
     coordinator.signal(Signal::KILL);
     drop(coordinator);
@@ -189,13 +189,13 @@ fn a_league_over_nats_loses_no_match_when_broker_server_and_worker_are_killed() 
         let fixed =
             ["serve", &league.file, "--json", "--workers", &url, "--workers-credentials", &credentials];
         let mut serving = Referee::start(fixed);
-        assert_eq!(serving.hear_of("workers_queue")["queue"], "referee");
+        assert_eq!(serving.receive_type("workers_queue")["queue"], "referee");
         serving
     };
     let mut matches = Vec::new();
     let mut hear_until_it_has_played = |serving: &mut Referee, name: &str, count: u64| {
         while sets(&league, name) < Some(count) {
-            matches.push(serving.hear_of("match"));
+            matches.push(serving.receive_type("match"));
         }
     };
     let mut serving = serve();
@@ -208,16 +208,16 @@ fn a_league_over_nats_loses_no_match_when_broker_server_and_worker_are_killed() 
     let other = server.worker("other", &[]);
     hear_until_it_has_played(&mut serving, "other", 3);
     serving.signal(Signal::KILL);
-    let heard = serving.wait().all("match");
+    let received = serving.wait().all("match");
     let mut serving = serve();
     hear_until_it_has_played(&mut serving, "other", sets(&league, "other").unwrap_or(0) + 3);
-    matches.extend(heard);
+    matches.extend(received);
     matches.extend(drain(serving).all("match"));
     other.signal(Signal::TERM);
     other.end().with_code(130);
-    let (heard, stored) = (ids(&matches).len(), league.verify());
+    let (received, stored) = (ids(&matches).len(), league.verify());
     // The two sets of each of two workers may be stored but not printed when the server was killed.
-    assert!((heard..=heard + 4).contains(&stored), "{stored} stored, {heard} heard of");
+    assert!((received..=received + 4).contains(&stored), "{stored} stored, {received} received of");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BinaryHeap};
 
 use referee::core::chance::RandomStream;
 use referee::core::{Seating, Uniform};
-use referee::tournament::ladder::{Conduct, Matchmaker, Newcomer, Strength};
+use referee::tournament::ladder::{FaultExclusion, Matchmaker, Newcomer, Strength};
 use referee::tournament::rating::bradley_terry::{Counts, FitConstraints, fit_anchored};
 use referee::tournament::{Entrant, Lineup, MatchResult};
 
@@ -45,7 +45,7 @@ struct Bot {
 /// A version of a bot.
 struct Player {
     strength: f64,
-    conduct: Conduct,
+    exclusion: FaultExclusion,
     is_playing: bool,
     /// Since when it could be paired.
     free_since: u64,
@@ -128,7 +128,7 @@ impl Month {
         let player = self.matchmaker.join(Newcomer { owner: owner as u32, quota: None });
         self.players.push(Player {
             strength,
-            conduct: Conduct::default(),
+            exclusion: FaultExclusion::default(),
             is_playing: false,
             free_since: self.now,
             played: 0,
@@ -166,7 +166,7 @@ impl Month {
                 player.is_playing = true;
                 // Return matches follow at once.
                 if first.is_none() {
-                    self.waits.push(self.now.saturating_sub(player.free_since.max(player.conduct.until())));
+                    self.waits.push(self.now.saturating_sub(player.free_since.max(player.exclusion.until())));
                 }
             }
             let is_broken = lineup.seats().iter().any(|&player| self.is_broken(player));
@@ -222,7 +222,7 @@ impl Month {
             entry.free_since = now;
             entry.played += u32::from(crash == [false, false]);
             *entry.meetings.entry(seats[1 - seat].0).or_default() += 1;
-            if let Some(until) = entry.conduct.ended(crash[seat], now) {
+            if let Some(until) = entry.exclusion.ended(crash[seat], now) {
                 self.matchmaker.exclude(player, until);
                 self.schedule_at(Event::Returns, until);
             }

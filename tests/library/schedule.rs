@@ -257,12 +257,12 @@ fn the_number_of_missing_matches_is_exact_at_any_moment() {
         |(format, entrants, seed, moment, who)| {
             let (format, seating, deals) = format;
             let mut schedule = scheduled(plan(format, seating, deals, entrants, 0));
-            let mut told = vec![schedule.missing()];
+            let mut missing_counts = vec![schedule.missing()];
             let mut next = |schedule: &mut Schedule| {
                 let Some(due) = schedule.due().next() else { return false };
                 let result = MatchResult::played(due.set, due.lineup, &drawn(seed, &due));
                 schedule.record(due.id.number, result).unwrap();
-                told.push(schedule.missing());
+                missing_counts.push(schedule.missing());
                 true
             };
             let before = (0..moment).take_while(|_| next(&mut schedule)).count();
@@ -275,14 +275,14 @@ fn the_number_of_missing_matches_is_exact_at_any_moment() {
             while next(&mut schedule) {}
             prop_assert!(schedule.is_over());
             // Numbers from before the withdrawal do not apply any more.
-            told.drain(..before);
-            told[0] =
+            missing_counts.drain(..before);
+            missing_counts[0] =
                 Schedule::resume(schedule.plan().clone(), numbered(&schedule).into_iter().take(before), [])
                     .unwrap()
                     .0
                     .missing();
-            let all = told.len() as u64 - 1;
-            for (at, missing) in told.iter().enumerate() {
+            let all = missing_counts.len() as u64 - 1;
+            for (at, missing) in missing_counts.iter().enumerate() {
                 let rest = all - at as u64;
                 prop_assert!(missing.least <= rest && rest <= missing.most, "{:?}: {}", missing, rest);
                 let is_knockout = matches!(format, Format::Knockout { .. });

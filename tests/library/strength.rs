@@ -122,8 +122,8 @@ fn faults_of_both_bots_preserve_the_error_rates() {
 #[test]
 fn crashes_of_the_base_do_not_look_like_strength() {
     let faults = [0.0, 0.1];
-    let told = simulate("base crashes", logistic(), Scenario { faults, ..NO_FAULTS });
-    assert!(told.rate(told.passed) <= told.most(), "{told:?}");
+    let simulated = simulate("base crashes", logistic(), Scenario { faults, ..NO_FAULTS });
+    assert!(simulated.rate(simulated.passed) <= simulated.most(), "{simulated:?}");
     let untold = Scenario { faults, are_told: false, ..NO_FAULTS };
     let naive = simulate("base crashes, counted as losses", logistic(), untold);
     assert!(naive.rate(naive.passed) > 0.3, "the rule is needed: {naive:?}");

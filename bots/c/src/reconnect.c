@@ -6,9 +6,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
-static const double FIRST_DELAY = 0.5; /* seconds before the first attempt, doubled with each further one */
-static const double MOST_DELAY = 5;    /* seconds: the referee may be back just before it stops waiting */
-static const double PATIENCE = 60;     /* seconds after which the referee does not wait any more */
+static const double FIRST_DELAY = 0.5;      /* seconds before the first attempt, doubled with each further one */
+static const double MOST_DELAY = 5;         /* seconds: the referee may be back just before it stops waiting */
+static const double RECONNECT_TIMEOUT = 60; /* seconds after which the referee does not wait any more */
 
 static bool random_bytes(unsigned char *bytes, size_t length) {
     FILE *source = fopen("/dev/urandom", "r");
@@ -46,8 +46,8 @@ bool loss_reconnect(loss *loss, connection *connection) {
         unsigned char byte = 128;
         random_bytes(&byte, 1);
         double wait = loss->delay * (0.75 + byte / 510.0);
-        if (elapsed(loss) + wait > PATIENCE) {
-            fprintf(stderr, "refereebot: the referee cannot be reached within %.0f s\n", PATIENCE);
+        if (elapsed(loss) + wait > RECONNECT_TIMEOUT) {
+            fprintf(stderr, "refereebot: the referee cannot be reached within %.0f s\n", RECONNECT_TIMEOUT);
             return false;
         }
         sleep_for(wait);

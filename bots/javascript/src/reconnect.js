@@ -5,7 +5,7 @@ import { open } from "./connection.js";
 
 const FIRST_DELAY = 500; // ms before the first attempt, doubled with each further one
 const MOST_DELAY = 5_000; // ms: the referee may be back just before it stops waiting
-const PATIENCE = 60_000; // ms after which the referee does not wait any more
+const RECONNECT_TIMEOUT = 60_000; // ms after which the referee does not wait any more
 
 /** A lost connection. */
 export class Loss {
@@ -20,8 +20,8 @@ export class Loss {
   async reconnect(connection) {
     for (;;) {
       const wait = this.#delay * (0.75 + Math.random() / 2);
-      if (performance.now() + wait > this.#since + PATIENCE) {
-        log(`the referee cannot be reached within ${PATIENCE / 1000} s`);
+      if (performance.now() + wait > this.#since + RECONNECT_TIMEOUT) {
+        log(`the referee cannot be reached within ${RECONNECT_TIMEOUT / 1000} s`);
         return undefined;
       }
       await sleep(wait);

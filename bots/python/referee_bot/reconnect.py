@@ -13,7 +13,7 @@ FIRST_DELAY = 0.5
 """Seconds before the first attempt, which double with each further one."""
 MOST_DELAY = 5.0
 """The maximum of these seconds: the referee may be back just before it stops waiting."""
-PATIENCE = 60.0
+RECONNECT_TIMEOUT = 60.0
 """Seconds after which the referee does not wait any more."""
 
 
@@ -29,8 +29,8 @@ class Loss:
         """Returns a new stream, or None if there is none in time."""
         while True:
             wait = self._delay * random.uniform(0.75, 1.25)
-            if time.monotonic() + wait > self._since + PATIENCE:
-                _log(f"the referee cannot be reached within {PATIENCE:.0f} s")
+            if time.monotonic() + wait > self._since + RECONNECT_TIMEOUT:
+                _log(f"the referee cannot be reached within {RECONNECT_TIMEOUT:.0f} s")
                 return None
             time.sleep(wait)
             self._delay = min(2 * self._delay, MOST_DELAY)

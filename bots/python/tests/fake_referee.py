@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import Any
 
 PACKAGE_ROOT = Path(__file__).resolve().parent.parent
-PATIENCE = 10  # seconds; a test that waits so long has failed
+TIMEOUT = 10  # seconds; a test that waits so long has failed
 
 Json = dict[str, Any]
 
@@ -75,7 +75,7 @@ class FakeReferee:
 
     def receive(self) -> Json:
         """Returns the bot's next message; fails if it is none, or does not come."""
-        line = self._lines.get(timeout=PATIENCE)
+        line = self._lines.get(timeout=TIMEOUT)
         assert line.endswith(b"\n"), f"the bot ended: {line!r}\n{self.stderr()}"
         message = json.loads(line)
         assert isinstance(message, dict)
@@ -125,9 +125,9 @@ class FakeReferee:
 
     def status(self) -> int:
         """Waits for the bot's exit and returns its status; fails if it says anything more."""
-        rest = self._lines.get(timeout=PATIENCE)
+        rest = self._lines.get(timeout=TIMEOUT)
         assert rest == b"", rest
-        return self._process.wait(PATIENCE)
+        return self._process.wait(TIMEOUT)
 
     def stderr(self) -> str:
         """Returns what the bot has written there so far."""

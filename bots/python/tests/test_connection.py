@@ -12,7 +12,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from .fake_referee import PACKAGE_ROOT, PATIENCE
+from .fake_referee import PACKAGE_ROOT, TIMEOUT
 
 BOT = "from referee_bot import run\nrun(lambda turn: turn.legal[0], name='first')"
 
@@ -21,7 +21,7 @@ def talk(*options: str, context: ssl.SSLContext | None = None, token: str | None
     """Starts the bot, asks it for a token, and returns its first line, its exit status and its stderr."""
     env = {**os.environ, **({"REFEREE_TOKEN": token} if token else {})}
     with socket.create_server(("127.0.0.1", 0)) as server:
-        server.settimeout(PATIENCE)
+        server.settimeout(TIMEOUT)
         address = f"localhost:{server.getsockname()[1]}"
         bot = subprocess.Popen(
             [sys.executable, "-c", BOT, "--connect", address, *options],
@@ -39,7 +39,7 @@ def talk(*options: str, context: ssl.SSLContext | None = None, token: str | None
                 said = stream.makefile("r").readline()
         except (ssl.SSLError, ConnectionError):
             pass  # the bot hung up
-        _, stderr = bot.communicate(timeout=PATIENCE)
+        _, stderr = bot.communicate(timeout=TIMEOUT)
         return said, bot.returncode, stderr
 
 

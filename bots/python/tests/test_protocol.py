@@ -8,7 +8,7 @@ import sys
 import unittest
 from subprocess import PIPE
 
-from .fake_referee import PACKAGE_ROOT, PATIENCE, FakeReferee, Json
+from .fake_referee import PACKAGE_ROOT, TIMEOUT, FakeReferee, Json
 
 FIRST = """
 from referee_bot import run
@@ -277,5 +277,5 @@ print(sizes)
         bot = subprocess.Popen([sys.executable, "-c", FIRST], cwd=PACKAGE_ROOT, stdin=PIPE, stdout=writer, stderr=PIPE)
         os.close(writer)
         os.close(reader)
-        _, stderr = bot.communicate(b'{"type":"ping","id":1}\n', PATIENCE)
+        _, stderr = bot.communicate(b'{"type":"ping","id":1}\n', TIMEOUT)
         self.assertEqual((bot.returncode, stderr), (0, b""))

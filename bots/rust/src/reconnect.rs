@@ -10,7 +10,7 @@ const FIRST_DELAY: Duration = Duration::from_millis(500);
 /// The maximum of this time: the referee may be back just before it stops waiting.
 const MOST_DELAY: Duration = Duration::from_secs(5);
 /// The time after which the referee does not wait any more.
-const PATIENCE: Duration = Duration::from_secs(60);
+const RECONNECT_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A lost connection.
 pub(crate) struct Loss {
@@ -29,8 +29,11 @@ impl Loss {
     pub(crate) fn reconnect(&mut self, connect: impl Fn() -> io::Result<TcpStream>) -> Option<TcpStream> {
         loop {
             let wait = self.delay.mul_f64(0.75 + fastrand::f64() / 2.0);
-            if self.since.elapsed() + wait > PATIENCE {
-                eprintln!("referee_bot: the referee cannot be reached within {} s", PATIENCE.as_secs());
+            if self.since.elapsed() + wait > RECONNECT_TIMEOUT {
+                eprintln!(
+                    "referee_bot: the referee cannot be reached within {} s",
+                    RECONNECT_TIMEOUT.as_secs()
+                );
                 return None;
             }
             sleep(wait);

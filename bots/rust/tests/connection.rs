@@ -47,19 +47,19 @@ fn listen() -> (TcpListener, String) {
 struct Referee<S: Read + Write>(BufReader<S>);
 
 impl<S: Read + Write> Referee<S> {
-    fn tell(&mut self, message: &Value) {
+    fn send(&mut self, message: &Value) {
         self.0.get_mut().write_all(format!("{message}\n").as_bytes()).expect("it reads");
     }
 
-    fn hear(&mut self) -> Value {
+    fn receive(&mut self) -> Value {
         let mut line = String::new();
         self.0.read_line(&mut line).expect("it answers");
         line.parse().expect("JSON")
     }
 
     fn ask(&mut self, message: &Value) -> Value {
-        self.tell(message);
-        self.hear()
+        self.send(message);
+        self.receive()
     }
 
     /// Greets and returns the bot's `hello`.
@@ -84,13 +84,13 @@ fn play<S: Read + Write>(referee: &mut Referee<S>) {
     for id in ["m1", "m2"] {
         assert_eq!(referee.ask(&start(id)), json!({ "type": "ready", "match": id, "seat": 0 }));
     }
-    referee.tell(&turn("m2"));
-    referee.tell(&turn("m1"));
+    referee.send(&turn("m2"));
+    referee.send(&turn("m1"));
     for id in ["m2", "m1"] {
         let answer = json!({ "type": "move", "match": id, "seat": 0, "turn": 0, "move": "a" });
-        assert_eq!(referee.hear(), answer);
+        assert_eq!(referee.receive(), answer);
     }
-    referee.tell(&json!({ "type": "bye", "reason": "done" }));
+    referee.send(&json!({ "type": "bye", "reason": "done" }));
 }
 
 #[test]

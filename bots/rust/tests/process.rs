@@ -26,13 +26,13 @@ impl Bot {
         Bot { child, input, output }
     }
 
-    fn tell(&mut self, message: Value) {
+    fn send(&mut self, message: Value) {
         // One write, as the referee does it.
         self.input.as_mut().expect("open").write_all(format!("{message}\n").as_bytes()).expect("it reads");
     }
 
     fn ask(&mut self, message: Value) -> Value {
-        self.tell(message);
+        self.send(message);
         let mut line = String::new();
         self.output.read_line(&mut line).expect("it answers");
         line.parse().expect("JSON")
@@ -89,7 +89,7 @@ fn the_random_bot_plays_all_legal_moves_and_exits_silently() {
     moves.sort();
     moves.dedup();
     assert_eq!(moves.len(), 10, "{moves:?}");
-    bot.tell(json!({ "type": "bye", "reason": "done" }));
+    bot.send(json!({ "type": "bye", "reason": "done" }));
     assert_eq!(bot.finish(), (Some(0), String::new(), String::new()));
 }
 
@@ -108,7 +108,7 @@ fn a_seed_makes_choices_reproducible() {
 #[test]
 fn errors_from_the_referee_are_written_to_stderr() {
     let mut bot = Bot::start(&[]);
-    bot.tell(json!({ "type": "error", "code": "stale", "message": "too late" }));
+    bot.send(json!({ "type": "error", "code": "stale", "message": "too late" }));
     bot.ask(json!({ "type": "ping", "id": 1 }));
     let (status, _, stderr) = bot.finish();
     assert_eq!(status, Some(0));

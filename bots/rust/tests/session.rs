@@ -18,7 +18,7 @@ fn talk(bot: impl Bot, lines: &[&str]) -> Result<Vec<String>, Error> {
 }
 
 /// Returns what a bot that decides by `choose` says to `lines`, in the middle of match m1, where it has seat 0.
-fn say(choose: impl FnMut(&Turn<'_>) -> Answer, lines: &[&str]) -> Vec<String> {
+fn replies(choose: impl FnMut(&Turn<'_>) -> Answer, lines: &[&str]) -> Vec<String> {
     let start = start("m1", 0, false);
     let lines: Vec<&str> = [&*start].into_iter().chain(lines.iter().copied()).collect();
     let mut said = talk(from_fn(hello("test"), choose), &lines).expect("a quiet end");
@@ -131,7 +131,7 @@ fn every_kind_of_answer() {
         (Answer::Resign, r#"{"type":"resign","match":"m1","seat":0}"#),
     ];
     for (answer, line) in answers {
-        assert_eq!(say(|_| answer.clone(), &[TURN]), [line]);
+        assert_eq!(replies(|_| answer.clone(), &[TURN]), [line]);
     }
 }
 
@@ -153,7 +153,7 @@ fn a_turn_has_all_fields_of_the_message() {
         assert_eq!(turn.retry.as_ref().map(|retry| retry.code), Some(FaultCode::IllegalMove));
         Answer::legal(0)
     };
-    assert_eq!(say(choose, &[line]).len(), 1);
+    assert_eq!(replies(choose, &[line]).len(), 1);
 }
 
 #[test]
@@ -163,7 +163,7 @@ fn reading_an_unwanted_view_is_an_error() {
         assert!(error.to_string().contains("`view`"), "{error}");
         Answer::legal(0)
     };
-    say(choose, &[r#"{"type":"turn","match":"m1","seat":0,"turn":3,"legal":["a"],"clock":null}"#]);
+    replies(choose, &[r#"{"type":"turn","match":"m1","seat":0,"turn":3,"legal":["a"],"clock":null}"#]);
 }
 
 #[test]
@@ -192,7 +192,7 @@ fn matches_may_overlap() {
         json!({ "type": "turn", "match": r#match, "seat": seat, "turn": turn, "legal": [r#match], "clock": null })
             .to_string()
     };
-    let said = say(
+    let said = replies(
         first,
         &[
             &turn("m1", 0, 0),
@@ -218,20 +218,20 @@ fn matches_may_overlap() {
 fn turns_of_unknown_or_ended_matches_are_ignored() {
     let end = r#"{"type":"end","match":"m1","seat":0,"ended_by":"aborted","reason":"aborted"}"#;
     assert_eq!(talk(from_fn(hello("test"), first), &[TURN]).expect("a quiet end"), [""; 0]);
-    assert_eq!(say(first, &[TURN, end, TURN, end]).len(), 1);
+    assert_eq!(replies(first, &[TURN, end, TURN, end]).len(), 1);
     let other_seat = r#"{"type":"end","match":"m1","seat":1,"ended_by":"aborted","reason":"aborted"}"#;
-    assert_eq!(say(first, &[&start("m1", 1, false), other_seat, TURN]).len(), 2);
+    assert_eq!(replies(first, &[&start("m1", 1, false), other_seat, TURN]).len(), 2);
 }
 
 #[test]
 fn a_ping_is_answered_and_an_error_is_not() {
     let error = r#"{"type":"error","code":"from_the_future","message":"oh"}"#;
-    assert_eq!(say(first, &[error, r#"{"type":"ping","id":7}"#]), [r#"{"type":"pong","id":7}"#]);
+    assert_eq!(replies(first, &[error, r#"{"type":"ping","id":7}"#]), [r#"{"type":"pong","id":7}"#]);
 }
 
 #[test]
 fn unknown_messages_and_fields_are_ignored() {
-    let said = say(
+    let said = replies(
         first,
         &[
             "",
@@ -250,24 +250,24 @@ fn unknown_messages_and_fields_are_ignored() {
 #[test]
 fn the_type_may_be_at_any_position_and_contain_escapes() {
     let pong = [r#"{"type":"pong","id":7}"#];
-    assert_eq!(say(first, &[r#"{"id":7,"type":"ping"}"#]), pong);
-    assert_eq!(say(first, &[r#" { "type" : "ping", "id" : 7 }"#]), pong);
-    assert_eq!(say(first, &[r#"{"type":"p\u0069ng","id":7}"#]), pong);
+    assert_eq!(replies(first, &[r#"{"id":7,"type":"ping"}"#]), pong);
+    assert_eq!(replies(first, &[r#" { "type" : "ping", "id" : 7 }"#]), pong);
+    assert_eq!(replies(first, &[r#"{"type":"p\u0069ng","id":7}"#]), pong);
 }
 
 #[test]
 fn moves_survive_json_escaping() {
     let line = r#"{"type":"turn","match":"m\"1","seat":0,"turn":0,"legal":["\"\\\u00e4\n"],"clock":null}"#;
-    let said = say(first, &[&start("m\"1", 0, false), line]);
+    let said = replies(first, &[&start("m\"1", 0, false), line]);
     let said: serde_json::Value = serde_json::from_str(&said[1]).expect("JSON");
     assert_eq!((&said["match"], &said["move"]), (&json!("m\"1"), &json!("\"\\ä\n")));
 }
 
 #[test]
 fn a_last_line_without_a_line_break_is_handled() {
-    assert_eq!(say(first, &[r#"{"type":"ping","id":1}"#]).len(), 1);
-    assert_eq!(say(first, &["{\"type\":\"ping\",\"id\":1}\n"]).len(), 1);
-    assert!(say(first, &[]).is_empty());
+    assert_eq!(replies(first, &[r#"{"type":"ping","id":1}"#]).len(), 1);
+    assert_eq!(replies(first, &["{\"type\":\"ping\",\"id\":1}\n"]).len(), 1);
+    assert!(replies(first, &[]).is_empty());
 }
 
 #[test]
@@ -290,13 +290,17 @@ fn unreadable_lines_are_ignored() {
         r#"{"type":"turn","match":"m1"}"#,
         r#"{"type":"ping""#,
     ] {
-        assert_eq!(say(first, &[line, r#"{"type":"ping","id":1}"#]), [r#"{"type":"pong","id":1}"#], "{line}");
+        assert_eq!(
+            replies(first, &[line, r#"{"type":"ping","id":1}"#]),
+            [r#"{"type":"pong","id":1}"#],
+            "{line}"
+        );
     }
 }
 
 #[test]
 fn a_byte_order_mark_is_ignored() {
-    assert_eq!(say(first, &["\u{feff}{\"type\":\"ping\",\"id\":1}\r"]), [r#"{"type":"pong","id":1}"#]);
+    assert_eq!(replies(first, &["\u{feff}{\"type\":\"ping\",\"id\":1}\r"]), [r#"{"type":"pong","id":1}"#]);
 }
 
 #[test]

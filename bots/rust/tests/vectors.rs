@@ -16,10 +16,10 @@ fn vectors(file: &str) -> impl Iterator<Item = Value> {
 }
 
 /// What the move says, null if it is none. Written as text it is itself again.
-fn read<M: FromStr<Err: Debug> + ToString>(text: &str, tell: impl Fn(M) -> Value) -> Value {
+fn read<M: FromStr<Err: Debug> + ToString>(text: &str, to_json: impl Fn(M) -> Value) -> Value {
     let Ok(read) = text.parse::<M>() else { return Value::Null };
     assert_eq!(read.to_string(), text);
-    tell(read)
+    to_json(read)
 }
 
 #[test]

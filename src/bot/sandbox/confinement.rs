@@ -27,7 +27,7 @@ pub(in crate::bot) struct Confinement {
 
 /// What exists for a process outside of it. Dropping it, after the process has ended, removes it.
 #[derive(Debug, Default)]
-pub(in crate::bot) struct Enclosure {
+pub(in crate::bot) struct ConfinementGuard {
     scratch: Option<TempDir>,
     /// The control group of its processes.
     pub(in crate::bot) cgroup: Option<Arc<Cgroup>>,
@@ -47,32 +47,32 @@ impl Confinement {
     pub(in crate::bot) fn of(
         command: &Command,
         environment: &mut BTreeMap<OsString, OsString>,
-    ) -> io::Result<(Confinement, Enclosure)> {
+    ) -> io::Result<(Confinement, ConfinementGuard)> {
         let sandbox = command.sandbox.clone();
         let mut confinement = Confinement { sandbox, ..Confinement::default() };
-        let mut enclosure = Enclosure::default();
+        let mut guard = ConfinementGuard::default();
         if confinement.sandbox.has(Layer::Rlimits) {
-            enclosure.file = confinement.sandbox.limits().scratch.map(Size::bytes);
+            guard.file = confinement.sandbox.limits().scratch.map(Size::bytes);
         }
         if confinement.sandbox.has(Layer::Cgroup) {
             let limits = confinement.sandbox.limits();
-            enclosure.memory = limits.memory.map_or(u64::MAX, Size::bytes);
+            guard.memory = limits.memory.map_or(u64::MAX, Size::bytes);
             let cgroup = Cgroup::create(limits)?;
             confinement.cgroup = Some(cgroup.path().to_owned());
-            enclosure.cgroup = Some(Arc::new(cgroup));
+            guard.cgroup = Some(Arc::new(cgroup));
         }
         if !confinement.sandbox.confines_files() {
-            return Ok((confinement, enclosure));
+            return Ok((confinement, guard));
         }
         confinement.view = View::of(command);
         if confinement.sandbox.has(Layer::Bubblewrap) {
             let missing = || io::Error::other("bubblewrap is no longer installed");
-            enclosure.is_wrapped = true;
+            guard.is_wrapped = true;
             confinement.bubblewrap = Some(bubblewrap::program().ok_or_else(missing)?);
         } else {
             let scratch = tempfile::Builder::new().prefix("referee-bot-").tempdir()?;
             confinement.scratch = Some(scratch.path().to_owned());
-            enclosure.scratch = Some(scratch);
+            guard.scratch = Some(scratch);
         }
         if let Some(path) = environment.get_mut("PATH".as_ref() as &std::ffi::OsStr) {
             *path = confinement.view.search_path(path);
@@ -81,7 +81,7 @@ impl Confinement {
         for name in ["HOME", "TMPDIR"].into_iter().filter(|name| !command.env.contains_key(*name)) {
             environment.insert(name.into(), scratch.into());
         }
-        Ok((confinement, enclosure))
+        Ok((confinement, guard))
     }
 
     /// What is left to do inside bubblewrap.

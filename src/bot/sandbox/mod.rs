@@ -28,7 +28,7 @@ pub(super) use bubblewrap::arguments;
 pub(super) use cgroup::Cgroup;
 #[cfg(target_os = "linux")]
 pub(super) use confine::confine;
-pub(super) use confinement::{Confinement, Enclosure};
+pub(super) use confinement::{Confinement, ConfinementGuard};
 pub use layer::Layer;
 pub use size::Size;
 pub use threat::{Threat, threats};

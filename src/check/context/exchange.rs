@@ -7,7 +7,7 @@ use referee_protocol::words::ErrorCode;
 use tokio::time::Instant;
 
 use super::{Answer, Context, answer_to};
-use crate::check::encounter::{Encounter, Heard, hear};
+use crate::check::encounter::{Encounter, LineOutcome, handle_line};
 use crate::check::rule::Rule;
 use crate::check::talk::{BotOutput, Talk, ended};
 use crate::check::verdict::Stop;
@@ -46,7 +46,7 @@ impl Context<'_> {
             if matches.iter().all(|(encounter, _)| encounter.ending().is_some()) {
                 return Ok(());
             }
-            let index = self.hear(matches).await?;
+            let index = self.handle_line(matches).await?;
             let (encounter, seat) = &mut matches[index];
             // Between `ready` and the first answer no request is open.
             if encounter.open_request(*seat).is_none() && !encounter.awaits_ready(*seat) {
@@ -67,7 +67,7 @@ impl Context<'_> {
             if !matches.iter().any(|(encounter, seat)| encounter.awaits_ready(*seat)) {
                 return Ok(());
             }
-            self.hear(matches).await?;
+            self.handle_line(matches).await?;
         }
     }
 
@@ -104,7 +104,10 @@ impl Context<'_> {
     }
 
     /// Receives the next message and checks it. Returns the index of its match.
-    pub(in crate::check) async fn hear(&mut self, matches: &mut [(Encounter, Seat)]) -> Result<usize, Stop> {
+    pub(in crate::check) async fn handle_line(
+        &mut self,
+        matches: &mut [(Encounter, Seat)],
+    ) -> Result<usize, Stop> {
         let waiting = || matches.iter().filter(|(encounter, _)| encounter.ending().is_none());
         let left = |(encounter, seat): &(Encounter, Seat)| {
             self.limit(encounter, *seat).saturating_sub(encounter.asked_for(*seat))
@@ -155,11 +158,11 @@ impl Context<'_> {
             .collect();
         let mut heard_by: Vec<_> =
             matches.iter_mut().map(|(encounter, seat)| (&mut *encounter, *seat)).collect();
-        let index = match hear(&mut heard_by, Line::Text(line)) {
-            Heard::ByMatch(index) => index,
+        let index = match handle_line(&mut heard_by, Line::Text(line)) {
+            LineOutcome::ByMatch(index) => index,
             // `message` passes on neither.
-            Heard::Nothing | Heard::Bye => return Ok(0),
-            Heard::Rejected(rejection) => return Err(self.rejected(matches, rejection)),
+            LineOutcome::Nothing | LineOutcome::Bye => return Ok(0),
+            LineOutcome::Rejected(rejection) => return Err(self.rejected(matches, rejection)),
         };
         let (encounter, seat) = &mut matches[index];
         self.judge(encounter, *seat)?;
@@ -361,7 +364,7 @@ impl Context<'_> {
         let line = self.answer().await?;
         match answer_to(&line, encounter.id(), turn) {
             Ok(Answer::Resignation) => {
-                hear(&mut [(&mut *encounter, seat)], Line::Text(&line));
+                handle_line(&mut [(&mut *encounter, seat)], Line::Text(&line));
                 self.judge(encounter, seat)?;
                 Ok(false)
             }

@@ -114,16 +114,16 @@ impl CheckStep {
 }
 
 impl Check {
-    /// Runs all steps, and reports each outcome to `tell`.
+    /// Runs all steps, and reports each outcome to `on_outcome`.
     ///
     /// # Errors
     /// When the bot cannot be started at all.
-    pub async fn run(&self, mut tell: impl FnMut(&StepResult)) -> Result<Vec<StepResult>, String> {
+    pub async fn run(&self, mut on_outcome: impl FnMut(&StepResult)) -> Result<Vec<StepResult>, String> {
         let mut context = Context::new(self);
         let mut outcomes = Vec::new();
         for step in FIRST {
             let outcome = take(&mut context, step).await?;
-            tell(&outcome);
+            on_outcome(&outcome);
             let has_failed = outcome.verdict == StepVerdict::Failed;
             outcomes.push(outcome);
             if has_failed {
@@ -136,7 +136,7 @@ impl Check {
             .flat_map(|rules| [CheckStep::Match(rules), CheckStep::Decisions(rules)]);
         for step in of_games.chain(GENERAL).chain(self.reconnects.then_some(CheckStep::Reconnect)) {
             let outcome = take(&mut context, step).await?;
-            tell(&outcome);
+            on_outcome(&outcome);
             outcomes.push(outcome);
         }
         if let Some(talk) = context.talk.take() {

@@ -86,11 +86,11 @@ async fn returns(
 ) -> Result<Duration, Stop> {
     let lost = Instant::now();
     talk.close();
-    let patience = Duration::from_millis(limits::LOST_MS);
-    if !connects(talk, listener, patience).await.map_err(cannot)? {
+    let timeout = Duration::from_millis(limits::LOST_MS);
+    if !connects(talk, listener, timeout).await.map_err(cannot)? {
         let then = match talk.exited(Duration::ZERO).await {
             Some(how) => ended(Some(&how)),
-            None => format!("it did not connect again within {} ms", patience.as_millis()),
+            None => format!("it did not connect again within {} ms", timeout.as_millis()),
         };
         return Err(talk.complain(format!("its connection was {cut}, and {then}"), rule).into());
     }

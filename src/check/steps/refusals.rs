@@ -4,7 +4,7 @@ use referee_protocol::referee as message;
 use referee_protocol::words::ErrorCode;
 
 use crate::check::context::Context;
-use crate::check::encounter::hear;
+use crate::check::encounter::handle_line;
 use crate::check::verdict::Stop;
 use crate::core::json;
 use crate::core::seat::Seat;
@@ -48,7 +48,7 @@ pub(super) async fn retry(context: &mut Context<'_>) -> Result<(), Stop> {
             context.notes.push("it resigned".to_owned());
             break;
         }
-        hear(&mut [(encounter, seat)], Line::Text(b"not an object"));
+        handle_line(&mut [(encounter, seat)], Line::Text(b"not an object"));
     }
     context.play_all(&mut matches, 2).await
 }

@@ -47,22 +47,22 @@ pub(super) fn run(args: Args, catalog: &Catalog) -> Result<Exit, Failure> {
         let played = listener.accept().and_then(|(stream, _)| player.play(stream));
         player.lose(played.err());
     });
-    let (tell, left) = channel();
+    let (sender, left) = channel();
     let server = SeatServer::new(rules.meta().rules, Arc::clone(&seat));
     thread::spawn(move || {
         let served = server.serve();
         // The seat has no other source of moves than the agent.
         seat.leave();
-        let _ = tell.send(served);
+        let _ = sender.send(served);
     });
     let mut result = None;
     let PlayResult { summary, stopped } = with_bots(|| {
-        let tell = |step: PlayEvent<'_>| {
+        let on_event = |step: PlayEvent<'_>| {
             if let PlayEvent::Ended(report) = step {
                 result = Some((result_line(report), report.record.clone()));
             }
         };
-        play.run(interrupted(), tell)
+        play.run(interrupted(), on_event)
     });
     // Standard output belongs to the protocol.
     if let Some((line, record)) = result {

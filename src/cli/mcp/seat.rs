@@ -51,9 +51,9 @@ impl AgentSeat {
         });
         for line in lines {
             let message: Value = serde_json::from_str(&line?)?;
-            let mut told = Ok(());
-            self.state.send_modify(|state| told = state.take(message));
-            told?;
+            let mut taken = Ok(());
+            self.state.send_modify(|state| taken = state.take(message));
+            taken?;
         }
         Ok(())
     }

@@ -340,7 +340,7 @@ fn play(args: RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
         if let Err(why) = missing {
             return RunEnd { why: Some(why), ..RunEnd::default() };
         }
-        let tell = |event: RunEvent<'_>| {
+        let on_event = |event: RunEvent<'_>| {
             match event {
                 RunEvent::Listening(address) => printer.listening(address),
                 RunEvent::Waiting(name) => printer.progress.line(format!("waiting for `{name}` to connect")),
@@ -373,10 +373,10 @@ fn play(args: RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
         };
         let interrupt = interrupted_or(max_time, &is_out_of_time);
         let Some(mut coordinator) = opened.as_mut().and_then(|opened| opened.coordinators.pop()) else {
-            return runner.play(scheduler, interrupt, tell);
+            return runner.play(scheduler, interrupt, on_event);
         };
         let job = Job::of_runner(runner, JobBots::new(bots), catalog);
-        let mut end = coordinator.play(job, scheduler, interrupt, tell);
+        let mut end = coordinator.play(job, scheduler, interrupt, on_event);
         let is_over = !end.is_interrupted;
         if let Err(error) = coordinator.end(is_over) {
             end.why.get_or_insert(error.to_string());

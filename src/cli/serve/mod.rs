@@ -1,7 +1,7 @@
 //! `referee serve`: plays a league.
 
-mod bookkeeper;
 mod control;
+mod ladder_results;
 mod open;
 mod stop;
 
@@ -27,13 +27,13 @@ use crate::cli::{Exit, Failure, screen, signals};
 use crate::core::{Catalog, json};
 use crate::driver::Run;
 use crate::league::LadderScheduler;
-use crate::runner::{MatchRunner, RunEnd, RunEvent, SetScheduler};
+use crate::runner::{MatchRunner, RunEnd, RunEvent, SetScheduler, signalled};
 use crate::sources::Listen;
 use crate::store::{Folder, League};
 use crate::workers::{Coordinator, Job};
 
-use bookkeeper::Bookkeeper;
 use control::{Control, tokens};
+use ladder_results::LadderResults;
 use open::{OpenedLadder, open};
 use stop::{LadderStop, Stops};
 
@@ -232,9 +232,9 @@ fn play(
         league: League::open(folder).map_err(wrong)?,
         changes,
     };
-    let bookkeeper = || {
+    let results = || {
         let league = League::open(folder).map_err(wrong)?;
-        Ok::<_, Failure>(Bookkeeper::new(
+        Ok::<_, Failure>(LadderResults::new(
             name,
             ladder.clone(),
             league,
@@ -243,8 +243,8 @@ fn play(
             is_json,
         ))
     };
-    let (mut local, mut remote) = (bookkeeper()?, bookkeeper()?);
-    let tell = |event: RunEvent<'_>| {
+    let (mut local, mut remote) = (results()?, results()?);
+    let on_event = |event: RunEvent<'_>| {
         if let RunEvent::Listening(address) = event {
             let line = is_json.then(|| json::text(&LadderListening { ladder: name, address }));
             announce(line, format_args!("{name}: bots connect to {address}"));
@@ -270,15 +270,17 @@ fn play(
             let job = Job { drain: Some(drained), ..job };
             let schedule = scheduler();
             let interrupt = async {
+                let (mut interrupted, mut ended) = (Some(interrupted), Some(ended));
                 tokio::select! {
-                    () = told(interrupted) => {}
+                    () = signalled(&mut interrupted) => {}
                     // The runner may have failed.
-                    () = told(ended) => {}
+                    () = signalled(&mut ended) => {}
                 }
             };
             scope.spawn(move || play_on_workers(coordinator, job, schedule, interrupt, &mut remote))
         });
-        let end = runner.play(scheduler(), told(interrupted), tell);
+        let interrupt = async { signalled(&mut Some(interrupted)).await };
+        let end = runner.play(scheduler(), interrupt, on_event);
         // There may be no workers.
         let _ = end_here.send(());
         let on_workers = on_workers
@@ -303,23 +305,16 @@ fn play(
     }
 }
 
-/// Resolves when the signal is sent; never if the sender is dropped.
-async fn told(signal: oneshot::Receiver<()>) {
-    if signal.await.is_err() {
-        std::future::pending::<()>().await;
-    }
-}
-
 /// Plays the matches of a ladder that workers play, until it is stopped. Those that are out then stay with their workers.
 fn play_on_workers(
     mut coordinator: Coordinator,
     job: Job,
     mut schedule: LadderScheduler,
     interrupt: impl Future<Output = ()>,
-    bookkeeper: &mut Bookkeeper<'_>,
+    results: &mut LadderResults<'_>,
 ) -> Result<(), String> {
     let played = coordinator
-        .play(job, LadderScheduler(schedule.0.clone()), interrupt, |event| bookkeeper.note(event))
+        .play(job, LadderScheduler(schedule.0.clone()), interrupt, |event| results.note(event))
         .why;
     // The other matches are played here from now on.
     schedule.set_slots(0);

@@ -12,7 +12,7 @@ use crate::cli::tournament::reading::Reading;
 use crate::core::Catalog;
 use crate::core::chance::Seed;
 use crate::core::hex;
-use crate::record::{self, Account};
+use crate::record::{self, RecordSummary};
 use crate::referee::Leg;
 use crate::runner::{Fixture, MatchReport, Scoring, Wait};
 use crate::store::{About, MatchRow, VOID, unsealed, written_at};
@@ -67,19 +67,19 @@ impl<'a> Auditor<'a> {
     /// # Errors
     /// Why it is not the record of this attempt.
     pub(super) fn recorded(&self, id: MatchId, record: &[u8]) -> Result<AuditedMatch, Vec<String>> {
-        let account = record::account(record, self.catalog).map_err(|differences| {
+        let summary = record::summarize(record, self.catalog).map_err(|differences| {
             differences
                 .iter()
                 .map(|difference| format!("its record differs: {difference}"))
                 .collect::<Vec<_>>()
         })?;
-        let bots = self.check(id, &account).map_err(|what| vec![what])?;
-        Ok(self.row(id, bots, account))
+        let bots = self.check(id, &summary).map_err(|what| vec![what])?;
+        Ok(self.row(id, bots, summary))
     }
 
     /// The bots by seat, if this is the record of the attempt.
-    fn check(&self, id: MatchId, account: &Account) -> Result<Vec<usize>, String> {
-        let (header, about) = (&account.header, self.about);
+    fn check(&self, id: MatchId, summary: &RecordSummary) -> Result<Vec<usize>, String> {
+        let (header, about) = (&summary.header, self.about);
         let same = |what: &str, is: &str, should: &str| match is == should {
             true => Ok(()),
             false => Err(format!("its record has the {what} {is}, not {should}")),
@@ -90,7 +90,7 @@ impl<'a> Auditor<'a> {
         same("fault policy", &header.on_fault.to_string(), &self.scoring.on_fault.to_string())?;
         let deal = self.deal(id);
         same("deal", &header.deal, &deal)?;
-        let reveal = account.seal.reveal.as_ref();
+        let reveal = summary.seal.reveal.as_ref();
         let is_own = reveal.is_some_and(|reveal| {
             reveal.seed == self.seed.of_deal(&deal).to_hex()
                 && reveal.salt == hex::encode(&self.seed.salt(&header.r#match))
@@ -116,9 +116,9 @@ impl<'a> Auditor<'a> {
         Ok(bots)
     }
 
-    fn row(&self, id: MatchId, bots: Vec<usize>, account: Account) -> AuditedMatch {
-        let report = MatchReport::of_record(&account, id.attempt);
-        let Account { header, seal, .. } = account;
+    fn row(&self, id: MatchId, bots: Vec<usize>, summary: RecordSummary) -> AuditedMatch {
+        let report = MatchReport::of_record(&summary, id.attempt);
+        let RecordSummary { header, seal, .. } = summary;
         let fixture = Fixture {
             id: id.to_string(),
             deal: self.is_mirrored.then_some(header.deal),

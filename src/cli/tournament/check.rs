@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::cli::bots::{block_on, launch};
-use crate::cli::json::{Checkup, StartStatus, TournamentCheck};
+use crate::cli::json::{EntrantCheck, StartStatus, TournamentCheck};
 use crate::cli::output::Tolerant;
 use crate::cli::screen::Screen;
 use crate::cli::signals::interrupted;
@@ -42,8 +42,8 @@ pub(super) struct Args {
     json: bool,
 }
 
-impl Checkup<'_> {
-    fn of(entrant: &BotSpec, start: Option<StartCheck>) -> Checkup<'_> {
+impl EntrantCheck<'_> {
+    fn of(entrant: &BotSpec, start: Option<StartCheck>) -> EntrantCheck<'_> {
         let (verdict, what, stderr) = match (entrant.source.connects_as(), start) {
             (Some(name), _) => (StartStatus::Awaited, Some(format!("connects as `{name}`")), String::new()),
             (_, None) => (StartStatus::NotStarted, None, String::new()),
@@ -53,7 +53,7 @@ impl Checkup<'_> {
                 (StartStatus::Starts, Some(hello.name + &version.unwrap_or_default()), String::new())
             }
         };
-        Checkup { name: &entrant.name, source: entrant.source.to_string(), verdict, what, stderr }
+        EntrantCheck { name: &entrant.name, source: entrant.source.to_string(), verdict, what, stderr }
     }
 
     fn show(&self, out: &mut impl Write) -> std::io::Result<()> {
@@ -92,15 +92,15 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
         let Some(checked) = checked else { return Ok(Exit::Interrupted) };
         starts = checked.map_err(Failure::cannot_run)?;
     }
-    let mut checkup = |(index, entrant)| {
+    let mut check = |(index, entrant)| {
         let start = starts.iter().position(|start| start.entrant == index).map(|at| starts.swap_remove(at));
-        Checkup::of(entrant, start)
+        EntrantCheck::of(entrant, start)
     };
     let checked = TournamentCheck {
         name: config.title(),
         game: prepared.rules.meta().id,
         matches: schedule.most_matches(),
-        entrants: prepared.entrants.iter().enumerate().map(&mut checkup).collect(),
+        entrants: prepared.entrants.iter().enumerate().map(&mut check).collect(),
     };
     let fails = checked.entrants.iter().any(|entrant| entrant.verdict == StartStatus::Fails);
     let mut out = Screen(Tolerant::new());

@@ -56,7 +56,7 @@ fn read_all(dir: &Path) -> Result<(), Failure> {
     each(read(&db, &catalog).and_then(|reading| {
         let matches = MatchList::of(&reading.schedule, names, &reading.config.bot_names());
         db.for_each_match(|row| {
-            matches.occasion(&reading.about, &row);
+            matches.tags(&reading.about, &row);
             let report = matches.report(&row);
             report.csv()?;
             serde_json::to_string(&report)?;

@@ -73,7 +73,7 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
         })?,
         ExportFormat::Text => each(&args.folder, &db, |row| match records.sheet(row)? {
             Some(sheet) => {
-                let sheet = Sheet { occasion: matches.occasion(&about, row), ..sheet };
+                let sheet = Sheet { tags: matches.tags(&about, row), ..sheet };
                 out.add(movetext(&about, row, &sheet).as_bytes())
             }
             None => Ok(()),
@@ -82,7 +82,7 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
             let pdn = pdn(&about.game, catalog)?;
             each(&args.folder, &db, |row| {
                 let Some(sheet) = records.sheet(row)? else { return Ok(()) };
-                let sheet = Sheet { occasion: matches.occasion(&about, row), ..sheet };
+                let sheet = Sheet { tags: matches.tags(&about, row), ..sheet };
                 let mut text = String::new();
                 pdn.write(&sheet, &mut text)
                     .map_err(|what| Failure::cannot_run(format!("{}: {what}", row.id)))?;
@@ -91,7 +91,7 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
         }
     }
     out.close()?;
-    Ok(records.told())
+    Ok(records.into_exit())
 }
 
 fn pdn(game: &str, catalog: &Catalog) -> Result<&'static dyn Notation, Failure> {
@@ -158,7 +158,7 @@ impl<'a> SheetReader<'a> {
     }
 
     /// Reports omitted matches.
-    fn told(self) -> Exit {
+    fn into_exit(self) -> Exit {
         for (count, why) in [
             (self.unsealed, "their records are sealed when no match of the deal is left to play"),
             (self.missing, "their records are missing"),

@@ -221,20 +221,20 @@ const LOOK: Duration = Duration::from_millis(300);
 /// Resolves when another process requests a change of the tournament.
 fn wait_for_changes(path: &Path) -> Result<oneshot::Receiver<()>, Failure> {
     let results = super::database::open(path)?;
-    let (tell, told) = oneshot::channel();
+    let (sender, receiver) = oneshot::channel();
     let watch = move || {
-        while !tell.is_closed() {
+        while !sender.is_closed() {
             // A read error is ignored here; the next attempt may succeed, and writers report lasting errors.
             if results.asked().is_ok_and(|asked| !asked.is_empty()) {
                 // The channel is closed if the run has just ended.
-                let _ = tell.send(());
+                let _ = sender.send(());
                 return;
             }
             thread::sleep(LOOK);
         }
     };
     thread::Builder::new().name("changes".to_owned()).spawn(watch).map_err(Failure::cannot_run)?;
-    Ok(told)
+    Ok(receiver)
 }
 
 fn play_until_changed(
@@ -283,10 +283,10 @@ fn play_until_changed(
     };
     let mut out = Screen(Tolerant::new());
     // A match is first stored in the results and then printed, after its record is on the disk.
-    let (mut unstored, mut untold) = (Vec::new(), Vec::new());
+    let (mut unstored, mut unprinted) = (Vec::new(), Vec::new());
     let mut absent = BTreeSet::new();
     results.set_absent(&absent).map_err(Failure::cannot_run)?;
-    let mut tell = |event: RunEvent<'_>| -> Result<(), Halt> {
+    let mut on_event = |event: RunEvent<'_>| -> Result<(), Halt> {
         match event {
             RunEvent::Listening(address) => {
                 progress.line(format!("listening on {address}"));
@@ -317,13 +317,13 @@ fn play_until_changed(
                 let began_at = record.and_then(|record| audit::began_at(record, report));
                 unstored.push(MatchRow { began_at, ..row });
                 if is_json {
-                    untold.push(json::text(report));
+                    unprinted.push(json::text(report));
                 }
             }
             RunEvent::Settled => {
                 results.add_matches(&unstored).map_err(|error| error.to_string())?;
                 unstored.clear();
-                for line in untold.drain(..) {
+                for line in unprinted.drain(..) {
                     let _ = writeln!(out, "{line}");
                 }
             }
@@ -331,13 +331,13 @@ fn play_until_changed(
         Ok(())
     };
     let stopped = with_bots(|| match coordinator {
-        None => runner.play(scheduler, interrupted(), &mut tell),
+        None => runner.play(scheduler, interrupted(), &mut on_event),
         Some(coordinator) => {
             let mut runner = runner;
             // Its lock keeps other processes from playing the tournament.
             let _journal = runner.journal.take();
             let job = Job::of_runner(runner, JobBots::new(bots), catalog);
-            coordinator.play(job, scheduler, interrupted(), &mut tell)
+            coordinator.play(job, scheduler, interrupted(), &mut on_event)
         }
     });
     no_shows.lines(&names).for_each(|line| progress.line(line));

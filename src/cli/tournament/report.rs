@@ -84,7 +84,7 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
     let exit = match &args.site {
         Some(site) => site::write(site, &args.folder, &report, catalog)?,
         None => {
-            args.output.write(&told(args.format, &report)?)?;
+            args.output.write(&formatted(args.format, &report)?)?;
             Exit::Done
         }
     };
@@ -96,7 +96,7 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
     Ok(exit)
 }
 
-fn told(format: ReportFormat, report: &TournamentReport) -> Result<Vec<u8>, Failure> {
+fn formatted(format: ReportFormat, report: &TournamentReport) -> Result<Vec<u8>, Failure> {
     Ok(match format {
         ReportFormat::Table => printable_lines(&tournament::tables(report)).into_owned().into_bytes(),
         ReportFormat::Json => (json::text(report) + "\n").into_bytes(),

@@ -9,8 +9,8 @@ use std::thread;
 use crate::cli::files::{self, OutFile};
 use crate::cli::{Exit, Failure, progress, screen};
 use crate::core::Catalog;
-use crate::record::Film;
-use crate::report::replay::Reel;
+use crate::record::Playback;
+use crate::report::replay::MatchReplay;
 use crate::report::site::{Site, Unshown};
 use crate::report::tournament::{ListedMatch, TournamentReport};
 
@@ -41,12 +41,12 @@ pub(super) fn write(
     let write_some = || -> Result<(), Failure> {
         loop {
             let index = next.fetch_add(1, Ordering::Relaxed);
-            let Some(told) = report.attempts.get(index) else { return Ok(()) };
-            let reel = replayed(folder, told, catalog)?;
-            if reel.as_ref().is_err_and(|&why| why == Unshown::Invalid) {
+            let Some(listed) = report.attempts.get(index) else { return Ok(()) };
+            let replay = replayed(folder, listed, catalog)?;
+            if replay.as_ref().is_err_and(|&why| why == Unshown::Invalid) {
                 is_invalid.store(true, Ordering::Relaxed);
             }
-            let (path, text) = pages.match_page(index, reel.as_ref().map_err(|&why| why));
+            let (path, text) = pages.match_page(index, replay.as_ref().map_err(|&why| why));
             write_bytes(&site.join(path), text.as_bytes())?;
             progress.inc(1);
         }
@@ -63,16 +63,20 @@ pub(super) fn write(
 }
 
 /// The replay of a match, if its record is sealed and valid.
-fn replayed(folder: &Path, told: &ListedMatch, catalog: &Catalog) -> Result<Result<Reel, Unshown>, Failure> {
-    let Some(name) = &told.record else { return Ok(Err(Unshown::None)) };
+fn replayed(
+    folder: &Path,
+    listed: &ListedMatch,
+    catalog: &Catalog,
+) -> Result<Result<MatchReplay, Unshown>, Failure> {
+    let Some(name) = &listed.record else { return Ok(Err(Unshown::None)) };
     let path = folder.join("records").join(name);
     // Records of sets that are not complete are not sealed yet, and must not be shown.
     if !path.exists() {
         return Ok(Err(Unshown::Unsealed));
     }
     let record = files::read(&path)?;
-    Ok(match Film::verified(&record, catalog).and_then(Reel::of) {
-        Ok(reel) => Ok(reel.with_record(&record)),
+    Ok(match Playback::verified(&record, catalog).and_then(MatchReplay::of) {
+        Ok(replay) => Ok(replay.with_record(&record)),
         Err(difference) => {
             screen::complain(format_args!("{}: {difference}", path.display()));
             Err(Unshown::Invalid)

@@ -61,13 +61,13 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
     progress.finish_and_clear();
     let mut out = Screen(Tolerant::new());
     if args.json {
-        let mut tell =
-            |told: AuditLine<'_>| -> Result<(), Failure> { Ok(writeln!(out, "{}", json::text(&told))?) };
+        let mut print =
+            |line: AuditLine<'_>| -> Result<(), Failure> { Ok(writeln!(out, "{}", json::text(&line))?) };
         for (id, what) in &audit.differences {
-            tell(AuditLine::Difference { id: id.map(|id| id.to_string()), what })?;
+            print(AuditLine::Difference { id: id.map(|id| id.to_string()), what })?;
         }
-        tell(AuditLine::Standings { report: &audit.standings })?;
-        tell(AuditLine::Summary(&audit.summary))?;
+        print(AuditLine::Standings { report: &audit.standings })?;
+        print(AuditLine::Summary(&audit.summary))?;
     } else {
         for (id, what) in &audit.differences {
             match id {

@@ -323,7 +323,7 @@ fn written(write: impl FnOnce(&mut Vec<u8>)) -> String {
 fn shown(table: &dyn Table, viewer: Viewer) -> String {
     written(|out| {
         table.write_view(viewer, out);
-        (0..table.told()).for_each(|index| table.write_event(index, viewer, out));
+        (0..table.event_count()).for_each(|index| table.write_event(index, viewer, out));
     })
 }
 

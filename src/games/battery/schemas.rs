@@ -93,7 +93,7 @@ pub(crate) fn the_schema_accepts_what_a_match_shows<G: Game>() {
                     if positions % EVERY == 0 {
                         assert_valid(&view, &parsed(|out| table.write_view(viewer, out)));
                     }
-                    for index in 0..table.told() {
+                    for index in 0..table.event_count() {
                         assert_valid(&event, &parsed(|out| table.write_event(index, viewer, out)));
                     }
                 }
@@ -132,7 +132,7 @@ pub(crate) fn the_schema_rejects_events_with_one_change<G: Game>() {
         let mut left = EVENTS;
         table_playout::<G>(seating, 0, |table, _| {
             for viewer in viewers(seating) {
-                for index in 0..table.told() {
+                for index in 0..table.event_count() {
                     left = left.saturating_sub(1);
                     let value = parsed(|out| table.write_event(index, viewer, out));
                     // Only records have the hands of Keezen.

@@ -95,7 +95,7 @@ pub(crate) fn sampled_positions_are_consistent_with_their_view<G: Imagine>() {
             seat_and_public(seat).into_iter().for_each(|viewer| assert_alike(viewer, &worlds));
             if !G::META.hidden {
                 let keys = worlds.map(|world| world.position.key());
-                assert_eq!(keys[0], keys[1], "nothing is hidden, yet the view does not tell all");
+                assert_eq!(keys[0], keys[1], "nothing is hidden, yet the view does not show everything");
             }
         }
     });
@@ -219,7 +219,7 @@ pub(crate) fn only_the_mover_sees_a_secret_move<G: Game>() {
 pub(crate) fn open_moves_are_those_that_all_viewers_see<G: Game>() {
     for &seating in G::META.seatings {
         table_playout::<G>(seating, 0, |table, _| {
-            for index in 0..table.told() {
+            for index in 0..table.event_count() {
                 let event = |viewer| written(|out| table.write_event(index, viewer, out));
                 let mut events: Vec<String> = viewers(seating).map(event).collect();
                 events.dedup();

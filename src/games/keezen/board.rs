@@ -14,7 +14,7 @@ const LONGEST: u8 = SIDE * MAX_SEATS as u8;
 
 /// A square in absolute coordinates. Its text form is `t17` for the track, `h0.1` for a home.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Spot {
+pub enum Square {
     /// A square of the track, 0 to 63 or 95.
     Track(u8),
     /// A square of a seat's home, 0 to 3.
@@ -26,15 +26,15 @@ pub(super) fn spell_number(number: u8, out: &mut impl fmt::Write) -> fmt::Result
     out.write_str(itoa::Buffer::new().format(number))
 }
 
-impl Spot {
+impl Square {
     /// Writes the text form, much faster than through a formatter.
     pub(super) fn spell(self, out: &mut impl fmt::Write) -> fmt::Result {
         match self {
-            Spot::Track(square) => {
+            Square::Track(square) => {
                 out.write_char('t')?;
                 spell_number(square, out)
             }
-            Spot::Home(Seat(seat), square) => {
+            Square::Home(Seat(seat), square) => {
                 out.write_char('h')?;
                 spell_number(seat, out)?;
                 out.write_char('.')?;
@@ -44,13 +44,13 @@ impl Spot {
     }
 }
 
-impl fmt::Display for Spot {
+impl fmt::Display for Square {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.spell(f)
     }
 }
 
-impl fmt::Debug for Spot {
+impl fmt::Debug for Square {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
@@ -59,7 +59,7 @@ impl fmt::Debug for Spot {
 /// A text is not a square of any board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a square is `t17` (on the track) or `h0.1` (in the home of seat 0)")]
-pub struct BadSpot;
+pub struct InvalidSquare;
 
 /// Parses a number from 0 to `below - 1`, without sign or leading zero.
 pub(super) fn number(text: &str, below: u8) -> Option<u8> {
@@ -67,18 +67,18 @@ pub(super) fn number(text: &str, below: u8) -> Option<u8> {
     text.parse().ok().filter(|&number| is_plain && number < below)
 }
 
-impl FromStr for Spot {
-    type Err = BadSpot;
+impl FromStr for Square {
+    type Err = InvalidSquare;
 
-    fn from_str(text: &str) -> Result<Spot, BadSpot> {
+    fn from_str(text: &str) -> Result<Square, InvalidSquare> {
         let read = || {
             if let Some(square) = text.strip_prefix('t') {
-                return number(square, LONGEST).map(Spot::Track);
+                return number(square, LONGEST).map(Square::Track);
             }
             let (seat, square) = text.strip_prefix('h')?.split_once('.')?;
-            Some(Spot::Home(Seat(number(seat, MAX_SEATS as u8)?), number(square, PAWNS as u8)?))
+            Some(Square::Home(Seat(number(seat, MAX_SEATS as u8)?), number(square, PAWNS as u8)?))
         };
-        read().ok_or(BadSpot)
+        read().ok_or(InvalidSquare)
     }
 }
 
@@ -214,18 +214,18 @@ impl Board {
     }
 
     /// The square at this distance along a seat's way.
-    pub(super) fn spot(&self, seat: Seat, way: u8) -> Spot {
+    pub(super) fn square(&self, seat: Seat, way: u8) -> Square {
         match way.checked_sub(self.track()) {
-            None => Spot::Track(wrapped(self.start_of(seat) + way, self.track())),
-            Some(square) => Spot::Home(seat, square),
+            None => Square::Track(wrapped(self.start_of(seat) + way, self.track())),
+            Some(square) => Square::Home(seat, square),
         }
     }
 
     /// The distance of a square along a seat's way; `None` for another seat's home or a square off this board.
-    fn way(&self, seat: Seat, spot: Spot) -> Option<u8> {
-        match spot {
-            Spot::Track(square) => (square < self.track()).then(|| self.way_to(seat, square)),
-            Spot::Home(owner, square) => (owner == seat).then(|| self.track() + square),
+    fn way(&self, seat: Seat, square: Square) -> Option<u8> {
+        match square {
+            Square::Track(square) => (square < self.track()).then(|| self.way_to(seat, square)),
+            Square::Home(owner, square) => (owner == seat).then(|| self.track() + square),
         }
     }
 
@@ -234,8 +234,8 @@ impl Board {
     }
 
     /// The squares of a seat's pawns, sorted: `None` for the base first, then the track by distance, then the home.
-    pub fn pawns(&self, seat: Seat) -> impl Iterator<Item = Option<Spot>> + Clone {
-        self.places(seat).iter().map(move |place| place.way().map(|way| self.spot(seat, way)))
+    pub fn pawns(&self, seat: Seat) -> impl Iterator<Item = Option<Square>> + Clone {
+        self.places(seat).iter().map(move |place| place.way().map(|way| self.square(seat, way)))
     }
 
     /// The distances of a seat's pawns outside the base, smallest first.
@@ -304,13 +304,13 @@ impl Board {
     }
 
     /// The owner of the pawn on a square, and its distance along the owner's way.
-    pub(super) fn on(&self, spot: Spot) -> Option<(Seat, u8)> {
-        self.all().find_map(|seat| self.owns(seat, spot))
+    pub(super) fn on(&self, square: Square) -> Option<(Seat, u8)> {
+        self.all().find_map(|seat| self.owns(seat, square))
     }
 
     /// The seat and the distance along its way, if the seat has a pawn on the square.
-    pub(super) fn owns(&self, seat: Seat, spot: Spot) -> Option<(Seat, u8)> {
-        let way = self.way(seat, spot)?;
+    pub(super) fn owns(&self, seat: Seat, square: Square) -> Option<(Seat, u8)> {
+        let way = self.way(seat, square)?;
         self.has_on(seat, Place::on_way(way)).then_some((seat, way))
     }
 
@@ -334,8 +334,8 @@ impl Board {
     /// Moves a pawn of the seat from its base to this square.
     ///
     /// Returns false if the base is empty, or the square is occupied or unreachable for the seat's pawns.
-    pub(super) fn set_up(&mut self, seat: Seat, spot: Spot) -> bool {
-        let way = self.way(seat, spot).filter(|_| self.on(spot).is_none() && self.has_base_pawn(seat));
+    pub(super) fn set_up(&mut self, seat: Seat, square: Square) -> bool {
+        let way = self.way(seat, square).filter(|_| self.on(square).is_none() && self.has_base_pawn(seat));
         if let Some(way) = way {
             self.put(seat, Place::BASE, Place::on_way(way));
         }

@@ -20,7 +20,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-pub use self::board::{BadSpot, Board, Spot};
+pub use self::board::{Board, InvalidSquare, Square};
 pub use self::cards::{Hand, Rank};
 pub use self::fact::Fact;
 pub use self::hands::Hands;
@@ -73,8 +73,8 @@ impl Keezen {
         self.position.board.outcome().or(limit)
     }
 
-    fn advance(&mut self, after: Seat, tell: &mut impl FnMut(Fact)) {
-        if self.position.advance(after, tell) {
+    fn advance(&mut self, after: Seat, emit: &mut impl FnMut(Fact)) {
+        if self.position.advance(after, emit) {
             self.cycle = self.cycle.saturating_add(1);
         }
     }
@@ -131,12 +131,12 @@ impl Game for Keezen {
         self.position.legal_moves(seat, out);
     }
 
-    fn play_unchecked(&mut self, seat: Seat, mv: Move, tell: &mut impl FnMut(Fact)) {
+    fn play_unchecked(&mut self, seat: Seat, mv: Move, emit: &mut impl FnMut(Fact)) {
         self.position.play(seat, mv);
         // K10
         self.turns_left -= 1;
         if self.outcome().is_none() {
-            self.advance(seat, tell);
+            self.advance(seat, emit);
         }
     }
 
@@ -166,9 +166,9 @@ impl Game for Keezen {
 }
 
 impl Chance for Keezen {
-    fn settle(&mut self, drawn: &[u16], tell: &mut impl FnMut(Fact)) {
-        self.position.shuffle(drawn, tell);
-        self.advance(self.position.dealer, tell);
+    fn settle(&mut self, drawn: &[u16], emit: &mut impl FnMut(Fact)) {
+        self.position.shuffle(drawn, emit);
+        self.advance(self.position.dealer, emit);
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::board::{Spot, number, spell_number};
+use super::board::{Square, number, spell_number};
 use super::cards::Rank;
 use crate::core::{MAX_SEATS, Seat};
 
@@ -25,16 +25,16 @@ pub enum Move {
         /// Neither a jack nor a king.
         card: Rank,
         /// The pawn.
-        pawn: Spot,
+        pawn: Square,
     },
     /// `7 t17 4 t30 3`: splits the seven steps between two pawns, in this order (K5).
     Split {
         /// The pawn that moves first.
-        first: Spot,
+        first: Square,
         /// Its steps, 1 to 6.
         steps: u8,
         /// The pawn that moves the remaining steps.
-        second: Spot,
+        second: Square,
     },
     /// `J t17 t40`: swaps two pawns (K4).
     Swap {
@@ -79,7 +79,7 @@ impl Move {
                 return spell_number(SEVEN - steps, out);
             }
             Move::Go { card, pawn } => (card, [Some(pawn), None]),
-            Move::Swap { own, other } => (Rank::Jack, [own, other].map(|square| Some(Spot::Track(square)))),
+            Move::Swap { own, other } => (Rank::Jack, [own, other].map(|square| Some(Square::Track(square)))),
         };
         out.write_str(card.name())?;
         places.into_iter().flatten().try_for_each(|place| {
@@ -123,7 +123,7 @@ fn read(text: &str) -> Option<Move> {
             Some(Move::Enter { card, partner })
         }
         (Rank::Jack, [Some(own), Some(other), None, ..]) => match (own.parse().ok()?, other.parse().ok()?) {
-            (Spot::Track(own), Spot::Track(other)) => Some(Move::Swap { own, other }),
+            (Square::Track(own), Square::Track(other)) => Some(Move::Swap { own, other }),
             _ => None,
         },
         (Rank::Jack | Rank::King, _) => None,

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use super::board::{Board, PAWNS, Place, Route, Spot};
+use super::board::{Board, PAWNS, Place, Route, Square};
 use super::cards::Rank;
 use super::moves::{Move, SEVEN};
 use crate::core::Seat;
@@ -75,7 +75,7 @@ impl Plays<'_> {
         board
             .ways(own)
             .filter(|&way| route.room(way) >= steps)
-            .try_for_each(|way| see(Move::Go { card, pawn: board.spot(own, way) }))
+            .try_for_each(|way| see(Move::Go { card, pawn: board.square(own, way) }))
     }
 
     fn backward(&self, see: &mut impl See) -> ControlFlow<()> {
@@ -83,7 +83,7 @@ impl Plays<'_> {
         board
             .ways(own)
             .filter(|&way| way < board.track() && route.is_open_behind(way, FOUR))
-            .try_for_each(|way| see(Move::Go { card: Rank::Four, pawn: board.spot(own, way) }))
+            .try_for_each(|way| see(Move::Go { card: Rank::Four, pawn: board.square(own, way) }))
     }
 
     /// K5. Generates splits without making the first leg: a pawn's range is a number, and the first leg only frees
@@ -94,7 +94,7 @@ impl Plays<'_> {
         let partner = board.partner(seat).filter(|_| lacks_one);
         let partner = partner.map(|partner| (partner, board.route(partner)));
         for from in board.ways(own) {
-            let first = board.spot(own, from);
+            let first = board.square(own, from);
             for steps in 1..=route.room(from).min(SEVEN - 1) {
                 let (to, rest) = (from + steps, SEVEN - steps);
                 let after = route.after(from, to);
@@ -102,12 +102,12 @@ impl Plays<'_> {
                 let others = board.ways(own).filter(|&way| way != from && way != to);
                 others
                     .filter(|&way| after.room(way) >= rest)
-                    .try_for_each(|way| see(Move::Split { first, steps, second: board.spot(own, way) }))?;
+                    .try_for_each(|way| see(Move::Split { first, steps, second: board.square(own, way) }))?;
                 if let Some((partner, route)) =
                     partner.filter(|_| from < board.track() && to >= board.track())
                 {
                     board.ways(partner).filter(|&way| route.room(way) >= rest).try_for_each(|way| {
-                        see(Move::Split { first, steps, second: board.spot(partner, way) })
+                        see(Move::Split { first, steps, second: board.square(partner, way) })
                     })?;
                 }
             }
@@ -118,8 +118,8 @@ impl Plays<'_> {
     /// K4
     fn swaps(&self, see: &mut impl See) -> ControlFlow<()> {
         let Plays { board, own, .. } = *self;
-        let square = |seat, way| match board.spot(seat, way) {
-            Spot::Track(square) | Spot::Home(_, square) => square,
+        let square = |seat, way| match board.square(seat, way) {
+            Square::Track(square) | Square::Home(_, square) => square,
         };
         for way in board.exposed(own) {
             for other in board.all().filter(|&other| other != own) {
@@ -149,8 +149,8 @@ impl Board {
                 self.step(seat, second, |way, _| way + SEVEN - steps);
             }
             Move::Swap { own, other } => {
-                let squares = [own, other].map(Spot::Track);
-                if let [Some((one, way)), Some((two, their_way))] = squares.map(|spot| self.on(spot)) {
+                let squares = [own, other].map(Square::Track);
+                if let [Some((one, way)), Some((two, their_way))] = squares.map(|square| self.on(square)) {
                     self.put(one, Place::on_way(way), Place::on_way(self.way_to(one, other)));
                     self.put(two, Place::on_way(their_way), Place::on_way(self.way_to(two, own)));
                 }
@@ -159,7 +159,7 @@ impl Board {
     }
 
     /// Moves the pawn on this square, which belongs to the seat or its partner, to another square of its way.
-    fn step(&mut self, seat: Seat, pawn: Spot, to: impl FnOnce(u8, u8) -> u8) {
+    fn step(&mut self, seat: Seat, pawn: Square, to: impl FnOnce(u8, u8) -> u8) {
         let team = [Some(seat), self.partner(seat)];
         if let Some((owner, way)) = team.into_iter().flatten().find_map(|owner| self.owns(owner, pawn)) {
             self.go(owner, Place::on_way(way), to(way, self.track()));
@@ -168,7 +168,7 @@ impl Board {
 
     /// Moves a pawn. A pawn on its destination returns to its base.
     fn go(&mut self, owner: Seat, from: Place, to: u8) {
-        if let Some((other, way)) = self.on(self.spot(owner, to)) {
+        if let Some((other, way)) = self.on(self.square(owner, to)) {
             self.put(other, Place::on_way(way), Place::BASE);
         }
         self.put(owner, from, Place::on_way(to));

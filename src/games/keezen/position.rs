@@ -94,25 +94,25 @@ impl Position {
     }
 
     /// Begins a cycle with these cards.
-    pub(super) fn shuffle(&mut self, numbers: &[u16], tell: &mut impl FnMut(Fact)) {
+    pub(super) fn shuffle(&mut self, numbers: &[u16], emit: &mut impl FnMut(Fact)) {
         self.stock = Stock::shuffled(self.board.seats(), numbers);
-        self.deal_out(tell);
+        self.deal_out(emit);
     }
 
-    fn deal_out(&mut self, tell: &mut impl FnMut(Fact)) {
+    fn deal_out(&mut self, emit: &mut impl FnMut(Fact)) {
         for _ in 0..DEALS[self.deal as usize] {
             for places in 1..=self.board.seats() {
                 let seat = self.board.left_of(self.dealer, places);
                 self.hands.of_mut(seat).take(self.stock.deal());
             }
         }
-        tell(Fact::Deal(self.hands));
+        emit(Fact::Deal(self.hands));
     }
 
     /// Determines the next seat to move after this seat (after the dealer if cards have just been dealt). Seats that
     /// cannot play hand in their cards (K7, K9), and new rounds begin when all hands are empty. Returns whether the
     /// cycle is over: then no seat is to move and the next dealer is about to deal.
-    pub(super) fn advance(&mut self, mut after: Seat, tell: &mut impl FnMut(Fact)) -> bool {
+    pub(super) fn advance(&mut self, mut after: Seat, emit: &mut impl FnMut(Fact)) -> bool {
         loop {
             let mut others = (1..=self.board.seats()).map(|places| self.board.left_of(after, places));
             let Some(seat) = others.find(|&seat| !self.hands.of(seat).is_empty()) else {
@@ -123,7 +123,7 @@ impl Position {
                     return true;
                 }
                 self.deal += 1;
-                self.deal_out(tell);
+                self.deal_out(emit);
                 after = self.dealer;
                 continue;
             };
@@ -135,7 +135,7 @@ impl Position {
             }
             hand.cards().iter().for_each(|&card| self.stock.put(card));
             *self.hands.of_mut(seat) = Hand::NONE;
-            tell(Fact::HandIn { seat, cards: hand });
+            emit(Fact::HandIn { seat, cards: hand });
             after = seat;
         }
     }

@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 use rustc_hash::FxBuildHasher;
 
 use super::Keezen;
-use super::board::{Board, PAWNS, Place, Spot};
+use super::board::{Board, PAWNS, Place, Square};
 use super::cards::{HAND, Hand, Rank};
 use super::position::Position;
 use crate::core::scene::{Depth, Layout, List, Names, Part, Row, Shape, Tone};
@@ -28,7 +28,7 @@ enum Item {
     ToMove(Seat),
     /// A pawn at the place of this number in its base.
     InBase(Seat, u8),
-    Pawn(Seat, Spot),
+    Pawn(Seat, Square),
     /// A card of a hand: seat, place, and unless it is hidden its rank and how many equal ones precede it.
     Card(Seat, usize, Option<(Rank, usize)>),
     /// A card of the pile, and whether it is the last one.
@@ -45,8 +45,8 @@ impl Item {
         let [kind, a, b, c, d] = match self {
             Item::ToMove(seat) => [0, seat.0, 0, 0, 0],
             Item::InBase(seat, n) => [1, seat.0, n, 0, 0],
-            Item::Pawn(seat, Spot::Track(square)) => [2, seat.0, square, 0, 0],
-            Item::Pawn(seat, Spot::Home(owner, square)) => [3, seat.0, owner.0, square, 0],
+            Item::Pawn(seat, Square::Track(square)) => [2, seat.0, square, 0, 0],
+            Item::Pawn(seat, Square::Home(owner, square)) => [3, seat.0, owner.0, square, 0],
             Item::Card(seat, n, None) => [4, seat.0, n as u8, 0, 0],
             Item::Card(seat, n, Some((rank, copy))) => [5, seat.0, n as u8, rank as u8, copy as u8],
             Item::OnPile(at, rank, is_last) => [6, at as u8, rank as u8, is_last.into(), 0],
@@ -133,10 +133,10 @@ impl Plan {
         (self.margin() + self.gap * x, self.margin() + self.gap * y)
     }
 
-    fn spot(&self, board: &Board, spot: Spot) -> (i16, i16) {
-        match spot {
-            Spot::Track(square) => self.at(self.spoke(square).0),
-            Spot::Home(seat, square) => {
+    fn square(&self, board: &Board, square: Square) -> (i16, i16) {
+        match square {
+            Square::Track(square) => self.at(self.spoke(square).0),
+            Square::Home(seat, square) => {
                 let entrance = (board.start_of(seat) + board.track() - 1) % board.track();
                 let ((x, y), (dx, dy)) = self.spoke(entrance);
                 let depth = i16::from(square) + 1;
@@ -209,22 +209,22 @@ fn drawn_ground(plan: &Plan, board: &Board) -> Vec<Shape> {
     let table = Part::rect(WIDTH, height, 30).fill(Tone::Board);
     let mut ground = vec![Shape::new(Depth::Board, "board", (WIDTH / 2, height / 2)).with(table)];
     let radius = plan.gap * 9 / 20;
-    for square in 0..board.track() {
-        let spot = Spot::Track(square);
-        let owner = board.all().find(|&seat| board.start_of(seat) == square);
+    for number in 0..board.track() {
+        let square = Square::Track(number);
+        let owner = board.all().find(|&seat| board.start_of(seat) == number);
         let line = owner.map_or((Tone::Faint, 2), |seat| (TONES[seat.index()], 8));
         ground.push(
-            Shape::new(Depth::Board, spot.to_string(), plan.spot(board, spot))
+            Shape::new(Depth::Board, square.to_string(), plan.square(board, square))
                 .with(Part::disc(radius).fill(Tone::Light).line(line.0, line.1))
-                .with(Part::text(plan.gap / 3, square.to_string()).fill(Tone::Faint)),
+                .with(Part::text(plan.gap / 3, number.to_string()).fill(Tone::Faint)),
         );
     }
-    for (seat, square) in board.all().flat_map(|seat| (0..PAWNS as u8).map(move |square| (seat, square))) {
-        let spot = Spot::Home(seat, square);
+    for (seat, number) in board.all().flat_map(|seat| (0..PAWNS as u8).map(move |number| (seat, number))) {
+        let square = Square::Home(seat, number);
         ground.push(
-            Shape::new(Depth::Board, spot.to_string(), plan.spot(board, spot))
+            Shape::new(Depth::Board, square.to_string(), plan.square(board, square))
                 .with(Part::disc(radius).fill(Tone::Paper).line(TONES[seat.index()], 4))
-                .with(Part::text(plan.gap / 3, format!("h{square}")).fill(Tone::Faint)),
+                .with(Part::text(plan.gap / 3, format!("h{number}")).fill(Tone::Faint)),
         );
     }
     for seat in board.all() {
@@ -251,12 +251,13 @@ fn drawn_ground(plan: &Plan, board: &Board) -> Vec<Shape> {
 fn layout(plan: &Plan, board: &Board) -> Arc<Layout> {
     static BY_SEATS: [OnceLock<Arc<Layout>>; MAX_SEATS + 1] = [const { OnceLock::new() }; MAX_SEATS + 1];
     let new = || {
-        let track = (0..board.track()).map(|square| plan.spot(board, Spot::Track(square))).collect();
+        let track = (0..board.track()).map(|square| plan.square(board, Square::Track(square))).collect();
         let mut layout = Layout::default();
         layout.rows.push(Row { names: Names::Numbered("t".to_owned()), places: track });
         for (index, seat) in board.all().enumerate() {
             let base = (0..PAWNS as i16).map(|n| plan.base(board, seat, n)).collect();
-            let home = (0..PAWNS as u8).map(|square| plan.spot(board, Spot::Home(seat, square))).collect();
+            let home =
+                (0..PAWNS as u8).map(|square| plan.square(board, Square::Home(seat, square))).collect();
             let hand = (0..HAND).map(|n| plan.hand(board, seat, n)).collect();
             let first = layout.rows.len();
             layout.rows.extend([
@@ -293,14 +294,14 @@ fn to_move(plan: &Plan, board: &Board, seat: Seat) -> Arc<Shape> {
 
 /// The pawns of a seat.
 fn pawns(plan: &Plan, board: &Board, seat: Seat, all: u32) -> Group {
-    let in_base = (0..).zip(board.pawns(seat)).filter(|(_, spot)| spot.is_none()).map(|(n, _)| {
+    let in_base = (0..).zip(board.pawns(seat)).filter(|(_, square)| square.is_none()).map(|(n, _)| {
         shared(board, Item::InBase(seat, n), || {
             plan.pawn(seat, &format!("base-{n}"), plan.base(board, seat, n.into()))
         })
     });
-    let others = board.pawns(seat).flatten().map(|spot| {
-        let pawn = || plan.pawn(seat, &spot.to_string(), plan.spot(board, spot));
-        shared(board, Item::Pawn(seat, spot), pawn)
+    let others = board.pawns(seat).flatten().map(|square| {
+        let pawn = || plan.pawn(seat, &square.to_string(), plan.square(board, square));
+        shared(board, Item::Pawn(seat, square), pawn)
     });
     in_base.chain(others).map(|pawn| SeenShape::by(all, pawn)).collect()
 }

@@ -25,10 +25,10 @@ string_schema!(
     "A card and its effect: `K enter`, `A enter 2` (a pawn of seat 2), `5 t17` or `2 h0.1` (the pawn there), \
      `7 t17 4 t30 3` (two pawns and their steps), `J t17 t40` (the own pawn and the other).",
     {
-        let spot = format!("({TRACK}|{HOME})");
-        let splits: Vec<String> = (1..7).map(|steps| format!("{steps} {spot} {}", 7 - steps)).collect();
+        let square = format!("({TRACK}|{HOME})");
+        let splits: Vec<String> = (1..7).map(|steps| format!("{steps} {square} {}", 7 - steps)).collect();
         let splits = splits.join("|");
-        format!("^([KA] enter( [0-5])?|([2-9]|10|Q|A) {spot}|7 {spot} ({splits})|J {TRACK} {TRACK})$")
+        format!("^([KA] enter( [0-5])?|([2-9]|10|Q|A) {square}|7 {square} ({splits})|J {TRACK} {TRACK})$")
     }
 );
 

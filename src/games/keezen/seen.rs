@@ -48,7 +48,7 @@ struct Unchecked {
 }
 
 /// The text of a pawn's square; `None` in the base.
-struct Pawn(Option<super::Spot>);
+struct Pawn(Option<super::Square>);
 
 impl<'de> Deserialize<'de> for Pawn {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Pawn, D::Error> {
@@ -56,7 +56,7 @@ impl<'de> Deserialize<'de> for Pawn {
         if text == "base" {
             return Ok(Pawn(None));
         }
-        text.parse().map(|spot| Pawn(Some(spot))).map_err(de::Error::custom)
+        text.parse().map(|square| Pawn(Some(square))).map_err(de::Error::custom)
     }
 }
 
@@ -81,7 +81,7 @@ impl TryFrom<Unchecked> for Seen {
             hands.collect::<Option<_>>().ok_or("`hands` has the seats of the game")?;
 
         for (owner, pawns) in (0..).map(Seat).zip(&pawns) {
-            if !pawns.iter().filter_map(|pawn| pawn.0).all(|spot| board.set_up(owner, spot)) {
+            if !pawns.iter().filter_map(|pawn| pawn.0).all(|square| board.set_up(owner, square)) {
                 return Err("two pawns stand on one square, or one where its seat cannot go");
             }
         }

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Serialize, Serializer};
 
 use super::Keezen;
-use super::board::{Board, PAWNS, SIDE, Spot};
+use super::board::{Board, PAWNS, SIDE, Square};
 use super::cards::{Hand, Rank};
 use super::hands::Hands;
 use super::position::Position;
@@ -124,12 +124,12 @@ impl<I: Iterator<Item: Serialize> + Clone> Serialize for List<I> {
 
 /// The place of a pawn.
 #[derive(Clone, Copy)]
-pub(super) struct Pawn(Option<Spot>);
+pub(super) struct Pawn(Option<Square>);
 
 impl Serialize for Pawn {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.0 {
-            Some(spot) => serializer.collect_str(&spot),
+            Some(square) => serializer.collect_str(&square),
             None => serializer.serialize_str("base"),
         }
     }
@@ -153,7 +153,7 @@ pub(super) fn draw(game: &Keezen, viewer: Viewer, f: &mut fmt::Formatter<'_>) ->
         for square in row..row + SIDE {
             let is_start = board.all().any(|seat| board.start_of(seat) == square);
             let [left, right] = if is_start { ['[', ']'] } else { [' ', ' '] };
-            match board.on(Spot::Track(square)) {
+            match board.on(Square::Track(square)) {
                 Some((seat, _)) => write!(f, "{left}{seat}{right}")?,
                 None => write!(f, "{left}.{right}")?,
             }
@@ -164,7 +164,7 @@ pub(super) fn draw(game: &Keezen, viewer: Viewer, f: &mut fmt::Formatter<'_>) ->
         let base = board.pawns(seat).filter(Option::is_none).count();
         write!(f, "seat {seat}: base {base}, home ")?;
         for square in 0..PAWNS as u8 {
-            let pawn = board.on(Spot::Home(seat, square));
+            let pawn = board.on(Square::Home(seat, square));
             f.write_str(if pawn.is_some() { "o" } else { "." })?;
         }
         write!(f, ", cards {}", hand.len())?;

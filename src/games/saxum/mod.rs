@@ -91,9 +91,9 @@ impl Saxum {
     }
 
     /// Ends the turn of a player without a possible action (S6).
-    fn pass_if_stuck(&mut self, tell: &mut impl FnMut(Fact)) {
+    fn pass_if_stuck(&mut self, emit: &mut impl FnMut(Fact)) {
         if self.position.is_stuck() {
-            tell(Fact::Pass { seat: self.position.to_move });
+            emit(Fact::Pass { seat: self.position.to_move });
             self.end_turn();
         }
     }
@@ -162,11 +162,11 @@ impl Game for Saxum {
         self.position.legal_moves(out);
     }
 
-    fn play_unchecked(&mut self, _: Seat, mv: Move, tell: &mut impl FnMut(Fact)) {
+    fn play_unchecked(&mut self, _: Seat, mv: Move, emit: &mut impl FnMut(Fact)) {
         if self.position.play(mv) {
             self.end_turn();
         } else {
-            self.pass_if_stuck(tell);
+            self.pass_if_stuck(emit);
         }
     }
 
@@ -188,10 +188,10 @@ impl Game for Saxum {
 }
 
 impl Chance for Saxum {
-    fn settle(&mut self, drawn: &[u16], tell: &mut impl FnMut(Fact)) {
+    fn settle(&mut self, drawn: &[u16], emit: &mut impl FnMut(Fact)) {
         self.position.dice.lay(drawn);
-        tell(Fact::Roll { seat: self.position.to_move, dice: self.position.dice.faces() });
-        self.pass_if_stuck(tell);
+        emit(Fact::Roll { seat: self.position.to_move, dice: self.position.dice.faces() });
+        self.pass_if_stuck(emit);
     }
 }
 

@@ -121,14 +121,14 @@ impl Game for XeQueo {
         self.position.legal_moves(seat, out);
     }
 
-    fn play_unchecked(&mut self, seat: Seat, mv: Move, tell: &mut impl FnMut(Fact)) {
+    fn play_unchecked(&mut self, seat: Seat, mv: Move, emit: &mut impl FnMut(Fact)) {
         if let Move::Move(pawn, to) = mv {
             self.log.push(pawn, to);
         }
         if let Some(round) = self.position.play(seat, mv) {
             self.log.clear();
             self.last_round = Some(round);
-            tell(Fact::Round(round));
+            emit(Fact::Round(round));
         }
     }
 
@@ -154,10 +154,10 @@ impl Game for XeQueo {
 }
 
 impl Chance for XeQueo {
-    fn settle(&mut self, drawn: &[u16], tell: &mut impl FnMut(Fact)) {
+    fn settle(&mut self, drawn: &[u16], emit: &mut impl FnMut(Fact)) {
         let pawns = Pawns::on(std::array::from_fn(|pawn| Square::numbered(drawn[pawn])));
         self.position.pawns = Some(pawns);
-        tell(Fact::Setup { pawns });
+        emit(Fact::Setup { pawns });
     }
 }
 

@@ -47,7 +47,7 @@ fn body(pawn: Pawn, radius: i16) -> [Part; 2] {
 }
 
 /// How the previous round ended, in words.
-fn told(round: &Round) -> String {
+fn end_of_round(round: &Round) -> String {
     let (winner, loser) = (round.winner, 1 - round.winner.0);
     let [zero, one] = round.choices;
     let how = match round.reason {
@@ -163,7 +163,7 @@ pub(super) fn scene(game: &XeQueo, viewer: Viewer) -> Scene {
         }
     }
     if let Some(round) = &game.last_round {
-        scene.say(told(round));
+        scene.say(end_of_round(round));
     }
     scene
 }

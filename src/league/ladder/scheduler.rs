@@ -45,11 +45,11 @@ impl Scheduler for LadderScheduler {
             let member = &mut ladder.members[player.index()];
             // A program that fails before the first move would fail in the next match too.
             let (exclude, why) = if member.is_program && is_its_fault && report.decisions == 0 {
-                (Some(member.conduct.exclude(now)), "it does not start".to_owned())
+                (Some(member.exclusion.exclude(now)), "it does not start".to_owned())
             } else {
                 let code = report.faults[seat].iter().last().map_or("", |(code, _)| code.as_str());
                 let why = format!("its last matches ended by its faults, the last one by `{code}`");
-                (member.conduct.ended(is_its_fault, now), why)
+                (member.exclusion.ended(is_its_fault, now), why)
             };
             if let Some(until) = exclude {
                 ladder.matchmaker.exclude(player, until);
@@ -155,7 +155,7 @@ impl SetScheduler for LadderScheduler {
             let mut ladder = self.0.lock();
             let now = ladder.now();
             for &player in running.iter().flat_map(|running| running.lineup.seats()) {
-                let until = ladder.members[player.index()].conduct.exclude(now);
+                let until = ladder.members[player.index()].exclusion.exclude(now);
                 ladder.matchmaker.exclude(player, until);
                 let pause =
                     humantime::format_duration(Duration::from_secs((until - now) / 1_000_000)).to_string();

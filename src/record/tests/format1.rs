@@ -233,11 +233,11 @@ fn sentences_are_rejected_in_new_records() {
 #[test]
 fn a_replay_uses_the_limits_of_the_record() {
     // With room for 21 strays the 21st is no fault.
-    let mut scribe = Scribe::play("forfeit");
+    let mut recorder = MatchRecorder::play("forfeit");
     for _ in 0..21 {
-        scribe.tell(Event::Stray { seat: Seat(0), code: ErrorCode::OutOfState, message: "" });
+        recorder.handle(Event::Stray { seat: Seat(0), code: ErrorCode::OutOfState, message: "" });
     }
-    let record = scribe.sealed();
+    let record = recorder.sealed();
     assert_eq!(verify(&record), []);
     let (forged, _) = forged(&record, "record", "\"strays\":20", "\"strays\":21");
     assert!(

@@ -15,13 +15,13 @@ use serde_json::json;
 use crate::core::chance::Seed;
 use crate::core::clock::Tick;
 use crate::core::{Catalog, Seat, Seating, hex};
-use crate::record::{self, Difference, Film, RecordEntry, Replay, Seal, add_bots, seal};
+use crate::record::{self, Difference, Playback, RecordEntry, Replay, Seal, add_bots, seal};
 use crate::referee::{
     AbortReason, Detail, Event, Header, Leg, Limits, Match, Opening, SeatHeader, Setup, Stamp, Wants,
 };
 
 /// A match of checkers that is being recorded. Every step takes 10 ms.
-struct Scribe {
+struct MatchRecorder {
     play: Match,
     at: u64,
 }
@@ -29,28 +29,28 @@ struct Scribe {
 /// Verifies a record as a whole and step by step.
 fn verify(record: &[u8]) -> Vec<Difference> {
     let differences = record::verify(record, &Catalog::default());
-    let film = Film::verified(record, &Catalog::default()).and_then(|mut film| {
-        while film.step()?.is_some() {}
+    let playback = Playback::verified(record, &Catalog::default()).and_then(|mut playback| {
+        while playback.step()?.is_some() {}
         Ok(())
     });
-    assert_eq!(film.err().as_ref(), differences.first());
+    assert_eq!(playback.err().as_ref(), differences.first());
     differences
 }
 
-impl Scribe {
+impl MatchRecorder {
     /// A match in which both are ready.
-    fn play(on_fault: &str) -> Scribe {
-        let mut scribe = Scribe::open(on_fault);
-        scribe.tell(Event::Ready { seat: Seat(0), nonce: Some("00ff") });
-        scribe.tell(Event::Ready { seat: Seat(1), nonce: None });
-        scribe
+    fn play(on_fault: &str) -> MatchRecorder {
+        let mut recorder = MatchRecorder::open(on_fault);
+        recorder.handle(Event::Ready { seat: Seat(0), nonce: Some("00ff") });
+        recorder.handle(Event::Ready { seat: Seat(1), nonce: None });
+        recorder
     }
 
-    fn open(on_fault: &str) -> Scribe {
-        Scribe::open_with(on_fault, Opening::None)
+    fn open(on_fault: &str) -> MatchRecorder {
+        MatchRecorder::open_with(on_fault, Opening::None)
     }
 
-    fn open_with(on_fault: &str, opening: Opening) -> Scribe {
+    fn open_with(on_fault: &str, opening: Opening) -> MatchRecorder {
         let rules = Catalog::default().find("checkers").unwrap();
         let seating = Seating::new(2, 2);
         let options = serde_json::value::to_raw_value(&json!({ "turn_limit": 6 })).unwrap();
@@ -80,12 +80,12 @@ impl Scribe {
         let header = Arc::new(header);
         let setup =
             Setup { header, seating, seed, salt, leg: Leg::Only, open_id: None, wants, watched: None };
-        let mut scribe = Scribe { play: Match::open(setup, table), at: 0 };
-        scribe.flush();
-        scribe
+        let mut recorder = MatchRecorder { play: Match::open(setup, table), at: 0 };
+        recorder.flush();
+        recorder
     }
 
-    fn tell(&mut self, event: Event<'_>) {
+    fn handle(&mut self, event: Event<'_>) {
         self.at += 10_000;
         self.play.handle(Stamp { at: Tick(self.at), lag: self.at / 10 }, event);
         self.flush();
@@ -100,7 +100,7 @@ impl Scribe {
     fn answer(&mut self, seat: u8, text: &str) {
         let turn = self.play.open_request(Seat(seat)).unwrap();
         let info = Some(r#"{"depth":3}"#).filter(|_| seat == 0);
-        self.tell(Event::Answer { seat: Seat(seat), turn: turn.into(), text, offer_draw: seat == 1, info });
+        self.handle(Event::Answer { seat: Seat(seat), turn: turn.into(), text, offer_draw: seat == 1, info });
     }
 
     fn sealed(self) -> Vec<u8> {
@@ -113,64 +113,64 @@ impl Scribe {
 
 /// Ends by the turn limit, after retries, strays, offers and info.
 fn eventful() -> Vec<u8> {
-    let mut scribe = Scribe::play("retry=2");
-    scribe.answer(0, "11-15");
-    scribe.answer(1, "1-1");
-    scribe.tell(Event::Stray { seat: Seat(0), code: ErrorCode::UnknownType, message: "no" });
-    scribe.answer(1, "22-18");
-    scribe.tell(Event::Broken {
+    let mut recorder = MatchRecorder::play("retry=2");
+    recorder.answer(0, "11-15");
+    recorder.answer(1, "1-1");
+    recorder.handle(Event::Stray { seat: Seat(0), code: ErrorCode::UnknownType, message: "no" });
+    recorder.answer(1, "22-18");
+    recorder.handle(Event::Broken {
         seat: Seat(0),
         turn: None,
         code: FaultCode::Malformed,
         detail: &Detail::NotAnObject,
     });
-    scribe.answer(0, "15x22");
-    scribe.answer(1, "25x18");
-    scribe.answer(0, "12-16");
-    scribe.answer(1, "29-25");
-    scribe.sealed()
+    recorder.answer(0, "15x22");
+    recorder.answer(1, "25x18");
+    recorder.answer(0, "12-16");
+    recorder.answer(1, "29-25");
+    recorder.sealed()
 }
 
 /// Begins with an opening; ends by a resignation.
 fn opened(opening: Opening) -> Vec<u8> {
-    let mut scribe = Scribe::open_with("forfeit", opening);
-    scribe.tell(Event::Ready { seat: Seat(1), nonce: None });
-    scribe.tell(Event::Ready { seat: Seat(0), nonce: Some("00ff") });
-    scribe.tell(Event::Resign(Seat(1)));
-    scribe.sealed()
+    let mut recorder = MatchRecorder::open_with("forfeit", opening);
+    recorder.handle(Event::Ready { seat: Seat(1), nonce: None });
+    recorder.handle(Event::Ready { seat: Seat(0), nonce: Some("00ff") });
+    recorder.handle(Event::Resign(Seat(1)));
+    recorder.sealed()
 }
 
 /// Ends by a timeout.
 fn timed_out() -> Vec<u8> {
-    let mut scribe = Scribe::play("forfeit");
-    scribe.answer(0, "11-15");
-    scribe.at += 1_400_000;
-    scribe.tell(Event::Tick);
-    scribe.sealed()
+    let mut recorder = MatchRecorder::play("forfeit");
+    recorder.answer(0, "11-15");
+    recorder.at += 1_400_000;
+    recorder.handle(Event::Tick);
+    recorder.sealed()
 }
 
 /// The referee plays for seat 1.
 fn played_on() -> Vec<u8> {
-    let mut scribe = Scribe::play("random");
-    scribe.tell(Event::Gone {
+    let mut recorder = MatchRecorder::play("random");
+    recorder.handle(Event::Gone {
         seat: Seat(1),
         code: FaultCode::Exited,
         detail: &Detail::Signal { signal: 9, held_pipe: false },
     });
-    scribe.answer(0, "11-15");
-    scribe.answer(0, "1-1");
-    scribe.tell(Event::Abort(&AbortReason::Interrupted));
-    scribe.sealed()
+    recorder.answer(0, "11-15");
+    recorder.answer(0, "1-1");
+    recorder.handle(Event::Abort(&AbortReason::Interrupted));
+    recorder.sealed()
 }
 
 /// Another process takes seat 0, and is not ready in time.
 fn restarted() -> Vec<u8> {
-    let mut scribe = Scribe::open("forfeit");
-    scribe.tell(Event::Restart { seat: Seat(0), ready_ms: 700, wants: Wants::default() });
-    scribe.tell(Event::Ready { seat: Seat(1), nonce: None });
-    scribe.at += 1_000_000;
-    scribe.tell(Event::Tick);
-    scribe.sealed()
+    let mut recorder = MatchRecorder::open("forfeit");
+    recorder.handle(Event::Restart { seat: Seat(0), ready_ms: 700, wants: Wants::default() });
+    recorder.handle(Event::Ready { seat: Seat(1), nonce: None });
+    recorder.at += 1_000_000;
+    recorder.handle(Event::Tick);
+    recorder.sealed()
 }
 
 fn lines(record: &[u8]) -> Vec<String> {
@@ -217,14 +217,14 @@ fn a_fresh_record_verifies() {
 
 #[test]
 fn an_overlong_move_is_recorded_truncated() {
-    let mut scribe = Scribe::play("retry=4");
+    let mut recorder = MatchRecorder::play("retry=4");
     let whole = "\u{1}\u{e9}".repeat(limits::MOVE / 2);
     for rest in ["", "1", "....", &"x".repeat(limits::LINE_FROM_BOT / 2)] {
-        scribe.answer(0, &format!("{whole}{rest}"));
+        recorder.answer(0, &format!("{whole}{rest}"));
     }
-    scribe.answer(0, "11-15");
-    scribe.tell(Event::Resign(Seat(1)));
-    let record = scribe.sealed();
+    recorder.answer(0, "11-15");
+    recorder.handle(Event::Resign(Seat(1)));
+    let record = recorder.sealed();
     let cut = format!("{whole}...");
     let moves = record::lines(&record).filter_map(|line| match line.unwrap().entry {
         RecordEntry::Answer(answer) => Some(answer.text.into_owned()),

@@ -10,16 +10,16 @@ use crate::referee::Event;
 fn played() -> Rig {
     let mut rig = RigSetup::checkers().play();
     rig.moves("11-15 22-18 15x22 25x18");
-    rig.heard(0);
-    rig.heard(1);
+    rig.received(0);
+    rig.received(1);
     rig
 }
 
-/// Seat 0 was told this, and nothing came of it: it still has to answer request 2.
+/// Seat 0 got this error and nothing changed: it still has to answer request 2.
 fn assert_only_told(rig: &mut Rig, code: &str, strays: usize) {
     assert_eq!(rig.errors(0), [code]);
     assert_eq!(rig.request(0), 2);
-    assert!(rig.heard(1).is_empty());
+    assert!(rig.received(1).is_empty());
     assert!(rig.faults(0).is_empty());
     assert_eq!(rig.recorded("stray").len(), strays);
     assert_eq!(rig.play.decisions(), 4);
@@ -32,7 +32,7 @@ fn an_answer_to_an_earlier_request_is_stale_and_no_more() {
         rig.answer_to(0, turn, "12-16");
         assert_only_told(&mut rig, "stale", 0);
     }
-    rig.tell(Event::AcceptDraw { seat: Seat(0), turn: 1 });
+    rig.handle(Event::AcceptDraw { seat: Seat(0), turn: 1 });
     assert_only_told(&mut rig, "stale", 0);
     rig.broken(0, Some(1), FaultCode::Malformed);
     assert_only_told(&mut rig, "stale", 0);
@@ -62,7 +62,7 @@ fn the_error_names_the_closed_and_the_open_request() {
 fn a_second_answer_to_a_request_is_stale() {
     let mut rig = played();
     rig.answer(0, "12-16");
-    rig.heard(0);
+    rig.received(0);
     rig.answer_to(0, 2, "12-16");
     assert_eq!(rig.errors(0), ["stale"]);
     assert!(rig.is_asked(1));
@@ -73,7 +73,7 @@ fn a_late_answer_is_never_taken_for_the_next_request() {
     let mut rig = RigSetup::checkers_at("B:WK32:BK1").clock(100, 0, 0).on_fault("random").play();
     rig.wait(200_000).tick();
     rig.step(1);
-    rig.heard(0);
+    rig.received(0);
     let before = rig.play.decisions();
     rig.answer_to(0, 0, "1-5");
     assert_eq!(rig.errors(0), ["stale"]);

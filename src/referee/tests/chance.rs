@@ -11,7 +11,7 @@ use crate::referee::Event;
 fn played(plan: RigSetup, nonces: [&str; 2]) -> Rig {
     let mut rig = plan.open();
     for (seat, nonce) in (0..).map(Seat).zip(nonces) {
-        rig.tell(Event::Ready { seat, nonce: Some(nonce) });
+        rig.handle(Event::Ready { seat, nonce: Some(nonce) });
     }
     rig
 }
@@ -23,7 +23,7 @@ fn drawn(rig: &Rig) -> Vec<Value> {
 #[test]
 fn draws_can_be_computed_from_start_and_reveal() {
     let mut rig = played(RigSetup::toy(2, 2, "sdo"), ["00ff", ""]);
-    let start = rig.heard(1)[0].clone();
+    let start = rig.received(1)[0].clone();
     rig.moves("step1 step1");
     rig.resign(0);
     let reveal = rig.last(1, "end")["reveal"].clone();
@@ -71,10 +71,10 @@ fn seats_see_their_part_of_a_deal_and_the_record_all() {
     let mut rig = RigSetup::toy(3, 3, "sao").play();
     let all: Vec<u64> = serde_json::from_value(drawn(&rig)[0].clone()).unwrap();
     for seat in 0..3 {
-        let heard = rig.heard(seat);
+        let received = rig.received(seat);
         let card = all[usize::from(seat)];
-        assert_eq!(events(&heard), [&json!({"kind": "dealt", "card": card})]);
-        assert_eq!(heard.last().unwrap()["view"]["card"], card);
+        assert_eq!(events(&received), [&json!({"kind": "dealt", "card": card})]);
+        assert_eq!(received.last().unwrap()["view"]["card"], card);
     }
     assert_eq!(rig.recorded("event")[0]["event"]["card"], json!(all[..6]));
 }
@@ -82,10 +82,10 @@ fn seats_see_their_part_of_a_deal_and_the_record_all() {
 #[test]
 fn draws_come_before_the_request_that_needs_them() {
     let mut rig = RigSetup::toy(2, 2, "do").play();
-    let heard = rig.heard(0);
-    assert_eq!((&heard[0]["event"]["kind"], &heard[1]["type"]), (&json!("roll"), &json!("turn")));
+    let received = rig.received(0);
+    assert_eq!((&received[0]["event"]["kind"], &received[1]["type"]), (&json!("roll"), &json!("turn")));
     rig.moves("step1 step1");
-    assert_eq!(events(&rig.heard(0)).last().unwrap()["kind"], "roll");
+    assert_eq!(events(&rig.received(0)).last().unwrap()["kind"], "roll");
     assert_eq!(drawn(&rig).len(), 2);
 }
 

@@ -121,7 +121,7 @@ fn a_late_answer_is_a_timeout_without_a_tick() {
     let mut rig = timed(100, 0, 0);
     rig.wait(121 * MS).answer(0, "1-5");
     assert_eq!(rig.why(), ("fault", "timeout"));
-    assert_eq!(types(&rig.heard(0)), ["turn", "error", "end"]);
+    assert_eq!(types(&rig.received(0)), ["turn", "error", "end"]);
     assert_eq!(rig.recorded("answer").len(), 1, "what came too late is recorded too");
 }
 

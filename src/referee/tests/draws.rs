@@ -12,20 +12,20 @@ fn played() -> Rig {
 
 fn accept(rig: &mut Rig, seat: u8) {
     let turn = rig.request(seat);
-    rig.tell(Event::AcceptDraw { seat: Seat(seat), turn: turn.into() });
+    rig.handle(Event::AcceptDraw { seat: Seat(seat), turn: turn.into() });
 }
 
 #[test]
 fn an_offer_is_an_event_and_shown_to_the_opponent() {
     let mut rig = played();
     rig.offer(0, "11-15");
-    let heard = rig.heard(1);
-    assert_eq!(types(&heard), ["event", "event", "turn"]);
-    assert_eq!(events(&heard)[0], &json!({"kind": "move", "seat": 0, "move": "11-15"}));
-    assert_eq!(events(&heard)[1], &json!({"kind": "draw_offered", "seat": 0}));
-    assert_eq!(heard[2]["draw_offered"], true);
+    let received = rig.received(1);
+    assert_eq!(types(&received), ["event", "event", "turn"]);
+    assert_eq!(events(&received)[0], &json!({"kind": "move", "seat": 0, "move": "11-15"}));
+    assert_eq!(events(&received)[1], &json!({"kind": "draw_offered", "seat": 0}));
+    assert_eq!(received[2]["draw_offered"], true);
     rig.answer(1, "22-18");
-    assert_eq!(events(&rig.heard(0))[1], &json!({"kind": "draw_offered", "seat": 0}));
+    assert_eq!(events(&rig.received(0))[1], &json!({"kind": "draw_offered", "seat": 0}));
 }
 
 #[test]
@@ -80,7 +80,7 @@ fn accepting_without_an_offer_leaves_the_request_open() {
 #[test]
 fn accepting_while_the_opponent_thinks_is_an_error() {
     let mut rig = played();
-    rig.tell(Event::AcceptDraw { seat: Seat(1), turn: 0 });
+    rig.handle(Event::AcceptDraw { seat: Seat(1), turn: 0 });
     assert_eq!(rig.errors(1), ["out_of_state"]);
 }
 
@@ -119,16 +119,16 @@ fn an_offer_with_a_move_that_ends_the_match_is_ignored() {
     rig.moves("10-14 23-18");
     rig.offer(0, "14x23");
     assert_eq!(rig.why(), ("rules", "no_pieces"));
-    assert_eq!(events(&rig.heard(1)).last().unwrap()["kind"], "move");
+    assert_eq!(events(&rig.received(1)).last().unwrap()["kind"], "move");
 }
 
 #[test]
 fn an_offer_in_a_game_without_draws_by_agreement_is_ignored() {
     let mut rig = RigSetup::toy(2, 2, "o").play();
     rig.offer(0, "step1");
-    let heard = rig.heard(1);
-    assert_eq!(types(&heard), ["event", "turn"]);
-    assert_eq!(heard[1].get("draw_offered"), None);
+    let received = rig.received(1);
+    assert_eq!(types(&received), ["event", "turn"]);
+    assert_eq!(received[1].get("draw_offered"), None);
     accept(&mut rig, 1);
     assert_eq!(rig.errors(1), ["no_offer"]);
 }
@@ -149,7 +149,7 @@ fn a_bot_may_resign_in_answer_to_a_request() {
     assert_eq!(rig.why(), ("resignation", "resignation"));
     assert_eq!(rig.ranks(), [2, 1]);
     assert!(rig.ending().fault.is_none() && rig.faults(0).is_empty());
-    assert_eq!(types(&rig.heard(1)), ["end"]);
+    assert_eq!(types(&rig.received(1)), ["end"]);
 }
 
 #[test]

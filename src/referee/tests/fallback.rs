@@ -23,8 +23,8 @@ fn fallbacks(rig: &Rig) -> Vec<String> {
 
 #[test]
 fn the_referee_moves_for_a_faulty_answer_and_the_match_goes_on() {
-    type Misdeed = fn(&mut Rig);
-    let misdeeds: [(&str, Misdeed); 5] = [
+    type FaultyAction = fn(&mut Rig);
+    let misdeeds: [(&str, FaultyAction); 5] = [
         ("illegal_move", |rig| rig.answer(0, "1-1")),
         ("malformed", |rig| rig.broken(0, None, FaultCode::Malformed)),
         ("line_too_long", |rig| rig.broken(0, None, FaultCode::LineTooLong)),
@@ -36,7 +36,7 @@ fn the_referee_moves_for_a_faulty_answer_and_the_match_goes_on() {
         misbehave(&mut rig);
         assert_eq!(rig.faults(0), [(code, 1)]);
         assert_eq!(fallbacks(&rig).len(), 1);
-        assert_eq!(types(&rig.heard(1)), ["event", "turn"], "{code}");
+        assert_eq!(types(&rig.received(1)), ["event", "turn"], "{code}");
         rig.step(1);
         assert!(rig.is_asked(0), "{code}: the bot plays on");
     }
@@ -148,8 +148,8 @@ fn a_bot_that_does_not_start_is_replaced_and_gets_the_end() {
     while !rig.is_over() {
         rig.step(0);
     }
-    let heard = rig.heard(1);
-    let kinds = types(&heard);
+    let received = rig.received(1);
+    let kinds = types(&received);
     assert!(!kinds.contains(&"turn"));
     assert_eq!(kinds.last(), Some(&"end"));
 }
@@ -159,7 +159,7 @@ fn a_bot_that_did_not_start_has_nothing_to_resign() {
     let mut rig = RigSetup::checkers().on_fault("random").open();
     rig.ready(0);
     rig.wait(5001 * MS).tick();
-    rig.heard(1);
+    rig.received(1);
     rig.resign(1);
     rig.ready(1);
     assert_eq!(rig.errors(1), ["out_of_state", "out_of_state"]);
@@ -185,7 +185,7 @@ fn a_resignation_is_no_fault_and_ends_the_match() {
 fn strays_without_a_request_are_counted_and_cost_no_move() {
     let mut rig = played();
     for _ in 0..42 {
-        rig.tell(Event::Stray { seat: Seat(1), code: ErrorCode::UnknownType, message: "no such message" });
+        rig.handle(Event::Stray { seat: Seat(1), code: ErrorCode::UnknownType, message: "no such message" });
     }
     assert_eq!(rig.faults(1), [("protocol", 1)], "one fault a match");
     rig.step(0);
@@ -200,7 +200,7 @@ fn a_draw_offer_with_a_refused_move_is_void() {
     assert_eq!(rig.last(1, "turn").get("draw_offered"), None);
 }
 
-/// A bot of another match could not be heard meanwhile.
+/// A bot of another match could not be received meanwhile.
 #[test]
 fn at_most_64_moves_are_made_before_yielding() {
     let mut rig = RigSetup::toy(3, 3, "o").set("goal", 250).set("turn_limit", 300).on_fault("random").play();
@@ -213,7 +213,7 @@ fn at_most_64_moves_are_made_before_yielding() {
         assert!(!rig.is_over());
         assert_eq!(rig.deadline(), Some(rig.at), "there is more to do at once");
         rig.wait(5);
-        rig.tell(Event::Expire(Seat(0)));
+        rig.handle(Event::Expire(Seat(0)));
         rig.ready(0);
         rig.wait(5).tick();
     }

@@ -33,7 +33,7 @@ fn an_illegal_move_forfeits() {
         let mut rig = played();
         rig.answer(0, text);
         assert_lost_by(&mut rig, "illegal_move");
-        assert_eq!(types(&rig.heard(0)), ["turn", "error", "end"]);
+        assert_eq!(types(&rig.received(0)), ["turn", "error", "end"]);
     }
 }
 
@@ -41,7 +41,7 @@ fn an_illegal_move_forfeits() {
 fn an_illegal_move_is_quoted_truncated_in_the_error() {
     let mut rig = played();
     rig.answer(0, &"é".repeat(30_000));
-    let error = &rig.heard(0)[1];
+    let error = &rig.received(0)[1];
     assert_eq!((&error["code"], &error["turn"]), (&json!("illegal_move"), &json!(0)));
     let message = error["message"].as_str().unwrap();
     assert!(message.contains("éé...") && message.len() < 300, "{message}");
@@ -52,7 +52,7 @@ fn an_ambiguous_short_form_is_illegal() {
     let mut rig = RigSetup::checkers_at("B:W7,15,16,19,23,24,26,30,32:B2,3,5,6,12,13").play();
     rig.answer(0, "2x27");
     assert_eq!(rig.fault(), (0, "illegal_move"));
-    assert_eq!(rig.heard(0)[1]["legal_forms"], json!(["2x11x18x27", "2x11x20x27"]));
+    assert_eq!(rig.received(0)[1]["legal_forms"], json!(["2x11x18x27", "2x11x20x27"]));
 }
 
 #[test]
@@ -108,11 +108,11 @@ fn an_unreachable_bot_forfeits_and_gets_no_messages() {
     let detail = Detail::Signal { signal: 11, held_pipe: false };
     for code in gone {
         let mut rig = played();
-        rig.heard(0);
-        rig.tell(Event::Gone { seat: Seat(0), code, detail: &detail });
+        rig.received(0);
+        rig.handle(Event::Gone { seat: Seat(0), code, detail: &detail });
         assert_lost_by(&mut rig, code.as_str());
         assert_eq!(rig.ending().fault.clone().unwrap().detail.unwrap(), detail);
-        assert!(rig.heard(0).is_empty());
+        assert!(rig.received(0).is_empty());
     }
 }
 
@@ -141,15 +141,15 @@ fn the_last_move_of_a_lost_bot_counts() {
 #[test]
 fn the_21st_stray_is_the_fault_protocol() {
     let mut rig = played();
-    rig.heard(0);
+    rig.received(0);
     for count in 1..=20 {
-        rig.tell(Event::Stray { seat: Seat(0), code: ErrorCode::UnknownType, message: "no such message" });
+        rig.handle(Event::Stray { seat: Seat(0), code: ErrorCode::UnknownType, message: "no such message" });
         let error = rig.last(0, "error");
         assert_eq!((&error["code"], &error["message"]), (&json!("unknown_type"), &json!("no such message")));
         assert!(!rig.is_over(), "after {count}");
     }
     assert!(rig.faults(0).is_empty());
-    rig.tell(Event::Stray { seat: Seat(0), code: ErrorCode::UnknownType, message: "no such message" });
+    rig.handle(Event::Stray { seat: Seat(0), code: ErrorCode::UnknownType, message: "no such message" });
     assert_lost_by(&mut rig, "protocol");
 }
 
@@ -159,8 +159,8 @@ fn strays_of_all_kinds_are_counted_together_and_by_seat() {
     for _ in 0..5 {
         rig.ready(0);
         rig.answer_to(0, 7, "11-15");
-        rig.tell(Event::AcceptDraw { seat: Seat(0), turn: 0 });
-        rig.tell(Event::Stray { seat: Seat(0), code: ErrorCode::UnknownType, message: "no such message" });
+        rig.handle(Event::AcceptDraw { seat: Seat(0), turn: 0 });
+        rig.handle(Event::Stray { seat: Seat(0), code: ErrorCode::UnknownType, message: "no such message" });
         rig.ready(1);
     }
     assert!(!rig.is_over());
@@ -194,7 +194,7 @@ fn faults_are_in_the_result_of_the_record_by_seat_and_code() {
     rig.answer(0, "11-14");
     rig.wait(2000 * MS).tick();
     rig.answer(0, "11-14");
-    rig.tell(Event::Abort(&AbortReason::Interrupted));
+    rig.handle(Event::Abort(&AbortReason::Interrupted));
     let faults = &rig.recorded("result")[0]["faults"];
     assert_eq!(*faults, json!([{"illegal_move": 2}, {"timeout": 1}]));
     assert_eq!(rig.play.faults(Seat(0)).total(), 2);

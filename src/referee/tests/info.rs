@@ -15,7 +15,7 @@ fn played() -> Rig {
 fn answer(rig: &mut Rig, seat: u8, info: &str) {
     let (seat, turn) = (Seat(seat), rig.request(seat));
     let text = rig.legal(seat.0).swap_remove(0);
-    rig.tell(Event::Answer { seat, turn: turn.into(), text: &text, offer_draw: false, info: Some(info) });
+    rig.handle(Event::Answer { seat, turn: turn.into(), text: &text, offer_draw: false, info: Some(info) });
 }
 
 /// An object of this size in bytes.
@@ -68,7 +68,7 @@ fn a_seat_has_1_mib_of_info_per_match() {
             answer(&mut rig, 1, &sized(5000));
         }
     }
-    assert_eq!(types(&rig.heard(0)).iter().filter(|&&kind| kind == "error").count(), 0);
+    assert_eq!(types(&rig.received(0)).iter().filter(|&&kind| kind == "error").count(), 0);
     answer(&mut rig, 0, "{}");
     assert_eq!(rig.errors(0), ["info_dropped"]);
     assert_eq!(rig.errors(1).len(), 256);
@@ -80,7 +80,7 @@ fn a_seat_has_1_mib_of_info_per_match() {
 fn info_of_a_refused_answer_is_recorded_too() {
     let mut rig = RigSetup::checkers().on_fault("retry=1").play();
     let turn = rig.request(0);
-    rig.tell(Event::Answer {
+    rig.handle(Event::Answer {
         seat: Seat(0),
         turn: turn.into(),
         text: "1-1",

@@ -49,7 +49,7 @@ fn the_referee_plays_for_a_side_that_forfeits() {
         play_on(&mut rig, 30, rng);
         let seat = asked(&rig);
         let (side, partner) = (seat % 3, (seat + 3) % 6);
-        (0..6).for_each(|seat| drop(rig.heard(seat)));
+        (0..6).for_each(|seat| drop(rig.received(seat)));
         rig.answer(seat, "nonsense");
         play_on(&mut rig, usize::MAX, rng);
 
@@ -69,13 +69,13 @@ fn the_referee_plays_for_a_side_that_forfeits() {
         *(if winner == side { &mut won_by_the_side_that_is_out } else { &mut won_by_others }) += 1;
 
         for who in [seat, partner] {
-            let heard = rig.heard(who);
-            assert!(heard.iter().all(|message| message["type"] != "turn"), "seat {who} is asked no more");
-            let told = events(&heard);
-            assert_eq!(of_kind(&told, "out").len(), 2);
-            let deals = of_kind(&told, "deal");
+            let received = rig.received(who);
+            assert!(received.iter().all(|message| message["type"] != "turn"), "seat {who} is asked no more");
+            let events = events(&received);
+            assert_eq!(of_kind(&events, "out").len(), 2);
+            let deals = of_kind(&events, "deal");
             assert!(!deals.is_empty() && deals.iter().all(|deal| deal["hand"].is_array()), "{deals:?}");
-            assert!(!of_kind(&told, "hand_in").is_empty());
+            assert!(!of_kind(&events, "hand_in").is_empty());
         }
     }
     assert!(won_by_others > 2 && won_by_the_side_that_is_out > 0, "too few endings were seen");
@@ -126,13 +126,13 @@ fn no_seat_sees_the_cards_of_another() {
         recorded.iter().map(|line| &line["event"]).filter(|event| event["kind"] == "deal").collect();
     assert!(deals.len() > 5);
     for seat in 0..6 {
-        let heard = super::rig::messages(rig.bytes(seat));
-        let told = events(&heard);
-        let told = of_kind(&told, "deal");
-        assert_eq!(told.len(), deals.len());
-        for (told, deal) in told.iter().zip(&deals) {
+        let received = super::rig::messages(rig.bytes(seat));
+        let events = events(&received);
+        let dealt = of_kind(&events, "deal");
+        assert_eq!(dealt.len(), deals.len());
+        for (event, deal) in dealt.iter().zip(&deals) {
             let own = serde_json::json!({ "kind": "deal", "hand": deal["hands"][seat.to_string()] });
-            assert_eq!(**told, own);
+            assert_eq!(**event, own);
         }
     }
 }

@@ -57,8 +57,8 @@ fn the_first_request_goes_to_seat_0_only() {
         rig.ready(order[0]);
         assert!(!rig.is_asked(0) && !rig.is_asked(1));
         rig.ready(order[1]);
-        assert_eq!(types(&rig.heard(0)), ["start", "turn"]);
-        assert_eq!(types(&rig.heard(1)), ["start"]);
+        assert_eq!(types(&rig.received(0)), ["start", "turn"]);
+        assert_eq!(types(&rig.received(1)), ["start"]);
         assert_eq!(rig.request(0), 0);
     }
 }
@@ -67,7 +67,7 @@ fn the_first_request_goes_to_seat_0_only() {
 fn a_turn_is_complete() {
     let mut rig = RigSetup::checkers_at(SHORT).clock(5000, 60_000, 0).play();
     assert_eq!(
-        rig.heard(0),
+        rig.received(0),
         [json!({
             "type": "turn", "match": "m1", "seat": 0, "turn": 0,
             "view": {"to_move": [0], "board": ".........b............w.........", "fen": SHORT, "quiet_plies": 0},
@@ -101,11 +101,11 @@ fn every_seat_gets_every_event_in_order_and_numbered() {
     let mut rig = RigSetup::checkers_at(SHORT).play();
     rig.moves("10-14 23-18 14x23");
     for seat in 0..2 {
-        let heard = rig.heard(seat);
+        let received = rig.received(seat);
         let moves = [(0, "10-14"), (1, "23-18"), (0, "14x23")];
         let expected = moves.map(|(seat, text)| json!({"kind": "move", "seat": seat, "move": text}));
-        assert_eq!(events(&heard), expected.each_ref());
-        let numbers = heard.iter().filter_map(|message| message["n"].as_u64());
+        assert_eq!(events(&received), expected.each_ref());
+        let numbers = received.iter().filter_map(|message| message["n"].as_u64());
         assert_eq!(numbers.collect::<Vec<_>>(), [0, 1, 2]);
     }
 }
@@ -114,13 +114,13 @@ fn every_seat_gets_every_event_in_order_and_numbered() {
 fn events_wait_for_the_next_turn_or_the_end() {
     let mut rig = RigSetup::checkers_at(SHORT).play();
     rig.moves("10-14");
-    assert_eq!(types(&rig.heard(0)), ["turn"]);
-    assert_eq!(types(&rig.heard(1)), ["event", "turn"]);
+    assert_eq!(types(&rig.received(0)), ["turn"]);
+    assert_eq!(types(&rig.received(1)), ["event", "turn"]);
     rig.moves("23-18");
-    assert_eq!(types(&rig.heard(0)), ["event", "event", "turn"]);
+    assert_eq!(types(&rig.received(0)), ["event", "event", "turn"]);
     rig.moves("14x23");
-    assert_eq!(types(&rig.heard(0)), ["event", "end"]);
-    assert_eq!(types(&rig.heard(1)), ["event", "event", "end"]);
+    assert_eq!(types(&rig.received(0)), ["event", "end"]);
+    assert_eq!(types(&rig.received(1)), ["event", "event", "end"]);
 }
 
 #[test]
@@ -129,10 +129,10 @@ fn a_bot_with_push_gets_events_immediately() {
     plan.wants[0].push = true;
     let mut rig = plan.play();
     rig.moves("10-14");
-    assert_eq!(types(&rig.heard(0)), ["turn", "event"]);
-    assert_eq!(types(&rig.heard(1)), ["event", "turn"]);
+    assert_eq!(types(&rig.received(0)), ["turn", "event"]);
+    assert_eq!(types(&rig.received(1)), ["event", "turn"]);
     rig.moves("23-18");
-    assert_eq!(types(&rig.heard(0)), ["event", "turn"]);
+    assert_eq!(types(&rig.received(0)), ["event", "turn"]);
 }
 
 #[test]
@@ -149,7 +149,7 @@ fn only_unwanted_parts_are_omitted() {
             assert_eq!(turn.get(field).is_none(), field == missing, "{field} in {turn}");
         }
         rig.moves("10-14");
-        assert_eq!(types(&rig.heard(1)), ["event", "turn"], "the other seat wants all");
+        assert_eq!(types(&rig.received(1)), ["event", "turn"], "the other seat wants all");
     }
 }
 
@@ -160,7 +160,7 @@ fn a_bot_that_wants_no_events_gets_turns_and_the_end() {
         plan.wants[0] = Wants { event: false, push, ..Wants::default() };
         let mut rig = plan.play();
         rig.moves("10-14 23-18 14x23");
-        assert_eq!(types(&rig.heard(0)), ["turn", "turn", "end"]);
+        assert_eq!(types(&rig.received(0)), ["turn", "turn", "end"]);
     }
 }
 
@@ -185,7 +185,7 @@ fn the_end_tells_every_seat_ranks_scores_and_the_rule() {
 fn the_reveal_reproduces_the_commitment_of_the_start() {
     let mut rig = RigSetup::checkers_at(SHORT).open();
     let start = rig.last(1, "start");
-    rig.tell(Event::Ready { seat: Seat(0), nonce: Some("00ff") });
+    rig.handle(Event::Ready { seat: Seat(0), nonce: Some("00ff") });
     rig.ready(1);
     rig.moves("10-14 23-18 14x23");
     let reveal = &rig.last(1, "end")["reveal"];
@@ -226,7 +226,7 @@ fn a_match_decided_at_the_start_ends_without_requests() {
     assert!(!rig.is_over());
     rig.ready(1);
     assert_eq!(rig.why(), ("rules", "no_moves"));
-    assert_eq!(types(&rig.heard(0)), ["start", "end"]);
+    assert_eq!(types(&rig.received(0)), ["start", "end"]);
 }
 
 #[test]
@@ -234,7 +234,7 @@ fn with_auto_ready_the_first_request_follows_start() {
     let mut plan = RigSetup::checkers();
     (plan.auto_ready, plan.nonce) = (true, false);
     let mut rig = plan.open();
-    assert_eq!(types(&rig.heard(0)), ["start", "turn"]);
+    assert_eq!(types(&rig.received(0)), ["start", "turn"]);
     assert_eq!(rig.last(1, "start")["nonce"], false);
     assert!(!rig.play.awaits_ready(Seat(0)));
     rig.moves("11-15");
@@ -247,19 +247,19 @@ fn events_after_the_end_have_no_effect() {
     rig.moves("10-14 23-18 14x23");
     let (log, ending) = (rig.play.log().text(), rig.ending().clone());
     for seat in [Seat(0), Seat(1)] {
-        rig.heard(seat.0);
+        rig.received(seat.0);
         rig.wait(5000 * MS).tick();
         rig.restart(seat.0, 5000, Wants::default());
-        rig.tell(Event::Ready { seat, nonce: None });
+        rig.handle(Event::Ready { seat, nonce: None });
         rig.answer_to(seat.0, 0, "10-14");
         rig.answer_to(seat.0, 99, "10-14");
-        rig.tell(Event::AcceptDraw { seat, turn: 0 });
+        rig.handle(Event::AcceptDraw { seat, turn: 0 });
         rig.resign(seat.0);
         rig.broken(seat.0, None, referee_protocol::words::FaultCode::Malformed);
         rig.gone(seat.0);
-        rig.tell(Event::Expire(seat));
-        rig.tell(Event::Abort(&AbortReason::Interrupted));
-        assert!(rig.heard(seat.0).is_empty());
+        rig.handle(Event::Expire(seat));
+        rig.handle(Event::Abort(&AbortReason::Interrupted));
+        assert!(rig.received(seat.0).is_empty());
         assert!(rig.faults(seat.0).is_empty());
     }
     assert_eq!((rig.play.log().text(), rig.ending()), (log, &ending));
@@ -271,7 +271,7 @@ fn an_aborted_match_has_no_result() {
     for is_ready in [false, true] {
         let plan = RigSetup::checkers();
         let mut rig = if is_ready { plan.play() } else { plan.open() };
-        rig.tell(Event::Abort(&AbortReason::Interrupted));
+        rig.handle(Event::Abort(&AbortReason::Interrupted));
         assert_eq!(rig.ending().ended_by.as_str(), "aborted");
         assert_eq!((&rig.ending().ranks, &rig.ending().scores), (&None, &None));
         for seat in 0..2 {
@@ -286,7 +286,7 @@ fn an_aborted_match_has_no_result() {
 #[test]
 fn the_reason_of_an_abort_is_aborted() {
     let mut rig = RigSetup::checkers().play();
-    rig.tell(Event::Abort(&AbortReason::Interrupted));
+    rig.handle(Event::Abort(&AbortReason::Interrupted));
     assert_eq!(rig.why(), ("aborted", "aborted"));
 }
 

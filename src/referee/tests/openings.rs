@@ -48,10 +48,10 @@ fn computed(plan: &RigSetup, plies: usize) -> (Vec<String>, usize) {
 fn the_opening_reaches_both_seats_before_their_first_turn() {
     let mut rig = RigSetup::checkers().opening(5).play();
     // After five plies White is to move.
-    assert!(rig.heard(0).is_empty(), "events wait for the seat's turn");
-    let heard = rig.heard(1);
-    assert_eq!(types(&heard), ["event", "event", "event", "event", "event", "turn"]);
-    for (n, message) in heard[..5].iter().enumerate() {
+    assert!(rig.received(0).is_empty(), "events wait for the seat's turn");
+    let received = rig.received(1);
+    assert_eq!(types(&received), ["event", "event", "event", "event", "event", "turn"]);
+    for (n, message) in received[..5].iter().enumerate() {
         assert_eq!(message["n"], n);
         let event = &message["event"];
         assert_eq!(
@@ -59,10 +59,10 @@ fn the_opening_reaches_both_seats_before_their_first_turn() {
             (&json!("move"), &json!(n % 2), &json!(true))
         );
     }
-    assert_eq!((heard[5]["turn"].as_u64(), &heard[5]["view"]["to_move"]), (Some(0), &json!([1])));
+    assert_eq!((received[5]["turn"].as_u64(), &received[5]["view"]["to_move"]), (Some(0), &json!([1])));
     rig.step(1);
-    let own = rig.heard(0);
-    assert_eq!(moves(&events(&own))[..5], moves(&events(&heard)));
+    let own = rig.received(0);
+    assert_eq!(moves(&events(&own))[..5], moves(&events(&received)));
     assert_eq!(events(&own)[5]["opening"], Value::Null, "what a bot plays is no opening");
 }
 
@@ -123,7 +123,7 @@ fn nonces_choose_the_opening_and_without_nonces_they_do_not() {
         plan.nonce = mixed;
         let mut rig = plan.open();
         for seat in [0, 1] {
-            rig.tell(Event::Ready { seat: Seat(seat), nonce: Some(nonce) });
+            rig.handle(Event::Ready { seat: Seat(seat), nonce: Some(nonce) });
         }
         recorded(&rig)
     };
@@ -143,7 +143,7 @@ fn the_opening_waits_until_all_are_ready_unless_no_ready_is_asked() {
     let mut plan = RigSetup::checkers().opening(2);
     (plan.nonce, plan.auto_ready) = (false, true);
     let mut rig = plan.open();
-    assert_eq!(types(&rig.heard(0)), ["start", "event", "event", "turn"]);
+    assert_eq!(types(&rig.received(0)), ["start", "event", "event", "turn"]);
 }
 
 #[test]
@@ -152,7 +152,7 @@ fn push_and_spectators_get_the_opening_immediately() {
     plan.wants[1].push = true;
     plan.watched = Some(Viewer::Public);
     let mut rig = plan.play();
-    assert_eq!(types(&rig.heard(1)), ["event", "event"]);
+    assert_eq!(types(&rig.received(1)), ["event", "event"]);
     let news = String::from_utf8(rig.play.news().clone()).unwrap();
     assert_eq!(news.matches("\"opening\":true").count(), 2, "{news}");
 }
@@ -173,7 +173,7 @@ fn a_match_without_a_possible_opening_is_aborted() {
     assert!(recorded(&rig).is_empty(), "no opening is begun");
     let reason = rig.recorded("abort")[0]["reason"].clone();
     assert_eq!(reason, json!({"kind": "no_opening", "plies": 1, "tries": 1000}));
-    assert_eq!(types(&rig.heard(0)), ["end"]);
+    assert_eq!(types(&rig.received(0)), ["end"]);
 }
 
 #[test]
@@ -182,7 +182,7 @@ fn a_resignation_before_an_impossible_opening_ends_the_match_once() {
     rig.ready(0);
     rig.resign(0);
     rig.ready(1);
-    assert_eq!(types(&rig.heard(1)), ["start", "end"]);
+    assert_eq!(types(&rig.received(1)), ["start", "end"]);
     assert_eq!(rig.recorded("result").len(), 1);
 }
 
@@ -210,9 +210,9 @@ fn a_given_opening_is_played_and_recorded() {
     assert_eq!(recorded(&rig), ["11-15", "23-18", "15-19"]);
     assert_eq!(rig.recorded("record")[0]["opening"], json!(["11-15", "23-18", "15-19"]));
     assert!(rig.recorded("record")[0].get("opening_plies").is_none());
-    let heard = rig.heard(1);
-    assert_eq!(types(&heard), ["event", "event", "event", "turn"]);
-    assert!(events(&heard).iter().all(|event| event["opening"] == true), "{heard:?}");
+    let received = rig.received(1);
+    assert_eq!(types(&received), ["event", "event", "event", "turn"]);
+    assert!(events(&received).iter().all(|event| event["opening"] == true), "{received:?}");
 }
 
 #[test]
@@ -263,7 +263,7 @@ fn the_deal_of_a_set_is_revealed_after_its_last_match() {
         let mut plan = RigSetup::checkers().opening(2);
         plan.leg = leg;
         let mut rig = plan.open();
-        let start = rig.heard(0)[0].clone();
+        let start = rig.received(0)[0].clone();
         assert!(start.as_object().unwrap().contains_key("deal"));
         assert_eq!(start["deal"], deal, "{leg:?}");
         rig.ready(0);
@@ -282,7 +282,7 @@ fn an_aborted_last_match_does_not_reveal_the_deal() {
         plan.leg = leg;
         let mut rig = plan.open();
         rig.ready(0);
-        rig.tell(Event::Abort(&AbortReason::Interrupted));
+        rig.handle(Event::Abort(&AbortReason::Interrupted));
         assert_eq!(rig.last(0, "end").get("reveal").is_some(), is_revealed, "{leg:?}");
     }
 }

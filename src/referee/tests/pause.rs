@@ -10,7 +10,7 @@ const KINGS: &str = "B:WK32:BK1";
 impl Rig {
     /// Reports a pause to the match. Time does not advance: the shell's clock stops during a pause.
     fn pause(&mut self, ms: u64) {
-        self.tell(Event::Paused { us: ms * MS });
+        self.handle(Event::Paused { us: ms * MS });
     }
 }
 

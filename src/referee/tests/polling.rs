@@ -37,7 +37,7 @@ fn faults_errors_and_the_end_are_events() {
     assert_eq!(polled(&mut rig), [""; 0]);
     rig.moves("11-15");
     assert_eq!(polled(&mut rig), [""; 0]);
-    rig.tell(Event::AcceptDraw { seat: Seat(0), turn: 0 });
+    rig.handle(Event::AcceptDraw { seat: Seat(0), turn: 0 });
     assert_eq!(polled(&mut rig), ["error Some(0) stale"]);
     rig.broken(1, None, FaultCode::Malformed);
     assert_eq!(polled(&mut rig), ["fault 1 malformed", "error Some(1) malformed", "ended malformed"]);

@@ -10,8 +10,8 @@ const LIMIT: u64 = 5000 * MS;
 
 fn opened() -> Rig {
     let mut rig = RigSetup::checkers().open();
-    rig.heard(0);
-    rig.heard(1);
+    rig.received(0);
+    rig.received(1);
     rig
 }
 
@@ -25,8 +25,8 @@ fn a_bot_that_is_not_ready_at_the_limit_does_not_start() {
     assert_eq!(rig.why(), ("fault", "no_start"));
     assert_eq!(rig.fault(), (0, "no_start"));
     assert_eq!(rig.ranks(), [2, 1]);
-    assert_eq!(types(&rig.heard(0)), ["error", "end"]);
-    assert_eq!(types(&rig.heard(1)), ["end"]);
+    assert_eq!(types(&rig.received(0)), ["error", "end"]);
+    assert_eq!(types(&rig.received(1)), ["end"]);
 }
 
 #[test]
@@ -52,7 +52,7 @@ fn the_ready_limit_runs_from_the_sending_of_start() {
 fn the_ready_timeout_is_suspended_until_another_process_takes_the_seat() {
     let mut rig = opened();
     rig.ready(1);
-    rig.tell(Event::Vacated(Seat(0)));
+    rig.handle(Event::Vacated(Seat(0)));
     assert_eq!(rig.deadline(), None);
     rig.wait(10 * LIMIT).restart(0, 700, Wants::default());
     rig.wait(700_000).ready(0);
@@ -105,7 +105,7 @@ fn a_refused_ready_may_be_sent_again_until_the_limit() {
     let too_long = "00".repeat(65);
     for nonce in ["AB", "abc", "xy", "é", " ", &too_long] {
         let mut rig = opened();
-        rig.tell(Event::Ready { seat: Seat(0), nonce: Some(nonce) });
+        rig.handle(Event::Ready { seat: Seat(0), nonce: Some(nonce) });
         assert_eq!(rig.errors(0), ["malformed"], "{nonce}");
         assert!(rig.faults(0).is_empty());
         assert!(rig.play.awaits_ready(Seat(0)));
@@ -119,7 +119,7 @@ fn a_refused_ready_may_be_sent_again_until_the_limit() {
 fn a_nonce_has_at_most_64_bytes() {
     let nonce = "0f".repeat(64);
     let mut rig = opened();
-    rig.tell(Event::Ready { seat: Seat(0), nonce: Some(&nonce) });
+    rig.handle(Event::Ready { seat: Seat(0), nonce: Some(&nonce) });
     rig.ready(1);
     assert_eq!(rig.play.reveal().nonces, [nonce, String::new()]);
 }
@@ -127,7 +127,7 @@ fn a_nonce_has_at_most_64_bytes() {
 #[test]
 fn a_refused_ready_that_is_not_sent_again_is_no_start() {
     let mut rig = opened();
-    rig.tell(Event::Ready { seat: Seat(0), nonce: Some("not hex") });
+    rig.handle(Event::Ready { seat: Seat(0), nonce: Some("not hex") });
     rig.ready(1);
     rig.wait(LIMIT + 1).tick();
     assert_eq!(rig.fault(), (0, "no_start"));
@@ -139,8 +139,8 @@ fn unused_nonces_are_ignored() {
     let mut plan = RigSetup::checkers();
     plan.nonce = false;
     let mut rig = plan.open();
-    rig.tell(Event::Ready { seat: Seat(0), nonce: Some("not hex") });
-    rig.tell(Event::Ready { seat: Seat(1), nonce: Some("00ff") });
+    rig.handle(Event::Ready { seat: Seat(0), nonce: Some("not hex") });
+    rig.handle(Event::Ready { seat: Seat(1), nonce: Some("00ff") });
     assert!(rig.is_asked(0));
     assert_eq!(rig.play.reveal().nonces, ["", ""]);
 }
@@ -200,7 +200,7 @@ fn too_many_strays_before_the_start_are_a_fault() {
     let mut rig = opened();
     rig.ready(1);
     for _ in 0..21 {
-        rig.tell(Event::Stray { seat: Seat(0), code: ErrorCode::UnknownType, message: "no such message" });
+        rig.handle(Event::Stray { seat: Seat(0), code: ErrorCode::UnknownType, message: "no such message" });
     }
     assert_eq!(rig.fault(), (0, "protocol"));
 }
@@ -209,7 +209,7 @@ fn too_many_strays_before_the_start_are_a_fault() {
 fn a_restarted_process_gets_start_and_its_own_timeout() {
     let mut rig = opened();
     rig.wait(LIMIT - 1).restart(0, 9000, Wants::default());
-    assert_eq!(types(&rig.heard(0)), ["start"]);
+    assert_eq!(types(&rig.received(0)), ["start"]);
     rig.ready(1);
     rig.wait(9000 * MS).tick();
     assert!(!rig.is_over());
@@ -235,7 +235,7 @@ fn a_restarted_process_gets_no_messages_of_its_predecessor() {
     rig.restart(0, 5000, Wants::default());
     rig.holds = false;
     rig.flush();
-    assert_eq!(types(&rig.heard(0)), ["start"]);
+    assert_eq!(types(&rig.received(0)), ["start"]);
 }
 
 #[test]
@@ -245,8 +245,8 @@ fn a_ready_seat_cannot_be_restarted() {
     rig.restart(0, 5000, Wants::default());
     rig.ready(1);
     rig.restart(1, 5000, Wants::default());
-    assert_eq!(types(&rig.heard(0)), ["turn"]);
-    assert!(rig.heard(1).is_empty());
+    assert_eq!(types(&rig.received(0)), ["turn"]);
+    assert!(rig.received(1).is_empty());
     assert!(rig.recorded("restart").is_empty());
 }
 
@@ -256,6 +256,6 @@ fn a_late_ready_is_no_start_without_a_tick() {
     rig.ready(1);
     rig.wait(LIMIT + 1).ready(0);
     assert_eq!(rig.fault(), (0, "no_start"));
-    assert_eq!(types(&rig.heard(0)), ["error", "end"], "it is told once");
+    assert_eq!(types(&rig.received(0)), ["error", "end"], "one error for it");
     assert!(rig.recorded("stray").is_empty());
 }

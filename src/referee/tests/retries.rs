@@ -16,12 +16,12 @@ fn a_rejected_answer_is_retried_under_a_new_id() {
     let mut rig = played();
     let first = rig.last(0, "turn");
     rig.answer(0, "1-1");
-    let heard = rig.heard(0);
-    assert_eq!(types(&heard), ["error", "turn"]);
-    assert_eq!((&heard[0]["code"], &heard[0]["turn"]), (&json!("illegal_move"), &json!(0)));
-    let again = &heard[1];
+    let received = rig.received(0);
+    assert_eq!(types(&received), ["error", "turn"]);
+    assert_eq!((&received[0]["code"], &received[0]["turn"]), (&json!("illegal_move"), &json!(0)));
+    let again = &received[1];
     assert_eq!(again["turn"], 1);
-    assert_eq!(again["retry"], json!({"of": 0, "code": "illegal_move", "message": heard[0]["message"]}));
+    assert_eq!(again["retry"], json!({"of": 0, "code": "illegal_move", "message": received[0]["message"]}));
     for same in ["match", "seat", "view", "legal", "clock"] {
         assert_eq!(again[same], first[same]);
     }
@@ -149,7 +149,7 @@ fn the_increment_is_added_once_per_decision() {
 fn an_answer_to_the_refused_request_is_stale() {
     let mut rig = played();
     rig.answer(0, "1-1");
-    rig.heard(0);
+    rig.received(0);
     rig.answer_to(0, 0, "11-15");
     assert_eq!(rig.errors(0), ["stale"]);
     assert_eq!(rig.request(0), 1);
@@ -163,7 +163,7 @@ fn a_standing_draw_offer_is_shown_again_and_can_be_accepted() {
     let again = rig.last(1, "turn");
     assert_eq!((&again["draw_offered"], &again["retry"]["of"]), (&json!(true), &json!(0)));
     let turn = rig.request(1);
-    rig.tell(Event::AcceptDraw { seat: Seat(1), turn: turn.into() });
+    rig.handle(Event::AcceptDraw { seat: Seat(1), turn: turn.into() });
     assert_eq!(rig.why(), ("agreement", "agreement"));
 }
 

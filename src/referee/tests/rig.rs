@@ -211,7 +211,7 @@ impl Rig {
     }
 
     /// Handles an event, then sends the output.
-    pub(super) fn tell(&mut self, event: Event<'_>) {
+    pub(super) fn handle(&mut self, event: Event<'_>) {
         self.play.handle(self.stamp(), event);
         if !self.holds {
             self.flush();
@@ -238,11 +238,11 @@ impl Rig {
     }
 
     pub(super) fn tick(&mut self) {
-        self.tell(Event::Tick);
+        self.handle(Event::Tick);
     }
 
     pub(super) fn ready(&mut self, seat: u8) {
-        self.tell(Event::Ready { seat: Seat(seat), nonce: None });
+        self.handle(Event::Ready { seat: Seat(seat), nonce: None });
     }
 
     /// The request that a seat has to answer.
@@ -262,13 +262,19 @@ impl Rig {
     }
 
     pub(super) fn answer_to(&mut self, seat: u8, turn: u64, text: &str) {
-        self.tell(Event::Answer { seat: Seat(seat), turn, text, offer_draw: false, info: None });
+        self.handle(Event::Answer { seat: Seat(seat), turn, text, offer_draw: false, info: None });
     }
 
     /// Answers the open request and offers a draw.
     pub(super) fn offer(&mut self, seat: u8, text: &str) {
         let turn = self.request(seat);
-        self.tell(Event::Answer { seat: Seat(seat), turn: turn.into(), text, offer_draw: true, info: None });
+        self.handle(Event::Answer {
+            seat: Seat(seat),
+            turn: turn.into(),
+            text,
+            offer_draw: true,
+            info: None,
+        });
     }
 
     /// Answers requests of any seat with these moves in turn.
@@ -293,11 +299,11 @@ impl Rig {
     }
 
     pub(super) fn broken(&mut self, seat: u8, turn: Option<u64>, code: FaultCode) {
-        self.tell(Event::Broken { seat: Seat(seat), turn, code, detail: &Detail::NotAnObject });
+        self.handle(Event::Broken { seat: Seat(seat), turn, code, detail: &Detail::NotAnObject });
     }
 
     pub(super) fn gone(&mut self, seat: u8) {
-        self.tell(Event::Gone {
+        self.handle(Event::Gone {
             seat: Seat(seat),
             code: FaultCode::Exited,
             detail: &Detail::Status { status: 1, held_pipe: false },
@@ -305,11 +311,11 @@ impl Rig {
     }
 
     pub(super) fn restart(&mut self, seat: u8, ready_ms: u64, wants: Wants) {
-        self.tell(Event::Restart { seat: Seat(seat), ready_ms, wants });
+        self.handle(Event::Restart { seat: Seat(seat), ready_ms, wants });
     }
 
     pub(super) fn resign(&mut self, seat: u8) {
-        self.tell(Event::Resign(Seat(seat)));
+        self.handle(Event::Resign(Seat(seat)));
     }
 
     /// All bytes sent to each seat.
@@ -318,7 +324,7 @@ impl Rig {
     }
 
     /// The unread messages of a seat. Each must be valid.
-    pub(super) fn heard(&mut self, seat: u8) -> Vec<Value> {
+    pub(super) fn received(&mut self, seat: u8) -> Vec<Value> {
         let index = usize::from(seat);
         let news = &self.sent[index][self.read[index]..];
         self.read[index] = self.sent[index].len();
@@ -327,14 +333,14 @@ impl Rig {
 
     /// The last message to a seat, which must be of this type. Marks all as read.
     pub(super) fn last(&mut self, seat: u8, kind: &str) -> Value {
-        let last = self.heard(seat).pop().unwrap_or_else(|| panic!("seat {seat} heard nothing"));
+        let last = self.received(seat).pop().unwrap_or_else(|| panic!("seat {seat} received nothing"));
         assert_eq!(last["type"], kind, "{last}");
         last
     }
 
     /// The codes of the unread errors of a seat.
     pub(super) fn errors(&mut self, seat: u8) -> Vec<String> {
-        let codes = self.heard(seat).into_iter().filter(|message| message["type"] == "error");
+        let codes = self.received(seat).into_iter().filter(|message| message["type"] == "error");
         codes.map(|error| error["code"].as_str().unwrap().to_owned()).collect()
     }
 

@@ -31,18 +31,18 @@ fn go_on(rig: &mut Rig, ring: &str) {
 /// The messages to seat 1 after each event of a round.
 fn told_to_seat_1(plan: &RigSetup, choice: &str, first: u8) -> Vec<Vec<u8>> {
     let mut rig = choosing(plan.clone());
-    let ring = rig.heard(0).pop().unwrap()["view"]["ring"].as_str().unwrap().to_owned();
-    let mut told = Vec::new();
+    let ring = rig.received(0).pop().unwrap()["view"]["ring"].as_str().unwrap().to_owned();
+    let mut received = Vec::new();
     for seat in [first, 1 - first] {
         let choice = if seat == 0 { choice } else { "red" };
         rig.wait(100 * MS).answer(seat, &format!("choose {choice}"));
-        told.push(rig.bytes(1).to_vec());
+        received.push(rig.bytes(1).to_vec());
     }
     for _ in 0..6 {
         go_on(rig.wait(10 * MS), &ring);
-        told.push(rig.bytes(1).to_vec());
+        received.push(rig.bytes(1).to_vec());
     }
-    told
+    received
 }
 
 #[test]
@@ -67,7 +67,7 @@ fn a_spectator_sees_no_choices_until_the_round_ends() {
         let mut plan = plan();
         plan.watched = Some(Viewer::Public);
         let mut rig = choosing(plan);
-        let ring = rig.heard(0).pop().unwrap()["view"]["ring"].as_str().unwrap().to_owned();
+        let ring = rig.received(0).pop().unwrap()["view"]["ring"].as_str().unwrap().to_owned();
         rig.answer(0, &format!("choose {choice}"));
         rig.answer(1, "choose red");
         (0..6).for_each(|_| go_on(&mut rig, &ring));
@@ -90,21 +90,21 @@ fn the_choices_are_revealed_at_the_end_of_the_round() {
     let mut rig = choosing(plan());
     rig.answer(0, "choose red");
     rig.answer(1, "choose blue");
-    rig.heard(0);
-    rig.heard(1);
+    rig.received(0);
+    rig.received(1);
     rig.answer(0, "accuse blue");
     let round = json!({"kind": "round", "winner": 0, "choices": ["red", "blue"], "reason": "accused"});
-    assert_eq!(events(&rig.heard(1)).last(), Some(&&round));
+    assert_eq!(events(&rig.received(1)).last(), Some(&&round));
     rig.step(1);
-    assert!(events(&rig.heard(0)).contains(&&round));
+    assert!(events(&rig.received(0)).contains(&&round));
 }
 
 #[test]
 fn a_rejected_entry_is_reported_only_to_the_mover() {
     // X3. Seat 0 tries to bring every pawn to the ring, the one that it has chosen last; no move is possible from afar.
-    let told = |attempts: &[&str]| {
+    let received = |attempts: &[&str]| {
         let mut rig = choosing(plan().on_fault("retry=7"));
-        let ring = rig.heard(0).pop().unwrap()["view"]["ring"].as_str().unwrap().to_owned();
+        let ring = rig.received(0).pop().unwrap()["view"]["ring"].as_str().unwrap().to_owned();
         rig.answer(0, "choose red");
         rig.answer(1, "choose blue");
         for pawn in attempts {
@@ -114,13 +114,13 @@ fn a_rejected_entry_is_reported_only_to_the_mover() {
         go_on(&mut rig, &ring);
         rig.bytes(1).to_vec()
     };
-    assert_eq!(told(&PAWNS), told(&[]));
+    assert_eq!(received(&PAWNS), received(&[]));
 }
 
 /// Something that a seat does in place of choosing, and what it is judged by.
-type Deed = (&'static str, fn(&mut Rig, u8));
+type Action = (&'static str, fn(&mut Rig, u8));
 
-const DEEDS: [Deed; 4] = [
+const DEEDS: [Action; 4] = [
     ("illegal_move", |rig, seat| rig.answer(seat, "choose white")),
     ("malformed", |rig, seat| rig.broken(seat, None, FaultCode::Malformed)),
     ("exited", Rig::gone),
@@ -129,10 +129,10 @@ const DEEDS: [Deed; 4] = [
 
 #[test]
 fn a_fault_of_one_is_judged_when_the_other_has_chosen() {
-    for (word, deed) in DEEDS {
+    for (word, action) in DEEDS {
         let mut rig = choosing(plan());
         let before = rig.bytes(1).to_vec();
-        deed(&mut rig, 0);
+        action(&mut rig, 0);
         rig.wait(500 * MS).tick();
         assert!(!rig.is_over(), "{word}");
         assert_eq!(rig.bytes(1), before, "{word}: seat 1 still thinks and hears nothing");

@@ -23,14 +23,14 @@ fn all_seats_are_asked_at_once() {
 #[test]
 fn an_answer_is_held_until_all_are_in() {
     let mut rig = plan().play();
-    rig.heard(0);
-    rig.heard(1);
+    rig.received(0);
+    rig.received(1);
     rig.answer(1, "bid2");
-    assert!(rig.heard(0).is_empty() && rig.heard(1).is_empty());
+    assert!(rig.received(0).is_empty() && rig.received(1).is_empty());
     assert_eq!(rig.play.decisions(), 0);
     rig.answer(0, "bid3");
     assert_eq!(rig.play.decisions(), 2);
-    assert_eq!(types(&rig.heard(0)), ["event", "event", "event", "turn"]);
+    assert_eq!(types(&rig.received(0)), ["event", "event", "event", "turn"]);
 }
 
 #[test]
@@ -42,21 +42,21 @@ fn moves_are_told_in_seat_order_and_secret_ones_to_their_seat_alone() {
     let mv = |seat: u8, text: Value| json!({"kind": "move", "seat": seat, "move": text});
     let seen = [(json!("bid3"), Value::Null), (Value::Null, json!("bid2"))];
     for (seat, own) in [(0, 3), (1, 2)] {
-        let heard = rig.heard(seat);
+        let received = rig.received(seat);
         let (first, second) = seen[usize::from(seat)].clone();
         let bids = json!({"kind": "bids", "own": own});
-        assert_eq!(events(&heard)[..3], [&mv(0, first), &mv(1, second), &bids]);
+        assert_eq!(events(&received)[..3], [&mv(0, first), &mv(1, second), &bids]);
     }
     let all = rig.recorded("event");
     assert_eq!((&all[0]["event"]["move"], &all[1]["event"]["move"]), (&json!("bid3"), &json!("bid2")));
 }
 
-type Deed = fn(&mut Rig);
+type Action = fn(&mut Rig);
 
 /// All messages to seat 1 after this action of seat 0, early or late.
-fn told_to_seat_1(plan: RigSetup, deed: Deed) -> Vec<u8> {
+fn told_to_seat_1(plan: RigSetup, action: Action) -> Vec<u8> {
     let mut rig = plan.play();
-    deed(rig.wait(10 * MS));
+    action(rig.wait(10 * MS));
     rig.wait(10 * MS).flush();
     assert!(!rig.is_over());
     rig.bytes(1).to_vec()
@@ -64,7 +64,7 @@ fn told_to_seat_1(plan: RigSetup, deed: Deed) -> Vec<u8> {
 
 #[test]
 fn a_pending_seat_learns_nothing_about_other_answers() {
-    let deeds: [Deed; 12] = [
+    let deeds: [Action; 12] = [
         |rig| rig.answer(0, "bid1"),
         |rig| rig.answer(0, "bid2"),
         |rig| rig.answer(0, "bid3"),
@@ -86,8 +86,8 @@ fn a_pending_seat_learns_nothing_about_other_answers() {
             let mut plan = plan().on_fault(policy);
             plan.wants[1].push = push;
             let alone = told_to_seat_1(plan.clone(), |_| {});
-            for deed in deeds {
-                assert_eq!(told_to_seat_1(plan.clone(), deed), alone);
+            for action in deeds {
+                assert_eq!(told_to_seat_1(plan.clone(), action), alone);
             }
         }
     }
@@ -95,21 +95,21 @@ fn a_pending_seat_learns_nothing_about_other_answers() {
 
 #[test]
 fn a_seat_that_answered_learns_nothing_until_all_have() {
-    let deeds: [Deed; 4] = [
+    let deeds: [Action; 4] = [
         |rig| rig.answer_to(0, 9, "bid1"),
         |rig| rig.answer(0, "nonsense"),
         |rig| (0..20).for_each(|_| rig.ready(0)),
         |rig| rig.wait(1000 * MS).tick(),
     ];
-    let told = |deed: Deed| {
+    let received = |action: Action| {
         let mut rig = plan().on_fault("retry=1").play();
         rig.answer(1, "bid1");
-        deed(&mut rig);
+        action(&mut rig);
         assert!(rig.is_asked(0));
         rig.bytes(1).to_vec()
     };
-    for deed in deeds {
-        assert_eq!(told(deed), told(|_| {}));
+    for action in deeds {
+        assert_eq!(received(action), received(|_| {}));
     }
 }
 
@@ -144,7 +144,7 @@ fn a_fault_is_judged_when_all_answers_are_in() {
     let mut rig = plan().play();
     rig.answer(0, "nonsense");
     assert!(!rig.is_over());
-    assert_eq!(rig.errors(0), ["illegal_move"], "the bot itself is told at once");
+    assert_eq!(rig.errors(0), ["illegal_move"], "the bot itself gets the error at once");
     rig.answer(1, "bid1");
     assert_eq!(rig.fault(), (0, "illegal_move"));
     assert_eq!(rig.ranks(), [2, 1]);
@@ -221,7 +221,7 @@ fn a_bot_lost_after_its_answer_is_out_after_the_moves() {
     rig.answer(1, "bid1");
     assert_eq!(rig.play.decisions(), 2);
     assert_eq!(rig.fault(), (0, "exited"));
-    assert_eq!(types(&rig.heard(1)), ["turn", "event", "event", "event", "end"]);
+    assert_eq!(types(&rig.received(1)), ["turn", "event", "event", "event", "end"]);
 }
 
 #[test]
@@ -241,7 +241,7 @@ fn too_many_strays_after_the_answer_are_judged_after_the_moves() {
     let mut rig = plan().play();
     rig.answer(0, "bid3");
     for _ in 0..21 {
-        rig.tell(Event::Stray { seat: Seat(0), code: ErrorCode::UnknownType, message: "no such message" });
+        rig.handle(Event::Stray { seat: Seat(0), code: ErrorCode::UnknownType, message: "no such message" });
     }
     assert_eq!(rig.faults(0), [("protocol", 1)]);
     rig.answer(1, "bid1");
@@ -255,7 +255,7 @@ fn a_retry_is_put_at_once() {
     rig.answer(0, "nonsense");
     assert_eq!(rig.last(0, "turn")["retry"]["of"], 0);
     rig.answer(0, "bid3");
-    assert_eq!(types(&rig.heard(1)), ["turn"]);
+    assert_eq!(types(&rig.received(1)), ["turn"]);
     rig.answer(1, "bid1");
     assert_eq!(rig.play.decisions(), 2);
 }
@@ -321,6 +321,6 @@ fn an_exit_of_an_idle_seat_applies_after_the_decision() {
         leave(&mut rig, 2);
         assert_eq!(rig.bytes(1), before);
         rig.answer(1, "bid1");
-        assert_eq!(events(&rig.heard(0)).last().unwrap()["kind"], "out");
+        assert_eq!(events(&rig.received(0)).last().unwrap()["kind"], "out");
     }
 }

@@ -50,7 +50,7 @@ impl Storm {
         Seat(self.rng.uniform(self.sent.len() as u64) as u8)
     }
 
-    fn tell(&mut self, event: Event<'_>) {
+    fn handle(&mut self, event: Event<'_>) {
         self.play.handle(Stamp { at: Tick(self.at), lag: self.lag }, event);
     }
 
@@ -79,7 +79,7 @@ impl Storm {
         // Input may be timestamped before the last reading of the clock.
         let is_due = deadline.is_some_and(|deadline| deadline.0 <= self.at);
         if is_due && !self.chance(4) || self.chance(20) {
-            self.tell(Event::Tick);
+            self.handle(Event::Tick);
         }
     }
 
@@ -87,14 +87,14 @@ impl Storm {
         let sizes = [2, 100, 4096, 4097];
         let info = self.chance(4).then(|| format!("{{{}}}", " ".repeat(self.pick(&sizes) - 2)));
         let offer_draw = self.chance(4);
-        self.tell(Event::Answer { seat, turn, text, offer_draw, info: info.as_deref() });
+        self.handle(Event::Answer { seat, turn, text, offer_draw, info: info.as_deref() });
     }
 
     fn behave(&mut self) {
         let all: Vec<Seat> = (0..self.sent.len() as u8).map(Seat).collect();
         if let Some(&seat) = all.iter().find(|&&seat| self.play.awaits_ready(seat)) {
             let nonce = self.pick(&[None, Some("00ff"), Some("")]);
-            return self.tell(Event::Ready { seat, nonce });
+            return self.handle(Event::Ready { seat, nonce });
         }
         let asked: Vec<Seat> =
             all.into_iter().filter(|&seat| self.play.open_request(seat).is_some()).collect();
@@ -104,7 +104,7 @@ impl Storm {
         let seat = self.pick(&asked);
         let turn = self.play.open_request(seat).unwrap().into();
         if self.chance(30) {
-            return self.tell(Event::AcceptDraw { seat, turn });
+            return self.handle(Event::AcceptDraw { seat, turn });
         }
         let (table, decision) = (self.play.table(), self.play.decision().unwrap());
         let index = self.rng.uniform(table.count(decision, seat) as u64) as usize;
@@ -124,7 +124,7 @@ impl Storm {
             2 => {
                 let code = self.pick(&[FaultCode::Malformed, FaultCode::LineTooLong]);
                 let turn = Some(turn).filter(|_| self.chance(2));
-                self.tell(Event::Broken {
+                self.handle(Event::Broken {
                     seat,
                     turn,
                     code,
@@ -134,26 +134,26 @@ impl Storm {
             3 => {
                 let code = self.pick(ErrorCode::ALL);
                 let count = self.pick(&[1, 1, 1, 25]);
-                (0..count).for_each(|_| self.tell(Event::Stray { seat, code, message: "no" }));
+                (0..count).for_each(|_| self.handle(Event::Stray { seat, code, message: "no" }));
             }
-            4 => self.tell(Event::AcceptDraw { seat, turn }),
+            4 => self.handle(Event::AcceptDraw { seat, turn }),
             5 => {
                 let nonce = self.pick(&[None, Some("00ff"), Some("not hex")]);
-                self.tell(Event::Ready { seat, nonce });
+                self.handle(Event::Ready { seat, nonce });
             }
             6 => {
                 let wants = Wants::default();
                 let ready_ms = self.pick(&[100, 5000]);
-                self.tell(Event::Restart { seat, ready_ms, wants });
+                self.handle(Event::Restart { seat, ready_ms, wants });
             }
-            7 => self.tell(Event::Expire(seat)),
+            7 => self.handle(Event::Expire(seat)),
             8 => self.transmit(seat),
             9 => self.answer(seat, turn, "11-15"),
-            10 if self.chance(30) => self.tell(Event::Abort(&AbortReason::Interrupted)),
+            10 if self.chance(30) => self.handle(Event::Abort(&AbortReason::Interrupted)),
             10 | 11 => {
                 self.at += self.pick(&[400, 1300]) * MS;
                 self.lag += self.pick(&[0, 0, 25, 700]) * MS;
-                self.tell(Event::Tick);
+                self.handle(Event::Tick);
             }
             12 => {
                 // The shell may hear of it with a stamp from before its last writing.
@@ -162,7 +162,7 @@ impl Storm {
                 let event = Event::Gone { seat, code, detail: &Detail::other("signal 9") };
                 self.play.handle(Stamp { at, lag: self.lag }, event);
             }
-            _ => self.tell(Event::Resign(seat)),
+            _ => self.handle(Event::Resign(seat)),
         }
     }
 
@@ -182,7 +182,7 @@ impl Storm {
             }
         }
         if self.play.ending().is_none() {
-            self.tell(Event::Abort(&AbortReason::Interrupted));
+            self.handle(Event::Abort(&AbortReason::Interrupted));
         }
         self.flush();
     }
@@ -225,20 +225,21 @@ impl Storm {
     }
 }
 
-fn assert_sound_story(seat: Seat, heard: &[Value], wants_events: bool) {
-    let numbers = |key: &str| heard.iter().filter_map(|m| m[key].as_u64()).collect::<Vec<_>>();
+fn assert_sound_story(seat: Seat, received: &[Value], wants_events: bool) {
+    let numbers = |key: &str| received.iter().filter_map(|m| m[key].as_u64()).collect::<Vec<_>>();
     let n = numbers("n");
     assert_eq!(n, (0..n.len() as u64).collect::<Vec<_>>());
     let is_turn = |message: &&Value| message["type"] == "turn";
-    let turns: Vec<u64> = heard.iter().filter(is_turn).map(|turn| turn["turn"].as_u64().unwrap()).collect();
+    let turns: Vec<u64> =
+        received.iter().filter(is_turn).map(|turn| turn["turn"].as_u64().unwrap()).collect();
     assert_eq!(turns, (0..turns.len() as u64).collect::<Vec<_>>());
-    let kinds = types(heard);
+    let kinds = types(received);
     let ends = kinds.iter().filter(|&&kind| kind == "end").count();
     assert!(ends <= 1 && (ends == 0 || kinds.last() == Some(&"end")), "{kinds:?}");
-    let out = heard.iter().position(|m| m["event"]["kind"] == "out" && m["event"]["seat"] == seat.0);
-    let last_turn = heard.iter().rposition(|message| is_turn(&message));
+    let out = received.iter().position(|m| m["event"]["kind"] == "out" && m["event"]["seat"] == seat.0);
+    let last_turn = received.iter().rposition(|message| is_turn(&message));
     assert!(out.is_none() || out > last_turn, "a seat that is out is asked");
-    assert!(wants_events || events(heard).is_empty());
+    assert!(wants_events || events(received).is_empty());
 }
 
 /// Replays the record, line by line, in a new match.

@@ -17,8 +17,8 @@ fn teams(plan: &str) -> RigSetup {
 
 /// The seats of the `out` events that this seat has received, with the reasons.
 fn outs(rig: &mut Rig, seat: u8) -> Vec<(u64, String)> {
-    let heard = rig.heard(seat);
-    let outs = events(&heard).into_iter().filter(|event| event["kind"] == "out");
+    let received = rig.received(seat);
+    let outs = events(&received).into_iter().filter(|event| event["kind"] == "out");
     outs.map(|event| (event["seat"].as_u64().unwrap(), event["reason"].as_str().unwrap().to_owned()))
         .collect()
 }
@@ -42,13 +42,13 @@ fn a_seat_that_is_out_gets_events_but_no_requests() {
     while !rig.is_over() {
         rig.moves("step1");
     }
-    let heard = rig.heard(0);
-    let kinds = types(&heard);
+    let received = rig.received(0);
+    let kinds = types(&received);
     assert_eq!(kinds.iter().filter(|&&kind| kind == "turn").count(), 1);
     assert_eq!(kinds.last(), Some(&"end"));
-    let told = events(&heard);
-    assert_eq!(told[0], &json!({"kind": "out", "seat": 0, "reason": "illegal_move"}));
-    assert_eq!(told.iter().filter(|event| event["kind"] == "move").count(), 7);
+    let events = events(&received);
+    assert_eq!(events[0], &json!({"kind": "out", "seat": 0, "reason": "illegal_move"}));
+    assert_eq!(events.iter().filter(|event| event["kind"] == "move").count(), 7);
 }
 
 #[test]
@@ -65,7 +65,7 @@ fn both_seats_of_a_team_are_out_and_an_open_request_is_void() {
     let mut rig = teams("o").play();
     rig.resign(3);
     assert_eq!(rig.request(1), 0, "the request of seat 0 was void, and the referee moved");
-    rig.heard(0);
+    rig.received(0);
     rig.answer_to(0, 0, "step1");
     assert_eq!(rig.errors(0), ["stale"]);
     assert!(rig.recorded("stray").is_empty() && rig.faults(0).is_empty());
@@ -77,8 +77,8 @@ fn events_come_cause_before_effect() {
     rig.answer(1, "nonsense");
     rig.answer(2, "bid1");
     rig.answer(0, "bid1");
-    let heard = rig.heard(2);
-    let kinds: Vec<&str> = events(&heard).iter().map(|event| event["kind"].as_str().unwrap()).collect();
+    let received = rig.received(2);
+    let kinds: Vec<&str> = events(&received).iter().map(|event| event["kind"].as_str().unwrap()).collect();
     assert_eq!(kinds, ["out", "move", "move", "move", "bids", "roll"]);
 }
 
@@ -279,7 +279,7 @@ fn a_side_that_does_not_start_is_out_and_its_partner_too() {
 fn faults_of_a_seat_that_is_out_have_no_effect() {
     let mut rig = three("o").play();
     rig.resign(0);
-    rig.heard(0);
+    rig.received(0);
     rig.answer_to(0, 0, "step1");
     rig.answer_to(0, 1, "step1");
     assert_eq!(rig.errors(0), ["stale", "out_of_state"]);
@@ -298,7 +298,7 @@ fn a_second_resignation_is_out_of_state() {
     let mut rig = teams("o").play();
     rig.resign(0);
     for seat in [0, 3] {
-        rig.heard(seat);
+        rig.received(seat);
         rig.resign(seat);
         assert_eq!(rig.errors(seat), ["out_of_state"]);
     }
@@ -331,7 +331,7 @@ fn with_the_policy_random_a_resignation_eliminates_the_side() {
 fn two_teams_of_two_share_what_one_of_them_does() {
     let mut rig = RigSetup::toy(4, 2, "o").play();
     rig.answer(0, "step1");
-    rig.tell(Event::Resign(Seat(2)));
+    rig.handle(Event::Resign(Seat(2)));
     assert_eq!(rig.ranks(), [2, 1, 2, 1]);
     assert_eq!(rig.last(3, "end")["scores"], json!([0.0, 1.0, 0.0, 1.0]));
 }

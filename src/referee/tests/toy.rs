@@ -182,7 +182,7 @@ impl Game for Toy {
         out.extend([3, 1, 2].map(make));
     }
 
-    fn play_unchecked(&mut self, seat: Seat, mv: Move, tell: &mut impl FnMut(ToyFact)) {
+    fn play_unchecked(&mut self, seat: Seat, mv: Move, emit: &mut impl FnMut(ToyFact)) {
         let deciding = self.deciding();
         match mv {
             Move::Bid(points) => {
@@ -191,7 +191,7 @@ impl Game for Toy {
                     for seat in deciding.iter() {
                         self.points[seat.index()] += self.bids[seat.index()];
                     }
-                    tell(ToyFact::Bids(std::mem::take(&mut self.bids)));
+                    emit(ToyFact::Bids(std::mem::take(&mut self.bids)));
                     self.turns_left -= 1;
                     self.next_phase();
                 }
@@ -229,13 +229,13 @@ impl Game for Toy {
 }
 
 impl Chance for Toy {
-    fn settle(&mut self, drawn: &[u16], tell: &mut impl FnMut(ToyFact)) {
+    fn settle(&mut self, drawn: &[u16], emit: &mut impl FnMut(ToyFact)) {
         match self.plan[self.phase] {
             b's' => {
                 self.cards.copy_from_slice(&drawn[..MAX_SEATS]);
-                tell(ToyFact::Dealt(self.cards));
+                emit(ToyFact::Dealt(self.cards));
             }
-            _ => tell(ToyFact::Rolled(drawn.to_vec())),
+            _ => emit(ToyFact::Rolled(drawn.to_vec())),
         }
         self.next_phase();
     }

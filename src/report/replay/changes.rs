@@ -17,8 +17,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::column::{Column, zigzag};
+use super::match_replay::{MatchReplay, ReplayStep};
 use super::names::{StepNames, add_words, moves_of};
-use super::reel::{Reel, ReelStep};
 use super::shown::{SeenBy, ThingState};
 use crate::core::Seat;
 use crate::core::scene::{Depth, Names as RowNames};
@@ -231,19 +231,19 @@ fn text(look: &[Value]) -> &str {
 }
 
 impl<'a> KnownBoard<'a> {
-    fn of(reel: &'a Reel) -> KnownBoard<'a> {
+    fn of(replay: &'a MatchReplay) -> KnownBoard<'a> {
         let mut board = KnownBoard {
             tables: Tables { places: Numbered::new(), views: Numbered::new() },
             states: Vec::new(),
             pieces: Vec::new(),
-            texts: reel.looks.iter().map(|look| text(look)).collect(),
+            texts: replay.looks.iter().map(|look| text(look)).collect(),
             named: FxHashMap::default(),
             hands: Vec::new(),
             played: 0,
             distances: FxHashMap::default(),
             others: [0; 3],
         };
-        for row in reel.layout.iter().flat_map(|layout| &layout.rows) {
+        for row in replay.layout.iter().flat_map(|layout| &layout.rows) {
             let places: Vec<i32> =
                 row.places.iter().map(|&place| board.tables.places.number(place) as i32).collect();
             match &row.names {
@@ -258,14 +258,14 @@ impl<'a> KnownBoard<'a> {
                 }
             }
         }
-        if reel.layout.is_none() {
-            board.name_places(reel.steps.first());
+        if replay.layout.is_none() {
+            board.name_places(replay.steps.first());
         }
         board
     }
 
     /// Without a layout, places have the names that are written on the board.
-    fn name_places(&mut self, first: Option<&ReelStep>) {
+    fn name_places(&mut self, first: Option<&ReplayStep>) {
         for state in first.into_iter().flat_map(|step| &step.c).filter_map(|change| change.state) {
             let name = self.texts[state.look as usize];
             if state.layer == 0 && !name.is_empty() {
@@ -293,7 +293,7 @@ impl<'a> KnownBoard<'a> {
     }
 
     /// The actors that the moves of a step name.
-    fn actors(&self, step: &ReelStep) -> Vec<(u32, ActorRole)> {
+    fn actors(&self, step: &ReplayStep) -> Vec<(u32, ActorRole)> {
         let mut actors: Vec<(u32, ActorRole)> = Vec::new();
         for (seat, text) in moves_of(step) {
             let (mut empty, mut card, first) = (None, None, actors.len());
@@ -358,11 +358,11 @@ impl<'a> KnownBoard<'a> {
 }
 
 impl Changes {
-    pub(super) fn of(reel: &Reel) -> Changes {
-        let (mut changes, mut board) = (Changes::default(), KnownBoard::of(reel));
+    pub(super) fn of(replay: &MatchReplay) -> Changes {
+        let (mut changes, mut board) = (Changes::default(), KnownBoard::of(replay));
         // By thing: the steps in which it changes, and how.
         let mut others: Vec<Vec<(u32, Changed)>> = Vec::new();
-        for (number, step) in (0..).zip(&reel.steps) {
+        for (number, step) in (0..).zip(&replay.steps) {
             let changed = step.c.iter().map(|change| {
                 let state = change.state.as_ref().map(|state| board.tables.state(state));
                 (change.thing, (state, change.has_moved))
@@ -403,7 +403,7 @@ impl Changes {
     /// Adds the changes of actors, and returns those that do not follow from moves.
     fn without_actors(
         &mut self,
-        step: &ReelStep,
+        step: &ReplayStep,
         changed: &[(u32, Changed)],
         board: &mut KnownBoard<'_>,
     ) -> Vec<(u32, Changed)> {

@@ -4,16 +4,16 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::layout::layout;
-use super::reel::{ReelStep, banks, kind_name};
+use super::match_replay::{ReplayStep, banks, kind_name};
 use super::shown::Shown;
 use crate::core::erased::{BoardText, Table};
 use crate::core::{Scene, Seat, Viewer};
 use crate::referee::Faults;
-use crate::report::note::{Kind, Told};
+use crate::report::note::{EventText, Kind};
 
 /// Turns the public positions of a match into steps of the player.
 #[derive(Debug)]
-pub struct LiveReel {
+pub struct LiveReplay {
     shown: Shown,
     /// The number of looks that earlier steps have passed on.
     looks: usize,
@@ -65,10 +65,10 @@ pub fn head(id: &str, game: &str, seats: &[(String, u8)], first: &Scene) -> Valu
     head
 }
 
-impl LiveReel {
+impl LiveReplay {
     /// Begins after this number of moves.
-    pub fn new(moves: u32, faults: Vec<Faults>) -> LiveReel {
-        LiveReel { shown: Shown::default(), looks: 0, moves, faults }
+    pub fn new(moves: u32, faults: Vec<Faults>) -> LiveReplay {
+        LiveReplay { shown: Shown::default(), looks: 0, moves, faults }
     }
 
     /// The number of moves so far.
@@ -90,15 +90,15 @@ impl LiveReel {
         faults: &[Faults],
         banks_ms: &[Option<u64>],
     ) -> LiveFrame {
-        let mut told = self.new_faults(faults, table.meta().hidden);
-        told.extend(Told::events(events));
+        let mut texts = self.new_faults(faults, table.meta().hidden);
+        texts.extend(EventText::events(events));
         let before = self.moves;
-        self.moves += told.iter().filter(|told| told.kind == Kind::Move).count() as u32;
+        self.moves += texts.iter().filter(|text| text.kind == Kind::Move).count() as u32;
         let (c, w) = self.shown.show(table.scenes(&[Viewer::Public]));
         let looks = self.shown.looks[self.looks..].iter().map(|parts| json!(parts)).collect();
         self.looks = self.shown.looks.len();
-        let notes = told.iter().map(|told| (1, kind_name(told.kind), told.seat, told.text.clone()));
-        let step = json!(ReelStep {
+        let notes = texts.iter().map(|event| (1, kind_name(event.kind), event.seat, event.text.clone()));
+        let step = json!(ReplayStep {
             n: self.moves,
             t: None,
             c,
@@ -110,37 +110,37 @@ impl LiveReel {
         });
         let text = FrameText {
             moves: self.moves,
-            lines: sentences(&told, names, before),
+            lines: sentences(&texts, names, before),
             board: BoardText(table, Viewer::Public).to_string(),
         };
         LiveFrame { moves: self.moves, looks, step, text }
     }
 
     /// The faults since the last step. They are public only where nothing is hidden.
-    fn new_faults(&mut self, faults: &[Faults], is_hidden: bool) -> Vec<Told> {
-        let mut told = Vec::new();
+    fn new_faults(&mut self, faults: &[Faults], is_hidden: bool) -> Vec<EventText> {
+        let mut texts = Vec::new();
         for (seat, (now, before)) in (0..).map(Seat).zip(faults.iter().zip(&self.faults)) {
             for (code, count) in now.iter().filter(|_| !is_hidden) {
                 let known = before.iter().find(|&(of, _)| of == code).map_or(0, |(_, count)| count);
-                let fault = Told { kind: Kind::Fault, seat: Some(seat), text: code.as_str().to_owned() };
-                told.extend((known..count).map(|_| fault.clone()));
+                let fault = EventText { kind: Kind::Fault, seat: Some(seat), text: code.as_str().to_owned() };
+                texts.extend((known..count).map(|_| fault.clone()));
             }
         }
         self.faults = faults.to_vec();
-        told
+        texts
     }
 }
 
 /// The events as sentences; moves are numbered from the first one after `moves`.
-fn sentences(told: &[Told], names: &[(String, u8)], mut moves: u32) -> Vec<String> {
-    let line = |told: &Told| {
-        let name = told.seat.and_then(|seat| names.get(seat.index())).map_or("", |(name, _)| name);
-        let sentence = told.sentence(name);
-        if told.kind != Kind::Move {
+fn sentences(texts: &[EventText], names: &[(String, u8)], mut moves: u32) -> Vec<String> {
+    let line = |event: &EventText| {
+        let name = event.seat.and_then(|seat| names.get(seat.index())).map_or("", |(name, _)| name);
+        let sentence = event.sentence(name);
+        if event.kind != Kind::Move {
             return sentence;
         }
         moves += 1;
         format!("{moves}. {sentence}")
     };
-    told.iter().map(line).collect()
+    texts.iter().map(line).collect()
 }

@@ -5,11 +5,11 @@ mod changes;
 mod column;
 mod layout;
 mod live;
+mod match_replay;
 mod motion;
 mod names;
 mod pack;
 mod record;
-mod reel;
 mod shown;
 mod svg;
 
@@ -25,8 +25,8 @@ use sha2::{Digest, Sha256};
 
 use crate::core::{Scene, Viewer};
 
-pub use live::{FrameText, LiveFrame, LiveReel, head};
-pub use reel::Reel;
+pub use live::{FrameText, LiveFrame, LiveReplay, head};
+pub use match_replay::MatchReplay;
 pub use svg::svg;
 
 /// The player.
@@ -81,8 +81,8 @@ const PARTS: [&str; 8] = [
 
 /// The data of a page with these matches: JSON that is compressed (RFC 1950) and encoded, so that it cannot contain
 /// markup. `view` is the initial view, `turn` the number of moves after which it begins.
-pub(super) fn data(reels: &[&Reel], view: usize, turn: u32) -> String {
-    let matches = reels.iter().map(|reel| Packed::of(reel)).collect();
+pub(super) fn data(replays: &[&MatchReplay], view: usize, turn: u32) -> String {
+    let matches = replays.iter().map(|replay| Packed::of(replay)).collect();
     // Not escaped further: compressed data is not printed, and references and numbers are control characters.
     let text = serde_json::to_string(&Data { view, turn, matches });
     let text = text.unwrap_or_else(|error| unreachable!("the data has keys of text: {error}"));
@@ -139,7 +139,7 @@ pub(crate) fn check_packed_record(text: &[u8]) {
 
 /// A page that plays these matches, as this viewer sees them at first, after this many moves. It needs no other file and makes no
 /// request. Its policy allows only its own script and style, and no text of a match becomes markup.
-pub fn page(reels: &[Reel], viewer: Viewer, turn: u32) -> String {
+pub fn page(replays: &[MatchReplay], viewer: Viewer, turn: u32) -> String {
     let view = match viewer {
         Viewer::Omniscient => 0,
         Viewer::Public => 1,
@@ -151,7 +151,7 @@ pub fn page(reels: &[Reel], viewer: Viewer, turn: u32) -> String {
         hash_of(SCRIPT),
         hash_of(&style)
     );
-    let data = data(&reels.iter().collect::<Vec<_>>(), view, turn);
+    let data = data(&replays.iter().collect::<Vec<_>>(), view, turn);
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n\

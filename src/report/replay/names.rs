@@ -1,7 +1,7 @@
 //! References of texts to the moves of their step: lines of words name the squares and cards that moves name.
 
 use super::column::SEPARATOR;
-use super::reel::{Reel, ReelStep};
+use super::match_replay::{MatchReplay, ReplayStep};
 use crate::core::{MAX_SEATS, Seat};
 
 /// Stands for the first name of the step, the characters that follow for the others. Texts hardly ever contain these
@@ -39,7 +39,7 @@ pub(super) fn add_words<'a>(names: &mut StepNames<'a>, mut rest: &'a str) {
 }
 
 /// The moves of a step as the first view knows them.
-pub(super) fn moves_of(step: &ReelStep) -> impl Iterator<Item = (Seat, &str)> {
+pub(super) fn moves_of(step: &ReplayStep) -> impl Iterator<Item = (Seat, &str)> {
     let known = step.s.iter().filter(|(mask, kind, ..)| mask & 1 == 1 && *kind == "move");
     known.filter_map(|(_, _, seat, text)| Some(((*seat)?, text.as_str())))
 }
@@ -48,15 +48,15 @@ pub(super) fn moves_of(step: &ReelStep) -> impl Iterator<Item = (Seat, &str)> {
 const SEATS: [&str; MAX_SEATS] = ["0", "1", "2", "3", "4", "5"];
 
 /// The names of each step: the seats of the moves of the next step, and the words of its own moves.
-pub(super) fn of_steps(reel: &Reel) -> Vec<StepNames<'_>> {
+pub(super) fn of_steps(replay: &MatchReplay) -> Vec<StepNames<'_>> {
     let of_step = |(index, step)| {
-        let next = reel.steps.get(index + 1).into_iter().flat_map(moves_of);
+        let next = replay.steps.get(index + 1).into_iter().flat_map(moves_of);
         let mut names: StepNames<'_> = next.map(|(seat, _)| SEATS[seat.index()]).collect();
         moves_of(step).for_each(|(_, text)| add_words(&mut names, text));
         names.truncate(NAMES);
         names
     };
-    reel.steps.iter().enumerate().map(of_step).collect()
+    replay.steps.iter().enumerate().map(of_step).collect()
 }
 
 /// The character that stands for a name.

@@ -12,9 +12,9 @@ use serde_json::Value;
 use super::changes::Changes;
 use super::column::{Column, Texts};
 use super::layout::layout;
+use super::match_replay::{MatchReplay, ReplayStep, SeatOf};
 use super::names::{self, StepNames, refer, refer_to_lists};
 use super::record::PackedRecord;
-use super::reel::{Reel, ReelStep, SeatOf};
 use crate::core::Seat;
 
 /// Changed lines of words, one stream after the other: the changes of a line that the same views see.
@@ -52,7 +52,7 @@ fn split(text: &str) -> Vec<&str> {
 type LineChanges<'a> = Vec<(usize, Option<&'a str>)>;
 
 impl WordChanges {
-    fn of(steps: &[ReelStep], names: &[StepNames<'_>]) -> WordChanges {
+    fn of(steps: &[ReplayStep], names: &[StepNames<'_>]) -> WordChanges {
         let mut streams: BTreeMap<(usize, u32), LineChanges<'_>> = BTreeMap::new();
         for (number, step) in steps.iter().enumerate() {
             for (mask, line, text) in &step.w {
@@ -106,7 +106,7 @@ struct Notes {
 
 /// The time that answers took, by step.
 #[derive(Debug, Default, Serialize)]
-struct Took {
+struct AnswerTimes {
     count: Column,
     seat: Column,
     ms: Column,
@@ -120,7 +120,7 @@ struct StepColumns {
     c: Changes,
     w: WordChanges,
     s: Notes,
-    k: Took,
+    k: AnswerTimes,
     /// By step; empty if it is as before.
     b: Vec<Vec<Option<u64>>>,
 }
@@ -129,14 +129,17 @@ struct StepColumns {
 const KINDS: [&str; 5] = ["move", "event", "fault", "fallback", "info"];
 
 impl StepColumns {
-    fn of(reel: &Reel) -> StepColumns {
-        let (steps, names) = (&reel.steps, names::of_steps(reel));
-        let mut columns =
-            StepColumns { c: Changes::of(reel), w: WordChanges::of(steps, &names), ..StepColumns::default() };
+    fn of(replay: &MatchReplay) -> StepColumns {
+        let (steps, names) = (&replay.steps, names::of_steps(replay));
+        let mut columns = StepColumns {
+            c: Changes::of(replay),
+            w: WordChanges::of(steps, &names),
+            ..StepColumns::default()
+        };
         let (mut moves, mut banks): (u32, &[_]) = (0, &[]);
-        let played: Vec<&str> = reel.record.iter().flat_map(PackedRecord::moves).collect();
+        let played: Vec<&str> = replay.record.iter().flat_map(PackedRecord::moves).collect();
         let mut played = &played[..];
-        let mut lists = reel.record.as_ref().map_or(&[][..], PackedRecord::lists);
+        let mut lists = replay.record.as_ref().map_or(&[][..], PackedRecord::lists);
         for (step, names) in steps.iter().zip(&names) {
             columns.n.push(step.n - moves);
             moves = step.n;
@@ -151,7 +154,7 @@ impl StepColumns {
 
     /// Adds the notes of a step. `played` and `lists` are the moves and the lists of words in the events of the record
     /// that are still to come. Returns how many lists precede those of the steps after it.
-    fn notes(&mut self, step: &ReelStep, names: &[&str], played: &mut &[&str], lists: &[String]) -> usize {
+    fn notes(&mut self, step: &ReplayStep, names: &[&str], played: &mut &[&str], lists: &[String]) -> usize {
         let mut used = 0;
         self.s.count.push(step.s.len() as u32);
         for (mask, kind, seat, text) in &step.s {
@@ -184,7 +187,7 @@ impl StepColumns {
         used
     }
 
-    fn took(&mut self, step: &ReelStep) {
+    fn took(&mut self, step: &ReplayStep) {
         self.k.count.push(step.k.len() as u32);
         for &(Seat(seat), ms) in &step.k {
             self.k.seat.push(seat.into());
@@ -243,18 +246,18 @@ pub(super) struct Packed<'a> {
 }
 
 impl<'a> Packed<'a> {
-    pub(super) fn of(reel: &'a Reel) -> Packed<'a> {
+    pub(super) fn of(replay: &'a MatchReplay) -> Packed<'a> {
         Packed {
-            r#match: &reel.r#match,
-            game: reel.game,
-            seats: &reel.seats,
-            views: &reel.views,
-            size: reel.size,
-            layout: reel.layout.as_deref().map(|of| layout(of, |row| row.places.len())),
-            result: &reel.result,
-            looks: Looks::of(&reel.looks),
-            columns: StepColumns::of(reel),
-            record: reel.record.as_ref(),
+            r#match: &replay.r#match,
+            game: replay.game,
+            seats: &replay.seats,
+            views: &replay.views,
+            size: replay.size,
+            layout: replay.layout.as_deref().map(|of| layout(of, |row| row.places.len())),
+            result: &replay.result,
+            looks: Looks::of(&replay.looks),
+            columns: StepColumns::of(replay),
+            record: replay.record.as_ref(),
         }
     }
 }

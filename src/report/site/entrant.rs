@@ -22,11 +22,11 @@ impl Site<'_> {
     pub(super) fn entrant(&self, standing: &EntrantStanding, details: &EntrantDetails) -> Vec<File> {
         let name = &details.name;
         let matches: Vec<&ListedMatch> =
-            self.report.attempts.iter().filter(|told| told.seats.contains(name)).collect();
+            self.report.attempts.iter().filter(|listed| listed.seats.contains(name)).collect();
         let stem = format!("entrants/{}", details.number);
         let files = pages(&stem, &matches).map(|(path, matches, others)| {
             let links = Links::from("../", self.report);
-            let result = |told: &ListedMatch| self.result_of(told, name);
+            let result = |listed: &ListedMatch| self.result_of(listed, name);
             let list = html! { (others) (match_table(self, matches, &links, result)) (others) };
             let mut sections = vec![Section::new("Matches", "", list)];
             sections.extend(self.results(details, &links));
@@ -54,14 +54,14 @@ impl Site<'_> {
     }
 
     /// The result of a match as an entrant sees it.
-    fn result_of(&self, told: &ListedMatch, name: &str) -> Markup {
-        let text = html! { (Escaped(&told.result_in_words())) };
-        let seat = told.seats.iter().position(|seat| seat == name);
+    fn result_of(&self, listed: &ListedMatch, name: &str) -> Markup {
+        let text = html! { (Escaped(&listed.result_in_words())) };
+        let seat = listed.seats.iter().position(|seat| seat == name);
         let sides = self.report.standings.sides;
-        let ranks = told.ranks.as_deref().unwrap_or_default();
+        let ranks = listed.ranks.as_deref().unwrap_or_default();
         let of_sides = ranks.get(..sides).unwrap_or_default();
         let own = seat.and_then(|seat| ranks.get(seat));
-        let has_others = told.seats.iter().any(|seat| seat != name);
+        let has_others = listed.seats.iter().any(|seat| seat != name);
         let Some(&own) = own.filter(|_| has_others && !of_sides.is_empty()) else { return text };
         let (best, worst) = (of_sides.iter().min(), of_sides.iter().max());
         let (class, word) = match (best == Some(&own), worst == Some(&own)) {

@@ -35,9 +35,9 @@ pub(super) fn pages<'a, T>(stem: &'a str, items: &'a [T]) -> impl Iterator<Item 
 }
 
 /// The entrants of a match by side.
-fn sides(told: &ListedMatch, sides: usize, links: &Links<'_>) -> Markup {
+fn sides(listed: &ListedMatch, sides: usize, links: &Links<'_>) -> Markup {
     let of_side = |side: usize| {
-        let mut names: Vec<&String> = told.seats.iter().skip(side).step_by(sides.max(1)).collect();
+        let mut names: Vec<&String> = listed.seats.iter().skip(side).step_by(sides.max(1)).collect();
         names.dedup();
         names
     };
@@ -60,7 +60,7 @@ pub(super) fn table(
     result: impl Fn(&ListedMatch) -> Markup,
 ) -> Markup {
     let has_rounds = !site.report.rounds.is_empty();
-    let began = |told: &ListedMatch| told.began_at.as_deref().map(minute).unwrap_or_default();
+    let began = |listed: &ListedMatch| listed.began_at.as_deref().map(minute).unwrap_or_default();
     html! {
         div class="wide" {
             table class="matches" {
@@ -76,19 +76,19 @@ pub(super) fn table(
                     }
                 }
                 tbody {
-                    @for told in matches {
+                    @for listed in matches {
                         tr {
-                            td class="text" { (links.match_id(&told.id)) }
+                            td class="text" { (links.match_id(&listed.id)) }
                             @if has_rounds {
-                                td { @if let Some(round) = told.round { (round) } }
+                                td { @if let Some(round) = listed.round { (round) } }
                             }
-                            td class="text names" { (sides(told, site.report.standings.sides, links)) }
-                            td class="text" { (result(told)) }
-                            td class=(if told.faulted.is_empty() { "text" } else { "text alarm" }) {
-                                (Escaped(&told.how()))
+                            td class="text names" { (sides(listed, site.report.standings.sides, links)) }
+                            td class="text" { (result(listed)) }
+                            td class=(if listed.faulted.is_empty() { "text" } else { "text alarm" }) {
+                                (Escaped(&listed.how()))
                             }
-                            td { (told.decisions) }
-                            td class="text" { (began(told)) }
+                            td { (listed.decisions) }
+                            td class="text" { (began(listed)) }
                         }
                     }
                 }
@@ -105,7 +105,7 @@ impl Site<'_> {
         let files: Vec<File> = pages("matches", &matches)
             .map(|(path, matches, others)| {
                 let links = Links::from("", self.report);
-                let result = |told: &ListedMatch| html! { (Escaped(&told.result_in_words())) };
+                let result = |listed: &ListedMatch| html! { (Escaped(&listed.result_in_words())) };
                 let body = html! {
                     (self.way("", &Markup::default()))
                     header {

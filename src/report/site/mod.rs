@@ -19,7 +19,7 @@ pub use replay::Unshown;
 
 use maud::{DOCTYPE, Markup, html};
 
-use super::replay::{BODY, Reel, SCRIPT, style};
+use super::replay::{BODY, MatchReplay, SCRIPT, style};
 use super::tournament::{
     Escaped, Grid, Links, ListedMatch, STYLE, Section, TournamentReport, minute, notes, sections, subtitle,
     table,
@@ -143,7 +143,7 @@ impl<'a> Site<'a> {
     }
 
     /// The page of a match, an index into the attempts of the report.
-    pub fn match_page(&self, index: usize, replay: Result<&Reel, Unshown>) -> File {
+    pub fn match_page(&self, index: usize, replay: Result<&MatchReplay, Unshown>) -> File {
         let path = format!("matches/{}.html", self.report.attempts[index].id);
         (path, self.replay(index, replay))
     }

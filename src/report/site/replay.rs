@@ -2,7 +2,7 @@
 
 use maud::{Markup, PreEscaped, html};
 
-use super::{LabelledValue, Links, ListedMatch, Reel, Site, SitePage, facts, footer, minute};
+use super::{LabelledValue, Links, ListedMatch, MatchReplay, Site, SitePage, facts, footer, minute};
 use crate::report::replay::{DATA, data};
 use crate::report::tournament::{Escaped, faults, options_in_words, time};
 
@@ -30,10 +30,11 @@ impl Unshown {
 }
 
 impl Site<'_> {
-    pub(super) fn replay(&self, index: usize, replay: Result<&Reel, Unshown>) -> String {
-        let told = &self.report.attempts[index];
+    pub(super) fn replay(&self, index: usize, replay: Result<&MatchReplay, Unshown>) -> String {
+        let listed = &self.report.attempts[index];
         let links = Links::from("../", self.report);
-        let page = SitePage { title: format!("{}, {}", told.id, self.name()), links, plays: replay.is_ok() };
+        let page =
+            SitePage { title: format!("{}, {}", listed.id, self.name()), links, plays: replay.is_ok() };
         let neighbour = |at: Option<usize>| at.and_then(|at| self.report.attempts.get(at));
         let here = html! {
             span {
@@ -49,18 +50,18 @@ impl Site<'_> {
         let body = html! {
             (self.way("../", &here))
             @match replay {
-                Ok(reel) => {
+                Ok(replay) => {
                     div id="player" { noscript { p { "The board needs JavaScript." } } }
-                    (PreEscaped(DATA)) (PreEscaped(data(&[reel], 0, 0))) (PreEscaped("</script>"))
+                    (PreEscaped(DATA)) (PreEscaped(data(&[replay], 0, 0))) (PreEscaped("</script>"))
                 }
                 Err(why) => {
                     header {
-                        h1 { (Escaped(&told.id)) }
+                        h1 { (Escaped(&listed.id)) }
                         p { (why.text()) }
                     }
                 }
             }
-            (about(told, &page.links, replay.ok()))
+            (about(listed, &page.links, replay.ok()))
             (footer())
         };
         page.text(&body)
@@ -68,36 +69,36 @@ impl Site<'_> {
 }
 
 /// The facts about a match.
-fn about(told: &ListedMatch, links: &Links<'_>, reel: Option<&Reel>) -> Markup {
+fn about(listed: &ListedMatch, links: &Links<'_>, replay: Option<&MatchReplay>) -> Markup {
     let mut rows = vec![
-        LabelledValue::text("result", &told.result_in_words()),
-        LabelledValue::text("ended by", &told.how()),
-        LabelledValue::text("set", &told.set),
-        LabelledValue::text("round", &told.round.map_or(String::new(), |round| round.to_string())),
-        LabelledValue::text("began (UTC)", &told.began_at.as_deref().map(minute).unwrap_or_default()),
-        LabelledValue::text("duration", &time(told.duration_us)),
-        LabelledValue::text("moves", &told.decisions.to_string()),
+        LabelledValue::text("result", &listed.result_in_words()),
+        LabelledValue::text("ended by", &listed.how()),
+        LabelledValue::text("set", &listed.set),
+        LabelledValue::text("round", &listed.round.map_or(String::new(), |round| round.to_string())),
+        LabelledValue::text("began (UTC)", &listed.began_at.as_deref().map(minute).unwrap_or_default()),
+        LabelledValue::text("duration", &time(listed.duration_us)),
+        LabelledValue::text("moves", &listed.decisions.to_string()),
     ];
-    if let Some(reel) = reel {
+    if let Some(replay) = replay {
         rows.extend([
-            LabelledValue::text("clock", &reel.clock()),
-            LabelledValue::text("options", &options_in_words(reel.options())),
-            LabelledValue::code("seed", reel.seed()),
+            LabelledValue::text("clock", &replay.clock()),
+            LabelledValue::text("options", &options_in_words(replay.options())),
+            LabelledValue::code("seed", replay.seed()),
         ]);
     }
     html! {
         section class="about" {
-            h2 { "About " (Escaped(&told.id)) }
-            (seats(told, links))
+            h2 { "About " (Escaped(&listed.id)) }
+            (seats(listed, links))
             (facts(&rows))
-            @if reel.is_some() {
+            @if replay.is_some() {
                 p {
                     // The player fills it.
-                    a id="record" href="#" download={ (Escaped(&told.id)) ".jsonl" } { "Download the record" }
+                    a id="record" href="#" download={ (Escaped(&listed.id)) ".jsonl" } { "Download the record" }
                     " and verify it: "
-                    code { "referee verify " (Escaped(&told.id)) ".jsonl" }
+                    code { "referee verify " (Escaped(&listed.id)) ".jsonl" }
                     ". This page contains it, too: "
-                    code { "referee verify " (Escaped(&told.id)) ".html" }
+                    code { "referee verify " (Escaped(&listed.id)) ".html" }
                 }
             }
         }
@@ -105,12 +106,12 @@ fn about(told: &ListedMatch, links: &Links<'_>, reel: Option<&Reel>) -> Markup {
 }
 
 /// The entrants of the seats, and their results.
-fn seats(told: &ListedMatch, links: &Links<'_>) -> Markup {
-    let has_bots = told.bots != told.seats && told.bots.len() == told.seats.len();
-    let rank = |seat: usize| told.ranks.as_ref().and_then(|ranks| ranks.get(seat));
-    let score = |seat: usize| told.scores.as_ref().and_then(|scores| scores.get(seat));
-    let of_seat = |seat: usize| told.faults.get(seat).map(faults).unwrap_or_default();
-    let cpu = |seat: usize| told.cpu_ms.get(seat).copied().flatten();
+fn seats(listed: &ListedMatch, links: &Links<'_>) -> Markup {
+    let has_bots = listed.bots != listed.seats && listed.bots.len() == listed.seats.len();
+    let rank = |seat: usize| listed.ranks.as_ref().and_then(|ranks| ranks.get(seat));
+    let score = |seat: usize| listed.scores.as_ref().and_then(|scores| scores.get(seat));
+    let of_seat = |seat: usize| listed.faults.get(seat).map(faults).unwrap_or_default();
+    let cpu = |seat: usize| listed.cpu_ms.get(seat).copied().flatten();
     html! {
         div class="wide" {
             table {
@@ -126,11 +127,11 @@ fn seats(told: &ListedMatch, links: &Links<'_>) -> Markup {
                     }
                 }
                 tbody {
-                    @for (seat, name) in told.seats.iter().enumerate() {
+                    @for (seat, name) in listed.seats.iter().enumerate() {
                         tr {
                             td { (seat) }
                             td class="text" { (links.entrant(name)) }
-                            @if has_bots { td class="text" { (Escaped(&told.bots[seat])) } }
+                            @if has_bots { td class="text" { (Escaped(&listed.bots[seat])) } }
                             td { @if let Some(rank) = rank(seat) { (rank) } }
                             td { @if let Some(score) = score(seat) { (score.to_string()) } }
                             td class="text" { (Escaped(&of_seat(seat))) }

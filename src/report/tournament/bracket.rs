@@ -63,8 +63,8 @@ pub(super) fn rounds(
     matches: &[ListedMatch],
 ) -> Vec<RoundReport> {
     let mut of_set: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-    for told in matches.iter().filter(|told| told.ranks.is_some()) {
-        of_set.entry(&told.set).or_default().push(told.id.clone());
+    for listed in matches.iter().filter(|listed| listed.ranks.is_some()) {
+        of_set.entry(&listed.set).or_default().push(listed.id.clone());
     }
     let name = |entrant: Entrant| entrants[entrant.index()].name.clone();
     let pair = |RoundPair { entrants, is_bye, sets, points, winner }: RoundPair| PairReport {

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::csv::{counts, line};
 use super::text::points;
-use crate::core::{Occasion, SeatSet, Seating, Sheet};
+use crate::core::{MatchTags, SeatSet, Seating, Sheet};
 use crate::runner::Roster;
 use crate::store::{About, MatchRow, VOID};
 use crate::tournament::MatchResult;
@@ -133,10 +133,10 @@ impl MatchList {
 
     /// The tags of a match. The site is the record; the round is the round and the number of the match in a Swiss
     /// tournament or a knockout, otherwise the number.
-    pub fn occasion(&self, about: &About, row: &MatchRow) -> Occasion {
+    pub fn tags(&self, about: &About, row: &MatchRow) -> MatchTags {
         let number = row.id.to_string().trim_start_matches('m').to_owned();
         let day = |at| humantime::format_rfc3339_seconds(at).to_string()[..10].replace('-', ".");
-        Occasion {
+        MatchTags {
             event: Some(about.name.clone()),
             site: row.record.as_ref().map(|record| format!("records/{record}")),
             date: row.began_at.map(day),
@@ -251,9 +251,9 @@ pub fn movetext(about: &About, row: &MatchRow, sheet: &Sheet) -> String {
     };
     let known = |text: &Option<String>| text.clone().unwrap_or_else(|| "?".to_owned());
     tag("Event", &about.name);
-    tag("Site", &known(&sheet.occasion.site));
-    tag("Date", &known(&sheet.occasion.date));
-    tag("Round", &known(&sheet.occasion.round));
+    tag("Site", &known(&sheet.tags.site));
+    tag("Date", &known(&sheet.tags.date));
+    tag("Round", &known(&sheet.tags.round));
     tag("Game", &about.game);
     tag("Rules", &about.rules.to_string());
     tag("Match", &sheet.match_id);

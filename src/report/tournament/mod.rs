@@ -189,9 +189,9 @@ impl TournamentReport {
         let (mut records, mut matches, mut span) =
             (Vec::new(), Vec::new(), conditions::PlayedSpan::default());
         let names = standing.entrants.iter().map(|row| row.name.clone()).collect();
-        let told = MatchList::of(schedule, names, bots);
+        let listed = MatchList::of(schedule, names, bots);
         db.for_each_match(|row| {
-            matches.push(told.report(&row));
+            matches.push(listed.report(&row));
             span.add(&row);
             if row.ended_by == VOID {
                 void += 1;

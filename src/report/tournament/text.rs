@@ -426,13 +426,13 @@ pub(in crate::report) fn rounds(report: &TournamentReport) -> Option<Grid> {
 /// The first `most` matches, with opponents, time, result and record.
 pub(in crate::report) fn matches(report: &TournamentReport, most: usize) -> Grid {
     let has_rounds = !report.rounds.is_empty();
-    let rows = report.attempts.iter().take(most).map(|told| {
-        let mut row = vec![told.id.clone(), told.began_at.as_deref().map(minute).unwrap_or_default()];
+    let rows = report.attempts.iter().take(most).map(|listed| {
+        let mut row = vec![listed.id.clone(), listed.began_at.as_deref().map(minute).unwrap_or_default()];
         if has_rounds {
-            row.push(told.round.map_or(String::new(), |round| round.to_string()));
+            row.push(listed.round.map_or(String::new(), |round| round.to_string()));
         }
-        row.extend([told.sides(report.standings.sides), told.result_in_words(), told.how()]);
-        row.push(told.record.clone().unwrap_or_default());
+        row.extend([listed.sides(report.standings.sides), listed.result_in_words(), listed.how()]);
+        row.push(listed.record.clone().unwrap_or_default());
         row
     });
     let mut headings = ["match", "began (UTC)"].map(str::to_owned).to_vec();

@@ -12,7 +12,7 @@ use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 use super::changes::{RunChange, next_change};
-use super::events::{arrival, signalled};
+use super::events::arrival;
 use super::lanes::{LaneConfig, LaneThread};
 use super::supply::{Absent, Need};
 use super::{BROKE_DOWN, RunEnd};
@@ -23,6 +23,7 @@ use crate::runner::lane_messages::{LaneEvent, LaneOrder, OVER, ReportEvent};
 use crate::runner::run_event::Halt;
 use crate::runner::scheduler::SharedScheduler;
 use crate::runner::starts::Starts;
+use crate::runner::stop_signal::signalled;
 use crate::sources::{Listen, Lobby, ParkedLobby};
 
 /// What the loop reacts to.
@@ -52,8 +53,8 @@ pub(super) struct EventLoop {
     pub(super) needs: Vec<Need>,
     /// Whether a request may be granted now.
     pub(super) is_supply_due: bool,
-    /// Until when the request waits that is given up next.
-    pub(super) patience: Option<Instant>,
+    /// The next time at which a waiting request is given up.
+    pub(super) wait_ends: Option<Instant>,
     /// The bots that have joined by connecting, by name.
     pub(super) guests: BTreeMap<String, usize>,
     /// The number of matches of an earlier process whose bots are not expected yet. Until then connections wait.
@@ -85,7 +86,7 @@ impl EventLoop {
             lanes: Vec::new(),
             needs: Vec::new(),
             is_supply_due: false,
-            patience: None,
+            wait_ends: None,
             guests: BTreeMap::new(),
             unplaced: 0,
             absent: BTreeMap::new(),
@@ -153,7 +154,7 @@ impl EventLoop {
             if self.is_supply_due && events.is_empty() {
                 self.supply();
             }
-            let patience = self.patience;
+            let wait_ends = self.wait_ends;
             // Not biased: busy lanes must not delay new connections.
             let result = tokio::select! {
                 () = &mut interrupt, if !is_stopping => {
@@ -194,7 +195,7 @@ impl EventLoop {
                     self.apply(change);
                     Ok(())
                 }
-                () = tokio::time::sleep_until(patience.unwrap_or_else(Instant::now)), if patience.is_some() => {
+                () = tokio::time::sleep_until(wait_ends.unwrap_or_else(Instant::now)), if wait_ends.is_some() => {
                     self.is_supply_due = true;
                     Ok(())
                 }

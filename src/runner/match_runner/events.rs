@@ -1,7 +1,5 @@
 //! What the event loop of a run reacts to.
 
-use tokio::sync::oneshot;
-
 use super::event_loop::EventLoop;
 use super::supply::Need;
 use crate::runner::lane_messages::LaneEvent;
@@ -58,19 +56,6 @@ impl EventLoop {
         }
         Ok(())
     }
-}
-
-/// Resolves when the signal is sent; never if the sender is dropped.
-pub(super) async fn signalled(signal: &mut Option<oneshot::Receiver<()>>) {
-    if let Some(receiver) = signal {
-        let is_told = receiver.await.is_ok();
-        *signal = None;
-        if is_told {
-            return;
-        }
-    }
-    // The sender has been dropped.
-    std::future::pending::<()>().await;
 }
 
 /// Resolves when a bot has connected or left.

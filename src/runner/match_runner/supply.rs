@@ -94,7 +94,7 @@ impl EventLoop {
     /// Supplies lanes with bots: the oldest request first, and all bots of a request at once, so that no two lanes
     /// wait for bots that the other one holds.
     pub(super) fn supply(&mut self) {
-        (self.is_supply_due, self.patience) = (false, None);
+        (self.is_supply_due, self.wait_ends) = (false, None);
         let (some_came, common) = (self.note_connected(), self.common.clone());
         // Once a request waits, so do later ones of its kind. There can be thousands.
         let mut waiting = HashSet::new();
@@ -116,7 +116,7 @@ impl EventLoop {
                 continue;
             }
             if !is_given_up && !self.short(&need.bots, Lobby::waiting).is_empty() {
-                self.patience = self.patience.into_iter().chain(self.waits_until(&absent)).min();
+                self.wait_ends = self.wait_ends.into_iter().chain(self.waits_until(&absent)).min();
                 waiting.insert(need.kind.clone());
                 self.needs.push(need);
                 continue;

@@ -40,7 +40,7 @@ impl LanePairings {
         let bot = &mut self.bots[key];
         bot.cpu_before = Duration::ZERO;
         match come {
-            BotArrival::Process(process, wire, tell) => {
+            BotArrival::Process(process, wire, sender) => {
                 bot.process = Some(process);
                 let stream = match Stream::watch(wire) {
                     Ok(stream) => stream,
@@ -52,7 +52,7 @@ impl LanePairings {
                 let hello = Duration::from_millis(self.common.run.terms.hello_ms);
                 let session = self.lane.add(Role::Process, stream, hello);
                 // If the process has exited already, the channel is closed, and the end of the stream is detected.
-                let _ = tell.send(session);
+                let _ = sender.send(session);
                 bot.state = BotState::Greeting(session);
                 self.by_session.insert(session, key);
             }

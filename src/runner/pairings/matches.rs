@@ -4,14 +4,14 @@ use std::mem;
 
 use referee_protocol::words::FaultCode;
 
-use super::{LanePairings, MOST_UNTOLD, OpenMatch};
+use super::{LanePairings, MOST_UNREPORTED, OpenMatch};
 use crate::core::seat::Seat;
 use crate::driver::{Finished, MatchJournal, MatchKey, MatchPlan, PlannedSeat};
 use crate::referee::{Detail, Wants};
 use crate::runner::bots::{BotKey, BotState, BotUsage};
 use crate::runner::fixture::Fixture;
 use crate::runner::lane_messages::EndedMatch;
-use crate::runner::live::Sight;
+use crate::runner::live::Visibility;
 use crate::runner::results::{Loss, MatchReport, cause_of};
 use crate::tournament::Cause;
 use crate::tournament::schedule::MatchId;
@@ -55,7 +55,7 @@ impl LanePairings {
                 wants: hello.map_or(Wants::default(), |hello| hello.wants),
             }
         });
-        let sight = common.live.as_ref().map(|live| live.sight(common.rules, &fixture));
+        let visibility = common.live.as_ref().map(|live| live.visibility(common.rules, &fixture));
         let plan = MatchPlan {
             id: fixture.id.clone(),
             deal: fixture.deal.clone(),
@@ -69,7 +69,7 @@ impl LanePairings {
             seats: seats.collect(),
             open_id: None,
             auto_ready: false,
-            watched: self.watched.is_some() || sight == Some(Sight::Live),
+            watched: self.watched.is_some() || visibility == Some(Visibility::Live),
         };
         let (setup, table) = common.run.set_up(terms, plan).map_err(|error| error.to_string())?;
         let places = bots.iter().map(|&key| match &self.bots[key].state {
@@ -86,7 +86,7 @@ impl LanePairings {
         if let Some(journal) = journal {
             self.lane.journal(key, journal);
         }
-        self.add_open(key, OpenMatch { pairing, fixture, bots, lost: Vec::new(), live: None }, sight);
+        self.add_open(key, OpenMatch { pairing, fixture, bots, lost: Vec::new(), live: None }, visibility);
         Ok(())
     }
 
@@ -107,10 +107,10 @@ impl LanePairings {
     }
 
     /// Adds a match that the lane has.
-    pub(super) fn add_open(&mut self, key: MatchKey, mut open: OpenMatch, sight: Option<Sight>) {
+    pub(super) fn add_open(&mut self, key: MatchKey, mut open: OpenMatch, visibility: Option<Visibility>) {
         let play = self.lane.match_mut(key).map(|play| &*play);
-        let live = self.common.live.as_ref().zip(sight).zip(play);
-        open.live = live.map(|((live, sight), play)| live.open(play, &open.fixture, sight));
+        let live = self.common.live.as_ref().zip(visibility).zip(play);
+        open.live = live.map(|((live, visibility), play)| live.open(play, &open.fixture, visibility));
         self.pairings[open.pairing].running += 1;
         self.open.insert(key, Box::new(open));
     }
@@ -173,7 +173,7 @@ impl LanePairings {
         self.schedule.ended(&fixture, &report, record.len());
         let bots = usages;
         self.ended.push(EndedMatch { fixture, report, record, reveal, malformed, bots, no_show, last_step });
-        if self.ended.len() == MOST_UNTOLD {
+        if self.ended.len() == MOST_UNREPORTED {
             self.report();
         }
         self.pairings[pairing].running -= 1;

@@ -116,9 +116,9 @@ impl LanePairings {
         let places = places.collect();
         let ResumedMatch { play, outages, journal, paused_us, .. } = resumed;
         tracing::info!("{} goes on after {:.1} s", fixture.id, paused_us as f64 / 1e6);
-        let sight = self.common.live.as_ref().map(|live| live.sight(self.common.rules, &fixture));
+        let visibility = self.common.live.as_ref().map(|live| live.visibility(self.common.rules, &fixture));
         let key = self.lane.restore((play, outages), paused_us, journal, places);
-        self.add_open(key, OpenMatch { pairing, fixture, bots, lost: Vec::new(), live: None }, sight);
+        self.add_open(key, OpenMatch { pairing, fixture, bots, lost: Vec::new(), live: None }, visibility);
         Ok(())
     }
 

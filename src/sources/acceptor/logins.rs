@@ -57,7 +57,7 @@ impl AcceptLoop {
     fn reject(&mut self, session: SessionKey, (code, what): AdmissionError) {
         if let Some((hello, address)) = self.lane.hello(session).zip(self.pending.address(session)) {
             let refusal = RejectionReason::of_login(code, &hello.name, self.guests.has(&hello.name));
-            self.refusals.tell(address, refusal, Instant::now());
+            self.refusals.log(address, refusal, Instant::now());
             self.rejected.insert(session);
         }
         let now = self.lane.now();

@@ -37,7 +37,7 @@ use crate::transport::{Bound, Certificate, Listener};
 pub(super) use admissions::Admissions;
 
 /// The contents of `bye` for the pending connections at the end.
-pub(super) struct Farewell {
+pub(super) struct ByeContents {
     pub(super) reason: String,
     /// Whether the bots should connect again.
     pub(super) reconnect: bool,
@@ -46,7 +46,7 @@ pub(super) struct Farewell {
 /// A handle to the acceptor's thread.
 pub(super) struct Acceptor {
     address: SocketAddr,
-    close: oneshot::Sender<Farewell>,
+    close: oneshot::Sender<ByeContents>,
     thread: JoinHandle<()>,
 }
 
@@ -83,9 +83,9 @@ impl Acceptor {
     }
 
     /// Closes all pending connections and stops the thread. Nothing arrives after it returns.
-    pub(super) fn close(self, farewell: Farewell) {
+    pub(super) fn close(self, bye: ByeContents) {
         // The thread may have panicked.
-        let _ = self.close.send(farewell);
+        let _ = self.close.send(bye);
         let _ = self.thread.join();
     }
 }
@@ -157,14 +157,14 @@ impl AcceptLoop {
         }
     }
 
-    async fn work(mut self, mut closing: oneshot::Receiver<Farewell>) {
+    async fn work(mut self, mut closing: oneshot::Receiver<ByeContents>) {
         loop {
             let (paused, due) = (self.paused, self.next_due());
             let until = |at: Option<Instant>| tokio::time::sleep_until(at.unwrap_or_else(Instant::now));
             tokio::select! {
                 biased;
                 // An error means that the owner of the acceptor has been dropped.
-                farewell = &mut closing => return self.close(farewell.ok()),
+                bye = &mut closing => return self.close(bye.ok()),
                 notice = self.lane.next() => {
                     self.handle_notice(notice);
                     while let Some(notice) = self.lane.noticed() {
@@ -184,7 +184,7 @@ impl AcceptLoop {
                 self.accept();
             }
             self.evictions.log(Instant::now());
-            self.refusals.log(Instant::now());
+            self.refusals.log_count(Instant::now());
             // Without this, the runtime would not poll the streams while there is always something to do.
             tokio::task::yield_now().await;
         }
@@ -213,7 +213,7 @@ impl AcceptLoop {
                     && is_refused
                     && let Some(address) = address
                 {
-                    self.refusals.tell(address, RejectionReason::of_line(&detail), now);
+                    self.refusals.log(address, RejectionReason::of_line(&detail), now);
                 }
             }
             Notice::OpenAsked(..) | Notice::Lost { .. } | Notice::Moved(_) | Notice::Ended(_) => {}
@@ -221,11 +221,11 @@ impl AcceptLoop {
     }
 
     /// Closes all pending connections.
-    fn close(mut self, farewell: Option<Farewell>) {
+    fn close(mut self, bye: Option<ByeContents>) {
         for session in self.pending.sessions() {
-            match &farewell {
-                Some(Farewell { reason, reconnect: true }) => self.lane.dismiss_for_now(session, reason),
-                Some(Farewell { reason, reconnect: false }) => self.lane.dismiss(session, reason),
+            match &bye {
+                Some(ByeContents { reason, reconnect: true }) => self.lane.dismiss_for_now(session, reason),
+                Some(ByeContents { reason, reconnect: false }) => self.lane.dismiss(session, reason),
                 None => self.lane.dismiss(session, ""),
             }
             self.lane.forget(session);

@@ -10,7 +10,7 @@ use crate::referee::Detail;
 use crate::sources::acceptor::log_interval::LogInterval;
 
 /// The maximum number of pairs of reason and address that are remembered. Later ones are only counted.
-const MOST_TOLD: usize = 1024;
+const MOST_LOGGED: usize = 1024;
 
 /// Why a connection was rejected. Never contains the token.
 pub(super) struct RejectionReason {
@@ -53,7 +53,7 @@ impl RejectionReason {
 /// The rejections that have been logged.
 #[derive(Default)]
 pub(super) struct RejectionLog {
-    told: HashSet<(IpAddr, String)>,
+    known: HashSet<(IpAddr, String)>,
     /// Rejections that were only counted.
     more: u64,
     logged: LogInterval,
@@ -61,21 +61,21 @@ pub(super) struct RejectionLog {
 
 impl RejectionLog {
     /// Logs a rejection, unless the same reason was logged for its address before.
-    pub(super) fn tell(&mut self, address: IpAddr, refusal: RejectionReason, now: Instant) {
+    pub(super) fn log(&mut self, address: IpAddr, refusal: RejectionReason, now: Instant) {
         let RejectionReason { kind, reason } = refusal;
-        if self.told.contains(&(address, kind.clone())) {
+        if self.known.contains(&(address, kind.clone())) {
             return;
         }
-        if self.told.len() >= MOST_TOLD {
+        if self.known.len() >= MOST_LOGGED {
             self.more += 1;
-            return self.log(now);
+            return self.log_count(now);
         }
-        self.told.insert((address, kind));
+        self.known.insert((address, kind));
         tracing::warn!("rejected a connection from {address}: {reason}");
     }
 
     /// Logs the number of rejections that were only counted, at intervals.
-    pub(super) fn log(&mut self, now: Instant) {
+    pub(super) fn log_count(&mut self, now: Instant) {
         if self.more > 0 && self.logged.begin(now) {
             self.flush();
         }
@@ -102,8 +102,8 @@ mod tests {
         let now = Instant::now();
         let mut refuse = |address: u32, name: &str, takes_part| {
             let refusal = RejectionReason::of_login(ErrorCode::WrongToken, name, takes_part);
-            refusals.tell(Ipv4Addr::from_bits(address).into(), refusal, now);
-            refusals.told.len()
+            refusals.log(Ipv4Addr::from_bits(address).into(), refusal, now);
+            refusals.known.len()
         };
         assert_eq!(refuse(1, "alice", true), 1);
         assert_eq!(refuse(1, "alice", true), 1);
@@ -111,7 +111,7 @@ mod tests {
         assert_eq!(refuse(1, "x1", false), 3);
         assert_eq!(refuse(1, "x2", false), 3, "names that are made up are not remembered");
         for address in 0..5000 {
-            assert!(refuse(address, "alice", true) <= MOST_TOLD);
+            assert!(refuse(address, "alice", true) <= MOST_LOGGED);
         }
     }
 }

@@ -49,12 +49,12 @@
 //! a later version of a program start from the strength of the earlier one. Its intervals count a set as one observation,
 //! by the same measured variance d of all sets.
 //!
-//! **Speed**: results are first counted by the course of a set, so the cost of the fit does not depend on the number of
-//! matches.
+//! **Speed**: sets with the same lineups and places are counted together, so the cost of the fit does not depend on
+//! the number of matches.
 
 mod adaptive;
 mod anchored;
-mod course;
+mod packed_set;
 
 pub use anchored::{Anchored, FitConstraints, fit_anchored};
 
@@ -62,7 +62,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::FxHashMap;
 
-use self::course::{Course, PlayedLeg};
+use self::packed_set::{PackedSet, PlayedLeg};
 use super::linear;
 use super::{ELO_PER_LOGIT, Estimate};
 use crate::core::MAX_SEATS;
@@ -74,7 +74,7 @@ pub struct Counts {
     entrants: usize,
     sides: usize,
     /// The courses of sets, and how often they occurred.
-    by_course: BTreeMap<Course, u32>,
+    by_set: BTreeMap<PackedSet, u32>,
 }
 
 /// The pairs of sides of a lineup that are compared.
@@ -88,22 +88,22 @@ impl Counts {
     /// Counts results of entrants 0 to `entrants - 1`, ignoring others.
     pub fn of<'a>(entrants: usize, results: impl IntoIterator<Item = &'a MatchResult>) -> Counts {
         let mut counts = Counts { entrants, ..Counts::default() };
-        let mut course = Course::default();
-        let mut by_course: FxHashMap<Course, u32> = FxHashMap::default();
+        let mut packed = PackedSet::default();
+        let mut by_set: FxHashMap<PackedSet, u32> = FxHashMap::default();
         let mut set = 0;
         for leg in results {
             if leg.set != set {
-                *by_course.entry(std::mem::take(&mut course)).or_default() += 1;
+                *by_set.entry(std::mem::take(&mut packed)).or_default() += 1;
                 set = leg.set;
             }
             if leg.lineup.seats().iter().all(|entrant| entrant.index() < entrants) {
-                course.push((leg.lineup, leg.places));
+                packed.push((leg.lineup, leg.places));
                 counts.sides = counts.sides.max(leg.lineup.seating().sides());
             }
         }
-        *by_course.entry(course).or_default() += 1;
-        by_course.remove(&Course::default());
-        counts.by_course = by_course.into_iter().collect();
+        *by_set.entry(packed).or_default() += 1;
+        by_set.remove(&PackedSet::default());
+        counts.by_set = by_set.into_iter().collect();
         counts
     }
 
@@ -113,20 +113,20 @@ impl Counts {
         let highest = lineup.seats().iter().map(|entrant| entrant.index() + 1).max();
         self.grow(highest.unwrap_or(0));
         self.sides = self.sides.max(lineup.seating().sides());
-        *self.by_course.entry(Course::of(&[(lineup, places)])).or_default() += 1;
+        *self.by_set.entry(PackedSet::of(&[(lineup, places)])).or_default() += 1;
     }
 
     /// Adds the second result of a set whose first one was added before.
     pub fn complete(&mut self, first: &MatchResult, second: &MatchResult) {
         let [first, second] = [first, second].map(|result| (result.lineup, result.places));
-        let alone = Course::of(&[first]);
-        if let Some(times) = self.by_course.get_mut(&alone) {
+        let alone = PackedSet::of(&[first]);
+        if let Some(times) = self.by_set.get_mut(&alone) {
             *times -= 1;
             if *times == 0 {
-                self.by_course.remove(&alone);
+                self.by_set.remove(&alone);
             }
         }
-        *self.by_course.entry(Course::of(&[first, second])).or_default() += 1;
+        *self.by_set.entry(PackedSet::of(&[first, second])).or_default() += 1;
     }
 
     /// Adds entrants without results until there are this many.
@@ -134,11 +134,9 @@ impl Counts {
         self.entrants = self.entrants.max(entrants);
     }
 
-    /// The matches of all sets, with the number of sets that had this course.
+    /// The matches of all sets, with the number of sets that had these lineups and places.
     fn legs(&self) -> impl Iterator<Item = (PlayedLeg, f64)> {
-        self.by_course
-            .iter()
-            .flat_map(|(course, &times)| course.legs().map(move |leg| (leg, f64::from(times))))
+        self.by_set.iter().flat_map(|(packed, &times)| packed.legs().map(move |leg| (leg, f64::from(times))))
     }
 
     /// The entrants with a result.
@@ -356,9 +354,9 @@ impl<'a> Fit<'a> {
         let mut contrast = Vec::new();
         let mut of_set: Vec<(usize, f64)> = Vec::new();
         let mut sets = 0.0;
-        for (course, &times) in &self.counts.by_course {
+        for (packed, &times) in &self.counts.by_set {
             of_set.clear();
-            for (lineup, places) in course.legs() {
+            for (lineup, places) in packed.legs() {
                 for (d, e) in pairs(&lineup) {
                     self.contrast(&lineup, d, e, &mut contrast);
                     let residual = score(&places, d, e) - self.expected(&contrast);

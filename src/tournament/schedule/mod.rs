@@ -47,7 +47,7 @@ pub use plan::{Format, Participation, Plan};
 pub use rounds::RoundPair;
 
 use super::pairing::{knockout::bracket, partners, swiss::Card, table};
-use super::standings::{Award, Gone, Standings};
+use super::standings::{Award, Inactive, Standings};
 use super::{Deals, Entrant, Lineup, MatchResult};
 use crate::core::Misconfigured;
 
@@ -271,8 +271,8 @@ impl Schedule {
         let (entrants, tie_breaks) = (self.plan.entrants.len(), self.plan.format.tie_breaks());
         let withdrawn = self.withdrawn();
         let awards = self.awards_after(&withdrawn);
-        let gone = Gone { out: &self.out, withdrawn: &withdrawn };
-        Standings::with_gone(entrants, self.results(), &awards, gone, tie_breaks)
+        let inactive = Inactive { out: &self.out, withdrawn: &withdrawn };
+        Standings::with_inactive(entrants, self.results(), &awards, inactive, tie_breaks)
     }
 
     /// The matches that can be played now, in order.

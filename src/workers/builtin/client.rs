@@ -80,7 +80,7 @@ pub(super) async fn serve<S: AsyncRead + AsyncWrite + Unpin>(
         let lost = match connected {
             Ok(Ok(stream)) => {
                 again = AGAIN;
-                state.tell(Assignment::Connected);
+                state.emit(Assignment::Connected);
                 match state.talk(stream, &mut requests).await {
                     Ok(()) => return Ok(()),
                     Err(error) => error,
@@ -90,7 +90,7 @@ pub(super) async fn serve<S: AsyncRead + AsyncWrite + Unpin>(
             Ok(Err(error)) => error,
             Err(_) => io::ErrorKind::TimedOut.into(),
         };
-        state.tell(Assignment::Disconnected(lost.to_string()));
+        state.emit(Assignment::Disconnected(lost.to_string()));
         tokio::select! {
             () = sleep(again) => {}
             () = state.collect(&mut requests) => return Ok(()),
@@ -165,7 +165,7 @@ impl ClientState {
         }
     }
 
-    fn tell(&self, assignment: Assignment) {
+    fn emit(&self, assignment: Assignment) {
         // The channel is closed if the worker is ending.
         let _ = self.assignments.send(assignment);
     }
@@ -301,22 +301,22 @@ impl ClientState {
             FromCoordinator::Play(unit) => {
                 self.free = self.free.saturating_sub(1);
                 self.holding.insert(unit.id.clone());
-                self.tell(Assignment::Play(unit));
+                self.emit(Assignment::Play(unit));
             }
             FromCoordinator::Verdict(id, verdict) => {
                 self.holding.remove(&id);
                 self.played.remove(&id);
-                self.tell(Assignment::Verdict(id, verdict));
+                self.emit(Assignment::Verdict(id, verdict));
             }
             FromCoordinator::Withdrawn(id) => {
                 self.holding.remove(&id);
-                self.tell(Assignment::Withdrawn(id));
+                self.emit(Assignment::Withdrawn(id));
             }
-            FromCoordinator::State(state) => self.tell(Assignment::State(state)),
+            FromCoordinator::State(state) => self.emit(Assignment::State(state)),
             FromCoordinator::Over => {
                 self.holding.clear();
                 self.played.clear();
-                self.tell(Assignment::Over);
+                self.emit(Assignment::Over);
             }
             FromCoordinator::NoArchive(id, why) => return self.fetched(id, Err(why)),
             FromCoordinator::Archive(id, size) => {
@@ -351,7 +351,7 @@ impl ClientState {
     fn fetched(&mut self, id: ArchiveId, result: Result<(), String>) -> Option<(FromWorker, Vec<u8>)> {
         self.download = None;
         self.wanted.pop_front();
-        self.tell(Assignment::Fetched(id, result));
+        self.emit(Assignment::Fetched(id, result));
         let (next, _) = self.wanted.front()?;
         Some((FromWorker::Fetch(*next, 0), Vec::new()))
     }

@@ -100,7 +100,7 @@ impl WorkerHub {
         let _ = timeout(FAREWELL, farewell).await;
     }
 
-    fn tell(&self, event: CarrierEvent) {
+    fn emit(&self, event: CarrierEvent) {
         // The channel is closed if the run is failing.
         let _ = self.events.send(event);
     }
@@ -174,22 +174,22 @@ impl WorkerHub {
                     }
                     (FromWorker::Moved(id), _) => {
                         if worker.holding.contains(&id) {
-                            self.tell(CarrierEvent::Moved(id, name));
+                            self.emit(CarrierEvent::Moved(id, name));
                         }
                     }
                     (FromWorker::Returned(id, reason), _) => {
                         if worker.holding.remove(&id) {
-                            self.tell(CarrierEvent::Returned(id, name, reason));
+                            self.emit(CarrierEvent::Returned(id, name, reason));
                         }
                     }
                     (FromWorker::Bye, _) => {
                         // Also those that it has not received any more.
                         worker.free = 0;
                         for id in std::mem::take(&mut worker.holding) {
-                            self.tell(CarrierEvent::Returned(id, name.clone(), Returned::Stopped));
+                            self.emit(CarrierEvent::Returned(id, name.clone(), Returned::Stopped));
                         }
                     }
-                    (FromWorker::Played(_), Some(outcome)) => self.tell(CarrierEvent::Played(outcome, name)),
+                    (FromWorker::Played(_), Some(outcome)) => self.emit(CarrierEvent::Played(outcome, name)),
                     (FromWorker::Played(_) | FromWorker::Alive | FromWorker::Fetch(..), _) => {}
                 }
             }
@@ -235,9 +235,9 @@ impl WorkerHub {
         self.workers.insert(name.clone(), member);
         // A worker that has one of these has it still, so no other gets it.
         self.queue.retain(|unit| !holding.contains(&unit.id));
-        self.tell(CarrierEvent::Joined(machine, holding.iter().cloned().collect()));
+        self.emit(CarrierEvent::Joined(machine, holding.iter().cloned().collect()));
         for id in lost.difference(&holding) {
-            self.tell(CarrierEvent::Returned(id.clone(), name.clone(), Returned::Lost));
+            self.emit(CarrierEvent::Returned(id.clone(), name.clone(), Returned::Lost));
         }
     }
 
@@ -246,7 +246,7 @@ impl WorkerHub {
         if worker.connection.as_ref().is_some_and(|(own, _)| *own == number) {
             worker.connection = None;
             worker.until = Instant::now() + RETURN;
-            self.tell(CarrierEvent::Left(name.to_owned()));
+            self.emit(CarrierEvent::Left(name.to_owned()));
         }
     }
 
@@ -262,7 +262,7 @@ impl WorkerHub {
         for name in lost.collect::<Vec<String>>() {
             let holding = self.workers.remove(&name).map(|worker| worker.holding).unwrap_or_default();
             for id in holding {
-                self.tell(CarrierEvent::Returned(id, name.clone(), Returned::Lost));
+                self.emit(CarrierEvent::Returned(id, name.clone(), Returned::Lost));
             }
         }
     }
@@ -281,7 +281,7 @@ impl WorkerHub {
             worker.holding.insert(id.clone());
             let name = name.clone();
             self.send(&name, FromCoordinator::Play(unit));
-            self.tell(CarrierEvent::Taken(id, name));
+            self.emit(CarrierEvent::Taken(id, name));
         }
     }
 }

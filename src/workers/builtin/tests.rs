@@ -203,7 +203,7 @@ async fn run(
     let timeout = Duration::from_secs(300);
     let mut coordinator = Coordinator::with((orders, events), no_thread, leases, timeout).unwrap();
     let mut ranks = BTreeMap::new();
-    let tell = |event: RunEvent<'_>| {
+    let on_event = |event: RunEvent<'_>| {
         if let RunEvent::Ended { report, .. } = event {
             let before = ranks.insert(report.id.clone(), report.ranks.clone().unwrap());
             assert_eq!(before, None, "{} counts twice", report.id);
@@ -211,7 +211,7 @@ async fn run(
         Ok(())
     };
     let mut job = job(&catalog);
-    let mut committer = Committer::new(&mut job, tell);
+    let mut committer = Committer::new(&mut job, on_event);
     let (to_commit, of_dispatcher) = blocking::channel();
     let (to_dispatcher, committed) = unbounded_channel();
     // On this thread, so that no time passes meanwhile.
@@ -307,8 +307,8 @@ async fn a_worker_returns_with_its_units_after_the_coordinator_was_suspended() {
         () = hub => unreachable!("it runs as long as there may be orders"),
         () = scenario => {}
     }
-    let told: Vec<CarrierEvent> = std::iter::from_fn(|| events.try_recv().ok()).collect();
-    assert!(!told.iter().any(|event| matches!(event, CarrierEvent::Returned(..))), "{told:?}");
+    let received: Vec<CarrierEvent> = std::iter::from_fn(|| events.try_recv().ok()).collect();
+    assert!(!received.iter().any(|event| matches!(event, CarrierEvent::Returned(..))), "{received:?}");
 }
 
 /// A worker returns a unit and ends while the coordinator writes.

@@ -60,7 +60,7 @@ impl<S: SetScheduler> Dispatcher<'_, S> {
             return if self.slots == 0 { self.take_back() } else { Ok(()) };
         }
         match self.coordinator.fleet.why_aside() {
-            Some(why) if self.active_at.elapsed() >= self.patience => Err(Halt::Because(format!(
+            Some(why) if self.active_at.elapsed() >= self.progress_timeout => Err(Halt::Because(format!(
                 "no worker is left: {why}. Mend this, let the workers play with `referee worker activate`, and resume"
             ))),
             _ => Ok(()),
@@ -88,7 +88,7 @@ impl<S: SetScheduler> Dispatcher<'_, S> {
         for (&set, open) in self.open.iter().filter(|(_, open)| open.committing.is_none()) {
             let is_overdue = match &open.phase {
                 SetPhase::Expected(until) => *until <= now,
-                SetPhase::Out(_) | SetPhase::Queued => now - open.moved_at > self.patience,
+                SetPhase::Out(_) | SetPhase::Queued => now - open.moved_at > self.progress_timeout,
             };
             if is_overdue {
                 overdue.push(set);

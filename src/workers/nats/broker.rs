@@ -21,7 +21,7 @@ use crate::workers::unit::UnitId;
 /// The name of the consumer that all workers share.
 const CONSUMER: &str = "workers";
 /// How long a request waits for the broker.
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 /// How long an outcome may take.
 const TRANSFER: Duration = Duration::from_secs(60);
 /// The size of a part of an object, in bytes: the default, below every usual limit of a message.
@@ -74,8 +74,8 @@ impl Broker {
         let (changed, links) = unbounded_channel();
         let options = ConnectOptions::new()
             .name(name)
-            .connection_timeout(PATIENCE)
-            .request_timeout(Some(PATIENCE))
+            .connection_timeout(TIMEOUT)
+            .request_timeout(Some(TIMEOUT))
             .event_callback(move |event| {
                 let link = match event {
                     async_nats::Event::Connected => Some(Link::Up),
@@ -109,7 +109,7 @@ impl Broker {
             io::Error::other(what)
         })?;
         let mut jetstream = jetstream::new(client.clone());
-        jetstream.set_timeout(PATIENCE);
+        jetstream.set_timeout(TIMEOUT);
         Ok((NatsConnection { client, jetstream, queue: self.queue.clone() }, links))
     }
 }
@@ -135,7 +135,7 @@ fn with_credentials(options: ConnectOptions, path: &Path) -> io::Result<ConnectO
 impl NatsConnection {
     /// Waits until everything that was published has been sent, but not for a broker that cannot be reached.
     pub(super) async fn finish(&self) -> io::Result<()> {
-        match timeout(PATIENCE, self.client.flush()).await {
+        match timeout(TIMEOUT, self.client.flush()).await {
             Ok(flushed) => flushed.map_err(failed),
             Err(_) => Ok(()),
         }

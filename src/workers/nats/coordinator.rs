@@ -531,9 +531,9 @@ impl CoordinatorService {
                 return;
             }
         };
-        let (now, patience) = (self.reconciled, self.consumer.0);
+        let (now, ack_wait) = (self.reconciled, self.consumer.0);
         for (set, open) in &mut self.open {
-            if open.is_published && !there.contains(set) && now - open.seen > patience {
+            if open.is_published && !there.contains(set) && now - open.seen > ack_wait {
                 tracing::info!("{}: the broker has lost it", open.unit.id);
                 open.is_published = false;
             }

@@ -29,7 +29,7 @@ use crate::workers::machine::{Machine, MachineState};
 use crate::workers::unit::{UnitId, UnitOutcome, WorkUnit};
 
 /// A timeout that only a hanging test exceeds.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 const RUN: &str = "0123456789abcdef0123456789abcdef";
 
 /// The times, about fifty times as short as usual.
@@ -137,7 +137,7 @@ fn unit(set: u32, attempt: u32) -> WorkUnit {
 /// A unit that the broker does not hand out again before a test ends.
 fn slow_unit(set: u32) -> WorkUnit {
     let mut unit = unit(set, 1);
-    unit.terms.hello_ms = 10 * PATIENCE.as_millis() as u64;
+    unit.terms.hello_ms = 10 * TIMEOUT.as_millis() as u64;
     unit
 }
 
@@ -179,8 +179,8 @@ impl Core {
             pace: PACE,
         };
         let (orders, for_end) = unbounded_channel();
-        let (tell, events) = unbounded_channel();
-        let end = spawn_local(end.serve(for_end, tell));
+        let (sender, events) = unbounded_channel();
+        let end = spawn_local(end.serve(for_end, sender));
         let core = spawn_local(Core::run(events, orders.clone(), seen.clone()));
         Core { orders, seen, end, core, archives }
     }
@@ -230,7 +230,7 @@ impl Core {
     async fn until(&self, what: &str, is_done: impl Fn(&Seen) -> bool) {
         let began = Instant::now();
         while !is_done(&self.seen.borrow()) {
-            assert!(began.elapsed() < PATIENCE, "{what}: {:?}", self.seen.borrow());
+            assert!(began.elapsed() < TIMEOUT, "{what}: {:?}", self.seen.borrow());
             assert!(!self.end.is_finished(), "{what}: the carrier has failed");
             sleep(Duration::from_millis(5)).await;
         }
@@ -250,7 +250,7 @@ impl Core {
     async fn close(self) {
         drop(self.orders);
         self.core.abort();
-        timeout(PATIENCE, self.end).await.expect("it ends").unwrap().unwrap();
+        timeout(TIMEOUT, self.end).await.expect("it ends").unwrap().unwrap();
     }
 }
 
@@ -283,8 +283,8 @@ impl Player {
         let machine = Machine { name: name.to_owned(), slots: slots as u32, ..Machine::default() };
         let end = NatsWorker { broker, machine, pace: PACE };
         let (requests, for_end) = unbounded_channel();
-        let (tell, assignments) = unbounded_channel();
-        let end = spawn_local(end.serve(for_end, tell));
+        let (sender, assignments) = unbounded_channel();
+        let end = spawn_local(end.serve(for_end, sender));
         let (log, most) = (Rc::<RefCell<Vec<Assignment>>>::default(), Rc::default());
         requests.send(Request::Free(slots)).unwrap();
         let killer = end.abort_handle();
@@ -369,7 +369,7 @@ fn on_one_thread(test: impl Future<Output = ()>) {
 async fn until(what: &str, mut holds: impl AsyncFnMut() -> bool) {
     let began = Instant::now();
     while !holds().await {
-        assert!(began.elapsed() < PATIENCE, "{what}");
+        assert!(began.elapsed() < TIMEOUT, "{what}");
         sleep(Duration::from_millis(5)).await;
     }
 }
@@ -535,11 +535,12 @@ fn a_drained_worker_gets_no_more_sets_even_after_it_starts_again() {
         core.publish([1]);
         core.until_counted(1).await;
         core.orders.send(Order::SetState("one".to_owned(), MachineState::Drained)).unwrap();
-        let told = |assignment: &Assignment| matches!(assignment, Assignment::State(MachineState::Drained));
-        until("it is told", async || worker.has(told)).await;
+        let is_drained =
+            |assignment: &Assignment| matches!(assignment, Assignment::State(MachineState::Drained));
+        until("it drains", async || worker.has(is_drained)).await;
         worker.close().await;
         let again = Player::start(&server, "one", 1, Script::Plays(5));
-        until("it is told again", async || again.has(told)).await;
+        until("it drains again", async || again.has(is_drained)).await;
     });
 }
 

@@ -117,13 +117,13 @@ pub(crate) fn played(second: &str, matches: &str) -> Folder {
     let records = folder.text("cup/records");
     let args = ["play", "checkers", &first, &second, "-n", matches, "--seed", SEED, "--json", "--record"];
     let ended = referee(args.into_iter().chain([records.as_str()])).with_code(0);
-    for told in ended.all("match") {
+    for played in ended.all("match") {
         let list = |key: &str| -> Vec<u64> {
-            told[key].as_array().unwrap().iter().map(|value| value.as_f64().unwrap() as u64).collect()
+            played[key].as_array().unwrap().iter().map(|value| value.as_f64().unwrap() as u64).collect()
         };
-        let number = told["id"].as_str().unwrap()[1..].parse().unwrap();
-        let lineup = told["seats"].as_array().unwrap().iter();
-        let fault = told["fault"]["seat"].as_u64().map(|seat| SeatSet::one(Seat(seat as u8)));
+        let number = played["id"].as_str().unwrap()[1..].parse().unwrap();
+        let lineup = played["seats"].as_array().unwrap().iter();
+        let fault = played["fault"]["seat"].as_u64().map(|seat| SeatSet::one(Seat(seat as u8)));
         db.add_matches(&[MatchRow {
             id: MatchId { number, attempt: 1 },
             set: number,
@@ -131,8 +131,8 @@ pub(crate) fn played(second: &str, matches: &str) -> Folder {
             ranks: Some(list("ranks").into_iter().map(|rank| rank as u8).collect()),
             faulted: fault.unwrap_or_default(),
             forfeited: fault.unwrap_or_default(),
-            ended_by: told["ended_by"].as_str().unwrap().to_owned(),
-            faults: serde_json::from_value(told["faults"].clone()).unwrap(),
+            ended_by: played["ended_by"].as_str().unwrap().to_owned(),
+            faults: serde_json::from_value(played["faults"].clone()).unwrap(),
             record: Some(format!("m{number}.jsonl")),
             ..row(number, [0, 1], WIN)
         }])
@@ -141,7 +141,7 @@ pub(crate) fn played(second: &str, matches: &str) -> Folder {
     folder
 }
 
-pub(crate) fn told(folder: &Folder, what: &[&str]) -> String {
+pub(crate) fn output(folder: &Folder, what: &[&str]) -> String {
     let cup = folder.text("cup");
     referee(["tournament", what[0], &cup].into_iter().chain(what[1..].iter().copied())).done().stdout
 }

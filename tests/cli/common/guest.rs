@@ -9,13 +9,13 @@ use rustix::net::sockopt::set_socket_linger;
 use rustix::net::{AddressFamily, SocketType};
 use serde_json::{Value, json};
 
-use super::{PATIENCE, Referee};
+use super::{Referee, TIMEOUT};
 
 /// A connection to a referee.
 pub(crate) struct Guest {
     lines: BufReader<TcpStream>,
     /// The messages received so far.
-    pub(crate) heard: Vec<Value>,
+    pub(crate) received: Vec<Value>,
 }
 
 impl Guest {
@@ -34,8 +34,8 @@ impl Guest {
 
     fn over(stream: TcpStream) -> Guest {
         stream.set_nodelay(true).expect("a socket");
-        stream.set_read_timeout(Some(PATIENCE)).expect("a socket");
-        Guest { lines: BufReader::new(stream), heard: Vec::new() }
+        stream.set_read_timeout(Some(TIMEOUT)).expect("a socket");
+        Guest { lines: BufReader::new(stream), received: Vec::new() }
     }
 
     /// Connects and sends `hello`.
@@ -46,8 +46,8 @@ impl Guest {
     /// Connects and sends this after the referee's `hello`.
     pub(crate) fn saying(address: SocketAddr, hello: &Value) -> Guest {
         let mut guest = Guest::connect(address);
-        assert_eq!(guest.hear()["type"], "hello");
-        guest.say(hello);
+        assert_eq!(guest.receive()["type"], "hello");
+        guest.send(hello);
         guest
     }
 
@@ -55,7 +55,7 @@ impl Guest {
         self.lines.get_mut().write_all(bytes.as_ref()).expect("the referee reads");
     }
 
-    pub(crate) fn say(&mut self, message: &Value) {
+    pub(crate) fn send(&mut self, message: &Value) {
         self.write(format!("{message}\n"));
     }
 
@@ -67,18 +67,18 @@ impl Guest {
             return None;
         }
         let message: Value = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"));
-        self.heard.push(message.clone());
+        self.received.push(message.clone());
         Some(message)
     }
 
-    pub(crate) fn hear(&mut self) -> Value {
-        self.next().unwrap_or_else(|| panic!("the connection ended after {:?}", self.heard.last()))
+    pub(crate) fn receive(&mut self) -> Value {
+        self.next().unwrap_or_else(|| panic!("the connection ended after {:?}", self.received.last()))
     }
 
     /// The next message of this type; earlier ones are skipped.
-    pub(crate) fn hear_of(&mut self, kind: &str) -> Value {
+    pub(crate) fn receive_type(&mut self, kind: &str) -> Value {
         loop {
-            let message = self.hear();
+            let message = self.receive();
             if message["type"] == kind {
                 return message;
             }
@@ -93,14 +93,14 @@ impl Guest {
     /// Answers a `start` or a `turn` correctly.
     pub(crate) fn answer(&mut self, message: &Value) {
         if let Some(answer) = answer(message) {
-            self.say(&answer);
+            self.send(&answer);
         }
     }
 
     /// Answers all messages before the first one of this type, which it returns.
     pub(crate) fn play_up_to(&mut self, kind: &str) -> Value {
         loop {
-            let message = self.hear();
+            let message = self.receive();
             if message["type"] == kind {
                 return message;
             }
@@ -113,7 +113,7 @@ impl Guest {
         while let Some(message) = self.next() {
             self.answer(&message);
         }
-        self.heard
+        self.received
     }
 
     /// Plays on a thread of its own.
@@ -150,6 +150,6 @@ pub(crate) fn answer(message: &Value) -> Option<Value> {
 /// Starts a referee that listens on a free port, and waits until it does. `args` exclude `--json --listen`.
 pub(crate) fn listening(args: &[&str]) -> (Referee, SocketAddr) {
     let mut referee = Referee::start(args.iter().chain(&["--json", "--listen", "127.0.0.1:0"]));
-    let address = referee.hear_of("listening")["address"].as_str().expect("text").to_owned();
+    let address = referee.receive_type("listening")["address"].as_str().expect("text").to_owned();
     (referee, address.parse().expect("an address"))
 }

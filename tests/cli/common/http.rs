@@ -5,7 +5,7 @@ use std::net::TcpStream;
 
 use serde_json::Value;
 
-use super::{PATIENCE, Referee};
+use super::{Referee, TIMEOUT};
 
 /// The address of a server.
 #[derive(Clone, Debug)]
@@ -31,7 +31,7 @@ impl Answer {
 impl Site {
     /// The server that a referee with `--json --watch` announces.
     pub(crate) fn of(referee: &mut Referee) -> Site {
-        let url = referee.hear_of("watch")["url"].as_str().expect("its URL").to_owned();
+        let url = referee.receive_type("watch")["url"].as_str().expect("its URL").to_owned();
         Site(url.strip_prefix("http://").and_then(|url| url.strip_suffix('/')).expect("a URL").to_owned())
     }
 
@@ -42,7 +42,7 @@ impl Site {
     /// A connection to which this was written.
     pub(crate) fn send(&self, request: &str) -> TcpStream {
         let mut stream = TcpStream::connect(&self.0).expect("it listens");
-        stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
+        stream.set_read_timeout(Some(TIMEOUT)).expect("a timeout");
         stream.write_all(request.as_bytes()).expect("it reads");
         stream
     }

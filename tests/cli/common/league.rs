@@ -39,7 +39,7 @@ impl League {
     /// Serves, and returns the address for bots.
     pub(crate) fn listening(&self) -> (Referee, SocketAddr) {
         let mut server = self.serve();
-        let address = server.hear_of("listening")["address"].as_str().expect("text").to_owned();
+        let address = server.receive_type("listening")["address"].as_str().expect("text").to_owned();
         (server, address.parse().expect("an address"))
     }
 
@@ -89,8 +89,8 @@ pub(crate) fn hello(name: &str, version: Option<&str>, token: &str) -> Value {
 }
 
 /// Waits for so many matches.
-pub(crate) fn hear_matches(server: &mut Referee, count: usize) -> Vec<Value> {
-    (0..count).map(|_| server.hear_of("match")).collect()
+pub(crate) fn receive_matches(server: &mut Referee, count: usize) -> Vec<Value> {
+    (0..count).map(|_| server.receive_type("match")).collect()
 }
 
 /// Stops a server with a signal, which it exits from with code 0.

@@ -21,7 +21,7 @@ use rustix::process::{Pid, kill_process, test_kill_process};
 use serde_json::Value;
 
 /// A timeout that only a hanging process exceeds, even on a busy machine.
-pub(crate) const PATIENCE: Duration =
+pub(crate) const TIMEOUT: Duration =
     Duration::from_secs(if option_env!("LONG_TESTS").is_some() { 600 } else { 60 });
 
 /// The run seed of the specification's examples.
@@ -144,13 +144,13 @@ impl Referee {
     }
 
     /// Sends it a message.
-    pub(crate) fn tell(&mut self, message: impl ToString) {
+    pub(crate) fn send(&mut self, message: impl ToString) {
         self.write(message.to_string() + "\n");
     }
 
     /// The next line of its standard output, without the line break; `None` at the end.
     pub(crate) fn line(&mut self) -> Option<String> {
-        match self.output.recv_timeout(PATIENCE) {
+        match self.output.recv_timeout(TIMEOUT) {
             Ok(line) => Some(line.strip_suffix('\n').expect("a whole line").to_owned()),
             Err(RecvTimeoutError::Disconnected) => None,
             Err(RecvTimeoutError::Timeout) => self.hangs(),
@@ -163,16 +163,16 @@ impl Referee {
     }
 
     /// The next message.
-    pub(crate) fn hear(&mut self) -> Value {
+    pub(crate) fn receive(&mut self) -> Value {
         let line =
             self.line().unwrap_or_else(|| panic!("it ended: {}", self.errors.recv().unwrap_or_default()));
         serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"))
     }
 
     /// The next message of this type; earlier ones are skipped.
-    pub(crate) fn hear_of(&mut self, kind: &str) -> Value {
+    pub(crate) fn receive_type(&mut self, kind: &str) -> Value {
         loop {
-            let message = self.hear();
+            let message = self.receive();
             if message["type"] == kind {
                 return message;
             }
@@ -188,13 +188,13 @@ impl Referee {
     pub(crate) fn wait(mut self) -> Ended {
         let mut stdout = String::new();
         loop {
-            match self.output.recv_timeout(PATIENCE) {
+            match self.output.recv_timeout(TIMEOUT) {
                 Ok(line) => stdout.push_str(&line),
                 Err(RecvTimeoutError::Disconnected) => break,
                 Err(RecvTimeoutError::Timeout) => self.hangs(),
             }
         }
-        let Ok(stderr) = self.errors.recv_timeout(PATIENCE) else { self.hangs() };
+        let Ok(stderr) = self.errors.recv_timeout(TIMEOUT) else { self.hangs() };
         Ended { code: self.child.wait().expect("it ends").code(), stdout, stderr }
     }
 
@@ -365,7 +365,7 @@ impl Folder {
 
     /// Waits until a file exists and returns its contents.
     pub(crate) fn wait_for(&self, name: &str) -> String {
-        for _ in 0..PATIENCE.as_millis() / 5 {
+        for _ in 0..TIMEOUT.as_millis() / 5 {
             match std::fs::read_to_string(self.path(name)) {
                 Ok(text) if text.ends_with('\n') => return text,
                 _ => std::thread::sleep(Duration::from_millis(5)),

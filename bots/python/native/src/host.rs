@@ -65,16 +65,16 @@ impl Host {
                     offer_draw: answer.offer_draw,
                     info: answer.info.map(RawValue::get),
                 };
-                self.tell(&answer.r#match, answer.seat, event, out)?;
+                self.handle(&answer.r#match, answer.seat, event, out)?;
             }
             "accept_draw" => {
                 let answer: bot::AcceptDraw<'_> = serde_json::from_slice(line)?;
                 let event = |seat| Event::AcceptDraw { seat, turn: answer.turn };
-                self.tell(&answer.r#match, answer.seat, event, out)?;
+                self.handle(&answer.r#match, answer.seat, event, out)?;
             }
             "resign" => {
                 let answer: bot::Resign<'_> = serde_json::from_slice(line)?;
-                self.tell(&answer.r#match, answer.seat, Event::Resign, out)?;
+                self.handle(&answer.r#match, answer.seat, Event::Resign, out)?;
             }
             "abort" => self.abort(&serde_json::from_slice::<bot::Abort<'_>>(line)?.r#match, out),
             _ => {}
@@ -143,7 +143,7 @@ impl Host {
     }
 
     /// Passes the event of a seat to a match; to none if it is over.
-    fn tell<'e>(
+    fn handle<'e>(
         &mut self,
         name: &str,
         seat: Option<u8>,

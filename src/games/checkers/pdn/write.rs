@@ -21,11 +21,11 @@ pub(super) fn game(sheet: &Sheet, out: &mut String) -> Result<(), String> {
         Some(_) => Score::Draw,
     };
     let name = |seat: Colour| sheet.names.get(seat.seat().index()).map_or("?", String::as_str);
-    let occasion = &sheet.occasion;
-    tag(out, "Event", occasion.event.as_deref().unwrap_or("?"));
-    tag(out, "Site", occasion.site.as_deref().unwrap_or("?"));
-    tag(out, "Date", occasion.date.as_deref().unwrap_or("????.??.??"));
-    tag(out, "Round", occasion.round.as_deref().unwrap_or(&sheet.match_id));
+    let tags = &sheet.tags;
+    tag(out, "Event", tags.event.as_deref().unwrap_or("?"));
+    tag(out, "Site", tags.site.as_deref().unwrap_or("?"));
+    tag(out, "Date", tags.date.as_deref().unwrap_or("????.??.??"));
+    tag(out, "Round", tags.round.as_deref().unwrap_or(&sheet.match_id));
     tag(out, "Black", name(Colour::Black));
     tag(out, "White", name(Colour::White));
     tag(out, "Result", score.text());

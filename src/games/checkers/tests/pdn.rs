@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 use super::super::pdn::Pdn;
 use super::*;
 use crate::core::chance::{RandomStream, Seed};
-use crate::core::{Checked, Flaw, Notation, Occasion, Sheet, Validity};
+use crate::core::{Checked, Flaw, MatchTags, Notation, Sheet, Validity};
 
 fn check(text: impl AsRef<[u8]>) -> Vec<Checked> {
     Pdn.check(text.as_ref()).collect()
@@ -166,11 +166,11 @@ fn words_after_a_move_give_a_remark() {
 fn later_moves_disambiguate_a_capture() {
     let fen = "[FEN \"B:W7,15,16,19,23,24,26,30,32:B2,3,5,6,12,13\"] 1. ";
     // Only 2x11x18x27 takes the man on 23, where White's next capture lands.
-    let told = remarks(format!("{fen}2x27 32x23 2. 13-17"));
-    assert_eq!(told.len(), 1, "{told:?}");
+    let found = remarks(format!("{fen}2x27 32x23 2. 13-17"));
+    assert_eq!(found.len(), 1, "{found:?}");
     assert!(
-        told[0].starts_with("game 1, ply 1, line 1: `2x27` is ambiguous: it may be 2x11x18x27, 2x11x20x27;"),
-        "{told:?}"
+        found[0].starts_with("game 1, ply 1, line 1: `2x27` is ambiguous: it may be 2x11x18x27, 2x11x20x27;"),
+        "{found:?}"
     );
     let neither = flaw(format!("{fen}2x27 1-5"));
     assert!(neither.contains("ply 2, line 1: `1-5` is not legal"), "{neither}");
@@ -258,11 +258,11 @@ fn other_game_types_are_skipped_with_the_reason() {
 fn an_illegal_move_ends_the_check_of_its_game_only() {
     let text =
         "[Event \"a\"]\n1. 11-15 23-19\n2. 8-12 22-17 1-0\n[Event \"b\"]\n1. 11-15 11-15 *\n1. 9-14 *\n";
-    let told: Vec<String> = flaws(text).iter().map(ToString::to_string).collect();
+    let found: Vec<String> = flaws(text).iter().map(ToString::to_string).collect();
     let legal = "10-14, 12-16, 15-18, 7-11, 8-11, 9-13, 9-14";
     let white = "21-17, 22-17, 22-18, 23-18, 23-19, 24-19, 24-20";
     assert_eq!(
-        told,
+        found,
         [
             format!("game 1, ply 3, line 3: `8-12` is not legal for Black, who may play {legal}"),
             format!("game 2, ply 2, line 5: `11-15` is not legal for White, who may play {white}"),
@@ -273,8 +273,8 @@ fn an_illegal_move_ends_the_check_of_its_game_only() {
 
 #[test]
 fn a_list_of_many_legal_moves_is_shortened() {
-    let told = flaw("[FEN \"B:WK32:BK1,K10,K15,K18\"]\n1. 1-9");
-    assert!(told.ends_with(" or 2 more"), "{told}");
+    let found = flaw("[FEN \"B:WK32:BK1,K10,K15,K18\"]\n1. 1-9");
+    assert!(found.ends_with(" or 2 more"), "{found}");
 }
 
 #[test]
@@ -306,7 +306,7 @@ fn sheet(options: &str, moves: &[&str], ranks: Option<[u8; 2]>) -> Sheet {
         moves: moves.iter().map(|&text| text.to_owned()).collect(),
         ranks: ranks.map(Vec::from),
         ended: "rules (no_moves)".to_owned(),
-        occasion: Occasion::default(),
+        tags: MatchTags::default(),
     }
 }
 
@@ -340,8 +340,8 @@ fn a_match_is_written_with_all_its_tags() {
 fn the_occasion_of_a_match_is_written_in_the_seven_tag_roster() {
     let [event, site, date, round] =
         ["Cup", "records/m1.jsonl", "2026.11.22", "2.1"].map(|text| Some(text.to_owned()));
-    let occasion = Occasion { event, site, date, round };
-    let text = written(&Sheet { occasion, ..sheet("{}", &["11-15"], None) });
+    let tags = MatchTags { event, site, date, round };
+    let text = written(&Sheet { tags, ..sheet("{}", &["11-15"], None) });
     let tags = "[Event \"Cup\"]\n[Site \"records/m1.jsonl\"]\n[Date \"2026.11.22\"]\n[Round \"2.1\"]\n";
     assert!(text.starts_with(tags), "{text}");
 }
@@ -409,8 +409,8 @@ fn a_wrong_result_of_a_game_that_ended_by_rule_is_a_flaw() {
         for (right, wrong) in [("1-0", "0-1"), ("0-1", "1-0"), ("1-0", "1/2-1/2"), ("0-1", "1/2-1/2")] {
             if let Some(moves) = game.trim_end().strip_suffix(right) {
                 let tag = |result| format!("[Result \"{result}\"]");
-                let told = flaw(moves.replace(&tag(right), &tag(wrong)) + wrong);
-                assert!(told.contains(&format!("has no move left and lost: that is {right}")), "{told}");
+                let found = flaw(moves.replace(&tag(right), &tag(wrong)) + wrong);
+                assert!(found.contains(&format!("has no move left and lost: that is {right}")), "{found}");
                 tried += 1;
             }
         }

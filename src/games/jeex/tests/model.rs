@@ -246,33 +246,33 @@ fn compare(position: &Jeex, model: &Model) -> Vec<String> {
 
 /// How the random players choose among the legal moves.
 #[derive(Clone, Copy)]
-enum Mood {
+enum Preference {
     Any,
     /// They claim only when they must.
-    Patient,
+    NoClaims,
     /// They rotate only when they must, so that the board fills.
     Busy,
     /// White captures when it can, Black when it must, so that White's supply grows.
     Hunt,
 }
 
-impl Mood {
-    const ALL: [Mood; 4] = [Mood::Any, Mood::Patient, Mood::Busy, Mood::Hunt];
+impl Preference {
+    const ALL: [Preference; 4] = [Preference::Any, Preference::NoClaims, Preference::Busy, Preference::Hunt];
 
     fn likes(self, seat: usize, text: &str) -> bool {
         let kind = text.split(' ').next().unwrap();
         match self {
-            Mood::Any => true,
-            Mood::Patient => kind != "claim",
-            Mood::Busy => kind == "place" || kind == "capture",
-            Mood::Hunt if seat == 0 => kind == "capture",
-            Mood::Hunt => kind == "place",
+            Preference::Any => true,
+            Preference::NoClaims => kind != "claim",
+            Preference::Busy => kind == "place" || kind == "capture",
+            Preference::Hunt if seat == 0 => kind == "capture",
+            Preference::Hunt => kind == "place",
         }
     }
 }
 
 /// Plays both implementations in parallel at random, and counts what happened.
-fn play_both(mood: Mood, rng: &mut RandomStream, seen: &mut BTreeMap<&'static str, u32>) {
+fn play_both(preference: Preference, rng: &mut RandomStream, seen: &mut BTreeMap<&'static str, u32>) {
     let (mut position, mut model) = (started(&Options::default()), Model::new());
     let mut count = |what, happened: bool| *seen.entry(what).or_default() += u32::from(happened);
     loop {
@@ -283,9 +283,9 @@ fn play_both(mood: Mood, rng: &mut RandomStream, seen: &mut BTreeMap<&'static st
         if let Some((_, reason)) = model.end() {
             return count(reason, true);
         }
-        let liked: Vec<&String> = legal.iter().filter(|text| mood.likes(model.mover(), text)).collect();
-        let patient = || legal.iter().filter(|text| Mood::Patient.likes(0, text)).collect();
-        let choice: Vec<&String> = if liked.is_empty() { patient() } else { liked };
+        let liked: Vec<&String> = legal.iter().filter(|text| preference.likes(model.mover(), text)).collect();
+        let without_claims = || legal.iter().filter(|text| Preference::NoClaims.likes(0, text)).collect();
+        let choice: Vec<&String> = if liked.is_empty() { without_claims() } else { liked };
         let text = choice[rng.uniform(choice.len() as u64) as usize];
         let removed = model.removed;
         model.play(text);
@@ -298,8 +298,8 @@ fn play_both(mood: Mood, rng: &mut RandomStream, seen: &mut BTreeMap<&'static st
 fn the_model_agrees_in_thousands_of_random_positions() {
     let mut rng = RandomKey([1; 32]).stream();
     let mut seen = BTreeMap::new();
-    for mood in Mood::ALL.into_iter().cycle().take(80) {
-        play_both(mood, &mut rng, &mut seen);
+    for preference in Preference::ALL.into_iter().cycle().take(80) {
+        play_both(preference, &mut rng, &mut seen);
     }
     assert!(seen["position"] > 5000, "{seen:?}");
     for what in [

@@ -252,8 +252,8 @@ fn sampling_accepts_views_that_no_game_produces() {
 fn a_bot_reads_the_position_by_name() {
     let game = imagined(PAGE);
     let board = game.position().board();
-    assert_eq!(board.pawns(Seat(0)).nth(2), Some(Some(Spot::Track(53))));
-    assert_eq!(board.pawns(Seat(2)).last(), Some(Some(Spot::Home(Seat(2), 2))));
+    assert_eq!(board.pawns(Seat(0)).nth(2), Some(Some(Square::Track(53))));
+    assert_eq!(board.pawns(Seat(2)).last(), Some(Some(Square::Home(Seat(2), 2))));
     assert_eq!([board.home(Seat(0)), board.home(Seat(1))], [1, 0]);
     assert_eq!((board.partner(Seat(1)), start(2).position.board.partner(Seat(1))), (Some(Seat(3)), None));
     assert_eq!(start(6).position.board.partner(Seat(4)), Some(Seat(1)));

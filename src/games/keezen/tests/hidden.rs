@@ -56,7 +56,7 @@ fn positions(seats: u8, rng: &mut RandomStream) -> Vec<Keezen> {
             for seat in (0..seats).map(Seat) {
                 let home = if seats > 2 && seat.index() < sides { 4 } else { 2 };
                 for square in 4 - home..4 {
-                    assert!(game.position.board.set_up(seat, Spot::Home(seat, square)));
+                    assert!(game.position.board.set_up(seat, Square::Home(seat, square)));
                 }
             }
         }
@@ -114,17 +114,17 @@ fn other_world(game: &Keezen, viewer: Viewer, rng: &mut RandomStream) -> Keezen 
 
 /// Plays, and what the viewer hears of it.
 fn heard(game: &mut Keezen, mv: Move, viewer: Viewer) -> Vec<String> {
-    let mut told = Vec::new();
+    let mut facts = Vec::new();
     game.play_unchecked(game.position.to_move.unwrap(), mv, &mut |fact| {
-        told.push(serde_json::to_string(&fact.as_seen_by(viewer)).unwrap());
+        facts.push(serde_json::to_string(&fact.as_seen_by(viewer)).unwrap());
     });
-    told
+    facts
 }
 
 #[test]
 fn a_viewer_cannot_distinguish_worlds_that_differ_in_hidden_cards() {
     let mut rng = stream(1);
-    let (mut differed, mut told_alike, mut dealt_alike) = (0, 0, 0);
+    let (mut differed, mut equal_facts, mut dealt_alike) = (0, 0, 0);
     for seats in [2, 4, 6] {
         for game in positions(seats, &mut rng) {
             let viewers = game.position.board.all().map(Viewer::Seat).chain([Viewer::Public]);
@@ -141,17 +141,17 @@ fn a_viewer_cannot_distinguish_worlds_that_differ_in_hidden_cards() {
                 // The same move in both tells the same, until a seat hands in or gets new cards that the viewer sees.
                 let mut one = game.clone();
                 let Some(&mv) = moves(&one).iter().find(|mv| moves(&other).contains(mv)) else { continue };
-                let told = [heard(&mut one, mv, viewer), heard(&mut other, mv, viewer)];
+                let facts = [heard(&mut one, mv, viewer), heard(&mut other, mv, viewer)];
                 let [first, second] = [&one, &other].map(|game| view(game, viewer));
-                if told[0] == told[1] && one.position.to_move == other.position.to_move {
-                    assert_eq!(first, second, "{viewer:?} sees more than it was told");
-                    told_alike += 1;
-                    dealt_alike += usize::from(told[0].iter().any(|fact| fact.contains("deal")));
+                if facts[0] == facts[1] && one.position.to_move == other.position.to_move {
+                    assert_eq!(first, second, "{viewer:?} sees more than its events show");
+                    equal_facts += 1;
+                    dealt_alike += usize::from(facts[0].iter().any(|fact| fact.contains("deal")));
                 }
             }
         }
     }
-    let counts = [differed, told_alike, dealt_alike];
+    let counts = [differed, equal_facts, dealt_alike];
     assert!(counts.iter().zip([5000, 3000, 5]).all(|(&count, enough)| count >= enough), "{counts:?}");
 }
 
@@ -174,11 +174,11 @@ fn a_shuffle_reveals_only_the_viewers_own_cards() {
                     .map(|at| if is_own(at) { drawn[at] } else { others.next().unwrap() })
                     .collect();
                 let [one, other] = [drawn, redrawn].map(|drawn| {
-                    let (mut game, mut told) = (start(seats), Vec::new());
+                    let (mut game, mut facts) = (start(seats), Vec::new());
                     game.settle(&drawn, &mut |fact| {
-                        told.push(serde_json::to_string(&fact.as_seen_by(viewer)).unwrap());
+                        facts.push(serde_json::to_string(&fact.as_seen_by(viewer)).unwrap());
                     });
-                    (told, game.position.to_move, view(&game, viewer))
+                    (facts, game.position.to_move, view(&game, viewer))
                 });
                 assert_eq!(one.0[0], other.0[0], "the first deal");
                 // After it, hands that are handed in show what they were.

@@ -28,8 +28,8 @@ fn game(pawns: &str, hands: &str) -> Keezen {
     let mut game = start(pawns.len() as u8);
     let position = &mut game.position;
     for (seat, pawns) in (0..).map(Seat).zip(pawns) {
-        for spot in pawns.split_whitespace() {
-            assert!(position.board.set_up(seat, spot.parse().unwrap()), "{spot} for seat {seat}");
+        for square in pawns.split_whitespace() {
+            assert!(position.board.set_up(seat, square.parse().unwrap()), "{square} for seat {seat}");
         }
     }
     for (seat, cards) in (0..).map(Seat).zip(hands.split('|')) {
@@ -65,15 +65,16 @@ fn plays(pawns: &str, card: &str) -> String {
 fn play(game: &mut Keezen, text: &str) -> Vec<Fact> {
     let legal = legal(game);
     assert!(legal.split(", ").any(|mv| mv == text), "{text} is not among {legal}");
-    let mut told = Vec::new();
-    game.play_unchecked(game.position.to_move.unwrap(), text.parse().unwrap(), &mut |fact| told.push(fact));
-    told
+    let mut facts = Vec::new();
+    game.play_unchecked(game.position.to_move.unwrap(), text.parse().unwrap(), &mut |fact| facts.push(fact));
+    facts
 }
 
 /// The pawns that are not in a base, as [`game`] reads them.
 fn pawns(game: &Keezen) -> String {
     let board = &game.position.board;
-    let of = |seat| board.pawns(seat).flatten().map(|spot| spot.to_string()).collect::<Vec<_>>().join(" ");
+    let of =
+        |seat| board.pawns(seat).flatten().map(|square| square.to_string()).collect::<Vec<_>>().join(" ");
     board.all().map(of).collect::<Vec<_>>().join("|")
 }
 
@@ -103,9 +104,9 @@ fn numbers(seats: u8, cards: &str) -> Vec<u16> {
 fn shuffle(game: &mut Keezen, cards: &str) -> Vec<Fact> {
     let seats = game.position.board.seats();
     assert_eq!(game.turn(), Turn::Draw(Draw::Shuffle { len: 13 * u16::from(seats) }));
-    let mut told = Vec::new();
-    game.settle(&numbers(seats, cards), &mut |fact| told.push(fact));
-    told
+    let mut facts = Vec::new();
+    game.settle(&numbers(seats, cards), &mut |fact| facts.push(fact));
+    facts
 }
 
 fn handed_in(seat: u8, cards: &str) -> Fact {

@@ -30,14 +30,14 @@ fn the_deck_has_as_many_cards_of_a_rank_as_seats_in_the_order_of_the_rules_page(
 #[test]
 fn cards_are_dealt_one_at_a_time_from_the_dealers_left_neighbour_on() {
     let mut game = start(4);
-    let told = shuffle(&mut game, "A K Q J 10 9 8 7 6 5 4 3 2 A K Q J 10 9 8");
-    assert_eq!(told, [dealt("2 6 10 J A|5 9 10 A K|4 8 9 Q K|3 7 8 J Q")]);
+    let facts = shuffle(&mut game, "A K Q J 10 9 8 7 6 5 4 3 2 A K Q J 10 9 8");
+    assert_eq!(facts, [dealt("2 6 10 J A|5 9 10 A K|4 8 9 Q K|3 7 8 J Q")]);
     assert_eq!(game.position.undealt().len(), 32);
 
     let mut game = start(4);
     game.position.dealer = Seat(1);
-    let told = shuffle(&mut game, "A K Q J 10 9 8 7 6 5 4 3 2 A K Q J 10 9 8");
-    assert_eq!(told, [dealt("4 8 9 Q K|3 7 8 J Q|2 6 10 J A|5 9 10 A K")]);
+    let facts = shuffle(&mut game, "A K Q J 10 9 8 7 6 5 4 3 2 A K Q J 10 9 8");
+    assert_eq!(facts, [dealt("4 8 9 Q K|3 7 8 J Q|2 6 10 J A|5 9 10 A K")]);
     assert_eq!(game.position.to_move, Some(Seat(2)), "the seat left of the dealer begins");
 }
 
@@ -45,8 +45,8 @@ fn cards_are_dealt_one_at_a_time_from_the_dealers_left_neighbour_on() {
 fn a_cycle_is_three_rounds_of_five_four_and_four_and_then_the_next_seat_deals() {
     let mut game = start(2);
     // Seat 0 gets the first of each pair.
-    let told = shuffle(&mut game, "K 2 2 3 3 4 4 5 5 6  A K 6 7 7 8 8 9  9 10 10 J J Q Q A");
-    assert_eq!(told, [dealt("2 3 4 5 K|2 3 4 5 6")]);
+    let facts = shuffle(&mut game, "K 2 2 3 3 4 4 5 5 6  A K 6 7 7 8 8 9  9 10 10 J J Q Q A");
+    assert_eq!(facts, [dealt("2 3 4 5 K|2 3 4 5 6")]);
     assert_eq!(play(&mut game, "K enter"), [handed_in(1, "2 3 4 5 6")]);
     for text in ["2 t0", "3 t2", "5 t5"] {
         assert_eq!((play(&mut game, text), game.position.deal), (vec![], 0));
@@ -74,10 +74,10 @@ fn a_cycle_is_three_rounds_of_five_four_and_four_and_then_the_next_seat_deals() 
 #[test]
 fn a_round_without_playable_cards_ends_immediately() {
     let mut game = start(2);
-    let told = shuffle(&mut game, "2 2 3 3 4 4 5 5 6 6  7 7 8 8 9 9 10 10  Q Q A A J J K K");
+    let facts = shuffle(&mut game, "2 2 3 3 4 4 5 5 6 6  7 7 8 8 9 9 10 10  Q Q A A J J K K");
     let first = [dealt("2 3 4 5 6|2 3 4 5 6"), handed_in(0, "2 3 4 5 6"), handed_in(1, "2 3 4 5 6")];
     let second = [dealt("7 8 9 10|7 8 9 10"), handed_in(0, "7 8 9 10"), handed_in(1, "7 8 9 10")];
-    assert_eq!(told, [&first[..], &second, &[dealt("J Q K A|J Q K A")]].concat());
+    assert_eq!(facts, [&first[..], &second, &[dealt("J Q K A|J Q K A")]].concat());
     assert_eq!(game.turns_left(), Some(5000));
     assert_eq!(game.position.to_move, Some(Seat(0)));
 }

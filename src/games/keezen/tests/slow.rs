@@ -20,7 +20,7 @@ type Pawns = Vec<[At; 4]>;
 
 /// An event, with all hidden information.
 #[derive(Debug, Clone)]
-enum Told {
+enum FullEvent {
     Deal(Vec<Vec<&'static str>>),
     HandIn(usize, Vec<&'static str>),
 }
@@ -38,7 +38,7 @@ struct Slow {
     deal: usize,
     mover: Option<usize>,
     turns_left: u32,
-    told: Vec<Told>,
+    events: Vec<FullEvent>,
 }
 
 const SORTED: [&str; 13] = ["2", "3", "4", "5", "6", "7", "8", "9", "10", "J", "Q", "K", "A"];
@@ -68,7 +68,7 @@ impl Slow {
             deal: 0,
             mover: None,
             turns_left: turn_limit,
-            told: Vec::new(),
+            events: Vec::new(),
         }
     }
 
@@ -288,7 +288,7 @@ impl Slow {
                 self.hands[seat % self.seats].push(self.deck.remove(0));
             }
         }
-        self.told.push(Told::Deal(self.hands.clone()));
+        self.events.push(FullEvent::Deal(self.hands.clone()));
     }
 
     fn find_mover(&mut self, last: usize) {
@@ -311,7 +311,7 @@ impl Slow {
         if self.all_plays(seat).is_empty() {
             let hand = sorted(&std::mem::take(&mut self.hands[seat]));
             self.pile.extend(&hand);
-            self.told.push(Told::HandIn(seat, hand));
+            self.events.push(FullEvent::HandIn(seat, hand));
             return self.find_mover(seat);
         }
         self.mover = Some(seat);
@@ -363,12 +363,12 @@ impl Slow {
         )
     }
 
-    fn heard(&self, told: &Told, viewer: Viewer) -> String {
-        match told {
-            Told::HandIn(seat, cards) => {
+    fn seen_by(&self, event: &FullEvent, viewer: Viewer) -> String {
+        match event {
+            FullEvent::HandIn(seat, cards) => {
                 format!(r#"{{"kind":"hand_in","seat":{seat},"cards":{}}}"#, list(cards))
             }
-            Told::Deal(hands) => {
+            FullEvent::Deal(hands) => {
                 let all = || {
                     let of = |(seat, hand): (usize, &Vec<&'static str>)| {
                         format!("\"{seat}\":{}", list(&sorted(hand)))
@@ -467,14 +467,14 @@ fn walk(mut fast: Keezen, mut slow: Slow, steps: usize, rng: &mut RandomStream, 
             }
         }
         for &viewer in &viewers {
-            let told: Vec<String> = slow.told.iter().map(|told| slow.heard(told, viewer)).collect();
+            let events: Vec<String> = slow.events.iter().map(|event| slow.seen_by(event, viewer)).collect();
             let heard: Vec<String> =
                 facts.iter().map(|fact| serde_json::to_string(&fact.as_seen_by(viewer)).unwrap()).collect();
-            assert_eq!(heard, told);
+            assert_eq!(heard, events);
         }
-        let is_hand_in = |told: &&Told| matches!(told, Told::HandIn(..));
-        tally.count("hands handed in", slow.told.iter().filter(is_hand_in).count());
-        slow.told.clear();
+        let is_hand_in = |event: &&FullEvent| matches!(event, FullEvent::HandIn(..));
+        tally.count("hands handed in", slow.events.iter().filter(is_hand_in).count());
+        slow.events.clear();
     }
 }
 

@@ -39,9 +39,9 @@ fn with_points(mut game: Saxum, points: u32) -> Saxum {
 /// Lays down what is asked for, and tells what follows.
 fn roll<const N: usize>(game: &mut Saxum, dice: [u16; N]) -> Vec<Fact> {
     assert_eq!(game.turn(), Turn::Draw(Draw::Dice { count: N as u8, sides: 6 }));
-    let mut told = Vec::new();
-    game.settle(&dice, &mut |fact| told.push(fact));
-    told
+    let mut facts = Vec::new();
+    game.settle(&dice, &mut |fact| facts.push(fact));
+    facts
 }
 
 /// The legal moves, in the order of their bytes, with a comma between.
@@ -58,9 +58,9 @@ fn legal(game: &Saxum) -> String {
 fn play(game: &mut Saxum, text: &str) -> Vec<Fact> {
     let legal = legal(game);
     assert!(legal.split(", ").any(|mv| mv == text), "{text} is not among {legal}");
-    let mut told = Vec::new();
-    game.play_unchecked(game.position.to_move, text.parse().unwrap(), &mut |fact| told.push(fact));
-    told
+    let mut facts = Vec::new();
+    game.play_unchecked(game.position.to_move, text.parse().unwrap(), &mut |fact| facts.push(fact));
+    facts
 }
 
 /// The five rows of the board, with a space between.

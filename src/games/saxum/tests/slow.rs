@@ -20,7 +20,7 @@ struct Slow {
     goal: i64,
     goal_rows: i64,
     over: Option<Outcome>,
-    told: Vec<String>,
+    events: Vec<String>,
 }
 
 impl Slow {
@@ -37,7 +37,7 @@ impl Slow {
             goal: options.points_to_win.into(),
             goal_rows: options.rows_to_win.into(),
             over: None,
-            told: Vec::new(),
+            events: Vec::new(),
         }
     }
 
@@ -150,13 +150,13 @@ impl Slow {
             }
         }
         let [one, other] = self.table.map(Option::unwrap);
-        self.told.push(format!(r#"{{"kind":"roll","seat":{},"dice":[{one},{other}]}}"#, self.mover));
+        self.events.push(format!(r#"{{"kind":"roll","seat":{},"dice":[{one},{other}]}}"#, self.mover));
         self.pass_if_nothing_is_possible();
     }
 
     fn pass_if_nothing_is_possible(&mut self) {
         if self.legal().is_empty() {
-            self.told.push(format!(r#"{{"kind":"pass","seat":{}}}"#, self.mover));
+            self.events.push(format!(r#"{{"kind":"pass","seat":{}}}"#, self.mover));
             self.finish();
         }
     }
@@ -269,8 +269,8 @@ fn walk(mut fast: Saxum, mut slow: Slow, steps: usize, rng: &mut RandomStream, t
         assert_eq!(battery::view(&fast, Viewer::Public), slow.view());
         assert_eq!(fast.turns_left().map(i64::from), Some(slow.turns_left));
         tally.positions += 1;
-        let mut told = Vec::new();
-        let mut tell = |fact: Fact| told.push(serde_json::to_string(&fact).unwrap());
+        let mut events = Vec::new();
+        let mut emit = |fact: Fact| events.push(serde_json::to_string(&fact).unwrap());
         match turn {
             Turn::Over(outcome) => {
                 let reasons = ["points", "rows", "insurance", "turn_limit"];
@@ -279,7 +279,7 @@ fn walk(mut fast: Saxum, mut slow: Slow, steps: usize, rng: &mut RandomStream, t
             }
             Turn::Draw(Draw::Dice { count, .. }) => {
                 let faces: Vec<u16> = (0..count).map(|_| 1 + rng.uniform(6) as u16).collect();
-                fast.settle(&faces, &mut tell);
+                fast.settle(&faces, &mut emit);
                 slow.roll(&faces);
             }
             Turn::Draw(draw) => panic!("{draw:?}"),
@@ -288,7 +288,7 @@ fn walk(mut fast: Saxum, mut slow: Slow, steps: usize, rng: &mut RandomStream, t
                 assert_eq!(self::legal(&fast), legal.join(", "), "{}", slow.view());
                 let text = &legal[pick(rng, legal.len())];
                 let (seat, rows) = (Seat(slow.mover as u8), slow.rows);
-                fast.play_unchecked(seat, text.parse().unwrap(), &mut tell);
+                fast.play_unchecked(seat, text.parse().unwrap(), &mut emit);
                 slow.play(text);
                 match slow.rows[seat.index()] - rows[seat.index()] {
                     0 => {}
@@ -298,9 +298,9 @@ fn walk(mut fast: Saxum, mut slow: Slow, steps: usize, rng: &mut RandomStream, t
                 }
             }
         }
-        assert_eq!(told, slow.told);
-        tally.passes += slow.told.iter().filter(|event| event.contains("pass")).count();
-        slow.told.clear();
+        assert_eq!(events, slow.events);
+        tally.passes += slow.events.iter().filter(|event| event.contains("pass")).count();
+        slow.events.clear();
     }
 }
 

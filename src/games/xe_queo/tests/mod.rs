@@ -69,9 +69,9 @@ fn ends(game: &XeQueo, pawn: &str) -> String {
 fn play_as(game: &mut XeQueo, seat: Seat, text: &str) -> Vec<Fact> {
     let legal = legal(game, seat);
     assert!(legal.iter().any(|mv| mv == text), "{text} is not among {legal:?}");
-    let mut told = Vec::new();
-    game.play_unchecked(seat, text.parse().unwrap(), &mut |fact| told.push(fact));
-    told
+    let mut facts = Vec::new();
+    game.play_unchecked(seat, text.parse().unwrap(), &mut |fact| facts.push(fact));
+    facts
 }
 
 /// Plays a legal move of the seat whose turn it is, and tells what follows.
@@ -114,11 +114,11 @@ const SCATTERED: &str = "b4 b1 g7 f6 b6 f2 a3";
 fn the_pawns_are_set_up_on_the_first_squares_drawn() {
     let mut game = XeQueo::start(&Options::default(), XeQueo::META.seatings[0]).unwrap();
     let drawn: Vec<u16> = [0, 6, 7, 24, 48, 1, 42].into_iter().chain(8..24).collect();
-    let mut told = Vec::new();
-    game.settle(&drawn, &mut |fact| told.push(fact));
+    let mut facts = Vec::new();
+    game.settle(&drawn, &mut |fact| facts.push(fact));
     let pawns = ["a1", "g1", "a2", "d4", "g7", "b1", "a7"].map(|name| Square::named(name).unwrap());
     let pawns = Pawns::on(pawns);
-    assert_eq!(told, [Fact::Setup { pawns }]);
+    assert_eq!(facts, [Fact::Setup { pawns }]);
     assert_eq!(game.position.pawns, Some(pawns));
     let named: Vec<String> = Pawn::ALL.iter().map(ToString::to_string).collect();
     assert_eq!(named, ["red", "orange", "yellow", "green", "blue", "purple", "black"]);
@@ -226,8 +226,8 @@ fn a_right_accusation_wins_the_ring_and_a_wrong_one_loses_it() {
     assert_eq!(right.position.rings, [1, 0]);
     for wrong in Pawn::ALL.into_iter().filter(|pawn| pawn.name() != "blue") {
         let mut game = game.clone();
-        let told = play(&mut game, &format!("accuse {wrong}"));
-        assert_eq!(told, [round(ONE, ["red", "blue"], Reason::AccusedWrongly)]);
+        let facts = play(&mut game, &format!("accuse {wrong}"));
+        assert_eq!(facts, [round(ONE, ["red", "blue"], Reason::AccusedWrongly)]);
         assert_eq!(game.position.rings, [0, 1]);
     }
 }

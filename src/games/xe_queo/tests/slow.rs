@@ -40,7 +40,7 @@ struct Slow {
     beginner: usize,
     moved: Vec<(usize, usize, Place)>,
     last: String,
-    told: Vec<String>,
+    events: Vec<String>,
 }
 
 impl Slow {
@@ -53,7 +53,7 @@ impl Slow {
             beginner: 0,
             moved: Vec::new(),
             last: "null".to_owned(),
-            told: Vec::new(),
+            events: Vec::new(),
         }
     }
 
@@ -134,7 +134,7 @@ impl Slow {
         let chosen = self.chosen.map(|pawn| COLOURS[pawn.unwrap()]);
         let fields =
             format!(r#""winner":{winner},"choices":{chosen:?},"reason":"{reason}"}}"#).replace(", ", ",");
-        self.told.push(format!(r#"{{"kind":"round",{fields}"#));
+        self.events.push(format!(r#"{{"kind":"round",{fields}"#));
         self.last = format!("{{{fields}");
         self.rings[winner] += 1;
         self.beginner = winner;
@@ -244,7 +244,7 @@ fn walk(mut fast: XeQueo, mut slow: Slow, rng: &mut RandomStream, tally: &mut Ta
             Turn::Draw(draw) => panic!("{draw:?}"),
         };
         assert_eq!(deciders, movers);
-        let mut told = Vec::new();
+        let mut events = Vec::new();
         for seat in movers {
             let mut legal: Vec<String> = slow.legal(seat).into_iter().collect();
             assert_eq!(self::legal(&fast, Seat(seat as u8)), legal, "{}", slow.view(Some(seat)));
@@ -253,12 +253,12 @@ fn walk(mut fast: XeQueo, mut slow: Slow, rng: &mut RandomStream, tally: &mut Ta
             }
             let text = &legal[pick(rng, legal.len())];
             fast.play_unchecked(Seat(seat as u8), text.parse().unwrap(), &mut |fact: Fact| {
-                told.push(serde_json::to_string(&fact).unwrap());
+                events.push(serde_json::to_string(&fact).unwrap());
             });
             slow.play(seat, text);
         }
-        assert_eq!(told, slow.told);
-        for event in slow.told.drain(..) {
+        assert_eq!(events, slow.events);
+        for event in slow.events.drain(..) {
             *tally.ended.entry(event.split('"').rev().nth(1).unwrap().to_owned()).or_default() += 1;
         }
     }

@@ -101,7 +101,7 @@ fn quantile(parts: impl Iterator<Item = (f64, f64, f64)> + Clone, level: f64) ->
 
 impl<'a> Mixture<'a> {
     fn of(counts: &'a Counts) -> Mixture<'a> {
-        if counts.by_course.is_empty() {
+        if counts.by_set.is_empty() {
             return Mixture(Vec::new());
         }
         let mut prior = (SCALE.ln(), 1.0);
@@ -201,10 +201,10 @@ pub(super) fn measured(fit: &Fit<'_>, binomial_sets: f64) -> f64 {
     let mut contrast = Vec::new();
     let mut of_set = vec![0.0; entrants];
     let mut touched = Vec::new();
-    for (course, &times) in &fit.counts.by_course {
+    for (packed, &times) in &fit.counts.by_set {
         let times = f64::from(times);
         sets += times;
-        for (lineup, places) in course.legs() {
+        for (lineup, places) in packed.legs() {
             legs += times;
             for (d, e) in super::pairs(&lineup) {
                 fit.contrast(&lineup, d, e, &mut contrast);

@@ -35,10 +35,10 @@ fn a_set_that_kills_its_workers_is_not_played_a_fourth_time_without_a_coordinato
         die(&server, 1).await;
         core.abort();
         die(&server, 2).await;
-        let mut told = server.client().await.subscribe(format!("referee.run.{RUN}")).await.unwrap();
+        let mut messages = server.client().await.subscribe(format!("referee.run.{RUN}")).await.unwrap();
         let last = Player::start(&server, "last", 1, Script::Dies);
         let is_lost = async || {
-            let message = told.next().await.unwrap();
+            let message = messages.next().await.unwrap();
             let message: serde_json::Value = serde_json::from_slice(&message.payload).unwrap();
             message["type"] == "returned" && message["worker"] == "last" && message["reason"] == "lost"
         };

@@ -1,7 +1,7 @@
 //! Keezenspel: a move is two to four actions: a card, then its effect. Squares count from the viewer's start.
 
 use referee::core::{Seat, Seating, Viewer};
-use referee::games::keezen::{Keezen, Move, Rank, Spot};
+use referee::games::keezen::{Keezen, Move, Rank, Square};
 
 use super::{Encoding, Word, share};
 
@@ -36,10 +36,10 @@ impl KeezenEncoding {
     }
 
     /// The action that names the pawn on a square.
-    fn pawn(&self, seat: Seat, spot: Spot) -> u16 {
-        match spot {
-            Spot::Track(square) => TRACK + self.counted(seat, square),
-            Spot::Home(owner, square) => {
+    fn pawn(&self, seat: Seat, square: Square) -> u16 {
+        match square {
+            Square::Track(square) => TRACK + self.counted(seat, square),
+            Square::Home(owner, square) => {
                 self.homes + if owner == seat { 0 } else { HOME } + u16::from(square)
             }
         }
@@ -75,16 +75,18 @@ impl Encoding for KeezenEncoding {
 
     fn word(&self, seat: Seat, mv: Move) -> Word {
         let card = mv.card() as u16;
-        let pawn = |spot| self.pawn(seat, spot);
+        let pawn = |square| self.pawn(seat, square);
         match mv {
             Move::Enter { partner: None, .. } => Word::of([card, ENTER]),
             Move::Enter { partner: Some(_), .. } => Word::of([card, ENTER_PARTNER]),
-            Move::Go { card: Rank::Seven, pawn: spot } => Word::of([card, pawn(spot), self.steps + 6]),
-            Move::Go { pawn: spot, .. } => Word::of([card, pawn(spot)]),
+            Move::Go { card: Rank::Seven, pawn: square } => Word::of([card, pawn(square), self.steps + 6]),
+            Move::Go { pawn: square, .. } => Word::of([card, pawn(square)]),
             Move::Split { first, steps, second } => {
                 Word::of([card, pawn(first), self.steps + u16::from(steps) - 1, pawn(second)])
             }
-            Move::Swap { own, other } => Word::of([card, pawn(Spot::Track(own)), pawn(Spot::Track(other))]),
+            Move::Swap { own, other } => {
+                Word::of([card, pawn(Square::Track(own)), pawn(Square::Track(other))])
+            }
         }
     }
 
@@ -99,8 +101,8 @@ impl Encoding for KeezenEncoding {
             for pawn in board.pawns(owner) {
                 match pawn {
                     None => pawns[0] += 0.25,
-                    Some(Spot::Track(square)) => pawns[1 + usize::from(self.counted(seat, square))] = 1.0,
-                    Some(Spot::Home(_, square)) => {
+                    Some(Square::Track(square)) => pawns[1 + usize::from(self.counted(seat, square))] = 1.0,
+                    Some(Square::Home(_, square)) => {
                         pawns[1 + usize::from(self.track) + usize::from(square)] = 1.0;
                     }
                 }

@@ -11,7 +11,7 @@ final class Loss {
     /** The maximum of these milliseconds: the referee may be back just before it stops waiting. */
     private static final double MOST_DELAY = 5_000;
     /** Milliseconds after which the referee does not wait any more. */
-    private static final double PATIENCE = 60_000;
+    private static final double RECONNECT_TIMEOUT = 60_000;
 
     private final long since = System.nanoTime();
     private double delay = FIRST_DELAY;
@@ -29,8 +29,8 @@ final class Loss {
     Connection reconnect(Options options) {
         while (true) {
             double wait = delay * (0.75 + ThreadLocalRandom.current().nextDouble() / 2);
-            if (elapsed() + wait > PATIENCE) {
-                System.err.printf("refereebot: the referee cannot be reached within %.0f s%n", PATIENCE / 1000);
+            if (elapsed() + wait > RECONNECT_TIMEOUT) {
+                System.err.printf("refereebot: the referee cannot be reached within %.0f s%n", RECONNECT_TIMEOUT / 1000);
                 return null;
             }
             delay = Math.min(2 * delay, MOST_DELAY);

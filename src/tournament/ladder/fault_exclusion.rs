@@ -12,7 +12,7 @@ const LONGEST: u64 = 60 * FIRST;
 /// Excludes a player temporarily if its matches keep ending by its faults: such matches show nothing about its opponents,
 /// and a bot that fails at once would be free for every pairing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Conduct {
+pub struct FaultExclusion {
     /// Matches in a row that ended by its fault.
     strikes: u32,
     /// The number of exclusions in a row.
@@ -20,11 +20,11 @@ pub struct Conduct {
     until: u64,
 }
 
-impl Conduct {
+impl FaultExclusion {
     /// Counts a match that ended at this time. Returns the end of the exclusion if one begins.
     pub fn ended(&mut self, is_its_fault: bool, now: u64) -> Option<u64> {
         if !is_its_fault {
-            *self = Conduct { until: self.until, ..Conduct::default() };
+            *self = FaultExclusion { until: self.until, ..FaultExclusion::default() };
             return None;
         }
         self.strikes += 1;
@@ -51,12 +51,12 @@ mod tests {
 
     #[test]
     fn three_faults_in_a_row_put_a_player_out_longer_each_time() {
-        let mut conduct = Conduct::default();
+        let mut exclusion = FaultExclusion::default();
         let mut now = 0;
         let mut pauses = Vec::new();
         for _ in 0..9 {
-            assert_eq!([conduct.ended(true, now), conduct.ended(true, now)], [None, None]);
-            let until = conduct.ended(true, now).unwrap();
+            assert_eq!([exclusion.ended(true, now), exclusion.ended(true, now)], [None, None]);
+            let until = exclusion.ended(true, now).unwrap();
             pauses.push((until - now) / FIRST);
             now = until;
         }
@@ -65,13 +65,13 @@ mod tests {
 
     #[test]
     fn a_match_without_a_fault_clears_the_count() {
-        let mut conduct = Conduct::default();
+        let mut exclusion = FaultExclusion::default();
         for _ in 0..9 {
-            assert_eq!(conduct.ended(true, 0), None);
-            assert_eq!(conduct.ended(true, 0), None);
-            assert_eq!(conduct.ended(false, 0), None);
+            assert_eq!(exclusion.ended(true, 0), None);
+            assert_eq!(exclusion.ended(true, 0), None);
+            assert_eq!(exclusion.ended(false, 0), None);
         }
-        assert_eq!(conduct.exclude(5), 5 + FIRST);
-        assert_eq!(conduct.exclude(5), 5 + 2 * FIRST);
+        assert_eq!(exclusion.exclude(5), 5 + FIRST);
+        assert_eq!(exclusion.exclude(5), 5 + 2 * FIRST);
     }
 }

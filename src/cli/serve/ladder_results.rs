@@ -12,7 +12,7 @@ use crate::runner::{Halt, RunEvent};
 use crate::store::{League, LeagueMatch, RunningMatches, StorageWait, written_at};
 
 /// Stores the results of a ladder, and prints them.
-pub(super) struct Bookkeeper<'a> {
+pub(super) struct LadderResults<'a> {
     name: &'a str,
     ladder: SharedLadder,
     league: League,
@@ -23,7 +23,7 @@ pub(super) struct Bookkeeper<'a> {
     unstored: Vec<LeagueMatch>,
 }
 
-impl<'a> Bookkeeper<'a> {
+impl<'a> LadderResults<'a> {
     pub(super) fn new(
         name: &'a str,
         ladder: SharedLadder,
@@ -31,8 +31,8 @@ impl<'a> Bookkeeper<'a> {
         running: RunningMatches,
         wait: StorageWait,
         is_json: bool,
-    ) -> Bookkeeper<'a> {
-        Bookkeeper { name, ladder, league, running, wait, is_json, unstored: Vec::new() }
+    ) -> LadderResults<'a> {
+        LadderResults { name, ladder, league, running, wait, is_json, unstored: Vec::new() }
     }
 
     /// Notes what happens on the ladder.
@@ -57,7 +57,7 @@ impl<'a> Bookkeeper<'a> {
     }
 
     fn store(&mut self) -> Result<(), Halt> {
-        let Bookkeeper { name: ladder, league, unstored, running, .. } = self;
+        let LadderResults { name: ladder, league, unstored, running, .. } = self;
         let stored = self.wait.retry("the database of the league", || league.add_matches(ladder, unstored));
         stored.map_err(|error| error.to_string())?;
         self.ladder.lock().stored(unstored)?;

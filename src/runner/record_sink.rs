@@ -33,28 +33,28 @@ struct Unsynced {
 }
 
 /// Stores records, then reports their matches.
-pub struct Deposit<F> {
+pub struct RecordSink<F> {
     archive: Archive,
     live: Option<LiveFeed>,
     kept: Vec<Unsynced>,
-    tell: F,
+    on_event: F,
 }
 
-impl<F> std::fmt::Debug for Deposit<F> {
+impl<F> std::fmt::Debug for RecordSink<F> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Deposit").field("kept", &self.kept.len()).finish_non_exhaustive()
+        f.debug_struct("RecordSink").field("kept", &self.kept.len()).finish_non_exhaustive()
     }
 }
 
-impl<F: FnMut(RunEvent<'_>) -> Result<(), Halt>> Deposit<F> {
+impl<F: FnMut(RunEvent<'_>) -> Result<(), Halt>> RecordSink<F> {
     /// `unsealed` holds the unsealed records of an earlier part of the run; `None` if the run cannot be resumed.
     pub fn new(
         records: Option<Records>,
         unsealed: Option<Vec<Unsealed>>,
         live: Option<LiveFeed>,
-        tell: F,
-    ) -> Deposit<F> {
-        Deposit { archive: Archive::new(records, unsealed), live, kept: Vec::new(), tell }
+        on_event: F,
+    ) -> RecordSink<F> {
+        RecordSink { archive: Archive::new(records, unsealed), live, kept: Vec::new(), on_event }
     }
 
     /// The number of matches that are not reported yet.
@@ -76,8 +76,8 @@ impl<F: FnMut(RunEvent<'_>) -> Result<(), Halt>> Deposit<F> {
     ///
     /// # Errors
     /// Those of the receiver.
-    pub fn tell(&mut self, event: RunEvent<'_>) -> Result<(), Halt> {
-        (self.tell)(event)
+    pub fn emit(&mut self, event: RunEvent<'_>) -> Result<(), Halt> {
+        (self.on_event)(event)
     }
 
     /// Writes the record of a match that has ended.
@@ -115,15 +115,16 @@ impl<F: FnMut(RunEvent<'_>) -> Result<(), Halt>> Deposit<F> {
             let EndedRecord { fixture, report, record, reveal, no_show } = ended;
             if synced.is_ok() {
                 let (fixture, report, record, reveal) = (&fixture, &report, &record[..], &reveal);
-                let told = (self.tell)(RunEvent::Ended { fixture, report, record, seal, reveal, no_show });
-                result = result.and(told);
+                let reported =
+                    (self.on_event)(RunEvent::Ended { fixture, report, record, seal, reveal, no_show });
+                result = result.and(reported);
             }
             if let Some(feed) = &self.live {
                 feed.end(last_step, LiveEnd { fixture, report, record, reveal });
             }
         }
         synced?;
-        result.and((self.tell)(RunEvent::Settled))
+        result.and((self.on_event)(RunEvent::Settled))
     }
 
     /// Seals the remaining records, unless the run is incomplete and can be resumed.

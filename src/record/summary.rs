@@ -8,7 +8,7 @@ use crate::referee::{AbortReason, Ending, Faults, Header};
 
 /// The summary of a verified record.
 #[derive(Debug)]
-pub struct Account {
+pub struct RecordSummary {
     /// The set-up.
     pub header: Header,
     /// The result.
@@ -46,7 +46,7 @@ fn last_line(record: &[u8]) -> Option<&[u8]> {
 ///
 /// # Errors
 /// The differences found by [`crate::record::verify`].
-pub fn account(record: &[u8], catalog: &Catalog) -> Result<Account, Vec<Difference>> {
+pub fn summarize(record: &[u8], catalog: &Catalog) -> Result<RecordSummary, Vec<Difference>> {
     let (mut duration_us, mut bots) = (0, Vec::new());
     let (replayed, seal, differences) = verify_each(record, catalog, |line| match line.entry {
         RecordEntry::Result => duration_us = line.at_us.0,
@@ -69,7 +69,7 @@ pub fn account(record: &[u8], catalog: &Catalog) -> Result<Account, Vec<Differen
         })?;
         (*of_seat.0, *of_seat.1) = (used, said);
     }
-    Ok(Account {
+    Ok(RecordSummary {
         ending,
         faults: play.setup().seating.all().iter().map(|seat| play.faults(seat)).collect(),
         decisions: play.decisions(),

@@ -15,16 +15,16 @@ use super::record::PackedRecord;
 use super::shown::{Change, ChangedLine, Shown};
 use crate::core::scene::Layout;
 use crate::core::{Seat, Viewer};
-use crate::record::{Difference, Film, Note, RecordEntry, RecordedAnswer, Step};
+use crate::record::{Difference, Note, Playback, RecordEntry, RecordedAnswer, Step};
 use crate::referee::Header;
-use crate::report::note::{Kind, Told, result};
+use crate::report::note::{EventText, Kind, result};
 
 /// The maximum length of the text of an `info` on a page, in characters.
 const INFO: usize = 200;
 
 /// A match.
 #[derive(Debug, Serialize)]
-pub struct Reel {
+pub struct MatchReplay {
     #[serde(skip)]
     header: Arc<Header>,
     /// The seed of the match.
@@ -42,7 +42,7 @@ pub struct Reel {
     pub(super) result: String,
     /// What shapes look like, as lists of parts.
     pub(super) looks: Vec<Vec<Value>>,
-    pub(super) steps: Vec<ReelStep>,
+    pub(super) steps: Vec<ReplayStep>,
     /// The record, if the page contains it.
     #[serde(skip)]
     pub(super) record: Option<PackedRecord>,
@@ -50,7 +50,7 @@ pub struct Reel {
 
 /// A position and what led to it.
 #[derive(Debug)]
-pub(super) struct ReelStep {
+pub(super) struct ReplayStep {
     /// The number of moves so far.
     pub(super) n: u32,
     /// Milliseconds since the match was opened; only in replays.
@@ -68,7 +68,7 @@ pub(super) struct ReelStep {
 }
 
 /// As the player reads it. What is empty is left out, except changes.
-impl Serialize for ReelStep {
+impl Serialize for ReplayStep {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut step = serializer.serialize_map(None)?;
         step.serialize_entry("n", &self.n)?;
@@ -130,7 +130,7 @@ fn info(info: &RawValue) -> Option<String> {
 /// What happened in a step: kind, seat and text, with the views that know it.
 fn notes(step: &Step<'_, '_>, viewers: &[Viewer]) -> Vec<(u32, &'static str, Option<Seat>, String)> {
     let mut notes = Vec::new();
-    for (note, known) in step.notes.iter().zip(Told::of_views(step, viewers)) {
+    for (note, known) in step.notes.iter().zip(EventText::of_views(step, viewers)) {
         if let Note::Line(line) = note
             && let RecordEntry::Answer(RecordedAnswer { seat, info: Some(given), .. }) = &line.entry
             && let Some(info) = info(given)
@@ -140,8 +140,9 @@ fn notes(step: &Step<'_, '_>, viewers: &[Viewer]) -> Vec<(u32, &'static str, Opt
             let mask = knowing.fold(0, |mask, (_, view)| mask | 1_u32 << view);
             notes.push((mask, "info", Some(*seat), info));
         }
-        notes
-            .extend(known.into_iter().map(|(mask, told)| (mask, kind_name(told.kind), told.seat, told.text)));
+        notes.extend(
+            known.into_iter().map(|(mask, event)| (mask, kind_name(event.kind), event.seat, event.text)),
+        );
     }
     notes
 }
@@ -153,7 +154,7 @@ fn took(step: &Step<'_, '_>) -> Vec<(Seat, u64)> {
             RecordEntry::Answer(RecordedAnswer { seat, took_us, .. }) => Some((seat, took_us / 1000)),
             _ => None,
         },
-        Note::Told(_) => None,
+        Note::Event(_) => None,
     });
     answers.collect()
 }
@@ -173,17 +174,17 @@ fn clock_in_words(clock: Clock) -> String {
     parts.collect::<Vec<_>>().join(", ")
 }
 
-impl Reel {
+impl MatchReplay {
     /// Replays a record.
     ///
     /// # Errors
     /// When the record is not valid.
-    pub fn of(mut film: Film<'_>) -> Result<Reel, Difference> {
-        let (header, seating) = (film.setup().header.clone(), film.setup().seating);
+    pub fn of(mut playback: Playback<'_>) -> Result<MatchReplay, Difference> {
+        let (header, seating) = (playback.setup().header.clone(), playback.setup().seating);
         let mut shown = Shown::default();
         let mut steps = Vec::new();
         let (mut viewers, mut meta, mut first) = (Vec::new(), None, None);
-        while let Some(step) = film.step()? {
+        while let Some(step) = playback.step()? {
             if viewers.is_empty() {
                 let all = [Viewer::Omniscient, Viewer::Public];
                 let all = all.into_iter().chain(seating.all().iter().map(Viewer::Seat));
@@ -198,7 +199,7 @@ impl Reel {
                 (scene.seats.clone(), [scene.width, scene.height], scene.layout.clone())
             });
             let (c, w) = shown.show(scenes);
-            steps.push(ReelStep {
+            steps.push(ReplayStep {
                 n: step.moves,
                 t: Some(step.at_us / 1000),
                 c,
@@ -215,7 +216,7 @@ impl Reel {
         let names = header.seats.iter().map(|seat| &seat.name);
         let of_seats = (0..).map(Seat).zip(names).map(of_seat);
         let all = ["Everything".to_owned(), "Spectator".to_owned()].into_iter().chain(of_seats);
-        Ok(Reel {
+        Ok(MatchReplay {
             game: meta.title,
             seats: seats
                 .map(|(seat, tone)| SeatOf { name: seat.name.clone(), team: seat.team, tone: tone.name() })
@@ -223,8 +224,8 @@ impl Reel {
             views: all.take(viewers.len()).collect(),
             size,
             layout,
-            seed: film.setup().seed.to_hex(),
-            result: film.ending().map(|ending| result(ending, &header)).unwrap_or_default(),
+            seed: playback.setup().seed.to_hex(),
+            result: playback.ending().map(|ending| result(ending, &header)).unwrap_or_default(),
             looks: shown.looks,
             r#match: header.r#match.clone(),
             header,
@@ -235,7 +236,7 @@ impl Reel {
 
     /// Adds the record itself to the data.
     #[must_use]
-    pub fn with_record(mut self, record: &[u8]) -> Reel {
+    pub fn with_record(mut self, record: &[u8]) -> MatchReplay {
         self.record = PackedRecord::of(record);
         self
     }

@@ -17,7 +17,7 @@ use crate::referee::starting::write_start;
 
 /// An event of the match itself, not of the game.
 #[derive(Serialize)]
-pub(super) struct Happened {
+pub(super) struct RefereeEvent {
     pub(super) kind: &'static str,
     pub(super) seat: Seat,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -41,22 +41,22 @@ impl Common {
         player.outbox.extend_from_slice(&player.repeat);
     }
 
-    pub(super) fn tell_facts(&mut self, stamp: Stamp) {
-        for index in 0..self.table.told() {
+    pub(super) fn broadcast_facts(&mut self, stamp: Stamp) {
+        for index in 0..self.table.event_count() {
             // Borrow the fields separately: the closure borrows the table.
             let Common { setup, players, table, log, news, events, .. } = self;
             let write = |viewer, out: &mut Vec<u8>| table.write_event(index, viewer, out);
-            tell(setup, players, log, (news, events), stamp, write);
+            broadcast(setup, players, log, (news, events), stamp, write);
         }
         self.table.forget();
     }
 
-    pub(super) fn tell_event(&mut self, stamp: Stamp, write: impl Fn(Viewer, &mut Vec<u8>)) {
+    pub(super) fn broadcast_event(&mut self, stamp: Stamp, write: impl Fn(Viewer, &mut Vec<u8>)) {
         let Common { setup, players, log, news, events, .. } = self;
-        tell(setup, players, log, (news, events), stamp, write);
+        broadcast(setup, players, log, (news, events), stamp, write);
     }
 
-    pub(super) fn tell_error(
+    pub(super) fn send_error(
         &mut self,
         seat: Seat,
         turn: Option<u64>,
@@ -82,7 +82,7 @@ impl Common {
 }
 
 /// Writes an event to the record, the spectator and the seats, each as it may see it.
-fn tell(
+fn broadcast(
     setup: &Setup,
     players: &mut [Player],
     log: &mut Log,

@@ -13,7 +13,7 @@ pub enum Note<'a> {
     /// of the referee.
     Line(Box<RecordLine<'a>>),
     /// An event of the game, by its index in [`Table::write_event`].
-    Told(usize),
+    Event(usize),
 }
 
 /// A position of the match and what led to it. The first step has no moves; each of the others has the moves of the
@@ -35,7 +35,7 @@ pub struct Step<'a, 's> {
 
 /// Replays a record step by step.
 #[derive(Debug)]
-pub struct Film<'a> {
+pub struct Playback<'a> {
     replay: Replay<'a>,
     table: Box<dyn Table>,
     moves: u32,
@@ -56,18 +56,18 @@ pub struct Film<'a> {
     is_verified: bool,
 }
 
-impl<'a> Film<'a> {
+impl<'a> Playback<'a> {
     /// Opens a record.
     ///
     /// # Errors
     /// As [`Replay::open`].
-    pub fn open(record: &'a [u8], catalog: &Catalog) -> Result<Film<'a>, Difference> {
+    pub fn open(record: &'a [u8], catalog: &Catalog) -> Result<Playback<'a>, Difference> {
         let mut replay = Replay::open(record, catalog, None)?;
         let setup = replay.match_().setup();
         let rules = catalog.find(&setup.header.game).ok();
         let table = rules.and_then(|rules| rules.open(&setup.header.options, setup.seating).ok());
         let table = table.unwrap_or_else(|| unreachable!("the replay has opened the same game"));
-        let mut film = Film {
+        let mut playback = Playback {
             replay,
             table,
             moves: 0,
@@ -81,18 +81,18 @@ impl<'a> Film<'a> {
             is_over: false,
             is_verified: false,
         };
-        film.banks_ms = film.banks();
-        Ok(film)
+        playback.banks_ms = playback.banks();
+        Ok(playback)
     }
 
-    /// Opens a record and verifies it while it is replayed: a film without an error is one of a record in which
+    /// Opens a record and verifies it while it is replayed: a playback without an error is one of a record in which
     /// [`verify`](crate::record::verify) finds no difference.
     ///
     /// # Errors
-    /// As [`Film::open`], and when the record was changed after it was sealed.
-    pub fn verified(record: &'a [u8], catalog: &Catalog) -> Result<Film<'a>, Difference> {
-        let film = Film { is_verified: true, ..Film::open(record, catalog)? };
-        film.replay.check_seal().into_iter().next().map_or(Ok(film), Err)
+    /// As [`Playback::open`], and when the record was changed after it was sealed.
+    pub fn verified(record: &'a [u8], catalog: &Catalog) -> Result<Playback<'a>, Difference> {
+        let playback = Playback { is_verified: true, ..Playback::open(record, catalog)? };
+        playback.replay.check_seal().into_iter().next().map_or(Ok(playback), Err)
     }
 
     /// The setup of the match.
@@ -167,11 +167,11 @@ impl<'a> Film<'a> {
             }
         }
         self.moves += ply.len() as u32;
-        self.note_told(0);
+        self.note_events(0);
     }
 
-    fn note_told(&mut self, from: usize) {
-        self.notes.extend((from..self.table.told()).map(Note::Told));
+    fn note_events(&mut self, from: usize) {
+        self.notes.extend((from..self.table.event_count()).map(Note::Event));
     }
 
     /// Adds a line. Returns whether it completes the moves of the next step.
@@ -179,9 +179,9 @@ impl<'a> Film<'a> {
         self.last_us = self.last_us.max(line.at_us.0);
         match line.entry {
             RecordEntry::Draw { drawn } => {
-                let before = self.table.told();
+                let before = self.table.event_count();
                 self.table.settle(&drawn);
-                self.note_told(before);
+                self.note_events(before);
             }
             RecordEntry::Event { event: RecordedEvent::Move(moved), .. } => {
                 self.ply.push(moved);

@@ -1,4 +1,4 @@
-//! The course of a set, in few bytes: a ladder keeps one for most of its sets.
+//! The lineups and places of a set, in few bytes: a ladder keeps them for most of its sets.
 
 use smallvec::SmallVec;
 
@@ -13,14 +13,14 @@ pub(super) type PlayedLeg = (Lineup, [u8; MAX_SEATS]);
 /// Each match has a byte for the number of its seats, one for that of its sides, two for each entrant and one for each
 /// place. The two matches of a set for two fit into the value itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) struct Course(SmallVec<[u8; 16]>);
+pub(super) struct PackedSet(SmallVec<[u8; 16]>);
 
-impl Course {
-    /// The course of a set of these matches.
-    pub(super) fn of(legs: &[PlayedLeg]) -> Course {
-        let mut course = Course::default();
-        legs.iter().for_each(|&leg| course.push(leg));
-        course
+impl PackedSet {
+    /// A set of these matches.
+    pub(super) fn of(legs: &[PlayedLeg]) -> PackedSet {
+        let mut packed = PackedSet::default();
+        legs.iter().for_each(|&leg| packed.push(leg));
+        packed
     }
 
     /// Adds a match.
@@ -56,17 +56,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_course_has_its_matches() {
+    fn a_packed_set_has_its_matches() {
         for (seats, sides) in [(2, 2), (3, 3), (4, 2), (6, 3), (6, 6)] {
             let seating = Seating::new(seats, sides);
             let entrants: Vec<Entrant> = (0..u16::from(seats)).map(|at| Entrant(at * 300)).collect();
             let lineup = Lineup::of_seats(seating, &entrants).unwrap();
             let places = |first: u8| std::array::from_fn(|side| if side < sides.into() { first } else { 0 });
             let legs = [(lineup, places(1)), (lineup, places(2))];
-            let course = Course::of(&legs);
-            assert_eq!(course.legs().collect::<Vec<PlayedLeg>>(), legs);
-            assert_eq!(course.0.spilled(), seats > 2, "{seats} seats");
+            let packed = PackedSet::of(&legs);
+            assert_eq!(packed.legs().collect::<Vec<PlayedLeg>>(), legs);
+            assert_eq!(packed.0.spilled(), seats > 2, "{seats} seats");
         }
-        assert_eq!(Course::default().legs().count(), 0);
+        assert_eq!(PackedSet::default().legs().count(), 0);
     }
 }
