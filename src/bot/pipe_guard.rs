@@ -94,13 +94,13 @@ fn poll(watched: &mut Vec<Watched>) {
     let bots: Vec<Pid> = watched.iter().map(|watched| watched.group).collect();
     let processes = Processes::read();
     for (group, pipes, is_too_long) in held {
-        let mut guilty = processes.holders(&pipes, &bots);
-        if guilty.is_empty() && is_too_long {
-            guilty = processes.suspects(&pipes, &bots);
-            guilty.retain(|(_, owner)| matches!(owner, Owner::Gone) || *owner == Owner::Bot(group));
+        let mut holders = processes.holders(&pipes, &bots);
+        if holders.is_empty() && is_too_long {
+            holders = processes.suspects(&pipes, &bots);
+            holders.retain(|(_, owner)| matches!(owner, Owner::Gone) || *owner == Owner::Bot(group));
             end(watched, group, group);
         }
-        for (process, owner) in guilty {
+        for (process, owner) in holders {
             // A process that a bot left behind usually holds a pipe of that bot.
             let bot = match owner {
                 Owner::Bot(bot) => bot,

@@ -50,7 +50,7 @@ pub(super) struct Context<'a> {
     pub(super) stderr: String,
     /// Number of decisions so far, their total time and the longest time.
     pub(super) decisions: u32,
-    pub(super) thought: Duration,
+    pub(super) think_time: Duration,
     pub(super) longest: Duration,
 }
 
@@ -69,7 +69,7 @@ impl<'a> Context<'a> {
             has_warned_of_info: false,
             stderr: String::new(),
             decisions: 0,
-            thought: Duration::ZERO,
+            think_time: Duration::ZERO,
             longest: Duration::ZERO,
         }
     }
@@ -227,7 +227,7 @@ impl<'a> Context<'a> {
     /// Records the time of a decision.
     fn record_decision(&mut self, took: Duration) {
         self.decisions += 1;
-        self.thought += took;
+        self.think_time += took;
         self.longest = self.longest.max(took);
     }
 
@@ -240,7 +240,7 @@ impl<'a> Context<'a> {
     /// Reports the decision times.
     pub(super) fn judge_time(&mut self) {
         let (longest, limit) = (self.longest, self.check.move_limit);
-        let mean = self.thought / self.decisions.max(1);
+        let mean = self.think_time / self.decisions.max(1);
         let figures = format!(
             "{} decisions, {:.1} ms on average, {:.1} ms at most of {} ms",
             self.decisions,

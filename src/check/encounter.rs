@@ -174,7 +174,7 @@ impl Encounter {
     }
 
     /// Plays the random players until the match waits only for bots.
-    pub fn others_act(&mut self) {
+    pub fn play_others(&mut self) {
         let mut others = self.play.setup().seating.all();
         self.bots.iter().for_each(|bot| others.remove(bot));
         let mut has_acted = true;

@@ -277,7 +277,7 @@ async fn play(
     screen: &mut DebugScreen,
 ) -> Result<Exit, Failure> {
     loop {
-        encounter.others_act();
+        encounter.play_others();
         for player in players.iter_mut() {
             let lines = encounter.take_outbox(player.seat);
             if !lines.is_empty() && player.is_here {

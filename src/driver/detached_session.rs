@@ -47,7 +47,7 @@ impl Session<Stream> {
     }
 
     /// Detaches the session from its lane. `None` if it has ended or its `hello` has not arrived.
-    fn depart(self) -> Option<DetachedSession> {
+    fn detach(self) -> Option<DetachedSession> {
         let Session { role, hello, has_played, stream, lines, out, unacknowledged, closed, .. } = self;
         let (hello, stream) = hello.zip(stream).filter(|_| closed.is_none())?;
         Some(DetachedSession { role, hello, has_played, wire: stream.unwatch(), lines, out, unacknowledged })
@@ -75,7 +75,7 @@ impl Lane<Stream> {
         let mut leaving = self.sessions.remove(session)?;
         self.timers.cancel(leaving.alarm, Timer::Session(session));
         leaving.write(now);
-        leaving.depart()
+        leaving.detach()
     }
 }
 

@@ -126,7 +126,7 @@ impl<S: ByteStream> Lane<S> {
             }
         };
         let session = &mut self.sessions[key];
-        session.introduce(hello);
+        session.set_hello(hello);
         if session.role.is_connection() {
             session.token = token.map(String::into_boxed_str);
             session.is_held = true;

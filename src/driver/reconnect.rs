@@ -93,7 +93,7 @@ impl<S: ByteStream> Lane<S> {
         let now = self.now();
         let Some(session) = self.sessions.get_mut(key) else { return };
         let wants = hello.wants;
-        session.introduce(hello);
+        session.set_hello(hello);
         session.stream = Some(stream);
         session.lost = None;
         session.lines = lines;

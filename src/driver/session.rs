@@ -128,7 +128,7 @@ impl<S: ByteStream> Session<S> {
     }
 
     /// Stores the contents of the `hello`.
-    pub(super) fn introduce(&mut self, mut hello: BotHello) {
+    pub(super) fn set_hello(&mut self, mut hello: BotHello) {
         self.hello_until = None;
         self.since_request = (0, 0);
         if !self.role.reconnects() {

@@ -181,21 +181,21 @@ impl Ladder {
         }
     }
 
-    /// Notes how long the players of a match thought, from its report and record.
+    /// Notes how long the players of a match think_time, from its report and record.
     pub fn timed(&mut self, players: &[String], times: &Times) {
         let players: Option<Vec<Entrant>> = players.iter().map(|name| self.book.find(name)).collect();
         let Some(players) = players.filter(|players| players.len() > 1) else { return };
-        let mut thought = vec![0; players.len()];
+        let mut think_time = vec![0; players.len()];
         for answer in &times.answers {
-            if let Some(sum) = thought.get_mut(answer.seat.index()) {
+            if let Some(sum) = think_time.get_mut(answer.seat.index()) {
                 *sum += answer.took_us;
             }
         }
-        let all: u64 = thought.iter().sum();
+        let all: u64 = think_time.iter().sum();
         let now = self.now();
-        for (player, own) in players.iter().zip(thought) {
+        for (player, own) in players.iter().zip(think_time) {
             let of_others = (all - own) / (players.len() as u64 - 1);
-            self.matchmaker.thought(*player, own.saturating_sub(of_others), now);
+            self.matchmaker.add_think_time(*player, own.saturating_sub(of_others), now);
         }
     }
 
@@ -366,14 +366,14 @@ impl Ladder {
         Ok(())
     }
 
-    /// Owes the return matches of sets that an earlier server did not complete. The database does not distinguish a set that the
+    /// Queues the return matches of sets that an earlier server did not complete. The database does not distinguish a set that the
     /// end of the server interrupted from one that was given up, so that the latter is tried once more.
-    pub fn owe_returns(&mut self) {
+    pub fn queue_returns(&mut self) {
         let now = self.now();
         let running: BTreeSet<u32> = self.running.values().filter_map(|running| running.deal).collect();
         for (first, number) in self.book.incomplete_sets() {
             if !running.contains(&number) {
-                self.matchmaker.owe_return(&first, number, now);
+                self.matchmaker.queue_return(&first, number, now);
             }
         }
     }

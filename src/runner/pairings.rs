@@ -334,7 +334,7 @@ impl LanePairings {
         }
         let pairing = &self.pairings[key];
         if pairing.running + pairing.noting == 0 {
-            self.disband(key);
+            self.end_pairing(key);
         }
     }
 
@@ -447,7 +447,7 @@ impl LanePairings {
     }
 
     /// Ends a pairing; its bots are free for others.
-    fn disband(&mut self, key: usize) {
+    fn end_pairing(&mut self, key: usize) {
         let pairing = self.pairings.remove(key);
         for key in pairing.bots {
             let bot = &mut self.bots[key];

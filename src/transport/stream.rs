@@ -215,8 +215,8 @@ impl Stream {
         Wire { input: self.input.into_fd(), output: self.output.map(Descriptor::into_fd), tls: self.tls }
     }
 
-    fn heard_plain_text(&self) -> bool {
-        self.tls.as_ref().is_some_and(|tls| tls.heard_plain_text())
+    fn received_plain_text(&self) -> bool {
+        self.tls.as_ref().is_some_and(|tls| tls.received_plain_text())
     }
 
     fn poll_fill(&mut self, cx: &mut Context<'_>, lines: &mut Lines) -> Poll<io::Result<ReadProgress>> {
@@ -271,7 +271,7 @@ impl ByteStream for Stream {
             return Poll::Ready(Err(error));
         }
         let progress = self.poll_fill(cx, lines);
-        if self.heard_plain_text() {
+        if self.received_plain_text() {
             return progress;
         }
         // Send the handshake response or the alert that explains its failure.
@@ -320,7 +320,7 @@ impl ByteStream for Stream {
     }
 
     fn mismatch(&self, received: &[u8]) -> Option<&'static str> {
-        if self.heard_plain_text() {
+        if self.received_plain_text() {
             Some(PLAIN_TEXT)
         } else {
             Some(TLS).filter(|_| self.tls.is_none() && received.first() == Some(&TLS_HANDSHAKE))
@@ -328,7 +328,7 @@ impl ByteStream for Stream {
     }
 
     fn give_up_tls(&mut self) -> bool {
-        self.tls.take_if(|tls| !tls.has_heard() || tls.heard_plain_text()).is_some()
+        self.tls.take_if(|tls| !tls.has_received() || tls.received_plain_text()).is_some()
     }
 }
 

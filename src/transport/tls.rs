@@ -135,7 +135,7 @@ impl Tls {
                 read => return read,
             }
             self.connection.read_tls(&mut Receive(&receive, &self.first))?;
-            if self.heard_plain_text() {
+            if self.received_plain_text() {
                 return Err(io::Error::new(io::ErrorKind::InvalidData, "plain text"));
             }
             self.connection
@@ -145,12 +145,12 @@ impl Tls {
     }
 
     /// Whether any byte has been received.
-    pub(super) fn has_heard(&self) -> bool {
+    pub(super) fn has_received(&self) -> bool {
         self.first.get().is_some()
     }
 
     /// Whether the other end sent something other than TLS.
-    pub(super) fn heard_plain_text(&self) -> bool {
+    pub(super) fn received_plain_text(&self) -> bool {
         self.first.get().is_some_and(|first| first != TLS_HANDSHAKE)
     }
 

@@ -25,7 +25,7 @@ use crate::record::{Difference, Playback};
 use crate::report::replay::{FrameText, MatchReplay};
 use crate::web::board::{BoardEvent, BoardForm};
 use crate::web::entries::BoardAccess;
-use crate::web::hub::{EndedBoard, Hub, SealedRecord, Sights};
+use crate::web::hub::{EndedBoard, Hub, MatchAccess, SealedRecord};
 use crate::web::stream::{self, BoardFeed, RunFeed};
 use crate::web::{ladder, pages};
 
@@ -253,11 +253,11 @@ async fn match_events(
 ) -> Response {
     let after = after(&hub, &headers, &query);
     let form = if matches!(query.view, Some(BoardView::Text)) { BoardForm::Text } else { BoardForm::Shapes };
-    let board = match hub.sights(&id) {
+    let board = match hub.access(&id) {
         None => return unknown(&id),
-        Some(Sights::Nothing(why)) => return not_shown(why),
-        Some(Sights::Board(board)) => board,
-        Some(Sights::Replay(found)) => return replay(hub, found, &headers, form, after).await,
+        Some(MatchAccess::Nothing(why)) => return not_shown(why),
+        Some(MatchAccess::Board(board)) => board,
+        Some(MatchAccess::Replay(found)) => return replay(hub, found, &headers, form, after).await,
     };
     let mut source = BoardFeed::new(board, form);
     if wants_stream(&headers) {
@@ -327,11 +327,11 @@ fn last_position(record: &[u8], catalog: &Catalog) -> Result<String, Difference>
 }
 
 async fn match_record(State(hub): HubState, PathMatchId(id): PathMatchId) -> Response {
-    let recorded = match hub.sights(&id) {
+    let recorded = match hub.access(&id) {
         None => return unknown(&id),
-        Some(Sights::Nothing(why)) => return not_shown(why),
-        Some(Sights::Board(_)) => return refused(StatusCode::CONFLICT, "the match has not ended"),
-        Some(Sights::Replay(replay)) => replay.record,
+        Some(MatchAccess::Nothing(why)) => return not_shown(why),
+        Some(MatchAccess::Board(_)) => return refused(StatusCode::CONFLICT, "the match has not ended"),
+        Some(MatchAccess::Replay(replay)) => replay.record,
     };
     match tokio::task::spawn_blocking(move || recorded.read()).await {
         Ok(Ok(record)) => ([(CONTENT_TYPE, "application/jsonl")], record).into_response(),

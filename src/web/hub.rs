@@ -132,7 +132,7 @@ pub(super) struct Hub {
 }
 
 /// What a match offers to spectators.
-pub(super) enum Sights {
+pub(super) enum MatchAccess {
     /// A live board.
     Board(Arc<Mutex<LiveBoard>>),
     /// A replay.
@@ -193,7 +193,7 @@ impl Hub {
 
     /// From now on, each board gets one step with everything that is still to happen, so that the ends of matches are
     /// reached soon.
-    pub(super) fn hurry(&self) {
+    pub(super) fn fast_forward(&self) {
         self.is_in_a_hurry.store(true, Ordering::Relaxed);
     }
 
@@ -341,12 +341,12 @@ impl Hub {
     }
 
     /// What a match offers; `None` if it is not known.
-    pub(super) fn sights(&self, id: &str) -> Option<Sights> {
+    pub(super) fn access(&self, id: &str) -> Option<MatchAccess> {
         let state = self.state();
         if let Some(running) = state.running.get(id) {
             return Some(match &running.board {
-                Some(board) => Sights::Board(board.clone()),
-                None => Sights::Nothing(running.entry().board),
+                Some(board) => MatchAccess::Board(board.clone()),
+                None => MatchAccess::Nothing(running.entry().board),
             });
         }
         let Some(ended) = state.ended.iter().rev().find(|ended| ended.entry.id == id) else {
@@ -354,22 +354,22 @@ impl Hub {
             return self.earlier(id);
         };
         Some(match ended.entry.board {
-            BoardAccess::Replay => Sights::Replay(EndedBoard {
+            BoardAccess::Replay => MatchAccess::Replay(EndedBoard {
                 record: SealedRecord(ended.record.clone()),
                 last: ended.last,
                 result: ended.entry.result.as_ref().map(|result| result.text.clone()).unwrap_or_default(),
             }),
-            other => Sights::Nothing(other),
+            other => MatchAccess::Nothing(other),
         })
     }
 
     /// The replay of a match of an earlier run of the same ladder.
-    fn earlier(&self, id: &str) -> Option<Sights> {
+    fn earlier(&self, id: &str) -> Option<MatchAccess> {
         let EarlierMatch { report, seats, .. } = self.ladder()?.earlier(id)?;
         let entry = entries::ended(&report, &seats, None);
         let record = SealedRecord(report.record.map_or(RecordLocation::Nowhere, RecordLocation::File));
         let result = entry.result.map(|result| result.text).unwrap_or_default();
-        Some(Sights::Replay(EndedBoard { record, last: 1, result }))
+        Some(MatchAccess::Replay(EndedBoard { record, last: 1, result }))
     }
 
     /// A match in lists.

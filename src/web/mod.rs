@@ -199,7 +199,7 @@ fn serve_during_run(
 async fn finish(hub: &Hub, mut receiving: Task<()>, serving: Task<()>) {
     // The queue ends when nothing of the run is left.
     if timeout(LAST_EVENTS, &mut receiving).await.is_err() {
-        hub.hurry();
+        hub.fast_forward();
         let _ = timeout(LAST_ENDS, receiving).await;
     }
     hub.close();

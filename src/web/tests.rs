@@ -15,7 +15,7 @@ use crate::referee::{Faults, Leg, Opening};
 use crate::runner::{Fixture, LiveEnd, LiveEvent, LiveHeader, LiveStep, MatchReport, Visibility, Wait};
 use crate::tournament::Cause;
 use crate::web::board::{BoardEvent, BoardForm, LiveBoard};
-use crate::web::hub::{Hub, Sights};
+use crate::web::hub::{Hub, MatchAccess};
 
 const POSITIONS_PER_GAME: usize = long_or(1_000, 250);
 
@@ -256,8 +256,8 @@ fn positions_at_the_end_of_a_run_are_merged_until_their_match_ends() {
         }
     };
     show(3);
-    let Some(Sights::Board(board)) = hub.sights("m1") else { panic!("no board") };
-    hub.hurry();
+    let Some(MatchAccess::Board(board)) = hub.access("m1") else { panic!("no board") };
+    hub.fast_forward();
     show(7);
     let events = || board.lock().expect("a board").after(Some(0), BoardForm::Shapes);
     assert_eq!(moves_of(&events()).len(), 2, "the others are postponed");

@@ -103,7 +103,7 @@ impl Router {
         loop {
             tokio::select! {
                 order = orders.recv() => match order {
-                    Some((index, order)) => self.obey(index, order),
+                    Some((index, order)) => self.handle_order(index, order),
                     None => return,
                 },
                 event = events.recv() => match event {
@@ -114,7 +114,7 @@ impl Router {
         }
     }
 
-    fn obey(&mut self, index: usize, order: Order) {
+    fn handle_order(&mut self, index: usize, order: Order) {
         let order = match order {
             Order::SetState(name, state) => {
                 if state == MachineState::Active {

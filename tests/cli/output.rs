@@ -98,7 +98,8 @@ fn exit_codes_survive_closed_readers_and_full_disks() {
     }
     std::fs::remove_file(folder.path("broken/records/m1.jsonl")).expect("a record");
     let record = format!("{cup}/records/m1.jsonl");
-    let spoilt = folder.write("spoilt.jsonl", folder.read("cup/records/m1.jsonl").replace("14x23", "14x24"));
+    let corrupted =
+        folder.write("corrupted.jsonl", folder.read("cup/records/m1.jsonl").replace("14x23", "14x24"));
 
     let mut cases = Vec::new();
     let mut case = |args: &str, gone: i32, full: i32| {
@@ -128,10 +129,10 @@ fn exit_codes_survive_closed_readers_and_full_disks() {
     case("sprt --wdl 0,0,400 --json", 1, 1);
     case("sprt --wdl 10,0,10", 3, 3);
     case(&format!("verify {record}"), 0, 5);
-    case(&format!("verify {record} {spoilt} --json"), 1, 1);
+    case(&format!("verify {record} {corrupted} --json"), 1, 1);
     case(&format!("show {record}"), 0, 5);
     case(&format!("export --pdn {record}"), 0, 5);
-    case(&format!("export --pdn {record} {spoilt}"), 1, 1);
+    case(&format!("export --pdn {record} {corrupted}"), 1, 1);
     for more in ["", "--json"] {
         case(&format!("check checkers {nameless:?} --hello-limit 200ms {more}"), 1, 1);
     }
@@ -251,13 +252,13 @@ fn exit_codes_survive_closed_readers_and_full_disks() {
 #[test]
 fn a_verdict_survives_closed_standard_output() {
     let folder = Folder::new();
-    let spoilt = folder.write("spoilt.jsonl", "{}\n");
+    let corrupted = folder.write("corrupted.jsonl", "{}\n");
     let closed = |args: &[&str]| {
         let mut shell = Command::new("sh");
         let shell = shell.args(["-c", "exec \"$0\" \"$@\" >&-", env!("CARGO_BIN_EXE_referee")]).args(args);
         shell.output().expect("it runs").status.code()
     };
-    assert_eq!(closed(&["verify", &spoilt]), Some(1));
+    assert_eq!(closed(&["verify", &corrupted]), Some(1));
     assert_eq!(closed(&["games"]), Some(0));
     assert_eq!(
         closed(&[

@@ -113,7 +113,7 @@ impl Simulation {
         match self.firsts[number as usize - 1] {
             None => {
                 self.counts.add(&result);
-                self.matchmaker.owe_return(&lineup, number as u32, self.now);
+                self.matchmaker.queue_return(&lineup, number as u32, self.now);
             }
             Some(first) => {
                 self.counts.complete(&self.results[first as usize - 1].expect("it has ended"), &result);
@@ -122,7 +122,7 @@ impl Simulation {
         let slowness = |seat: usize| self.slowness[usize::from(seats[seat])];
         for seat in [0, 1] {
             let longer = slowness(seat).saturating_sub(slowness(1 - seat)) * 40 * SECOND;
-            self.matchmaker.thought(Entrant(seats[seat]), longer, self.now);
+            self.matchmaker.add_think_time(Entrant(seats[seat]), longer, self.now);
         }
         seats.iter().for_each(|&seat| self.free_since[usize::from(seat)] = self.now);
         self.played += 1;
@@ -327,7 +327,7 @@ proptest! {
                             last.insert(player, ended.seats().to_vec());
                         }
                         if seating == TWO && rng.uniform(2) == 0 {
-                            ladder.owe_return(&ended, 0, now);
+                            ladder.queue_return(&ended, 0, now);
                         }
                     }
                 }
@@ -415,7 +415,7 @@ fn owing(rng: &mut RandomStream) -> (Matchmaker, Lineup, Entrant) {
     players.iter().for_each(|&player| ladder.set_places(player, 1, 0));
     let first = ladder.next(0, rng).unwrap();
     ladder.ended(&first, true, 0);
-    ladder.owe_return(&first, 7, 0);
+    ladder.queue_return(&first, 7, 0);
     let third = *players.iter().find(|&&player| !first.has(player)).unwrap();
     (ladder, first, third)
 }

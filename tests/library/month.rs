@@ -213,7 +213,7 @@ impl Month {
             }
         }
         if self.firsts[index].is_none() {
-            self.matchmaker.owe_return(&lineup, index as u32, self.now);
+            self.matchmaker.queue_return(&lineup, index as u32, self.now);
         }
         for (seat, player) in seats.into_iter().enumerate() {
             let now = self.now;

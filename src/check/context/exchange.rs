@@ -56,7 +56,7 @@ impl Context<'_> {
             if answers[index] > most && !encounter.is_asking(*seat) {
                 encounter.abort();
             }
-            self.hear_rest(matches).await?;
+            self.handle_rest(matches).await?;
         }
     }
 
@@ -76,7 +76,7 @@ impl Context<'_> {
         let limit = self.check.move_limit;
         let mut out = Vec::new();
         for (encounter, seat) in matches.iter_mut() {
-            encounter.others_act();
+            encounter.play_others();
             out.append(&mut encounter.take_outbox(*seat));
         }
         if out.is_empty() {
@@ -143,7 +143,7 @@ impl Context<'_> {
     }
 
     /// Checks messages that arrived together with the last one: they precede the next output.
-    async fn hear_rest(&mut self, matches: &mut [(Encounter, Seat)]) -> Result<(), Stop> {
+    async fn handle_rest(&mut self, matches: &mut [(Encounter, Seat)]) -> Result<(), Stop> {
         while let Some(line) = self.message(Instant::now()).await? {
             self.take_in(matches, &line)?;
         }
@@ -156,9 +156,9 @@ impl Context<'_> {
             .iter()
             .map(|(encounter, seat)| (encounter.open_request(*seat).is_some(), encounter.asked_for(*seat)))
             .collect();
-        let mut heard_by: Vec<_> =
+        let mut receivers: Vec<_> =
             matches.iter_mut().map(|(encounter, seat)| (&mut *encounter, *seat)).collect();
-        let index = match handle_line(&mut heard_by, Line::Text(line)) {
+        let index = match handle_line(&mut receivers, Line::Text(line)) {
             LineOutcome::ByMatch(index) => index,
             // `message` passes on neither.
             LineOutcome::Nothing | LineOutcome::Bye => return Ok(0),

@@ -101,7 +101,7 @@ pub(super) fn recorded_rows(
 }
 
 /// What a record determines.
-fn essence(row: &LeagueMatch) -> serde_json::Value {
+fn determined_by_record(row: &LeagueMatch) -> serde_json::Value {
     serde_json::json!({
         "players": row.players, "ranks": row.ranks, "scores": row.scores, "faults": row.faults,
         "ended_by": row.ended_by, "reason": row.reason, "rated": row.is_rated, "decisions": row.decisions,
@@ -137,10 +137,10 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
                 }
             };
             summary.records += 1;
-            match rows.get(&row.id()).map(essence) {
+            match rows.get(&row.id()).map(determined_by_record) {
                 None => differences.push((row.id(), "the database has no result for its record".to_owned())),
                 Some(ours) => {
-                    let theirs = essence(&row);
+                    let theirs = determined_by_record(&row);
                     for (key, value) in ours.as_object().into_iter().flatten() {
                         if *value != theirs[key] {
                             let what =

@@ -99,7 +99,7 @@ pub(super) fn open<'a>(
     }
     // Workers play single matches.
     if !has_workers {
-        ladder.owe_returns();
+        ladder.queue_returns();
     }
     let job_bots = JobBots::default();
     if let Some(leases) = &leases {

@@ -78,7 +78,7 @@ fn below(random: &mut RandomStream, bound: usize) -> usize {
 }
 
 /// Corrupts bytes of the file.
-fn spoil_bytes(path: &Path, random: &mut RandomStream) -> String {
+fn corrupt_bytes(path: &Path, random: &mut RandomStream) -> String {
     let mut bytes = fs::read(path).unwrap();
     let what = match below(random, 8) {
         0 => {
@@ -176,7 +176,7 @@ const CONFIG: [(&str, &str); 18] = [
 ];
 
 /// Corrupts rows.
-fn spoil_rows(path: &Path, random: &mut RandomStream) -> String {
+fn corrupt_rows(path: &Path, random: &mut RandomStream) -> String {
     let db = Connection::open(path).unwrap();
     let (table, columns) = TABLES[below(random, TABLES.len())];
     // Removes types and constraints.
@@ -222,8 +222,8 @@ fn a_corrupted_database_causes_an_error_and_no_panic() {
         copy(&sound, &dir);
         let path = dir.join("results.sqlite");
         let what = match number % 3 {
-            0 => spoil_bytes(&path, &mut random),
-            _ => spoil_rows(&path, &mut random),
+            0 => corrupt_bytes(&path, &mut random),
+            _ => corrupt_rows(&path, &mut random),
         };
         let read = catch_unwind(AssertUnwindSafe(|| read_all(&dir)));
         let read = read.unwrap_or_else(|_| panic!("number {number}: {what}"));

@@ -28,9 +28,9 @@ fn assert_valid(schema: &Validator, value: &Value) {
 
 /// All values that differ from this one in one place: a leaf of another type or out of range, an additional field or
 /// element.
-fn spoilt(value: &Value) -> Vec<Value> {
+fn corrupted(value: &Value) -> Vec<Value> {
     let within = |place: &dyn Fn(Value) -> Value, inner: &Value| -> Vec<Value> {
-        spoilt(inner).into_iter().map(place).collect()
+        corrupted(inner).into_iter().map(place).collect()
     };
     match value {
         Value::Object(fields) => {
@@ -119,7 +119,7 @@ pub(crate) fn the_schema_rejects_views_with_one_change<G: Game>() {
             for viewer in [Viewer::Seat(Seat(0)), Viewer::Public, Viewer::Omniscient] {
                 let value: Value = serde_json::from_str(&view(position, viewer)).unwrap();
                 // Only records have both choices of Xe Queo!.
-                let all = spoilt(&value).into_iter().chain(without(&value, |name| name == "choices"));
+                let all = corrupted(&value).into_iter().chain(without(&value, |name| name == "choices"));
                 all.for_each(|value| assert!(!schema.is_valid(&value), "{value}"));
             }
         },
@@ -136,7 +136,7 @@ pub(crate) fn the_schema_rejects_events_with_one_change<G: Game>() {
                     left = left.saturating_sub(1);
                     let value = parsed(|out| table.write_event(index, viewer, out));
                     // Only records have the hands of Keezen.
-                    let all = spoilt(&value).into_iter().chain(without(&value, |name| name == "hands"));
+                    let all = corrupted(&value).into_iter().chain(without(&value, |name| name == "hands"));
                     all.for_each(|value| assert!(!schema.is_valid(&value), "{value}"));
                 }
             }
@@ -167,7 +167,7 @@ pub(crate) fn the_schema_rejects_moves_that_no_board_has<G: Game>() {
 pub(crate) fn options_that_the_schema_rejects_are_rejected<G: Game>() {
     let schema = validator::<G>("Options");
     let defaults: Value = serde_json::from_str(Of::<G>::RULES.default_options().get()).unwrap();
-    for value in spoilt(&defaults) {
+    for value in corrupted(&defaults) {
         assert!(!schema.is_valid(&value), "{value}");
         assert!(open::<G>(value.clone()).is_err(), "{value}");
     }

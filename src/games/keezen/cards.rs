@@ -137,7 +137,7 @@ impl Hand {
     }
 
     /// Removes a card, if present.
-    pub(super) fn lay(&mut self, card: Rank) {
+    pub(super) fn remove(&mut self, card: Rank) {
         if let Some(at) = self.cards().iter().position(|&held| held == card) {
             self.len -= 1;
             for at in at..self.len as usize {

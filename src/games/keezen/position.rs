@@ -87,7 +87,7 @@ impl Position {
 
     /// Plays a legal move. Afterwards no seat is to move until [`Position::advance`].
     pub(super) fn play(&mut self, seat: Seat, mv: Move) {
-        self.hands.of_mut(seat).lay(mv.card());
+        self.hands.of_mut(seat).remove(mv.card());
         self.stock.put(mv.card());
         self.board.play(seat, mv);
         self.to_move = None;

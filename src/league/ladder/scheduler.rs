@@ -37,7 +37,7 @@ impl Scheduler for LadderScheduler {
         ladder.matchmaker.ended(&lineup, has_result, now);
         let rested = now + 1000 * ladder.limits.rest_ms;
         if is_first && has_result {
-            ladder.matchmaker.owe_return(&lineup, number, rested);
+            ladder.matchmaker.queue_return(&lineup, number, rested);
         }
         lineup.seats().iter().for_each(|&player| ladder.matchmaker.rest(player, rested));
         for (seat, &player) in lineup.seats().iter().enumerate() {
@@ -77,7 +77,7 @@ impl Scheduler for LadderScheduler {
             ladder.matchmaker.put_back(&lineup);
             if let Some(first) = deal {
                 let now = ladder.now();
-                ladder.matchmaker.owe_return(&Deals::Mirrored.leg(lineup, 1), first, now);
+                ladder.matchmaker.queue_return(&Deals::Mirrored.leg(lineup, 1), first, now);
             }
         }
     }

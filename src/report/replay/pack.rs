@@ -145,7 +145,7 @@ impl StepColumns {
             moves = step.n;
             let used = columns.notes(step, names, &mut played, lists);
             lists = &lists[used..];
-            columns.took(step);
+            columns.answer_times(step);
             columns.b.push(if step.b == banks { Vec::new() } else { step.b.clone() });
             banks = &step.b;
         }
@@ -187,7 +187,7 @@ impl StepColumns {
         used
     }
 
-    fn took(&mut self, step: &ReplayStep) {
+    fn answer_times(&mut self, step: &ReplayStep) {
         self.k.count.push(step.k.len() as u32);
         for &(Seat(seat), ms) in &step.k {
             self.k.seat.push(seat.into());

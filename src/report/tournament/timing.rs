@@ -97,7 +97,7 @@ pub struct Timing {
 
 /// The counts of a reader thread.
 struct TimeCounts {
-    thought: Vec<Histogram<u64>>,
+    think_times: Vec<Histogram<u64>>,
     lag: Histogram<u64>,
     paused: Paused,
     unread: u32,
@@ -131,7 +131,7 @@ fn histogram() -> Histogram<u64> {
 impl TimeCounts {
     fn new(entrants: usize) -> TimeCounts {
         TimeCounts {
-            thought: (0..entrants).map(|_| histogram()).collect(),
+            think_times: (0..entrants).map(|_| histogram()).collect(),
             lag: histogram(),
             paused: Paused::default(),
             unread: 0,
@@ -159,7 +159,7 @@ impl TimeCounts {
         }
         self.add_sandboxes(record.split(|&byte| byte == b'\n').next().unwrap_or_default());
         for AnswerTime { seat, took_us, lag_us } in times.answers {
-            let bot = lineup.get(seat.index()).and_then(|&bot| self.thought.get_mut(usize::from(bot)));
+            let bot = lineup.get(seat.index()).and_then(|&bot| self.think_times.get_mut(usize::from(bot)));
             let bot = bot.ok_or_else(|| format!("the match has no seat {seat}"))?;
             // The histogram resizes as needed.
             let _ = bot.record(took_us.saturating_sub(lag_us));
@@ -187,7 +187,7 @@ impl TimeCounts {
     }
 
     fn merge(&mut self, other: &TimeCounts) {
-        for (own, other) in self.thought.iter_mut().zip(&other.thought) {
+        for (own, other) in self.think_times.iter_mut().zip(&other.think_times) {
             let _ = own.add(other);
         }
         let _ = self.lag.add(&other.lag);
@@ -230,26 +230,26 @@ impl Timing {
             };
             readers.into_iter().try_for_each(join)
         })?;
-        let TimeCounts { thought, lag, paused, unread, sandboxes } =
+        let TimeCounts { think_times, lag, paused, unread, sandboxes } =
             all.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let timed = |thought: &Histogram<u64>| {
-            (!thought.is_empty()).then(|| Timed {
-                answers: thought.len(),
-                p50_us: thought.value_at_quantile(0.5),
-                p99_us: thought.value_at_quantile(0.99),
-                max_us: thought.max(),
+        let timed = |think_times: &Histogram<u64>| {
+            (!think_times.is_empty()).then(|| Timed {
+                answers: think_times.len(),
+                p50_us: think_times.value_at_quantile(0.5),
+                p99_us: think_times.value_at_quantile(0.99),
+                max_us: think_times.max(),
             })
         };
         let of_entrant = |entrant: usize| {
             let mut all = histogram();
-            for thought in &thought[roster.bots(entrant)] {
+            for think_times in &think_times[roster.bots(entrant)] {
                 // The histogram resizes as needed.
-                let _ = all.add(thought);
+                let _ = all.add(think_times);
             }
             timed(&all)
         };
         let entrants = (0..roster.entrants()).map(of_entrant).collect();
-        let bots = thought.iter().map(timed).collect();
+        let bots = think_times.iter().map(timed).collect();
         let lag = (!lag.is_empty()).then(|| Lag { p99_us: lag.value_at_quantile(0.99), max_us: lag.max() });
         let paused = Some(paused).filter(|paused| paused.matches > 0);
         let sandboxes = sandboxes.into_values().rev().map(|(sandbox, seats)| SandboxUse {

@@ -80,14 +80,14 @@ impl LanePairings {
         self.expected_until = None;
         for key in self.expected.keys().copied().collect::<Vec<_>>() {
             if self.is_expected(key) {
-                self.abandon(key);
+                self.release_connections(key);
                 self.fail(key, FaultCode::Disconnected, Detail::OutputEnded);
             }
         }
     }
 
     /// From now on the connections of a bot are not for this lane.
-    fn abandon(&mut self, key: BotKey) {
+    fn release_connections(&mut self, key: BotKey) {
         if let Some(bot) = self.expected.remove(&key) {
             let unacknowledged = Unacknowledged { bot, messages: Vec::new() };
             self.send_event(LaneEvent::BotGone(key, unacknowledged));

@@ -67,8 +67,9 @@ impl Acceptor {
             runtime.block_on(async {
                 match Listener::watch(bound) {
                     Ok(listener) => {
-                        let porter = AcceptLoop::new(listener, certificate, guests, hello_limit, arrivals);
-                        porter.work(closing).await;
+                        let accept_loop =
+                            AcceptLoop::new(listener, certificate, guests, hello_limit, arrivals);
+                        accept_loop.work(closing).await;
                     }
                     Err(error) => tracing::error!(%error, "no bot can connect"),
                 }

@@ -172,7 +172,7 @@ impl Matchmaker {
     }
 
     /// A player thought longer than its opponents in its last match, by `longer` microseconds.
-    pub fn thought(&mut self, player: Entrant, longer: u64, now: u64) {
+    pub fn add_think_time(&mut self, player: Entrant, longer: u64, now: u64) {
         let all =
             (0..self.players.len() as u16).map(Entrant).filter(|&player| self.is_available(player, now));
         let places: usize = all.map(|player| self.players[player.index()].places).sum();
@@ -277,7 +277,7 @@ impl Matchmaker {
 
     /// The players of a match, which has ended or will at `from`, play a return match with exchanged sides after that. It
     /// is given up if one of them is not available then.
-    pub fn owe_return(&mut self, first: &Lineup, number: u32, from: u64) {
+    pub fn queue_return(&mut self, first: &Lineup, number: u32, from: u64) {
         let lineup = Deals::Mirrored.leg(*first, 1);
         for player in lineup.seats() {
             self.players[player.index()].reserved += 1;
@@ -447,7 +447,7 @@ impl Matchmaker {
         rng.shuffle(&mut group);
         let mut best: Option<((i32, u32), Vec<Entrant>)> = None;
         for_each_order(&mut group, 0, &mut |order| {
-            let cost = (self.lead(order), self.habit(order));
+            let cost = (self.seat_lead(order), self.times_seated(order));
             if best.as_ref().is_none_or(|(least, _)| cost < *least) {
                 best = Some((cost, order.to_vec()));
             }
@@ -456,7 +456,7 @@ impl Matchmaker {
     }
 
     /// How much more often the players of lower seats had these before, summed over all pairs.
-    fn lead(&self, order: &[Entrant]) -> i32 {
+    fn seat_lead(&self, order: &[Entrant]) -> i32 {
         let mut sum = 0;
         for (seat, &low) in order.iter().enumerate() {
             for &high in &order[seat + 1..] {
@@ -468,7 +468,7 @@ impl Matchmaker {
     }
 
     /// How often the players had these seats.
-    fn habit(&self, order: &[Entrant]) -> u32 {
+    fn times_seated(&self, order: &[Entrant]) -> u32 {
         order.iter().enumerate().map(|(seat, player)| self.players[player.index()].seats[seat]).sum()
     }
 
