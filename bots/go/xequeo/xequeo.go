@@ -59,7 +59,7 @@ type Choose struct {
 	Pawn string `json:"pawn"`
 }
 
-// Move moves a pawn to a square; its way there is not told.
+// Move moves a pawn to a square; its path is not part of the message.
 type Move struct {
 	Pawn   string `json:"pawn"`
 	Square string `json:"square"`

@@ -58,7 +58,7 @@ test("a referee with a certificate of the named authority is trusted", async () 
   assert.deepEqual([said?.name, status], ["first", 0], stderr);
 });
 
-test("a referee that cannot show who it is is told nothing", async () => {
+test("a referee that cannot prove its identity gets no token", async () => {
   const unknown = await talk(["--tls"], { certificate: makeCertificate("localhost") });
   const certificate = makeCertificate("elsewhere.example");
   const wrong = await talk(["--tls", "--ca", join(folder, "ca.pem")], { certificate });

@@ -1,4 +1,4 @@
-// A referee's side of the protocol: it says what a test tells it to, and knows no rules.
+// The side of the referee in the protocol: it sends what a test passes to it, and has no rules.
 
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
@@ -17,8 +17,8 @@ export function start(code, args = [], env = {}) {
   const lines = createInterface({ input: bot.stdout })[Symbol.asyncIterator]();
   const ended = new Promise((resolve) => bot.on("close", (status) => resolve({ status, stderr })));
   return {
-    say: (...messages) => bot.stdin.write(messages.map((message) => JSON.stringify(message) + "\n").join("")),
-    hear: async () => JSON.parse((await lines.next()).value),
+    send: (...messages) => bot.stdin.write(messages.map((message) => JSON.stringify(message) + "\n").join("")),
+    receive: async () => JSON.parse((await lines.next()).value),
     readNoMore: () => bot.stdout.destroy(),
     finish: () => {
       bot.stdin.end();

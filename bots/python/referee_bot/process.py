@@ -44,12 +44,12 @@ def run(
     stream: Stream | None = connection.open()
     loss = None
     while stream is not None:
-        has_heard = _play(session, stream)
+        has_received = _play(session, stream)
         if session.is_over or not session.reconnects:
             break
         from .reconnect import Loss  # bots at stdin and stdout start faster without it
 
-        if loss is None or has_heard:
+        if loss is None or has_received:
             loss = Loss()
         stream = loss.reconnect(connection)
     if session.refusal:
@@ -58,14 +58,14 @@ def run(
 
 def _play(session: Session, stream: Stream) -> bool:
     """Plays until the end of the stream. Returns whether there was a message."""
-    has_heard = False
+    has_received = False
     for messages in stream.batches():
-        has_heard = has_heard or bool(messages)
+        has_received = has_received or bool(messages)
         for answers in session.handle(messages):
             try:
                 stream.send(*answers)
             except Disconnected:
-                return has_heard
+                return has_received
         if session.is_over:
             break
-    return has_heard
+    return has_received

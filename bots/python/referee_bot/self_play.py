@@ -24,7 +24,7 @@ def self_play(
     """Starts a referee, opens a match for each setup, at most `slots` at once, and lets `bot` play all the seats.
 
     A setup has the fields of the protocol's `open` but for `auto_ready`, at least `game`. Yields the end of each match
-    as seat 0 is told it, in the order in which they come. A `BatchBot` gets all turns that wait together: up to `slots`
+    as seat 0 receives it, in the order of arrival. A `BatchBot` gets all turns that are pending together: up to `slots`
     of them, more where seats decide at once.
 
     Raises ValueError if the referee refuses a setup, ConnectionError if it ends early.

@@ -65,7 +65,7 @@ class Streams(unittest.TestCase):
         stream = Stream(io.BufferedReader(io.BytesIO(b'{"type":"a"}\n{"type":"b"}')), io.BytesIO())
         self.assertEqual([message for messages in stream.batches() for message in messages], [{"type": "a"}])
 
-    def test_a_closed_pipe_is_told(self) -> None:
+    def test_a_closed_pipe_is_reported(self) -> None:
         class Closed(io.BytesIO):
             def write(self, data: object) -> int:
                 raise BrokenPipeError

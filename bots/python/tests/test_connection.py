@@ -66,7 +66,7 @@ class Tokens(unittest.TestCase):
         said, _, _ = talk(token="from the environment")
         self.assertEqual(json.loads(said)["token"], "from the environment")
 
-    def test_without_a_token_none_is_told(self) -> None:
+    def test_without_a_token_none_is_sent(self) -> None:
         self.assertNotIn("token", json.loads(talk()[0]))
 
 
@@ -77,7 +77,7 @@ class Tls(unittest.TestCase):
             said, status, stderr = talk("--tls", "--ca", f"{folder}/ca.pem", context=context)
             self.assertEqual((json.loads(said)["name"], status), ("first", 0), stderr)
 
-    def test_a_referee_that_cannot_show_who_it_is_is_told_nothing(self) -> None:
+    def test_a_referee_that_cannot_prove_its_identity_gets_no_token(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
             unknown = talk("--tls", context=make_certificate(Path(folder), "localhost"))
             other = make_certificate(Path(folder), "elsewhere.example")

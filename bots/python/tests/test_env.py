@@ -118,13 +118,13 @@ class Secrets(WithReferee):
             self.assertEqual(room.agent_selection, "player_0")
             room.step(choice)
             self.assertEqual(room.agent_selection, "player_1")
-            told = [room.observe("player_1"), room.infos["player_1"]]
+            output = [room.observe("player_1"), room.infos["player_1"]]
             room.step(50)
             own = room.observe("player_0")
             self.assertEqual(np.flatnonzero(own["observation"][0, 0, 8:15]).tolist(), [choice - 49])
             room.step(int(np.flatnonzero(own["action_mask"])[0]))
-            told += [room.observe("player_1"), room.infos["player_1"]]
-            seen.append(told)
+            output += [room.observe("player_1"), room.infos["player_1"]]
+            seen.append(output)
         self.assertTrue(data_equivalence(seen[0], seen[1]))
 
     def test_a_seat_sees_its_own_cards_alone(self) -> None:
@@ -153,8 +153,8 @@ class Seeds(WithReferee):
         for deal in ("e0", "e1"):
             lines.append({"type": "open", "game": "saxum", "seed": seed, "deal": deal, "auto_ready": True})
         said = "".join(json.dumps(line) + "\n" for line in lines).encode()
-        told = subprocess.run(STDIO, input=said, stdout=subprocess.PIPE, check=True).stdout
-        views = [line["view"] for line in map(json.loads, told.splitlines()) if line["type"] == "turn"]
+        output = subprocess.run(STDIO, input=said, stdout=subprocess.PIPE, check=True).stdout
+        views = [line["view"] for line in map(json.loads, output.splitlines()) if line["type"] == "turn"]
         self.assertEqual(views, [first, second])
         self.assertNotEqual(first, second)
 
@@ -194,13 +194,13 @@ class Refusals(WithReferee):
         with self.assertRaisesRegex(ValueError, "saxum has 2 seats, not 3"):
             env("saxum", seats=3, referee=self.referee)
 
-    def test_options_that_are_wrong_are_told_and_the_referee_serves_on(self) -> None:
+    def test_wrong_options_are_reported_and_the_referee_continues(self) -> None:
         room = env("saxum", options={"turn_limit": 0}, referee=self.referee)
         with self.assertRaisesRegex(ValueError, "turn_limit"):
             room.reset()
         env("saxum", referee=self.referee).reset()
 
-    def test_a_referee_that_is_gone_is_told(self) -> None:
+    def test_a_referee_that_has_exited_is_reported(self) -> None:
         room = env("saxum", referee=self.referee)
         room.reset()
         self.referee.close()

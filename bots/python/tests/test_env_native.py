@@ -70,7 +70,7 @@ class Opponents(Native, test_env_seat.Opponents):
 
 
 class Batches(Native, test_env_batch.Batches):
-    def test_options_that_are_wrong_are_told(self) -> None:
+    def test_wrong_options_are_reported(self) -> None:
         with self.assertRaisesRegex(ValueError, "turn_limit is 0"):
             self.batch("saxum", 2, options={"turn_limit": 0})
 

@@ -62,26 +62,26 @@ class Opponents(WithReferee):
         play(SeatEnv("xe_queo", first, seat=0, referee=self.referee), 2)
         self.assertEqual(asked, {1})
 
-    def test_a_bot_is_told_of_starts_events_and_ends(self) -> None:
+    def test_a_bot_receives_starts_events_and_ends(self) -> None:
         class Watcher(Bot):
-            told: list[str] = []
+            received: list[str] = []
 
             def start(self, start: Start) -> None:
-                self.told.append(f"start {start.seat}")
+                self.received.append(f"start {start.seat}")
 
             def choose(self, turn: Turn) -> str:
-                self.told.append(f"{turn.events[-1]['move']} then {turn.legal[0]}")
+                self.received.append(f"{turn.events[-1]['move']} then {turn.legal[0]}")
                 return turn.legal[0]
 
             def end(self, end: End) -> None:
-                self.told.append(f"end {end.ended_by}")
+                self.received.append(f"end {end.ended_by}")
 
         referee = self.new_referee(events=True)
         room = SeatEnv("checkers", Watcher(), options={"fen": "B:W18,32:B14,1"}, referee=referee)
         room.reset()
         room.step(13 * 4 + 1)
         room.reset()
-        self.assertEqual(Watcher.told, ["start 1", "14x23 then 32-27", "end aborted", "start 1"])
+        self.assertEqual(Watcher.received, ["start 1", "14x23 then 32-27", "end aborted", "start 1"])
 
     def test_a_win_against_an_opponent_is_worth_1(self) -> None:
         room = SeatEnv("checkers", options={"fen": "B:W18:B14"}, referee=self.referee)
@@ -108,7 +108,7 @@ class Opponents(WithReferee):
             views.append([room.reset(seed=9)[1]["view"], room.reset()[1]["view"]])
         self.assertEqual(views[0], views[1])
 
-    def test_a_program_that_ends_is_told(self) -> None:
+    def test_a_program_that_exits_is_reported(self) -> None:
         opponent = BotProcess(["true"])
         self.addCleanup(opponent.close)
         room = SeatEnv("checkers", opponent, referee=self.referee)

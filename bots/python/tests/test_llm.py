@@ -285,8 +285,8 @@ class Secrets(LlmTest):
         for option in ("--key-file", "--prompts"):
             with ModelServer() as server, self.bot(server, option, open_file) as referee:
                 self.assertEqual(referee.status(), 2)
-                told = f"{option} {open_file}: other users may read it (mode 0644): run `chmod 600` on it"
-                self.assertIn(told, referee.stderr())
+                message = f"{option} {open_file}: other users may read it (mode 0644): run `chmod 600` on it"
+                self.assertIn(message, referee.stderr())
 
     def test_a_link_is_no_file_for_prompts(self) -> None:
         target = self.write("target", "")
@@ -298,7 +298,7 @@ class Secrets(LlmTest):
 class Options(unittest.TestCase):
     def test_wrong_options_name_the_option_and_what_is_right(self) -> None:
         right = ["--base-url", "http://127.0.0.1:1/v1", "--model", "m"]
-        for wrong, told in [
+        for wrong, message in [
             (["--base-url", "127.0.0.1:8080", "--model", "m"], "is not like https://api.example.com/v1"),
             (["--base-url", "http://me:secret@host/v1", "--model", "m"], "use --key-file"),
             (right + ["--set", "temperature"], "is not NAME=JSON"),
@@ -312,7 +312,7 @@ class Options(unittest.TestCase):
         ]:
             with self.subTest(wrong), FakeReferee("-m", "referee_bot.llm", *wrong) as referee:
                 self.assertEqual(referee.status(), 2)
-                self.assertIn(told, referee.stderr())
+                self.assertIn(message, referee.stderr())
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from referee_bot import run
 run(lambda turn: turn.legal[0], name="first", version="1", slots=2, wants=["legal"])
 """
 
-# Answers with what it was told, so that a test can look at a turn as the bot sees it.
+# Answers with the messages that it received, so that a test can look at a turn as the bot sees it.
 ECHO = """
 from dataclasses import asdict
 from referee_bot import Move, Turn, run

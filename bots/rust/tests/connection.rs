@@ -134,12 +134,12 @@ fn the_token_is_sent_only_to_a_referee_that_requires_it() {
         (&["--token-file", &file], Some("secret"), "token", json!("from a file")),
         (&[], None, "token", Value::Null),
     ];
-    for (args, token, auth, told) in cases {
+    for (args, token, auth, expected) in cases {
         let (listener, address) = listen();
         let args: Vec<&str> = args.iter().copied().chain(["--connect", &address]).collect();
         let _bot = Bot::start(&args, token);
         let (stream, _) = listener.accept().expect("it connects");
-        assert_eq!(Referee(BufReader::new(stream)).greet(auth)["token"], told, "{args:?} {auth}");
+        assert_eq!(Referee(BufReader::new(stream)).greet(auth)["token"], expected, "{args:?} {auth}");
     }
     std::fs::remove_file(&file).expect("it is there");
 }
@@ -233,8 +233,8 @@ mod tls {
     fn nothing_is_sent_to_a_referee_with_another_certificate() {
         let (bot, mut stream) = connect("example.org");
         let hello = b"{\"type\":\"hello\",\"protocol\":1,\"server\":\"referee/0.1.0\",\"auth\":\"token\"}\n";
-        let told = stream.write_all(hello).and_then(|()| stream.read(&mut [0; 100]));
-        assert!(!matches!(told, Ok(1..)), "{told:?}");
+        let answer = stream.write_all(hello).and_then(|()| stream.read(&mut [0; 100]));
+        assert!(!matches!(answer, Ok(1..)), "{answer:?}");
         drop(stream);
         let (status, _, stderr) = bot.finish();
         assert_eq!(status, Some(1));

@@ -30,7 +30,7 @@ export interface View {
 export type Move =
   | { readonly kind: "ring"; readonly square: string }
   | { readonly kind: "choose" | "accuse"; readonly pawn: Pawn }
-  /** `square` is where the pawn goes; its way there is not told. */
+  /** `square` is where the pawn goes; its path is not part of the message. */
   | { readonly kind: "move"; readonly pawn: Pawn; readonly square: string };
 
 /** Throws a RangeError if the text is no move. */

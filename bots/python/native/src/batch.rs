@@ -179,7 +179,7 @@ pub(crate) struct Infos {
 #[pymethods]
 impl Infos {
     /// Returns the view of the seat that is asked in match `at` as JSON, its legal moves, and the turns left.
-    fn told(&self, at: usize) -> PyResult<(Vec<u8>, Vec<String>, Option<u32>)> {
+    fn request(&self, at: usize) -> PyResult<(Vec<u8>, Vec<String>, Option<u32>)> {
         if at >= self.asked.size() {
             return Err(PyIndexError::new_err(format!("match {at} of {}", self.asked.size())));
         }

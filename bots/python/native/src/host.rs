@@ -42,7 +42,7 @@ impl Referee {
     }
 }
 
-/// What a host told the referee, and its matches.
+/// The state of a host: its hello, and its matches.
 struct Host {
     wants: Wants,
     /// The number of matches opened so far.

@@ -43,15 +43,15 @@ class NativeMatches:
 
 
 def _step(shown: tuple[Any, ...]) -> Step:
-    *arrays, told = shown
-    return Step(*arrays, _Infos(told, len(arrays[0])))
+    *arrays, infos = shown
+    return Step(*arrays, _Infos(infos, len(arrays[0])))
 
 
 class _Infos(Sequence[dict[str, Any]]):
     """The infos of a step, each made when it is asked for."""
 
-    def __init__(self, told: Any, size: int) -> None:
-        self._told = told
+    def __init__(self, infos: Any, size: int) -> None:
+        self._infos = infos
         self._made: list[dict[str, Any] | None] = [None] * size
         self._ends: dict[int, Json] | None = None
 
@@ -68,8 +68,8 @@ class _Infos(Sequence[dict[str, Any]]):
 
     def _make(self, i: int) -> dict[str, Any]:
         if self._ends is None:
-            self._ends = {at: _ending(*end) for at, *end in self._told.ends()}
-        view, legal, turns_left = self._told.told(i)
+            self._ends = {at: _ending(*end) for at, *end in self._infos.ends()}
+        view, legal, turns_left = self._infos.request(i)
         info = {"view": json.loads(view), "legal": legal, "turns_left": turns_left, "events": []}
         if i in self._ends:
             info["end"] = self._ends[i]

@@ -43,7 +43,7 @@ class _Process:
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         assert self._process.stdin and self._process.stdout
         self._stream = Stream(cast(Reader, self._process.stdout), self._process.stdin)
-        self._heard = self._messages()
+        self._received = self._messages()
 
     def greet(self) -> None:
         self._tell({"type": "hello", "protocol": PROTOCOL, "server": "referee_bot.env", "auth": "none"})
@@ -61,7 +61,7 @@ class _Process:
             raise ConnectionError(f"{self._command[0]} is gone") from None
 
     def _hear(self, *kinds: str) -> Json:
-        return next(message for message in self._heard if message.get("type") in kinds)
+        return next(message for message in self._received if message.get("type") in kinds)
 
     def ask(self, message: Json) -> list[Json]:
         """Passes on a message and returns the answers that the referee waits for."""

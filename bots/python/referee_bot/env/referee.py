@@ -28,7 +28,7 @@ class Referee:
     """A running `referee stdio`. Requests are buffered and sent in one write, before a caller waits for an answer.
 
     With the backend `native`, it is a referee in this process, and `command` means nothing. With `events`, the infos
-    tell what happened since a seat's turn before; that takes time.
+    list the events since the previous turn of a seat; that takes time.
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class Referee:
         self._outbox.append({"type": "open", "id": name, "auto_ready": True, **setup})
         self._waiting.add(table)
 
-    def say(self, *messages: Json) -> None:
+    def send(self, *messages: Json) -> None:
         """Puts messages into the next write."""
         self._outbox += messages
 
@@ -104,13 +104,13 @@ class Referee:
         kind = message["type"]
         if kind in ("turn", "event", "end"):
             table = self._playing[message["match"]]
-            if table.hear(message):
+            if table.handle(message):
                 self._waiting.discard(table)
             if table.is_over:
                 del self._playing[message["match"]]
         elif kind == "start":
             table = self._playing[message["match"]] = self._opening[message["id"]]
-            table.hear(message)
+            table.handle(message)
             if message["seat"] == len(message["seats"]) - 1:
                 del self._opening[message["id"]]
         elif kind == "ping":

@@ -88,9 +88,9 @@ class SeatEnv(gymnasium.Env[Any, Any]):
     def _go_on(self) -> None:
         """Lets the opponents play until the seat is asked or the match is over."""
         self._referee.settle()
-        while self._table.mail:
-            mail, self._table.mail = self._table.mail, []
-            answers = [answer for answers in self._player.handle(mail) for answer in answers]
+        while self._table.inbox:
+            inbox, self._table.inbox = self._table.inbox, []
+            answers = [answer for answers in self._player.handle(inbox) for answer in answers]
             self._table.answer(answer for answer in answers if answer["type"] != "ready")
             self._referee.settle()
 

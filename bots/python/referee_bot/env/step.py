@@ -25,4 +25,4 @@ class Step(NamedTuple):
     truncated: NDArray[np.bool_]
     """n: whether it ended by the turn limit."""
     infos: Sequence[dict[str, Any]]
-    """n: what the asked seats were told, and `end` where a match ended."""
+    """n: the contents of the requests, and `end` where a match ended."""

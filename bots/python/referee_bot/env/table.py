@@ -59,12 +59,12 @@ class Decision:
         mask[self.actions()] = 1
 
     def info(self) -> dict[str, Any]:
-        """Returns what the seat was told."""
+        """Returns the contents of the request."""
         return {"view": self.view, "legal": self.legal, "turns_left": self.turns_left, "events": self.events}
 
 
 class Table:
-    """The matches of one environment. What the seats in `others` are told is kept as it is, in `mail`."""
+    """The matches of one environment. Messages to the seats in `others` go to `inbox` unchanged."""
 
     def __init__(
         self, referee: Referee, encoding: Encoding, options: Json | None = None, others: Container[int] = ()
@@ -81,12 +81,12 @@ class Table:
         self._events: list[list[Json]] = []
         self.decisions: list[Decision] = []
         """Those that are open, the first one first."""
-        self.mail: list[Json] = []
+        self.inbox: list[Json] = []
         self.end: Json = {}
 
     @property
     def is_over(self) -> bool:
-        """Whether every seat was told the end, or nothing has begun."""
+        """Whether every seat has received `end`, or no match has begun."""
         return self._match is None or self._ends == self._encoding.seats
 
     def abort(self) -> None:
@@ -94,8 +94,8 @@ class Table:
         if not self.is_over:
             self._is_aborted = True
             self.decisions = []
-            self.mail = [message for message in self.mail if message["type"] != "turn"]
-            self._referee.say({"type": "abort", "match": self._match})
+            self.inbox = [message for message in self.inbox if message["type"] != "turn"]
+            self._referee.send({"type": "abort", "match": self._match})
             self._referee.wait(self)
 
     def open(self, seed: int | None) -> None:
@@ -107,7 +107,7 @@ class Table:
             self._seed, self._episode = secrets.token_hex(32), 0
         self._match, self._ends, self._is_aborted = None, 0, False
         self._events = [[] for _ in range(self._encoding.seats)]
-        self.decisions, self.mail, self.end = [], [], {}
+        self.decisions, self.inbox, self.end = [], [], {}
         self._referee.open(self, {**self._setup, "seed": self._seed, "deal": f"e{self._episode}"})
 
     def act(self, action: int) -> None:
@@ -117,17 +117,17 @@ class Table:
         if move is not None:
             del self.decisions[0]
             where = {"match": self._match, "seat": decision.seat, "turn": decision.turn}
-            self._referee.say({"type": "move", **where, "move": move})
+            self._referee.send({"type": "move", **where, "move": move})
             if not self.decisions:
                 self._referee.wait(self)
 
     def answer(self, messages: Iterable[Json]) -> None:
-        """Gives the referee what the other seats answer to their mail."""
-        self._referee.say(*messages)
+        """Sends the answers of the other seats to the messages in their inbox."""
+        self._referee.send(*messages)
         if not self.decisions and not self.is_over:
             self._referee.wait(self)
 
-    def hear(self, message: Json) -> bool:
+    def handle(self, message: Json) -> bool:
         """Processes a message to a seat. Returns whether the table waited for it."""
         kind, seat = message["type"], message["seat"]
         if kind == "start":
@@ -139,7 +139,7 @@ class Table:
         if kind == "turn" and self._is_aborted:
             return False
         if seat in self._others:
-            self.mail.append(message)
+            self.inbox.append(message)
         elif kind == "event":
             self._events[seat].append(message["event"])
         elif kind == "turn":

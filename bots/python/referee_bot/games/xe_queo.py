@@ -83,7 +83,7 @@ class Choose:
 class Move:
     pawn: str
     square: str
-    """Where it goes; its way there is not told."""
+    """Where it goes; its path is not part of the message."""
 
     def __str__(self) -> str:
         return f"move {self.pawn} {self.square}"

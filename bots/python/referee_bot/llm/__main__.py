@@ -133,8 +133,8 @@ def _rules_of(referee: str) -> Callable[[str], str]:
         except (OSError, subprocess.TimeoutExpired) as error:
             raise NoRules(f"`{referee} rules {game}` cannot be run: {_reason(error)}; {hint}") from None
         if printed.returncode != 0:
-            said = printed.stderr.decode("utf-8", "replace").strip()
-            raise NoRules(f"`{referee} rules {game}` ends with status {printed.returncode}: {said}; {hint}")
+            stderr = printed.stderr.decode("utf-8", "replace").strip()
+            raise NoRules(f"`{referee} rules {game}` ends with status {printed.returncode}: {stderr}; {hint}")
         return printed.stdout.decode("utf-8", "replace")
 
     return rules

@@ -75,7 +75,7 @@ class Spent:
 
 @dataclass(frozen=True)
 class Answer:
-    """What the model said."""
+    """The output of the model."""
 
     text: str
     problem: str | None = None
@@ -171,9 +171,9 @@ class Chat:
         return replace(response, body=response.body.replace(self.key.encode(), b"[key]")) if self.key else response
 
     def _why(self, response: _Response) -> str:
-        told = f"{self.base_url}, model {self.model}: status {response.status}: {_quote(response.body)}"
+        text = f"{self.base_url}, model {self.model}: status {response.status}: {_quote(response.body)}"
         location = response.headers.get("Location") if response.headers else None
-        return f"{told}; it redirects to {location}: give that as --base-url" if location else told
+        return f"{text}; it redirects to {location}: give that as --base-url" if location else text
 
 
 @dataclass(frozen=True)
@@ -186,11 +186,11 @@ class _Response:
 
     def retry_after(self) -> float | None:
         """Returns the seconds to wait that the server asks for: a number, or a date."""
-        told = (self.headers.get("Retry-After") if self.headers else None) or ""
-        if told.isascii() and told.isdigit():
-            return float(told)
+        value = (self.headers.get("Retry-After") if self.headers else None) or ""
+        if value.isascii() and value.isdigit():
+            return float(value)
         try:
-            return max(0.0, parsedate_to_datetime(told).timestamp() - time.time())
+            return max(0.0, parsedate_to_datetime(value).timestamp() - time.time())
         except (TypeError, ValueError, IndexError):
             return None
 

@@ -67,7 +67,7 @@ public final class XeQueo {
         }
     }
 
-    /** {@code square} is where the pawn goes; its way there is not told. */
+    /** {@code square} is where the pawn goes; its path is not part of the message. */
     public record Move(String pawn, String square) implements AnyMove {
         @Override
         public String toString() {
