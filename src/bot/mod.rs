@@ -18,4 +18,4 @@ pub use launcher::{Launch, Launcher, Starter};
 pub use orphans::{OrphanReaper, children};
 use pipe_guard::PipeGuard;
 pub use process::Process;
-pub use stderr::{Cut, Stderr, StderrText};
+pub use stderr::{Stderr, StderrCut, StderrText};

@@ -20,7 +20,7 @@ const READ: usize = 64 * 1024;
 /// The drain pauses after each read, so that neither a flood nor a bot that writes single bytes takes CPU time from the
 /// lanes. The bot waits only if it writes more than a pipe holds meanwhile.
 const REST: Duration = Duration::from_millis(5);
-/// The timeout of [`Cut::wait`]. No lane waits; on a busy machine the drain may get a processor late.
+/// The timeout of [`StderrCut::wait`]. No lane waits; on a busy machine the drain may get a processor late.
 const TIMEOUT: Duration = Duration::from_millis(500);
 const STACK: usize = 64 * 1024;
 
@@ -56,10 +56,10 @@ struct PendingCut {
 
 /// The text up to some moment, part of which may not have been read yet.
 #[derive(Debug)]
-pub struct Cut(Made);
+pub struct StderrCut(CutState);
 
 #[derive(Debug)]
-enum Made {
+enum CutState {
     Now(StderrText),
     Later(Stderr, Receiver<StderrText>),
 }
@@ -175,27 +175,27 @@ impl Stderr {
         self.ready(Some(&Timespec::default())).is_some_and(|ready| ready.contains(PollFlags::IN))
     }
 
-    /// Takes the text since the last cut, including unread data in the pipe. Does not block; [`Cut::wait`] may.
-    pub fn cut(&self) -> Cut {
+    /// Takes the text since the last cut, including unread data in the pipe. Does not block; [`StderrCut::wait`] may.
+    pub fn cut(&self) -> StderrCut {
         let mut drained = self.drained();
         if drained.cuts.is_empty() && !drained.is_reading && !self.has_data() {
-            return Cut(Made::Now(std::mem::take(&mut drained.kept)));
+            return StderrCut(CutState::Now(std::mem::take(&mut drained.kept)));
         }
         let (said, made) = sync_channel(1);
         // A bot that keeps writing does not delay the cut.
         let enough = drained.bytes + 2 * READ;
         drained.cuts.push_back(PendingCut { said, enough });
         self.0.changed.notify_all();
-        Cut(Made::Later(self.clone(), made))
+        StderrCut(CutState::Later(self.clone(), made))
     }
 }
 
-impl Cut {
+impl StderrCut {
     /// The text up to the cut. Wait for the cuts of a process in their order.
     pub fn wait(self) -> StderrText {
         let (stderr, made) = match self.0 {
-            Made::Now(said) => return said,
-            Made::Later(stderr, made) => (stderr, made),
+            CutState::Now(said) => return said,
+            CutState::Later(stderr, made) => (stderr, made),
         };
         let timeout = if stderr.drained().is_stuck { Duration::ZERO } else { TIMEOUT };
         if let Ok(said) = made.recv_timeout(timeout) {

@@ -12,7 +12,7 @@ use crate::cli::bots::{block_on, launch};
 use crate::cli::files::OutFile;
 use crate::cli::json::CheckSummary;
 use crate::cli::options::milliseconds;
-use crate::cli::output::Tolerant;
+use crate::cli::output::TolerantStdout;
 use crate::cli::sandbox::SandboxOptions;
 use crate::cli::screen::{Screen, complain};
 use crate::cli::signals::interrupted;
@@ -103,11 +103,11 @@ pub(super) fn run(args: Args, catalog: &Catalog) -> Result<Exit, Failure> {
         ready_limit: Duration::from_millis(args.ready_limit),
         reconnects: args.reconnect,
     };
-    let mut out = Screen(Tolerant::new());
+    let mut out = Screen(TolerantStdout::new());
     let is_live = !args.json && io::stderr().is_terminal();
     let on_outcome = |outcome: &StepResult| {
         if args.json {
-            // `Tolerant` keeps the error until the end.
+            // `TolerantStdout` keeps the error until the end.
             let _ = writeln!(out, "{}", json::text(outcome));
         } else if is_live {
             complain(format_args!("{} {}", outcome.step, outcome.verdict.as_str()));

@@ -13,7 +13,7 @@ use crate::bot::Command;
 use crate::check::{BotOutput, Encounter, LineOutcome, Talk, handle_line, hello, read_greeting};
 use crate::cli::bots::{block_on, launch};
 use crate::cli::options::{ClockOption, GameOptions, clock, random_seed};
-use crate::cli::output::Tolerant;
+use crate::cli::output::TolerantStdout;
 use crate::cli::sandbox::SandboxOptions;
 use crate::cli::{Exit, Failure, screen};
 use crate::core::Catalog;
@@ -71,7 +71,7 @@ struct SeatedBot {
 
 /// Displays the lines.
 struct DebugScreen {
-    out: Tolerant,
+    out: TolerantStdout,
     began: Instant,
     /// Whether to ask before a line is sent.
     is_asking: bool,
@@ -147,7 +147,8 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
     rules.open(&options, seating).map_err(Failure::usage)?;
     let run = Run { seed: random_seed()?, terms: Terms { clock: args.clock.0, ..Terms::default() } };
     block_on(async {
-        let mut screen = DebugScreen { out: Tolerant::new(), began: Instant::now(), is_asking: args.step };
+        let mut screen =
+            DebugScreen { out: TolerantStdout::new(), began: Instant::now(), is_asking: args.step };
         let mut players = start(args, rules.meta().id, seating, &mut screen).await?;
         let named = |seat: usize| players.iter().find(|player| player.seat.index() == seat);
         let seats = (0..seating.seats()).map(|seat| PlannedSeat {

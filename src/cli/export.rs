@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args as ClapArgs;
 
 use crate::cli::files::{OutputOptions, expand, read};
-use crate::cli::output::Tolerant;
+use crate::cli::output::TolerantStdout;
 use crate::cli::screen::{self, Screen};
 use crate::cli::{Exit, Failure};
 use crate::core::Catalog;
@@ -35,7 +35,7 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
     let files = expand(&args.files, &["jsonl", "html"])?;
-    let mut out = Screen(Tolerant::new());
+    let mut out = Screen(TolerantStdout::new());
     let mut exit = Exit::Done;
     let mut text = String::new();
     for file in &files {

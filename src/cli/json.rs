@@ -445,7 +445,7 @@ pub(super) struct WorkersStatus {
     /// Whether sets wait and no worker that is connected gets sets.
     pub(super) is_stuck: bool,
     /// Sets that workers have, or whose results are being verified.
-    pub(super) out: Vec<SetOut>,
+    pub(super) out: Vec<AssignedSet>,
 }
 
 /// The workers of a ladder: a line of `referee league workers --json`.
@@ -486,7 +486,7 @@ pub(super) struct WorkerStatus {
 
 /// A set that a worker has.
 #[derive(Serialize)]
-pub(super) struct SetOut {
+pub(super) struct AssignedSet {
     pub(super) set: String,
     pub(super) worker: String,
     /// How often workers received it.

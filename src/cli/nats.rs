@@ -61,7 +61,7 @@ pub(super) fn queue(text: &str) -> Result<String, String> {
 mod with_nats {
     use super::{Coordinator, CoordinatorOptions, Duration, Failure, Leases, PathBuf};
     use crate::workers::machine::Machine;
-    use crate::workers::nats::{Broker, NatsCoordinator, NatsWorker, Pace};
+    use crate::workers::nats::{Broker, CarrierTimes, NatsCoordinator, NatsWorker};
 
     /// Starts a coordinator whose workers use this NATS server.
     pub(in crate::cli) fn coordinator(
@@ -74,13 +74,13 @@ mod with_nats {
         let CoordinatorOptions { credentials, ca, cert, key, queue } = options.clone();
         let broker = Broker { url: url.to_owned(), queue, credentials, ca, identity: cert.zip(key) };
         let run = leases.run().map_err(Failure::cannot_run)?;
-        let end = NatsCoordinator { broker, run, archives, pace: Pace::default() };
+        let end = NatsCoordinator { broker, run, archives, times: CarrierTimes::default() };
         Coordinator::start(end, leases, timeout).map_err(Failure::cannot_run)
     }
 
     /// The end of a worker that uses this NATS server.
     pub(in crate::cli) fn worker(broker: Broker, machine: Machine) -> NatsWorker {
-        NatsWorker { broker, machine, pace: Pace::default() }
+        NatsWorker { broker, machine, times: CarrierTimes::default() }
     }
 }
 

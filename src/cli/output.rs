@@ -21,11 +21,11 @@ static IS_GIVEN_UP: AtomicBool = AtomicBool::new(false);
 
 /// Standard output, line-buffered. A write blocks until the reader accepts it, but after an interruption at most for
 /// a second.
-pub(super) type Stdout = LineWriter<Unbuffered>;
+pub(super) type Stdout = LineWriter<UnbufferedStdout>;
 
 /// Standard output.
 pub(super) fn stdout() -> Stdout {
-    LineWriter::new(Unbuffered)
+    LineWriter::new(UnbufferedStdout)
 }
 
 /// Whether standard output is a terminal.
@@ -40,14 +40,14 @@ pub(super) fn has_colours() -> bool {
 
 /// Standard output of a subcommand whose exit code is a verdict: after the first error, output is discarded and the
 /// work continues.
-pub(super) struct Tolerant {
+pub(super) struct TolerantStdout {
     out: Stdout,
     failed: Option<io::Error>,
 }
 
-impl Tolerant {
-    pub(super) fn new() -> Tolerant {
-        Tolerant { out: stdout(), failed: None }
+impl TolerantStdout {
+    pub(super) fn new() -> TolerantStdout {
+        TolerantStdout { out: stdout(), failed: None }
     }
 
     /// Ends the subcommand with its verdict. A closed reader does not change it. Another error is reported, and turns
@@ -68,7 +68,7 @@ impl Tolerant {
     }
 }
 
-impl Write for Tolerant {
+impl Write for TolerantStdout {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if self.failed.is_none() {
             self.failed = self.out.write_all(bytes).err();
@@ -85,9 +85,9 @@ impl Write for Tolerant {
 }
 
 /// Standard output without a buffer.
-pub(super) struct Unbuffered;
+pub(super) struct UnbufferedStdout;
 
-impl Write for Unbuffered {
+impl Write for UnbufferedStdout {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let stdout = io::stdout();
         loop {

@@ -11,7 +11,7 @@ use crate::cli::json::Listening;
 use crate::cli::listen::ListenOptions;
 use crate::cli::openings::OpeningOptions;
 use crate::cli::options::{GameOptions, LaneOptions, MatchOptions};
-use crate::cli::output::{Tolerant, is_terminal};
+use crate::cli::output::{TolerantStdout, is_terminal};
 use crate::cli::progress::Progress;
 use crate::cli::sandbox::SandboxOptions;
 use crate::cli::screen::Screen;
@@ -174,17 +174,17 @@ struct MatchPrinter {
     json: bool,
     is_single: bool,
     progress: Progress,
-    out: Screen<Tolerant>,
+    out: Screen<TolerantStdout>,
 }
 
 impl MatchPrinter {
     fn new(matches: u32, json: bool) -> MatchPrinter {
         let progress = if matches > 1 { Progress::of_matches(matches.into()) } else { Progress::hidden() };
-        MatchPrinter { json, is_single: matches == 1, progress, out: Screen(Tolerant::new()) }
+        MatchPrinter { json, is_single: matches == 1, progress, out: Screen(TolerantStdout::new()) }
     }
 
     fn line(&mut self, line: impl Display) {
-        // `Tolerant` keeps the error until the end.
+        // `TolerantStdout` keeps the error until the end.
         let _ = writeln!(self.out, "{line}");
     }
 

@@ -11,7 +11,7 @@ use crate::bot::sandbox::{BotLimits, Layer, Mode, Sandbox, Size, Unavailable, se
 use crate::bot::{Command, Launch, Launcher};
 use crate::cli::bots::{block_on, launch};
 use crate::cli::json::{LayerRow, ModeRow, SandboxCheck, ThreatRow};
-use crate::cli::output::Tolerant;
+use crate::cli::output::TolerantStdout;
 use crate::cli::screen::Screen;
 use crate::cli::screen::complain;
 use crate::cli::{Exit, Failure};
@@ -173,7 +173,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         basic: here(threat.basic),
     });
     let checked = SandboxCheck { layers, modes, threats: threats.collect() };
-    let mut out = Screen(Tolerant::new());
+    let mut out = Screen(TolerantStdout::new());
     if args.json {
         writeln!(out, "{}", json::text(&checked))?;
     } else {

@@ -6,7 +6,7 @@ use clap::{ArgGroup, Args as ClapArgs};
 
 use crate::cli::json::{ExpectedSets, Range, SprtReport};
 use crate::cli::options::HypothesisOptions;
-use crate::cli::output::Tolerant;
+use crate::cli::output::TolerantStdout;
 use crate::cli::{Exit, Failure};
 use crate::report::{cautioned, interval, model_name, percent_interval};
 use crate::tournament::estimates::{Basis, Estimates, expected_sets};
@@ -68,7 +68,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         TestState::AcceptH0 => ("failed", Exit::No),
         TestState::Continue => ("undecided", Exit::Undecided),
     };
-    let mut out = Tolerant::new();
+    let mut out = TolerantStdout::new();
     if args.json {
         let report = report(verdict, llr, &scores, &sprt, &estimates);
         writeln!(out, "{}", serde_json::to_string(&report).map_err(io::Error::from)?)?;

@@ -8,7 +8,7 @@ use clap::Args as ClapArgs;
 
 use crate::cli::files::{ends_with, expand, read};
 use crate::cli::json::{CollectionCount, VerifyLine};
-use crate::cli::output::Tolerant;
+use crate::cli::output::TolerantStdout;
 use crate::cli::screen::Screen;
 use crate::cli::{Exit, Failure};
 use crate::core::counted;
@@ -82,7 +82,7 @@ impl fmt::Display for VerifyLine<'_> {
 
 pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
     let files = expand(&args.files, &["jsonl", "html", "pdn"])?;
-    let out = Screen(Tolerant::new());
+    let out = Screen(TolerantStdout::new());
     let mut printer = VerifyPrinter {
         out,
         catalog,

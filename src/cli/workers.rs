@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::bot::Command;
-use crate::cli::json::{SetOut, WorkerStatus, WorkersListening, WorkersQueue, WorkersStatus};
+use crate::cli::json::{AssignedSet, WorkerStatus, WorkersListening, WorkersQueue, WorkersStatus};
 use crate::cli::listen::read_tokens;
 use crate::cli::options::milliseconds;
 use crate::cli::{Failure, nats, screen};
@@ -393,7 +393,7 @@ pub(super) fn status(directory: &Path) -> Result<Option<WorkersStatus>, Failure>
     let open = leases.open_sets().map_err(Failure::cannot_run)?;
     let queued = open.iter().filter(|lease| lease.worker.is_none()).count();
     let out = open.into_iter().filter_map(|lease| {
-        Some(SetOut {
+        Some(AssignedSet {
             set: format!("s{}", lease.set),
             worker: lease.worker?,
             deliveries: lease.deliveries,
@@ -450,7 +450,7 @@ pub(super) fn status_text(status: &WorkersStatus) -> String {
         text += "no worker is active: start one with `referee worker`, or let one play that was put aside with `referee worker \
                  activate`\n";
     }
-    for SetOut { set, worker, deliveries, idle_s } in &status.out {
+    for AssignedSet { set, worker, deliveries, idle_s } in &status.out {
         let times = counted(*deliveries, "delivery", "deliveries");
         text += &format!("  {set}: {worker}, {times}, no progress for {idle_s} s\n");
     }

@@ -119,7 +119,7 @@ impl<G: Game> Of<G> {
     /// Creates a table with this position.
     #[cfg(test)]
     pub(crate) fn at(position: G) -> Box<dyn Table> {
-        Box::new(Seated::new(position, raw(&G::Options::default())))
+        Box::new(SeatedTable::new(position, raw(&G::Options::default())))
     }
 }
 
@@ -165,7 +165,7 @@ impl<G: Game> Rules for Of<G> {
 
     fn open(&self, options: &RawValue, seating: Seating) -> Result<Box<dyn Table>, Misconfigured> {
         let (position, options) = Self::start(options, seating)?;
-        Ok(Box::new(Seated::new(position, raw(&options))))
+        Ok(Box::new(SeatedTable::new(position, raw(&options))))
     }
 
     fn imagine(
@@ -202,7 +202,7 @@ impl<G: Game> Rules for Of<G> {
             }
         }
         let options = raw(&options);
-        let seated = |position| Box::new(Seated::new(position, options.clone())) as Box<dyn Table>;
+        let seated = |position| Box::new(SeatedTable::new(position, options.clone())) as Box<dyn Table>;
         Ok(Some(positions.into_iter().map(seated).collect()))
     }
 
@@ -435,7 +435,7 @@ enum LoggedEvent<F> {
 }
 
 #[derive(Debug)]
-struct Seated<G: Game> {
+struct SeatedTable<G: Game> {
     position: G,
     id: PositionId,
     options: Box<RawValue>,
@@ -447,9 +447,9 @@ struct Seated<G: Game> {
     told_texts: String,
 }
 
-impl<G: Game> Seated<G> {
+impl<G: Game> SeatedTable<G> {
     fn new(position: G, options: Box<RawValue>) -> Self {
-        Seated {
+        SeatedTable {
             position,
             id: PositionId::first(),
             options,
@@ -508,7 +508,7 @@ impl<G: Game> Seated<G> {
     }
 }
 
-impl<G: Game> Table for Seated<G> {
+impl<G: Game> Table for SeatedTable<G> {
     fn meta(&self) -> &'static Meta {
         const { &G::META }
     }
@@ -593,7 +593,7 @@ impl<G: Game> Table for Seated<G> {
     }
 
     fn fork(&self) -> Box<dyn Table> {
-        Box::new(Seated::new(self.position.clone(), self.options.clone()))
+        Box::new(SeatedTable::new(self.position.clone(), self.options.clone()))
     }
 
     fn playout(&self, seating: Seating, mut rng: &mut dyn Uniform) -> Option<Outcome> {

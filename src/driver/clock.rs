@@ -109,7 +109,7 @@ fn absence(gap: u64, waited: u64) -> u64 {
 }
 
 fn watch(watched: &Weak<Watchdog>) {
-    let waits = Waits::of_thread();
+    let waits = RunDelay::of_thread();
     let (mut waited, mut suspended_before) = (waits.so_far(), suspended());
     let Some(mut last) = watched.upgrade().map(|watchdog| watchdog.elapsed()) else { return };
     while let Some(watchdog) = watched.upgrade() {
@@ -126,11 +126,11 @@ fn watch(watched: &Weak<Watchdog>) {
 }
 
 /// How long a thread was runnable without a CPU, as accounted for by the operating system.
-struct Waits(Option<File>);
+struct RunDelay(Option<File>);
 
-impl Waits {
-    fn of_thread() -> Waits {
-        Waits(File::open("/proc/thread-self/schedstat").ok())
+impl RunDelay {
+    fn of_thread() -> RunDelay {
+        RunDelay(File::open("/proc/thread-self/schedstat").ok())
     }
 
     /// In microseconds; 0 if not available.

@@ -150,7 +150,7 @@ fn in_short(error: &serde_json::Error) -> String {
 /// space after a comma or colon. This is the hot path. All other lines go to the strict parser, which gives the same
 /// result.
 fn plain_move(line: &[u8]) -> Option<bot::Move<'_, &RawValue>> {
-    let mut rest = Plain(line);
+    let mut rest = RestOfLine(line);
     let (mut kind, mut id, mut seat, mut turn, mut answer, mut info) = (None, None, None, None, None, None);
     rest.take(b"{")?;
     loop {
@@ -188,9 +188,9 @@ fn plain_move(line: &[u8]) -> Option<bot::Move<'_, &RawValue>> {
 }
 
 /// The rest of a line.
-struct Plain<'a>(&'a [u8]);
+struct RestOfLine<'a>(&'a [u8]);
 
-impl<'a> Plain<'a> {
+impl<'a> RestOfLine<'a> {
     #[inline(always)]
     fn take(&mut self, bytes: &[u8]) -> Option<()> {
         self.0 = self.0.strip_prefix(bytes)?;

@@ -181,7 +181,7 @@ impl Ladder {
         }
     }
 
-    /// Notes how long the players of a match think_time, from its report and record.
+    /// Notes the think time of the players of a match, from its report and record.
     pub fn timed(&mut self, players: &[String], times: &Times) {
         let players: Option<Vec<Entrant>> = players.iter().map(|name| self.book.find(name)).collect();
         let Some(players) = players.filter(|players| players.len() > 1) else { return };

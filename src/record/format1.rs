@@ -67,7 +67,7 @@ pub(super) fn read_or_words<T: DeserializeOwned + FromWords>(json: &RawValue) ->
 
 /// The fields of a line that may contain a sentence.
 #[derive(Deserialize)]
-struct Worded<'a> {
+struct SentenceFields<'a> {
     #[serde(rename = "type", borrow)]
     kind: Text<'a>,
     #[serde(borrow)]
@@ -98,7 +98,7 @@ pub(super) fn is_same(recorded: &[u8], written: &[u8]) -> bool {
 
 /// Returns the parts of a line before and after its sentence; `None` without a sentence.
 fn around_the_sentence(line: &[u8]) -> Option<(&[u8], &[u8])> {
-    let worded: Worded<'_> = serde_json::from_slice(line).ok()?;
+    let worded: SentenceFields<'_> = serde_json::from_slice(line).ok()?;
     let sentence = match &*worded.kind {
         "fault" => worded.detail,
         "abort" => worded.reason,

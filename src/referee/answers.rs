@@ -13,7 +13,7 @@ use crate::core::seat::Seat;
 use crate::referee::common::{Common, FaultyTurn};
 use crate::referee::detail::{Detail, Fault};
 use crate::referee::event::Stamp;
-use crate::referee::match_::Flow;
+use crate::referee::match_::PhaseFlow;
 use crate::referee::player::SeatExit;
 use crate::referee::playing::{Playing, Sealed};
 use crate::referee::received::Received;
@@ -41,11 +41,11 @@ struct TimeTaken {
 
 /// The open request that a message names. If it names another one, an `error` was sent; such messages can add up to a
 /// fault.
-pub(super) type Current = Result<u32, Option<(Seat, SeatExit)>>;
+pub(super) type NamedRequest = Result<u32, Option<(Seat, SeatExit)>>;
 
 impl Playing {
     /// Returns the open request of a seat if `named` is its id; otherwise reports an error to the bot.
-    pub(super) fn current(&self, common: &mut Common, stamp: Stamp, seat: Seat, named: u64) -> Current {
+    pub(super) fn current(&self, common: &mut Common, stamp: Stamp, seat: Seat, named: u64) -> NamedRequest {
         let open = self.open_request(seat);
         if let Some(open) = open.filter(|&open| u64::from(open) == named) {
             common.player(seat).has_received();
@@ -172,10 +172,16 @@ impl Playing {
         stamp: Stamp,
         seat: Seat,
         turn: u32,
-    ) -> Flow<Option<(Seat, SeatExit)>> {
+    ) -> PhaseFlow<Option<(Seat, SeatExit)>> {
         if !self.decider(seat).request.is_some_and(|request| request.draw_offered) {
             let message = "no draw is offered: `accept_draw` answers a request with `draw_offered`";
-            return Flow::Continue(common.stray(stamp, seat, Some(turn.into()), ErrorCode::NoOffer, message));
+            return PhaseFlow::Continue(common.stray(
+                stamp,
+                seat,
+                Some(turn.into()),
+                ErrorCode::NoOffer,
+                message,
+            ));
         }
         let timing = self.timing(common, stamp, seat);
         common
@@ -188,11 +194,11 @@ impl Playing {
             .end_line();
         if timing.is_late {
             self.time_out(common, stamp, seat, turn, None);
-            return Flow::Continue(None);
+            return PhaseFlow::Continue(None);
         }
         self.bill(common, seat, timing);
         let outcome = Outcome::draw(EndedBy::Agreement.as_str());
-        Flow::Break(common.end(stamp, EndedBy::Agreement, outcome, None, None))
+        PhaseFlow::Break(common.end(stamp, EndedBy::Agreement, outcome, None, None))
     }
 
     /// Handles an invalid line in place of an answer.

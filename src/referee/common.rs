@@ -21,7 +21,7 @@ use crate::referee::ending::{Ended, Ending, Standing};
 use crate::referee::event::{Event, MatchEvent, Stamp};
 use crate::referee::limits::Limits;
 use crate::referee::log::Log;
-use crate::referee::match_::{Flow, Phase};
+use crate::referee::match_::{Phase, PhaseFlow};
 use crate::referee::player::{Faults, Player, SeatExit};
 use crate::referee::received::RefusedLine;
 use crate::referee::setup::{Leg, Setup};
@@ -103,7 +103,7 @@ impl Common {
     }
 
     /// Handles an event that means the same in every phase. Returns the seat that stops deciding for itself, if any.
-    pub(super) fn handle(&mut self, stamp: Stamp, event: Event<'_>) -> Flow<Option<(Seat, SeatExit)>> {
+    pub(super) fn handle(&mut self, stamp: Stamp, event: Event<'_>) -> PhaseFlow<Option<(Seat, SeatExit)>> {
         let exit = match event {
             Event::Resign(seat) => self.resign(stamp, seat),
             Event::Stray { seat, code, message } => self.stray(stamp, seat, None, code, message),
@@ -121,7 +121,7 @@ impl Common {
                 self.player(seat).received = received;
                 None
             }
-            Event::Abort(reason) => return Flow::Break(self.break_off(stamp, reason)),
+            Event::Abort(reason) => return PhaseFlow::Break(self.break_off(stamp, reason)),
             // The phases handle these.
             Event::Vacated(_)
             | Event::Restart { .. }
@@ -133,7 +133,7 @@ impl Common {
             | Event::Tick
             | Event::Expire(_) => None,
         };
-        Flow::Continue(exit)
+        PhaseFlow::Continue(exit)
     }
 
     fn resign(&mut self, stamp: Stamp, seat: Seat) -> Option<(Seat, SeatExit)> {
@@ -257,9 +257,14 @@ impl Common {
 
     /// Eliminates sides after resignations and faults at this moment (see [`Common::out`]). Returns the seats that are
     /// newly out; the match ends if at most one side is left.
-    pub(super) fn judge(&mut self, stamp: Stamp, exits: &[(Seat, SeatExit)], moment: u32) -> Flow<SeatSet> {
+    pub(super) fn judge(
+        &mut self,
+        stamp: Stamp,
+        exits: &[(Seat, SeatExit)],
+        moment: u32,
+    ) -> PhaseFlow<SeatSet> {
         if exits.is_empty() {
-            return Flow::Continue(SeatSet::EMPTY);
+            return PhaseFlow::Continue(SeatSet::EMPTY);
         }
         let is_random = self.setup.header.on_fault == OnFault::Random;
         let mut newly_out = Vec::new();
@@ -287,7 +292,7 @@ impl Common {
                 Some(fault) => (EndedBy::Fault, fault.code.as_str()),
                 None => (EndedBy::Resignation, EndedBy::Resignation.as_str()),
             };
-            return Flow::Break(self.end(stamp, ended_by, Outcome::draw(reason), fault, None));
+            return PhaseFlow::Break(self.end(stamp, ended_by, Outcome::draw(reason), fault, None));
         }
         let mut seats = SeatSet::EMPTY;
         for (side, exit) in newly_out {
@@ -299,9 +304,9 @@ impl Common {
             }
         }
         if is_random && self.players.iter().all(|player| player.gone || player.absent) {
-            return Flow::Break(self.abort(stamp, None));
+            return PhaseFlow::Break(self.abort(stamp, None));
         }
-        Flow::Continue(seats)
+        PhaseFlow::Continue(seats)
     }
 
     /// Ends the match without a result, for a recorded reason.

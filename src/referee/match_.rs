@@ -47,7 +47,7 @@ pub(super) enum Phase {
 }
 
 /// Whether the match stays in its phase, or with which phase it continues.
-pub(super) type Flow<C = ()> = ControlFlow<Phase, C>;
+pub(super) type PhaseFlow<C = ()> = ControlFlow<Phase, C>;
 
 /// Bytes for the stream of a seat. Dropping it drains the outbox.
 #[derive(Debug)]

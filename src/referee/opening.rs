@@ -9,7 +9,7 @@ use crate::referee::common::Common;
 use crate::referee::detail::AbortReason;
 use crate::referee::event::Stamp;
 use crate::referee::limits::Limits;
-use crate::referee::match_::Flow;
+use crate::referee::match_::PhaseFlow;
 
 /// The longest opening, in plies.
 pub const MAX_PLIES: u32 = 100;
@@ -168,15 +168,17 @@ fn read(mut table: Box<dyn Table>, texts: &[String]) -> Result<Vec<usize>, Unpla
 
 impl Common {
     /// Plays the opening, if the set-up has one.
-    pub(super) fn play_opening(&mut self, stamp: Stamp, mut stream: RandomStream) -> Flow {
+    pub(super) fn play_opening(&mut self, stamp: Stamp, mut stream: RandomStream) -> PhaseFlow {
         let (opening, tries) = (&self.setup.header.opening, self.limits.opening_tries);
         let moves = match (find(&*self.table, opening, &mut stream, &self.limits), opening) {
             (Ok(moves), _) => moves,
             (Err(_), &Opening::Random(plies)) => {
-                return Flow::Break(self.break_off(stamp, &AbortReason::NoOpening { plies, tries }));
+                return PhaseFlow::Break(self.break_off(stamp, &AbortReason::NoOpening { plies, tries }));
             }
             (Err(error), _) => {
-                return Flow::Break(self.break_off(stamp, &AbortReason::Other { text: error.to_string() }));
+                return PhaseFlow::Break(
+                    self.break_off(stamp, &AbortReason::Other { text: error.to_string() }),
+                );
             }
         };
         for index in moves {
@@ -185,6 +187,6 @@ impl Common {
                 self.broadcast_facts(stamp);
             }
         }
-        Flow::Continue(())
+        PhaseFlow::Continue(())
     }
 }

@@ -12,7 +12,7 @@ use crate::core::seat::{MAX_SEATS, Seat, SeatSet, Viewer};
 use crate::referee::broadcast::RefereeEvent;
 use crate::referee::common::Common;
 use crate::referee::event::{Event, Stamp};
-use crate::referee::match_::Flow;
+use crate::referee::match_::PhaseFlow;
 use crate::referee::player::{SeatExit, message_head};
 
 /// The state of a match in play. Between events, seats have open requests, or `resume` is set.
@@ -104,7 +104,7 @@ impl Decider {
 
 impl Playing {
     /// Draws the random streams, now that all nonces are known, and plays the opening.
-    pub(super) fn open(common: &mut Common, stamp: Stamp) -> Flow<Playing> {
+    pub(super) fn open(common: &mut Common, stamp: Stamp) -> PhaseFlow<Playing> {
         let nonces: Vec<&str> = common.players.iter().map(|player| player.nonce.as_str()).collect();
         let header = &common.setup.header;
         let key = common.setup.seed.match_key(&header.game, &header.deal, &nonces);
@@ -122,7 +122,7 @@ impl Playing {
             resume: None,
         };
         common.play_opening(stamp, key.opening())?;
-        Flow::Continue(playing)
+        PhaseFlow::Continue(playing)
     }
 
     /// The seats that have to decide.
@@ -174,7 +174,7 @@ impl Playing {
         true
     }
 
-    pub(super) fn handle(&mut self, common: &mut Common, stamp: Stamp, event: Event<'_>) -> Flow {
+    pub(super) fn handle(&mut self, common: &mut Common, stamp: Stamp, event: Event<'_>) -> PhaseFlow {
         let exit = match event {
             Event::Vacated(_) | Event::Restart { .. } => None,
             Event::Resumed { seat, wants } => {
@@ -223,7 +223,7 @@ impl Playing {
 
     /// Handles a resignation, or a fault outside an answer. During a simultaneous decision it is deferred until all
     /// seats have decided.
-    fn exit(&mut self, common: &mut Common, stamp: Stamp, seat: Seat, exit: SeatExit) -> Flow {
+    fn exit(&mut self, common: &mut Common, stamp: Stamp, seat: Seat, exit: SeatExit) -> PhaseFlow {
         let is_simultaneous = self.deciding().len() > 1;
         let is_deciding = self.deciding().contains(seat);
         let decider = self.decider(seat);
@@ -239,7 +239,7 @@ impl Playing {
             let out = common.judge(stamp, &[(seat, exit)], 2 * (common.decisions + 1))?;
             self.seal_for_referee(out);
         }
-        Flow::Continue(())
+        PhaseFlow::Continue(())
     }
 
     /// Lets the referee decide for these seats.
@@ -255,16 +255,16 @@ impl Playing {
         common: &mut Common,
         stamp: Stamp,
         exits: &[(Seat, SeatExit)],
-    ) -> Flow {
+    ) -> PhaseFlow {
         // If the moves have ended the match, these exits came after the end.
         if !exits.is_empty() && !matches!(common.table.turn(), Turn::Over(_)) {
             common.judge(stamp, exits, 2 * (common.decisions + 1) - 1)?;
         }
-        Flow::Continue(())
+        PhaseFlow::Continue(())
     }
 
     /// Advances the match until it waits for an event.
-    pub(super) fn run(&mut self, common: &mut Common, stamp: Stamp) -> Flow {
+    pub(super) fn run(&mut self, common: &mut Common, stamp: Stamp) -> PhaseFlow {
         let mut fallback_moves = 0;
         while self.resume.is_none() {
             let deciding = self.deciding();
@@ -280,15 +280,15 @@ impl Playing {
                 break;
             }
         }
-        Flow::Continue(())
+        PhaseFlow::Continue(())
     }
 
     /// Acts on what has to happen next: ends the game, draws random numbers or sends requests.
-    fn ask_next(&mut self, common: &mut Common, stamp: Stamp) -> Flow {
+    fn ask_next(&mut self, common: &mut Common, stamp: Stamp) -> PhaseFlow {
         match common.table.ask() {
             Turn::Over(outcome) => {
                 let ended_by = if outcome.turn_limit { EndedBy::TurnLimit } else { EndedBy::Rules };
-                return Flow::Break(common.end(stamp, ended_by, outcome, None, None));
+                return PhaseFlow::Break(common.end(stamp, ended_by, outcome, None, None));
             }
             Turn::Draw(draw) => {
                 self.chance.draw(draw, &mut self.drawn);
@@ -308,7 +308,7 @@ impl Playing {
                 }
             }
         }
-        Flow::Continue(())
+        PhaseFlow::Continue(())
     }
 
     /// Writes a request, or repeats one after a rejected answer.
@@ -376,7 +376,7 @@ impl Playing {
 
     /// Concludes a decision when every seat has answered or failed: applies resignations and faults, then plays the
     /// moves. Returns how many moves the referee made for faulty seats.
-    fn conclude(&mut self, common: &mut Common, stamp: Stamp) -> Flow<u32> {
+    fn conclude(&mut self, common: &mut Common, stamp: Stamp) -> PhaseFlow<u32> {
         let by_seat = || (0..).map(Seat);
         let exits = by_seat().zip(&self.deciders).filter_map(|(seat, decider)| match &decider.sealed {
             Some(Sealed::Exit(exit)) => Some((seat, exit.clone())),
@@ -390,7 +390,7 @@ impl Playing {
         let later: Vec<_> =
             later.filter_map(|(seat, decider)| Some((seat, *decider.exit_later.take()?))).collect();
         self.judge_late(common, stamp, &later)?;
-        Flow::Continue(by_referee)
+        PhaseFlow::Continue(by_referee)
     }
 
     /// Plays the decided moves in seat order. Returns how many of them the referee made for faulty seats.

@@ -11,7 +11,7 @@ use crate::referee::answers::error_code;
 use crate::referee::common::Common;
 use crate::referee::detail::{Detail, Fault};
 use crate::referee::event::{Event, Stamp};
-use crate::referee::match_::{Flow, Phase};
+use crate::referee::match_::{Phase, PhaseFlow};
 use crate::referee::player::SeatExit;
 use crate::referee::playing::Playing;
 use crate::referee::received::{Field, RefusedLine};
@@ -87,7 +87,7 @@ impl Starting {
         }
     }
 
-    pub(super) fn handle(&mut self, common: &mut Common, stamp: Stamp, event: Event<'_>) -> Flow {
+    pub(super) fn handle(&mut self, common: &mut Common, stamp: Stamp, event: Event<'_>) -> PhaseFlow {
         let exit = match event {
             Event::Vacated(seat) => {
                 if self.awaits(seat) {
@@ -138,10 +138,10 @@ impl Starting {
             self.exit(common, seat, exit);
         }
         if self.seats.iter().any(StartingSeat::is_awaited) {
-            return Flow::Continue(());
+            return PhaseFlow::Continue(());
         }
         let ready = Starting { seats: std::mem::take(&mut self.seats) };
-        Flow::Break(ready.begin(common, stamp))
+        PhaseFlow::Break(ready.begin(common, stamp))
     }
 
     fn ready(
@@ -205,12 +205,12 @@ impl Starting {
     /// Begins play: applies resignations and faults, then plays the opening and sends the first requests.
     pub(super) fn begin(self, common: &mut Common, stamp: Stamp) -> Phase {
         match self.try_begin(common, stamp) {
-            Flow::Continue(playing) => Phase::Playing(playing),
-            Flow::Break(next) => next,
+            PhaseFlow::Continue(playing) => Phase::Playing(playing),
+            PhaseFlow::Break(next) => next,
         }
     }
 
-    fn try_begin(self, common: &mut Common, stamp: Stamp) -> Flow<Playing> {
+    fn try_begin(self, common: &mut Common, stamp: Stamp) -> PhaseFlow<Playing> {
         let (mut exits, mut later) = (Vec::new(), Vec::new());
         for StartingSeat { seat, readiness, exit_later, .. } in self.seats {
             if let Readiness::Failed(exit) = readiness {
@@ -222,7 +222,7 @@ impl Starting {
         let mut playing = Playing::open(common, stamp)?;
         playing.judge_late(common, stamp, &later)?;
         playing.run(common, stamp)?;
-        Flow::Continue(playing)
+        PhaseFlow::Continue(playing)
     }
 }
 

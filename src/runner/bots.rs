@@ -6,7 +6,7 @@ use std::time::Duration;
 use referee_protocol::words::FaultCode;
 use serde::Serialize;
 
-use crate::bot::{Cut, Process, Stderr, StderrText};
+use crate::bot::{Process, Stderr, StderrCut, StderrText};
 use crate::core::seat::Seat;
 use crate::driver::key;
 use crate::driver::{MatchKey, Outage, SessionKey};
@@ -27,7 +27,7 @@ pub(super) struct BotRecord {
 pub(super) struct BotUsage {
     seat: usize,
     pub(super) cpu_ms: Option<u64>,
-    said: Vec<Cut>,
+    said: Vec<StderrCut>,
     /// The times without a connection.
     pub(super) outages: Vec<Outage>,
 }

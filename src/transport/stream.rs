@@ -25,13 +25,13 @@ struct End {
     fd: OwnedFd,
     is_socket: bool,
     /// Dropped after `fd` has been closed.
-    mark: Unmark,
+    mark: UnmarkOnDrop,
 }
 
 #[derive(Debug)]
-struct Unmark(Option<Arc<Mark>>);
+struct UnmarkOnDrop(Option<Arc<Mark>>);
 
-impl Drop for Unmark {
+impl Drop for UnmarkOnDrop {
     fn drop(&mut self) {
         if let Some(mark) = &self.0 {
             mark.end();
@@ -61,11 +61,11 @@ impl AsRawFd for End {
 
 impl End {
     fn pipe(fd: OwnedFd, mark: Option<Arc<Mark>>) -> End {
-        End { fd, is_socket: false, mark: Unmark(mark) }
+        End { fd, is_socket: false, mark: UnmarkOnDrop(mark) }
     }
 
     fn socket(fd: OwnedFd) -> End {
-        End { fd, is_socket: true, mark: Unmark(None) }
+        End { fd, is_socket: true, mark: UnmarkOnDrop(None) }
     }
 
     fn marked<T>(&self, work: impl FnOnce(&OwnedFd) -> T) -> T {

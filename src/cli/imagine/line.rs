@@ -8,14 +8,14 @@ use crate::core::excerpt::excerpt;
 use crate::core::{MAX_SEATS, Outcome, Seat, Seating, Turn};
 
 /// The moves of a decision that have been made, by seat, as indices of the legal moves.
-type Chosen = [Option<usize>; MAX_SEATS];
+type ChosenMoves = [Option<usize>; MAX_SEATS];
 
 /// The position after some moves. Dice and shuffles that come next have not been drawn.
 #[derive(Debug)]
-pub(super) struct Reached {
+pub(super) struct LinePosition {
     table: Box<dyn Table>,
     /// The moves of seats that decide simultaneously with others whose moves are missing.
-    chosen: Chosen,
+    chosen: ChosenMoves,
     /// Whether anything was drawn on the way.
     pub(super) has_drawn: bool,
 }
@@ -33,7 +33,7 @@ pub(super) enum NextStep {
     Over(Outcome),
 }
 
-impl Reached {
+impl LinePosition {
     /// Plays moves from a position in a copy.
     ///
     /// # Errors
@@ -42,8 +42,8 @@ impl Reached {
         world: &dyn Table,
         moves: &[SeatMove<'_>],
         rng: &mut impl Uniform,
-    ) -> Result<Reached, String> {
-        let mut reached = Reached { table: world.fork(), chosen: [None; MAX_SEATS], has_drawn: false };
+    ) -> Result<LinePosition, String> {
+        let mut reached = LinePosition { table: world.fork(), chosen: [None; MAX_SEATS], has_drawn: false };
         let mut drawn = Vec::new();
         let mut moves = (1..).zip(moves).peekable();
         while let Some(&(number, _)) = moves.peek() {
@@ -100,7 +100,7 @@ impl Reached {
 
     /// Draws dice and shuffles until seats decide or the game is over.
     pub(super) fn settle(self, rng: &mut impl Uniform) -> (Box<dyn Table>, NextStep) {
-        let Reached { mut table, chosen, .. } = self;
+        let LinePosition { mut table, chosen, .. } = self;
         let mut drawn = Vec::new();
         loop {
             match table.ask() {

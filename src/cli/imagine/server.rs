@@ -8,7 +8,7 @@ use referee_protocol::imagine::{
 };
 use serde_json::value::RawValue;
 
-use crate::cli::imagine::line::{NextStep, Reached};
+use crate::cli::imagine::line::{LinePosition, NextStep};
 use crate::core::chance::Uniform;
 use crate::core::erased::{Knowledge, Table};
 use crate::core::excerpt::excerpt;
@@ -192,7 +192,7 @@ impl ImagineServer {
         }
         let mut sums = [0.0; MAX_SEATS];
         // The position after the moves, by world, unless it depends on chance.
-        let mut reached: Vec<Option<Reached>> = worlds.iter().map(|_| None).collect();
+        let mut reached: Vec<Option<LinePosition>> = worlds.iter().map(|_| None).collect();
         let mut seeds = Rng::with_seed(request.seed);
         for _ in 0..request.count {
             let mut rng = Random(seeds.fork());
@@ -216,11 +216,15 @@ impl ImagineServer {
     }
 }
 
-fn play(world: &dyn Table, moves: &[SeatMove<'_>], rng: &mut Random) -> Result<Reached, RejectedRequest> {
+fn play(
+    world: &dyn Table,
+    moves: &[SeatMove<'_>],
+    rng: &mut Random,
+) -> Result<LinePosition, RejectedRequest> {
     if moves.len() > MOVES {
         return Err((Code::Malformed, format!("{} moves: at most {MOVES}", moves.len())));
     }
-    Reached::play(world, moves, rng).map_err(|why| (Code::IllegalMove, why))
+    LinePosition::play(world, moves, rng).map_err(|why| (Code::IllegalMove, why))
 }
 
 fn raw(write: impl FnOnce(&mut Vec<u8>)) -> Box<RawValue> {

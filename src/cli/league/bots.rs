@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 use crate::bot::Command;
 use crate::cli::json::{AddedBot, LeagueBotLine, LeaguePlayerSeen};
 use crate::cli::league::config::put_bot;
-use crate::cli::league::which::{Which, now};
+use crate::cli::league::which::{LeagueSelector, now};
 use crate::cli::options::random_seed;
 use crate::cli::{Exit, Failure, screen};
 use crate::core::json;
@@ -51,7 +51,7 @@ pub(super) struct AddArgs {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    which: Which,
+    which: LeagueSelector,
 }
 
 pub(super) fn add(args: AddArgs) -> Result<Exit, Failure> {
@@ -137,7 +137,7 @@ pub(super) struct RevokeArgs {
     /// The name of the bot
     name: String,
     #[command(flatten)]
-    which: Which,
+    which: LeagueSelector,
 }
 
 pub(super) fn revoke(args: &RevokeArgs) -> Result<Exit, Failure> {
@@ -162,7 +162,7 @@ pub(super) struct PauseArgs {
     /// The name of a bot [default: the whole league]
     name: Option<String>,
     #[command(flatten)]
-    which: Which,
+    which: LeagueSelector,
 }
 
 /// Begin matches again of the league, or of one bot
@@ -174,7 +174,7 @@ pub(super) struct ResumeArgs {
     /// The name of a bot [default: the whole league]
     name: Option<String>,
     #[command(flatten)]
-    which: Which,
+    which: LeagueSelector,
 }
 
 pub(super) fn pause(args: &PauseArgs) -> Result<Exit, Failure> {
@@ -185,7 +185,7 @@ pub(super) fn resume(args: &ResumeArgs) -> Result<Exit, Failure> {
     set_paused(&args.which, args.name.as_deref(), false)
 }
 
-fn set_paused(which: &Which, name: Option<&str>, is_paused: bool) -> Result<Exit, Failure> {
+fn set_paused(which: &LeagueSelector, name: Option<&str>, is_paused: bool) -> Result<Exit, Failure> {
     let (_, mut league) = which.open()?;
     match name {
         Some(name) => {
@@ -212,7 +212,7 @@ pub(super) struct ListArgs {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    which: Which,
+    which: LeagueSelector,
 }
 
 pub(super) fn list(args: &ListArgs) -> Result<Exit, Failure> {

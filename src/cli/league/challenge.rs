@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use crate::cli::league::which::{Which, now};
+use crate::cli::league::which::{LeagueSelector, now};
 use crate::cli::{Exit, Failure, screen};
 use crate::core::Catalog;
 use crate::tournament::ladder::Name;
@@ -23,7 +23,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "NAME")]
     ladder: Option<String>,
     #[command(flatten)]
-    which: Which,
+    which: LeagueSelector,
 }
 
 pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {

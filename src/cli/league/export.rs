@@ -9,7 +9,7 @@ use flate2::write::GzEncoder;
 use tar::Builder;
 use tempfile::{NamedTempFile, TempDir};
 
-use crate::cli::league::which::{Which, ladder_folder};
+use crate::cli::league::which::{LeagueSelector, ladder_folder};
 use crate::cli::{Exit, Failure, progress, screen};
 use crate::core::counted;
 use crate::store::{Folder, League};
@@ -27,7 +27,7 @@ pub(super) struct Args {
     /// A new file
     file: PathBuf,
     #[command(flatten)]
-    which: Which,
+    which: LeagueSelector,
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use crate::cli::json::LeagueMatchLine;
-use crate::cli::league::which::Which;
+use crate::cli::league::which::LeagueSelector;
 use crate::cli::{Exit, Failure, screen};
 use crate::core::json;
 use crate::report::table;
@@ -29,7 +29,7 @@ pub(super) struct Args {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    which: Which,
+    which: LeagueSelector,
 }
 
 /// The result in words.

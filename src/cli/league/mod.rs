@@ -16,7 +16,7 @@ use std::io::Write;
 use clap::{Args as ClapArgs, Subcommand};
 
 use crate::cli::league::config::LeagueConfig;
-use crate::cli::league::which::Which;
+use crate::cli::league::which::LeagueSelector;
 use crate::cli::workers::WorkersOptions;
 use crate::cli::{Exit, Failure, init, screen};
 use crate::core::{Catalog, counted};
@@ -85,7 +85,7 @@ pub(super) fn run(args: Args, catalog: &Catalog) -> Result<Exit, Failure> {
   referee league check --league mine/league.toml")]
 struct CheckArgs {
     #[command(flatten)]
-    which: Which,
+    which: LeagueSelector,
 }
 
 fn check(args: &CheckArgs, catalog: &Catalog) -> Result<Exit, Failure> {

@@ -5,7 +5,7 @@ use std::io::Write;
 
 use crate::cli::json::{LadderStanding, LadderStandings};
 use crate::cli::league::verify::recorded_rows;
-use crate::cli::league::which::{Which, now};
+use crate::cli::league::which::{LeagueSelector, now};
 use crate::cli::{Exit, Failure, screen};
 use crate::core::{Catalog, json};
 use crate::league::{Book, LadderRow, number, plays_sets};
@@ -38,7 +38,7 @@ pub(super) struct Args {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    which: Which,
+    which: LeagueSelector,
 }
 
 pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {

@@ -5,7 +5,7 @@ use std::io::Write;
 
 use crate::cli::json::{LeagueAuditLine, LeagueAuditSummary};
 use crate::cli::league::config::{LadderConfig, LeagueConfig};
-use crate::cli::league::which::{Which, ladder_folder};
+use crate::cli::league::which::{LeagueSelector, ladder_folder};
 use crate::cli::options::random_seed;
 use crate::cli::{Exit, Failure, progress, screen};
 use crate::core::chance::Seed;
@@ -26,7 +26,7 @@ pub(super) struct Args {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    which: Which,
+    which: LeagueSelector,
 }
 
 /// The seed of a ladder.

@@ -11,13 +11,13 @@ use crate::store::{Folder, Journal, League};
 
 /// Which league.
 #[derive(Debug, ClapArgs)]
-pub(super) struct Which {
+pub(super) struct LeagueSelector {
     /// The file of the league
     #[arg(long, short, value_name = "FILE", default_value = "league.toml")]
     pub(super) league: PathBuf,
 }
 
-impl Which {
+impl LeagueSelector {
     /// Reads the file, and opens the database beside it. Programs of the file are stored there, unless a server runs,
     /// which has read an earlier version of the file.
     pub(super) fn open(&self) -> Result<(LeagueConfig, League), Failure> {

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use crate::cli::json::LadderWorkers;
 use crate::cli::league::config::LeagueConfig;
-use crate::cli::league::which::{Which, ladder_folder};
+use crate::cli::league::which::{LeagueSelector, ladder_folder};
 use crate::cli::{Exit, Failure, screen, workers};
 use crate::core::json;
 use crate::store::Folder;
@@ -24,7 +24,7 @@ pub(super) struct Args {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    which: Which,
+    which: LeagueSelector,
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {

@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use clap::Args as ClapArgs;
 use tokio::time::Instant;
 
-use super::results::{Contents, contents};
+use super::results::{ResultsContents, contents};
 use super::{ReportOptions, exit};
-use crate::cli::output::Tolerant;
+use crate::cli::output::TolerantStdout;
 use crate::cli::{Exit, Failure};
 use crate::core::Catalog;
 use crate::core::json;
@@ -39,7 +39,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
-    let read: Result<Vec<Contents>, Failure> = args.files.iter().map(|path| contents(path)).collect();
+    let read: Result<Vec<ResultsContents>, Failure> = args.files.iter().map(|path| contents(path)).collect();
     let read = read?;
     let setup = read[0].setup.clone();
     for (path, other) in args.files.iter().zip(&read).skip(1) {
@@ -87,9 +87,9 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
     let first_faults = FirstFaults::default();
     let report = TrialReport::new(outcome.clone(), &setup.game, bots, setup.seed, &trial, &first_faults)
         .with_sandbox(setup.sandbox);
-    let mut out = Tolerant::new();
+    let mut out = TolerantStdout::new();
     let text = if args.json { json::text(&report) } else { report.text() };
-    // `Tolerant` keeps the error until the end.
+    // `TolerantStdout` keeps the error until the end.
     let _ = writeln!(out, "{text}");
     reports.write(&report, begun.elapsed())?;
     out.end(exit(outcome)?)

@@ -22,7 +22,7 @@ use crate::cli::openings::OpeningOptions;
 use crate::cli::options::{
     GameOptions, Hypotheses, HypothesisOptions, LaneOptions, MatchOptions, milliseconds, seed,
 };
-use crate::cli::output::Tolerant;
+use crate::cli::output::TolerantStdout;
 use crate::cli::progress::{Progress, Words};
 use crate::cli::sandbox::SandboxOptions;
 use crate::cli::signals::interrupted;
@@ -443,17 +443,17 @@ const SETS: Words =
 struct RegressPrinter {
     json: bool,
     progress: Progress,
-    out: Tolerant,
+    out: TolerantStdout,
 }
 
 impl RegressPrinter {
     fn new(max_sets: u32, json: bool) -> RegressPrinter {
         let progress = Progress::new(max_sets.into(), SETS);
-        RegressPrinter { json, progress, out: Tolerant::new() }
+        RegressPrinter { json, progress, out: TolerantStdout::new() }
     }
 
     fn line(&mut self, line: &str) {
-        // `Tolerant` keeps the error until the end.
+        // `TolerantStdout` keeps the error until the end.
         let _ = writeln!(self.out, "{line}");
     }
 

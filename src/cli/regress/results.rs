@@ -143,7 +143,7 @@ impl TestSetup {
 }
 
 /// The contents of a results file.
-pub(super) struct Contents {
+pub(super) struct ResultsContents {
     pub(super) setup: TestSetup,
     pub(super) kept: Vec<ResultLine>,
     /// The size in bytes of the complete lines; a truncated line may follow.
@@ -151,7 +151,7 @@ pub(super) struct Contents {
 }
 
 /// Reads a results file.
-pub(super) fn contents(path: &Path) -> Result<Contents, Failure> {
+pub(super) fn contents(path: &Path) -> Result<ResultsContents, Failure> {
     let bytes = read(path)?;
     let fail = |what: String| Failure::usage(format!("{}: {what}", path.display()));
     let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
@@ -173,7 +173,7 @@ pub(super) fn contents(path: &Path) -> Result<Contents, Failure> {
     if let Some(twice) = sets.windows(2).find(|pair| pair[0] == pair[1]) {
         return Err(fail(format!("duplicate set {}", twice[0])));
     }
-    Ok(Contents { setup, kept, whole: whole as u64 })
+    Ok(ResultsContents { setup, kept, whole: whole as u64 })
 }
 
 /// A results file that is being written.
@@ -194,7 +194,7 @@ impl ResultsFile {
     }
 
     /// Continues a file; removes a truncated line at its end.
-    pub(super) fn append(path: &Path, contents: &Contents) -> Result<ResultsFile, Failure> {
+    pub(super) fn append(path: &Path, contents: &ResultsContents) -> Result<ResultsFile, Failure> {
         let file = open_regular(path, OpenOptions::new().append(true));
         let file =
             file.map_err(|error| Failure::cannot_run(format!("--results {}: {error}", path.display())))?;

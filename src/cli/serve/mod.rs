@@ -35,7 +35,7 @@ use crate::workers::{Coordinator, Job};
 use control::{Control, tokens};
 use ladder_results::LadderResults;
 use open::{OpenedLadder, open};
-use stop::{LadderStop, Stops};
+use stop::{LadderStop, LadderStops};
 
 /// The maximum number of idle processes of programs that are kept.
 const PROCESSES: usize = 64;
@@ -97,7 +97,7 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
     // One for each ladder, or none.
     let mut coordinators = coordinated.into_iter().flat_map(|coordinated| coordinated.coordinators);
     let service = Arc::new(Service::new(opened.len()));
-    let stops = Stops::new(service.clone());
+    let stops = LadderStops::new(service.clone());
     let of_signals = stops.clone();
     let result = with_bots(|| {
         signals::on_each(move |number| of_signals.signal(number));
@@ -149,7 +149,7 @@ fn announce(line: Option<String>, text: impl std::fmt::Display) {
 #[derive(Clone, Copy)]
 struct LeagueRun<'a> {
     folder: &'a Folder,
-    stops: &'a Stops,
+    stops: &'a LadderStops,
     service: &'a Arc<Service>,
     /// The directories of the files of programs, by name.
     files: &'a BTreeMap<String, PathBuf>,

@@ -45,7 +45,7 @@ impl LadderStop {
 
 /// Stops all ladders. The first signal drains them, the second one stops them at once.
 #[derive(Clone)]
-pub(super) struct Stops {
+pub(super) struct LadderStops {
     service: Arc<Service>,
     is_aborted: Arc<AtomicBool>,
     ladders: Arc<Mutex<Ladders>>,
@@ -58,9 +58,9 @@ struct Ladders {
     stops: Vec<LadderStop>,
 }
 
-impl Stops {
-    pub(super) fn new(service: Arc<Service>) -> Stops {
-        Stops { service, is_aborted: Arc::default(), ladders: Arc::default() }
+impl LadderStops {
+    pub(super) fn new(service: Arc<Service>) -> LadderStops {
+        LadderStops { service, is_aborted: Arc::default(), ladders: Arc::default() }
     }
 
     fn ladders(&self) -> MutexGuard<'_, Ladders> {

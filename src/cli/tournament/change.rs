@@ -9,7 +9,7 @@ use clap::Args as ClapArgs;
 
 use crate::cli::tournament::config::{EntrantConfig, way};
 use crate::cli::tournament::database;
-use crate::cli::tournament::folder::Alone;
+use crate::cli::tournament::folder::LockedTournament;
 use crate::cli::tournament::reading::read;
 use crate::cli::tournament::requested_change::{RequestedChange, decide};
 use crate::cli::{Exit, Failure, screen};
@@ -138,7 +138,7 @@ fn change(dir: &Path, catalog: &Catalog, change: &RequestedChange) -> Result<Exi
         results.ask(&text).map_err(Failure::cannot_run)?;
         format!("{}\nit takes effect when the matches in progress have ended", decided.said)
     } else {
-        let Alone { mut results, reading, .. } = Alone::open(dir, catalog, true)?;
+        let LockedTournament { mut results, reading, .. } = LockedTournament::open(dir, catalog, true)?;
         let decided = decide(&reading, change)?;
         results.change(&decided.changes).map_err(Failure::cannot_run)?;
         decided.said

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::cli::bots::{block_on, launch};
 use crate::cli::json::{EntrantCheck, StartStatus, TournamentCheck};
-use crate::cli::output::Tolerant;
+use crate::cli::output::TolerantStdout;
 use crate::cli::screen::Screen;
 use crate::cli::signals::interrupted;
 use crate::cli::tournament::config::Config;
@@ -103,7 +103,7 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
         entrants: prepared.entrants.iter().enumerate().map(&mut check).collect(),
     };
     let fails = checked.entrants.iter().any(|entrant| entrant.verdict == StartStatus::Fails);
-    let mut out = Screen(Tolerant::new());
+    let mut out = Screen(TolerantStdout::new());
     if args.json {
         writeln!(out, "{}", json::text(&checked))?;
     } else {

@@ -101,7 +101,8 @@ impl TournamentFolder {
         is_durable: bool,
     ) -> Result<TournamentFolder, Failure> {
         let wrong = |error: io::Error| Failure::cannot_run(format!("{}: {error}", path.display()));
-        let Alone { mut results, journal, records, mut reading } = Alone::open(path, catalog, is_durable)?;
+        let LockedTournament { mut results, journal, records, mut reading } =
+            LockedTournament::open(path, catalog, is_durable)?;
         for asked in results.take_asked().map_err(wrong)? {
             reading = requested_change::apply_asked(&mut results, reading, &asked)?;
         }
@@ -143,16 +144,20 @@ impl TournamentFolder {
 }
 
 /// A tournament that is locked by this process; the bots need not exist.
-pub(super) struct Alone {
+pub(super) struct LockedTournament {
     pub(super) results: Results,
     journal: Journal,
     records: Records,
     pub(super) reading: Reading,
 }
 
-impl Alone {
+impl LockedTournament {
     /// Opens it. Records interrupted matches as cut off.
-    pub(super) fn open(path: &Path, catalog: &Catalog, is_durable: bool) -> Result<Alone, Failure> {
+    pub(super) fn open(
+        path: &Path,
+        catalog: &Catalog,
+        is_durable: bool,
+    ) -> Result<LockedTournament, Failure> {
         let wrong = |error: io::Error| Failure::cannot_run(format!("{}: {error}", path.display()));
         let mut results = super::database::open(path)?;
         let folder = store::Folder::make(path).map_err(Failure::cannot_run)?;
@@ -176,7 +181,7 @@ impl Alone {
             }
         }
         journal.clear().map_err(wrong)?;
-        Ok(Alone { results, journal, records, reading })
+        Ok(LockedTournament { results, journal, records, reading })
     }
 }
 

@@ -12,7 +12,7 @@ use tokio::sync::oneshot;
 use crate::cli::bots::{launch, with_bots};
 use crate::cli::json::Listening;
 use crate::cli::options::random_seed;
-use crate::cli::output::Tolerant;
+use crate::cli::output::TolerantStdout;
 use crate::cli::progress::{Progress, RunProgress};
 use crate::cli::screen::{Screen, complain};
 use crate::cli::signals::interrupted;
@@ -281,7 +281,7 @@ fn play_until_changed(
         live: watch.map(WatchServer::feed),
         ..MatchRunner::new(prepared.run, prepared.rules, seating, prepared.entrants, launch()?)
     };
-    let mut out = Screen(Tolerant::new());
+    let mut out = Screen(TolerantStdout::new());
     // A match is first stored in the results and then printed, after its record is on the disk.
     let (mut unstored, mut unprinted) = (Vec::new(), Vec::new());
     let mut absent = BTreeSet::new();
@@ -291,7 +291,7 @@ fn play_until_changed(
             RunEvent::Listening(address) => {
                 progress.line(format!("listening on {address}"));
                 if is_json {
-                    // `Tolerant` keeps the error until the end.
+                    // `TolerantStdout` keeps the error until the end.
                     let _ = writeln!(out, "{}", json::text(&Listening { address }));
                 }
             }

@@ -11,7 +11,7 @@ use crate::core::hex;
 use crate::report::tournament::Settings;
 use crate::store::{About, EntrantRow, Results};
 use crate::tournament::MatchResult;
-use crate::tournament::schedule::{Participation, Schedule, Unplanned};
+use crate::tournament::schedule::{Participation, Schedule, ScheduleError};
 
 /// A tournament as stored in its database; the bots need not exist.
 pub(super) struct Reading {
@@ -56,7 +56,7 @@ pub(super) fn read(results: &Results, catalog: &Catalog) -> Result<Reading, Fail
     for number in cut_offs.into_iter().chain(results.voids().map_err(Failure::cannot_run)?) {
         reading.schedule.cut_off(number);
     }
-    reading.refused = refused.into_iter().map(Unplanned::number).collect();
+    reading.refused = refused.into_iter().map(ScheduleError::number).collect();
     Ok(reading)
 }
 
@@ -65,7 +65,7 @@ pub(super) fn read_with(
     results: &Results,
     catalog: &Catalog,
     played: Vec<(u32, MatchResult)>,
-) -> Result<(Reading, Vec<Unplanned>), Failure> {
+) -> Result<(Reading, Vec<ScheduleError>), Failure> {
     let about = results.about().map_err(Failure::cannot_run)?;
     let entrants = results.entrants().map_err(Failure::cannot_run)?;
     let wrong = |what: String| Failure::cannot_run(format!("results: {what}"));

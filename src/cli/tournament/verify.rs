@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::database::{self, unreadable};
 use crate::cli::files::read as read_file;
 use crate::cli::json::{AuditLine, AuditSummary, PointsByRecords};
-use crate::cli::output::Tolerant;
+use crate::cli::output::TolerantStdout;
 use crate::cli::screen::Screen;
 use crate::cli::tournament::audit::{AuditedMatch, Auditor, differences};
 use crate::cli::tournament::folder::reveal;
@@ -59,7 +59,7 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
     };
     let audit = audit(&args.folder, &db, catalog, tick)?;
     progress.finish_and_clear();
-    let mut out = Screen(Tolerant::new());
+    let mut out = Screen(TolerantStdout::new());
     if args.json {
         let mut print =
             |line: AuditLine<'_>| -> Result<(), Failure> { Ok(writeln!(out, "{}", json::text(&line))?) };

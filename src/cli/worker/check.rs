@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use crate::bot::sandbox::{BotLimits, Layer, Mode, Sandbox, Unavailable};
 use crate::cli::bots::{block_on, launch};
 use crate::cli::json::{ClockCheck, MachineVerdict, SandboxVerdict, SpaceCheck, WorkerCheck};
-use crate::cli::output::Tolerant;
+use crate::cli::output::TolerantStdout;
 use crate::cli::screen::Screen;
 use crate::cli::{Exit, Failure};
 use crate::core::json;
@@ -78,7 +78,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         verdict,
     };
     let checked = with_limits(checked);
-    let mut out = Screen(Tolerant::new());
+    let mut out = Screen(TolerantStdout::new());
     if args.json {
         writeln!(out, "{}", json::text(&checked))?;
     } else {

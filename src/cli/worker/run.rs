@@ -10,7 +10,7 @@ use crate::bot::sandbox::Size;
 use crate::cli::bots::{block_on, launch, with_bots};
 use crate::cli::json::WorkerLine;
 use crate::cli::listen::read_tokens;
-use crate::cli::output::Tolerant;
+use crate::cli::output::TolerantStdout;
 use crate::cli::signals::interrupted;
 use crate::cli::{Exit, Failure, nats, screen};
 use crate::core::{Catalog, counted, json};
@@ -110,7 +110,7 @@ pub(super) fn run(args: &RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
         cache,
         private: secrets.cloned().collect(),
     };
-    let mut printer = WorkerPrinter { is_json: args.json, out: Tolerant::new(), is_connected: None };
+    let mut printer = WorkerPrinter { is_json: args.json, out: TolerantStdout::new(), is_connected: None };
     let exit = if nats::is_url(&args.connect) {
         #[cfg(not(feature = "nats"))]
         return Err(nats::missing("--connect"));
@@ -173,7 +173,7 @@ fn built_in(args: &RunArgs, machine: Machine) -> Result<BuiltInWorker, Failure> 
 /// Prints events for a person or a program.
 struct WorkerPrinter {
     is_json: bool,
-    out: Tolerant,
+    out: TolerantStdout,
     /// Whether it was connected at the last news of the connection.
     is_connected: Option<bool>,
 }
@@ -191,7 +191,7 @@ impl WorkerPrinter {
         self.is_connected = is_connected;
         if self.is_json {
             use std::io::Write;
-            // `Tolerant` keeps the error until the end.
+            // `TolerantStdout` keeps the error until the end.
             let _ = writeln!(self.out, "{}", json::text(&WorkerLine::of(event)));
         } else if let Some(text) = text(event).filter(|_| is_news) {
             screen::complain(text);

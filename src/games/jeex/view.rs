@@ -62,7 +62,7 @@ impl Serialize for Stones {
 
 /// A deserialized and validated view.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(try_from = "Unchecked")]
+#[serde(try_from = "UncheckedView")]
 pub struct Seen {
     /// The side to move; `None` when the game is over.
     pub to_move: Option<Colour>,
@@ -80,7 +80,7 @@ pub struct Seen {
 
 /// The fields of a view before validation.
 #[derive(Deserialize)]
-struct Unchecked {
+struct UncheckedView {
     #[serde(deserialize_with = "from_list")]
     to_move: Option<Colour>,
     phase: Phase,
@@ -94,11 +94,11 @@ fn from_list<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Colour
     Ok(Vec::deserialize(deserializer)?.first().copied())
 }
 
-impl TryFrom<Unchecked> for Seen {
+impl TryFrom<UncheckedView> for Seen {
     type Error = &'static str;
 
-    fn try_from(view: Unchecked) -> Result<Seen, &'static str> {
-        let Unchecked { to_move, phase, stones, supply, removed, quiet_plies } = view;
+    fn try_from(view: UncheckedView) -> Result<Seen, &'static str> {
+        let UncheckedView { to_move, phase, stones, supply, removed, quiet_plies } = view;
         let elsewhere = supply.iter().chain([&removed]).map(|&stones| usize::from(stones)).sum::<usize>();
         if elsewhere + stones.len() != 2 * usize::from(STONES) {
             return Err("`stones`, `supply` and `removed` are 14 together");

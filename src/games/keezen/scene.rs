@@ -68,7 +68,7 @@ thread_local! {
 
 thread_local! {
     /// Consecutive positions share most shapes.
-    static LATEST: RefCell<Latest> = const { RefCell::new(Latest { viewers: Vec::new(), seats: Vec::new() }) };
+    static LATEST: RefCell<LatestShapes> = const { RefCell::new(LatestShapes { viewers: Vec::new(), seats: Vec::new() }) };
 }
 
 /// The shape of an item, which is made once.
@@ -434,7 +434,7 @@ fn frame(game: &Keezen, plan: &Plan) -> Scene {
 }
 
 /// The shapes of the seats in the latest scenes of these viewers.
-struct Latest {
+struct LatestShapes {
     viewers: Vec<Viewer>,
     seats: Vec<SeatShapes>,
 }

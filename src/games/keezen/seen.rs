@@ -11,7 +11,7 @@ use crate::core::Seat;
 
 /// A deserialized and validated view, without redundant fields.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(try_from = "Unchecked")]
+#[serde(try_from = "UncheckedView")]
 pub struct Seen {
     /// The seat to move; `None` when the game is over.
     pub to_move: Option<Seat>,
@@ -35,7 +35,7 @@ pub struct Seen {
 
 /// The fields of a view before validation.
 #[derive(Deserialize)]
-struct Unchecked {
+struct UncheckedView {
     to_move: Vec<u8>,
     pawns: Vec<[Pawn; PAWNS]>,
     hand: Option<Hand>,
@@ -60,11 +60,11 @@ impl<'de> Deserialize<'de> for Pawn {
     }
 }
 
-impl TryFrom<Unchecked> for Seen {
+impl TryFrom<UncheckedView> for Seen {
     type Error = &'static str;
 
-    fn try_from(view: Unchecked) -> Result<Seen, &'static str> {
-        let Unchecked { to_move, pawns, hand, hands, cards, dealer, cycle, deal, pile } = view;
+    fn try_from(view: UncheckedView) -> Result<Seen, &'static str> {
+        let UncheckedView { to_move, pawns, hand, hands, cards, dealer, cycle, deal, pile } = view;
         if ![2, 4, 6].contains(&pawns.len()) || cards.len() != pawns.len() {
             return Err("`pawns` and `cards` have an entry for each of 2, 4 or 6 seats");
         }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::layout::layout;
 use super::match_replay::{ReplayStep, banks, kind_name};
-use super::shown::Shown;
+use super::shown::ShownScenes;
 use crate::core::erased::{BoardText, Table};
 use crate::core::{Scene, Seat, Viewer};
 use crate::referee::Faults;
@@ -14,7 +14,7 @@ use crate::report::note::{EventText, Kind};
 /// Turns the public positions of a match into steps of the player.
 #[derive(Debug)]
 pub struct LiveReplay {
-    shown: Shown,
+    shown: ShownScenes,
     /// The number of looks that earlier steps have passed on.
     looks: usize,
     moves: u32,
@@ -68,7 +68,7 @@ pub fn head(id: &str, game: &str, seats: &[(String, u8)], first: &Scene) -> Valu
 impl LiveReplay {
     /// Begins after this number of moves.
     pub fn new(moves: u32, faults: Vec<Faults>) -> LiveReplay {
-        LiveReplay { shown: Shown::default(), looks: 0, moves, faults }
+        LiveReplay { shown: ShownScenes::default(), looks: 0, moves, faults }
     }
 
     /// The number of moves so far.

@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 use referee_protocol::referee::Clock;
 
 use super::record::PackedRecord;
-use super::shown::{Change, ChangedLine, Shown};
+use super::shown::{Change, ChangedLine, ShownScenes};
 use crate::core::scene::Layout;
 use crate::core::{Seat, Viewer};
 use crate::record::{Difference, Note, Playback, RecordEntry, RecordedAnswer, Step};
@@ -181,7 +181,7 @@ impl MatchReplay {
     /// When the record is not valid.
     pub fn of(mut playback: Playback<'_>) -> Result<MatchReplay, Difference> {
         let (header, seating) = (playback.setup().header.clone(), playback.setup().seating);
-        let mut shown = Shown::default();
+        let mut shown = ShownScenes::default();
         let mut steps = Vec::new();
         let (mut viewers, mut meta, mut first) = (Vec::new(), None, None);
         while let Some(step) = playback.step()? {

@@ -111,7 +111,7 @@ struct ShownGroup {
 
 /// What the views of a match show.
 #[derive(Debug, Default)]
-pub(super) struct Shown {
+pub(super) struct ShownScenes {
     /// Whether the ground is shown.
     has_ground: bool,
     /// The number of things so far.
@@ -153,7 +153,7 @@ fn drawn(shape: &Shape, look: u32, views: SeenBy) -> ThingState {
     ThingState { x: shape.x, y: shape.y, look, layer: layer as u8, turn: shape.turn, views }
 }
 
-impl Shown {
+impl ShownScenes {
     fn look(&mut self, parts: &[Part]) -> u32 {
         if let Some(&look) = self.by_parts.get(parts) {
             return look;
@@ -326,7 +326,7 @@ mod tests {
     }
 
     /// What a view shows of a scene.
-    fn drawn_in(shown: &mut Shown, scene: &Scene) -> Vec<String> {
+    fn drawn_in(shown: &mut ShownScenes, scene: &Scene) -> Vec<String> {
         let states = scene.all().map(|shape| format!("{:?}", shown.state(shape, SeenBy::default())));
         let mut states: Vec<_> = states.collect();
         states.sort();
@@ -337,7 +337,7 @@ mod tests {
         let seating = Seating::new(seats, sides);
         let viewers = [Viewer::Omniscient, Viewer::Public].into_iter();
         let viewers: Vec<Viewer> = viewers.chain(seating.all().iter().map(Viewer::Seat)).collect();
-        let mut shown = Shown::default();
+        let mut shown = ShownScenes::default();
         let mut views = vec![(BTreeMap::new(), Vec::new()); viewers.len()];
         for position in positions::<G>(seating) {
             let (changes, said) = shown.show(position.scenes(&viewers));

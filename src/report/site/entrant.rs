@@ -6,15 +6,15 @@ use super::list::{pages, table as match_table};
 use super::{File, Grid, LabelledValue, Links, ListedMatch, Section, Site, SitePage, facts, footer, table};
 use crate::core::counted;
 use crate::report::tournament::{
-    EntrantDetails, EntrantStanding, Escaped, Met, elo, estimate, faults, met, points, shade, time_use_of,
-    wdl,
+    EntrantDetails, EntrantStanding, Escaped, HeadToHead, elo, estimate, faults, met, points, shade,
+    time_use_of, wdl,
 };
 
 /// The results of an entrant against or with others.
 struct ResultsTable<'a> {
     title: &'static str,
     note: &'static str,
-    cells: &'a [Option<Met>],
+    cells: &'a [Option<HeadToHead>],
 }
 
 impl Site<'_> {

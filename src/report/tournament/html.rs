@@ -3,7 +3,7 @@
 use maud::{DOCTYPE, Markup, PreEscaped, Render, html};
 
 use super::text::{self, Grid};
-use super::{Escaped, Links, Met, PairReport, TournamentReport, plot};
+use super::{Escaped, HeadToHead, Links, PairReport, TournamentReport, plot};
 
 /// The style sheet of reports and sites.
 pub(in crate::report) const STYLE: &str = include_str!("report.css");
@@ -94,13 +94,13 @@ fn plain(grid: &Grid, links: &Links<'_>) -> Section {
 }
 
 /// A table with a row and a column per entrant, shaded by score.
-fn square(grid: &Grid, links: &Links<'_>, met: impl Fn(usize, usize) -> Option<Met>) -> Section {
+fn square(grid: &Grid, links: &Links<'_>, met: impl Fn(usize, usize) -> Option<HeadToHead>) -> Section {
     let class = |row: usize, column: usize| Some(shade(met(row, column.checked_sub(2)?)?));
     Section::new(grid.title, &grid.note, table_with(grid, links, class))
 }
 
 /// The class of a cell by its score, in tenths.
-pub(in crate::report) fn shade(met: Met) -> String {
+pub(in crate::report) fn shade(met: HeadToHead) -> String {
     format!("share-{:.0}", met.score / met.matches * 10.0)
 }
 

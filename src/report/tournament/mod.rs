@@ -101,11 +101,11 @@ pub struct EntrantDetails {
     /// Its command line, or tcp:NAME.
     pub source: String,
     /// The results against each entrant in the order of the standings; `None` if they never met.
-    pub cross: Vec<Option<Met>>,
+    pub cross: Vec<Option<HeadToHead>>,
     /// The results together with each entrant as a partner, in the order of the standings; omitted if partners are
     /// not drawn.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub partners: Vec<Option<Met>>,
+    pub partners: Vec<Option<HeadToHead>>,
     /// Glicko-2.
     pub glicko2: Estimate,
     /// Weng-Lin.
@@ -150,7 +150,7 @@ pub const FAULTY: usize = 10;
 
 /// The results of one entrant against another.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Met {
+pub struct HeadToHead {
     /// Matches; with three sides, the share of them between these two.
     pub matches: f64,
     /// What it scored.
@@ -159,7 +159,7 @@ pub struct Met {
 
 /// The sums over the matches of an entrant.
 #[derive(Clone, Default)]
-struct Sum {
+struct EntrantSums {
     faults: BTreeMap<String, u32>,
     faulty: Vec<String>,
     cpu_ms: u64,
@@ -182,8 +182,8 @@ impl TournamentReport {
         let results: Vec<MatchResult> = schedule.results().copied().collect();
         let entrants = standing.entrants.len();
         let roster = Roster::of(bots.iter().map(Vec::len));
-        let mut sums = vec![Sum::default(); entrants];
-        let mut bot_sums = vec![Sum::default(); roster.len()];
+        let mut sums = vec![EntrantSums::default(); entrants];
+        let mut bot_sums = vec![EntrantSums::default(); roster.len()];
         let seating = schedule.plan().seating;
         let (mut aborted, mut cut_off, mut void) = (0, 0, 0);
         let (mut records, mut matches, mut span) =
@@ -226,10 +226,10 @@ impl TournamentReport {
             let sum = std::mem::take(&mut sums[index]);
             let met = |&other: &Entrant| {
                 let cross = standing.table.between(entrant, other);
-                (cross.matches > 0.0).then_some(Met { matches: cross.matches, score: cross.score })
+                (cross.matches > 0.0).then_some(HeadToHead { matches: cross.matches, score: cross.score })
             };
             let of_team = |bot: usize| {
-                let Sum { faults, faulty, cpu_ms } = std::mem::take(&mut bot_sums[bot]);
+                let EntrantSums { faults, faulty, cpu_ms } = std::mem::take(&mut bot_sums[bot]);
                 let name = bots[index][bot - roster.bots(index).start].clone();
                 BotDetails { name, faults, faulty, cpu_ms, time: timing.bots[bot].clone() }
             };
@@ -295,7 +295,7 @@ impl TournamentReport {
 }
 
 /// The results of partners, by both orders of the two; `None` if partners are not drawn.
-fn partners(schedule: &Schedule) -> Option<BTreeMap<(Entrant, Entrant), Met>> {
+fn partners(schedule: &Schedule) -> Option<BTreeMap<(Entrant, Entrant), HeadToHead>> {
     if !matches!(schedule.plan().format, Format::Partners { .. }) {
         return None;
     }
@@ -304,7 +304,8 @@ fn partners(schedule: &Schedule) -> Option<BTreeMap<(Entrant, Entrant), Met>> {
         for side in 0..result.lineup.seating().sides() {
             for entrant in result.lineup.side(side) {
                 for other in result.lineup.side(side).filter(|&other| other != entrant) {
-                    let met = partners.entry((entrant, other)).or_insert(Met { matches: 0.0, score: 0.0 });
+                    let met =
+                        partners.entry((entrant, other)).or_insert(HeadToHead { matches: 0.0, score: 0.0 });
                     met.matches += 1.0;
                     met.score += result.score(entrant).unwrap_or_default();
                 }
@@ -315,7 +316,7 @@ fn partners(schedule: &Schedule) -> Option<BTreeMap<(Entrant, Entrant), Met>> {
 }
 
 /// Adds a match to the sums of the entrants in its seats.
-fn add(sums: &mut [Sum], row: &MatchRow, seated: &[usize]) {
+fn add(sums: &mut [EntrantSums], row: &MatchRow, seated: &[usize]) {
     for (seat, &of) in seated.iter().enumerate() {
         let Some(sum) = sums.get_mut(of) else { continue };
         let faults = row.faults.get(seat).into_iter().flatten();

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{
-    BotDetails, Conditions, EntrantDetails, Met, SandboxUse, StandingsReport, Timed, TournamentReport,
+    BotDetails, Conditions, EntrantDetails, HeadToHead, SandboxUse, StandingsReport, Timed, TournamentReport,
     minute, options_in_words, time_outs,
 };
 use crate::core::counted;
@@ -242,7 +242,7 @@ pub(in crate::report) fn ratings(report: &TournamentReport) -> Grid {
 }
 
 /// The result of a pair, as points of matches.
-pub(in crate::report) fn met(met: Option<Met>) -> String {
+pub(in crate::report) fn met(met: Option<HeadToHead>) -> String {
     met.map_or(String::new(), |met| format!("{}/{}", points(met.score), points(met.matches)))
 }
 
@@ -251,7 +251,7 @@ fn square<'a>(
     report: &'a TournamentReport,
     title: &'static str,
     note: &str,
-    cells: impl Fn(&'a EntrantDetails) -> &'a [Option<Met>],
+    cells: impl Fn(&'a EntrantDetails) -> &'a [Option<HeadToHead>],
 ) -> Grid {
     let heading = ["", "entrant"].map(str::to_owned);
     let numbers = (1..=report.details.len()).map(|number| number.to_string());

@@ -65,7 +65,8 @@ pub fn pair(mut cards: Vec<Card>) -> SwissRound {
     let field = ScoreGroups::new(&cards);
     let odd = !cards.len().is_multiple_of(2);
     let vertices = cards.len() + usize::from(odd);
-    let mate = matching::cheapest(vertices, Cost::LIMIT, |a, b| field.cost(a.min(b), a.max(b)).packed());
+    let mate =
+        matching::cheapest(vertices, PairingCost::LIMIT, |a, b| field.cost(a.min(b), a.max(b)).packed());
     let mut round = SwissRound::default();
     for (a, &b) in mate.iter().enumerate().take(cards.len()) {
         if b == cards.len() {
@@ -90,7 +91,7 @@ struct ScoreGroups<'a> {
 
 /// By the number of the rule.
 #[derive(Default)]
-struct Cost {
+struct PairingCost {
     byes: u32,
     rematches: u32,
     surplus: u32,
@@ -100,7 +101,7 @@ struct Cost {
     order: u32,
 }
 
-impl Cost {
+impl PairingCost {
     /// Each part has room for the sum over all pairs: 250 pairs, 1000 rounds.
     const BITS: [(u32, u32); 7] =
         [(10, 1000), (18, 1000), (18, 1000), (26, 500 * 500), (9, 2), (15, 100), (16, 500)];
@@ -119,7 +120,7 @@ impl Cost {
             self.order,
         ];
         let mut packed = 0;
-        for ((bits, most), part) in Cost::BITS.into_iter().zip(parts) {
+        for ((bits, most), part) in PairingCost::BITS.into_iter().zip(parts) {
             packed = (packed << bits) + i128::from(part.min(most));
         }
         packed
@@ -136,7 +137,7 @@ impl<'a> ScoreGroups<'a> {
     }
 
     /// The cost of pairing `a` with `b`, who is ranked lower or, past the last, the bye.
-    fn cost(&self, a: usize, b: usize) -> Cost {
+    fn cost(&self, a: usize, b: usize) -> PairingCost {
         let (one, group) = (&self.cards[a], self.groups[a]);
         let Some(other) = self.cards.get(b) else {
             let lowest = self.groups.last().map_or(0, |last| last.0);
@@ -144,7 +145,13 @@ impl<'a> ScoreGroups<'a> {
             let floats = u32::from(distance > 0 && one.float == 1);
             // Among equals the lowest ranked.
             let order = self.cards.len() as u32 - 1 - a as u32;
-            return Cost { byes: one.byes, distance: distance * distance, floats, order, ..Cost::default() };
+            return PairingCost {
+                byes: one.byes,
+                distance: distance * distance,
+                floats,
+                order,
+                ..PairingCost::default()
+            };
         };
         let other_group = self.groups[b];
         let distance = other_group.0 - group.0;
@@ -153,7 +160,7 @@ impl<'a> ScoreGroups<'a> {
         let beyond = |surplus: i32| surplus.unsigned_abs().saturating_sub(1);
         // The excess of the new surpluses over one, less the unavoidable part.
         let must = beyond(one.surplus).saturating_sub(1) + beyond(other.surplus).saturating_sub(1);
-        Cost {
+        PairingCost {
             byes: 0,
             rematches: one.met.iter().filter(|&&met| met == other.entrant).count() as u32,
             surplus: (beyond(smaller) + beyond(greater)).saturating_sub(must),

@@ -81,23 +81,23 @@ impl Schedule {
 
     /// Whether earlier sets decide the pair, whatever their open matches bring.
     pub(super) fn is_needless(&self, set: u32) -> bool {
-        self.before(set).is_some_and(|Before { lead, open, rest }| lead > open + rest)
+        self.before(set).is_some_and(|ScoreBefore { lead, open, rest }| lead > open + rest)
     }
 
     /// Whether earlier sets leave the pair open, whatever their open matches bring.
     pub(super) fn is_needed(&self, set: u32) -> bool {
-        self.before(set).is_none_or(|Before { lead, open, rest }| lead + open <= rest)
+        self.before(set).is_none_or(|ScoreBefore { lead, open, rest }| lead + open <= rest)
     }
 
     /// The score of a pair before a set of a knockout round.
-    fn before(&self, set: u32) -> Option<Before> {
+    fn before(&self, set: u32) -> Option<ScoreBefore> {
         if !matches!(self.plan.format, Format::Knockout { .. }) {
             return None;
         }
         let pair = &self.pairs[self.sets[set as usize - 1].pair];
         let (before, rest) = pair.sets.split_at(pair.sets.partition_point(|&other| other < set));
         let points = self.points(pair.entrants, before);
-        Some(Before {
+        Some(ScoreBefore {
             lead: points[0].abs_diff(points[1]),
             open: 2 * self.open(before),
             rest: 2 * rest.len() as u64 * u64::from(self.legs),
@@ -106,7 +106,7 @@ impl Schedule {
 }
 
 /// The score before a set, in half points.
-struct Before {
+struct ScoreBefore {
     /// The lead of one entrant in the earlier sets.
     lead: u64,
     /// The points of open matches of these sets.

@@ -87,7 +87,7 @@ impl Due {
 /// Why the schedule rejects a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Unplanned {
+pub enum ScheduleError {
     /// The match does not exist, or not yet.
     #[error("there is no match m{0} in the schedule")]
     Unknown(u32),
@@ -104,13 +104,13 @@ pub enum Unplanned {
     NotDue(u32),
 }
 
-impl Unplanned {
+impl ScheduleError {
     /// The number of the match.
     pub fn number(self) -> u32 {
-        let (Unplanned::Unknown(number)
-        | Unplanned::OtherSeats(number)
-        | Unplanned::Twice(number)
-        | Unplanned::NotDue(number)) = self;
+        let (ScheduleError::Unknown(number)
+        | ScheduleError::OtherSeats(number)
+        | ScheduleError::Twice(number)
+        | ScheduleError::NotDue(number)) = self;
         number
     }
 }
@@ -169,7 +169,7 @@ impl Schedule {
         plan: Plan,
         results: impl IntoIterator<Item = (u32, MatchResult)>,
         voids: impl IntoIterator<Item = (u32, Lineup)>,
-    ) -> Result<(Schedule, Vec<Unplanned>), Misconfigured> {
+    ) -> Result<(Schedule, Vec<ScheduleError>), Misconfigured> {
         plan.check()?;
         let mut schedule = Schedule {
             legs: plan.deals.legs(plan.seating) as u32,
@@ -193,7 +193,7 @@ impl Schedule {
         schedule.early.sort_by_key(|&(number, _)| number);
         schedule.early.dedup_by(|later, first| {
             let is_twice = later.0 == first.0;
-            refused.extend(is_twice.then_some(Unplanned::Twice(later.0)));
+            refused.extend(is_twice.then_some(ScheduleError::Twice(later.0)));
             is_twice
         });
         schedule.begin();
@@ -201,9 +201,9 @@ impl Schedule {
         let left = std::mem::take(&mut schedule.early).into_iter();
         let misplaced = left.filter_map(|(number, result)| Some((number, result?)));
         refused.extend(misplaced.map(|(number, result)| match schedule.expected(number) {
-            None => Unplanned::Unknown(number),
-            Some(expected) if expected == (result.set, result.lineup) => Unplanned::NotDue(number),
-            Some(_) => Unplanned::OtherSeats(number),
+            None => ScheduleError::Unknown(number),
+            Some(expected) if expected == (result.set, result.lineup) => ScheduleError::NotDue(number),
+            Some(_) => ScheduleError::OtherSeats(number),
         }));
         Ok((schedule, refused))
     }
@@ -295,16 +295,16 @@ impl Schedule {
     ///
     /// # Errors
     /// If the match is not open in the schedule, which is then unchanged.
-    pub fn record(&mut self, number: u32, result: MatchResult) -> Result<(), Unplanned> {
-        let (set, lineup) = self.expected(number).ok_or(Unplanned::Unknown(number))?;
+    pub fn record(&mut self, number: u32, result: MatchResult) -> Result<(), ScheduleError> {
+        let (set, lineup) = self.expected(number).ok_or(ScheduleError::Unknown(number))?;
         if result.lineup != lineup || result.set != set {
-            return Err(Unplanned::OtherSeats(number));
+            return Err(ScheduleError::OtherSeats(number));
         }
         if self.results[number as usize - 1].is_some() {
-            return Err(Unplanned::Twice(number));
+            return Err(ScheduleError::Twice(number));
         }
         if !self.is_due(set) || self.is_void(number) {
-            return Err(Unplanned::NotDue(number));
+            return Err(ScheduleError::NotDue(number));
         }
         self.results[number as usize - 1] = Some(result);
         self.advance();
@@ -321,13 +321,13 @@ impl Schedule {
     ///
     /// # Errors
     /// If the match is not open in the schedule, which is then unchanged.
-    pub fn void(&mut self, number: u32) -> Result<(), Unplanned> {
-        let (set, lineup) = self.expected(number).ok_or(Unplanned::Unknown(number))?;
+    pub fn void(&mut self, number: u32) -> Result<(), ScheduleError> {
+        let (set, lineup) = self.expected(number).ok_or(ScheduleError::Unknown(number))?;
         if !self.is_open(number as usize - 1) {
-            return Err(Unplanned::Twice(number));
+            return Err(ScheduleError::Twice(number));
         }
         if !self.is_due(set) {
-            return Err(Unplanned::NotDue(number));
+            return Err(ScheduleError::NotDue(number));
         }
         self.voids.insert(number, lineup);
         self.advance();

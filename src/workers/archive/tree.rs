@@ -21,11 +21,11 @@ pub(super) struct Tree {
 #[derive(Debug)]
 struct Node {
     path: String,
-    is: Is,
+    kind: NodeKind,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Is {
+enum NodeKind {
     Folder,
     File,
     Link,
@@ -62,20 +62,20 @@ impl Tree {
             )));
         }
         for (end, _) in entry.path.match_indices('/') {
-            self.node(entry, &entry.path[..end], Is::Folder)?;
+            self.node(entry, &entry.path[..end], NodeKind::Folder)?;
         }
-        let is = match entry.kind {
-            EntryKind::File { .. } => Is::File,
-            EntryKind::Link { .. } => Is::Link,
+        let kind = match entry.kind {
+            EntryKind::File { .. } => NodeKind::File,
+            EntryKind::Link { .. } => NodeKind::Link,
         };
-        self.node(entry, &entry.path, is)?;
-        if is == Is::Link {
+        self.node(entry, &entry.path, kind)?;
+        if kind == NodeKind::Link {
             self.links.push(entry.clone());
         }
         Ok(())
     }
 
-    fn node(&mut self, entry: &Entry, path: &str, is: Is) -> Result<(), ArchiveError> {
+    fn node(&mut self, entry: &Entry, path: &str, kind: NodeKind) -> Result<(), ArchiveError> {
         let folded = fold(path);
         if let Some(other) = self.nodes.get(&folded) {
             if other.path != path {
@@ -84,7 +84,7 @@ impl Tree {
                     other.path
                 )));
             }
-            if other.is != Is::Folder {
+            if other.kind != NodeKind::Folder {
                 return Err(entry.error(format!("`{path}` is not a directory in the archive")));
             }
             return Ok(());
@@ -95,7 +95,7 @@ impl Tree {
                 self.limits.entries
             )));
         }
-        self.nodes.insert(folded, Node { path: path.to_owned(), is });
+        self.nodes.insert(folded, Node { path: path.to_owned(), kind });
         Ok(())
     }
 
@@ -119,7 +119,7 @@ impl Tree {
             let path = folder.join("/");
             // A target below a link has no node.
             match self.nodes.get(&fold(&path)).filter(|node| node.path == path) {
-                Some(node) if node.is != Is::Link => {}
+                Some(node) if node.kind != NodeKind::Link => {}
                 Some(_) => return Err(link.error(format!("it links to `{target}`, which is a link itself"))),
                 None => {
                     return Err(link.error(format!("it links to `{target}`, which is not in the archive")));

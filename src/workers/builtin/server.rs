@@ -84,7 +84,7 @@ impl CoordinatorEnd for BuiltInCoordinator {
         let listener = tokio::net::TcpListener::from_std(self.listener)?;
         let acceptor = TlsAcceptor::from(self.tls);
         let (to_hub, of_connections) = unbounded_channel();
-        let gate = Arc::new(Gate { tokens: self.tokens, to_hub, archives: self.archives });
+        let context = Arc::new(ServerContext { tokens: self.tokens, to_hub, archives: self.archives });
         let accept = async {
             let pending = Arc::new(Semaphore::new(PENDING));
             let mut connections = JoinSet::new();
@@ -100,18 +100,18 @@ impl CoordinatorEnd for BuiltInCoordinator {
                         continue;
                     }
                 };
-                let (acceptor, gate) = (acceptor.clone(), Arc::clone(&gate));
+                let (acceptor, context) = (acceptor.clone(), Arc::clone(&context));
                 connections.spawn(async move {
                     let admitted = timeout(HANDSHAKE, async {
                         stream.set_nodelay(true)?;
                         let mut stream = acceptor.accept(stream).await?;
-                        let hello = gate.admit(&mut stream).await?;
+                        let hello = context.admit(&mut stream).await?;
                         Ok::<_, io::Error>((stream, hello))
                     });
                     match admitted.await {
                         Ok(Ok((stream, hello))) => {
                             drop(place);
-                            gate.serve(stream, hello).await;
+                            context.serve(stream, hello).await;
                         }
                         Ok(Err(error)) => tracing::warn!(%address, %error, "a worker is not admitted"),
                         Err(_) => tracing::warn!(%address, "a worker is not admitted: no message in time"),
@@ -129,13 +129,13 @@ impl CoordinatorEnd for BuiltInCoordinator {
 }
 
 /// What all connections share.
-pub(super) struct Gate {
+pub(super) struct ServerContext {
     pub(super) tokens: WorkerTokens,
     pub(super) to_hub: UnboundedSender<FromConnection>,
     pub(super) archives: PathBuf,
 }
 
-impl Gate {
+impl ServerContext {
     /// Reads the first message, and checks its token and version.
     pub(super) async fn admit(
         &self,

@@ -20,7 +20,7 @@ use tokio::time::{Instant, interval, sleep, sleep_until};
 use super::client::{greet, serve};
 use super::frame::{self, FromCoordinator, FromWorker, Hello, VERSION};
 use super::hub::{FromConnection, WorkerHub};
-use super::server::Gate;
+use super::server::ServerContext;
 use crate::core::Catalog;
 use crate::core::chance::{RandomStream, Seed, Uniform};
 use crate::runner::{RunEnd, RunEvent};
@@ -94,7 +94,7 @@ impl Network {
     }
 
     /// Connects to the coordinator.
-    async fn connect(&self, gate: &Arc<Gate>, hello: &Hello) -> io::Result<DuplexStream> {
+    async fn connect(&self, context: &Arc<ServerContext>, hello: &Hello) -> io::Result<DuplexStream> {
         self.pass().await;
         let ((mut own, near), (far, mut other)) = (duplex(1 << 20), duplex(1 << 20));
         let network = self.clone();
@@ -106,10 +106,10 @@ impl Network {
                 lost = network.relay(read_far, write_near) => lost,
             }
         });
-        let gate = Arc::clone(gate);
+        let context = Arc::clone(context);
         spawn_local(async move {
-            if let Ok(hello) = gate.admit(&mut other).await {
-                gate.serve(other, hello).await;
+            if let Ok(hello) = context.admit(&mut other).await {
+                context.serve(other, hello).await;
             }
         });
         greet(&mut own, hello).await.map(|()| own)
@@ -178,21 +178,21 @@ async fn run(
     let (to_hub, of_connections) = unbounded_channel();
     spawn_local(WorkerHub::new(to_coordinator).run(of_coordinator, of_connections));
     let tokens = [("worker".to_owned(), Sha256::digest("token").into())].into();
-    let gate = Arc::new(Gate { tokens, to_hub, archives: "/nowhere".into() });
+    let context = Arc::new(ServerContext { tokens, to_hub, archives: "/nowhere".into() });
     let at = |seconds| Instant::now() + Duration::from_secs(seconds);
     for (number, (from, to)) in partitions.into_iter().enumerate() {
         let network = Network { partition: (at(from), at(to)), is_bad, rng: Rc::default() };
         let (requests, of_worker) = unbounded_channel();
         let (to_worker, assignments) = unbounded_channel();
         spawn_local(work(assignments, requests, catalog.clone()));
-        let gate = Arc::clone(&gate);
+        let context = Arc::clone(&context);
         spawn_local(async move {
             let connect = async |holding: Vec<UnitId>| {
                 let machine = Machine { name: format!("box{number}"), slots: 1, ..Machine::default() };
                 let (name, token) = ("worker".to_owned(), "token".to_owned());
                 let instance = number as u64;
                 network
-                    .connect(&gate, &Hello { version: VERSION, name, token, machine, instance, holding })
+                    .connect(&context, &Hello { version: VERSION, name, token, machine, instance, holding })
                     .await
             };
             serve(connect, of_worker, to_worker).await

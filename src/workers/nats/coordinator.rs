@@ -13,7 +13,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, interval};
 
-use super::Pace;
+use super::CarrierTimes;
 use super::broker::{Broker, Link, NatsConnection, failed};
 use super::message::{Delivery, ToCoordinator, ToWorker};
 use crate::workers::archive::ArchiveId;
@@ -39,7 +39,7 @@ pub struct NatsCoordinator {
     /// The directory with the archives of the bots: `SHA256.tar`.
     pub archives: PathBuf,
     /// Its times.
-    pub pace: Pace,
+    pub times: CarrierTimes,
 }
 
 impl CoordinatorEnd for NatsCoordinator {
@@ -53,11 +53,11 @@ impl CoordinatorEnd for NatsCoordinator {
         let (mine, hello) = (connection.run(&self.run), connection.hello());
         let subscribe = async |subject: String| connection.client.subscribe(subject).await.map_err(failed);
         let mut messages: [Subscriber; 2] = [subscribe(mine).await?, subscribe(hello).await?];
-        let pace = self.pace;
+        let times = self.times;
         let mut serving = CoordinatorService::new(self, connection, events);
         serving.set_consumer().await?;
         serving.send_to_all(ToWorker::RequestHello).await;
-        let mut tick = interval(pace.reconcile / 10);
+        let mut tick = interval(times.reconcile / 10);
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let [of_run, hellos] = &mut messages;
         loop {
@@ -120,7 +120,7 @@ struct CoordinatorService {
     connection: NatsConnection,
     events: UnboundedSender<CarrierEvent>,
     archives: PathBuf,
-    pace: Pace,
+    times: CarrierTimes,
     run: String,
     open: BTreeMap<u32, Open>,
     workers: HashMap<String, KnownWorker>,
@@ -164,7 +164,7 @@ impl CoordinatorService {
             connection,
             events,
             archives: end.archives,
-            pace: end.pace,
+            times: end.times,
             run: end.run,
             open: BTreeMap::new(),
             workers: HashMap::new(),
@@ -173,7 +173,7 @@ impl CoordinatorService {
             judged: HashMap::new(),
             reads: JoinSet::new(),
             uploaded: HashSet::new(),
-            consumer: (end.pace.ack_wait, FIRST_OUT),
+            consumer: (end.times.ack_wait, FIRST_OUT),
             reconciled: Instant::now(),
             missing: None,
             echoed: Instant::now(),
@@ -210,7 +210,7 @@ impl CoordinatorService {
         match order {
             Order::Publish(unit) => {
                 let Ok(payload) = serde_json::to_vec(&unit) else { return };
-                self.adapt(self.pace.ack_wait + silence(&unit)).await;
+                self.adapt(self.times.ack_wait + silence(&unit)).await;
                 let set = unit.id.set;
                 // The worker that had it may not have acknowledged it yet.
                 let is_out = |open: &mut Open| open.taken != Delivery::default();
@@ -222,7 +222,7 @@ impl CoordinatorService {
             }
             Order::Adopt(unit) => {
                 let Ok(payload) = serde_json::to_vec(&unit) else { return };
-                self.adapt(self.pace.ack_wait + silence(&unit)).await;
+                self.adapt(self.times.ack_wait + silence(&unit)).await;
                 if self.open_unit(&unit.id).is_none() {
                     self.open.insert(unit.id.set, Open::new(unit, payload, true));
                 }
@@ -346,7 +346,7 @@ impl CoordinatorService {
         let now = Instant::now();
         if message.payload.is_empty() {
             // Sent by the coordinator itself, in `tick`.
-            if self.receiving.is_none() || now - self.echoed > self.pace.reconcile {
+            if self.receiving.is_none() || now - self.echoed > self.times.reconcile {
                 self.receiving = Some(now);
             }
             self.echoed = now;
@@ -472,7 +472,7 @@ impl CoordinatorService {
         // An error means that it is not received either.
         let _ = self.connection.client.publish(self.connection.run(&self.run), "".into()).await;
         // Otherwise messages of workers do not arrive either, and the workers have time to report once they do.
-        if let Some(since) = self.receiving.filter(|_| now - self.echoed <= self.pace.reconcile) {
+        if let Some(since) = self.receiving.filter(|_| now - self.echoed <= self.times.reconcile) {
             self.remove_lost(now, since).await;
         }
         let waiting: Vec<u32> =
@@ -483,7 +483,7 @@ impl CoordinatorService {
                 break;
             }
         }
-        if now - self.reconciled > self.pace.reconcile {
+        if now - self.reconciled > self.times.reconcile {
             self.reconcile().await;
         }
     }
@@ -491,7 +491,7 @@ impl CoordinatorService {
     /// Removes workers that have sent nothing for too long, counted from `since`. Returns their units and those of
     /// workers that have restarted, before the broker redelivers them.
     async fn remove_lost(&mut self, now: Instant, since: Instant) {
-        let lost = self.pace.lost;
+        let lost = self.times.lost;
         let is_lost = |seen: Instant| now - seen.max(since) > lost;
         let mut left: Vec<String> = self
             .workers

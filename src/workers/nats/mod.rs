@@ -32,7 +32,7 @@ use std::time::Duration;
 
 /// The times of the carrier. Tests scale them down.
 #[derive(Clone, Copy, Debug)]
-pub struct Pace {
+pub struct CarrierTimes {
     /// How long a unit may be silent beyond the longest decision before the broker hands it out again.
     pub ack_wait: Duration,
     /// How often a worker reports that the matches of a unit move.
@@ -47,9 +47,9 @@ pub struct Pace {
     pub reconcile: Duration,
 }
 
-impl Default for Pace {
-    fn default() -> Pace {
-        Pace {
+impl Default for CarrierTimes {
+    fn default() -> CarrierTimes {
+        CarrierTimes {
             ack_wait: Duration::from_secs(30),
             progress: Duration::from_secs(10),
             hello: Duration::from_secs(10),

@@ -33,7 +33,7 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 const RUN: &str = "0123456789abcdef0123456789abcdef";
 
 /// The times, about fifty times as short as usual.
-const PACE: Pace = Pace {
+const TIMES: CarrierTimes = CarrierTimes {
     ack_wait: Duration::from_millis(600),
     progress: Duration::from_millis(100),
     hello: Duration::from_millis(200),
@@ -176,7 +176,7 @@ impl Core {
             broker: server.broker(),
             run: RUN.to_owned(),
             archives: archives.clone(),
-            pace: PACE,
+            times: TIMES,
         };
         let (orders, for_end) = unbounded_channel();
         let (sender, events) = unbounded_channel();
@@ -281,7 +281,7 @@ impl Player {
 
     fn with(broker: Broker, name: &str, slots: usize, script: Script) -> Player {
         let machine = Machine { name: name.to_owned(), slots: slots as u32, ..Machine::default() };
-        let end = NatsWorker { broker, machine, pace: PACE };
+        let end = NatsWorker { broker, machine, times: TIMES };
         let (requests, for_end) = unbounded_channel();
         let (sender, assignments) = unbounded_channel();
         let end = spawn_local(end.serve(for_end, sender));
@@ -456,7 +456,7 @@ fn a_coordinator_that_starts_again_gets_the_outcomes_that_wait_for_it() {
         core.publish(1..=10);
         core.until("some are counted", |seen| seen.counted.len() >= 3).await;
         let seen = core.abort();
-        sleep(PACE.resend).await;
+        sleep(TIMES.resend).await;
         let core = Core::with(&server, seen.clone());
         let open: Vec<u32> = (1..=10).filter(|set| !seen.borrow().counted.contains_key(set)).collect();
         core.publish(open);
@@ -476,7 +476,7 @@ fn a_set_leaves_a_hanging_worker_that_still_reports_it() {
         let began = Instant::now();
         let _plays = Player::start(&server, "plays", 1, Script::Plays(5));
         core.until_counted(1).await;
-        assert!(began.elapsed() < PACE.ack_wait * 4, "{:?}", began.elapsed());
+        assert!(began.elapsed() < TIMES.ack_wait * 4, "{:?}", began.elapsed());
         let seen = core.seen.borrow();
         assert_eq!(seen.counted[&1], "plays");
         assert!(!seen.left.contains(&"hangs".to_owned()) && !hangs.end.is_finished(), "it lives");

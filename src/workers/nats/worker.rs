@@ -15,7 +15,7 @@ use tokio::time::{MissedTickBehavior, interval, sleep};
 
 use super::broker::{Broker, Link, NatsConnection, failed};
 use super::message::{Delivery, ToCoordinator, ToWorker};
-use super::{LAST_DELIVERY, Pace};
+use super::{CarrierTimes, LAST_DELIVERY};
 use crate::workers::archive::ArchiveId;
 use crate::workers::carrier::{Assignment, OutcomeVerdict, Request, Returned, WorkerEnd};
 use crate::workers::machine::{Machine, MachineState};
@@ -37,7 +37,7 @@ pub struct NatsWorker {
     /// The machine.
     pub machine: Machine,
     /// Its times.
-    pub pace: Pace,
+    pub times: CarrierTimes,
 }
 
 impl WorkerEnd for NatsWorker {
@@ -50,9 +50,9 @@ impl WorkerEnd for NatsWorker {
         let (mine, all) = (connection.worker(&self.machine.name), connection.workers());
         let mut mine = connection.client.subscribe(mine).await.map_err(failed)?;
         let mut all = connection.client.subscribe(all).await.map_err(failed)?;
-        let pace = self.pace;
+        let times = self.times;
         let mut serving = WorkerService::new(self, connection, assignments);
-        let mut tick = interval(pace.hello / 10);
+        let mut tick = interval(times.hello / 10);
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
         serving.hello().await;
         loop {
@@ -88,7 +88,7 @@ impl WorkerEnd for NatsWorker {
 }
 
 /// A unit that this worker has.
-struct Held {
+struct HeldUnit {
     /// To acknowledge it; `None` if the worker has it from before this connection.
     message: Option<Message>,
     delivery: Delivery,
@@ -111,7 +111,7 @@ struct WorkerService {
     assignments: UnboundedSender<Assignment>,
     machine: Machine,
     session: String,
-    pace: Pace,
+    times: CarrierTimes,
     /// The number of further units that the worker can take.
     free: usize,
     /// A pull of one unit for each free slot, so that the broker never hands out more.
@@ -120,7 +120,7 @@ struct WorkerService {
     stores: JoinSet<(UnitId, io::Result<()>)>,
     /// Acknowledgements that the broker has not confirmed yet.
     acks: JoinSet<()>,
-    held: HashMap<UnitId, Held>,
+    held: HashMap<UnitId, HeldUnit>,
     greeted: Instant,
     /// Whether it gets units.
     is_active: bool,
@@ -172,7 +172,7 @@ impl WorkerService {
             connection,
             assignments,
             machine: end.machine,
-            pace: end.pace,
+            times: end.times,
             free: 0,
             pulls: JoinSet::new(),
             fetches: JoinSet::new(),
@@ -237,7 +237,7 @@ impl WorkerService {
                 .await;
         }
         self.free = self.free.saturating_sub(1);
-        let held = Held { message: Some(message), delivery, progressed: None, outcome: None };
+        let held = HeldUnit { message: Some(message), delivery, progressed: None, outcome: None };
         self.held.insert(id.clone(), held);
         let session = self.session.clone();
         self.send_to_coordinator(&ToCoordinator::Taken { worker, session, unit: id, delivery }).await;
@@ -253,7 +253,7 @@ impl WorkerService {
                 self.pull();
             }
             Request::Moved(unit) => {
-                let (now, every) = (Instant::now(), self.pace.progress);
+                let (now, every) = (Instant::now(), self.times.progress);
                 let Some(held) = self.held.get_mut(&unit) else { return };
                 if held.progressed.is_none_or(|before| now - before >= every) {
                     held.progressed = Some(now);
@@ -276,16 +276,16 @@ impl WorkerService {
                     format!("outcome.{run}.{set}.{attempt}.{}", crate::core::hex::encode(worker.as_bytes()))
                 });
                 // Sent below, and again until there is a verdict.
-                let sent = Instant::now() - self.pace.resend;
+                let sent = Instant::now() - self.times.resend;
                 let played = UnjudgedOutcome { bytes: Arc::new(bytes), object, is_storing: false, sent };
-                let held = self.held.entry(unit).or_insert_with(|| Held {
+                let held = self.held.entry(unit).or_insert_with(|| HeldUnit {
                     message: None,
                     delivery: Delivery::default(),
                     progressed: None,
                     outcome: None,
                 });
                 held.outcome = Some(played);
-                self.send_outcomes(self.pace.resend).await;
+                self.send_outcomes(self.times.resend).await;
             }
             Request::Return(unit, reason) => self.give_back(unit, reason).await,
             Request::Fetch(archive, to) => {
@@ -428,10 +428,10 @@ impl WorkerService {
 
     #[expect(clippy::disallowed_methods, reason = "for timeouts of the network")]
     async fn tick(&mut self) {
-        if Instant::now() - self.greeted >= self.pace.hello {
+        if Instant::now() - self.greeted >= self.times.hello {
             self.hello().await;
         }
-        self.send_outcomes(self.pace.resend).await;
+        self.send_outcomes(self.times.resend).await;
         self.pull();
         while self.acks.try_join_next().is_some() {}
     }
@@ -445,7 +445,7 @@ impl WorkerService {
 }
 
 /// Whether the outcome of a unit has to be sent, which it then counts as.
-fn take_due(held: &mut Held, age: Duration, now: Instant) -> bool {
+fn take_due(held: &mut HeldUnit, age: Duration, now: Instant) -> bool {
     let Some(played) = &mut held.outcome else { return false };
     let is_due = now - played.sent >= age;
     if is_due {
@@ -455,7 +455,7 @@ fn take_due(held: &mut Held, age: Duration, now: Instant) -> bool {
 }
 
 /// Tells the broker that a unit is being worked on.
-async fn progress(held: &Held) {
+async fn progress(held: &HeldUnit) {
     if let Some(message) = &held.message {
         // After a loss of the connection the broker may hand it out again.
         let _ = message.ack_with(AckKind::Progress).await;

@@ -3,7 +3,7 @@
 use super::super::board::Board;
 use super::super::moves::Move;
 use super::super::openings::start;
-use super::scan::{Piece, Scanner, Written, excerpt, no_part_of_a_game};
+use super::scan::{Piece, Scanner, WrittenMove, excerpt, no_part_of_a_game};
 use super::{ENGLISH, Score};
 use crate::core::{Checked, Flaw, GivenOpening, Validity};
 
@@ -43,13 +43,13 @@ struct Line {
 struct Tags {
     any: bool,
     event: bool,
-    game_type: Option<Placed<Vec<u8>>>,
-    fen: Option<Placed<Vec<u8>>>,
-    result: Option<Placed<Vec<u8>>>,
+    game_type: Option<Located<Vec<u8>>>,
+    fen: Option<Located<Vec<u8>>>,
+    result: Option<Located<Vec<u8>>>,
 }
 
 /// A value with its line.
-struct Placed<T> {
+struct Located<T> {
     value: T,
     line: usize,
 }
@@ -94,7 +94,7 @@ impl<'a> Games<'a> {
     }
 
     /// Reads tags and moves up to and including the result. Returns the result and the last position.
-    fn read(&mut self) -> Result<(Tags, Option<Placed<Score>>, Board), Validity> {
+    fn read(&mut self) -> Result<(Tags, Option<Located<Score>>, Board), Validity> {
         let tags = self.tags()?;
         self.start = self.begin(&tags)?;
         self.lines.push(Line { board: self.start, moves: Vec::new() });
@@ -117,7 +117,7 @@ impl<'a> Games<'a> {
                 }
                 Piece::Tag { name, value } => {
                     tags.any = true;
-                    let value = Some(Placed { value, line: self.scanner.line });
+                    let value = Some(Located { value, line: self.scanner.line });
                     match name {
                         b"Event" => tags.event = true,
                         b"GameType" => tags.game_type = value,
@@ -138,14 +138,14 @@ impl<'a> Games<'a> {
 
     /// The start position given by the tags.
     fn begin(&self, tags: &Tags) -> Result<Board, Validity> {
-        if let Some(Placed { value, line }) = &tags.game_type {
+        if let Some(Located { value, line }) = &tags.game_type {
             let number = value.split(|&byte| byte == b',').next().unwrap_or_default().trim_ascii();
             if !number.is_empty() && number != ENGLISH.as_bytes() {
                 let what = format!("game type {}; {ENGLISH} is English draughts", excerpt(value));
                 return Err(Validity::Skipped(self.flaw(*line, what)));
             }
         }
-        let Some(Placed { value, line }) = &tags.fen else { return Ok(Board::default()) };
+        let Some(Located { value, line }) = &tags.fen else { return Ok(Board::default()) };
         let fen: String =
             String::from_utf8_lossy(value).chars().filter(|char| !char.is_ascii_whitespace()).collect();
         if fen.is_empty() {
@@ -155,12 +155,12 @@ impl<'a> Games<'a> {
     }
 
     /// Plays the moves. Returns the result that ends them, if any.
-    fn moves(&mut self) -> Result<Option<Placed<Score>>, Validity> {
+    fn moves(&mut self) -> Result<Option<Located<Score>>, Validity> {
         loop {
             let before = self.scanner;
             match self.scanner.next() {
                 Piece::Move(written) => self.play(&written)?,
-                Piece::Result(value) => return Ok(Some(Placed { value, line: self.scanner.line })),
+                Piece::Result(value) => return Ok(Some(Located { value, line: self.scanner.line })),
                 Piece::Word { text, line } if self.plies == 0 => {
                     return Err(self.wrong(line, no_part_of_a_game(text)));
                 }
@@ -180,7 +180,7 @@ impl<'a> Games<'a> {
 
     /// Plays a move in every reading in which it is legal. An ambiguous capture adds readings, which later moves may
     /// rule out.
-    fn play(&mut self, written: &Written<'_>) -> Result<(), Validity> {
+    fn play(&mut self, written: &WrittenMove<'_>) -> Result<(), Validity> {
         let before = std::mem::take(&mut self.lines);
         let mut error = None;
         let mut first = None;
@@ -240,7 +240,7 @@ impl<'a> Games<'a> {
         }
     }
 
-    fn remark_separator(&mut self, written: &Written<'_>, mv: Move) {
+    fn remark_separator(&mut self, written: &WrittenMove<'_>, mv: Move) {
         if mv.is_capture() != written.captures {
             let (kind, sign) = if mv.is_capture() { ("capture", 'x') } else { ("step", '-') };
             let what = format!("`{}` is a {kind}, which is written with `{sign}`", excerpt(written.text));
@@ -265,14 +265,14 @@ impl<'a> Games<'a> {
 
     /// Compares the results with each other, and with the position if it ends the game. `*` agrees with every
     /// result, because it is also used as a mere separator.
-    fn judge(&self, board: &Board, tags: Tags, end: Option<Placed<Score>>) -> Result<(), Validity> {
+    fn judge(&self, board: &Board, tags: Tags, end: Option<Located<Score>>) -> Result<(), Validity> {
         if !tags.any && self.plies == 0 {
             let what = "a result without a game: neither tags nor moves stand before it".to_owned();
             return Err(self.wrong(self.scanner.line, what));
         }
         let tag = match tags.result {
             None => None,
-            Some(Placed { value, line }) => {
+            Some(Located { value, line }) => {
                 let read = Score::read(value.trim_ascii());
                 let value = read.ok_or_else(|| {
                     let what = format!(
@@ -281,10 +281,10 @@ impl<'a> Games<'a> {
                     );
                     self.wrong(line, what)
                 })?;
-                Some(Placed { value, line })
+                Some(Located { value, line })
             }
         };
-        let says = |said: &Placed<Score>| said.value != Score::Open;
+        let says = |said: &Located<Score>| said.value != Score::Open;
         let (tag, end) = (tag.filter(says), end.filter(says));
         if let (Some(tag), Some(end)) = (&tag, &end)
             && tag.value != end.value
@@ -345,7 +345,7 @@ pub(in super::super) fn openings(collection: &[u8]) -> impl Iterator<Item = Resu
 ///
 /// A capture may list all squares, the first and the last, or these and some between. The separator is ignored: if a
 /// capture is possible, no step is legal, so a wrong separator is unambiguous.
-fn find(written: &Written<'_>, board: &Board, legal: &[Move]) -> Result<Vec<Move>, String> {
+fn find(written: &WrittenMove<'_>, board: &Board, legal: &[Move]) -> Result<Vec<Move>, String> {
     let text = excerpt(written.text);
     let squares = written.squares().unwrap_or_default();
     let fits = |mv: &&Move| {

@@ -22,7 +22,7 @@ pub(super) enum Piece<'a> {
         name: &'a [u8],
         value: Vec<u8>,
     },
-    Move(Written<'a>),
+    Move(WrittenMove<'a>),
     Result(Score),
     /// A word without digits, which cannot be a move: text outside a comment.
     Word {
@@ -38,7 +38,7 @@ pub(super) enum Piece<'a> {
 }
 
 /// A move as written.
-pub(super) struct Written<'a> {
+pub(super) struct WrittenMove<'a> {
     pub(super) text: &'a [u8],
     /// The line on which it begins.
     pub(super) line: usize,
@@ -49,7 +49,7 @@ pub(super) struct Written<'a> {
     pub(super) captures: bool,
 }
 
-impl Written<'_> {
+impl WrittenMove<'_> {
     /// The numbers of the squares; `None` if there are more than a move can visit.
     pub(super) fn squares(&self) -> Option<&[u32]> {
         self.squares.get(..self.count)
@@ -261,7 +261,7 @@ impl<'a> Scanner<'a> {
             return Some(Piece::Result(Score::Draw));
         }
         let mut written =
-            Written { text: &[], line: self.line, squares: [0; MAX_SQUARES], count: 1, captures: false };
+            WrittenMove { text: &[], line: self.line, squares: [0; MAX_SQUARES], count: 1, captures: false };
         written.squares[0] = self.number();
         while let Some((captures, square)) = self.sign_and_square() {
             written.captures |= captures;

@@ -102,7 +102,7 @@ async fn assert_kept(server: &Server, stall: impl AsyncFnOnce()) {
     core.orders.send(Order::Publish(Box::new(slow_unit(1)))).unwrap();
     core.until("it is taken", |seen| seen.taken.len() == 1).await;
     stall().await;
-    sleep(PACE.lost * 2).await;
+    sleep(TIMES.lost * 2).await;
     let seen = core.seen.borrow();
     assert_eq!((&seen.joined[..], &seen.left[..]), (&["one".to_owned()][..], &[][..]), "{seen:?}");
     assert_eq!(seen.taken[&1], 1, "{seen:?}");
@@ -112,7 +112,7 @@ async fn assert_kept(server: &Server, stall: impl AsyncFnOnce()) {
 fn no_worker_counts_as_lost_because_the_coordinator_was_suspended() {
     on_one_thread(async {
         let server = Server::start(&[]);
-        assert_kept(&server, async || std::thread::sleep(PACE.lost * 2)).await;
+        assert_kept(&server, async || std::thread::sleep(TIMES.lost * 2)).await;
     });
 }
 
@@ -126,7 +126,7 @@ fn no_worker_counts_as_lost_because_the_broker_was_suspended() {
         };
         let stall = async || {
             signal("-STOP");
-            sleep(PACE.lost * 2).await;
+            sleep(TIMES.lost * 2).await;
             signal("-CONT");
         };
         assert_kept(&server, stall).await;
