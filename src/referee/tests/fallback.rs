@@ -200,7 +200,7 @@ fn a_draw_offer_with_a_refused_move_is_void() {
     assert_eq!(rig.last(1, "turn").get("draw_offered"), None);
 }
 
-/// A bot of another match could not be received meanwhile.
+/// More would delay the lines of other matches.
 #[test]
 fn at_most_64_moves_are_made_before_yielding() {
     let mut rig = RigSetup::toy(3, 3, "o").set("goal", 250).set("turn_limit", 300).on_fault("random").play();
