@@ -37,7 +37,7 @@ impl<S: ByteStream> Lane<S> {
         key: SessionKey,
         now: u64,
         (code, detail): (FaultCode, &Detail),
-        farewell: Option<&Detail>,
+        bye: Option<&Detail>,
     ) -> bool {
         let Some(session) = self.sessions.get(key).filter(|session| session.stream.is_some()) else {
             return false;
@@ -69,7 +69,7 @@ impl<S: ByteStream> Lane<S> {
         let session = &mut self.sessions[key];
         session.matches = waiting.len() as u32;
         session.seats = waiting;
-        if let Some(reason) = farewell {
+        if let Some(reason) = bye {
             session.say(&message::FromReferee::Bye(message::Bye {
                 reason: reason.to_string(),
                 reconnect: false,
@@ -128,8 +128,8 @@ impl Lane<Stream> {
             // What has arrived before counts.
             open.drain();
             self.handle_lines(key, now);
-            let (lost, farewell) = (Detail::OutputEnded, Detail::other(REPLACED));
-            self.end_session(key, now, (FaultCode::Disconnected, &lost), Some(&farewell));
+            let (lost, bye) = (Detail::OutputEnded, Detail::other(REPLACED));
+            self.end_session(key, now, (FaultCode::Disconnected, &lost), Some(&bye));
         }
         let session = self.sessions.get_mut(key);
         if session.as_ref().is_none_or(|session| session.lost.is_none()) {

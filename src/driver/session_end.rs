@@ -18,15 +18,15 @@ impl<S: ByteStream> Lane<S> {
         seats.iter().copied().filter(|&(key, seat)| self.matches[key].play.open_request(seat).is_some())
     }
 
-    /// Ends a session and notifies its matches. `farewell` is sent last.
+    /// Ends a session and notifies its matches. `bye` is sent last.
     pub(super) fn end_session(
         &mut self,
         key: SessionKey,
         now: u64,
         (code, detail): (FaultCode, &Detail),
-        farewell: Option<&Detail>,
+        bye: Option<&Detail>,
     ) {
-        if self.suspend(key, now, (code, detail), farewell) {
+        if self.suspend(key, now, (code, detail), bye) {
             return;
         }
         let Some(session) = self.sessions.get_mut(key) else { return };
@@ -67,7 +67,7 @@ impl<S: ByteStream> Lane<S> {
         let Some(session) = self.sessions.get_mut(key) else { return };
         session.seats.clear();
         session.matches = 0;
-        if let Some(reason) = farewell {
+        if let Some(reason) = bye {
             session.say(&message::FromReferee::Bye(message::Bye {
                 reason: reason.to_string(),
                 reconnect: false,

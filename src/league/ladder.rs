@@ -366,8 +366,8 @@ impl Ladder {
         Ok(())
     }
 
-    /// Queues the return matches of sets that an earlier server did not complete. The database does not distinguish a set that the
-    /// end of the server interrupted from one that was given up, so that the latter is tried once more.
+    /// Queues the return matches of sets that an earlier server did not complete. The database does not distinguish a set
+    /// that the end of the server interrupted from one that was given up, so the latter is tried once more.
     pub fn queue_returns(&mut self) {
         let now = self.now();
         let running: BTreeSet<u32> = self.running.values().filter_map(|running| running.deal).collect();

@@ -104,7 +104,7 @@ const checks = {
     };
     const notes = names.map((name, n) => [1, ["move", "fault", "event", "fallback"][n % 4], n, name]);
     const step = { n: 0, c: [[1, 0, 5, 5, 0, 2]], w: [[1, 0, names[0]]], s: notes };
-    const reel = {
+    const replay = {
       match: names[3], game: names[4], seats: names.map((name, n) => ({ name, team: n, tone: "red" })), views: [names[5]],
       size: [100, 100], result: "", looks: [[["t", "f-ink", 0, 0, 0, 9, names[6]]]], steps: [step],
     };
@@ -123,7 +123,7 @@ const checks = {
     const board = await visit("matches/m1", {}, async (page) => {
       await hidden(page);
       await page.route("**/api/v1/matches/*", (route) => route.fulfill({ json: match("m1", 0) }));
-      const events = event("snapshot", reel, 0) + event("step", { step, looks: [] }, 1)
+      const events = event("snapshot", replay, 0) + event("step", { step, looks: [] }, 1)
         + event("end", { result: names[7], replay: true }, 2);
       await page.route("**/api/v1/matches/*/events", stream(events));
     });

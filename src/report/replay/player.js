@@ -7,7 +7,7 @@ const LAYERS = 4, PIECES = 2;
 /** The states of a view are kept at every so many steps, so that going back is fast. */
 const KEPT = 64;
 
-let data, reel, view, at = 0, isFlipped = false, timer = 0;
+let data, replay, view, at = 0, isFlipped = false, timer = 0;
 let state, newest, states = [], faults = [], shown = new Map(), layers = [];
 
 /** The ASCII characters that are not digits, as in base116.rs. */
@@ -26,9 +26,9 @@ async function unpack(text) {
   }
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
   const unpacked = await new Response(stream).json();
-  for (const reel of unpacked.matches) {
-    reel.looks = unpackLooks(reel.looks);
-    reel.steps = stepsOf(reel);
+  for (const replay of unpacked.matches) {
+    replay.looks = unpackLooks(replay.looks);
+    replay.steps = stepsOf(replay);
   }
   return unpacked;
 }
@@ -353,7 +353,7 @@ const sees = (mask) => (mask >>> view) & 1;
 function stateAt(step) {
   const kept = Math.floor(step / KEPT);
   const found = { things: new Map(states[kept].things), words: [...states[kept].words] };
-  for (let i = kept * KEPT + 1; i <= step; i++) advance(found, reel.steps[i]);
+  for (let i = kept * KEPT + 1; i <= step; i++) advance(found, replay.steps[i]);
   return found;
 }
 
@@ -361,14 +361,14 @@ function stateAt(step) {
 function linesOf({ things, words }) {
   const lines = [...words], pieces = new Map();
   for (const [x, y, look, layer] of things.values()) if (layer === PIECES) pieces.set(`${x},${y}`, look);
-  for (const [line, of, what, text, rows] of reel.layout?.lists ?? []) {
+  for (const [line, of, what, text, rows] of replay.layout?.lists ?? []) {
     const items = [];
     for (const [row, from] of rows) {
-      const [kind, name, places] = reel.layout.rows[row];
+      const [kind, name, places] = replay.layout.rows[row];
       for (let i = 0; i < places.length; i++) {
         const at = (from + i) % places.length, look = pieces.get(String(places[at]));
-        if (look === undefined || (text !== null && textOf(reel.looks[look]) !== text)) continue;
-        items.push(kind === "hand" ? textOf(reel.looks[look]) : kind === "numbered" ? name + at : name);
+        if (look === undefined || (text !== null && textOf(replay.looks[look]) !== text)) continue;
+        items.push(kind === "hand" ? textOf(replay.looks[look]) : kind === "numbered" ? name + at : name);
       }
     }
     const named = items.filter(Boolean);
@@ -388,7 +388,7 @@ function advance(state, step) {
   }
   let marks = 0;
   const mark = ([x, y, look], ...style) => {
-    state.things.set("mark" + marks++, [x, y, outline(reel.looks[look][0], ...style), 1]);
+    state.things.set("mark" + marks++, [x, y, outline(replay.looks[look][0], ...style), 1]);
   };
   for (const [thing, from] of moved) {
     const to = state.things.get(thing);
@@ -406,13 +406,13 @@ function advance(state, step) {
 function keepState(step, i) {
   advance(newest, step);
   if (i % KEPT === 0) states.push({ things: new Map(newest.things), words: [...newest.words] });
-  const counts = i ? [...faults[i - 1]] : reel.seats.map(() => 0);
+  const counts = i ? [...faults[i - 1]] : replay.seats.map(() => 0);
   for (const [, kind, seat] of notesOf(step)) if (kind === "fault") counts[seat]++;
   faults.push(counts);
 }
 
 function place(group, [x, y, , , turn]) {
-  const [width, height] = reel.size;
+  const [width, height] = replay.size;
   if (isFlipped) [x, y] = [width - x, height - y];
   const rotation = turn === undefined ? "" : ` rotate(${isFlipped ? turn + 180 : turn}deg)`;
   group.style.transform = `translate(${x}px,${y}px)${rotation}`;
@@ -434,7 +434,7 @@ function draw(things) {
     }
     if (old.where === where) continue;
     const look = where[2];
-    if (old.where[2] !== look) old.group.replaceChildren(...(reel.looks[look] || look).map(part));
+    if (old.where[2] !== look) old.group.replaceChildren(...(replay.looks[look] || look).map(part));
     place(old.group, where);
     old.where = where;
   }
@@ -448,7 +448,7 @@ function clock(ms) {
   return hours ? `${hours}:${String(minutes % 60).padStart(2, "0")}:${rest}` : `${minutes}:${rest}`;
 }
 
-const nameOf = (seat) => (seat === null ? "" : reel.seats[seat].name);
+const nameOf = (seat) => (seat === null ? "" : replay.seats[seat].name);
 const notesOf = (step) => (step.s || []).filter(([mask]) => sees(mask));
 const movesOf = (step) => notesOf(step).filter(([, kind]) => kind === "move");
 const hasFault = (step) => notesOf(step).some(([, kind]) => kind === "fault");
@@ -459,21 +459,21 @@ function words([, kind, seat, text]) {
     default: return seat === null ? text : `${nameOf(seat)}: ${text}`;
   }
 }
-const isLast = (step) => step === reel.steps.length - 1;
+const isLast = (step) => step === replay.steps.length - 1;
 
 /** The seats that move in the next step. */
 function movers(step) {
-  const next = reel.steps[step + 1];
+  const next = replay.steps[step + 1];
   return next ? (next.s || []).filter(([, kind]) => kind === "move").map(([, , seat]) => seat) : [];
 }
 
 function drawSeats() {
-  const step = reel.steps[at], moving = movers(at);
-  $("seats").replaceChildren(...reel.seats.map((seat, n) => {
+  const step = replay.steps[at], moving = movers(at);
+  $("seats").replaceChildren(...replay.seats.map((seat, n) => {
     const item = element("li", moving.includes(n) ? { class: "moving", "aria-current": "true" } : {});
     item.append(element("span", { class: "badge b-" + seat.tone, "aria-hidden": "true" }));
     item.append(element("span", { class: "name" }, seat.name));
-    const team = reel.seats.some((other, m) => m !== n && other.team === seat.team) ? `, team ${seat.team}` : "";
+    const team = replay.seats.some((other, m) => m !== n && other.team === seat.team) ? `, team ${seat.team}` : "";
     item.append(element("span", { class: "faint" }, `seat ${n}${team}`));
     const count = faults[at][n];
     if (count) item.append(element("span", { class: "fault", title: "faults" }, `⚑ ${count}`));
@@ -486,18 +486,18 @@ function drawSeats() {
 }
 
 function drawNotes() {
-  const step = reel.steps[at];
+  const step = replay.steps[at];
   const items = notesOf(step).map((note) => element("li", { class: note[1] }, words(note)));
   for (const [seat, ms] of step.k || []) items.push(element("li", { class: "faint" }, `${nameOf(seat)} took ${ms} ms`));
-  if (isLast(at) && reel.result) items.push(element("li", { class: "end" }, reel.result));
+  if (isLast(at) && replay.result) items.push(element("li", { class: "end" }, replay.result));
   $("notes").replaceChildren(...items);
 }
 
 /** Shows a step; all that is shown of it follows from its number. */
 function go(step, isQuiet) {
   const before = $("moves").children[at];
-  step = Math.max(0, Math.min(step, reel.steps.length - 1));
-  if (state && step === at + 1) advance(state, reel.steps[step]);
+  step = Math.max(0, Math.min(step, replay.steps.length - 1));
+  if (state && step === at + 1) advance(state, replay.steps[step]);
   else state = stateAt(step);
   at = step;
   draw(state.things);
@@ -505,8 +505,8 @@ function go(step, isQuiet) {
   $("status").textContent = lines[0] || "";
   $("words").textContent = lines.join(". ");
   $("slider").value = at;
-  $("slider").setAttribute("aria-valuetext", `${at} of ${reel.steps.length - 1}`);
-  $("place").textContent = `${at} / ${reel.steps.length - 1}`;
+  $("slider").setAttribute("aria-valuetext", `${at} of ${replay.steps.length - 1}`);
+  $("place").textContent = `${at} / ${replay.steps.length - 1}`;
   if (before) before.firstChild.removeAttribute("aria-current");
   const now = $("moves").children[at].firstChild;
   now.setAttribute("aria-current", "step");
@@ -517,8 +517,8 @@ function go(step, isQuiet) {
   if (top < list.scrollTop || top + now.offsetHeight > list.scrollTop + list.clientHeight) {
     list.scrollTop = top - list.clientHeight / 2;
   }
-  const told = notesOf(reel.steps[at]).filter(([, kind]) => kind !== "info").map(words);
-  $("live").textContent = [...told, lines[0], isLast(at) ? reel.result : ""].filter(Boolean).join(". ");
+  const told = notesOf(replay.steps[at]).filter(([, kind]) => kind !== "info").map(words);
+  $("live").textContent = [...told, lines[0], isLast(at) ? replay.result : ""].filter(Boolean).join(". ");
   for (const [id, end] of [["first", at === 0], ["back", at === 0], ["next", isLast(at)], ["last", isLast(at)]]) {
     $(id).setAttribute("aria-disabled", end);
   }
@@ -528,8 +528,8 @@ function go(step, isQuiet) {
 
 /** The address of the step: `t` is the number of moves. */
 function remember() {
-  const moves = reel.steps[at].n + (at > 0 && reel.steps[at - 1].n === reel.steps[at].n ? 1 : 0);
-  const match = data.matches.indexOf(reel);
+  const moves = replay.steps[at].n + (at > 0 && replay.steps[at - 1].n === replay.steps[at].n ? 1 : 0);
+  const match = data.matches.indexOf(replay);
   const hash = (match ? `#m=${match + 1}&t=` : "#t=") + moves;
   history.replaceState(null, "", hash);
 }
@@ -539,8 +539,8 @@ function recall() {
   const match = Math.max(1, Math.min(Number(wanted.get("m")) || 1, data.matches.length));
   open(match - 1);
   const moves = Number(wanted.get("t") ?? data.turn) || 0;
-  const step = reel.steps.findIndex(({ n }) => n >= moves);
-  go(step < 0 ? reel.steps.length - 1 : step, true);
+  const step = replay.steps.findIndex(({ n }) => n >= moves);
+  go(step < 0 ? replay.steps.length - 1 : step, true);
 }
 
 /** A step in the list of moves. */
@@ -552,7 +552,7 @@ function listed(step, i) {
   button.append(element("span", { class: "faint" }, i === 0 ? "" : moves.length ? `${i}.` : ""));
   for (const [, , seat, text] of moves) {
     const move = element("span", { class: "move" });
-    move.append(element("span", { class: "badge b-" + reel.seats[seat].tone, title: nameOf(seat) }), text);
+    move.append(element("span", { class: "badge b-" + replay.seats[seat].tone, title: nameOf(seat) }), text);
     list.append(move);
   }
   if (!moves.length) list.append(i === 0 ? "start" : "end");
@@ -568,30 +568,30 @@ function look(chosen) {
   shown.forEach(({ group }) => group.remove());
   shown.clear();
   [state, newest, states, faults] = [undefined, { things: new Map(), words: [] }, [], []];
-  reel.steps.forEach(keepState);
-  $("moves").replaceChildren(...reel.steps.map(listed));
-  $("fault").hidden = !reel.steps.some(hasFault);
+  replay.steps.forEach(keepState);
+  $("moves").replaceChildren(...replay.steps.map(listed));
+  $("fault").hidden = !replay.steps.some(hasFault);
 }
 
 function open(match) {
-  if (reel === data.matches[match]) return;
+  if (replay === data.matches[match]) return;
   pause();
-  reel = data.matches[match];
-  document.title = `${reel.match} ${reel.game}: ${reel.seats.map(({ name }) => name).join(" – ")}`;
+  replay = data.matches[match];
+  document.title = `${replay.match} ${replay.game}: ${replay.seats.map(({ name }) => name).join(" – ")}`;
   $("title").textContent = document.title;
-  $("result").textContent = reel.result;
-  $("board").setAttribute("viewBox", `0 0 ${reel.size[0]} ${reel.size[1]}`);
-  $("board").style.aspectRatio = `${reel.size[0]} / ${reel.size[1]}`;
+  $("result").textContent = replay.result;
+  $("board").setAttribute("viewBox", `0 0 ${replay.size[0]} ${replay.size[1]}`);
+  $("board").style.aspectRatio = `${replay.size[0]} / ${replay.size[1]}`;
   layers = Array.from({ length: LAYERS }, () => shape("g", {}));
   $("board").replaceChildren(...layers);
-  $("slider").max = reel.steps.length - 1;
-  $("view").replaceChildren(...reel.views.map((name, n) => element("option", { value: n }, name)));
-  $("views").hidden = reel.views.length < 2;
+  $("slider").max = replay.steps.length - 1;
+  $("view").replaceChildren(...replay.views.map((name, n) => element("option", { value: n }, name)));
+  $("views").hidden = replay.views.length < 2;
   [...$("matches").children].forEach((button, n) => {
     if (n === match) button.setAttribute("aria-current", "page");
     else button.removeAttribute("aria-current");
   });
-  $("view").value = data.view < reel.views.length ? data.view : 0;
+  $("view").value = data.view < replay.views.length ? data.view : 0;
   at = 0;
   look(Number($("view").value));
 }
@@ -618,8 +618,8 @@ function flip() {
 }
 
 function nextFault() {
-  const found = reel.steps.findIndex((step, i) => i > at && hasFault(step));
-  const step = found < 0 ? reel.steps.findIndex(hasFault) : found;
+  const found = replay.steps.findIndex((step, i) => i > at && hasFault(step));
+  const step = found < 0 ? replay.steps.findIndex(hasFault) : found;
   if (step >= 0) go(step);
 }
 
@@ -628,7 +628,7 @@ const actions = {
   first: by(() => 0),
   back: by(() => at - 1),
   next: by(() => at + 1),
-  last: by(() => reel.steps.length - 1),
+  last: by(() => replay.steps.length - 1),
   play, flip,
   fault: () => { pause(); nextFault(); },
 };
@@ -650,7 +650,7 @@ document.addEventListener("keydown", (event) => {
 window.addEventListener("hashchange", () => { if (data) recall(); });
 if ($("record")) {
   $("record").addEventListener("click", ({ currentTarget: link }) => {
-    if (data && link.protocol !== "blob:") link.href = URL.createObjectURL(new Blob([restored(reel.record)]));
+    if (data && link.protocol !== "blob:") link.href = URL.createObjectURL(new Blob([restored(replay.record)]));
   });
 }
 document.body.classList.toggle("embed", new URLSearchParams(location.search).has("embed"));
@@ -658,7 +658,7 @@ document.body.classList.toggle("embed", new URLSearchParams(location.search).has
 /** Shows these matches, at the step of the address. */
 function start(given) {
   data = given;
-  reel = undefined;
+  replay = undefined;
   $("matches").replaceChildren(...data.matches.map(({ match, game, seats }, n) => {
     const button = element("button", { type: "button" }, `${match} ${game}: ${seats.map(({ name }) => name).join(" – ")}`);
     button.addEventListener("click", () => { open(n); go(0); });
@@ -671,9 +671,9 @@ function start(given) {
 /** Adds a step to the match shown. A viewer who looks at the last step goes on to it. */
 function append(step, looks) {
   const follows = isLast(at);
-  reel.looks.push(...looks);
-  reel.steps.push(step);
-  const last = reel.steps.length - 1;
+  replay.looks.push(...looks);
+  replay.steps.push(step);
+  const last = replay.steps.length - 1;
   keepState(step, last);
   $("moves").append(listed(step, last));
   $("slider").max = last;
@@ -683,7 +683,7 @@ function append(step, looks) {
 
 /** Ends the match shown with this result. */
 function conclude(result) {
-  reel.result = result;
+  replay.result = result;
   $("result").textContent = result;
   go(at, true);
 }
