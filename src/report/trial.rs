@@ -335,7 +335,8 @@ fn reason(outcome: &TrialOutcome, trial: &Trial) -> String {
             format!("not stronger, plays move for move the same as the base ({})", alike())
         }
         TrialOutcome::Judged(Verdict::Crashed) => {
-            format!("the new version crashed in {}", trial.crash().unwrap_or_default())
+            let crash = trial.crash().map(|crash| format!(" in {}: {}", crash.id, crash.what));
+            format!("the new version crashed{}", crash.unwrap_or_default())
         }
         TrialOutcome::Undecided(why) => why.clone(),
         TrialOutcome::Interrupted => format!("there is no verdict after {sets}"),

@@ -4,12 +4,13 @@
 use std::collections::BTreeMap;
 
 use referee_protocol::words::FaultCode;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::core::excerpt::excerpt;
 use crate::core::seat::Seat;
 use crate::record::{Difference, RecordEntry, RecordedAnswer, RecordedFault, lines};
 use crate::runner::results::MatchReport;
+use crate::runner::trial_results::Crash;
 
 /// Characters shown of a move, and of each line of standard error.
 const MOVE: usize = 80;
@@ -18,7 +19,7 @@ const LINE: usize = 200;
 const STDERR_LINES: usize = 20;
 
 /// A fault in a match with what led to it, as `--json` prints it: of each seat and code the last one.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Evidence {
     /// The seat at fault.
@@ -102,6 +103,14 @@ impl FirstFaults {
             let bot = &report.seats[evidence.seat.index()];
             let key = (bot.clone(), evidence.code);
             self.0.entry(key).or_insert_with(|| (report.id.clone(), evidence.clone()));
+        }
+    }
+
+    /// Adds the crash of the new version of a comparison, which an earlier part of the run has seen.
+    pub fn add_crash(&mut self, crash: &Crash) {
+        if let Some(evidence) = &crash.evidence {
+            let key = ("new".to_owned(), evidence.code);
+            self.0.entry(key).or_insert_with(|| (crash.id.clone(), evidence.clone()));
         }
     }
 

@@ -49,4 +49,4 @@ pub(crate) use stop_signal::signalled;
 pub(crate) use tournament_scheduler::is_between;
 pub use tournament_scheduler::{LiveSchedule, Scoring, TournamentScheduler};
 pub use trial::{Added, SetOfTrial, Trial};
-pub use trial_results::{ResultLine, ResultMatch};
+pub use trial_results::{Crash, ResultLine, ResultMatch};

@@ -11,7 +11,7 @@ use crate::referee::Faults;
 use crate::runner::fixture::Fixture;
 use crate::runner::results::MatchReport;
 use crate::runner::tournament_scheduler::Scoring;
-use crate::runner::trial_results::{ResultLine, ResultMatch, TrialMatch};
+use crate::runner::trial_results::{Crash, ResultLine, ResultMatch, TrialMatch};
 use crate::tournament::MatchResult;
 use crate::tournament::rating::Estimate;
 use crate::tournament::regression::{Fate, Judged, MovesDigest, NEW, Regression, Shard};
@@ -28,8 +28,8 @@ pub struct Trial {
     recover: bool,
     /// The shard of the sets; `None`: all.
     shard: Option<Shard>,
-    /// The match in which `new` crashed, and how.
-    crash: Option<String>,
+    /// The crash of `new` that ended the run.
+    crash: Option<Crash>,
     /// Sets that have not been judged.
     open: BTreeMap<u32, Vec<TrialMatch>>,
     faults: [Faults; 2],
@@ -89,9 +89,9 @@ impl Trial {
         &self.faults
     }
 
-    /// The match in which `new` crashed, and how, if that ended the run.
-    pub fn crash(&self) -> Option<&str> {
-        self.crash.as_deref()
+    /// The crash of `new`, if that ended the run.
+    pub fn crash(&self) -> Option<&Crash> {
+        self.crash.as_ref()
     }
 
     /// Adds a match that has ended.
@@ -115,10 +115,11 @@ impl Trial {
         let set = result.set;
         if self.regression.verdict().is_none()
             && !self.recover
-            && let Some(what) = crash_of_new(fixture, report)
+            && let Some(crash) = crash_of_new(fixture, report)
         {
-            let kept = ResultLine::Crash { set, what: what.clone(), matches: vec![ResultMatch::of(&played)] };
-            self.crashed(what, &[played]);
+            let matches = vec![ResultMatch::of(&played)];
+            let kept = ResultLine::Crash { set, crash: crash.clone(), matches };
+            self.crashed(crash, &[played]);
             return Ok(Added { kept: Some(kept), judged: Vec::new() });
         }
         let matches = self.open.entry(set).or_default();
@@ -137,8 +138,8 @@ impl Trial {
         let matches = kept.matches().iter().map(|played| played.played(set, self.scoring.seating));
         let matches: Vec<TrialMatch> = matches.collect::<Option<_>>()?;
         match kept {
-            ResultLine::Crash { what, .. } => {
-                self.crashed(what.clone(), &matches);
+            ResultLine::Crash { crash, .. } => {
+                self.crashed(crash.clone(), &matches);
                 Some(Vec::new())
             }
             ResultLine::Set { .. } => {
@@ -148,11 +149,11 @@ impl Trial {
         }
     }
 
-    fn crashed(&mut self, what: String, matches: &[TrialMatch]) {
+    fn crashed(&mut self, crash: Crash, matches: &[TrialMatch]) {
         if self.regression.verdict().is_some() {
             return;
         }
-        self.crash = Some(what);
+        self.crash = Some(crash);
         let results: Vec<MatchResult> = matches.iter().map(|played| played.result).collect();
         self.regression.add_crash(&results);
         self.count_faults(matches);
@@ -198,8 +199,8 @@ impl Trial {
     }
 }
 
-/// The match in which `new` crashed, and how, if it did.
-fn crash_of_new(fixture: &Fixture, report: &MatchReport) -> Option<String> {
+/// The crash of `new` in a match, if there was one.
+fn crash_of_new(fixture: &Fixture, report: &MatchReport) -> Option<Crash> {
     let is_crash =
         |code: FaultCode| matches!(code, FaultCode::Exited | FaultCode::Disconnected | FaultCode::NoStart);
     let of_new = (0..fixture.bots.len()).filter(|&seat| fixture.bots[seat] == NEW.index());
@@ -209,7 +210,10 @@ fn crash_of_new(fixture: &Fixture, report: &MatchReport) -> Option<String> {
             report.fault.as_ref().filter(|fault| usize::from(fault.seat) == seat && fault.code == code);
         let detail = ended.and_then(|fault| fault.detail.as_ref());
         let detail = detail.map(|detail| format!(": {detail}")).unwrap_or_default();
-        Some(format!("{}: {code}{detail}", report.id))
+        let evidence =
+            report.evidence.iter().find(|found| found.seat.index() == seat && found.code == code).cloned();
+        let what = format!("{code}{detail}");
+        Some(Crash { id: report.id.clone(), what, record: report.record.clone(), evidence })
     });
     { crashes }.next()
 }

@@ -1,10 +1,13 @@
 //! The lines of a results file of `regress`: complete sets, and the crash that ended a run.
 
+use std::path::PathBuf;
+
 use referee_protocol::words::FaultCode;
 use serde::{Deserialize, Serialize};
 
 use crate::core::{MAX_SEATS, Seat, SeatSet, Seating, hex};
 use crate::referee::Faults;
+use crate::runner::evidence::Evidence;
 use crate::tournament::regression::MovesDigest;
 use crate::tournament::{Entrant, Lineup, MatchResult};
 
@@ -24,11 +27,28 @@ pub enum ResultLine {
     Crash {
         /// The number of the set.
         set: u32,
-        /// In which match, and how.
-        what: String,
+        /// Where, and how.
+        #[serde(flatten)]
+        crash: Crash,
         /// The match.
         matches: Vec<ResultMatch>,
     },
+}
+
+/// A crash of the new version.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Crash {
+    /// The id of the match.
+    #[serde(rename = "match")]
+    pub id: String,
+    /// The code of the fault and its detail.
+    pub what: String,
+    /// The path of the record of the match; omitted if none was kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub record: Option<PathBuf>,
+    /// What led to it; omitted if unknown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<Evidence>,
 }
 
 impl ResultLine {

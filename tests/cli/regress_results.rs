@@ -127,26 +127,66 @@ fn shards_together_give_the_verdict_of_one_run() {
     merge(&[one, two, three]).with_code(USAGE).says(&["another seed"]);
 }
 
+/// A new version that crashes in its match of this number, counted from 0, while the file `crash` exists.
+fn crashing_in(bots: &Bots, number: u32) -> String {
+    let script = format!(
+        "matches = []
+def start(message):
+    matches.append(message)
+    ready(message)
+def turn(t):
+    if len(matches) > {number} and os.path.exists(os.path.dirname(os.path.abspath(__file__)) + '/crash'):
+        print('out of luck', file=sys.stderr, flush=True)
+        os._exit(7)
+    move(t, t['legal'][-1])
+play(start=start, turn=turn)"
+    );
+    bots.folder.bot("last", &script)
+}
+
+/// Plays two shards, of which only the second crashes. Returns their files.
+fn two_shards(bots: &Bots, more: &[&str]) -> [String; 2] {
+    let files = ["1", "2"].map(|shard| bots.folder.text(&format!("{shard}.jsonl")));
+    for (shard, file) in ["1/2", "2/2"].into_iter().zip(&files) {
+        if shard == "2/2" {
+            bots.folder.write("crash", "");
+        }
+        let ended = bots.regress(&[&["--shard", shard, "--results", file][..], more].concat());
+        ended.with_code(if shard == "1/2" { 0 } else { FAILED });
+    }
+    fs::remove_file(bots.folder.path("crash")).expect("the file");
+    files
+}
+
 #[test]
 fn a_crash_in_one_shard_fails_the_run() {
     let bots = Bots::new();
-    let crashes = bots.folder.bot("crashes", "play(turn=lambda _: os._exit(7))");
-    let files = ["1", "2"].map(|shard| bots.folder.text(&format!("{shard}.jsonl")));
-    let script = bots.folder.path("last.py");
-    for (number, file) in files.iter().enumerate() {
-        if number == 1 {
-            fs::copy(bots.folder.path("crashes.py"), &script).expect("the new version crashes now");
-        }
-        let shard = format!("{}/2", number + 1);
-        let ended = bots.regress(&["--shard", &shard, "--results", file]);
-        ended.with_code(if number == 0 { 0 } else { FAILED });
-    }
-    drop(crashes);
+    crashing_in(&bots, 0);
+    let records = bots.folder.text("records");
+    let files = two_shards(&bots, &["--record", &records]);
     let junit = bots.folder.text("junit.xml");
     let args = ["regress", "merge", &files[0], &files[1], "--junit", &junit];
     let text = referee(args).with_code(FAILED).stdout;
     assert!(text.starts_with("failed: the new version crashed in m3: exited"), "{text}");
     assert!(bots.folder.read("junit.xml").contains("failures=\"1\""));
+    // The output of the bot is part of the results.
+    assert!(text.ends_with("its standard error ends with:\n    out of luck\n"), "{text}");
+    let resumed = bots.regress(&["--shard", "2/2", "--results", &files[1], "--resume"]).with_code(FAILED);
+    assert!(resumed.all("match").is_empty(), "{resumed:?}");
+}
+
+#[test]
+fn a_crash_after_the_decision_does_not_change_a_merged_verdict() {
+    let bots = Bots::new();
+    crashing_in(&bots, 39);
+    let whole = bots.regress(&[]);
+    let verdict = whole.one("verdict");
+    assert!(verdict["sets"].as_u64() < Some(40), "{verdict}");
+    // The crash is in set 40, the last one of the second shard.
+    let files = two_shards(&bots, &[]);
+    assert!(bots.folder.read("2.jsonl").contains("\"type\":\"crash\",\"set\":40"));
+    let merged = referee(["regress", "merge", "--json", &files[0], &files[1]]);
+    assert_eq!((merged.code, merged.one("verdict")), (whole.code, verdict));
 }
 
 #[test]

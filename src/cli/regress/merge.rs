@@ -18,9 +18,9 @@ use crate::runner::{FirstFaults, ResultLine};
 /// Merge the results of shards, or evaluate those of one run, and print the verdict
 ///
 /// The sets of all files count in the order of their numbers, up to the one that decides: the verdict and its error
-/// rates are those of one run that plays the same sets without shards. Later sets are ignored. If a set is missing,
-/// evaluation stops there, undecided: the shard that should play it can be resumed. If the new version crashed in any
-/// shard, it has failed. No matches are played.
+/// rates are those of one run that plays the same sets without shards. What lies after it is ignored, including crashes
+/// of the new version; an earlier crash fails the run. If a set is missing, evaluation stops there, undecided: the
+/// shard that should play it can be resumed. No matches are played.
 ///
 /// The exit code is the verdict: 0 passed, 1 failed, 3 undecided, 4 invalid.
 #[derive(Debug, ClapArgs)]
@@ -83,8 +83,10 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
         }
     };
     let bots = [setup.new, setup.base];
-    // The results of shards have the faults without what led to them.
-    let first_faults = FirstFaults::default();
+    let mut first_faults = FirstFaults::default();
+    if let Some(crash) = trial.crash() {
+        first_faults.add_crash(crash);
+    }
     let report = TrialReport::new(outcome.clone(), &setup.game, bots, setup.seed, &trial, &first_faults)
         .with_sandbox(setup.sandbox);
     let mut out = TolerantStdout::new();

@@ -330,6 +330,9 @@ fn play(args: RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
     printer.progress.inc(trial.regression.tally().sets.into());
     let mut has_played = false;
     let mut first_faults = FirstFaults::default();
+    if let Some(crash) = trial.crash() {
+        first_faults.add_crash(crash);
+    }
     let max_time = args.test.max_time.map(Duration::from_millis);
     let is_out_of_time = Cell::new(false);
     let missing = check_programs(&runner.bots);
