@@ -107,7 +107,7 @@ class Request(BaseHTTPRequestHandler):
         moves: list[str] = schema["properties"]["move"]["enum"]
         return moves if fits and len(set(moves)) == len(moves) else []
 
-    def say(self, text: str | None, finish: str = "stop", **fields: Any) -> None:
+    def say(self, text: str | list[Any] | None, finish: str = "stop", **fields: Any) -> None:
         """Answers with a completion."""
         message = {"role": "assistant", "content": text, "refusal": None, **fields}
         words = sum(len(message["content"].split()) for message in self.server.requests[-1]["messages"])
@@ -143,8 +143,8 @@ class Request(BaseHTTPRequestHandler):
             pass
 
 
-def says(text: str | None, finish: str = "stop", **fields: Any) -> Fault:
-    """A completion with this text."""
+def says(text: str | list[Any] | None, finish: str = "stop", **fields: Any) -> Fault:
+    """A completion with this text, or these parts."""
     return lambda request: request.say(text, finish, **fields)
 
 

@@ -203,9 +203,53 @@ class Failures(LlmTest):
         refusal = says(None, refusal="I do not play games")
         answer, server = self.answer(says('{"move": "1-2"}'), refusal, says('Sure:\n```json\n{"move": "11-15"}\n```'))
         self.assertEqual(answer["move"], "11-15")
-        last = [message["content"] for message in server.requests[2]["messages"]]
-        self.assertIn("`1-2` is not a legal move", last[3])
-        self.assertIn("the model refuses: I do not play games", last[5])
+        last = server.requests[2]["messages"]
+        self.assertEqual([message["role"] for message in last], ["system", "user", "assistant", "user"])
+        self.assertIn("`1-2` is not a legal move", last[3]["content"])
+        self.assertIn("the model refuses: I do not play games", last[3]["content"])
+
+    def test_every_form_of_an_answer_is_read(self) -> None:
+        move = '{"move": "11-15"}'
+        thinking = {"type": "thinking", "thinking": [{"type": "text", "text": "10-14 or 10-15?"}]}
+        call = {"id": "call_1", "type": "function", "function": {"name": "answer", "arguments": move}}
+        decoded = {"function": {"name": "answer", "arguments": {"move": "11-15"}}}
+        for form in [
+            says([thinking, {"type": "text", "text": '{"move": '}, {"type": "text", "text": '"11-15"}'}]),
+            says([{"type": "output_text", "text": move}, "stray", {"type": "text", "text": None}]),
+            says(move, reasoning_content="10-14 or 10-15?", reasoning="10-14", tool_calls=None),
+            says("<think>10-14 or {10-15}?</think>\n11-15"),
+            says(None, "tool_calls", tool_calls=[call]),
+            says("", "tool_calls", tool_calls=[decoded]),
+        ]:
+            answer, server = self.answer(form)
+            self.assertEqual([answer["move"], len(server.requests)], ["11-15", 1])
+
+    def test_an_answer_without_text_is_asked_again_in_a_form_that_servers_accept(self) -> None:
+        parts: list[Any] = [{"type": "refusal", "refusal": "no games"}]
+        for form, problem in [
+            (says(None), "the answer is empty"),
+            (says(" \n"), "the answer is empty"),
+            (says([]), "the answer is empty"),
+            (says(None, reasoning_content="11-15"), "the answer is empty"),
+            (says("<think>11-15</think>"), "the answer is empty"),
+            (says(None, tool_calls=[]), "the answer is empty"),
+            (says(parts), "the model refuses: no games"),
+        ]:
+            answer, server = self.answer(form)
+            self.assertIn(answer["move"], MOVES)
+            self.assertEqual([message["role"] for message in server.requests[1]["messages"]], ["system", "user"])
+            self.assertIn(problem, server.requests[1]["messages"][1]["content"])
+
+    def test_a_request_that_is_rejected_after_others_were_answered_costs_its_move_only(self) -> None:
+        too_long = refuses(400, "the prompt exceeds the context of 4096 tokens")
+        with ModelServer(None, too_long) as server, self.bot(server, "--fallback", "random") as referee:
+            referee.hello()
+            referee.start()
+            referee.turn(MOVES)
+            answer = referee.turn(MOVES, turn=1)
+            self.assertIn(answer["move"], MOVES)
+            self.assertIn("status 400: the prompt exceeds", answer["info"]["problem"])
+            self.assertNotIn("problem", referee.turn(MOVES, turn=2)["info"])
 
     def test_an_answer_that_is_cut_off_is_asked_again(self) -> None:
         answer, server = self.answer(says('{"move": "10-1', "length"))

@@ -38,8 +38,8 @@ class Rejected(Exception):
     """The server rejects the request, and would reject every further one: a wrong key, model or address."""
 
 
-class OutOfTime(Exception):
-    """No answer came in time. The message says what came instead."""
+class NoAnswer(Exception):
+    """No answer came in time, or the server rejects this request alone. The message says what came instead."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class Answer:
 
     text: str
     problem: str | None = None
-    """Why `text` is no answer: a refusal, or the limit of tokens."""
+    """Why `text` is no answer: a refusal, the limit of tokens, or nothing but reasoning."""
 
 
 @dataclass
@@ -95,11 +95,12 @@ class Chat:
     prices: Prices | None = None
     transcript: Transcript | None = None
     _refused_schema: int | None = None  # the fewest choices of a schema that the server rejected
+    _has_answered: bool = False  # the key, the model and the address are right
 
     def ask(self, messages: list[Json], choices: list[str], deadline: float, spent: Spent, about: Json) -> Answer:
         """Returns the model's answer, which is one of `choices` if the server supports `response_format`.
 
-        `deadline` is a time of the monotonic clock. `about` goes into the transcript. Raises `OutOfTime`, `Rejected`.
+        `deadline` is a time of the monotonic clock. `about` goes into the transcript. Raises `NoAnswer`, `Rejected`.
         """
         delay, trouble = FIRST_DELAY, "no answer"
         while (left := deadline - time.monotonic()) > 0:
@@ -114,6 +115,7 @@ class Chat:
             if response.status == 200:
                 answer = self._read(response, spent)
                 if answer is not None:
+                    self._has_answered = True
                     return answer
                 trouble = f"a response that is none: {_quote(response.body)}"
             elif response.status is None:
@@ -125,6 +127,9 @@ class Chat:
                 why = _quote(response.body)
                 _log(f"{self.base_url} rejects `response_format` with {len(choices)} moves; asking without it: {why}")
                 continue
+            elif self._has_answered and response.status in (400, 413, 422):
+                # Such as a prompt beyond the context of the model: the next request may be answered.
+                raise NoAnswer(f"status {response.status}: {_quote(response.body)}")
             else:
                 raise Rejected(self._why(response))
             wait = response.retry_after()
@@ -134,7 +139,7 @@ class Chat:
                 break
             _log(f"{trouble}; asking again in {wait:.1f} s")
             time.sleep(wait)
-        raise OutOfTime(trouble)
+        raise NoAnswer(f"out of time: {trouble}")
 
     def _read(self, response: _Response, spent: Spent) -> Answer | None:
         """Reads a completion; None if the response is none."""
@@ -142,16 +147,17 @@ class Chat:
             completion = json.loads(response.body)
             choice = completion["choices"][0]
             message = choice["message"]
-            text, refusal = message.get("content"), message.get("refusal")
+            content, refusal = message.get("content"), message.get("refusal")
+            text = _text(content) or _tool_arguments(message.get("tool_calls"))
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
             return None
         spent.add(completion.get("usage"), self.prices)
-        text = text[-LONGEST_TEXT:] if isinstance(text, str) else ""
-        if refusal:
+        text = text[-LONGEST_TEXT:]
+        if refusal := refusal or _refusal(content):
             return Answer(text, f"the model refuses: {str(refusal)[:_QUOTED]}")
         if choice.get("finish_reason") in ("length", "content_filter"):
             return Answer(text, f"the answer is cut off: {choice['finish_reason']}")
-        return Answer(text)
+        return Answer(text) if text else Answer(text, "the answer is empty")
 
     def _post(self, body: Json, timeout: float) -> _Response:
         """Sends a request, and returns after `timeout` seconds at the latest, whatever the server does."""
@@ -237,6 +243,29 @@ def _quote(body: bytes) -> str:
 def _body(response: Any) -> bytes:
     body: bytes = response.read(MAX_RESPONSE + 1)
     return body if len(body) <= MAX_RESPONSE else f"more than {MAX_RESPONSE} bytes".encode()
+
+
+def _text(content: Any) -> str:
+    """Returns the text of a message: a string, or a list of parts of which some are reasoning."""
+    if isinstance(content, list):
+        texts = [part for part in content if isinstance(part, dict) and part.get("type") in ("text", "output_text")]
+        content = "".join(str(part.get("text") or "") for part in texts)
+    # Servers without a parser for reasoning leave it in the text.
+    return content.rpartition("</think>")[2].strip() if isinstance(content, str) else ""
+
+
+def _refusal(content: Any) -> Any:
+    """Returns the refusal among the parts of a message; None if there is none."""
+    parts = content if isinstance(content, list) else []
+    return next((part.get("refusal") for part in parts if isinstance(part, dict) and part.get("refusal")), None)
+
+
+def _tool_arguments(calls: Any) -> str:
+    """Returns the arguments of the last call of a tool: some models answer in this form although they have no tools."""
+    if not (isinstance(calls, list) and calls):
+        return ""
+    arguments = calls[-1]["function"]["arguments"]
+    return arguments if isinstance(arguments, str) else json.dumps(arguments)
 
 
 def _schema(choices: list[str]) -> Json:

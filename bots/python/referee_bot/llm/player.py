@@ -9,8 +9,8 @@ from typing import Callable
 from ..bot import Bot
 from ..messages import Json, Start, Turn
 from ..reply import AcceptDraw, Move, Reply
-from .chat import Chat, OutOfTime, Spent
-from .prompt import ACCEPT_DRAW, choices, correction, read_move, rules_message, turn_message
+from .chat import Chat, NoAnswer, Spent
+from .prompt import ACCEPT_DRAW, choices, read_move, repetition, rules_message, turn_message
 
 LONGEST_MOVE = 256
 """The characters of a move that the referee keeps."""
@@ -85,11 +85,11 @@ class Player(Bot):
         for _ in range(self._attempts):
             try:
                 answer = self._chat.ask(messages, legal, deadline, spent, about)
-            except OutOfTime as error:
-                return move, f"out of time: {error}"
+            except NoAnswer as error:
+                return move, str(error)
             move = read_move(answer.text)
             if move in legal and answer.problem is None:
                 return move, None
             problem = answer.problem or f"`{move[:LONGEST_MOVE]}` is not a legal move"
-            messages = [*messages, {"role": "assistant", "content": answer.text}, correction(problem)]
+            messages = repetition(messages, answer.text, problem)
         return move, problem

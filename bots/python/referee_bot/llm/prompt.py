@@ -50,12 +50,16 @@ def turn_message(turn: Turn) -> Json:
     return {"role": "user", "content": "\n\n".join(parts)}
 
 
-def correction(problem: str) -> Json:
-    """Returns the message that asks again after an answer without a legal move."""
-    return {
-        "role": "user",
-        "content": f'{problem}. Answer with {{"move": "..."}} and one of the legal moves, character for character.',
-    }
+def repetition(messages: list[Json], answer: str, problem: str) -> list[Json]:
+    """Returns the messages that ask again after an answer without a legal move.
+
+    Servers reject an assistant message without content, and some reject two user messages in a row.
+    """
+    correction = f'{problem}. Answer with {{"move": "..."}} and one of the legal moves, character for character.'
+    if answer:
+        return [*messages, {"role": "assistant", "content": answer}, {"role": "user", "content": correction}]
+    *earlier, last = messages
+    return [*earlier, {**last, "content": f"{last['content']}\n\n{correction}"}]
 
 
 def read_move(text: str) -> str:
