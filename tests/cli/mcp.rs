@@ -67,15 +67,19 @@ fn wrong_moves_are_explained_and_not_sent() {
     assert_eq!(errors[0], "`1-32` is not a legal move; the legal moves are: 14x23");
     assert_eq!(errors[1], "no draw is offered");
     for (error, part) in errors[2..].iter().zip([
-        "`move` is a string",
-        "`move` is a string",
-        "`offer_draw` is true or false",
+        "missing field `move`; `move` is a string",
+        "`move` is a string, one of `legal`",
+        "`offer_draw`, optional, is true or false",
+        "unknown field `offers_draw`, expected `move` or `offer_draw`",
+        "invalid value: integer `-1`",
+        "`timeout_s` is 3601; `timeout_s`, optional, is a whole number of seconds from 0 to 3600",
+        "unknown field `reason`, there are no fields",
         "the match is over",
         "no match is running",
     ]) {
         assert!(error.contains(part), "{error}");
     }
-    assert_eq!(errors.len(), 7, "{errors:?}");
+    assert_eq!(errors.len(), 11, "{errors:?}");
     let record = folder.record("records/m1.jsonl");
     assert!(record.iter().all(|line| line["type"] != "fault"), "{record:?}");
 }

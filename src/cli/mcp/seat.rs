@@ -6,10 +6,28 @@ use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use thiserror::Error;
 use tokio::sync::watch;
 
 /// The answer that accepts a draw, beside the legal moves.
 const ACCEPT_DRAW: &str = "accept draw";
+
+/// Why nothing was sent to the referee.
+#[derive(Debug, Error)]
+pub(super) enum SeatError {
+    #[error("`{text}` is not a legal move; the legal moves are: {legal}")]
+    IllegalMove { text: String, legal: String },
+    #[error("no draw is offered")]
+    NoDrawOffered,
+    #[error("it is not your turn; `wait_for_turn` returns when it is")]
+    NotYourTurn,
+    #[error("the match is over; `wait_for_turn` returns the result")]
+    Over,
+    #[error("no match is running")]
+    NoMatch,
+    #[error("cannot write to the referee: {0}")]
+    Io(#[from] io::Error),
+}
 
 /// A seat in one match, shared by the thread that reads from the referee and the tools of the agent.
 #[derive(Debug)]
@@ -94,7 +112,7 @@ impl AgentSeat {
     ///
     /// # Errors
     /// Nothing was sent, for this reason.
-    pub(super) fn answer(&self, text: &str, offers_draw: bool) -> Result<(), String> {
+    pub(super) fn answer(&self, text: &str, offers_draw: bool) -> Result<(), SeatError> {
         self.change(|state| {
             let turn = state.open_turn()?;
             let legal = turn["legal"].as_array().into_iter().flatten().filter_map(Value::as_str);
@@ -107,12 +125,12 @@ impl AgentSeat {
             } else if text == ACCEPT_DRAW && turn["draw_offered"] == true {
                 json!({"type": "accept_draw", "match": of, "seat": seat, "turn": id})
             } else if text == ACCEPT_DRAW {
-                return Err("no draw is offered".to_owned());
+                return Err(SeatError::NoDrawOffered);
             } else {
-                return Err(format!("`{text}` is not a legal move; the legal moves are: {}", legal.join(", ")));
+                return Err(SeatError::IllegalMove { text: text.to_owned(), legal: legal.join(", ") });
             };
             state.turn = None;
-            state.send(&answer).map_err(|error| error.to_string())
+            Ok(state.send(&answer)?)
         })
     }
 
@@ -120,19 +138,22 @@ impl AgentSeat {
     ///
     /// # Errors
     /// Nothing was sent, for this reason.
-    pub(super) fn resign(&self) -> Result<(), String> {
+    pub(super) fn resign(&self) -> Result<(), SeatError> {
         self.change(|state| {
             if state.start.is_null() || state.end.is_some() {
-                return Err("no match is running".to_owned());
+                return Err(SeatError::NoMatch);
             }
             state.turn = None;
             let resign =
                 json!({"type": "resign", "match": state.start["match"], "seat": state.start["seat"]});
-            state.send(&resign).map_err(|error| error.to_string())
+            Ok(state.send(&resign)?)
         })
     }
 
-    fn change(&self, change: impl FnOnce(&mut SeatState) -> Result<(), String>) -> Result<(), String> {
+    fn change(
+        &self,
+        change: impl FnOnce(&mut SeatState) -> Result<(), SeatError>,
+    ) -> Result<(), SeatError> {
         let mut changed = Ok(());
         self.state.send_modify(|state| changed = change(state));
         changed
@@ -173,9 +194,9 @@ impl SeatState {
         referee.write_all(format!("{message}\n").as_bytes())
     }
 
-    fn open_turn(&self) -> Result<&Value, String> {
-        let why = if self.end.is_some() { "the match is over" } else { "it is not your turn" };
-        self.turn.as_ref().ok_or_else(|| format!("{why}; `wait_for_turn` tells when it is your turn"))
+    fn open_turn(&self) -> Result<&Value, SeatError> {
+        let why = if self.end.is_some() { SeatError::Over } else { SeatError::NotYourTurn };
+        self.turn.as_ref().ok_or(why)
     }
 
     /// The state for the agent. Each event and the error are returned once.

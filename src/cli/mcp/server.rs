@@ -11,9 +11,12 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 use rmcp::transport::stdio_pipes;
 use rmcp::{ErrorData, RoleServer, ServiceExt};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
+use thiserror::Error;
 
-use crate::cli::mcp::seat::AgentSeat;
+use crate::cli::mcp::seat::{AgentSeat, SeatError};
 
 /// How long `wait_for_turn` waits by default, and at most, in seconds. Many clients give up on a tool after 60 s.
 const WAIT: u64 = 30;
@@ -48,42 +51,79 @@ impl SeatServer {
         served
     }
 
-    async fn call(&self, name: &str, arguments: &JsonObject) -> Result<CallToolResult, ErrorData> {
-        let done = match name {
-            "rules" => return Ok(CallToolResult::success(vec![ContentBlock::text(self.rules)])),
+    async fn call(&self, name: &str, arguments: JsonObject) -> Result<CallToolResult, ToolError> {
+        match name {
+            "rules" => {
+                let Nothing {} = read(arguments, NO_ARGUMENTS)?;
+                return Ok(CallToolResult::success(vec![ContentBlock::text(self.rules)]));
+            }
             "wait_for_turn" => {
-                let seconds = match arguments.get("timeout_s") {
-                    None => WAIT,
-                    Some(value) => {
-                        value.as_u64().filter(|&seconds| seconds <= LONGEST_WAIT).ok_or_else(|| {
-                            invalid(format!("`timeout_s` is a whole number from 0 to {LONGEST_WAIT}"))
-                        })?
-                    }
-                };
-                return Ok(CallToolResult::structured(self.seat.wait(Duration::from_secs(seconds)).await));
+                let Wait { timeout_s } = read(arguments, WAIT_ARGUMENTS)?;
+                if timeout_s > LONGEST_WAIT {
+                    return Err(ToolError::TooLong(timeout_s));
+                }
+                return Ok(CallToolResult::structured(self.seat.wait(Duration::from_secs(timeout_s)).await));
             }
             "move" => {
-                let text = arguments.get("move").and_then(Value::as_str);
-                let text = text.ok_or_else(|| invalid("`move` is a string, one of `legal`"))?;
-                let offers_draw = match arguments.get("offer_draw") {
-                    None => false,
-                    Some(value) => value.as_bool().ok_or_else(|| invalid("`offer_draw` is true or false"))?,
-                };
-                self.seat.answer(text.trim(), offers_draw)
+                let Move { text, offer_draw } = read(arguments, MOVE_ARGUMENTS)?;
+                self.seat.answer(text.trim(), offer_draw)?;
             }
-            "resign" => self.seat.resign(),
-            _ => {
-                return Err(invalid(format!(
-                    "unknown tool `{name}`; available: rules, wait_for_turn, move, resign"
-                )));
+            "resign" => {
+                let Nothing {} = read(arguments, NO_ARGUMENTS)?;
+                self.seat.resign()?;
             }
-        };
-        // The agent reads the result of a tool, but rarely an error of the protocol.
-        Ok(match done {
-            Ok(()) => CallToolResult::success(vec![ContentBlock::text("sent; now call `wait_for_turn`")]),
-            Err(why) => CallToolResult::error(vec![ContentBlock::text(why)]),
-        })
+            _ => return Err(ToolError::Unknown(name.to_owned())),
+        }
+        Ok(CallToolResult::success(vec![ContentBlock::text("sent; now call `wait_for_turn`")]))
     }
+}
+
+const NO_ARGUMENTS: &str = "there are no arguments";
+const WAIT_ARGUMENTS: &str = "`timeout_s`, optional, is a whole number of seconds from 0 to 3600";
+const MOVE_ARGUMENTS: &str = "`move` is a string, one of `legal`; `offer_draw`, optional, is true or false";
+
+/// Why a tool did nothing.
+#[derive(Debug, Error)]
+enum ToolError {
+    #[error("unknown tool `{0}`; available: rules, wait_for_turn, move, resign")]
+    Unknown(String),
+    #[error("{error}; {usage}")]
+    Arguments { error: serde_json::Error, usage: &'static str },
+    #[error("`timeout_s` is {0}; {WAIT_ARGUMENTS}")]
+    TooLong(u64),
+    #[error(transparent)]
+    Seat(#[from] SeatError),
+}
+
+/// The arguments of `rules` and `resign`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Nothing {}
+
+/// The arguments of `wait_for_turn`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Wait {
+    #[serde(default = "default_wait")]
+    timeout_s: u64,
+}
+
+fn default_wait() -> u64 {
+    WAIT
+}
+
+/// The arguments of `move`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Move {
+    #[serde(rename = "move")]
+    text: String,
+    #[serde(default)]
+    offer_draw: bool,
+}
+
+fn read<T: DeserializeOwned>(arguments: JsonObject, usage: &'static str) -> Result<T, ToolError> {
+    serde_json::from_value(Value::Object(arguments)).map_err(|error| ToolError::Arguments { error, usage })
 }
 
 impl ServerHandler for SeatServer {
@@ -106,7 +146,15 @@ impl ServerHandler for SeatServer {
         request: CallToolRequestParams,
         _: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        self.call(&request.name, &request.arguments.unwrap_or_default()).await.map(Into::into)
+        let result = match self.call(&request.name, request.arguments.unwrap_or_default()).await {
+            Ok(result) => result,
+            Err(error @ ToolError::Unknown(_)) => {
+                return Err(ErrorData::invalid_params(error.to_string(), None));
+            }
+            // The model reads the result of a tool, but no error of the protocol (MCP 2025-11-25, Tools, Error Handling).
+            Err(error) => CallToolResult::error(vec![ContentBlock::text(error.to_string())]),
+        };
+        Ok(result.into())
     }
 }
 
@@ -146,8 +194,4 @@ fn tools() -> Vec<Tool> {
         ),
         tool("resign", "Resigns the match.", json!({}), json!([])),
     ]
-}
-
-fn invalid(what: impl Into<String>) -> ErrorData {
-    ErrorData::invalid_params(what.into(), None)
 }

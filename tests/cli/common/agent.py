@@ -45,11 +45,12 @@ async def main(plan: str, command: str, *args: str) -> None:
                 print(json.dumps(seen))
                 await call("move", move="1-32")
                 await call("move", move="accept draw")
-                for wrong in [{}, {"move": 7}, {"move": seen["legal"][0], "offer_draw": "yes"}]:
-                    try:
-                        await call("move", **wrong)
-                    except Exception as error:
-                        print(json.dumps({"error": str(error)}))
+                legal = seen["legal"][0]
+                for wrong in [{}, {"move": 7}, {"move": legal, "offer_draw": "yes"}, {"move": legal, "offers_draw": True}]:
+                    await call("move", **wrong)
+                for seconds in [-1, 3601]:
+                    await call("wait_for_turn", timeout_s=seconds)
+                await call("resign", reason="lost")
             await call("move", move=seen["legal"][0])
 
 
