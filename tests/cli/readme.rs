@@ -1,9 +1,10 @@
 //! The claims of the README.
 
-use std::fs;
-use std::process::Command;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::process::{Command, Stdio};
 
-use crate::common::{Folder, ROOT, SEED, referee, sample};
+use crate::common::{Folder, ROOT, SEED, in_rust, referee, sample};
 
 fn readme() -> String {
     fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/README.md")).unwrap()
@@ -15,11 +16,20 @@ fn fences(text: &str, language: &str) -> Vec<String> {
     text.split(&opening).skip(1).filter_map(|rest| Some(rest.split_once("```")?.0.to_owned())).collect()
 }
 
-/// The arguments of the command lines in the README that run the referee.
+/// The command lines of the README that run the referee, without its name: those in blocks, then those in sentences.
+fn command_lines() -> Vec<String> {
+    let text = readme();
+    let blocks = fences(&text, "sh").concat();
+    let in_blocks = blocks
+        .lines()
+        .filter_map(|line| line.strip_prefix("cargo run -- ").or(line.strip_prefix("referee ")));
+    let in_sentences = text.split('`').skip(1).step_by(2).filter_map(|code| code.strip_prefix("referee "));
+    in_blocks.chain(in_sentences).map(str::to_owned).collect()
+}
+
+/// The arguments of the command lines.
 fn commands() -> Vec<Vec<String>> {
-    let shell = fences(&readme(), "sh").concat();
-    let ours = shell.lines().filter_map(|line| line.strip_prefix("referee "));
-    ours.map(|line| shlex::split(line).unwrap()).collect()
+    command_lines().iter().map(|line| shlex::split(line).unwrap()).collect()
 }
 
 #[test]
@@ -70,6 +80,68 @@ fn the_first_command_shows_a_match_and_writes_a_valid_record() {
     let shown = Command::new(env!("CARGO_BIN_EXE_referee")).args(&show).current_dir(folder.path()).output();
     assert!(shown.expect("it starts").status.success(), "{show:?}");
     assert!(fs::read_to_string(folder.path().join("match.html")).unwrap().contains("</html>"));
+}
+
+#[test]
+fn every_command_of_the_readme_works() {
+    let folder = Folder::new();
+    std::os::unix::fs::symlink(format!("{ROOT}/bots"), folder.path("bots")).expect("a link");
+    folder.write("mybot.py", &fences(&readme(), "python")[0]);
+    for (seed, bot) in ["bot", "mybot", "new", "old"].into_iter().enumerate() {
+        let script = format!("#!/bin/sh\nexec '{}' --seed {seed}\n", in_rust("referee-random").display());
+        fs::set_permissions(folder.write(bot, script), Permissions::from_mode(0o700)).expect("its own file");
+    }
+    folder.write("book.pdn", "1. 11-15 *\n\n1. 9-14 *\n\n1. 10-15 *\n");
+    folder.write_secret("workers.token", format!("one={}", "0".repeat(64)));
+    let run = |line: &str| {
+        // The ports may be in use, nothing may listen beyond this machine, and a few matches are enough.
+        let mut line = line.to_owned();
+        for (shown, here) in [
+            ("0.0.0.0:4711", "127.0.0.1:0"),
+            ("127.0.0.1:4700", "127.0.0.1:0"),
+            ("host:4711", "127.0.0.1:1"),
+            ("-n 100 ", "-n 4 "),
+            ("-n 200 ", "-n 6 "),
+        ] {
+            line = line.replace(shown, here);
+        }
+        if line.starts_with("init bot") {
+            line = line.replace(" mybot", " written");
+        }
+        let words = shlex::split(&line).expect("words");
+        // They play until somebody ends them, or wait for somebody else.
+        let waits =
+            line.contains("listen") || ["debug", "human", "serve", "worker"].contains(&words[0].as_str());
+        let mut command = Command::new("timeout");
+        command.args([if waits { "2" } else { "60" }, env!("CARGO_BIN_EXE_referee")]).args(&words);
+        let output = command.current_dir(folder.path("")).stdin(Stdio::null()).output().expect("it runs");
+        let code = output.status.code().expect("a code");
+        let is_right = match words[0].as_str() {
+            "regress" | "sprt" => [0, 3].contains(&code),
+            _ => code == 0 || waits && [124, 130].contains(&code),
+        };
+        let text = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+        assert!(is_right, "{code}: referee {line}\n{text}");
+    };
+    for shard in 1..=4 {
+        run(&format!(
+            "regress checkers --new ./new --base ./old --max-sets 4 --shard {shard}/4 --seed {SEED} --results \
+             {shard}.jsonl"
+        ));
+    }
+    let mut lines = command_lines();
+    // These are names of subcommands, and the client of `mcp` has tests of its own.
+    lines
+        .retain(|line| !(["imagine", "init", "verify"].contains(&line.as_str()) || line.starts_with("mcp ")));
+    for (at, line) in lines.iter().enumerate() {
+        if lines[..at].contains(line) {
+            continue;
+        }
+        run(line);
+        if line.starts_with("play checkers \"python3 bots") {
+            run("export records --pdn -o games.pdn");
+        }
+    }
 }
 
 #[test]
