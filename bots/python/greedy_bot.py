@@ -69,7 +69,9 @@ def exposed(board: str, square: int) -> bool:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, parents=[options()])
     parser.add_argument("--seed", type=int, metavar="N", help="make the choices repeatable")
-    rng = random.Random(parser.parse_args().seed)
+    parser.add_argument("--slots", type=int, default=1, metavar="N", help="the matches that are played at once [1]")
+    args = parser.parse_args()
+    rng = random.Random(args.seed)
 
     def choose(turn: Turn) -> str:
         if turn.start.game != "checkers":
@@ -79,7 +81,10 @@ def main() -> None:
         best = max(values.values())
         return rng.choice([move for move in turn.legal if values[move] == best])
 
-    run(choose, name="greedy", version="0.1.0", wants=["view", "legal"])
+    try:
+        run(choose, name="greedy", version="0.1.0", wants=["view", "legal"], slots=args.slots)
+    except ValueError as error:
+        parser.error(str(error))
 
 
 if __name__ == "__main__":

@@ -10,13 +10,18 @@ from referee_bot import Turn, options, run
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, parents=[options()])
     parser.add_argument("--seed", type=int, metavar="N", help="make the choices repeatable")
-    rng = random.Random(parser.parse_args().seed)
+    parser.add_argument("--slots", type=int, default=1, metavar="N", help="the matches that are played at once [1]")
+    args = parser.parse_args()
+    rng = random.Random(args.seed)
 
     def choose(turn: Turn) -> str:
         return rng.choice(turn.legal)
 
     # It looks at nothing but the legal moves, so it asks for nothing else.
-    run(choose, name="random", version="0.1.0", wants=["legal"])
+    try:
+        run(choose, name="random", version="0.1.0", wants=["legal"], slots=args.slots)
+    except ValueError as error:
+        parser.error(str(error))
 
 
 if __name__ == "__main__":

@@ -95,6 +95,11 @@ macro_rules! sdks {
             }
 
             #[test]
+            fn the_random_bot_plays_several_matches_at_once() {
+                super::play_at_once(&super::$sdk().random);
+            }
+
+            #[test]
             fn the_random_bot_plays_and_passes_check_in_strict() {
                 super::play_in_strict(&super::$sdk().random);
             }
@@ -277,6 +282,19 @@ fn play_every_game(bot: &str) {
             referee(args.into_iter().chain(bots)).with_code(0);
         }
     }
+}
+
+fn play_at_once(bot: &str) {
+    let bots = [1, 2].map(|seed| format!("{bot} --slots 3 --seed {seed}"));
+    let mut child = Command::new("bash");
+    child.args(["-c", &format!("exec {}", bots[0])]).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = child.spawn().expect("it starts");
+    let hello = "{\"type\":\"hello\",\"protocol\":1,\"referee\":\"test\"}\n";
+    child.stdin.take().expect("piped").write_all(hello.as_bytes()).expect("it reads");
+    let output = child.wait_with_output().expect("it ends");
+    let answer: Value = serde_json::from_slice(&output.stdout).expect("its hello");
+    assert_eq!(answer["slots"], 3, "{answer}");
+    referee(["play", "checkers", &bots[0], &bots[1], "-n", "6", "--strict"]).with_code(0);
 }
 
 /// The same bot over TCP, twice: each connection has its own name and token.

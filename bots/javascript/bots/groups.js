@@ -1,5 +1,6 @@
 #!/usr/bin/env node
-// Plays Saxum for large groups, keeping its insurance; in other games a random move. `--seed N` makes it repeatable.
+// Plays Saxum for large groups, keeping its insurance; in other games a random move. `--seed N` makes it repeatable;
+// `--slots N` plays that many matches at once.
 
 import { parseArgs } from "node:util";
 import { options, run } from "../src/index.js";
@@ -10,7 +11,8 @@ const ROW = 25; // seven rows win as 177 points do
 const INSURANCE = 8; // the points that an insurance stone is kept for
 const LOST = 1000;
 
-const { values } = parseArgs({ options: { ...options, seed: { type: "string" } } });
+const own = { seed: { type: "string" }, slots: { type: "string", default: "1" } };
+const { values } = parseArgs({ options: { ...options, ...own } });
 const below = chance(values.seed && Number(values.seed));
 
 /** How many stones are connected with the one at a place, itself included. */
@@ -64,4 +66,9 @@ function choose({ legal, view, seat, start }) {
   return best[below(best.length)];
 }
 
-await run(choose, { name: "groups", version: "0.1.0", wants: ["view", "legal"] });
+await run(choose, {
+  name: "groups",
+  version: "0.1.0",
+  wants: ["view", "legal"],
+  slots: Number(values.slots),
+});

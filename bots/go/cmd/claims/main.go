@@ -71,6 +71,7 @@ func value(view *jeex.View, seat int, move jeex.Move) int {
 func main() {
 	connection := refereebot.Flags(flag.CommandLine)
 	seed := flag.Int64("seed", time.Now().UnixNano(), "make the choices repeatable")
+	slots := flag.Int("slots", 1, "the matches that are played at once")
 	flag.Parse()
 	rng := rand.New(rand.NewSource(*seed))
 	choose := func(turn *refereebot.Turn) refereebot.Reply {
@@ -80,7 +81,7 @@ func main() {
 		}
 		return refereebot.Move{Move: best[rng.Intn(len(best))]}
 	}
-	hello := refereebot.Hello{Name: "claims", Version: "0.1.0", Wants: []string{"view", "legal"}}
+	hello := refereebot.Hello{Name: "claims", Version: "0.1.0", Wants: []string{"view", "legal"}, Slots: *slots}
 	if err := refereebot.Run(refereebot.Func(choose), hello, *connection); err != nil {
 		log.Fatal(err)
 	}

@@ -11,15 +11,19 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         Ok(read) => read,
         Err(error) => return Ok(usage(&error.to_string())),
     };
-    let mut rng = match &own.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        [] => fastrand::Rng::new(),
-        ["--seed", seed] => fastrand::Rng::with_seed(seed.parse()?),
-        _ => return Ok(usage(&format!("not understood: {}", own.join(" ")))),
-    };
+    let (mut rng, mut slots) = (fastrand::Rng::new(), None);
+    for option in own.chunks(2) {
+        match option {
+            [name, seed] if name == "--seed" => rng.seed(seed.parse()?),
+            [name, count] if name == "--slots" => slots = Some(count.parse()?),
+            _ => return Ok(usage(&format!("not understood: {}", option.join(" ")))),
+        }
+    }
     let hello = Hello {
         version: Some(env!("CARGO_PKG_VERSION").to_owned()),
         // The bot needs only the legal moves.
         wants: Some(vec![Want::Legal]),
+        slots,
         ..hello("random")
     };
     connection.play(from_fn(hello, |turn| Answer::legal(rng.usize(..turn.legal().len()))))?;
@@ -28,7 +32,8 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
 
 fn usage(wrong: &str) -> ExitCode {
     eprintln!(
-        "{wrong}\nusage: referee-random [--seed N] [OPTIONS]   (N: the same choices again)\n{}",
+        "{wrong}\nusage: referee-random [--seed N] [--slots N] [OPTIONS]\n  --seed N   make the choices repeatable\n  \
+         --slots N  the matches that are played at once [1]\n{}",
         Connection::OPTIONS
     );
     ExitCode::from(2)

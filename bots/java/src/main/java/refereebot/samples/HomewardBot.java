@@ -13,7 +13,7 @@ import refereebot.games.Keezen;
 
 /**
  * Plays Keezen: the move after which its side's pawns are the farthest on their way home, and those of others are not. In
- * other games it plays at random. {@code --seed N} makes its choices repeatable.
+ * other games it plays at random. {@code --seed N} makes its choices repeatable, {@code --slots N} plays N matches at once.
  */
 public final class HomewardBot {
     private static final int BASE = -30; // to bring a pawn out is worth so many steps
@@ -27,7 +27,8 @@ public final class HomewardBot {
 
     public static void main(String[] args) throws IOException {
         HomewardBot bot = new HomewardBot(RandomBot.random(args));
-        Referee.run(bot::choose, new Hello("homeward").version("0.1.0").wants("view", "legal"), args);
+        Hello hello = new Hello("homeward").version("0.1.0").wants("view", "legal").slots(RandomBot.slots(args));
+        Referee.run(bot::choose, hello, args);
     }
 
     private Reply choose(Turn turn) {
