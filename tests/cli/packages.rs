@@ -61,6 +61,19 @@ fn assert_plays(program: &str, bot: &str, folder: &Folder) {
     assert!(output.contains("run seed"), "{output}");
 }
 
+/// Runs the commands of a package's README, with the programs of this directory before others.
+fn run_readme(page: &str, folder: &Folder, programs: &str) {
+    let text = std::fs::read_to_string(format!("{ROOT}/{page}")).expect("a page");
+    let script: String =
+        text.split("```sh\n").skip(1).filter_map(|rest| rest.split_once("```")).map(|it| it.0).collect();
+    assert!(script.contains("referee init") && script.contains("referee play"), "{script}");
+    let path = format!("{programs}:{}", std::env::var("PATH").expect("a path"));
+    let mut shell = Command::new("sh");
+    shell.args(["-eu", "-c", &script]).env("PATH", path).current_dir(folder.path(""));
+    let output = done(shell.output().expect("it starts"));
+    assert!(output.contains("\nm1: "), "{output}");
+}
+
 /// A bot with the SDK for Python.
 const IN_PYTHON: &str = "from referee_bot import run\nrun(lambda turn: turn.legal[0], name='first')\n";
 
@@ -107,9 +120,7 @@ fn the_wheel_of_the_program_gives_the_command() {
     let folder = Folder::new();
     let bot = installed(&folder, &[package("referee-", ".whl"), package("referee_bot-", ".whl")]);
     assert_plays(&folder.text("env/bin/referee"), &bot, &folder);
-    let written = folder.text("mybot");
-    run(&folder.text("env/bin/referee"), &["init", "bot", "--language", "python", &written], &folder);
-    assert!(Path::new(&written).exists());
+    run_readme("packaging/python/README.md", &folder, &folder.text("env/bin"));
 }
 
 #[test]
@@ -127,6 +138,7 @@ fn npm_packages_give_the_command_and_the_sdk() {
     let bot = format!("node '{}'", folder.write("bot.js", bot));
     let program = folder.text("node_modules/.bin/referee");
     assert_plays(&program, &bot, &folder);
+    run_readme("packaging/npm/referee/README.md", &folder, "/usr/bin");
     let wrong = Command::new(&program).arg("nonsense").output().expect("it starts");
     assert_eq!(wrong.status.code(), Some(2), "{wrong:?}");
     std::fs::remove_dir_all(folder.path(&format!("node_modules/{}", platform()))).expect("the program");

@@ -150,10 +150,7 @@ impl AgentSeat {
         })
     }
 
-    fn change(
-        &self,
-        change: impl FnOnce(&mut SeatState) -> Result<(), SeatError>,
-    ) -> Result<(), SeatError> {
+    fn change(&self, change: impl FnOnce(&mut SeatState) -> Result<(), SeatError>) -> Result<(), SeatError> {
         let mut changed = Ok(());
         self.state.send_modify(|state| changed = change(state));
         changed
