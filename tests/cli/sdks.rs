@@ -289,7 +289,7 @@ fn play_at_once(bot: &str) {
     let mut child = Command::new("bash");
     child.args(["-c", &format!("exec {}", bots[0])]).stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut child = child.spawn().expect("it starts");
-    let hello = "{\"type\":\"hello\",\"protocol\":1,\"referee\":\"test\"}\n";
+    let hello = "{\"type\":\"hello\",\"protocol\":1,\"server\":\"referee/0\",\"auth\":\"none\"}\n";
     child.stdin.take().expect("piped").write_all(hello.as_bytes()).expect("it reads");
     let output = child.wait_with_output().expect("it ends");
     let answer: Value = serde_json::from_slice(&output.stdout).expect("its hello");
