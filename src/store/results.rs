@@ -18,8 +18,9 @@ use crate::store::rows::{
 use crate::tournament::schedule::MatchId;
 use crate::tournament::{Cause, Entrant, Lineup, MatchResult};
 
-/// The schema version: `PRAGMA user_version`. Version 1 had no `details.seal`, version 2 no `details.began_at`.
-const VERSION: i64 = 3;
+/// The schema version: `PRAGMA user_version`. Version 1 had no `details.seal`, version 2 no `details.began_at`,
+/// version 3 no `entrants.missed`.
+const VERSION: i64 = 4;
 
 /// The database of a tournament.
 #[derive(Debug)]
@@ -59,6 +60,8 @@ pub struct TournamentChange {
     pub joins: Option<EntrantRow>,
     /// An entrant that withdraws, and the first round without it.
     pub leaves: Option<(usize, u32)>,
+    /// An entrant that returns after a withdrawal, and [`EntrantRow::missed`].
+    pub returns: Option<(usize, Vec<(u32, u32)>)>,
     /// Entrants with new command lines, and their files.
     pub sources: Vec<(usize, String, BTreeMap<String, String>)>,
 }
@@ -154,7 +157,10 @@ impl Results {
             if version < 2 {
                 transaction.execute_batch("ALTER TABLE details ADD COLUMN seal TEXT")?;
             }
-            transaction.execute_batch("ALTER TABLE details ADD COLUMN began_at TEXT")?;
+            if version < 3 {
+                transaction.execute_batch("ALTER TABLE details ADD COLUMN began_at TEXT")?;
+            }
+            transaction.execute_batch("ALTER TABLE entrants ADD COLUMN missed TEXT NOT NULL DEFAULT '[]'")?;
             transaction.pragma_update(None, "user_version", VERSION)?;
             transaction.commit()
         };
@@ -219,7 +225,7 @@ impl Results {
     /// # Errors
     /// If the name of a new entrant is not unique, or on I/O errors.
     pub fn change(&mut self, changes: &TournamentChange) -> io::Result<()> {
-        let TournamentChange { config, joins, leaves, sources } = changes;
+        let TournamentChange { config, joins, leaves, returns, sources } = changes;
         let change = |db: &mut Connection| {
             let transaction = db.transaction()?;
             if let Some(config) = config {
@@ -229,6 +235,10 @@ impl Results {
             if let Some((entrant, round)) = leaves {
                 let sql = "UPDATE entrants SET leaves = ?2 WHERE id = ?1";
                 transaction.execute(sql, params![*entrant as i64, round])?;
+            }
+            if let Some((entrant, missed)) = returns {
+                let sql = "UPDATE entrants SET leaves = NULL, missed = ?2 WHERE id = ?1";
+                transaction.execute(sql, params![*entrant as i64, json(missed)])?;
             }
             for (entrant, source, files) in sources {
                 let sql = "UPDATE entrants SET source = ?2, files = ?3 WHERE id = ?1";
@@ -306,8 +316,10 @@ impl Results {
     /// # Errors
     /// I/O errors, or if a row is invalid.
     pub fn entrants(&self) -> io::Result<Vec<EntrantRow>> {
-        let sql = "SELECT name, source, files, joins, leaves, interruptions, id FROM entrants ORDER BY id";
-        let mut query = self.db.prepare(sql).map_err(failed)?;
+        let missed = if self.version < 4 { "'[]'" } else { "missed" };
+        let columns = "name, source, files, joins, leaves, interruptions, id";
+        let sql = format!("SELECT {columns}, {missed} FROM entrants ORDER BY id");
+        let mut query = self.db.prepare(&sql).map_err(failed)?;
         let mut rows = query.query([]).map_err(failed)?;
         let mut entrants = Vec::new();
         while let Some(row) = rows.next().map_err(failed)? {
@@ -324,6 +336,7 @@ impl Results {
                     files: BTreeMap::new(),
                     joins: row.get(3)?,
                     leaves: row.get(4)?,
+                    missed: Vec::new(),
                     interruptions: row.get(5)?,
                 };
                 Ok((id, row))
@@ -332,10 +345,14 @@ impl Results {
             if id != number as i64 {
                 return Err(wrong(format!("it is missing, but there is entrant {id}")));
             }
-            let files = row.get_ref(2).map_err(failed)?.as_str();
-            let files = files.map_err(|error| wrong(format!("`files`: {error}")))?;
-            entrant.files =
-                serde_json::from_str(files).map_err(|error| wrong(format!("`files`: {error}")))?;
+            let text = |column: usize, name: &str| -> io::Result<&str> {
+                let text = row.get_ref(column).map_err(failed)?.as_str();
+                text.map_err(|error| wrong(format!("`{name}`: {error}")))
+            };
+            entrant.files = serde_json::from_str(text(2, "files")?)
+                .map_err(|error| wrong(format!("`files`: {error}")))?;
+            entrant.missed = serde_json::from_str(text(7, "missed")?)
+                .map_err(|error| wrong(format!("`missed`: {error}")))?;
             entrants.push(entrant);
         }
         Ok(entrants)

@@ -28,6 +28,8 @@ pub struct EntrantRow {
     pub joins: u32,
     /// The first round in which it is no longer paired.
     pub leaves: Option<u32>,
+    /// The rounds between a withdrawal and a return: the first one missed, and the first one in which it is paired again.
+    pub missed: Vec<(u32, u32)>,
     /// The number of its matches that were cut off.
     pub interruptions: u32,
 }
@@ -150,9 +152,10 @@ pub(super) fn insert_match(db: &Connection, row: &MatchRow) -> rusqlite::Result<
 }
 
 pub(super) fn insert_entrant(db: &Connection, entrant: &EntrantRow) -> rusqlite::Result<()> {
-    let sql = "INSERT INTO entrants SELECT count(*), ?1, ?2, ?3, ?4, ?5, ?6 FROM entrants";
-    let EntrantRow { name, source, files, joins, leaves, interruptions } = entrant;
-    db.execute(sql, params![name, source, json(files), joins, leaves, interruptions]).map(drop)
+    let sql = "INSERT INTO entrants SELECT count(*), ?1, ?2, ?3, ?4, ?5, ?6, ?7 FROM entrants";
+    let EntrantRow { name, source, files, joins, leaves, missed, interruptions } = entrant;
+    let values = params![name, source, json(files), joins, leaves, interruptions, json(missed)];
+    db.execute(sql, values).map(drop)
 }
 
 pub(super) fn count_interruptions(

@@ -19,7 +19,8 @@ CREATE TABLE entrants (
     joins INTEGER NOT NULL,                  -- the first round in which it is paired, 1 from the start; in formats without
                                              -- rounds the number of the change, from 2
     leaves INTEGER,                          -- the first round in which it is no longer paired, or the number of the change
-    interruptions INTEGER NOT NULL DEFAULT 0 -- attempts at its matches that were cut off, aborted or void
+    interruptions INTEGER NOT NULL DEFAULT 0, -- attempts at its matches that were cut off, aborted or void
+    missed TEXT NOT NULL DEFAULT '[]'        -- JSON: rounds between a withdrawal and a return, as [first missed, first paired]
 ) STRICT;
 
 CREATE TABLE matches (

@@ -8,6 +8,9 @@
 //!   points. Points order those eliminated in the same round.
 //! * **Annulled** results, those of an entrant that withdrew too early ([`Withdrawn::Annulled`]), give no points and
 //!   break no ties. Its own row shows what it has played, and comes last.
+//! * **Direct encounter**: over the tied entrants the sum of the mean scores against each other one, if all of them have
+//!   met. If some have not, an entrant that comes first whatever these matches would bring is first, and likewise for
+//!   those behind it; the others stay tied (as the FIDE Handbook, C.07, has it).
 //! * **Buchholz**: over all matches the mean of the opponents' points. **Sonneborn-Berger**: over all matches the mean
 //!   over the opponents of their points times what was scored against them. Points without play count as against an
 //!   opponent with the entrant's own points (as the FIDE Handbook, C.07, has it).
@@ -26,8 +29,23 @@ pub struct Award {
     pub round: u32,
     /// The entrant.
     pub entrant: Entrant,
-    /// The number of matches that count as won.
+    /// Why it did not play.
+    pub reason: Unplayed,
+    /// The number of matches that it did not play.
     pub matches: u32,
+    /// Twice the points for all of them.
+    pub half_points: u32,
+}
+
+/// Why an entrant gets points without play.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unplayed {
+    /// The number of entrants of the round was odd.
+    Bye,
+    /// It requested a bye.
+    Requested,
+    /// Its opponent has withdrawn.
+    Withdrawal,
 }
 
 /// The treatment of the results of a withdrawn entrant.
@@ -70,6 +88,8 @@ pub struct Wdl {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TieBreak {
+    /// The score against the other tied entrants.
+    DirectEncounter,
     /// The opponents' points.
     Buchholz,
     /// The points of beaten opponents.
@@ -95,12 +115,14 @@ pub struct TableRow {
     pub by_fault: Wdl,
     /// Matches in which it made a fault, whether or not that decided them.
     pub faulted: u32,
-    /// Matches that count as won without play.
-    pub awarded: u32,
+    /// Points without play, which [`TableRow::points`] include.
+    pub awarded: f64,
     /// The round of a knockout in which it was eliminated.
     pub out: Option<u32>,
     /// The treatment of its results if it has withdrawn.
     pub withdrawn: Option<Withdrawn>,
+    /// See the module documentation; `None` if it does not order the entrant.
+    pub direct_encounter: Option<f64>,
     /// See the module documentation.
     pub buchholz: f64,
     /// See the module documentation.
@@ -157,27 +179,87 @@ impl Standings {
                 add(&mut rows, &mut cross, &result, times, inactive);
             }
         }
+        let mut unplayed = vec![Cross::default(); entrants];
         for award in awards {
             if let Some(row) = rows.get_mut(award.entrant.index()) {
-                row.awarded += award.matches;
-                row.points += f64::from(award.matches);
+                let points = f64::from(award.half_points) / 2.0;
+                row.awarded += points;
+                row.points += points;
+                unplayed[award.entrant.index()].matches += f64::from(award.matches);
+                unplayed[award.entrant.index()].score += points;
             }
         }
         for index in 0..entrants {
             let against = &cross[index * entrants..][..entrants];
-            let own = f64::from(rows[index].awarded) * rows[index].points;
             let sum = |of: fn(&Cross) -> f64| -> f64 {
+                let own = of(&unplayed[index]) * rows[index].points;
                 own + against.iter().zip(&rows).map(|(cross, other)| of(cross) * other.points).sum::<f64>()
             };
             (rows[index].buchholz, rows[index].sonneborn_berger) =
                 (sum(|cross| cross.matches), sum(|cross| cross.score));
         }
-        rows.sort_by(|a, b| compare(a, b, tie_breaks).then(a.entrant.cmp(&b.entrant)));
-        for at in 0..rows.len() {
-            let is_equal = at > 0 && compare(&rows[at - 1], &rows[at], tie_breaks).is_eq();
-            rows[at].place = if is_equal { rows[at - 1].place } else { at as u32 + 1 };
+        let mut standings = Standings { rows, entrants, cross };
+        standings.rank(tie_breaks);
+        standings
+    }
+
+    /// Orders the rows, which are in the order of entry.
+    fn rank(&mut self, tie_breaks: &[TieBreak]) {
+        let rows = &self.rows;
+        let mut groups = split((0..rows.len()).collect(), |&a, &b| compare(&rows[a], &rows[b]));
+        let mut encounters = vec![None; rows.len()];
+        for tie_break in tie_breaks {
+            let ordered = |group: Vec<usize>| match tie_break {
+                TieBreak::DirectEncounter => self.by_direct_encounter(group, &mut encounters),
+                TieBreak::Buchholz => split(group, |&a, &b| more(rows[a].buchholz, rows[b].buchholz)),
+                TieBreak::SonnebornBerger => {
+                    split(group, |&a, &b| more(rows[a].sonneborn_berger, rows[b].sonneborn_berger))
+                }
+                TieBreak::Wins => split(group, |&a, &b| rows[b].by_play.wins.cmp(&rows[a].by_play.wins)),
+            };
+            groups = groups.into_iter().flat_map(ordered).collect();
         }
-        Standings { rows, entrants, cross }
+        let mut ranked = Vec::with_capacity(rows.len());
+        for group in groups {
+            let place = ranked.len() as u32 + 1;
+            let row = |index: usize| TableRow { place, direct_encounter: encounters[index], ..rows[index] };
+            ranked.extend(group.into_iter().map(row));
+        }
+        self.rows = ranked;
+    }
+
+    /// Splits tied entrants by their matches against each other, and enters the scores that order them.
+    fn by_direct_encounter(&self, tied: Vec<usize>, encounters: &mut [Option<f64>]) -> Vec<Vec<usize>> {
+        // The score of one that loses all missing encounters, and of one that wins them.
+        let scores = |&one: &usize| {
+            let others = tied.iter().filter(|&&other| other != one);
+            let cells = others.map(|other| self.cross[one * self.entrants + other]);
+            cells.fold((0.0, 0.0), |(least, most), cell| match cell.matches > 0.0 {
+                true => (least + cell.score / cell.matches, most + cell.score / cell.matches),
+                false => (least, most + 1.0),
+            })
+        };
+        let scores: Vec<(f64, f64)> = tied.iter().map(scores).collect();
+        let mut left: Vec<usize> = (0..tied.len()).collect();
+        if scores.iter().all(|(least, most)| least == most) {
+            if tied.len() > 1 {
+                tied.iter().zip(&scores).for_each(|(&one, score)| encounters[one] = Some(score.0));
+            }
+            let groups = split(left, |&a, &b| more(scores[a].0, scores[b].0));
+            return groups.into_iter().map(|group| group.into_iter().map(|at| tied[at]).collect()).collect();
+        }
+        let mut groups = Vec::new();
+        let is_first = |at: usize, left: &[usize]| {
+            left.iter().all(|&other| other == at || more(scores[at].0, scores[other].1).is_lt())
+        };
+        while let Some(first) = left.iter().position(|&at| is_first(at, &left)) {
+            let at = left.remove(first);
+            encounters[tied[at]] = Some(scores[at].0);
+            groups.push(vec![tied[at]]);
+        }
+        groups.push(left.into_iter().map(|at| tied[at]).collect());
+        groups.retain(|group| !group.is_empty());
+        groups
     }
 
     /// The results of `one` against `other`.
@@ -187,20 +269,22 @@ impl Standings {
     }
 }
 
-/// The order of two rows, the better first. Sums of thirds may differ in their last bits.
-fn compare(a: &TableRow, b: &TableRow, tie_breaks: &[TieBreak]) -> Ordering {
-    let more = |a: f64, b: f64| if (a - b).abs() < 1e-6 { Ordering::Equal } else { b.total_cmp(&a) };
+/// The order of two numbers, the greater first. Sums of thirds may differ in their last bits.
+fn more(a: f64, b: f64) -> Ordering {
+    if (a - b).abs() < 1e-6 { Ordering::Equal } else { b.total_cmp(&a) }
+}
+
+/// Splits rows into groups of equal ones, the first in order first; the order in a group stays.
+fn split(mut group: Vec<usize>, order: impl Fn(&usize, &usize) -> Ordering) -> Vec<Vec<usize>> {
+    group.sort_by(&order);
+    group.chunk_by(|a, b| order(a, b).is_eq()).map(<[usize]>::to_vec).collect()
+}
+
+/// The order of two rows before tie-breaks, the better first.
+fn compare(a: &TableRow, b: &TableRow) -> Ordering {
     let stays = |row: &TableRow| row.out.unwrap_or(u32::MAX);
     let is_annulled = |row: &TableRow| row.withdrawn == Some(Withdrawn::Annulled);
-    let order =
-        is_annulled(a).cmp(&is_annulled(b)).then(stays(b).cmp(&stays(a))).then(more(a.points, b.points));
-    tie_breaks.iter().fold(order, |order, tie_break| {
-        order.then_with(|| match tie_break {
-            TieBreak::Buchholz => more(a.buchholz, b.buchholz),
-            TieBreak::SonnebornBerger => more(a.sonneborn_berger, b.sonneborn_berger),
-            TieBreak::Wins => b.by_play.wins.cmp(&a.by_play.wins),
-        })
-    })
+    is_annulled(a).cmp(&is_annulled(b)).then(stays(b).cmp(&stays(a))).then(more(a.points, b.points))
 }
 
 /// Distinct results except for their sets, in the order of their first occurrence, with their counts. Of a million
@@ -302,6 +386,46 @@ mod tests {
         assert_eq!(standings.between(Entrant(2), Entrant(0)), Cross { matches: 1.0, score: 1.0 });
     }
 
+    /// The entrants from first to last, with their places and direct encounters.
+    fn by_direct_encounter(entrants: usize, results: &[MatchResult]) -> Vec<(u16, u32, Option<f64>)> {
+        let standings = Standings::of(entrants, results, &[], &[TieBreak::DirectEncounter]);
+        standings.rows.iter().map(|row| (row.entrant.0, row.place, row.direct_encounter)).collect()
+    }
+
+    fn places(order: &[(u16, u32, Option<f64>)]) -> Vec<u32> {
+        order.iter().map(|&(_, place, _)| place).collect()
+    }
+
+    #[test]
+    fn the_match_between_two_tied_entrants_orders_them() {
+        let results = [two(0, 1, [2, 1]), two(0, 2, WIN), two(1, 2, [2, 1])];
+        // Each has beaten one: all three stay tied.
+        assert_eq!(places(&by_direct_encounter(3, &results)), [1, 1, 1]);
+        let results = [two(0, 1, [2, 1]), two(0, 2, WIN), two(0, 3, WIN), two(1, 2, WIN), two(1, 3, [2, 1])];
+        let order = by_direct_encounter(4, &results);
+        assert_eq!(order[..2], [(1, 1, Some(1.0)), (0, 2, Some(0.0))]);
+    }
+
+    #[test]
+    fn a_direct_encounter_that_was_not_played_counts_only_if_it_changes_nothing() {
+        // All of 0, 1 and 2 have two points. 0 has beaten both others, which have not met.
+        let results = [
+            two(0, 1, WIN),
+            two(0, 2, WIN),
+            two(0, 3, [2, 1]),
+            two(1, 4, WIN),
+            two(1, 5, WIN),
+            two(2, 4, WIN),
+            two(2, 5, WIN),
+        ];
+        let order = by_direct_encounter(6, &results);
+        assert_eq!(order[..3], [(0, 1, Some(2.0)), (1, 2, None), (2, 2, None)]);
+        // Without the match of 0 and 2, 0 is not certain to be first.
+        let results =
+            [two(0, 1, WIN), two(0, 4, WIN), two(1, 4, WIN), two(1, 5, WIN), two(2, 4, WIN), two(2, 5, WIN)];
+        assert_eq!(places(&by_direct_encounter(6, &results)[..3]), [1, 1, 1]);
+    }
+
     #[test]
     fn a_win_by_an_opponents_fault_is_listed_separately() {
         let fault = MatchResult {
@@ -319,10 +443,11 @@ mod tests {
 
     #[test]
     fn a_bye_counts_as_a_win_against_an_equal() {
-        let awards = [Award { round: 1, entrant: Entrant(2), matches: 1 }];
+        let reason = Unplayed::Bye;
+        let awards = [Award { round: 1, entrant: Entrant(2), reason, matches: 1, half_points: 2 }];
         let standings = Standings::of(3, &[two(0, 1, WIN), two(0, 2, DRAW)], &awards, &[TieBreak::Buchholz]);
         let row = standings.rows.iter().find(|row| row.entrant == Entrant(2)).unwrap();
-        assert_eq!((row.points, row.matches, row.awarded, row.buchholz), (1.5, 1, 1, 3.0));
+        assert_eq!((row.points, row.matches, row.awarded, row.buchholz), (1.5, 1, 1.0, 3.0));
     }
 
     #[test]

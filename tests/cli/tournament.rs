@@ -472,7 +472,7 @@ fn standings_mark_withdrawn_entrants_and_verify_agrees() {
         ["bot0", "bot1", "bot2"].map(|name| of(name)["withdrawn"].clone()),
         ["counted".into(), "annulled".into(), Value::Null]
     );
-    assert_eq!(["one", "four"].map(|name| of(name)["awarded"].as_u64().unwrap()), [2, 0]);
+    assert_eq!(["one", "four"].map(|name| of(name)["awarded"].as_f64().unwrap()), [2.0, 0.0]);
     assert_eq!((&rows[7]["name"], &rows[7]["points"]), (&"bot1".into(), &0.0.into()));
     let points: f64 = rows.iter().map(|row| row["points"].as_f64().unwrap()).sum();
     assert_eq!(points, 12.0, "6 matches without bot1, 6 awarded ones");

@@ -1,4 +1,4 @@
-//! `referee tournament add`, `withdraw` and `change`, on stopped tournaments and on those in progress.
+//! `referee tournament add`, `withdraw`, `return` and `change`, on stopped tournaments and on those in progress.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -9,9 +9,10 @@ use serde_json::{Value, json};
 
 /// Writes the file of a short tournament: `head`, and an entrant for each name with its additional key.
 fn cup(folder: &Folder, head: &str, entrants: &[(&str, String)]) -> String {
-    let mut text = format!(
-        "game = 'checkers'\nseed = '{SEED}'\noptions = {{ turn_limit = 12 }}\n{head}\n\n[format]\nkind = 'round_robin'\n"
-    );
+    let mut text = format!("game = 'checkers'\nseed = '{SEED}'\noptions = {{ turn_limit = 12 }}\n{head}\n");
+    if !head.contains("[format]") {
+        text += "\n[format]\nkind = 'round_robin'\n";
+    }
     for (name, key) in entrants {
         text += &format!("[[entrants]]\nname = '{name}'\n{key}\n");
     }
@@ -132,5 +133,66 @@ fn a_running_tournament_accepts_changes_and_keeps_connections() {
         let count = |kind: &str| received.iter().filter(|message| message["type"] == kind).count();
         assert!(count("end") >= 6 && count("bye") == 1, "{}", count("end"));
     }
+    referee(["tournament", "verify", &dir]).done();
+}
+
+/// Removes the matches from this number on, as if they had not been played.
+fn cut_back(folder: &Folder, first: u32) {
+    let db = rusqlite::Connection::open(folder.path("cup/results.sqlite")).expect("a database");
+    let rest = format!("WHERE number >= {first}");
+    db.execute_batch(&format!("DELETE FROM matches {rest}; DELETE FROM details {rest}"))
+        .expect("it can be changed");
+    for number in first.. {
+        let record = folder.path(&format!("cup/records/m{number}.jsonl"));
+        if std::fs::remove_file(record).is_err() {
+            return;
+        }
+    }
+}
+
+#[test]
+fn an_entrant_of_a_swiss_tournament_requests_byes_and_returns() {
+    let folder = Folder::new();
+    let keys = ["", "", "", "\nabsent = [2]"];
+    let mut bots: Vec<(&str, String)> = Vec::new();
+    for (name, key) in ["one", "two", "three", "four"].into_iter().zip(keys) {
+        bots.push((name, command(&folder.plain_bot(name)) + key));
+    }
+    let format = "[format]\nkind = 'swiss'\nrounds = 4\nbye = 0.5";
+    let (config, dir) = (cup(&folder, format, &bots), folder.text("cup"));
+    let wrong = cup(&folder, &format.replace("0.5", "0.7"), &bots);
+    referee(["tournament", "check", &wrong, "--no-start"])
+        .with_code(2)
+        .says(&["a bye of 0.7 points; expected 1, 0.5 or 0"]);
+    let config = {
+        cup(&folder, format, &bots);
+        config
+    };
+    let ended = referee(["tournament", "run", &config, "--dir", &dir, "--json"]).done();
+    assert_eq!(ended.all("match").len(), 4 + 2 + 4 + 4, "three are left in the second round");
+    let report = referee(["tournament", "report", &dir, "--format", "json"]).done().stdout;
+    let report: Value = serde_json::from_str(&report).expect("JSON");
+    let pairs = report["rounds"][1]["pairs"].as_array().expect("a list");
+    let byes: Vec<&Value> = pairs.iter().filter(|pair| pair["is_bye"] == true).collect();
+    assert_eq!(byes.len(), 2, "{pairs:?}");
+    assert!(byes.iter().all(|bye| bye["points"] == json!([1.0, 0.0])), "{byes:?}");
+    assert!(byes.iter().any(|bye| bye["entrants"] == json!(["four", null])), "{byes:?}");
+
+    referee(["tournament", "return", &dir, "four"]).with_code(2).says(&["`four` has not withdrawn"]);
+    referee(["tournament", "withdraw", &dir, "four"]).done();
+    referee(["tournament", "return", &dir, "four"])
+        .with_code(2)
+        .says(&["no entrant can return any more: round 4, the last one, is paired"]);
+    cut_back(&folder, 7);
+    let said = referee(["tournament", "return", &dir, "four"]).done().stdout;
+    assert_eq!(said, "four returns before it has missed a round\n");
+    referee(["tournament", "change", &dir, "--absent", "one=3"])
+        .with_code(2)
+        .says(&["--absent: round 3 is paired already; the next one is 4"]);
+    let said = referee(["tournament", "change", &dir, "--absent", "one=4"]).done().stdout;
+    assert_eq!(said, "one: byes on request in the rounds 4\n");
+    let ended = referee(["tournament", "resume", &dir, "--json"]).done();
+    assert_eq!(ended.all("match").len(), 4 + 2);
+    assert_eq!(entrants(&dir).len(), 4);
     referee(["tournament", "verify", &dir]).done();
 }

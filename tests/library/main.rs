@@ -2,6 +2,7 @@
 //! strength tests, and the JSON Schemas of the games.
 
 mod architecture;
+mod byes;
 mod elo;
 mod estimates;
 #[cfg(feature = "fuzzing")]

@@ -134,55 +134,96 @@ fn rotating_partners_form_a_whist_tournament_if_one_exists() {
     }
 }
 
-/// The minimum cost of a round of a Swiss tournament over all pairings: rematches, then seat surpluses beyond one.
+/// Of a round of a Swiss tournament: rematches, pairs in which both must have the same seat, the score group of the bye
+/// from the lowest one, and the squares of the distances between score groups.
+type RoundCost = (u32, u32, u32, u32);
+
+const IMPOSSIBLE: RoundCost = (u32::MAX, 0, 0, 0);
+
+fn total(a: RoundCost, b: RoundCost) -> RoundCost {
+    (a.0 + b.0, a.1 + b.1, a.2 + b.2, a.3 + b.3)
+}
+
+/// The minimum cost over all pairings.
 fn least_cost(
     players: &[Player],
     left: u32,
     bye_among: Option<u32>,
-    memo: &mut BTreeMap<(u32, bool), (u32, u32)>,
-) -> (u32, u32) {
+    memo: &mut BTreeMap<(u32, bool), RoundCost>,
+) -> RoundCost {
     if left == 0 {
-        return (0, 0);
+        return if bye_among.is_some() { IMPOSSIBLE } else { (0, 0, 0, 0) };
     }
     if let Some(&known) = memo.get(&(left, bye_among.is_some())) {
         return known;
     }
     let first = left.trailing_zeros() as usize;
     let rest = left & !(1 << first);
-    let mut best = (u32::MAX, u32::MAX);
+    let mut best = IMPOSSIBLE;
+    let mut consider = |without: RoundCost, added: RoundCost| {
+        if without != IMPOSSIBLE {
+            best = best.min(total(without, added));
+        }
+    };
     if let Some(byes) = bye_among
         && players[first].byes == byes
     {
-        best = least_cost(players, rest, None, memo);
+        consider(least_cost(players, rest, None, memo), bye_cost(players, first));
     }
     for other in (0..players.len()).filter(|other| rest & (1 << other) != 0) {
-        let (met, surplus) = least_cost(players, rest & !(1 << other), bye_among, memo);
-        if met < u32::MAX {
-            let (a, b) = (&players[first], &players[other]);
-            let again = a.met.iter().filter(|&&met| met == other).count() as u32;
-            best = best.min((met + again, surplus + beyond(a.surplus, b.surplus)));
-        }
+        let without = least_cost(players, rest & !(1 << other), bye_among, memo);
+        consider(without, pair_cost(players, first, other));
     }
     memo.insert((left, bye_among.is_some()), best);
     best
 }
 
-/// The necessary excess of surpluses over one after these two have met.
-fn beyond(a: i32, b: i32) -> u32 {
-    (a.min(b) + 1).unsigned_abs().saturating_sub(1) + (a.max(b) - 1).unsigned_abs().saturating_sub(1)
+/// The number of different scores below a player's.
+fn scores_below(players: &[Player], player: usize) -> u32 {
+    let below = players.iter().map(|other| other.points).filter(|&points| points < players[player].points);
+    below.collect::<BTreeSet<u32>>().len() as u32
+}
+
+fn bye_cost(players: &[Player], player: usize) -> RoundCost {
+    (0, 0, scores_below(players, player), 0)
+}
+
+fn pair_cost(players: &[Player], one: usize, other: usize) -> RoundCost {
+    let (a, b) = (&players[one], &players[other]);
+    let rematches = a.met.iter().filter(|&&met| met == other).count() as u32;
+    let is_clash = a.needs_seat().is_some() && a.needs_seat() == b.needs_seat();
+    let distance = scores_below(players, one).abs_diff(scores_below(players, other));
+    (rematches, u32::from(is_clash), 0, distance * distance)
 }
 
 #[derive(Clone, Default)]
 struct Player {
     byes: u32,
     met: Vec<usize>,
-    surplus: i32,
+    /// Its seats in the rounds so far, 0 or 1.
+    seats: Vec<usize>,
+    /// In half points.
+    points: u32,
+}
+
+impl Player {
+    /// The seat that it must have.
+    fn needs_seat(&self) -> Option<usize> {
+        let had = |seat: usize| self.seats.iter().filter(|&&other| other == seat).count();
+        match (had(0), had(1)) {
+            (first, second) if first > second + 1 => Some(1),
+            (first, second) if second > first + 1 => Some(0),
+            _ => match self.seats[..] {
+                [.., before, last] if before == last => Some(1 - last),
+                _ => None,
+            },
+        }
+    }
 }
 
 #[test]
-fn swiss_rounds_minimise_rematches_and_surpluses_and_share_byes() {
-    let mut rematches = 0;
-    let unavoidable = std::cell::Cell::new(0);
+fn swiss_rounds_keep_the_rules_of_c_04_in_their_order() {
+    let (unavoidable, leaders) = (std::cell::Cell::new(0), std::cell::Cell::new(0));
     check(300, (2usize..12, 1u32..14, any::<u64>(), any::<bool>()), |(entrants, rounds, seed, mirrored)| {
         let deals = if mirrored { Deals::Mirrored } else { Deals::Single };
         let mut schedule = scheduled(plan(Format::Swiss { rounds, sets: 1 }, TWO, deals, entrants, 0));
@@ -196,33 +237,69 @@ fn swiss_rounds_minimise_rematches_and_surpluses_and_share_byes() {
             let fewest = players.iter().map(|player| player.byes).min();
             let mut memo = BTreeMap::new();
             let least = least_cost(&players, (1 << entrants) - 1, fewest.filter(|_| odd), &mut memo);
+            let before = players.clone();
             let mut there = vec![false; entrants];
-            let mut cost = (0, 0);
+            let mut cost = (0, 0, 0, 0);
             for lineup in sets {
-                let [a, b] = [lineup.seats()[0].index(), lineup.seats()[1].index()];
-                there[a] = true;
-                there[b] = true;
-                cost.0 += players[a].met.iter().filter(|&&met| met == b).count() as u32;
-                cost.1 += beyond(players[a].surplus, players[b].surplus);
-                players[a].met.push(b);
-                players[b].met.push(a);
-                if !mirrored {
-                    players[a].surplus += 1;
-                    players[b].surplus -= 1;
+                let pair = [0, 1].map(|seat| lineup.seats()[seat].index());
+                cost = total(cost, pair_cost(&before, pair[0], pair[1]));
+                for seat in [0, 1] {
+                    there[pair[seat]] = true;
+                    players[pair[seat]].met.push(pair[1 - seat]);
+                    players[pair[seat]].seats.extend(Some(seat).filter(|_| !mirrored));
                 }
+            }
+            for result in
+                schedule.results().filter(|result| schedule.sets()[result.set as usize - 1].round == round)
+            {
+                for &entrant in result.lineup.seats() {
+                    players[entrant.index()].points += (2.0 * result.score(entrant).unwrap()) as u32;
+                }
+            }
+            for one in (0..entrants).filter(|&one| !there[one]) {
+                cost = total(cost, bye_cost(&before, one));
+                players[one].byes += 1;
+                players[one].points += 2 * schedule.legs();
+                let is_leader = before.iter().all(|other| other.points <= before[one].points);
+                leaders.set(leaders.get() + u32::from(is_leader && scores_below(&before, one) > 0));
             }
             prop_assert_eq!(cost, least, "round {}", round);
             unavoidable.set(unavoidable.get() + cost.0);
-            for (player, _) in players.iter_mut().zip(&there).filter(|(_, there)| !**there) {
-                player.byes += 1;
-            }
             let byes = players.iter().map(|player| player.byes);
             prop_assert!(byes.clone().max() <= byes.min().map(|least| least + 1));
         }
         Ok(())
     });
-    rematches += unavoidable.get();
-    assert!(rematches > 0, "the cases also had rounds in which rematches were unavoidable");
+    assert!(unavoidable.get() > 0, "the cases also had rounds in which rematches were unavoidable");
+    assert!(leaders.get() > 0, "the cases also had byes of leaders, to avoid second byes and rematches");
+}
+
+#[test]
+fn a_leader_gets_no_bye_while_others_can() {
+    let (mut of_leaders, mut all) = (0, 0);
+    for seed in 0..200 {
+        let format = Format::Swiss { rounds: 3, sets: 1 };
+        let mut schedule = scheduled(plan(format, TWO, Deals::Single, 5, 0));
+        play(&mut schedule, |due| drawn(seed, due));
+        for round in 2..=3 {
+            let mut points = [0.0; 5];
+            for result in schedule.results() {
+                if schedule.sets()[result.set as usize - 1].round < round {
+                    for &entrant in result.lineup.seats() {
+                        points[entrant.index()] += result.score(entrant).unwrap();
+                    }
+                }
+            }
+            let awards = schedule.awards();
+            for award in awards.iter().filter(|award| award.round < round) {
+                points[award.entrant.index()] += 1.0;
+            }
+            let bye = awards.iter().find(|award| award.round == round).unwrap().entrant;
+            of_leaders += u32::from(points.iter().all(|&other| other <= points[bye.index()]));
+            all += 1;
+        }
+    }
+    assert_eq!((of_leaders, all), (0, 400));
 }
 
 #[test]

@@ -339,7 +339,7 @@ fn later_entrants_do_not_affect_an_earlier_withdrawal() {
     let mut plan = schedule.plan().clone();
     for _ in 0..4 {
         let joins = Schedule::new(plan.clone()).unwrap().next_round();
-        plan.entrants.push(Participation { joins, leaves: None });
+        plan.entrants.push(Participation { joins, ..Participation::default() });
     }
     let (schedule, _) = Schedule::resume(plan, numbered(&schedule), []).unwrap();
     assert_eq!(schedule.withdrawn()[0], Some(Withdrawn::Counted));
@@ -358,7 +358,7 @@ fn a_late_swiss_entrant_is_paired_from_the_next_round_on() {
         stored.push((due.id.number, result));
     }
     let mut plan = schedule.plan().clone();
-    plan.entrants.push(Participation { joins: schedule.next_round(), leaves: None });
+    plan.entrants.push(Participation { joins: schedule.next_round(), ..Participation::default() });
     let (mut schedule, _) = Schedule::resume(plan, stored, []).unwrap();
     play(&mut schedule, |_| vec![1, 2]);
     let rounds: BTreeSet<u32> =

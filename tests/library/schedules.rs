@@ -22,7 +22,7 @@ pub(crate) fn check<S: Strategy>(
 
 pub(crate) fn plan(format: Format, seating: Seating, deals: Deals, field: usize, late: usize) -> Plan {
     let mut plan = Plan::new(format, seating, deals, field);
-    plan.entrants.extend((0..late).map(|_| Participation { joins: 2, leaves: None }));
+    plan.entrants.extend((0..late).map(|_| Participation { joins: 2, ..Participation::default() }));
     plan
 }
 

@@ -1,5 +1,6 @@
 //! Changes to a tournament in progress: entrants that join or withdraw, and settings.
 
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -59,6 +60,21 @@ pub(super) struct WithdrawArgs {
     name: String,
 }
 
+/// Bring back an entrant that has withdrawn, even while the tournament is in progress
+///
+/// In a Swiss tournament it is paired from the next round on; the rounds that it missed give no points. In a round robin and
+/// the other formats without rounds, all its missing matches are played, and annulled results count again. Nothing
+/// returns to a knockout.
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "Examples:
+  referee tournament return cup old")]
+pub(super) struct ReturnArgs {
+    /// The tournament's directory
+    dir: PathBuf,
+    /// Its label
+    name: String,
+}
+
 /// Change the settings of future matches, even while the tournament is in progress
 ///
 /// Results stand. The record of each match contains the clock that it was played with.
@@ -66,7 +82,8 @@ pub(super) struct WithdrawArgs {
 #[command(after_help = "Examples:
   referee tournament change cup --jobs 4
   referee tournament change cup --clock delay=1s,bank=30s
-  referee tournament change cup --command 'alice=python3 alice2.py'")]
+  referee tournament change cup --command 'alice=python3 alice2.py'
+  referee tournament change cup --absent alice=3,4")]
 pub(super) struct ChangeArgs {
     /// The tournament's directory
     dir: PathBuf,
@@ -87,6 +104,10 @@ struct NewSettings {
     /// The command line of a bot, run in the current directory; may be repeated. NAME is its entrant, or the bot of a team
     #[arg(long, value_name = "NAME=COMMAND")]
     command: Vec<String>,
+    /// The rounds of a Swiss tournament, of those that are not paired yet, in which an entrant takes a bye; may be
+    /// repeated. `NAME=` for none
+    #[arg(long, value_name = "NAME=ROUNDS")]
+    absent: Vec<String>,
 }
 
 pub(super) fn add(args: AddArgs, catalog: &Catalog) -> Result<Exit, Failure> {
@@ -109,8 +130,20 @@ pub(super) fn withdraw(args: WithdrawArgs, catalog: &Catalog) -> Result<Exit, Fa
     change(&args.dir, catalog, &RequestedChange::Withdraw { name: args.name })
 }
 
+pub(super) fn return_(args: ReturnArgs, catalog: &Catalog) -> Result<Exit, Failure> {
+    change(&args.dir, catalog, &RequestedChange::Return { name: args.name })
+}
+
+/// Parses NAME=3,4.
+fn absent_rounds(text: &str) -> Result<(String, BTreeSet<u32>), Failure> {
+    let wrong = || Failure::usage(format!("--absent: `{text}` is not NAME=ROUNDS, e.g. alice=3,4"));
+    let (name, rounds) = text.split_once('=').ok_or_else(wrong)?;
+    let rounds = rounds.split(',').filter(|round| !round.is_empty()).map(str::parse);
+    Ok((name.to_owned(), rounds.collect::<Result<_, _>>().map_err(|_| wrong())?))
+}
+
 pub(super) fn set(args: ChangeArgs, catalog: &Catalog) -> Result<Exit, Failure> {
-    let NewSettings { jobs, clock, command } = args.settings;
+    let NewSettings { jobs, clock, command, absent } = args.settings;
     let named = command.iter().map(|text| {
         let (name, command) = text
             .split_once('=')
@@ -118,8 +151,9 @@ pub(super) fn set(args: ChangeArgs, catalog: &Catalog) -> Result<Exit, Failure> 
         Ok((name.to_owned(), command.to_owned()))
     });
     let commands = named.collect::<Result<_, Failure>>()?;
+    let absent = absent.iter().map(|text| absent_rounds(text)).collect::<Result<_, Failure>>()?;
     let directory = here(&args.dir)?;
-    change(&args.dir, catalog, &RequestedChange::Set { jobs, clock, commands, directory })
+    change(&args.dir, catalog, &RequestedChange::Set { jobs, clock, commands, directory, absent })
 }
 
 /// The current directory, relative to that of the tournament.

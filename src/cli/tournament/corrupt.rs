@@ -142,7 +142,7 @@ const VALUES: [&str; 30] = [
 
 const TABLES: [(&str, &[&str]); 4] = [
     ("tournament", &["key", "value"]),
-    ("entrants", &["id", "name", "source", "files", "joins", "leaves", "interruptions"]),
+    ("entrants", &["id", "name", "source", "files", "joins", "leaves", "interruptions", "missed"]),
     (
         "matches",
         &["number", "attempt", "\"set\"", "lineup", "ranks", "faulted", "forfeited", "ended_by", "reason"],

@@ -28,6 +28,7 @@ pub(super) fn row(name: &str, bots: &[BotSpec], joins: u32) -> EntrantRow {
         files: fingerprints(bots),
         joins,
         leaves: None,
+        missed: Vec::new(),
         interruptions: 0,
     }
 }

@@ -54,6 +54,7 @@ enum Command {
     Add(change::AddArgs),
     Change(change::ChangeArgs),
     Withdraw(change::WithdrawArgs),
+    Return(change::ReturnArgs),
 }
 
 /// Reads a tournament file. What can be read is written as a file that means the same.
@@ -83,5 +84,6 @@ pub(super) fn run(args: Args, catalog: &Catalog) -> Result<Exit, Failure> {
         Command::Add(args) => change::add(args, catalog),
         Command::Change(args) => change::set(args, catalog),
         Command::Withdraw(args) => change::withdraw(args, catalog),
+        Command::Return(args) => change::return_(args, catalog),
     }
 }

@@ -83,7 +83,13 @@ pub(super) fn read_with(
             configured.join(", ")
         )));
     }
-    let entries = entrants.iter().map(|row| Participation { joins: row.joins, leaves: row.leaves }).collect();
+    let entry = |row: &EntrantRow| Participation {
+        joins: row.joins,
+        leaves: row.leaves,
+        missed: row.missed.iter().map(|&(first, end)| first..end).collect(),
+        ..Participation::default()
+    };
+    let entries = entrants.iter().map(entry).collect();
     let plan = config.plan(catalog, Some(entries))?;
     if plan.seating != about.seating {
         return Err(wrong("the seats are not those of the configuration".to_owned()));

@@ -1,6 +1,6 @@
 //! What a change does to a tournament.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
@@ -13,6 +13,7 @@ use crate::cli::screen::complain;
 use crate::cli::tournament::config::{Config, EntrantConfig, ListenConfig};
 use crate::cli::tournament::entrant_row::{fingerprints, row, sources};
 use crate::cli::tournament::reading::{Reading, read};
+use crate::core::counted;
 use crate::store::{Results, TournamentChange};
 use crate::tournament::Entrant;
 use crate::tournament::schedule::{Format, Participation, Schedule};
@@ -31,12 +32,18 @@ pub(super) enum RequestedChange {
     Withdraw {
         name: String,
     },
+    Return {
+        name: String,
+    },
     Set {
         jobs: Option<u32>,
         clock: Option<String>,
         /// By bot.
         commands: BTreeMap<String, String>,
         directory: PathBuf,
+        /// By entrant: the future rounds of a Swiss tournament in which it takes a bye.
+        #[serde(default)]
+        absent: BTreeMap<String, BTreeSet<u32>>,
     },
 }
 
@@ -68,8 +75,9 @@ pub(super) fn decide(reading: &Reading, change: &RequestedChange) -> Result<Deci
             decide_to_add(reading, entrant, *listen, token_file)
         }
         RequestedChange::Withdraw { name } => decide_to_withdraw(reading, name),
-        RequestedChange::Set { jobs, clock, commands, directory } => {
-            decide_to_set(reading, (*jobs, clock.as_deref()), commands, directory)
+        RequestedChange::Return { name } => decide_to_return(reading, name),
+        RequestedChange::Set { jobs, clock, commands, directory, absent } => {
+            decide_to_set(reading, (*jobs, clock.as_deref()), (commands, directory), absent)
         }
     }
 }
@@ -111,7 +119,7 @@ fn decide_to_add(
         )));
     }
     let mut entries = schedule.plan().entrants.clone();
-    entries.push(Participation { joins, leaves: None });
+    entries.push(Participation { joins, ..Participation::default() });
     let own = Entrant(reading.entrants.len() as u16);
     let plan = config.plan(&reading.catalog, Some(entries))?;
     let prepared = config.prepare(&reading.catalog, reading.seed()?, &plan)?;
@@ -142,7 +150,10 @@ fn check_new(reading: &Reading, entrant: &EntrantConfig) -> Result<(), Failure> 
     };
     let name = entrant.name.as_ref().unwrap_or(&label);
     let Some(row) = reading.entrants.iter().find(|row| row.name == *name) else { return Ok(()) };
-    let left = if row.leaves.is_some() { "has withdrawn" } else { "is an entrant already" };
+    let left = match row.leaves {
+        Some(_) => "has withdrawn and can `return`",
+        None => "is an entrant already",
+    };
     Err(Failure::usage(format!("`{name}` {left}: `{}`; --name adds another entrant", row.source)))
 }
 
@@ -187,11 +198,66 @@ fn decide_to_withdraw(reading: &Reading, name: &str) -> Result<Decided, Failure>
     Ok(Decided { changes, said: format!("{name} has withdrawn: {what}") })
 }
 
+fn decide_to_return(reading: &Reading, name: &str) -> Result<Decided, Failure> {
+    let index = find(reading, name)?;
+    if reading.entrants[index].leaves.is_none() {
+        return Err(Failure::usage(format!("`{name}` has not withdrawn")));
+    }
+    let own = Entrant(index as u16);
+    let schedule = reading.schedule.with_returned(own).map_err(Failure::usage)?;
+    let plan = schedule.plan();
+    let prepared = reading.config.prepare(&reading.catalog, reading.seed()?, plan)?;
+    let bots = prepared.bots_of(index);
+    let missed = plan.entrants[index].missed.iter().map(|missed| (missed.start, missed.end)).collect();
+    let said = if plan.format.is_known() {
+        let matches = schedule.due().filter(|due| due.lineup.has(own)).count();
+        format!(
+            "{name} returns: {}, and its results count",
+            counted(matches, "match to play", "matches to play")
+        )
+    } else {
+        match plan.entrants[index].missed.last().filter(|missed| missed.end == schedule.next_round()) {
+            Some(missed) => format!("{name} returns in round {}", missed.end),
+            None => format!("{name} returns before it has missed a round"),
+        }
+    };
+    let changes = TournamentChange {
+        returns: Some((index, missed)),
+        sources: vec![(index, sources(bots), fingerprints(bots))],
+        ..TournamentChange::default()
+    };
+    Ok(Decided { changes, said })
+}
+
+/// Sets the rounds that are not paired yet in which an entrant takes a bye.
+fn set_absent(
+    reading: &Reading,
+    config: &mut Config,
+    name: &str,
+    rounds: &BTreeSet<u32>,
+) -> Result<String, Failure> {
+    let index = find(reading, name)?;
+    let next = reading.schedule.next_round();
+    if let Some(paired) = rounds.first().filter(|&&round| round < next) {
+        return Err(Failure::usage(format!(
+            "--absent: round {paired} is paired already; the next one is {next}"
+        )));
+    }
+    let absent = &mut config.entrants[index].absent;
+    absent.retain(|&round| round < next);
+    absent.extend(rounds);
+    let listed: Vec<String> = rounds.iter().map(u32::to_string).collect();
+    Ok(match listed.len() {
+        0 => format!("{name}: no byes on request from round {next} on"),
+        _ => format!("{name}: byes on request in the rounds {}", listed.join(", ")),
+    })
+}
+
 fn decide_to_set(
     reading: &Reading,
     (jobs, new_clock): (Option<u32>, Option<&str>),
-    commands: &BTreeMap<String, String>,
-    directory: &Path,
+    (commands, directory): (&BTreeMap<String, String>, &Path),
+    absent: &BTreeMap<String, BTreeSet<u32>>,
 ) -> Result<Decided, Failure> {
     let mut config: Config = reading.config.clone();
     let mut said = Vec::new();
@@ -215,7 +281,11 @@ fn decide_to_set(
         said.push(format!("{name}: `{command}`, before `{before}`"));
         changed.push(index);
     }
-    let prepared = config.prepare(&reading.catalog, reading.seed()?, reading.schedule.plan())?;
+    for (name, rounds) in absent {
+        said.push(set_absent(reading, &mut config, name, rounds)?);
+    }
+    let plan = config.plan(&reading.catalog, Some(reading.schedule.plan().entrants.clone()))?;
+    let prepared = config.prepare(&reading.catalog, reading.seed()?, &plan)?;
     let source = |index: usize| {
         let bots = prepared.bots_of(index);
         (index, sources(bots), fingerprints(bots))

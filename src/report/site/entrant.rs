@@ -136,7 +136,7 @@ impl Site<'_> {
 fn figures(standing: &EntrantStanding, details: &EntrantDetails) -> Markup {
     let team: Vec<&str> = details.team.iter().map(|bot| bot.name.as_str()).collect();
     let out = standing.out.map_or(String::new(), |round| format!("in round {round}"));
-    let awarded = if standing.awarded == 0 { String::new() } else { standing.awarded.to_string() };
+    let awarded = if standing.awarded == 0.0 { String::new() } else { points(standing.awarded) };
     let of_faults = if details.faults.is_empty() {
         "none".to_owned()
     } else {

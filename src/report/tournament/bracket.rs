@@ -27,7 +27,7 @@ pub struct PairReport {
     pub entrants: [Option<String>; 2],
     /// Whether the entrant has no opponent in this round.
     pub is_bye: bool,
-    /// The points of each.
+    /// The points of each, also of a bye.
     pub points: [f64; 2],
     /// Their matches with a result.
     pub matches: Vec<String>,
@@ -50,9 +50,10 @@ impl PairReport {
         }
     }
 
-    /// The score at a position, if there was a match.
+    /// The score at a position, if there was a match or a bye with points.
     pub(super) fn score(&self, place: usize) -> String {
-        if self.matches.is_empty() { String::new() } else { points(self.points[place]) }
+        let is_empty = self.matches.is_empty() && self.points[place] == 0.0;
+        if is_empty { String::new() } else { points(self.points[place]) }
     }
 }
 

@@ -6,7 +6,7 @@ use super::{TournamentReport, text, time_outs};
 use crate::core::printable::printable;
 
 /// The names of the columns.
-const COLUMNS: [&str; 35] = [
+const COLUMNS: [&str; 36] = [
     "place",
     "entrant",
     "points",
@@ -20,6 +20,7 @@ const COLUMNS: [&str; 35] = [
     "fault_draws",
     "fault_losses",
     "faulted",
+    "direct_encounter",
     "buchholz",
     "sonneborn_berger",
     "elo",
@@ -76,6 +77,7 @@ pub fn csv(report: &TournamentReport) -> io::Result<Vec<u8>> {
             row.extend([wdl.wins, wdl.draws, wdl.losses].map(|count| count.to_string()));
         }
         row.push(standing.faulted.to_string());
+        row.push(standing.direct_encounter.map(|score| score.to_string()).unwrap_or_default());
         row.extend([standing.buchholz, standing.sonneborn_berger].map(|sum| sum.to_string()));
         for rating in [standing.elo, details.glicko2, details.weng_lin] {
             let known = |value: f64| if rating.is_known() { format!("{value:.3}") } else { String::new() };

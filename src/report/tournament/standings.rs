@@ -54,8 +54,8 @@ pub struct EntrantStanding {
     pub points: f64,
     /// Matches that it played.
     pub matches: u32,
-    /// Matches that count as won without play.
-    pub awarded: u32,
+    /// Points without play.
+    pub awarded: f64,
     /// Decided by play.
     pub by_play: Wdl,
     /// Decided by a fault.
@@ -66,6 +66,8 @@ pub struct EntrantStanding {
     pub withdrawn: Option<Withdrawn>,
     /// Matches in which it made a fault.
     pub faulted: u32,
+    /// The score against the entrants with equal points, if it orders the entrant.
+    pub direct_encounter: Option<f64>,
     /// The opponents' points.
     pub buchholz: f64,
     /// The points of beaten opponents.
@@ -100,6 +102,7 @@ impl StandingsData {
             by_play: row.by_play,
             by_fault: row.by_fault,
             faulted: row.faulted,
+            direct_encounter: row.direct_encounter,
             buchholz: row.buchholz,
             sonneborn_berger: row.sonneborn_berger,
             elo: strengths.elo[row.entrant.index()],

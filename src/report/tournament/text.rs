@@ -82,6 +82,7 @@ pub(in crate::report) fn withdrawn(withdrawn: Option<Withdrawn>) -> &'static str
 
 fn tie_break(tie_break: TieBreak) -> &'static str {
     match tie_break {
+        TieBreak::DirectEncounter => "direct",
         TieBreak::Buchholz => "Buchholz",
         TieBreak::SonnebornBerger => "S-B",
         TieBreak::Wins => "wins",
@@ -160,7 +161,7 @@ pub(in crate::report) fn remarks(report: &TournamentReport) -> Vec<String> {
 pub(in crate::report) fn standings(report: &StandingsReport) -> Grid {
     let mut headings =
         ["", "entrant", "points", "matches", "by play", "by fault", "faulted"].map(str::to_owned).to_vec();
-    let is_awarded = report.entrants.iter().any(|entrant| entrant.awarded > 0);
+    let is_awarded = report.entrants.iter().any(|entrant| entrant.awarded > 0.0);
     if is_awarded {
         headings.push("awarded".to_owned());
     }
@@ -172,8 +173,13 @@ pub(in crate::report) fn standings(report: &StandingsReport) -> Grid {
     if has_withdrawn {
         headings.push("withdrawn".to_owned());
     }
-    let tie_breaks: Vec<TieBreak> =
-        report.tie_breaks.iter().copied().filter(|&tie_break| tie_break != TieBreak::Wins).collect();
+    let has_encounters = report.entrants.iter().any(|entrant| entrant.direct_encounter.is_some());
+    let is_shown = |tie_break: &TieBreak| match tie_break {
+        TieBreak::DirectEncounter => has_encounters,
+        TieBreak::Buchholz | TieBreak::SonnebornBerger => true,
+        TieBreak::Wins => false,
+    };
+    let tie_breaks: Vec<TieBreak> = report.tie_breaks.iter().copied().filter(is_shown).collect();
     headings.extend(tie_breaks.iter().map(|&kind| tie_break(kind).to_owned()));
     headings.push("Elo [95%]".to_owned());
     let rows = report.entrants.iter().map(|entrant| {
@@ -187,7 +193,7 @@ pub(in crate::report) fn standings(report: &StandingsReport) -> Grid {
             entrant.faulted.to_string(),
         ];
         if is_awarded {
-            row.push(entrant.awarded.to_string());
+            row.push(points(entrant.awarded));
         }
         if is_knockout {
             row.push(entrant.out.map_or(String::new(), |round| format!("round {round}")));
@@ -196,6 +202,7 @@ pub(in crate::report) fn standings(report: &StandingsReport) -> Grid {
             row.push(withdrawn(entrant.withdrawn).to_owned());
         }
         row.extend(tie_breaks.iter().map(|tie_break| match tie_break {
+            TieBreak::DirectEncounter => entrant.direct_encounter.map(points).unwrap_or_default(),
             TieBreak::Buchholz => points(entrant.buchholz),
             TieBreak::SonnebornBerger => points(entrant.sonneborn_berger),
             TieBreak::Wins => entrant.by_play.wins.to_string(),
@@ -207,6 +214,12 @@ pub(in crate::report) fn standings(report: &StandingsReport) -> Grid {
         "by play and by fault: wins-draws-losses that play or a fault decided; faulted: matches with a \
                     fault of its own"
             .to_owned();
+    if is_awarded {
+        note += "; awarded: points without play";
+    }
+    if has_encounters {
+        note += "; direct: score against the entrants with equal points";
+    }
     if has_withdrawn {
         note += "; withdrawn: whether its results are counted, or annulled because it has played fewer than half of \
                  its matches";

@@ -41,12 +41,8 @@ impl Schedule {
 
     /// The matches of the rounds of a Swiss tournament that are not paired yet.
     fn later_rounds(&self, rounds: u32, sets: u32) -> u64 {
-        let pairs = (self.round + 1..=rounds).map(|round| {
-            let there = self.plan.entrants.iter().filter(|entry| entry.is_there(round));
-            there.count() as u64 / 2
-        });
-        let pairs: u64 = if self.is_over { 0 } else { pairs.take_while(|&pairs| pairs > 0).sum() };
-        pairs * u64::from(sets * self.legs)
+        let pairs = (self.round + 1..=rounds).map(|round| self.plan.paired(round).count() as u64 / 2);
+        pairs.sum::<u64>() * u64::from(sets * self.legs)
     }
 
     /// The pairs of later rounds of a knockout. Each pair with a withdrawn entrant has one of these less to play.

@@ -28,7 +28,10 @@
 //! meeting. A set is complete without them. A pair of a knockout is decided by its other matches; if these leave it
 //! tied, by the tie-breaks, and after them by the seeds.
 //!
-//! **Byes** of a Swiss tournament count as winning all matches of the round.
+//! **Byes** of a Swiss tournament are worth [`ByePoints`] for each match of the round, by default a win if the number
+//! of entrants is odd, and a draw in a round of [`Participation::absent`]. An entrant that has withdrawn from a Swiss
+//! tournament can return: the rounds between are [`Participation::missed`], without points. In formats that are known
+//! in advance it returns by [`Participation::leaves`] being removed; its matches are due again.
 
 mod id;
 mod knockout;
@@ -43,11 +46,11 @@ use std::ops::Range;
 
 pub use id::MatchId;
 pub use missing::MatchesLeft;
-pub use plan::{Format, Participation, Plan};
+pub use plan::{ByePoints, Format, Participation, Plan};
 pub use rounds::RoundPair;
 
 use super::pairing::{knockout::bracket, partners, swiss::Card, table};
-use super::standings::{Award, Inactive, Standings};
+use super::standings::{Award, Inactive, Standings, Unplayed};
 use super::{Deals, Entrant, Lineup, MatchResult};
 use crate::core::Misconfigured;
 
@@ -246,7 +249,10 @@ impl Schedule {
     pub fn most_matches(&self) -> u64 {
         let (all, legs) = (self.plan.entrants.len() as u64, u64::from(self.legs));
         let sets = match self.plan.format {
-            Format::Swiss { rounds, sets } => u64::from(rounds) * (all / 2) * u64::from(sets),
+            Format::Swiss { rounds, sets } => {
+                let pairs = (1..=rounds).map(|round| self.plan.paired(round).count() as u64 / 2);
+                pairs.sum::<u64>() * u64::from(sets)
+            }
             Format::Knockout { best_of, tie_breaks } => {
                 (all - 1) * (u64::from(best_of) + u64::from(tie_breaks) * u64::from(self.tie_break_sets()))
             }
@@ -361,8 +367,9 @@ impl Schedule {
 
     /// Whether an entrant plays no more in a round, although it may have been paired in it.
     fn has_left(&self, entrant: Entrant, round: u32) -> bool {
-        let leaves = self.plan.entrants.get(entrant.index()).and_then(|entry| entry.leaves);
-        leaves.is_some_and(|leaves| self.plan.format.is_known() || leaves <= round + 1)
+        let is_known = self.plan.format.is_known();
+        let entry = self.plan.entrants.get(entrant.index());
+        entry.is_some_and(|entry| if is_known { entry.leaves.is_some() } else { entry.has_left(round) })
     }
 
     /// Whether the matches of a set without a result can be played now.
@@ -482,9 +489,9 @@ impl Schedule {
         }
     }
 
-    fn award(&mut self, entrant: Entrant, matches: u32) {
+    fn award(&mut self, entrant: Entrant, reason: Unplayed, matches: u32, half_points: u32) {
         if matches > 0 {
-            self.awards.push(Award { round: self.round, entrant, matches });
+            self.awards.push(Award { round: self.round, entrant, reason, matches, half_points });
         }
     }
 
@@ -493,7 +500,7 @@ impl Schedule {
         let unplayed = self.open(&pair.sets) as u32;
         for (entrant, other) in [(0, 1), (1, 0)].map(|(a, b)| (pair.entrants[a], pair.entrants[b])) {
             if !self.has_left(entrant, self.round) && self.has_left(other, self.round) {
-                self.award(entrant, unplayed);
+                self.award(entrant, Unplayed::Withdrawal, unplayed, 2 * unplayed);
             }
         }
     }

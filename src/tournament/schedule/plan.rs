@@ -1,9 +1,12 @@
 //! The configuration of a tournament's pairings.
 
+use std::collections::BTreeSet;
+use std::ops::Range;
+
 use crate::core::{Misconfigured, Seating};
-use crate::tournament::Deals;
 use crate::tournament::pairing::{partners, swiss};
 use crate::tournament::standings::TieBreak;
+use crate::tournament::{Deals, Entrant};
 
 /// The format of a tournament.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,7 +54,12 @@ impl Format {
     /// The customary tie-breaks of the standings.
     pub fn tie_breaks(self) -> &'static [TieBreak] {
         match self {
-            Format::Swiss { .. } => &[TieBreak::Buchholz, TieBreak::SonnebornBerger, TieBreak::Wins],
+            Format::Swiss { .. } => {
+                &[TieBreak::DirectEncounter, TieBreak::Buchholz, TieBreak::SonnebornBerger, TieBreak::Wins]
+            }
+            Format::RoundRobin { .. } => {
+                &[TieBreak::DirectEncounter, TieBreak::SonnebornBerger, TieBreak::Wins]
+            }
             _ => &[TieBreak::SonnebornBerger, TieBreak::Wins],
         }
     }
@@ -64,24 +72,51 @@ impl Format {
 
 /// When an entrant takes part. In formats that are known in advance, changes are counted instead of rounds, from 2
 /// ([`Schedule::next_round`](super::Schedule::next_round)).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Participation {
     /// The first round in which it is paired; 1 if it takes part from the start.
     pub joins: u32,
     /// The first round in which it is no longer paired.
     pub leaves: Option<u32>,
+    /// The rounds of a Swiss tournament that it missed between a withdrawal and its return.
+    pub missed: Vec<Range<u32>>,
+    /// The rounds of a Swiss tournament for which it requested a bye.
+    pub absent: BTreeSet<u32>,
 }
 
 impl Participation {
-    /// Whether it is paired in a round.
-    pub(super) fn is_there(&self, round: u32) -> bool {
-        self.joins <= round && self.leaves.is_none_or(|leaves| leaves > round)
+    /// Whether it takes part in a round, with an opponent or a bye.
+    pub(super) fn takes_part(&self, round: u32) -> bool {
+        self.joins <= round
+            && self.leaves.is_none_or(|leaves| leaves > round)
+            && !self.missed.iter().any(|missed| missed.contains(&round))
+    }
+
+    /// Whether it plays no more in a round, although it may have been paired in it.
+    pub(super) fn has_left(&self, round: u32) -> bool {
+        self.leaves.is_some_and(|leaves| leaves <= round + 1)
+            || self.missed.iter().any(|missed| missed.start <= round + 1 && round < missed.end)
     }
 }
 
 impl Default for Participation {
     fn default() -> Self {
-        Participation { joins: 1, leaves: None }
+        Participation { joins: 1, leaves: None, missed: Vec::new(), absent: BTreeSet::new() }
+    }
+}
+
+/// The half points per match, from 0 to 2, of an entrant of a Swiss tournament without an opponent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ByePoints {
+    /// If the number of entrants is odd.
+    pub allocated: u32,
+    /// In the rounds of [`Participation::absent`].
+    pub requested: u32,
+}
+
+impl Default for ByePoints {
+    fn default() -> Self {
+        ByePoints { allocated: 2, requested: 1 }
     }
 }
 
@@ -94,6 +129,8 @@ pub struct Plan {
     pub seating: Seating,
     /// The number of matches per deal.
     pub deals: Deals,
+    /// The points of byes.
+    pub byes: ByePoints,
     /// The entrants, in the order of their seeds; late ones at the end.
     pub entrants: Vec<Participation>,
 }
@@ -104,12 +141,21 @@ const MAX_MATCHES: u64 = 100_000_000;
 impl Plan {
     /// A tournament of `entrants` that all take part from the start.
     pub fn new(format: Format, seating: Seating, deals: Deals, entrants: usize) -> Plan {
-        Plan { format, seating, deals, entrants: vec![Participation::default(); entrants] }
+        let byes = ByePoints::default();
+        Plan { format, seating, deals, byes, entrants: vec![Participation::default(); entrants] }
     }
 
     /// The number of entrants that take part from the start.
     pub(super) fn field(&self) -> usize {
         self.entrants.iter().take_while(|entry| entry.joins <= 1).count()
+    }
+
+    /// The entrants that are paired in a round of a Swiss tournament.
+    pub(super) fn paired(&self, round: u32) -> impl Iterator<Item = Entrant> {
+        let entries = self.entrants.iter().enumerate();
+        let paired =
+            entries.filter(move |(_, entry)| entry.takes_part(round) && !entry.absent.contains(&round));
+        paired.map(|(index, _)| Entrant(index as u16))
     }
 
     /// Validates the plan.
@@ -138,6 +184,20 @@ impl Plan {
         }
         if numbers.contains(&0) {
             return fail(format!("{name} needs at least one cycle, round or set"));
+        }
+        if self.byes.allocated.max(self.byes.requested) > 2 {
+            return fail("a bye is worth at most 1 point per match".to_owned());
+        }
+        let rounds = if let Format::Swiss { rounds, .. } = self.format { rounds } else { 0 };
+        if let Some(round) = self
+            .entrants
+            .iter()
+            .find_map(|entry| entry.absent.iter().find(|&&round| round == 0 || round > rounds))
+        {
+            return fail(match rounds {
+                0 => format!("{name} has no byes on request"),
+                _ => format!("{name} of {rounds} rounds has no round {round} for a bye on request"),
+            });
         }
         if self.field() < least || count > u64::from(u16::MAX) {
             return fail(format!("{name} needs from {least} to 65535 entrants, not {}", self.field()));

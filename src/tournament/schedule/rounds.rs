@@ -15,19 +15,19 @@ pub struct RoundPair {
     pub is_bye: bool,
     /// The numbers of their sets, from 1.
     pub sets: Vec<u32>,
-    /// The points of each in these sets.
+    /// The points of each in these sets, or of a bye.
     pub points: [f64; 2],
     /// The entrant that advances in a knockout, once known.
     pub winner: Option<Entrant>,
 }
 
 impl RoundPair {
-    fn bye(entrant: Entrant, winner: Option<Entrant>) -> RoundPair {
+    fn bye(entrant: Entrant, points: f64, winner: Option<Entrant>) -> RoundPair {
         RoundPair {
             entrants: [Some(entrant), None],
             is_bye: true,
             sets: Vec::new(),
-            points: [0.0; 2],
+            points: [points, 0.0],
             winner,
         }
     }
@@ -68,11 +68,10 @@ impl Schedule {
     fn swiss_rounds(&self) -> Vec<Vec<RoundPair>> {
         let of_round = |(number, played): (u32, PlayedPairs)| {
             let paired: BTreeSet<Entrant> = played.iter().flat_map(|(pair, _)| *pair).collect();
-            let there = self.plan.entrants.iter().enumerate().filter(|(_, entry)| entry.is_there(number));
-            let there = there.map(|(index, _)| Entrant(index as u16));
-            let byes: Vec<RoundPair> = there
-                .filter(|entrant| !paired.contains(entrant))
-                .map(|one| RoundPair::bye(one, None))
+            let byes = self.awards.iter().filter(|award| award.round == number);
+            let byes = byes.filter(|award| !paired.contains(&award.entrant));
+            let byes: Vec<RoundPair> = byes
+                .map(|award| RoundPair::bye(award.entrant, f64::from(award.half_points) / 2.0, None))
                 .collect();
             let pairs = played.into_iter().map(|(entrants, sets)| self.pairing(entrants, sets, None));
             pairs.chain(byes).collect()
@@ -104,7 +103,7 @@ impl Schedule {
                     };
                     self.pairing([one, other], sets, winner)
                 }
-                [Some(one), None] | [None, Some(one)] if number == 1 => RoundPair::bye(one, Some(one)),
+                [Some(one), None] | [None, Some(one)] if number == 1 => RoundPair::bye(one, 0.0, Some(one)),
                 _ => RoundPair {
                     entrants: [two[0], two[1]],
                     is_bye: false,

@@ -1,9 +1,9 @@
 //! The results of withdrawn entrants.
 
-use super::{Format, Schedule, Set};
+use super::{Format, Participation, Schedule, Set};
 use crate::core::Misconfigured;
 use crate::tournament::Entrant;
-use crate::tournament::standings::{Award, Withdrawn};
+use crate::tournament::standings::{Award, Unplayed, Withdrawn};
 
 impl Schedule {
     /// The schedule if an entrant withdraws now.
@@ -11,10 +11,45 @@ impl Schedule {
     /// # Errors
     /// If the plan is inconsistent without it.
     pub fn without(&self, entrant: Entrant) -> Result<Schedule, Misconfigured> {
-        let mut plan = self.plan.clone();
         let leaves = self.next_round();
+        self.changed(entrant, |entry| entry.leaves = Some(leaves))
+    }
+
+    /// The schedule if an entrant that has withdrawn returns now.
+    ///
+    /// # Errors
+    /// In a knockout, and if no round is left.
+    pub fn with_returned(&self, entrant: Entrant) -> Result<Schedule, Misconfigured> {
+        let next = self.next_round();
+        match self.plan.format {
+            Format::Knockout { .. } => {
+                return Err(Misconfigured(
+                    "no entrant can return to a knockout: its opponent has advanced".to_owned(),
+                ));
+            }
+            Format::Swiss { rounds, .. } if next > rounds => {
+                return Err(Misconfigured(format!(
+                    "no entrant can return any more: round {rounds}, the last one, is paired"
+                )));
+            }
+            _ => {}
+        }
+        let has_rounds = !self.plan.format.is_known();
+        self.changed(entrant, |entry| {
+            let missed = entry.leaves.take().map(|leaves| leaves..next);
+            entry.missed.extend(missed.filter(|missed| has_rounds && !missed.is_empty()));
+        })
+    }
+
+    /// The schedule after a change of an entrant's participation.
+    fn changed(
+        &self,
+        entrant: Entrant,
+        change: impl FnOnce(&mut Participation),
+    ) -> Result<Schedule, Misconfigured> {
+        let mut plan = self.plan.clone();
         if let Some(entry) = plan.entrants.get_mut(entrant.index()) {
-            entry.leaves = Some(leaves);
+            change(entry);
         }
         let results = self.results.iter().enumerate();
         let results = results.filter_map(|(at, result)| Some((at as u32 + 1, (*result)?)));
@@ -82,7 +117,9 @@ impl Schedule {
         awards.extend(won.map(|(index, matches)| Award {
             round: self.round,
             entrant: Entrant(index as u16),
+            reason: Unplayed::Withdrawal,
             matches,
+            half_points: 2 * matches,
         }));
         awards
     }
@@ -95,7 +132,7 @@ impl Schedule {
     fn had_to_play(&self, entrant: Entrant, set: &Set) -> bool {
         let Some(left) = self.plan.entrants[entrant.index()].leaves else { return true };
         set.first.seats().iter().filter(|&&other| other != entrant).all(|other| {
-            let entry = self.plan.entrants[other.index()];
+            let entry = &self.plan.entrants[other.index()];
             entry.joins < left && entry.leaves.is_none_or(|leaves| leaves > left)
         })
     }

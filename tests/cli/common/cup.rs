@@ -34,6 +34,7 @@ pub(crate) fn create(folder: &Folder, seating: Seating, head: &str, names: &[&st
         files: BTreeMap::new(),
         joins: 1,
         leaves: None,
+        missed: Vec::new(),
         interruptions: 0,
     };
     std::fs::create_dir_all(folder.path("cup")).unwrap();

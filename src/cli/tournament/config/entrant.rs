@@ -1,6 +1,6 @@
 //! The entrants of a tournament file.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -39,6 +39,9 @@ pub(in crate::cli::tournament) struct EntrantConfig {
     /// Limits of its sandbox that differ from the common ones.
     #[serde(default, skip_serializing_if = "BotLimits::is_empty")]
     pub(super) limits: BotLimits,
+    /// The rounds of a Swiss tournament in which it takes a bye.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub(in crate::cli::tournament) absent: BTreeSet<u32>,
     /// The bots of the seats of its side, in order, if they differ.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) team: Vec<EntrantConfig>,
@@ -60,7 +63,7 @@ impl EntrantConfig {
             return Ok(());
         }
         let (seats, sides) = (plan.seating.seats(), plan.seating.sides());
-        let own = EntrantConfig { name: None, team: Vec::new(), ..self.clone() };
+        let own = EntrantConfig { team: Vec::new(), ..self.clone() };
         if self.name.is_none() {
             return Err("a team needs a `name`".to_owned());
         }
@@ -80,7 +83,11 @@ impl EntrantConfig {
             return Err("a bot of a team cannot have a `team` itself".to_owned());
         }
         if !own.is_blank() {
-            return Err("only `name` is allowed beside `team`: other keys belong to its bots".to_owned());
+            return Err("only `name` and `absent` are allowed beside `team`: other keys belong to its bots"
+                .to_owned());
+        }
+        if self.team.iter().any(|bot| !bot.absent.is_empty()) {
+            return Err("`absent` belongs to the team, not to one of its bots".to_owned());
         }
         Ok(())
     }
@@ -97,6 +104,7 @@ impl EntrantConfig {
             clock_factor,
             restart,
             limits,
+            absent: _,
             team: _,
         } = self;
         command.is_none()
@@ -141,6 +149,7 @@ impl EntrantConfig {
             clock_factor: full(),
             restart: None,
             limits: BotLimits::default(),
+            absent: BTreeSet::new(),
             team: Vec::new(),
         }
     }

@@ -18,6 +18,7 @@ use crate::cli::options::{SLOTS, seed, seed_of_file};
 use crate::cli::syntax::suggest;
 use crate::cli::workers::WorkersConfig;
 use crate::cli::{Failure, defaults};
+use crate::core::Misconfigured;
 use crate::core::chance::Seed;
 use crate::runner::Roster;
 use crate::sources::BotSpec;
@@ -127,6 +128,10 @@ enum FormatConfig {
         rounds: u32,
         #[serde(default = "defaults::one")]
         sets: u32,
+        #[serde(default)]
+        bye: ByeValue,
+        #[serde(default = "ByeValue::half")]
+        requested_bye: ByeValue,
     },
     Knockout {
         #[serde(default = "defaults::one")]
@@ -138,6 +143,40 @@ enum FormatConfig {
         #[serde(default = "defaults::one")]
         cycles: u32,
     },
+}
+
+/// The points of a bye per match: 1, 0.5 or 0.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[serde(try_from = "f64", into = "f64")]
+struct ByeValue {
+    half_points: u32,
+}
+
+impl ByeValue {
+    fn half() -> ByeValue {
+        ByeValue { half_points: 1 }
+    }
+}
+
+impl Default for ByeValue {
+    fn default() -> Self {
+        ByeValue { half_points: 2 }
+    }
+}
+
+impl TryFrom<f64> for ByeValue {
+    type Error = Misconfigured;
+    fn try_from(points: f64) -> Result<ByeValue, Misconfigured> {
+        let found = (0..=2).find(|&half_points| f64::from(half_points) == 2.0 * points);
+        let wrong = || Misconfigured(format!("a bye of {points} points; expected 1, 0.5 or 0"));
+        Ok(ByeValue { half_points: found.ok_or_else(wrong)? })
+    }
+}
+
+impl From<ByeValue> for f64 {
+    fn from(value: ByeValue) -> f64 {
+        f64::from(value.half_points) / 2.0
+    }
 }
 
 fn three() -> u32 {

@@ -21,7 +21,7 @@ use crate::report::tournament::Settings;
 use crate::runner::{Openings, Roster, check_fresh, deal_leaks_information};
 use crate::sources::{BotSpec, Listen, Source};
 use crate::tournament::Deals;
-use crate::tournament::schedule::{Format, Participation, Plan};
+use crate::tournament::schedule::{ByePoints, Format, Participation, Plan};
 
 /// The default maximum number of bot processes, unless more have to play concurrently.
 const PROCESSES: usize = 64;
@@ -107,12 +107,18 @@ impl Config {
         let format = match self.format {
             FormatConfig::RoundRobin { cycles } => Format::RoundRobin { cycles },
             FormatConfig::Gauntlet { cycles } => Format::Gauntlet { cycles },
-            FormatConfig::Swiss { rounds, sets } => Format::Swiss { rounds, sets },
+            FormatConfig::Swiss { rounds, sets, .. } => Format::Swiss { rounds, sets },
             FormatConfig::Knockout { best_of, tie_breaks } => Format::Knockout { best_of, tie_breaks },
             FormatConfig::Partners { cycles } => Format::Partners { cycles },
         };
         let mut plan = Plan::new(format, seating, deals, self.entrants.len());
         plan.entrants = entries.unwrap_or(plan.entrants);
+        for (entry, entrant) in plan.entrants.iter_mut().zip(&self.entrants) {
+            entry.absent.clone_from(&entrant.absent);
+        }
+        if let FormatConfig::Swiss { bye, requested_bye, .. } = self.format {
+            plan.byes = ByePoints { allocated: bye.half_points, requested: requested_bye.half_points };
+        }
         plan.check().map_err(|what| Failure::usage(format!("format: {what}")))?;
         Ok(plan)
     }
