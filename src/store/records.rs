@@ -186,13 +186,16 @@ impl Records {
 
     fn set_file_aside(&self, name: &str) -> io::Result<PathBuf> {
         let folder = &self.inner.folder;
-        let taken = folder.names()?;
-        let numbered = (2_u64..).map(|number| format!("{name}.invalid-{number}"));
-        let free =
-            std::iter::once(format!("{name}.invalid")).chain(numbered).find(|name| !taken.contains(name));
-        let free = free.ok_or(io::ErrorKind::AlreadyExists)?;
-        folder.rename(name, &free)?;
-        Ok(folder.path().join(free))
+        let mut free = format!("{name}.invalid");
+        for number in 2_u64.. {
+            match folder.rename(name, &free) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                    free = format!("{name}.invalid-{number}");
+                }
+                renamed => return renamed.map(|()| folder.path().join(free)),
+            }
+        }
+        Err(io::ErrorKind::AlreadyExists.into())
     }
 
     /// Removes an unsealed record, if there is one.

@@ -2,6 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
+use std::thread;
+use std::time::Duration;
+
+use tokio::time::Instant;
 
 use crate::cli::json::{LeagueAuditLine, LeagueAuditSummary};
 use crate::cli::league::config::{LadderConfig, LeagueConfig};
@@ -100,6 +104,43 @@ pub(super) fn recorded_rows(
     Ok(rows)
 }
 
+/// How long to wait for the results of records that a server has just written.
+const RESULTS_FOLLOW: Duration = Duration::from_secs(2);
+/// The time between two looks at the database.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// Adds the results of these records that are not among the rows, because their matches have ended since.
+fn add_new_results(
+    league: &League,
+    ladder: &str,
+    recorded: &[Recorded],
+    rows: &mut BTreeMap<String, LeagueMatch>,
+) -> Result<(), Failure> {
+    let mut missing: Vec<String> = recorded.iter().map(id_of).filter(|id| !rows.contains_key(id)).collect();
+    let until = Instant::now() + RESULTS_FOLLOW;
+    loop {
+        let mut left = Vec::new();
+        for id in missing {
+            let number = parse_match_id(&id).map(|(number, _)| number);
+            let found = number.map(|number| league.find_match(ladder, number)).transpose();
+            match found.map_err(Failure::cannot_run)?.flatten().filter(|row| row.id() == id) {
+                Some(row) => _ = rows.insert(row.id(), row),
+                None => left.push(id),
+            }
+        }
+        missing = left;
+        if missing.is_empty() || Instant::now() > until {
+            return Ok(());
+        }
+        thread::sleep(LOOK);
+    }
+}
+
+/// The id of the match of a record.
+fn id_of(recorded: &Recorded) -> String {
+    recorded.as_ref().map_or_else(|(id, _)| id.clone(), LeagueMatch::id)
+}
+
 /// What a record determines.
 fn determined_by_record(row: &LeagueMatch) -> serde_json::Value {
     serde_json::json!({
@@ -114,18 +155,17 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
     let mut out = screen::stdout();
     let mut summary = LeagueAuditSummary::default();
     for ladder in &config.ladders {
-        // Records first: a match that ends meanwhile does not seem to lack its row.
-        let recorded = recorded_rows(&config, &league, ladder, catalog)?;
+        // A record is written before its result is stored: those of all rows that are read now are there. The results of
+        // further records are read afterwards.
         let mut rows = BTreeMap::new();
         let read = league.for_each_match(&ladder.name, |row| {
             rows.insert(row.id(), row);
             Ok(())
         });
         read.map_err(Failure::cannot_run)?;
-        let seen: BTreeSet<String> = recorded
-            .iter()
-            .map(|row| row.as_ref().map_or_else(|(id, _)| id.clone(), LeagueMatch::id))
-            .collect();
+        let recorded = recorded_rows(&config, &league, ladder, catalog)?;
+        add_new_results(&league, &ladder.name, &recorded, &mut rows)?;
+        let seen: BTreeSet<String> = recorded.iter().map(id_of).collect();
         let mut differences = Vec::new();
         summary.results += rows.len();
         for recorded in recorded {
