@@ -205,6 +205,27 @@ impl Folder {
         }
     }
 
+    /// Sets the modes of these files, so far as they exist, so that only their owner can read them. A copy that was
+    /// restored may have other modes.
+    ///
+    /// # Errors
+    /// If a name belongs to something else, or if the file belongs to another user.
+    pub fn make_private(&self, names: &[String]) -> io::Result<()> {
+        for name in names {
+            if !self.has_file(name)? {
+                continue;
+            }
+            let file = self.open_file(name, false)?;
+            let path = self.path.join(name);
+            let mode = file.metadata().map_err(|error| at(&path, error))?.mode();
+            if mode & 0o077 != 0 {
+                tracing::warn!("{}: its mode was {:03o} and is 600 now", path.display(), mode & 0o777);
+                rustix::fs::fchmod(&file, Mode::RUSR | Mode::WUSR).map_err(|error| at(&path, error))?;
+            }
+        }
+        Ok(())
+    }
+
     /// Removes a file, if it exists.
     ///
     /// # Errors

@@ -42,6 +42,38 @@ fn while_the_disk_is_full_no_match_begins_and_then_play_goes_on() {
 }
 
 #[test]
+fn other_users_cannot_read_the_database_of_a_restored_league() {
+    use std::os::unix::fs::PermissionsExt;
+    let league = League::new("", &[("one", ""), ("two", "")]);
+    let mut server = league.serve();
+    receive_matches(&mut server, 1);
+    let files = ["league.sqlite", "league.sqlite-wal", "league.sqlite-shm"];
+    let paths = files.map(|name| league.folder.path(name));
+    for path in &paths {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o644)).expect("its file");
+    }
+    league.run(&["list"]).done();
+    for path in &paths {
+        let mode = std::fs::metadata(path).expect("it exists").permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "{}", path.display());
+    }
+    drain(server);
+    std::fs::set_permissions(&paths[0], std::fs::Permissions::from_mode(0o664)).expect("its file");
+    drain(league.serve()).says(&["league.sqlite: its mode was 664 and is 600 now"]);
+}
+
+#[test]
+fn verify_finds_no_difference_while_matches_end() {
+    let league = League::new("jobs = 4", &[("one", ""), ("two", ""), ("three", ""), ("four", "")]);
+    let mut server = league.serve();
+    receive_matches(&mut server, 20);
+    for _ in 0..8 {
+        league.run(&["verify"]).done();
+    }
+    drain(server);
+}
+
+#[test]
 fn a_server_with_a_full_disk_can_be_stopped() {
     let league = League::new("", &[("one", ""), ("two", ""), ("three", "")]);
     let mut server = serve_on_a_small_disk(&league);

@@ -206,7 +206,11 @@ impl League {
             // It contains seeds: other users must not read it.
             drop(folder.create(NAME)?);
         }
-        League::at(&folder.path().join(NAME))
+        folder.make_private(&[NAME.to_owned()])?;
+        let league = League::at(&folder.path().join(NAME))?;
+        // New files of SQLite have the mode of the database; those that are there may be of a restored copy.
+        folder.make_private(&["", "-wal", "-shm"].map(|ending| format!("{NAME}{ending}")))?;
+        Ok(league)
     }
 
     /// Opens a database.
