@@ -435,14 +435,21 @@ fn two_players_keep_their_places_for_the_return_match() {
 }
 
 #[test]
-fn a_return_match_is_given_up_after_ten_seconds_without_a_player() {
-    let mut rng = stream("given up");
+fn a_return_match_stays_owed_when_a_player_leaves_and_the_other_one_plays_on() {
+    let mut rng = stream("owed");
     let (mut ladder, first, third) = owing(&mut rng);
     ladder.set_places(first.seats()[1], 0, 0);
     assert_eq!((ladder.next_return(9 * SECOND), ladder.next(9 * SECOND, &mut rng)), (None, None));
     assert_eq!(ladder.next_return(10 * SECOND), None);
-    let lineup = ladder.next(10 * SECOND, &mut rng).expect("the other one is free again");
-    assert!(lineup.has(first.seats()[0]) && lineup.has(third));
+    let other = ladder.next(10 * SECOND, &mut rng).expect("the other one is free again");
+    assert!(other.has(first.seats()[0]) && other.has(third));
+    ladder.set_places(first.seats()[1], 1, 12 * SECOND);
+    assert_eq!(ladder.next_return(12 * SECOND), None, "the other one plays");
+    assert_eq!(ladder.next(12 * SECOND, &mut rng), None);
+    ladder.ended(&other, true, 13 * SECOND);
+    let (lineup, number) = ladder.next_return(13 * SECOND).expect("both are there");
+    assert_eq!((lineup.seats()[0], lineup.seats()[1], number), (first.seats()[1], first.seats()[0], 7));
+    assert_eq!(ladder.next_return(13 * SECOND), None);
 }
 
 #[test]

@@ -39,6 +39,17 @@ impl FaultExclusion {
         self.until
     }
 
+    /// Continues the exclusions of an earlier server: matches in a row that ended by a fault, exclusions in a row, and the
+    /// end of the last one.
+    pub fn resumed((strikes, times, until): (u32, u32, u64)) -> FaultExclusion {
+        FaultExclusion { strikes, times, until }
+    }
+
+    /// What [`FaultExclusion::resumed`] needs.
+    pub fn state(&self) -> (u32, u32, u64) {
+        (self.strikes, self.times, self.until)
+    }
+
     /// The end of its exclusion; a time in the past if it is not excluded.
     pub fn until(&self) -> u64 {
         self.until

@@ -85,8 +85,10 @@ struct Return {
     lineup: Lineup,
     /// The number of the first match.
     first: u32,
-    /// Until when it waits for players that are not available.
+    /// Until when its players keep their places for it.
     until: u64,
+    /// Whether they do.
+    is_reserved: bool,
 }
 
 /// Pairs the players of a ladder.
@@ -275,34 +277,43 @@ impl Matchmaker {
         Some(lineup)
     }
 
-    /// The players of a match, which has ended or will at `from`, play a return match with exchanged sides after that. It
-    /// is given up if one of them is not available then.
+    /// The players of a match, which has ended or will at `from`, play a return match with exchanged sides after that. If
+    /// one of them is not available then, they play it when both are again. The oldest is given up if there are more such
+    /// matches than players.
     pub fn queue_return(&mut self, first: &Lineup, number: u32, from: u64) {
         let lineup = Deals::Mirrored.leg(*first, 1);
         for player in lineup.seats() {
             self.players[player.index()].reserved += 1;
         }
-        self.returns.push(Return { lineup, first: number, until: from + REMATCH });
+        let until = from + REMATCH;
+        self.returns.push(Return { lineup, first: number, until, is_reserved: true });
+        let mut open = self.returns.iter().enumerate().filter(|(_, other)| !other.is_reserved);
+        if let Some((oldest, _)) = open.next()
+            && 1 + open.count() > self.players.len()
+        {
+            self.returns.remove(oldest);
+        }
     }
 
     /// The next return match, which counts as begun, and the number of the first match of its set.
     pub fn next_return(&mut self, now: u64) -> Option<(Lineup, u32)> {
-        let mut at = 0;
-        while let Some(Return { lineup, first, until }) = self.returns.get(at).cloned() {
+        for at in 0..self.returns.len() {
+            let Return { lineup, first, until, is_reserved } = self.returns[at].clone();
             let mut players = lineup.seats().iter();
             let can_begin = players.all(|&player| {
-                let LadderPlayer { places, playing, rests_until, .. } = &self.players[player.index()];
-                self.is_available(player, now) && playing < places && *rests_until <= now
+                let LadderPlayer { places, playing, reserved, rests_until, .. } =
+                    &self.players[player.index()];
+                let taken = playing + if is_reserved { 0 } else { *reserved };
+                self.is_available(player, now) && taken < *places && *rests_until <= now
             });
-            if !can_begin && now < until {
-                at += 1;
-                continue;
-            }
-            self.returns.remove(at);
-            for player in lineup.seats() {
-                self.players[player.index()].reserved -= 1;
+            if is_reserved && (can_begin || now >= until) {
+                self.returns[at].is_reserved = false;
+                for player in lineup.seats() {
+                    self.players[player.index()].reserved -= 1;
+                }
             }
             if can_begin {
+                self.returns.remove(at);
                 self.matches += 1;
                 self.begin(&lineup, now);
                 return Some((lineup, first));
