@@ -8,15 +8,20 @@
 //! `cargo bench --bench watch [SPECTATORS]`
 //!
 //! It fails if the referee fails or if fewer spectators than that have watched at once.
+//!
+//! Then: the matches per second of bots that move at once, without spectators and with as many hostile ones, each with an
+//! address of its own. They pipeline requests whose answers they do not read, ask for lists and replays that differ each
+//! time on new connections, and open streams that they do not read. They run at the priority of the bots.
+//! `cargo bench --bench watch hostile [SPECTATORS]` measures only this.
 
 mod common;
 
 use std::io::{BufRead, BufReader, Write};
-use std::net::TcpStream;
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use common::{Limit, Result, VIEW_AND_LEGAL, answer, each_chunk};
 use serde_json::Value;
@@ -40,12 +45,126 @@ fn main() -> Result<()> {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
             runtime.block_on(spectators(&args[2], args[3].parse()?))
         }
-        count => bench(count.and_then(|count| count.parse().ok()).unwrap_or(SPECTATORS)),
+        Some("as-hostile") => {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+            runtime.block_on(hostile_spectators(&args[2], args[3].parse()?))
+        }
+        Some("hostile") => {
+            bench_hostile(args.get(2).and_then(|count| count.parse().ok()).unwrap_or(SPECTATORS))
+        }
+        count => {
+            let count = count.and_then(|count| count.parse().ok()).unwrap_or(SPECTATORS);
+            bench(count)?;
+            bench_hostile(count)
+        }
     }
 }
 
-/// Thinks for a while before each move.
+/// So many spectators that only want to cost the referee time. They end when they are killed.
+async fn hostile_spectators(address: &str, count: usize) -> Result<()> {
+    let address: SocketAddr = address.parse()?;
+    let mut attacks = tokio::task::JoinSet::new();
+    for number in 0..count {
+        attacks.spawn(async move {
+            for round in 0.. {
+                if attack(address, number, round).await.is_err() {
+                    tokio::time::sleep(Duration::from_millis(20)).await;
+                }
+            }
+        });
+    }
+    attacks.join_all().await;
+    Ok(())
+}
+
+/// One connection of a hostile spectator.
+async fn attack(address: SocketAddr, number: usize, round: usize) -> Result<()> {
+    let get = |path: &str| format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    let socket = tokio::net::TcpSocket::new_v4()?;
+    socket.set_reuseaddr(true)?;
+    socket.bind((Ipv4Addr::new(127, 1, (number / 250) as u8, (number % 250) as u8 + 1), 0).into())?;
+    let mut stream = socket.connect(address).await?;
+    let mut answer = [0; 16 * 1024];
+    match number % 4 {
+        0 => {
+            let requests = get("/api/v1/standings").repeat(100);
+            loop {
+                stream.write_all(requests.as_bytes()).await?;
+            }
+        }
+        1 => {
+            let request = get(&format!("/api/v1/matches?before={}", 100 + round));
+            stream.write_all(request.as_bytes()).await?;
+            stream.read(&mut answer).await?;
+        }
+        2 => {
+            let request = get(&format!("/api/v1/matches/m{}/events", 1 + (round * 50 + number) % 1000));
+            stream.write_all(request.as_bytes()).await?;
+            stream.read(&mut answer).await?;
+        }
+        _ => {
+            let request =
+                "GET /api/v1/events HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n";
+            stream.write_all(request.as_bytes()).await?;
+            tokio::time::sleep(Duration::from_secs(5)).await;
+        }
+    }
+    Ok(())
+}
+
+/// The matches per second of a run, with so many hostile spectators.
+fn matches_per_second(spectators: usize) -> Result<f64> {
+    const MATCHES: usize = 1500;
+    let _limit = Limit::new(LIMIT, "the matches");
+    let bot = format!("'{}' as-bot at-once", std::env::current_exe()?.display());
+    let count = MATCHES.to_string();
+    let mut referee = Command::new(REFEREE);
+    referee.args(["play", "checkers", &*bot, &*bot, "-n", &*count, "--jobs", "2", "--set", "turn_limit=40"]);
+    referee.args(["--json", "--watch", "127.0.0.1:0"]);
+    let mut referee = Program(referee.stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?);
+    let mut output = BufReader::new(referee.0.stdout.take().ok_or("no output")?).lines();
+    let line: Value = serde_json::from_str(&output.next().ok_or("no address")??)?;
+    let url = line["url"].as_str().ok_or("no URL")?;
+    let address = url.trim_start_matches("http://").trim_end_matches('/').to_owned();
+    let attackers = Command::new(std::env::current_exe()?)
+        .args(["as-hostile", &*address, &*spectators.to_string()])
+        .spawn()
+        .map(Program)?;
+    // The first matches pass while the spectators connect.
+    let mut lines = output.skip(MATCHES / 3);
+    lines.next().ok_or("no matches")??;
+    let begun = Instant::now();
+    let mut matches = 0;
+    for line in lines.by_ref().take(MATCHES / 2) {
+        line?;
+        matches += 1;
+    }
+    let seconds = begun.elapsed().as_secs_f64();
+    drop(attackers);
+    lines.try_for_each(|line| line.map(drop))?;
+    let status = referee.0.wait()?;
+    if !status.success() {
+        return Err(format!("the referee ended with {status}").into());
+    }
+    Ok(f64::from(matches) / seconds)
+}
+
+fn bench_hostile(spectators: usize) -> Result<()> {
+    let mut ratios = Vec::new();
+    println!("{:<24} {:>12} {:>12} {:>9}", "matches per second", "no readers", "hostile", "ratio");
+    for round in 1..=ROUNDS {
+        let (alone, attacked) = (matches_per_second(0)?, matches_per_second(spectators)?);
+        println!("round {round:<18} {alone:>12.1} {attacked:>12.1} {:>9.3}", attacked / alone);
+        ratios.push(attacked / alone);
+    }
+    ratios.sort_by(f64::total_cmp);
+    println!("{spectators} hostile readers: the median ratio is {:.3}", ratios[ROUNDS / 2]);
+    Ok(())
+}
+
+/// Thinks for a while before each move, unless it is to answer at once.
 fn bot() -> Result<()> {
+    let is_slow = std::env::args().nth(2).is_none();
     let mut output = std::io::stdout().lock();
     writeln!(output, r#"{{"type":"hello","protocol":1,"name":"bench","wants":[{VIEW_AND_LEGAL}]}}"#)?;
     let mut answers = Vec::new();
@@ -53,9 +172,9 @@ fn bot() -> Result<()> {
         answers.clear();
         for line in common::lines(chunk) {
             let is_turn = answer(line, &mut answers)?;
-            if is_turn {
+            if is_turn && is_slow {
                 thread::sleep(THINKS);
-            } else if line.starts_with(b"{\"type\":\"start\"") {
+            } else if is_slow && line.starts_with(b"{\"type\":\"start\"") {
                 thread::sleep(PREPARES);
             }
         }

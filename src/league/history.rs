@@ -20,17 +20,18 @@ pub struct RatingHistory {
 
 impl RatingHistory {
     /// The ratings to keep now: players, ratings and numbers of matches.
-    pub fn due(&mut self, standings: Vec<LadderRow>) -> Vec<(String, Estimate, u32)> {
+    pub fn due(&mut self, standings: &[LadderRow]) -> Vec<(String, Estimate, u32)> {
         let now = Instant::now();
         let mut due = Vec::new();
         for LadderRow { player, rating, matches, .. } in standings {
-            let is_due = match self.kept.get(&player) {
+            let (rating, matches) = (*rating, *matches);
+            let is_due = match self.kept.get(player) {
                 None => matches > 0,
                 Some(&(at, before)) => matches > before && (matches >= 2 * before || now >= at + APART),
             };
             if is_due {
                 self.kept.insert(player.clone(), (now, matches));
-                due.push((player, rating, matches));
+                due.push((player.clone(), rating, matches));
             }
         }
         due

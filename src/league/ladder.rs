@@ -108,19 +108,47 @@ pub struct Ladder {
     began: Instant,
 }
 
+/// What is shown of a ladder.
+#[derive(Debug, Default)]
+pub struct LadderSnapshot {
+    /// The standings, the best first.
+    pub rows: Vec<LadderRow>,
+    /// The players that are there now: connected, or programs.
+    pub online: BTreeSet<String>,
+}
+
 /// A ladder that the scheduler and the server share.
 #[derive(Clone, Debug)]
-pub struct SharedLadder(Arc<Mutex<Ladder>>);
+pub struct SharedLadder {
+    ladder: Arc<Mutex<Ladder>>,
+    shown: Arc<Mutex<Arc<LadderSnapshot>>>,
+}
 
 impl SharedLadder {
     /// Shares a ladder.
     pub fn new(ladder: Ladder) -> SharedLadder {
-        SharedLadder(Arc::new(Mutex::new(ladder)))
+        SharedLadder { ladder: Arc::new(Mutex::new(ladder)), shown: Arc::default() }
+    }
+
+    /// What was published last. Spectators get this, so that the ladder never waits for them.
+    pub fn shown(&self) -> Arc<LadderSnapshot> {
+        self.shown.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Publishes the state of the ladder.
+    pub fn publish(&self) -> Arc<LadderSnapshot> {
+        let snapshot = {
+            let ladder = self.lock();
+            let online = ladder.online().into_iter().map(str::to_owned).collect();
+            Arc::new(LadderSnapshot { rows: ladder.standings(), online })
+        };
+        *self.shown.lock().unwrap_or_else(PoisonError::into_inner) = snapshot.clone();
+        snapshot
     }
 
     /// Locks it. Nothing that takes long is done meanwhile.
     pub fn lock(&self) -> MutexGuard<'_, Ladder> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.ladder.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Rates all players, if results have come since the last time. The ladder is played meanwhile.
@@ -366,8 +394,7 @@ impl Ladder {
         Ok(())
     }
 
-    /// Queues the return matches of sets that an earlier server did not complete. The database does not distinguish a set
-    /// that the end of the server interrupted from one that was given up, so the latter is tried once more.
+    /// Queues the return matches of sets that an earlier server did not complete.
     pub fn queue_returns(&mut self) {
         let now = self.now();
         let running: BTreeSet<u32> = self.running.values().filter_map(|running| running.deal).collect();

@@ -13,7 +13,6 @@ use crate::driver::{BotInstance, DetachedSession, SessionKey, Unacknowledged};
 use crate::referee::{Detail, Log};
 use crate::runner::bots::{BotKey, BotUsage};
 use crate::runner::fixture::{Fixture, Wait};
-use crate::runner::live::LastStep;
 use crate::runner::results::MatchReport;
 use crate::transport::Wire;
 
@@ -101,6 +100,4 @@ pub(super) struct EndedMatch {
     pub(super) bots: Vec<BotUsage>,
     /// A seat whose bot could not play at all, and why.
     pub(super) no_show: Option<(usize, String)>,
-    /// The last position for spectators, if it has not been passed on.
-    pub(super) last_step: Option<LastStep>,
 }

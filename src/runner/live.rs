@@ -1,15 +1,17 @@
 //! What the lanes and the reporter pass on for spectators of a run.
 //!
-//! A lane never waits for the receiver. If the queue is full, the events of a match are kept and go out with its next
-//! position.
+//! Neither waits for the receiver. What it has not taken yet is merged: one step per match with everything that happened
+//! since. Results wait as long as it takes; they are small. Their records are left out beyond [`MOST_BYTES`].
 
+use std::collections::BTreeMap;
 use std::mem;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use referee_protocol::referee::Reveal;
 use tokio::sync::mpsc;
 
+use crate::core::Seating;
 use crate::core::erased::{Rules, Table};
 use crate::core::game::Meta;
 use crate::referee::{Faults, Leg, Match};
@@ -19,8 +21,8 @@ use crate::runner::results::MatchReport;
 
 /// The maximum number of matches in progress whose positions are passed on.
 pub const MOST_BOARDS: usize = 64;
-/// The maximum number of events in the queue.
-const QUEUE: usize = 256;
+/// The maximum size of the records that wait for the receiver, in bytes.
+const MOST_BYTES: usize = 32 * 1024 * 1024;
 
 /// The part of a match that is public from its beginning.
 #[derive(Debug)]
@@ -31,8 +33,6 @@ pub struct LiveHeader {
     pub game: &'static Meta,
     /// The name and the number of the side, by seat.
     pub seats: Vec<(String, u8)>,
-    /// The deal that it shares with other matches.
-    pub deal: Option<String>,
     /// What spectators see of it.
     pub visibility: Visibility,
 }
@@ -71,18 +71,19 @@ impl LiveStep {
     }
 }
 
-/// A position that the queue had no room for when its match ended.
-pub(super) type LastStep = (Arc<LiveHeader>, LiveStep);
-
 /// A match that has ended. Its record is on the disk if the run keeps records.
 #[derive(Debug)]
 pub struct LiveEnd {
     /// The match.
     pub fixture: Fixture,
+    /// The name and the number of the side, by seat.
+    pub seats: Vec<(String, u8)>,
+    /// Whether spectators see only its result until its deal is complete.
+    pub is_held: bool,
     /// The result.
     pub report: MatchReport,
-    /// The record without its seal.
-    pub record: Vec<u8>,
+    /// The record without its seal; `None` if too many records waited for the receiver.
+    pub record: Option<Vec<u8>>,
     /// The content of the seal.
     pub reveal: Reveal,
 }
@@ -108,24 +109,99 @@ pub enum LiveEvent {
     Ended(Box<LiveEnd>),
 }
 
+/// What waits for the receiver.
+#[derive(Debug, Default)]
+struct Backlog {
+    /// By match: everything since the receiver took its last position, as one step.
+    moved: BTreeMap<String, (Arc<LiveHeader>, Option<LiveStep>)>,
+    ended: Vec<Box<LiveEnd>>,
+    /// The size of the records in `ended`.
+    bytes: usize,
+}
+
+impl Backlog {
+    fn moved(&mut self, header: &Arc<LiveHeader>, step: Option<LiveStep>) {
+        let (_, waiting) = self.moved.entry(header.id.clone()).or_insert_with(|| (header.clone(), None));
+        if let Some(step) = step {
+            *waiting = Some(match waiting.take() {
+                Some(earlier) => step.after(earlier),
+                None => step,
+            });
+        }
+    }
+
+    fn ended(&mut self, mut end: Box<LiveEnd>) {
+        let size = end.record.as_ref().map_or(0, Vec::len);
+        if self.bytes + size > MOST_BYTES {
+            end.record = None;
+            // Its last positions are part of its replay.
+            if let Some((_, step)) = self.moved.get_mut(&end.report.id) {
+                *step = None;
+            }
+        } else {
+            self.bytes += size;
+        }
+        self.ended.push(end);
+    }
+}
+
+fn lock(backlog: &Mutex<Backlog>) -> MutexGuard<'_, Backlog> {
+    backlog.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// Where the events of a run go.
 #[derive(Clone, Debug)]
 pub struct LiveFeed {
-    events: mpsc::Sender<LiveEvent>,
+    backlog: Arc<Mutex<Backlog>>,
+    /// Wakes the receiver.
+    wake: mpsc::Sender<()>,
     /// The number of matches in progress whose positions are passed on.
     boards: Arc<AtomicUsize>,
 }
 
+/// Where the events of a run arrive.
+#[derive(Debug)]
+pub struct LiveReceiver {
+    backlog: Arc<Mutex<Backlog>>,
+    wake: mpsc::Receiver<()>,
+}
+
 /// A feed and its receiver.
-pub fn live_feed() -> (LiveFeed, mpsc::Receiver<LiveEvent>) {
-    let (events, receiver) = mpsc::channel(QUEUE);
-    (LiveFeed { events, boards: Arc::default() }, receiver)
+pub fn live_feed() -> (LiveFeed, LiveReceiver) {
+    let (wake, woken) = mpsc::channel(1);
+    let backlog = Arc::<Mutex<Backlog>>::default();
+    let receiver = LiveReceiver { backlog: backlog.clone(), wake: woken };
+    (LiveFeed { backlog, wake, boards: Arc::default() }, receiver)
+}
+
+impl LiveReceiver {
+    /// The events since the last call, as soon as there are some: positions first, then ends. `None` once the feed and
+    /// its clones are dropped and nothing is left.
+    pub async fn next(&mut self) -> Option<Vec<LiveEvent>> {
+        let woken = self.wake.recv().await;
+        let events = self.take();
+        (woken.is_some() || !events.is_empty()).then_some(events)
+    }
+
+    /// The events since the last call.
+    pub(crate) fn take(&self) -> Vec<LiveEvent> {
+        let Backlog { moved, ended, .. } = mem::take(&mut *lock(&self.backlog));
+        let moved = moved.into_values().map(|(header, step)| LiveEvent::Moved(header, step));
+        moved.chain(ended.into_iter().map(LiveEvent::Ended)).collect()
+    }
 }
 
 impl LiveFeed {
+    fn send(&self, change: impl FnOnce(&mut Backlog)) {
+        change(&mut lock(&self.backlog));
+        // If it is full, the receiver is about to take everything. If it is closed, the server has failed, and the run
+        // continues.
+        let _ = self.wake.try_send(());
+    }
+
     /// What spectators will see of a match.
     pub(super) fn visibility(&self, rules: &dyn Rules, fixture: &Fixture) -> Visibility {
-        if fixture.deal.is_some() && deal_leaks_information(rules) {
+        if is_held(rules, fixture) {
             Visibility::Held
         } else if self.boards.load(Ordering::Relaxed) >= MOST_BOARDS {
             Visibility::Crowded
@@ -135,31 +211,52 @@ impl LiveFeed {
     }
 
     /// Passes on the beginning of a match.
-    pub(super) fn open(&self, play: &Match, fixture: &Fixture, visibility: Visibility) -> LiveMatch {
+    pub(super) fn open(&self, play: &Match, visibility: Visibility) -> LiveMatch {
         let header = &play.setup().header;
-        let header = LiveHeader {
+        let header = Arc::new(LiveHeader {
             id: header.r#match.clone(),
             game: play.table().meta(),
             seats: header.seats.iter().map(|seat| (seat.name.clone(), seat.team)).collect(),
-            deal: fixture.deal.clone(),
             visibility,
-        };
+        });
         if visibility == Visibility::Live {
             self.boards.fetch_add(1, Ordering::Relaxed);
+        } else {
+            self.send(|backlog| backlog.moved(&header, None));
         }
-        let mut opened = LiveMatch { feed: self.clone(), header: Arc::new(header), unsent: Vec::new() };
+        let mut opened = LiveMatch { feed: self.clone(), header };
         opened.show(play, &[]);
         opened
     }
+}
 
-    /// Passes on the end of a match. Waits while the queue is full.
-    pub(super) fn end(&self, last: Option<LastStep>, end: LiveEnd) {
-        let last = last.map(|(header, step)| LiveEvent::Moved(header, Some(step)));
-        for event in last.into_iter().chain([LiveEvent::Ended(Box::new(end))]) {
-            // The channel is closed if the server has failed; the run continues.
-            let _ = self.events.blocking_send(event);
-        }
+/// Passes on the results of a run.
+#[derive(Clone, Debug)]
+pub struct ResultFeed {
+    feed: LiveFeed,
+    rules: &'static dyn Rules,
+    seating: Seating,
+}
+
+impl ResultFeed {
+    /// For a run of this game.
+    pub fn new(feed: LiveFeed, rules: &'static dyn Rules, seating: Seating) -> ResultFeed {
+        ResultFeed { feed, rules, seating }
     }
+
+    /// Passes on the end of a match. Never blocks.
+    pub(crate) fn end(&self, fixture: Fixture, report: MatchReport, record: Vec<u8>, reveal: Reveal) {
+        let sides = self.seating.all().iter().map(|seat| self.seating.side(seat) as u8);
+        let seats = report.seats.iter().cloned().zip(sides).collect();
+        let is_held = is_held(self.rules, &fixture);
+        let end = LiveEnd { fixture, seats, is_held, report, record: Some(record), reveal };
+        self.feed.send(|backlog| backlog.ended(Box::new(end)));
+    }
+}
+
+/// Whether another match of its deal would reveal the chance or the secrets of a match.
+fn is_held(rules: &dyn Rules, fixture: &Fixture) -> bool {
+    fixture.deal.is_some() && deal_leaks_information(rules)
 }
 
 /// A match in progress that has spectators.
@@ -167,29 +264,15 @@ impl LiveFeed {
 pub(super) struct LiveMatch {
     feed: LiveFeed,
     header: Arc<LiveHeader>,
-    /// Events that the queue had no room for.
-    unsent: Vec<u8>,
 }
 
 impl LiveMatch {
-    /// Passes on the position after these events, if there is room. Never blocks.
+    /// Passes on the position after these events. Never blocks.
     pub(super) fn show(&mut self, play: &Match, events: &[u8]) {
-        self.unsent.extend_from_slice(events);
-        if let Ok(room) = self.feed.events.try_reserve() {
-            let step =
-                (self.header.visibility == Visibility::Live).then(|| step(play, mem::take(&mut self.unsent)));
-            room.send(LiveEvent::Moved(self.header.clone(), step));
+        if self.header.visibility == Visibility::Live {
+            let step = step(play, events.to_vec());
+            self.feed.send(|backlog| backlog.moved(&self.header, Some(step)));
         }
-    }
-
-    /// The last position, if there was no room for it.
-    pub(super) fn end(mut self, play: &Match, events: &[u8]) -> Option<LastStep> {
-        if self.header.visibility != Visibility::Live {
-            return None;
-        }
-        self.show(play, events);
-        let unsent = mem::take(&mut self.unsent);
-        (!unsent.is_empty()).then(|| (self.header.clone(), step(play, unsent)))
     }
 }
 
@@ -218,10 +301,11 @@ mod tests {
 
     use super::*;
     use crate::core::clock::Tick;
-    use crate::core::{Seat, Turn, Viewer};
+    use crate::core::{Catalog, Seat, Turn, Viewer};
     use crate::driver::match_of_checkers;
     use crate::referee::{Event, Opening, Stamp};
     use crate::runner::fixture::Wait;
+    use crate::tournament::Cause;
 
     const SEATS: [Seat; 2] = [Seat(0), Seat(1)];
 
@@ -276,56 +360,65 @@ mod tests {
         moves.map(|event| event["move"].as_str().expect("a move").to_owned()).collect()
     }
 
-    fn received(queue: &mut mpsc::Receiver<LiveEvent>) -> Vec<LiveStep> {
-        let mut steps = Vec::new();
-        while let Ok(LiveEvent::Moved(_, Some(step))) = queue.try_recv() {
-            steps.push(step);
-        }
-        steps
+    /// The steps that the receiver gets now.
+    fn received(queue: &LiveReceiver) -> Vec<LiveStep> {
+        let step = |event| match event {
+            LiveEvent::Moved(_, step) => step,
+            LiveEvent::Ended(_) => None,
+        };
+        queue.take().into_iter().filter_map(step).collect()
     }
 
     #[test]
-    fn positions_without_room_in_the_queue_are_merged_into_the_next() {
-        let (feed, mut queue) = live_feed();
+    fn positions_that_the_receiver_has_not_taken_are_merged() {
+        let (feed, queue) = live_feed();
         let (mut play, mut played) = (checkers(), Vec::new());
-        let mut live = feed.open(&play, &fixture(), Visibility::Live);
-        let mut go = |live: &mut LiveMatch, played: &mut Vec<String>| {
+        let mut live = feed.open(&play, Visibility::Live);
+        assert_eq!(received(&queue).len(), 1);
+        for _ in 0..12 {
             let (text, events) = moved(&mut play);
             played.push(text);
             live.show(&play, &events);
-        };
-        go(&mut live, &mut played);
-        // The receiver has stopped, and the queue is full.
-        while feed.events.capacity() > 0 {
-            live.show(&checkers(), b"");
         }
-        (0..3).for_each(|_| go(&mut live, &mut played));
-        let before = received(&mut queue);
-        assert_eq!((before.len(), before.iter().flat_map(moves).count()), (QUEUE, 1));
-        go(&mut live, &mut played);
-        let after = received(&mut queue);
-        assert_eq!(after.len(), 1, "one step with everything since");
-        assert_eq!(moves(&after[0]), played[1..]);
+        let steps = received(&queue);
+        assert_eq!(steps.len(), 1, "one step with everything since");
+        assert_eq!(moves(&steps[0]), played);
         let mut expected = Vec::new();
         play.table().write_view(Viewer::Public, &mut expected);
         let mut shown = Vec::new();
-        after[0].table.write_view(Viewer::Public, &mut shown);
+        steps[0].table.write_view(Viewer::Public, &mut shown);
         assert_eq!(shown, expected, "the step shows the latest position");
+        assert!(received(&queue).is_empty());
+    }
+
+    fn ended(number: usize) -> (Fixture, MatchReport, Reveal) {
+        let reveal =
+            Reveal { seed: String::new(), salt: String::new(), deal: "m1".to_owned(), nonces: Vec::new() };
+        let id = format!("m{number}");
+        (
+            Fixture { id: id.clone(), ..fixture() },
+            MatchReport::aborted(&id, Cause::Interrupted, false),
+            reveal,
+        )
     }
 
     #[test]
-    fn the_last_position_is_kept_if_the_queue_has_no_room_for_it() {
-        let (feed, mut queue) = live_feed();
-        let mut play = checkers();
-        let mut live = feed.open(&play, &fixture(), Visibility::Live);
-        while feed.events.capacity() > 0 {
-            live.show(&play, b"");
+    fn results_pass_while_the_receiver_does_nothing_and_records_are_left_out() {
+        const MATCHES: usize = 5000;
+        let (feed, queue) = live_feed();
+        let rules = Catalog::default().find("checkers").expect("a game");
+        let results = ResultFeed::new(feed, rules, Seating::new(2, 2));
+        for number in 0..MATCHES {
+            let (fixture, report, reveal) = ended(number);
+            results.end(fixture, report, vec![0; 20_000], reveal);
         }
-        let (first, events) = moved(&mut play);
-        live.show(&play, &events);
-        let (second, events) = moved(&mut play);
-        let (_, last) = live.end(&play, &events).expect("the last position");
-        assert_eq!(moves(&last), [first, second]);
-        assert!(received(&mut queue).iter().all(|step| moves(step).is_empty()), "no move is sent twice");
+        let mut bytes = 0;
+        let events = queue.take();
+        assert_eq!(events.len(), MATCHES);
+        for event in events {
+            let LiveEvent::Ended(end) = event else { panic!("{event:?}") };
+            bytes += end.record.map_or(0, |record| record.len());
+        }
+        assert!((MOST_BYTES - 20_000..=MOST_BYTES).contains(&bytes), "{bytes}");
     }
 }

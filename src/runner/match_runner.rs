@@ -28,7 +28,7 @@ use crate::runner::archive::Unsealed;
 use crate::runner::common::{Bots, RunContext};
 use crate::runner::descriptors;
 use crate::runner::journal;
-use crate::runner::live::LiveFeed;
+use crate::runner::live::{LiveFeed, ResultFeed};
 use crate::runner::record_sink::RecordSink;
 use crate::runner::reporter::{Reporter, Watch, WatchFeed};
 use crate::runner::resumed::ResumedMatch;
@@ -246,7 +246,8 @@ impl MatchRunner {
         });
         let queued_news = Arc::default();
         let watched = watch.map(|watch| WatchFeed::new(watch, reports.clone(), Arc::clone(&queued_news)));
-        let record_sink = RecordSink::new(records, unsealed, common.live.clone(), on_event);
+        let results = common.live.clone().map(|live| ResultFeed::new(live, rules, seating));
+        let record_sink = RecordSink::new(records, unsealed, results, on_event);
         let reporter = Reporter::new(common.clone(), schedule.clone(), record_sink, queued_news, halts);
         let wait = listen.as_ref().map_or(Duration::ZERO, |listen| listen.wait);
         let event_loop = EventLoop::new(common, schedule, Starts::new(launcher), wait, reports);

@@ -33,7 +33,10 @@ pub use archive::Unsealed;
 pub use evidence::{Evidence, FirstFaults};
 pub use fixture::{Fixture, MatchSecret, Wait, deal_leaks_information};
 pub use host::{HostMatches, HostPlayed, HostRun, serve_host};
-pub use live::{LiveEnd, LiveEvent, LiveFeed, LiveHeader, LiveStep, MOST_BOARDS, Visibility, live_feed};
+pub use live::{
+    LiveEnd, LiveEvent, LiveFeed, LiveHeader, LiveReceiver, LiveStep, MOST_BOARDS, ResultFeed, Visibility,
+    live_feed,
+};
 pub use match_runner::{MatchRunner, RunChange, RunEnd};
 pub use openings::Openings;
 pub use play::{Mirror, Play, PlayEvent, PlayResult, check_fresh, seating_for};

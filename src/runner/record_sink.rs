@@ -4,7 +4,7 @@ use referee_protocol::referee::Reveal;
 
 use crate::runner::archive::{Archive, Unsealed};
 use crate::runner::fixture::Fixture;
-use crate::runner::live::{LastStep, LiveEnd, LiveFeed};
+use crate::runner::live::ResultFeed;
 use crate::runner::results::MatchReport;
 use crate::runner::run_event::{Halt, NoShow, RunEvent};
 use crate::store::Records;
@@ -28,14 +28,12 @@ pub struct EndedRecord {
 struct Unsynced {
     ended: EndedRecord,
     seal: Option<String>,
-    /// For spectators: the last position, if it has not been passed on.
-    last_step: Option<LastStep>,
 }
 
 /// Stores records, then reports their matches.
 pub struct RecordSink<F> {
     archive: Archive,
-    live: Option<LiveFeed>,
+    live: Option<ResultFeed>,
     kept: Vec<Unsynced>,
     on_event: F,
 }
@@ -51,7 +49,7 @@ impl<F: FnMut(RunEvent<'_>) -> Result<(), Halt>> RecordSink<F> {
     pub fn new(
         records: Option<Records>,
         unsealed: Option<Vec<Unsealed>>,
-        live: Option<LiveFeed>,
+        live: Option<ResultFeed>,
         on_event: F,
     ) -> RecordSink<F> {
         RecordSink { archive: Archive::new(records, unsealed), live, kept: Vec::new(), on_event }
@@ -84,20 +82,12 @@ impl<F: FnMut(RunEvent<'_>) -> Result<(), Halt>> RecordSink<F> {
     ///
     /// # Errors
     /// Those of the disk.
-    pub fn keep(&mut self, ended: EndedRecord) -> Result<(), Halt> {
-        self.keep_with(ended, None)
-    }
-
-    pub(super) fn keep_with(
-        &mut self,
-        mut ended: EndedRecord,
-        last_step: Option<LastStep>,
-    ) -> Result<(), Halt> {
+    pub fn keep(&mut self, mut ended: EndedRecord) -> Result<(), Halt> {
         let EndedRecord { fixture, report, record, reveal, .. } = &mut ended;
         let unsealed = record.len();
         let seal = self.archive.keep(fixture, report, record, reveal.clone())?;
         record.truncate(unsealed);
-        self.kept.push(Unsynced { ended, seal, last_step });
+        self.kept.push(Unsynced { ended, seal });
         Ok(())
     }
 
@@ -111,7 +101,7 @@ impl<F: FnMut(RunEvent<'_>) -> Result<(), Halt>> RecordSink<F> {
         }
         let synced = self.archive.sync();
         let mut result = Ok(());
-        for Unsynced { ended, seal, last_step } in std::mem::take(&mut self.kept) {
+        for Unsynced { ended, seal } in std::mem::take(&mut self.kept) {
             let EndedRecord { fixture, report, record, reveal, no_show } = ended;
             if synced.is_ok() {
                 let (fixture, report, record, reveal) = (&fixture, &report, &record[..], &reveal);
@@ -120,7 +110,7 @@ impl<F: FnMut(RunEvent<'_>) -> Result<(), Halt>> RecordSink<F> {
                 result = result.and(reported);
             }
             if let Some(feed) = &self.live {
-                feed.end(last_step, LiveEnd { fixture, report, record, reveal });
+                feed.end(fixture, report, record, reveal);
             }
         }
         synced?;

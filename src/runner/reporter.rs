@@ -108,7 +108,7 @@ impl<F: FnMut(RunEvent<'_>) -> Result<(), Halt>> Reporter<F> {
 
     /// Writes the record of a match that has ended.
     fn keep(&mut self, ended: EndedMatch) -> Result<(), Halt> {
-        let EndedMatch { fixture, mut report, record, reveal, malformed, bots, no_show, last_step } = ended;
+        let EndedMatch { fixture, mut report, record, reveal, malformed, bots, no_show } = ended;
         let bytes = record.len();
         let mut record = record.text();
         let bots: Vec<BotRecord> = bots.into_iter().map(BotUsage::complete).collect();
@@ -130,7 +130,7 @@ impl<F: FnMut(RunEvent<'_>) -> Result<(), Halt>> Reporter<F> {
             record::add_bots(&mut record, &bots);
         }
         let ended = EndedRecord { fixture, report, record, reveal, no_show };
-        self.record_sink.keep_with(ended, last_step).inspect_err(|_| self.schedule.reported(bytes))?;
+        self.record_sink.keep(ended).inspect_err(|_| self.schedule.reported(bytes))?;
         self.unreported.push(bytes);
         Ok(())
     }

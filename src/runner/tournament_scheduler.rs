@@ -65,8 +65,8 @@ fn take_in(schedule: &mut schedule::Schedule, number: u32, fate: AttemptEnd) {
 #[derive(Debug)]
 pub struct TournamentScheduler {
     schedule: schedule::Schedule,
-    /// For [`LiveSchedule`].
-    news: Option<AttemptNews>,
+    /// For each [`LiveSchedule`].
+    news: Vec<AttemptNews>,
     scoring: Scoring,
     /// The openings of its sets.
     openings: Openings,
@@ -81,7 +81,7 @@ impl TournamentScheduler {
     pub fn new(schedule: schedule::Schedule, scoring: Scoring, openings: Openings) -> TournamentScheduler {
         TournamentScheduler {
             schedule,
-            news: None,
+            news: Vec::new(),
             scoring,
             openings,
             running: BTreeMap::new(),
@@ -89,9 +89,10 @@ impl TournamentScheduler {
         }
     }
 
-    /// Returns a copy of the schedule that stays up to date.
+    /// Returns a copy of the schedule that stays up to date, with a lock of its own.
     pub fn live_schedule(&mut self) -> LiveSchedule {
-        let news = self.news.get_or_insert_default().clone();
+        let news = AttemptNews::default();
+        self.news.push(news.clone());
         LiveSchedule { copy: Arc::new(Mutex::new(self.schedule.clone())), news }
     }
 
@@ -169,7 +170,7 @@ impl Scheduler for TournamentScheduler {
             None => AttemptEnd::Aborted,
         };
         take_in(&mut self.schedule, number, fate);
-        if let Some(news) = &self.news {
+        for news in &self.news {
             news.lock().unwrap_or_else(PoisonError::into_inner).push((number, fate));
         }
         // Another match of the set or another round may be due now.

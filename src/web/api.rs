@@ -1,16 +1,16 @@
 //! The paths of the server. `protocol/api/openapi.json` describes those for programs.
 
-use std::net::IpAddr;
 use std::sync::Arc;
 
 use axum::Router;
+use axum::body::{Body, Bytes};
 use axum::extract::{FromRequestParts, Path, Query, Request, State};
 use axum::http::header::{
-    ACCEPT, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HOST, HeaderName, HeaderValue,
+    ACCEPT, ALLOW, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName, HeaderValue,
     REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
 };
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::{HeaderMap, Method, StatusCode};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
@@ -25,6 +25,7 @@ use crate::record::{Difference, Playback};
 use crate::report::replay::{FrameText, MatchReplay};
 use crate::web::board::{BoardEvent, BoardForm};
 use crate::web::entries::BoardAccess;
+use crate::web::host::RequestHost;
 use crate::web::hub::{EndedBoard, Hub, MatchAccess, SealedRecord};
 use crate::web::stream::{self, BoardFeed, RunFeed};
 use crate::web::{ladder, pages};
@@ -47,7 +48,7 @@ pub(super) fn router(hub: Arc<Hub>, hosts: Vec<String>) -> Router {
         .route("/join", get(pages::join))
         .route("/healthz", get(|| async { "ok\n" }))
         .route("/metrics", get(metrics))
-        .route("/api/v1/openapi.json", get(|| async { as_json(StatusCode::OK, WATCH_API.to_owned()) }))
+        .route("/api/v1/openapi.json", get(|| async { as_json(StatusCode::OK, WATCH_API) }))
         .route("/api/v1/run", get(run))
         .route("/api/v1/events", get(run_events))
         .route("/api/v1/standings", get(standings))
@@ -59,27 +60,30 @@ pub(super) fn router(hub: Arc<Hub>, hosts: Vec<String>) -> Router {
         .route("/api/v1/matches/{id}/events", get(match_events))
         .route("/api/v1/matches/{id}/record", get(match_record))
         .fallback(|| async { refused(StatusCode::NOT_FOUND, "there is no such path") })
-        .method_not_allowed_fallback(|| async {
-            refused(StatusCode::METHOD_NOT_ALLOWED, "the server is read-only: use GET")
-        })
         .layer(middleware::from_fn(move |request, next| guard(hosts.clone(), request, next)))
         .with_state(hub)
 }
 
-/// Rejects requests for other hosts, and adds the headers of all responses.
+/// Rejects requests for other hosts and other methods, and adds the headers of all responses.
 async fn guard(hosts: Arc<[String]>, request: Request, next: Next) -> Response {
-    let host = request.headers().get(HOST).and_then(|host| host.to_str().ok());
+    let host = RequestHost::of(request.headers(), request.uri(), &hosts);
     let target = request.uri().path_and_query().map_or("", |target| target.as_str());
-    let mut response = if target.len() > MOST_TARGET {
+    let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
+    let mut response = if host == RequestHost::Invalid {
+        refused(StatusCode::BAD_REQUEST, "a request has one Host field with a host and an optional port")
+    } else if target.len() > MOST_TARGET {
         refused(StatusCode::URI_TOO_LONG, &format!("the path and the query have at most {MOST_TARGET} bytes"))
-    } else if host.is_some_and(|host| is_own(host, &hosts)) {
-        next.run(request).await
-    } else {
+    } else if host == RequestHost::Other {
         // A page of another site whose name leads here must not read what only this machine or network may see.
         refused(
             StatusCode::MISDIRECTED_REQUEST,
             "the request is for another host; use the IP address, or name this host with --watch-host",
         )
+    } else if !is_read {
+        let response = refused(StatusCode::METHOD_NOT_ALLOWED, "the server is read-only: use GET");
+        ([(ALLOW, "GET, HEAD")], response).into_response()
+    } else {
+        next.run(request).await
     };
     let headers = response.headers_mut();
     let policy = HeaderValue::from_static("default-src 'none'");
@@ -92,18 +96,8 @@ async fn guard(hosts: Arc<[String]>, request: Request, next: Next) -> Response {
     response
 }
 
-/// Whether a `Host` header is an IP address, `localhost` or one of these names, with or without a port.
-fn is_own(host: &str, hosts: &[String]) -> bool {
-    let name = match host.strip_prefix('[') {
-        Some(rest) => rest.split(']').next().unwrap_or_default(),
-        None => host.split(':').next().unwrap_or_default(),
-    };
-    let is_named = |known: &str| name.eq_ignore_ascii_case(known);
-    name.parse::<IpAddr>().is_ok() || is_named("localhost") || hosts.iter().any(|known| is_named(known))
-}
-
-pub(super) fn as_json(status: StatusCode, text: String) -> Response {
-    (status, [(CONTENT_TYPE, "application/json")], text).into_response()
+pub(super) fn as_json(status: StatusCode, text: impl Into<Body>) -> Response {
+    (status, [(CONTENT_TYPE, "application/json")], text.into()).into_response()
 }
 
 /// An error as JSON.
@@ -130,7 +124,7 @@ impl<T: DeserializeOwned, S: Sync> FromRequestParts<S> for Parameters<T> {
 }
 
 /// The id of a match in a path.
-struct PathMatchId(String);
+pub(super) struct PathMatchId(pub(super) String);
 
 impl<S: Send + Sync> FromRequestParts<S> for PathMatchId {
     type Rejection = Response;
@@ -162,18 +156,19 @@ async fn metrics(State(hub): HubState) -> Response {
 }
 
 async fn run(State(hub): HubState) -> Response {
-    as_json(StatusCode::OK, hub.overview().1.to_string())
+    as_json(StatusCode::OK, hub.overview().1)
 }
 
 async fn standings(State(hub): HubState) -> Response {
-    as_json(StatusCode::OK, text::text(&json!({ "standings": hub.standings() })))
+    let compute = || text::text(&json!({ "standings": hub.standings() }));
+    as_json(StatusCode::OK, hub.answers().get("standings", compute))
 }
 
 async fn bots(State(hub): HubState) -> Response {
-    as_json(StatusCode::OK, hub.bots())
+    as_json(StatusCode::OK, hub.answers().get("bots", || hub.bots()))
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum ProgressFilter {
     Running,
@@ -188,6 +183,13 @@ struct Listed {
 }
 
 async fn matches(State(hub): HubState, Parameters(listed): Parameters<Listed>) -> Response {
+    let Listed { state, limit, before } = listed;
+    let key = format!("matches {state:?} {limit:?} {before:?}");
+    as_json(StatusCode::OK, hub.answers().get(&key, || list_of_matches(&hub, &listed)))
+}
+
+/// Matches as JSON.
+fn list_of_matches(hub: &Hub, listed: &Listed) -> String {
     let limit = listed.limit.unwrap_or(LIST).min(LIST);
     let mut found = Vec::new();
     if !matches!(listed.state, Some(ProgressFilter::Ended)) && listed.before.is_none() {
@@ -199,7 +201,7 @@ async fn matches(State(hub): HubState, Parameters(listed): Parameters<Listed>) -
         next = ended.last().filter(|_| ended.len() == limit).and_then(|last| last.number);
         found.extend(ended);
     }
-    as_json(StatusCode::OK, text::text(&json!({ "matches": found, "next": next })))
+    text::text(&json!({ "matches": found, "next": next }))
 }
 
 async fn one_match(State(hub): HubState, PathMatchId(id): PathMatchId) -> Response {
@@ -225,10 +227,22 @@ fn after(hub: &Hub, headers: &HeaderMap, query: &EventQuery) -> Option<u64> {
     last.strip_prefix(hub.run())?.strip_prefix('-')?.parse().ok()
 }
 
+/// How much a client wants this type, from 0 to 1, if it names it.
+fn weight_of(headers: &HeaderMap, kind: &str) -> Option<f32> {
+    let fields = headers.get_all(ACCEPT).iter().filter_map(|field| field.to_str().ok());
+    let weights = fields.flat_map(|field| field.split(',')).filter_map(|accepted| {
+        let mut parts = accepted.split(';').map(str::trim);
+        parts.next().filter(|own| own.eq_ignore_ascii_case(kind))?;
+        let weight = parts.find_map(|part| part.strip_prefix("q=").or_else(|| part.strip_prefix("Q=")));
+        Some(weight.map_or(1.0, |weight| weight.parse().unwrap_or(0.0)))
+    });
+    weights.reduce(f32::max)
+}
+
 /// Whether a client asks for a stream.
 fn wants_stream(headers: &HeaderMap) -> bool {
-    let accept = headers.get(ACCEPT).and_then(|accept| accept.to_str().ok());
-    accept.is_some_and(|accept| accept.contains("text/event-stream"))
+    let stream = weight_of(headers, "text/event-stream").unwrap_or(0.0);
+    stream > 0.0 && stream >= weight_of(headers, "application/json").unwrap_or(0.0)
 }
 
 async fn run_events(
@@ -257,7 +271,7 @@ async fn match_events(
         None => return unknown(&id),
         Some(MatchAccess::Nothing(why)) => return not_shown(why),
         Some(MatchAccess::Board(board)) => board,
-        Some(MatchAccess::Replay(found)) => return replay(hub, found, &headers, form, after).await,
+        Some(MatchAccess::Replay(found)) => return replay(hub, (id, found), &headers, form, after).await,
     };
     let mut source = BoardFeed::new(board, form);
     if wants_stream(&headers) {
@@ -270,7 +284,7 @@ async fn match_events(
 /// The events of a match that has ended: a snapshot with all its steps, and the end.
 async fn replay(
     hub: Arc<Hub>,
-    replay: EndedBoard,
+    (id, replay): (String, EndedBoard),
     headers: &HeaderMap,
     form: BoardForm,
     after: Option<u64>,
@@ -278,11 +292,12 @@ async fn replay(
     let EndedBoard { record, last, result } = replay;
     let mut events = Vec::new();
     if after.is_none_or(|after| after + 1 < last) {
-        let of = hub.clone();
-        match tokio::task::spawn_blocking(move || snapshot(record, of.catalog(), form)).await {
-            Ok(Ok(data)) => events.push(BoardEvent { number: last - 1, kind: "snapshot", data }),
-            Ok(Err(why)) => return refused(StatusCode::INTERNAL_SERVER_ERROR, &why),
-            Err(_) => return refused(StatusCode::INTERNAL_SERVER_ERROR, "the replay cannot be computed"),
+        match kept_snapshot(&hub, (id, form), record).await {
+            Ok(data) => {
+                let data = String::from_utf8_lossy(&data).into_owned();
+                events.push(BoardEvent { number: last - 1, kind: "snapshot", data });
+            }
+            Err(why) => return refused(StatusCode::INTERNAL_SERVER_ERROR, &why),
         }
     }
     if after != Some(last) {
@@ -297,6 +312,27 @@ async fn replay(
         return StatusCode::NO_CONTENT.into_response();
     }
     stream::respond(&hub, stream::EndedFeed::new(events), after)
+}
+
+/// The snapshot of a match that has ended, which is computed unless it is kept.
+async fn kept_snapshot(
+    hub: &Arc<Hub>,
+    key: (String, BoardForm),
+    record: SealedRecord,
+) -> Result<Bytes, String> {
+    if let Some(kept) = hub.replays().get(&key) {
+        return Ok(kept);
+    }
+    let _turn = hub.replays().computing.lock().await;
+    // Another spectator may have asked for the same.
+    if let Some(kept) = hub.replays().get(&key) {
+        return Ok(kept);
+    }
+    let (of, form) = (hub.clone(), key.1);
+    let computed = tokio::task::spawn_blocking(move || snapshot(record, of.catalog(), form)).await;
+    let replay = Bytes::from(computed.map_err(|_| "the replay cannot be computed".to_owned())??);
+    hub.replays().add(key, replay.clone());
+    Ok(replay)
 }
 
 /// The steps of a record, or its last position as text. Blocks.

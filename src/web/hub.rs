@@ -4,21 +4,25 @@ use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::time::Duration;
 use std::{io, mem};
 
+use axum::body::Bytes;
 use referee_protocol::referee::Reveal;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::watch;
 
 use crate::core::game::Meta;
 use crate::core::{Catalog, json};
 use crate::record;
-use crate::runner::{LiveEnd, LiveEvent, LiveHeader, LiveStep, MatchReport, Unsealed, Visibility};
+use crate::referee::Faults;
+use crate::runner::{
+    LiveEnd, LiveEvent, LiveHeader, LiveReceiver, LiveStep, MatchReport, Unsealed, Visibility,
+};
 use crate::store::read_regular;
+use crate::web::answers::{ANSWER_APART, RecentAnswers, RecentReplays};
 use crate::web::board::LiveBoard;
 use crate::web::entries::{self, BoardAccess, BotEntry, MatchEntry, StandingsRow, seat_entries};
 use crate::web::ladder::LadderView;
-use crate::web::metrics::Metrics;
+use crate::web::metrics::{MatchFigures, Metrics};
 use crate::web::{EarlierMatch, StandingsSource};
 
 /// The maximum number of ended matches that are listed.
@@ -35,8 +39,6 @@ pub(super) type Closes = watch::Receiver<bool>;
 struct LiveEntry {
     header: Arc<LiveHeader>,
     board: Option<Arc<Mutex<LiveBoard>>>,
-    /// A position that the board does not have yet, because the end is near.
-    postponed: Option<LiveStep>,
 }
 
 impl LiveEntry {
@@ -94,10 +96,23 @@ struct UnsealedEntry {
     file: Option<PathBuf>,
 }
 
+/// What is known of a match, but is not shown until its deal is complete.
+#[derive(Debug)]
+struct Withheld {
+    /// By bot.
+    faults: Vec<(String, Faults)>,
+    /// `None` for a match of an earlier part of the run.
+    figures: Option<MatchFigures>,
+}
+
 struct RunState {
     running: BTreeMap<String, LiveEntry>,
-    /// The oldest first.
+    /// The oldest first. Their numbers are consecutive.
     ended: VecDeque<EndedEntry>,
+    /// The numbers of those that are listed, by id.
+    numbers: BTreeMap<String, u64>,
+    /// By deal.
+    withheld: BTreeMap<String, Vec<Withheld>>,
     /// The number of matches that have ended.
     count: u64,
     /// The bytes of records in memory.
@@ -105,7 +120,7 @@ struct RunState {
     bots: BTreeMap<String, BotEntry>,
     standings: Option<StandingsSource>,
     /// The overview of a version.
-    overview: (u64, Arc<str>),
+    overview: (u64, Bytes),
 }
 
 /// The state of the run as spectators see it.
@@ -123,10 +138,10 @@ pub(super) struct Hub {
     has_changed: AtomicBool,
     changed: watch::Sender<()>,
     metrics: Metrics,
+    answers: RecentAnswers,
+    replays: RecentReplays,
     /// The ladder of a league, if the run is one.
     ladder: OnceLock<Arc<dyn LadderView>>,
-    /// Whether boards skip positions that others follow, because the run is over and its last events are still queued.
-    is_in_a_hurry: AtomicBool,
     /// Becomes true when the server closes.
     closes: watch::Sender<bool>,
 }
@@ -169,11 +184,13 @@ impl Hub {
         let state = RunState {
             running: BTreeMap::new(),
             ended: VecDeque::new(),
+            numbers: BTreeMap::new(),
+            withheld: BTreeMap::new(),
             count: 0,
             kept: 0,
             bots: BTreeMap::new(),
             standings: None,
-            overview: (u64::MAX, Arc::from("")),
+            overview: (u64::MAX, Bytes::new()),
         };
         Hub {
             run: format!("{run:08x}"),
@@ -185,16 +202,11 @@ impl Hub {
             has_changed: AtomicBool::new(false),
             changed: watch::Sender::new(()),
             metrics: Metrics::default(),
+            answers: RecentAnswers::default(),
+            replays: RecentReplays::default(),
             ladder: OnceLock::new(),
-            is_in_a_hurry: AtomicBool::new(false),
             closes: watch::Sender::new(false),
         }
-    }
-
-    /// From now on, each board gets one step with everything that is still to happen, so that the ends of matches are
-    /// reached soon.
-    pub(super) fn fast_forward(&self) {
-        self.is_in_a_hurry.store(true, Ordering::Relaxed);
     }
 
     fn state(&self) -> MutexGuard<'_, RunState> {
@@ -212,6 +224,14 @@ impl Hub {
 
     pub(super) fn metrics(&self) -> &Metrics {
         &self.metrics
+    }
+
+    pub(super) fn answers(&self) -> &RecentAnswers {
+        &self.answers
+    }
+
+    pub(super) fn replays(&self) -> &RecentReplays {
+        &self.replays
     }
 
     pub(super) fn closes(&self) -> Closes {
@@ -255,70 +275,85 @@ impl Hub {
                     }
                 }
                 let id = header.id.clone();
-                let new = || LiveEntry { header, board: None, postponed: None };
-                let running = state.running.entry(id).or_insert_with(new);
-                match step {
-                    Some(step) if self.is_in_a_hurry.load(Ordering::Relaxed) => {
-                        running.postponed = Some(match running.postponed.take() {
-                            Some(earlier) => step.after(earlier),
-                            None => step,
-                        });
-                    }
-                    Some(step) => running.show(&step, self.delay),
-                    None => {}
+                let running = state.running.entry(id).or_insert(LiveEntry { header, board: None });
+                if let Some(step) = step {
+                    running.show(&step, self.delay);
                 }
             }
-            LiveEvent::Ended(end) => {
-                self.metrics.add(&end);
-                self.end(*end);
-            }
+            LiveEvent::Ended(end) => self.end(*end),
         }
         self.has_changed.store(true, Ordering::Relaxed);
     }
 
     fn end(&self, mut end: LiveEnd) {
+        self.metrics.count(&end.report);
+        let figures = MatchFigures::of(&end);
         let mut state = self.state();
-        let mut running = state.running.remove(&end.report.id);
-        if let Some(running) = &mut running
-            && let Some(step) = running.postponed.take()
-        {
-            running.show(&step, self.delay);
-        }
+        let running = state.running.remove(&end.report.id);
         state.count += 1;
-        let is_held = running.as_ref().is_some_and(|running| running.header.visibility == Visibility::Held);
+        state.tally(&end.report, &end.seats);
         let completes = end.completes_its_deal();
-        let completed = end.fixture.deal.clone();
-        let teams = running.as_ref().map(|running| running.header.seats.clone()).unwrap_or_default();
-        state.tally(&end.report, &teams);
-        let deal = end.fixture.deal.filter(|_| !completes);
+        let deal = end.fixture.deal.take();
+        let withheld = Withheld { faults: faults_of(&end.report), figures: Some(figures) };
         let file = end.report.record.take();
-        // Until the deal is complete, there is no file yet.
-        let record = match &file {
-            Some(path) if deal.is_none() || is_held => RecordLocation::File(path.clone()),
-            _ => state.keep(end.record, end.reveal),
-        };
-        let entry = entries::ended(&end.report, &teams, Some(state.count));
+        let mut entry = entries::ended(&end.report, &end.seats, Some(state.count));
         let result = entry.result.as_ref().map(|result| result.text.clone()).unwrap_or_default();
+        // Until the deal is complete, there is no file yet.
+        let record = match (&file, end.record) {
+            (Some(path), _) if completes || deal.is_none() || end.is_held => {
+                RecordLocation::File(path.clone())
+            }
+            (_, Some(record)) => state.keep(record, end.reveal),
+            (_, None) => RecordLocation::Nowhere,
+        };
+        if matches!(record, RecordLocation::Nowhere) {
+            entry.board = BoardAccess::None;
+        }
         let mut last = 1;
         if let Some(board) = running.and_then(|running| running.board) {
             let mut board = board.lock().unwrap_or_else(PoisonError::into_inner);
             board.conclude(&result);
             last = board.last();
         }
-        let shown = if deal.is_some() && is_held { entry.clone().withheld() } else { entry.clone() };
-        let unsealed = deal.map(|deal| UnsealedEntry { deal, entry, file });
+        let open_deal = deal.clone().filter(|_| !completes);
+        let shown = match &open_deal {
+            Some(deal) if end.is_held => {
+                state.withheld.entry(deal.clone()).or_default().push(withheld);
+                entry.clone().withheld()
+            }
+            _ => {
+                self.disclose(&mut state, withheld);
+                entry.clone()
+            }
+        };
+        let unsealed = open_deal.map(|deal| UnsealedEntry { deal, entry, file });
         state.push(EndedEntry { entry: shown, unsealed, record, last });
-        if completes && let Some(deal) = completed {
+        if completes && let Some(deal) = deal {
+            for withheld in state.withheld.remove(&deal).into_iter().flatten() {
+                self.disclose(&mut state, withheld);
+            }
             state.complete(&deal);
+        }
+    }
+
+    /// Counts what happened in a match.
+    fn disclose(&self, state: &mut RunState, Withheld { faults, figures }: Withheld) {
+        for (name, faults) in faults {
+            state.bot(&name).faults.merge(&faults);
+        }
+        if let Some(figures) = figures {
+            self.metrics.add(&figures);
         }
     }
 
     /// Lists a match that was played before the server started.
     pub(super) fn add_earlier(&self, EarlierMatch { mut report, seats, unsealed }: EarlierMatch) {
         let is_hidden = self.game.hidden || self.game.chance;
+        self.has_changed.store(true, Ordering::Relaxed);
         let mut state = self.state();
         state.count += 1;
         state.tally(&report, &seats);
+        let withheld = Withheld { faults: faults_of(&report), figures: None };
         let file = report.record.take();
         let mut entry = entries::ended(&report, &seats, Some(state.count));
         let Some(Unsealed { deal, record, reveal, .. }) = unsealed else {
@@ -326,11 +361,18 @@ impl Hub {
                 entry.board = BoardAccess::None;
             }
             let record = file.map_or(RecordLocation::Nowhere, RecordLocation::File);
+            self.disclose(&mut state, withheld);
             return state.push(EndedEntry { entry, unsealed: None, record, last: 1 });
         };
         let (shown, record) = match is_hidden {
-            true => (entry.clone().withheld(), RecordLocation::Nowhere),
-            false => (entry.clone(), state.keep(record, reveal)),
+            true => {
+                state.withheld.entry(deal.clone()).or_default().push(withheld);
+                (entry.clone().withheld(), RecordLocation::Nowhere)
+            }
+            false => {
+                self.disclose(&mut state, withheld);
+                (entry.clone(), state.keep(record, reveal))
+            }
         };
         state.push(EndedEntry {
             entry: shown,
@@ -349,7 +391,7 @@ impl Hub {
                 None => MatchAccess::Nothing(running.entry().board),
             });
         }
-        let Some(ended) = state.ended.iter().rev().find(|ended| ended.entry.id == id) else {
+        let Some(ended) = state.find(id) else {
             drop(state);
             return self.earlier(id);
         };
@@ -375,7 +417,7 @@ impl Hub {
     /// A match in lists.
     pub(super) fn entry(&self, id: &str) -> Option<MatchEntry> {
         let state = self.state();
-        let ended = || Some(state.ended.iter().rev().find(|ended| ended.entry.id == id)?.entry.clone());
+        let ended = || Some(state.find(id)?.entry.clone());
         let found = state.running.get(id).map(LiveEntry::entry).or_else(ended);
         drop(state);
         found.or_else(|| {
@@ -412,7 +454,7 @@ impl Hub {
     }
 
     /// The whole run as JSON, with its version.
-    pub(super) fn overview(&self) -> (u64, Arc<str>) {
+    pub(super) fn overview(&self) -> (u64, Bytes) {
         let version = self.version.load(Ordering::Relaxed);
         let mut state = self.state();
         if state.overview.0 != version {
@@ -442,8 +484,20 @@ impl Hub {
 
 impl RunState {
     fn push(&mut self, ended: EndedEntry) {
+        self.numbers.insert(ended.entry.id.clone(), self.count);
         self.ended.push_back(ended);
         self.trim();
+    }
+
+    /// A match that has ended.
+    fn find(&self, id: &str) -> Option<&EndedEntry> {
+        let number = *self.numbers.get(id)?;
+        let oldest = self.count + 1 - self.ended.len() as u64;
+        self.ended.get(usize::try_from(number.checked_sub(oldest)?).ok()?)
+    }
+
+    fn bot(&mut self, name: &str) -> &mut BotEntry {
+        self.bots.entry(name.to_owned()).or_insert_with(|| BotEntry::new(name))
     }
 
     /// Keeps a record in memory.
@@ -473,9 +527,8 @@ impl RunState {
     fn tally(&mut self, report: &MatchReport, seats: &[(String, u8)]) {
         let side = |seat: usize| seats.get(seat).map_or(seat, |(_, team)| usize::from(*team));
         for (seat, name) in report.seats.iter().enumerate() {
-            let bot = self.bots.entry(name.clone()).or_insert_with(|| BotEntry::new(name));
+            let bot = self.bot(name);
             bot.playing.retain(|id| *id != report.id);
-            bot.faults.merge(&report.faults[seat]);
             if report.seats[..seat].contains(name) {
                 // It has several seats of one side.
                 continue;
@@ -515,8 +568,14 @@ impl RunState {
 
     /// Drops the oldest matches and records beyond the limits.
     fn trim(&mut self) {
-        while self.ended.len() > MOST_ENDED {
-            if let Some(EndedEntry { record: RecordLocation::Memory(record), .. }) = self.ended.pop_front() {
+        while self.ended.len() > MOST_ENDED
+            && let Some(EndedEntry { entry, record, .. }) = self.ended.pop_front()
+        {
+            // Another attempt at it may have ended since.
+            if self.numbers.get(&entry.id).copied() == entry.number {
+                self.numbers.remove(&entry.id);
+            }
+            if let RecordLocation::Memory(record) = record {
                 self.kept -= record.len();
             }
         }
@@ -539,28 +598,28 @@ impl RunState {
     }
 }
 
-/// Receives the events of the run until it is over.
-pub(super) async fn receive(hub: Arc<Hub>, mut events: mpsc::Receiver<LiveEvent>) {
-    while let Some(event) = events.recv().await {
-        hub.handle(event);
-        // Requests are served in between.
-        tokio::task::yield_now().await;
+/// The faults in a match, by bot.
+fn faults_of(report: &MatchReport) -> Vec<(String, Faults)> {
+    report.seats.iter().cloned().zip(report.faults.iter().cloned()).collect()
+}
+
+/// Receives the events of the run until it is over. Everything that waits is handled before the next request.
+pub(super) async fn receive(hub: Arc<Hub>, mut events: LiveReceiver) {
+    while let Some(events) = events.next().await {
+        events.into_iter().for_each(|event| hub.handle(event));
     }
 }
 
-/// How often the overview changes at most. Computing it takes at most a tenth of the time.
-const OVERVIEW_APART: Duration = Duration::from_secs(1);
-
 /// Publishes new versions of the overview.
 pub(super) async fn publish(hub: Arc<Hub>) {
-    let mut apart = OVERVIEW_APART;
+    let mut apart = ANSWER_APART;
     loop {
         tokio::time::sleep(apart).await;
         if hub.has_changed.swap(false, Ordering::Relaxed) {
             hub.version.fetch_add(1, Ordering::Relaxed);
             let began = tokio::time::Instant::now();
             hub.overview();
-            apart = OVERVIEW_APART.max(9 * began.elapsed());
+            apart = ANSWER_APART.max(9 * began.elapsed());
             hub.changed.send_replace(());
         }
     }

@@ -19,6 +19,9 @@ pub trait LadderView: Send + Sync {
     /// How a bot joins.
     fn ladder(&self) -> LadderEntry;
 
+    /// Whether there is a player with this name.
+    fn has_player(&self, name: &str) -> bool;
+
     /// A player with its history; `None` if there is no such player. May block.
     ///
     /// # Errors
@@ -108,7 +111,7 @@ pub struct PlayedMatch {
 }
 
 /// The name of a player in a path.
-pub(super) struct PlayerName(String);
+pub(super) struct PlayerName(pub(super) String);
 
 impl<S: Send + Sync> FromRequestParts<S> for PlayerName {
     type Rejection = Response;
@@ -130,7 +133,8 @@ fn no_ladder() -> Response {
 /// The ladder as JSON.
 pub(super) async fn of_ladder(State(hub): HubState) -> Response {
     let Some(ladder) = hub.ladder() else { return no_ladder() };
-    as_json(StatusCode::OK, crate::core::json::text(&ladder.ladder()))
+    let compute = || crate::core::json::text(&ladder.ladder());
+    as_json(StatusCode::OK, hub.answers().get("ladder", compute))
 }
 
 /// A player as JSON.

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use referee_protocol::words::FaultCode;
 
 use crate::record;
-use crate::runner::LiveEnd;
+use crate::runner::{LiveEnd, MatchReport};
 
 /// Upper bounds of the buckets of a histogram, in microseconds.
 const BOUNDS_US: [u64; 13] =
@@ -69,6 +69,35 @@ impl Drop for Gauge {
     }
 }
 
+/// What a match adds to the figures. Its times and faults depend on the secrets of its deal.
+#[derive(Debug)]
+pub(super) struct MatchFigures {
+    decisions: u32,
+    faults: Vec<(FaultCode, u32)>,
+    answers_us: Vec<u64>,
+    lag_us: u64,
+}
+
+impl MatchFigures {
+    /// Those of a match that has ended. It has no answers if its record was left out.
+    pub(super) fn of(LiveEnd { report, record, .. }: &LiveEnd) -> MatchFigures {
+        let answers_us = match record.as_deref().map(record::times) {
+            Some(Ok(times)) => times.answers.iter().map(|answer| answer.took_us).collect(),
+            Some(Err(error)) => {
+                tracing::error!("the record of {}: {error}: /metrics lacks its answers", report.id);
+                Vec::new()
+            }
+            None => Vec::new(),
+        };
+        MatchFigures {
+            decisions: report.decisions,
+            faults: report.faults.iter().flat_map(|faults| faults.iter()).collect(),
+            answers_us,
+            lag_us: report.lag_ms * 1000,
+        }
+    }
+}
+
 /// What `/metrics` shows.
 #[derive(Debug, Default)]
 pub(super) struct Metrics {
@@ -88,19 +117,19 @@ pub(super) struct Metrics {
 
 impl Metrics {
     /// Counts a match that has ended.
-    pub(super) fn add(&self, end: &LiveEnd) {
-        let report = &end.report;
+    pub(super) fn count(&self, report: &MatchReport) {
         let which = if report.ranks.is_some() { &self.ended } else { &self.aborted };
         which.fetch_add(1, Relaxed);
-        self.decisions.fetch_add(report.decisions.into(), Relaxed);
-        for (code, count) in report.faults.iter().flat_map(|faults| faults.iter()) {
+    }
+
+    /// Adds what happened in a match.
+    pub(super) fn add(&self, figures: &MatchFigures) {
+        self.decisions.fetch_add(figures.decisions.into(), Relaxed);
+        for &(code, count) in &figures.faults {
             self.faults[code as usize].fetch_add(count.into(), Relaxed);
         }
-        match record::times(&end.record) {
-            Ok(times) => times.answers.iter().for_each(|answer| self.answers.add(answer.took_us)),
-            Err(error) => tracing::error!("the record of {}: {error}: /metrics lacks its answers", report.id),
-        }
-        self.lag.add(report.lag_ms * 1000);
+        figures.answers_us.iter().for_each(|&us| self.answers.add(us));
+        self.lag.add(figures.lag_us);
     }
 
     /// The text for Prometheus.

@@ -1,14 +1,17 @@
 //! A read-only HTTP server for spectators of a run: pages, their JSON, and live streams.
 //!
 //! Everything runs on one thread with a runtime of its own, at a lower priority than the lanes. The lanes pass on
-//! positions through a bounded queue (see [`LiveFeed`]); what a spectator gets is generated here from the public view.
+//! positions without waiting (see [`LiveFeed`]); what a spectator gets is generated here from the public view.
 //! `protocol/spec/watch.md` describes the interface and its limits.
 
+mod answers;
 mod api;
 mod board;
 mod entries;
+mod host;
 mod hub;
 mod ladder;
+mod limiter;
 mod metrics;
 mod pages;
 mod serve;
@@ -23,13 +26,13 @@ use std::time::Duration;
 use std::{fmt, io};
 
 use tokio::runtime::Runtime;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::watch;
 use tokio::task::JoinHandle as Task;
 use tokio::time::timeout;
 
 use crate::core::Catalog;
 use crate::core::game::Meta;
-use crate::runner::{LiveEvent, LiveFeed, MatchReport, Unsealed, live_feed};
+use crate::runner::{LiveFeed, LiveReceiver, MatchReport, Unsealed, live_feed};
 use crate::web::hub::Hub;
 
 pub use entries::StandingsRow;
@@ -101,12 +104,14 @@ impl WatchServer {
         let hub = Arc::new(hub);
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
-            .max_blocking_threads(MOST_REPLAYS)
+            .max_blocking_threads(BLOCKING_THREADS)
             .thread_name("watch-replay")
+            // They add to the niceness of the thread that starts them.
+            .on_thread_start(|| be_nice(9))
             .build()?;
         let of_thread = hub.clone();
         let work = move || {
-            be_nice();
+            be_nice(10);
             serve_during_run(runtime, listener, options.hosts, of_thread, (events, over))
         };
         let thread = thread::Builder::new().name("watch".to_owned()).spawn(work)?;
@@ -159,19 +164,19 @@ impl WatchServer {
     }
 }
 
-/// How long to wait at the end for the events that are left in the queue.
-const LAST_EVENTS: Duration = Duration::from_millis(500);
-/// How long to wait then for those that are not positions, which are computed quickly.
-const LAST_ENDS: Duration = Duration::from_millis(500);
-/// The maximum number of replays that are computed at once.
-const MOST_REPLAYS: usize = 2;
+/// How long to wait at the end for the events that are left.
+const LAST_EVENTS: Duration = Duration::from_secs(1);
+/// The number of threads that read records and databases and compute replays.
+const BLOCKING_THREADS: usize = 2;
 
-/// Lowers the priority of this thread below that of the lanes and the bots. Threads that it starts inherit it.
-fn be_nice() {
+/// Lowers the priority of this thread further below that of the lanes and the bots. Threads that it starts inherit it.
+fn be_nice(by: i32) {
     #[cfg(target_os = "linux")]
-    if let Err(error) = rustix::process::nice(10) {
+    if let Err(error) = rustix::process::nice(by) {
         tracing::debug!(%error, "cannot lower the priority of the server for spectators");
     }
+    #[cfg(not(target_os = "linux"))]
+    let _ = by;
 }
 
 /// Serves until the run is over.
@@ -180,7 +185,7 @@ fn serve_during_run(
     listener: TcpListener,
     hosts: Vec<String>,
     hub: Arc<Hub>,
-    (events, mut over): (mpsc::Receiver<LiveEvent>, watch::Receiver<bool>),
+    (events, mut over): (LiveReceiver, watch::Receiver<bool>),
 ) -> ServerTasks {
     let receiving = runtime.spawn(hub::receive(hub.clone(), events));
     let publishing = runtime.spawn(hub::publish(hub.clone()));
@@ -196,12 +201,9 @@ fn serve_during_run(
 }
 
 /// Passes on the last events, then ends the streams and the connections.
-async fn finish(hub: &Hub, mut receiving: Task<()>, serving: Task<()>) {
-    // The queue ends when nothing of the run is left.
-    if timeout(LAST_EVENTS, &mut receiving).await.is_err() {
-        hub.fast_forward();
-        let _ = timeout(LAST_ENDS, receiving).await;
-    }
+async fn finish(hub: &Hub, receiving: Task<()>, serving: Task<()>) {
+    // It ends when nothing of the run is left.
+    let _ = timeout(LAST_EVENTS, receiving).await;
     hub.close();
     if serving.await.is_err() {
         tracing::error!("the server for spectators panicked");

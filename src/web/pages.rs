@@ -2,10 +2,14 @@
 
 use std::sync::LazyLock;
 
+use axum::extract::State;
+use axum::http::StatusCode;
 use axum::http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
 
 use crate::report::replay::{BODY, SCRIPT, hash_of, style};
+use crate::web::api::{HubState, PathMatchId};
+use crate::web::ladder::PlayerName;
 
 const RUN: &str = include_str!("assets/run.html");
 const COMMON_SCRIPT: &str = include_str!("assets/common.js");
@@ -43,9 +47,11 @@ impl Page {
         Page { html, policy }
     }
 
-    fn respond(&'static self) -> Response {
+    /// A page of something that is not there has the status 404: its script says what is missing.
+    fn respond(&'static self, is_there: bool) -> Response {
+        let status = if is_there { StatusCode::OK } else { StatusCode::NOT_FOUND };
         let headers = [(CONTENT_TYPE, "text/html; charset=utf-8"), (CONTENT_SECURITY_POLICY, &*self.policy)];
-        (headers, &*self.html).into_response()
+        (status, headers, &*self.html).into_response()
     }
 }
 
@@ -55,11 +61,11 @@ pub(super) async fn run() -> Response {
         let style = style() + STYLE;
         Page::new(RUN, &style, &[COMMON_SCRIPT, RUN_SCRIPT])
     });
-    PAGE.respond()
+    PAGE.respond(true)
 }
 
 /// The page of a match, which shows its live board or its replay.
-pub(super) async fn of_match() -> Response {
+pub(super) async fn of_match(State(hub): HubState, PathMatchId(id): PathMatchId) -> Response {
     static PAGE: LazyLock<Page> = LazyLock::new(|| {
         let style = style() + STYLE;
         let body = format!(
@@ -67,23 +73,23 @@ pub(super) async fn of_match() -> Response {
         );
         Page::new(&body, &style, &[SCRIPT, MATCH_SCRIPT])
     });
-    PAGE.respond()
+    PAGE.respond(hub.entry(&id).is_some())
 }
 
 /// The page of a player of a ladder.
-pub(super) async fn of_player() -> Response {
+pub(super) async fn of_player(State(hub): HubState, PlayerName(name): PlayerName) -> Response {
     static PAGE: LazyLock<Page> = LazyLock::new(|| {
         let style = style() + STYLE;
         Page::new(PLAYER, &style, &[COMMON_SCRIPT, PLAYER_SCRIPT])
     });
-    PAGE.respond()
+    PAGE.respond(hub.ladder().is_some_and(|ladder| ladder.has_player(&name)))
 }
 
 /// How a bot joins a ladder.
-pub(super) async fn join() -> Response {
+pub(super) async fn join(State(hub): HubState) -> Response {
     static PAGE: LazyLock<Page> = LazyLock::new(|| {
         let style = style() + STYLE;
         Page::new(JOIN, &style, &[COMMON_SCRIPT, JOIN_SCRIPT])
     });
-    PAGE.respond()
+    PAGE.respond(hub.ladder().is_some())
 }

@@ -1,13 +1,14 @@
 //! Accepts HTTP connections, within limits.
 
 use std::collections::HashMap;
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::IpAddr;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use axum::Router;
 use hyper::server::conn::http1;
+use hyper::service::{Service, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
@@ -17,6 +18,7 @@ use tokio::time::{sleep, timeout};
 use tokio_io_timeout::TimeoutStream;
 
 use crate::web::hub::{Closes, Hub};
+use crate::web::limiter::{RequestLimiter, network_of};
 
 /// The maximum number of connections.
 const MOST_CONNECTIONS: usize = 512;
@@ -45,12 +47,8 @@ struct AddressSlot {
 }
 
 impl AddressSlot {
-    /// A place for a connection, unless this address has too many. Hosts with IPv6 have whole networks of 64 bits.
+    /// A place for a connection, unless this address has too many.
     fn take(counts: &ConnectionCounts, address: IpAddr) -> Option<AddressSlot> {
-        let address = match address.to_canonical() {
-            IpAddr::V6(of_host) => Ipv6Addr::from_bits(of_host.to_bits() >> 64 << 64).into(),
-            of_host @ IpAddr::V4(_) => of_host,
-        };
         let mut by_address = counts.lock().unwrap_or_else(PoisonError::into_inner);
         let count = by_address.entry(address).or_default();
         if *count >= MOST_OF_ADDRESS {
@@ -79,6 +77,7 @@ pub(super) async fn serve(listener: TcpListener, router: Router, hub: &Arc<Hub>)
     let counts = ConnectionCounts::default();
     let mut connections = JoinSet::new();
     let mut closes = hub.closes();
+    let limiter = Arc::new(RequestLimiter::new());
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
@@ -87,12 +86,18 @@ pub(super) async fn serve(listener: TcpListener, router: Router, hub: &Arc<Hub>)
         };
         match accepted {
             Ok((stream, peer)) => {
+                tokio::select! {
+                    () = limiter.connection() => {}
+                    () = closed(&mut closes) => break,
+                }
+                let address = network_of(peer.ip());
                 let slot = slots.clone().try_acquire_owned().ok();
-                let Some(taken) = slot.zip(AddressSlot::take(&counts, peer.ip())) else {
+                let Some(taken) = slot.zip(AddressSlot::take(&counts, address)) else {
                     hub.metrics().refused.fetch_add(1, Ordering::Relaxed);
                     continue;
                 };
-                let connection = connection(stream, router.clone(), hub.clone());
+                let limits = (limiter.clone(), address);
+                let connection = connection(stream, router.clone(), hub.clone(), limits);
                 connections.spawn(async move {
                     connection.await;
                     drop(taken);
@@ -117,18 +122,31 @@ async fn closed(closes: &mut Closes) {
 }
 
 /// Serves a connection until it ends or the server closes.
-async fn connection(stream: TcpStream, router: Router, hub: Arc<Hub>) {
+async fn connection(
+    stream: TcpStream,
+    router: Router,
+    hub: Arc<Hub>,
+    (limiter, address): (Arc<RequestLimiter>, IpAddr),
+) {
     let _gauge = hub.metrics().connections.enter();
     // Without it, events are delayed; otherwise harmless.
     let _ = stream.set_nodelay(true);
     let mut stream = TimeoutStream::new(stream);
     stream.set_write_timeout(Some(UNREAD));
+    let router = TowerToHyperService::new(router);
+    let service = service_fn(|request| {
+        let (router, limiter) = (router.clone(), limiter.clone());
+        async move {
+            limiter.request(address).await;
+            router.call(request).await
+        }
+    });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD)
         .max_buf_size(MOST_HEAD)
         .max_headers(MOST_FIELDS)
-        .serve_connection(TokioIo::new(Box::pin(stream)), TowerToHyperService::new(router));
+        .serve_connection(TokioIo::new(Box::pin(stream)), service);
     let mut connection = std::pin::pin!(connection);
     let mut closes = hub.closes();
     let ended = tokio::select! {

@@ -90,7 +90,11 @@ impl EventFeed for RunFeed {
     fn after(&mut self, number: Option<u64>) -> (Vec<BoardEvent>, bool) {
         let (version, data) = self.hub.overview();
         let is_new = number != Some(version);
-        let event = is_new.then(|| BoardEvent { number: version, kind: "snapshot", data: data.to_string() });
+        let event = is_new.then(|| BoardEvent {
+            number: version,
+            kind: "snapshot",
+            data: String::from_utf8_lossy(&data).into_owned(),
+        });
         (event.into_iter().collect(), false)
     }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use referee_protocol::referee::Reveal;
+use referee_protocol::words::FaultCode;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
@@ -12,9 +13,12 @@ use crate::core::erased::{Knowledge, Rules, Table};
 use crate::core::test_length::long_or;
 use crate::core::{Catalog, Seat, Seating, Turn, Viewer};
 use crate::referee::{Faults, Leg, Opening};
-use crate::runner::{Fixture, LiveEnd, LiveEvent, LiveHeader, LiveStep, MatchReport, Visibility, Wait};
+use crate::runner::{
+    Fixture, LiveEvent, LiveHeader, LiveStep, MatchReport, ResultFeed, Visibility, Wait, live_feed,
+};
 use crate::tournament::Cause;
 use crate::web::board::{BoardEvent, BoardForm, LiveBoard};
+use crate::web::entries::BoardAccess;
 use crate::web::hub::{Hub, MatchAccess};
 
 const POSITIONS_PER_GAME: usize = long_or(1_000, 250);
@@ -22,13 +26,7 @@ const POSITIONS_PER_GAME: usize = long_or(1_000, 250);
 fn header(rules: &dyn Rules, seating: Seating) -> Arc<LiveHeader> {
     let seats = seating.all();
     let seats = seats.iter().map(|seat| (format!("bot {seat}"), seating.side(seat) as u8)).collect();
-    Arc::new(LiveHeader {
-        id: "m1".to_owned(),
-        game: rules.meta(),
-        seats,
-        deal: None,
-        visibility: Visibility::Live,
-    })
+    Arc::new(LiveHeader { id: "m1".to_owned(), game: rules.meta(), seats, visibility: Visibility::Live })
 }
 
 /// The events of a position as the public sees them.
@@ -244,27 +242,12 @@ fn a_step_of_several_positions_tells_all_moves_and_draws_the_last() {
     assert_eq!([&[1, 4][..], &[1, 4, 2], &[1, 4, 3]].map(|groups| board(3, groups).moves()), [1, 1, 5]);
 }
 
-#[test]
-fn positions_at_the_end_of_a_run_are_merged_until_their_match_ends() {
-    let rules = Catalog::default().find("checkers").expect("a game");
-    let hub = Hub::new(1, (rules.meta(), Catalog::default()), 0);
-    let header = header(rules, Seating::new(2, 2));
-    let mut steps = steps_of_checkers(10).into_iter();
-    let mut show = |count: usize| {
-        for step in steps.by_ref().take(count) {
-            hub.handle(LiveEvent::Moved(header.clone(), Some(step)));
-        }
-    };
-    show(3);
-    let Some(MatchAccess::Board(board)) = hub.access("m1") else { panic!("no board") };
-    hub.fast_forward();
-    show(7);
-    let events = || board.lock().expect("a board").after(Some(0), BoardForm::Shapes);
-    assert_eq!(moves_of(&events()).len(), 2, "the others are postponed");
+/// The end of a match between the bots `one` and `two`, who made a fault.
+fn ended(rules: &'static dyn Rules, id: &str, deal: Option<&str>, leg: Leg) -> LiveEvent {
     let fixture = Fixture {
-        id: "m1".to_owned(),
-        deal: None,
-        leg: Leg::Only,
+        id: id.to_owned(),
+        deal: deal.map(str::to_owned),
+        leg,
         options: Arc::from(rules.default_options()),
         opening: Arc::new(Opening::None),
         bots: vec![0, 1],
@@ -272,13 +255,74 @@ fn positions_at_the_end_of_a_run_are_merged_until_their_match_ends() {
         secret: None,
     };
     let reveal =
-        Reveal { seed: String::new(), salt: String::new(), deal: "m1".to_owned(), nonces: Vec::new() };
-    let report = MatchReport::aborted("m1", Cause::Interrupted, false);
-    hub.handle(LiveEvent::Ended(Box::new(LiveEnd { fixture, report, record: Vec::new(), reveal })));
-    let events = events();
+        Reveal { seed: "5eed".to_owned(), salt: String::new(), deal: "m1".to_owned(), nonces: Vec::new() };
+    let mut faults = Faults::default();
+    faults.add(FaultCode::IllegalMove);
+    let report = MatchReport {
+        seats: ["one", "two"].map(str::to_owned).to_vec(),
+        ranks: Some(vec![1, 2]),
+        scores: Some(vec![1.0, 0.0]),
+        faults: vec![Faults::default(), faults],
+        decisions: 7,
+        ..MatchReport::aborted(id, Cause::Interrupted, false)
+    };
+    let (feed, events) = live_feed();
+    ResultFeed::new(feed, rules, Seating::new(2, 2)).end(fixture, report, Vec::new(), reveal);
+    events.take().remove(0)
+}
+
+#[test]
+fn a_match_whose_beginning_was_not_passed_on_is_held_until_its_set_is_complete() {
+    let rules = Catalog::default().find("saxum").expect("a game");
+    let hub = Hub::new(1, (rules.meta(), Catalog::default()), 0);
+    let figure = |name: &str| {
+        let text = hub.metrics_text();
+        let value = text.lines().find_map(|line| line.strip_prefix(name)?.trim().parse::<u64>().ok());
+        value.unwrap_or_else(|| panic!("{name}: {text}"))
+    };
+    let faults = || {
+        let bots: Value = serde_json::from_str(&hub.bots()).expect("JSON");
+        bots["bots"][1]["faults"].clone()
+    };
+    hub.handle(ended(rules, "m1", Some("m1"), Leg::Earlier));
+    assert!(matches!(hub.access("m1"), Some(MatchAccess::Nothing(BoardAccess::Held))));
+    assert!(!json_of(&hub.entry("m1")).to_string().contains("5eed"));
+    assert_eq!(json_of(&hub.entry("m1"))["faults"], Value::Null);
+    assert_eq!(faults(), json!({}));
+    assert_eq!(figure("referee_matches_total{result=\"yes\"}"), 1);
+    assert_eq!(figure("referee_faults_total{code=\"illegal_move\"}"), 0);
+    assert_eq!(figure("referee_decisions_total"), 0);
+    assert_eq!(figure("referee_lag_seconds_count"), 0);
+    hub.handle(ended(rules, "m2", Some("m1"), Leg::Last));
+    for id in ["m1", "m2"] {
+        let Some(MatchAccess::Replay(replay)) = hub.access(id) else { panic!("{id} has no replay") };
+        let record = String::from_utf8(replay.record.read().expect("a record")).expect("text");
+        assert!(record.contains("5eed"), "{record}");
+    }
+    assert_eq!(faults(), json!({ "illegal_move": 2 }));
+    assert_eq!(figure("referee_faults_total{code=\"illegal_move\"}"), 2);
+    assert_eq!(figure("referee_decisions_total"), 14);
+    assert_eq!(figure("referee_lag_seconds_count"), 2);
+}
+
+fn json_of(value: &impl serde::Serialize) -> Value {
+    serde_json::to_value(value).expect("JSON")
+}
+
+#[test]
+fn everything_that_waits_at_the_end_of_a_run_is_shown() {
+    let rules = Catalog::default().find("checkers").expect("a game");
+    let hub = Hub::new(1, (rules.meta(), Catalog::default()), 0);
+    let header = header(rules, Seating::new(2, 2));
+    let mut steps = steps_of_checkers(10).into_iter();
+    hub.handle(LiveEvent::Moved(header.clone(), steps.next()));
+    let Some(MatchAccess::Board(board)) = hub.access("m1") else { panic!("no board") };
+    hub.handle(LiveEvent::Moved(header, Some(merged(steps))));
+    hub.handle(ended(rules, "m1", None, Leg::Only));
+    let events = board.lock().expect("a board").after(Some(0), BoardForm::Shapes);
     let kinds: Vec<&str> = events.iter().map(|event| event.kind).collect();
-    assert_eq!(kinds, ["step", "step", "step", "end"], "one step with everything that was left");
-    assert_eq!(moves_of(&events[..3]).len(), 9);
-    let last: Value = serde_json::from_str(&events[2].data).expect("JSON");
+    assert_eq!(kinds, ["step", "end"], "one step with everything that was left");
+    assert_eq!(moves_of(&events[..1]).len(), 9);
+    let last: Value = serde_json::from_str(&events[0].data).expect("JSON");
     assert_eq!(last["step"]["n"], json!(9));
 }

@@ -9,7 +9,7 @@ use tokio::sync::mpsc::UnboundedSender;
 use crate::core::Catalog;
 use crate::core::seat::Seat;
 use crate::referee::Leg;
-use crate::runner::{EndedRecord, Fixture, Halt, MatchReport, NoShow, RecordSink, RunEvent};
+use crate::runner::{EndedRecord, Fixture, Halt, MatchReport, NoShow, RecordSink, ResultFeed, RunEvent};
 use crate::store::Records;
 use crate::workers::job::{Job, JobBots};
 use crate::workers::unit::{UnitId, UnitOutcome, WorkUnit};
@@ -66,8 +66,9 @@ pub(super) struct Committer<F> {
 
 impl<F: FnMut(RunEvent<'_>) -> Result<(), Halt>> Committer<F> {
     pub(super) fn new(job: &mut Job, on_event: F) -> Committer<F> {
-        let record_sink =
-            RecordSink::new(job.records.clone(), job.unsealed.take(), job.live.clone(), on_event);
+        let rules = job.catalog.find(job.game).ok();
+        let live = job.live.clone().zip(rules).map(|(live, rules)| ResultFeed::new(live, rules, job.seating));
+        let record_sink = RecordSink::new(job.records.clone(), job.unsealed.take(), live, on_event);
         let (catalog, records) = (job.catalog.clone(), job.records.clone());
         Committer { record_sink, catalog, records, bots: job.bots.clone() }
     }

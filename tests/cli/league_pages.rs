@@ -76,7 +76,18 @@ fn matches_of_earlier_runs_have_replays() {
     let mut server = league.serve();
     let site = Site::of(&mut server);
     let found = site.get("/api/v1/matches/m1").json();
-    assert_eq!([&found["board"], &found["number"]], [&json!("replay"), &json!(null)]);
+    assert_eq!([&found["board"], &found["number"]], [&json!("replay"), &json!(1)]);
+    wait_until("the whole history", || site.get("/api/v1/run").json()["ended_count"].as_u64() >= Some(2));
+    let ended = site.get("/api/v1/matches?state=ended").json();
+    assert_eq!(ended["matches"].as_array().and_then(|all| all.last()).expect("matches")["id"], "m1");
+    let bots = site.get("/api/v1/bots").json();
+    let counts: Vec<u64> = bots["bots"]
+        .as_array()
+        .expect("bots")
+        .iter()
+        .map(|bot| bot["matches"].as_u64().expect("a number"))
+        .collect();
+    assert!(counts.len() == 2 && counts.iter().all(|&count| count >= 2), "{bots}");
     assert!(site.get("/api/v1/matches/m1/record").body.contains("\"type\":\"seal\""));
     let steps = &site.get("/api/v1/matches/m1/events").json()["events"][0]["data"];
     assert!(!steps["steps"].as_array().expect("steps").is_empty());

@@ -101,6 +101,38 @@ fn the_server_is_read_only_and_answers_only_to_its_own_names() {
         assert_eq!(answer.status, 421, "{host}");
         assert!(answer.body.contains("--watch-host"), "{}", answer.body);
     }
+    // What one part of a request names, another one must not contradict.
+    for (line, fields, status) in [
+        ("GET /api/v1/run", "Host: localhost\r\nHost: evil.example\r\n", 400),
+        ("GET /api/v1/run", "Host: localhost\r\nHost: localhost\r\n", 400),
+        ("GET /api/v1/run", "Host: [::1].evil.example\r\n", 400),
+        ("GET /api/v1/run", "Host: [::1\r\n", 400),
+        ("GET /api/v1/run", "Host: localhost:evil.example\r\n", 400),
+        ("GET http://evil.example/api/v1/run", "Host: localhost\r\n", 421),
+        ("GET http://localhost/api/v1/run", "Host: evil.example\r\n", 421),
+        ("GET http://cup.example/api/v1/run", "Host: localhost\r\n", 200),
+        ("OPTIONS *", "Host: localhost\r\n", 405),
+        ("POST /nothing", "Host: localhost\r\n", 405),
+        ("GET /matches/nope", "Host: localhost\r\n", 404),
+        ("GET /matches/%ff", "Host: localhost\r\n", 404),
+        ("GET /players/x", "Host: localhost\r\n", 404),
+        ("GET /join", "Host: localhost\r\n", 404),
+    ] {
+        let (method, target) = line.split_once(' ').expect("a method and a target");
+        let answer = site.ask(method, target, fields);
+        assert_eq!(answer.status, status, "{line} {fields}");
+        assert_eq!(answer.head.contains("\r\nallow: get, head"), status == 405, "{}", answer.head);
+    }
+    for (accept, is_stream) in [
+        ("text/event-stream;q=0", false),
+        ("text/event-stream; q=0.0, */*", false),
+        ("application/json, text/event-stream;q=0.5", false),
+        ("*/*", false),
+        ("text/event-streams", false),
+    ] {
+        let answer = site.ask("GET", "/api/v1/matches/m1/events", &format!("Accept: {accept}\r\n"));
+        assert_eq!(answer.head.contains("text/event-stream"), is_stream, "{accept}");
+    }
     for path in ["/", "/matches/m1"] {
         let head = site.get(path).head;
         assert!(head.contains("content-security-policy: default-src 'none'; script-src 'sha256-"), "{head}");
@@ -331,7 +363,8 @@ fn every_response_fits_the_description_of_its_path() {
         go(&folder, "m1");
         let records = folder.text("records");
         let limit = if game == "xe_queo" { &[][..] } else { &["--set", "turn_limit=40"] };
-        let more = [&["-n", "2", "--record", &records], limit, more].concat();
+        let count = if game == "checkers" { "3" } else { "2" };
+        let more = [&["-n", count, "--record", &records], limit, more].concat();
         let (referee, site) = watched(&folder, game, (0.0, 3), &more);
         let state = |id: &str| site.ask("GET", &format!("/api/v1/matches/{id}"), "");
         wait_until("m1 ends and m2 begins", || {
@@ -357,6 +390,7 @@ fn every_response_fits_the_description_of_its_path() {
                 }
             }
             check(path, "m1", "", "Host: evil.example\r\n");
+            check(path, "m1", "", "Host: [::1\r\n");
         }
         for id in ["m1", "m2"] {
             let path = format!("/api/v1/matches/{id}/events");
@@ -376,11 +410,14 @@ fn every_response_fits_the_description_of_its_path() {
             let last = site.stream(&events.replace("{id}", "m1"), None).last().expect("the end").id;
             let head = format!("Accept: text/event-stream\r\nLast-Event-ID: {last}\r\n");
             assert_eq!(check(events, "m1", "", &head).status, 204);
-            std::fs::remove_file(folder.path("records/m1.jsonl")).expect("a record");
-            assert_eq!(check(events, "m1", "", "").status, 500);
-            assert_eq!(check("/api/v1/matches/{id}/record", "m1", "", "").status, 500);
+            // Nobody has asked for its replay yet.
+            go(&folder, "m2");
+            wait_until("m2 ends", || state("m2").json()["result"].is_object());
+            std::fs::remove_file(folder.path("records/m2.jsonl")).expect("a record");
+            assert_eq!(check(events, "m2", "", "").status, 500);
+            assert_eq!(check("/api/v1/matches/{id}/record", "m2", "", "").status, 500);
         }
-        go(&folder, "m2");
+        ["m2", "m3"].iter().for_each(|id| go(&folder, id));
         referee.end().with_code(0);
     }
     // A ladder of a league has two paths more.

@@ -57,6 +57,14 @@ impl LadderPages {
         }
     }
 
+    /// A match of an earlier run of the server.
+    pub(in crate::cli) fn earlier_match(&self, row: LeagueMatch) -> EarlierMatch {
+        let report = self.report(row);
+        let sides = self.seating.all().iter().map(|seat| self.seating.side(seat) as u8);
+        let seats = report.seats.iter().cloned().zip(sides).collect();
+        EarlierMatch { report, seats, unsealed: None }
+    }
+
     fn played(&self, row: LeagueMatch) -> PlayedMatch {
         let (ended_at, rated) = (row.ended_at.clone(), row.is_rated);
         let report = self.report(row);
@@ -74,17 +82,18 @@ impl LadderView for LadderPages {
             game: self.game,
             port: self.port.get().copied(),
             tls: self.has_tls,
-            online: self.ladder.lock().online().into_iter().map(str::to_owned).collect(),
+            online: self.ladder.shown().online.iter().cloned().collect(),
             others: self.others.clone(),
         }
     }
 
+    fn has_player(&self, name: &str) -> bool {
+        self.ladder.shown().rows.iter().any(|row| row.player == name)
+    }
+
     fn player(&self, name: &str) -> io::Result<Option<PlayerEntry>> {
-        let (standings, is_online) = {
-            let ladder = self.ladder.lock();
-            (ladder.standings(), ladder.online().contains(&name))
-        };
-        let Some(row) = standings.into_iter().find(|row| row.player == name) else { return Ok(None) };
+        let shown = self.ladder.shown();
+        let Some(row) = shown.rows.iter().find(|row| row.player == name).cloned() else { return Ok(None) };
         let (players, history, rows) = {
             let league = self.league();
             (
@@ -102,7 +111,7 @@ impl LadderView for LadderPages {
             rating: row.rating,
             anchor: row.is_anchor,
             provisional: row.is_provisional,
-            online: is_online,
+            online: shown.online.contains(name),
             matches: row.matches,
             wins: row.wins,
             draws: row.draws,
@@ -123,9 +132,6 @@ impl LadderView for LadderPages {
         if row.id() != match_id {
             return None;
         }
-        let report = self.report(row);
-        let sides = self.seating.all().iter().map(|seat| self.seating.side(seat) as u8);
-        let seats = report.seats.iter().cloned().zip(sides).collect();
-        Some(EarlierMatch { report, seats, unsealed: None })
+        Some(self.earlier_match(row))
     }
 }

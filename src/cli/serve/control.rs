@@ -63,10 +63,10 @@ impl Control {
             let began = Instant::now();
             if began >= rates_at {
                 self.ladder.rate();
-                self.keep_history(&mut history);
                 // Ratings take at most a tenth of the time.
                 rates_at = Instant::now() + 9 * began.elapsed();
             }
+            self.keep_history(&mut history);
             self.ladder.lock().begin_day(now(), &BTreeMap::new());
             self.service.alive(&self.name);
             // Players whose pause is over can be paired again. The run may have ended.
@@ -78,9 +78,9 @@ impl Control {
         }
     }
 
-    /// Stores ratings that have changed.
+    /// Publishes the state of the ladder, and stores ratings that have changed.
     fn keep_history(&mut self, history: &mut RatingHistory) {
-        let due = history.due(self.ladder.lock().standings());
+        let due = history.due(&self.ladder.publish().rows);
         if !due.is_empty()
             && let Err(error) = self.league.add_ratings(&self.name, now(), &due)
         {

@@ -1,6 +1,6 @@
 //! Opens a ladder before it is played.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::io;
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -110,6 +110,7 @@ pub(super) fn open<'a>(
     }
     let ladder = SharedLadder::new(ladder);
     ladder.rate();
+    ladder.publish();
     let watch = match config.watch {
         Some(address) => {
             let (hosts, delay) = (config.watch_hosts.clone(), config.watch_delay);
@@ -120,6 +121,11 @@ pub(super) fn open<'a>(
             let shown = ladder.clone();
             server.set_standings(Box::new(move || shown_standings(&shown)));
             server.set_ladder(pages.clone());
+            let read = league.for_each_match(name, |row| {
+                server.add_earlier(pages.earlier_match(row));
+                Ok(())
+            });
+            read.map_err(wrong)?;
             Some((server, pages))
         }
         None => None,
@@ -173,11 +179,8 @@ pub(super) fn is_paused(league: &League) -> io::Result<bool> {
 
 /// The standings for spectators.
 fn shown_standings(ladder: &SharedLadder) -> Vec<web::StandingsRow> {
-    let (mut standings, online) = {
-        let ladder = ladder.lock();
-        let online: BTreeSet<String> = ladder.online().into_iter().map(str::to_owned).collect();
-        (ladder.standings(), online)
-    };
+    let shown = ladder.shown();
+    let (mut standings, online) = (shown.rows.clone(), &shown.online);
     standings.retain(|row| online.contains(&row.player) || !row.is_inactive(now()));
     number(&mut standings);
     let standing = |row: LadderRow| web::StandingsRow {

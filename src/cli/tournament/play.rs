@@ -260,7 +260,8 @@ fn play_until_changed(
     let activity = coordinator.as_ref().map(|coordinator| coordinator.activity());
     let progress = Progress::of_changing(move || how_far(&shown.look(), &shown_names, activity.as_ref()));
     if let Some(server) = watch {
-        let (shown, names) = (live.clone(), config.names());
+        // The run never waits for standings that spectators want.
+        let (shown, names) = (scheduler.live_schedule(), config.names());
         server.set_standings(Box::new(move || web_standings(&shown.look(), &names)));
     }
     let bots = match &coordinator {

@@ -110,7 +110,7 @@ impl LanePairings {
     pub(super) fn add_open(&mut self, key: MatchKey, mut open: OpenMatch, visibility: Option<Visibility>) {
         let play = self.lane.match_mut(key).map(|play| &*play);
         let live = self.common.live.as_ref().zip(visibility).zip(play);
-        open.live = live.map(|((live, visibility), play)| live.open(play, &open.fixture, visibility));
+        open.live = live.map(|((live, visibility), play)| live.open(play, visibility));
         self.pairings[open.pairing].running += 1;
         self.open.insert(key, Box::new(open));
     }
@@ -126,7 +126,9 @@ impl LanePairings {
         if let Some(watched) = &mut self.watched {
             watched.show(&play, &news);
         }
-        let last_step = live.and_then(|live| live.end(&play, &news));
+        if let Some(mut live) = live {
+            live.show(&play, &news);
+        }
         let usages: Vec<BotUsage> = bots
             .iter()
             .enumerate()
@@ -172,7 +174,7 @@ impl LanePairings {
         };
         self.schedule.ended(&fixture, &report, record.len());
         let bots = usages;
-        self.ended.push(EndedMatch { fixture, report, record, reveal, malformed, bots, no_show, last_step });
+        self.ended.push(EndedMatch { fixture, report, record, reveal, malformed, bots, no_show });
         if self.ended.len() == MOST_UNREPORTED {
             self.report();
         }

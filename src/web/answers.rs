@@ -1,0 +1,80 @@
+//! Answers that are kept, so that they are computed once however many spectators ask.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use axum::body::Bytes;
+use tokio::time::Instant;
+
+use crate::web::board::BoardForm;
+
+/// How long an answer is kept at least. Computing one takes at most a tenth of the time.
+pub(super) const ANSWER_APART: Duration = Duration::from_secs(1);
+/// The maximum number of answers that are kept.
+const MOST_ANSWERS: usize = 256;
+/// The maximum size of the replays that are kept, in bytes.
+const MOST_REPLAY_BYTES: usize = 32 * 1024 * 1024;
+
+fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
+    of.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Answers that change with the run, by path and parameters.
+#[derive(Debug, Default)]
+pub(super) struct RecentAnswers(Mutex<HashMap<String, (Instant, Bytes)>>);
+
+impl RecentAnswers {
+    /// The answer of this key, which is computed if there is none or if it is old.
+    pub(super) fn get(&self, key: &str, compute: impl FnOnce() -> String) -> Bytes {
+        let now = Instant::now();
+        if let Some((until, answer)) = lock(&self.0).get(key)
+            && now < *until
+        {
+            return answer.clone();
+        }
+        let answer = Bytes::from(compute());
+        let until = Instant::now() + ANSWER_APART.max(9 * now.elapsed());
+        let mut answers = lock(&self.0);
+        if answers.len() >= MOST_ANSWERS {
+            answers.clear();
+        }
+        answers.insert(key.to_owned(), (until, answer.clone()));
+        answer
+    }
+}
+
+/// A match id and the form of the replay.
+type ReplayKey = (String, BoardForm);
+
+/// Replays of matches that have ended; the most recently used last.
+#[derive(Debug, Default)]
+pub(super) struct RecentReplays {
+    replays: Mutex<VecDeque<(ReplayKey, Bytes)>>,
+    /// One replay is computed at a time: others who want the same get it from the list.
+    pub(super) computing: tokio::sync::Mutex<()>,
+}
+
+impl RecentReplays {
+    /// A replay that is kept.
+    pub(super) fn get(&self, key: &ReplayKey) -> Option<Bytes> {
+        let mut replays = lock(&self.replays);
+        let at = replays.iter().position(|(own, _)| own == key)?;
+        let found = replays.remove(at)?;
+        let replay = found.1.clone();
+        replays.push_back(found);
+        Some(replay)
+    }
+
+    /// Keeps a replay.
+    pub(super) fn add(&self, key: ReplayKey, replay: Bytes) {
+        let mut replays = lock(&self.replays);
+        replays.push_back((key, replay));
+        let mut bytes: usize = replays.iter().map(|(_, replay)| replay.len()).sum();
+        while bytes > MOST_REPLAY_BYTES
+            && let Some((_, oldest)) = replays.pop_front()
+        {
+            bytes -= oldest.len();
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! Which host a request is for.
+
+use std::net::{IpAddr, Ipv6Addr};
+
+use axum::http::header::HOST;
+use axum::http::{HeaderMap, Uri};
+
+/// The host that a request is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum RequestHost {
+    /// This server.
+    Own,
+    /// Another one, or none.
+    Other,
+    /// It has several `Host` fields, or one that is not a host with a port.
+    Invalid,
+}
+
+impl RequestHost {
+    /// That of a request to a server with these names. The target and the `Host` field have to be for this server.
+    pub(super) fn of(headers: &HeaderMap, target: &Uri, names: &[String]) -> RequestHost {
+        let mut fields = headers.get_all(HOST).iter();
+        let field = match (fields.next(), fields.next()) {
+            (None, _) => return RequestHost::Other,
+            (Some(field), None) => field.to_str().map_or(RequestHost::Invalid, |field| parse(field, names)),
+            (Some(_), Some(_)) => return RequestHost::Invalid,
+        };
+        match target.authority() {
+            Some(authority) if field == RequestHost::Own => parse(authority.as_str(), names),
+            _ => field,
+        }
+    }
+}
+
+/// A server is addressed by an IP address, `localhost` or one of its names, with or without a port.
+fn parse(host: &str, names: &[String]) -> RequestHost {
+    let Some(name) = name_of(host) else { return RequestHost::Invalid };
+    let is_named = |known: &str| name.eq_ignore_ascii_case(known);
+    let is_own =
+        name.parse::<IpAddr>().is_ok() || is_named("localhost") || names.iter().any(|known| is_named(known));
+    if is_own { RequestHost::Own } else { RequestHost::Other }
+}
+
+/// The host without its port.
+fn name_of(host: &str) -> Option<&str> {
+    let (name, port) = match host.strip_prefix('[') {
+        Some(rest) => {
+            let (address, port) = rest.split_once(']')?;
+            address.parse::<Ipv6Addr>().ok()?;
+            (address, port)
+        }
+        None => host.split_at(host.find(':').unwrap_or(host.len())),
+    };
+    let is_number = |digits: &str| digits.bytes().all(|byte| byte.is_ascii_digit());
+    (port.is_empty() || port.strip_prefix(':').is_some_and(is_number)).then_some(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_is_an_address_or_a_name_with_an_optional_port() {
+        use RequestHost::{Invalid, Other, Own};
+        let names = ["cup.example".to_owned()];
+        let cases = [
+            ("localhost", Own),
+            ("127.0.0.1:8080", Own),
+            ("[::1]:80", Own),
+            ("CUP.example:", Own),
+            ("", Other),
+            ("evil.example", Other),
+            ("localhost.evil.example", Other),
+            ("user@localhost", Other),
+            ("[::1].evil.example", Invalid),
+            ("[::1", Invalid),
+            ("[cup.example]", Invalid),
+            ("::1", Invalid),
+            ("localhost:80:80", Invalid),
+            ("localhost:evil.example", Invalid),
+        ];
+        for (host, expected) in cases {
+            assert_eq!(parse(host, &names), expected, "{host}");
+        }
+    }
+}
