@@ -22,6 +22,7 @@
 //! | `league list` | [`LeagueBotLine`] |
 //! | `league standings` | [`LadderStandings`] |
 //! | `league matches` | [`LeagueMatchLine`] |
+//! | `league log` | [`LeagueLogLine`] |
 //! | `league verify` | [`LeagueAuditLine`] |
 //! | `check` | [`StepResult`](crate::check::StepResult), [`CheckSummary`] |
 //! | `verify` | [`VerifyLine`] |
@@ -625,6 +626,18 @@ pub(super) struct LeagueBotLine<'a> {
     pub(super) players: Vec<LeaguePlayerSeen>,
 }
 
+/// A change of a league.
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "log")]
+pub(super) struct LeagueLogLine<'a> {
+    /// In UTC.
+    pub(super) at: &'a str,
+    /// The user of the operating system.
+    pub(super) user: &'a str,
+    /// As in the command line.
+    pub(super) action: &'a str,
+}
+
 /// A version of a bot on a ladder.
 #[derive(Serialize)]
 pub(super) struct LeaguePlayerSeen {
@@ -632,6 +645,9 @@ pub(super) struct LeaguePlayerSeen {
     pub(super) player: String,
     /// When its last match ended.
     pub(super) last_seen: String,
+    /// Why it is not paired now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) state: Option<String>,
 }
 
 /// The standings of a ladder.

@@ -158,7 +158,8 @@ pub(super) fn listen<'a>(
     let tokens = tokens.into_iter().map(|(name, token)| (name, Sha256::digest(token).into()));
     let tokens = Some(tokens.collect::<BTreeMap<_, _>>()).filter(|tokens| !tokens.is_empty());
     let connections = connections as usize;
-    Ok(Some(Listen { address, certificate, tokens, is_open: false, connections, wait, reconnect }))
+    let refusals = Arc::default();
+    Ok(Some(Listen { address, certificate, tokens, is_open: false, connections, wait, reconnect, refusals }))
 }
 
 /// The tokens by name.

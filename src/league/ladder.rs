@@ -1,8 +1,10 @@
 //! The state of a ladder while it is played.
 
+mod memory;
 mod on_workers;
 mod scheduler;
 
+pub use memory::{LadderMemory, PlayerState};
 pub use scheduler::LadderScheduler;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -105,7 +107,11 @@ pub struct Ladder {
     /// The number of other matches at the last challenge.
     challenged_at: Option<u64>,
     on_workers: OnWorkers,
+    /// When the last match ended, in UTC.
+    last_result: Option<String>,
     began: Instant,
+    /// The same in milliseconds since 1970.
+    opened_ms: u64,
 }
 
 /// What is shown of a ladder.
@@ -115,6 +121,22 @@ pub struct LadderSnapshot {
     pub rows: Vec<LadderRow>,
     /// The players that are there now: connected, or programs.
     pub online: BTreeSet<String>,
+    /// The players that are not paired now.
+    pub states: BTreeMap<String, PlayerState>,
+    /// Whether no match begins because the league is paused.
+    pub is_paused: bool,
+    /// Whether no match begins because results or journals cannot be written.
+    pub is_waiting_for_storage: bool,
+    /// The number of connections of bots.
+    pub connections: usize,
+    /// The number of players that could be paired now.
+    pub waiting: usize,
+    /// The number of matches that are played concurrently, at most.
+    pub jobs: usize,
+    /// The number of matches in progress here.
+    pub running: usize,
+    /// When the last match ended, in UTC.
+    pub last_result: Option<String>,
 }
 
 /// A ladder that the scheduler and the server share.
@@ -135,13 +157,9 @@ impl SharedLadder {
         self.shown.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Publishes the state of the ladder.
-    pub fn publish(&self) -> Arc<LadderSnapshot> {
-        let snapshot = {
-            let ladder = self.lock();
-            let online = ladder.online().into_iter().map(str::to_owned).collect();
-            Arc::new(LadderSnapshot { rows: ladder.standings(), online })
-        };
+    /// Publishes the state of the ladder at this time.
+    pub fn publish(&self, at: SystemTime) -> Arc<LadderSnapshot> {
+        let snapshot = Arc::new(self.lock().snapshot(at));
         *self.shown.lock().unwrap_or_else(PoisonError::into_inner) = snapshot.clone();
         snapshot
     }
@@ -205,7 +223,9 @@ impl Ladder {
             fulfilled: Vec::new(),
             challenged_at: None,
             on_workers: OnWorkers::default(),
+            last_result: None,
             began: Instant::now(),
+            opened_ms: 0,
         }
     }
 
@@ -248,6 +268,7 @@ impl Ladder {
         if let Some(lineup) = self.book.add(row)? {
             self.matchmaker.note(&lineup);
         }
+        self.last_result = Some(row.ended_at.clone());
         Ok(())
     }
 
@@ -342,6 +363,23 @@ impl Ladder {
         }
     }
 
+    /// What is shown of it.
+    fn snapshot(&self, at: SystemTime) -> LadderSnapshot {
+        let connected = self.members.iter().filter(|member| !member.is_program);
+        LadderSnapshot {
+            rows: self.standings(),
+            online: self.online().into_iter().map(str::to_owned).collect(),
+            states: self.states(at),
+            is_paused: self.is_paused,
+            is_waiting_for_storage: self.wait.is_waiting(),
+            connections: connected.map(|member| member.connections).sum(),
+            waiting: self.matchmaker.waiting(self.now()),
+            jobs: self.limits.jobs,
+            running: self.running.len() - self.on_workers.len(),
+            last_result: self.last_result.clone(),
+        }
+    }
+
     /// The standings, with the ratings of the last time that the players were rated.
     pub fn standings(&self) -> Vec<LadderRow> {
         self.book.standings(&self.strengths)
@@ -363,6 +401,7 @@ impl Ladder {
             let challenge = self.running.remove(&row.number).and_then(|running| running.challenge);
             self.fulfilled.extend(challenge);
             self.book.add(row)?;
+            self.last_result = Some(row.ended_at.clone());
             self.is_unrated = true;
         }
         Ok(())

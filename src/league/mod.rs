@@ -12,6 +12,8 @@ mod resume;
 
 pub use book::{Book, LadderRow, RatingInputs, number, plays_sets};
 pub use history::RatingHistory;
-pub use ladder::{Ladder, LadderLimits, LadderScheduler, LadderSnapshot, SharedLadder};
+pub use ladder::{
+    Ladder, LadderLimits, LadderMemory, LadderScheduler, LadderSnapshot, PlayerState, SharedLadder,
+};
 pub use recover::{deal_of, recorded, recover, row_of};
 pub use resume::{resume, resume_on_workers};

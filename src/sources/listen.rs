@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use crate::transport::Certificate;
@@ -28,4 +30,6 @@ pub struct Listen {
     /// How long the matches of a lost connection wait for one that replaces it; zero: not at all. Bots need tokens for
     /// it.
     pub reconnect: Duration,
+    /// Counts the connections whose `hello` is not accepted.
+    pub refusals: Arc<AtomicU64>,
 }

@@ -46,7 +46,7 @@ pub(super) fn router(hub: Arc<Hub>, hosts: Vec<String>) -> Router {
         .route("/matches/{id}", get(pages::of_match))
         .route("/players/{name}", get(pages::of_player))
         .route("/join", get(pages::join))
-        .route("/healthz", get(|| async { "ok\n" }))
+        .route("/healthz", get(health))
         .route("/metrics", get(metrics))
         .route("/api/v1/openapi.json", get(|| async { as_json(StatusCode::OK, WATCH_API) }))
         .route("/api/v1/run", get(run))
@@ -149,6 +149,14 @@ fn not_shown(why: BoardAccess) -> Response {
         }
     };
     refused(StatusCode::CONFLICT, message)
+}
+
+/// `ok`, or what does not work on a ladder. A server that cannot store results is not healthy.
+async fn health(State(hub): HubState) -> Response {
+    let Some(health) = hub.ladder().map(|ladder| ladder.health()) else { return "ok\n".into_response() };
+    let status = if health.is_storage_writable { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+    let problems = health.problems();
+    (status, if problems.is_empty() { "ok\n".to_owned() } else { problems }).into_response()
 }
 
 async fn metrics(State(hub): HubState) -> Response {

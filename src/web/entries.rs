@@ -79,6 +79,9 @@ pub struct StandingsRow {
     /// On a ladder: whether it is connected, or a program.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub online: Option<bool>,
+    /// On a ladder: why it is not paired now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub state: Option<String>,
     /// On a ladder: whether the interval reaches further than 80 Elo to either side.
     #[serde(rename = "provisional", skip_serializing_if = "Option::is_none")]
     pub is_provisional: Option<bool>,

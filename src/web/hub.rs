@@ -450,7 +450,8 @@ impl Hub {
     }
 
     pub(super) fn metrics_text(&self) -> String {
-        self.metrics.text(self.state().running.len())
+        let text = self.metrics.text(self.state().running.len());
+        text + &self.ladder().map(|ladder| ladder.health().metrics()).unwrap_or_default()
     }
 
     /// The whole run as JSON, with its version.
@@ -561,6 +562,7 @@ impl RunState {
             points: bot.score,
             rating: None,
             online: None,
+            state: None,
             is_provisional: None,
         };
         bots.iter().map(standing).collect()

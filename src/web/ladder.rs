@@ -2,6 +2,7 @@
 
 use std::io;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::extract::{FromRequestParts, Path, State};
 use axum::http::StatusCode;
@@ -18,6 +19,9 @@ use crate::web::api::{HubState, as_json, refused};
 pub trait LadderView: Send + Sync {
     /// How a bot joins.
     fn ladder(&self) -> LadderEntry;
+
+    /// What works and what does not.
+    fn health(&self) -> LadderHealth;
 
     /// Whether there is a player with this name.
     fn has_player(&self, name: &str) -> bool;
@@ -51,6 +55,75 @@ pub struct LadderEntry {
     pub others: Vec<OtherLadder>,
 }
 
+/// What works on a ladder and what does not.
+#[derive(Clone, Debug)]
+pub struct LadderHealth {
+    /// Whether results and journals can be written. Otherwise no match begins.
+    pub is_storage_writable: bool,
+    /// Whether no match begins because the league is paused.
+    pub is_paused: bool,
+    /// The maximum number of matches in progress.
+    pub jobs: usize,
+    /// The number of matches in progress.
+    pub running: usize,
+    /// The number of connections of bots.
+    pub connections: usize,
+    /// The number of players that could be paired now.
+    pub waiting: usize,
+    /// The number of players that are not paired because of their faults.
+    pub excluded: usize,
+    /// The number of connections whose `hello` was not accepted.
+    pub refused_logins: u64,
+    /// The time since the last match ended.
+    pub result_age: Option<Duration>,
+}
+
+impl LadderHealth {
+    /// What does not work, a line each; empty if everything does.
+    pub(super) fn problems(&self) -> String {
+        let mut problems = String::new();
+        if !self.is_storage_writable {
+            problems += "storage: results or journals cannot be written, and no match begins\n";
+        }
+        if self.is_paused {
+            problems += "paused: no match begins until `referee league resume`\n";
+        }
+        if self.running >= self.jobs && self.waiting > 0 {
+            let LadderHealth { jobs, waiting, .. } = self;
+            problems +=
+                &format!("no free slot: {jobs} of {jobs} matches are in progress, {waiting} players wait\n");
+        }
+        problems
+    }
+
+    /// The figures for Prometheus.
+    pub(super) fn metrics(&self) -> String {
+        let mut out = String::new();
+        let mut figure = |name: &str, kind: &str, help: &str, value: f64| {
+            let name = format!("referee_league_{name}");
+            out += &format!("# HELP {name} {help}\n# TYPE {name} {kind}\n{name} {value}\n");
+        };
+        let flag = |is_set: bool| f64::from(u8::from(is_set));
+        figure(
+            "storage_writable",
+            "gauge",
+            "1 if results and journals can be written.",
+            flag(self.is_storage_writable),
+        );
+        figure("paused", "gauge", "1 if the league is paused.", flag(self.is_paused));
+        figure("jobs", "gauge", "The maximum number of matches in progress.", self.jobs as f64);
+        figure("connections", "gauge", "Connections of bots.", self.connections as f64);
+        figure("waiting", "gauge", "Players that could be paired now.", self.waiting as f64);
+        figure("excluded", "gauge", "Players that are excluded for their faults.", self.excluded as f64);
+        let refused = self.refused_logins as f64;
+        figure("refused_logins_total", "counter", "Connections whose hello was not accepted.", refused);
+        if let Some(age) = self.result_age {
+            figure("result_age_seconds", "gauge", "Time since the last match ended.", age.as_secs_f64());
+        }
+        out
+    }
+}
+
 /// Another ladder of the same server.
 #[derive(Clone, Debug, Serialize)]
 pub struct OtherLadder {
@@ -75,6 +148,8 @@ pub struct PlayerEntry {
     pub provisional: bool,
     /// Whether it is connected, or a program.
     pub online: bool,
+    /// Why it is not paired now.
+    pub state: Option<String>,
     /// Rated matches with a result.
     pub matches: u32,
     /// Ranked first alone.

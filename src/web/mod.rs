@@ -36,7 +36,7 @@ use crate::runner::{LiveFeed, LiveReceiver, MatchReport, Unsealed, live_feed};
 use crate::web::hub::Hub;
 
 pub use entries::StandingsRow;
-pub use ladder::{LadderEntry, LadderView, OtherLadder, PlayedMatch, PlayerEntry};
+pub use ladder::{LadderEntry, LadderHealth, LadderView, OtherLadder, PlayedMatch, PlayerEntry};
 
 /// How a run is watched.
 #[derive(Clone, Debug)]

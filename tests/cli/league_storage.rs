@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use crate::common::guest::Guest;
+use crate::common::http::Site;
 use crate::common::league::{League, drain, hello, receive_matches};
 use crate::common::{Ended, Folder, Referee, Signal, compile, referee};
 use crate::watch::wait_until;
@@ -24,10 +25,18 @@ fn fill(league: &League) {
 
 #[test]
 fn while_the_disk_is_full_no_match_begins_and_then_play_goes_on() {
-    let league = League::new("jobs = 2", &[("one", ""), ("two", ""), ("three", "")]);
+    let league = League::new("jobs = 2\nwatch = \"127.0.0.1:0\"", &[("one", ""), ("two", ""), ("three", "")]);
     let mut server = serve_on_a_small_disk(&league);
+    let site = Site::of(&mut server);
     receive_matches(&mut server, 3);
+    assert_eq!(site.ask("GET", "/healthz", "").status, 200);
+    assert!(site.get("/metrics").body.contains("\nreferee_league_storage_writable 1\n"));
     fill(&league);
+    wait_until("the page of its health says so", || {
+        let health = site.ask("GET", "/healthz", "");
+        health.status == 503 && health.body.starts_with("storage: ")
+    });
+    assert!(site.get("/metrics").body.contains("\nreferee_league_storage_writable 0\n"));
     let stored = || league.standings(&[])["matches"].as_u64().expect("a number");
     // What is on its way ends.
     let mut before = stored();
@@ -52,7 +61,7 @@ fn other_users_cannot_read_the_database_of_a_restored_league() {
     for path in &paths {
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o644)).expect("its file");
     }
-    league.run(&["list"]).done();
+    league.run(&["list"]).with_code(0).says(&["league.sqlite: its mode was 644 and is 600 now"]);
     for path in &paths {
         let mode = std::fs::metadata(path).expect("it exists").permissions().mode();
         assert_eq!(mode & 0o777, 0o600, "{}", path.display());

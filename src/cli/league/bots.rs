@@ -10,13 +10,15 @@ use sha2::{Digest, Sha256};
 use crate::bot::Command;
 use crate::cli::json::{AddedBot, LeagueBotLine, LeaguePlayerSeen};
 use crate::cli::league::config::put_bot;
+use crate::cli::league::log;
 use crate::cli::league::which::{LeagueSelector, now};
 use crate::cli::options::random_seed;
 use crate::cli::{Exit, Failure, screen};
 use crate::core::json;
 use crate::driver::check_name;
+use crate::league::LadderMemory;
 use crate::report::table;
-use crate::store::{League, LeagueBot, utc};
+use crate::store::{League, LeagueBot, LeaguePlayer, utc};
 use crate::tournament::ladder::Name;
 
 /// Admit a bot that connects, and print its token; or add a program that the server starts
@@ -103,6 +105,7 @@ pub(super) fn add(args: AddArgs) -> Result<Exit, Failure> {
         name,
     };
     put_bot(&mut league, &bot)?;
+    log::note(&mut league, &format!("add {} --owner {}", bot.name, bot.owner))?;
     let mut out = screen::stdout();
     if is_json {
         let (token, command) = (token.as_deref(), bot.command.as_deref());
@@ -149,6 +152,7 @@ pub(super) fn revoke(args: &RevokeArgs) -> Result<Exit, Failure> {
     }
     let bot = LeagueBot { token: None, revoked_at: Some(utc(now())), ..bot };
     put_bot(&mut league, &bot)?;
+    log::note(&mut league, &format!("revoke {}", bot.name))?;
     writeln!(screen::stdout(), "{} does not take part any more; its results stand", bot.name)?;
     Ok(Exit::Done)
 }
@@ -197,6 +201,8 @@ fn set_paused(which: &LeagueSelector, name: Option<&str>, is_paused: bool) -> Re
             league.set_value("paused", value).map_err(Failure::cannot_run)?;
         }
     }
+    let command = if is_paused { "pause" } else { "resume" };
+    log::note(&mut league, &[&[command], name.as_slice()].concat().join(" "))?;
     let what = name.unwrap_or("the league");
     writeln!(screen::stdout(), "{what} is {}", if is_paused { "paused" } else { "resumed" })?;
     Ok(Exit::Done)
@@ -221,17 +227,25 @@ pub(super) fn list(args: &ListArgs) -> Result<Exit, Failure> {
     let mut played = Vec::new();
     for ladder in &config.ladders {
         let players = league.players(&ladder.name).map_err(Failure::cannot_run)?;
-        played.extend(players.into_iter().map(|player| (ladder.name.clone(), player)));
+        let memory = LadderMemory::read(&league, &ladder.name).map_err(Failure::cannot_run)?;
+        let states = memory.states(now());
+        let state = |player: &LeaguePlayer| states.get(&player.name).map(ToString::to_string);
+        played.extend(players.into_iter().map(|player| (ladder.name.clone(), state(&player), player)));
     }
     let mut out = screen::stdout();
     let mut rows = Vec::new();
+    let is_paused = league.value("paused").map_err(Failure::cannot_run)?.is_some_and(|value| value == "1");
+    if is_paused && !args.json {
+        writeln!(out, "the league is paused: `referee league resume` resumes it")?;
+    }
     for bot in &bots {
-        let own = played.iter().filter(|(_, player)| Name::parse(&player.name).bot == bot.name);
+        let own = played.iter().filter(|(_, _, player)| Name::parse(&player.name).bot == bot.name);
         let players: Vec<LeaguePlayerSeen> = own
-            .map(|(ladder, player)| LeaguePlayerSeen {
+            .map(|(ladder, state, player)| LeaguePlayerSeen {
                 ladder: ladder.clone(),
                 player: player.name.clone(),
                 last_seen: player.last_seen.clone(),
+                state: state.clone(),
             })
             .collect();
         let listed = LeagueBotLine {
@@ -259,6 +273,12 @@ pub(super) fn list(args: &ListArgs) -> Result<Exit, Failure> {
             (.., Some(elo)) => format!("anchor at {elo}"),
             _ => String::new(),
         };
+        let states = listed.players.iter().filter_map(|player| {
+            Some(format!("{} on {}: {}", player.player, player.ladder, player.state.as_ref()?))
+        });
+        let state: Vec<String> =
+            Some(state).filter(|state| !state.is_empty()).into_iter().chain(states).collect();
+        let state = state.join("; ");
         let last_seen = listed.players.iter().map(|player| &*player.last_seen).max().unwrap_or("never");
         let how = bot.command.as_deref().unwrap_or("connects");
         let cells = [&bot.name, &bot.owner, how, &state, last_seen];

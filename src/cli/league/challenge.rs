@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use crate::cli::league::log;
 use crate::cli::league::which::{LeagueSelector, now};
 use crate::cli::{Exit, Failure, screen};
 use crate::core::Catalog;
@@ -45,6 +46,7 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
         }
     }
     league.ask(&ladder.name, &args.bots, now()).map_err(Failure::cannot_run)?;
+    log::note(&mut league, &format!("challenge {} --ladder {}", args.bots.join(" "), ladder.name))?;
     writeln!(screen::stdout(), "{} meet on {} when all are free", args.bots.join(" and "), ladder.name)?;
     Ok(Exit::Done)
 }

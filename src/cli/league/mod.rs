@@ -4,6 +4,7 @@ mod bots;
 mod challenge;
 pub(super) mod config;
 mod export;
+mod log;
 mod matches;
 pub(super) mod pages;
 mod standings;
@@ -56,6 +57,7 @@ enum Command {
     Challenge(challenge::Args),
     Matches(matches::Args),
     Export(export::Args),
+    Log(log::Args),
     Verify(verify::Args),
     Workers(workers::Args),
 }
@@ -73,6 +75,7 @@ pub(super) fn run(args: Args, catalog: &Catalog) -> Result<Exit, Failure> {
         Command::Challenge(args) => challenge::run(&args, catalog),
         Command::Matches(args) => matches::run(&args),
         Command::Export(args) => export::run(&args),
+        Command::Log(args) => log::run(&args),
         Command::Verify(args) => verify::run(&args, catalog),
         Command::Workers(args) => workers::run(&args),
     }

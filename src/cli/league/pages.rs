@@ -1,16 +1,20 @@
 //! What the pages of a ladder show: players with their history, and how a bot joins.
 
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::{fmt, io};
 
+use crate::cli::league::which::now;
 use crate::core::Seating;
-use crate::league::SharedLadder;
+use crate::league::{PlayerState, SharedLadder};
 use crate::report::result_words;
 use crate::runner::MatchReport;
 use crate::store::{League, LeagueMatch, parse_match_id};
 use crate::tournament::ladder::Name;
-use crate::web::{EarlierMatch, LadderEntry, LadderView, OtherLadder, PlayedMatch, PlayerEntry};
+use crate::web::{
+    EarlierMatch, LadderEntry, LadderHealth, LadderView, OtherLadder, PlayedMatch, PlayerEntry,
+};
 
 /// The maximum number of ratings in the history of a player.
 const HISTORY: usize = 1000;
@@ -25,6 +29,8 @@ pub(in crate::cli) struct LadderPages {
     pub(in crate::cli) seating: Seating,
     /// The port for bots, once they can connect.
     pub(in crate::cli) port: OnceLock<u16>,
+    /// The number of refused logins of bots.
+    pub(in crate::cli) refusals: Arc<AtomicU64>,
     pub(in crate::cli) has_tls: bool,
     pub(in crate::cli) others: Vec<OtherLadder>,
     pub(in crate::cli) ladder: SharedLadder,
@@ -87,6 +93,23 @@ impl LadderView for LadderPages {
         }
     }
 
+    fn health(&self) -> LadderHealth {
+        let shown = self.ladder.shown();
+        let last = shown.last_result.as_deref().and_then(|text| humantime::parse_rfc3339(text).ok());
+        let excluded = shown.states.values().filter(|state| matches!(state, PlayerState::Excluded(_)));
+        LadderHealth {
+            is_storage_writable: !shown.is_waiting_for_storage,
+            is_paused: shown.is_paused,
+            jobs: shown.jobs,
+            running: shown.running,
+            connections: shown.connections,
+            waiting: shown.waiting,
+            excluded: excluded.count(),
+            refused_logins: self.refusals.load(Ordering::Relaxed),
+            result_age: last.map(|last| now().duration_since(last).unwrap_or_default()),
+        }
+    }
+
     fn has_player(&self, name: &str) -> bool {
         self.ladder.shown().rows.iter().any(|row| row.player == name)
     }
@@ -112,6 +135,7 @@ impl LadderView for LadderPages {
             anchor: row.is_anchor,
             provisional: row.is_provisional,
             online: shown.online.contains(name),
+            state: shown.states.get(name).map(ToString::to_string),
             matches: row.matches,
             wins: row.wins,
             draws: row.draws,

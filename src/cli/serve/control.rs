@@ -18,7 +18,7 @@ use crate::cli::league::which::now;
 use crate::cli::sandbox::default_sandbox;
 use crate::cli::service::Service;
 use crate::cli::workers::unit_bots;
-use crate::league::{RatingHistory, SharedLadder};
+use crate::league::{LadderMemory, RatingHistory, SharedLadder};
 use crate::runner::RunChange;
 use crate::sources::{BotSpec, Source, TokenHash};
 use crate::store::{League, LeagueBot};
@@ -52,6 +52,7 @@ impl Control {
         let mut seen = None;
         let mut rates_at = Instant::now();
         let mut history = RatingHistory::default();
+        let mut memory = LadderMemory::default();
         let mut failure = None;
         loop {
             // A database that is locked for long is tried again.
@@ -68,19 +69,35 @@ impl Control {
             }
             self.keep_history(&mut history);
             self.ladder.lock().begin_day(now(), &BTreeMap::new());
+            self.keep_memory(&mut memory);
             self.service.alive(&self.name);
             // Players whose pause is over can be paired again. The run may have ended.
             let _ = self.changes.send(RunChange::Wake);
             match ends.recv_timeout(LOOK) {
                 Err(RecvTimeoutError::Timeout) => {}
-                Ok(()) | Err(RecvTimeoutError::Disconnected) => return Ok(()),
+                Ok(()) | Err(RecvTimeoutError::Disconnected) => {
+                    self.keep_memory(&mut memory);
+                    return Ok(());
+                }
             }
+        }
+    }
+
+    /// Stores what the next server has to remember, if it has changed.
+    fn keep_memory(&mut self, stored: &mut LadderMemory) {
+        let memory = self.ladder.lock().memory();
+        if memory == *stored {
+            return;
+        }
+        match memory.write(&mut self.league, &self.name) {
+            Ok(()) => *stored = memory,
+            Err(error) => tracing::debug!("{}: exclusions are not stored: {error}", self.name),
         }
     }
 
     /// Publishes the state of the ladder, and stores ratings that have changed.
     fn keep_history(&mut self, history: &mut RatingHistory) {
-        let due = history.due(&self.ladder.publish().rows);
+        let due = history.due(&self.ladder.publish(now()).rows);
         if !due.is_empty()
             && let Err(error) = self.league.add_ratings(&self.name, now(), &due)
         {

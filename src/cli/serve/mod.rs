@@ -190,6 +190,7 @@ fn play(
         connections,
         wait: Duration::ZERO,
         reconnect,
+        refusals: watch.as_ref().map(|(_, pages)| pages.refusals.clone()).unwrap_or_default(),
     });
     let (stop, drained, interrupted) = LadderStop::new(wait.clone());
     stops.add(stop);

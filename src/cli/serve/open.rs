@@ -13,7 +13,8 @@ use crate::cli::{Failure, workers};
 use crate::core::chance::Seed;
 use crate::core::{Catalog, Viewer};
 use crate::league::{
-    Ladder, LadderRow, SharedLadder, deal_of, number, plays_sets, recover, resume, resume_on_workers,
+    Ladder, LadderMemory, LadderRow, SharedLadder, deal_of, number, plays_sets, recover, resume,
+    resume_on_workers,
 };
 use crate::runner::ResumedMatch;
 use crate::store::{Folder, Journal, League, Leases, Records, RunningMatches, StorageWait};
@@ -85,6 +86,7 @@ pub(super) fn open<'a>(
     });
     read.map_err(wrong)?;
     ladder.begin_day(now(), &today);
+    ladder.remember(LadderMemory::read(league, name).map_err(wrong)?, now());
     let running = RunningMatches::open(&own).map_err(wrong)?;
     let watched = config.watch.is_some().then_some(Viewer::Public);
     let resumed =
@@ -110,7 +112,7 @@ pub(super) fn open<'a>(
     }
     let ladder = SharedLadder::new(ladder);
     ladder.rate();
-    ladder.publish();
+    ladder.publish(now());
     let watch = match config.watch {
         Some(address) => {
             let (hosts, delay) = (config.watch_hosts.clone(), config.watch_delay);
@@ -165,6 +167,7 @@ fn pages(
         game: prepared.rules.meta().id,
         seating: prepared.seating,
         port: OnceLock::new(),
+        refusals: Arc::default(),
         has_tls: prepared.listen.as_ref().is_some_and(|(_, certificate, _)| certificate.is_some()),
         others: others.filter_map(other).collect(),
         ladder: ladder.clone(),
@@ -186,6 +189,7 @@ fn shown_standings(ladder: &SharedLadder) -> Vec<web::StandingsRow> {
     let standing = |row: LadderRow| web::StandingsRow {
         place: row.place,
         online: Some(online.contains(&row.player)),
+        state: shown.states.get(&row.player).map(ToString::to_string),
         is_provisional: Some(row.is_provisional),
         name: row.player,
         matches: row.matches,

@@ -417,6 +417,7 @@ fn web_standings(schedule: &Schedule, names: &[String]) -> Vec<StandingsRow> {
         points: row.points,
         rating: None,
         online: None,
+        state: None,
         is_provisional: None,
     };
     standings.rows.iter().map(standing).collect()

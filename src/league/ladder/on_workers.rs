@@ -31,6 +31,11 @@ impl OnWorkers {
         self.slots * MATCHES_PER_SLOT
     }
 
+    /// The number of matches that they have, or will get.
+    pub(super) fn len(&self) -> usize {
+        self.matches.len()
+    }
+
     /// Whether they need no further matches.
     pub(super) fn is_full(&self) -> bool {
         self.matches.len() >= self.most()

@@ -1,7 +1,8 @@
 //! Which bots may connect, and how often.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 use std::time::Duration;
 
@@ -28,6 +29,7 @@ pub(in crate::sources) struct Admissions {
     all: AtomicUsize,
     /// Notified when a connection closes.
     freed: Notify,
+    refusals: Arc<AtomicU64>,
 }
 
 /// Why a connection is rejected.
@@ -49,6 +51,7 @@ impl Admissions {
             known: Mutex::default(),
             all: AtomicUsize::new(0),
             freed: Notify::new(),
+            refusals: listen.refusals.clone(),
         };
         guests.update(names, listen);
         guests
@@ -118,6 +121,10 @@ impl Admissions {
     /// Counts a new connection, or returns why it is rejected. If tokens are required, the message for a wrong one
     /// does not reveal whether the name exists.
     pub(super) fn admit(&self, hello: &BotHello, token: Option<&str>) -> Result<(), AdmissionError> {
+        self.count_in(hello, token).inspect_err(|_| _ = self.refusals.fetch_add(1, Ordering::Relaxed))
+    }
+
+    fn count_in(&self, hello: &BotHello, token: Option<&str>) -> Result<(), AdmissionError> {
         let name = &*hello.name;
         let names = self.names();
         let bot = names.get(name);

@@ -1,6 +1,7 @@
-//! The database of a league, in SQLite. `league.sql` documents the tables.
+//! The database of a league, in SQLite. `league.sql` and `log.sql` document the tables.
 
 mod history;
+mod log;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -12,6 +13,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 pub use history::RatingPoint;
+pub use log::LogEntry;
 
 use crate::store::Folder;
 use crate::store::results::prepare;
@@ -21,7 +23,7 @@ use crate::tournament::ladder::skeleton;
 /// The page cache of a connection in KiB. A server has several connections for months, and mostly appends.
 const CACHE: i64 = 256;
 /// The schema version: `PRAGMA user_version`.
-const VERSION: i64 = 2;
+const VERSION: i64 = 3;
 /// The file name in the directory of the league.
 const NAME: &str = "league.sqlite";
 
@@ -226,6 +228,11 @@ impl League {
         match version {
             0 => {
                 transaction.execute_batch(include_str!("league.sql")).map_err(failed)?;
+                transaction.execute_batch(include_str!("log.sql")).map_err(failed)?;
+                transaction.pragma_update(None, "user_version", VERSION).map_err(failed)?;
+            }
+            2 => {
+                transaction.execute_batch(include_str!("log.sql")).map_err(failed)?;
                 transaction.pragma_update(None, "user_version", VERSION).map_err(failed)?;
             }
             VERSION => {}

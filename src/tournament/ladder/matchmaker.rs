@@ -374,6 +374,11 @@ impl Matchmaker {
         }
     }
 
+    /// The number of players that could be paired now.
+    pub fn waiting(&self, now: u64) -> usize {
+        (0..self.players.len() as u16).filter(|&player| self.is_free(Entrant(player), now)).count()
+    }
+
     fn is_free(&self, player: Entrant, now: u64) -> bool {
         let LadderPlayer { places, playing, reserved, out_until, rests_until, .. } =
             &self.players[player.index()];

@@ -41,7 +41,7 @@
   function show(player) {
     document.title = `${player.name}: ${Math.round(player.rating.value)}`;
     $("title").textContent = player.name;
-    $("state").textContent = player.online ? "online" : player.last_seen ? `last match ${minute(player.last_seen)} UTC` : "no match yet";
+    $("state").textContent = player.state ?? (player.online ? "online" : player.last_seen ? `last match ${minute(player.last_seen)} UTC` : "no match yet");
     const figures = [
       ["Place", player.place],
       ["Elo", `${elo(player.rating)}${player.provisional ? ", provisional" : ""}`],

@@ -12,8 +12,11 @@ function item({ id, seats, moves, board, result }) {
 }
 
 /** The name of a row; on a ladder a link, and a dot for a player that is online. */
-const named = ({ name, rating, online }) =>
-  rating ? [playerLink(name), ...online ? [element("span", { class: "online", title: "online" }, " ●")] : []] : [name];
+const named = ({ name, rating, online, state }) => rating ? [
+  playerLink(name),
+  ...online ? [element("span", { class: "online", title: "online" }, " ●")] : [],
+  ...state ? [element("span", { class: "faint" }, ` ${state}`)] : [],
+] : [name];
 
 function cells(row) {
   const { place, points, rating, provisional, matches, wins, draws, losses } = row;

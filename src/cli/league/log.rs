@@ -1,0 +1,66 @@
+//! `referee league log`: who has changed the league.
+
+use std::env;
+use std::fs;
+use std::io::Write;
+
+use crate::cli::json::LeagueLogLine;
+use crate::cli::league::which::{LeagueSelector, now};
+use crate::cli::{Exit, Failure, screen};
+use crate::core::json;
+use crate::report::table;
+use crate::store::League;
+
+/// Print who has added, revoked, paused, resumed and challenged bots, the latest last
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  referee league log
+  referee league log --limit 1000 --json")]
+pub(super) struct Args {
+    /// The maximum number of entries
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    limit: usize,
+    /// One JSON object per line
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    which: LeagueSelector,
+}
+
+pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
+    let (_, league) = args.which.open()?;
+    let entries = league.log_entries(args.limit).map_err(Failure::cannot_run)?;
+    let mut out = screen::stdout();
+    if args.json {
+        for entry in &entries {
+            let line = LeagueLogLine { at: &entry.at, user: &entry.user, action: &entry.action };
+            writeln!(out, "{}", json::text(&line))?;
+        }
+    } else {
+        let rows = entries.into_iter().map(|entry| vec![entry.at, entry.user, entry.action]).collect();
+        writeln!(out, "{}", table(&["when (UTC)", "user", "action"], rows, 0..0))?;
+    }
+    out.flush()?;
+    Ok(Exit::Done)
+}
+
+/// Notes that the user of this process has changed the league.
+pub(super) fn note(league: &mut League, action: &str) -> Result<(), Failure> {
+    league.log(&user(), action, now()).map_err(Failure::cannot_run)
+}
+
+/// The user of this process, and who became it with sudo.
+fn user() -> String {
+    let uid = rustix::process::getuid().as_raw();
+    let users = fs::read_to_string("/etc/passwd").unwrap_or_default();
+    let name = users.lines().find_map(|line| {
+        let mut fields = line.split(':');
+        let name = fields.next()?;
+        (fields.nth(1)?.parse() == Ok(uid)).then(|| name.to_owned())
+    });
+    let name = name.unwrap_or_else(|| format!("uid {uid}"));
+    match env::var("SUDO_USER") {
+        Ok(from) => format!("{name} (sudo by {from})"),
+        Err(_) => name,
+    }
+}

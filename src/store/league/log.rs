@@ -1,0 +1,46 @@
+//! Who has changed a league.
+
+use std::io;
+use std::time::SystemTime;
+
+use rusqlite::params;
+
+use super::{League, failed, utc};
+
+/// A change of a league by a user.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LogEntry {
+    /// In UTC.
+    pub at: String,
+    /// The user of the operating system.
+    pub user: String,
+    /// As in the command line.
+    pub action: String,
+}
+
+impl League {
+    /// Notes a change.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub fn log(&mut self, user: &str, action: &str, at: SystemTime) -> io::Result<()> {
+        let sql = "INSERT INTO log (at, user, action) VALUES (?1, ?2, ?3)";
+        self.change(|db| db.execute(sql, params![utc(at), user, action])).map(drop)
+    }
+
+    /// The last so many changes, the latest last.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub fn log_entries(&self, limit: usize) -> io::Result<Vec<LogEntry>> {
+        let sql = "SELECT at, user, action FROM log ORDER BY id DESC LIMIT ?1";
+        let mut query = self.db.prepare(sql).map_err(failed)?;
+        let rows = query.query_map([limit as i64], |row| {
+            Ok(LogEntry { at: row.get(0)?, user: row.get(1)?, action: row.get(2)? })
+        });
+        let mut entries: Vec<LogEntry> =
+            rows.and_then(|rows| rows.collect::<Result<_, _>>()).map_err(failed)?;
+        entries.reverse();
+        Ok(entries)
+    }
+}
