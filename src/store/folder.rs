@@ -206,7 +206,7 @@ impl Folder {
     }
 
     /// Sets the modes of these files, so far as they exist, so that only their owner can read them. A copy that was
-    /// restored may have other modes.
+    /// restored may have other modes. They are not opened: closing one would release the locks of SQLite.
     ///
     /// # Errors
     /// If a name belongs to something else, or if the file belongs to another user.
@@ -215,12 +215,14 @@ impl Folder {
             if !self.has_file(name)? {
                 continue;
             }
-            let file = self.open_file(name, false)?;
             let path = self.path.join(name);
-            let mode = file.metadata().map_err(|error| at(&path, error))?.mode();
-            if mode & 0o077 != 0 {
-                tracing::warn!("{}: its mode was {:03o} and is 600 now", path.display(), mode & 0o777);
-                rustix::fs::fchmod(&file, Mode::RUSR | Mode::WUSR).map_err(|error| at(&path, error))?;
+            let failed = |error| at(&path, error);
+            let found = rustix::fs::statat(&self.handle, name, AtFlags::SYMLINK_NOFOLLOW).map_err(failed)?;
+            if found.st_mode & 0o077 != 0 {
+                let mode = Mode::RUSR | Mode::WUSR;
+                rustix::fs::chmodat(&self.handle, name, mode, AtFlags::empty()).map_err(failed)?;
+                let before = found.st_mode & 0o777;
+                tracing::warn!("{}: its mode was {before:03o} and is 600 now", path.display());
             }
         }
         Ok(())

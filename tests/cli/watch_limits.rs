@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use rustix::net::{AddressFamily, SocketType, bind, connect, socket};
 
 use crate::common::http::Site;
-use crate::common::{Folder, Referee, TIMEOUT};
+use crate::common::{Folder, Referee, TIMEOUT, in_rust};
 use crate::watch::{go, wait_for_moves, wait_until, watched};
 
 /// A connection from this address of the loopback interface.
@@ -98,6 +98,40 @@ fn requests_are_limited_in_size() {
     assert_eq!(status("no request\r\n\r\n".to_owned()), Some(400));
     go(&folder, "m1");
     referee.end().with_code(0);
+}
+
+#[test]
+fn spectators_that_pipeline_requests_do_not_stop_a_run() {
+    let folder = Folder::new();
+    let bot = in_rust("referee-random").display().to_string();
+    let entrants = format!(
+        "[[entrants]]\nname = \"a\"\ncommand = \"{bot}\"\n[[entrants]]\nname = \"b\"\ncommand = \"{bot}\"\n"
+    );
+    let config = format!(
+        "game = \"checkers\"\nmirror = \"none\"\n[format]\nkind = \"round_robin\"\ncycles = 400\n[options]\n\
+         turn_limit = 10\n{entrants}"
+    );
+    let config = folder.write("cup.toml", config);
+    let dir = folder.text("cup");
+    let args =
+        ["tournament", "run", &config, "--dir", &dir, "--json", "--no-fsync", "--watch", "127.0.0.1:0"];
+    let mut referee = Referee::start(args);
+    let site = Site::of(&mut referee);
+    let requests = "GET /api/v1/standings HTTP/1.1\r\nHost: localhost\r\n\r\n".repeat(100);
+    let attackers: Vec<_> = (0..12)
+        .map(|_| {
+            let mut stream = site.send("");
+            let requests = requests.clone();
+            thread::spawn(move || {
+                let mut reader = stream.try_clone().expect("a socket");
+                thread::spawn(move || std::io::copy(&mut reader, &mut std::io::sink()));
+                while stream.write_all(requests.as_bytes()).is_ok() {}
+            })
+        })
+        .collect();
+    let ended = referee.end().with_code(0);
+    assert_eq!(ended.all("match").len(), 400);
+    attackers.into_iter().for_each(|attacker| attacker.join().expect("it ends with the server"));
 }
 
 /// The time until the server closes a connection.
