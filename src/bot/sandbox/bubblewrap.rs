@@ -75,7 +75,9 @@ pub(in crate::bot) fn arguments(
     }
     add(&[&"--dir", &view.directory]);
     let scratch = scratch(sandbox);
-    add(&[&"--proc", &"/proc", &"--dev", &"/dev", &"--size", &scratch, &"--tmpfs", &"/dev/shm"]);
+    // What the kernel counts there is the same for all bots.
+    add(&[&"--proc", &"/proc", &"--tmpfs", &"/proc/sys", &"--remount-ro", &"/proc/sys"]);
+    add(&[&"--dev", &"/dev", &"--size", &scratch, &"--tmpfs", &"/dev/shm"]);
     add(&[&"--remount-ro", &"/dev", &"--size", &scratch, &"--tmpfs", &"/tmp"]);
     // The bot may have files below /tmp.
     for path in view.paths.iter().filter(|path| path.starts_with("/tmp")) {

@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 
 use landlock::{
     ABI, Access, AccessFs, BitFlags, CompatLevel, Compatible, Ruleset, RulesetAttr, RulesetCreated,
-    RulesetCreatedAttr, RulesetError, Scope, path_beneath_rules,
+    RulesetCreatedAttr, RulesetError, Scope, make_bitflags, path_beneath_rules,
 };
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use rustix::thread::{
     CapabilitySet, CapabilitySets, capability_is_in_bounding_set, remove_capability_from_bounding_set,
 };
 
-use super::seccomp::{self, Sockets};
+use super::seccomp::{self, FilterScope, Sockets};
 use super::{Confinement, Layer, Sandbox};
 
 /// The version of Landlock whose file rights are used, as far as the kernel has them.
@@ -23,6 +23,22 @@ const OLDEST: ABI = ABI::V2;
 const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
 /// Where a confined bot may write in a mount namespace.
 const WRITABLE: [&str; 3] = ["/tmp", "/dev/shm", "/proc/self"];
+/// File systems whose files are settings of the kernel.
+const KERNEL: [&str; 13] = [
+    "binfmt_misc",
+    "bpf",
+    "cgroup",
+    "cgroup2",
+    "configfs",
+    "debugfs",
+    "efivarfs",
+    "proc",
+    "pstore",
+    "resctrl",
+    "securityfs",
+    "sysfs",
+    "tracefs",
+];
 
 /// Applies the layers that act on the current thread. They last across `execve` and are inherited by children.
 pub(in crate::bot) fn confine(confinement: &Confinement) -> io::Result<()> {
@@ -44,8 +60,9 @@ pub(in crate::bot) fn confine(confinement: &Confinement) -> io::Result<()> {
             (false, true) => Sockets::Isolated,
             (false, false) => Sockets::Refused,
         };
-        let has_ipc = is_isolated || !sandbox.confines_files();
-        seccomp::install(sockets, has_ipc, is_isolated)?;
+        let confines_files = sandbox.confines_files();
+        let has_ipc = is_isolated || !confines_files;
+        seccomp::install(FilterScope { sockets, has_ipc, is_isolated, confines_files })?;
     }
     Ok(())
 }
@@ -135,7 +152,7 @@ fn restrict(confinement: &Confinement) -> Result<(), RulesetError> {
         let ruleset = scoped(ruleset.handle_access(all)?)?.create()?;
         confined(ruleset, confinement)?
     } else {
-        let ruleset = scoped(ruleset.handle_access(AccessFs::Refer | AccessFs::WriteFile)?)?.create()?;
+        let ruleset = scoped(ruleset.handle_access(CHANGES | AccessFs::Refer)?)?.create()?;
         open(ruleset)?
     };
     // The layers have been tried before.
@@ -158,11 +175,43 @@ fn confined(ruleset: RulesetCreated, confinement: &Confinement) -> Result<Rulese
         .add_rules(path_beneath_rules(writable, all))
 }
 
-/// Everything is allowed but writing to files of other processes in `/proc`, such as `oom_score_adj`.
+/// What writes, apart from moving files.
+const CHANGES: BitFlags<AccessFs> =
+    make_bitflags!(AccessFs::{WriteFile | Truncate | MakeDir | RemoveDir | MakeReg | RemoveFile});
+
+/// Everything is allowed but changes in file systems of the kernel, such as `oom_score_adj` of other processes and the
+/// freezer of control groups.
 fn open(ruleset: RulesetCreated) -> Result<RulesetCreated, RulesetError> {
-    let entries = std::fs::read_dir("/").into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()));
-    let writable = entries.filter(|path| path != Path::new("/proc")).chain(["/proc/self".into()]);
+    let mounts = std::fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+    let mut writable = vec!["/proc/self".into()];
+    add_outside(Path::new("/"), &of_the_kernel(&mounts), &mut writable);
     ruleset
         .add_rules(path_beneath_rules(["/"], AccessFs::Refer))?
-        .add_rules(path_beneath_rules(writable, AccessFs::WriteFile))
+        .add_rules(path_beneath_rules(writable, CHANGES))
+}
+
+/// Where file systems are mounted whose files are settings of the kernel: from proc_pid_mountinfo(5).
+fn of_the_kernel(mounts: &str) -> Vec<PathBuf> {
+    let of_the_kernel = |line: &str| {
+        let (fields, kind) = line.split_once(" - ")?;
+        let is_one = KERNEL.contains(&kind.split(' ').next()?);
+        is_one.then(|| fields.split(' ').nth(4).map(PathBuf::from))?
+    };
+    ["/proc", "/sys"].map(PathBuf::from).into_iter().chain(mounts.lines().filter_map(of_the_kernel)).collect()
+}
+
+/// Adds `path`, or if one of `excluded` is below it, those of its entries that are outside of them.
+fn add_outside(path: &Path, excluded: &[PathBuf], found: &mut Vec<PathBuf>) {
+    if excluded.iter().any(|excluded| path.starts_with(excluded)) {
+        return;
+    }
+    if !excluded.iter().any(|excluded| excluded.starts_with(path)) {
+        return found.push(path.to_owned());
+    }
+    for entry in std::fs::read_dir(path).into_iter().flatten().flatten() {
+        // A link would lead around the exclusion.
+        if !entry.file_type().is_ok_and(|kind| kind.is_symlink()) {
+            add_outside(&entry.path(), excluded, found);
+        }
+    }
 }

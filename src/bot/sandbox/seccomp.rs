@@ -1,12 +1,14 @@
 //! The filter of system calls.
 
+mod commands;
+
 use std::collections::BTreeMap;
 use std::io;
 
 use nix::libc::{self, c_long};
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen as Len, SeccompCmpOp as Op, SeccompCondition as Condition,
-    SeccompFilter, SeccompRule, TargetArch, sock_filter,
+    SeccompFilter, SeccompRule, TargetArch,
 };
 
 type SeccompRules = BTreeMap<i64, Vec<SeccompRule>>;
@@ -74,16 +76,22 @@ const REFUSED: &[c_long] = &[
 const IPC: &[c_long] =
     &[libc::SYS_shmget, libc::SYS_semget, libc::SYS_msgget, libc::SYS_mq_open, libc::SYS_mq_unlink];
 
-/// Calls that set the priority or limits of the process in this argument, counted from 0. 0 stands for the caller.
-const OF_A_PROCESS: &[(c_long, u8)] = &[
-    (libc::SYS_prlimit64, 0),
-    (libc::SYS_setpriority, 1),
-    (libc::SYS_ioprio_set, 1),
-    (libc::SYS_sched_setaffinity, 0),
-    (libc::SYS_sched_setattr, 0),
-    (libc::SYS_sched_setparam, 0),
-    (libc::SYS_sched_setscheduler, 0),
+/// Calls that others notice through files that several bots can read. They are refused to bots whose files are confined.
+const NOTICED: &[c_long] = &[libc::SYS_flock, libc::SYS_inotify_init1];
+
+/// Calls that set the priority or limits of a process, as far as these arguments, counted from 0, have these values: they
+/// name the caller alone, and neither another process nor a group or a user.
+const OF_THE_CALLER: &[(c_long, &[(u8, u64)])] = &[
+    (libc::SYS_prlimit64, &[(0, 0)]),
+    (libc::SYS_setpriority, &[(0, libc::PRIO_PROCESS as u64), (1, 0)]),
+    (libc::SYS_ioprio_set, &[(0, IOPRIO_WHO_PROCESS), (1, 0)]),
+    (libc::SYS_sched_setaffinity, &[(0, 0)]),
+    (libc::SYS_sched_setattr, &[(0, 0)]),
+    (libc::SYS_sched_setparam, &[(0, 0)]),
+    (libc::SYS_sched_setscheduler, &[(0, 0)]),
 ];
+/// From linux/ioprio.h.
+const IOPRIO_WHO_PROCESS: u64 = 1;
 
 /// `clone` with any of these creates a namespace.
 const NAMESPACES: u64 = (libc::CLONE_NEWCGROUP
@@ -93,9 +101,6 @@ const NAMESPACES: u64 = (libc::CLONE_NEWCGROUP
     | libc::CLONE_NEWPID
     | libc::CLONE_NEWUSER
     | libc::CLONE_NEWUTS) as u64;
-
-/// `ioctl` requests that type into a terminal.
-const TERMINAL: [u64; 2] = [libc::TIOCSTI, libc::TIOCLINUX];
 
 /// Which sockets a bot may open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,49 +123,66 @@ impl Sockets {
     }
 }
 
-/// Installs the filter in this thread. `has_ipc`: whether IPC calls are allowed. `is_isolated`: the bot has a PID
-/// namespace.
-pub(super) fn install(sockets: Sockets, has_ipc: bool, is_isolated: bool) -> io::Result<()> {
+/// What the filter depends on.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct FilterScope {
+    pub(super) sockets: Sockets,
+    /// Whether IPC calls are allowed.
+    pub(super) has_ipc: bool,
+    /// Whether the bot has namespaces.
+    pub(super) is_isolated: bool,
+    /// Whether the bot reaches only some files.
+    pub(super) confines_files: bool,
+}
+
+/// Installs the filter in this thread.
+pub(super) fn install(scope: FilterScope) -> io::Result<()> {
     let arch = TargetArch::try_from(std::env::consts::ARCH).map_err(io::Error::other)?;
     let compile = |rules: SeccompRules, errno: libc::c_int| {
         let refuse = SeccompAction::Errno(errno as u32);
         let filter = SeccompFilter::new(rules, SeccompAction::Allow, refuse, arch);
         filter.and_then(BpfProgram::try_from).map_err(io::Error::other)
     };
-    let refused = compile(refused(sockets, has_ipc).map_err(io::Error::other)?, libc::EPERM)?;
+    let refused = compile(refused(scope).map_err(io::Error::other)?, libc::EPERM)?;
     // Its flags are in memory, where a filter cannot look. The C library then calls `clone`.
     let unknown = compile(SeccompRules::from([(libc::SYS_clone3, Vec::new())]), libc::ENOSYS)?;
     // It succeeds without effect. The scheduler shares the processors among sessions (autogroups): a bot with many would get
     // more time than its opponent, and would delay it. Its session ends with its namespace anyway.
-    let without_effect = if is_isolated {
+    let without_effect = if scope.is_isolated {
         compile(SeccompRules::from([(libc::SYS_setsid, Vec::new())]), 0)?
     } else {
         BpfProgram::new()
     };
-    for program in
-        [other_tables(), unknown, without_effect, refused].iter().filter(|program| !program.is_empty())
-    {
+    let [fcntl, ioctl] = commands::filters(scope.confines_files);
+    let programs = [other_tables(), unknown, without_effect, refused, fcntl, ioctl];
+    for program in programs.iter().filter(|program| !program.is_empty()) {
         seccompiler::apply_filter(program).map_err(io::Error::other)?;
     }
     Ok(())
 }
 
-fn refused(sockets: Sockets, has_ipc: bool) -> Result<SeccompRules, seccompiler::BackendError> {
+fn refused(
+    FilterScope { sockets, has_ipc, confines_files, .. }: FilterScope,
+) -> Result<SeccompRules, seccompiler::BackendError> {
     let mut rules: SeccompRules = REFUSED.iter().map(|&call| (call, Vec::new())).collect();
     if !has_ipc {
         rules.extend(IPC.iter().map(|&call| (call, Vec::new())));
     }
+    if confines_files {
+        rules.extend(NOTICED.iter().map(|&call| (call, Vec::new())));
+        #[cfg(target_arch = "x86_64")]
+        rules.insert(libc::SYS_inotify_init, Vec::new());
+    }
     let rule = |conditions| SeccompRule::new(conditions);
-    for &(call, argument) in OF_A_PROCESS {
-        rules.insert(call, vec![rule(vec![Condition::new(argument, Len::Dword, Op::Ne, 0)?])?]);
+    for &(call, arguments) in OF_THE_CALLER {
+        let differs = |&(argument, value)| rule(vec![Condition::new(argument, Len::Dword, Op::Ne, value)?]);
+        rules.insert(call, arguments.iter().map(differs).collect::<Result<_, _>>()?);
     }
     let of_namespaces = (0..64).map(|bit| 1 << bit).filter(|bit| NAMESPACES & bit != 0);
     let any = of_namespaces
         .map(|bit| rule(vec![Condition::new(0, Len::Qword, Op::MaskedEq(bit), bit)?]))
         .collect::<Result<_, _>>()?;
     rules.insert(libc::SYS_clone, any);
-    let typing = TERMINAL.iter().map(|&request| rule(vec![Condition::new(1, Len::Dword, Op::Eq, request)?]));
-    rules.insert(libc::SYS_ioctl, typing.collect::<Result<_, _>>()?);
     let families = sockets.families();
     let others: Vec<Condition> = families
         .iter()
@@ -185,17 +207,46 @@ fn refused(sockets: Sockets, has_ipc: bool) -> Result<SeccompRules, seccompiler:
 /// another architecture and end the process in every filter.
 fn other_tables() -> BpfProgram {
     const X32: u32 = 0x4000_0000;
-    const LOAD: u16 = 0x20;
-    const JUMP_IF_GREATER_OR_EQUAL: u16 = 0x35;
-    const RETURN: u16 = 0x06;
     if !cfg!(target_arch = "x86_64") {
         return BpfProgram::new();
     }
-    let step = |code, jt, k| sock_filter { code, jt, jf: 0, k };
     vec![
-        step(LOAD, 0, 0),
-        step(JUMP_IF_GREATER_OR_EQUAL, 1, X32),
-        step(RETURN, 0, libc::SECCOMP_RET_ALLOW),
-        step(RETURN, 0, libc::SECCOMP_RET_KILL_PROCESS),
+        bpf::load(bpf::NUMBER),
+        bpf::jump(bpf::JUMP_IF_GREATER_OR_EQUAL, X32, 1, 0),
+        bpf::end(libc::SECCOMP_RET_ALLOW),
+        bpf::end(libc::SECCOMP_RET_KILL_PROCESS),
     ]
+}
+
+/// Instructions of a filter.
+mod bpf {
+    use seccompiler::sock_filter;
+
+    /// Where the number of the call is in `struct seccomp_data`.
+    pub(super) const NUMBER: u32 = 0;
+    pub(super) const JUMP_IF_EQUAL: u16 = 0x15;
+    pub(super) const JUMP_IF_GREATER_OR_EQUAL: u16 = 0x35;
+
+    /// Where the lower half of an argument, counted from 0, is.
+    pub(super) const fn argument(index: u32) -> u32 {
+        let half = if cfg!(target_endian = "big") { 4 } else { 0 };
+        16 + 8 * index + half
+    }
+
+    pub(super) fn load(at: u32) -> sock_filter {
+        sock_filter { code: 0x20, jt: 0, jf: 0, k: at }
+    }
+
+    pub(super) fn mask(bits: u32) -> sock_filter {
+        sock_filter { code: 0x54, jt: 0, jf: 0, k: bits }
+    }
+
+    /// Skips `yes` or `no` instructions.
+    pub(super) fn jump(code: u16, value: u32, yes: u8, no: u8) -> sock_filter {
+        sock_filter { code, jt: yes, jf: no, k: value }
+    }
+
+    pub(super) fn end(action: u32) -> sock_filter {
+        sock_filter { code: 0x06, jt: 0, jf: 0, k: action }
+    }
 }

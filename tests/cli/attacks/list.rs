@@ -84,6 +84,17 @@ pub(super) const ATTACKS: &[Attack] = &[
     attack("referee", "set its limits", &[Bubblewrap, Seccomp], &[Seccomp]),
     attack("referee", "set its priority", &[Bubblewrap, Seccomp], &[Seccomp]),
     attack("referee", "set its processors", &[Bubblewrap, Seccomp], &[Seccomp]),
+    attack("freezer", "freeze", &[Bubblewrap, Landlock], &[Landlock]),
+    attack("priorities by a user", "set the priority of its user", &[Seccomp], &[Seccomp]),
+    attack("priorities by a user", "set the I/O priority of its user", &[Seccomp], &[Seccomp]),
+    attack("commands", "take a lease on a file", &[Seccomp], &[Seccomp]),
+    attack("commands", "watch a folder by F_NOTIFY", &[Seccomp], &[Seccomp]),
+    attack("commands", "direct signals to another process", &[Seccomp], &[Seccomp]),
+    attack("commands", "stop the output of a terminal", &[Landlock, Seccomp], &[Seccomp]),
+    attack("channels", "signal by flock", &[Seccomp], &[]),
+    attack("channels", "signal by locks of fcntl", &[Seccomp], &[]),
+    attack("channels", "signal by inotify", &[Seccomp], &[]),
+    attack("channels", "read the counters of /proc/sys", &[Bubblewrap], &[]),
     attack("syscalls", "ptrace", &[Seccomp], &[Seccomp]),
     attack("syscalls", "process_vm_readv", &[Seccomp], &[Seccomp]),
     attack("syscalls", "unshare", &[Seccomp], &[Seccomp]),
@@ -111,8 +122,9 @@ pub(super) const ATTACKS: &[Attack] = &[
 pub(super) fn source(script: &str) -> (&str, &str) {
     match script {
         "referee" => ("peer", "referee: "),
-        "peer" | "kills" => (script, "opponent: "),
+        "peer" | "kills" | "freezer" => (script, "opponent: "),
         "forks by a user" => ("forks", "user that is not root: "),
+        "priorities by a user" => ("priorities", "user that is not root: "),
         "survivor of the referee" => ("survivor", ""),
         _ => (script, ""),
     }

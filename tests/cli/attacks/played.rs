@@ -154,7 +154,7 @@ pub(super) fn reports(script: &str, mode: Mode) -> BTreeMap<String, String> {
     let shared = Path::new("/dev/shm").join(&token);
     let ports = [free_port(), free_port()];
     let mut arguments = match script {
-        "peer" | "kills" => vec![victim.clone()],
+        "peer" | "kills" | "freezer" => vec![victim.clone()],
         // Only its own command line contains the seed.
         "referee" => vec![SEED.to_owned()],
         "files" => vec![seed.clone(), tokens, results, unsealed, earlier, victim.clone()],
@@ -181,7 +181,9 @@ pub(super) fn reports(script: &str, mode: Mode) -> BTreeMap<String, String> {
     // An attack takes its time before its `hello` on a busy machine.
     args.push("--hello-limit=60s".to_owned());
     let more = match script {
-        "referee" | "forks by a user" => ["--seed", SEED].map(str::to_owned).to_vec(),
+        "referee" | "forks by a user" | "priorities by a user" => {
+            ["--seed", SEED].map(str::to_owned).to_vec()
+        }
         "stops" => ["--seed-file", &seed, "--clock", "delay=300ms"].map(str::to_owned).to_vec(),
         "port" => vec![format!("--listen=127.0.0.1:{}", ports[1]), "--ready-limit=500ms".to_owned()],
         _ => ["--seed-file", &seed].map(str::to_owned).to_vec(),
@@ -199,7 +201,7 @@ pub(super) fn reports(script: &str, mode: Mode) -> BTreeMap<String, String> {
     }
     let opponent = (script == "port").then(|| thread::spawn(move || play_and_connect(ports, mode)));
     let ended = match script {
-        "forks by a user" => as_user(&folder, &args).end(),
+        "forks by a user" | "priorities by a user" => as_user(&folder, &args).end(),
         "inherited" => with_a_secret(&token, &args).end(),
         _ => referee(&args),
     };
