@@ -375,7 +375,7 @@ impl Ladder {
             connections: connected.map(|member| member.connections).sum(),
             waiting: self.matchmaker.waiting(self.now()),
             jobs: self.limits.jobs,
-            running: self.running.len() - self.on_workers.len(),
+            running: self.running.len().saturating_sub(self.on_workers.len()),
             last_result: self.last_result.clone(),
         }
     }

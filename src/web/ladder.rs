@@ -55,6 +55,9 @@ pub struct LadderEntry {
     pub others: Vec<OtherLadder>,
 }
 
+/// The time without a result after which a ladder that is full counts as stuck.
+const NO_RESULT: Duration = Duration::from_secs(60);
+
 /// What works on a ladder and what does not.
 #[derive(Clone, Debug)]
 pub struct LadderHealth {
@@ -88,10 +91,16 @@ impl LadderHealth {
         if self.is_paused {
             problems += "paused: no match begins until `referee league resume`\n";
         }
-        if self.running >= self.jobs && self.waiting > 0 {
+        if let Some(age) = self.result_age.filter(|age| *age >= NO_RESULT)
+            && self.running >= self.jobs
+            && self.waiting > 0
+        {
             let LadderHealth { jobs, waiting, .. } = self;
-            problems +=
-                &format!("no free slot: {jobs} of {jobs} matches are in progress, {waiting} players wait\n");
+            problems += &format!(
+                "no free slot: {jobs} of {jobs} matches are in progress, {waiting} players wait, and no match has ended \
+                 for {} s\n",
+                age.as_secs()
+            );
         }
         problems
     }
