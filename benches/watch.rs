@@ -95,12 +95,12 @@ async fn attack(address: SocketAddr, number: usize, round: usize) -> Result<()> 
         1 => {
             let request = get(&format!("/api/v1/matches?before={}", 100 + round));
             stream.write_all(request.as_bytes()).await?;
-            stream.read(&mut answer).await?;
+            let _read = stream.read(&mut answer).await?;
         }
         2 => {
             let request = get(&format!("/api/v1/matches/m{}/events", 1 + (round * 50 + number) % 1000));
             stream.write_all(request.as_bytes()).await?;
-            stream.read(&mut answer).await?;
+            let _read = stream.read(&mut answer).await?;
         }
         _ => {
             let request =

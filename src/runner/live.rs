@@ -111,15 +111,15 @@ pub enum LiveEvent {
 
 /// What waits for the receiver.
 #[derive(Debug, Default)]
-struct Backlog {
+struct LiveBacklog {
     /// By match: everything since the receiver took its last position, as one step.
     moved: BTreeMap<String, (Arc<LiveHeader>, Option<LiveStep>)>,
-    ended: Vec<Box<LiveEnd>>,
+    ended: Vec<LiveEnd>,
     /// The size of the records in `ended`.
     bytes: usize,
 }
 
-impl Backlog {
+impl LiveBacklog {
     fn moved(&mut self, header: &Arc<LiveHeader>, step: Option<LiveStep>) {
         let (_, waiting) = self.moved.entry(header.id.clone()).or_insert_with(|| (header.clone(), None));
         if let Some(step) = step {
@@ -130,7 +130,7 @@ impl Backlog {
         }
     }
 
-    fn ended(&mut self, mut end: Box<LiveEnd>) {
+    fn ended(&mut self, mut end: LiveEnd) {
         let size = end.record.as_ref().map_or(0, Vec::len);
         if self.bytes + size > MOST_BYTES {
             end.record = None;
@@ -145,14 +145,14 @@ impl Backlog {
     }
 }
 
-fn lock(backlog: &Mutex<Backlog>) -> MutexGuard<'_, Backlog> {
+fn lock(backlog: &Mutex<LiveBacklog>) -> MutexGuard<'_, LiveBacklog> {
     backlog.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Where the events of a run go.
 #[derive(Clone, Debug)]
 pub struct LiveFeed {
-    backlog: Arc<Mutex<Backlog>>,
+    backlog: Arc<Mutex<LiveBacklog>>,
     /// Wakes the receiver.
     wake: mpsc::Sender<()>,
     /// The number of matches in progress whose positions are passed on.
@@ -162,14 +162,14 @@ pub struct LiveFeed {
 /// Where the events of a run arrive.
 #[derive(Debug)]
 pub struct LiveReceiver {
-    backlog: Arc<Mutex<Backlog>>,
+    backlog: Arc<Mutex<LiveBacklog>>,
     wake: mpsc::Receiver<()>,
 }
 
 /// A feed and its receiver.
 pub fn live_feed() -> (LiveFeed, LiveReceiver) {
     let (wake, woken) = mpsc::channel(1);
-    let backlog = Arc::<Mutex<Backlog>>::default();
+    let backlog = Arc::<Mutex<LiveBacklog>>::default();
     let receiver = LiveReceiver { backlog: backlog.clone(), wake: woken };
     (LiveFeed { backlog, wake, boards: Arc::default() }, receiver)
 }
@@ -185,14 +185,14 @@ impl LiveReceiver {
 
     /// The events since the last call.
     pub(crate) fn take(&self) -> Vec<LiveEvent> {
-        let Backlog { moved, ended, .. } = mem::take(&mut *lock(&self.backlog));
+        let LiveBacklog { moved, ended, .. } = mem::take(&mut *lock(&self.backlog));
         let moved = moved.into_values().map(|(header, step)| LiveEvent::Moved(header, step));
-        moved.chain(ended.into_iter().map(LiveEvent::Ended)).collect()
+        moved.chain(ended.into_iter().map(|end| LiveEvent::Ended(Box::new(end)))).collect()
     }
 }
 
 impl LiveFeed {
-    fn send(&self, change: impl FnOnce(&mut Backlog)) {
+    fn send(&self, change: impl FnOnce(&mut LiveBacklog)) {
         change(&mut lock(&self.backlog));
         // If it is full, the receiver is about to take everything. If it is closed, the server has failed, and the run
         // continues.
@@ -250,7 +250,7 @@ impl ResultFeed {
         let seats = report.seats.iter().cloned().zip(sides).collect();
         let is_held = is_held(self.rules, &fixture);
         let end = LiveEnd { fixture, seats, is_held, report, record: Some(record), reveal };
-        self.feed.send(|backlog| backlog.ended(Box::new(end)));
+        self.feed.send(|backlog| backlog.ended(end));
     }
 }
 

@@ -15,7 +15,7 @@ mod wait;
 pub use folder::Folder;
 pub use journal::Journal;
 pub use league::{
-    Challenge, League, LeagueBot, LeagueMatch, LeaguePlayer, LogEntry, MatchKind, RatingPoint, match_id,
+    Challenge, League, LeagueBot, LeagueChange, LeagueMatch, LeaguePlayer, MatchKind, RatingPoint, match_id,
     parse_match_id, utc,
 };
 pub use leases::{Lease, Leases, WorkerRow};

@@ -9,7 +9,7 @@ use super::{League, failed, utc};
 
 /// A change of a league by a user.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LogEntry {
+pub struct LeagueChange {
     /// In UTC.
     pub at: String,
     /// The user of the operating system.
@@ -32,13 +32,13 @@ impl League {
     ///
     /// # Errors
     /// Those of the database.
-    pub fn log_entries(&self, limit: usize) -> io::Result<Vec<LogEntry>> {
+    pub fn log_entries(&self, limit: usize) -> io::Result<Vec<LeagueChange>> {
         let sql = "SELECT at, user, action FROM log ORDER BY id DESC LIMIT ?1";
         let mut query = self.db.prepare(sql).map_err(failed)?;
         let rows = query.query_map([limit as i64], |row| {
-            Ok(LogEntry { at: row.get(0)?, user: row.get(1)?, action: row.get(2)? })
+            Ok(LeagueChange { at: row.get(0)?, user: row.get(1)?, action: row.get(2)? })
         });
-        let mut entries: Vec<LogEntry> =
+        let mut entries: Vec<LeagueChange> =
             rows.and_then(|rows| rows.collect::<Result<_, _>>()).map_err(failed)?;
         entries.reverse();
         Ok(entries)

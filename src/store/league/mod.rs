@@ -13,7 +13,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 pub use history::RatingPoint;
-pub use log::LogEntry;
+pub use log::LeagueChange;
 
 use crate::store::Folder;
 use crate::store::results::prepare;
