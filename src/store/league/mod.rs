@@ -4,9 +4,10 @@ mod history;
 mod log;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
+use std::{fs, io};
 
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, Transaction, TransactionBehavior, params};
 use serde::Serialize;
@@ -520,6 +521,8 @@ impl League {
     /// # Errors
     /// I/O errors, also if the file exists.
     pub fn export(&self, path: &Path) -> io::Result<()> {
+        // Only its owner can read it. SQLite writes to an empty file.
+        fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
         self.db.execute("VACUUM INTO ?1", [path.to_string_lossy()]).map_err(failed)?;
         let copy = Connection::open(path).map_err(failed)?;
         // VACUUM overwrites what was deleted.
