@@ -1,9 +1,13 @@
 //! What the program prepares before it starts bots.
 
+use std::path::Path;
+use std::sync::Arc;
+
 use rustix::process::{Resource, getrlimit, setrlimit};
 
-use crate::bot::{Launch, OrphanReaper};
+use crate::bot::{Command, Launch, OrphanReaper};
 use crate::cli::Failure;
+use crate::sources::Source;
 
 /// Raises the limit of open files. Each process needs three descriptors and each connection one; many systems have a
 /// soft limit of 1,024.
@@ -13,6 +17,17 @@ fn raise_open_files() {
     if let Err(error) = setrlimit(Resource::Nofile, limit) {
         tracing::debug!(%error, "cannot raise the limit of open files");
     }
+}
+
+/// Sets the working directory of a bot that this program starts; `option` gave it.
+pub(super) fn run_in(bot: &mut Arc<dyn Source>, directory: &Path, option: &str) -> Result<(), Failure> {
+    let Some(command) = bot.command() else {
+        return Err(Failure::usage(format!(
+            "{option}: `{bot}` connects by itself, from a directory of its own"
+        )));
+    };
+    *bot = Arc::new(Command { directory: Some(directory.to_owned()), ..command.clone() });
+    Ok(())
 }
 
 /// How this program starts bots.

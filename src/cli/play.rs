@@ -2,11 +2,12 @@
 
 use std::fmt::Display;
 use std::io::{self, Write};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::{Args as ClapArgs, ValueEnum};
 
-use crate::cli::bots::{launch, with_bots};
+use crate::cli::bots::{launch, run_in, with_bots};
 use crate::cli::json::Listening;
 use crate::cli::listen::ListenOptions;
 use crate::cli::openings::OpeningOptions;
@@ -46,6 +47,7 @@ use crate::sources::{self, BotSpec, Source};
   referee play checkers ./old ./new -n 100 --record records --clock delay=100ms,bank=10s
   referee play jeex ./old ./new -n 100 --opening-plies 6 --mirror
   referee play checkers ./old ./new -n 200 --mirror --openings book.pdn --order random
+  referee play jeex ./bot ./bot --dir old --dir new -n 100 --mirror
   referee play saxum ./old ./new -n 1000 --jobs 2 --pin
   referee play checkers tcp:alice ./bot --listen 127.0.0.1:4700 --token-file tokens
   referee play checkers ./bot ./bot --set draw_plies=80 --on-fault retry=3 --json")]
@@ -55,6 +57,10 @@ pub(super) struct Args {
     /// The bots, one per seat: command lines, or tcp:NAME
     #[arg(required = true, value_name = "BOT", value_parser = sources::parse)]
     bots: Vec<Arc<dyn Source>>,
+    /// The working directory of a bot that the referee starts: once for each of them, in order. Relative paths in its
+    /// command line are seen from it [default: the current directory for all]
+    #[arg(long = "dir", value_name = "DIR")]
+    directories: Vec<PathBuf>,
     /// The number of matches; with --mirror whole sets [default: 1, with --mirror one set]
     #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     matches: Option<u32>,
@@ -105,6 +111,7 @@ pub(super) fn run(mut args: Args, catalog: &Catalog) -> Result<Exit, Failure> {
         Some(seats) => Failure::usage(format!("--seats {seats}: {what}")),
         None => Failure::usage(format!("{}: {what}", counted(args.bots.len(), "bot", "bots"))),
     })?;
+    change_directories(&mut args.bots, &args.directories)?;
     let run = args.terms.run()?;
     let openings = args.openings.source(0);
     let openings = openings.openings(rules, seating, args.options.to_map()?, &run.seed, Syntax::Flags)?;
@@ -147,6 +154,18 @@ pub(super) fn run(mut args: Args, catalog: &Catalog) -> Result<Exit, Failure> {
     }
     let has_faults = summary.bots.iter().any(|bot| bot.faults.total() > 0);
     printer.out.0.end(if args.strict && has_faults { Exit::No } else { Exit::Done })
+}
+
+/// Gives each bot that the referee starts its working directory.
+fn change_directories(bots: &mut [Arc<dyn Source>], directories: &[PathBuf]) -> Result<(), Failure> {
+    let mut started: Vec<&mut Arc<dyn Source>> = bots.iter_mut().filter(|bot| bot.is_started()).collect();
+    if !directories.is_empty() && directories.len() != started.len() {
+        let (given, bots) = (directories.len(), counted(started.len(), "bot", "bots"));
+        return Err(Failure::usage(format!(
+            "--dir: {given} given for {bots} that the referee starts; expected one for each"
+        )));
+    }
+    started.iter_mut().zip(directories).try_for_each(|(bot, directory)| run_in(bot, directory, "--dir"))
 }
 
 /// Formats a match as it progresses.
