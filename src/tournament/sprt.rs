@@ -290,6 +290,26 @@ impl Sprt {
             })
     }
 
+    /// The probability of accepting H1 at a difference of `elo`, if the test runs without an end.
+    ///
+    /// This is Wald's approximation of the operating characteristic (*Sequential Analysis*, 1947, section 3.4): the
+    /// log-likelihood ratio is a Brownian motion between the bounds, whose drift over its variance rises linearly from
+    /// -1/2 at H0 to 1/2 at H1, in t or, for logistic Elo, in the mean score.
+    pub fn acceptance_of_h1(&self, elo: f64) -> f64 {
+        let at = |elo| match self.model {
+            EloModel::Logistic => logistic_score(elo),
+            EloModel::Normalized => elo,
+        };
+        let (t0, t1) = (at(self.elo0), at(self.elo1));
+        let slope = (2.0 * at(elo) - t0 - t1) / (t1 - t0);
+        let (lower, upper) = self.bounds();
+        if slope.abs() < 1e-9 {
+            return -lower / (upper - lower);
+        }
+        let (below, above) = ((-slope * lower).exp_m1(), (-slope * upper).exp_m1());
+        below / (below - above)
+    }
+
     /// The difference of H0.
     pub fn elo0(&self) -> f64 {
         self.elo0
@@ -329,6 +349,20 @@ impl Sprt {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_operating_characteristic_has_the_error_rates_of_the_test() {
+        for model in [EloModel::Logistic, EloModel::Normalized] {
+            for (elo0, elo1, alpha, beta) in [(-50.0, 0.0, 0.05, 0.05), (0.0, 10.0, 0.01, 0.2)] {
+                let sprt = Sprt::new(elo0, elo1, alpha, beta, model).unwrap();
+                assert!((sprt.acceptance_of_h1(elo0) - alpha).abs() < 1e-12);
+                assert!((sprt.acceptance_of_h1(elo1) - (1.0 - beta)).abs() < 1e-12);
+                assert!(sprt.acceptance_of_h1(elo0 - 50.0) < alpha);
+            }
+            let sprt = Sprt::new(-50.0, 50.0, 0.05, 0.05, model).unwrap();
+            assert!((sprt.acceptance_of_h1(0.0) - 0.5).abs() < 1e-9);
+        }
+    }
 
     /// fastchess, app/tests/sprt_test.cpp at 74deac2. It gives two decimals; pairs as LL, LD, LW + DD, DW, WW.
     #[test]
