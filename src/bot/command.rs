@@ -49,14 +49,27 @@ impl std::fmt::Display for Command {
 impl Command {
     /// A short name: the name of the script if an interpreter runs one, otherwise that of the program.
     pub fn label(&self) -> String {
-        let script =
-            self.argv.iter().skip(1).find(|word| !word.starts_with('-') && self.resolve(word).is_file());
-        let name = script.unwrap_or(&self.argv[0]);
-        let stem =
-            Path::new(name).file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+        let stem = Path::new(self.main_file())
+            .file_stem()
+            .map(|stem| stem.to_string_lossy().into_owned())
+            .unwrap_or_default();
         let plain = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '_' };
         let label: String = stem.chars().map(plain).take(40).collect();
         if label.is_empty() { "bot".to_owned() } else { label }
+    }
+
+    /// The script if an interpreter runs one, otherwise the program.
+    fn main_file(&self) -> &str {
+        let script =
+            self.argv.iter().skip(1).find(|word| !word.starts_with('-') && self.resolve(word).is_file());
+        script.unwrap_or(&self.argv[0])
+    }
+
+    /// The directory of its script or program, where its version can be found; the working directory for a program that
+    /// is looked up in PATH.
+    pub fn home(&self) -> PathBuf {
+        let file = self.resolve(self.main_file());
+        Path::new(".").join(file.parent().unwrap_or(Path::new("")))
     }
 
     /// The path of a file that the command names.

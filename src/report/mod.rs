@@ -9,6 +9,7 @@ pub mod replay;
 mod scoresheet;
 pub mod site;
 mod table;
+mod tested_bot;
 pub mod tournament;
 mod trial;
 
@@ -19,4 +20,5 @@ pub(crate) use note::result_words;
 pub use note::{EventText, Kind};
 pub use scoresheet::Scoresheet;
 pub use table::{difference_lines, result_line, sets_line, summary_table, table};
-pub use trial::{TrialOutcome, TrialReport, cautioned, model_name};
+pub use tested_bot::TestedBot;
+pub use trial::{TrialOutcome, TrialReport, TrialSetting, cautioned, model_name};

@@ -2,9 +2,11 @@
 
 use std::fmt::Write as _;
 use std::io;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
+use referee_protocol::referee::Clock;
 use serde::Serialize;
 
 use crate::bot::sandbox::Sandbox;
@@ -14,6 +16,7 @@ use crate::report::evidence::evidence_lines;
 use crate::report::github::{annotation, escaped};
 use crate::report::interval::{interval, percent_interval};
 use crate::report::table::faults;
+use crate::report::tested_bot::TestedBot;
 use crate::runner::{FirstFaults, Trial};
 use crate::tournament::estimates::{Basis, Estimates};
 use crate::tournament::rating::Estimate;
@@ -50,6 +53,27 @@ impl TrialOutcome {
     }
 }
 
+/// What was compared, and how.
+#[derive(Debug)]
+pub struct TrialSetting {
+    /// The game.
+    pub game: String,
+    /// The new version.
+    pub new: TestedBot,
+    /// Its base.
+    pub base: TestedBot,
+    /// Those of `new` and `base` whose programs changed during the run.
+    pub changed: Vec<&'static str>,
+    /// The clock of each bot.
+    pub clock: Option<Clock>,
+    /// The sandbox of the bots; `None` if they connect.
+    pub sandbox: Option<Sandbox>,
+    /// The run seed.
+    pub seed: String,
+    /// How long the matches took, of all parts and shards of the run together.
+    pub duration: Duration,
+}
+
 /// The result of a comparison, in the format of `--json`.
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename = "verdict")]
@@ -59,10 +83,17 @@ pub struct TrialReport {
     /// The reason, as text.
     reason: String,
     game: String,
-    /// The command of the new version.
-    new: String,
-    /// The command of its base.
-    base: String,
+    new: TestedBot,
+    base: TestedBot,
+    /// Whether both have the same program and scripts, though not the same command line and directory.
+    same_files: bool,
+    /// Those of `new` and `base` whose programs changed during the run.
+    changed: Vec<&'static str>,
+    clock: Option<Clock>,
+    /// How long the matches took, of all parts and shards of the run together.
+    duration_ms: u64,
+    /// The version of the referee.
+    referee: &'static str,
     /// The maximum number of sets.
     max_sets: u32,
     #[serde(flatten)]
@@ -91,6 +122,9 @@ pub struct TrialReport {
     fault_rate: f64,
     max_fault_rate: f64,
     faults: FaultsOfBoth,
+    /// The record of the match in which the new version crashed; omitted if it did not, or no record was kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    crash_record: Option<PathBuf>,
     /// The sandbox of the bots; omitted if they connect.
     #[serde(skip_serializing_if = "Option::is_none")]
     sandbox: Option<Sandbox>,
@@ -108,15 +142,14 @@ struct FaultsOfBoth {
 }
 
 impl TrialReport {
-    /// The report on a comparison of `new` and `base` in `game`.
+    /// The report on a comparison.
     pub fn new(
         outcome: TrialOutcome,
-        game: &str,
-        [new, base]: [String; 2],
-        seed: String,
+        setting: TrialSetting,
         trial: &Trial,
         first_faults: &FirstFaults,
     ) -> TrialReport {
+        let TrialSetting { game, new, base, changed, clock, sandbox, seed, duration } = setting;
         let regression = &trial.regression;
         let (terms, tally, &[of_new, of_base]) = (regression.terms(), regression.tally(), trial.faults());
         let estimates = match &terms.sprt {
@@ -127,10 +160,15 @@ impl TrialReport {
         let normalized_elo = estimates.map(|estimates| estimates.normalized_elo);
         TrialReport {
             verdict: outcome.word(),
-            reason: reason(&outcome, trial),
-            game: game.to_owned(),
+            reason: format!("{}{}", reason(&outcome, trial), changed_note(&changed)),
+            game,
+            same_files: new.is_other_command_of_same_files(&base),
             new,
             base,
+            changed,
+            clock,
+            duration_ms: duration.as_millis() as u64,
+            referee: env!("CARGO_PKG_VERSION"),
             max_sets: terms.max_sets,
             tally,
             scores: regression.scores().counts().to_vec(),
@@ -150,16 +188,11 @@ impl TrialReport {
             fault_rate: tally.fault_rate(),
             max_fault_rate: terms.max_fault_rate,
             faults: FaultsOfBoth { new: of_new, base: of_base },
-            sandbox: None,
+            crash_record: trial.crash().and_then(|crash| crash.record.clone()),
+            sandbox,
             seed,
             evidence: evidence_lines(first_faults, |_| true),
         }
-    }
-
-    /// This report, stating the sandbox of the bots.
-    #[must_use]
-    pub fn with_sandbox(self, sandbox: Option<Sandbox>) -> TrialReport {
-        TrialReport { sandbox, ..self }
     }
 
     /// The verdict and its reason, in one line.
@@ -170,7 +203,12 @@ impl TrialReport {
     /// The figures, one per line.
     fn rows(&self) -> Vec<(&'static str, String)> {
         let mut rows =
-            vec![("game", self.game.clone()), ("new", self.new.clone()), ("base", self.base.clone())];
+            vec![("game", self.game.clone()), ("new", self.new.to_string()), ("base", self.base.to_string())];
+        if self.same_files {
+            let what =
+                "both have the same program files: only arguments and other files can make a difference";
+            rows.push(("warning", what.to_owned()));
+        }
         if let (Some(elo), Some(score)) = (self.elo, self.score) {
             rows.push(("Elo", format!("{} at 95%", interval(elo, 1))));
             if let Some(normalized) = self.normalized_elo {
@@ -226,10 +264,17 @@ impl TrialReport {
             };
             rows.push((who, text));
         }
+        if let Some(record) = &self.crash_record {
+            rows.push(("record of the crash", record.display().to_string()));
+        }
+        rows.push(("clock", self.clock.map_or("none".to_owned(), clock_text)));
+        let duration = Duration::from_secs(self.duration_ms.div_ceil(1000));
+        rows.push(("duration", humantime::format_duration(duration).to_string()));
         if let Some(sandbox) = self.sandbox.as_ref().filter(|sandbox| !sandbox.is_default()) {
             rows.push(("sandbox", sandbox.to_string()));
         }
         rows.push(("run seed", self.seed.clone()));
+        rows.push(("referee", self.referee.to_owned()));
         rows
     }
 
@@ -280,7 +325,7 @@ impl TrialReport {
     ///
     /// # Errors
     /// Those of `out`.
-    pub fn junit(&self, took: Duration, out: impl io::Write) -> io::Result<()> {
+    pub fn junit(&self, out: impl io::Write) -> io::Result<()> {
         let mut status = match self.verdict {
             "passed" | "measured" => TestCaseStatus::success(),
             "failed" | "undecided" => TestCaseStatus::non_success(NonSuccessKind::Failure),
@@ -289,9 +334,9 @@ impl TrialReport {
         if !matches!(status, TestCaseStatus::Success { .. }) {
             status.set_type(self.verdict).set_message(self.headline());
         }
-        let mut case = TestCase::new(format!("{} against {}", self.new, self.base), status);
+        let mut case = TestCase::new(format!("{} against {}", self.new.command, self.base.command), status);
         case.set_classname(format!("referee regress {}", self.game))
-            .set_time(took)
+            .set_time(Duration::from_millis(self.duration_ms))
             .set_system_out(self.text());
         let mut suite = TestSuite::new(&*self.game);
         suite.add_test_case(case);
@@ -323,10 +368,11 @@ fn reason(outcome: &TrialOutcome, trial: &Trial) -> String {
             None => format!("{sets} played"),
         },
         TrialOutcome::Judged(Verdict::Invalid) => format!(
-            "{} of {} had a fault, where at most {}% of all may",
+            "{} of {} had a fault, where at most {}% of all may: {}",
             tally.faulty,
             counted(tally.matches, "match", "matches"),
-            rounded(100.0 * terms.max_fault_rate)
+            rounded(100.0 * terms.max_fault_rate),
+            bots_at_fault(&tally)
         ),
         TrialOutcome::Judged(Verdict::PassedAlike) => {
             format!("plays move for move the same as the base ({})", alike())
@@ -344,10 +390,10 @@ fn reason(outcome: &TrialOutcome, trial: &Trial) -> String {
     }
 }
 
-/// The meaning of a verdict for the new version, then the accepted hypothesis.
+/// The meaning of a verdict for the new version, then how often the test errs.
 fn accepted(sprt: Option<&Sprt>, is_passed: bool) -> String {
     let Some(sprt) = sprt else { return String::new() };
-    let (elo0, elo1, model) = (sprt.elo0(), sprt.elo1(), model_name(sprt.model()));
+    let (elo0, elo1) = (sprt.elo0(), sprt.elo1());
     let words = match (is_passed, elo0 < 0.0) {
         (true, true) if elo1 < 0.0 => "not much weaker",
         (true, true) => "not weaker",
@@ -356,8 +402,77 @@ fn accepted(sprt: Option<&Sprt>, is_passed: bool) -> String {
         (false, false) if elo0 > 0.0 => "not stronger by enough",
         (false, false) => "not stronger",
     };
-    let (hypothesis, nearer, farther) = if is_passed { ("H1", elo1, elo0) } else { ("H0", elo0, elo1) };
-    format!("{words} ({hypothesis} accepted: the difference is nearer to {nearer} than to {farther} {model})")
+    format!("{words} ({})", error_rates(sprt, is_passed))
+}
+
+/// How often the test errs, by its bounds: a version 50 normalized Elo weaker passes in 5%, one 20 weaker in 64%.
+fn error_rates(sprt: &Sprt, is_passed: bool) -> String {
+    let passes = |elo: f64| sprt.acceptance_of_h1(elo);
+    let (worst, best) = (sprt.elo0(), sprt.elo1());
+    let version = |elo: f64| match direction(elo) {
+        None => "an equal version".to_owned(),
+        Some(direction) => {
+            format!("a version {} {} {direction}", rounded(elo.abs()), model_name(sprt.model()))
+        }
+    };
+    if !is_passed {
+        return format!("{} fails in {}", version(best), percent(1.0 - passes(best)));
+    }
+    let between = best - 0.4 * (best - worst);
+    let one = match direction(between) {
+        None => "an equal one".to_owned(),
+        Some(direction) => format!("one {} {direction}", rounded(between.abs())),
+    };
+    format!("{} passes in {}, {one} in {}", version(worst), percent(passes(worst)), percent(passes(between)))
+}
+
+/// Where a version with this difference is; `None` if it is equal to the base.
+fn direction(elo: f64) -> Option<&'static str> {
+    match rounded(elo) {
+        0.0 => None,
+        elo if elo < 0.0 => Some("weaker"),
+        _ => Some("stronger"),
+    }
+}
+
+/// With one decimal below 10%.
+fn percent(share: f64) -> String {
+    let percent = 100.0 * share;
+    let step = if percent < 10.0 { 10.0 } else { 1.0 };
+    format!("{}%", (step * percent).round() / step)
+}
+
+/// Who made the faults of an invalid run, and what helps.
+fn bots_at_fault(tally: &Tally) -> String {
+    let &Tally { faults_of_new, faults_of_base, .. } = tally;
+    let who = format!("`new` in {faults_of_new}, `base` in {faults_of_base}");
+    if faults_of_base > faults_of_new {
+        return format!(
+            "{who}; a higher --max-fault-rate tolerates the faults of the base and drops the sets that have one"
+        );
+    }
+    who
+}
+
+/// States that programs changed during a run.
+fn changed_note(changed: &[&str]) -> String {
+    let names: Vec<String> = changed.iter().map(|name| format!("`{name}`")).collect();
+    if names.is_empty() {
+        return String::new();
+    }
+    format!("; the program of {} changed during the run (--accept-changed)", names.join(" and of "))
+}
+
+/// A clock as the option `--clock` gives it.
+fn clock_text(clock: Clock) -> String {
+    let parts = [("delay", clock.delay_ms), ("bank", clock.bank_ms), ("increment", clock.increment_ms)];
+    let parts = parts.into_iter().filter(|&(_, ms)| ms > 0);
+    let parts = parts.map(|(name, ms)| {
+        // Without the spaces of "1m 30s".
+        let time = humantime::format_duration(Duration::from_millis(ms)).to_string().replace(' ', "");
+        format!("{name}={time}")
+    });
+    parts.collect::<Vec<_>>().join(",")
 }
 
 /// The bounds from sets that were played alike: in all 20 sets; with 95% confidence at most 13.9% of sets differ, ...
@@ -402,13 +517,27 @@ mod tests {
             let sprt = Sprt::new(elo0, elo1, 0.05, 0.05, EloModel::Normalized).expect("hypotheses");
             for (is_passed, words) in [(true, passed), (false, failed)] {
                 let text = accepted(Some(&sprt), is_passed);
-                assert!(text.starts_with(&format!("{words} (H")), "{text}");
+                assert!(text.starts_with(&format!("{words} (a")), "{text}");
             }
         }
-        let sprt = Sprt::new(-10.0, 0.0, 0.05, 0.05, EloModel::Normalized).expect("hypotheses");
-        assert_eq!(
-            accepted(Some(&sprt), true),
-            "not weaker (H1 accepted: the difference is nearer to 0 than to -10 normalized Elo)"
-        );
+    }
+
+    #[test]
+    fn a_headline_states_the_error_rates_of_the_test() {
+        for (elo0, elo1, alpha, is_passed, text) in [
+            (
+                -50.0,
+                0.0,
+                0.05,
+                true,
+                "not weaker (a version 50 normalized Elo weaker passes in 5%, one 20 weaker in 64%)",
+            ),
+            (-50.0, 0.0, 0.05, false, "weaker (an equal version fails in 5%)"),
+            (0.0, 20.0, 0.001, true, "stronger (an equal version passes in 0.1%, one 12 stronger in 53%)"),
+            (0.0, 20.0, 0.05, false, "not stronger (a version 20 normalized Elo stronger fails in 5%)"),
+        ] {
+            let sprt = Sprt::new(elo0, elo1, alpha, 0.05, EloModel::Normalized).expect("hypotheses");
+            assert_eq!(accepted(Some(&sprt), is_passed), text);
+        }
     }
 }

@@ -43,7 +43,7 @@ fn run_workflow(name: &str, folder: &Folder) -> Output {
 /// Runs the workflow that splits the test over jobs. Returns the exit codes of the shards and the output of the last job.
 fn run_shards(folder: &Folder) -> (Vec<Option<i32>>, Output) {
     let workflow = yaml("examples/ci/regress_shards.yml");
-    let make_seed = workflow["jobs"]["seed"]["steps"][0]["run"].as_str().expect("a command");
+    let make_seed = workflow["jobs"]["build"]["steps"][0]["run"].as_str().expect("a command");
     let output = folder.path("output");
     let made = Command::new("sh").args(["-c", make_seed]).env("GITHUB_OUTPUT", &output).status();
     assert!(made.expect("sh starts").success());
@@ -51,7 +51,7 @@ fn run_shards(folder: &Folder) -> (Vec<Option<i32>>, Output) {
     let shards = workflow["jobs"]["play"]["strategy"]["matrix"]["shard"].as_sequence().expect("a list");
     let codes = shards.iter().map(|shard| {
         let shard = shard.as_integer().expect("a number").to_string();
-        let values = [("matrix.shard", &*shard), ("needs.seed.outputs.seed", &*seed)];
+        let values = [("matrix.shard", &*shard), ("needs.build.outputs.seed", &*seed)];
         run_job(("regress_shards", "play"), folder, &values).status.code()
     });
     let codes = codes.collect();
@@ -316,7 +316,7 @@ fn the_action_names_a_wrong_gate_and_a_missing_bot() {
     let folder = Folder::new();
     let (code, verdict, shown) = run_example(&folder, &[("gate", "stronger")]);
     assert_eq!((code, &*verdict), (5, ""));
-    assert!(shown.contains("./new/bot"), "{shown}");
+    assert!(shown.contains("there is no folder new"), "{shown}");
 }
 
 #[test]

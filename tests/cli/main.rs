@@ -53,6 +53,7 @@ mod reconnect;
 mod records;
 mod regress;
 mod regress_results;
+mod regress_versions;
 mod replay;
 mod sandbox;
 mod sdks;

@@ -55,13 +55,13 @@ fn a_killed_run_resumes_to_the_same_verdict() {
 
     bots.regress(&kept).with_code(USAGE).says(&["the file exists", "--resume"]);
     let resumed = bots.regress(&[&kept[..], &["--resume", "--jobs", "2"]].concat());
-    assert_eq!((resumed.code, resumed.one("verdict")), (whole.code, whole.one("verdict")));
+    assert_eq!(resumed.judged(), whole.judged());
     let played = resumed.all("set").len();
     assert!(played > 0 && played < whole.all("set").len(), "{played}");
 
     // Complete sets are not replayed.
     let again = bots.regress(&[&kept[..], &["--resume"]].concat());
-    assert_eq!((again.code, again.one("verdict")), (whole.code, whole.one("verdict")));
+    assert_eq!(again.judged(), whole.judged());
     assert!(again.all("match").is_empty());
 }
 
@@ -110,7 +110,7 @@ fn shards_together_give_the_verdict_of_one_run() {
     };
     let [one, two, three] = &files;
     let merged = merge(&[three, one, two]);
-    assert_eq!((merged.code, merged.one("verdict")), (whole.code, whole.one("verdict")));
+    assert_eq!(merged.judged(), whole.judged());
 
     merge(&[one, three]).with_code(USAGE).says(&["one file per shard, of 3 shards"]);
     merge(&[one, two, two]).with_code(USAGE).says(&["one file per shard, of 3 shards"]);
@@ -120,7 +120,7 @@ fn shards_together_give_the_verdict_of_one_run() {
     let verdict = merge(&[one, two, three]).with_code(UNDECIDED).one("verdict");
     assert_eq!(verdict["reason"], "set 5 of shard 2/3 is missing; --resume plays it");
     bots.regress(&["--shard", "2/3", "--results", two, "--resume"]).done();
-    assert_eq!(merge(&[one, two, three]).one("verdict"), whole.one("verdict"));
+    assert_eq!(merge(&[one, two, three]).judged(), whole.judged());
     // From another run.
     let text = bots.folder.read("2.jsonl").replace(SEED, &SEED.replace('0', "1"));
     bots.folder.write("2.jsonl", text);
@@ -169,6 +169,10 @@ fn a_crash_in_one_shard_fails_the_run() {
     let text = referee(args).with_code(FAILED).stdout;
     assert!(text.starts_with("failed: the new version crashed in m3: exited"), "{text}");
     assert!(bots.folder.read("junit.xml").contains("failures=\"1\""));
+    // The shards share a directory for records, so the second has one of its own.
+    let record = bots.folder.text("records-2/m3.jsonl");
+    assert!(text.contains(&format!("record of the crash        {record}\n")), "{text}");
+    referee(["show", &record]).done();
     // The output of the bot is part of the results.
     assert!(text.ends_with("its standard error ends with:\n    out of luck\n"), "{text}");
     let resumed = bots.regress(&["--shard", "2/2", "--results", &files[1], "--resume"]).with_code(FAILED);
@@ -186,7 +190,7 @@ fn a_crash_after_the_decision_does_not_change_a_merged_verdict() {
     let files = two_shards(&bots, &[]);
     assert!(bots.folder.read("2.jsonl").contains("\"type\":\"crash\",\"set\":40"));
     let merged = referee(["regress", "merge", "--json", &files[0], &files[1]]);
-    assert_eq!((merged.code, merged.one("verdict")), (whole.code, verdict));
+    assert_eq!(merged.judged(), whole.judged());
 }
 
 #[test]

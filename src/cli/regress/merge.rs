@@ -4,15 +4,14 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args as ClapArgs;
-use tokio::time::Instant;
 
-use super::results::{ResultsContents, contents};
+use super::results::{ResultsContents, changed_bots, contents};
 use super::{ReportOptions, exit};
 use crate::cli::output::TolerantStdout;
 use crate::cli::{Exit, Failure};
 use crate::core::Catalog;
 use crate::core::json;
-use crate::report::{TrialOutcome, TrialReport};
+use crate::report::{TrialOutcome, TrialReport, TrialSetting};
 use crate::runner::{FirstFaults, ResultLine};
 
 /// Merge the results of shards, or evaluate those of one run, and print the verdict
@@ -31,6 +30,9 @@ pub(super) struct Args {
     /// The files written by --results, one per shard
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
+    /// Merge although a program or script is not the same in all files; the verdict says so
+    #[arg(long)]
+    accept_changed: bool,
     /// Print the verdict as one JSON object
     #[arg(long)]
     json: bool,
@@ -47,6 +49,12 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
             let (path, first) = (path.display(), args.files[0].display());
             return Err(Failure::usage(format!(
                 "{path} and {first} are of different runs: {path} has {what}"
+            )));
+        }
+        if let Some(what) = other.setup.changed_file(&setup).filter(|_| !args.accept_changed) {
+            let (path, first) = (path.display(), args.files[0].display());
+            return Err(Failure::usage(format!(
+                "{path} and {first} are of different programs: {what}; --accept-changed merges them"
             )));
         }
     }
@@ -69,7 +77,8 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
         }
     }
     let reports = args.reports.open()?;
-    let begun = Instant::now();
+    let changed = changed_bots(read.iter().flat_map(|contents| &contents.setups));
+    let duration = read.iter().map(|contents| contents.played).sum();
     let kept: Vec<ResultLine> = read.into_iter().flat_map(|contents| contents.kept).collect();
     let (_, trial) = setup.begin(catalog, &kept, true)?;
     let outcome = match trial.regression.verdict() {
@@ -82,17 +91,16 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
             TrialOutcome::Undecided(format!("set {missing}{shard} is missing; --resume plays it"))
         }
     };
-    let bots = [setup.new, setup.base];
     let mut first_faults = FirstFaults::default();
     if let Some(crash) = trial.crash() {
         first_faults.add_crash(crash);
     }
-    let report = TrialReport::new(outcome.clone(), &setup.game, bots, setup.seed, &trial, &first_faults)
-        .with_sandbox(setup.sandbox);
+    let setting = TrialSetting { changed, duration, ..setup.setting() };
+    let report = TrialReport::new(outcome.clone(), setting, &trial, &first_faults);
     let mut out = TolerantStdout::new();
     let text = if args.json { json::text(&report) } else { report.text() };
     // `TolerantStdout` keeps the error until the end.
     let _ = writeln!(out, "{text}");
-    reports.write(&report, begun.elapsed())?;
+    reports.write(&report)?;
     out.end(exit(outcome)?)
 }

@@ -1,5 +1,6 @@
 //! `referee regress`: tests whether a new version of a bot is weaker or stronger than its base.
 
+mod checkout;
 mod merge;
 mod results;
 
@@ -14,7 +15,7 @@ use clap::{Args as ClapArgs, Subcommand};
 use serde::Serialize;
 use tokio::time::Instant;
 
-use crate::cli::bots::{launch, with_bots};
+use crate::cli::bots::{launch, run_in, with_bots};
 use crate::cli::files::OutFile;
 use crate::cli::json::Listening;
 use crate::cli::listen::ListenOptions;
@@ -31,7 +32,7 @@ use crate::cli::watch::{WatchArgs, announce};
 use crate::cli::workers::{WorkersOptions, unit_bots};
 use crate::cli::{Exit, Failure, screen};
 use crate::core::{Catalog, counted, json};
-use crate::report::{TrialOutcome, TrialReport, interval};
+use crate::report::{TestedBot, TrialOutcome, TrialReport, TrialSetting, interval};
 use crate::runner::{
     Added, FirstFaults, Halt, MatchRunner, Roster, RunEnd, RunEvent, Scoring, SetOfTrial,
     TournamentScheduler, check_fresh, deal_leaks_information,
@@ -41,7 +42,7 @@ use crate::tournament::regression::{Shard, Verdict};
 use crate::web::WatchServer;
 use crate::workers::{Job, JobBots};
 
-use results::{ResultsFile, TestSetup, contents};
+use results::{ResultsFile, TestSetup, changed_bots, contents};
 
 /// The default maximum number of sets of a test.
 const MAX_SETS: u32 = 10_000;
@@ -71,6 +72,7 @@ const MAX_SETS: u32 = 10_000;
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:
   referee regress checkers --new ./new --base ./old --clock delay=100ms,bank=10s --jobs 2
+  referee regress checkers --new-dir . --new ./bot --base-dir build/base --base ./bot
   referee regress jeex --new ./new --base ./old --gain --max-time 30m
   referee regress jeex --new ./new --base ./old --elo0 -10 --max-sets 10000
   referee regress checkers --new ./new --base ./old --openings book.pdn
@@ -105,6 +107,14 @@ struct RunArgs {
     /// The bot to compare it with
     #[arg(long, value_name = "BOT", required = true, value_parser = sources::parse)]
     base: Option<Arc<dyn Source>>,
+    /// The working directory of the new version. Relative paths in its command line are seen from it [default: the
+    /// current directory]
+    #[arg(long, value_name = "DIR")]
+    new_dir: Option<PathBuf>,
+    /// The working directory of the base. Versions that read files by relative paths need a directory each [default: the
+    /// current directory]
+    #[arg(long, value_name = "DIR")]
+    base_dir: Option<PathBuf>,
     /// The number of seats, if the game allows several [default: the game's]
     #[arg(long, value_name = "N")]
     seats: Option<u8>,
@@ -166,9 +176,9 @@ struct Reports {
 }
 
 impl Reports {
-    fn write(self, report: &TrialReport, took: Duration) -> Result<(), Failure> {
+    fn write(self, report: &TrialReport) -> Result<(), Failure> {
         if let Some(junit) = self.junit {
-            junit.write(|file| report.junit(took, file))?;
+            junit.write(|file| report.junit(file))?;
         }
         if let Some(summary) = self.summary {
             summary.write(|mut file| file.write_all(report.markdown().as_bytes()))?;
@@ -185,9 +195,13 @@ struct KeepOptions {
     /// Write the results to this new file, one line per complete set. It contains the run seed
     #[arg(long, value_name = "FILE")]
     results: Option<PathBuf>,
-    /// Resume the run of the results file, with its seed and the same options; if the file is missing, start
+    /// Resume the run of the results file, with its seed, the same options and the same programs; --max-sets may be
+    /// larger, and --max-time is another period. If the file is missing, start
     #[arg(long, requires = "results")]
     resume: bool,
+    /// Resume although a program or script has changed since the earlier sets were played; the verdict says so
+    #[arg(long, requires = "resume")]
+    accept_changed: bool,
     /// Play only every N-th set, starting with set I, without a verdict: `referee regress merge` prints it. All
     /// shards need the same seed and the same --max-sets
     #[arg(long, value_name = "I/N", requires_all = ["results", "max_sets"], conflicts_with = "fixed")]
@@ -234,14 +248,20 @@ fn play(args: RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
     let mut run = args.terms.run()?;
     let openings = args.openings.source(rules.meta().openings.unwrap_or(0));
     let mut bots = [new, base];
+    let directories = [(&args.new_dir, "--new-dir"), (&args.base_dir, "--base-dir")];
+    for (bot, (directory, option)) in bots.iter_mut().zip(directories) {
+        if let Some(directory) = directory {
+            run_in(bot, directory, option)?;
+        }
+    }
     args.sandbox.confine(&mut bots)?;
     let mut setup = TestSetup {
         format: TestSetup::FORMAT,
         game: id,
         rules_version: rules.meta().rules_version,
         seats: seating.seats(),
-        new: bots[0].to_string(),
-        base: bots[1].to_string(),
+        new: tested(&*bots[0]),
+        base: tested(&*bots[1]),
         options: args.options.to_map()?,
         openings: openings.in_words()?,
         trust_bots: args.trust_bots,
@@ -272,9 +292,16 @@ fn play(args: RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
     let earlier = args.kept.results.as_deref().filter(|path| args.kept.resume && path.exists());
     let earlier = earlier.map(contents).transpose()?;
     if let Some(earlier) = &earlier {
-        let but = if args.terms.has_seed() { &[][..] } else { &["seed"] };
-        if let Some(what) = setup.difference(&earlier.setup, but) {
+        let grows = setup.test.is_some() && setup.max_sets > earlier.setup.max_sets;
+        let may_differ = [(!args.terms.has_seed(), "seed"), (grows, "max_sets")];
+        let but: Vec<&str> = may_differ.into_iter().filter(|&(may, _)| may).map(|(_, name)| name).collect();
+        if let Some(what) = setup.difference(&earlier.setup, &but) {
             return Err(Failure::usage(format!("--resume: this run has {what}")));
+        }
+        if let Some(what) = setup.changed_file(&earlier.setup).filter(|_| !args.kept.accept_changed) {
+            return Err(Failure::usage(format!(
+                "--resume: {what}; --accept-changed continues with the programs as they are now"
+            )));
         }
         run.seed = seed(&earlier.setup.seed).map_err(Failure::usage)?;
         setup.seed.clone_from(&earlier.setup.seed);
@@ -298,11 +325,12 @@ fn play(args: RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
     let mut results = match (&args.kept.results, &earlier) {
         (None, _) => None,
         (Some(path), None) => Some(ResultsFile::create(path, &setup)?),
-        (Some(path), Some(earlier)) => Some(ResultsFile::append(path, earlier)?),
+        (Some(path), Some(earlier)) => Some(ResultsFile::append(path, earlier, &setup)?),
     };
     let records = args.terms.records()?;
 
     let begun = Instant::now();
+    let played = earlier.as_ref().map_or(Duration::ZERO, |earlier| earlier.played);
     let (legs, roster) = (schedule.legs(), Arc::new(Roster::alone(entrants.len())));
     let scoring = Scoring { seating, legs, on_fault: run.terms.on_fault, roster };
     let scheduler = TournamentScheduler::new(schedule, scoring, openings);
@@ -354,7 +382,9 @@ fn play(args: RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
                     let Added { kept, judged } = added
                         .map_err(|error| Halt::Because(format!("the record of {}: {error}", report.id)))?;
                     if let (Some(results), Some(kept), None) = (&mut results, &kept, &no_show) {
-                        results.keep(kept).map_err(|failure| Halt::Because(failure.error.to_string()))?;
+                        results
+                            .keep(kept, played + begun.elapsed())
+                            .map_err(|failure| Halt::Because(failure.error.to_string()))?;
                     }
                     for set in judged {
                         printer.set(&set);
@@ -404,12 +434,24 @@ fn play(args: RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
         )),
         (None, ..) => TrialOutcome::Interrupted,
     };
-    let bots = [setup.new, setup.base];
-    let report = TrialReport::new(outcome.clone(), rules.meta().id, bots, setup.seed, &trial, &first_faults)
-        .with_sandbox(setup.sandbox);
+    let setups = earlier.iter().flat_map(|earlier| &earlier.setups).chain([&setup]);
+    let setting =
+        TrialSetting { changed: changed_bots(setups), duration: played + begun.elapsed(), ..setup.setting() };
+    let report = TrialReport::new(outcome.clone(), setting, &trial, &first_faults);
     printer.verdict(&report);
-    reports.write(&report, begun.elapsed())?;
+    reports.write(&report)?;
     printer.out.end(exit(outcome)?)
+}
+
+/// Identifies a bot by its files and, in a checkout, by its commit.
+fn tested(bot: &dyn Source) -> TestedBot {
+    let command = bot.command();
+    TestedBot {
+        command: bot.to_string(),
+        directory: command.and_then(|command| command.directory.clone()),
+        commit: command.and_then(|command| checkout::commit(&command.home())),
+        files: bot.fingerprints().into_iter().collect(),
+    }
 }
 
 /// Resolves when the process is interrupted or the time is over; `is_over` states which.

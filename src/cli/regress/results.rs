@@ -1,11 +1,14 @@
-//! The results file of `referee regress`, in JSON Lines: first the setup of the run, then one line per complete set.
+//! The results file of `referee regress`, in JSON Lines: first the setup of the run, then one line per complete set. A
+//! resumed run whose setup differs, in its programs or in `max_sets`, adds its setup.
 //! An interrupted run continues from it, and `referee regress merge` merges those of shards.
 
+use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use referee_protocol::referee::Clock;
 use referee_protocol::words::OnFault;
@@ -17,6 +20,7 @@ use crate::cli::Failure;
 use crate::cli::files::read;
 use crate::cli::options::Hypotheses;
 use crate::core::{Catalog, Seating, json};
+use crate::report::{TestedBot, TrialSetting};
 use crate::runner::{ResultLine, Roster, Scoring, Trial};
 use crate::store::open_regular;
 use crate::tournament::Deals;
@@ -27,15 +31,15 @@ use crate::tournament::schedule::{Format, MatchId, Plan, Schedule};
 const FORMAT: u32 = 1;
 
 /// The setup of a run: the first line of the file.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename = "regress")]
 pub(super) struct TestSetup {
     pub(super) format: u32,
     pub(super) game: String,
     pub(super) rules_version: u32,
     pub(super) seats: usize,
-    pub(super) new: String,
-    pub(super) base: String,
+    pub(super) new: TestedBot,
+    pub(super) base: TestedBot,
     pub(super) options: Map<String, Value>,
     /// The openings, as text.
     pub(super) openings: String,
@@ -66,9 +70,14 @@ impl TestSetup {
         rules.meta().seating(seats).map_err(Failure::usage)
     }
 
-    /// The first option in which another run differs, and how. The options in `but` may differ.
+    /// The first option in which another run differs, and how. The options in `but` may differ, and so may the files and
+    /// commits of the bots.
     pub(super) fn difference(&self, other: &TestSetup, but: &[&str]) -> Option<String> {
-        let value = |setup| serde_json::to_value(setup).unwrap_or_default();
+        let bare = |bot: &TestedBot| TestedBot { commit: None, files: BTreeMap::new(), ..bot.clone() };
+        let value = |setup: &TestSetup| {
+            let bare = TestSetup { new: bare(&setup.new), base: bare(&setup.base), ..setup.clone() };
+            serde_json::to_value(bare).unwrap_or_default()
+        };
         let (one, other) = (value(self), value(other));
         let names = one.as_object()?.keys().filter(|name| !but.contains(&name.as_str()));
         let mut differing = names.filter(|name| one[name.as_str()] != other[name.as_str()]);
@@ -76,6 +85,20 @@ impl TestSetup {
             "seed" => "another seed".to_owned(),
             name => format!("{name} {}, not {}", one[name], other[name]),
         })
+    }
+
+    /// The first file of a bot that differs from another run's, and how.
+    pub(super) fn changed_file(&self, earlier: &TestSetup) -> Option<String> {
+        let bots = [("new", &self.new, &earlier.new), ("base", &self.base, &earlier.base)];
+        bots.into_iter().find_map(|(name, bot, earlier)| {
+            bot.changed_file(earlier).map(|what| format!("`{name}` has changed: {what}"))
+        })
+    }
+
+    /// What the report states of it.
+    pub(super) fn setting(self) -> TrialSetting {
+        let TestSetup { game, new, base, clock, sandbox, seed, .. } = self;
+        TrialSetting { game, new, base, clock, sandbox, seed, changed: Vec::new(), duration: Duration::ZERO }
     }
 
     /// Restores the schedule and the statistics from the lines of a file. `whole`: those of all shards together.
@@ -142,10 +165,35 @@ impl TestSetup {
     }
 }
 
+/// The names of the bots whose files are not the same in all of these.
+pub(super) fn changed_bots<'a>(setups: impl Iterator<Item = &'a TestSetup> + Clone) -> Vec<&'static str> {
+    let has_changed = |bot: fn(&TestSetup) -> &TestedBot| {
+        let mut files = setups.clone().map(|setup| &bot(setup).files);
+        files.next().is_some_and(|first| files.any(|other| other != first))
+    };
+    let bots: [(&str, fn(&TestSetup) -> &TestedBot); 2] =
+        [("new", |setup| &setup.new), ("base", |setup| &setup.base)];
+    bots.into_iter().filter(|&(_, bot)| has_changed(bot)).map(|(name, _)| name).collect()
+}
+
+/// A line after a setup.
+#[derive(Serialize, Deserialize)]
+struct TimedLine<L> {
+    #[serde(flatten)]
+    line: L,
+    /// How long the run had taken when it was written, in milliseconds, including its earlier parts.
+    played_ms: u64,
+}
+
 /// The contents of a results file.
 pub(super) struct ResultsContents {
+    /// The setup of the last part of the run.
     pub(super) setup: TestSetup,
+    /// The setups of all parts.
+    pub(super) setups: Vec<TestSetup>,
     pub(super) kept: Vec<ResultLine>,
+    /// How long the run took up to the last line.
+    pub(super) played: Duration,
     /// The size in bytes of the complete lines; a truncated line may follow.
     whole: u64,
 }
@@ -157,15 +205,24 @@ pub(super) fn contents(path: &Path) -> Result<ResultsContents, Failure> {
     let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
     let mut lines = bytes[..whole].split_inclusive(|&byte| byte == b'\n');
     let setup = lines.next().and_then(|line| serde_json::from_slice(line).ok());
-    let setup: TestSetup =
+    let mut setup: TestSetup =
         setup.ok_or_else(|| fail("it is not a results file of `referee regress`".to_owned()))?;
     if setup.format != FORMAT {
         return Err(fail(format!("it has format {}, but this version reads format {FORMAT}", setup.format)));
     }
-    let mut kept: Vec<ResultLine> = Vec::new();
+    let mut setups = vec![setup.clone()];
+    let (mut kept, mut played) = (Vec::<ResultLine>::new(), Duration::ZERO);
     for (line, number) in lines.zip(2..) {
-        let line = serde_json::from_slice(line).map_err(|error| fail(format!("line {number}: {error}")))?;
-        kept.push(line);
+        let wrong = |error: serde_json::Error| fail(format!("line {number}: {error}"));
+        let is_setup = serde_json::from_slice::<Value>(line).map_err(wrong)?["type"] == "regress";
+        if is_setup {
+            setup = serde_json::from_slice(line).map_err(wrong)?;
+            setups.push(setup.clone());
+            continue;
+        }
+        let timed: TimedLine<ResultLine> = serde_json::from_slice(line).map_err(wrong)?;
+        kept.push(timed.line);
+        played = played.max(Duration::from_millis(timed.played_ms));
     }
     let mut sets: Vec<u32> =
         kept.iter().filter(|kept| matches!(kept, ResultLine::Set { .. })).map(ResultLine::set).collect();
@@ -173,7 +230,7 @@ pub(super) fn contents(path: &Path) -> Result<ResultsContents, Failure> {
     if let Some(twice) = sets.windows(2).find(|pair| pair[0] == pair[1]) {
         return Err(fail(format!("duplicate set {}", twice[0])));
     }
-    Ok(ResultsContents { setup, kept, whole: whole as u64 })
+    Ok(ResultsContents { setup, setups, kept, played, whole: whole as u64 })
 }
 
 /// A results file that is being written.
@@ -193,13 +250,20 @@ impl ResultsFile {
         Ok(results)
     }
 
-    /// Continues a file; removes a truncated line at its end.
-    pub(super) fn append(path: &Path, contents: &ResultsContents) -> Result<ResultsFile, Failure> {
+    /// Continues a file; removes a truncated line at its end, and adds the setup if it differs from the last one.
+    pub(super) fn append(
+        path: &Path,
+        contents: &ResultsContents,
+        setup: &TestSetup,
+    ) -> Result<ResultsFile, Failure> {
         let file = open_regular(path, OpenOptions::new().append(true));
         let file =
             file.map_err(|error| Failure::cannot_run(format!("--results {}: {error}", path.display())))?;
-        let results = ResultsFile::locked(file, path)?;
+        let mut results = ResultsFile::locked(file, path)?;
         results.file.set_len(contents.whole).map_err(|error| results.fails(&error))?;
+        if *setup != contents.setup {
+            results.line(setup)?;
+        }
         Ok(results)
     }
 
@@ -224,8 +288,8 @@ impl ResultsFile {
         self.file.write_all(text.as_bytes()).map_err(|error| self.fails(&error))
     }
 
-    /// Appends a line.
-    pub(super) fn keep(&mut self, kept: &ResultLine) -> Result<(), Failure> {
-        self.line(kept)
+    /// Appends a line. `played` is how long the run has taken, including its earlier parts.
+    pub(super) fn keep(&mut self, kept: &ResultLine, played: Duration) -> Result<(), Failure> {
+        self.line(&TimedLine { line: kept, played_ms: played.as_millis() as u64 })
     }
 }

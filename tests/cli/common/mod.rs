@@ -303,6 +303,14 @@ impl Ended {
         assert_eq!(all.len(), 1, "lines of type `{kind}`: {self:#?}");
         all.remove(0)
     }
+
+    /// The exit code and the verdict of a comparison, except its duration.
+    #[track_caller]
+    pub(crate) fn judged(&self) -> (Option<i32>, Value) {
+        let mut verdict = self.one("verdict");
+        assert!(verdict["duration_ms"].take().is_u64(), "{verdict}");
+        (self.code, verdict)
+    }
 }
 
 /// A temporary directory for bots and records.

@@ -1,0 +1,204 @@
+//! The two versions of `referee regress`: their directories, their files and their commits.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use crate::common::{Ended, Folder, SEED, referee};
+use serde_json::json;
+
+const PASSED: i32 = 0;
+const FAILED: i32 = 1;
+const USAGE: i32 = 2;
+const UNDECIDED: i32 = 3;
+
+/// Runs the referee in a folder.
+fn referee_in(folder: &Folder, args: &[&str]) -> Ended {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_referee"));
+    let output = command.args(args).current_dir(folder.path("")).output().expect("the referee starts");
+    let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
+    Ended { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
+}
+
+/// Two checkouts with the same program, which reads the number of its move from a file beside it by a relative path.
+fn checkouts() -> Folder {
+    let folder = Folder::new();
+    for (version, number) in [("new", "-1"), ("base", "0")] {
+        fs::create_dir(folder.path(version)).expect("a folder");
+        fs::copy(folder.path("testbot.py"), folder.path(version).join("testbot.py")).expect("a file");
+        let script =
+            "number = int(open('weights.txt').read())\nplay(turn=lambda t: move(t, t['legal'][number]))";
+        folder.bot(&format!("{version}/bot"), script);
+        folder.write(&format!("{version}/weights.txt"), number);
+    }
+    folder
+}
+
+#[test]
+fn each_version_reads_the_files_of_its_own_directory() {
+    let folder = checkouts();
+    let versions = ["--new-dir", "new", "--base-dir", "base"];
+    let bots = ["regress", "checkers", "--new", "python3 bot.py", "--base", "python3 bot.py"];
+    let terms = ["--fixed", "2", "--set", "turn_limit=20"];
+    let args = [&bots[..], &terms, &versions].concat();
+    let verdict = referee_in(&folder, &[&args[..], &["--json"]].concat()).with_code(PASSED).one("verdict");
+    assert_eq!([&verdict["counted"], &verdict["alike"]], [&json!(2), &json!(0)], "{verdict}");
+    assert_eq!(
+        [&verdict["new"]["directory"], &verdict["base"]["directory"]],
+        [&json!("new"), &json!("base")]
+    );
+    // The programs are the same, which is a mistake unless files beside them differ.
+    let text = referee_in(&folder, &args).with_code(PASSED).stdout;
+    assert!(text.contains("new                        python3 bot.py in new\n"), "{text}");
+    assert!(text.contains("\nwarning                    both have the same program files: "), "{text}");
+
+    // From the directory of the new version, the base reads the files of the new version.
+    let one = ["--new", "python3 new/bot.py", "--base", "python3 base/bot.py", "--new-dir", "."];
+    let args = [&["regress", "checkers"][..], &one, &terms].concat();
+    fs::copy(folder.path("new/weights.txt"), folder.path("weights.txt")).expect("a file");
+    let text = referee_in(&folder, &args).with_code(PASSED).stdout;
+    assert!(text.contains("played alike               2 of 2 sets that count"), "{text}");
+    assert!(text.contains("\nwarning  "), "{text}");
+    // The same command has no warning.
+    let args =
+        [&["regress", "checkers", "--new", "python3 new/bot.py", "--base", "python3 new/bot.py"], &terms[..]];
+    let text = referee_in(&folder, &args.concat()).with_code(PASSED).stdout;
+    assert!(!text.contains("\nwarning  "), "{text}");
+}
+
+#[test]
+fn play_runs_each_bot_in_the_directory_given() {
+    let folder = checkouts();
+    let args = ["play", "checkers", "python3 bot.py", "python3 bot.py", "--dir", "new", "--dir", "base"];
+    referee_in(&folder, &[&args[..], &["--set", "turn_limit=20", "--strict"]].concat()).done();
+    referee_in(&folder, &args[..6])
+        .with_code(USAGE)
+        .says(&["--dir: 1 given for 2 bots", "expected one for each"]);
+    let connects = ["play", "checkers", "tcp:a", "python3 bot.py", "--dir", "new", "--dir", "base"];
+    referee_in(&folder, &connects).with_code(USAGE).says(&["--dir: 2 given for 1 bot"]);
+    let missing =
+        ["play", "checkers", "python3 bot.py", "python3 bot.py", "--dir", "new", "--dir", "missing"];
+    referee_in(&folder, &missing).with_code(5).says(&["there is no folder missing"]);
+}
+
+/// A comparison with a results file of two bots that play differently, of two sets by default.
+struct Run {
+    folder: Folder,
+    args: Vec<String>,
+}
+
+impl Run {
+    fn new() -> Run {
+        let folder = Folder::new();
+        let new = folder.bot("new", "play(turn=lambda t: move(t, t['legal'][-1]))");
+        let base = folder.plain_bot("base");
+        let args = ["regress", "checkers", "--new", &new, "--base", &base, "--seed", SEED, "--json"];
+        let terms = ["--set", "turn_limit=20", "--elo0", "-1"];
+        let args = args.into_iter().chain(terms).map(str::to_owned).collect();
+        Run { folder, args }
+    }
+
+    fn run(&self, more: &[&str]) -> Ended {
+        referee(self.args.iter().map(String::as_str).chain(more.iter().copied()))
+    }
+
+    /// Plays up to this number of sets with the results file of this name, or continues it.
+    fn play(&self, file: &str, max_sets: &str, more: &[&str]) -> Ended {
+        let file = self.folder.text(file);
+        self.run(&[&["--results", &file, "--max-sets", max_sets], more].concat())
+    }
+
+    /// Changes the program of the new version, but not its moves.
+    fn change(&self) {
+        let script = self.folder.read("new.py") + "# changed\n";
+        self.folder.write("new.py", script);
+    }
+}
+
+const CHANGED: &str = "; the program of `new` changed during the run (--accept-changed)";
+
+#[test]
+fn resume_rejects_a_changed_program_unless_it_is_accepted() {
+    let run = Run::new();
+    let first = run.play("results", "2", &[]).with_code(UNDECIDED).one("verdict");
+    let hash = &first["new"]["files"][run.folder.text("new.py")];
+    assert_eq!(hash.as_str().map(str::len), Some(64), "{first}");
+    run.change();
+    let refused = run.play("results", "3", &["--resume"]).with_code(USAGE);
+    refused.says(&["--resume: `new` has changed: SHA-256 of ", "new.py is ", ", was ", "--accept-changed"]);
+    let resumed = run.play("results", "3", &["--resume", "--accept-changed"]).with_code(UNDECIDED);
+    assert_eq!(resumed.all("set").len(), 1);
+    let verdict = resumed.one("verdict");
+    assert!(verdict["reason"].as_str().is_some_and(|reason| reason.ends_with(CHANGED)), "{verdict}");
+    assert_eq!(verdict["changed"], json!(["new"]));
+    // The accepted program is now that of the run, and every later verdict says so.
+    let again = run.play("results", "4", &["--resume"]).with_code(UNDECIDED);
+    assert_eq!(again.one("verdict")["changed"], json!(["new"]));
+    let merged = referee(["regress", "merge", "--json", &run.folder.text("results")]).with_code(UNDECIDED);
+    assert_eq!(merged.judged(), again.judged());
+}
+
+#[test]
+fn resume_continues_up_to_a_larger_maximum() {
+    let run = Run::new();
+    let whole = run.run(&["--max-sets", "4"]).with_code(UNDECIDED);
+    run.play("results", "2", &["--max-time", "1h"]).with_code(UNDECIDED);
+    let resumed = run.play("results", "4", &["--resume", "--max-time", "2h"]);
+    assert_eq!(resumed.all("set").len(), 2);
+    assert_eq!(resumed.judged(), whole.judged());
+    run.play("results", "3", &["--resume"])
+        .with_code(USAGE)
+        .says(&["--resume: this run has max_sets 3, not 4"]);
+}
+
+#[test]
+fn merge_rejects_shards_of_different_programs_unless_they_are_accepted() {
+    let run = Run::new();
+    for shard in ["1/2", "2/2"] {
+        run.play(&shard[..1], "4", &["--shard", shard]).done();
+        run.change();
+    }
+    let files = ["1", "2"].map(|name| run.folder.text(name));
+    let merge = ["regress", "merge", "--json", &files[0], &files[1]];
+    let refused = referee(merge).with_code(USAGE);
+    refused.says(&[" are of different programs: `new` has changed: ", "--accept-changed merges them"]);
+    let verdict = referee([&merge[..], &["--accept-changed"]].concat()).with_code(UNDECIDED).one("verdict");
+    assert!(verdict["reason"].as_str().is_some_and(|reason| reason.ends_with(CHANGED)), "{verdict}");
+}
+
+/// Makes a commit of all files of a directory.
+fn commit(directory: &Path) -> String {
+    let git = |args: &[&str]| {
+        let mut git = Command::new("git");
+        git.args(["-c", "user.name=a", "-c", "user.email=a@b"]).args(args).current_dir(directory);
+        let output = git.env("GIT_CONFIG_GLOBAL", "/dev/null").output().expect("git starts");
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).expect("UTF-8").trim().to_owned()
+    };
+    git(&["init", "-q"]);
+    git(&["add", "."]);
+    git(&["commit", "-qm", "one"]);
+    git(&["rev-parse", "--short=12", "HEAD"])
+}
+
+#[test]
+fn the_report_names_commits_clock_and_the_record_of_a_crash() {
+    let folder = checkouts();
+    let base = commit(&folder.path("base"));
+    let new = commit(&folder.path("new"));
+    folder.bot("new/bot", "play(turn=lambda _: os._exit(7))");
+    let args = ["regress", "checkers", "--new-dir", "new", "--new", "python3 bot.py", "--base"];
+    let more = ["python3 base/bot.py", "--clock", "delay=90s,bank=500ms", "--record", "records"];
+    let text = referee_in(&folder, &[&args[..], &more].concat()).with_code(FAILED).stdout;
+    let row = |name: &str| {
+        let found = text.lines().find_map(|line| line.strip_prefix(name));
+        found.unwrap_or_else(|| panic!("{name} is not in {text}")).trim().to_owned()
+    };
+    assert!(row("new ").ends_with(&format!("python3 bot.py in new, commit {new}-dirty")), "{text}");
+    assert!(row("base ").ends_with(&format!("python3 base/bot.py, commit {base}")), "{text}");
+    assert_eq!(row("clock "), "delay=1m30s,bank=500ms");
+    assert!(row("duration ").ends_with('s'), "{text}");
+    assert_eq!(row("referee "), env!("CARGO_PKG_VERSION"));
+    assert_eq!(row("record of the crash "), "records/m1.jsonl");
+    referee_in(&folder, &["show", "records/m1.jsonl"]).done();
+}
