@@ -15,6 +15,7 @@ use crate::referee::Faults;
 use crate::report::evidence::evidence_lines;
 use crate::report::github::{annotation, escaped};
 use crate::report::interval::{interval, percent_interval};
+use crate::report::junit::xml;
 use crate::report::table::faults;
 use crate::report::tested_bot::TestedBot;
 use crate::runner::{FirstFaults, Trial};
@@ -325,7 +326,7 @@ impl TrialReport {
     ///
     /// # Errors
     /// Those of `out`.
-    pub fn junit(&self, out: impl io::Write) -> io::Result<()> {
+    pub fn junit(&self, mut out: impl io::Write) -> io::Result<()> {
         let mut status = match self.verdict {
             "passed" | "measured" => TestCaseStatus::success(),
             "failed" | "undecided" => TestCaseStatus::non_success(NonSuccessKind::Failure),
@@ -342,7 +343,7 @@ impl TrialReport {
         suite.add_test_case(case);
         let mut report = Report::new("referee regress");
         report.add_test_suite(suite);
-        report.serialize(out).map_err(io::Error::other)
+        out.write_all(xml(&report).map_err(io::Error::other)?.as_bytes())
     }
 }
 

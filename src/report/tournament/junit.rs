@@ -10,6 +10,7 @@ use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
 use super::TournamentReport;
 use super::github::fault_message;
+use crate::report::junit::xml;
 
 /// The entrants as test cases.
 ///
@@ -53,5 +54,5 @@ pub fn junit(report: &TournamentReport) -> Result<String, quick_junit::Serialize
     suite.add_test_case(matches);
     let mut out = Report::new(standings.name.as_str());
     out.add_test_suite(suite);
-    out.to_string()
+    xml(&out)
 }
