@@ -184,6 +184,8 @@ fn commit(directory: &Path) -> String {
 #[test]
 fn the_report_names_commits_clock_and_the_record_of_a_crash() {
     let folder = checkouts();
+    // The base runs in the current directory.
+    folder.write("weights.txt", "0");
     let base = commit(&folder.path("base"));
     let new = commit(&folder.path("new"));
     folder.bot("new/bot", "play(turn=lambda _: os._exit(7))");
