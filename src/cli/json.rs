@@ -46,6 +46,7 @@ use crate::report::tournament::{ListedMatch, StandingsReport};
 use crate::store::LeagueMatch;
 use crate::tournament::estimates::Basis;
 use crate::tournament::rating::Estimate;
+use crate::tournament::schedule::Balance;
 use crate::tournament::sprt::EloModel;
 use crate::workers::WorkerEvent;
 use crate::workers::calibration::Calibration;
@@ -380,6 +381,8 @@ pub(super) struct TournamentCheck<'a> {
     pub(super) game: &'a str,
     /// The number of matches; in a knockout the maximum.
     pub(super) matches: u64,
+    /// How evenly rotating partners are mixed.
+    pub(super) balance: Option<Balance>,
     pub(super) entrants: Vec<EntrantCheck<'a>>,
 }
 

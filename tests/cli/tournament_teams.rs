@@ -190,3 +190,27 @@ fn a_team_joins_and_its_bots_commands_can_be_changed() {
     assert!(matches.iter().all(|played| played.get("evidence").is_none()), "{matches:?}");
     referee(["tournament", "verify", &dir]).done();
 }
+
+#[test]
+fn a_check_shows_how_evenly_partners_are_mixed() {
+    let folder = Folder::new();
+    let bot = folder.plain_bot("bot");
+    let mut config = "game = 'keezen'\nseats = 4\n[format]\nkind = 'partners'\ncycles = 2\n".to_owned();
+    for number in 1..=7 {
+        config += &format!("[[entrants]]\nname = 'bot{number}'\ncommand = \"{bot}\"\n");
+    }
+    let config = folder.write("partners.toml", config);
+    let said = referee(["tournament", "check", &config, "--no-start"]).done().stdout;
+    for line in [
+        "7 entrants, 21 matches",
+        "  two entrants are partners 2 times\n",
+        "  two entrants are opponents 4 times\n",
+        "  an entrant has each side 6 times\n",
+        "  an entrant has each seat of its side 6 times\n",
+        "  an entrant has each other one in the next seat 1 to 3 times\n",
+    ] {
+        assert!(said.contains(line), "{line} is not in: {said}");
+    }
+    let checked = referee(["tournament", "check", &config, "--no-start", "--json"]).done().one("check");
+    assert_eq!(checked["balance"]["opponents"], serde_json::json!({"least": 4, "most": 4}));
+}

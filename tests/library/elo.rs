@@ -8,9 +8,8 @@ use referee::tournament::schedule::{Format, Plan, Schedule};
 use referee::tournament::{Deals, Entrant, Lineup, MatchResult};
 
 /// A simulated tournament of entrants with known strengths.
-fn played(plan: Plan, elo: &[f64], advantage: f64, stream: &mut RandomStream) -> Vec<MatchResult> {
-    let deals = plan.deals;
-    let schedule = Schedule::new(plan).unwrap();
+fn played(schedule: &Schedule, elo: &[f64], advantage: f64, stream: &mut RandomStream) -> Vec<MatchResult> {
+    let deals = schedule.plan().deals;
     let strength = |lineup: &Lineup, side: usize| {
         let members: Vec<f64> = lineup.side(side).map(|entrant| elo[entrant.index()]).collect();
         members.iter().sum::<f64>() / members.len() as f64
@@ -35,8 +34,9 @@ fn assert_covers(name: &str, plan: &Plan, elo: &[f64], length: (u32, u32)) {
     let advantage = 35.0;
     let (mut covered, mut covered_advantage, mut covered_difference) = (0, 0, 0);
     let mut bias = vec![0.0; entrants];
+    let schedule = Schedule::new(plan.clone()).unwrap();
     for _ in 0..runs {
-        let results = played(plan.clone(), elo, advantage, &mut stream);
+        let results = played(&schedule, elo, advantage, &mut stream);
         let strengths = bradley_terry::fit(&bradley_terry::Counts::of(entrants, &results));
         for (index, (estimate, truth)) in strengths.elo.iter().zip(elo).enumerate() {
             covered += u32::from(estimate.low <= *truth && *truth <= estimate.high);
@@ -86,8 +86,9 @@ fn intervals_from_few_sets_are_conservative() {
         let plan = Plan::new(Format::RoundRobin { cycles }, TWO, Deals::Mirrored, elo.len());
         let mut stream = stream(&format!("few sets, {cycles}"));
         let (mut covered, runs) = (0, 500);
+        let schedule = Schedule::new(plan).unwrap();
         for _ in 0..runs {
-            let results = played(plan.clone(), &elo, 35.0, &mut stream);
+            let results = played(&schedule, &elo, 35.0, &mut stream);
             let strengths = bradley_terry::fit(&bradley_terry::Counts::of(elo.len(), &results));
             let found = strengths.elo.iter().zip(elo);
             covered += found.filter(|(found, truth)| found.low <= *truth && *truth <= found.high).count();
@@ -109,7 +110,7 @@ fn elo_of_rotating_partners_recovers_individual_strengths() {
 fn other_ratings_give_the_same_order() {
     let elo = [150.0, 50.0, -50.0, -150.0];
     let plan = Plan::new(Format::RoundRobin { cycles: 60 }, TWO, Deals::Mirrored, elo.len());
-    let results = played(plan, &elo, 0.0, &mut stream("other ratings"));
+    let results = played(&Schedule::new(plan).unwrap(), &elo, 0.0, &mut stream("other ratings"));
     for ratings in [glicko2::rate(4, &results), weng_lin::rate(4, &results)] {
         let rated: Vec<_> = ratings.rows.iter().map(|row| row.estimate()).collect();
         assert!(rated.windows(2).all(|pair| pair[0].value > pair[1].value), "{rated:?}");

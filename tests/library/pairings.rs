@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::schedules::{TWO, check, drawn, plan, play, scheduled};
+use crate::simulation::runs;
 use proptest::prelude::*;
 use referee::core::Seating;
-use referee::tournament::schedule::{Format, Schedule};
+use referee::tournament::schedule::{Balance, CountRange, Format, Schedule};
 use referee::tournament::{Deals, Entrant, Lineup};
 
 /// The lineups of all matches.
@@ -106,20 +107,67 @@ fn three_teams_meet_in_every_combination_balanced() {
 #[test]
 fn rotating_partners_are_balanced() {
     let seatings = [Seating::new(4, 2), Seating::new(6, 3)];
-    check(150, (0usize..2, 6usize..16, 0usize..2, 1u32..4), |(seating, field, late, cycles)| {
-        let schedule =
-            scheduled(plan(Format::Partners { cycles }, seatings[seating], Deals::Mirrored, field, late));
+    let cases = runs(30, 150);
+    check(cases, (0usize..2, 6usize..16, 0usize..2, 1u32..4), |(seating, field, late, cycles)| {
+        let format = Format::Partners { cycles };
+        let schedule = scheduled(plan(format, seatings[seating], Deals::Mirrored, field, late));
         let partners = meetings(&schedule, true);
         prop_assert_eq!(partners.len(), pairs(field + late));
         let (least, most) = (partners.values().min().unwrap(), partners.values().max().unwrap());
         // All partnerships of a late entrant share it, so those of the others are repeated.
         prop_assert!(*least == cycles && (late > 0 || *most <= cycles + 1), "{} to {}", least, most);
         prop_assert_eq!(imbalance(&schedule, field + late), 0);
-        let single =
-            scheduled(plan(Format::Partners { cycles }, seatings[seating], Deals::Single, field, late));
-        prop_assert!(imbalance(&single, field + late) <= 3, "{}", imbalance(&single, field + late));
+        let single = scheduled(plan(format, seatings[seating], Deals::Single, field, late));
+        let most = if late == 0 { 2 } else { 3 };
+        prop_assert!(imbalance(&single, field + late) <= most, "{}", imbalance(&single, field + late));
+        if late == 0 {
+            let Balance { opponents, seats_of_side, left_neighbours, .. } = single.balance().unwrap();
+            prop_assert!(opponents.most - opponents.least <= 3, "{:?}", opponents);
+            prop_assert!(seats_of_side.most - seats_of_side.least <= 3, "{:?}", seats_of_side);
+            prop_assert!(left_neighbours.most - left_neighbours.least <= 6, "{:?}", left_neighbours);
+        }
         Ok(())
     });
+}
+
+/// The balance of a rotation of partners with a deal for each match.
+fn balance(seating: Seating, entrants: usize, cycles: u32) -> Balance {
+    scheduled(plan(Format::Partners { cycles }, seating, Deals::Single, entrants, 0)).balance().unwrap()
+}
+
+#[test]
+fn rotating_partners_meet_all_others_equally_often_where_a_design_exists() {
+    for (seating, entrants, cycles, opponents) in [
+        (Seating::new(4, 2), 6, 2, 4),
+        (Seating::new(4, 2), 6, 6, 12),
+        (Seating::new(4, 2), 7, 2, 4),
+        (Seating::new(4, 2), 10, 2, 4),
+        (Seating::new(6, 3), 7, 1, 4),
+        (Seating::new(6, 3), 8, 3, 12),
+        (Seating::new(6, 3), 9, 1, 4),
+        (Seating::new(6, 3), 10, 1, 4),
+    ] {
+        let balance = balance(seating, entrants, cycles);
+        let always = |times: u32| CountRange { least: times, most: times };
+        let what = format!("{entrants} entrants, {cycles} cycles: {balance:?}");
+        assert_eq!((balance.partners, balance.opponents), (always(cycles), always(opponents)), "{what}");
+    }
+}
+
+#[test]
+fn seven_partners_have_each_side_and_seat_equally_often_in_two_cycles() {
+    let Balance { sides, seats_of_side, left_neighbours, .. } = balance(Seating::new(4, 2), 7, 2);
+    // 12 matches each.
+    assert_eq!([sides, seats_of_side], [CountRange { least: 6, most: 6 }; 2]);
+    assert_eq!(left_neighbours, CountRange { least: 1, most: 3 });
+}
+
+#[test]
+fn a_late_entrant_leaves_the_earlier_matches_of_partners_as_they_are() {
+    let format = Format::Partners { cycles: 2 };
+    let schedule = |late: usize| scheduled(plan(format, Seating::new(4, 2), Deals::Single, 7, late));
+    let (shorter, longer) = (schedule(0), schedule(2));
+    assert_eq!(longer.sets()[..shorter.sets().len()], *shorter.sets());
 }
 
 #[test]

@@ -17,7 +17,7 @@ use crate::core::counted;
 use crate::core::json;
 use crate::runner::{StartCheck, check_starts};
 use crate::sources::BotSpec;
-use crate::tournament::schedule::{Format, Schedule};
+use crate::tournament::schedule::{Balance, CountRange, Format, Schedule};
 
 /// The number of final lines of a bot's standard error that are shown.
 const LINES: usize = 5;
@@ -26,7 +26,7 @@ const LINES: usize = 5;
 ///
 /// Checks every key, the game and its options, the openings, and the bots' programs and directories. Then it starts
 /// each bot and waits for its `hello`. It does not wait for bots that connect. Exit code 1 if a bot does not start or
-/// does not play the game.
+/// does not play the game. For rotating partners it shows how evenly entrants, sides and seats are mixed.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   referee tournament check cup.toml
@@ -72,6 +72,25 @@ impl EntrantCheck<'_> {
     }
 }
 
+/// The numbers of matches.
+fn show_balance(balance: &Balance, out: &mut impl Write) -> std::io::Result<()> {
+    let times = |CountRange { least, most }: CountRange| match least == most {
+        true => counted(least, "time", "times"),
+        false => format!("{least} to {}", counted(most, "time", "times")),
+    };
+    let Balance { partners, opponents, sides, seats_of_side, left_neighbours } = *balance;
+    for (what, range) in [
+        ("two entrants are partners", partners),
+        ("two entrants are opponents", opponents),
+        ("an entrant has each side", sides),
+        ("an entrant has each seat of its side", seats_of_side),
+        ("an entrant has each other one in the next seat", left_neighbours),
+    ] {
+        writeln!(out, "  {what} {}", times(range))?;
+    }
+    Ok(())
+}
+
 pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
     let config = Config::read(&args.config)?;
     // The validation does not depend on the seed.
@@ -100,6 +119,7 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
         name: config.title(),
         game: prepared.rules.meta().id,
         matches: schedule.most_matches(),
+        balance: schedule.balance(),
         entrants: prepared.entrants.iter().enumerate().map(&mut check).collect(),
     };
     let fails = checked.entrants.iter().any(|entrant| entrant.verdict == StartStatus::Fails);
@@ -111,6 +131,7 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
         let (title, matches) = (checked.name, checked.matches);
         let entrants = schedule.plan().entrants.len();
         writeln!(out, "{title}: {entrants} entrants, {most}{}", counted(matches, "match", "matches"))?;
+        checked.balance.iter().try_for_each(|balance| show_balance(balance, &mut out))?;
         checked.entrants.iter().try_for_each(|entrant| entrant.show(&mut out))?;
     }
     out.0.end(if fails { Exit::No } else { Exit::Done })

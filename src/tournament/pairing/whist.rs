@@ -4,7 +4,6 @@
 //! an element of a group to each entrant (I. Anderson, *Combinatorial Designs and Tournaments*, 1997, chapter 11). In
 //! the starter the differences between partners are all elements except 0 once each, up to sign, and those between
 //! opponents twice. The starters were found by a computer search.
-//! opponents twice. The starters were found by a computer search.
 
 use super::partners::Partners;
 

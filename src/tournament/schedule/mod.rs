@@ -33,6 +33,7 @@
 //! tournament can return: the rounds between are [`Participation::missed`], without points. In formats that are known
 //! in advance it returns by [`Participation::leaves`] being removed; its matches are due again.
 
+mod balance;
 mod id;
 mod knockout;
 mod missing;
@@ -44,6 +45,7 @@ mod withdrawal;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+pub use balance::{Balance, CountRange};
 pub use id::MatchId;
 pub use missing::MatchesLeft;
 pub use plan::{ByePoints, Format, Participation, Plan};

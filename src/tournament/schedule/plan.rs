@@ -209,6 +209,9 @@ impl Plan {
             Format::Swiss { .. } if count > swiss::MAX_ENTRANTS as u64 => {
                 return fail(format!("{name} has at most {} entrants, not {count}", swiss::MAX_ENTRANTS));
             }
+            Format::Partners { .. } if count > partners::MAX_ENTRANTS as u64 => {
+                return fail(format!("{name} has at most {} entrants, not {count}", partners::MAX_ENTRANTS));
+            }
             Format::Knockout { .. } if self.field() as u64 != count => {
                 return fail(format!("{name} accepts no late entrants"));
             }
