@@ -65,6 +65,7 @@ const NESTED: &[&str] = &[
     "tournament change",
     "tournament verify",
     "tournament withdraw",
+    "tournament return",
     "worker check",
     "worker drain",
     "worker aside",

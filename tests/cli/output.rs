@@ -209,6 +209,7 @@ fn exit_codes_survive_closed_readers_and_full_disks() {
         vec!["tournament", "add", &cup, &other, "--name"],
         vec!["tournament", "change", &cup, "--jobs"],
         vec!["tournament", "withdraw", &cup],
+        vec!["tournament", "return", &cup],
         vec!["league", "init"],
         vec!["league", "add", "--league", &league],
         vec!["league", "challenge", "--league", &league, "one", "two"],
@@ -230,7 +231,7 @@ fn exit_codes_survive_closed_readers_and_full_disks() {
                 }
                 "add" => args.push(format!("new{number}")),
                 "pause" | "resume" if args[0] == "league" => args.push("one".to_owned()),
-                "withdraw" => args.push(if is_full { "one" } else { "two" }.to_owned()),
+                "withdraw" | "return" => args.push(if is_full { "one" } else { "two" }.to_owned()),
                 _ => {}
             }
             let (reader, writer) = std::io::pipe().expect("a pipe");
