@@ -106,3 +106,27 @@ fn rapid_draughts_plays_by_the_same_rules() {
     });
     assert_eq!(losses.count(), 0, "{played:?}");
 }
+
+#[test]
+fn an_engine_that_speaks_like_uci_gtp_or_hub_plays_without_a_fault() {
+    for dialect in ["uci", "gtp", "hub"] {
+        let engine = format!("'{}' '{ROOT}/examples/engines/sample_engine.py'", python());
+        let adapter = format!("'{ROOT}/examples/engines/engine_bot.py' --dialect {dialect} {engine}");
+        assert_plays(&with_sdk(&adapter), "6");
+    }
+}
+
+#[test]
+fn an_engine_that_ends_or_reports_an_error_is_named() {
+    for (engine, why) in [
+        ("exit 1", "the engine ends with status 1 instead of answering 'name'"),
+        ("echo '= sample'; echo '? no such command'", "the engine answers '? no such command' to"),
+    ] {
+        let adapter =
+            format!("'{ROOT}/examples/engines/engine_bot.py' --dialect gtp sh -c \"{engine}; cat\"");
+        let bots = [with_sdk(&adapter), sample("python/random_bot.py")];
+        let ended = referee(["play", "checkers", &bots[0], &bots[1]]);
+        let text = ended.stdout + &ended.stderr;
+        assert!(text.contains(why), "{text}");
+    }
+}
