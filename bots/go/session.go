@@ -58,8 +58,9 @@ func (s *session) handle(line []byte) (any, error) {
 		N     *int64          `json:"n"`
 		Event Event           `json:"event"`
 
-		Reconnect bool `json:"reconnect"`
-		Resumed   bool `json:"resumed"`
+		Reason    string `json:"reason"`
+		Reconnect bool   `json:"reconnect"`
+		Resumed   bool   `json:"resumed"`
 	}
 	if err := json.Unmarshal(line, &head); err != nil {
 		log.Printf("refereebot: skipped a line that is no message: %v", err)
@@ -96,6 +97,9 @@ func (s *session) handle(line []byte) (any, error) {
 		s.refusal = new(Refused)
 		return nil, json.Unmarshal(line, s.refusal)
 	case "bye":
+		if s.instance != "" { // over TCP, where nobody else reports it
+			log.Printf("refereebot: the referee closes the connection: %s", head.Reason)
+		}
 		// Otherwise the connection ends, and the bot connects again.
 		s.over = !(s.reconnects && head.Reconnect)
 	case "event", "turn", "end":

@@ -307,12 +307,14 @@ fn connect(random: &str) {
         let mut shell = Command::new("bash");
         let command = format!("exec {random} --connect {address} --name {name}");
         shell.args(["-c", &command]).current_dir(ROOT).env("REFEREE_TOKEN", token);
-        shell.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("bash")
+        shell.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("bash")
     });
     let summary = referee.wait().with_code(0).one("summary");
     assert_eq!([&summary["matches"], &summary["aborted"]], [2, 0]);
-    for mut bot in bots {
-        assert!(bot.wait().expect("it ends").success());
+    for bot in bots {
+        let said = bot.wait_with_output().expect("it ends");
+        let log = String::from_utf8_lossy(&said.stderr);
+        assert!(said.status.success() && log.contains("closes the connection: the run is over\n"), "{log}");
     }
 }
 
@@ -335,7 +337,7 @@ fn reconnect(random: &str) {
     assert_eq!([&bots[0]["faults"], &bots[1]["faults"]], [&serde_json::json!({}); 2], "{ended:#?}");
     let said = bot.wait_with_output().expect("it ends");
     let log = String::from_utf8_lossy(&said.stderr);
-    for (text, times) in [("connection to the referee is lost", 5), ("connected again after", 5), ("\n", 10)]
+    for (text, times) in [("connection to the referee is lost", 5), ("connected again after", 5), ("\n", 11)]
     {
         assert_eq!(log.matches(text).count(), times, "{text}: {log}");
     }

@@ -210,8 +210,13 @@ cJSON *session_handle(session *session, cJSON *message) {
         add_integer(pong, "id", number_of(message, "id", 0));
         return pong;
     }
-    /* After `bye` with `reconnect` the connection ends, and the bot connects again. */
-    if (strcmp(type, "bye") == 0) session->is_over = !(session->reconnects && is_true(message, "reconnect"));
+    if (strcmp(type, "bye") == 0) {
+        const char *reason = text_of(message, "reason");
+        /* Over TCP nobody else reports it. */
+        if (session->instance) fprintf(stderr, "refereebot: the referee closes the connection: %s\n", reason ? reason : "");
+        /* After `bye` with `reconnect` the connection ends, and the bot connects again. */
+        session->is_over = !(session->reconnects && is_true(message, "reconnect"));
+    }
     if (strcmp(type, "error") == 0) log_message("error", message);
     if (!match) return NULL;
     int seat = (int)number_of(message, "seat", 0);

@@ -40,6 +40,9 @@ async function play(session, { input, output }) {
   await eachLine(input, (line) => {
     const message = parse(line);
     if (!message) return;
+    if (message.type === "bye" && session.isRemote) {
+      console.error(`referee-bot: the referee closes the connection: ${message.reason}`);
+    }
     // After `bye` with `reconnect` the connection ends, and the bot connects again.
     isOver = message.type === "bye" && !(session.reconnects && message.reconnect === true);
     if (isOver) return input.destroy();

@@ -23,6 +23,11 @@ export class Session {
     this.#instance = instance;
   }
 
+  /** Whether the bot is connected over TCP. */
+  get isRemote() {
+    return this.#instance !== undefined;
+  }
+
   /** Why the referee refuses the bot, as an Error: the `error` that came last, where no match has started. */
   get refusal() {
     if (this.#hasStarted || !this.#error) return undefined;
@@ -56,7 +61,7 @@ export class Session {
   }
 
   #greet({ auth, reconnect }) {
-    this.reconnects = reconnect === true && this.#instance !== undefined;
+    this.reconnects = reconnect === true && this.isRemote;
     const token = auth === "token" ? this.#token : undefined;
     return hello.toMessage(this.#hello, token, this.reconnects ? this.#instance : undefined);
   }

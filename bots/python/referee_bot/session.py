@@ -76,9 +76,11 @@ class Session:
                 yield [self._start(message)]
             elif kind == "error":
                 _log("error", message)
-            elif kind == "bye" and self.reconnects and message.get("reconnect") is True:
-                pass  # the connection ends, and the bot connects again
             elif kind == "bye":
+                if self._hello.reconnect is not None:  # over TCP, where nobody else reports it
+                    _log("the referee closes the connection", message.get("reason"))
+                if self.reconnects and message.get("reconnect") is True:
+                    continue  # the connection ends, and the bot connects again
                 self.is_over = True
                 return
             elif kind in ("event", "turn", "end"):
@@ -139,5 +141,5 @@ class Session:
         self._bot.end(end)
 
 
-def _log(what: str, message: Json) -> None:
+def _log(what: str, message: object) -> None:
     print(f"referee_bot: {what}: {message}", file=sys.stderr, flush=True)

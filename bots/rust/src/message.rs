@@ -31,6 +31,8 @@ pub(crate) struct Refusal {
 /// The last message of a connection.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Bye {
+    #[serde(default)]
+    pub(crate) reason: String,
     /// Whether the bot connects again.
     #[serde(default)]
     pub(crate) reconnect: bool,

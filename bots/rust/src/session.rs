@@ -114,11 +114,16 @@ impl<B: Bot> Session<B> {
                 note("the referee says", line);
                 self.refusal = Some(refusal);
             }
-            // The connection ends, and the bot connects again.
-            Ok(Message::Bye(bye)) if bye.reconnect && self.reconnects => {}
-            Ok(Message::Bye(_)) => {
-                self.is_over = true;
-                return Ok(ControlFlow::Break(()));
+            Ok(Message::Bye(bye)) => {
+                // Over TCP nobody else reports it.
+                if self.instance.is_some() {
+                    note("the referee closes the connection", &bye.reason);
+                }
+                // Otherwise the connection ends, and the bot connects again.
+                if !(bye.reconnect && self.reconnects) {
+                    self.is_over = true;
+                    return Ok(ControlFlow::Break(()));
+                }
             }
             Ok(Message::Other) => {}
             Err(error) => note(&format!("cannot be read: {error}"), line),

@@ -96,6 +96,9 @@ final class Session {
                 log("error: " + line);
                 return null;
             case "bye":
+                if (instance != null) { // over TCP, where nobody else reports it
+                    log("the referee closes the connection: " + message.get("reason").getAsString());
+                }
                 // Otherwise the connection ends, and the bot connects again.
                 over = !(reconnects && isTrue(message, "reconnect"));
                 return null;
