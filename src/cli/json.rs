@@ -45,7 +45,7 @@ use crate::record::Difference;
 use crate::report::tournament::{ListedMatch, StandingsReport};
 use crate::store::LeagueMatch;
 use crate::tournament::estimates::Basis;
-use crate::tournament::rating::Estimate;
+use crate::tournament::rating::Rating;
 use crate::tournament::schedule::Balance;
 use crate::tournament::sprt::EloModel;
 use crate::workers::WorkerEvent;
@@ -669,9 +669,9 @@ pub(super) struct LadderStandings<'a> {
 pub(super) struct LadderStanding {
     #[serde(flatten)]
     pub(super) row: LadderRow,
-    /// Its Weng-Lin rating with a 95% interval, if the game has more than two sides.
+    /// Its Weng-Lin rating and the algorithm's own deviation, if the game has more than two sides.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) weng_lin: Option<Estimate>,
+    pub(super) weng_lin: Option<Rating>,
     /// Without a match for 30 days.
     pub(super) inactive: bool,
 }

@@ -1,6 +1,6 @@
 //! The results of a ladder, counted and rated.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -15,8 +15,11 @@ use crate::tournament::rating::Estimate;
 use crate::tournament::rating::bradley_terry::{Counts, FitConstraints, fit_anchored};
 use crate::tournament::{Deals, Entrant, Lineup, MatchResult};
 
-/// A rating is provisional while its interval reaches further than this to either side, in Elo.
+/// A rating is provisional while its margin in the field is greater, in Elo.
 const PROVISIONAL: f64 = 80.0;
+
+/// A rating from fewer matches is provisional too.
+const LEAST_MATCHES: u32 = 30;
 
 /// After this time without a match a player is inactive: standings do not show it.
 const INACTIVE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
@@ -24,9 +27,10 @@ const INACTIVE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 /// The second match of a set belongs to it if its number is greater by at most this number.
 const APART: u32 = 20_000;
 
-/// Numbers the places of the rows of standings.
+/// Numbers the places of the rows of standings that have one.
 pub fn number(rows: &mut [LadderRow]) {
-    rows.iter_mut().enumerate().for_each(|(at, row)| row.place = at + 1);
+    let ranked = rows.iter_mut().filter(|row| row.is_ranked());
+    ranked.zip(1..).for_each(|(row, place)| row.place = Some(place));
 }
 
 /// Whether a ladder is played in mirrored sets. Bots that stay connected would know the dice and the secrets of the first
@@ -63,8 +67,7 @@ pub struct RatingInputs {
 impl RatingInputs {
     /// What it tells of the strengths of all players, in their order.
     pub fn strengths(&self) -> Vec<Strength> {
-        let strength = |elo: &Estimate| Strength { rating: elo.value, margin: elo.high - elo.value };
-        fit_anchored(&self.counts, &self.known).elo.iter().map(strength).collect()
+        Strength::all(&fit_anchored(&self.counts, &self.known))
     }
 }
 
@@ -85,18 +88,23 @@ struct PlayerTally {
 /// A row of the standings of a ladder.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LadderRow {
-    /// From 1.
-    pub place: usize,
+    /// From 1; `None` for anchors and for earlier versions, which stand outside the ranking.
+    pub place: Option<usize>,
     /// `NAME` or `NAME@VERSION`.
     pub player: String,
     /// Elo with its 95% interval.
     pub rating: Estimate,
+    /// The distance to the ends of the 95% interval of its difference to the field, in Elo.
+    pub margin_in_field: f64,
     /// Whether the rating is fixed.
     #[serde(rename = "anchor")]
     pub is_anchor: bool,
-    /// Whether the interval reaches further than 80 Elo to either side.
+    /// Whether its difference to the field is uncertain by more than 80 Elo, or comes from fewer than 30 matches.
     #[serde(rename = "provisional")]
     pub is_provisional: bool,
+    /// Whether no later version of the bot has played.
+    #[serde(rename = "newest")]
+    pub is_newest: bool,
     /// Rated matches with a result.
     pub matches: u32,
     /// Ranked first alone.
@@ -112,6 +120,11 @@ pub struct LadderRow {
 }
 
 impl LadderRow {
+    /// Whether it has a place.
+    fn is_ranked(&self) -> bool {
+        self.is_newest && !self.is_anchor
+    }
+
     /// Whether it has had no match for a long time.
     pub fn is_inactive(&self, now: SystemTime) -> bool {
         let seen = self.last_seen.as_deref().and_then(|text| humantime::parse_rfc3339(text).ok());
@@ -265,17 +278,23 @@ impl Book {
         RatingInputs { counts: self.counts.clone(), known: self.known.clone() }
     }
 
-    /// The standings with these strengths, which may be older; the best first.
+    /// The standings with these strengths, which may be older; the best first. Provisional ratings come after the others,
+    /// because a few lucky matches do not make a leader, then anchors, then earlier versions of bots.
     pub fn standings(&self, strengths: &[Strength]) -> Vec<LadderRow> {
+        let mut seen = BTreeSet::new();
         let row = |(at, tally): (usize, &PlayerTally)| {
-            let Strength { rating, margin } =
-                strengths.get(at).copied().unwrap_or(Strength { rating: 0.0, margin: f64::INFINITY });
+            let unknown = Strength { rating: 0.0, margin: f64::INFINITY, margin_in_field: f64::INFINITY };
+            let Strength { rating, margin, margin_in_field } = strengths.get(at).copied().unwrap_or(unknown);
+            let is_anchor = self.known.anchors.contains_key(&Entrant(at as u16));
+            let is_uncertain = margin_in_field > PROVISIONAL || tally.matches < LEAST_MATCHES;
             LadderRow {
-                place: 0,
+                place: None,
                 player: tally.name.clone(),
                 rating: Estimate { value: rating, low: rating - margin, high: rating + margin },
-                is_anchor: self.known.anchors.contains_key(&Entrant(at as u16)),
-                is_provisional: margin > PROVISIONAL,
+                margin_in_field,
+                is_anchor,
+                is_provisional: is_uncertain && !is_anchor,
+                is_newest: seen.insert(Name::parse(&tally.name).bot),
                 matches: tally.matches,
                 wins: tally.wins,
                 draws: tally.draws,
@@ -284,12 +303,12 @@ impl Book {
                 last_seen: tally.last_seen.clone(),
             }
         };
-        let mut rows: Vec<LadderRow> = self.players.iter().enumerate().map(row).collect();
-        // Provisional ratings come last: a few lucky matches do not make a leader.
-        let key = |row: &LadderRow| (row.is_provisional, row.rating.value);
+        // The newest version of a bot is the last one that has come.
+        let mut rows: Vec<LadderRow> = self.players.iter().enumerate().rev().map(row).collect();
+        let group = |row: &LadderRow| (!row.is_newest, row.is_anchor, row.is_provisional);
         rows.sort_by(|one, other| {
-            let ((a, x), (b, y)) = (key(one), key(other));
-            a.cmp(&b).then(y.total_cmp(&x)).then_with(|| one.player.cmp(&other.player))
+            let by_rating = other.rating.value.total_cmp(&one.rating.value);
+            group(one).cmp(&group(other)).then(by_rating).then_with(|| one.player.cmp(&other.player))
         });
         number(&mut rows);
         rows
@@ -334,10 +353,12 @@ mod tests {
         book.add(&played(202, ["bob", "random"], None, true)).unwrap();
         let strengths = book.rating_inputs().strengths();
         let rows = book.standings(&strengths);
-        let summary: Vec<(usize, &str, u32, bool)> =
+        let summary: Vec<(Option<usize>, &str, u32, bool)> =
             rows.iter().map(|row| (row.place, &*row.player, row.matches, row.is_provisional)).collect();
-        assert_eq!(summary, [(1, "alice@1", 200, false), (2, "random", 200, false), (3, "bob", 0, true)]);
-        assert_eq!((rows[0].wins, rows[0].losses, rows[1].rating.value), (150, 50, 1000.0));
+        let expected =
+            [(Some(1), "alice@1", 200, false), (Some(2), "bob", 0, true), (None, "random", 200, false)];
+        assert_eq!(summary, expected);
+        assert_eq!((rows[0].wins, rows[0].losses, rows[2].rating.value), (150, 50, 1000.0));
         assert!((1150.0..1230.0).contains(&rows[0].rating.value), "{rows:?}");
     }
 
@@ -388,6 +409,46 @@ mod tests {
         assert!((strengths[2].rating - strengths[0].rating).abs() < 5.0 && strengths[2].margin > 500.0);
         assert!(strengths[3].rating.abs() < 1.0);
         assert_eq!(book.versions("alice"), 2);
+    }
+
+    #[test]
+    fn only_the_newest_version_of_a_bot_has_a_place() {
+        let mut book = Book::new(Seating::new(2, 2), true, BTreeMap::new());
+        for (number, player) in (1..).zip(["alice@2", "alice@10", "alice"]) {
+            book.add(&played(number, [player, "bob"], Some([1, 2]), true)).unwrap();
+        }
+        let rows = book.standings(&book.rating_inputs().strengths());
+        let places: BTreeMap<&str, Option<usize>> =
+            rows.iter().map(|row| (&*row.player, row.place)).collect();
+        let expected = [("alice", Some(1)), ("alice@10", None), ("alice@2", None), ("bob", Some(2))];
+        assert_eq!(places, expected.into());
+        assert!(rows[..2].iter().all(|row| row.is_newest && row.is_provisional), "{rows:?}");
+    }
+
+    #[test]
+    fn a_ladder_with_a_distant_anchor_ranks_its_players_before_newcomers() {
+        let mut book = Book::new(Seating::new(2, 2), true, [("random".to_owned(), 0.0)].into());
+        let bots = ["alice", "bob", "carol", "dave"];
+        let mut number = 0;
+        let mut play = |one: &str, other: &str, first_wins: bool| {
+            number += 1;
+            let ranks = if first_wins { [1, 2] } else { [2, 1] };
+            book.add(&played(number, [one, other], Some(ranks), true)).unwrap();
+        };
+        for (at, one) in bots.iter().enumerate() {
+            (0..30).for_each(|_| play(one, "random", true));
+            for other in &bots[at + 1..] {
+                (0..200).for_each(|count| play(one, other, count % 2 == 0));
+            }
+        }
+        (0..3).for_each(|_| play("newcomer", "alice", true));
+        let rows = book.standings(&book.rating_inputs().strengths());
+        let alice = rows.iter().find(|row| row.player == "alice").unwrap();
+        assert!(alice.rating.high - alice.rating.value > 80.0 && alice.margin_in_field < 40.0, "{alice:?}");
+        assert!(rows[..4].iter().all(|row| !row.is_provisional && bots.contains(&&*row.player)), "{rows:?}");
+        let last: Vec<(&str, Option<usize>)> =
+            rows[4..].iter().map(|row| (&*row.player, row.place)).collect();
+        assert_eq!(last, [("newcomer", Some(5)), ("random", None)]);
     }
 
     #[test]

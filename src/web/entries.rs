@@ -59,8 +59,8 @@ pub(super) struct MatchEntry {
 /// A row of the standings.
 #[derive(Clone, Debug, Serialize)]
 pub struct StandingsRow {
-    /// The place, from 1; those with equal results share one.
-    pub place: usize,
+    /// The place, from 1; those with equal results share one. Anchors of a ladder have none.
+    pub place: Option<usize>,
     /// The bot or the entrant.
     pub name: String,
     /// Matches with a result.
@@ -82,7 +82,7 @@ pub struct StandingsRow {
     /// On a ladder: why it is not paired now.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<String>,
-    /// On a ladder: whether the interval reaches further than 80 Elo to either side.
+    /// On a ladder: whether its difference to the field is uncertain.
     #[serde(rename = "provisional", skip_serializing_if = "Option::is_none")]
     pub is_provisional: Option<bool>,
 }

@@ -553,7 +553,7 @@ impl RunState {
         let mut bots: Vec<&BotEntry> = self.bots.values().collect();
         bots.sort_by(|one, other| other.mean().total_cmp(&one.mean()));
         let standing = |bot: &&BotEntry| StandingsRow {
-            place: 1 + bots.iter().filter(|other| other.mean() > bot.mean()).count(),
+            place: Some(1 + bots.iter().filter(|other| other.mean() > bot.mean()).count()),
             name: bot.name.clone(),
             matches: bot.matches,
             wins: bot.wins,

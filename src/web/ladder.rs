@@ -147,14 +147,18 @@ pub struct OtherLadder {
 pub struct PlayerEntry {
     /// `NAME` or `NAME@VERSION`.
     pub name: String,
-    /// Its place, from 1.
-    pub place: usize,
+    /// Its place, from 1; `None` for anchors and earlier versions.
+    pub place: Option<usize>,
     /// Elo with its 95% interval.
     pub rating: Estimate,
+    /// The distance to the ends of the 95% interval of its difference to the field, in Elo.
+    pub margin_in_field: f64,
     /// Whether the rating is fixed.
     pub anchor: bool,
-    /// Whether the interval reaches further than 80 Elo to either side.
+    /// Whether its difference to the field is uncertain by more than 80 Elo, or comes from fewer than 30 matches.
     pub provisional: bool,
+    /// Whether no later version of the bot has played.
+    pub newest: bool,
     /// Whether it is connected, or a program.
     pub online: bool,
     /// Why it is not paired now.

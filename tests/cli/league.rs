@@ -96,6 +96,34 @@ fn bots_that_connect_are_paired_while_they_stay() {
 }
 
 #[test]
+fn a_program_with_other_files_is_another_player_and_the_newest_is_listed() {
+    let league = League::new("", &[("one", ""), ("two", "")]);
+    let play = || {
+        let mut server = league.serve();
+        let played = receive_matches(&mut server, 2).pop().unwrap();
+        drain(server);
+        played["players"].as_array().unwrap().iter().map(|name| name.as_str().unwrap().to_owned()).collect()
+    };
+    let names = |args: &[&str]| -> BTreeSet<String> {
+        let standings = league.standings(args)["standings"].clone();
+        standings.as_array().unwrap().iter().map(|row| row["player"].as_str().unwrap().to_owned()).collect()
+    };
+    let first: BTreeSet<String> = play();
+    assert_eq!(first, ["one", "two"].map(str::to_owned).into());
+    let text = league.folder.read("bot-one.py");
+    league.folder.write("bot-one.py", format!("{text}# It plays better now.\n"));
+    let changed = play();
+    let version = changed.iter().find(|name| name.starts_with("one@")).expect("a new player").clone();
+    assert_eq!(version.len(), "one@".len() + 8, "{changed:?}");
+    assert_eq!(names(&[]), changed, "of each bot the newest version");
+    assert_eq!(names(&["--all"]), &changed | &first);
+    // With its first files it is the first player again.
+    league.folder.write("bot-one.py", text);
+    assert_eq!(play(), first);
+    league.verify();
+}
+
+#[test]
 fn a_stored_command_that_cannot_be_parsed_is_refused_and_others_play_on() {
     let league = League::new("", &[("one", ""), ("two", "")]);
     let mut server = league.serve();
@@ -363,7 +391,7 @@ fn a_game_with_more_than_two_sides_has_weng_lin_ratings_too() {
     let rows = standings(&[]);
     let rating = |seat: usize| {
         let own = rows.as_array().unwrap().iter().find(|row| row["player"] == played["players"][seat]);
-        own.unwrap()["weng_lin"]["value"].as_f64().unwrap()
+        own.unwrap()["weng_lin"]["rating"].as_f64().unwrap()
     };
     for (seat, other) in (0..6).flat_map(|seat| (0..6).map(move |other| (seat, other))) {
         let ranks = [seat, other].map(|seat| played["ranks"][seat].as_u64().unwrap());

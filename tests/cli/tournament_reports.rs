@@ -213,7 +213,9 @@ fn the_winner_of_a_knockout_comes_first_regardless_of_points() {
 fn a_report_has_cross_table_ratings_faults_and_aborts() {
     let folder = cup();
     let text = output(&folder, &["report"]);
-    for part in ["Standings", "Cross table", "Ratings with 95% intervals", "Glicko-2", "Weng-Lin", "Faults"] {
+    for part in
+        ["Standings", "Cross table", "Ratings: Elo with 95% intervals", "Glicko-2", "Weng-Lin", "Faults"]
+    {
         assert!(text.contains(part), "{part} is missing in:\n{text}");
     }
     assert!(text.contains("skillratings 0.29.2, intervals: 1.96 of its own deviations"), "{text}");

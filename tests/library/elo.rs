@@ -1,6 +1,6 @@
 //! Ratings of simulated bots whose strengths are known.
 
-use crate::simulation::{TWO, expected, mirrored_set, runs, stream};
+use crate::simulation::{TWO, expected, is_long, mirrored_set, normal, runs, stream};
 use referee::core::Seating;
 use referee::core::chance::RandomStream;
 use referee::tournament::rating::{bradley_terry, glicko2, weng_lin};
@@ -26,24 +26,31 @@ fn played(schedule: &Schedule, elo: &[f64], advantage: f64, stream: &mut RandomS
     results
 }
 
+/// Strengths of a normal distribution with this deviation, relative to their mean.
+fn drawn(deviation: f64, entrants: usize, stream: &mut RandomStream) -> Vec<f64> {
+    let mut elo: Vec<f64> = (0..entrants).map(|_| deviation * normal(stream)).collect();
+    let mean = elo.iter().sum::<f64>() / entrants as f64;
+    elo.iter_mut().for_each(|x| *x -= mean);
+    elo
+}
+
 /// `length`: the number of tournaments in a short and in a long run of the tests.
-fn assert_covers(name: &str, plan: &Plan, elo: &[f64], length: (u32, u32)) {
+fn assert_covers(name: &str, plan: &Plan, deviation: f64, length: (u32, u32)) {
     let runs = runs(length.0, length.1);
     let mut stream = stream(name);
-    let entrants = elo.len();
+    let entrants = plan.entrants.len();
     let advantage = 35.0;
     let (mut covered, mut covered_advantage, mut covered_difference) = (0, 0, 0);
-    let mut bias: Vec<f64> = vec![0.0; entrants];
-    // The mean standard errors.
-    let mut error_of: Vec<f64> = vec![0.0; entrants];
+    let (mut of_both, mut of_found) = (0.0, 0.0);
     let schedule = Schedule::new(plan.clone()).unwrap();
     for _ in 0..runs {
-        let results = played(&schedule, elo, advantage, &mut stream);
+        let elo = drawn(deviation, entrants, &mut stream);
+        let results = played(&schedule, &elo, advantage, &mut stream);
         let strengths = bradley_terry::fit(&bradley_terry::Counts::of(entrants, &results));
-        for (index, (estimate, truth)) in strengths.elo.iter().zip(elo).enumerate() {
+        for (estimate, truth) in strengths.elo.iter().zip(&elo) {
             covered += u32::from(estimate.low <= *truth && *truth <= estimate.high);
-            bias[index] += (estimate.value - truth) / f64::from(runs);
-            error_of[index] += (estimate.high - estimate.low) / (2.0 * 1.96) / f64::from(runs);
+            of_both += truth * estimate.value;
+            of_found += estimate.value * estimate.value;
         }
         let found = strengths.advantage[0];
         covered_advantage += u32::from(found.low <= advantage && advantage <= found.high);
@@ -55,52 +62,48 @@ fn assert_covers(name: &str, plan: &Plan, elo: &[f64], length: (u32, u32)) {
     let all = part(covered, runs * entrants as u32);
     let [of_advantage, of_difference] =
         [covered_advantage, covered_difference].map(|covered| part(covered, runs));
+    // The ratio of true to estimated differences.
+    let slope = of_both / of_found;
     println!(
         "{name}: {runs} tournaments, {:.2}% of the intervals cover the strength, {:.2}% the seat advantage, {:.2}% a \
-         difference; greatest bias {:.2} Elo",
+         difference; slope {slope:.3}",
         100.0 * all,
         100.0 * of_advantage,
         100.0 * of_difference,
-        bias.iter().fold(0.0f64, |most, bias| most.max(bias.abs()))
     );
-    assert!((0.935..=0.965).contains(&all), "{all}");
-    // Three standard errors of one interval per tournament.
-    let error = 3.0 * (0.05 * 0.95 / f64::from(runs)).sqrt();
+    // Three standard errors, with entrants of a tournament taken for half as many.
+    let error = |of: u32| 3.0 * (0.05 * 0.95 / f64::from(of)).sqrt();
+    assert!((all - 0.95).abs() < 0.005 + error(runs * entrants as u32 / 2), "{all}");
     for covered in [of_advantage, of_difference] {
-        assert!((covered - 0.95).abs() < error, "{covered}");
+        assert!((covered - 0.95).abs() < 0.01 + error(runs), "{covered}");
     }
-    let most = 3.0 * (f64::from(length.1) / f64::from(runs)).sqrt();
-    for (bias, error) in bias.iter().zip(&error_of) {
-        // Individual strengths of partners are less certain: three standard errors of the mean.
-        let most = most.max(3.0 * error / f64::from(runs).sqrt());
-        assert!(bias.abs() < most, "{bias} of at most {most}");
-    }
+    let most = if is_long() { 0.04 } else { 0.1 };
+    assert!((slope - 1.0).abs() < most, "{slope}");
 }
 
 #[test]
 fn elo_recovers_known_strengths_with_correct_coverage() {
-    let elo = [180.0, 95.0, 40.0, 0.0, -35.0, -60.0, -100.0, -120.0];
-    let round_robin = Plan::new(Format::RoundRobin { cycles: 12 }, TWO, Deals::Mirrored, elo.len());
-    assert_covers("round robin, mirrored", &round_robin, &elo, (300, 800));
-    let single = Plan::new(Format::RoundRobin { cycles: 20 }, TWO, Deals::Single, elo.len());
-    assert_covers("round robin, single", &single, &elo, (300, 800));
+    let round_robin = Plan::new(Format::RoundRobin { cycles: 12 }, TWO, Deals::Mirrored, 8);
+    assert_covers("round robin, mirrored", &round_robin, 100.0, (20, 800));
+    let single = Plan::new(Format::RoundRobin { cycles: 20 }, TWO, Deals::Single, 8);
+    assert_covers("round robin, single", &single, 100.0, (20, 800));
 }
 
 #[test]
-fn intervals_from_few_sets_are_conservative() {
-    let elo = [60.0, 20.0, -10.0, -70.0];
+fn intervals_from_few_sets_have_their_coverage() {
     for cycles in 1..=3 {
-        let plan = Plan::new(Format::RoundRobin { cycles }, TWO, Deals::Mirrored, elo.len());
+        let plan = Plan::new(Format::RoundRobin { cycles }, TWO, Deals::Mirrored, 4);
         let mut stream = stream(&format!("few sets, {cycles}"));
-        let (mut covered, runs) = (0, 500);
-        let schedule = Schedule::new(plan).unwrap();
+        let (mut covered, runs) = (0, runs(60, 1000) as usize);
+        let schedule = Schedule::new(plan.clone()).unwrap();
         for _ in 0..runs {
+            let elo = drawn(55.0, 4, &mut stream);
             let results = played(&schedule, &elo, 35.0, &mut stream);
-            let strengths = bradley_terry::fit(&bradley_terry::Counts::of(elo.len(), &results));
+            let strengths = bradley_terry::fit(&bradley_terry::Counts::of(4, &results));
             let found = strengths.elo.iter().zip(elo);
             covered += found.filter(|(found, truth)| found.low <= *truth && *truth <= found.high).count();
         }
-        let part = covered as f64 / (runs * elo.len()) as f64;
+        let part = covered as f64 / (runs * 4) as f64;
         println!("{cycles} cycles of four: {:.2}% of the intervals cover the strength", 100.0 * part);
         assert!(part >= 0.93, "{cycles} cycles: {part}");
     }
@@ -108,9 +111,8 @@ fn intervals_from_few_sets_are_conservative() {
 
 #[test]
 fn elo_of_rotating_partners_recovers_individual_strengths() {
-    let elo = [150.0, 60.0, 0.0, -20.0, -70.0, -120.0];
-    let partners = Plan::new(Format::Partners { cycles: 30 }, Seating::new(4, 2), Deals::Mirrored, elo.len());
-    assert_covers("partners", &partners, &elo, (200, 400));
+    let partners = Plan::new(Format::Partners { cycles: 30 }, Seating::new(4, 2), Deals::Mirrored, 6);
+    assert_covers("partners", &partners, 100.0, (20, 400));
 }
 
 #[test]

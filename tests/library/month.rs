@@ -233,8 +233,8 @@ impl Month {
     }
 
     fn rate(&mut self) {
-        for (player, elo) in fit_anchored(&self.counts, &self.known).elo.iter().enumerate() {
-            let strength = Strength { rating: elo.value, margin: elo.high - elo.value };
+        let fit = fit_anchored(&self.counts, &self.known);
+        for (player, strength) in Strength::all(&fit).into_iter().enumerate() {
             self.matchmaker.rate(Entrant(player as u16), strength);
         }
     }

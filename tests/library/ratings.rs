@@ -1,26 +1,17 @@
 //! Ratings of simulated tournaments with known strengths.
 
+use crate::simulation::{is_long, normal, unit};
 use referee::core::chance::{RandomStream, Seed};
 use referee::core::{Seating, Uniform};
 use referee::tournament::rating::bradley_terry::{self, Counts};
 use referee::tournament::rating::{Rating, glicko2, weng_lin};
 use referee::tournament::schedule::{Due, Format, Plan, Schedule};
-use referee::tournament::{Deals, MatchResult};
+use referee::tournament::{Deals, Entrant, Lineup, MatchResult};
 
 const TWO: Seating = Seating::new(2, 2);
 
 fn stream(name: &str) -> RandomStream {
     Seed([43; 32]).match_key("simulation", name, &["", ""]).stream()
-}
-
-/// Uniform in [0, 1).
-fn unit(stream: &mut RandomStream) -> f64 {
-    stream.uniform(1 << 53) as f64 / (1u64 << 53) as f64
-}
-
-/// Normally distributed, by the method of G. E. P. Box and M. E. Muller.
-fn normal(stream: &mut RandomStream) -> f64 {
-    (-2.0 * (1.0 - unit(stream)).ln()).sqrt() * (std::f64::consts::TAU * unit(stream)).cos()
 }
 
 /// Normally distributed strengths with mean 0.
@@ -74,7 +65,7 @@ fn simulate(plan: &Plan, deviation: f64, draws: f64, runs: u32) -> Found {
     for _ in 0..runs {
         let elo = strengths(deviation, entrants, &mut stream);
         let results = played(plan, &elo, draws, &mut stream);
-        let fitted = bradley_terry::fit_adaptive(&Counts::of(entrants, &results));
+        let fitted = bradley_terry::fit(&Counts::of(entrants, &results));
         for (found, truth) in fitted.elo.iter().zip(&elo) {
             covered += f64::from(u8::from(found.low <= *truth && *truth <= found.high));
             of_truth += truth * truth;
@@ -96,11 +87,6 @@ fn simulate(plan: &Plan, deviation: f64, draws: f64, runs: u32) -> Found {
         found.slope
     );
     found
-}
-
-/// Whether simulations run at full length.
-fn is_long() -> bool {
-    std::env::var_os("LONG_TESTS").is_some()
 }
 
 #[test]
@@ -143,6 +129,81 @@ fn knockout_intervals_have_their_coverage() {
 }
 
 #[test]
+fn round_robin_and_gauntlet_intervals_have_their_coverage_in_spread_fields() {
+    let shapes = [
+        (Format::RoundRobin { cycles: 1 }, 10, 400.0),
+        (Format::Gauntlet { cycles: 1 }, 16, 300.0),
+        (Format::RoundRobin { cycles: 1 }, 16, 300.0),
+        (Format::RoundRobin { cycles: 1 }, 10, 300.0),
+        (Format::RoundRobin { cycles: 1 }, 16, 400.0),
+        (Format::RoundRobin { cycles: 2 }, 8, 100.0),
+        (Format::Gauntlet { cycles: 1 }, 10, 400.0),
+        (Format::Gauntlet { cycles: 4 }, 10, 200.0),
+    ];
+    for (format, entrants, deviation) in shapes.into_iter().take(if is_long() { 8 } else { 2 }) {
+        for deals in [Deals::Single, Deals::Mirrored] {
+            let plan = Plan::new(format, TWO, deals, entrants);
+            let runs = if is_long() { 4096 / entrants as u32 } else { 12 };
+            let found = simulate(&plan, deviation, 0.2, runs);
+            let [least, most] = if is_long() { [0.91, 0.98] } else { [0.86, 1.0] };
+            assert!((least..=most).contains(&found.covered), "{found:?}");
+        }
+    }
+}
+
+/// Three sides, whose places follow the model of R. D. Luce and R. L. Plackett.
+fn three_sided(elo: &[f64], matches: usize, stream: &mut RandomStream) -> Vec<MatchResult> {
+    let match_ = |number: usize| {
+        let mut seated: Vec<usize> = (0..elo.len()).collect();
+        stream.shuffle(&mut seated);
+        let lineup: Vec<Entrant> = seated[..3].iter().map(|&entrant| Entrant(entrant as u16)).collect();
+        let mut times = |&entrant: &usize| -(1.0 - unit(stream)).ln() / 10f64.powf(elo[entrant] / 400.0);
+        let times: Vec<f64> = seated[..3].iter().map(&mut times).collect();
+        let rank = |own: &f64| 1 + times.iter().filter(|other| *other < own).count() as u8;
+        let ranks: Vec<u8> = times.iter().map(rank).collect();
+        let lineup = Lineup::of_seats(Seating::new(3, 3), &lineup).unwrap();
+        MatchResult::played(number as u32, lineup, &ranks)
+    };
+    (1..=matches).map(match_).collect()
+}
+
+#[test]
+fn weng_lin_deviations_are_no_intervals_and_elo_has_some() {
+    let mut stream = stream("weng-lin");
+    // Two teams of the square root of 2 times beta are one unit of log-odds.
+    let scale = 2f64.sqrt() * 25.0 / 6.0 * std::f64::consts::LN_10 / 400.0;
+    let mut ends = [1.0f64, 0.0];
+    for (entrants, each, deviation) in
+        [(3, 40, 100.0), (12, 40, 200.0), (4, 10, 200.0), (6, 40, 200.0), (6, 160, 100.0)]
+            .into_iter()
+            .take(if is_long() { 5 } else { 2 })
+    {
+        let runs = if is_long() { 2400 } else { 240 } / entrants;
+        let (mut by_weng_lin, mut by_elo) = (0.0, 0.0);
+        for _ in 0..runs {
+            let elo = strengths(deviation, entrants, &mut stream);
+            let results = three_sided(&elo, each * entrants / 3, &mut stream);
+            let fitted = bradley_terry::fit(&Counts::of(entrants, &results)).elo;
+            for ((row, fitted), elo) in weng_lin::rate(entrants, &results).rows.iter().zip(fitted).zip(elo) {
+                let (off, most) = (row.rating - 25.0 - scale * elo, 1.96 * row.deviation);
+                by_weng_lin += f64::from(u8::from(off.abs() <= most)) / (runs * entrants) as f64;
+                let is_within = fitted.low <= elo && elo <= fitted.high;
+                by_elo += f64::from(u8::from(is_within)) / (runs * entrants) as f64;
+            }
+        }
+        println!(
+            "{entrants} entrants, deviation {deviation}, {each} matches each: 1.96 deviations of Weng-Lin cover {:.1}%, \
+             Elo {:.1}%",
+            100.0 * by_weng_lin,
+            100.0 * by_elo
+        );
+        ends = [ends[0].min(by_weng_lin), ends[1].max(by_weng_lin)];
+        assert!((0.91..=0.985).contains(&by_elo), "{by_elo}");
+    }
+    assert!(ends[0] < 0.93 && ends[1] > 0.965, "{ends:?}: they could be promised");
+}
+
+#[test]
 fn every_rating_interval_contains_its_estimate() {
     let mut stream = stream("own estimate");
     for format in [Format::Knockout { best_of: 1, tie_breaks: 3 }, Format::Swiss { rounds: 4, sets: 1 }] {
@@ -150,7 +211,7 @@ fn every_rating_interval_contains_its_estimate() {
         for _ in 0..20 {
             let elo = strengths(200.0, 16, &mut stream);
             let results = played(&plan, &elo, 0.2, &mut stream);
-            let fitted = bradley_terry::fit_adaptive(&Counts::of(16, &results)).elo;
+            let fitted = bradley_terry::fit(&Counts::of(16, &results)).elo;
             let others = [glicko2::rate(16, &results), weng_lin::rate(16, &results)];
             let others = others.iter().flat_map(|ratings| ratings.rows.iter().map(|row| row.estimate()));
             for estimate in fitted.into_iter().chain(others) {
@@ -181,9 +242,9 @@ fn glicko_2_intervals_cover_the_strengths_of_a_knockout() {
 fn extreme_results_have_intervals() {
     let plan = Plan::new(Format::Swiss { rounds: 3, sets: 1 }, TWO, Deals::Single, 4);
     let mut schedule = Schedule::new(plan).unwrap();
-    let nothing = bradley_terry::fit_adaptive(&Counts::of(4, schedule.results()));
+    let nothing = bradley_terry::fit(&Counts::of(4, schedule.results()));
     assert!(nothing.elo.iter().all(|elo| elo.value == 0.0 && !elo.is_known()));
-    assert!(bradley_terry::fit_adaptive(&Counts::of(0, [])).elo.is_empty());
+    assert!(bradley_terry::fit(&Counts::of(0, [])).elo.is_empty());
     loop {
         let Some(due) = schedule.due().next() else { break };
         // The first entrant always wins, and the others never finish a match against each other.
@@ -192,11 +253,11 @@ fn extreme_results_have_intervals() {
             None => [1, 1],
         };
         schedule.record(due.id.number, MatchResult::played(due.set, due.lineup, &ranks)).unwrap();
-        let strengths = bradley_terry::fit_adaptive(&Counts::of(5, schedule.results()));
+        let strengths = bradley_terry::fit(&Counts::of(5, schedule.results()));
         assert!(!strengths.elo[4].is_known(), "it has not played");
         let mut known = strengths.elo.iter().filter(|elo| elo.is_known());
         assert!(known.all(|elo| elo.low.is_finite() && elo.value.abs() < 1000.0), "{strengths:?}");
     }
-    let strengths = bradley_terry::fit_adaptive(&Counts::of(4, schedule.results())).elo;
+    let strengths = bradley_terry::fit(&Counts::of(4, schedule.results())).elo;
     assert!(strengths[1..].iter().all(|elo| elo.value < strengths[0].value), "{strengths:?}");
 }

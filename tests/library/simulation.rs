@@ -16,6 +16,11 @@ pub(crate) fn unit(stream: &mut RandomStream) -> f64 {
     stream.uniform(1 << 53) as f64 / (1u64 << 53) as f64
 }
 
+/// Normally distributed, by the method of G. E. P. Box and M. E. Muller.
+pub(crate) fn normal(stream: &mut RandomStream) -> f64 {
+    (-2.0 * (1.0 - unit(stream)).ln()).sqrt() * (std::f64::consts::TAU * unit(stream)).cos()
+}
+
 pub(crate) fn expected(elo: f64) -> f64 {
     1.0 / (1.0 + 10f64.powf(-elo / 400.0))
 }
@@ -56,9 +61,14 @@ pub(crate) fn most(runs: u32) -> f64 {
     ALPHA + 3.0 * (ALPHA * (1.0 - ALPHA) / f64::from(runs)).sqrt()
 }
 
+/// Whether simulations run at full length.
+pub(crate) fn is_long() -> bool {
+    std::env::var_os("LONG_TESTS").is_some()
+}
+
 /// The number of runs of a simulation: all with LONG_TESTS, otherwise `short`.
 pub(crate) fn runs(short: u32, all: u32) -> u32 {
-    if std::env::var_os("LONG_TESTS").is_some() { all } else { short }
+    if is_long() { all } else { short }
 }
 
 /// The probability of each score of a set of `legs` matches. In a share of the sets of two matches, `tied`, chance

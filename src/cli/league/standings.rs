@@ -16,9 +16,13 @@ use crate::tournament::rating::weng_lin;
 
 /// Print the standings of a league, also while it runs
 ///
-/// Ratings are Elo from a Bradley-Terry fit over all rated matches, with 95% intervals; anchors are fixed. They do not
-/// drift with time. In games with more than two sides, Weng-Lin ratings are beside them. A rating is provisional (marked with `?`) while its interval reaches further than 80 Elo to either
-/// side; such players come last. Players without a match for 30 days are listed with --all only, and keep their rating.
+/// Ratings are Elo from a Bradley-Terry fit over all rated matches, with 95% intervals; they do not drift with time. The
+/// rating of an anchor (marked with `=`) is fixed, and it has no place. `in field` is the margin of the difference to the
+/// mean of the players, without the distance to the anchors. A rating is provisional (marked with `?`), and comes after the others, while this margin is
+/// above 80 Elo, or after fewer than 30 matches. In games with more than two sides, Weng-Lin ratings and their deviations are beside them.
+///
+/// Of each bot only the newest version is listed; --all lists the others too, without a place, and players without a match
+/// for 30 days. A rating is that of one version: the highest of many versions is too high by luck.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   referee league standings
@@ -28,7 +32,7 @@ pub(super) struct Args {
     /// Only this ladder
     #[arg(long, value_name = "NAME")]
     ladder: Option<String>,
-    /// Also list inactive players
+    /// Also list earlier versions and inactive players
     #[arg(long)]
     all: bool,
     /// Compute everything from the records, which are verified, instead of from the database
@@ -79,12 +83,12 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
         let weng_lin = weng_lin::rate(book.len(), &results).rows;
         let weng_lin = |row: &LadderRow| {
             let rating = book.find(&row.player).filter(|_| seating.sides() > 2);
-            rating.map(|player| weng_lin[player.index()].estimate())
+            rating.map(|player| weng_lin[player.index()])
         };
         let mut rows = book.standings(&strengths);
         let is_inactive = |row: &LadderRow| row.is_inactive(now());
         if !args.all {
-            rows.retain(|row| !is_inactive(row));
+            rows.retain(|row| row.is_newest && !is_inactive(row));
             number(&mut rows);
         }
         if args.json {
@@ -107,13 +111,13 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
             } else {
                 ""
             };
-            let half = (row.rating.high - row.rating.low) / 2.0;
-            let interval = if row.is_anchor { String::new() } else { format!("{half:.0}") };
+            let margin = |margin: f64| if row.is_anchor { String::new() } else { format!("{margin:.0}") };
             let mut cells = vec![
-                row.place.to_string(),
+                row.place.map(|place| place.to_string()).unwrap_or_default(),
                 row.player.clone(),
                 format!("{:.0}{mark}", row.rating.value),
-                interval,
+                margin(row.rating.high - row.rating.value),
+                margin(row.margin_in_field),
                 row.matches.to_string(),
                 row.wins.to_string(),
                 row.draws.to_string(),
@@ -121,15 +125,26 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
                 row.faulted.to_string(),
                 row.last_seen.clone().unwrap_or_else(|| "never".to_owned()),
             ];
-            let second = weng_lin(row)
-                .map(|rating| [format!("{:.1}", rating.value), format!("{:.1}", rating.high - rating.value)]);
-            cells.splice(4..4, second.into_iter().flatten());
+            let second =
+                weng_lin(row).map(|row| [format!("{:.1}", row.rating), format!("{:.1}", row.deviation)]);
+            cells.splice(5..5, second.into_iter().flatten());
             cells
         };
-        let mut headings =
-            vec!["", "player", "Elo", "+/-", "matches", "won", "drawn", "lost", "with faults", "last match"];
+        let mut headings = vec![
+            "",
+            "player",
+            "Elo",
+            "+/-",
+            "in field",
+            "matches",
+            "won",
+            "drawn",
+            "lost",
+            "with faults",
+            "last match",
+        ];
         if seating.sides() > 2 {
-            headings.splice(4..4, ["Weng-Lin", "+/-"]);
+            headings.splice(5..5, ["Weng-Lin", "deviation"]);
         }
         let numbers = 2..headings.len() - 1;
         let table = table(&headings, rows.iter().map(cells).collect(), numbers);

@@ -184,7 +184,7 @@ pub(super) fn is_paused(league: &League) -> io::Result<bool> {
 fn shown_standings(ladder: &SharedLadder) -> Vec<web::StandingsRow> {
     let shown = ladder.shown();
     let (mut standings, online) = (shown.rows.clone(), &shown.online);
-    standings.retain(|row| online.contains(&row.player) || !row.is_inactive(now()));
+    standings.retain(|row| row.is_newest && (online.contains(&row.player) || !row.is_inactive(now())));
     number(&mut standings);
     let standing = |row: LadderRow| web::StandingsRow {
         place: row.place,

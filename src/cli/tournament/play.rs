@@ -408,7 +408,7 @@ impl NoShows {
 fn web_standings(schedule: &Schedule, names: &[String]) -> Vec<StandingsRow> {
     let standings = schedule.standings();
     let standing = |row: &TableRow| StandingsRow {
-        place: row.place as usize,
+        place: Some(row.place as usize),
         name: names[row.entrant.index()].clone(),
         matches: row.matches,
         wins: row.by_play.wins + row.by_fault.wins,

@@ -88,9 +88,7 @@ impl StandingsData {
         let (about, entrants) = (db.about()?, db.entrants()?);
         let table = schedule.standings();
         let counts = Counts::of(entrants.len(), schedule.results());
-        let is_known = schedule.plan().format.is_known();
-        let strengths =
-            if is_known { bradley_terry::fit(&counts) } else { bradley_terry::fit_adaptive(&counts) };
+        let strengths = bradley_terry::fit(&counts);
         let rows = table.rows.iter().map(|row| EntrantStanding {
             place: row.place,
             name: entrants[row.entrant.index()].name.clone(),

@@ -238,14 +238,17 @@ pub(in crate::report) fn ratings(report: &TournamentReport) -> Grid {
         ]
     });
     let raters = report.ratings.iter().map(|rater| {
-        format!("{} by {}, intervals: 1.96 of its own deviations", rater.algorithm, rater.version)
+        format!(
+            "{} by {}, +/- 1.96 of its own deviations, which is no 95% interval",
+            rater.algorithm, rater.version
+        )
     });
     let elo =
-        "Elo: Bradley-Terry over all results, relative to the mean of those who have played; in a Swiss \
-               tournament or a knockout with a normal distribution of strengths that is fitted to the field"
+        "Elo: Bradley-Terry over all results with a normal distribution of strengths that is fitted to the field, \
+               relative to the mean of those who have played"
             .to_owned();
     Grid {
-        title: "Ratings with 95% intervals",
+        title: "Ratings: Elo with 95% intervals",
         headings: ["entrant", "Elo", "Glicko-2", "Weng-Lin"].map(str::to_owned).to_vec(),
         rows: rows.collect(),
         text: &[0],

@@ -17,6 +17,8 @@ use rustc_hash::FxHashMap;
 use super::SECOND;
 use crate::core::chance::Uniform;
 use crate::core::{MAX_SEATS, Seating};
+use crate::tournament::rating::Estimate;
+use crate::tournament::rating::bradley_terry::Anchored;
 use crate::tournament::{Deals, Entrant, Lineup};
 
 /// Every n-th pairing starts with the player whose rating is least certain.
@@ -44,6 +46,20 @@ pub struct Strength {
     pub rating: f64,
     /// The distance from the rating to the ends of its interval.
     pub margin: f64,
+    /// The same for its difference to the field, which does not contain the distance to anchors.
+    pub margin_in_field: f64,
+}
+
+impl Strength {
+    /// Of all players of a ladder.
+    pub fn all(fit: &Anchored) -> Vec<Strength> {
+        let strength = |(elo, &margin_in_field): (&Estimate, &f64)| Strength {
+            rating: elo.value,
+            margin: elo.high - elo.value,
+            margin_in_field,
+        };
+        fit.elo.iter().zip(&fit.margins_in_field).map(strength).collect()
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -133,7 +149,7 @@ impl Matchmaker {
     pub fn join(&mut self, newcomer: Newcomer) -> Entrant {
         self.players.push(LadderPlayer {
             newcomer,
-            strength: Strength { rating: 0.0, margin: f64::INFINITY },
+            strength: Strength { rating: 0.0, margin: f64::INFINITY, margin_in_field: f64::INFINITY },
             places: 0,
             playing: 0,
             since: 0,
@@ -255,7 +271,7 @@ impl Matchmaker {
         };
         free.sort_by_key(order);
         if self.pairings % WIDEST_EVERY == WIDEST_EVERY - 1 {
-            let margin = |player: &Entrant| self.players[player.index()].strength.margin;
+            let margin = |player: &Entrant| self.players[player.index()].strength.margin_in_field;
             // Stable: of equal margins the longest wait comes first.
             free.sort_by(|one, other| margin(other).total_cmp(&margin(one)));
         }

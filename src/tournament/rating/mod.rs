@@ -56,7 +56,7 @@ pub struct Ratings {
 }
 
 /// A rating from a library.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Rating {
     /// In the algorithm's own unit.
     pub rating: f64,

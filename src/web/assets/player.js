@@ -43,8 +43,9 @@
     $("title").textContent = player.name;
     $("state").textContent = player.state ?? (player.online ? "online" : player.last_seen ? `last match ${minute(player.last_seen)} UTC` : "no match yet");
     const figures = [
-      ["Place", player.place],
+      ["Place", player.place ?? (player.anchor ? "none: an anchor" : "none: an earlier version")],
       ["Elo", `${elo(player.rating)}${player.provisional ? ", provisional" : ""}`],
+      ...player.anchor || player.margin_in_field === null ? [] : [["In the field", `± ${Math.round(player.margin_in_field)}`]],
       ["Rated matches", player.matches],
       ["Won, drawn, lost", `${player.wins}, ${player.draws}, ${player.losses}`],
       ["With a fault", player.faulted],

@@ -21,7 +21,7 @@ const named = ({ name, rating, online, state }) => rating ? [
 function cells(row) {
   const { place, points, rating, provisional, matches, wins, draws, losses } = row;
   const figure = rating ? `${elo(rating)}${provisional ? " ?" : ""}` : points;
-  const values = [[place], named(row), [figure], [matches], [wins], [draws], [losses]];
+  const values = [[place ?? ""], named(row), [figure], [matches], [wins], [draws], [losses]];
   return element("tr", provisional ? { class: "faint" } : {}, ...values.map((value) => element("td", {}, ...value)));
 }
 

@@ -1,4 +1,4 @@
-//! The fit for pairings that depend on results: [`super::fit_adaptive`] describes the estimates.
+//! The fit with a distribution of the strengths of the field: [`super`] describes the estimates.
 
 use std::collections::BTreeMap;
 
@@ -39,11 +39,17 @@ pub(super) fn strengths(counts: &Counts) -> Strengths {
     let mut theta = vec![0.0; n];
     let mut covariance = vec![0.0; n * n];
     let Mixture(candidates) = Mixture::of(counts);
+    let of_sides =
+        candidates.first().map_or_else(Vec::new, |(candidate, _)| candidate.fit.side_dispersions());
     let moments: Vec<(Vec<f64>, Vec<f64>, f64)> = candidates
         .iter()
         .map(|(candidate, part)| {
             let mean = candidate.fit.mean(&candidate.covariance);
-            let covariance = candidate.fit.averaged(&mean, &candidate.covariance);
+            let mut covariance = candidate.fit.averaged(&mean, &candidate.covariance);
+            for (side, dispersion) in of_sides.iter().enumerate() {
+                let at = counts.entrants + side;
+                covariance[at * n + at] *= dispersion / candidate.fit.dispersion;
+            }
             (mean, covariance, *part)
         })
         .collect();
@@ -58,7 +64,7 @@ pub(super) fn strengths(counts: &Counts) -> Strengths {
             }
         }
     }
-    let mut strengths = Strengths::of(counts, &theta, [covariance, vec![0.0; n * n]]);
+    let mut strengths = Strengths::of(counts, &theta, covariance);
     let played = counts.played();
     let centred: Vec<(Vec<f64>, Vec<f64>, f64)> = moments
         .into_iter()
@@ -233,6 +239,9 @@ pub(super) fn measured(fit: &Fit<'_>, binomial_sets: f64) -> f64 {
     // The fit goes with the results, so residuals of the legs of a set are less alike than the legs are.
     let hidden = used / sets * (1.0 - sets / legs);
     let measured = (1.0 + (shared - drawn) / binomial) / (1.0 - hidden).max(0.5);
+    // Legs of a set that end alike are a difference in strength rather than a great variance, if there are few sets a
+    // parameter.
+    let measured = measured - (measured - 1.0).max(0.0) * (n as f64 / sets).min(1.0);
     ((sets * measured + binomial_sets) / (sets + binomial_sets)).max(0.05)
 }
 
@@ -276,6 +285,30 @@ fn averaged_variance(odds: f64, of_odds: f64) -> f64 {
 }
 
 impl Fit<'_> {
+    /// By side except the last: the variance of the scores of its seats in a set, relative to that of independent matches.
+    /// It is not that of entrants: chance that favours a seat in both matches of a mirrored set favours no entrant.
+    fn side_dispersions(&self) -> Vec<f64> {
+        let entrants = self.counts.entrants;
+        let sides = self.theta.len() - entrants;
+        let (mut found, mut binomial) = (vec![BINOMIAL_SETS / 4.0; sides], vec![BINOMIAL_SETS / 4.0; sides]);
+        let mut contrast = Vec::new();
+        for (packed, &times) in &self.counts.by_set {
+            let mut of_set = vec![0.0; sides];
+            for (lineup, places) in packed.legs() {
+                for (d, e) in super::pairs(&lineup) {
+                    self.contrast(&lineup, d, e, &mut contrast);
+                    let p = self.expected(&contrast);
+                    for &(i, x) in contrast.iter().filter(|&&(i, _)| i >= entrants) {
+                        of_set[i - entrants] += x * (super::score(&places, d, e) - p);
+                        binomial[i - entrants] += f64::from(times) * x * x * p * (1.0 - p);
+                    }
+                }
+            }
+            found.iter_mut().zip(of_set).for_each(|(sum, x)| *sum += f64::from(times) * x * x);
+        }
+        found.iter().zip(binomial).map(|(found, binomial)| found / binomial).collect()
+    }
+
     fn terms(&self, covariance: &[f64]) -> Vec<Term> {
         let n = self.theta.len();
         let mut by_lineup: BTreeMap<Lineup, f64> = BTreeMap::new();
