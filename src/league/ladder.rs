@@ -557,6 +557,15 @@ impl Ladder {
         None
     }
 
+    /// Pairs the program of a bot no longer, because another one takes its place.
+    fn retire_programs(&mut self, bot: &str) {
+        for (at, member) in self.members.iter_mut().enumerate() {
+            if member.is_program && Name::parse(self.book.name(Entrant(at as u16))).bot == bot {
+                (member.bot, member.is_program) = (None, false);
+            }
+        }
+    }
+
     /// The player with this name; for a name without a version the newest version that is there.
     fn newest(&self, name: &str) -> Option<Entrant> {
         let is_meant = |player: &Entrant| {

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
 
+use sha2::{Digest, Sha256};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
@@ -18,14 +19,20 @@ use crate::cli::league::which::now;
 use crate::cli::sandbox::default_sandbox;
 use crate::cli::service::Service;
 use crate::cli::workers::unit_bots;
+use crate::core::hex;
 use crate::league::{LadderMemory, RatingHistory, SharedLadder};
 use crate::runner::RunChange;
 use crate::sources::{BotSpec, Source, TokenHash};
 use crate::store::{League, LeagueBot};
+use crate::tournament::ladder::Name;
 use crate::workers::JobBots;
+use crate::workers::archive::{ArchiveError, pack_folder};
 
 /// How often changes of the database are looked for, and players are rated.
 const LOOK: Duration = Duration::from_millis(300);
+
+/// The number of hexadecimal digits in the version of a program whose files have changed.
+const VERSION_DIGITS: usize = 8;
 
 /// SHA-256 of the tokens of the bots that may connect.
 pub(super) fn tokens(bots: &[LeagueBot]) -> BTreeMap<String, TokenHash> {
@@ -162,10 +169,52 @@ impl Control {
         let own = OWN_FILES.map(|name| folder.join(name));
         separate(&mut commands.iter_mut().map(|(_, command)| command).collect::<Vec<_>>(), &own);
         commands.retain(|(bot, _)| new.iter().any(|new| new.name == bot.name));
-        let spec = |(bot, command): (&LeagueBot, Command)| {
+        let mut specs = Vec::new();
+        for (bot, command) in commands {
+            let player = self.player(bot, &command)?;
             let source: Arc<dyn Source> = Arc::new(command);
-            BotSpec::named(vec![(source, Some(bot.name.clone()))], Default::default())
-        };
-        Ok(commands.into_iter().flat_map(spec).collect())
+            specs.extend(BotSpec::named(vec![(source, Some(player))], Default::default()));
+        }
+        Ok(specs)
     }
+
+    /// The player that a program is. With other files or arguments than at first it is a version of its own: a rating says
+    /// what the program is that has it.
+    fn player(&mut self, bot: &LeagueBot, command: &Command) -> io::Result<String> {
+        let digest = match digest(command) {
+            Ok(digest) => digest,
+            Err(why) => {
+                tracing::warn!(
+                    "{}: the files of {} are not compared with earlier ones: {why}",
+                    self.name,
+                    bot.name
+                );
+                return Ok(bot.name.clone());
+            }
+        };
+        let key = format!("program/{}", bot.name);
+        let first = self.league.value(&key)?;
+        if first.is_none() {
+            self.league.set_value(&key, &digest)?;
+        }
+        let is_first = first.is_none_or(|first| first == digest);
+        let version = Some(&digest[..VERSION_DIGITS]).filter(|_| !is_first);
+        Ok(Name::of(&bot.name, version).to_string())
+    }
+}
+
+/// SHA-256 of the arguments of a program and of the files among them, in hex, and of all its files if they have a
+/// directory. A program that is looked up in `PATH`, such as an interpreter, counts by its name: it is part of the system.
+fn digest(command: &Command) -> Result<String, ArchiveError> {
+    let files: BTreeMap<String, String> = command.fingerprints().into_iter().collect();
+    let mut hash = Sha256::new();
+    for (at, word) in command.argv.iter().enumerate() {
+        let is_own = at > 0 || word.contains('/');
+        hash.update(files.get(word).filter(|_| is_own).unwrap_or(word));
+        hash.update([0]);
+    }
+    if let Some(folder) = &command.files {
+        hash.update(pack_folder(folder, io::sink())?.id.to_string());
+    }
+    Ok(hex::encode(&hash.finalize()))
 }

@@ -5,6 +5,8 @@ use std::collections::{BTreeSet, VecDeque};
 use super::{Challenge, Ladder};
 use crate::runner::DueSet;
 use crate::store::parse_match_id;
+use crate::tournament::Entrant;
+use crate::tournament::ladder::Name;
 
 /// For each slot of the workers a match is in progress and another one is queued.
 const MATCHES_PER_SLOT: usize = 2;
@@ -58,7 +60,12 @@ impl Ladder {
     /// If there are too many players.
     pub fn set_program(&mut self, name: &str, program: usize) -> Result<(), String> {
         let player = self.player(name)?;
-        self.members[player.index()].program = Some(program);
+        let bot = Name::parse(name).bot;
+        for (at, member) in self.members.iter_mut().enumerate() {
+            if Name::parse(self.book.name(Entrant(at as u16))).bot == bot {
+                member.program = (at == player.index()).then_some(program);
+            }
+        }
         Ok(())
     }
 

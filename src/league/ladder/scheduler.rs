@@ -89,7 +89,7 @@ impl Scheduler for LadderScheduler {
             return Err(format!("`{of}` does not take part on this ladder"));
         };
         let is_new = ladder.book.find(name).is_none();
-        if is_new && ladder.book.versions(&of) > 0 {
+        if is_new && !is_program && ladder.book.versions(&of) > 0 {
             let most = ladder.limits.versions;
             let today = ladder.new_versions.entry(of.clone()).or_default();
             if *today >= most {
@@ -100,6 +100,9 @@ impl Scheduler for LadderScheduler {
             *today += 1;
         }
         let player = ladder.player(name)?;
+        if is_program {
+            ladder.retire_programs(&of);
+        }
         ladder.members[player.index()].bot = Some(bot);
         ladder.members[player.index()].is_program = is_program;
         if !is_program {
