@@ -95,7 +95,7 @@ fn intervals_from_few_sets_have_their_coverage() {
         let plan = Plan::new(Format::RoundRobin { cycles }, TWO, Deals::Mirrored, 4);
         let mut stream = stream(&format!("few sets, {cycles}"));
         let (mut covered, runs) = (0, runs(60, 1000) as usize);
-        let schedule = Schedule::new(plan.clone()).unwrap();
+        let schedule = Schedule::new(plan).unwrap();
         for _ in 0..runs {
             let elo = drawn(55.0, 4, &mut stream);
             let results = played(&schedule, &elo, 35.0, &mut stream);
