@@ -49,6 +49,7 @@ const NESTED: &[&str] = &[
     "league resume",
     "league challenge",
     "league workers",
+    "league log",
     "league matches",
     "league export",
     "league verify",

@@ -179,6 +179,7 @@ fn exit_codes_survive_closed_readers_and_full_disks() {
             case(&format!("league {subcommand} --league {league} {more}"), 0, 5);
         }
     }
+    case(&format!("league log --league {league}"), 0, 5);
     let mut missing = subcommands(&[]);
     for group in ["tournament", "league"] {
         missing.extend(subcommands(&[group]).into_iter().map(|name| format!("{group} {name}")));
