@@ -417,7 +417,8 @@ mod tests {
         for (number, player) in (1..).zip(["alice@2", "alice@10", "alice"]) {
             book.add(&played(number, [player, "bob"], Some([1, 2]), true)).unwrap();
         }
-        let rows = book.standings(&book.rating_inputs().strengths());
+        let strengths = book.rating_inputs().strengths();
+        let rows = book.standings(&strengths);
         let places: BTreeMap<&str, Option<usize>> =
             rows.iter().map(|row| (&*row.player, row.place)).collect();
         let expected = [("alice", Some(1)), ("alice@10", None), ("alice@2", None), ("bob", Some(2))];
@@ -442,7 +443,8 @@ mod tests {
             }
         }
         (0..3).for_each(|_| play("newcomer", "alice", true));
-        let rows = book.standings(&book.rating_inputs().strengths());
+        let strengths = book.rating_inputs().strengths();
+        let rows = book.standings(&strengths);
         let alice = rows.iter().find(|row| row.player == "alice").unwrap();
         assert!(alice.rating.high - alice.rating.value > 80.0 && alice.margin_in_field < 40.0, "{alice:?}");
         assert!(rows[..4].iter().all(|row| !row.is_provisional && bots.contains(&&*row.player)), "{rows:?}");
