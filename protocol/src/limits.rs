@@ -26,8 +26,6 @@ pub const FIRST_READY_MS: u64 = 60_000;
 pub const READY_MS: u64 = 5_000;
 /// Default grace period beyond a time limit, in milliseconds.
 pub const MARGIN_MS: u64 = 20;
-/// Maximum total by which the referee's own lag extends the deadlines of a seat in one match, in milliseconds.
-pub const LAG_MS: u64 = 1_000;
 /// Maximum total pause of the referee during one match with a clock, in milliseconds; beyond that the match is void.
 pub const PAUSED_MS: u64 = 60_000;
 /// Consecutive moves that the referee makes for faulty seats before it serves other streams.
@@ -77,6 +75,8 @@ pub const WRONG_TOKEN_MOST_MS: u64 = 2_000;
 pub const CONNECTIONS: usize = 8;
 /// Bytes of standard error of a started bot that are kept for each match (the last ones).
 pub const STDERR: usize = 64 * 1024;
+/// How long after the end of its stream a process may exit so that its exit is the fault, in milliseconds.
+pub const EXIT_MS: u64 = 2_000;
 /// Time from end of input to SIGTERM, in milliseconds.
 pub const END_OF_INPUT_MS: u64 = 2_000;
 /// Time from SIGTERM to SIGKILL, in milliseconds.

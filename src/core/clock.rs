@@ -39,22 +39,39 @@ impl From<ClockMs> for TimeControl {
     }
 }
 
+impl TimeControl {
+    /// The longest that a bot may think about a move, in microseconds: everything that the clock has, with an increment.
+    /// Only increments that it saves give it more.
+    pub fn longest_think(&self) -> u64 {
+        self.delay + self.bank + self.increment
+    }
+}
+
+/// The least limit of a request, in microseconds. With 0, a bot would have lost before it could read the request.
+const LEAST_LIMIT: u64 = 1_000;
+
 /// The remaining time of a seat. It can be negative: time used in the grace period is deducted too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bank {
     clock: TimeControl,
     left: i64,
+    least_limit: u64,
 }
 
 impl Bank {
     /// Creates a full bank.
     pub const fn new(clock: TimeControl) -> Bank {
-        Bank { clock, left: clock.bank as i64 }
+        Bank { clock, left: clock.bank as i64, least_limit: LEAST_LIMIT }
+    }
+
+    /// Creates a full bank of a match in which a limit could be 0.
+    pub const fn without_least_limit(clock: TimeControl) -> Bank {
+        Bank { least_limit: 0, ..Bank::new(clock) }
     }
 
     /// The time limit for the next answer.
     pub fn limit(&self) -> u64 {
-        (self.clock.delay as i64).saturating_add(self.left).max(0) as u64
+        ((self.clock.delay as i64).saturating_add(self.left).max(0) as u64).max(self.least_limit)
     }
 
     /// Deducts the time that an answer took, beyond the delay.
@@ -71,7 +88,18 @@ impl Bank {
     pub fn shown(&self, used: u64) -> TurnClock {
         TurnClock {
             bank_ms: self.left.max(0) as u64 / 1000,
-            limit_ms: self.limit().saturating_sub(used) / 1000,
+            limit_ms: self.limit().saturating_sub(used).max(self.least_limit) / 1000,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_longest_think_has_all_parts_of_the_clock() {
+        let clock = ClockMs { delay_ms: 500, bank_ms: 240_000, increment_ms: 30_000 };
+        assert_eq!(TimeControl::from(clock).longest_think(), 270_500_000);
     }
 }

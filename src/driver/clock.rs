@@ -20,6 +20,8 @@ use std::time::{Duration, Instant};
 const PERIOD: Duration = Duration::from_millis(5);
 /// Shorter gaps are not absences, in microseconds: a period of sleep and the usual margin of a limit.
 const SHORTEST: u64 = 25_000;
+/// Lanes do not measure shorter waits, in microseconds: reading the time of a thread costs about one.
+pub(super) const SHORTEST_WAIT: u64 = 1_000;
 /// How long a lane waits for an overdue watchdog, in milliseconds. After an absence both wake up at once.
 const WAKE_ATTEMPTS: u32 = 50;
 
@@ -109,8 +111,8 @@ fn absence(gap: u64, waited: u64) -> u64 {
 }
 
 fn watch(watched: &Weak<Watchdog>) {
-    let waits = RunDelay::of_thread();
-    let (mut waited, mut suspended_before) = (waits.so_far(), suspended());
+    let time = ThreadTime::of_thread();
+    let ([_, mut waited], mut suspended_before) = (time.so_far(), suspended());
     let Some(mut last) = watched.upgrade().map(|watchdog| watchdog.elapsed()) else { return };
     while let Some(watchdog) = watched.upgrade() {
         let (waited_before, suspended_now) = (waited, suspended());
@@ -118,29 +120,39 @@ fn watch(watched: &Weak<Watchdog>) {
             watchdog.suspended.fetch_add(suspended_now - suspended_before, Ordering::Relaxed);
             suspended_before = suspended_now;
         }
-        waited = waits.so_far();
+        [_, waited] = time.so_far();
         last = watchdog.wake(last, waited.saturating_sub(waited_before));
         drop(watchdog);
         thread::sleep(PERIOD);
     }
 }
 
-/// How long a thread was runnable without a CPU, as accounted for by the operating system.
-struct RunDelay(Option<File>);
+/// The time that a thread has had, as accounted for by the operating system.
+struct ThreadTime(Option<File>);
 
-impl RunDelay {
-    fn of_thread() -> RunDelay {
-        RunDelay(File::open("/proc/thread-self/schedstat").ok())
+thread_local! {
+    static OF_THIS_THREAD: ThreadTime = ThreadTime::of_thread();
+}
+
+impl ThreadTime {
+    fn of_thread() -> ThreadTime {
+        ThreadTime(File::open("/proc/thread-self/schedstat").ok())
     }
 
-    /// In microseconds; 0 if not available.
-    fn so_far(&self) -> u64 {
+    /// How long the thread was on a CPU, and how long it was runnable without one, in microseconds; 0 if not available.
+    fn so_far(&self) -> [u64; 2] {
         let mut text = [0; 64];
         let read = self.0.as_ref().and_then(|file| file.read_at(&mut text, 0).ok());
         let text = read.and_then(|len| std::str::from_utf8(&text[..len]).ok()).unwrap_or_default();
-        // Time on a CPU, time waiting for one, number of time slices: nanoseconds.
-        text.split_ascii_whitespace().nth(1).and_then(|ns| ns.parse::<u64>().ok()).unwrap_or(0) / 1000
+        // Then the number of time slices. In nanoseconds.
+        let mut fields = text.split_ascii_whitespace().map(|ns| ns.parse::<u64>().unwrap_or(0) / 1000);
+        [(); 2].map(|()| fields.next().unwrap_or(0))
     }
+}
+
+/// How long this thread was not asleep, in microseconds; 0 if not available.
+fn awake() -> u64 {
+    OF_THIS_THREAD.with(|time| time.so_far().iter().sum())
 }
 
 /// How long the machine has been suspended since boot, in microseconds.
@@ -173,8 +185,10 @@ pub(crate) struct LaneClock {
     latest: Cell<u64>,
     /// The last wake-up of the watchdog when it was waited for without success.
     missed: Cell<Option<u64>>,
-    /// Time spent waiting for the watchdog since the last [`LaneClock::take_waited`].
+    /// Time spent waiting for the watchdog since the last [`LaneClock::wake`].
     waited: Cell<u64>,
+    /// When the time of the thread was last read, and what it was.
+    awake: Cell<(u64, u64)>,
 }
 
 impl LaneClock {
@@ -183,7 +197,13 @@ impl LaneClock {
     }
 
     fn of(watchdog: Arc<Watchdog>) -> LaneClock {
-        LaneClock { watchdog, latest: Cell::new(0), missed: Cell::new(None), waited: Cell::new(0) }
+        LaneClock {
+            watchdog,
+            latest: Cell::new(0),
+            missed: Cell::new(None),
+            waited: Cell::new(0),
+            awake: Cell::new((0, awake())),
+        }
     }
 
     /// The current time.
@@ -212,9 +232,26 @@ impl LaneClock {
         now
     }
 
-    /// How long the clock has waited for the watchdog since the last call.
-    pub(crate) fn take_waited(&self) -> u64 {
-        self.waited.take()
+    /// The thread will sleep until something happens. `now` is the current time.
+    pub(crate) fn sleep(&self, now: u64) {
+        // Not before each of many short waits.
+        if now >= self.awake.get().0 + SHORTEST_WAIT {
+            self.awake.set((now, awake()));
+        }
+    }
+
+    /// The current time after a sleep since `asleep`, and for how much of the sleep the thread was awake or waited for a
+    /// CPU: an input that woke it up has waited for at most so long. 0 if the sleep was short.
+    pub(crate) fn wake(&self, asleep: u64) -> (u64, u64) {
+        let is_short = self.now_unchecked() < asleep + SHORTEST_WAIT;
+        let awake = if is_short { 0 } else { awake().saturating_sub(self.awake.get().1) };
+        let now = self.now();
+        (now, (awake + self.waited.take()).min(now - asleep))
+    }
+
+    /// The current time, unless an absence has not been measured yet.
+    fn now_unchecked(&self) -> u64 {
+        self.watchdog.elapsed().saturating_sub(self.watchdog.absent.load(Ordering::Relaxed))
     }
 
     /// The accumulated time during which the referee did not run.

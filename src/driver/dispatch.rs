@@ -62,6 +62,7 @@ impl<S: ByteStream> Lane<S> {
             Line::TooLong => limits::LINE_FROM_BOT,
         };
         session.unacknowledged.clear();
+        session.is_silent = false;
         if !session.count_line(bytes) {
             let (most_lines, most_bytes) = (limits::LINES_BETWEEN_REQUESTS, limits::BYTES_BETWEEN_REQUESTS);
             let detail = Detail::Flood { most_lines: most_lines.into(), most_bytes: most_bytes.into() };

@@ -59,15 +59,18 @@ pub struct Lane<S = Stream> {
     pub(super) read_buffers: ReadBuffers,
     pub(super) spare_buffers: SpareBuffers,
     pub(super) notices: VecDeque<Notice>,
-    /// The accumulated time, in microseconds, during which the lane could not poll its streams. Pauses of the referee
-    /// are not lag.
+    /// For how long the input of this round may have waited, in microseconds. Pauses of the referee are not lag.
     pub(super) lag: u64,
     /// The accumulated pause that the matches account for.
     pub(super) paused: u64,
-    /// The time up to which lag is accounted for.
-    pub(super) measured: u64,
-    /// Since when the owner of the lane has had control.
-    pub(super) away: Option<u64>,
+    /// When the streams were last polled: the start of the latest round.
+    pub(super) polled: u64,
+    /// The earliest time at which lines that wait for the lane's owner can have arrived.
+    pub(super) arrived: u64,
+    /// When the latest output was written.
+    pub(super) written: u64,
+    /// Since when the lane has had nothing to do. `None` while its owner has control.
+    pub(super) asleep: Option<u64>,
     /// How long the matches of a lost connection wait for another one, in microseconds.
     pub(super) reconnect_timeout: u64,
 }
@@ -104,8 +107,10 @@ impl<S: ByteStream> Lane<S> {
             notices: VecDeque::new(),
             lag: 0,
             paused: 0,
-            measured: 0,
-            away: None,
+            polled: 0,
+            arrived: 0,
+            written: 0,
+            asleep: None,
             reconnect_timeout: limits::LOST_MS * 1000,
         }
     }
@@ -156,6 +161,11 @@ impl<S: ByteStream> Lane<S> {
     /// Whether a match has ended on a session.
     pub fn has_played(&self, session: SessionKey) -> bool {
         self.sessions.get(session).is_some_and(|session| session.has_played)
+    }
+
+    /// Whether a time limit of a session expired, and nothing has arrived since.
+    pub fn is_silent(&self, session: SessionKey) -> bool {
+        self.sessions.get(session).is_some_and(|session| session.is_silent)
     }
 
     /// Ends a session: writes pending output as far as possible, then closes the stream. Returns the messages that
@@ -229,18 +239,15 @@ impl<S: ByteStream> Lane<S> {
         self.ready_queue.attach(cx.waker());
         loop {
             if let Some(notice) = self.notices.pop_front() {
-                // The time starts at the first of several notices in a row.
-                let now = self.now();
-                self.away.get_or_insert(now);
                 return Poll::Ready(notice);
             }
             self.serve();
-            if self.notices.is_empty()
-                && self.ready.is_empty()
-                && !self.spin()
-                && self.timers.poll(&self.clock, cx).is_pending()
-            {
-                return Poll::Pending;
+            if self.notices.is_empty() && self.ready.is_empty() {
+                self.asleep = Some(self.written);
+                self.clock.sleep(self.written);
+                if !self.spin() && self.timers.poll(&self.clock, cx).is_pending() {
+                    return Poll::Pending;
+                }
             }
         }
     }

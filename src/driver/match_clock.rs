@@ -8,15 +8,20 @@ use crate::referee::Stamp;
 pub(super) struct MatchClock {
     /// The lane's time when the lane got the match.
     since: u64,
-    /// The lane's lag at that moment.
-    lag: u64,
     /// The time of the match at that moment: 0 unless it was continued.
     base: u64,
+    /// How long it took so far to write the requests of the match.
+    writing: u64,
 }
 
 impl MatchClock {
-    pub(super) fn new(since: u64, lag: u64, base: Tick) -> MatchClock {
-        MatchClock { since, lag, base: base.0 }
+    pub(super) fn new(since: u64, base: Tick) -> MatchClock {
+        MatchClock { since, base: base.0, writing: 0 }
+    }
+
+    /// Requests of the match have been written, after so many microseconds.
+    pub(super) fn note_writing(&mut self, us: u64) {
+        self.writing += us;
     }
 
     /// The time of the match.
@@ -24,9 +29,9 @@ impl MatchClock {
         Tick(self.base + now.saturating_sub(self.since))
     }
 
-    /// The timestamp of an event.
-    pub(super) fn stamp(&self, now: u64, lag: u64) -> Stamp {
-        Stamp { at: self.at(now), lag: lag - self.lag }
+    /// The timestamp of an event that may have waited for `waited` microseconds.
+    pub(super) fn stamp(&self, now: u64, waited: u64) -> Stamp {
+        Stamp { at: self.at(now), lag: self.writing + waited }
     }
 
     /// The lane's time at this time of the match.

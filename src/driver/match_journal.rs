@@ -65,24 +65,25 @@ impl MatchJournal {
         self.writer.close();
     }
 
-    /// Appends what the record has gained. Returns whether there was anything.
-    fn follow(&mut self, record: &Log) -> bool {
+    /// Appends what the record has gained.
+    fn follow(&mut self, record: &Log) {
         if record.len() <= self.written {
-            return false;
+            return;
         }
         let mut new = Vec::new();
         record.write_text(self.written, &mut new);
         self.writer.append(&new);
         self.written = record.len();
-        true
     }
 }
 
 impl Running {
-    /// Writes the journal. Returns whether there was anything to write.
-    pub(super) fn write_journal(&mut self) -> bool {
+    /// Writes the journal.
+    pub(super) fn write_journal(&mut self) {
         let Running { play, journal, .. } = self;
-        journal.as_mut().is_some_and(|journal| journal.follow(play.log()))
+        if let Some(journal) = journal {
+            journal.follow(play.log());
+        }
     }
 
     /// Gives up the journal: the match cannot be continued any more.
@@ -146,7 +147,7 @@ impl<S: ByteStream> Lane<S> {
         places: Vec<SeatOccupant>,
     ) -> MatchKey {
         let now = self.now();
-        let clock = MatchClock::new(now, self.lag, play.now());
+        let clock = MatchClock::new(now, play.now());
         let ending = play.ending().cloned();
         let key = self.enter(play, clock, &places);
         let running = &mut self.matches[key];

@@ -35,6 +35,8 @@ pub(super) struct Running {
     pub(super) journal: Option<MatchJournal>,
     pub(super) alarm: Option<u64>,
     pub(super) is_touched: bool,
+    /// Whether a request is being written.
+    pub(super) is_asking: bool,
     /// Since the last flush: whether there is news for the spectator, and how the match has ended.
     pub(super) has_news: bool,
     pub(super) ending: Option<Ending>,
@@ -60,7 +62,7 @@ impl<S: ByteStream> Lane<S> {
     /// Opens a match.
     pub fn open(&mut self, setup: Setup, table: Box<dyn Table>, places: Vec<SeatOccupant>) -> MatchKey {
         let now = self.now();
-        let clock = MatchClock::new(now, self.lag, Tick::default());
+        let clock = MatchClock::new(now, Tick::default());
         let key = self.enter(Match::open(setup, table), clock, &places);
         self.seat_all(key, &places, now);
         key
@@ -80,6 +82,7 @@ impl<S: ByteStream> Lane<S> {
             journal: None,
             alarm: None,
             is_touched: false,
+            is_asking: false,
             has_news: false,
             ending: None,
         };
@@ -150,7 +153,9 @@ impl<S: ByteStream> Lane<S> {
     /// Passes an event to a match. Returns the seats of which it counted faults.
     pub(super) fn notify_match(&mut self, key: MatchKey, now: u64, event: Event<'_>) -> SeatSet {
         let Some(running) = self.matches.get_mut(key) else { return SeatSet::EMPTY };
-        let stamp = running.clock.stamp(now, self.lag);
+        let is_answer =
+            matches!(event, Event::Answer { .. } | Event::AcceptDraw { .. } | Event::Broken { .. });
+        let stamp = running.clock.stamp(now, if is_answer { self.lag } else { 0 });
         running.play.handle(stamp, event);
         let at_fault = running.poll_events();
         self.touch(key);

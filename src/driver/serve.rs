@@ -2,14 +2,18 @@
 
 use referee_protocol::limits;
 
-use crate::core::seat::Seat;
+use crate::core::seat::{Seat, SeatSet};
+use crate::driver::clock::SHORTEST_WAIT;
 use crate::driver::keys::{MatchKey, SessionKey};
 use crate::driver::lane::{Lane, Timer};
 use crate::driver::matches::Running;
 use crate::driver::notice::Notice;
+use crate::driver::session::Session;
 use crate::referee::{AbortReason, Event};
 use crate::transport::ByteStream;
 
+/// How often to look whether a process has exited whose stream has ended, in microseconds.
+const EXIT_INTERVAL: u64 = 5_000;
 /// The maximum number of matches whose requests get the same timestamp.
 const BATCH: usize = 64;
 
@@ -17,19 +21,12 @@ impl<S: ByteStream> Lane<S> {
     /// Reads all ready streams, handles the input, then the timers, then writes. All input has the same timestamp, so that
     /// no bot is billed for the lines of another one.
     pub(super) fn serve(&mut self) {
+        // Lines wait for the owner of the lane, and for this round.
         let has_waiting_lines = self.ready.iter().any(|&key| self.has_waiting_lines(key));
+        let started = self.start_round(has_waiting_lines);
         self.ready_queue.take(&mut self.ready);
         let mut ready = std::mem::take(&mut self.ready);
-        let (started, asked) = (self.now(), self.measured);
-        let away = self.away.take().map_or(0, |since| started - since);
-        // Lines waited for the owner of the lane, and for this round.
-        let away = if has_waiting_lines { started - self.measured } else { away };
-        // Timers may fire one millisecond late. Anything more is lag, even if a bot blocked the lane. Lag must be
-        // known before the input is judged.
-        let late = self.timers.overdue(started).min(started - self.measured);
-        // What arrives one microsecond before a timer is in time.
-        let late = if late > 2_000 { late + 1 } else { 0 };
-        self.lag += away.max(late).max(self.clock.take_waited());
+        let asked = self.written;
         for &key in &ready {
             if let Some(session) = self.sessions.get_mut(key) {
                 session.lines.take_buffer(&mut self.read_buffers);
@@ -40,7 +37,6 @@ impl<S: ByteStream> Lane<S> {
         }
         let stamp = if ready.len() > 1 { self.now() } else { started };
         self.lag += stamp - started;
-        self.measured = stamp;
         self.report_pauses(stamp);
         match self.answered.take() {
             Some(key) => {
@@ -71,6 +67,36 @@ impl<S: ByteStream> Lane<S> {
             }
         }
         self.flush(stamp);
+    }
+
+    /// Returns the current time, and measures the lag of the input that is handled next: for how long at most it may have
+    /// waited. If the lane slept, that is the time since something woke it up, and the bots of other input have used
+    /// the time. Otherwise, it is the time since the streams were last polled.
+    fn start_round(&mut self, has_waiting_lines: bool) -> u64 {
+        let (started, lag) = match self.asleep.take() {
+            Some(asleep) => {
+                let (started, woken) = self.clock.wake(asleep);
+                let is_short = started - asleep < SHORTEST_WAIT;
+                // What arrived while the lane was busy ends its sleep at once.
+                let was_busy = is_short && asleep - self.polled >= SHORTEST_WAIT;
+                (started, if was_busy { started - self.polled } else { woken })
+            }
+            None => {
+                let started = self.now();
+                (started, started - self.polled)
+            }
+        };
+        // Something else may have blocked the thread. Timers may fire one millisecond late.
+        let late = self.timers.overdue(started).min(started - self.polled);
+        // What arrives one microsecond before a timer is in time.
+        self.lag = if late > lag + 2 * SHORTEST_WAIT { late + 1 } else { lag };
+        if has_waiting_lines {
+            self.lag = self.lag.max(started - self.arrived);
+        } else {
+            self.arrived = started - self.lag.min(started);
+        }
+        self.polled = started;
+        started
     }
 
     /// Whether lines of a session wait until the owner of the lane has handled a notice, which it does at once.
@@ -115,19 +141,47 @@ impl<S: ByteStream> Lane<S> {
                 }
                 self.handle_lines(session, stamp);
             }
+            if self.has_exiting_bot(key, stamp) {
+                // Its exit is about to be reported, and is not a missed limit.
+                let running = &mut self.matches[key];
+                return self.timers.set(&mut running.alarm, stamp + EXIT_INTERVAL, Timer::Match(key));
+            }
             // An answer may be among lines that wait: the next round decides.
-            if !sessions.into_iter().any(|session| self.has_waiting_lines(session)) {
+            if !sessions.iter().any(|&session| self.has_waiting_lines(session)) {
+                self.replace_silent(key, stamp);
                 self.report_received(key, stamp);
-                self.notify_match(key, stamp, Event::Tick);
+                let late = self.notify_match(key, stamp, Event::Tick);
+                self.note_silence(key, late);
             }
         }
         self.touch(key);
     }
 
+    /// Ends the sessions of a match whose process has exited. Returns whether there is one whose exit is awaited.
+    fn has_exiting_bot(&mut self, key: MatchKey, now: u64) -> bool {
+        let places = self.matches[key].places.clone();
+        places.into_iter().flatten().fold(false, |found, key| {
+            if self.sessions.get(key).is_some_and(Session::is_exiting) {
+                self.settle_session(key, now);
+            }
+            found || self.sessions.get(key).is_some_and(|session| session.is_exiting() && !session.is_ending)
+        })
+    }
+
+    /// Notes that the bots of these seats of a match let a time limit expire.
+    fn note_silence(&mut self, key: MatchKey, late: SeatSet) {
+        let Some(running) = self.matches.get(key) else { return };
+        for seat in late.iter() {
+            if let Some(session) = running.places[seat.index()].and_then(|key| self.sessions.get_mut(key)) {
+                session.is_silent = true;
+            }
+        }
+    }
+
     /// Spins for the answer to the latest request, if no other match has to wait for it.
     pub(super) fn spin(&mut self) -> bool {
         let Some(key) = self.asked.take() else { return false };
-        if self.matches.len() != 1 || !self.spin.is_due(self.measured) {
+        if self.matches.len() != 1 || !self.spin.is_due(self.written) {
             return false;
         }
         let found = self.sessions.get_mut(key).is_some_and(|session| {
@@ -151,17 +205,23 @@ impl<S: ByteStream> Lane<S> {
     pub(super) fn flush(&mut self, stamp: u64) {
         let mut owed_end = std::mem::take(&mut self.owed_end);
         let mut touched = std::mem::take(&mut self.touched);
-        for (index, batch) in touched.chunks(BATCH).enumerate() {
-            if index > 0 {
-                self.write_dirty(stamp);
-            }
-            let at = self.note_lag();
-            let mut has_journaled = false;
+        let mut batches = touched.chunks(BATCH).peekable();
+        while let Some(batch) = batches.next() {
+            let at = self.now();
             for &key in batch {
-                has_journaled |= self.flush_match(key, at);
+                self.flush_match(key, at);
             }
-            if has_journaled {
-                self.note_lag();
+            if batches.peek().is_none() {
+                self.dirty.append(&mut owed_end);
+            }
+            self.write_dirty(stamp);
+            let writing = self.written - at;
+            for &key in batch {
+                if let Some(running) = self.matches.get_mut(key)
+                    && std::mem::take(&mut running.is_asking)
+                {
+                    running.clock.note_writing(writing);
+                }
             }
         }
         self.dirty.append(&mut owed_end);
@@ -170,14 +230,6 @@ impl<S: ByteStream> Lane<S> {
         // Matches of sessions that were checked again.
         touched.append(&mut self.touched);
         self.touched = touched;
-    }
-
-    /// Counts the time since lag was last accounted for as lag. Returns the current time.
-    fn note_lag(&mut self) -> u64 {
-        let now = self.now();
-        self.lag += now - self.measured;
-        self.measured = now;
-        now
     }
 
     /// Writes the sessions with output.
@@ -196,13 +248,14 @@ impl<S: ByteStream> Lane<S> {
         // Sessions that were checked again; the allocation is reused.
         dirty.append(&mut self.dirty);
         self.dirty = dirty;
+        self.written = self.now();
     }
 
-    /// Queues the output of a match. Its journal is written before the output. Returns whether there was anything to write.
-    fn flush_match(&mut self, key: MatchKey, at: u64) -> bool {
-        let Some(running) = self.matches.get_mut(key) else { return false };
+    /// Queues the output of a match. Its journal is written before the output.
+    fn flush_match(&mut self, key: MatchKey, at: u64) {
+        let Some(running) = self.matches.get_mut(key) else { return };
         running.is_touched = false;
-        let stamp = running.clock.stamp(at, self.lag);
+        let stamp = running.clock.stamp(at, 0);
         let receivers = if running.ending.is_some() { &mut self.owed_end } else { &mut self.dirty };
         for (seat, place) in (0..).map(Seat).zip(&running.places) {
             let Some(transmit) = running.play.poll_transmit(seat, stamp) else { continue };
@@ -214,6 +267,7 @@ impl<S: ByteStream> Lane<S> {
                     continue;
                 }
                 if transmit.has_request {
+                    running.is_asking = true;
                     session.since_request = (0, 0);
                     self.asked = *place;
                 }
@@ -221,10 +275,9 @@ impl<S: ByteStream> Lane<S> {
                 receivers.extend(*place);
             }
         }
-        let has_journaled = running.write_journal();
+        running.write_journal();
         if let Some(ending) = running.ending.take() {
-            self.finish(key, ending, stamp);
-            return has_journaled;
+            return self.finish(key, ending, stamp);
         }
         if std::mem::take(&mut running.has_news) {
             self.notices.push_back(Notice::Moved(key));
@@ -233,6 +286,5 @@ impl<S: ByteStream> Lane<S> {
             let due = running.clock.due(deadline);
             self.timers.set(&mut running.alarm, due, Timer::Match(key));
         }
-        has_journaled
     }
 }

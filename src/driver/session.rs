@@ -24,9 +24,9 @@ use crate::transport::{ByteStream, Lines, ReadProgress, tls_failure};
 /// The sessions of a lane.
 pub(super) type Sessions<S> = Arena<SessionKey, Session<S>>;
 
-/// After a stream has ended, how long to wait for the exit of its process: they are reported independently.
-/// Microseconds.
-const GRACE: u64 = 100_000;
+/// After a stream has ended, how long to wait for the exit of its process, in microseconds: they are reported
+/// independently, and a process of a busy machine takes its time to end.
+const GRACE: u64 = limits::EXIT_MS * 1000;
 /// The maximum number of reads in a row from one stream, so that a busy one does not starve the others.
 const READS: usize = 2;
 /// The maximum number of reads when a stream is drained: more than a pipe holds.
@@ -59,6 +59,8 @@ pub(super) struct Session<S> {
     pub(super) matches: u32,
     /// Whether a match has ended on it.
     pub(super) has_played: bool,
+    /// Whether nothing has arrived since a time limit expired.
+    pub(super) is_silent: bool,
     /// `None` once the session has ended, and while it is lost.
     pub(super) stream: Option<S>,
     pub(super) lines: Lines,
@@ -108,6 +110,7 @@ impl<S: ByteStream> Session<S> {
             seats: Vec::new(),
             matches: 0,
             has_played: false,
+            is_silent: false,
             stream: Some(stream),
             lines: Lines::new(limits::LINE_FROM_BOT),
             has_lines: false,
@@ -241,6 +244,9 @@ impl<S: ByteStream> Session<S> {
             break;
         }
         self.lines.free_buffer();
+        if !is_open && self.role == Role::Process {
+            self.close(Closed::Output);
+        }
         is_open
     }
 
@@ -343,6 +349,11 @@ impl<S: ByteStream> Session<S> {
         unfinished.or(refused.map(Received::Refused)).or(nothing)
     }
 
+    /// Whether the stream of a process has ended: how the process exits decides what happens next.
+    pub(super) fn is_exiting(&self) -> bool {
+        self.role == Role::Process && (self.closed.is_some() || self.exited.is_some())
+    }
+
     fn awaits_exit(&self) -> bool {
         self.role == Role::Process && self.exited.is_none()
     }
@@ -365,7 +376,7 @@ impl<S: ByteStream> Session<S> {
                 Closed::Tls(error) => (FaultCode::Disconnected, Detail::TlsFailed { error: error.clone() }),
                 Closed::Mismatch(why) => (FaultCode::NoStart, Detail::other(*why)),
             })
-        } else if self.hello_until.is_some_and(|until| now >= until) {
+        } else if self.hello_until.is_some_and(|until| now >= until) && !self.is_exiting() {
             let limit_ms = self.hello_limit_ms;
             Some((FaultCode::NoStart, Detail::NoHello { limit_ms, received: self.received(self.refused) }))
         } else if self.blocked.is_some_and(|since| now >= since + limits::STALLED_MS * 1000) && !asked() {

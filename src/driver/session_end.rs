@@ -6,6 +6,7 @@ use referee_protocol::words::{ErrorCode, FaultCode};
 use crate::core::seat::Seat;
 use crate::driver::keys::{MatchKey, SessionKey};
 use crate::driver::lane::{Lane, Timer};
+use crate::driver::matches::Running;
 use crate::driver::notice::Notice;
 use crate::driver::role::Role;
 use crate::referee::{AbortReason, Detail, Event};
@@ -33,9 +34,12 @@ impl<S: ByteStream> Lane<S> {
         if std::mem::replace(&mut session.is_ending, true) {
             return;
         }
-        let left_properly = session.has_played
+        let is_replaced = session.has_played
             && match session.role {
-                Role::Process => [Detail::LEFT, Detail::SaidBye].contains(detail),
+                Role::Process => {
+                    [Detail::LEFT, Detail::SaidBye].contains(detail)
+                        || (session.is_silent && code == FaultCode::NoStart)
+                }
                 Role::Connection { .. } => code == FaultCode::Disconnected,
                 Role::Host { .. } => false,
             };
@@ -48,7 +52,7 @@ impl<S: ByteStream> Lane<S> {
             }
             let running = &mut self.matches[key];
             running.places[seat.index()] = None;
-            if left_properly && running.play.awaits_ready(seat) {
+            if is_replaced && running.play.awaits_ready(seat) {
                 waiting.push((key, seat));
                 // The next bot of the seat is not known.
                 running.discard_journal();
@@ -75,6 +79,22 @@ impl<S: ByteStream> Lane<S> {
         }
         session.end(now);
         self.notices.push_back(Notice::Gone { session: key, code, detail: detail.clone(), waiting, lost });
+    }
+
+    /// Ends the processes that no longer answer: a time limit expired, nothing has arrived since, and they were not ready
+    /// for this match in time. Others take their seats.
+    pub(super) fn replace_silent(&mut self, key: MatchKey, now: u64) {
+        let Running { places, play, clock, .. } = &self.matches[key];
+        let at = clock.at(now);
+        let overdue = (0..).map(Seat).zip(places).filter(|&(seat, _)| play.is_ready_overdue(seat, at));
+        let silent: Vec<SessionKey> = overdue
+            .filter_map(|(_, place)| *place)
+            .filter(|&session| self.is_silent(session) && self.sessions[session].role == Role::Process)
+            .collect();
+        for session in silent {
+            let detail = Detail::other("it no longer answers");
+            self.end_session(session, now, (FaultCode::NoStart, &detail), None);
+        }
     }
 
     /// Ends a session, reporting the reason to the peer: an error, then `bye`.

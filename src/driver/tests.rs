@@ -326,3 +326,85 @@ async fn a_host_that_leaves_while_output_is_pending_ends_its_matches() {
         }
     }
 }
+
+/// The time and the lag of the answer in the record of a match.
+fn answer_times(lane: &mut Lane<MemoryStream>) -> [u64; 2] {
+    let key = lane.running()[0];
+    let record = String::from_utf8(lane.match_mut(key).unwrap().log().text()).unwrap();
+    let answer = record.lines().find(|line| line.contains(r#""type":"answer""#)).expect("an answer");
+    let answer: serde_json::Value = serde_json::from_str(answer).unwrap();
+    ["took_us", "lag_us"].map(|key| answer[key].as_u64().unwrap())
+}
+
+/// Uses a processor for 200 ms.
+#[expect(clippy::disallowed_methods, reason = "real time")]
+fn keep_busy() {
+    let begun = std::time::Instant::now();
+    while begun.elapsed() < Duration::from_millis(200) {
+        std::hint::spin_loop();
+    }
+}
+
+/// Answers the open request of a bot in memory.
+fn answer(peer: &MemoryPeer) {
+    let turn = messages(&peer.receive(), "turn").pop().unwrap();
+    let answer = serde_json::json!({"type": "move", "match": "m1", "turn": 0, "move": turn["legal"][0]});
+    peer.send(format!("{answer}\n").as_bytes());
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn an_answer_that_waits_while_the_thread_is_busy_is_not_billed() {
+    let (mut lane, [black, _white]) = in_memory(SECOND).await;
+    run(&mut lane).await;
+    answer(&black);
+    keep_busy();
+    run(&mut lane).await;
+    let [took, lag] = answer_times(&mut lane);
+    assert!(took >= 200_000 && lag >= 190_000, "{took}, {lag}");
+}
+
+#[tokio::test]
+async fn an_answer_that_waits_for_the_owner_of_the_lane_is_not_billed() {
+    let (mut lane, [black, _white]) = in_memory(SECOND).await;
+    run(&mut lane).await;
+    let (stream, other) = memory_stream(1 << 20);
+    lane.add(Role::Process, stream, Duration::from_secs(60));
+    other.send(b"{\"type\":\"hello\",\"protocol\":1,\"name\":\"bot\"}\n");
+    assert!(matches!(lane.next().await, Notice::Greeted(_)));
+    answer(&black);
+    std::thread::sleep(Duration::from_millis(200));
+    run(&mut lane).await;
+    let [took, lag] = answer_times(&mut lane);
+    assert!(took >= 200_000 && lag >= 200_000, "{took}, {lag}");
+}
+
+#[tokio::test]
+async fn the_time_in_which_a_bot_thinks_is_not_lag() {
+    let (mut lane, [black, _white]) = in_memory(SECOND).await;
+    for _ in 0..40 {
+        run(&mut lane).await;
+        // The lane is woken up meanwhile, and sends what it is busy with before the bot answers.
+        black.send(b"\n");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    run(&mut lane).await;
+    answer(&black);
+    run(&mut lane).await;
+    let [took, lag] = answer_times(&mut lane);
+    assert!(took - lag >= 190_000, "{took}, {lag}");
+}
+
+#[tokio::test]
+async fn lag_while_a_bot_thinks_does_not_prolong_its_time() {
+    let (mut lane, [black, _white]) = in_memory(SECOND).await;
+    run(&mut lane).await;
+    for _ in 0..3 {
+        keep_busy();
+        run(&mut lane).await;
+    }
+    answer(&black);
+    run(&mut lane).await;
+    let [took, lag] = answer_times(&mut lane);
+    assert!(took >= 600_000 && took - lag >= 390_000, "{took}, {lag}");
+}

@@ -35,6 +35,8 @@ struct TimeTaken {
     took: u64,
     /// The referee's lag in it, in microseconds.
     lag: u64,
+    /// What the bank is billed for, in microseconds.
+    billed: u64,
     /// Whether the time is up.
     is_late: bool,
 }
@@ -69,29 +71,33 @@ impl Playing {
         let since = self.deciders[seat.index()].request.and_then(|request| request.since);
         let Some(since) = since else { return TimeTaken::default() };
         let (took, lag) = (stamp.at - since.at, stamp.lag - since.lag);
+        let (lag, billed) =
+            if common.limits.bills_lag() { (lag, took) } else { (lag.min(took), took.saturating_sub(lag)) };
         let is_late = common.players[seat.index()]
             .bank
             .is_some_and(|bank| took > bank.limit() + common.margin() + self.allowance(common, seat, lag));
-        TimeTaken { took, lag, is_late }
+        TimeTaken { took, lag, billed, is_late }
     }
 
     /// By how much the referee's own lag extends a deadline.
     fn allowance(&self, common: &Common, seat: Seat, lag: u64) -> u64 {
-        if lag > common.margin() {
-            let lag_used = self.deciders[seat.index()].lag_used;
-            lag.min((common.limits.lag_ms * 1000).saturating_sub(lag_used))
-        } else {
-            0
+        match common.limits.lag_ms {
+            None => lag,
+            Some(most_ms) if lag > common.margin() => {
+                let lag_used = self.deciders[seat.index()].lag_used;
+                lag.min((most_ms * 1000).saturating_sub(lag_used))
+            }
+            Some(_) => 0,
         }
     }
 
     /// Deducts the time for the open request.
-    fn bill(&mut self, common: &mut Common, seat: Seat, TimeTaken { took, lag, .. }: TimeTaken) {
+    fn bill(&mut self, common: &mut Common, seat: Seat, TimeTaken { took, lag, billed, .. }: TimeTaken) {
         let margin = common.margin();
         common.worst_lag = common.worst_lag.max(lag);
         if let Some(bank) = &mut common.player(seat).bank {
             self.decider(seat).lag_used += took.saturating_sub(bank.limit() + margin);
-            bank.bill(took);
+            bank.bill(billed);
         }
     }
 
@@ -280,7 +286,7 @@ impl Playing {
         turn: u32,
         received: Option<Received>,
     ) {
-        let TimeTaken { took, lag, .. } = self.timing(common, stamp, seat);
+        let TimeTaken { took, lag, billed, .. } = self.timing(common, stamp, seat);
         let limit = common.player(seat).bank.map_or(0, |bank| bank.limit());
         let detail = Detail::NoAnswer { limit_ms: limit / 1000, received };
         let of = FaultyTurn { turn, took, lag };
@@ -290,7 +296,7 @@ impl Playing {
         let moved_by = self.allowance(common, seat, lag);
         // Bill at most the limit: the referee may have noticed the timeout late.
         if let Some(bank) = &mut common.player(seat).bank {
-            bank.bill(took.min(limit));
+            bank.bill(billed.min(limit));
         }
         let decider = self.decider(seat);
         decider.lag_used += moved_by;

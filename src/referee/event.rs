@@ -15,7 +15,8 @@ use crate::referee::setup::Wants;
 pub struct Stamp {
     /// Time since the match opened. The clock stops while the referee is suspended.
     pub at: Tick,
-    /// The referee's cumulative lag in microseconds: the time in which it could not poll its streams.
+    /// The referee's lag in microseconds: how long it took so far to write the requests of the match, and of an answer
+    /// also how long it may have waited until it was read. For a request, that of the answer minus that of the request.
     pub lag: u64,
 }
 

@@ -168,6 +168,11 @@ impl Match {
         matches!(&self.phase, Phase::Starting(starting) if starting.awaits(seat))
     }
 
+    /// Whether the match waits for this seat to be ready, and the time for that is up.
+    pub fn is_ready_overdue(&self, seat: Seat, at: Tick) -> bool {
+        matches!(&self.phase, Phase::Starting(starting) if starting.is_overdue(seat, at))
+    }
+
     /// The last line of a seat's bot that was rejected since its last request.
     pub fn refused(&self, seat: Seat) -> Option<RefusedLine> {
         self.common.players[seat.index()].refused

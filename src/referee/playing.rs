@@ -48,7 +48,7 @@ pub(super) struct Decider {
     /// Of the request, if it repeats a rejected one.
     retry: Option<message::Retry>,
     pub(super) info_bytes: usize,
-    /// Total extension of its deadlines by the referee's lag, in microseconds.
+    /// Total extension of its deadlines by the referee's lag, in microseconds, while lag was billed.
     pub(super) lag_used: u64,
 }
 

@@ -72,6 +72,12 @@ impl Starting {
         self.seats[seat.index()].is_awaited()
     }
 
+    /// Whether `ready` of this seat is awaited, and its time is up.
+    pub(super) fn is_overdue(&self, seat: Seat, at: Tick) -> bool {
+        let StartingSeat { started, limit, .. } = self.seats[seat.index()];
+        self.awaits(seat) && started.is_some_and(|started| at > started + limit)
+    }
+
     pub(super) fn next_deadline(&self) -> Option<Tick> {
         let awaited = self.seats.iter().filter(|seat| seat.is_awaited());
         // `ready` exactly at the deadline is in time.
@@ -179,9 +185,10 @@ impl Starting {
 
     /// Makes a seat fail whose time for `ready` is up.
     fn expire(&mut self, common: &mut Common, stamp: Stamp, seat: Seat) {
+        let is_overdue = self.is_overdue(seat, stamp.at);
         let starting = self.seat(seat);
         let limit = starting.limit;
-        if !starting.is_awaited() || starting.started.is_none_or(|at| stamp.at <= at + limit) {
+        if !is_overdue {
             return;
         }
         let received = common.player(seat).received.take();

@@ -74,6 +74,8 @@ struct OpenMatch {
     bots: Vec<BotKey>,
     lost: Vec<Loss>,
     live: Option<LiveMatch>,
+    /// How often it was asked for its progress while a bot was within its time limit.
+    waits: u32,
 }
 
 pub(super) struct LanePairings {
@@ -214,10 +216,13 @@ impl LanePairings {
 
     fn send_progress(&mut self, to: &mpsc::UnboundedSender<(String, u32)>) {
         for key in self.lane.running() {
-            let Some(open) = self.open.get(&key) else { continue };
-            let decisions = self.lane.match_mut(key).map_or(0, |play| play.decisions());
+            let (Some(open), Some(play)) = (self.open.get_mut(&key), self.lane.match_mut(key)) else {
+                continue;
+            };
+            // A bot within its time limit does not hold the match up.
+            open.waits += u32::from(play.next_deadline().is_some());
             // The channel is closed if the wait has timed out.
-            let _ = to.send((open.fixture.id.clone(), decisions));
+            let _ = to.send((open.fixture.id.clone(), play.decisions() + open.waits));
         }
     }
 
@@ -360,8 +365,8 @@ impl LanePairings {
     /// The maximum number of concurrent matches of a pairing.
     fn slots(&self, pairing: usize) -> usize {
         let slots = |&key: &BotKey| {
-            let hello = self.bots[key].session().and_then(|session| self.lane.hello(session));
-            hello.map_or(1, |hello| hello.slots)
+            let session = self.bots[key].session().filter(|&session| !self.lane.is_silent(session));
+            session.and_then(|session| self.lane.hello(session)).map_or(1, |hello| hello.slots)
         };
         self.pairings[pairing].bots.iter().map(slots).min().unwrap_or(1).min(self.common.slots)
     }

@@ -124,7 +124,6 @@ impl Job {
     /// How long a set may be without progress: at least as long as a bot may think about one move.
     pub(super) fn progress_timeout(&self, timeout: Duration) -> Duration {
         let factor = self.bots.all().iter().map(|bot| bot.clock_factor).fold(1.0, f64::max);
-        let longest = self.run.terms.clock.map_or(0, |clock| clock.delay_ms + clock.bank_ms);
-        timeout.max(Duration::from_millis(longest).mul_f64(factor))
+        timeout.max(self.run.terms.longest_think(factor))
     }
 }

@@ -9,6 +9,7 @@ mod attacks;
 mod check;
 mod check_reconnect;
 mod ci;
+mod clocks;
 mod command_line;
 mod crowd;
 mod custom_game;

@@ -265,3 +265,48 @@ play(turn=turn)";
     let rest = ended.all("match");
     assert_eq!((rest.len(), &rest[3]["faults"]), (4, &json!([{}, {}])));
 }
+
+/// A bot that hangs in its third turn, once.
+const HANGS_ONCE: &str = "import pathlib, time
+HUNG = pathlib.Path(__file__).with_suffix('.hung')
+def turn(t):
+    if t['turn'] == 2 and not HUNG.exists():
+        HUNG.touch()
+        time.sleep(60)
+    first(t)
+play(turn=turn)";
+
+#[test]
+fn a_process_that_hangs_once_is_replaced() {
+    let folder = Folder::new();
+    let (plain, hangs) = (folder.plain_bot("plain"), folder.bot("hangs", HANGS_ONCE));
+    let options =
+        ["-n", "4", "--clock", "delay=1s", "--ready-limit", "2s", "--set", "turn_limit=12", "--json"];
+    let ended = referee([&["play", "checkers", &plain, &hangs], &options[..]].concat()).with_code(0);
+    let matches = ended.all("match");
+    let codes: Vec<&Value> = matches.iter().filter_map(|played| played["fault"].get("code")).collect();
+    assert_eq!((matches.len(), codes), (4, vec![&json!("timeout")]), "{matches:?}");
+}
+
+/// A bot that crashes in its third turn, and takes its time to end after its output has ended.
+const CRASHES_SLOWLY: &str = "import time
+def turn(t):
+    if t['turn'] == 2:
+        os.close(1)
+        time.sleep(0.4)
+        os._exit(1)
+    first(t)
+play(turn=turn)";
+
+#[test]
+fn a_crash_has_one_label_however_long_the_process_takes_to_end() {
+    let folder = Folder::new();
+    let (plain, crashes) = (folder.plain_bot("plain"), folder.bot("crashes", CRASHES_SLOWLY));
+    for clock in ["delay=10s", "delay=200ms", "none"] {
+        let ended = referee(["play", "checkers", &plain, &crashes, "-n", "2", "--clock", clock, "--json"]);
+        for played in ended.with_code(0).all("match") {
+            let fault = &played["fault"];
+            assert_eq!([&fault["code"], &fault["detail"]], ["exited", "status 1"], "{clock}: {played}");
+        }
+    }
+}

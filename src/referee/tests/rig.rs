@@ -33,6 +33,7 @@ pub(super) struct RigSetup {
     pub(super) leg: Leg,
     pub(super) wants: Vec<Wants>,
     pub(super) watched: Option<Viewer>,
+    pub(super) limits: Limits,
 }
 
 impl RigSetup {
@@ -50,6 +51,7 @@ impl RigSetup {
             leg: Leg::Only,
             wants: vec![Wants::default(); seating.seats()],
             watched: None,
+            limits: Limits::TODAY,
         }
     }
 
@@ -135,7 +137,7 @@ impl RigSetup {
             commitment: hex::encode(&seed.commitment(&salt)),
             nonce: self.nonce,
             auto_ready: self.auto_ready,
-            limits: Some(Limits::TODAY),
+            limits: Some(self.limits),
             opening: self.opening.clone(),
         };
         Setup {

@@ -86,7 +86,11 @@ impl LanePairings {
         if let Some(journal) = journal {
             self.lane.journal(key, journal);
         }
-        self.add_open(key, OpenMatch { pairing, fixture, bots, lost: Vec::new(), live: None }, visibility);
+        self.add_open(
+            key,
+            OpenMatch { pairing, fixture, bots, lost: Vec::new(), live: None, waits: 0 },
+            visibility,
+        );
         Ok(())
     }
 
@@ -121,7 +125,7 @@ impl LanePairings {
         Finished { key, mut play, ending, malformed, mut outages, duration }: Finished,
     ) {
         let Some(open) = self.open.remove(&key) else { return };
-        let OpenMatch { pairing, fixture, bots, lost, live } = *open;
+        let OpenMatch { pairing, fixture, bots, lost, live, .. } = *open;
         let news = mem::take(play.news());
         if let Some(watched) = &mut self.watched {
             watched.show(&play, &news);

@@ -118,7 +118,11 @@ impl LanePairings {
         tracing::info!("{} goes on after {:.1} s", fixture.id, paused_us as f64 / 1e6);
         let visibility = self.common.live.as_ref().map(|live| live.visibility(self.common.rules, &fixture));
         let key = self.lane.restore((play, outages), paused_us, journal, places);
-        self.add_open(key, OpenMatch { pairing, fixture, bots, lost: Vec::new(), live: None }, visibility);
+        self.add_open(
+            key,
+            OpenMatch { pairing, fixture, bots, lost: Vec::new(), live: None, waits: 0 },
+            visibility,
+        );
         Ok(())
     }
 

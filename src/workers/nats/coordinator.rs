@@ -148,9 +148,8 @@ struct CoordinatorService {
 fn silence(unit: &WorkUnit) -> Duration {
     let terms = &unit.terms;
     let factor = unit.bots.iter().map(|bot| bot.clock_factor).fold(1.0, f64::max);
-    let decision = terms.clock.map_or(0, |clock| clock.delay_ms + clock.bank_ms + clock.increment_ms);
-    let decision = (decision as f64 * factor) as u64 + terms.margin_ms;
-    Duration::from_millis(decision.max(terms.hello_ms).max(terms.first_ready_ms))
+    let start = Duration::from_millis(terms.hello_ms.max(terms.first_ready_ms));
+    terms.longest_think(factor).max(start)
 }
 
 impl CoordinatorService {
