@@ -43,6 +43,14 @@ pub(super) fn on_each(on_signal: impl FnMut(u32) + Send + 'static) {
     }
 }
 
+/// The signals that this process ignores, as bits: `nohup` ignores SIGHUP, and a shell SIGINT for `sh -c 'command &'`. They
+/// stay ignored. None where `/proc` does not exist.
+fn ignored() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
+}
+
 fn listen(ready: SyncSender<()>, mut on_signal: impl FnMut(u32)) {
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
@@ -50,7 +58,9 @@ fn listen(ready: SyncSender<()>, mut on_signal: impl FnMut(u32)) {
     };
     runtime.block_on(async {
         let mut listeners = Vec::new();
-        for kind in [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()] {
+        let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
+        let ignored = ignored();
+        for kind in kinds.into_iter().filter(|kind| ignored >> (kind.as_raw_value() - 1) & 1 == 0) {
             match signal(kind) {
                 Ok(listener) => listeners.push(listener),
                 Err(error) => tracing::warn!(%error, ?kind, "cannot listen for a signal"),

@@ -201,3 +201,28 @@ fn an_idle_host_is_dismissed() {
     let ended = host.wait().with_code(INTERRUPTED);
     assert_eq!(ended.one("bye")["reason"], "the run is over");
 }
+
+/// As `nohup referee ...`, and for SIGINT as in `sh -c 'referee ... &'`.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_signal_that_was_ignored_at_the_start_stays_ignored() {
+    let folder = Folder::new();
+    let waits = "def turn(t):
+    if t['turn'] == 2:
+        HERE.with_suffix('.hangs').write_text('yes\\n')
+        while not HERE.with_suffix('.go').exists():
+            time.sleep(0.01)
+    first(t)
+play(turn=turn)";
+    let (waits, plain) = (deaf_bot(&folder, "waits", waits), folder.plain_bot("plain"));
+    let script = "trap '' HUP INT; exec \"$@\"";
+    let mut command = std::process::Command::new("sh");
+    command.args(["-c", script, "sh", env!("CARGO_BIN_EXE_referee"), "play", "checkers", &waits, &plain]);
+    let play = Referee::start_as(command.args(["--clock", "none", "--set", WON, "--json"]));
+    folder.wait_for("waits.hangs");
+    play.signal(Signal::HUP);
+    play.signal(Signal::INT);
+    folder.write("waits.go", "");
+    let ended = play.end().with_code(0);
+    assert_eq!(ended.one("match")["ended_by"], "rules");
+}
