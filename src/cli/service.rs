@@ -1,6 +1,8 @@
 //! Notifies the service manager that started the program, as systemd does with `Type=notify`: see sd_notify(3).
 
 use std::collections::BTreeSet;
+use std::io;
+use std::os::unix::net::UnixDatagram;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use sd_notify::NotifyState::{self, Ready, Status, Stopping, Watchdog};
@@ -64,7 +66,23 @@ impl Service {
 }
 
 fn notify(states: &[NotifyState<'_>]) {
-    if let Err(error) = sd_notify::notify(states) {
+    if let Err(error) = send(states) {
         tracing::warn!("the service manager cannot be notified: {error}");
     }
+}
+
+/// The library does not know abstract sockets, which systemd uses in containers.
+fn send(states: &[NotifyState<'_>]) -> io::Result<()> {
+    let Some(address) = std::env::var_os("NOTIFY_SOCKET") else { return Ok(()) };
+    let socket = UnixDatagram::unbound()?;
+    match address.as_encoded_bytes().strip_prefix(b"@") {
+        #[cfg(target_os = "linux")]
+        Some(name) => {
+            use std::os::linux::net::SocketAddrExt;
+            socket.connect_addr(&std::os::unix::net::SocketAddr::from_abstract_name(name)?)?;
+        }
+        _ => socket.connect(&address)?,
+    }
+    let lines: String = states.iter().map(|state| format!("{state}\n")).collect();
+    socket.send(lines.as_bytes()).map(drop)
 }

@@ -17,12 +17,29 @@ fn notification(socket: &UnixDatagram) -> String {
 fn the_service_manager_is_notified() {
     let league = League::new("listen = \"127.0.0.1:0\"", &[("one", ""), ("two", "")]);
     let path = league.folder.text("notify");
-    let socket = UnixDatagram::bind(&path).expect("a socket");
+    assert_notified(&league, &path, UnixDatagram::bind(&path).expect("a socket"));
+}
+
+/// As by systemd in a container.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_service_manager_is_notified_over_an_abstract_socket() {
+    use std::os::linux::net::SocketAddrExt;
+    use std::os::unix::net::SocketAddr;
+    let league = League::new("listen = \"127.0.0.1:0\"", &[("one", ""), ("two", "")]);
+    let name = format!("referee-test-{}", std::process::id());
+    let address = SocketAddr::from_abstract_name(&name).expect("a name");
+    assert_notified(&league, &format!("@{name}"), UnixDatagram::bind_addr(&address).expect("a socket"));
+}
+
+/// Asserts what a league sends to this socket.
+fn assert_notified(league: &League, address: &str, socket: UnixDatagram) {
     socket.set_read_timeout(Some(TIMEOUT)).expect("a timeout");
     // A watchdog is meant for the process whose id is in WATCHDOG_PID, if it is set.
     let mut command = Command::new(env!("CARGO_BIN_EXE_referee"));
     command.args(["serve", &league.file, "--json"]);
-    let mut server = Referee::start_as(command.env("NOTIFY_SOCKET", &path).env("WATCHDOG_USEC", "60000000"));
+    let mut server =
+        Referee::start_as(command.env("NOTIFY_SOCKET", address).env("WATCHDOG_USEC", "60000000"));
     let mut received = vec![notification(&socket), notification(&socket), notification(&socket)];
     received.sort();
     assert_eq!(received, ["READY=1\nSTATUS=playing\n", "WATCHDOG=1\n", "WATCHDOG=1\n"]);
