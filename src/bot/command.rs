@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
+use std::io::Read as _;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -87,8 +88,11 @@ impl Command {
             return Err(format!("there is no folder {}", missing.display()));
         }
         let name = &self.argv[0];
-        if self.find().is_some() {
-            return Ok(());
+        if let Some(program) = self.find() {
+            return match self.script_defect(&program) {
+                Some(defect) => Err(format!("the script `{name}` {defect}")),
+                None => Ok(()),
+            };
         }
         if !name.contains('/') {
             return Err(format!("there is no program `{name}` in the folders of PATH"));
@@ -99,6 +103,22 @@ impl Command {
             return Err(format!("the file `{name}` {place} may not be run: `chmod +x` makes it a program"));
         }
         Err(format!("there is no program `{name}` {place}"))
+    }
+
+    /// Why the system cannot run a program, if it is a script.
+    fn script_defect(&self, program: &str) -> Option<ScriptDefect> {
+        let mut start = Vec::new();
+        let file = std::fs::File::open(self.resolve(program)).ok()?;
+        file.take(FIRST_LINE).read_to_end(&mut start).ok()?;
+        let line = start.strip_prefix(b"#!")?.split(|&byte| byte == b'\n').next()?;
+        let line = String::from_utf8_lossy(line);
+        if line.ends_with('\r') {
+            let interpreter = line.split_whitespace().last()?.to_owned();
+            return Some(ScriptDefect::WindowsLineEnding { interpreter, script: self.argv[0].clone() });
+        }
+        let interpreter = line.split_whitespace().next()?;
+        let is_missing = !self.resolve(interpreter).exists();
+        is_missing.then(|| ScriptDefect::NoInterpreter { interpreter: interpreter.to_owned() })
     }
 
     /// The working directory relative to the directory with all files of the bot; `None` if it has none.
@@ -136,6 +156,23 @@ impl Command {
         };
         files.filter_map(digest).collect()
     }
+}
+
+/// The maximum length of the first line of a script, in bytes.
+const FIRST_LINE: u64 = 256;
+
+/// Why the system cannot run a script, although it is executable.
+#[derive(Debug, thiserror::Error)]
+enum ScriptDefect {
+    #[error(
+        "has a Windows line ending in its first line, so that the system looks for a program `{interpreter}\\r`: \
+         `sed -i 's/\\r$//' {script}` removes it"
+    )]
+    WindowsLineEnding { interpreter: String, script: String },
+    #[error(
+        "is run by `{interpreter}`, which does not exist: mend its first line, or start it with its interpreter"
+    )]
+    NoInterpreter { interpreter: String },
 }
 
 struct HashWriter<'a>(&'a mut Sha256);

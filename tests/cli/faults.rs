@@ -328,3 +328,27 @@ fn a_rejected_hello_is_explained_without_its_token() {
         }
     });
 }
+
+#[test]
+fn a_script_that_the_system_cannot_run_is_named_with_the_reason() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = Folder::new();
+    let plain = folder.plain_bot("plain");
+    let script = |name: &str, first_line: &str| {
+        let path = folder.write(name, format!("{first_line}\nprint()\n"));
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).expect("a file");
+        path
+    };
+    for (name, first_line, says) in [
+        (
+            "windows.py",
+            "#!/usr/bin/env python3\r",
+            ["Windows line ending", "`python3\\r`", "sed -i 's/\\r$//' "],
+        ),
+        ("direct.py", "#!/usr/bin/python3\r", ["Windows line ending", "`/usr/bin/python3\\r`", "direct.py"]),
+        ("missing.py", "#!/usr/bin/pythn -u", ["missing.py", "`/usr/bin/pythn`", "does not exist"]),
+    ] {
+        let bot = script(name, first_line);
+        referee(["play", "checkers", &bot, &plain]).with_code(5).says(&says);
+    }
+}
