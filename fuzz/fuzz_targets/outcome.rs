@@ -1,3 +1,8 @@
-#![no_main]
+#![cfg_attr(fuzzing, no_main)]
 
+#[cfg(fuzzing)]
 libfuzzer_sys::fuzz_target!(|data: &[u8]| referee::fuzzing::outcome(data));
+
+/// A target runs under cargo-fuzz only.
+#[cfg(not(fuzzing))]
+fn main() {}

@@ -220,3 +220,20 @@ fn every_package_has_the_version_of_the_program() {
         assert!(text.contains(&line), "{file} lacks {line}");
     }
 }
+
+#[test]
+fn the_c_library_is_installed_for_the_prefix_of_the_installation() {
+    let folder = Folder::new();
+    let (build, prefix) = (folder.text("build"), folder.text("prefix"));
+    let make = |args: &[&str]| {
+        let common = ["-C", &format!("{ROOT}/bots/c"), &format!("BUILD={build}"), "CFLAGS=-O0"];
+        let made = Command::new("make").args(common).args(args).output().expect("make");
+        assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    };
+    // Without the prefix first, as in `make && make install PREFIX=...`.
+    make(&[]);
+    make(&["install", &format!("PREFIX={prefix}")]);
+    let pc = folder.read("prefix/lib/pkgconfig/refereebot.pc");
+    assert!(pc.starts_with(&format!("prefix={prefix}\n")), "{pc}");
+    assert!(folder.path("prefix/lib/librefereebot.a").exists());
+}

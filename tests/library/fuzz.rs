@@ -42,3 +42,14 @@ fn every_target_has_seeds_and_is_run() {
         assert_eq!(names, TARGETS, "{folder}");
     }
 }
+
+/// `cargo build --workspace` builds the targets too.
+#[test]
+fn every_target_can_be_built_without_cargo_fuzz() {
+    for target in TARGETS {
+        let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("fuzz/fuzz_targets/{target}.rs"));
+        let text = fs::read_to_string(path).unwrap();
+        assert!(text.starts_with("#![cfg_attr(fuzzing, no_main)]\n"), "{target}");
+        assert!(text.ends_with("\n#[cfg(not(fuzzing))]\nfn main() {}\n"), "{target}");
+    }
+}
