@@ -77,7 +77,8 @@ async fn guard(hosts: Arc<[String]>, request: Request, next: Next) -> Response {
         // A page of another site whose name leads here must not read what only this machine or network may see.
         refused(
             StatusCode::MISDIRECTED_REQUEST,
-            "the request is for another host; use the IP address, or name this host with --watch-host",
+            "the request is for another host; use the IP address, or name this host with `--watch-host`, on a ladder with \
+             `watch_hosts`",
         )
     } else if !is_read {
         let response = refused(StatusCode::METHOD_NOT_ALLOWED, "the server is read-only: use GET");

@@ -8,9 +8,9 @@ use axum::http::{HeaderMap, Uri};
 /// The host that a request is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RequestHost {
-    /// This server.
+    /// This server, or none.
     Own,
-    /// Another one, or none.
+    /// Another one.
     Other,
     /// It has several `Host` fields, or one that is not a host with a port.
     Invalid,
@@ -21,7 +21,8 @@ impl RequestHost {
     pub(super) fn of(headers: &HeaderMap, target: &Uri, names: &[String]) -> RequestHost {
         let mut fields = headers.get_all(HOST).iter();
         let field = match (fields.next(), fields.next()) {
-            (None, _) => return RequestHost::Other,
+            // Browsers always name a host; load balancers that do not, with HTTP/1.0, are no danger.
+            (None, _) => RequestHost::Own,
             (Some(field), None) => field.to_str().map_or(RequestHost::Invalid, |field| parse(field, names)),
             (Some(_), Some(_)) => return RequestHost::Invalid,
         };

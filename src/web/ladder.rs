@@ -140,6 +140,9 @@ pub struct OtherLadder {
     pub name: String,
     /// The port of its pages.
     pub port: u16,
+    /// The URL of its pages, if the league file names one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
 }
 
 /// A player and its history.

@@ -21,6 +21,10 @@ const JOIN: &str = include_str!("assets/join.html");
 const JOIN_SCRIPT: &str = include_str!("assets/join.js");
 const MATCH_SCRIPT: &str = include_str!("assets/match.js");
 
+/// The path to the start page from a page beside it, and from one in a folder.
+const TOP: &str = "./";
+const BELOW: &str = "../";
+
 /// A page and its policy.
 struct Page {
     html: String,
@@ -28,8 +32,10 @@ struct Page {
 }
 
 impl Page {
-    /// A page of these parts. The policy allows its scripts, its style and requests to the same server.
-    fn new(body: &str, style: &str, scripts: &[&str]) -> Page {
+    /// A page of these parts. Its links and requests are relative to `root`, the path from the page to the start page, so
+    /// that a proxy can serve the pages under any path. The policy allows its scripts, its style and requests to the same
+    /// server.
+    fn new(root: &str, body: &str, style: &str, scripts: &[&str]) -> Page {
         let hashes: Vec<String> = scripts.iter().map(|script| hash_of(script)).collect();
         let policy = format!(
             "default-src 'none'; script-src {}; style-src {}; connect-src 'self'; img-src data:; base-uri 'none'; \
@@ -39,7 +45,7 @@ impl Page {
         );
         let scripts: String = scripts.iter().map(|script| format!("<script>{script}</script>\n")).collect();
         let html = format!(
-            "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+            "<!DOCTYPE html>\n<html lang=\"en\" data-root=\"{root}\">\n<head>\n<meta charset=\"utf-8\">\n\
              <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
              <meta name=\"color-scheme\" content=\"light dark\">\n<link rel=\"icon\" href=\"data:,\">\n\
              <title>referee</title>\n<style>{style}</style>\n</head>\n<body>\n{body}{scripts}</body>\n</html>\n"
@@ -59,7 +65,7 @@ impl Page {
 pub(super) async fn run() -> Response {
     static PAGE: LazyLock<Page> = LazyLock::new(|| {
         let style = style() + STYLE;
-        Page::new(RUN, &style, &[COMMON_SCRIPT, RUN_SCRIPT])
+        Page::new(TOP, RUN, &style, &[COMMON_SCRIPT, RUN_SCRIPT])
     });
     PAGE.respond(true)
 }
@@ -69,9 +75,9 @@ pub(super) async fn of_match(State(hub): HubState, PathMatchId(id): PathMatchId)
     static PAGE: LazyLock<Page> = LazyLock::new(|| {
         let style = style() + STYLE;
         let body = format!(
-            "<nav id=\"above\"><a href=\"/\">All matches</a><span id=\"state\" role=\"status\"></span></nav>\n{BODY}"
+            "<nav id=\"above\"><a href=\"../\">All matches</a><span id=\"state\" role=\"status\"></span></nav>\n{BODY}"
         );
-        Page::new(&body, &style, &[SCRIPT, MATCH_SCRIPT])
+        Page::new(BELOW, &body, &style, &[SCRIPT, MATCH_SCRIPT])
     });
     PAGE.respond(hub.entry(&id).is_some())
 }
@@ -80,7 +86,7 @@ pub(super) async fn of_match(State(hub): HubState, PathMatchId(id): PathMatchId)
 pub(super) async fn of_player(State(hub): HubState, PlayerName(name): PlayerName) -> Response {
     static PAGE: LazyLock<Page> = LazyLock::new(|| {
         let style = style() + STYLE;
-        Page::new(PLAYER, &style, &[COMMON_SCRIPT, PLAYER_SCRIPT])
+        Page::new(BELOW, PLAYER, &style, &[COMMON_SCRIPT, PLAYER_SCRIPT])
     });
     PAGE.respond(hub.ladder().is_some_and(|ladder| ladder.has_player(&name)))
 }
@@ -89,7 +95,7 @@ pub(super) async fn of_player(State(hub): HubState, PlayerName(name): PlayerName
 pub(super) async fn join(State(hub): HubState) -> Response {
     static PAGE: LazyLock<Page> = LazyLock::new(|| {
         let style = style() + STYLE;
-        Page::new(JOIN, &style, &[COMMON_SCRIPT, JOIN_SCRIPT])
+        Page::new(TOP, JOIN, &style, &[COMMON_SCRIPT, JOIN_SCRIPT])
     });
     PAGE.respond(hub.ladder().is_some())
 }

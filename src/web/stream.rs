@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use axum::body::{Body, Bytes};
-use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream;
 use tokio::sync::watch;
@@ -192,5 +192,9 @@ pub(super) fn respond(hub: &Hub, source: impl EventFeed, after: Option<u64>) -> 
         _gauge: hub.metrics().streams.enter(),
     };
     let body = Body::from_stream(stream::unfold(streaming, Streaming::next));
-    ([(CONTENT_TYPE, "text/event-stream"), (CACHE_CONTROL, "no-store")], body).into_response()
+    // nginx would hold the events back until its buffer is full.
+    let unbuffered = (HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no"));
+    let [kind, caching] = [(CONTENT_TYPE, "text/event-stream"), (CACHE_CONTROL, "no-store")]
+        .map(|(name, value)| (name, HeaderValue::from_static(value)));
+    ([kind, caching, unbuffered], body).into_response()
 }

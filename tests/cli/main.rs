@@ -76,6 +76,7 @@ mod transcripts_connections;
 mod violations;
 mod watch;
 mod watch_limits;
+mod watch_proxy;
 mod worker_check;
 mod workers;
 mod workers_nats;

@@ -99,6 +99,8 @@ pub(in crate::cli) struct LadderConfig {
     pub(in crate::cli) watch_delay: u32,
     #[serde(default)]
     pub(in crate::cli) watch_hosts: Vec<String>,
+    #[serde(default)]
+    pub(in crate::cli) watch_url: Option<String>,
 }
 
 /// A program that the server starts.

@@ -160,7 +160,10 @@ fn pages(
 ) -> io::Result<LadderPages> {
     let others = whole.ladders.iter().filter(|other| other.name != config.name);
     let other =
-        |other: &LadderConfig| Some(OtherLadder { name: other.name.clone(), port: other.watch?.port() });
+        |other: &LadderConfig| {
+            let (name, url) = (other.name.clone(), other.watch_url.clone());
+            Some(OtherLadder { name, port: other.watch?.port(), url })
+        };
     Ok(LadderPages {
         league_name: whole.name.clone(),
         name: config.name.clone(),

@@ -23,7 +23,7 @@ for line in stream:
 
   async function look() {
     try {
-      const ladder = await (await fetch("/api/v1/ladder")).json();
+      const ladder = await (await fetch(`${root}api/v1/ladder`)).json();
       if (ladder.error) {
         $("state").textContent = ladder.error;
         return;
@@ -38,7 +38,7 @@ for line in stream:
       $("bot").textContent = bot(location.hostname, port, tls);
       $("others").hidden = others.length === 0;
       $("ladders").replaceChildren(...others.map((other) =>
-        element("li", {}, element("a", { href: `${location.protocol}//${location.hostname}:${other.port}/` }, other.name))));
+        element("li", {}, ladderLink(other))));
       $("online").replaceChildren(...online.map((player) => element("li", {}, playerLink(player))));
     } catch {
       $("state").textContent = "connecting …";

@@ -2,7 +2,7 @@
 "use strict";
 {
   const id = decodeURIComponent(location.pathname.split("/").pop());
-  const path = `/api/v1/matches/${encodeURIComponent(id)}`;
+  const path = `${document.documentElement.dataset.root}api/v1/matches/${encodeURIComponent(id)}`;
   const say = (text) => { $("state").textContent = text; };
   const main = document.querySelector("main");
   main.hidden = true;

@@ -56,14 +56,14 @@
     $("others").hidden = others.length === 0;
     $("versions").replaceChildren(...others.map((version) => element("li", {}, playerLink(version))));
     $("ended").replaceChildren(...player.last_matches.map(({ id, seats, text, ended_at, rated }) => element("li", {},
-      element("a", { href: `/matches/${encodeURIComponent(id)}` }, id),
+      element("a", { href: `${root}matches/${encodeURIComponent(id)}` }, id),
       element("span", { class: "names" }, seats.join(" – ")),
       element("span", { class: "faint" }, `${text}${rated ? "" : ", not rated"}, ${minute(ended_at)}`))));
   }
 
   async function look() {
     try {
-      const player = await (await fetch(`/api/v1/players/${encodeURIComponent(name)}`)).json();
+      const player = await (await fetch(`${root}api/v1/players/${encodeURIComponent(name)}`)).json();
       if (player.error) {
         $("title").textContent = name;
         $("state").textContent = player.error;

@@ -2,7 +2,7 @@
 "use strict";
 function item({ id, seats, moves, board, result }) {
   const names = seats.map(({ name }) => name).join(" – ");
-  const line = [element("a", { href: `/matches/${encodeURIComponent(id)}` }, id), element("span", { class: "names" }, names)];
+  const line = [element("a", { href: `${root}matches/${encodeURIComponent(id)}` }, id), element("span", { class: "names" }, names)];
   const say = (text) => line.push(element("span", { class: "faint" }, text));
   if (result) say(result.text);
   else if (moves !== null) say(moves === 1 ? "1 move" : `${moves} moves`);
@@ -27,10 +27,9 @@ function cells(row) {
 
 /** Shows the name of a ladder, and links to the others of its league. */
 async function introduce() {
-  const { league, name, others } = await (await fetch("/api/v1/ladder")).json();
+  const { league, name, others } = await (await fetch(`${root}api/v1/ladder`)).json();
   $("title").textContent = league ? `${league}: ${name}` : name;
-  const link = ({ name, port }) => element("a", { href: `${location.protocol}//${location.hostname}:${port}/` }, name);
-  $("others").replaceChildren(...others.flatMap((other) => [" · ", link(other)]));
+  $("others").replaceChildren(...others.flatMap((other) => [" · ", ladderLink(other)]));
 }
 
 /** The oldest matches of the list, which the stream does not contain. */
@@ -56,12 +55,12 @@ function show(run) {
   $("ended").parentElement.hidden = !run.ended_count;
   $("more").hidden = last <= 1;
   $("more").onclick = async () => {
-    const { matches } = await (await fetch(`/api/v1/matches?state=ended&before=${last}`)).json();
+    const { matches } = await (await fetch(`${root}api/v1/matches?state=ended&before=${last}`)).json();
     older = [...rest, ...matches];
     show(run);
   };
 }
 
-const stream = new EventSource("/api/v1/events");
+const stream = new EventSource(`${root}api/v1/events`);
 stream.addEventListener("snapshot", ({ data }) => show(JSON.parse(data)));
 stream.addEventListener("error", () => { $("state").textContent = "connecting …"; });
