@@ -13,7 +13,7 @@ use crate::driver::lane::{Lane, Timer};
 use crate::driver::match_clock::MatchClock;
 use crate::driver::match_journal::MatchJournal;
 use crate::driver::notice::{Finished, Notice, Outage};
-use crate::referee::{AbortReason, Detail, Ending, Event, Match, MatchEvent, Setup, Stamp};
+use crate::referee::{AbortReason, Detail, Ending, Event, Match, MatchEvent, Received, Setup, Stamp};
 use crate::transport::ByteStream;
 
 /// Who plays a seat: a session, or the fault that prevents it.
@@ -168,7 +168,11 @@ impl<S: ByteStream> Lane<S> {
         for seat in SeatSet::first(seats).iter() {
             let Running { play, places, .. } = &self.matches[key];
             let session = places[seat.index()].and_then(|session| self.sessions.get(session));
-            let received = session.and_then(|session| session.received(play.refused(seat)));
+            let answered = play.answered(seat);
+            let received = match session.and_then(|session| session.received(play.refused(seat))) {
+                None | Some(Received::Nothing) if answered > 0 => Some(Received::Silence { answered }),
+                received => received,
+            };
             self.notify_match(key, stamp, Event::Received { seat, received });
         }
     }

@@ -41,6 +41,14 @@ struct TimeTaken {
     is_late: bool,
 }
 
+impl TimeTaken {
+    /// What was received in place of an answer in time: this answer. Earlier records do not say so.
+    fn received(&self, common: &Common) -> Option<Received> {
+        let took_ms = self.billed / 1000;
+        (!common.limits.bills_lag()).then_some(Received::LateAnswer { took_ms })
+    }
+}
+
 /// The open request that a message names. If it names another one, an `error` was sent; such messages can add up to a
 /// fault.
 pub(super) type NamedRequest = Result<u32, Option<(Seat, SeatExit)>>;
@@ -144,7 +152,8 @@ impl Playing {
         }
         line.end_line();
         if timing.is_late {
-            return self.time_out(common, stamp, seat, turn, None);
+            let received = timing.received(common);
+            return self.time_out(common, stamp, seat, turn, received);
         }
         let found = self.decision().map(|decision| common.table.find(decision, seat, text));
         match found.unwrap_or(Err(MoveError::Illegal)) {
@@ -153,7 +162,9 @@ impl Playing {
                 if let Some(bank) = &mut common.player(seat).bank {
                     bank.credit();
                 }
-                self.decider(seat).sealed = Some(Sealed::Move { index, offer_draw });
+                let decider = self.decider(seat);
+                decider.answered += 1;
+                decider.sealed = Some(Sealed::Move { index, offer_draw });
             }
             Err(refused) => {
                 let shown = excerpt(text, 80);
@@ -199,7 +210,8 @@ impl Playing {
             .number(key!("lag_us"), timing.lag)
             .end_line();
         if timing.is_late {
-            self.time_out(common, stamp, seat, turn, None);
+            let received = timing.received(common);
+            self.time_out(common, stamp, seat, turn, received);
             return PhaseFlow::Continue(None);
         }
         self.bill(common, seat, timing);
@@ -241,7 +253,8 @@ impl Playing {
     ) {
         let timing = self.timing(common, stamp, seat);
         if timing.is_late {
-            return self.time_out(common, stamp, seat, turn, None);
+            let received = timing.received(common);
+            return self.time_out(common, stamp, seat, turn, received);
         }
         let of = FaultyTurn { turn, took: timing.took, lag: timing.lag };
         common.count_fault(stamp, seat, code, detail, Some(of));

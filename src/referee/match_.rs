@@ -168,6 +168,14 @@ impl Match {
         matches!(&self.phase, Phase::Starting(starting) if starting.awaits(seat))
     }
 
+    /// The number of requests that a seat has answered with a legal move.
+    pub fn answered(&self, seat: Seat) -> u32 {
+        match &self.phase {
+            Phase::Playing(playing) => playing.answered(seat),
+            Phase::Starting(_) | Phase::Ended(_) => 0,
+        }
+    }
+
     /// Whether the match waits for this seat to be ready, and the time for that is up.
     pub fn is_ready_overdue(&self, seat: Seat, at: Tick) -> bool {
         matches!(&self.phase, Phase::Starting(starting) if starting.is_overdue(seat, at))

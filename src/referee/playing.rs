@@ -45,6 +45,8 @@ pub(super) struct Decider {
     /// A deferred exit: it came after the seat had decided, while others still decide.
     exit_later: Option<Box<SeatExit>>,
     pub(super) retries: u32,
+    /// The number of requests that it has answered with a legal move.
+    pub(super) answered: u32,
     /// Of the request, if it repeats a rejected one.
     retry: Option<message::Retry>,
     pub(super) info_bytes: usize,
@@ -95,6 +97,7 @@ impl Decider {
             sealed: None,
             exit_later: None,
             retries: 0,
+            answered: 0,
             retry: None,
             info_bytes: 0,
             lag_used: 0,
@@ -142,6 +145,11 @@ impl Playing {
     /// Whether the outbox of a seat contains a request.
     pub(super) fn is_asking(&self, seat: Seat) -> bool {
         self.deciders[seat.index()].request.is_some_and(|request| !request.is_sent)
+    }
+
+    /// The number of requests that a seat has answered.
+    pub(super) fn answered(&self, seat: Seat) -> u32 {
+        self.deciders[seat.index()].answered
     }
 
     /// The request in flight of a seat.

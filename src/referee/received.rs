@@ -22,6 +22,16 @@ pub enum Received {
     },
     /// A rejected line; the last one if there were several.
     Refused(RefusedLine),
+    /// Nothing, of a bot that had answered requests of this match before.
+    Silence {
+        /// How many it had answered.
+        answered: u32,
+    },
+    /// The answer, too late.
+    LateAnswer {
+        /// The time that it took, without the referee's lag, in milliseconds.
+        took_ms: u64,
+    },
 }
 
 /// Why a line was rejected. Contains no text from the bot, because others can read it.
@@ -130,10 +140,18 @@ pub(super) struct MissingMessage {
 impl fmt::Display for MissingMessage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let MissingMessage { awaited, limit_ms, received } = self;
+        if let Some(Received::LateAnswer { took_ms }) = received {
+            return write!(f, "answered after {took_ms} ms, limit {limit_ms} ms");
+        }
         write!(f, "no {} within {limit_ms} ms", awaited.name())?;
         match received {
-            None => Ok(()),
-            Some(Received::Nothing) => f.write_str("; is stdout flushed?"),
+            None | Some(Received::LateAnswer { .. }) => Ok(()),
+            Some(Received::Nothing) => {
+                f.write_str("; is stdout flushed? Some programs buffer their input too, such as mawk without `-W interactive`")
+            }
+            Some(Received::Silence { answered }) => {
+                write!(f, " (it had answered {})", counted(*answered, "request", "requests"))
+            }
             Some(Received::Unfinished { bytes }) => {
                 let bytes = counted(*bytes, "byte", "bytes");
                 write!(f, ", only an unfinished line of {bytes}; a line ends with a line break")

@@ -91,7 +91,7 @@ fn a_bot_that_does_not_flush_gets_a_hint() {
     let lazy = folder.bot("lazy", "play(turn=lambda t: None)");
     let plain = folder.plain_bot("plain");
     let ended = referee(["play", "checkers", &lazy, &plain, "--clock", "delay=200ms"]).done();
-    let result = "m1: plain wins (fault: timeout of lazy, no answer within 200 ms; is stdout flushed?) before the first move";
+    let result = "m1: plain wins (fault: timeout of lazy, no answer within 200 ms; is stdout flushed? Some programs buffer their input too, such as mawk without `-W interactive`) before the first move";
     assert!(ended.stdout.contains(result), "{}", ended.stdout);
 }
 
@@ -179,7 +179,7 @@ fn a_bot_without_hello_in_time_does_not_start() {
     let ended = referee(["play", "checkers", &plain, &silent, "-n", "2", "--hello-limit", "1s"]);
     ended
         .with_code(5)
-        .says(&["the bot `silent` does not start (no_start: no `hello` within 1000 ms; is stdout flushed?)"]);
+        .says(&["the bot `silent` does not start (no_start: no `hello` within 1000 ms; is stdout flushed? Some programs buffer their input too, such as mawk without `-W interactive`)"]);
     assert_gone(&folder.pids("silent.pids"));
 }
 
@@ -188,8 +188,7 @@ fn a_bot_without_ready_in_time_forfeits() {
     let folder = Folder::new();
     let (slow, plain) = (folder.bot("slow", "play(start=lambda _: None)"), folder.plain_bot("plain"));
     let ended = referee(["play", "checkers", &plain, &slow, "--ready-limit", "300ms", "--json"]).done();
-    let fault =
-        json!({"seat": 1, "code": "no_start", "detail": "no `ready` within 300 ms; is stdout flushed?"});
+    let fault = json!({"seat": 1, "code": "no_start", "detail": "no `ready` within 300 ms; is stdout flushed? Some programs buffer their input too, such as mawk without `-W interactive`"});
     assert_eq!(ended.one("match")["fault"], fault);
 }
 
@@ -351,4 +350,14 @@ fn a_script_that_the_system_cannot_run_is_named_with_the_reason() {
         let bot = script(name, first_line);
         referee(["play", "checkers", &bot, &plain]).with_code(5).says(&says);
     }
+}
+
+#[test]
+fn a_timeout_of_a_bot_that_has_answered_before_does_not_ask_for_flushing() {
+    let folder = Folder::new();
+    let hangs = "import time\nplay(turn=lambda t: first(t) if t['turn'] < 3 else time.sleep(30))";
+    let (plain, hangs) = (folder.plain_bot("plain"), folder.bot("hangs", hangs));
+    let ended = referee(["play", "checkers", &plain, &hangs, "--clock", "delay=300ms", "--json"]);
+    let detail = ended.with_code(0).one("match")["fault"]["detail"].clone();
+    assert_eq!(detail, "no answer within 300 ms (it had answered 3 requests)");
 }

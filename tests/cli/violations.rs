@@ -44,7 +44,7 @@ const VIOLATIONS: &[Violation] = &[
     (
         "silent",
         "import time\ntime.sleep(60)",
-        "no `hello` within 8000 ms; is stdout flushed?",
+        "no `hello` within 8000 ms; is stdout flushed? Some programs buffer their input too, such as mawk without `-W interactive`",
         "match.md#a-connection",
         "The bot answers with `hello`",
     ),
@@ -198,7 +198,7 @@ const VIOLATIONS: &[Violation] = &[
     (
         "no-ready",
         "play(start=lambda s: None)",
-        "no `ready` within 2000 ms; is stdout flushed?",
+        "no `ready` within 2000 ms; is stdout flushed? Some programs buffer their input too, such as mawk without `-W interactive`",
         "messages.md#ready",
         "Once for each `start`",
     ),
@@ -247,7 +247,7 @@ const VIOLATIONS: &[Violation] = &[
     (
         "no-answer",
         "play(turn=lambda t: None)",
-        "no answer within 2000 ms; is stdout flushed?",
+        "no answer within 2000 ms; is stdout flushed? Some programs buffer their input too, such as mawk without `-W interactive`",
         "faults.md#codes",
         "no complete answer within the limit",
     ),

@@ -140,6 +140,15 @@ fn silence_is_a_timeout_only_after_the_deadline() {
 }
 
 #[test]
+fn a_timeout_by_a_late_answer_says_when_it_came() {
+    let mut rig = timed(100, 0, 0);
+    rig.lag += 400 * MS;
+    rig.wait(2500 * MS).answer(0, "1-5");
+    let detail = rig.ending().fault.clone().unwrap().detail.unwrap();
+    assert_eq!(detail.to_string(), "answered after 2100 ms, limit 100 ms");
+}
+
+#[test]
 fn a_timeout_names_the_limit_of_its_request() {
     let mut rig = timed(100, 0, 0);
     rig.wait(1000 * MS).tick();
