@@ -208,7 +208,7 @@ fn an_idle_host_is_dismissed() {
 fn a_signal_that_was_ignored_at_the_start_stays_ignored() {
     let folder = Folder::new();
     let waits = "def turn(t):
-    if t['turn'] == 2:
+    if t['turn'] == 0:
         HERE.with_suffix('.hangs').write_text('yes\\n')
         while not HERE.with_suffix('.go').exists():
             time.sleep(0.01)

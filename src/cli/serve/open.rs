@@ -159,11 +159,10 @@ fn pages(
     folder: &Folder,
 ) -> io::Result<LadderPages> {
     let others = whole.ladders.iter().filter(|other| other.name != config.name);
-    let other =
-        |other: &LadderConfig| {
-            let (name, url) = (other.name.clone(), other.watch_url.clone());
-            Some(OtherLadder { name, port: other.watch?.port(), url })
-        };
+    let other = |other: &LadderConfig| {
+        let (name, url) = (other.name.clone(), other.watch_url.clone());
+        Some(OtherLadder { name, port: other.watch?.port(), url })
+    };
     Ok(LadderPages {
         league_name: whole.name.clone(),
         name: config.name.clone(),
