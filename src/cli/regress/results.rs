@@ -167,12 +167,12 @@ impl TestSetup {
 
 /// The names of the bots whose files are not the same in all of these.
 pub(super) fn changed_bots<'a>(setups: impl Iterator<Item = &'a TestSetup> + Clone) -> Vec<&'static str> {
-    let has_changed = |bot: fn(&TestSetup) -> &TestedBot| {
+    type Bot = fn(&TestSetup) -> &TestedBot;
+    let bots: [(&str, Bot); 2] = [("new", |setup| &setup.new), ("base", |setup| &setup.base)];
+    let has_changed = |bot: Bot| {
         let mut files = setups.clone().map(|setup| &bot(setup).files);
         files.next().is_some_and(|first| files.any(|other| other != first))
     };
-    let bots: [(&str, fn(&TestSetup) -> &TestedBot); 2] =
-        [("new", |setup| &setup.new), ("base", |setup| &setup.base)];
     bots.into_iter().filter(|&(_, bot)| has_changed(bot)).map(|(name, _)| name).collect()
 }
 
