@@ -272,7 +272,7 @@ fn a_set_is_delivered_four_times_at_most() {
 }
 
 /// The unit of the first set.
-fn first_unit(catalog: &Catalog) -> WorkUnit {
+pub(super) fn first_unit(catalog: &Catalog) -> WorkUnit {
     let (found, unit) = std::sync::mpsc::channel();
     run(1, LONG, move |unit, worker, catalog| {
         found.send(unit.clone()).unwrap();

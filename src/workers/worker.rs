@@ -74,7 +74,10 @@ pub enum WorkerExit {
 /// A unit in progress.
 struct Active {
     unit: Box<WorkUnit>,
-    records: Vec<Vec<u8>>,
+    /// The sealed records by the index of their match. Lanes report matches in any order.
+    records: BTreeMap<usize, Vec<u8>>,
+    /// The number of matches that are played: fewer than the unit has if one must be replayed.
+    expected: usize,
     /// The numbers of moves of its matches at the last look.
     moves: BTreeMap<String, u32>,
 }
@@ -105,6 +108,19 @@ impl Worker {
             Some(exit) => Ok(exit),
             None => Err(served.map_or_else(|error| error.to_string(), |()| "the carrier ended".to_owned())),
         }
+    }
+}
+
+impl Active {
+    fn new(unit: Box<WorkUnit>) -> Active {
+        let expected = unit.matches.len();
+        Active { unit, records: BTreeMap::new(), expected, moves: BTreeMap::new() }
+    }
+
+    /// The index of a match of the unit.
+    fn index(&self, run: &str, id: &str) -> Option<usize> {
+        let mut matches = self.unit.matches.iter();
+        matches.position(|of| of.id == id).filter(|_| self.unit.id.run == run)
     }
 }
 
@@ -255,7 +271,7 @@ impl<F: FnMut(WorkerEvent<'_>)> Work<F> {
             Ok(false) => self.waiting.push(*unit),
             Ok(true) => {
                 (self.on_event)(WorkerEvent::Took(&unit));
-                self.active.insert(key, Active { unit, records: Vec::new(), moves: BTreeMap::new() });
+                self.active.insert(key, Active::new(unit));
             }
             Err(why) => self.cannot_play(unit.id, why),
         }
@@ -355,20 +371,21 @@ impl<F: FnMut(WorkerEvent<'_>)> Work<F> {
         let PlayerEvent::Match { run, id, record, is_to_be_replayed, is_cut_off } = played else {
             return self.failed(played);
         };
-        let of_match = |active: &&mut Active| {
-            active.unit.id.run == run
-                && active.unit.matches.get(active.records.len()).is_some_and(|of| of.id == id)
-        };
         // None if it was withdrawn.
-        let Some(active) = self.active.values_mut().find(of_match) else { return };
+        let found = self.active.values_mut().find_map(|active| Some((active.index(&run, &id)?, active)));
+        let Some((index, active)) = found else { return };
         if !is_cut_off {
-            active.records.push(record);
+            active.records.insert(index, record);
         }
-        if !is_cut_off && !is_to_be_replayed && active.records.len() < active.unit.matches.len() {
+        if is_to_be_replayed {
+            active.expected = index + 1;
+        }
+        if !is_cut_off && active.records.len() < active.expected {
             return;
         }
         let key = (run, active.unit.id.set);
         let Some(Active { unit, records, .. }) = self.active.remove(&key) else { return };
+        let records = records.into_values().collect();
         self.idle_since = Instant::now();
         if is_cut_off {
             return self.request(Request::Return(unit.id, Returned::Stopped));
@@ -391,9 +408,7 @@ impl<F: FnMut(WorkerEvent<'_>)> Work<F> {
 
     /// A match in progress has this number of moves.
     fn note_moves(&mut self, id: &str, count: u32) {
-        let of_match = |active: &&mut Active| {
-            active.unit.matches.get(active.records.len()).is_some_and(|of| of.id == id)
-        };
+        let of_match = |active: &&mut Active| active.unit.matches.iter().any(|of| of.id == id);
         let Some(active) = self.active.values_mut().find(of_match) else { return };
         if active.moves.insert(id.to_owned(), count) != Some(count) {
             let id = active.unit.id.clone();
@@ -408,5 +423,37 @@ impl<F: FnMut(WorkerEvent<'_>)> Work<F> {
         for id in active.chain(waiting) {
             self.request(Request::Return(id, Returned::Stopped));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workers::tests::{first_unit, play};
+
+    #[test]
+    fn matches_of_a_set_that_end_in_any_order_are_one_outcome() {
+        let (catalog, folder) = (Catalog::default(), tempfile::tempdir().unwrap());
+        let worker = Worker {
+            catalog: catalog.clone(),
+            launch: Launch::Directly,
+            slots: 4,
+            until_empty: false,
+            cache: Cache::open(folder.path(), 1 << 20).unwrap(),
+            private: Vec::new(),
+        };
+        let (requests, mut of_worker) = unbounded_channel();
+        let mut work = Work::new(worker, requests, |_| {});
+        let unit = first_unit(&catalog);
+        let outcome = play(&unit, &catalog);
+        let run = unit.id.run.clone();
+        work.active.insert((run.clone(), unit.id.set), Active::new(Box::new(unit.clone())));
+        for (of, record) in unit.matches.iter().zip(&outcome.records).rev() {
+            assert!(of_worker.try_recv().is_err(), "it is not complete");
+            let (run, id, record) = (run.clone(), of.id.clone(), record.clone());
+            work.ended(PlayerEvent::Match { run, id, record, is_to_be_replayed: false, is_cut_off: false });
+        }
+        let Ok(Request::Played(played)) = of_worker.try_recv() else { panic!("it is not complete") };
+        assert_eq!(played, outcome);
     }
 }

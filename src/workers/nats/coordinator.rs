@@ -87,6 +87,10 @@ struct Open {
     payload: Vec<u8>,
     /// Whether the broker has it, as far as is known.
     is_published: bool,
+    /// The number of its message in the stream, if it is known.
+    sequence: Option<u64>,
+    /// Since when the broker has delivered it and no worker has it.
+    orphaned: Option<Instant>,
     /// When its matches last made progress.
     seen: Instant,
     /// The worker that has it.
@@ -99,7 +103,9 @@ impl Open {
     #[expect(clippy::disallowed_methods, reason = "for timeouts of the network")]
     fn new(unit: Box<WorkUnit>, payload: Vec<u8>, is_published: bool) -> Open {
         let (taken, returned) = (Delivery::default(), Delivery::default());
-        Open { unit, payload, is_published, seen: Instant::now(), holder: None, taken, returned }
+        let seen = Instant::now();
+        let (sequence, orphaned, holder) = (None, None, None);
+        Open { unit, payload, is_published, sequence, orphaned, seen, holder, taken, returned }
     }
 }
 
@@ -270,18 +276,19 @@ impl CoordinatorService {
         }
     }
 
-    /// Takes a unit out of the stream, or another attempt at its set unless it is `kept`. Returns whether that is there.
-    async fn remove(&self, unit: &UnitId, kept: Option<&UnitId>) -> io::Result<bool> {
+    /// Takes a unit out of the stream, or another attempt at its set unless it is `kept`. Returns the number of the message
+    /// that is kept.
+    async fn remove(&self, unit: &UnitId, kept: Option<&UnitId>) -> io::Result<Option<u64>> {
         let stream = self.connection.stream().await?;
         let Ok(found) = stream.get_last_raw_message_by_subject(&self.connection.work(unit)).await else {
-            return Ok(false);
+            return Ok(None);
         };
         if kept.is_some()
             && serde_json::from_slice::<WorkUnit>(&found.payload).ok().map(|unit| unit.id).as_ref() == kept
         {
-            return Ok(true);
+            return Ok(Some(found.sequence));
         }
-        stream.delete_message(found.sequence).await.map(|_| false).map_err(failed)
+        stream.delete_message(found.sequence).await.map(|_| None).map_err(failed)
     }
 
     /// Publishes a set; later again if the broker cannot be reached. Another attempt that is in the stream is replaced.
@@ -307,8 +314,8 @@ impl CoordinatorService {
         match result.as_ref().map_err(PublishError::kind) {
             // The set is in the stream already.
             Err(PublishErrorKind::Other) => match self.remove(&unit, Some(&unit)).await {
-                Ok(true) => result = Ok(()),
-                Ok(false) => result = self.send(&unit, payload).await,
+                Ok(Some(sequence)) => result = Ok(sequence),
+                Ok(None) => result = self.send(&unit, payload).await,
                 Err(error) => tracing::debug!(%error, "{unit}: it cannot be taken out of the stream now"),
             },
             // Published once the stream is there again, with the archives.
@@ -316,13 +323,19 @@ impl CoordinatorService {
             _ => {}
         }
         match result {
-            Ok(()) => drop(self.open.entry(set).and_modify(|open| open.is_published = true)),
+            Ok(sequence) => {
+                if let Some(open) = self.open.get_mut(&set) {
+                    (open.is_published, open.sequence, open.orphaned) = (true, Some(sequence), None);
+                }
+            }
             Err(error) => tracing::debug!(%error, "{unit}: it cannot be published now"),
         }
     }
 
-    async fn send(&self, unit: &UnitId, payload: Vec<u8>) -> Result<(), PublishError> {
-        self.connection.jetstream.publish(self.connection.work(unit), payload.into()).await?.await.map(drop)
+    /// Sends a unit to the stream. Returns the number of the message.
+    async fn send(&self, unit: &UnitId, payload: Vec<u8>) -> Result<u64, PublishError> {
+        let sent = self.connection.jetstream.publish(self.connection.work(unit), payload.into()).await?;
+        sent.await.map(|ack| ack.sequence)
     }
 
     async fn send_to(&self, worker: &str, message: &ToWorker) {
@@ -537,6 +550,37 @@ impl CoordinatorService {
                 open.is_published = false;
             }
         }
+        if let Err(error) = self.republish_orphans(&there).await {
+            tracing::debug!(%error, "the broker cannot be asked now");
+        }
+    }
+
+    /// Publishes sets again that the broker has delivered and that no worker has: a message may be lost with a connection, and
+    /// the broker would deliver it again after `ack_wait` only.
+    async fn republish_orphans(&mut self, there: &HashSet<u32>) -> io::Result<()> {
+        let delivered = self.connection.consumer().await?.cached_info().delivered.stream_sequence;
+        let is_candidate = |set: &u32, open: &Open| open.holder.is_none() && there.contains(set);
+        let sets = self.open.iter().filter(|(set, open)| is_candidate(set, open)).map(|(&set, _)| set);
+        for set in sets.collect::<Vec<u32>>() {
+            let Some(Open { unit, sequence, .. }) = self.open.get(&set) else { continue };
+            let (unit, mut sequence) = (unit.id.clone(), *sequence);
+            if sequence.is_none() {
+                sequence = self.remove(&unit, Some(&unit)).await?;
+            }
+            let is_delivered = sequence.is_some_and(|sequence| sequence <= delivered);
+            let (now, heard) = (self.reconciled, self.receiving.filter(|_| is_delivered));
+            let Some(open) = self.open.get_mut(&set) else { continue };
+            open.sequence = sequence;
+            open.orphaned = heard.map(|heard| open.orphaned.map_or(now, |since| since.max(heard)));
+            // A worker that has it reports it within this time.
+            let reported = self.times.hello * 3 / 2;
+            if open.orphaned.is_some_and(|since| now - since >= reported) {
+                tracing::info!("{unit}: the broker has delivered it to no worker");
+                self.remove(&unit, None).await?;
+                self.open.entry(set).and_modify(|open| open.is_published = false);
+            }
+        }
+        Ok(())
     }
 
     async fn sets_in_stream(&mut self) -> io::Result<HashSet<u32>> {

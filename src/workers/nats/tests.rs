@@ -2,6 +2,7 @@
 
 mod broker_faults;
 mod lost_workers;
+mod orphans;
 mod partitions;
 
 use std::cell::RefCell;

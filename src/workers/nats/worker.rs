@@ -62,10 +62,9 @@ impl WorkerEnd for NatsWorker {
                     None => break,
                 },
                 Some(pulled) = serving.pulls.join_next(), if !serving.pulls.is_empty() => {
-                    if let Ok(Some(message)) = pulled {
-                        serving.take(message).await;
+                    if let Ok((connection, message)) = pulled {
+                        serving.pulled(connection, message).await;
                     }
-                    serving.pull();
                 },
                 Some(fetched) = serving.fetches.join_next(), if !serving.fetches.is_empty() => {
                     if let Ok((archive, result)) = fetched {
@@ -114,8 +113,14 @@ struct WorkerService {
     times: CarrierTimes,
     /// The number of further units that the worker can take.
     free: usize,
-    /// A pull of one unit for each free slot, so that the broker never hands out more.
-    pulls: JoinSet<Option<Message>>,
+    /// A pull of one unit for each free slot, so that the broker never hands out more; with the number of their connection.
+    /// Those of an earlier connection go on: the broker may have answered them.
+    pulls: JoinSet<(u32, Option<Message>)>,
+    /// The number of pulls of this connection.
+    pulling: usize,
+    /// The number of connections that were lost.
+    losses: u32,
+    is_connected: bool,
     fetches: JoinSet<(ArchiveId, Result<(), String>)>,
     stores: JoinSet<(UnitId, io::Result<()>)>,
     /// Acknowledgements that the broker has not confirmed yet.
@@ -175,6 +180,9 @@ impl WorkerService {
             times: end.times,
             free: 0,
             pulls: JoinSet::new(),
+            pulling: 0,
+            losses: 0,
+            is_connected: true,
             fetches: JoinSet::new(),
             stores: JoinSet::new(),
             acks: JoinSet::new(),
@@ -191,21 +199,37 @@ impl WorkerService {
 
     /// Keeps a pull waiting for each free slot.
     fn pull(&mut self) {
-        while self.is_active && self.pulls.len() < self.free {
-            self.pulls.spawn(pull(self.connection.clone()));
+        while self.is_active && self.is_connected && self.pulling < self.free {
+            let (connection, number) = (self.connection.clone(), self.losses);
+            self.pulls.spawn(async move { (number, pull(connection).await) });
+            self.pulling += 1;
         }
+    }
+
+    /// A pull of the connection with this number has ended.
+    async fn pulled(&mut self, connection: u32, message: Option<Message>) {
+        if connection == self.losses {
+            self.pulling -= 1;
+        }
+        if let Some(message) = message {
+            self.take(message).await;
+        }
+        self.pull();
     }
 
     async fn link(&mut self, link: Link) {
         match link {
             Link::Up => {
+                self.is_connected = true;
                 self.assign(Assignment::Connected);
-                // The broker has forgotten them.
-                self.pulls.abort_all();
+                self.pull();
                 self.hello().await;
                 self.send_outcomes(Duration::ZERO).await;
             }
             Link::Down => {
+                // The broker has forgotten the pulls, except those that are sent once it is there again.
+                (self.is_connected, self.pulling) = (false, 0);
+                self.losses += 1;
                 self.assign(Assignment::Disconnected("the connection to the broker was lost".to_owned()));
             }
         }

@@ -1,0 +1,23 @@
+//! Units that the broker has delivered and that no worker has.
+
+use super::*;
+
+#[test]
+fn a_set_that_the_broker_has_delivered_to_nobody_is_played() {
+    on_one_thread(async {
+        let server = Server::start(&[]);
+        let core = Core::start(&server);
+        core.orders.send(Order::Publish(Box::new(slow_unit(1)))).unwrap();
+        // Its pull is answered, and the answer is lost with its connection.
+        let (connection, _links) = server.broker().connect("test").await.unwrap();
+        until("the consumer is there", async || connection.consumer().await.is_ok()).await;
+        let consumer = connection.consumer().await.unwrap();
+        let mut lost = consumer.batch().max_messages(1).expires(TIMEOUT).messages().await.unwrap();
+        lost.next().await.unwrap().unwrap();
+        // The broker would deliver it again after 10 minutes.
+        let _worker = Player::start(&server, "one", 1, Script::Plays(5));
+        core.until_counted(1).await;
+        core.close().await;
+        until_empty(&server).await;
+    });
+}
