@@ -135,9 +135,9 @@ fn by_a_worker(config: &str, dir: &str, nats: Option<&Nats>) -> Result<Duration>
     let first = lines.next().ok_or("no address")??;
     let output: serde_json::Value = serde_json::from_str(&first)?;
     let text = |key: &str| output[key].as_str().unwrap_or_default().to_owned();
-    let (address, token_file) = (text("address"), text("token_file"));
+    let (address, token_file, trust) = (text("address"), text("token_file"), text("trust"));
     let connect = match nats {
-        Some(nats) => vec!["--connect", &nats.url],
+        Some(nats) => vec!["--connect", &nats.url, "--trust", &trust],
         None => vec!["--connect", &address, "--token-file", &token_file],
     };
     let args = ["--slots", "1", "--until-empty", "--noisy", "false"];

@@ -75,6 +75,8 @@ pub(super) struct WorkersListening<'a> {
 pub(super) struct WorkersQueue<'a> {
     pub(super) url: &'a str,
     pub(super) queue: &'a str,
+    /// The file with the public key of the coordinator, which workers need.
+    pub(super) trust: &'a Path,
 }
 
 /// What happens to a worker.
@@ -94,7 +96,9 @@ pub(super) enum WorkerLine<'a> {
     /// What became of the result.
     Verdict { set: String, verdict: &'a OutcomeVerdict },
     /// Whether it gets sets.
-    State { state: MachineState },
+    State { run: &'a str, state: MachineState },
+    /// A coordinator speaks another version of the messages.
+    Incompatible { reason: &'a str },
     /// The run is over.
     Over,
 }
@@ -113,7 +117,8 @@ impl<'a> WorkerLine<'a> {
             WorkerEvent::Unable(id, reason) => WorkerLine::Unable { set: id.to_string(), reason },
             WorkerEvent::Played(outcome) => WorkerLine::Played { set: outcome.unit.to_string() },
             WorkerEvent::Verdict(id, verdict) => WorkerLine::Verdict { set: id.to_string(), verdict },
-            WorkerEvent::State(state) => WorkerLine::State { state },
+            WorkerEvent::State(run, state) => WorkerLine::State { run, state },
+            WorkerEvent::Incompatible(reason) => WorkerLine::Incompatible { reason },
             WorkerEvent::Over => WorkerLine::Over,
         }
     }

@@ -1,6 +1,6 @@
 //! The options of workers over NATS.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
@@ -30,6 +30,24 @@ pub(super) struct CoordinatorOptions {
     /// The queue at the NATS server: its stream, and the first word of all subjects
     #[arg(long = "workers-queue", value_name = "NAME", default_value = QUEUE, value_parser = queue, requires = "workers")]
     pub(super) queue: String,
+    /// A file with the key that signs what workers get; created if it is missing. Workers need a copy of the public key, which is
+    /// beside it as FILE.pub [default: workers.sign in the directory of the run]
+    #[arg(long = "workers-sign", value_name = "FILE", requires = "workers")]
+    pub(super) sign: Option<PathBuf>,
+}
+
+/// The file with the key of a coordinator in the directory of a run.
+const SIGN: &str = "workers.sign";
+
+/// The file with the public key of the coordinator of the run in this directory.
+pub(super) fn public_key(options: &CoordinatorOptions, directory: &Path) -> PathBuf {
+    let mut path = sign_file(options, directory).into_os_string();
+    path.push(".pub");
+    path.into()
+}
+
+fn sign_file(options: &CoordinatorOptions, directory: &Path) -> PathBuf {
+    options.sign.clone().unwrap_or_else(|| directory.join(SIGN))
 }
 
 /// Whether this is the URL of a NATS server.
@@ -59,33 +77,75 @@ pub(super) fn queue(text: &str) -> Result<String, String> {
 
 #[cfg(feature = "nats")]
 mod with_nats {
-    use super::{Coordinator, CoordinatorOptions, Duration, Failure, Leases, PathBuf};
+    use std::io::Write;
+
+    use super::{
+        Coordinator, CoordinatorOptions, Duration, Failure, Leases, Path, PathBuf, public_key, sign_file,
+    };
+    use crate::store::{Folder, read_regular, read_secret};
     use crate::workers::machine::Machine;
-    use crate::workers::nats::{Broker, CarrierTimes, NatsCoordinator, NatsWorker};
+    use crate::workers::nats::{Broker, CarrierTimes, NatsCoordinator, NatsWorker, SigningKey, TrustedKeys};
+
+    /// The key that signs what the workers of this run get; makes one, with its public key, if there is none.
+    fn signing_key(options: &CoordinatorOptions, directory: &Path) -> Result<SigningKey, Failure> {
+        let file = sign_file(options, directory);
+        let wrong = |what: String| Failure::usage(format!("--workers-sign {}: {what}", file.display()));
+        let create = |file: &Path, text: &str| {
+            let parent = file.parent().filter(|parent| !parent.as_os_str().is_empty());
+            let name = file.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+            let made = Folder::open(parent.unwrap_or(Path::new("."))).and_then(|folder| folder.create(name));
+            made.and_then(|mut made| made.write_all(text.as_bytes()))
+                .map_err(|error| wrong(error.to_string()))
+        };
+        if !file.exists() {
+            create(&file, &SigningKey::generate().map_err(Failure::cannot_run)?)?;
+        }
+        let text = read_secret(&file).map_err(|error| wrong(error.to_string()))?;
+        let key = SigningKey::parse(&text).map_err(|error| wrong(error.to_string()))?;
+        let public = public_key(options, directory);
+        if !public.exists() {
+            create(&public, &format!("{}\n", key.public()))?;
+        }
+        Ok(key)
+    }
+
+    /// The keys of the coordinators that a worker trusts.
+    pub(in crate::cli) fn trusted(file: Option<&Path>) -> Result<TrustedKeys, Failure> {
+        let Some(file) = file else {
+            return Err(Failure::usage(
+                "--trust FILE is required with a NATS server: the public key of the coordinator, which is workers.sign.pub in \
+                 the directory of the run",
+            ));
+        };
+        let wrong = |what: String| Failure::usage(format!("--trust {}: {what}", file.display()));
+        let text = read_regular(file).map_err(|error| wrong(error.to_string()))?;
+        TrustedKeys::parse(&String::from_utf8_lossy(&text)).map_err(|error| wrong(error.to_string()))
+    }
 
     /// Starts a coordinator whose workers use this NATS server.
     pub(in crate::cli) fn coordinator(
         url: &str,
         options: &CoordinatorOptions,
-        archives: PathBuf,
+        (directory, archives): (&Path, PathBuf),
         leases: Leases,
         timeout: Duration,
     ) -> Result<Coordinator, Failure> {
-        let CoordinatorOptions { credentials, ca, cert, key, queue } = options.clone();
+        let signing = signing_key(options, directory)?;
+        let CoordinatorOptions { credentials, ca, cert, key, queue, .. } = options.clone();
         let broker = Broker { url: url.to_owned(), queue, credentials, ca, identity: cert.zip(key) };
         let run = leases.run().map_err(Failure::cannot_run)?;
-        let end = NatsCoordinator { broker, run, archives, times: CarrierTimes::default() };
+        let end = NatsCoordinator { broker, run, archives, key: signing, times: CarrierTimes::default() };
         Coordinator::start(end, leases, timeout).map_err(Failure::cannot_run)
     }
 
     /// The end of a worker that uses this NATS server.
-    pub(in crate::cli) fn worker(broker: Broker, machine: Machine) -> NatsWorker {
-        NatsWorker { broker, machine, times: CarrierTimes::default() }
+    pub(in crate::cli) fn worker(broker: Broker, machine: Machine, trusted: TrustedKeys) -> NatsWorker {
+        NatsWorker { broker, machine, trusted, times: CarrierTimes::default() }
     }
 }
 
 #[cfg(feature = "nats")]
-pub(super) use with_nats::{coordinator, worker};
+pub(super) use with_nats::{coordinator, trusted, worker};
 
 /// The error of a program without NATS.
 #[cfg(not(feature = "nats"))]
@@ -98,7 +158,7 @@ pub(super) fn missing(option: &str) -> Failure {
 pub(super) fn coordinator(
     _url: &str,
     _options: &CoordinatorOptions,
-    _archives: PathBuf,
+    _files: (&Path, PathBuf),
     _leases: Leases,
     _timeout: Duration,
 ) -> Result<Coordinator, Failure> {

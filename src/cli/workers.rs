@@ -92,14 +92,16 @@ pub(super) struct WorkersConfig {
     #[serde(skip_serializing_if = "Option::is_none")]
     queue: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    sign: Option<PathBuf>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     timeout: Option<String>,
 }
 
 impl WorkersConfig {
     /// Its paths, which are relative to the file.
-    pub(super) fn paths(&mut self) -> [&mut Option<PathBuf>; 7] {
-        let WorkersConfig { token_file, tls_cert, tls_key, credentials, ca, cert, key, .. } = self;
-        [token_file, tls_cert, tls_key, credentials, ca, cert, key]
+    pub(super) fn paths(&mut self) -> [&mut Option<PathBuf>; 8] {
+        let WorkersConfig { token_file, tls_cert, tls_key, credentials, ca, cert, key, sign, .. } = self;
+        [token_file, tls_cert, tls_key, credentials, ca, cert, key, sign]
     }
 
     /// The same settings as options. `resolve` makes paths absolute.
@@ -132,6 +134,7 @@ impl WorkersConfig {
                 cert: resolve(&self.cert),
                 key: resolve(&self.key),
                 queue: nats::queue(queue).map_err(|what| format!("queue: {what}"))?,
+                sign: resolve(&self.sign),
             },
             workers_timeout: milliseconds(timeout).map_err(|what| format!("timeout: {what}"))?,
         })
@@ -168,7 +171,12 @@ enum SetSource {
         token_file: PathBuf,
     },
     /// They use a NATS server.
-    Queue { url: String, queue: String },
+    Queue {
+        url: String,
+        queue: String,
+        /// The file with the public key to give to them.
+        trust: PathBuf,
+    },
 }
 
 impl WorkersOptions {
@@ -214,10 +222,12 @@ impl WorkersOptions {
             return self.listen(address, directory, leases, timeout).map(Some);
         }
         let Some(url) = &self.workers else { return Ok(None) };
-        let coordinator =
-            |leases| nats::coordinator(url, &self.nats, directory.join(ARCHIVES), leases, timeout);
+        let coordinator = |leases| {
+            nats::coordinator(url, &self.nats, (directory, directory.join(ARCHIVES)), leases, timeout)
+        };
         let coordinators = leases.into_iter().map(coordinator).collect::<Result<_, _>>()?;
-        let reached = SetSource::Queue { url: url.clone(), queue: self.nats.queue.clone() };
+        let trust = nats::public_key(&self.nats, directory);
+        let reached = SetSource::Queue { url: url.clone(), queue: self.nats.queue.clone(), trust };
         Ok(Some(Opened { coordinators, reached }))
     }
 
@@ -278,9 +288,13 @@ impl Opened {
                 let start = format!("referee worker --connect {address} --token-file {token_file}");
                 (line, format!("workers connect to {address}: {start}"))
             }
-            SetSource::Queue { url, queue } => {
-                let start = format!("referee worker --connect {url} --queue {queue}");
-                (json::text(&WorkersQueue { url, queue }), format!("workers pull sets from {url}: {start}"))
+            SetSource::Queue { url, queue, trust } => {
+                let start =
+                    format!("referee worker --connect {url} --queue {queue} --trust {}", trust.display());
+                (
+                    json::text(&WorkersQueue { url, queue, trust }),
+                    format!("workers pull sets from {url}: {start}"),
+                )
             }
         };
         if is_json {

@@ -7,6 +7,7 @@
 
 use std::io;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
@@ -14,6 +15,10 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 use crate::workers::archive::ArchiveId;
 use crate::workers::machine::{Machine, MachineState};
 use crate::workers::unit::{UnitId, UnitOutcome, WorkUnit};
+
+/// How long lost workers may take to return with their units, also when a coordinator has just started: longer than the
+/// longest pause between two attempts to connect and the handshake.
+pub(super) const RETURN: Duration = Duration::from_secs(20);
 
 /// The coordinator's end of a carrier.
 pub trait CoordinatorEnd {
@@ -60,10 +65,11 @@ pub enum Order {
         /// What became of it.
         verdict: OutcomeVerdict,
     },
-    /// Whether a worker gets units from now on. Every worker is active at first.
-    SetState(String, MachineState),
-    /// The run is over: notify the workers.
-    Over,
+    /// Whether a worker gets units of this run from now on, given by its name. A worker gets none before the first such order,
+    /// and none of any run while it is not active in one.
+    SetState(String, String, MachineState),
+    /// This run is over: notify the workers.
+    Over(String),
 }
 
 /// From the coordinator's end to the coordinator.
@@ -81,6 +87,8 @@ pub enum CarrierEvent {
     Returned(UnitId, String, Returned),
     /// A worker has played a unit. Sent again until there is a verdict.
     Played(UnitOutcome, String),
+    /// A worker speaks this version of the messages, which is another one, and gets no units.
+    Incompatible(String, String),
 }
 
 /// Why a unit was returned without an outcome.
@@ -135,10 +143,12 @@ pub enum Assignment {
     Verdict(UnitId, OutcomeVerdict),
     /// A unit that does not have to be played any more.
     Withdrawn(UnitId),
-    /// Whether the worker gets units.
-    State(MachineState),
+    /// Whether the worker gets units of this run. It gets none of any run while it is not active in one.
+    State(String, MachineState),
+    /// A coordinator speaks another version of the messages.
+    Incompatible(String),
     /// An archive is in the file, or why not.
     Fetched(ArchiveId, Result<(), String>),
-    /// The run is over.
-    Over,
+    /// This run is over.
+    Over(String),
 }

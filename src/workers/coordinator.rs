@@ -21,7 +21,8 @@ use crate::workers::job::Job;
 pub struct Coordinator {
     orders: UnboundedSender<Order>,
     pub(super) events: UnboundedReceiver<CarrierEvent>,
-    thread: JoinHandle<io::Result<()>>,
+    /// The thread of the carrier, until it has failed.
+    thread: Option<JoinHandle<io::Result<()>>>,
     pub(super) leases: Leases,
     /// The id of the run.
     pub(super) run: String,
@@ -81,7 +82,7 @@ impl Coordinator {
     ) -> io::Result<Coordinator> {
         let (run, fleet) = (leases.run()?, Fleet::open(&leases)?);
         let activity = Activity::default();
-        Ok(Coordinator { orders, events, thread, leases, run, fleet, timeout, activity })
+        Ok(Coordinator { orders, events, thread: Some(thread), leases, run, fleet, timeout, activity })
     }
 
     /// Plays a job, as [`MatchRunner::play`](crate::runner::MatchRunner::play) does on this machine.
@@ -121,14 +122,26 @@ impl Coordinator {
     pub fn end(self, is_over: bool) -> io::Result<()> {
         if is_over {
             // The channel is closed if the carrier has failed.
-            let _ = self.orders.send(Order::Over);
+            let _ = self.orders.send(Order::Over(self.run));
         }
         drop(self.orders);
-        self.thread.join().unwrap_or_else(|_| Err(io::Error::other("the carrier panicked")))
+        self.thread.map_or(Ok(()), join)
+    }
+
+    /// Why the carrier has ended before the run.
+    pub(super) fn failure(&mut self) -> String {
+        match self.thread.take().map(join) {
+            Some(Err(error)) => error.to_string(),
+            Some(Ok(())) | None => "the carrier has failed".to_owned(),
+        }
     }
 
     pub(super) fn order(&self, order: Order) {
         // The channel is closed if the carrier has failed, which ends the run.
         let _ = self.orders.send(order);
     }
+}
+
+fn join(carrier: JoinHandle<io::Result<()>>) -> io::Result<()> {
+    carrier.join().unwrap_or_else(|_| Err(io::Error::other("the carrier panicked")))
 }

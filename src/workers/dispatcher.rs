@@ -15,7 +15,7 @@ use tokio::time::{Instant, MissedTickBehavior, interval};
 
 use crate::runner::{DueSet, Halt, NextSet, RunEnd, SetScheduler, signalled};
 use crate::store::Lease;
-use crate::workers::carrier::{CarrierEvent, Order, OutcomeVerdict, Returned};
+use crate::workers::carrier::{CarrierEvent, Order, OutcomeVerdict, RETURN, Returned};
 use crate::workers::committer::{Committed, Counted, ToCommit};
 use crate::workers::coordinator::Coordinator;
 use crate::workers::job::Job;
@@ -24,8 +24,6 @@ use crate::workers::unit::{UnitId, UnitOutcome, WorkUnit};
 
 /// How often a set is given to workers, at most.
 const MOST_DELIVERIES: u32 = 4;
-/// How long lost workers may take to return with their sets, also when a coordinator has just started.
-const RETURN: Duration = Duration::from_secs(10);
 /// The minimum number of sets that are queued or with workers.
 const WINDOW: usize = 16;
 /// How often overdue sets and requested changes are looked for.
@@ -171,7 +169,7 @@ impl<'a, S: SetScheduler> Dispatcher<'a, S> {
                 }
                 event = self.coordinator.events.recv() => match event {
                     Some(event) => self.handle(event)?,
-                    None => return Err(Halt::Because("the carrier has failed".to_owned())),
+                    None => return Err(Halt::Because(self.coordinator.failure())),
                 },
                 committed = committed.recv() => match committed {
                     Some(committed) => self.commit(committed)?,
@@ -250,9 +248,8 @@ impl<'a, S: SetScheduler> Dispatcher<'a, S> {
                 let name = machine.name.clone();
                 let is_timed = self.job.run.terms.clock.is_some();
                 let state = self.coordinator.fleet.join(machine, &holding, is_timed);
-                if state != MachineState::Active {
-                    self.coordinator.order(Order::SetState(name.clone(), state));
-                }
+                let run = self.coordinator.run.clone();
+                self.coordinator.order(Order::SetState(run, name.clone(), state));
                 for id in holding {
                     if let Some(open) = self.current(&id) {
                         (open.phase, open.moved_at) = (SetPhase::Out(name.clone()), Instant::now());
@@ -272,6 +269,10 @@ impl<'a, S: SetScheduler> Dispatcher<'a, S> {
             }
             CarrierEvent::Returned(id, worker, reason) => self.returned(&id, worker, reason),
             CarrierEvent::Played(outcome, worker) => self.played(outcome, worker),
+            CarrierEvent::Incompatible(worker, why) => {
+                tracing::warn!("the worker `{worker}` gets no sets: {why}");
+                self.set_state(&worker, MachineState::Incompatible, Some(why))
+            }
         }
     }
 
@@ -350,7 +351,8 @@ impl<'a, S: SetScheduler> Dispatcher<'a, S> {
 
     fn set_state(&mut self, worker: &str, state: MachineState, why: Option<String>) -> Result<(), Halt> {
         if self.coordinator.fleet.set_state(worker, state, why) {
-            self.coordinator.order(Order::SetState(worker.to_owned(), state));
+            let run = self.coordinator.run.clone();
+            self.coordinator.order(Order::SetState(run, worker.to_owned(), state));
         }
         self.coordinator.fleet.store(&self.coordinator.leases, worker).map_err(because)
     }

@@ -22,7 +22,8 @@ const MOST_NAMED: usize = 50;
 const MOST_REASONS: usize = 5;
 
 /// Why a noisy machine is put aside.
-const NOISY: &str = "it is noisy, and the matches have clocks";
+const NOISY: &str = "other programs disturb its clocks, and the matches have clocks (`referee worker check` measures it, \
+                     `referee worker --noisy false` overrides it)";
 
 /// A worker.
 #[derive(Debug, Default)]
@@ -68,8 +69,12 @@ impl Fleet {
 
     /// Why workers were put aside; `None` if none was.
     pub(super) fn why_aside(&self) -> Option<String> {
-        let aside = self.0.values().filter(|of| of.state == MachineState::Aside);
-        let why = aside.filter_map(|of| Some(format!("`{}`: {}", of.row.name, of.row.reason.as_ref()?)));
+        let is_aside = |of: &&FleetWorker| !matches!(of.state, MachineState::Active | MachineState::Drained);
+        let why = self
+            .0
+            .values()
+            .filter(is_aside)
+            .filter_map(|of| Some(format!("`{}`: {}", of.row.name, of.row.reason.as_ref()?)));
         let why: Vec<String> = why.take(MOST_REASONS).collect();
         (!why.is_empty()).then(|| why.join("; "))
     }
@@ -89,12 +94,16 @@ impl Fleet {
         member.row.is_connected = true;
         member.holding = holding.iter().cloned().collect();
         member.machine = machine;
-        let was_noisy = member.row.reason.as_deref() == Some(NOISY);
-        let is_new = member.state == MachineState::Drained && holding.is_empty();
-        if is_noisy && member.state == MachineState::Active {
-            (member.state, member.row.reason) = (MachineState::Aside, Some(NOISY.to_owned()));
-        } else if is_new || was_noisy && !is_noisy {
-            (member.state, member.row.reason) = (MachineState::Active, None);
+        let is_free = match member.state {
+            MachineState::Active | MachineState::Noisy | MachineState::Incompatible => true,
+            MachineState::Drained => holding.is_empty(),
+            MachineState::Aside => false,
+        };
+        if is_free {
+            (member.state, member.row.reason) = match is_noisy {
+                true => (MachineState::Noisy, Some(NOISY.to_owned())),
+                false => (MachineState::Active, None),
+            };
         }
         member.state
     }

@@ -26,13 +26,59 @@ pub struct Machine {
     pub round_trip_us: Option<f64>,
 }
 
+/// The maximum number of sets that a worker may play concurrently.
+pub const MOST_SLOTS: u32 = 1024;
+/// The maximum length of a name in bytes.
+const NAME_BYTES: usize = 64;
+/// The maximum length of the other texts in bytes.
+const TEXT_BYTES: usize = 200;
+
+/// Whether a text can name a machine.
+pub fn is_name(text: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+    (1..=NAME_BYTES).contains(&text.len()) && text.chars().all(is_plain)
+}
+
+/// What is wrong with the description of a machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum MachineError {
+    /// Its name.
+    #[error("the name of the machine is not 1 to {NAME_BYTES} letters, digits, `.`, `_` and `-`")]
+    Name,
+    /// The number of its slots.
+    #[error("{0} slots are not from 1 to {MOST_SLOTS}")]
+    Slots(u32),
+    /// Another text.
+    #[error(
+        "the description of the machine has a text of more than {TEXT_BYTES} bytes or with control characters"
+    )]
+    Text,
+}
+
 impl Machine {
+    /// Checks what a worker states.
+    ///
+    /// # Errors
+    /// What is wrong.
+    pub fn check(&self) -> Result<(), MachineError> {
+        let is_text = |text: &str| text.len() <= TEXT_BYTES && !text.chars().any(char::is_control);
+        if !is_name(&self.name) {
+            Err(MachineError::Name)
+        } else if !(1..=MOST_SLOTS).contains(&self.slots) {
+            Err(MachineError::Slots(self.slots))
+        } else if !is_text(&self.referee) || !is_text(&self.processor) {
+            Err(MachineError::Text)
+        } else {
+            Ok(())
+        }
+    }
+
     /// This machine, with this name instead of that of the host. What was not measured is empty.
     pub fn here(name: Option<String>, slots: u32) -> Machine {
         let host = || {
             let host = uname().nodename().to_string_lossy().into_owned();
             let plain = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '-' };
-            host.chars().map(plain).take(64).collect()
+            host.chars().map(plain).take(NAME_BYTES).collect()
         };
         Machine {
             name: name.unwrap_or_else(host),
@@ -64,6 +110,10 @@ pub enum MachineState {
     Drained,
     /// It gets no sets, and results that it still sends are verified as usual.
     Aside,
+    /// The same, since other programs disturb its clocks and the matches have clocks.
+    Noisy,
+    /// It gets no sets, since it speaks another version of the messages.
+    Incompatible,
 }
 
 impl MachineState {
@@ -73,12 +123,20 @@ impl MachineState {
             MachineState::Active => "active",
             MachineState::Drained => "drained",
             MachineState::Aside => "aside",
+            MachineState::Noisy => "noisy",
+            MachineState::Incompatible => "incompatible",
         }
     }
 
     /// The state with this name.
     pub fn parse(text: &str) -> Option<MachineState> {
-        let all = [MachineState::Active, MachineState::Drained, MachineState::Aside];
+        let all = [
+            MachineState::Active,
+            MachineState::Drained,
+            MachineState::Aside,
+            MachineState::Noisy,
+            MachineState::Incompatible,
+        ];
         all.into_iter().find(|state| state.as_str() == text)
     }
 }

@@ -230,9 +230,9 @@ impl UnitPlayer {
         &mut self,
         unit: &WorkUnit,
         locations: &[Location],
-        private: &[PathBuf],
+        (private, least): (&[PathBuf], &Sandbox),
     ) -> Result<(), String> {
-        let indices = self.indices(unit, locations, private)?;
+        let indices = self.indices(unit, locations, (private, least))?;
         let fixtures = unit.fixtures(&indices).into();
         lock(&self.units).units.push(OpenUnit { set: unit.id.set, fixtures, running: None });
         self.change(RunChange::Wake);
@@ -244,7 +244,7 @@ impl UnitPlayer {
         &mut self,
         unit: &WorkUnit,
         locations: &[Location],
-        private: &[PathBuf],
+        (private, least): (&[PathBuf], &Sandbox),
     ) -> Result<Vec<usize>, String> {
         let index = |(bot, location)| self.bots.iter().position(|(known, at)| known == bot && at == location);
         let known: Option<Vec<usize>> = unit.bots.iter().zip(locations).map(index).collect();
@@ -254,7 +254,8 @@ impl UnitPlayer {
         }
         let mut commands = Vec::new();
         for (bot, location) in unit.bots.iter().zip(locations) {
-            let command = command(bot, location).map_err(|why| format!("the bot `{}`: {why}", bot.name))?;
+            let command =
+                command(bot, location, least).map_err(|why| format!("the bot `{}`: {why}", bot.name))?;
             commands.push(command);
         }
         separate(&mut commands.iter_mut().collect::<Vec<_>>(), private);
@@ -312,13 +313,20 @@ impl Drop for UnitPlayer {
 ///
 /// # Errors
 /// What is missing or differs.
-fn command(bot: &UnitBot, location: &Location) -> Result<Command, String> {
+fn command(bot: &UnitBot, location: &Location, least: &Sandbox) -> Result<Command, String> {
     if bot.argv.is_empty() {
         return Err("it has no command line".to_owned());
     }
     let sandbox = Sandbox::new(bot.sandbox.mode(), &bot.sandbox.left_out(), bot.sandbox.limits().clone())
         .map_err(|why| why.to_string())?;
     bot.compare_sandbox(&sandbox)?;
+    if let Some(layer) = least.layers().difference(sandbox.layers()).next() {
+        let (asked, least) = (sandbox.mode(), least.mode());
+        return Err(format!(
+            "the sandbox `{asked}` without the layer {layer} is less than `{least}`, in which this worker starts bots \
+             (`referee worker --sandbox`)"
+        ));
+    }
     let command = Command {
         argv: bot.argv.clone(),
         directory: Some(location.directory.clone()),

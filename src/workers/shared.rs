@@ -1,6 +1,5 @@
 //! One carrier for the coordinators of several runs: a league with several ladders listens on one address.
 
-use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
@@ -8,15 +7,12 @@ use std::thread::{self, JoinHandle};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use crate::workers::carrier::{CarrierEvent, CoordinatorEnd, Order};
-use crate::workers::machine::MachineState;
 use crate::workers::unit::UnitId;
 
 /// One coordinator's part of a shared carrier.
 #[derive(Debug)]
 pub struct SharedEnd {
-    /// Its number among the runs.
-    index: usize,
-    orders: UnboundedSender<(usize, Order)>,
+    orders: UnboundedSender<Order>,
     events: UnboundedReceiver<CarrierEvent>,
     /// The thread of the carrier, which the last part waits for.
     carrier: Arc<JoinHandle<io::Result<()>>>,
@@ -27,33 +23,20 @@ pub struct SharedEnd {
 /// # Errors
 /// If no thread can be started.
 pub fn share(end: impl CoordinatorEnd + Send + 'static, runs: &[String]) -> io::Result<Vec<SharedEnd>> {
-    let (to_router, of_parts) = unbounded_channel();
     let (to_parts, of_router): (Vec<_>, Vec<_>) = runs.iter().map(|_| unbounded_channel()).unzip();
-    let (orders, of_coordinators) = unbounded_channel();
+    let (to_carrier, of_coordinators) = unbounded_channel();
     let (to_coordinators, events) = unbounded_channel();
-    let router = Router {
-        runs: runs.to_vec(),
-        parts: to_parts,
-        states: vec![BTreeMap::new(); runs.len()],
-        over: vec![false; runs.len()],
-        orders,
-    };
+    let router = Router { runs: runs.to_vec(), parts: to_parts };
     let serve = move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         runtime.block_on(async {
-            let (served, ()) =
-                tokio::join!(end.serve(of_coordinators, to_coordinators), router.run(of_parts, events));
+            let (served, ()) = tokio::join!(end.serve(of_coordinators, to_coordinators), router.run(events));
             served
         })
     };
     let carrier = Arc::new(thread::Builder::new().name("carrier".to_owned()).spawn(serve)?);
-    let part = |(index, events)| SharedEnd {
-        index,
-        orders: to_router.clone(),
-        events,
-        carrier: Arc::clone(&carrier),
-    };
-    Ok(of_router.into_iter().enumerate().map(part).collect())
+    let part = |events| SharedEnd { orders: to_carrier.clone(), events, carrier: Arc::clone(&carrier) };
+    Ok(of_router.into_iter().map(part).collect())
 }
 
 impl CoordinatorEnd for SharedEnd {
@@ -65,7 +48,7 @@ impl CoordinatorEnd for SharedEnd {
         loop {
             tokio::select! {
                 order = orders.recv() => match order {
-                    Some(order) => drop(self.orders.send((self.index, order))),
+                    Some(order) => drop(self.orders.send(order)),
                     None => break,
                 },
                 event = self.events.recv() => match event {
@@ -83,71 +66,23 @@ impl CoordinatorEnd for SharedEnd {
     }
 }
 
-/// Passes orders and events on.
+/// Passes events on.
 struct Router {
     runs: Vec<String>,
     parts: Vec<UnboundedSender<CarrierEvent>>,
-    /// By run: the workers that do not get its sets.
-    states: Vec<BTreeMap<String, MachineState>>,
-    /// By run: whether it is over.
-    over: Vec<bool>,
-    orders: UnboundedSender<Order>,
 }
 
 impl Router {
-    async fn run(
-        mut self,
-        mut orders: UnboundedReceiver<(usize, Order)>,
-        mut events: UnboundedReceiver<CarrierEvent>,
-    ) {
-        loop {
-            tokio::select! {
-                order = orders.recv() => match order {
-                    Some((index, order)) => self.handle_order(index, order),
-                    None => return,
-                },
-                event = events.recv() => match event {
-                    Some(event) => self.emit(event),
-                    None => return,
-                },
-            }
+    async fn run(self, mut events: UnboundedReceiver<CarrierEvent>) {
+        while let Some(event) = events.recv().await {
+            self.emit(&event);
         }
     }
 
-    fn handle_order(&mut self, index: usize, order: Order) {
-        let order = match order {
-            Order::SetState(name, state) => {
-                if state == MachineState::Active {
-                    self.states[index].remove(&name);
-                } else {
-                    self.states[index].insert(name.clone(), state);
-                }
-                let state = self.states.iter().find_map(|states| states.get(&name)).copied();
-                Order::SetState(name, state.unwrap_or_default())
-            }
-            Order::Over => {
-                self.over[index] = true;
-                if self.over.contains(&false) {
-                    return;
-                }
-                Order::Over
-            }
-            order => order,
-        };
-        // An error means that the carrier has failed; each coordinator then sees its events end.
-        let _ = self.orders.send(order);
-    }
-
-    fn emit(&mut self, event: CarrierEvent) {
-        if let CarrierEvent::Joined(machine, _) = &event {
-            // Its coordinators send its state again.
-            for states in &mut self.states {
-                states.remove(&machine.name);
-            }
-        }
+    fn emit(&self, event: &CarrierEvent) {
         let is_of = |id: &UnitId, run: &String| id.run == *run;
         for (run, part) in self.runs.iter().zip(&self.parts) {
-            let event = match &event {
+            let event = match event {
                 CarrierEvent::Joined(machine, holding) => {
                     let own = holding.iter().filter(|id| is_of(id, run)).cloned();
                     CarrierEvent::Joined(machine.clone(), own.collect())

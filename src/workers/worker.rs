@@ -10,6 +10,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::{Instant, MissedTickBehavior, interval};
 
 use crate::bot::Launch;
+use crate::bot::sandbox::Sandbox;
 use crate::core::Catalog;
 use crate::workers::archive::{ArchiveId, Cache, Unpacked};
 use crate::workers::carrier::{Assignment, OutcomeVerdict, Request, Returned, WorkerEnd};
@@ -37,6 +38,8 @@ pub struct Worker {
     pub cache: Cache,
     /// Files that bots in a strict sandbox must not see, such as that of the token.
     pub private: Vec<PathBuf>,
+    /// The least sandbox in which bots are started.
+    pub least: Sandbox,
 }
 
 /// What happens to a worker.
@@ -54,9 +57,11 @@ pub enum WorkerEvent<'a> {
     Played(&'a UnitOutcome),
     /// What became of an outcome.
     Verdict(&'a UnitId, &'a OutcomeVerdict),
-    /// Whether it gets units.
-    State(MachineState),
-    /// The run is over.
+    /// Whether it gets units of this run.
+    State(&'a str, MachineState),
+    /// A coordinator speaks another version of the messages.
+    Incompatible(&'a str),
+    /// A run is over.
     Over,
 }
 
@@ -135,7 +140,8 @@ struct Work<F> {
     active: BTreeMap<(String, u32), Active>,
     /// The number of units that the carrier may still send.
     offered: usize,
-    state: MachineState,
+    /// By run: whether the worker gets its units. Runs that are over are not in it.
+    states: BTreeMap<String, MachineState>,
     idle_since: Instant,
     /// The archives of bots that have been unpacked.
     unpacked: BTreeMap<ArchiveId, Unpacked>,
@@ -155,7 +161,7 @@ impl<F: FnMut(WorkerEvent<'_>)> Work<F> {
             played: unbounded_channel(),
             active: BTreeMap::new(),
             offered: 0,
-            state: MachineState::Active,
+            states: BTreeMap::new(),
             idle_since: Instant::now(),
             unpacked: BTreeMap::new(),
             incoming: BTreeMap::new(),
@@ -198,7 +204,8 @@ impl<F: FnMut(WorkerEvent<'_>)> Work<F> {
                     return Some(WorkerExit::Empty);
                 }
             }
-            if self.state == MachineState::Drained && self.active.is_empty() && self.waiting.is_empty() {
+            let is_drained = self.states.values().any(|&state| state == MachineState::Drained);
+            if is_drained && self.active.is_empty() && self.waiting.is_empty() {
                 return Some(WorkerExit::Drained);
             }
         }
@@ -212,12 +219,9 @@ impl<F: FnMut(WorkerEvent<'_>)> Work<F> {
     /// Tells the carrier how many further units the worker can take.
     fn offer(&mut self) {
         let busy: usize = self.players.iter().map(UnitPlayer::len).sum();
-        let free = match self.state {
-            MachineState::Active => {
-                self.worker.slots.saturating_sub(busy.max(self.active.len()) + self.waiting.len())
-            }
-            MachineState::Drained | MachineState::Aside => 0,
-        };
+        let is_active = self.states.values().all(|&state| state == MachineState::Active);
+        let has = busy.max(self.active.len()) + self.waiting.len();
+        let free = if is_active { self.worker.slots.saturating_sub(has) } else { 0 };
         if free > self.offered {
             self.request(Request::Free(free - self.offered));
             self.offered = free;
@@ -226,7 +230,11 @@ impl<F: FnMut(WorkerEvent<'_>)> Work<F> {
 
     fn assigned(&mut self, assignment: Assignment) -> Option<WorkerExit> {
         match assignment {
-            Assignment::Connected => (self.on_event)(WorkerEvent::Connected),
+            Assignment::Connected => {
+                // Coordinators state them anew.
+                self.states.clear();
+                (self.on_event)(WorkerEvent::Connected);
+            }
             Assignment::Disconnected(why) => (self.on_event)(WorkerEvent::Disconnected(&why)),
             Assignment::Play(unit) => {
                 self.offered = self.offered.saturating_sub(1);
@@ -236,6 +244,8 @@ impl<F: FnMut(WorkerEvent<'_>)> Work<F> {
             Assignment::Verdict(unit, verdict) => (self.on_event)(WorkerEvent::Verdict(&unit, &verdict)),
             Assignment::Withdrawn(id) => {
                 self.waiting.retain(|unit| unit.id != id);
+                // The set is queued again: the worker may get it.
+                self.idle_since = Instant::now();
                 let key = (id.run.clone(), id.set);
                 if self.active.get(&key).is_some_and(|active| active.unit.id == id) {
                     self.active.remove(&key);
@@ -243,16 +253,24 @@ impl<F: FnMut(WorkerEvent<'_>)> Work<F> {
                     of_run.for_each(|player| player.withdraw(&id));
                 }
             }
-            Assignment::State(state) => {
-                self.state = state;
-                (self.on_event)(WorkerEvent::State(state));
+            Assignment::State(run, state) => {
+                let before = self.states.insert(run.clone(), state).unwrap_or_default();
+                if before != state {
+                    (self.on_event)(WorkerEvent::State(&run, state));
+                }
             }
+            Assignment::Incompatible(why) => (self.on_event)(WorkerEvent::Incompatible(&why)),
             Assignment::Fetched(id, result) => self.fetched(id, result),
-            Assignment::Over => {
+            Assignment::Over(run) => {
                 (self.on_event)(WorkerEvent::Over);
-                self.players.clear();
-                self.active.clear();
-                self.waiting.clear();
+                self.states.remove(&run);
+                self.players.retain(|player| player.run() != run);
+                self.active.retain(|(of, _), _| *of != run);
+                self.waiting.retain(|unit| unit.id.run != run);
+                self.idle_since = Instant::now();
+                if !self.states.is_empty() || !self.active.is_empty() || !self.waiting.is_empty() {
+                    return None;
+                }
                 self.unpacked.clear();
                 return self.worker.until_empty.then_some(WorkerExit::Empty);
             }
@@ -350,7 +368,6 @@ impl<F: FnMut(WorkerEvent<'_>)> Work<F> {
         let Some(locations) = locations.into_iter().collect::<Option<Vec<Location>>>() else {
             return Ok(false);
         };
-        let private = self.worker.private.clone();
         let index = match self.players.iter().position(|player| player.plays(&kind)) {
             Some(index) => index,
             None => {
@@ -362,7 +379,8 @@ impl<F: FnMut(WorkerEvent<'_>)> Work<F> {
                 self.players.len() - 1
             }
         };
-        self.players[index].add(unit, &locations, &private)?;
+        let Worker { private, least, .. } = &self.worker;
+        self.players[index].add(unit, &locations, (private, least))?;
         Ok(true)
     }
 
@@ -441,6 +459,7 @@ mod tests {
             until_empty: false,
             cache: Cache::open(folder.path(), 1 << 20).unwrap(),
             private: Vec::new(),
+            least: Sandbox::default(),
         };
         let (requests, mut of_worker) = unbounded_channel();
         let mut work = Work::new(worker, requests, |_| {});

@@ -86,7 +86,7 @@ fn matches_are_played_here_while_there_are_no_workers() {
     }
     alone.signal(Signal::KILL);
     let played = sets(&league, "box").expect("a worker");
-    // What the worker had is played here 10 s later.
+    // What the worker had is played here 20 s later.
     receive_matches(&mut server, 20);
     assert!(sets(&league, "box") <= Some(played + 2), "{}", status(&league));
     drain(server);

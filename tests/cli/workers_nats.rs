@@ -61,8 +61,10 @@ impl Server {
     }
 
     fn coordinator(&self, args: &[&str]) -> Referee {
-        let (url, credentials) = (self.url(), self.folder.text("credentials"));
-        let fixed = ["--workers", &url, "--workers-credentials", &credentials, "--json"];
+        let (url, credentials, sign) =
+            (self.url(), self.folder.text("credentials"), self.folder.text("sign"));
+        let fixed =
+            ["--workers", &url, "--workers-credentials", &credentials, "--workers-sign", &sign, "--json"];
         let mut coordinator = Referee::start([&["tournament"], args, &fixed].concat());
         assert_eq!(coordinator.receive_type("workers_queue")["queue"], "referee");
         coordinator
@@ -71,8 +73,15 @@ impl Server {
     fn worker(&self, name: &str, options: &[&str]) -> Referee {
         let (url, credentials, cache) =
             (self.url(), self.folder.text("credentials"), self.folder.text("cache"));
-        let fixed =
-            ["worker", "--connect", &url, "--credentials", &credentials, "--name", name, "--cache", &cache];
+        let (public, connect) = (self.folder.text("sign.pub"), ["worker", "--connect", &url]);
+        let fixed = ["--credentials", &credentials, "--name", name, "--cache", &cache];
+        let mut fixed = [&connect[..], &fixed].concat();
+        if !options.contains(&"--trust") {
+            fixed.extend(["--trust", &*public]);
+        }
+        if !options.contains(&"--sandbox") {
+            fixed.extend(["--sandbox", "none"]);
+        }
         Referee::start([&fixed[..], &["--noisy", "false", "--slots", "1"], options].concat())
     }
 }
@@ -185,9 +194,10 @@ fn a_set_of_a_lost_worker_does_not_wait_for_the_broker_after_a_restart() {
 fn a_league_over_nats_loses_no_match_when_broker_server_and_worker_are_killed() {
     let (league, mut server) = (League::new("", &PROGRAMS), Server::start());
     let (url, credentials) = (server.url(), server.folder.text("credentials"));
+    let sign = server.folder.text("sign");
     let serve = || {
-        let fixed =
-            ["serve", &league.file, "--json", "--workers", &url, "--workers-credentials", &credentials];
+        let fixed = ["serve", &league.file, "--json", "--workers-sign", &sign];
+        let fixed = [&fixed[..], &["--workers", &url, "--workers-credentials", &credentials]].concat();
         let mut serving = Referee::start(fixed);
         assert_eq!(serving.receive_type("workers_queue")["queue"], "referee");
         serving
@@ -236,6 +246,35 @@ fn a_nats_server_that_refuses_or_is_missing_ends_the_run_with_its_address() {
     run("missing", &["nats://127.0.0.1:1"]).with_code(5).says(&["nats://127.0.0.1:1: "]);
     run("usage", &["http://127.0.0.1"]).with_code(2).says(&["expected nats://HOST"]);
     let worker = ["worker", "--connect", &url, "--credentials", &wrong, "--noisy", "false"];
+    referee(worker).with_code(2).says(&["--trust FILE is required", "workers.sign.pub"]);
+    let trust = folder.write("keys", "0".repeat(64));
+    let worker = [&worker[..], &["--trust", &trust]].concat();
     referee(worker).with_code(5).says(&[&url, "authorization violation"]);
     referee(["worker", "--connect", "127.0.0.1:1"]).with_code(2).says(&["--token-file"]);
+}
+
+#[test]
+fn a_worker_plays_only_in_the_sandbox_that_it_asks_for_and_for_a_key_that_it_trusts() {
+    let (folder, server) = (Folder::new(), Server::start());
+    let config = steady_cup(&folder, 2, "kind = 'gauntlet'\n[sandbox]\nmode = 'none'");
+    let dir = folder.text("cup");
+    let coordinator = server.coordinator(&["run", &config, "--dir", &dir, "--workers-timeout", "1m"]);
+    // It trusts another coordinator, and does not play.
+    let other = folder.write("other.pub", "ab".repeat(32));
+    let stranger = server.worker("stranger", &["--trust", &other]);
+    let careful = server.worker("careful", &["--sandbox", "basic"]);
+    let row = wait_until(&dir, "put aside", |status| {
+        let workers = status["workers"]["workers"].as_array().expect("workers");
+        workers.iter().any(|worker| worker["state"] == "aside")
+    });
+    let reason = row["workers"]["workers"][0]["reason"].as_str().expect("a reason");
+    assert!(reason.contains("is less than `basic`, in which this worker starts bots"), "{reason}");
+    server.worker("free", &["--until-empty"]).end().with_code(0);
+    coordinator.end().with_code(0);
+    for worker in [stranger, careful] {
+        worker.signal(Signal::TERM);
+        worker.end().with_code(130);
+    }
+    let names = |name: &str| std::fs::metadata(server.folder.path(name)).expect("a file");
+    assert_eq!(std::os::unix::fs::PermissionsExt::mode(&names("sign").permissions()) & 0o777, 0o600);
 }

@@ -20,7 +20,7 @@ use crate::core::Catalog;
     after_help = "Examples:
   referee worker --connect host:4711 --token-file workers.token
   referee worker --connect host:4711 --token-file workers.token --slots 2 --until-empty
-  referee worker --connect nats://host --credentials worker.creds --until-empty
+  referee worker --connect nats://host --credentials worker.creds --trust workers.sign.pub --until-empty
   referee worker check
   referee worker drain cup box7
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::Args as ClapArgs;
 
-use crate::bot::sandbox::Size;
+use crate::bot::sandbox::{BotLimits, Layer, Mode, Sandbox, Size};
 use crate::cli::bots::{block_on, launch, with_bots};
 use crate::cli::json::WorkerLine;
 use crate::cli::listen::read_tokens;
@@ -20,7 +20,7 @@ use crate::workers::archive::Cache;
 use crate::workers::builtin::BuiltInWorker;
 use crate::workers::calibration::Calibration;
 use crate::workers::carrier::OutcomeVerdict;
-use crate::workers::machine::{Machine, MachineState};
+use crate::workers::machine::{Machine, MachineState, is_name};
 #[cfg(feature = "nats")]
 use crate::workers::nats::Broker;
 use crate::workers::{Worker, WorkerEvent, WorkerExit};
@@ -53,11 +53,22 @@ pub(super) struct RunArgs {
     /// The queue at the NATS server
     #[arg(long, value_name = "NAME", default_value = nats::QUEUE, value_parser = nats::queue)]
     queue: String,
+    /// With a NATS server: a file with the public keys of the coordinators whose sets this worker plays, one a line. It is
+    /// workers.sign.pub in the directory of the run
+    #[arg(long, value_name = "FILE")]
+    trust: Option<PathBuf>,
+    /// The least sandbox in which this worker starts bots; sets that ask for less are not played [default: none; with a NATS
+    /// server strict, or basic if this machine lacks a layer of strict]
+    #[arg(long, value_name = "MODE")]
+    sandbox: Option<Mode>,
+    /// Do without this layer of --sandbox if the machine lacks it; may be repeated
+    #[arg(long = "sandbox-allow-missing", value_name = "LAYER", requires = "sandbox")]
+    allow_missing: Vec<Layer>,
     /// The number of sets that are played concurrently [default: the number of processors]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     slots: Option<u32>,
     /// The name of this machine: letters, digits, `.`, `_` and `-` [default: that of the host]
-    #[arg(long)]
+    #[arg(long, value_parser = name)]
     name: Option<String>,
     /// Whether other programs disturb the clocks of bots on this machine, so that it plays no matches with a clock [default:
     /// measured at the start, as `referee worker check` does]
@@ -109,16 +120,17 @@ pub(super) fn run(args: &RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
         until_empty: args.until_empty,
         cache,
         private: secrets.cloned().collect(),
+        least: least_sandbox(args)?,
     };
     let mut printer = WorkerPrinter { is_json: args.json, out: TolerantStdout::new(), is_connected: None };
     let exit = if nats::is_url(&args.connect) {
         #[cfg(not(feature = "nats"))]
         return Err(nats::missing("--connect"));
         #[cfg(feature = "nats")]
-        with_bots(|| {
-            let end = nats::worker(broker(args), machine);
-            worker.work(end, interrupted(), |event| printer.event(&event))
-        })
+        {
+            let end = nats::worker(broker(args), machine, nats::trusted(args.trust.as_deref())?);
+            with_bots(|| worker.work(end, interrupted(), |event| printer.event(&event)))
+        }
     } else {
         let end = built_in(args, machine)?;
         with_bots(|| worker.work(end, interrupted(), |event| printer.event(&event)))
@@ -128,6 +140,29 @@ pub(super) fn run(args: &RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
         WorkerExit::Empty | WorkerExit::Drained => Exit::Done,
         WorkerExit::Interrupted => Exit::Interrupted,
     })
+}
+
+/// The least sandbox of bots on this machine.
+fn least_sandbox(args: &RunArgs) -> Result<Sandbox, Failure> {
+    let allowed = args.allow_missing.iter().copied().collect();
+    match args.sandbox {
+        Some(mode) => Sandbox::new(mode, &allowed, BotLimits::default())
+            .map_err(|why| Failure::cannot_run(format!("--sandbox {mode}: {why}"))),
+        None if nats::is_url(&args.connect) => {
+            let held = [Mode::Strict, Mode::Basic].into_iter();
+            let mut held = held.filter_map(|mode| Sandbox::new(mode, &allowed, BotLimits::default()).ok());
+            Ok(held.next().unwrap_or_default())
+        }
+        None => Ok(Sandbox::default()),
+    }
+}
+
+/// Parses the name of a machine.
+fn name(text: &str) -> Result<String, String> {
+    match is_name(text) {
+        true => Ok(text.to_owned()),
+        false => Err("expected 1 to 64 letters, digits, `.`, `_` and `-`".to_owned()),
+    }
 }
 
 /// The NATS server of the worker.
@@ -215,9 +250,22 @@ fn text(event: &WorkerEvent<'_>) -> Option<String> {
         WorkerEvent::Verdict(id, OutcomeVerdict::Refused(why)) => {
             format!("{id}: the coordinator refuses it: {why}")
         }
-        WorkerEvent::State(MachineState::Active) => "the coordinator gives this worker sets again".to_owned(),
-        WorkerEvent::State(MachineState::Drained) => "the coordinator drains this worker".to_owned(),
-        WorkerEvent::State(MachineState::Aside) => "the coordinator has put this worker aside".to_owned(),
+        WorkerEvent::State(_, state) => match state {
+            MachineState::Active => "the coordinator gives this worker sets again".to_owned(),
+            MachineState::Drained => "the coordinator drains this worker".to_owned(),
+            MachineState::Aside => {
+                "the coordinator has put this worker aside: `referee tournament status` says why".to_owned()
+            }
+            MachineState::Noisy => {
+                "this worker gets no sets: other programs disturb its clocks, and the matches have clocks \
+                                    (--noisy false overrides it)"
+                    .to_owned()
+            }
+            MachineState::Incompatible => {
+                "this worker gets no sets: it speaks another version of the messages".to_owned()
+            }
+        },
+        WorkerEvent::Incompatible(why) => (*why).to_owned(),
         WorkerEvent::Over => "the run is over".to_owned(),
     })
 }

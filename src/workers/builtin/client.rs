@@ -20,13 +20,15 @@ use tokio_rustls::client::TlsStream;
 use super::frame::{self, Admission, FromCoordinator, FromWorker, Hello, VERSION};
 use super::{ALIVE, HANDSHAKE, SILENCE};
 use crate::workers::archive::{ArchiveId, MOST_BYTES};
-use crate::workers::carrier::{Assignment, Request, Returned, WorkerEnd};
+use crate::workers::carrier::{Assignment, RETURN, Request, Returned, WorkerEnd};
 use crate::workers::machine::Machine;
 use crate::workers::unit::{UnitId, UnitOutcome};
 
 /// How long the worker waits before it connects again, at first and at most.
 const AGAIN: Duration = Duration::from_millis(250);
-const AGAIN_MOST: Duration = Duration::from_secs(15);
+const AGAIN_MOST: Duration = Duration::from_secs(8);
+/// The coordinator waits until a live worker has tried again, and for its handshake.
+const _: () = assert!(AGAIN_MOST.as_secs() + HANDSHAKE.as_secs() < RETURN.as_secs());
 /// How long a worker that ends waits until the coordinator has read everything.
 const CLOSING: Duration = Duration::from_secs(5);
 
@@ -312,11 +314,11 @@ impl ClientState {
                 self.holding.remove(&id);
                 self.emit(Assignment::Withdrawn(id));
             }
-            FromCoordinator::State(state) => self.emit(Assignment::State(state)),
-            FromCoordinator::Over => {
-                self.holding.clear();
-                self.played.clear();
-                self.emit(Assignment::Over);
+            FromCoordinator::State(run, state) => self.emit(Assignment::State(run, state)),
+            FromCoordinator::Over(run) => {
+                self.holding.retain(|unit| unit.run != run);
+                self.played.retain(|unit, _| unit.run != run);
+                self.emit(Assignment::Over(run));
             }
             FromCoordinator::NoArchive(id, why) => return self.fetched(id, Err(why)),
             FromCoordinator::Archive(id, size) => {

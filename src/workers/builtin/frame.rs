@@ -14,7 +14,7 @@ use crate::workers::machine::{Machine, MachineState};
 use crate::workers::unit::{OUTCOME_BYTES, UNIT_BYTES, UnitId, WorkUnit};
 
 /// The version of the messages. The coordinator rejects workers with another one.
-pub(super) const VERSION: u32 = 1;
+pub(super) const VERSION: u32 = 2;
 /// The maximum size of the first message of a worker, in bytes.
 const HELLO_BYTES: usize = 64 * 1024;
 /// The maximum number of bytes of an archive in one frame.
@@ -69,12 +69,14 @@ pub(super) enum FromCoordinator {
     Play(Box<WorkUnit>),
     Verdict(UnitId, OutcomeVerdict),
     Withdrawn(UnitId),
-    State(MachineState),
+    /// Whether the worker gets units of this run.
+    State(String, MachineState),
     /// The bytes are the next part of the archive, which has this size.
     Archive(ArchiveId, u64),
     /// There is no such archive.
     NoArchive(ArchiveId, String),
-    Over,
+    /// This run is over.
+    Over(String),
 }
 
 /// Reads the first message of a connection, which carries no bytes.

@@ -7,18 +7,16 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 use tokio::time::{Instant, timeout};
 
 use super::frame::{FromCoordinator, FromWorker, Hello};
-use crate::workers::carrier::{CarrierEvent, Order, Returned};
-use crate::workers::machine::{Machine, MachineState};
+use crate::workers::carrier::{CarrierEvent, Order, RETURN, Returned};
+use crate::workers::machine::{MOST_SLOTS, Machine, MachineState};
 use crate::workers::unit::{UnitId, UnitOutcome, WorkUnit};
 
-/// How long a worker that was disconnected may take to return with its units.
-const RETURN: Duration = Duration::from_secs(10);
 /// Timers that fire later than this were delayed by an absence of this process.
 const LATE: Duration = Duration::from_secs(1);
 /// The maximum number of workers.
 const MOST_WORKERS: usize = 10_000;
 /// The maximum number of units that a worker may have at once.
-pub(super) const MOST_SLOTS: usize = 1024;
+const MOST_UNITS: usize = MOST_SLOTS as usize;
 /// How long the end of the run may take to reach the workers.
 const FAREWELL: Duration = Duration::from_secs(2);
 
@@ -48,9 +46,18 @@ struct ConnectedWorker {
     until: Instant,
     /// Distinguishes it from another worker on a machine of the same name.
     instance: u64,
-    state: MachineState,
+    /// Its states by run. It gets no units of other runs.
+    states: BTreeMap<String, MachineState>,
     free: usize,
     holding: BTreeSet<UnitId>,
+}
+
+impl ConnectedWorker {
+    /// Whether it can take a unit of this run.
+    fn can_take(&self, run: &str) -> bool {
+        let is_active = self.states.values().all(|&state| state == MachineState::Active);
+        self.connection.is_some() && self.free > 0 && is_active && self.states.contains_key(run)
+    }
 }
 
 /// Knows the workers and the published units.
@@ -136,16 +143,19 @@ impl WorkerHub {
                 self.release(&worker, &unit);
                 self.send(&worker, FromCoordinator::Verdict(unit, verdict));
             }
-            Order::SetState(name, state) => {
+            Order::SetState(run, name, state) => {
                 if let Some(worker) = self.workers.get_mut(&name) {
-                    worker.state = state;
+                    worker.states.insert(run.clone(), state);
                 }
-                self.send(&name, FromCoordinator::State(state));
+                self.send(&name, FromCoordinator::State(run, state));
             }
-            Order::Over => {
+            Order::Over(run) => {
                 self.is_over = true;
+                for worker in self.workers.values_mut() {
+                    worker.states.remove(&run);
+                }
                 let names: Vec<String> = self.workers.keys().cloned().collect();
-                names.iter().for_each(|name| self.send(name, FromCoordinator::Over));
+                names.iter().for_each(|name| self.send(name, FromCoordinator::Over(run.clone())));
             }
         }
     }
@@ -170,7 +180,7 @@ impl WorkerHub {
                 let Some(worker) = self.workers.get_mut(&name).filter(is_current) else { return };
                 match (message, outcome) {
                     (FromWorker::Free(free), _) => {
-                        worker.free = MOST_SLOTS.min(worker.free + free.min(MOST_SLOTS));
+                        worker.free = MOST_UNITS.min(worker.free + free.min(MOST_UNITS));
                     }
                     (FromWorker::Moved(id), _) => {
                         if worker.holding.contains(&id) {
@@ -228,7 +238,7 @@ impl WorkerHub {
             connection: Some((self.connection, connection)),
             until: Instant::now(),
             instance,
-            state: MachineState::Active,
+            states: BTreeMap::new(),
             free: 0,
             holding: holding.clone(),
         };
@@ -269,13 +279,13 @@ impl WorkerHub {
 
     /// Hands units out to the workers with the most free slots first.
     fn hand_out(&mut self) {
-        while !self.queue.is_empty() {
-            let can_take = |of: &&mut ConnectedWorker| {
-                of.connection.is_some() && of.state == MachineState::Active && of.free > 0
+        let queued = std::mem::take(&mut self.queue);
+        for unit in queued {
+            let able = self.workers.iter_mut().filter(|(_, worker)| worker.can_take(&unit.id.run));
+            let Some((name, worker)) = able.max_by_key(|(_, worker)| worker.free) else {
+                self.queue.push_back(unit);
+                continue;
             };
-            let able = self.workers.iter_mut().filter(|(_, worker)| can_take(worker));
-            let Some((name, worker)) = able.max_by_key(|(_, worker)| worker.free) else { return };
-            let Some(unit) = self.queue.pop_front() else { return };
             let id = unit.id.clone();
             worker.free -= 1;
             worker.holding.insert(id.clone());

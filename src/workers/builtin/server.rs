@@ -20,7 +20,7 @@ use tokio::time::{interval, sleep, timeout};
 use tokio_rustls::TlsAcceptor;
 
 use super::frame::{self, Admission, CHUNK_BYTES, FromCoordinator, FromWorker, Hello, VERSION};
-use super::hub::{FromConnection, HubMessage, MOST_SLOTS, WorkerHub};
+use super::hub::{FromConnection, HubMessage, WorkerHub};
 use super::{ALIVE, HANDSHAKE, SILENCE};
 use crate::sources::TokenHash;
 use crate::workers::archive::ArchiveId;
@@ -149,12 +149,11 @@ impl ServerContext {
             format!("the token `{}` is unknown or wrong", hello.name)
         } else if hello.version != VERSION {
             format!("the worker speaks version {} of the messages, the coordinator {VERSION}", hello.version)
-        } else if !is_name(&hello.machine.name) {
-            "the name of the machine is not 1 to 64 letters, digits, `.`, `_` and `-`".to_owned()
-        } else if hello.machine.slots == 0 || hello.machine.slots as usize > MOST_SLOTS {
-            format!("{} slots are not from 1 to {MOST_SLOTS}", hello.machine.slots)
         } else {
-            return Ok(hello);
+            match hello.machine.check() {
+                Ok(()) => return Ok(hello),
+                Err(what) => what.to_string(),
+            }
         };
         frame::write(stream, &Admission::Rejected(why.clone()), &[]).await?;
         Err(io::Error::new(io::ErrorKind::PermissionDenied, why))
@@ -239,10 +238,4 @@ impl ServerContext {
         file.take(CHUNK_BYTES as u64).read_to_end(&mut bytes)?;
         Ok((FromCoordinator::Archive(*id, size), bytes))
     }
-}
-
-/// Whether a text can name a machine.
-fn is_name(text: &str) -> bool {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
-    (1..=64).contains(&text.len()) && text.chars().all(is_plain)
 }

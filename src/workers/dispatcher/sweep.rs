@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use tokio::time::Instant;
 
-use super::{Dispatcher, LOOK, MOST_DELIVERIES, OpenSet, RETURN, SetPhase, because};
+use super::{Dispatcher, LOOK, MOST_DELIVERIES, OpenSet, SetPhase, because};
 use crate::runner::{Halt, SetScheduler};
-use crate::workers::carrier::Order;
+use crate::workers::carrier::{Order, RETURN};
 use crate::workers::machine::MachineState;
 
 impl<S: SetScheduler> Dispatcher<'_, S> {

@@ -13,9 +13,10 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::time::timeout;
 
-use crate::core::hex;
+use super::envelope::VERSION;
 use crate::store::read_secret;
 use crate::workers::archive::{ArchiveId, MOST_BYTES};
+use crate::workers::machine::is_name;
 use crate::workers::unit::UnitId;
 
 /// The name of the consumer that all workers share.
@@ -32,7 +33,7 @@ const PART: usize = 128 << 10;
 pub struct Broker {
     /// `nats://HOST[:PORT]`, or `tls://` to require TLS.
     pub url: String,
-    /// The stream, and the first word of all subjects.
+    /// The first word of the stream and of all subjects.
     pub queue: String,
     /// A file with credentials: one of NATS (`.creds`), or a line `USER:PASSWORD` or with a token.
     pub credentials: Option<PathBuf>,
@@ -47,6 +48,31 @@ pub struct Broker {
 pub(super) enum Link {
     Up,
     Down,
+}
+
+/// An object store.
+#[derive(Clone, Copy, Debug)]
+enum Objects {
+    /// The archives of bots, which coordinators write.
+    Files,
+    /// Outcomes that are larger than a message may be, which workers write.
+    Outcomes,
+}
+
+/// A name of a worker as a part of a subject, which ends at a full stop.
+fn token(name: &str) -> String {
+    name.replace('.', "+")
+}
+
+/// The worker that has sent something on this subject; `None` if that is not its name.
+pub(super) fn sender(subject: &str) -> Option<String> {
+    let name = subject.rsplit('.').next()?.replace('+', ".");
+    is_name(&name).then_some(name)
+}
+
+/// Where the answers to a worker arrive.
+pub(super) fn inbox(worker: &str) -> String {
+    format!("_INBOX.{}", token(worker))
 }
 
 /// A connection, which is established again after a loss.
@@ -70,10 +96,16 @@ pub(super) fn failed(error: impl std::fmt::Display) -> io::Error {
 
 impl Broker {
     /// Connects. The receiver has every change of the connection.
-    pub(super) async fn connect(&self, name: &str) -> io::Result<(NatsConnection, UnboundedReceiver<Link>)> {
+    /// `inbox` is the first part of the subjects of answers.
+    pub(super) async fn connect(
+        &self,
+        name: &str,
+        inbox: &str,
+    ) -> io::Result<(NatsConnection, UnboundedReceiver<Link>)> {
         let (changed, links) = unbounded_channel();
         let options = ConnectOptions::new()
             .name(name)
+            .custom_inbox_prefix(inbox)
             .connection_timeout(TIMEOUT)
             .request_timeout(Some(TIMEOUT))
             .event_callback(move |event| {
@@ -143,32 +175,53 @@ impl NatsConnection {
 
     /// The subject of a set.
     pub(super) fn work(&self, unit: &UnitId) -> String {
-        format!("{}.work.{}.{}", self.queue, unit.run, unit.set)
+        format!("{}{}", self.works(&unit.run), unit.set)
     }
 
-    /// The subject of a coordinator.
-    pub(super) fn run(&self, run: &str) -> String {
-        format!("{}.run.{run}", self.queue)
+    /// The subjects of the sets of a run, without their numbers.
+    pub(super) fn works(&self, run: &str) -> String {
+        format!("{}.work.{VERSION}.{run}.", self.queue)
     }
 
-    pub(super) fn hello(&self) -> String {
+    /// The subject of the messages of a worker to the coordinator of a run; `*`: of all workers.
+    pub(super) fn run(&self, run: &str, worker: &str) -> String {
+        format!("{}.run.{run}.{}", self.queue, token(worker))
+    }
+
+    /// The subject of what a worker tells all coordinators; `*`: of all workers.
+    pub(super) fn hello(&self, worker: &str) -> String {
+        format!("{}.hello.{}", self.queue, token(worker))
+    }
+
+    /// The same for workers with the first version of the messages.
+    pub(super) fn first_hello(&self) -> String {
         format!("{}.hello", self.queue)
+    }
+
+    /// The subject of a coordinator's messages to itself.
+    pub(super) fn echo(&self, run: &str) -> String {
+        format!("{}.echo.{run}", self.queue)
     }
 
     /// The subject of a worker.
     pub(super) fn worker(&self, name: &str) -> String {
-        format!("{}.worker.{}", self.queue, hex::encode(name.as_bytes()))
+        format!("{}.worker.{}", self.queue, token(name))
     }
 
     pub(super) fn workers(&self) -> String {
         format!("{}.workers", self.queue)
     }
 
+    /// The name of the stream.
+    pub(super) fn stream_name(&self) -> String {
+        format!("{}-{VERSION}", self.queue)
+    }
+
     /// Opens the stream; creates it if it is missing.
     pub(super) async fn stream(&self) -> io::Result<Stream> {
         let config = stream::Config {
-            name: self.queue.clone(),
-            subjects: vec![format!("{}.work.*.*", self.queue)],
+            name: self.stream_name(),
+            subjects: vec![format!("{}.work.{VERSION}.*.*", self.queue)],
             retention: RetentionPolicy::WorkQueue,
             max_messages_per_subject: 1,
             discard: DiscardPolicy::New,
@@ -187,17 +240,20 @@ impl NatsConnection {
             max_ack_pending: most_out as i64,
             ..pull::Config::default()
         };
-        self.jetstream.create_consumer_on_stream(config, &self.queue).await.map(drop).map_err(failed)
+        self.jetstream.create_consumer_on_stream(config, self.stream_name()).await.map(drop).map_err(failed)
     }
 
     /// The consumer, once a coordinator has created it.
     pub(super) async fn consumer(&self) -> io::Result<PullConsumer> {
-        self.jetstream.get_consumer_from_stream(CONSUMER, &self.queue).await.map_err(failed)
+        self.jetstream.get_consumer_from_stream(CONSUMER, self.stream_name()).await.map_err(failed)
     }
 
-    /// The object store.
-    async fn files(&self) -> io::Result<ObjectStore> {
-        let bucket = format!("{}-files", self.queue);
+    /// An object store.
+    async fn objects(&self, of: Objects) -> io::Result<ObjectStore> {
+        let bucket = match of {
+            Objects::Files => format!("{}-files", self.queue),
+            Objects::Outcomes => format!("{}-outcomes", self.queue),
+        };
         if let Ok(store) = self.jetstream.get_object_store(&bucket).await {
             return Ok(store);
         }
@@ -205,9 +261,15 @@ impl NatsConnection {
         self.jetstream.create_object_store(config).await.map_err(failed)
     }
 
+    /// Creates the object stores that are missing, which workers may not.
+    pub(super) async fn create_objects(&self) -> io::Result<()> {
+        self.objects(Objects::Files).await?;
+        self.objects(Objects::Outcomes).await.map(drop)
+    }
+
     /// Stores an archive unless the store has it.
     pub(super) async fn upload(&self, id: &ArchiveId, file: &Path) -> io::Result<()> {
-        let files = self.files().await?;
+        let files = self.objects(Objects::Files).await?;
         if files.info(id.to_string()).await.is_ok() {
             return Ok(());
         }
@@ -217,7 +279,7 @@ impl NatsConnection {
 
     /// Copies an archive to a file.
     pub(super) async fn download(&self, id: &ArchiveId, file: &Path) -> io::Result<()> {
-        let mut object = self.files().await?.get(id.to_string()).await.map_err(failed)?;
+        let mut object = self.objects(Objects::Files).await?.get(id.to_string()).await.map_err(failed)?;
         let mut file = tokio::fs::File::create(file).await?;
         let copied = tokio::io::copy(&mut (&mut object).take(MOST_BYTES + 1), &mut file).await?;
         file.flush().await?;
@@ -229,7 +291,7 @@ impl NatsConnection {
 
     /// Stores an outcome unless the store has it: its parts must not change while they are read.
     pub(super) async fn put(&self, name: &str, mut bytes: &[u8]) -> io::Result<()> {
-        let files = self.files().await?;
+        let files = self.objects(Objects::Outcomes).await?;
         if files.info(name).await.is_ok() {
             return Ok(());
         }
@@ -245,7 +307,7 @@ impl NatsConnection {
     pub(super) async fn get(&self, name: &str, most: usize) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
         let read = async {
-            let mut object = self.files().await?.get(name).await.map_err(failed)?;
+            let mut object = self.objects(Objects::Outcomes).await?.get(name).await.map_err(failed)?;
             (&mut object).take(most as u64 + 1).read_to_end(&mut bytes).await
         };
         // Parts that are missing would never come.
@@ -255,6 +317,6 @@ impl NatsConnection {
 
     /// Deletes an outcome that was judged.
     pub(super) async fn delete(&self, name: &str) -> io::Result<()> {
-        self.files().await?.delete(name).await.map_err(failed)
+        self.objects(Objects::Outcomes).await?.delete(name).await.map_err(failed)
     }
 }

@@ -1,24 +1,29 @@
 //! The coordinator's end.
 
+mod reconcile;
+
+use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use async_nats::jetstream::context::{PublishError, PublishErrorKind};
-use async_nats::jetstream::stream::{RawMessageErrorKind, Stream};
 use async_nats::{Message, Subscriber};
 use futures_util::StreamExt;
+use futures_util::stream::select_all;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, interval};
 
 use super::CarrierTimes;
-use super::broker::{Broker, Link, NatsConnection, failed};
-use super::message::{Delivery, ToCoordinator, ToWorker};
+use super::LAST_DELIVERY;
+use super::broker::{Broker, Link, NatsConnection, failed, sender};
+use super::envelope::{SigningKey, TrustedKeys, VERSION, later_than, split, version};
+use super::message::{Delivery, ToCoordinator, ToWorker, WorkerMessage};
 use crate::workers::archive::ArchiveId;
 use crate::workers::carrier::{CarrierEvent, CoordinatorEnd, Order, OutcomeVerdict, Returned};
-use crate::workers::machine::MachineState;
+use crate::workers::machine::{Machine, MachineState, is_name};
 use crate::workers::unit::{OUTCOME_BYTES, Place, UnitId, UnitOutcome, WorkUnit};
 
 /// How many units the broker hands out for each slot of a worker before one is acknowledged.
@@ -26,6 +31,8 @@ const OUT_PER_SLOT: usize = 4;
 /// The same before a worker is known.
 const FIRST_OUT: usize = 64;
 
+/// The maximum number of workers, and of those with another version of the messages.
+const MOST_WORKERS: usize = 10_000;
 /// The number of verdicts that are kept in memory.
 const JUDGED: usize = 10_000;
 
@@ -38,6 +45,8 @@ pub struct NatsCoordinator {
     pub run: String,
     /// The directory with the archives of the bots: `SHA256.tar`.
     pub archives: PathBuf,
+    /// The key that workers trust.
+    pub key: SigningKey,
     /// Its times.
     pub times: CarrierTimes,
 }
@@ -48,26 +57,36 @@ impl CoordinatorEnd for NatsCoordinator {
         mut orders: UnboundedReceiver<Order>,
         events: UnboundedSender<CarrierEvent>,
     ) -> io::Result<()> {
-        let (connection, mut links) = self.broker.connect("referee coordinator").await?;
-        connection.stream().await?;
-        let (mine, hello) = (connection.run(&self.run), connection.hello());
-        let subscribe = async |subject: String| connection.client.subscribe(subject).await.map_err(failed);
-        let mut messages: [Subscriber; 2] = [subscribe(mine).await?, subscribe(hello).await?];
+        let (connection, mut links) = self.broker.connect("referee coordinator", "_INBOX").await?;
+        connection.stream().await.map_err(|error| {
+            let url = &self.broker.url;
+            failed(format!("{url}: JetStream cannot be used (nats-server -js, 2.9.10 or later): {error}"))
+        })?;
+        connection.create_objects().await?;
+        let subjects = [
+            connection.run(&self.run, "*"),
+            connection.hello("*"),
+            connection.first_hello(),
+            connection.echo(&self.run),
+        ];
+        let mut subscribers: Vec<Subscriber> = Vec::new();
+        for subject in subjects {
+            subscribers.push(connection.client.subscribe(subject).await.map_err(failed)?);
+        }
+        let mut messages = select_all(subscribers);
         let times = self.times;
         let mut serving = CoordinatorService::new(self, connection, events);
         serving.set_consumer().await?;
         serving.send_to_all(ToWorker::RequestHello).await;
         let mut tick = interval(times.reconcile / 10);
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let [of_run, hellos] = &mut messages;
         loop {
             tokio::select! {
                 order = orders.recv() => match order {
                     Some(order) => serving.handle_order(order).await,
                     None => break,
                 },
-                Some(message) = of_run.next() => serving.handle_message(message).await,
-                Some(message) = hellos.next() => serving.handle_message(message).await,
+                Some(message) = messages.next() => serving.handle_message(message).await,
                 Some(read) = serving.reads.join_next(), if !serving.reads.is_empty() => {
                     if let Ok((unit, worker, result)) = read {
                         serving.read(unit, worker, result).await;
@@ -132,8 +151,15 @@ struct CoordinatorService {
     workers: HashMap<String, KnownWorker>,
     /// When each session of a worker last reported its units. Two workers may have the same name.
     sessions: HashMap<String, Instant>,
-    /// The states of workers that get no units. Sent again whenever such a worker reports its units.
+    /// The states of workers. Sent again whenever a worker reports its units.
     states: HashMap<String, MachineState>,
+    /// The workers that speak another version of the messages.
+    incompatible: HashSet<String>,
+    key: SigningKey,
+    /// Its public key.
+    trusted: TrustedKeys,
+    /// The time of the last message that was signed.
+    signed_at: Cell<u64>,
     /// The outcomes that the coordinator is judging, and its verdicts.
     judged: HashMap<(UnitId, String), Option<OutcomeVerdict>>,
     /// Outcomes that are read from the object store.
@@ -175,6 +201,10 @@ impl CoordinatorService {
             workers: HashMap::new(),
             sessions: HashMap::new(),
             states: HashMap::new(),
+            incompatible: HashSet::new(),
+            trusted: end.key.trusted(),
+            key: end.key,
+            signed_at: Cell::new(0),
             judged: HashMap::new(),
             reads: JoinSet::new(),
             uploaded: HashSet::new(),
@@ -255,11 +285,11 @@ impl CoordinatorService {
                 self.judged.insert((unit.clone(), worker.clone()), Some(verdict.clone()));
                 self.send_to(&worker, &ToWorker::Verdict { unit, verdict }).await;
             }
-            Order::SetState(worker, state) => {
+            Order::SetState(_, worker, state) => {
                 self.send_to(&worker, &ToWorker::State { state }).await;
                 self.states.insert(worker, state);
             }
-            Order::Over => self.send_to_all(ToWorker::Over).await,
+            Order::Over(_) => self.send_to_all(ToWorker::Over).await,
         }
     }
 
@@ -283,12 +313,23 @@ impl CoordinatorService {
         let Ok(found) = stream.get_last_raw_message_by_subject(&self.connection.work(unit)).await else {
             return Ok(None);
         };
-        if kept.is_some()
-            && serde_json::from_slice::<WorkUnit>(&found.payload).ok().map(|unit| unit.id).as_ref() == kept
-        {
+        if kept.is_some() && self.id_of(&self.connection.work(unit), &found.payload).as_ref() == kept {
             return Ok(Some(found.sequence));
         }
         stream.delete_message(found.sequence).await.map(|_| None).map_err(failed)
+    }
+
+    /// The id of a unit in the stream, if this coordinator has signed it.
+    fn id_of(&self, subject: &str, payload: &[u8]) -> Option<UnitId> {
+        let message = self.trusted.open(subject, payload).ok()?;
+        serde_json::from_slice::<WorkUnit>(message.body).ok().map(|unit| unit.id)
+    }
+
+    /// Signs a message of this run.
+    fn seal(&self, subject: &str, body: &[u8]) -> Vec<u8> {
+        let at = later_than(self.signed_at.get());
+        self.signed_at.set(at);
+        self.key.seal(subject, &self.run, at, body)
     }
 
     /// Publishes a set; later again if the broker cannot be reached. Another attempt that is in the stream is replaced.
@@ -334,7 +375,9 @@ impl CoordinatorService {
 
     /// Sends a unit to the stream. Returns the number of the message.
     async fn send(&self, unit: &UnitId, payload: Vec<u8>) -> Result<u64, PublishError> {
-        let sent = self.connection.jetstream.publish(self.connection.work(unit), payload.into()).await?;
+        let subject = self.connection.work(unit);
+        let message = self.seal(&subject, &payload);
+        let sent = self.connection.jetstream.publish(subject, message.into()).await?;
         sent.await.map(|ack| ack.sequence)
     }
 
@@ -347,7 +390,8 @@ impl CoordinatorService {
     }
 
     async fn send_to_workers(&self, subject: String, message: &ToWorker) {
-        let Ok(bytes) = serde_json::to_vec(message) else { return };
+        let Ok(body) = serde_json::to_vec(message) else { return };
+        let bytes = self.seal(&subject, &body);
         if let Err(error) = self.connection.client.publish(subject, bytes.into()).await {
             tracing::debug!(%error, "a message to a worker is lost");
         }
@@ -356,7 +400,7 @@ impl CoordinatorService {
     #[expect(clippy::disallowed_methods, reason = "for timeouts of the network")]
     async fn handle_message(&mut self, message: Message) {
         let now = Instant::now();
-        if message.payload.is_empty() {
+        if *message.subject == *self.connection.echo(&self.run) {
             // Sent by the coordinator itself, in `tick`.
             if self.receiving.is_none() || now - self.echoed > self.times.reconcile {
                 self.receiving = Some(now);
@@ -364,20 +408,30 @@ impl CoordinatorService {
             self.echoed = now;
             return;
         }
-        let end = message.payload.iter().position(|&byte| byte == b'\n').unwrap_or(message.payload.len());
-        let (head, body) = message.payload.split_at(end);
-        let content = match serde_json::from_slice(head) {
-            Ok(content) => content,
-            Err(error) => {
-                tracing::warn!("a message on {} is invalid: {error}", message.subject);
-                return;
+        let (head, body) = split(&message.payload);
+        match version(head) {
+            Ok(VERSION) => {}
+            Ok(version) => return self.note_incompatible(&message.subject, head, version),
+            Err(error) => return tracing::debug!("a message on {} is not taken: {error}", message.subject),
+        }
+        let (content, worker) = match (serde_json::from_slice(head), sender(&message.subject)) {
+            (Ok(WorkerMessage { content, .. }), Some(worker)) => (content, worker),
+            (Err(error), _) => {
+                return tracing::debug!("a message on {} is malformed: {error}", message.subject);
             }
+            (Ok(_), None) => return tracing::debug!("{} does not end with a name", message.subject),
         };
         match content {
             ToCoordinator::Hello { machine, session, holding } => {
                 let holding: Vec<UnitId> = holding.into_iter().filter(|unit| unit.run == self.run).collect();
-                let name = machine.name.clone();
-                if let Some(&state) = self.states.get(&name).filter(|&&state| state != MachineState::Active) {
+                let name = worker;
+                let is_full = self.workers.len() >= MOST_WORKERS && !self.workers.contains_key(&name)
+                    || self.sessions.len() >= 2 * MOST_WORKERS && !self.sessions.contains_key(&session);
+                if machine.name != name || machine.check().is_err() || is_full {
+                    return tracing::debug!("the worker on {} is not admitted", message.subject);
+                }
+                self.incompatible.remove(&name);
+                if let Some(&state) = self.states.get(&name) {
                     self.send_to(&name, &ToWorker::State { state }).await;
                 }
                 let known =
@@ -396,12 +450,16 @@ impl CoordinatorService {
                     let _ = self.events.send(CarrierEvent::Joined(machine, holding));
                 }
             }
-            ToCoordinator::Leaving { worker } => {
+            ToCoordinator::Leaving => {
                 if self.workers.remove(&worker).is_some() {
                     let _ = self.events.send(CarrierEvent::Left(worker));
                 }
             }
-            ToCoordinator::Taken { worker, session, unit, delivery } => {
+            ToCoordinator::Taken { session, unit, delivery } => {
+                if let Some(&state) = self.states.get(&worker) {
+                    // It may wait for this before it plays the unit.
+                    self.send_to(&worker, &ToWorker::State { state }).await;
+                }
                 let Some(open) = self.open_unit(&unit) else { return };
                 if delivery.is_after(open.taken) {
                     (open.taken, open.seen, open.is_published) = (delivery, now, true);
@@ -409,13 +467,29 @@ impl CoordinatorService {
                     let _ = self.events.send(CarrierEvent::Taken(unit, worker));
                 }
             }
-            ToCoordinator::Moved { worker, unit } => {
-                let Some(open) = self.open_unit(&unit) else { return };
+            ToCoordinator::Moved { unit } => {
+                let is_holder = |open: &&mut Open| open.holder.as_ref().is_some_and(|by| by.worker == worker);
+                let Some(open) = self.open_unit(&unit).filter(is_holder) else { return };
                 open.seen = now;
                 let _ = self.events.send(CarrierEvent::Moved(unit, worker));
             }
-            ToCoordinator::Returned { worker, unit, delivery, reason } => {
+            ToCoordinator::Returned { unit, delivery, reason } => {
+                let ack_wait = self.consumer.0;
                 let Some(open) = self.open_unit(&unit) else { return };
+                let holder = open.holder.as_ref().map(|by| by.worker.clone());
+                // A worker ends a unit that it does not have at the last delivery, after a silence of its holder.
+                let is_last = delivery.number >= LAST_DELIVERY && now - open.seen > ack_wait / 2;
+                let worker = match holder {
+                    Some(holder) if holder == worker => worker,
+                    Some(holder) if is_last && reason == Returned::Lost => holder,
+                    None if reason == Returned::Lost => {
+                        // No worker has taken it from the broker.
+                        open.is_published = false;
+                        return;
+                    }
+                    None => worker,
+                    Some(_) => return,
+                };
                 if delivery.is_after(open.returned) {
                     open.returned = delivery;
                     // The coordinator decides what becomes of it.
@@ -423,9 +497,32 @@ impl CoordinatorService {
                     let _ = self.events.send(CarrierEvent::Returned(unit, worker, reason));
                 }
             }
-            ToCoordinator::Played { worker, unit, object } => {
-                self.played(worker, unit, object, body.strip_prefix(b"\n").unwrap_or(body)).await;
+            ToCoordinator::Played { unit, object } => {
+                self.played(worker, unit, object, body).await;
             }
+        }
+    }
+
+    /// A worker has sent a message of another version.
+    fn note_incompatible(&mut self, subject: &str, head: &[u8], version: u32) {
+        #[derive(serde::Deserialize)]
+        struct FirstHello {
+            machine: Machine,
+        }
+        let name = match serde_json::from_slice(head) {
+            Ok(FirstHello { machine }) if subject == self.connection.first_hello() => Some(machine.name),
+            _ => sender(subject),
+        };
+        let is_new = |name: &String| is_name(name) && !self.workers.contains_key(name);
+        let Some(name) = name.filter(is_new).filter(|_| self.incompatible.len() < MOST_WORKERS) else {
+            return;
+        };
+        if self.incompatible.insert(name.clone()) {
+            let why = format!(
+                "it speaks version {version} of the messages, the coordinator {VERSION}: install the same version of \
+                 referee on both"
+            );
+            let _ = self.events.send(CarrierEvent::Incompatible(name, why));
         }
     }
 
@@ -482,7 +579,7 @@ impl CoordinatorService {
     async fn tick(&mut self) {
         let now = Instant::now();
         // An error means that it is not received either.
-        let _ = self.connection.client.publish(self.connection.run(&self.run), "".into()).await;
+        let _ = self.connection.client.publish(self.connection.echo(&self.run), "".into()).await;
         // Otherwise messages of workers do not arrive either, and the workers have time to report once they do.
         if let Some(since) = self.receiving.filter(|_| now - self.echoed <= self.times.reconcile) {
             self.remove_lost(now, since).await;
@@ -530,98 +627,5 @@ impl CoordinatorService {
             self.close(&unit);
             let _ = self.events.send(CarrierEvent::Returned(unit, worker, Returned::Lost));
         }
-    }
-
-    /// Publishes sets again that the broker has lost and that no worker reports.
-    #[expect(clippy::disallowed_methods, reason = "for timeouts of the network")]
-    async fn reconcile(&mut self) {
-        self.reconciled = Instant::now();
-        let there = match self.sets_in_stream().await {
-            Ok(there) => there,
-            Err(error) => {
-                tracing::debug!(%error, "the broker cannot be asked now");
-                return;
-            }
-        };
-        let (now, ack_wait) = (self.reconciled, self.consumer.0);
-        for (set, open) in &mut self.open {
-            if open.is_published && !there.contains(set) && now - open.seen > ack_wait {
-                tracing::info!("{}: the broker has lost it", open.unit.id);
-                open.is_published = false;
-            }
-        }
-        if let Err(error) = self.republish_orphans(&there).await {
-            tracing::debug!(%error, "the broker cannot be asked now");
-        }
-    }
-
-    /// Publishes sets again that the broker has delivered and that no worker has: a message may be lost with a connection, and
-    /// the broker would deliver it again after `ack_wait` only.
-    async fn republish_orphans(&mut self, there: &HashSet<u32>) -> io::Result<()> {
-        let delivered = self.connection.consumer().await?.cached_info().delivered.stream_sequence;
-        let is_candidate = |set: &u32, open: &Open| open.holder.is_none() && there.contains(set);
-        let sets = self.open.iter().filter(|(set, open)| is_candidate(set, open)).map(|(&set, _)| set);
-        for set in sets.collect::<Vec<u32>>() {
-            let Some(Open { unit, sequence, .. }) = self.open.get(&set) else { continue };
-            let (unit, mut sequence) = (unit.id.clone(), *sequence);
-            if sequence.is_none() {
-                sequence = self.remove(&unit, Some(&unit)).await?;
-            }
-            let is_delivered = sequence.is_some_and(|sequence| sequence <= delivered);
-            let (now, heard) = (self.reconciled, self.receiving.filter(|_| is_delivered));
-            let Some(open) = self.open.get_mut(&set) else { continue };
-            open.sequence = sequence;
-            open.orphaned = heard.map(|heard| open.orphaned.map_or(now, |since| since.max(heard)));
-            // A worker that has it reports it within this time.
-            let reported = self.times.hello * 3 / 2;
-            if open.orphaned.is_some_and(|since| now - since >= reported) {
-                tracing::info!("{unit}: the broker has delivered it to no worker");
-                self.remove(&unit, None).await?;
-                self.open.entry(set).and_modify(|open| open.is_published = false);
-            }
-        }
-        Ok(())
-    }
-
-    async fn sets_in_stream(&mut self) -> io::Result<HashSet<u32>> {
-        let mut stream = self.connection.stream().await?;
-        if self.is_unreadable(&stream).await {
-            tracing::warn!(
-                "the broker has lost files of the stream {}; it is created again",
-                self.connection.queue
-            );
-            self.connection.jetstream.delete_stream(&self.connection.queue).await.map_err(failed)?;
-            stream = self.connection.stream().await?;
-        }
-        // The whole store may have disappeared.
-        if self.connection.consumer().await.is_err() {
-            self.uploaded.clear();
-            self.set_consumer().await?;
-        }
-        let prefix = format!("{}.work.{}.", self.connection.queue, self.run);
-        let mut subjects = stream.info_with_subjects(format!("{prefix}*")).await.map_err(failed)?;
-        let mut sets = HashSet::new();
-        while let Some(subject) = subjects.next().await {
-            let (subject, _) = subject.map_err(failed)?;
-            sets.extend(subject.strip_prefix(&prefix).and_then(|set| set.parse::<u32>().ok()));
-        }
-        Ok(sets)
-    }
-
-    /// Returns true if the broker has failed twice in a row to find the first message of the stream, which it would never
-    /// deliver.
-    async fn is_unreadable(&mut self, stream: &Stream) -> bool {
-        let state = &stream.cached_info().state;
-        let first = (state.messages > 0).then_some(state.first_sequence);
-        let missing = match first {
-            // Other errors are no evidence. A message that was acknowledged meanwhile is not the first one the next time.
-            Some(first) => {
-                let found = stream.get_raw_message(first).await;
-                found.is_err_and(|error| error.kind() == RawMessageErrorKind::NoMessageFound).then_some(first)
-            }
-            None => None,
-        };
-        let before = std::mem::replace(&mut self.missing, missing);
-        missing.is_some() && missing == before
     }
 }

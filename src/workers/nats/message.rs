@@ -6,7 +6,15 @@ use crate::workers::carrier::{OutcomeVerdict, Returned};
 use crate::workers::machine::{Machine, MachineState};
 use crate::workers::unit::UnitId;
 
-/// From a worker to the coordinator of a run, or `Hello` to all coordinators.
+/// A message of a worker, whose name is in the subject.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct WorkerMessage {
+    pub(super) version: u32,
+    #[serde(flatten)]
+    pub(super) content: ToCoordinator,
+}
+
+/// From a worker to the coordinator of a run, or `Hello` and `Leaving` to all coordinators.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(super) enum ToCoordinator {
@@ -18,28 +26,22 @@ pub(super) enum ToCoordinator {
         holding: Vec<UnitId>,
     },
     /// The worker ends.
-    Leaving {
-        worker: String,
-    },
+    Leaving,
     Taken {
-        worker: String,
         session: String,
         unit: UnitId,
         delivery: Delivery,
     },
     Moved {
-        worker: String,
         unit: UnitId,
     },
     Returned {
-        worker: String,
         unit: UnitId,
         delivery: Delivery,
         reason: Returned,
     },
     /// An outcome follows on the next lines, or is an object in the store.
     Played {
-        worker: String,
         unit: UnitId,
         object: Option<String>,
     },
@@ -62,7 +64,7 @@ impl Delivery {
     }
 }
 
-/// From a coordinator to workers.
+/// From the coordinator of a run to workers: the body of a signed message, which names the run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(super) enum ToWorker {

@@ -8,17 +8,20 @@
 //!
 //! | subject | from | contents |
 //! |---|---|---|
-//! | `QUEUE.work.RUN.SET` | coordinator | a unit, in the stream QUEUE |
-//! | `QUEUE.run.RUN` | worker | `ToCoordinator`, after `Played` an outcome |
-//! | | coordinator | an empty message, to itself: it shows that messages arrive |
-//! | `QUEUE.hello` | worker | the same, `Hello` |
-//! | `QUEUE.worker.NAME` | coordinator | `ToWorker`, for one worker; the name as hex |
+//! | `QUEUE.work.VERSION.RUN.SET` | coordinator | a unit, in the stream QUEUE-VERSION |
+//! | `QUEUE.run.RUN.NAME` | worker | `ToCoordinator`, after `Played` an outcome |
+//! | `QUEUE.hello.NAME` | worker | the same, `Hello` and `Leaving` |
+//! | `QUEUE.echo.RUN` | coordinator | an empty message, to itself: it shows that messages arrive |
+//! | `QUEUE.worker.NAME` | coordinator | `ToWorker`, for one worker |
 //! | `QUEUE.workers` | coordinator | the same for all |
 //!
-//! The object store `QUEUE-files` has the archives of bots, and outcomes that are larger than a message may be.
+//! NAME is that of the worker with `+` for each `.`. Every message states the version of the messages. Coordinators sign units
+//! and `ToWorker`, and each names its run ([`mod@envelope`]). The object store `QUEUE-files` has the archives of bots, and
+//! `QUEUE-outcomes` outcomes that are larger than a message may be.
 
 mod broker;
 mod coordinator;
+mod envelope;
 mod message;
 #[cfg(test)]
 mod tests;
@@ -26,6 +29,7 @@ mod worker;
 
 pub use broker::Broker;
 pub use coordinator::NatsCoordinator;
+pub use envelope::{KeyError, SigningKey, TrustedKeys};
 pub use worker::NatsWorker;
 
 use std::time::Duration;

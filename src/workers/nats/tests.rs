@@ -4,6 +4,7 @@ mod broker_faults;
 mod lost_workers;
 mod orphans;
 mod partitions;
+mod trust;
 
 use std::cell::RefCell;
 use std::collections::btree_map::Entry;
@@ -19,6 +20,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::{JoinHandle, LocalSet, spawn_local};
 use tokio::time::{Instant, sleep, timeout};
 
+use super::broker::inbox;
 use super::*;
 use crate::driver::Terms;
 use crate::referee::Opening;
@@ -32,6 +34,11 @@ use crate::workers::unit::{UnitId, UnitOutcome, WorkUnit};
 /// A timeout that only a hanging test exceeds.
 const TIMEOUT: Duration = Duration::from_secs(60);
 const RUN: &str = "0123456789abcdef0123456789abcdef";
+
+/// The key of a coordinator.
+fn key(digit: u8) -> SigningKey {
+    SigningKey::parse(&digit.to_string().repeat(64)).unwrap()
+}
 
 /// The times, about fifty times as short as usual.
 const TIMES: CarrierTimes = CarrierTimes {
@@ -153,6 +160,7 @@ struct Seen {
     /// Sets that were given up.
     lost: BTreeSet<u32>,
     joined: Vec<String>,
+    incompatible: Vec<String>,
     left: Vec<String>,
 }
 
@@ -172,11 +180,16 @@ impl Core {
 
     /// Starts one that knows what an earlier one has seen.
     fn with(server: &Server, seen: Rc<RefCell<Seen>>) -> Core {
+        Core::with_broker(server, server.broker(), seen)
+    }
+
+    fn with_broker(server: &Server, broker: Broker, seen: Rc<RefCell<Seen>>) -> Core {
         let archives = server.folder.path().to_owned();
         let end = NatsCoordinator {
-            broker: server.broker(),
+            broker,
             run: RUN.to_owned(),
             archives: archives.clone(),
+            key: key(1),
             times: TIMES,
         };
         let (orders, for_end) = unbounded_channel();
@@ -191,10 +204,18 @@ impl Core {
         orders: UnboundedSender<Order>,
         seen: Rc<RefCell<Seen>>,
     ) {
+        let mut known = BTreeSet::new();
         while let Some(event) = events.recv().await {
             let mut seen = seen.borrow_mut();
             match event {
-                CarrierEvent::Joined(machine, _) => seen.joined.push(machine.name),
+                CarrierEvent::Joined(machine, _) => {
+                    seen.joined.push(machine.name.clone());
+                    if known.insert(machine.name.clone()) {
+                        let admitted = Order::SetState(RUN.to_owned(), machine.name, MachineState::Active);
+                        let _ = orders.send(admitted);
+                    }
+                }
+                CarrierEvent::Incompatible(worker, _) => seen.incompatible.push(worker),
                 CarrierEvent::Left(worker) => seen.left.push(worker),
                 CarrierEvent::Taken(unit, _) => *seen.taken.entry(unit.set).or_default() += 1,
                 CarrierEvent::Moved(unit, _) => drop(seen.moved.insert(unit.set)),
@@ -282,7 +303,7 @@ impl Player {
 
     fn with(broker: Broker, name: &str, slots: usize, script: Script) -> Player {
         let machine = Machine { name: name.to_owned(), slots: slots as u32, ..Machine::default() };
-        let end = NatsWorker { broker, machine, times: TIMES };
+        let end = NatsWorker { broker, machine, trusted: key(1).trusted(), times: TIMES };
         let (requests, for_end) = unbounded_channel();
         let (sender, assignments) = unbounded_channel();
         let end = spawn_local(end.serve(for_end, sender));
@@ -378,7 +399,7 @@ async fn until(what: &str, mut holds: impl AsyncFnMut() -> bool) {
 /// Waits until no set is in the stream.
 async fn until_empty(server: &Server) {
     let jetstream = async_nats::jetstream::new(server.client().await);
-    let mut stream = jetstream.get_stream("referee").await.unwrap();
+    let mut stream = jetstream.get_stream("referee-2").await.unwrap();
     until("the stream is empty", async || stream.info().await.unwrap().state.messages == 0).await;
 }
 
@@ -388,8 +409,8 @@ fn every_set_is_played_once_and_no_worker_has_more_than_its_slots() {
         let server = Server::start(&[]);
         let core = Core::start(&server);
         let workers =
-            ["one", "two.example", "drei Ü"].map(|name| Player::start(&server, name, 2, Script::Plays(5)));
-        let (connection, _links) = server.broker().connect("test").await.unwrap();
+            ["one", "two.example", "three_3"].map(|name| Player::start(&server, name, 2, Script::Plays(5)));
+        let (connection, _links) = server.broker().connect("test", "_INBOX").await.unwrap();
         let all_wait = async || {
             let consumer = connection.consumer().await;
             consumer.is_ok_and(|consumer| consumer.cached_info().num_waiting == 6)
@@ -405,9 +426,9 @@ fn every_set_is_played_once_and_no_worker_has_more_than_its_slots() {
             assert_eq!(by.len(), 3, "each plays: {seen:?}");
         }
         assert!(workers.iter().all(|worker| *worker.most.borrow() <= 2));
-        core.orders.send(Order::Over).unwrap();
+        core.orders.send(Order::Over(RUN.to_owned())).unwrap();
         for worker in &workers {
-            until("it is over", async || worker.has(|assignment| matches!(assignment, Assignment::Over)))
+            until("it is over", async || worker.has(|assignment| matches!(assignment, Assignment::Over(_))))
                 .await;
         }
         core.close().await;
@@ -494,7 +515,7 @@ fn an_outcome_that_exceeds_a_message_goes_through_the_object_store() {
         core.until_counted(2).await;
         core.close().await;
         let jetstream = async_nats::jetstream::new(server.client().await);
-        let files = jetstream.get_object_store("referee-files").await.unwrap();
+        let files = jetstream.get_object_store("referee-outcomes").await.unwrap();
         let are_deleted = async || {
             // A list never ends if what it waits for is deleted in the meantime.
             let left = async { files.list().await.unwrap().collect::<Vec<_>>().await };
@@ -515,7 +536,7 @@ fn an_archive_reaches_a_worker_through_the_object_store() {
         let mut archive = Vec::new();
         let packed = pack_folder(bot.path(), &mut archive).unwrap();
         std::fs::write(core.archives.join(format!("{}.tar", packed.id)), &archive).unwrap();
-        let (connection, _links) = server.broker().connect("test").await.unwrap();
+        let (connection, _links) = server.broker().connect("test", "_INBOX").await.unwrap();
         connection.upload(&packed.id, &core.archives.join(format!("{}.tar", packed.id))).await.unwrap();
         let worker = Player::start(&server, "one", 1, Script::Plays(5));
         let to = server.folder.path().join("fetched");
@@ -535,9 +556,9 @@ fn a_drained_worker_gets_no_more_sets_even_after_it_starts_again() {
         let core = Core::start(&server);
         core.publish([1]);
         core.until_counted(1).await;
-        core.orders.send(Order::SetState("one".to_owned(), MachineState::Drained)).unwrap();
+        core.orders.send(Order::SetState(RUN.to_owned(), "one".to_owned(), MachineState::Drained)).unwrap();
         let is_drained =
-            |assignment: &Assignment| matches!(assignment, Assignment::State(MachineState::Drained));
+            |assignment: &Assignment| matches!(assignment, Assignment::State(_, MachineState::Drained));
         until("it drains", async || worker.has(is_drained)).await;
         worker.close().await;
         let again = Player::start(&server, "one", 1, Script::Plays(5));
@@ -573,7 +594,7 @@ fn credentials_come_from_a_file_of_the_user() {
             std::fs::write(&file, text).unwrap();
             std::fs::set_permissions(&file, std::fs::Permissions::from_mode(mode)).unwrap();
             let broker = Broker { credentials: Some(file.clone()), ..server.broker() };
-            broker.connect("test").await.map(drop).map_err(|error| error.to_string())
+            broker.connect("test", "_INBOX").await.map(drop).map_err(|error| error.to_string())
         };
         assert_eq!(connect("cup:secret\n", 0o600).await, Ok(()));
         let error = connect("cup:wrong", 0o600).await.unwrap_err();
@@ -582,13 +603,13 @@ fn credentials_come_from_a_file_of_the_user() {
         assert!(error.contains("chmod 600"), "{error}");
         let error = connect("two words", 0o600).await.unwrap_err();
         assert!(error.contains("expected NATS credentials"), "{error}");
-        let error = server.broker().connect("test").await.unwrap_err().to_string();
+        let error = server.broker().connect("test", "_INBOX").await.unwrap_err().to_string();
         assert!(error.contains("authorization violation"), "{error}");
     });
     on_one_thread(async {
         let (url, queue) = ("nats://127.0.0.1:1".to_owned(), "q".to_owned());
         let nowhere = Broker { url, queue, credentials: None, ca: None, identity: None };
-        let error = nowhere.connect("test").await.unwrap_err().to_string();
+        let error = nowhere.connect("test", "_INBOX").await.unwrap_err().to_string();
         assert!(error.starts_with("nats://127.0.0.1:1: "), "{error}");
     });
 }
@@ -605,8 +626,9 @@ fn a_connection_with_tls_trusts_the_given_certificates_only() {
         let server = Server::start(&["--tls", "--tlscert", &path(&cert), "--tlskey", &path(&key)]);
         let url = format!("tls://localhost:{}", server.port);
         let trusting = Broker { url: url.clone(), ca: Some(cert.clone()), ..server.broker() };
-        trusting.connect("test").await.unwrap();
-        let error = Broker { url, ..server.broker() }.connect("test").await.unwrap_err().to_string();
+        trusting.connect("test", "_INBOX").await.unwrap();
+        let error =
+            Broker { url, ..server.broker() }.connect("test", "_INBOX").await.unwrap_err().to_string();
         assert!(error.to_lowercase().contains("certificate"), "{error}");
         // A server that verifies its clients.
         let (chain, private) = (path(&cert), path(&key));
@@ -614,8 +636,8 @@ fn a_connection_with_tls_trusts_the_given_certificates_only() {
         let server = Server::start(&verify);
         let url = format!("tls://localhost:{}", server.port);
         let unknown = Broker { url, ca: Some(cert.clone()), ..server.broker() };
-        assert!(unknown.connect("test").await.is_err());
-        Broker { identity: Some((cert, key)), ..unknown }.connect("test").await.unwrap();
+        assert!(unknown.connect("test", "_INBOX").await.is_err());
+        Broker { identity: Some((cert, key)), ..unknown }.connect("test", "_INBOX").await.unwrap();
     });
 }
 
@@ -623,7 +645,7 @@ fn a_connection_with_tls_trusts_the_given_certificates_only() {
 async fn storm(sets: u32, restarts: usize) {
     let mut server = Server::start(&[]);
     let start = |server: &Server, number: usize| {
-        Player::start(server, &format!("worker {number}"), 2, Script::Plays(20))
+        Player::start(server, &format!("worker{number}"), 2, Script::Plays(20))
     };
     let mut workers: Vec<Player> = (0..4).map(|number| start(&server, number)).collect();
     let mut core = Core::start(&server);

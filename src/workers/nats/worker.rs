@@ -1,6 +1,6 @@
 //! A worker's end.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -13,8 +13,9 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, interval, sleep};
 
-use super::broker::{Broker, Link, NatsConnection, failed};
-use super::message::{Delivery, ToCoordinator, ToWorker};
+use super::broker::{Broker, Link, NatsConnection, failed, inbox};
+use super::envelope::{EnvelopeError, TrustedKeys, VERSION};
+use super::message::{Delivery, ToCoordinator, ToWorker, WorkerMessage};
 use super::{CarrierTimes, LAST_DELIVERY};
 use crate::workers::archive::ArchiveId;
 use crate::workers::carrier::{Assignment, OutcomeVerdict, Request, Returned, WorkerEnd};
@@ -26,6 +27,8 @@ const PULL: Duration = Duration::from_secs(10);
 const REST: Duration = Duration::from_secs(1);
 /// How often an archive is asked for before that is an error.
 const TRIES: u32 = 5;
+/// The number of runs that are kept in memory as over.
+const MOST_OVER: usize = 1000;
 /// What a message needs beside an outcome, in bytes.
 const HEAD: usize = 4096;
 
@@ -36,6 +39,8 @@ pub struct NatsWorker {
     pub broker: Broker,
     /// The machine.
     pub machine: Machine,
+    /// The keys of the coordinators whose units it plays.
+    pub trusted: TrustedKeys,
     /// Its times.
     pub times: CarrierTimes,
 }
@@ -46,7 +51,8 @@ impl WorkerEnd for NatsWorker {
         mut requests: UnboundedReceiver<Request>,
         assignments: UnboundedSender<Assignment>,
     ) -> io::Result<()> {
-        let (connection, mut links) = self.broker.connect(&self.machine.name).await?;
+        let (connection, mut links) =
+            self.broker.connect(&self.machine.name, &inbox(&self.machine.name)).await?;
         let (mine, all) = (connection.worker(&self.machine.name), connection.workers());
         let mut mine = connection.client.subscribe(mine).await.map_err(failed)?;
         let mut all = connection.client.subscribe(all).await.map_err(failed)?;
@@ -76,8 +82,8 @@ impl WorkerEnd for NatsWorker {
                         serving.stored(unit, result).await;
                     }
                 },
-                Some(message) = mine.next() => serving.handle_message(&message.payload).await,
-                Some(message) = all.next() => serving.handle_message(&message.payload).await,
+                Some(message) = mine.next() => serving.handle_message(&message.subject, &message.payload).await,
+                Some(message) = all.next() => serving.handle_message(&message.subject, &message.payload).await,
                 Some(link) = links.recv() => serving.link(link).await,
                 _ = tick.tick() => serving.tick().await,
             }
@@ -121,14 +127,31 @@ struct WorkerService {
     /// The number of connections that were lost.
     losses: u32,
     is_connected: bool,
+    /// It pulls nothing until then.
+    resting_until: Instant,
     fetches: JoinSet<(ArchiveId, Result<(), String>)>,
     stores: JoinSet<(UnitId, io::Result<()>)>,
     /// Acknowledgements that the broker has not confirmed yet.
     acks: JoinSet<()>,
     held: HashMap<UnitId, HeldUnit>,
     greeted: Instant,
-    /// Whether it gets units.
-    is_active: bool,
+    trusted: TrustedKeys,
+    /// What the coordinators of runs have said, by run.
+    runs: BTreeMap<String, KnownRun>,
+    /// The runs that are over, with the time of the message that said so.
+    over: BTreeMap<String, u64>,
+    /// Units of runs whose coordinator has not said yet whether this worker gets them, with the time of their arrival.
+    unadmitted: Vec<(Box<WorkUnit>, Instant)>,
+    /// Whether a message of another version, and one without a valid signature, was reported.
+    is_reported: (bool, bool),
+}
+
+/// A run whose coordinator has sent a state.
+struct KnownRun {
+    state: MachineState,
+    /// The time of the message.
+    at: u64,
+    heard: Instant,
 }
 
 /// Waits for a unit.
@@ -183,12 +206,17 @@ impl WorkerService {
             pulling: 0,
             losses: 0,
             is_connected: true,
+            resting_until: Instant::now(),
             fetches: JoinSet::new(),
             stores: JoinSet::new(),
             acks: JoinSet::new(),
             held: HashMap::new(),
             greeted: Instant::now(),
-            is_active: true,
+            trusted: end.trusted,
+            runs: BTreeMap::new(),
+            over: BTreeMap::new(),
+            unadmitted: Vec::new(),
+            is_reported: (false, false),
         }
     }
 
@@ -198,8 +226,11 @@ impl WorkerService {
     }
 
     /// Keeps a pull waiting for each free slot.
+    #[expect(clippy::disallowed_methods, reason = "for timeouts of the network")]
     fn pull(&mut self) {
-        while self.is_active && self.is_connected && self.pulling < self.free {
+        let is_active = self.runs.values().all(|run| run.state == MachineState::Active);
+        let is_active = is_active && Instant::now() >= self.resting_until;
+        while is_active && self.is_connected && self.pulling < self.free {
             let (connection, number) = (self.connection.clone(), self.losses);
             self.pulls.spawn(async move { (number, pull(connection).await) });
             self.pulling += 1;
@@ -236,41 +267,82 @@ impl WorkerService {
     }
 
     /// Takes a unit from the broker.
+    #[expect(clippy::disallowed_methods, reason = "for timeouts of the network")]
     async fn take(&mut self, message: Message) {
-        let unit: WorkUnit = match serde_json::from_slice(&message.payload) {
-            Ok(unit) => unit,
-            Err(error) => {
-                tracing::warn!("a unit on {} is invalid: {error}", message.subject);
-                return self.end(message, AckKind::Term);
-            }
-        };
         let delivery =
             message.info().map(|info| Delivery { message: info.stream_sequence, number: info.delivered });
-        let (id, delivery) = (unit.id.clone(), delivery.unwrap_or_default());
+        let delivery = delivery.unwrap_or_default();
+        let opened = self.trusted.open(&message.subject, &message.payload).and_then(|signed| {
+            let unit: WorkUnit = serde_json::from_slice(signed.body)?;
+            Ok((signed.run, unit))
+        });
+        let unit = match opened {
+            Ok((run, unit)) if run == unit.id.run && !self.over.contains_key(&run) => unit,
+            Ok(_) => return self.end(message, AckKind::Term),
+            Err(error) => {
+                self.report(&message.subject, &error);
+                // Another worker may trust its coordinator, and takes it meanwhile.
+                self.resting_until = Instant::now() + self.times.hello;
+                let is_last = delivery.number >= LAST_DELIVERY;
+                return self.end(message, if is_last { AckKind::Term } else { AckKind::Nak(None) });
+            }
+        };
+        let id = unit.id.clone();
         if let Some(held) = self.held.get_mut(&id) {
             // The broker redelivers a unit without progress, which is being played.
             (held.message, held.delivery) = (Some(message), delivery);
             return;
         }
-        let worker = self.machine.name.clone();
         if delivery.number >= LAST_DELIVERY {
             self.end(message, AckKind::Term);
             let reason = Returned::Lost;
-            return self
-                .send_to_coordinator(&ToCoordinator::Returned { worker, unit: id, delivery, reason })
-                .await;
+            return self.send_to_coordinator(ToCoordinator::Returned { unit: id, delivery, reason }).await;
         }
         self.free = self.free.saturating_sub(1);
         let held = HeldUnit { message: Some(message), delivery, progressed: None, outcome: None };
         self.held.insert(id.clone(), held);
-        let session = self.session.clone();
-        self.send_to_coordinator(&ToCoordinator::Taken { worker, session, unit: id, delivery }).await;
-        self.assign(Assignment::Play(Box::new(unit)));
+        let (session, run) = (self.session.clone(), id.run.clone());
+        self.send_to_coordinator(ToCoordinator::Taken { session, unit: id, delivery }).await;
+        self.unadmitted.push((Box::new(unit), Instant::now()));
+        self.admit(&run).await;
+    }
+
+    /// Plays the units of a run that wait for its coordinator, or returns them if this worker gets none.
+    async fn admit(&mut self, run: &str) {
+        let Some(state) = self.runs.get(run).map(|known| known.state) else { return };
+        let (units, others): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.unadmitted).into_iter().partition(|(unit, _)| unit.id.run == run);
+        self.unadmitted = others;
+        for (unit, _) in units {
+            match state {
+                MachineState::Active => self.assign(Assignment::Play(unit)),
+                _ => self.give_back_unplayed(unit.id).await,
+            }
+        }
+    }
+
+    /// Returns a unit that the worker has not seen.
+    async fn give_back_unplayed(&mut self, unit: UnitId) {
+        self.free += 1;
+        self.give_back(unit, Returned::Stopped).await;
+    }
+
+    /// Reports a message that is not taken: the first of each kind, since any client may send them.
+    fn report(&mut self, subject: &str, error: &EnvelopeError) {
+        if let EnvelopeError::Version(version) = error {
+            if !std::mem::replace(&mut self.is_reported.0, true) {
+                self.assign(Assignment::Incompatible(format!(
+                    "a coordinator speaks version {version} of the messages, this worker {VERSION}: install the same \
+                     version of referee on both"
+                )));
+            }
+        } else if !std::mem::replace(&mut self.is_reported.1, true) {
+            tracing::warn!("a message on {subject} is not taken: {error}");
+        }
     }
 
     #[expect(clippy::disallowed_methods, reason = "for timeouts of the network")]
     async fn handle_request(&mut self, request: Request) {
-        let worker = self.machine.name.clone();
         match request {
             Request::Free(count) => {
                 self.free += count;
@@ -282,7 +354,7 @@ impl WorkerService {
                 if held.progressed.is_none_or(|before| now - before >= every) {
                     held.progressed = Some(now);
                     progress(held).await;
-                    self.send_to_coordinator(&ToCoordinator::Moved { worker, unit }).await;
+                    self.send_to_coordinator(ToCoordinator::Moved { unit }).await;
                 }
             }
             Request::Played(outcome) => {
@@ -297,7 +369,7 @@ impl WorkerService {
                 let is_large = bytes.len() + HEAD > self.connection.client.max_payload();
                 let object = is_large.then(|| {
                     let UnitId { run, set, attempt } = &unit;
-                    format!("outcome.{run}.{set}.{attempt}.{}", crate::core::hex::encode(worker.as_bytes()))
+                    format!("outcome.{run}.{set}.{attempt}.{}", self.machine.name)
                 });
                 // Sent below, and again until there is a verdict.
                 let sent = Instant::now() - self.times.resend;
@@ -324,8 +396,8 @@ impl WorkerService {
         if let Some(message) = held.message {
             self.end(message, AckKind::Term);
         }
-        let (worker, delivery) = (self.machine.name.clone(), held.delivery);
-        self.send_to_coordinator(&ToCoordinator::Returned { worker, unit, delivery, reason }).await;
+        let delivery = held.delivery;
+        self.send_to_coordinator(ToCoordinator::Returned { unit, delivery, reason }).await;
     }
 
     /// Sends the outcomes that were not sent for this time.
@@ -340,9 +412,9 @@ impl WorkerService {
             let Some(played) = &mut held.outcome else { continue };
             match played.object.clone() {
                 None => {
-                    let (worker, bytes) = (self.machine.name.clone(), played.bytes.clone());
-                    let head = ToCoordinator::Played { worker, unit: unit.clone(), object: None };
-                    self.send(self.connection.run(&unit.run), &head, &bytes).await;
+                    let bytes = played.bytes.clone();
+                    let subject = self.connection.run(&unit.run, &self.machine.name);
+                    self.send(subject, ToCoordinator::Played { unit, object: None }, &bytes).await;
                 }
                 Some(_) if played.is_storing => {}
                 Some(name) => {
@@ -363,26 +435,27 @@ impl WorkerService {
         let object = played.object.clone();
         match result {
             Ok(()) => {
-                let worker = self.machine.name.clone();
-                self.send_to_coordinator(&ToCoordinator::Played { worker, unit, object }).await;
+                self.send_to_coordinator(ToCoordinator::Played { unit, object }).await;
             }
             Err(error) => tracing::debug!(%error, "{unit}: its outcome cannot be stored now"),
         }
     }
 
-    async fn send_to_coordinator(&self, message: &ToCoordinator) {
-        let subject = match message {
+    async fn send_to_coordinator(&self, message: ToCoordinator) {
+        let name = &self.machine.name;
+        let subject = match &message {
             ToCoordinator::Taken { unit, .. }
             | ToCoordinator::Moved { unit, .. }
             | ToCoordinator::Returned { unit, .. }
-            | ToCoordinator::Played { unit, .. } => self.connection.run(&unit.run),
-            ToCoordinator::Hello { .. } | ToCoordinator::Leaving { .. } => self.connection.hello(),
+            | ToCoordinator::Played { unit, .. } => self.connection.run(&unit.run, name),
+            ToCoordinator::Hello { .. } | ToCoordinator::Leaving => self.connection.hello(name),
         };
         self.send(subject, message, &[]).await;
     }
 
-    async fn send(&self, subject: String, head: &ToCoordinator, body: &[u8]) {
-        let Ok(mut bytes) = serde_json::to_vec(head) else { return };
+    async fn send(&self, subject: String, content: ToCoordinator, body: &[u8]) {
+        let head = WorkerMessage { version: VERSION, content };
+        let Ok(mut bytes) = serde_json::to_vec(&head) else { return };
         if !body.is_empty() {
             bytes.push(b'\n');
             bytes.extend_from_slice(body);
@@ -398,29 +471,82 @@ impl WorkerService {
         let mut holding: Vec<UnitId> = self.held.keys().cloned().collect();
         holding.sort();
         let (machine, session) = (self.machine.clone(), self.session.clone());
-        self.send_to_coordinator(&ToCoordinator::Hello { machine, session, holding }).await;
+        self.send_to_coordinator(ToCoordinator::Hello { machine, session, holding }).await;
     }
 
-    async fn handle_message(&mut self, payload: &[u8]) {
-        let content = match serde_json::from_slice(payload) {
-            Ok(content) => content,
-            Err(error) => return tracing::warn!("a message of a coordinator is invalid: {error}"),
+    async fn handle_message(&mut self, subject: &str, payload: &[u8]) {
+        let opened = self.trusted.open(subject, payload).and_then(|signed| {
+            let content: ToWorker = serde_json::from_slice(signed.body)?;
+            Ok((signed.run, signed.at, content))
+        });
+        let (run, at, content) = match opened {
+            Ok(opened) => opened,
+            Err(error) => return self.report(subject, &error),
         };
         match content {
             ToWorker::RequestHello => self.hello().await,
-            ToWorker::Verdict { unit, verdict } => self.judged(unit, verdict),
-            ToWorker::Withdrawn { unit } => {
+            ToWorker::Verdict { unit, verdict } if unit.run == run => self.judged(unit, verdict),
+            ToWorker::Withdrawn { unit } if unit.run == run => {
                 // The coordinator has taken it out of the stream.
                 if self.held.remove(&unit).is_some() {
+                    self.forget_unadmitted(|of| of.id == unit);
                     self.assign(Assignment::Withdrawn(unit));
                 }
             }
-            ToWorker::State { state } => {
-                self.is_active = state == MachineState::Active;
-                self.pull();
-                self.assign(Assignment::State(state));
+            ToWorker::Verdict { .. } | ToWorker::Withdrawn { .. } => {}
+            ToWorker::State { state } => self.set_state(run, at, state).await,
+            ToWorker::Over => {
+                if self.runs.get(&run).is_none_or(|known| known.at < at) {
+                    self.runs.remove(&run);
+                    self.held.retain(|unit, _| unit.run != run);
+                    self.forget_unadmitted(|of| of.id.run == run);
+                    if self.over.len() >= MOST_OVER {
+                        self.over.clear();
+                    }
+                    self.over.insert(run.clone(), at);
+                    self.assign(Assignment::Over(run));
+                    self.pull();
+                }
             }
-            ToWorker::Over => self.assign(Assignment::Over),
+        }
+    }
+
+    /// The coordinator of a run says whether this worker gets its units. A message that is repeated changes nothing.
+    #[expect(clippy::disallowed_methods, reason = "for timeouts of the network")]
+    async fn set_state(&mut self, run: String, at: u64, state: MachineState) {
+        let is_old = |known: u64| known >= at;
+        if self.runs.get(&run).is_some_and(|known| is_old(known.at))
+            || self.over.get(&run).is_some_and(|&over| is_old(over))
+        {
+            return;
+        }
+        self.over.remove(&run);
+        self.runs.insert(run.clone(), KnownRun { state, at, heard: Instant::now() });
+        self.assign(Assignment::State(run.clone(), state));
+        self.admit(&run).await;
+        self.pull();
+    }
+
+    /// Forgets units that the worker has not seen.
+    fn forget_unadmitted(&mut self, is_it: impl Fn(&WorkUnit) -> bool) {
+        let before = self.unadmitted.len();
+        self.unadmitted.retain(|(unit, _)| !is_it(unit));
+        self.free += before - self.unadmitted.len();
+    }
+
+    /// Returns units whose coordinator is silent, and plays for others though one has put this worker aside that is gone.
+    async fn forget_silent(&mut self, now: Instant) {
+        let lost = self.times.lost;
+        let silent = self.unadmitted.iter().filter(|(_, arrived)| now - *arrived > lost);
+        for unit in silent.map(|(unit, _)| unit.id.clone()).collect::<Vec<UnitId>>() {
+            self.unadmitted.retain(|(of, _)| of.id != unit);
+            self.give_back_unplayed(unit).await;
+        }
+        let is_gone = |known: &KnownRun| known.state != MachineState::Active && now - known.heard > 2 * lost;
+        let gone = self.runs.iter().filter(|(_, known)| is_gone(known)).map(|(run, _)| run.clone());
+        for run in gone.collect::<Vec<String>>() {
+            self.runs.remove(&run);
+            self.assign(Assignment::State(run, MachineState::Active));
         }
     }
 
@@ -452,9 +578,11 @@ impl WorkerService {
 
     #[expect(clippy::disallowed_methods, reason = "for timeouts of the network")]
     async fn tick(&mut self) {
-        if Instant::now() - self.greeted >= self.times.hello {
+        let now = Instant::now();
+        if now - self.greeted >= self.times.hello {
             self.hello().await;
         }
+        self.forget_silent(now).await;
         self.send_outcomes(self.times.resend).await;
         self.pull();
         while self.acks.try_join_next().is_some() {}
@@ -463,7 +591,7 @@ impl WorkerService {
     /// Says that the worker ends, after what it has said before.
     async fn leave(mut self) -> io::Result<()> {
         while self.acks.join_next().await.is_some() {}
-        self.send_to_coordinator(&ToCoordinator::Leaving { worker: self.machine.name.clone() }).await;
+        self.send_to_coordinator(ToCoordinator::Leaving).await;
         self.connection.finish().await
     }
 }

@@ -30,7 +30,7 @@ fn a_run_completes_though_the_store_of_the_broker_disappears() {
         core.until("some are counted", |seen| seen.counted.len() >= 5).await;
         // While it runs.
         let jetstream = async_nats::jetstream::new(server.client().await);
-        jetstream.delete_stream("referee").await.unwrap();
+        jetstream.delete_stream("referee-2").await.unwrap();
         core.until("more are counted", |seen| seen.counted.len() >= 20).await;
         // While it does not.
         server.kill();
@@ -42,9 +42,10 @@ fn a_run_completes_though_the_store_of_the_broker_disappears() {
 
 /// Deletes the stream while it is created again. Some servers (2.9) then say that they have sets which they do not find.
 async fn lose_files_of_stream(server: &Server) {
-    let (deleting, connection) = (server.client().await, server.broker().connect("test").await.unwrap().0);
+    let (deleting, connection) =
+        (server.client().await, server.broker().connect("test", "_INBOX").await.unwrap().0);
     for _ in 0..100 {
-        let deleted = deleting.request("$JS.API.STREAM.DELETE.referee", "".into());
+        let deleted = deleting.request("$JS.API.STREAM.DELETE.referee-2", "".into());
         let created = async {
             loop {
                 // It cannot be created at every moment.

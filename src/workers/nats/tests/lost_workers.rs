@@ -5,7 +5,7 @@ use super::*;
 /// Starts workers that die of set 1 until this number of them has died.
 async fn die(server: &Server, count: usize) {
     for number in 0..count {
-        let worker = Player::start(server, &format!("worker {number}"), 1, Script::Dies);
+        let worker = Player::start(server, &format!("worker{number}"), 1, Script::Dies);
         until("it dies", async || worker.end.is_finished()).await;
     }
 }
@@ -17,7 +17,7 @@ fn a_set_that_kills_its_workers_is_given_up_at_the_fourth_delivery() {
         let core = Core::start(&server);
         core.orders.send(Order::Publish(Box::new(slow_unit(1)))).unwrap();
         die(&server, 4).await;
-        let _worker = Player::start(&server, "worker 4", 1, Script::Dies);
+        let _worker = Player::start(&server, "worker4", 1, Script::Dies);
         core.until("it is given up", |seen| !seen.lost.is_empty()).await;
         assert_eq!(core.seen.borrow().taken[&1], 4);
         core.publish([2]);
@@ -27,24 +27,24 @@ fn a_set_that_kills_its_workers_is_given_up_at_the_fourth_delivery() {
 }
 
 #[test]
-fn a_set_that_kills_its_workers_is_not_played_a_fourth_time_without_a_coordinator() {
+fn a_worker_plays_nothing_before_the_coordinator_has_admitted_it() {
     on_one_thread(async {
         let server = Server::start(&[]);
         let core = Core::start(&server);
         core.publish([1]);
-        die(&server, 1).await;
-        core.abort();
-        die(&server, 2).await;
-        let mut messages = server.client().await.subscribe(format!("referee.run.{RUN}")).await.unwrap();
-        let last = Player::start(&server, "last", 1, Script::Dies);
-        let is_lost = async || {
-            let message = messages.next().await.unwrap();
-            let message: serde_json::Value = serde_json::from_slice(&message.payload).unwrap();
-            message["type"] == "returned" && message["worker"] == "last" && message["reason"] == "lost"
+        let jetstream = async_nats::jetstream::new(server.client().await);
+        let is_there = async || match jetstream.get_stream("referee-2").await {
+            Ok(stream) => stream.cached_info().state.messages == 1,
+            Err(_) => false,
         };
-        until("it is given up", is_lost).await;
-        assert!(!last.has(|assignment| matches!(assignment, Assignment::Play(_))));
-        until_empty(&server).await;
+        until("it is published", is_there).await;
+        core.abort();
+        let worker = Player::start(&server, "one", 1, Script::Plays(5));
+        sleep(TIMES.lost * 2).await;
+        assert!(!worker.has(|assignment| matches!(assignment, Assignment::Play(_))));
+        let core = Core::start(&server);
+        core.orders.send(Order::Adopt(Box::new(unit(1, 1)))).unwrap();
+        core.until_counted(1).await;
     });
 }
 

@@ -9,7 +9,7 @@ fn a_set_that_the_broker_has_delivered_to_nobody_is_played() {
         let core = Core::start(&server);
         core.orders.send(Order::Publish(Box::new(slow_unit(1)))).unwrap();
         // Its pull is answered, and the answer is lost with its connection.
-        let (connection, _links) = server.broker().connect("test").await.unwrap();
+        let (connection, _links) = server.broker().connect("test", "_INBOX").await.unwrap();
         until("the consumer is there", async || connection.consumer().await.is_ok()).await;
         let consumer = connection.consumer().await.unwrap();
         let mut lost = consumer.batch().max_messages(1).expires(TIMEOUT).messages().await.unwrap();

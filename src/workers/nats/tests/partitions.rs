@@ -134,9 +134,9 @@ fn sets_that_are_played_elsewhere_during_a_partition_count_once() {
 fn an_end_does_not_wait_for_a_broker_that_is_gone() {
     on_one_thread(async {
         let mut server = Server::start(&[]);
-        let (connection, _links) = server.broker().connect("test").await.unwrap();
+        let (connection, _links) = server.broker().connect("test", "_INBOX").await.unwrap();
         server.kill();
-        connection.client.publish("referee.hello", "last words".into()).await.unwrap();
+        connection.client.publish("referee.hello.test", "last words".into()).await.unwrap();
         let began = Instant::now();
         connection.finish().await.unwrap();
         assert!(began.elapsed() < Duration::from_secs(7), "{:?}", began.elapsed());
