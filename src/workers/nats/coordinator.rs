@@ -289,7 +289,11 @@ impl CoordinatorService {
                 self.send_to(&worker, &ToWorker::State { state }).await;
                 self.states.insert(worker, state);
             }
-            Order::Over(_) => self.send_to_all(ToWorker::Over).await,
+            Order::Over(_) => {
+                // No worker gets a state after this.
+                self.states.clear();
+                self.send_to_all(ToWorker::Over).await;
+            }
         }
     }
 

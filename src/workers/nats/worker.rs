@@ -151,6 +151,8 @@ struct KnownRun {
     state: MachineState,
     /// The time of the message.
     at: u64,
+    /// The time of the first such message since the run was last over.
+    since: u64,
     heard: Instant,
 }
 
@@ -496,7 +498,8 @@ impl WorkerService {
             ToWorker::Verdict { .. } | ToWorker::Withdrawn { .. } => {}
             ToWorker::State { state } => self.set_state(run, at, state).await,
             ToWorker::Over => {
-                if self.runs.get(&run).is_none_or(|known| known.at < at) {
+                // It may overtake the last state.
+                if self.runs.get(&run).is_none_or(|known| known.since < at) {
                     self.runs.remove(&run);
                     self.held.retain(|unit, _| unit.run != run);
                     self.forget_unadmitted(|of| of.id.run == run);
@@ -521,7 +524,8 @@ impl WorkerService {
             return;
         }
         self.over.remove(&run);
-        self.runs.insert(run.clone(), KnownRun { state, at, heard: Instant::now() });
+        let since = self.runs.get(&run).map_or(at, |known| known.since);
+        self.runs.insert(run.clone(), KnownRun { state, at, since, heard: Instant::now() });
         self.assign(Assignment::State(run.clone(), state));
         self.admit(&run).await;
         self.pull();
