@@ -476,12 +476,15 @@ fn clock_text(clock: Clock) -> String {
     parts.collect::<Vec<_>>().join(",")
 }
 
-/// The bounds from sets that were played alike: in all 20 sets; with 95% confidence at most 13.9% of sets differ, ...
-fn bounds_of_alike(&Alike { sets, confidence, differing, elo }: &Alike) -> String {
+/// The bounds from sets that were played alike: in all 74 sets; with 95% confidence at most 4.0% of sets differ, ...
+fn bounds_of_alike(&Alike { sets, confidence, differing, elo, elo_model, needed_sets }: &Alike) -> String {
+    let needed = needed_sets.filter(|&needed| needed > sets);
+    let needed = needed.map(|needed| format!("; {needed} such sets decide the test")).unwrap_or_default();
     format!(
-        "in all {sets} sets; with {}% confidence at most {:.1}% of sets differ, which is at most {elo:.1} Elo",
+        "in all {sets} sets; with {}% confidence at most {:.1}% of sets differ, which is at most {elo:.1} {}{needed}",
         rounded(100.0 * confidence),
-        100.0 * differing
+        100.0 * differing,
+        model_name(elo_model)
     )
 }
 

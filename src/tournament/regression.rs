@@ -12,13 +12,14 @@
 //!
 //! **A crash of `new`**, reported with [`Regression::add_crash`], fails the run at once.
 //!
-//! **Sets that both bots play alike**, move for move the same in all matches of the set, are even. If all N sets so far
-//! are, and N is at least ln(alpha) / ln(2 s) with s the expected score at `elo0` in logistic Elo, the test passes: if
-//! the new version was weaker by that much, at least 2 (1/2 - s) of the sets would not be played alike, even if it lost
-//! all of those, and N sets in a row would be alike with a probability of alpha at most. That is the exact binomial bound;
-//! it holds in logistic Elo whatever the model of the test, for normalized Elo divides by a deviation that such sets do
-//! not have. Where H0 is a difference of 0 or more the same with `elo1` and beta fails the test: the new version is not
-//! stronger. One set that counts and is not played alike, or any fault, and the sequential test alone decides.
+//! **Sets that both bots play alike**, move for move the same in all matches of the set, are even. While all sets that
+//! count are and no match had a fault, the exact binomial bound decides instead of the ratio. Of all distributions with
+//! the difference of `elo0`, the one with the most even sets has sets that are even and sets that are lost: in logistic Elo
+//! a share of q = 2 s is even, with s the expected score; in normalized Elo q = 1 / (1 + t²), with t the number of
+//! deviations by which the mean exceeds 1/2. The test passes after the smallest N with q^N <= alpha: 74 sets for -50
+//! normalized Elo and matches in pairs, 20 for -50 logistic Elo. Where H0 is a difference of 0 or more the same with `elo1`
+//! and beta fails the test: the new version is not stronger. One set that counts and is not played alike, or any fault,
+//! and the sequential test alone decides.
 //!
 //! **A set with a void match** does not count. Its faults count towards the fault rate.
 //!
@@ -39,7 +40,7 @@ mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::sprt::{SetScores, Sprt, TestState, logistic_elo};
+use super::sprt::{SetScores, Sprt, TestState};
 use super::{Deals, Entrant, MatchResult};
 use crate::core::{Misconfigured, Seating};
 
@@ -209,26 +210,27 @@ impl Regression {
     pub fn alike(&self) -> Option<Alike> {
         let Tally { counted, alike, faulty, .. } = self.tally;
         let sprt = self.terms.sprt.filter(|_| alike > 0 && alike == counted && faulty == 0)?;
-        let error = if sprt.elo0() < 0.0 { sprt.alpha() } else { sprt.beta() };
-        let differing = 1.0 - error.powf(f64::from(alike).recip());
+        let (_, needed, error) = Regression::alike_verdict(&sprt).unwrap_or((Verdict::AtLimit, 0.0, sprt.alpha()));
+        let even = error.powf(f64::from(alike).recip());
+        let needed_sets = (needed > 0.0).then(|| error.ln() / sprt.most_even(&self.scores, needed).ln());
         Some(Alike {
             sets: alike,
             confidence: 1.0 - error,
-            differing,
-            elo: -logistic_elo(0.5 - differing / 2.0),
+            differing: 1.0 - even,
+            elo: sprt.least_elo(&self.scores, even),
+            elo_model: sprt.model(),
+            needed_sets: needed_sets.map(|sets| sets.ceil() as u32),
         })
     }
 
-    /// The verdict from sets that were played alike.
-    fn decide_alike(&self) -> Option<Verdict> {
-        let sprt = self.terms.sprt?;
-        let (verdict, needed) = match (sprt.elo0(), sprt.elo1()) {
-            (worst, best) if worst < 0.0 && best <= 0.0 => (Verdict::PassedAlike, -worst),
-            (worst, best) if worst >= 0.0 && best > 0.0 => (Verdict::FailedAlike, best),
-            // Equality lies between H0 and H1.
-            _ => return None,
-        };
-        self.alike().filter(|alike| alike.elo <= needed).map(|_| verdict)
+    /// The verdict to which sets that are played alike lead, the difference that they have to exclude, and the
+    /// probability of an error; `None` if equality lies between H0 and H1.
+    fn alike_verdict(sprt: &Sprt) -> Option<(Verdict, f64, f64)> {
+        match (sprt.elo0(), sprt.elo1()) {
+            (worst, best) if worst < 0.0 && best <= 0.0 => Some((Verdict::PassedAlike, -worst, sprt.alpha())),
+            (worst, best) if worst >= 0.0 && best > 0.0 => Some((Verdict::FailedAlike, best, sprt.beta())),
+            _ => None,
+        }
     }
 
     fn take_in(&mut self, set: u32, complete: Complete) -> Vec<Judged> {
@@ -285,12 +287,20 @@ impl Regression {
         if f64::from(self.tally.faulty) > most || self.has_too_many_faults() {
             return Some(Verdict::Invalid);
         }
-        let decision = self.terms.sprt.zip(llr).map_or(TestState::Continue, |(sprt, llr)| sprt.decide(llr));
+        let alike = self.alike().zip(self.terms.sprt.as_ref().and_then(Regression::alike_verdict));
+        let decided = match alike {
+            Some((alike, (verdict, ..))) => {
+                alike.needed_sets.filter(|&needed| alike.sets >= needed).map(|_| verdict)
+            }
+            None => self.terms.sprt.zip(llr).and_then(|(sprt, llr)| match sprt.decide(llr) {
+                TestState::AcceptH1 => Some(Verdict::Passed),
+                TestState::AcceptH0 => Some(Verdict::Failed),
+                TestState::Continue => None,
+            }),
+        };
         let is_last = self.tally.sets >= self.terms.max_sets;
-        let verdict = match (decision, self.decide_alike()) {
-            (_, Some(alike)) => alike,
-            (TestState::AcceptH1, _) => Verdict::Passed,
-            (TestState::AcceptH0, _) => Verdict::Failed,
+        let verdict = match decided {
+            Some(verdict) => verdict,
             _ if is_last && self.terms.sprt.is_none() => Verdict::Measured,
             _ if is_last => Verdict::AtLimit,
             _ if self.repeats >= self.terms.max_repeats => Verdict::OnlyRepeats,

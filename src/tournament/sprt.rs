@@ -310,6 +310,22 @@ impl Sprt {
         below / (below - above)
     }
 
+    /// The greatest share of even sets with a difference of `elo`, above 0, either way: the other sets are all lost.
+    pub(super) fn most_even(&self, scores: &SetScores, elo: f64) -> f64 {
+        match self.model {
+            EloModel::Logistic => 2.0 * logistic_score(-elo),
+            EloModel::Normalized => 1.0 / (1.0 + (elo * scores.t_of_elo()).powi(2)),
+        }
+    }
+
+    /// The inverse of [`Sprt::most_even`]: the difference if this share of the sets is even and the others are lost.
+    pub(super) fn least_elo(&self, scores: &SetScores, even: f64) -> f64 {
+        match self.model {
+            EloModel::Logistic => -logistic_elo(0.5 * even),
+            EloModel::Normalized => ((1.0 - even) / even).sqrt() / scores.t_of_elo(),
+        }
+    }
+
     /// The difference of H0.
     pub fn elo0(&self) -> f64 {
         self.elo0

@@ -154,11 +154,12 @@ fn identical_bots_pass_early_in_every_kind_of_game() {
     // With a seed: about one run in a hundred draws an opening twice, and needs a set more.
     let more = ["--set", "turn_limit=20", "--seed", SEED, "--json"];
     let verdict = regress("checkers", &bot, &bot, &more).with_code(PASSED).one("verdict");
-    assert_eq!([&verdict["sets"], &verdict["alike"]], [&json!(20), &json!(20)]);
+    assert_eq!([&verdict["sets"], &verdict["alike"]], [&json!(74), &json!(74)]);
+    assert_eq!(verdict["played_alike"]["needed_sets"], 74);
     assert_eq!(
         verdict["reason"],
-        "plays move for move the same as the base (in all 20 sets; with 95% confidence at most 13.9% of sets differ, which \
-         is at most 48.6 Elo)"
+        "plays move for move the same as the base (in all 74 sets; with 95% confidence at most 4.0% of sets differ, which \
+         is at most 49.9 normalized Elo)"
     );
     for (game, more) in [
         ("saxum", &["--set", "turn_limit=20"][..]),
@@ -168,7 +169,7 @@ fn identical_bots_pass_early_in_every_kind_of_game() {
         let more = [&["--elo0", "-200", "--trust-bots", "--seed", SEED][..], more].concat();
         let text = regress(game, &bot, &bot, &more).with_code(PASSED).stdout;
         assert!(
-            text.starts_with("passed: plays move for move the same as the base (in all 5 sets;"),
+            text.starts_with("passed: plays move for move the same as the base (in all 6 sets;"),
             "{text}"
         );
     }
@@ -180,7 +181,7 @@ fn identical_bots_fail_early_with_gain() {
     let bot = folder.plain_bot("plain");
     let more = ["--gain", "--elo1", "100", "--set", "turn_limit=20", "--seed", SEED];
     let text = regress("checkers", &bot, &bot, &more).with_code(FAILED).stdout;
-    let expected = "failed: not stronger, plays move for move the same as the base (in all 10 sets;";
+    let expected = "failed: not stronger, plays move for move the same as the base (in all 20 sets;";
     assert!(text.starts_with(expected), "{text}");
 }
 

@@ -154,20 +154,60 @@ fn other_hypotheses_take_the_documented_numbers_of_sets() {
     check(gate(0.0, 20.0), (100.0, 0.05), (1.0, 105.0), runs(20, 500));
 }
 
+/// The probabilities of a loss and a draw in the sets that differ, so that all sets together have the difference `elo`.
+fn losses_in_differing(differing: f64, elo: f64, model: EloModel) -> [f64; 2] {
+    let (mut low, mut high) = (0.0, 1.0);
+    for _ in 0..60 {
+        let p = 0.5 * (low + high);
+        let mean = differing * (p - 0.5);
+        let second = differing * ((p - 0.5) * (p - 0.5) + p * (1.0 - p) / 2.0);
+        let found = match model {
+            EloModel::Logistic => 400.0 * ((0.5 + mean) / (0.5 - mean)).log10(),
+            EloModel::Normalized => 800.0 / LN_10 * mean / (2.0 * (second - mean * mean)).sqrt(),
+        };
+        if found < elo { low = p } else { high = p }
+    }
+    losses_and_draws(0.5 * (low + high), 0.0)
+}
+
+/// Versions at the difference of H0 that play most sets as the base does: with the fewest sets that differ, all of which
+/// are lost, 5% pass because all sets until then are alike.
 #[test]
 fn sets_played_alike_pass_at_most_5_percent_at_the_limit() {
+    use EloModel::{Logistic, Normalized};
     let runs = runs(40, 5000);
-    for (elo0, parts) in [(-50.0, &[0.0, 0.3, 0.6, 0.99][..]), (-10.0, &[0.99])] {
-        // The expected score of all sets is that of `elo0`; sets that differ are lost accordingly.
-        let deficit = 0.5 - score_of_elo(elo0);
-        let least = 2.0 * deficit;
+    for (model, elo0, parts) in [
+        (Normalized, -50.0, &[0.0, 0.003, 0.1, 0.5, 0.99][..]),
+        (Logistic, -50.0, &[0.0, 0.3, 0.6, 0.99]),
+        (Normalized, -100.0, &[0.0, 0.1]),
+        (Logistic, -10.0, &[0.99]),
+    ] {
+        let least = match model {
+            Logistic => 1.0 - 2.0 * score_of_elo(elo0),
+            Normalized => {
+                let t = 2f64.sqrt() * elo0 / (800.0 / LN_10);
+                t * t / (1.0 + t * t)
+            }
+        };
+        let sprt = Sprt::new(elo0, 0.0, 0.05, 0.05, model).unwrap();
         for part in parts {
-            let differing = least + (1.0 - least) * (1.0 - part);
-            let lost = losses_and_draws(0.5 - deficit / differing, 0.0);
-            let name = format!("{elo0} Elo, {:.1}% of sets differ", 100.0 * differing);
-            let bots = Bots { alike: 1.0 - differing, losses_and_draws: lost };
-            let (passed, _) = simulate(&name, gate(elo0, 0.0), bots, runs);
+            let differing = least + (1.0 - least) * part;
+            let name = format!("{model:?} {elo0}, {:.2}% of sets differ", 100.0 * differing);
+            let losses_and_draws = losses_in_differing(differing, elo0, model);
+            let bots = Bots { alike: 1.0 - differing, losses_and_draws };
+            let (passed, _) = simulate(&name, sprt, bots, runs);
             assert!(passed <= 0.055 + error(0.05, runs), "{name}: {passed}");
         }
     }
+}
+
+/// With --gain, equally: a version that is 20 normalized Elo stronger because it wins the few sets that differ.
+#[test]
+fn sets_played_alike_fail_at_most_5_percent_of_stronger_versions() {
+    let runs = runs(10, 2000);
+    let t = 2f64.sqrt() * 20.0 / (800.0 / LN_10);
+    let differing = t * t / (1.0 + t * t);
+    let bots = Bots { alike: 1.0 - differing, losses_and_draws: [0.0, 0.0] };
+    let (passed, _) = simulate("gain 20, few sets differ", gate(0.0, 20.0), bots, runs);
+    assert!(1.0 - passed <= 0.055 + error(0.05, runs), "{passed}");
 }

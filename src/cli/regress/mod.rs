@@ -57,8 +57,8 @@ const MAX_SETS: u32 = 10_000;
 /// losses take more sets: --elo0 -10 about 3,100; --gain takes about 800.
 ///
 /// If both bots play the same moves in all sets, they pass once, at 95% confidence, the sets in which they may differ
-/// are worth less than --elo0 in logistic Elo even if all of them are lost: after 20 sets, with --elo0 -10 after 103.
-/// Once a set differs, the sequential test decides.
+/// are worth less than --elo0 even if all of them are lost: after 74 sets, with --elo0 -10 after 1,810, with --elo-model
+/// logistic after 20. Once a set differs, the sequential test decides.
 ///
 /// If the new version crashes, the run fails at once, unless --recover is given. A set with a fault of the base is
 /// dropped, a fault of the new version loses the match; too many faults make the run invalid. A set that repeats the

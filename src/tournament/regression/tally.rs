@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::tournament::sprt::StrengthDifference;
+use crate::tournament::sprt::{EloModel, StrengthDifference};
 
 /// The numbers of sets, matches and faults.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -74,6 +74,10 @@ pub struct Alike {
     pub confidence: f64,
     /// The maximum share of all sets that may differ.
     pub differing: f64,
-    /// The maximum difference either way, if one of the bots wins all of those, in logistic Elo.
+    /// The maximum difference either way, if one of the bots wins all of those, in the model of the test.
     pub elo: f64,
+    /// The definition of `elo`.
+    pub elo_model: EloModel,
+    /// The number of such sets that decides the test; `None` if equality lies between H0 and H1.
+    pub needed_sets: Option<u32>,
 }

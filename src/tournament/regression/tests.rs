@@ -116,7 +116,7 @@ const EVEN: [[u8; 2]; 2] = [[1, 2], [2, 1]];
 /// After how many sets played alike a test in this model ends, and how.
 fn end_of_alike_sets(elo0: f64, elo1: f64, model: EloModel) -> (u32, Verdict) {
     let sprt = Sprt::new(elo0, elo1, 0.05, 0.05, model).unwrap();
-    let mut run = Regression::new(StoppingRules::new(Some(sprt), 200), TWO, Deals::Mirrored).unwrap();
+    let mut run = Regression::new(StoppingRules::new(Some(sprt), 500), TWO, Deals::Mirrored).unwrap();
     for number in 1.. {
         run.add_alike(number, set(number, EVEN, None), None);
         if let Some(verdict) = run.verdict() {
@@ -128,27 +128,38 @@ fn end_of_alike_sets(elo0: f64, elo1: f64, model: EloModel) -> (u32, Verdict) {
 
 #[test]
 fn sets_played_alike_end_the_test_at_the_binomial_bound() {
-    use EloModel::Normalized;
-    // ln 0.05 / ln(2 / (1 + 10^(50 / 400))) = 19.4, for 10 Elo 102.6, for 20 Elo 50.6.
-    assert_eq!(end_of_alike_sets(-50.0, 0.0, Normalized), (20, Verdict::PassedAlike));
-    assert_eq!(end_of_alike_sets(-10.0, 0.0, Normalized), (103, Verdict::PassedAlike));
-    assert_eq!(end_of_alike_sets(-20.0, -5.0, Normalized), (51, Verdict::PassedAlike));
-    assert_eq!(end_of_alike_sets(0.0, 20.0, Normalized), (51, Verdict::FailedAlike));
-    assert_eq!(end_of_alike_sets(-5.0, 5.0, Normalized), (200, Verdict::AtLimit));
+    use EloModel::{Logistic, Normalized};
+    // ln 0.05 / ln(1 / (1 + t^2)) = 73.8 with t = sqrt(2) 50 / 347.4, 453.6 for 20 Elo.
+    assert_eq!(end_of_alike_sets(-50.0, 0.0, Normalized), (74, Verdict::PassedAlike));
+    assert_eq!(end_of_alike_sets(0.0, 20.0, Normalized), (454, Verdict::FailedAlike));
+    assert_eq!(end_of_alike_sets(-20.0, -5.0, Normalized), (454, Verdict::PassedAlike));
+    assert_eq!(end_of_alike_sets(-5.0, 5.0, Normalized), (500, Verdict::AtLimit));
+    // ln 0.05 / ln(2 / (1 + 10^(50 / 400))) = 19.4, for 10 Elo 102.6.
+    assert_eq!(end_of_alike_sets(-50.0, 0.0, Logistic), (20, Verdict::PassedAlike));
+    assert_eq!(end_of_alike_sets(-10.0, 0.0, Logistic), (103, Verdict::PassedAlike));
 }
 
 #[test]
 fn the_bound_of_sets_played_alike_is_the_exact_binomial_one() {
-    let sprt = Sprt::new(-50.0, 0.0, 0.05, 0.05, EloModel::Normalized).unwrap();
-    let mut run = Regression::new(StoppingRules::new(Some(sprt), 100), TWO, Deals::Mirrored).unwrap();
-    for number in 1..=10 {
-        run.add_alike(number, set(number, EVEN, None), None);
+    for (model, needed) in [(EloModel::Logistic, 20), (EloModel::Normalized, 74)] {
+        let sprt = Sprt::new(-50.0, 0.0, 0.05, 0.05, model).unwrap();
+        let mut run = Regression::new(StoppingRules::new(Some(sprt), 100), TWO, Deals::Mirrored).unwrap();
+        for number in 1..=10 {
+            run.add_alike(number, set(number, EVEN, None), None);
+        }
+        let alike = run.alike().unwrap();
+        assert_eq!((alike.sets, alike.confidence, alike.needed_sets), (10, 0.95, Some(needed)));
+        assert!(((1.0 - alike.differing).powi(10) - 0.05).abs() < 1e-12, "{alike:?}");
+        // Sets that are even or lost, in the shares of the bound.
+        let (mean, second) = (-0.5 * alike.differing, 0.25 * alike.differing);
+        let elo = match model {
+            EloModel::Logistic => -400.0 * ((0.5 - mean) / (0.5 + mean)).log10(),
+            EloModel::Normalized => {
+                800.0 / std::f64::consts::LN_10 * mean / (second - mean * mean).sqrt() / 2f64.sqrt()
+            }
+        };
+        assert!((alike.elo + elo).abs() < 1e-9, "{alike:?}, not {elo}");
     }
-    let alike = run.alike().unwrap();
-    assert_eq!((alike.sets, alike.confidence), (10, 0.95));
-    assert!(((1.0 - alike.differing).powi(10) - 0.05).abs() < 1e-12, "{alike:?}");
-    let score = 0.5 - alike.differing / 2.0;
-    assert!((score - 1.0 / (1.0 + 10f64.powf(alike.elo / 400.0))).abs() < 1e-12, "{alike:?}");
 }
 
 #[test]
