@@ -17,8 +17,9 @@ use crate::tournament::sprt::{EloModel, SetScores, Sprt, TestState};
 ///
 /// Prints the log-likelihood ratio of H1 (a difference of --elo1) to H0 (--elo0) with its bounds, Elo and normalized
 /// Elo with 95% intervals, and the average number of sets that the test takes. The estimates are corrected for a test
-/// that ends when a bound is reached; --fixed is for a number of sets that was fixed in advance. No matches are
-/// played.
+/// that ends when a bound is reached; --fixed is for a number of sets that was fixed in advance. Counts do not show which
+/// sets share an opening: the interval is one for openings like these only if each set has an opening of its own, and
+/// else for the openings that were played. No matches are played.
 ///
 /// The exit code is the verdict: 0 passed (H1), 1 failed (H0), 3 undecided.
 #[derive(Debug, ClapArgs)]

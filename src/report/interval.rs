@@ -1,5 +1,6 @@
 //! Estimates with their intervals, as text.
 
+use crate::core::counted;
 use crate::tournament::rating::Estimate;
 
 /// A figure with its interval: +12.3 (-4.5 to +29.1). Infinite ends are omitted, as in +12.3 (above -4.5), and so is
@@ -13,6 +14,13 @@ pub fn interval(Estimate { value, low, high }: Estimate, decimals: usize) -> Str
         (false, false) => "unbounded".to_owned(),
     };
     if value.is_finite() { format!("{value:+.decimals$} ({range})") } else { range }
+}
+
+/// What an estimate is from: from 97 distinct sets on 10 openings or deals.
+pub fn origin(distinct_sets: impl Into<u64>, openings: impl Into<u64>) -> String {
+    let (sets, openings): (u64, u64) = (distinct_sets.into(), openings.into());
+    let sets = counted(sets, "distinct set", "distinct sets");
+    format!("from {sets} on {}", counted(openings, "opening or deal", "openings or deals"))
 }
 
 /// A score with its interval: 53.1% (49.5% to 56.7%).

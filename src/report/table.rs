@@ -9,7 +9,7 @@ use referee_protocol::words::EndedBy;
 use crate::core::counted;
 use crate::core::printable::printable_lines;
 use crate::referee::Faults;
-use crate::report::interval::interval;
+use crate::report::interval::{interval, origin};
 use crate::runner::{MatchReport, RunSummary};
 use crate::tournament::Cause;
 
@@ -65,14 +65,25 @@ pub fn difference_lines(summary: &RunSummary) -> Option<String> {
     let sets = if one.sets.is_some() { "sets" } else { "matches" };
     let text = match (difference.elo, difference.superiority) {
         (Some(elo), Some(superiority)) => format!(
-            "Elo of {} against {}: {} at 95%, likelihood of superiority {:.1}%",
+            "Elo of {} against {}: {} at 95%, likelihood of superiority {:.1}%, {}",
             one.bot,
             other.bot,
             interval(elo, 1),
-            100.0 * superiority
+            100.0 * superiority,
+            origin(difference.distinct_sets, difference.openings)
         ),
+        _ if difference.copies > 0 => {
+            format!("Elo: unknown from copies of one of the {sets}; more openings would tell more")
+        }
         _ => format!("Elo: unknown from fewer than 2 {sets}"),
     };
+    let like_these = difference.elo_of_openings_like_these;
+    let like_these =
+        like_these.map(|elo| format!("\nElo on openings like these: {} at 95%", interval(elo, 1)));
+    let copies = (difference.copies > 0).then(|| {
+        format!("\n{} copies of others do not count: the bots are deterministic", difference.copies)
+    });
+    let text = [text, like_these.unwrap_or_default(), copies.unwrap_or_default()].concat();
     let counts: Vec<String> = difference.counts.iter().map(u64::to_string).collect();
     Some(if one.sets.is_some() { format!("{text}\nsets by score: {}", counts.join(", ")) } else { text })
 }

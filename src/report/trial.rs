@@ -14,7 +14,7 @@ use crate::core::counted;
 use crate::referee::Faults;
 use crate::report::evidence::evidence_lines;
 use crate::report::github::{annotation, escaped};
-use crate::report::interval::{interval, percent_interval};
+use crate::report::interval::{interval, origin, percent_interval};
 use crate::report::junit::xml;
 use crate::report::table::faults;
 use crate::report::tested_bot::TestedBot;
@@ -108,6 +108,10 @@ pub struct TrialReport {
     score: Option<Estimate>,
     /// In logistic Elo; infinite values are `null`.
     elo: Option<Estimate>,
+    /// Whether the verdict and the estimates speak of openings like those that were played, or only of these.
+    population: Population,
+    /// The same of openings like those that were played, if `elo` is not and there is more than one opening.
+    elo_of_openings_like_these: Option<Estimate>,
     normalized_elo: Option<Estimate>,
     /// Why there is no normalized Elo.
     normalized_elo_unknown: Option<String>,
@@ -136,6 +140,16 @@ pub struct TrialReport {
     evidence: Vec<String>,
 }
 
+/// The openings of which a verdict speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Population {
+    /// Openings or deals like those that were played.
+    OpeningsLikeThese,
+    /// Those that were played.
+    TheseOpenings,
+}
+
 #[derive(Debug, Serialize)]
 struct FaultsOfBoth {
     new: Faults,
@@ -157,6 +171,7 @@ impl TrialReport {
             Some(sprt) => Estimates::sequential(regression.scores(), sprt),
             None => Estimates::fixed(regression.scores()),
         };
+        let estimates = estimates.filter(|_| tally.distinct_sets > 1);
         let difference = estimates.map(|estimates| estimates.difference);
         let normalized_elo = estimates.map(|estimates| estimates.normalized_elo);
         TrialReport {
@@ -179,6 +194,13 @@ impl TrialReport {
                 .map(|caution| caution.to_string()),
             score: difference.map(|difference| difference.score),
             elo: difference.map(|difference| difference.elo),
+            population: if regression.sample().is_of_played_openings() {
+                Population::TheseOpenings
+            } else {
+                Population::OpeningsLikeThese
+            },
+            elo_of_openings_like_these: difference
+                .and_then(|difference| regression.sample().of_openings_like_these(&difference)),
             normalized_elo: normalized_elo.and_then(Result::ok),
             normalized_elo_unknown: normalized_elo.and_then(Result::err).map(|why| why.to_string()),
             superiority: difference.map(|difference| difference.superiority),
@@ -211,7 +233,14 @@ impl TrialReport {
             rows.push(("warning", what.to_owned()));
         }
         if let (Some(elo), Some(score)) = (self.elo, self.score) {
-            rows.push(("Elo", format!("{} at 95%", interval(elo, 1))));
+            let Tally { distinct_sets, openings, .. } = self.tally;
+            let origin = origin(distinct_sets, openings);
+            rows.push(("Elo", format!("{} at 95%, {origin}", interval(elo, 1))));
+            if self.population == Population::TheseOpenings {
+                let known = self.elo_of_openings_like_these.map(|elo| format!("{} at 95%", interval(elo, 1)));
+                let text = known.unwrap_or_else(|| "unknown from one opening".to_owned());
+                rows.push(("Elo, openings like these", text));
+            }
             if let Some(normalized) = self.normalized_elo {
                 rows.push(("normalized Elo", format!("{} at 95%", interval(normalized, 1))));
             }
@@ -219,6 +248,8 @@ impl TrialReport {
                 rows.push(("normalized Elo", format!("not shown: {why}")));
             }
             rows.push(("score", percent_interval(score)));
+        } else if self.tally.counted > 0 {
+            rows.push(("Elo", "not shown: there is only one distinct set".to_owned()));
         }
         if let Some(superiority) = self.superiority {
             rows.push(("likelihood of superiority", format!("{:.1}%", 100.0 * superiority)));
@@ -238,7 +269,7 @@ impl TrialReport {
         let Tally { sets, counted, dropped, repeated, void, matches, .. } = self.tally;
         let void = if void > 0 { format!(", {void} with a void match") } else { String::new() };
         let text = format!(
-            "{sets} of at most {}: {counted} counted, {dropped} dropped for a fault of base, {repeated} repeated{void}",
+            "{sets} of at most {}: {counted} counted, {dropped} dropped for a fault of base, {repeated} copies{void}",
             self.max_sets
         );
         rows.push(("sets", text));
@@ -317,7 +348,8 @@ impl TrialReport {
             "undecided" => "warning",
             _ => "error",
         };
-        let elo = self.elo.map(|elo| format!("; Elo {}", interval(elo, 1))).unwrap_or_default();
+        let origin = origin(self.tally.distinct_sets, self.tally.openings);
+        let elo = self.elo.map(|elo| format!("; Elo {}, {origin}", interval(elo, 1))).unwrap_or_default();
         let what = format!("{}{elo}", self.headline());
         annotation(level, &format!("referee regress {}", self.game), &what)
     }
@@ -351,15 +383,22 @@ fn reason(outcome: &TrialOutcome, trial: &Trial) -> String {
     let regression = &trial.regression;
     let (terms, tally) = (regression.terms(), regression.tally());
     let sets = counted(tally.sets, "set", "sets");
+    let place = match regression.sample().is_of_played_openings() {
+        true => format!(" on the {} played", counted(tally.openings, "opening", "openings")),
+        false => String::new(),
+    };
     let alike = || regression.alike().map(|alike| bounds_of_alike(&alike)).unwrap_or_default();
     match outcome {
-        TrialOutcome::Judged(Verdict::Passed) => accepted(terms.sprt.as_ref(), true),
-        TrialOutcome::Judged(Verdict::Failed) => accepted(terms.sprt.as_ref(), false),
+        TrialOutcome::Judged(Verdict::Passed) => accepted(terms.sprt.as_ref(), true, &place),
+        TrialOutcome::Judged(Verdict::Failed) => accepted(terms.sprt.as_ref(), false, &place),
         TrialOutcome::Judged(Verdict::AtLimit) => {
             format!("{sets} did not decide (neither H0 nor H1 is accepted)")
         }
         TrialOutcome::Judged(Verdict::OnlyRepeats) => format!(
-            "the bots need more openings (the last {} repeated the moves of earlier ones)",
+            "the bots are deterministic and have nothing more to tell: after {} of {}, the last {} are copies; more openings \
+             would tell more",
+            counted(tally.distinct_sets, "distinct set", "distinct sets"),
+            counted(tally.openings, "opening", "openings"),
             counted(terms.max_repeats, "set", "sets")
         ),
         TrialOutcome::Judged(Verdict::Measured) => match trial.shard() {
@@ -391,8 +430,8 @@ fn reason(outcome: &TrialOutcome, trial: &Trial) -> String {
     }
 }
 
-/// The meaning of a verdict for the new version, then how often the test errs.
-fn accepted(sprt: Option<&Sprt>, is_passed: bool) -> String {
+/// The meaning of a verdict for the new version, with the openings, then how often the test errs.
+fn accepted(sprt: Option<&Sprt>, is_passed: bool, place: &str) -> String {
     let Some(sprt) = sprt else { return String::new() };
     let (elo0, elo1) = (sprt.elo0(), sprt.elo1());
     let words = match (is_passed, elo0 < 0.0) {
@@ -403,7 +442,7 @@ fn accepted(sprt: Option<&Sprt>, is_passed: bool) -> String {
         (false, false) if elo0 > 0.0 => "not stronger by enough",
         (false, false) => "not stronger",
     };
-    format!("{words} ({})", error_rates(sprt, is_passed))
+    format!("{words}{place} ({})", error_rates(sprt, is_passed))
 }
 
 /// How often the test errs, by its bounds: a version 50 normalized Elo weaker passes in 5%, one 20 weaker in 64%.
@@ -520,7 +559,7 @@ mod tests {
         ] {
             let sprt = Sprt::new(elo0, elo1, 0.05, 0.05, EloModel::Normalized).expect("hypotheses");
             for (is_passed, words) in [(true, passed), (false, failed)] {
-                let text = accepted(Some(&sprt), is_passed);
+                let text = accepted(Some(&sprt), is_passed, "");
                 assert!(text.starts_with(&format!("{words} (a")), "{text}");
             }
         }
@@ -541,7 +580,7 @@ mod tests {
             (0.0, 20.0, 0.05, false, "not stronger (a version 20 normalized Elo stronger fails in 5%)"),
         ] {
             let sprt = Sprt::new(elo0, elo1, alpha, 0.05, EloModel::Normalized).expect("hypotheses");
-            assert_eq!(accepted(Some(&sprt), is_passed), text);
+            assert_eq!(accepted(Some(&sprt), is_passed, ""), text);
         }
     }
 }

@@ -12,6 +12,7 @@ mod journal;
 mod lane_messages;
 mod live;
 mod match_runner;
+mod moves;
 mod openings;
 mod pairings;
 mod play;

@@ -7,15 +7,18 @@ use std::sync::Arc;
 
 use crate::core::erased::Rules;
 use crate::core::seat::{Seat, Seating};
+use crate::record::Difference;
 use crate::referee::{Faults, Leg};
 use crate::runner::evidence::FirstFaults;
 use crate::runner::fixture::{Fixture, Wait, deal_leaks_information};
 use crate::runner::match_runner::{MatchRunner, RunEnd};
+use crate::runner::moves::{moves_of_match, moves_of_set};
 use crate::runner::openings::Openings;
 use crate::runner::results::{BotSummary, Comparison, MatchReport, RunSummary, SetReport, Sets};
 use crate::runner::run_event::{Halt, RunEvent};
 use crate::runner::scheduler::{Next, Scheduler};
 use crate::sources::{Source, check_programs};
+use crate::tournament::sample::{Sample, SetMoves};
 use crate::tournament::schedule::MatchId;
 use crate::tournament::sprt::SetScores;
 
@@ -277,12 +280,15 @@ impl Play {
                 RunEvent::Listening(address) => on_event(PlayEvent::Listening(address)),
                 RunEvent::Waiting(name) => on_event(PlayEvent::Waiting(name)),
                 RunEvent::Moved(text) => on_event(PlayEvent::Moved(text)),
-                RunEvent::Ended { fixture, report, no_show, .. } => {
-                    tally.count(fixture, report);
+                RunEvent::Ended { fixture, report, record, no_show, .. } => {
+                    let moves = tally
+                        .moves(fixture, report, record)
+                        .map_err(|error| Halt::Because(format!("the record of {}: {error}", report.id)))?;
+                    tally.count(fixture, report, moves.as_ref());
                     let absent = no_show.as_ref().map(|no_show| no_show.seat);
                     tally.summary.first_faults.add(report, absent);
                     on_event(PlayEvent::Ended(report));
-                    if let Some(set) = tally.add_to_set(fixture, report) {
+                    if let Some(set) = tally.add_to_set(fixture, report, moves) {
                         on_event(PlayEvent::SetEnded(&set));
                     }
                     return no_show.map_or(Ok(()), |no_show| Err(Halt::Because(no_show.why)));
@@ -306,8 +312,12 @@ struct RunTally {
     summary: RunSummary,
     /// Incomplete sets, in the order in which their first match ended.
     sets: Vec<SetReport>,
+    /// The moves of the matches of incomplete sets, with the bots by seat.
+    moves: HashMap<String, Vec<(Vec<u8>, SetMoves)>>,
     /// With two bots: the scores of the first one, per mirrored set or match.
-    scores: Option<SetScores>,
+    sample: Option<Sample>,
+    /// Whether matches can have the moves of earlier ones.
+    can_repeat: bool,
 }
 
 impl RunTally {
@@ -340,11 +350,27 @@ impl RunTally {
         };
         let bots = runner.bots.len();
         let legs = mirror.map_or(1, |mirror| mirror.size(bots) as u32);
-        let scores = (bots == 2).then(|| SetScores::new(legs, 1));
-        RunTally { seating: runner.seating, summary, sets: Vec::new(), scores }
+        let sample = (bots == 2).then(|| Sample::new(SetScores::new(legs, 1)));
+        let can_repeat = !runner.rules.meta().chance;
+        let (sets, moves) = (Vec::new(), HashMap::new());
+        RunTally { seating: runner.seating, summary, sets, moves, sample, can_repeat }
     }
 
-    fn count(&mut self, fixture: &Fixture, report: &MatchReport) {
+    /// The moves of a match with the bots by seat, if they matter.
+    fn moves(
+        &self,
+        fixture: &Fixture,
+        report: &MatchReport,
+        record: &[u8],
+    ) -> Result<Option<(Vec<u8>, SetMoves)>, Difference> {
+        if self.sample.is_none() || !self.can_repeat || report.scores.is_none() {
+            return Ok(None);
+        }
+        let bots = fixture.bots.iter().map(|&bot| bot as u8).collect();
+        moves_of_match(fixture, record).map(|moves| Some((bots, moves)))
+    }
+
+    fn count(&mut self, fixture: &Fixture, report: &MatchReport, moves: Option<&(Vec<u8>, SetMoves)>) {
         match (&report.ranks, &report.scores) {
             (Some(_), Some(_)) => self.summary.matches += 1,
             _ => self.summary.aborted += 1,
@@ -366,8 +392,8 @@ impl RunTally {
                 (0..ranks.len()).any(|other| side(other) != side(seat) && ranks[other] == ranks[seat]);
             summary.matches += 1;
             summary.score += scores[seat];
-            if let Some(of_first) = self.scores.as_mut().filter(|_| bot == 0 && fixture.deal.is_none()) {
-                of_first.add(scores[seat]);
+            if let Some(sample) = self.sample.as_mut().filter(|_| bot == 0 && fixture.deal.is_none()) {
+                sample.add(scores[seat], moves.map(|moves| moves_of_set(vec![moves.clone()])));
             }
             match (ranks[seat], shares) {
                 (1, false) => summary.wins += 1,
@@ -378,7 +404,12 @@ impl RunTally {
     }
 
     /// Adds a match to its set, if it belongs to one. Returns the set once it is complete.
-    fn add_to_set(&mut self, fixture: &Fixture, report: &MatchReport) -> Option<SetReport> {
+    fn add_to_set(
+        &mut self,
+        fixture: &Fixture,
+        report: &MatchReport,
+        moves: Option<(Vec<u8>, SetMoves)>,
+    ) -> Option<SetReport> {
         let deal = fixture.deal.as_ref().filter(|_| !report.is_to_be_replayed() || report.is_cut_off)?;
         let index = self.sets.iter().position(|set| set.id == *deal).unwrap_or_else(|| {
             self.sets.push(SetReport {
@@ -390,6 +421,7 @@ impl RunTally {
             });
             self.sets.len() - 1
         });
+        self.moves.entry(deal.clone()).or_default().extend(moves);
         let set = &mut self.sets[index];
         set.matches.push(report.id.clone());
         set.scores = set.scores.take().zip(report.scores.as_ref()).map(|(mut sums, scores)| {
@@ -403,9 +435,10 @@ impl RunTally {
             return None;
         }
         let set = self.sets.remove(index);
+        let moves = self.moves.remove(deal).filter(|_| self.can_repeat).map(moves_of_set);
         if let Some(scores) = &set.scores {
-            if let Some(of_first) = &mut self.scores {
-                of_first.add(scores[0] / set.matches.len() as f64);
+            if let Some(sample) = &mut self.sample {
+                sample.add(scores[0] / set.matches.len() as f64, moves);
             }
             let best = scores.iter().copied().fold(f64::MIN, f64::max);
             let is_shared = scores.iter().filter(|&&score| score == best).count() > 1;
@@ -422,7 +455,7 @@ impl RunTally {
     }
 
     fn into_summary(self) -> RunSummary {
-        RunSummary { difference: self.scores.as_ref().map(Comparison::from), ..self.summary }
+        RunSummary { difference: self.sample.as_ref().map(Comparison::from), ..self.summary }
     }
 
     /// The incomplete sets, without scores.

@@ -14,7 +14,7 @@ use crate::referee::{AbortReason, Faults};
 use crate::runner::evidence::{self, Evidence, FirstFaults};
 use crate::tournament::Cause;
 use crate::tournament::rating::Estimate;
-use crate::tournament::sprt::SetScores;
+use crate::tournament::sample::Sample;
 
 /// A mirrored set, in the format of `--json`.
 #[derive(Debug, Serialize)]
@@ -303,26 +303,40 @@ pub struct Sets {
 /// The difference in strength between the first and the second of two bots, in the format of `--json`.
 #[derive(Debug, Serialize)]
 pub struct Comparison {
-    /// The number of complete mirrored sets, or of matches without mirroring.
+    /// The number of complete mirrored sets, or of matches without mirroring, that count.
     pub sets: u64,
+    /// The number of copies of others that do not count.
+    pub copies: u64,
+    /// The number of sets with different moves.
+    pub distinct_sets: u64,
+    /// The number of openings or deals; without mirroring an opening counts once for each seat of the first bot.
+    pub openings: u64,
     /// The number of sets per score of the first bot, from 0 to 1 in equal steps.
     pub counts: Vec<u64>,
-    /// The mean score of the first bot; `None` for fewer than two sets.
+    /// The mean score of the first bot; `None` for fewer than two distinct sets.
     pub score: Option<Estimate>,
     /// The difference in logistic Elo; infinite values are `null`.
     pub elo: Option<Estimate>,
+    /// The same on openings like these, if sets share openings and there is more than one.
+    pub elo_of_openings_like_these: Option<Estimate>,
     /// The likelihood of superiority: the probability that the first bot is stronger.
     pub superiority: Option<f64>,
 }
 
-impl From<&SetScores> for Comparison {
-    fn from(scores: &SetScores) -> Comparison {
-        let difference = scores.estimate().filter(|_| scores.sets() > 1);
+impl From<&Sample> for Comparison {
+    fn from(sample: &Sample) -> Comparison {
+        let scores = sample.scores();
+        let difference = scores.estimate().filter(|_| sample.distinct_sets() > 1);
         Comparison {
             sets: scores.sets(),
+            copies: sample.copies(),
+            distinct_sets: sample.distinct_sets(),
+            openings: sample.openings(),
             counts: scores.counts().to_vec(),
             score: difference.map(|difference| difference.score),
             elo: difference.map(|difference| difference.elo),
+            elo_of_openings_like_these: difference
+                .and_then(|difference| sample.of_openings_like_these(&difference)),
             superiority: difference.map(|difference| difference.superiority),
         }
     }

@@ -4,17 +4,18 @@ use std::collections::BTreeMap;
 
 use referee_protocol::words::FaultCode;
 use serde::Serialize;
-use sha2::{Digest, Sha256};
 
-use crate::record::{Difference, RecordEntry, RecordedEvent, lines};
+use crate::record::Difference;
 use crate::referee::Faults;
 use crate::runner::fixture::Fixture;
+use crate::runner::moves::{moves_of_match, moves_of_set};
 use crate::runner::results::MatchReport;
 use crate::runner::tournament_scheduler::Scoring;
 use crate::runner::trial_results::{Crash, ResultLine, ResultMatch, TrialMatch};
 use crate::tournament::MatchResult;
 use crate::tournament::rating::Estimate;
-use crate::tournament::regression::{Fate, Judged, MovesDigest, NEW, Regression, Shard};
+use crate::tournament::regression::{Fate, Judged, NEW, Regression, Shard};
+use crate::tournament::sample::SetMoves;
 
 /// Collects matches into sets, and judges the sets.
 #[derive(Debug)]
@@ -62,6 +63,10 @@ pub struct SetOfTrial {
     pub bounds: Option<(f64, f64)>,
     /// In Elo, as if the number of sets had been fixed in advance; infinite bounds are `null`.
     pub elo: Option<Estimate>,
+    /// The sets with different moves up to it.
+    pub distinct_sets: u32,
+    /// Their openings or deals.
+    pub openings: u32,
 }
 
 impl Trial {
@@ -110,7 +115,7 @@ impl Trial {
         for (seat, &entrant) in fixture.bots.iter().enumerate() {
             faults[entrant].merge(&report.counted_faults(seat));
         }
-        let moves = moves(fixture, record)?;
+        let moves = moves_of_match(fixture, record)?;
         let played = TrialMatch { id: report.id.clone(), is_void: report.is_void, result, faults, moves };
         let set = result.set;
         if self.regression.verdict().is_none()
@@ -162,15 +167,15 @@ impl Trial {
     /// Judges a complete set. Returns the sets that are judged now.
     fn complete(&mut self, number: u32) -> Vec<SetOfTrial> {
         let Some(set) = self.open.get(&number) else { return Vec::new() };
-        let digest = self.can_repeat.then(|| digest(set));
+        let moves = self.can_repeat.then(|| moves_of(set));
         let results = set.iter().map(|played| played.result).collect();
         let place = self.shard.map_or(number, |shard| shard.place(number));
         let judged = if set.iter().any(|played| played.is_void) {
             self.regression.add_void(place, results)
         } else if is_alike(set) {
-            self.regression.add_alike(place, results, digest)
+            self.regression.add_alike(place, results, moves)
         } else {
-            self.regression.add(place, results, digest)
+            self.regression.add(place, results, moves)
         };
         judged.into_iter().map(|judged| self.close_set(&judged)).collect()
     }
@@ -195,6 +200,8 @@ impl Trial {
             llr: judged.llr,
             bounds: self.regression.terms().sprt.map(|sprt| sprt.bounds()),
             elo: judged.difference.map(|difference| difference.elo),
+            distinct_sets: judged.distinct_sets,
+            openings: judged.openings,
         }
     }
 }
@@ -218,38 +225,18 @@ fn crash_of_new(fixture: &Fixture, report: &MatchReport) -> Option<Crash> {
     { crashes }.next()
 }
 
-/// A digest of the opening and of the moves by seat. The order between seats does not matter: simultaneous answers
-/// arrive in any order.
-fn moves(fixture: &Fixture, record: &[u8]) -> Result<MovesDigest, Difference> {
-    let mut by_seat = vec![String::new(); fixture.bots.len()];
-    for line in lines(record) {
-        if let RecordEntry::Event { event: RecordedEvent::Move(moved), .. } = line?.entry
-            && let Some(moves) = by_seat.get_mut(moved.seat.index())
-        {
-            moves.push('\n');
-            moves.push_str(&moved.text);
-        }
-    }
-    let mut hash = Sha256::new();
-    hash.update(fixture.options.get());
-    for (seat, moves) in by_seat.iter().enumerate() {
-        hash.update(format!("\n{seat}{moves}"));
-    }
-    Ok(hash.finalize().into())
-}
-
 /// Whether all matches of a set have the same moves and places and no fault: in each seat, both bots played alike.
 fn is_alike(set: &[TrialMatch]) -> bool {
     let [first, ..] = set else { return false };
     set.iter().all(|TrialMatch { moves, result, .. }| {
-        *moves == first.moves && result.places == first.result.places && result.faulted.is_empty()
+        moves.all == first.moves.all && result.places == first.result.places && result.faulted.is_empty()
     })
 }
 
-/// A digest of the moves of a set, independent of the order of its matches.
-fn digest(set: &[TrialMatch]) -> MovesDigest {
-    let mut matches: Vec<&TrialMatch> = set.iter().collect();
-    matches.sort_by_key(|played| played.result.lineup);
-    let all: Vec<u8> = matches.iter().flat_map(|played| played.moves).collect();
-    Sha256::digest(all).into()
+/// The moves of a set.
+fn moves_of(set: &[TrialMatch]) -> SetMoves {
+    let seats = |played: &TrialMatch| -> Vec<u8> {
+        played.result.lineup.seats().iter().map(|entrant| entrant.index() as u8).collect()
+    };
+    moves_of_set(set.iter().map(|played| (seats(played), played.moves)).collect())
 }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::core::{MAX_SEATS, Seat, SeatSet, Seating, hex};
 use crate::referee::Faults;
 use crate::runner::evidence::Evidence;
-use crate::tournament::regression::MovesDigest;
+use crate::tournament::sample::SetMoves;
 use crate::tournament::{Entrant, Lineup, MatchResult};
 
 /// A line of a results file.
@@ -74,7 +74,7 @@ pub(super) struct TrialMatch {
     pub(super) result: MatchResult,
     /// The faults of `new` and of `base`.
     pub(super) faults: [Faults; 2],
-    pub(super) moves: MovesDigest,
+    pub(super) moves: SetMoves,
 }
 
 /// A match of a set in a results file.
@@ -92,6 +92,8 @@ pub struct ResultMatch {
     void: bool,
     /// The counted faults of the new version and of the base.
     faults: [Vec<(FaultCode, u32)>; 2],
+    /// A digest of the opening.
+    opening: String,
     /// A digest of the moves.
     moves: String,
 }
@@ -108,7 +110,8 @@ impl ResultMatch {
             forfeited: seats(result.forfeited),
             void: *is_void,
             faults: faults.map(|of| of.iter().collect()),
-            moves: hex::encode(moves),
+            opening: hex::encode(&moves.opening),
+            moves: hex::encode(&moves.all),
         }
     }
 
@@ -150,7 +153,7 @@ impl ResultMatch {
             is_void: self.void,
             result: self.result(set, seating)?,
             faults,
-            moves: hex::decode32(&self.moves)?,
+            moves: SetMoves { opening: hex::decode32(&self.opening)?, all: hex::decode32(&self.moves)? },
         })
     }
 }

@@ -4,7 +4,7 @@
 //! **Normalized Elo of a fixed number of sets.** The interval holds the middle 95% of 4,000 distributions drawn from
 //! the posterior of the scores, a Dirichlet distribution with a prior that is worth about one set. It includes the
 //! uncertainty of the deviation, by which normalized Elo divides. It is not shown for fewer than [`LEAST_SETS`] sets, if
-//! the sum of the scores can take too few values (`LEAST_VARIATION`), and beyond 1000.
+//! the sum of the scores can take too few values, and beyond 1000.
 //!
 //! Scores are discrete, so no interval has a coverage of 95% for every truth: with few sets that differ in score, the
 //! coverage jumps as the truth passes the end of one of the few possible intervals. In simulations of 20 to 1,000 sets of
@@ -60,7 +60,7 @@ use serde::Serialize;
 use super::brownian::Motion;
 use super::likelihood::root;
 use super::rating::Estimate;
-use super::sprt::{EloModel, SetScores, Sprt, StrengthDifference, TestState, logistic_elo, logistic_score};
+use super::sprt::{EloModel, SetScores, Sprt, StrengthDifference, TestState, logistic_score};
 use crate::core::Uniform;
 use crate::core::chance::{RandomStream, Seed};
 
@@ -69,11 +69,6 @@ pub const LEAST_SETS: u64 = 20;
 
 /// The minimum number of sets for estimates after a sequential test to be nearly median-unbiased.
 pub const LEAST_SEQUENTIAL_SETS: u64 = 10;
-
-/// The minimum variance of the sum of the scores for normalized Elo, in squares of the greatest step that all differences
-/// between observed scores are multiples of. A sum with a smaller variance has so few possible values that the coverage
-/// of an interval changes by more than 1% with each of them.
-const LEAST_VARIATION: f64 = 12.0;
 
 /// The maximum normalized Elo that is reported.
 const GREATEST: f64 = 1000.0;
@@ -116,6 +111,9 @@ pub enum Caution {
     /// A sequential test has so few sets that their score has few possible values.
     #[error("the estimate may be biased: fewer than {LEAST_SEQUENTIAL_SETS} sets have few possible scores")]
     FewSets,
+    /// After a sequential test, few sets differ in score from the others.
+    #[error("the estimate may be biased: few sets differ in score")]
+    Alike,
 }
 
 /// Estimates of the difference in strength.
@@ -151,25 +149,32 @@ impl Estimates {
         }
         let ended = SprtState::new(scores, sprt);
         let in_order = |[value, low, high]: [f64; 3]| Estimate { value, low, high };
-        let levels = [0.5, 0.025, 0.975];
         let of_mean = |score: f64| ended.rank_of_mean(score);
-        let score = match scores.mean() {
-            // Unbounded on that side.
-            0.0 => [0.0, 0.0, quantile(0.975, MEANS, [0.0, 1.0], of_mean)],
-            1.0 => [1.0, quantile(0.025, MEANS, [0.0, 1.0], of_mean), 1.0],
-            _ => levels.map(|level| quantile(level, MEANS, [0.0, 1.0], of_mean)),
-        };
-        let elo = in_order(score.map(logistic_elo));
-        let difference = StrengthDifference { score: in_order(score), elo, superiority: 1.0 - of_mean(0.5) };
+        let rank = |level: f64| quantile(level, MEANS, [0.0, 1.0], of_mean);
+        let mut score = in_order(match scores.mean() {
+            // The first outcome that ends the test in that direction: the exact interval is that of a fixed number of sets.
+            value @ (0.0 | 1.0) => [value; 3],
+            _ => [0.5, 0.025, 0.975].map(rank),
+        });
+        if !scores.has_variation() {
+            let likely = scores.likelihood_interval();
+            (score.low, score.high) = (score.low.min(likely.low), score.high.max(likely.high));
+        }
+        let difference = StrengthDifference::of(score, 1.0 - of_mean(0.5));
         let normalized_elo = is_known(scores).and_then(|()| {
             // The deviation is as uncertain as it is with a fixed number of sets.
             let deviation = scores.variance().sqrt();
-            let [value, low, high] = score.map(|score| (score - 0.5) / deviation);
+            let [value, low, high] =
+                [score.value, score.low, score.high].map(|score| (score - 0.5) / deviation);
             let wider = wider(&scores.smoothed());
             let t = [value, value + wider * (low - value), value + wider * (high - value)];
             shown(in_order(t.map(|t| t / scores.t_of_elo())))
         });
-        let caution = (scores.sets() < LEAST_SEQUENTIAL_SETS).then_some(Caution::FewSets);
+        let caution = if scores.sets() < LEAST_SEQUENTIAL_SETS {
+            Some(Caution::FewSets)
+        } else {
+            (!scores.has_variation()).then_some(Caution::Alike)
+        };
         Some(Estimates { basis: Basis::Sequential, difference, normalized_elo, caution })
     }
 }
@@ -201,29 +206,11 @@ fn is_known(scores: &SetScores) -> Result<(), Unknown> {
     if sets < LEAST_SETS {
         return Err(Unknown::FewSets);
     }
-    if variation(scores) < LEAST_VARIATION {
+    if !scores.has_variation() {
         let most = scores.counts().iter().copied().max().unwrap_or(0);
         return Err(Unknown::Alike { different: sets - most, sets });
     }
     Ok(())
-}
-
-/// The variance of the sum of the scores, in squares of the greatest step that all differences between observed scores are
-/// multiples of; 0 if all scores are the same.
-fn variation(scores: &SetScores) -> f64 {
-    let observed = || scores.counts().iter().zip(0u32..).filter(|&(&count, _)| count > 0);
-    let Some((_, first)) = observed().next() else { return 0.0 };
-    let step = observed().fold(0, |step, (_, at)| greatest_divisor(at - first, step));
-    let sum = |part: &dyn Fn(f64) -> f64| {
-        observed().map(|(&count, at)| count as f64 * part(f64::from(at))).sum::<f64>()
-    };
-    let mean = sum(&|at| at) / scores.sets() as f64;
-    sum(&|at| (at - mean).powi(2)) / f64::from(step.max(1)).powi(2)
-}
-
-/// The greatest common divisor.
-fn greatest_divisor(a: u32, b: u32) -> u32 {
-    if b == 0 { a } else { greatest_divisor(b, a % b) }
 }
 
 /// Rejects values that are too large.

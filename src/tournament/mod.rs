@@ -14,7 +14,8 @@
 //! 6. [`regression::Regression`] tests whether a new version of a bot is stronger than its base, using [`sprt`];
 //!    [`estimates`] estimates by how much.
 //!
-//! A *set* is the matches of the same entrants on one deal ([`Deals`]): the unit of all statistics.
+//! A *set* is the matches of the same entrants on one deal ([`Deals`]): the unit of all statistics. [`sample`] states which
+//! sets of a comparison count, and what sets on one opening say of other openings.
 //!
 //! ```
 //! use referee::core::Seating;
@@ -50,6 +51,7 @@ mod lineup;
 pub mod pairing;
 pub mod rating;
 pub mod regression;
+pub mod sample;
 pub mod schedule;
 pub mod sprt;
 pub mod standings;

@@ -23,8 +23,10 @@
 //!
 //! **A set with a void match** does not count. Its faults count towards the fault rate.
 //!
-//! **Repeated sets contain no information.** A set that repeats the moves of an earlier one does not count. After
-//! `max_repeats` of them in a row the verdict is undecided.
+//! **Copies** of earlier sets count once an opening has given two different sets ([`super::sample`]). If none has, the bots
+//! are deterministic, and after `max_repeats` copies in a row the run ends undecided: more sets would show nothing new. The
+//! verdict speaks of openings like those that were played if each set that counts has an opening of its own, and else of
+//! the openings that were played.
 //!
 //! **Shards** ([`Shard`]) play every n-th set each, without a verdict. Their sets together count in the order of
 //! their numbers up to the one that ends the test, as in one run, so the error rates are those of the sequential
@@ -38,8 +40,9 @@ mod tally;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
+use super::sample::{Sample, SetMoves};
 use super::sprt::{SetScores, Sprt, TestState};
 use super::{Deals, Entrant, MatchResult};
 use crate::core::{Misconfigured, Seating};
@@ -62,7 +65,7 @@ pub struct StoppingRules {
     pub max_sets: u32,
     /// The maximum share of matches with a fault, from 0 to 1.
     pub max_fault_rate: f64,
-    /// The maximum number of repeated sets in a row, from 1.
+    /// The maximum number of copies in a row that do not count, from 1.
     pub max_repeats: u32,
 }
 
@@ -88,7 +91,7 @@ pub enum Verdict {
     Crashed,
     /// All sets were played and neither was accepted.
     AtLimit,
-    /// The sets repeat moves.
+    /// The bots are deterministic, and all their openings have been played.
     OnlyRepeats,
     /// All sets of a run of fixed length were played.
     Measured,
@@ -96,14 +99,11 @@ pub enum Verdict {
     Invalid,
 }
 
-/// A digest of the moves of a set, equal for sets with the same moves.
-pub type MovesDigest = [u8; 32];
-
 /// A complete set.
 #[derive(Clone, Debug)]
 struct Complete {
     matches: Vec<MatchResult>,
-    moves: Option<MovesDigest>,
+    moves: Option<SetMoves>,
     is_void: bool,
     is_alike: bool,
 }
@@ -113,10 +113,10 @@ struct Complete {
 pub struct Regression {
     terms: StoppingRules,
     legs: u32,
-    scores: SetScores,
+    sample: Sample,
     tally: Tally,
-    seen: BTreeSet<MovesDigest>,
-    repeats: u32,
+    /// Sets played alike that are copies which do not count.
+    alike_copies: u32,
     /// Sets that wait for earlier ones.
     waiting: BTreeMap<u32, Complete>,
     verdict: Option<Verdict>,
@@ -143,10 +143,9 @@ impl Regression {
         Ok(Regression {
             terms,
             legs,
-            scores: SetScores::new(legs, sides as u32 - 1),
+            sample: Sample::new(SetScores::new(legs, sides as u32 - 1)),
             tally: Tally::default(),
-            seen: BTreeSet::new(),
-            repeats: 0,
+            alike_copies: 0,
             waiting: BTreeMap::new(),
             verdict: None,
         })
@@ -154,7 +153,12 @@ impl Regression {
 
     /// The scores that count.
     pub fn scores(&self) -> &SetScores {
-        &self.scores
+        self.sample.scores()
+    }
+
+    /// The sets by opening.
+    pub fn sample(&self) -> &Sample {
+        &self.sample
     }
 
     /// The numbers of sets, matches and faults.
@@ -174,22 +178,17 @@ impl Regression {
 
     /// The log-likelihood ratio; `None` in a run of fixed length.
     pub fn llr(&self) -> Option<f64> {
-        self.terms.sprt.map(|sprt| sprt.llr(&self.scores))
+        self.terms.sprt.map(|sprt| sprt.llr(self.scores()))
     }
 
     /// Adds a complete set by its number, from 1; `moves` only if sets can repeat. It is judged once all earlier sets
     /// are; after the verdict no set is. Returns the sets that are judged now.
-    pub fn add(&mut self, set: u32, matches: Vec<MatchResult>, moves: Option<MovesDigest>) -> Vec<Judged> {
+    pub fn add(&mut self, set: u32, matches: Vec<MatchResult>, moves: Option<SetMoves>) -> Vec<Judged> {
         self.take_in(set, Complete { matches, moves, is_void: false, is_alike: false })
     }
 
     /// The same for a set whose matches all have the same moves, seat by seat, and no fault.
-    pub fn add_alike(
-        &mut self,
-        set: u32,
-        matches: Vec<MatchResult>,
-        moves: Option<MovesDigest>,
-    ) -> Vec<Judged> {
+    pub fn add_alike(&mut self, set: u32, matches: Vec<MatchResult>, moves: Option<SetMoves>) -> Vec<Judged> {
         self.take_in(set, Complete { matches, moves, is_void: false, is_alike: true })
     }
 
@@ -210,14 +209,15 @@ impl Regression {
     pub fn alike(&self) -> Option<Alike> {
         let Tally { counted, alike, faulty, .. } = self.tally;
         let sprt = self.terms.sprt.filter(|_| alike > 0 && alike == counted && faulty == 0)?;
-        let (_, needed, error) = Regression::alike_verdict(&sprt).unwrap_or((Verdict::AtLimit, 0.0, sprt.alpha()));
+        let (_, needed, error) =
+            Regression::alike_verdict(&sprt).unwrap_or((Verdict::AtLimit, 0.0, sprt.alpha()));
         let even = error.powf(f64::from(alike).recip());
-        let needed_sets = (needed > 0.0).then(|| error.ln() / sprt.most_even(&self.scores, needed).ln());
+        let needed_sets = (needed > 0.0).then(|| error.ln() / sprt.most_even(self.scores(), needed).ln());
         Some(Alike {
             sets: alike,
             confidence: 1.0 - error,
             differing: 1.0 - even,
-            elo: sprt.least_elo(&self.scores, even),
+            elo: sprt.least_elo(self.scores(), even),
             elo_model: sprt.model(),
             needed_sets: needed_sets.map(|sets| sets.ceil() as u32),
         })
@@ -259,8 +259,6 @@ impl Regression {
     fn judge(&mut self, &Complete { ref matches, moves, is_void, is_alike }: &Complete) -> Judged {
         self.tally.sets += 1;
         let of_base = self.count_faults(matches);
-        let repeats = moves.is_some_and(|moves| !self.seen.insert(moves));
-        self.repeats = if repeats { self.repeats + 1 } else { 0 };
         let score = score(matches);
         let fate = if is_void {
             self.tally.void += 1;
@@ -268,18 +266,24 @@ impl Regression {
         } else if of_base > 0 {
             self.tally.dropped += 1;
             Fate::Dropped
-        } else if repeats {
-            self.tally.repeated += 1;
-            Fate::Repeated
         } else {
-            self.tally.counted += 1;
-            self.tally.alike += u32::from(is_alike);
-            self.scores.add(score);
-            Fate::Counted
+            let counts = self.sample.add(score, moves);
+            let alike = if counts { &mut self.tally.alike } else { &mut self.alike_copies };
+            *alike += u32::from(is_alike);
+            if self.sample.copies() == 0 {
+                self.tally.alike += std::mem::take(&mut self.alike_copies);
+            }
+            self.tally.counted = self.scores().sets() as u32;
+            self.tally.repeated = self.sample.copies() as u32;
+            self.tally.distinct_sets = self.sample.distinct_sets() as u32;
+            self.tally.openings = self.sample.openings() as u32;
+            if counts { Fate::Counted } else { Fate::Repeated }
         };
         let llr = self.llr();
         self.verdict = self.decide(llr);
-        Judged { set: self.tally.sets, fate, score, llr, difference: self.scores.estimate() }
+        let Tally { sets, distinct_sets, openings, .. } = self.tally;
+        let difference = self.scores().estimate().filter(|_| distinct_sets > 1);
+        Judged { set: sets, fate, score, llr, difference, distinct_sets, openings }
     }
 
     fn decide(&self, llr: Option<f64>) -> Option<Verdict> {
@@ -303,7 +307,7 @@ impl Regression {
             Some(verdict) => verdict,
             _ if is_last && self.terms.sprt.is_none() => Verdict::Measured,
             _ if is_last => Verdict::AtLimit,
-            _ if self.repeats >= self.terms.max_repeats => Verdict::OnlyRepeats,
+            _ if self.sample.copies_in_a_row() >= self.terms.max_repeats => Verdict::OnlyRepeats,
             _ => return None,
         };
         let is_valid = self.tally.fault_rate() <= self.terms.max_fault_rate;

@@ -10,6 +10,23 @@ use serde_json::{Value, json};
 // ---- what is played ----
 
 #[test]
+fn copies_of_one_set_have_no_interval() {
+    let folder = Folder::new();
+    let bot = folder.plain_bot("plain");
+    let more = ["-n", "40", "--mirror", "--set", "turn_limit=20"];
+    let args = [&["play", "checkers", &bot, &bot][..], &more].concat();
+    let text = referee(&args).done().stdout;
+    assert!(
+        text.contains("Elo: unknown from copies of one of the sets; more openings would tell more"),
+        "{text}"
+    );
+    let summary = referee([&args[..], &["--json"]].concat()).done().one("summary");
+    let difference = &summary["difference"];
+    assert_eq!([&difference["sets"], &difference["copies"], &difference["openings"]], [1, 19, 1]);
+    assert_eq!([&difference["elo"], &difference["score"], &difference["superiority"]], [&Value::Null; 3]);
+}
+
+#[test]
 fn a_match_of_two_bots_is_shown_with_boards() {
     let folder = Folder::new();
     let records = folder.text("records");

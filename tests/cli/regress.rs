@@ -76,9 +76,61 @@ fn deterministic_bots_without_openings_are_undecided() {
     let ended = regress("checkers", &last, &folder.plain_bot("first"), &more).with_code(UNDECIDED);
     let verdict = ended.one("verdict");
     assert_eq!([&verdict["counted"], &verdict["repeated"]], [&json!(1), &json!(100)]);
-    assert!(verdict["reason"].as_str().is_some_and(|reason| reason.contains("repeated")), "{verdict}");
+    let reason = "the bots are deterministic and have nothing more to tell: after 1 distinct set of 1 opening, the last 100 \
+                  sets are copies; more openings would tell more";
+    assert_eq!([&verdict["reason"], &verdict["elo"]], [&json!(reason), &Value::Null]);
     let fates: Vec<Value> = ended.all("set").into_iter().map(|set| set["fate"].clone()).collect();
     assert_eq!(fates[..3], ["counted", "repeated", "repeated"]);
+}
+
+/// Jeex bots that play a fixed first move, then random ones, and a book of ten lines. The new version resigns on its first
+/// decision in three of them: these losses have the same moves each time, other matches have not.
+fn resigns_in_three_of_ten_openings(seed: u32) -> Ended {
+    const SCRIPT: &str = "import random
+opening, decisions = [], []
+def start(message):
+    opening.clear()
+    decisions.clear()
+    ready(message)
+def event(message):
+    if message['event'].get('opening'):
+        opening.append(message['event']['move'])
+def turn(t):
+    decisions.append(t)
+    if len(decisions) > 1:
+        move(t, random.choice(t['legal']))
+    elif opening[0] in RESIGNS:
+        say(type='resign', match=t['match'], seat=t['seat'], turn=t['turn'])
+    else:
+        move(t, t['legal'][-1])
+";
+    let folder = Folder::new();
+    let bot = |name: &str, resigns: &str| {
+        folder.bot(name, &format!("{SCRIPT}RESIGNS = {resigns}\nplay(start=start, event=event, turn=turn)"))
+    };
+    let new = bot("new", "('place a1 N', 'place b1 N', 'place b3 E')");
+    let stones = ["a1 N", "a2 E", "a3 E", "b1 N", "b2 N", "b3 E", "c3 N", "b2 W", "b1 E", "a3 S"];
+    let book = folder.write("book.txt", stones.map(|stone| format!("place {stone}\n")).concat());
+    let seed = format!("{seed:064x}");
+    let more = ["--openings", &book, "--clock", "none", "--jobs", "2", "--seed", &seed, "--json"];
+    regress("jeex", &new, &bot("base", "()"), &more)
+}
+
+#[test]
+fn quick_losses_with_the_same_moves_count_each_time() {
+    let seeds = if std::env::var_os("LONG_TESTS").is_some() { 12 } else { 2 };
+    for seed in 1..=seeds {
+        let verdict = resigns_in_three_of_ten_openings(seed).with_code(FAILED).one("verdict");
+        let reason = verdict["reason"].as_str().expect("a reason");
+        assert!(reason.starts_with("weaker on the 10 openings played (an equal version fails in 5%"), "{reason}");
+        assert_eq!([&verdict["openings"], &verdict["repeated"]], [&json!(10), &json!(0)], "{verdict}");
+        assert!(verdict["distinct_sets"].as_u64() < verdict["counted"].as_u64(), "{verdict}");
+        let elo = |name: &str, end: &str| verdict[name][end].as_f64().expect("a number");
+        assert!(elo("elo", "high") < 0.0, "{verdict}");
+        // Ten openings say little of others.
+        let of_others = "elo_of_openings_like_these";
+        assert!(elo(of_others, "low") < elo("elo", "low") && elo(of_others, "high") > elo("elo", "high"));
+    }
 }
 
 #[test]

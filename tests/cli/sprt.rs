@@ -90,6 +90,22 @@ fn estimates_of_a_very_short_test_carry_a_caution() {
 }
 
 #[test]
+fn one_sided_counts_have_exact_intervals() {
+    // 0.025^(1/20) and 0.025^(1/14).
+    let report = &referee(["sprt", "--counts", "20,0,0", "--gain", "--json"]).json()[0];
+    assert_near(report, "/score/high", 1.0 - 0.8316, 1e-4);
+    assert_near(report, "/score/low", 0.0, 0.0);
+    let args = ["sprt", "--counts", "0,0,0,0,14", "--elo0", "0", "--elo1", "60", "--json"];
+    let report = &referee(args).json()[0];
+    assert_near(report, "/score/low", 0.7684, 1e-4);
+    assert_near(report, "/elo/low", 208.4, 0.5);
+    assert_eq!(report["elo"]["high"], Value::Null);
+    // Half of the sets that may differ count: 1 - 0.025^(1/200) are 1.8%.
+    let even = &referee(["sprt", "--counts", "0,0,200,0,0", "--fixed", "--json"]).json()[0];
+    assert_near(even, "/score/high", 0.5 + 0.0183 / 2.0, 1e-4);
+}
+
+#[test]
 fn missing_normalized_elo_is_explained() {
     for (counts, why) in [
         ("2399,1,0,0,0", "too few sets differ in score for an interval: 1 of 2400"),

@@ -148,6 +148,47 @@ fn sequential_estimates_are_median_unbiased_with_correct_intervals() {
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
+/// Of the sets of the default test most are even, and few are lost or won.
+#[test]
+fn estimates_of_sets_of_which_few_differ_have_wide_intervals_or_a_caution() {
+    let sprt = Sprt::new(-50.0, 0.0, ALPHA, ALPHA, EloModel::Normalized).unwrap();
+    let runs = runs(60, 1000);
+    for (lost, won) in [(0.04, 0.0), (0.02, 0.02), (0.02, 0.0), (0.1, 0.0), (0.07, 0.05), (0.1, 0.1)] {
+        let distribution = [lost, 0.0, 1.0 - lost - won, 0.0, won];
+        let mean = 0.5 + 0.5 * (won - lost);
+        let mut stream = stream(&format!("few differ, {lost} and {won}"));
+        let (mut covered, mut above, mut cautioned, mut above_without, mut sets) = (0, 0, 0, 0, 0);
+        for _ in 0..runs {
+            let scores = ended_test(&sprt, &distribution, 2, &mut stream);
+            let estimates = Estimates::sequential(&scores, &sprt).unwrap();
+            let score = estimates.difference.score;
+            covered += u32::from(score.low <= mean && mean <= score.high);
+            above += u32::from(score.value > mean);
+            match estimates.caution {
+                Some(_) => cautioned += 1,
+                None => above_without += u32::from(score.value > mean),
+            }
+            sets += scores.sets();
+        }
+        let part = |count: u32, all: u32| 100.0 * f64::from(count) / f64::from(all.max(1));
+        println!(
+            "{:.0}% lost, {:.0}% won: {} sets, {:.1}% covered, {:.1}% too high, {:.1}% with a caution; without one {:.1}% too \
+             high",
+            100.0 * lost,
+            100.0 * won,
+            sets / u64::from(runs),
+            part(covered, runs),
+            part(above, runs),
+            part(cautioned, runs),
+            part(above_without, runs - cautioned)
+        );
+        let error = 300.0 * (0.05 * 0.95 / f64::from(runs)).sqrt();
+        assert!(part(covered, runs) > 93.0 - error, "{lost} and {won}: {covered} of {runs}");
+        let is_biased = (part(above, runs) - 50.0).abs() > 12.0 + 3.0 * error;
+        assert!(!is_biased || cautioned > runs / 2, "{lost} and {won}: {above} of {runs}, {cautioned}");
+    }
+}
+
 #[test]
 fn many_draws_do_not_turn_the_sequential_correction_round() {
     let sprt = Sprt::new(0.0, 30.0, ALPHA, ALPHA, EloModel::Normalized).unwrap();
@@ -188,6 +229,29 @@ fn results(
         (counts, (log_factorial(sets) + log).exp())
     };
     (0..=sets).flat_map(|l| (0..=sets - l).map(move |d| of(l, d))).collect()
+}
+
+/// All results of few single matches, with their probabilities.
+#[test]
+fn intervals_of_few_sets_cover_the_truth_in_93_percent_or_more() {
+    for sets in [5, 10, 20] {
+        for draws in [0.0, 0.05, 0.4, 0.8] {
+            for truth in [0.0, 100.0, 200.0, 418.0, 600.0] {
+                let distribution = set_distribution(truth, draws, 0.0, 1);
+                let mean = 0.5 * distribution[1] + distribution[2];
+                let covered: f64 = results(sets, &distribution, 0, &mut stream("few"))
+                    .into_iter()
+                    .filter(|(counts, weight)| {
+                        let score = SetScores::of(1, counts.clone()).unwrap().estimate().unwrap().score;
+                        *weight > 1e-9 && score.low <= mean && mean <= score.high
+                    })
+                    .map(|(_, weight)| weight)
+                    .sum();
+                println!("{sets} sets, {truth} Elo, {draws} draws: {:.1}% covered", 100.0 * covered);
+                assert!(covered > 0.93, "{sets} sets, {truth} Elo, {draws} draws: {covered}");
+            }
+        }
+    }
 }
 
 /// What the text of [`referee::tournament::estimates`] promises, rounded to percent.

@@ -3,6 +3,7 @@
 
 mod architecture;
 mod byes;
+mod books;
 mod elo;
 mod estimates;
 #[cfg(feature = "fuzzing")]

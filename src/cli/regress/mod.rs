@@ -32,7 +32,7 @@ use crate::cli::watch::{WatchArgs, announce};
 use crate::cli::workers::{WorkersOptions, unit_bots};
 use crate::cli::{Exit, Failure, screen};
 use crate::core::{Catalog, counted, json};
-use crate::report::{TestedBot, TrialOutcome, TrialReport, TrialSetting, interval};
+use crate::report::{TestedBot, TrialOutcome, TrialReport, TrialSetting, interval, origin};
 use crate::runner::{
     Added, FirstFaults, Halt, MatchRunner, Roster, RunEnd, RunEvent, Scoring, SetOfTrial,
     TournamentScheduler, check_fresh, deal_leaks_information,
@@ -61,12 +61,17 @@ const MAX_SETS: u32 = 10_000;
 /// logistic after 20. Once a set differs, the sequential test decides.
 ///
 /// If the new version crashes, the run fails at once, unless --recover is given. A set with a fault of the base is
-/// dropped, a fault of the new version loses the match; too many faults make the run invalid. A set that repeats the
-/// moves of an earlier set does not count, nor does one with a void match (aborted and not replayed). With --results,
-/// an interrupted run continues with --resume. With --shard, several machines play the sets of one run, and `referee
-/// regress merge` prints its verdict. With three sides, each bot has two of them in turn, of
-/// which it wins with one at most: a version that wins every match scores 87.5%, or +338 Elo. A BOT is a command line in
-/// one argument, or tcp:NAME.
+/// dropped, a fault of the new version loses the match; too many faults make the run invalid. A set with a void match
+/// (aborted and not replayed) does not count. With --results, an interrupted run continues with --resume. With --shard,
+/// several machines play the sets of one run, and `referee regress merge` prints its verdict. With three sides, each bot
+/// has two of them in turn, of which it wins with one at most: a version that wins every match scores 87.5%, or +338 Elo.
+/// A BOT is a command line in one argument, or tcp:NAME.
+///
+/// If each set has an opening or deal of its own, the verdict speaks of openings like these, which takes a book of more
+/// openings than the test takes sets. Otherwise it speaks of the openings of the book, and the report states next to it
+/// what they say of openings like them. Copies of a set do not count until an opening has given two different sets:
+/// deterministic bots have nothing more to tell once they have played all openings, and after 100 copies in a row the run
+/// ends undecided. A book in a systematic order needs --order random.
 ///
 /// The exit code is the verdict: 0 passed (H1, or they play the same), 1 failed (H0, or the new version crashed), 3
 /// undecided (after --max-sets or --max-time), 4 invalid, 5 could not run, 130 interrupted.
@@ -520,7 +525,8 @@ impl RegressPrinter {
         self.event(set);
         let llr = set.llr.zip(set.bounds);
         let llr = llr.map(|(llr, (lower, upper))| format!(", LLR {llr:.2} ({lower:.2} to {upper:.2})"));
-        let elo = set.elo.map(|elo| format!(", Elo {}", interval(elo, 0)));
+        let origin = origin(set.distinct_sets, set.openings);
+        let elo = set.elo.map(|elo| format!(", Elo {} {origin}", interval(elo, 0)));
         self.progress.set_message(format!("{}{}", llr.unwrap_or_default(), elo.unwrap_or_default()));
         self.progress.inc(1);
     }

@@ -28,7 +28,7 @@ use crate::tournament::regression::{Regression, Shard, StoppingRules};
 use crate::tournament::schedule::{Format, MatchId, Plan, Schedule};
 
 /// The version of the format.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 /// The setup of a run: the first line of the file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -13,8 +13,12 @@ pub struct Tally {
     pub counted: u32,
     /// Sets dropped because of a fault of `base`.
     pub dropped: u32,
-    /// Sets that repeated an earlier one.
+    /// Copies of earlier sets that do not count.
     pub repeated: u32,
+    /// Sets with different moves.
+    pub distinct_sets: u32,
+    /// The openings, or deals, of the sets that count.
+    pub openings: u32,
     /// Sets with a void match.
     pub void: u32,
     /// Counted sets in which both bots played the same moves.
@@ -44,7 +48,7 @@ pub enum Fate {
     Counted,
     /// `base` made a fault in it.
     Dropped,
-    /// It repeats the moves of an earlier set.
+    /// It is a copy of an earlier set, and no opening has given two different sets so far.
     Repeated,
     /// One of its matches is void.
     Void,
@@ -61,8 +65,12 @@ pub struct Judged {
     pub score: f64,
     /// The log-likelihood ratio after it; `None` in a run of fixed length.
     pub llr: Option<f64>,
-    /// The estimate from all counted sets; `None` before the first.
+    /// The estimate from all counted sets; `None` from fewer than two distinct sets.
     pub difference: Option<StrengthDifference>,
+    /// The sets with different moves up to it.
+    pub distinct_sets: u32,
+    /// Their openings or deals.
+    pub openings: u32,
 }
 
 /// The bounds from sets that both bots played alike.

@@ -55,15 +55,49 @@ fn sets_count_in_the_order_of_their_numbers() {
     assert_eq!(run.tally().sets, 2);
 }
 
+/// The moves of a set by opening and by what was played on it.
+fn moves(opening: u8, all: u8) -> Option<SetMoves> {
+    Some(SetMoves { opening: [opening; 32], all: [all; 32] })
+}
+
 #[test]
-fn repeated_sets_do_not_count_and_leave_the_run_undecided() {
+fn copies_by_deterministic_bots_do_not_count_and_leave_the_run_undecided() {
     let mut run = run(1000);
-    for number in 1..=101 {
+    for number in 1..=102 {
         assert_eq!(run.verdict(), None);
-        run.add(number, set(number, WON, None), Some([1; 32]));
+        let opening = (number % 2) as u8;
+        run.add(number, set(number, WON, None), moves(opening, opening));
     }
-    assert_eq!((run.tally().counted, run.tally().repeated), (1, 100));
+    assert_eq!((run.tally().counted, run.tally().repeated), (2, 100));
+    assert_eq!((run.tally().distinct_sets, run.tally().openings), (2, 2));
     assert_eq!(run.verdict(), Some(Verdict::OnlyRepeats));
+    assert!(!run.sample().is_of_played_openings());
+}
+
+#[test]
+fn all_copies_count_once_an_opening_has_given_two_different_sets() {
+    let mut run = run(1000);
+    let losses = [[2, 1], [2, 1]];
+    for number in 1..=20 {
+        // Each loss has the same moves, no other set has.
+        let (opening, ranks) = if number % 2 == 0 { (0, losses) } else { (1, EVEN) };
+        let all = if opening == 0 { 100 } else { number as u8 };
+        let judged = run.add(number, set(number, ranks, None), moves(opening, all));
+        assert_eq!(judged[0].fate, Fate::Counted);
+    }
+    assert_eq!(run.scores().counts(), [10, 0, 10, 0, 0]);
+    assert_eq!((run.tally().repeated, run.tally().distinct_sets, run.tally().openings), (0, 11, 2));
+
+    // Copies before the first difference count afterwards.
+    let mut run = self::run(1000);
+    for number in 1..=4 {
+        run.add(number, set(number, losses, None), moves(0, 1));
+    }
+    assert_eq!((run.tally().counted, run.tally().repeated), (1, 3));
+    run.add(5, set(5, WON, None), moves(0, 2));
+    assert_eq!((run.tally().counted, run.tally().repeated), (5, 0));
+    assert_eq!(run.scores().counts(), [4, 0, 0, 0, 1]);
+    assert!(run.sample().is_of_played_openings());
 }
 
 #[test]

@@ -1,0 +1,202 @@
+//! Strength tests of simulated bots with books of openings: error rates and intervals.
+
+use std::f64::consts::LN_10;
+
+use crate::simulation::{TWO, most, runs, stream, unit};
+use referee::core::Uniform;
+use referee::core::chance::RandomStream;
+use referee::tournament::regression::{BASE, NEW, Regression, StoppingRules, Verdict};
+use referee::tournament::sample::{MovesDigest, Sample, SetMoves};
+use referee::tournament::sprt::{EloModel, SetScores, Sprt};
+use referee::tournament::{Deals, Lineup, MatchResult};
+
+/// The probabilities of the five scores of a set on one opening.
+type OfOpening = [f64; 5];
+
+/// Two matches with this expected score; 5% of matches between equals are drawn.
+fn of_matches(p: f64) -> OfOpening {
+    let drawn = 0.1 * p.min(1.0 - p);
+    let of = [1.0 - p - drawn / 2.0, drawn, p - drawn / 2.0];
+    let mut set = [0.0; 5];
+    for (one, first) in of.iter().enumerate() {
+        for (other, second) in of.iter().enumerate() {
+            set[one + other] += first * second;
+        }
+    }
+    set
+}
+
+fn normalized(book: &[OfOpening]) -> f64 {
+    let each = || book.iter().flat_map(|of| of.iter().zip(0..).map(|(p, at)| (f64::from(at) / 4.0, p)));
+    let mean = each().map(|(score, p)| score * p).sum::<f64>() / book.len() as f64;
+    let variance = each().map(|(score, p)| (score - mean).powi(2) * p).sum::<f64>() / book.len() as f64;
+    800.0 / LN_10 * (mean - 0.5) / (2.0 * variance).sqrt()
+}
+
+/// A book in which this share of the openings always has the same set, and the others differ in their expected score by
+/// `spread` either way. All together have the difference `elo`, in normalized Elo.
+fn book(lines: usize, same: f64, spread: f64, elo: f64, stream: &mut RandomStream) -> Vec<OfOpening> {
+    loop {
+        let fixed: Vec<Option<OfOpening>> = (0..lines)
+            .map(|_| {
+                let at = [0, 2, 2, 4][stream.uniform(4) as usize];
+                (unit(stream) < same).then(|| std::array::from_fn(|score| f64::from(score == at)))
+            })
+            .collect();
+        let effects: Vec<f64> = (0..lines).map(|_| spread * (2.0 * unit(stream) - 1.0)).collect();
+        let with = |shift: f64| -> Vec<OfOpening> {
+            let of_effect = |effect: f64| of_matches((0.5 + shift + effect).clamp(0.02, 0.98));
+            fixed
+                .iter()
+                .zip(&effects)
+                .map(|(fixed, &effect)| fixed.unwrap_or_else(|| of_effect(effect)))
+                .collect()
+        };
+        let (mut low, mut high) = (-0.45, 0.45);
+        for _ in 0..40 {
+            let middle = 0.5 * (low + high);
+            if normalized(&with(middle)) < elo { low = middle } else { high = middle }
+        }
+        let found = with(0.5 * (low + high));
+        // With few openings that vary, the others can be too far from the difference.
+        if (normalized(&found) - elo).abs() < 0.5 {
+            return found;
+        }
+    }
+}
+
+/// A set on the opening of a book: the index of its score, and its moves. Sets with other results have other moves; long
+/// matches have their own.
+fn play(number: u32, opening: usize, of: &OfOpening, stream: &mut RandomStream) -> (usize, SetMoves) {
+    let mut x = unit(stream);
+    let at = of.iter().position(|p| {
+        x -= p;
+        x < 0.0
+    });
+    let at = at.unwrap_or(4);
+    let is_fixed = of.contains(&1.0);
+    let digest = |number: u64| -> MovesDigest {
+        let mut digest = [0; 32];
+        digest[..8].copy_from_slice(&number.to_le_bytes());
+        digest
+    };
+    let all = if is_fixed { opening as u64 } else { (1 << 40) + u64::from(number) };
+    (at, SetMoves { opening: digest(opening as u64), all: digest(all) })
+}
+
+/// Two matches with this score of the new version, in quarters.
+fn matches(number: u32, score: usize) -> Vec<MatchResult> {
+    let first = Lineup::of_sides(TWO, &[NEW, BASE]).unwrap();
+    let points = [score.min(2), score.saturating_sub(2)];
+    (0..2)
+        .map(|leg| {
+            let ranks = [[2, 1], [1, 1], [1, 2]][points[leg]];
+            let ranks = if leg == 0 { ranks } else { [ranks[1], ranks[0]] };
+            MatchResult::played(number, Deals::Mirrored.leg(first, leg), &ranks)
+        })
+        .collect()
+}
+
+/// Plays a book from its first line to its last, again and again. Returns the verdict and the number of sets.
+fn run(book: &[OfOpening], stream: &mut RandomStream) -> (Verdict, u32) {
+    let sprt = Sprt::new(-50.0, 0.0, 0.05, 0.05, EloModel::Normalized).unwrap();
+    let mut run = Regression::new(StoppingRules::new(Some(sprt), 10_000), TWO, Deals::Mirrored).unwrap();
+    for number in 1.. {
+        let opening = (number as usize - 1) % book.len();
+        let (score, moves) = play(number, opening, &book[opening], stream);
+        run.add(number, matches(number, score), Some(moves));
+        if let Some(verdict) = run.verdict() {
+            return (verdict, run.tally().sets);
+        }
+    }
+    unreachable!()
+}
+
+/// Bots that are random after the first move, deterministic ones and mixtures, with books of 1 to 1,000 lines. The
+/// difference is that on the openings of the book.
+#[test]
+fn verdicts_on_a_book_err_in_at_most_5_percent() {
+    let runs = runs(30, 3000);
+    let is_long = runs > 30;
+    for lines in if is_long { &[1, 2, 10, 100, 1000][..] } else { &[1, 10] } {
+        for (same, spread) in [(0.0, 0.0), (0.0, 0.4), (0.3, 0.2), (0.7, 0.0)] {
+            if !is_long && (same, spread) == (0.0, 0.0) || *lines == 1 && same > 0.0 {
+                continue;
+            }
+            for (elo, wrong) in [(-50.0, Verdict::Passed), (0.0, Verdict::Failed)] {
+                let name = format!("{lines} lines, {same} of them the same, spread {spread}, {elo}");
+                let mut stream = stream(&name);
+                let (mut errors, mut decided, mut sets) = (0, 0, 0);
+                for _ in 0..runs {
+                    let book = book(*lines, same, spread, elo, &mut stream);
+                    let (verdict, length) = run(&book, &mut stream);
+                    errors += u32::from(verdict == wrong);
+                    decided += u32::from(matches!(verdict, Verdict::Passed | Verdict::Failed));
+                    sets += length;
+                }
+                let rate = f64::from(errors) / f64::from(runs);
+                println!(
+                    "{name}: {:.1}% wrong, {decided} of {runs} decided, {} sets",
+                    100.0 * rate,
+                    sets / runs
+                );
+                assert!(rate <= most(runs) + 0.005, "{name}: {rate}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_book_that_deterministic_bots_have_played_through_ends_the_run() {
+    let mut stream = stream("deterministic");
+    for lines in [1, 2, 10, 30] {
+        let book = book_of_fixed(lines, &mut stream);
+        let (verdict, sets) = run(&book, &mut stream);
+        assert_eq!((verdict, sets), (Verdict::OnlyRepeats, lines as u32 + 100), "{lines}");
+    }
+}
+
+fn book_of_fixed(lines: usize, stream: &mut RandomStream) -> Vec<OfOpening> {
+    let fixed = |_| {
+        let at = 1 + stream.uniform(3) as usize;
+        std::array::from_fn(|score| f64::from(score == at))
+    };
+    (0..lines).map(fixed).collect()
+}
+
+/// What openings like those of a book say: their difference is that of all openings that the book is drawn from.
+#[test]
+fn intervals_for_openings_like_these_cover_the_truth() {
+    let runs = runs(300, 5000);
+    for (lines, sets, spread, same) in
+        [(10, 100, 0.4, 0.0), (10, 100, 0.0, 0.0), (30, 300, 0.4, 0.3), (3, 60, 0.4, 0.0), (50, 75, 0.2, 0.5)]
+    {
+        let name = format!("{sets} sets on {lines} lines, spread {spread}, {same} of them the same");
+        let mut stream = stream(&name);
+        let (mut covered, mut only_played) = (0, 0);
+        for _ in 0..runs {
+            // Equal strength on all openings together.
+            let book: Vec<OfOpening> = (0..lines)
+                .map(|_| {
+                    if unit(&mut stream) < same {
+                        return book_of_fixed(1, &mut stream)[0];
+                    }
+                    of_matches(0.5 + spread * (2.0 * unit(&mut stream) - 1.0))
+                })
+                .collect();
+            let mut sample = Sample::new(SetScores::new(2, 1));
+            for number in 1..=sets {
+                let opening = (number as usize - 1) % lines;
+                let (score, moves) = play(number, opening, &book[opening], &mut stream);
+                sample.add(score as f64 / 4.0, Some(moves));
+            }
+            let difference = sample.scores().estimate().unwrap();
+            let elo = sample.of_openings_like_these(&difference).unwrap();
+            covered += u32::from(elo.low <= 0.0 && 0.0 <= elo.high);
+            only_played += u32::from(difference.elo.low <= 0.0 && 0.0 <= difference.elo.high);
+        }
+        let part = |count: u32| 100.0 * f64::from(count) / f64::from(runs);
+        println!("{name}: {:.1}% covered, {:.1}% if sets were independent", part(covered), part(only_played));
+        assert!(part(covered) >= 94.0 - 300.0 * (0.05 * 0.95 / f64::from(runs)).sqrt(), "{name}: {covered}");
+    }
+}
