@@ -52,7 +52,8 @@
 //! Of the estimates of normalized Elo, 44% to 60% are too high where at least nine of ten results have one.
 //! (Estimates of a fixed number of sets would hold it in 84% to 97%.) The score of fewer than 10 sets takes so few values
 //! that a single one can have a probability of 40%, and no estimate that depends on it is nearly median-unbiased:
-//! [`Estimates::caution`] says so. An interval is shown after short tests, too: if only the intervals of longer runs were
+//! [`Estimates::caution`] says so, as for sets of which few differ in score: their interval is at least that which the
+//! likelihood ratio gives a fixed number of sets. An interval is shown after short tests, too: if only the intervals of longer runs were
 //! shown, their coverage would be worse, because a long run of a test that is short on average is an unlucky one.
 
 use serde::Serialize;

@@ -187,8 +187,8 @@ impl SetScores {
     /// both mapped to Elo by 400 log₁₀(s / (1 - s)); the likelihood of superiority is Φ((s - 1/2) / √(v / N)). cutechess and
     /// fastchess use the same formulas (<https://www.chessprogramming.org/Match_Statistics>).
     ///
-    /// The interval of fewer than [`LEAST_NORMAL_SETS`] sets, and of sets of which too few differ in score, is
-    /// [`SetScores::likelihood_interval`], and superiority is Φ of the signed root of twice the logarithm of the likelihood
+    /// The interval of fewer than [`LEAST_NORMAL_SETS`] sets, and of sets of which too few differ in score, has the scores
+    /// that the likelihood ratio does not exclude, and superiority is Φ of the signed root of twice the logarithm of the likelihood
     /// ratio of the estimate to equality. If one side won all sets, superiority is what the uniform prior makes of N wins,
     /// 1 - 2^-(N + 1).
     pub fn estimate(&self) -> Option<StrengthDifference> {

@@ -244,12 +244,14 @@ fn many_matches_end_with_a_table_and_the_run_seed() {
     assert_eq!(lines[1][..6], ["a", "4", "4", "0", "0", "4"]);
     assert_eq!(lines[2][..6], ["illegal", "4", "0", "0", "4", "0"]);
     assert_eq!(lines[2][8..], ["4", "illegal_move"]);
-    // 0.025^(1/4) is 40%, which is -72.1 Elo; 1 - 1/2^5 is 96.9%.
-    let difference = "Elo of a against illegal: above -72.1 at 95%, likelihood of superiority 96.9%";
+    // Two of the matches are copies. 0.025^(1/2) is 16%, which is -290.5 Elo; 1 - 1/2^3 is 87.5%.
+    let difference = "Elo of a against illegal: above -290.5 at 95%, likelihood of superiority 87.5%, from 2 distinct sets \
+                      on 2 openings or deals";
     assert_eq!(lines[3].join(" "), "illegal_move of illegal in m1: the move is `1-32`");
     assert_eq!(lines[4].join(" "), difference);
-    assert_eq!(lines[5], ["run", "seed", SEED]);
-    assert_eq!(lines.len(), 6);
+    assert_eq!(lines[5].join(" "), "2 copies of others do not count: the bots are deterministic");
+    assert_eq!(lines[6], ["run", "seed", SEED]);
+    assert_eq!(lines.len(), 7);
 }
 
 #[test]
@@ -257,27 +259,22 @@ fn two_bots_are_compared_by_matches_or_mirrored_sets() {
     let folder = Folder::new();
     let (a, b) = (folder.plain_bot("a"), folder.plain_bot("b"));
     let play = |more: &[&str]| referee(["play", "checkers", &a, &b, "--set", WON].iter().chain(more)).done();
-    let range = |difference: &Value| {
-        ["low", "value", "high"].map(|part| difference["elo"][part].as_f64().expect("a number").round())
-    };
-    // Black wins the position, so the bot in seat 0: a in 5 of 9 matches.
+    // Black wins the position, so the bot in seat 0: a in 5 of 9 matches, of which two differ.
     let matches = &play(&["-n", "9", "--json"]).one("summary")["difference"];
-    assert_eq!([&matches["sets"], &matches["counts"]], [&json!(9), &json!([4, 0, 5])]);
-    // 400 lg(s / (1 - s)) of s = 5/9 and of 5/9 +- 1.96 sqrt(20/81 / 9).
-    assert_eq!(range(matches), [-209.0, 39.0, 346.0]);
-    // A deviation of sqrt(20/81 / 9) for a surplus of 1/18.
-    assert!((matches["superiority"].as_f64().expect("a number") - 0.631).abs() < 0.001, "{matches}");
-    let sets = &play(&["-n", "8", "--mirror", "--json"]).one("summary")["difference"];
-    assert_eq!([&sets["sets"], &sets["counts"]], [&json!(4), &json!([0, 0, 4, 0, 0])]);
-    assert_eq!([&sets["superiority"], &sets["elo"]["value"]], [&json!(0.5), &json!(0.0)]);
-    let text = play(&["-n", "8", "--mirror"]).stdout;
-    assert!(text.contains("\nsets by score: 0, 0, 4, 0, 0\n"), "{text}");
-    assert!(text.contains("Elo of a against b: +0.0 ("), "{text}");
-    let one = &play(&["-n", "2", "--mirror", "--json"]).one("summary")["difference"];
+    assert_eq!(
+        [&matches["sets"], &matches["copies"], &matches["counts"]],
+        [&json!(2), &json!(7), &json!([1, 0, 1])]
+    );
+    assert_eq!([&matches["superiority"], &matches["elo"]["value"]], [&json!(0.5), &json!(0.0)]);
+    assert!(matches["elo"]["high"].as_f64().expect("a number") > 400.0, "{matches}");
+    let one = &play(&["-n", "8", "--mirror", "--json"]).one("summary")["difference"];
     assert_eq!(
         *one,
-        json!({"sets": 1, "counts": [0, 0, 1, 0, 0], "score": null, "elo": null, "superiority": null})
+        json!({"sets": 1, "copies": 3, "distinct_sets": 1, "openings": 1, "counts": [0, 0, 1, 0, 0], "score": null,
+            "elo": null, "elo_of_openings_like_these": null, "superiority": null})
     );
+    let text = play(&["-n", "8", "--mirror"]).stdout;
+    assert!(text.contains("\nsets by score: 0, 0, 1, 0, 0\n"), "{text}");
     let text = play(&["-n", "2", "--mirror"]).stdout;
     assert!(text.contains("\nElo: unknown from fewer than 2 sets\n"), "{text}");
 }
@@ -314,7 +311,7 @@ fn many_matches_on_a_terminal_have_a_progress_bar() {
     let ended = on_a_terminal(&[], &args).end().with_code(0);
     assert!(ended.stdout.contains("/5 matches"), "{}", ended.stdout);
     let lines: Vec<&str> = ended.stdout.lines().collect();
-    let [.., table, _, elo, seed] = &lines[..] else { panic!("{}", ended.stdout) };
+    let [.., table, _, elo, _, seed] = &lines[..] else { panic!("{}", ended.stdout) };
     assert!(table.starts_with(" bot "), "{table:?}");
     assert!(elo.starts_with("Elo of "), "{elo:?}");
     assert!(seed.starts_with("run seed "), "{seed:?}");
