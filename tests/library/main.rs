@@ -2,8 +2,8 @@
 //! strength tests, and the JSON Schemas of the games.
 
 mod architecture;
-mod byes;
 mod books;
+mod byes;
 mod elo;
 mod estimates;
 #[cfg(feature = "fuzzing")]
