@@ -122,7 +122,10 @@ fn quick_losses_with_the_same_moves_count_each_time() {
     for seed in 1..=seeds {
         let verdict = resigns_in_three_of_ten_openings(seed).with_code(FAILED).one("verdict");
         let reason = verdict["reason"].as_str().expect("a reason");
-        assert!(reason.starts_with("weaker on the 10 openings played (an equal version fails in 5%"), "{reason}");
+        assert!(
+            reason.starts_with("weaker on the 10 openings played (an equal version fails in 5%"),
+            "{reason}"
+        );
         assert_eq!([&verdict["openings"], &verdict["repeated"]], [&json!(10), &json!(0)], "{verdict}");
         assert!(verdict["distinct_sets"].as_u64() < verdict["counted"].as_u64(), "{verdict}");
         let elo = |name: &str, end: &str| verdict[name][end].as_f64().expect("a number");
