@@ -231,12 +231,12 @@ impl SetScores {
     /// The counts must not all be 0.
     pub(super) fn likelihood_interval(&self) -> Estimate {
         let (value, sets) = (self.mean(), self.sets());
-        let all_same = -2.0 * 0.025f64.ln();
-        let ratio = if self.is_one_score() || sets < 2 {
-            all_same
-        } else {
-            all_same.min(student_95((sets - 1) as f64).powi(2))
-        };
+        if self.is_one_score() {
+            // All others could be lost, or won.
+            let same = 0.025f64.powf((sets as f64).recip());
+            return Estimate { value, low: same * value, high: 1.0 - same * (1.0 - value) };
+        }
+        let ratio = student_95((sets - 1) as f64).powi(2).min(-2.0 * 0.025f64.ln());
         let excess = |mean: f64| self.deviance(mean) - 0.5 * ratio;
         let end = |bound: f64| {
             // The likelihood of a mean next to 0 or 1 is nearly 0.
