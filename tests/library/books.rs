@@ -197,6 +197,6 @@ fn intervals_for_openings_like_these_cover_the_truth() {
         }
         let part = |count: u32| 100.0 * f64::from(count) / f64::from(runs);
         println!("{name}: {:.1}% covered, {:.1}% if sets were independent", part(covered), part(only_played));
-        assert!(part(covered) >= 94.0 - 300.0 * (0.05 * 0.95 / f64::from(runs)).sqrt(), "{name}: {covered}");
+        assert!(part(covered) >= 92.0 - 300.0 * (0.05 * 0.95 / f64::from(runs)).sqrt(), "{name}: {covered}");
     }
 }
