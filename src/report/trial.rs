@@ -576,7 +576,7 @@ mod tests {
                 "not weaker (a version 50 normalized Elo weaker passes in 5%, one 20 weaker in 64%)",
             ),
             (-50.0, 0.0, 0.05, false, "weaker (an equal version fails in 5%)"),
-            (0.0, 20.0, 0.001, true, "stronger (an equal version passes in 0.1%, one 12 stronger in 53%)"),
+            (0.0, 20.0, 0.001, true, "stronger (an equal version passes in 0.1%, one 12 stronger in 52%)"),
             (0.0, 20.0, 0.05, false, "not stronger (a version 20 normalized Elo stronger fails in 5%)"),
         ] {
             let sprt = Sprt::new(elo0, elo1, alpha, 0.05, EloModel::Normalized).expect("hypotheses");
