@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use crate::common::http::Site;
 use crate::common::{Folder, TIMEOUT};
-use crate::watch::{go, watched};
+use crate::watch::{go, wait_for_moves, watched};
 
 /// nginx, as a proxy of a server with its default settings.
 struct Nginx(Child);
@@ -67,6 +67,7 @@ fn pages_and_streams_work_behind_a_proxy_at_any_path() {
     let folder = Folder::new();
     let (referee, site) = watched(&folder, "checkers", (0.0, 3), &["--set", "turn_limit=10"]);
     let (_nginx, proxy) = Nginx::start(&folder, &site);
+    wait_for_moves(&site, "m1", 1);
     for (start, root) in
         [("/", "./"), ("/league/", "./"), ("/matches/m1", "../"), ("/league/matches/m1", "../")]
     {
