@@ -370,12 +370,12 @@ pub trait Imagine: Game {
 }
 
 /// Deserializes a view and samples this many positions.
-type Sample<G> =
+type SampleFn<G> =
     fn(&Known<'_, <G as Game>::Options>, &str, usize, &mut dyn Uniform) -> serde_json::Result<Vec<G>>;
 
 /// Samples positions of the game `G` from views in JSON.
 #[derive(Clone, Copy, Debug)]
-pub struct Imagination<G: Game>(Sample<G>);
+pub struct Imagination<G: Game>(SampleFn<G>);
 
 impl<G: Imagine> Imagination<G> {
     /// The only value.

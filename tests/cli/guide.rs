@@ -165,5 +165,6 @@ fn a_different_notation_has_the_listed_fault() {
 
 #[test]
 fn thinking_for_too_long_has_the_listed_fault() {
-    is_told("The bot thinks longer", &at_a_turn("empty"));
+    let thinks = r#"if .turn < 3 then {type: "move", match, turn, move: .legal[0]} else empty end"#;
+    is_told("The bot thinks longer", &at_a_turn(thinks));
 }

@@ -54,22 +54,22 @@ impl SeatServer {
     async fn call(&self, name: &str, arguments: JsonObject) -> Result<CallToolResult, ToolError> {
         match name {
             "rules" => {
-                let Nothing {} = read(arguments, NO_ARGUMENTS)?;
+                let NoArguments {} = read(arguments, NO_ARGUMENTS)?;
                 return Ok(CallToolResult::success(vec![ContentBlock::text(self.rules)]));
             }
             "wait_for_turn" => {
-                let Wait { timeout_s } = read(arguments, WAIT_ARGUMENTS)?;
+                let WaitArguments { timeout_s } = read(arguments, WAIT_ARGUMENTS)?;
                 if timeout_s > LONGEST_WAIT {
                     return Err(ToolError::TooLong(timeout_s));
                 }
                 return Ok(CallToolResult::structured(self.seat.wait(Duration::from_secs(timeout_s)).await));
             }
             "move" => {
-                let Move { text, offer_draw } = read(arguments, MOVE_ARGUMENTS)?;
+                let MoveArguments { text, offer_draw } = read(arguments, MOVE_ARGUMENTS)?;
                 self.seat.answer(text.trim(), offer_draw)?;
             }
             "resign" => {
-                let Nothing {} = read(arguments, NO_ARGUMENTS)?;
+                let NoArguments {} = read(arguments, NO_ARGUMENTS)?;
                 self.seat.resign()?;
             }
             _ => return Err(ToolError::Unknown(name.to_owned())),
@@ -98,12 +98,12 @@ enum ToolError {
 /// The arguments of `rules` and `resign`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Nothing {}
+struct NoArguments {}
 
 /// The arguments of `wait_for_turn`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Wait {
+struct WaitArguments {
     #[serde(default = "default_wait")]
     timeout_s: u64,
 }
@@ -115,7 +115,7 @@ fn default_wait() -> u64 {
 /// The arguments of `move`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Move {
+struct MoveArguments {
     #[serde(rename = "move")]
     text: String,
     #[serde(default)]
