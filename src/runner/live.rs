@@ -21,6 +21,8 @@ use crate::runner::results::MatchReport;
 
 /// The maximum number of matches in progress whose positions are passed on.
 pub const MOST_BOARDS: usize = 64;
+/// The maximum number of steps of a match that wait for the receiver. Later positions are merged into the last one.
+const MOST_STEPS: usize = 32;
 /// The maximum size of the records that wait for the receiver, in bytes.
 const MOST_BYTES: usize = 32 * 1024 * 1024;
 
@@ -112,8 +114,8 @@ pub enum LiveEvent {
 /// What waits for the receiver.
 #[derive(Debug, Default)]
 struct LiveBacklog {
-    /// By match: everything since the receiver took its last position, as one step.
-    moved: BTreeMap<String, (Arc<LiveHeader>, Option<LiveStep>)>,
+    /// By match: what has happened since the receiver took its last position, in [`MOST_STEPS`] steps at most.
+    moved: BTreeMap<String, (Arc<LiveHeader>, Vec<LiveStep>)>,
     ended: Vec<LiveEnd>,
     /// The size of the records in `ended`.
     bytes: usize,
@@ -121,9 +123,10 @@ struct LiveBacklog {
 
 impl LiveBacklog {
     fn moved(&mut self, header: &Arc<LiveHeader>, step: Option<LiveStep>) {
-        let (_, waiting) = self.moved.entry(header.id.clone()).or_insert_with(|| (header.clone(), None));
+        let (_, waiting) = self.moved.entry(header.id.clone()).or_insert_with(|| (header.clone(), Vec::new()));
         if let Some(step) = step {
-            *waiting = Some(match waiting.take() {
+            let earlier = if waiting.len() < MOST_STEPS { None } else { waiting.pop() };
+            waiting.push(match earlier {
                 Some(earlier) => step.after(earlier),
                 None => step,
             });
@@ -135,8 +138,8 @@ impl LiveBacklog {
         if self.bytes + size > MOST_BYTES {
             end.record = None;
             // Its last positions are part of its replay.
-            if let Some((_, step)) = self.moved.get_mut(&end.report.id) {
-                *step = None;
+            if let Some((_, steps)) = self.moved.get_mut(&end.report.id) {
+                steps.clear();
             }
         } else {
             self.bytes += size;
@@ -186,7 +189,11 @@ impl LiveReceiver {
     /// The events since the last call.
     pub(crate) fn take(&self) -> Vec<LiveEvent> {
         let LiveBacklog { moved, ended, .. } = mem::take(&mut *lock(&self.backlog));
-        let moved = moved.into_values().map(|(header, step)| LiveEvent::Moved(header, step));
+        let moved = moved.into_values().flat_map(|(header, steps)| {
+            let begun = steps.is_empty().then(|| LiveEvent::Moved(header.clone(), None));
+            let steps = steps.into_iter().map(move |step| LiveEvent::Moved(header.clone(), Some(step)));
+            begun.into_iter().chain(steps)
+        });
         moved.chain(ended.into_iter().map(|end| LiveEvent::Ended(Box::new(end)))).collect()
     }
 }
@@ -370,23 +377,25 @@ mod tests {
     }
 
     #[test]
-    fn positions_that_the_receiver_has_not_taken_are_merged() {
+    fn positions_beyond_those_that_may_wait_are_merged() {
         let (feed, queue) = live_feed();
         let (mut play, mut played) = (checkers(), Vec::new());
         let mut live = feed.open(&play, Visibility::Live);
         assert_eq!(received(&queue).len(), 1);
-        for _ in 0..12 {
+        for _ in 0..MOST_STEPS + 8 {
             let (text, events) = moved(&mut play);
             played.push(text);
             live.show(&play, &events);
         }
         let steps = received(&queue);
-        assert_eq!(steps.len(), 1, "one step with everything since");
-        assert_eq!(moves(&steps[0]), played);
+        assert_eq!(steps.len(), MOST_STEPS);
+        assert_eq!(steps.iter().flat_map(moves).collect::<Vec<_>>(), played);
+        let last = &steps[MOST_STEPS - 1];
+        assert_eq!(moves(last).len(), 9, "the last step has everything since");
         let mut expected = Vec::new();
         play.table().write_view(Viewer::Public, &mut expected);
         let mut shown = Vec::new();
-        steps[0].table.write_view(Viewer::Public, &mut shown);
+        last.table.write_view(Viewer::Public, &mut shown);
         assert_eq!(shown, expected, "the step shows the latest position");
         assert!(received(&queue).is_empty());
     }

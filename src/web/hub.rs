@@ -605,10 +605,13 @@ fn faults_of(report: &MatchReport) -> Vec<(String, Faults)> {
     report.seats.iter().cloned().zip(report.faults.iter().cloned()).collect()
 }
 
-/// Receives the events of the run until it is over. Everything that waits is handled before the next request.
+/// Receives the events of the run until it is over. Everything that waits is handled before the next requests, which are
+/// served before what has arrived meanwhile: a run whose events take all of the time of this thread must not lock
+/// spectators out.
 pub(super) async fn receive(hub: Arc<Hub>, mut events: LiveReceiver) {
     while let Some(events) = events.next().await {
         events.into_iter().for_each(|event| hub.handle(event));
+        tokio::task::yield_now().await;
     }
 }
 

@@ -82,7 +82,7 @@ fn a_bot_has_no_terminal_even_if_the_referee_has() {
     on_a_terminal(&[], &["play", "checkers", &bot, &bot, "--set", WON]).end().with_code(0);
     let facts = facts(&folder, "curious");
     assert_eq!(facts["terminal"], "No such device or address");
-    assert_eq!(facts["foreground"], "Inappropriate ioctl for device");
+    assert_eq!(facts["foreground"], "Operation not permitted");
 }
 
 #[test]

@@ -37,7 +37,8 @@ fn a_stronger_version_passes_early_and_a_weaker_one_fails() {
     assert!(passed["sets"].as_u64() < Some(200) && passed["llr"].as_f64() > Some(2.94), "{passed}");
     let score = passed["score"]["value"].as_f64();
     assert!(score > Some(0.6) && passed["superiority"].as_f64() > Some(0.9), "{passed}");
-    assert!(passed["sets"].as_u64() >= Some(10) && passed["estimates_caution"].is_null(), "{passed}");
+    let caution = passed["estimates_caution"].as_str().expect("a caution");
+    assert!(caution.contains("few sets differ in score"), "{passed}");
     let failed = regress("checkers", &random(), &greedy(), &terms).with_code(FAILED).one("verdict");
     assert_eq!(failed["verdict"], "failed");
     assert!(failed["llr"].as_f64() < Some(-2.94), "{failed}");

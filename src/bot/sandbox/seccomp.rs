@@ -77,7 +77,8 @@ const IPC: &[c_long] =
     &[libc::SYS_shmget, libc::SYS_semget, libc::SYS_msgget, libc::SYS_mq_open, libc::SYS_mq_unlink];
 
 /// Calls that others notice through files that several bots can read. They are refused to bots whose files are confined.
-const NOTICED: &[c_long] = &[libc::SYS_flock, libc::SYS_inotify_init1];
+/// `flock` is not among them: the Java virtual machine needs it, and prints a warning to standard output without it.
+const NOTICED: &[c_long] = &[libc::SYS_inotify_init1];
 
 /// Calls that set the priority or limits of a process, as far as these arguments, counted from 0, have these values: they
 /// name the caller alone, and neither another process nor a group or a user.

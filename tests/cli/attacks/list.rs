@@ -91,7 +91,7 @@ pub(super) const ATTACKS: &[Attack] = &[
     attack("commands", "watch a folder by F_NOTIFY", &[Seccomp], &[Seccomp]),
     attack("commands", "direct signals to another process", &[Seccomp], &[Seccomp]),
     attack("commands", "stop the output of a terminal", &[Landlock, Seccomp], &[Seccomp]),
-    attack("channels", "signal by flock", &[Seccomp], &[]),
+    attack("channels", "signal by flock", &[], &[]),
     attack("channels", "signal by locks of fcntl", &[Seccomp], &[]),
     attack("channels", "signal by inotify", &[Seccomp], &[]),
     attack("channels", "read the counters of /proc/sys", &[Bubblewrap], &[]),
