@@ -605,12 +605,19 @@ fn faults_of(report: &MatchReport) -> Vec<(String, Faults)> {
     report.seats.iter().cloned().zip(report.faults.iter().cloned()).collect()
 }
 
-/// Receives the events of the run until it is over. Everything that waits is handled before the next requests, which are
-/// served before what has arrived meanwhile: a run whose events take all of the time of this thread must not lock
-/// spectators out.
+/// The number of events that are handled between two turns of the requests.
+const EVENTS_AT_ONCE: usize = 4;
+
+/// Receives the events of the run until it is over. Requests are served in between: a run whose events take all of the time
+/// of this thread must not lock spectators out.
 pub(super) async fn receive(hub: Arc<Hub>, mut events: LiveReceiver) {
     while let Some(events) = events.next().await {
-        events.into_iter().for_each(|event| hub.handle(event));
+        for (at, event) in events.into_iter().enumerate() {
+            hub.handle(event);
+            if at % EVENTS_AT_ONCE == EVENTS_AT_ONCE - 1 {
+                tokio::task::yield_now().await;
+            }
+        }
         tokio::task::yield_now().await;
     }
 }
