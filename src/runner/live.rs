@@ -123,7 +123,8 @@ struct LiveBacklog {
 
 impl LiveBacklog {
     fn moved(&mut self, header: &Arc<LiveHeader>, step: Option<LiveStep>) {
-        let (_, waiting) = self.moved.entry(header.id.clone()).or_insert_with(|| (header.clone(), Vec::new()));
+        let (_, waiting) =
+            self.moved.entry(header.id.clone()).or_insert_with(|| (header.clone(), Vec::new()));
         if let Some(step) = step {
             let earlier = if waiting.len() < MOST_STEPS { None } else { waiting.pop() };
             waiting.push(match earlier {

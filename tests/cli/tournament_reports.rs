@@ -218,7 +218,10 @@ fn a_report_has_cross_table_ratings_faults_and_aborts() {
     {
         assert!(text.contains(part), "{part} is missing in:\n{text}");
     }
-    assert!(text.contains("skillratings 0.29.2, +/- 1.96 of its own deviations, which is no 95% interval"), "{text}");
+    assert!(
+        text.contains("skillratings 0.29.2, +/- 1.96 of its own deviations, which is no 95% interval"),
+        "{text}"
+    );
     assert!(text.contains("\n1 attempt was aborted\n1 attempt was cut off\n1 match has no result"), "{text}");
     let json = output(&folder, &["report", "--format", "json"]);
     assert_eq!(output(&folder, &["report", "--format", "json"]), json, "another report of the same results");
