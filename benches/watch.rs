@@ -13,6 +13,7 @@
 //! address of its own. They pipeline requests whose answers they do not read, ask for lists and replays that differ each
 //! time on new connections, and open streams that they do not read. They run at the priority of the bots.
 //! `cargo bench --bench watch hostile [SPECTATORS]` measures only this.
+#![expect(clippy::disallowed_methods, reason = "a bench measures")]
 
 mod common;
 

@@ -17,7 +17,7 @@
 //! * **Sides, seats within a side, left neighbours** (the entrant in the next seat): a second search swaps the sides of
 //!   teams and the seats of partners.
 //!
-//! A search takes at most 1,920 steps per match and 48,000 altogether, and all searches of a schedule at most [`BUDGET`]. The
+//! A search takes at most 1,920 steps per match and 48,000 altogether, and all searches of a schedule at most `BUDGET`. The
 //! matches of a late entrant leave the earlier ones as they are.
 
 use super::search::{self, LocalSearch, SplitMix, least_squares};

@@ -16,7 +16,7 @@
 //! | `QUEUE.workers` | coordinator | the same for all |
 //!
 //! NAME is that of the worker with `+` for each `.`. Every message states the version of the messages. Coordinators sign units
-//! and `ToWorker`, and each names its run ([`mod@envelope`]). The object store `QUEUE-files` has the archives of bots, and
+//! and `ToWorker`, and each names its run (`envelope`). The object store `QUEUE-files` has the archives of bots, and
 //! `QUEUE-outcomes` outcomes that are larger than a message may be.
 
 mod broker;
