@@ -87,6 +87,7 @@ fn store(folder: &Path) -> Result<usize, Box<dyn Error>> {
         seed: String::new(),
     };
     let entrant = |index| EntrantRow {
+        missed: Default::default(),
         name: format!("bot{index}"),
         source: "bot".to_owned(),
         files: BTreeMap::new(),
