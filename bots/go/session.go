@@ -97,7 +97,7 @@ func (s *session) handle(line []byte) (any, error) {
 		s.refusal = new(Refused)
 		return nil, json.Unmarshal(line, s.refusal)
 	case "bye":
-		if s.instance != "" { // over TCP, where nobody else reports it
+		if s.instance != "" { // over TCP the referee keeps no standard error
 			log.Printf("refereebot: the referee closes the connection: %s", head.Reason)
 		}
 		// Otherwise the connection ends, and the bot connects again.

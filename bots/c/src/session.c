@@ -212,7 +212,7 @@ cJSON *session_handle(session *session, cJSON *message) {
     }
     if (strcmp(type, "bye") == 0) {
         const char *reason = text_of(message, "reason");
-        /* Over TCP nobody else reports it. */
+        /* Over TCP the referee keeps no standard error. */
         if (session->instance) fprintf(stderr, "refereebot: the referee closes the connection: %s\n", reason ? reason : "");
         /* After `bye` with `reconnect` the connection ends, and the bot connects again. */
         session->is_over = !(session->reconnects && is_true(message, "reconnect"));

@@ -77,7 +77,7 @@ class Session:
             elif kind == "error":
                 _log("error", message)
             elif kind == "bye":
-                if self._hello.reconnect is not None:  # over TCP, where nobody else reports it
+                if self._hello.reconnect is not None:  # over TCP the referee keeps no standard error
                     _log("the referee closes the connection", message.get("reason"))
                 if self.reconnects and message.get("reconnect") is True:
                     continue  # the connection ends, and the bot connects again

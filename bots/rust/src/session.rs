@@ -115,7 +115,7 @@ impl<B: Bot> Session<B> {
                 self.refusal = Some(refusal);
             }
             Ok(Message::Bye(bye)) => {
-                // Over TCP nobody else reports it.
+                // Over TCP the referee keeps no standard error.
                 if self.instance.is_some() {
                     note("the referee closes the connection", &bye.reason);
                 }

@@ -96,7 +96,7 @@ final class Session {
                 log("error: " + line);
                 return null;
             case "bye":
-                if (instance != null) { // over TCP, where nobody else reports it
+                if (instance != null) { // over TCP the referee keeps no standard error
                     log("the referee closes the connection: " + message.get("reason").getAsString());
                 }
                 // Otherwise the connection ends, and the bot connects again.
