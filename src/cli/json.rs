@@ -559,6 +559,8 @@ pub(super) struct AuditSummary {
     pub(super) differing: usize,
     /// Rows of an older version that did not store the seal of the record.
     pub(super) unbound: usize,
+    /// Attempts that were taken back with all others of their workers.
+    pub(super) taken_back: usize,
     /// Entrants whose points differ.
     pub(super) points: Vec<PointsByRecords>,
 }

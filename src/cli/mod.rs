@@ -71,6 +71,9 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand, ValueEnum};
 use tracing::level_filters::LevelFilter;
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::bot::{EXEC, exec};
 use crate::cli::log::StderrLog;
@@ -198,10 +201,19 @@ impl Cli {
             Some(Command::Serve(_)) => LevelFilter::INFO,
             _ => LevelFilter::WARN,
         };
-        let format = tracing_subscriber::fmt().with_max_level(self.log_level.unwrap_or(usual));
+        // What a library reports is for its developers, unless somebody asks for it.
+        let others = self.log_level.unwrap_or(LevelFilter::WARN);
+        let targets =
+            Targets::new().with_default(others).with_target("referee", self.log_level.unwrap_or(usual));
+        let format = tracing_subscriber::fmt::layer();
+        let registry = tracing_subscriber::registry().with(targets);
         match self.log_format {
-            LogFormat::Text => format.with_writer(move || Screen(entry.clone())).with_ansi(false).init(),
-            LogFormat::Json => format.with_writer(move || OneLine(entry.clone())).json().init(),
+            LogFormat::Text => {
+                registry.with(format.with_writer(move || Screen(entry.clone())).with_ansi(false)).init();
+            }
+            LogFormat::Json => {
+                registry.with(format.with_writer(move || OneLine(entry.clone())).json()).init();
+            }
         }
         Ok(log)
     }

@@ -62,9 +62,21 @@ pub(super) struct WorkersOptions {
     workers: Option<String>,
     #[command(flatten)]
     nats: nats::CoordinatorOptions,
-    /// A set that has had neither a result nor progress for this time is given to another worker; a clock may allow longer
-    #[arg(long, value_name = "TIME", default_value = TIMEOUT, value_parser = milliseconds, requires = "carrier")]
+    /// A set that has had neither a result nor progress for this time is given to another worker: 15s or more. A decision
+    /// within its limit is progress
+    #[arg(long, value_name = "TIME", default_value = TIMEOUT, value_parser = workers_timeout, requires = "carrier")]
     workers_timeout: u64,
+}
+
+/// The least `--workers-timeout`, in milliseconds: workers report progress every 10 s.
+const LEAST_TIMEOUT: u64 = 15_000;
+
+/// Parses `--workers-timeout`.
+fn workers_timeout(text: &str) -> Result<u64, String> {
+    match milliseconds(text)? {
+        timeout if timeout >= LEAST_TIMEOUT => Ok(timeout),
+        _ => Err(format!("`{text}` is less than 15s: workers report progress every 10 s")),
+    }
 }
 
 /// `[workers]` in a file: the options without the prefix.
@@ -136,7 +148,7 @@ impl WorkersConfig {
                 queue: nats::queue(queue).map_err(|what| format!("queue: {what}"))?,
                 sign: resolve(&self.sign),
             },
-            workers_timeout: milliseconds(timeout).map_err(|what| format!("timeout: {what}"))?,
+            workers_timeout: workers_timeout(timeout).map_err(|what| format!("timeout: {what}"))?,
         })
     }
 }
@@ -461,8 +473,16 @@ pub(super) fn status_text(status: &WorkersStatus) -> String {
         status.out.len()
     );
     if status.is_stuck {
-        text += "no worker is active: start one with `referee worker`, or let one play that was put aside with `referee worker \
-                 activate`\n";
+        text += match status.workers.iter().filter(|worker| worker.is_connected).count() {
+            0 => {
+                "no worker is connected: start one with `referee worker`; one that was put aside gets sets again after \
+                 `referee worker activate`\n"
+            }
+            _ => {
+                "no worker is active: all that are connected are aside. Mend the reasons, then `referee worker activate`, or \
+                 start another one with `referee worker`\n"
+            }
+        };
     }
     for AssignedSet { set, worker, deliveries, idle_s } in &status.out {
         let times = counted(*deliveries, "delivery", "deliveries");

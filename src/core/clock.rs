@@ -39,14 +39,6 @@ impl From<ClockMs> for TimeControl {
     }
 }
 
-impl TimeControl {
-    /// The longest that a bot may think about a move, in microseconds: everything that the clock has, with an increment.
-    /// Only increments that it saves give it more.
-    pub fn longest_think(&self) -> u64 {
-        self.delay + self.bank + self.increment
-    }
-}
-
 /// The least limit of a request, in microseconds. With 0, a bot would have lost before it could read the request.
 const LEAST_LIMIT: u64 = 1_000;
 
@@ -90,16 +82,5 @@ impl Bank {
             bank_ms: self.left.max(0) as u64 / 1000,
             limit_ms: self.limit().saturating_sub(used).max(self.least_limit) / 1000,
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_longest_think_has_all_parts_of_the_clock() {
-        let clock = ClockMs { delay_ms: 500, bank_ms: 240_000, increment_ms: 30_000 };
-        assert_eq!(TimeControl::from(clock).longest_think(), 270_500_000);
     }
 }

@@ -1,7 +1,6 @@
 //! What a match needs before it can be opened.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use referee_protocol::limits;
 use referee_protocol::referee::Clock;
@@ -10,7 +9,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::core::chance::Seed;
-use crate::core::clock::TimeControl;
 use crate::core::erased::{Rules, Table};
 use crate::core::game::Misconfigured;
 use crate::core::hex;
@@ -41,16 +39,6 @@ impl Default for Terms {
             hello_ms: limits::HELLO_MS,
             first_ready_ms: limits::FIRST_READY_MS,
         }
-    }
-}
-
-impl Terms {
-    /// The longest that a bot whose clock has this factor may think about a move, with the grace period; see
-    /// [`TimeControl::longest_think`]. 0 without a clock.
-    pub fn longest_think(&self, clock_factor: f64) -> Duration {
-        let longest = |clock| TimeControl::from(clock).longest_think();
-        let us = self.clock.map_or(0, longest);
-        Duration::from_micros(us).mul_f64(clock_factor) + Duration::from_millis(self.margin_ms)
     }
 }
 

@@ -224,7 +224,7 @@ impl Book {
         let Some(ranks) = &row.ranks else { return Ok(None) };
         let lineup = Lineup::of_seats(self.seating, &players).filter(|_| ranks.len() == players.len());
         let lineup = lineup.ok_or_else(misfit)?;
-        if !row.is_rated {
+        if !row.counts() {
             return Ok(Some(lineup));
         }
         let result = MatchResult::played(row.number, lineup, ranks);
@@ -336,6 +336,8 @@ mod tests {
             record: None,
             seal: None,
             ended_at: "2026-11-22T18:30:05Z".to_owned(),
+            worker: None,
+            is_void: false,
         }
     }
 

@@ -59,6 +59,8 @@ pub fn recorded(
         record: Some(format!("{id}.jsonl")),
         seal: Some(seal.sha256),
         ended_at: utc(ended_at),
+        worker: None,
+        is_void: false,
     })
 }
 
@@ -105,6 +107,8 @@ pub fn row_of(
         record: path.map(|name| name.to_string_lossy().into_owned()),
         seal,
         ended_at: utc(ended_at),
+        worker: report.worker.clone(),
+        is_void: false,
     })
 }
 

@@ -106,6 +106,8 @@ pub(super) struct LanePairings {
     journal: Option<Sender<Beginning>>,
     watched: Option<WatchFeed>,
     is_stopping: bool,
+    /// How often it was asked for the progress of its matches.
+    asked: u32,
     /// Whether the schedule has no more matches.
     is_over: bool,
 }
@@ -142,6 +144,7 @@ impl LanePairings {
             journal,
             watched,
             is_stopping: false,
+            asked: 0,
             is_over: false,
         }
     }
@@ -223,6 +226,13 @@ impl LanePairings {
             open.waits += u32::from(play.next_deadline().is_some());
             // The channel is closed if the wait has timed out.
             let _ = to.send((open.fixture.id.clone(), play.decisions() + open.waits));
+        }
+        // Bots that start have limits too.
+        self.asked += 1;
+        for (_, pairing) in self.pairings.iter().filter(|(_, pairing)| pairing.running == 0) {
+            for queued in &pairing.next {
+                let _ = to.send((queued.fixture.id.clone(), self.asked));
+            }
         }
     }
 

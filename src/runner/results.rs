@@ -97,6 +97,9 @@ pub struct MatchReport {
     pub cpu_ms: Vec<Option<u64>>,
     /// The path of the record. In a mirrored set it exists once the set is complete.
     pub record: Option<PathBuf>,
+    /// The worker that played it; omitted if this process did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub worker: Option<String>,
     /// Whether it was aborted because the run ended.
     #[serde(skip)]
     pub is_cut_off: bool,
@@ -158,6 +161,7 @@ impl MatchReport {
             lag_ms: 0,
             paused_ms: 0,
             record: None,
+            worker: None,
             is_cut_off: false,
         }
     }
@@ -199,6 +203,7 @@ impl MatchReport {
             paused_ms: *paused_ms,
             cpu_ms: cpu_ms.clone(),
             record: None,
+            worker: None,
         }
     }
 
@@ -253,6 +258,7 @@ impl MatchReport {
             paused_ms: 0,
             cpu_ms: vec![None; 2],
             record: None,
+            worker: None,
             is_cut_off: cause == Cause::Interrupted,
         }
     }

@@ -19,8 +19,8 @@ use crate::tournament::schedule::MatchId;
 use crate::tournament::{Cause, Entrant, Lineup, MatchResult};
 
 /// The schema version: `PRAGMA user_version`. Version 1 had no `details.seal`, version 2 no `details.began_at`,
-/// version 3 no `entrants.missed`.
-const VERSION: i64 = 4;
+/// version 3 no `entrants.missed`, version 4 no `details.worker`.
+const VERSION: i64 = 5;
 
 /// The database of a tournament.
 #[derive(Debug)]
@@ -160,7 +160,11 @@ impl Results {
             if version < 3 {
                 transaction.execute_batch("ALTER TABLE details ADD COLUMN began_at TEXT")?;
             }
-            transaction.execute_batch("ALTER TABLE entrants ADD COLUMN missed TEXT NOT NULL DEFAULT '[]'")?;
+            if version < 4 {
+                transaction
+                    .execute_batch("ALTER TABLE entrants ADD COLUMN missed TEXT NOT NULL DEFAULT '[]'")?;
+            }
+            transaction.execute_batch("ALTER TABLE details ADD COLUMN worker TEXT")?;
             transaction.pragma_update(None, "user_version", VERSION)?;
             transaction.commit()
         };
@@ -478,6 +482,38 @@ impl Results {
         numbers.and_then(Iterator::collect).map_err(failed)
     }
 
+    /// Takes back the results of all matches that a worker has played. Returns their numbers.
+    ///
+    /// # Errors
+    /// Those of the disk.
+    pub fn void_worker(&mut self, worker: &str) -> io::Result<Vec<u32>> {
+        let mut workers = self.voided_workers()?;
+        workers.insert(worker.to_owned());
+        let void = |db: &mut Connection| {
+            let transaction = db.transaction()?;
+            let sql = "SELECT m.number FROM matches m JOIN details d ON d.number = m.number AND d.attempt = m.attempt \
+                       WHERE m.ranks IS NOT NULL AND d.worker = ?1 ORDER BY m.number";
+            let numbers: Vec<u32> = transaction
+                .prepare(sql)?
+                .query_map([worker], |row| row.get(0))?
+                .collect::<rusqlite::Result<_>>()?;
+            numbers.iter().try_for_each(|&number| void_match(&transaction, number))?;
+            let sql = "INSERT OR REPLACE INTO tournament VALUES ('voided_workers', ?1)";
+            transaction.execute(sql, [json(&workers)])?;
+            transaction.commit()?;
+            Ok(numbers)
+        };
+        void(&mut self.db).map_err(failed)
+    }
+
+    /// The workers whose matches were taken back.
+    ///
+    /// # Errors
+    /// Those of the disk.
+    pub fn voided_workers(&self) -> io::Result<BTreeSet<String>> {
+        json_value(&self.db, &self.path, "voided_workers")
+    }
+
     /// Marks the result of a match as not counting.
     ///
     /// # Errors
@@ -485,15 +521,7 @@ impl Results {
     pub fn make_void(&mut self, number: u32) -> io::Result<()> {
         let void = |db: &mut Connection| {
             let transaction = db.transaction()?;
-            transaction.execute(
-                "UPDATE details SET scores = NULL FROM matches m WHERE m.number = ?1 AND m.ranks IS NOT NULL \
-                 AND details.number = m.number AND details.attempt = m.attempt",
-                [number],
-            )?;
-            transaction.execute(
-                "UPDATE matches SET ranks = NULL, ended_by = 'void' WHERE number = ?1 AND ranks IS NOT NULL",
-                [number],
-            )?;
+            void_match(&transaction, number)?;
             transaction.commit()
         };
         void(&mut self.db).map_err(failed)
@@ -518,9 +546,10 @@ impl Results {
         let about = self.about()?;
         let seal = if self.version < 2 { "NULL" } else { "seal" };
         let began_at = if self.version < 3 { "NULL" } else { "began_at" };
+        let worker = if self.version < 5 { "NULL" } else { "worker" };
         let sql = format!(
             "SELECT m.number, m.attempt, \"set\", lineup, ranks, faulted, forfeited, ended_by, reason, scores, \
-             faults, decisions, duration_us, lag_ms, cpu_ms, record, {seal}, d.number, {began_at} FROM matches m \
+             faults, decisions, duration_us, lag_ms, cpu_ms, record, {seal}, d.number, {began_at}, {worker} FROM matches m \
              LEFT JOIN details d ON d.number = m.number AND d.attempt = m.attempt ORDER BY m.number, m.attempt"
         );
         let mut query = self.db.prepare(&sql).map_err(failed)?;
@@ -530,6 +559,17 @@ impl Results {
         }
         Ok(())
     }
+}
+
+/// Marks the result of a match as not counting.
+fn void_match(db: &Connection, number: u32) -> rusqlite::Result<()> {
+    db.execute(
+        "UPDATE details SET scores = NULL FROM matches m WHERE m.number = ?1 AND m.ranks IS NOT NULL \
+         AND details.number = m.number AND details.attempt = m.attempt",
+        [number],
+    )?;
+    let sql = "UPDATE matches SET ranks = NULL, ended_by = 'void' WHERE number = ?1 AND ranks IS NOT NULL";
+    db.execute(sql, [number]).map(drop)
 }
 
 fn file_name(path: &Path) -> String {

@@ -71,6 +71,8 @@ pub struct MatchRow {
     pub seal: Option<String>,
     /// The start time, in whole seconds. `None` in rows of schema versions 1 and 2.
     pub began_at: Option<SystemTime>,
+    /// The worker that played it.
+    pub worker: Option<String>,
 }
 
 impl MatchRow {
@@ -128,8 +130,8 @@ pub(super) fn insert_match(db: &Connection, row: &MatchRow) -> rusqlite::Result<
             row.reason,
         ],
     )?;
-    db.prepare_cached("INSERT INTO details VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)")?.execute(
-        params![
+    db.prepare_cached("INSERT INTO details VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)")?
+        .execute(params![
             number,
             attempt,
             row.scores.as_ref().map(json),
@@ -143,8 +145,8 @@ pub(super) fn insert_match(db: &Connection, row: &MatchRow) -> rusqlite::Result<
             row.began_at
                 .filter(|&at| at >= SystemTime::UNIX_EPOCH)
                 .map(|at| humantime::format_rfc3339_seconds(at).to_string()),
-        ],
-    )?;
+            row.worker,
+        ])?;
     if row.ranks.is_none() {
         count_interruptions(db, row.lineup.iter().map(|&entrant| entrant.into()))?;
     }
@@ -277,6 +279,7 @@ fn read_columns(row: &Row<'_>, id: MatchId, seating: Seating) -> Result<MatchRow
         record: None,
         seal: None,
         began_at: None,
+        worker: None,
     };
     if columns.get::<Option<i64>>(17, "number")?.is_none() {
         // An attempt that was cut off has no details.
@@ -291,6 +294,7 @@ fn read_columns(row: &Row<'_>, id: MatchId, seating: Seating) -> Result<MatchRow
     read.record = columns.get(15, "record")?;
     read.seal = columns.get(16, "seal")?;
     let began_at: Option<String> = columns.get(18, "began_at")?;
+    read.worker = columns.get(19, "worker")?;
     let time = |text: String| {
         humantime::parse_rfc3339(&text).map_err(|error| format!("its `began_at` is {text:?}: {error}"))
     };

@@ -5,7 +5,7 @@ CREATE TABLE tournament (
     -- The description of the tournament: keys `name`, `game`, `rules` (version), `seats`, `sides`, `config` (TOML), `openings`
     -- (SHA-256 of their file, if there is one), `seed` (the run seed, hex, which determines all future dice), `referee`,
     -- `absent` (JSON: the names of bots that are not connected, valid while the tournament is played), `asked` (JSON:
-    -- changes requested from the process that plays it).
+    -- changes requested from the process that plays it), `voided_workers` (JSON: the workers whose matches were taken back).
     key TEXT PRIMARY KEY,
     value TEXT NOT NULL
 ) STRICT;
@@ -34,7 +34,8 @@ CREATE TABLE matches (
     faulted INTEGER NOT NULL,                -- bit s: seat s made a fault
     forfeited INTEGER NOT NULL,              -- bit s: seat s, or its partner, lost by a fault
     ended_by TEXT NOT NULL,                  -- as in `end`; `cut_off` if the run was interrupted; `void` if the match does
-                                             -- not count: it is not replayed, or results that it depended on were lost
+                                             -- not count: it is not replayed, results that it depended on were lost, or
+                                             -- those of its worker were taken back
     reason TEXT NOT NULL,                    -- as in `end`; if it is replayed immediately, or void, the cause: `paused`,
                                              -- `no_bots` or `no_opening`
     PRIMARY KEY (number, attempt)
@@ -53,5 +54,6 @@ CREATE TABLE details (
     record TEXT,                             -- its file in `records`
     seal TEXT,                               -- SHA-256 of that file without its last line, as in its seal
     began_at TEXT,                           -- when it began, in UTC: 2026-11-22T18:30:05Z
+    worker TEXT,                             -- the worker that played it; null: the process of the tournament
     PRIMARY KEY (number, attempt)
 ) STRICT, WITHOUT ROWID;

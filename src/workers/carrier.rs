@@ -113,6 +113,8 @@ pub enum OutcomeVerdict {
     Duplicate,
     /// It is not what the unit asked for.
     Refused(String),
+    /// A bot did not start: the set is tried on another machine first.
+    Retried(String),
 }
 
 /// From a worker to its end.

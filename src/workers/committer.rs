@@ -13,7 +13,7 @@ use crate::runner::{EndedRecord, Fixture, Halt, MatchReport, NoShow, RecordSink,
 use crate::store::Records;
 use crate::workers::job::{Job, JobBots};
 use crate::workers::unit::{UnitId, UnitOutcome, WorkUnit};
-use crate::workers::verify::{VerifiedMatch, verify};
+use crate::workers::verify::{Unstarted, VerifiedMatch, verify};
 
 /// The maximum number of matches whose records are synchronized at once.
 const BATCH: usize = 64;
@@ -31,6 +31,8 @@ pub(super) enum ToCommit {
         outcome: UnitOutcome,
         /// The worker that sent it.
         worker: String,
+        /// Whether it counts although a bot did not start.
+        is_final: bool,
     },
     /// The last message.
     Over {
@@ -44,16 +46,25 @@ pub(super) enum ToCommit {
 pub(super) struct Committed {
     pub(super) unit: UnitId,
     pub(super) worker: String,
-    /// The reports of its matches, or why it does not count.
-    pub(super) result: Result<Counted, Halt>,
-    /// Whether the error ends the run.
-    pub(super) is_fatal: bool,
+    pub(super) judged: CommitResult,
 }
 
-/// An outcome that counts and is stored.
+/// Whether an outcome counts.
 #[derive(Debug)]
-pub(super) struct Counted {
-    pub(super) reports: Vec<MatchReport>,
+pub(super) enum CommitResult {
+    /// It counts and is stored.
+    Counted {
+        /// The reports of its matches.
+        reports: Vec<MatchReport>,
+        /// The bot that did not start, if one did not.
+        unstarted: Option<Unstarted>,
+    },
+    /// It does not count: a bot did not start.
+    Unstarted(Unstarted),
+    /// It is not what the unit asks for.
+    Refused(String),
+    /// It cannot be stored, which ends the run.
+    Failed(Halt),
 }
 
 /// Verifies and stores outcomes.
@@ -91,13 +102,14 @@ impl<F: FnMut(RunEvent<'_>) -> Result<(), Halt>> Committer<F> {
         let (mut next, mut over) = (Some(first), None);
         while let Some(to_commit) = next.take() {
             match to_commit {
-                ToCommit::Outcome { unit, fixtures, outcome, worker } => {
+                ToCommit::Outcome { unit, fixtures, outcome, worker, is_final } => {
                     let unit_id = outcome.unit.clone();
-                    match self.keep(&unit, fixtures, &outcome) {
-                        Ok(reports) => stored.push((unit_id, worker, reports)),
-                        Err((halt, is_fatal)) => {
-                            let committed = Committed { unit: unit_id, worker, result: Err(halt), is_fatal };
-                            let _ = to.send(committed);
+                    match self.keep(&unit, fixtures, &outcome, (&worker, is_final)) {
+                        CommitResult::Counted { reports, unstarted } => {
+                            stored.push((unit_id, worker, (reports, unstarted)));
+                        }
+                        judged => {
+                            let _ = to.send(Committed { unit: unit_id, worker, judged });
                         }
                     }
                 }
@@ -106,15 +118,14 @@ impl<F: FnMut(RunEvent<'_>) -> Result<(), Halt>> Committer<F> {
             next = if self.record_sink.len() < BATCH { outcomes.try_recv().ok() } else { None };
         }
         let mut settled = self.record_sink.settle();
-        for (unit, worker, reports) in stored {
-            let result = match &mut settled {
-                Ok(()) => Ok(Counted { reports }),
-                Err(Halt::Done) => Err(Halt::Done),
-                Err(Halt::Because(why)) => Err(Halt::Because(why.clone())),
+        for (unit, worker, (reports, unstarted)) in stored {
+            let judged = match &mut settled {
+                Ok(()) => CommitResult::Counted { reports, unstarted },
+                Err(Halt::Done) => CommitResult::Failed(Halt::Done),
+                Err(Halt::Because(why)) => CommitResult::Failed(Halt::Because(why.clone())),
             };
-            let is_fatal = result.is_err();
             // The coordinator waits for it.
-            let _ = to.send(Committed { unit, worker, result, is_fatal });
+            let _ = to.send(Committed { unit, worker, judged });
         }
         if let Some(is_complete) = over
             && let Err(Halt::Because(why)) = self.record_sink.close(is_complete)
@@ -123,34 +134,41 @@ impl<F: FnMut(RunEvent<'_>) -> Result<(), Halt>> Committer<F> {
         }
     }
 
-    /// Verifies an outcome and writes its records.
-    ///
-    /// # Errors
-    /// Why it does not count, and whether that ends the run.
+    /// Verifies an outcome and writes its records, unless a bot did not start and it is not final.
     fn keep(
         &mut self,
         unit: &WorkUnit,
         fixtures: Vec<Fixture>,
         outcome: &UnitOutcome,
-    ) -> Result<Vec<MatchReport>, (Halt, bool)> {
-        let refused = |why| (Halt::Because(why), false);
-        let verified = verify(unit, outcome, &self.catalog).map_err(refused)?;
+        (worker, is_final): (&str, bool),
+    ) -> CommitResult {
+        let verified = match verify(unit, outcome, &self.catalog) {
+            Ok(verified) => verified,
+            Err(why) => return CommitResult::Refused(why),
+        };
+        let unstarted = verified.iter().find_map(|found| found.unstarted.clone());
+        if let Some(unstarted) = unstarted.as_ref().filter(|_| !is_final) {
+            return CommitResult::Unstarted(unstarted.clone());
+        }
         let is_left = verified.last().is_some_and(|last| last.report.is_to_be_replayed());
         let mut reports = Vec::with_capacity(verified.len());
-        for (mut fixture, VerifiedMatch { mut report, record, reveal }) in fixtures.into_iter().zip(verified)
-        {
+        for (mut fixture, found) in fixtures.into_iter().zip(verified) {
+            let VerifiedMatch { mut report, record, reveal, .. } = found;
             if is_left && fixture.leg == Leg::Last {
                 // The deal is still to be played.
                 fixture.leg = Leg::Earlier;
             }
             report.bots = fixture.bots.iter().map(|&bot| self.bots.command(bot)).collect();
             report.record = self.records.as_ref().map(|records| records.path(&fixture.id));
+            report.worker = Some(worker.to_owned());
             let no_show = no_show(&fixture, &report);
             reports.push(report.clone());
             let ended = EndedRecord { fixture, report, record, reveal, no_show };
-            self.record_sink.keep(ended).map_err(|halt| (halt, true))?;
+            if let Err(halt) = self.record_sink.keep(ended) {
+                return CommitResult::Failed(halt);
+            }
         }
-        Ok(reports)
+        CommitResult::Counted { reports, unstarted }
     }
 }
 

@@ -31,18 +31,24 @@ pub struct Coordinator {
     pub(super) activity: Activity,
 }
 
-/// How many sets the active workers of a coordinator play concurrently.
+/// What the workers of a coordinator do.
 #[derive(Clone, Debug, Default)]
-pub struct Activity(Arc<AtomicUsize>);
+pub struct Activity(Arc<(AtomicUsize, AtomicUsize)>);
 
 impl Activity {
-    /// The number; 0 if no worker is active.
+    /// How many sets the active workers play concurrently; 0 if none is active.
     pub fn slots(&self) -> usize {
-        self.0.load(Ordering::Relaxed)
+        self.0.0.load(Ordering::Relaxed)
     }
 
-    pub(super) fn set(&self, slots: usize) {
-        self.0.store(slots, Ordering::Relaxed);
+    /// The number of connected workers that get no sets.
+    pub fn inactive(&self) -> usize {
+        self.0.1.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn set(&self, slots: usize, inactive: usize) {
+        self.0.0.store(slots, Ordering::Relaxed);
+        self.0.1.store(inactive, Ordering::Relaxed);
     }
 }
 

@@ -16,11 +16,12 @@ use tokio::time::{Instant, MissedTickBehavior, interval};
 use crate::runner::{DueSet, Halt, NextSet, RunEnd, SetScheduler, signalled};
 use crate::store::Lease;
 use crate::workers::carrier::{CarrierEvent, Order, OutcomeVerdict, RETURN, Returned};
-use crate::workers::committer::{Committed, Counted, ToCommit};
+use crate::workers::committer::{CommitResult, Committed, ToCommit};
 use crate::workers::coordinator::Coordinator;
 use crate::workers::job::Job;
 use crate::workers::machine::MachineState;
 use crate::workers::unit::{UnitId, UnitOutcome, WorkUnit};
+use crate::workers::verify::Unstarted;
 
 /// How often a set is given to workers, at most.
 const MOST_DELIVERIES: u32 = 4;
@@ -52,8 +53,10 @@ struct OpenSet {
     moved_at: Instant,
     /// The worker whose outcome is being verified and stored.
     committing: Option<String>,
-    /// Further outcomes, in case that one is refused.
+    /// Further outcomes, in case that one does not count.
     waiting: VecDeque<(UnitOutcome, String)>,
+    /// A worker on which a bot did not start.
+    unstarted: Option<(String, Unstarted)>,
 }
 
 /// Hands the sets of a job out, and counts their outcomes.
@@ -70,7 +73,6 @@ pub(super) struct Dispatcher<'a, S> {
     given_up: Vec<String>,
     /// Whether the schedule has no more sets.
     is_exhausted: bool,
-    progress_timeout: Duration,
     /// The number of sets that the active workers play concurrently, as the schedule knows it.
     slots: usize,
     /// When a worker was last active.
@@ -86,7 +88,6 @@ impl<'a, S: SetScheduler> Dispatcher<'a, S> {
         schedule: S,
         to_commit: Sender<ToCommit>,
     ) -> Dispatcher<'a, S> {
-        let progress_timeout = job.progress_timeout(coordinator.timeout);
         Dispatcher {
             coordinator,
             job,
@@ -97,7 +98,6 @@ impl<'a, S: SetScheduler> Dispatcher<'a, S> {
             counted: BTreeMap::new(),
             given_up: Vec::new(),
             is_exhausted: false,
-            progress_timeout,
             slots: 0,
             active_at: Instant::now(),
             looked_at: Instant::now(),
@@ -121,13 +121,13 @@ impl<'a, S: SetScheduler> Dispatcher<'a, S> {
         let _ = to_commit.send(ToCommit::Over { is_complete });
         drop(to_commit);
         while let Some(committed) = committed.recv().await {
-            match committed.result {
-                Ok(Counted { .. }) => {
-                    let Committed { unit, worker, .. } = committed;
+            let Committed { unit, worker, judged } = committed;
+            match judged {
+                CommitResult::Counted { .. } => {
                     coordinator.order(Order::Verdict { unit, worker, verdict: OutcomeVerdict::Counted });
                 }
-                Err(Halt::Because(why)) if end.why.is_none() && committed.is_fatal => end.why = Some(why),
-                Err(_) => {}
+                CommitResult::Failed(Halt::Because(why)) if end.why.is_none() => end.why = Some(why),
+                CommitResult::Failed(_) | CommitResult::Refused(_) | CommitResult::Unstarted(_) => {}
             }
         }
         if end.why.is_none() && !given_up.is_empty() {
@@ -230,9 +230,10 @@ impl<'a, S: SetScheduler> Dispatcher<'a, S> {
         let order = if phase == SetPhase::Queued { Order::Publish } else { Order::Adopt };
         self.coordinator.order(order(Box::new(unit.clone())));
         let unit = Arc::new(unit);
-        let (committing, waiting) = (None, VecDeque::new());
+        let (committing, waiting, unstarted) = (None, VecDeque::new(), None);
         let since = unit.id.attempt;
-        let open = OpenSet { unit, since, due, deliveries, phase, moved_at: now, committing, waiting };
+        let open =
+            OpenSet { unit, since, due, deliveries, phase, moved_at: now, committing, waiting, unstarted };
         self.open.insert(set, open);
         Ok(())
     }

@@ -9,6 +9,7 @@ use crate::runner::MatchReport;
 use crate::store::{Leases, WorkerRow};
 use crate::workers::machine::{Machine, MachineState};
 use crate::workers::unit::UnitId;
+use crate::workers::verify::Unstarted;
 
 /// A worker with fewer matches is not judged.
 const LEAST_MATCHES: u32 = 20;
@@ -18,6 +19,8 @@ const LEAST_FAULTS: u32 = 5;
 const SIGMAS: f64 = 3.0;
 /// The maximum number of matches that are named when a worker is put aside.
 const MOST_NAMED: usize = 50;
+/// A worker is put aside after this number of sets in which a bot did not start that does on others.
+const MOST_UNSTARTED: usize = 3;
 /// The maximum number of workers that are named when none is left.
 const MOST_REASONS: usize = 5;
 
@@ -35,11 +38,17 @@ struct FleetWorker {
     holding: BTreeSet<UnitId>,
     /// Its matches in which a bot ran out of time.
     timed_out: Vec<String>,
+    /// Whether a bot has ever started on it, or it was activated by hand.
+    is_sound: bool,
 }
 
 /// The workers of a run, by name.
 #[derive(Debug, Default)]
-pub(super) struct Fleet(BTreeMap<String, FleetWorker>);
+pub(super) struct Fleet {
+    workers: BTreeMap<String, FleetWorker>,
+    /// By bot and worker: the sets in which the bot did not start, with the last reason.
+    unstarted: BTreeMap<String, BTreeMap<String, (Vec<String>, String)>>,
+}
 
 impl Fleet {
     /// The workers of an earlier coordinator. None is connected.
@@ -51,11 +60,12 @@ impl Fleet {
             let machine = serde_json::from_str(&row.machine).unwrap_or_default();
             (row.name.clone(), FleetWorker { row, machine, state, ..FleetWorker::default() })
         };
-        Ok(Fleet(leases.workers()?.into_iter().map(member).collect()))
+        let workers = leases.workers()?.into_iter().map(member).collect();
+        Ok(Fleet { workers, unstarted: BTreeMap::new() })
     }
 
     fn member(&mut self, name: &str) -> &mut FleetWorker {
-        self.0.entry(name.to_owned()).or_insert_with(|| {
+        self.workers.entry(name.to_owned()).or_insert_with(|| {
             let row = WorkerRow { name: name.to_owned(), joined_at: Leases::now(), ..WorkerRow::default() };
             FleetWorker { row, ..FleetWorker::default() }
         })
@@ -63,15 +73,63 @@ impl Fleet {
 
     /// The number of sets that the connected workers play concurrently.
     pub(super) fn slots(&self) -> usize {
-        let active = self.0.values().filter(|of| of.row.is_connected && of.state == MachineState::Active);
+        let active =
+            self.workers.values().filter(|of| of.row.is_connected && of.state == MachineState::Active);
         active.map(|of| of.machine.slots as usize).sum()
+    }
+
+    /// Whether a worker is active that is not one of these.
+    pub(super) fn has_others(&self, except: &[impl AsRef<str>]) -> bool {
+        let is_excepted = |name: &str| except.iter().any(|of| of.as_ref() == name);
+        let mut active =
+            self.workers.iter().filter(|(_, of)| of.row.is_connected && of.state == MachineState::Active);
+        active.any(|(name, _)| !is_excepted(name))
+    }
+
+    /// Whether bots that do not start on a worker are at fault if there is no other one.
+    pub(super) fn is_sound(&self, name: &str) -> bool {
+        self.workers.get(name).is_some_and(|of| of.is_sound)
+    }
+
+    /// A bot has started on a worker.
+    pub(super) fn note_sound(&mut self, name: &str) {
+        self.member(name).is_sound = true;
+    }
+
+    /// A bot did not start on a worker, and did on another one, or no bot has ever started on this one. Returns why the worker
+    /// is to be put aside. A bot that does not start on several workers is not counted: it may do so on purpose.
+    pub(super) fn note_unstarted(
+        &mut self,
+        name: &str,
+        id: &UnitId,
+        unstarted: &Unstarted,
+    ) -> Option<String> {
+        let Unstarted { bot, why, .. } = unstarted;
+        let (sets, last) = self.unstarted.entry(bot.clone()).or_default().entry(name.to_owned()).or_default();
+        sets.push(format!("s{}", id.set));
+        last.clone_from(why);
+        let of_this =
+            self.unstarted.values().filter(|workers| workers.len() == 1).filter_map(|of| of.get(name));
+        let sets: Vec<&str> = of_this.flat_map(|(sets, _)| sets).map(String::as_str).collect();
+        (sets.len() >= MOST_UNSTARTED).then(|| {
+            format!(
+                "bots do not start on it that start elsewhere, or none does: `{bot}` ({why}) in {}",
+                sets.join(", ")
+            )
+        })
+    }
+
+    /// The number of connected workers that get no sets.
+    pub(super) fn inactive(&self) -> usize {
+        let connected = self.workers.values().filter(|of| of.row.is_connected);
+        connected.filter(|of| of.state != MachineState::Active).count()
     }
 
     /// Why workers were put aside; `None` if none was.
     pub(super) fn why_aside(&self) -> Option<String> {
         let is_aside = |of: &&FleetWorker| !matches!(of.state, MachineState::Active | MachineState::Drained);
         let why = self
-            .0
+            .workers
             .values()
             .filter(is_aside)
             .filter_map(|of| Some(format!("`{}`: {}", of.row.name, of.row.reason.as_ref()?)));
@@ -81,7 +139,7 @@ impl Fleet {
 
     /// The connected worker that has a unit.
     pub(super) fn holder(&self, id: &UnitId) -> Option<&str> {
-        let mut connected = self.0.values().filter(|of| of.row.is_connected);
+        let mut connected = self.workers.values().filter(|of| of.row.is_connected);
         connected.find(|of| of.holding.contains(id)).map(|of| &*of.row.name)
     }
 
@@ -134,6 +192,8 @@ impl Fleet {
     pub(super) fn set_state(&mut self, name: &str, state: MachineState, reason: Option<String>) -> bool {
         let member = self.member(name);
         let is_change = member.state != state;
+        // Somebody has looked at it.
+        member.is_sound |= state == MachineState::Active;
         if is_change {
             member.row.reason = reason;
         }
@@ -168,7 +228,7 @@ impl Fleet {
             return None;
         }
         let timed_out = member.timed_out.join(", ");
-        let others = self.0.values().filter(|of| of.row.name != name);
+        let others = self.workers.values().filter(|of| of.row.name != name);
         let (of_others, faulty) =
             others.fold((0, 0), |(all, faulty), of| (all + of.row.matches, faulty + of.row.faults));
         if of_others < LEAST_MATCHES || !is_high((faults, matches), (faulty, of_others)) {

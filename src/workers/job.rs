@@ -1,7 +1,6 @@
 //! What a coordinator has played, and the units of its sets.
 
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
-use std::time::Duration;
 
 use tokio::sync::oneshot;
 
@@ -111,6 +110,7 @@ impl Job {
             opening: (*first.opening).clone(),
             deal: first.deal.clone(),
             bots,
+            avoid: Vec::new(),
             matches: matches.collect(),
         };
         let text = serde_json::to_string(&unit).map_err(|error| error.to_string())?;
@@ -119,11 +119,5 @@ impl Job {
             return Err(format!("{}: the unit has {size} bytes; the maximum is {UNIT_BYTES}", unit.id));
         }
         Ok((unit, text))
-    }
-
-    /// How long a set may be without progress: at least as long as a bot may think about one move.
-    pub(super) fn progress_timeout(&self, timeout: Duration) -> Duration {
-        let factor = self.bots.all().iter().map(|bot| bot.clock_factor).fold(1.0, f64::max);
-        timeout.max(self.run.terms.longest_think(factor))
     }
 }

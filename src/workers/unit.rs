@@ -72,6 +72,9 @@ pub struct WorkUnit {
     pub deal: Option<String>,
     /// The bots that play it.
     pub bots: Vec<UnitBot>,
+    /// Workers that do not get it, since a bot did not start there.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub avoid: Vec<String>,
     /// The matches, in the order in which they are played, one at a time. If one has to be replayed, those after it
     /// are not played.
     pub matches: Vec<UnitMatch>,

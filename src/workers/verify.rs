@@ -4,14 +4,15 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use referee_protocol::referee::Reveal;
+use referee_protocol::words::FaultCode;
 use serde::Deserialize;
 
 use crate::bot::sandbox::Sandbox;
 use crate::core::chance::Seed;
-use crate::core::{Catalog, Seating, hex};
+use crate::core::{Catalog, SeatSet, Seating, hex};
 use crate::driver::{MatchPlan, PlannedSeat, Run};
-use crate::record::{self, RecordSummary};
-use crate::referee::{Header, SeatHeader};
+use crate::record::{self, Difference, RecordEntry, RecordSummary, RecordedAnswer, RecordedFault};
+use crate::referee::{Faults, Header, SeatHeader};
 use crate::runner::MatchReport;
 use crate::tournament::schedule::MatchId;
 use crate::workers::unit::{UnitBot, UnitMatch, UnitOutcome, WorkUnit};
@@ -25,6 +26,19 @@ pub struct VerifiedMatch {
     pub record: Vec<u8>,
     /// The content of the seal.
     pub reveal: Reveal,
+    /// The bot that did not start, if one did not.
+    pub unstarted: Option<Unstarted>,
+}
+
+/// A bot that did not start, or whose process or connection ended before its first move. The machine may be the cause.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unstarted {
+    /// The name of the bot.
+    pub bot: String,
+    /// The fault.
+    pub why: String,
+    /// Whether another bot of the match has started.
+    pub did_others: bool,
 }
 
 /// Verifies an outcome: every record replays without a difference, is that of its match in the unit, with its seed,
@@ -88,7 +102,40 @@ fn verify_match(
     let record = record[..end.map_or(0, |end| end + 1)].to_vec();
     let stderr: Vec<&str> = stderr.iter().map(String::as_str).collect();
     report.add_evidence(&record, &stderr).map_err(|difference| difference.to_string())?;
-    Ok(VerifiedMatch { report, record, reveal })
+    let unstarted =
+        unstarted(&summary.header, &report, &record).map_err(|difference| difference.to_string())?;
+    Ok(VerifiedMatch { report, record, reveal, unstarted })
+}
+
+/// The first bot of a match that did not start, or was lost before its first answer.
+fn unstarted(header: &Header, report: &MatchReport, record: &[u8]) -> Result<Option<Unstarted>, Difference> {
+    let is_lost =
+        |code: FaultCode| matches!(code, FaultCode::NoStart | FaultCode::Exited | FaultCode::Disconnected);
+    let mut counts = report.faults.iter().flat_map(Faults::iter);
+    if !counts.any(|(code, count)| is_lost(code) && count > 0) {
+        return Ok(None);
+    }
+    let mut answered = SeatSet::default();
+    for line in record::lines(record) {
+        match line?.entry {
+            RecordEntry::Answer(RecordedAnswer { seat, .. }) => answered.insert(seat),
+            RecordEntry::Fault(RecordedFault { seat, code, detail, .. })
+                if is_lost(code) && !answered.contains(seat) =>
+            {
+                let bot = report.seats.get(seat.index()).cloned().unwrap_or_default();
+                let why = match detail {
+                    Some(detail) => format!("{}: {detail}", code.as_str()),
+                    None => code.as_str().to_owned(),
+                };
+                let others = header.seats.iter().enumerate().filter(|(other, _)| *other != seat.index());
+                let did_others =
+                    others.filter_map(|(_, other)| described(other).ok()).any(|of| !of.name.is_empty());
+                return Ok(Some(Unstarted { bot, why, did_others }));
+            }
+            _ => {}
+        }
+    }
+    Ok(None)
 }
 
 /// The first line that the record of a match of the unit must have, except for descriptions of the bots and for the
@@ -149,6 +196,9 @@ fn drop_field(fields: &mut serde_json::Map<String, serde_json::Value>, field: &s
 /// The description of a bot in the first line of a record.
 #[derive(Deserialize)]
 struct DescribedBot {
+    /// As in its `hello`; empty without one.
+    #[serde(default)]
+    name: String,
     #[serde(default)]
     command: Vec<String>,
     #[serde(default)]
@@ -157,10 +207,14 @@ struct DescribedBot {
     sandbox: Sandbox,
 }
 
+fn described(seat: &SeatHeader) -> Result<DescribedBot, String> {
+    let described = seat.bot.as_deref().ok_or("the record does not describe it")?;
+    serde_json::from_str(described.get()).map_err(|error| error.to_string())
+}
+
 /// Compares the files and the sandbox of a bot with those of the unit.
 fn compare_bot(seat: &SeatHeader, bot: &UnitBot) -> Result<(), String> {
-    let described = seat.bot.as_deref().ok_or("the record does not describe it")?;
-    let described: DescribedBot = serde_json::from_str(described.get()).map_err(|error| error.to_string())?;
+    let described = described(seat)?;
     if described.command != bot.argv {
         return Err(format!("another command line, `{}`", described.command.join(" ")));
     }

@@ -147,6 +147,8 @@ struct Work<F> {
     unpacked: BTreeMap<ArchiveId, Unpacked>,
     /// Archives that arrive.
     incoming: BTreeMap<ArchiveId, NamedTempFile>,
+    /// Their size at the last look, in bytes.
+    downloaded: u64,
     /// Units whose archives have not all arrived.
     waiting: Vec<WorkUnit>,
 }
@@ -165,6 +167,7 @@ impl<F: FnMut(WorkerEvent<'_>)> Work<F> {
             idle_since: Instant::now(),
             unpacked: BTreeMap::new(),
             incoming: BTreeMap::new(),
+            downloaded: 0,
             waiting: Vec::new(),
         }
     }
@@ -197,9 +200,10 @@ impl<F: FnMut(WorkerEvent<'_>)> Work<F> {
                     // Answers to an earlier question do not count.
                     let to_moves;
                     (to_moves, moves) = unbounded_channel();
-                    self.players.iter().for_each(|player| player.ask_progress(to_moves.clone()));
+                    self.ask_progress(&to_moves);
+                    self.note_downloads();
                 }
-                Some((id, count)) = moves.recv() => self.note_moves(&id, count),
+                Some((run, id, count)) = moves.recv() => self.note_moves(&run, &id, count),
                 () = tokio::time::sleep_until(idle_until), if self.worker.until_empty && self.active.is_empty() && self.waiting.is_empty() => {
                     return Some(WorkerExit::Empty);
                 }
@@ -424,13 +428,39 @@ impl<F: FnMut(WorkerEvent<'_>)> Work<F> {
         }
     }
 
+    /// Asks the players for the matches in progress: run, id and number of moves.
+    fn ask_progress(&self, to: &UnboundedSender<(String, String, u32)>) {
+        for player in &self.players {
+            let (to_moves, mut moves) = unbounded_channel();
+            player.ask_progress(to_moves);
+            let (run, to) = (player.run().to_owned(), to.clone());
+            tokio::spawn(async move {
+                while let Some((id, count)) = moves.recv().await {
+                    // The channel is closed if the worker has asked again.
+                    let _ = to.send((run.clone(), id, count));
+                }
+            });
+        }
+    }
+
     /// A match in progress has this number of moves.
-    fn note_moves(&mut self, id: &str, count: u32) {
-        let of_match = |active: &&mut Active| active.unit.matches.iter().any(|of| of.id == id);
+    fn note_moves(&mut self, run: &str, id: &str, count: u32) {
+        let of_match = |active: &&mut Active| active.index(run, id).is_some();
         let Some(active) = self.active.values_mut().find(of_match) else { return };
         if active.moves.insert(id.to_owned(), count) != Some(count) {
             let id = active.unit.id.clone();
             self.request(Request::Moved(id));
+        }
+    }
+
+    /// Units whose archives arrive make progress.
+    fn note_downloads(&mut self) {
+        let size = |file: &NamedTempFile| file.as_file().metadata().map_or(0, |found| found.len());
+        let downloaded = self.incoming.values().map(size).sum();
+        if std::mem::replace(&mut self.downloaded, downloaded) != downloaded {
+            for unit in &self.waiting {
+                self.request(Request::Moved(unit.id.clone()));
+            }
         }
     }
 

@@ -71,6 +71,7 @@ const NESTED: &[&str] = &[
     "worker drain",
     "worker aside",
     "worker activate",
+    "worker void",
 ];
 
 // ---- help ----

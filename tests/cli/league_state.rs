@@ -98,6 +98,8 @@ fn a_database_of_the_version_before_gets_a_log() {
     let league = League::new("", &[("one", ""), ("two", "")]);
     league.run(&["list"]).done();
     league.query("DROP TABLE log");
+    league.query("ALTER TABLE matches DROP COLUMN worker");
+    league.query("ALTER TABLE matches DROP COLUMN is_void");
     league.query("PRAGMA user_version = 2");
     league.run(&["pause"]).done();
     assert!(league.run(&["log"]).done().stdout.contains("pause"));

@@ -79,4 +79,5 @@ mod watch_limits;
 mod watch_proxy;
 mod worker_check;
 mod workers;
+mod workers_machines;
 mod workers_nats;

@@ -150,7 +150,7 @@ fn changed_rows_are_listed_and_standings_come_from_records() {
         "{output}"
     );
     // Rows of older versions have no seals.
-    let older = "ALTER TABLE details DROP COLUMN seal; ALTER TABLE details DROP COLUMN began_at; ALTER TABLE entrants DROP COLUMN missed; PRAGMA user_version = 1";
+    let older = "ALTER TABLE details DROP COLUMN seal; ALTER TABLE details DROP COLUMN began_at; ALTER TABLE details DROP COLUMN worker; ALTER TABLE entrants DROP COLUMN missed; PRAGMA user_version = 1";
     change(&sound, older);
     let (none, _, summary) = verified(&sound, 0);
     assert_eq!((none.len(), &summary["unbound"]), (0, &12.into()));
@@ -410,7 +410,8 @@ fn a_tournament_of_schema_2_can_be_resumed() {
     referee(["tournament", "run", &config, "--dir", &text]).done();
     let all = dated(&text);
     assert!(all > 0);
-    let older = "ALTER TABLE details DROP COLUMN began_at; ALTER TABLE entrants DROP COLUMN missed; PRAGMA user_version = 2";
+    let older = "ALTER TABLE details DROP COLUMN began_at; ALTER TABLE details DROP COLUMN worker; \
+                 ALTER TABLE entrants DROP COLUMN missed; PRAGMA user_version = 2";
     change(&folder.path("cup"), older);
     assert_eq!(dated(&text), 0);
     referee(["tournament", "resume", &text]).done();

@@ -351,7 +351,7 @@ const VIOLATIONS: &[Violation] = &[
     ),
     (
         "fails-after-end",
-        "play(end=lambda e: sys.exit(1))",
+        "import os\nplay(end=lambda e: os._exit(1))",
         "its process ended: status 1 although no `bye` was said",
         "match.md#leaving",
         "A bot may leave between two matches",

@@ -16,7 +16,7 @@ pick = lambda t: move(t, t['legal'][(len(t['view']['fen']) + STEP) % len(t['lega
 play(turn=pick)";
 
 /// A tournament file with these bots.
-fn cup(folder: &Folder, head: &str, format: &str, bots: &[(&str, &str)]) -> String {
+pub(crate) fn cup(folder: &Folder, head: &str, format: &str, bots: &[(&str, &str)]) -> String {
     let mut text = format!("game = 'checkers'\nseed = '{SEED}'\n{head}\n[format]\n{format}\n");
     for (name, bot) in bots {
         text += &format!("[[entrants]]\nname = '{name}'\ncommand = \"{bot}\"\n");
@@ -24,7 +24,7 @@ fn cup(folder: &Folder, head: &str, format: &str, bots: &[(&str, &str)]) -> Stri
     folder.write("cup.toml", text)
 }
 
-const SHORT: &str = "opening_plies = 4\noptions = { turn_limit = 30 }";
+pub(crate) const SHORT: &str = "opening_plies = 4\noptions = { turn_limit = 30 }";
 
 /// A tournament of deterministic bots.
 pub(crate) fn steady_cup(folder: &Folder, bots: usize, format: &str) -> String {
@@ -38,15 +38,15 @@ pub(crate) fn steady_cup(folder: &Folder, bots: usize, format: &str) -> String {
 }
 
 /// A coordinator, and what its workers need.
-struct Coordinator {
-    process: Referee,
+pub(crate) struct Coordinator {
+    pub(crate) process: Referee,
     address: String,
     token_file: String,
 }
 
 impl Coordinator {
     /// Plays a tournament file, or resumes the tournament in a directory.
-    fn start(args: &[&str]) -> Coordinator {
+    pub(crate) fn start(args: &[&str]) -> Coordinator {
         let args = [&["tournament"], args, &["--workers-listen", "127.0.0.1:0", "--json"]].concat();
         let mut process = Referee::start(args);
         let listening = process.receive_type("workers_listening");
@@ -54,7 +54,7 @@ impl Coordinator {
         Coordinator { process, address: text("address"), token_file: text("token_file") }
     }
 
-    fn worker(&self, name: &str, options: &[&str]) -> Referee {
+    pub(crate) fn worker(&self, name: &str, options: &[&str]) -> Referee {
         let fixed = ["worker", "--connect", &self.address, "--token-file", &self.token_file, "--name", name];
         let fixed = [&fixed[..], &["--noisy", "false"]].concat();
         Referee::start([&fixed[..], options].concat())
@@ -66,12 +66,12 @@ fn standings(dir: &str) -> Value {
     referee(["tournament", "standings", dir, "--json"]).done().one("standings")
 }
 
-fn status(dir: &str) -> Value {
+pub(crate) fn status(dir: &str) -> Value {
     referee(["tournament", "status", dir, "--json"]).done().one("status")
 }
 
 /// The status of a worker.
-fn worker_of<'a>(status: &'a Value, name: &str) -> &'a Value {
+pub(crate) fn worker_of<'a>(status: &'a Value, name: &str) -> &'a Value {
     let mut workers = status["workers"]["workers"].as_array().unwrap().iter();
     workers.find(|worker| worker["name"] == name).unwrap_or_else(|| panic!("{name} in {status}"))
 }
@@ -358,7 +358,7 @@ play(turn=pick)";
     let head = format!("clock = 'none'\n{SHORT}");
     let config = cup(&folder, &head, "kind = 'gauntlet'", &[("hangs", &hangs), ("plain", &plain)]);
     let dir = folder.text("cup");
-    let coordinator = Coordinator::start(&["run", &config, "--dir", &dir, "--workers-timeout", "2s"]);
+    let coordinator = Coordinator::start(&["run", &config, "--dir", &dir, "--workers-timeout", "15s"]);
     let stuck = coordinator.worker("stuck", &["--slots", "1"]);
     folder.wait_for("hangs.py.hung");
     let other = coordinator.worker("other", &["--slots", "1", "--until-empty"]);
@@ -386,11 +386,11 @@ play(turn=pick)";
     let head = format!("clock = 'none'\n{SHORT}");
     let config = cup(&folder, &head, "kind = 'gauntlet'", &[("waits", &waits), ("plain", &plain)]);
     let dir = folder.text("cup");
-    let coordinator = Coordinator::start(&["run", &config, "--dir", &dir, "--workers-timeout", "5s"]);
+    let coordinator = Coordinator::start(&["run", &config, "--dir", &dir, "--workers-timeout", "15s"]);
     let worker = coordinator.worker("box", &["--slots", "1", "--until-empty"]);
     folder.wait_for("waits.py.waits");
     coordinator.process.signal(Signal::STOP);
-    std::thread::sleep(Duration::from_secs(6));
+    std::thread::sleep(Duration::from_secs(16));
     coordinator.process.signal(Signal::CONT);
     // It looks for sets without progress in this time.
     std::thread::sleep(Duration::from_secs(1));
@@ -432,7 +432,7 @@ fn a_run_whose_workers_are_all_put_aside_ends_and_says_why() {
     let folder = Folder::new();
     let bots = ["one", "other"].map(|name| folder.plain_bot(name));
     let head = format!("clock = 'none'\n{SHORT}\n");
-    let format = "kind = 'gauntlet'\n[workers]\nlisten = '127.0.0.1:0'\ntimeout = '2s'";
+    let format = "kind = 'gauntlet'\n[workers]\nlisten = '127.0.0.1:0'\ntimeout = '15s'";
     let config = cup(&folder, &head, format, &[("one", &bots[0]), ("other", &bots[1])]);
     let dir = folder.text("cup");
     let mut process = Referee::start(["tournament", "run", &config, "--dir", &dir, "--json"]);
@@ -445,7 +445,7 @@ fn a_run_whose_workers_are_all_put_aside_ends_and_says_why() {
     let row = status(&dir);
     assert_eq!(row["workers"]["is_stuck"], true, "{row}");
     let text = referee(["tournament", "status", &dir]).done().stdout;
-    assert!(text.contains("no worker is active: start one"), "{text}");
+    assert!(text.contains("no worker is active: all that are connected are aside"), "{text}");
     let what =
         ["no worker is left: `unable`: it cannot play s1", "one.py is missing", "referee worker activate"];
     coordinator.process.end().with_code(5).says(&what);

@@ -10,14 +10,14 @@ use crate::league_workers::{PROGRAMS, ids, sets};
 use crate::workers::{assert_same_results, play_here, steady_cup, wait_until};
 
 /// A NATS server with a user and a directory of its own.
-struct Server {
+pub(crate) struct Server {
     folder: Folder,
     port: u16,
     child: Child,
 }
 
 impl Server {
-    fn start() -> Server {
+    pub(crate) fn start() -> Server {
         let folder = Folder::new();
         folder.write_secret("credentials", "cup:secret\n");
         let (child, port) = Server::spawn(&folder, None);
@@ -60,7 +60,7 @@ impl Server {
         format!("nats://127.0.0.1:{}", self.port)
     }
 
-    fn coordinator(&self, args: &[&str]) -> Referee {
+    pub(crate) fn coordinator(&self, args: &[&str]) -> Referee {
         let (url, credentials, sign) =
             (self.url(), self.folder.text("credentials"), self.folder.text("sign"));
         let fixed =
@@ -70,7 +70,7 @@ impl Server {
         coordinator
     }
 
-    fn worker(&self, name: &str, options: &[&str]) -> Referee {
+    pub(crate) fn worker(&self, name: &str, options: &[&str]) -> Referee {
         let (url, credentials, cache) =
             (self.url(), self.folder.text("credentials"), self.folder.text("cache"));
         let (public, connect) = (self.folder.text("sign.pub"), ["worker", "--connect", &url]);

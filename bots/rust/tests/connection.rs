@@ -101,7 +101,8 @@ fn a_bot_plays_over_tcp_and_writes_nothing_to_stdout() {
     let mut referee = Referee(BufReader::new(stream));
     assert_eq!(referee.greet("none")["name"], "random");
     play(&mut referee);
-    assert_eq!(bot.finish(), (Some(0), String::new(), String::new()));
+    let why = "referee_bot: the referee closes the connection: done\n";
+    assert_eq!(bot.finish(), (Some(0), String::new(), why.to_owned()));
 }
 
 #[test]
@@ -226,7 +227,8 @@ mod tls {
         let mut referee = Referee(BufReader::new(stream));
         assert_eq!(referee.greet("none")["name"], "random");
         play(&mut referee);
-        assert_eq!(bot.finish(), (Some(0), String::new(), String::new()));
+        let why = "referee_bot: the referee closes the connection: done\n";
+        assert_eq!(bot.finish(), (Some(0), String::new(), why.to_owned()));
     }
 
     #[test]

@@ -61,6 +61,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         }
         let cells = |row: &LeagueMatch| {
             let note = match (row.deal, row.is_rated) {
+                _ if row.is_void => "void".to_owned(),
                 (Some(first), _) => format!("with {}", match_id(first, MatchKind::Pairing)),
                 (None, true) => String::new(),
                 (None, false) => "unrated".to_owned(),

@@ -72,7 +72,7 @@ impl LadderPages {
     }
 
     fn played(&self, row: LeagueMatch) -> PlayedMatch {
-        let (ended_at, rated) = (row.ended_at.clone(), row.is_rated);
+        let (ended_at, rated) = (row.ended_at.clone(), row.counts());
         let report = self.report(row);
         let names: Vec<&str> = report.seats.iter().map(String::as_str).collect();
         let text = result_words(&names, report.ranks.as_deref(), report.ended_by, &report.reason);

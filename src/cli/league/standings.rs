@@ -62,7 +62,7 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
         let mut results = Vec::new();
         let mut add = |row: &LeagueMatch| {
             matches += 1;
-            let lineup = book.add(row)?.filter(|_| row.is_rated && seating.sides() > 2);
+            let lineup = book.add(row)?.filter(|_| row.counts() && seating.sides() > 2);
             results.extend(
                 lineup.zip(row.ranks.as_ref()).map(|(of, ranks)| MatchResult::played(row.number, of, ranks)),
             );

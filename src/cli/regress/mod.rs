@@ -7,7 +7,7 @@ mod results;
 use std::cell::Cell;
 use std::collections::HashSet;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -344,13 +344,15 @@ fn play(args: RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
     if let Some(server) = &watch {
         announce(&server.url(), args.json)?;
     }
-    let directory = args.kept.results.as_deref().and_then(Path::parent).unwrap_or(Path::new(""));
-    let directory = Path::new(".").join(directory);
-    let mut opened = args.workers.open_run(&directory, false)?;
+    // What workers need to get in, and archives, for this run alone.
+    let folder =
+        tempfile::Builder::new().prefix("referee-regress-").tempdir().map_err(Failure::cannot_run)?;
+    let directory = folder.path();
+    let mut opened = args.workers.open_run(directory, false)?;
     if let Some(opened) = &opened {
         opened.announce(args.json)?;
     }
-    let bots = if opened.is_some() { unit_bots(&entrants, &directory)? } else { Vec::new() };
+    let bots = if opened.is_some() { unit_bots(&entrants, directory)? } else { Vec::new() };
     let runner = MatchRunner {
         jobs: args.lanes.jobs as usize,
         slots: args.lanes.slots as usize,

@@ -172,6 +172,7 @@ pub(super) fn row(
             .and_then(|path| Some(path.file_name()?.to_string_lossy().into_owned())),
         seal,
         began_at: None,
+        worker: report.worker.clone(),
     }
 }
 

@@ -18,6 +18,9 @@ mod site;
 mod standings;
 mod status;
 mod verify;
+mod void;
+
+pub(super) use void::void_matches_of;
 
 use clap::{Args as ClapArgs, Subcommand};
 

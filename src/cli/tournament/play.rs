@@ -22,7 +22,7 @@ use crate::cli::tournament::folder::TournamentFolder;
 use crate::cli::tournament::{audit, standings};
 use crate::cli::watch::{WatchArgs, announce};
 use crate::cli::workers::{WorkersOptions, unit_bots};
-use crate::cli::{Exit, Failure};
+use crate::cli::{Exit, Failure, screen};
 use crate::core::Catalog;
 use crate::core::{counted, json};
 use crate::report::evidence_lines;
@@ -30,7 +30,7 @@ use crate::runner::{
     FirstFaults, Halt, MatchReport, MatchRunner, NoShow, RunEvent, Scoring, TournamentScheduler,
 };
 use crate::sources::ParkedLobby;
-use crate::store::{MatchRow, Results, VOID};
+use crate::store::{Leases, MatchRow, Results, VOID};
 use crate::tournament::schedule::{MatchId, Schedule};
 use crate::tournament::standings::TableRow;
 use crate::web::{EarlierMatch, StandingsRow, WatchServer};
@@ -142,8 +142,9 @@ fn play(mut folder: TournamentFolder, options: &PlayOptions, catalog: &Catalog) 
     let section = folder.config.workers.as_ref();
     let workers = options.workers.or(section, |path| folder.config.resolve(path))?;
     let mut opened = workers.open_run(&folder.path, true)?;
-    if let Some(opened) = &opened {
-        opened.announce(options.json)?;
+    match &opened {
+        Some(opened) => opened.announce(options.json)?,
+        None => say_if_workers_played(&folder.path)?,
     }
     let mut coordinator = opened.as_mut().and_then(|opened| opened.coordinators.pop());
     loop {
@@ -211,6 +212,7 @@ fn report_of(row: MatchRow, seats: Vec<String>) -> MatchReport {
         duration_us: row.duration_us,
         lag_ms: row.lag_ms,
         cpu_ms: row.cpu_ms,
+        worker: row.worker,
         ..MatchReport::stored(row.id.to_string(), seats, &row.ended_by, row.reason, &row.faults)
     }
 }
@@ -423,6 +425,19 @@ fn web_standings(schedule: &Schedule, names: &[String]) -> Vec<StandingsRow> {
     standings.rows.iter().map(standing).collect()
 }
 
+/// Says that this process plays what workers played before.
+fn say_if_workers_played(path: &Path) -> Result<(), Failure> {
+    let leases = Leases::of_run(path).map_err(Failure::cannot_run)?;
+    let workers = leases.map_or(Ok(Vec::new()), |leases| leases.workers()).map_err(Failure::cannot_run)?;
+    if !workers.is_empty() {
+        let workers = counted(workers.len(), "worker", "workers");
+        screen::complain(format_args!(
+            "{workers} played this tournament before; without --workers-listen or --workers all matches are played here"
+        ));
+    }
+    Ok(())
+}
+
 /// The progress of the tournament.
 fn how_far(schedule: &Schedule, names: &[String], workers: Option<&Activity>) -> RunProgress {
     let position = (schedule.results().count() + schedule.voids()) as u64;
@@ -431,10 +446,14 @@ fn how_far(schedule: &Schedule, names: &[String], workers: Option<&Activity>) ->
         position,
         length: position + missing.least,
         is_certain: missing.is_certain(),
-        message: match workers.map(Activity::slots) {
+        message: match workers.map(|workers| (workers.slots(), workers.inactive())) {
             None => leaders(schedule, names),
-            Some(0) => "no worker is active".to_owned(),
-            Some(slots) => {
+            Some((0, 0)) => "no worker is connected".to_owned(),
+            Some((0, inactive)) => {
+                let workers = counted(inactive, "connected worker is", "connected workers are");
+                format!("no worker is active: {workers} aside (`referee tournament status` says why)")
+            }
+            Some((slots, _)) => {
                 let sets = counted(slots, "set", "sets");
                 format!("{sets} at a time on workers; {}", leaders(schedule, names))
             }

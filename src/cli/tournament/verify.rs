@@ -76,13 +76,19 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
             }
         }
         write!(out, "{}", standings_table(&audit.standings))?;
-        let AuditSummary { rows, records, differing, unbound, points } = &audit.summary;
+        let AuditSummary { rows, records, differing, unbound, taken_back, points } = &audit.summary;
         for PointsByRecords { name, results, records } in points {
             writeln!(out, "{name}: {records} points by the records, {results} in the results")?;
         }
         writeln!(out, "{rows} results, {records} records, {differing} differ")?;
         if *unbound > 0 {
             writeln!(out, "{unbound} results are from a version that did not store the seals of records")?;
+        }
+        if *taken_back > 0 {
+            writeln!(
+                out,
+                "{taken_back} were taken back with all others of their workers (`referee worker void`)"
+            )?;
         }
     }
     out.0.end(if audit.summary.differing == 0 { Exit::Done } else { Exit::No })
@@ -130,7 +136,12 @@ pub(super) fn audit(
         of_number.map(|row| row.id).next()
     };
     differences.extend(refused.into_iter().map(|refused| (find(refused.number()), refused.to_string())));
-    differences.extend(unexplained(&rows, &by_records.schedule));
+    let voided = db.voided_workers().map_err(failed)?;
+    let is_taken_back = |row: &MatchRow| {
+        row.ended_by == VOID && row.worker.as_ref().is_some_and(|worker| voided.contains(worker))
+    };
+    summary.taken_back = rows.iter().filter(|row| is_taken_back(row)).count();
+    differences.extend(unexplained(&rows, &by_records.schedule, is_taken_back));
     // Groups the differences of a match.
     differences.sort_by_key(|(id, _)| *id);
     let differing: BTreeSet<MatchId> = differences.iter().filter_map(|(id, _)| *id).collect();
@@ -271,7 +282,11 @@ fn seal_if_needed(
 }
 
 /// Missing attempts, and void ones that the schedule could play.
-fn unexplained(rows: &[MatchRow], by_records: &Schedule) -> Vec<(Option<MatchId>, String)> {
+fn unexplained(
+    rows: &[MatchRow],
+    by_records: &Schedule,
+    is_taken_back: impl Fn(&MatchRow) -> bool,
+) -> Vec<(Option<MatchId>, String)> {
     let mut found = Vec::new();
     let mut lineups: BTreeMap<u32, Vec<u16>> = BTreeMap::new();
     for due in by_records.due() {
@@ -287,7 +302,7 @@ fn unexplained(rows: &[MatchRow], by_records: &Schedule) -> Vec<(Option<MatchId>
         if attempt != before + 1 {
             found.push((Some(row.id), format!("the results have no attempt {} before it", before + 1)));
         }
-        if row.ended_by == VOID && lineups.get(&number) == Some(&row.lineup) {
+        if row.ended_by == VOID && !is_taken_back(row) && lineups.get(&number) == Some(&row.lineup) {
             let what = "it is void in the results, but the schedule could play it".to_owned();
             found.push((Some(row.id), what));
         }

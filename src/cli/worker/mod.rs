@@ -3,6 +3,7 @@
 mod check;
 mod run;
 mod state;
+mod void;
 
 use clap::{Args as ClapArgs, Subcommand};
 
@@ -23,6 +24,7 @@ use crate::core::Catalog;
   referee worker --connect nats://host --credentials worker.creds --trust workers.sign.pub --until-empty
   referee worker check
   referee worker drain cup box7
+  referee worker void cup box7
 
 `referee spec workers` explains what the machine needs, limits and security."
 )]
@@ -39,6 +41,7 @@ enum Command {
     Drain(state::DrainArgs),
     Aside(state::AsideArgs),
     Activate(state::ActivateArgs),
+    Void(void::Args),
 }
 
 pub(super) fn run(args: Args, catalog: &Catalog) -> Result<Exit, Failure> {
@@ -47,6 +50,7 @@ pub(super) fn run(args: Args, catalog: &Catalog) -> Result<Exit, Failure> {
         (Some(Command::Drain(args)), _) => state::drain(&args.of),
         (Some(Command::Aside(args)), _) => state::aside(&args.of),
         (Some(Command::Activate(args)), _) => state::activate(&args.of),
+        (Some(Command::Void(args)), _) => void::run(&args, catalog),
         (None, Some(args)) => run::run(&args, catalog),
         (None, None) => Err(Failure::usage("required: --connect")),
     }

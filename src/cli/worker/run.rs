@@ -250,6 +250,7 @@ fn text(event: &WorkerEvent<'_>) -> Option<String> {
         WorkerEvent::Verdict(id, OutcomeVerdict::Refused(why)) => {
             format!("{id}: the coordinator refuses it: {why}")
         }
+        WorkerEvent::Verdict(id, OutcomeVerdict::Retried(why)) => format!("{id}: tried again: {why}"),
         WorkerEvent::State(_, state) => match state {
             MachineState::Active => "the coordinator gives this worker sets again".to_owned(),
             MachineState::Drained => "the coordinator drains this worker".to_owned(),
@@ -266,6 +267,9 @@ fn text(event: &WorkerEvent<'_>) -> Option<String> {
             }
         },
         WorkerEvent::Incompatible(why) => (*why).to_owned(),
-        WorkerEvent::Over => "the run is over".to_owned(),
+        WorkerEvent::Over => {
+            "the run is over; with --until-empty the worker ends, otherwise it waits for the next one"
+                .to_owned()
+        }
     })
 }

@@ -40,9 +40,9 @@ pub(super) struct ActivateArgs {
 #[derive(Debug, ClapArgs)]
 pub(super) struct WorkerOfRun {
     /// The directory of the tournament or of the league
-    dir: PathBuf,
+    pub(super) dir: PathBuf,
     /// The name of the worker, as `referee tournament status` and `referee league workers` print it
-    name: String,
+    pub(super) name: String,
 }
 
 pub(super) fn drain(of: &WorkerOfRun) -> Result<Exit, Failure> {
@@ -57,25 +57,33 @@ pub(super) fn activate(of: &WorkerOfRun) -> Result<Exit, Failure> {
     ask(of, MachineState::Active, "gets sets again")
 }
 
+impl WorkerOfRun {
+    /// Checks that the run, or a ladder of the league, knows the worker. Returns the sets of the run, or of each ladder.
+    pub(super) fn check(&self) -> Result<Vec<Leases>, Failure> {
+        let WorkerOfRun { dir, name } = self;
+        let runs = runs(dir).map_err(Failure::cannot_run)?;
+        if runs.is_empty() {
+            return Err(Failure::usage(format!("{} has no workers", dir.display())));
+        }
+        let mut names = BTreeSet::new();
+        for run in &runs {
+            names.extend(run.workers().map_err(Failure::cannot_run)?.into_iter().map(|worker| worker.name));
+        }
+        if !names.contains(name) {
+            let names: Vec<String> = names.into_iter().collect();
+            let known = if names.is_empty() { "none has connected".to_owned() } else { names.join(", ") };
+            return Err(Failure::usage(format!("there is no worker `{name}`; known: {known}")));
+        }
+        Ok(runs)
+    }
+}
+
 /// Requests a state from the process that plays the run, or the ladders of the league.
-fn ask(WorkerOfRun { dir, name }: &WorkerOfRun, state: MachineState, what: &str) -> Result<Exit, Failure> {
-    let runs = runs(dir).map_err(Failure::cannot_run)?;
-    if runs.is_empty() {
-        return Err(Failure::usage(format!("{} has no workers", dir.display())));
+fn ask(of: &WorkerOfRun, state: MachineState, what: &str) -> Result<Exit, Failure> {
+    for run in of.check()? {
+        run.ask(&of.name, state.as_str()).map_err(Failure::cannot_run)?;
     }
-    let mut names = BTreeSet::new();
-    for run in &runs {
-        names.extend(run.workers().map_err(Failure::cannot_run)?.into_iter().map(|worker| worker.name));
-    }
-    if !names.contains(name) {
-        let names: Vec<String> = names.into_iter().collect();
-        let known = if names.is_empty() { "none has connected".to_owned() } else { names.join(", ") };
-        return Err(Failure::usage(format!("there is no worker `{name}`; known: {known}")));
-    }
-    for run in &runs {
-        run.ask(name, state.as_str()).map_err(Failure::cannot_run)?;
-    }
-    screen::complain(format_args!("{name} {what}"));
+    screen::complain(format_args!("{} {what}", of.name));
     Ok(Exit::Done)
 }
 

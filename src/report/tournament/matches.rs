@@ -57,6 +57,8 @@ pub struct ListedMatch {
     pub cpu_ms: Vec<Option<u64>>,
     /// Its file in `records`.
     pub record: Option<String>,
+    /// The worker that played it; `None` if the process of the tournament did.
+    pub worker: Option<String>,
 }
 
 /// The context for listing matches.
@@ -128,6 +130,7 @@ impl MatchList {
             lag_ms: row.lag_ms,
             cpu_ms: row.cpu_ms.clone(),
             record: row.record.clone(),
+            worker: row.worker.clone(),
         }
     }
 
@@ -178,6 +181,7 @@ pub fn match_headings(seats: usize) -> io::Result<Vec<u8>> {
         "duration_us",
         "lag_ms",
         "record",
+        "worker",
     ];
     let by_seat = ["entrant", "bot", "rank", "score", "forfeited", "faults", "cpu_ms"];
     let by_seat = (0..seats).flat_map(|seat| by_seat.iter().map(move |name| format!("{name}_{seat}")));
@@ -223,6 +227,7 @@ impl ListedMatch {
         row.extend([self.result.clone(), self.annulled.to_string()]);
         row.extend([self.ended_by.clone(), self.reason.clone(), self.decisions.to_string()]);
         row.extend([self.duration_us.to_string(), self.lag_ms.to_string(), text(self.record.as_ref())]);
+        row.push(text(self.worker.as_ref()));
         for (seat, name) in self.seats.iter().enumerate() {
             row.extend([
                 name.clone(),

@@ -175,6 +175,7 @@ impl LanePairings {
             paused_ms: play.paused() / 1000,
             cpu_ms: usages.iter().map(|bot| bot.cpu_ms).collect(),
             record: self.common.records.as_ref().map(|records| records.path(&fixture.id)),
+            worker: None,
         };
         self.schedule.ended(&fixture, &report, record.len());
         let bots = usages;

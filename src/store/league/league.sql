@@ -57,6 +57,8 @@ CREATE TABLE matches (
     record TEXT,                             -- its file
     seal TEXT,                               -- SHA-256 of that file without its last line, as in its seal
     ended_at TEXT NOT NULL,
+    worker TEXT,                             -- the worker that played it; null: the server
+    is_void INTEGER NOT NULL DEFAULT 0,      -- 1: it was taken back (`referee worker void`), and is not rated
     PRIMARY KEY (ladder, number)
 ) STRICT, WITHOUT ROWID;
 

@@ -24,7 +24,7 @@ use crate::tournament::ladder::skeleton;
 /// The page cache of a connection in KiB. A server has several connections for months, and mostly appends.
 const CACHE: i64 = 256;
 /// The schema version: `PRAGMA user_version`.
-const VERSION: i64 = 3;
+const VERSION: i64 = 4;
 /// The file name in the directory of the league.
 const NAME: &str = "league.sqlite";
 
@@ -112,9 +112,20 @@ pub struct LeagueMatch {
     pub seal: Option<String>,
     /// When it ended, in UTC.
     pub ended_at: String,
+    /// The worker that played it; omitted if the server did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub worker: Option<String>,
+    /// Whether it was taken back; omitted if false.
+    #[serde(rename = "void", skip_serializing_if = "std::ops::Not::not")]
+    pub is_void: bool,
 }
 
 impl LeagueMatch {
+    /// Whether ratings take it into account.
+    pub fn counts(&self) -> bool {
+        self.is_rated && !self.is_void
+    }
+
     /// The match id.
     pub fn id(&self) -> String {
         match_id(self.number, self.kind)
@@ -232,8 +243,11 @@ impl League {
                 transaction.execute_batch(include_str!("log.sql")).map_err(failed)?;
                 transaction.pragma_update(None, "user_version", VERSION).map_err(failed)?;
             }
-            2 => {
-                transaction.execute_batch(include_str!("log.sql")).map_err(failed)?;
+            2 | 3 => {
+                if version == 2 {
+                    transaction.execute_batch(include_str!("log.sql")).map_err(failed)?;
+                }
+                transaction.execute_batch(include_str!("workers.sql")).map_err(failed)?;
                 transaction.pragma_update(None, "user_version", VERSION).map_err(failed)?;
             }
             VERSION => {}
@@ -398,6 +412,20 @@ impl League {
         })
     }
 
+    /// Takes back the matches that a worker has played. Returns their ladders and ids.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub fn void_matches_of(&mut self, worker: &str) -> io::Result<Vec<(String, String)>> {
+        let sql = "UPDATE matches SET is_void = 1 WHERE worker = ?1 AND is_void = 0 RETURNING ladder, number, is_challenge";
+        self.change(|db| {
+            let mut query = db.prepare(sql)?;
+            let rows = query
+                .query_map([worker], |row| Ok((row.get(0)?, match_id(row.get(1)?, read_kind(row, 2)?))))?;
+            rows.collect()
+        })
+    }
+
     /// Passes the matches of a ladder to `each`, in order.
     ///
     /// # Errors
@@ -539,7 +567,7 @@ impl League {
 }
 
 const COLUMNS: &str = "number, players, ranks, scores, faults, ended_by, reason, is_rated, decisions, duration_us, \
-                       record, seal, ended_at, is_challenge, deal";
+                       record, seal, ended_at, is_challenge, deal, worker, is_void";
 
 fn parsed<T: DeserializeOwned>(text: &str, column: usize) -> rusqlite::Result<T> {
     serde_json::from_str(text).map_err(|error| {
@@ -571,13 +599,15 @@ fn read_match(row: &Row<'_>) -> rusqlite::Result<LeagueMatch> {
         ended_at: row.get(12)?,
         kind: read_kind(row, 13)?,
         deal: row.get(14)?,
+        worker: row.get(15)?,
+        is_void: row.get(16)?,
     })
 }
 
 fn insert_match(db: &Connection, ladder: &str, row: &LeagueMatch) -> rusqlite::Result<()> {
     let sql = "INSERT INTO matches (ladder, number, players, ranks, scores, faults, ended_by, reason, is_rated, decisions, \
-               duration_us, record, seal, ended_at, is_challenge, deal) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, \
-               ?13, ?14, ?15, ?16)";
+               duration_us, record, seal, ended_at, is_challenge, deal, worker, is_void) \
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)";
     db.prepare_cached(sql)?.execute(params![
         ladder,
         row.number,
@@ -595,6 +625,8 @@ fn insert_match(db: &Connection, ladder: &str, row: &LeagueMatch) -> rusqlite::R
         row.ended_at,
         row.kind as i64,
         row.deal,
+        row.worker,
+        row.is_void,
     ])?;
     let sql = "INSERT INTO players (ladder, id, name, joined_at, last_seen) \
                SELECT ?1, (SELECT count(*) FROM players WHERE ladder = ?1), ?2, ?3, ?3 WHERE true \

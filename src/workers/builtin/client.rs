@@ -92,7 +92,11 @@ pub(super) async fn serve<S: AsyncRead + AsyncWrite + Unpin>(
             Ok(Err(error)) => error,
             Err(_) => io::ErrorKind::TimedOut.into(),
         };
-        state.emit(Assignment::Disconnected(lost.to_string()));
+        let why = match lost.kind() {
+            io::ErrorKind::UnexpectedEof => "the coordinator has closed the connection".to_owned(),
+            _ => lost.to_string(),
+        };
+        state.emit(Assignment::Disconnected(why));
         tokio::select! {
             () = sleep(again) => {}
             () = state.collect(&mut requests) => return Ok(()),

@@ -281,7 +281,10 @@ impl WorkerHub {
     fn hand_out(&mut self) {
         let queued = std::mem::take(&mut self.queue);
         for unit in queued {
-            let able = self.workers.iter_mut().filter(|(_, worker)| worker.can_take(&unit.id.run));
+            let can_take = |name: &str, of: &ConnectedWorker| {
+                of.can_take(&unit.id.run) && !unit.avoid.iter().any(|avoided| avoided == name)
+            };
+            let able = self.workers.iter_mut().filter(|(name, worker)| can_take(name, worker));
             let Some((name, worker)) = able.max_by_key(|(_, worker)| worker.free) else {
                 self.queue.push_back(unit);
                 continue;

@@ -12,7 +12,7 @@ use std::time::Duration;
 use rustls::ServerConfig;
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
-use tokio::io::{AsyncRead, AsyncWrite, split};
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, split};
 use tokio::sync::Semaphore;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::JoinSet;
@@ -225,6 +225,8 @@ impl ServerContext {
                 why = read => tracing::debug!(name, why, "a worker is gone"),
                 () = write => {}
             }
+            // TLS tells an end from a loss.
+            let _ = timeout(ALIVE, writer.shutdown()).await;
         }
         let _ = self.to_hub.send(FromConnection::Left(name, number));
     }

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use super::{Dispatcher, SetPhase, because};
 use crate::runner::{Halt, MatchReport, SetScheduler};
 use crate::workers::carrier::{Order, OutcomeVerdict};
-use crate::workers::committer::{Committed, Counted, ToCommit};
+use crate::workers::committer::{CommitResult, Committed, ToCommit};
 use crate::workers::unit::{UnitId, UnitOutcome};
+use crate::workers::verify::Unstarted;
 
 /// The number of sets for which the attempt that counts is kept in memory.
 const COUNTED: usize = 10_000;
@@ -22,8 +23,11 @@ impl<S: SetScheduler> Dispatcher<'_, S> {
             self.coordinator.order(Order::Verdict { unit, worker, verdict: OutcomeVerdict::Counted });
             return Ok(());
         }
+        let is_alone = !self.coordinator.fleet.has_others(&[&worker]);
+        let is_sound = self.coordinator.fleet.is_sound(&worker);
         let open = self.open.get_mut(&id.set).filter(|open| is_of_run && id.attempt >= open.since);
         let Some(open) = open else { return self.duplicate(outcome, worker) };
+        let is_tried_elsewhere = open.unstarted.as_ref().is_some_and(|(other, _)| *other != worker);
         if open.committing.is_some() {
             open.waiting.push_back((outcome, worker));
             return Ok(());
@@ -34,6 +38,7 @@ impl<S: SetScheduler> Dispatcher<'_, S> {
             fixtures: open.due.fixtures.clone(),
             outcome,
             worker,
+            is_final: is_tried_elsewhere || is_alone && is_sound,
         };
         self.to_commit.send(to_commit).map_err(|_| Halt::Because("a thread panicked".to_owned()))
     }
@@ -49,12 +54,12 @@ impl<S: SetScheduler> Dispatcher<'_, S> {
 
     /// An outcome was stored or refused.
     pub(super) fn commit(&mut self, committed: Committed) -> Result<(), Halt> {
-        let Committed { unit: id, worker, result, is_fatal } = committed;
-        let Counted { reports } = match result {
-            Ok(counted) => counted,
-            Err(halt) if is_fatal => return Err(halt),
-            Err(Halt::Done) => return Err(Halt::Done),
-            Err(Halt::Because(why)) => return self.refuse(id, worker, why),
+        let Committed { unit: id, worker, judged } = committed;
+        let (reports, unstarted) = match judged {
+            CommitResult::Counted { reports, unstarted } => (reports, unstarted),
+            CommitResult::Unstarted(unstarted) => return self.retry_elsewhere(id, worker, unstarted),
+            CommitResult::Refused(why) => return self.refuse(id, worker, why),
+            CommitResult::Failed(halt) => return Err(halt),
         };
         let Some(open) = self.open.remove(&id.set) else { return Ok(()) };
         let (played, unplayed) = open.due.fixtures.split_at(reports.len());
@@ -76,15 +81,55 @@ impl<S: SetScheduler> Dispatcher<'_, S> {
             // A repeated outcome of that set would be a duplicate.
             self.counted.pop_first();
         }
-        let order = Order::Verdict { unit: id, worker: worker.clone(), verdict: OutcomeVerdict::Counted };
+        let order =
+            Order::Verdict { unit: id.clone(), worker: worker.clone(), verdict: OutcomeVerdict::Counted };
         self.coordinator.order(order);
         for (outcome, worker) in open.waiting {
             self.duplicate(outcome, worker)?;
+        }
+        if unstarted.is_none() {
+            self.coordinator.fleet.note_sound(&worker);
+            if let Some((failed, why)) = open.unstarted {
+                self.note_unstarted(&failed, &id, &why)?;
+            }
         }
         if let Some(why) = self.coordinator.fleet.judge(&worker, &reports) {
             self.put_aside(&worker, why)?;
         }
         self.coordinator.fleet.store(&self.coordinator.leases, &worker).map_err(because)
+    }
+
+    /// A bot did not start: the machine may be the cause, so that another one tries the set before it counts.
+    fn retry_elsewhere(&mut self, id: UnitId, worker: String, unstarted: Unstarted) -> Result<(), Halt> {
+        let Unstarted { bot, why, .. } = &unstarted;
+        tracing::warn!(
+            "{id}: the bot `{bot}` does not start on the worker `{worker}` ({why}); it is tried again"
+        );
+        let verdict = OutcomeVerdict::Retried(format!("the bot `{bot}` does not start: {why}"));
+        self.coordinator.order(Order::Verdict { unit: id.clone(), worker: worker.clone(), verdict });
+        self.coordinator.fleet.release(&worker, &id);
+        let has_others = self.coordinator.fleet.has_others(&[&worker]);
+        if unstarted.did_others {
+            self.coordinator.fleet.note_sound(&worker);
+        } else if !has_others {
+            self.note_unstarted(&worker, &id, &unstarted)?;
+        }
+        let Some(open) = self.open.get_mut(&id.set) else { return Ok(()) };
+        open.committing = None;
+        open.unstarted = Some((worker.clone(), unstarted));
+        if let Some((outcome, worker)) = open.waiting.pop_front() {
+            return self.played(outcome, worker);
+        }
+        let avoid = if has_others { vec![worker] } else { Vec::new() };
+        self.try_again(id.set, avoid)
+    }
+
+    /// A bot did not start on a worker, and did on another one, or this one is alone and no bot has ever started on it.
+    fn note_unstarted(&mut self, worker: &str, id: &UnitId, unstarted: &Unstarted) -> Result<(), Halt> {
+        match self.coordinator.fleet.note_unstarted(worker, id, unstarted) {
+            Some(why) => self.put_aside(worker, why),
+            None => Ok(()),
+        }
     }
 
     /// An outcome is not what its unit asks for.

@@ -8,6 +8,7 @@ use super::{Dispatcher, LOOK, MOST_DELIVERIES, OpenSet, SetPhase, because};
 use crate::runner::{Halt, SetScheduler};
 use crate::workers::carrier::{Order, RETURN};
 use crate::workers::machine::MachineState;
+use crate::workers::unit::{UnitId, WorkUnit};
 
 impl<S: SetScheduler> Dispatcher<'_, S> {
     /// Carries out what other processes have asked for.
@@ -31,7 +32,7 @@ impl<S: SetScheduler> Dispatcher<'_, S> {
             self.slots = slots;
             self.schedule.set_slots(slots);
         }
-        self.coordinator.activity.set(slots);
+        self.coordinator.activity.set(slots, self.coordinator.fleet.inactive());
     }
 
     /// Moves all times by how long this process did not run: it has not read what workers have sent since.
@@ -60,7 +61,7 @@ impl<S: SetScheduler> Dispatcher<'_, S> {
             return if self.slots == 0 { self.take_back() } else { Ok(()) };
         }
         match self.coordinator.fleet.why_aside() {
-            Some(why) if self.active_at.elapsed() >= self.progress_timeout => Err(Halt::Because(format!(
+            Some(why) if self.active_at.elapsed() >= self.coordinator.timeout => Err(Halt::Because(format!(
                 "no worker is left: {why}. Mend this, let the workers play with `referee worker activate`, and resume"
             ))),
             _ => Ok(()),
@@ -81,6 +82,11 @@ impl<S: SetScheduler> Dispatcher<'_, S> {
         Ok(())
     }
 
+    /// Whether a set waits for a worker other than those that are active.
+    fn is_avoided_by_all(&self, open: &OpenSet) -> bool {
+        !open.unit.avoid.is_empty() && !self.coordinator.fleet.has_others(&open.unit.avoid)
+    }
+
     /// Gives sets without progress to other workers.
     fn replace_overdue(&mut self) -> Result<(), Halt> {
         let now = Instant::now();
@@ -88,17 +94,20 @@ impl<S: SetScheduler> Dispatcher<'_, S> {
         for (&set, open) in self.open.iter().filter(|(_, open)| open.committing.is_none()) {
             let is_overdue = match &open.phase {
                 SetPhase::Expected(until) => *until <= now,
-                SetPhase::Out(_) | SetPhase::Queued => now - open.moved_at > self.progress_timeout,
+                // The others may return soon.
+                SetPhase::Queued if self.is_avoided_by_all(open) => now - open.moved_at > RETURN,
+                SetPhase::Out(_) | SetPhase::Queued => now - open.moved_at > self.coordinator.timeout,
             };
             if is_overdue {
-                overdue.push(set);
+                overdue.push((set, self.is_avoided_by_all(open)));
             }
         }
-        for set in overdue {
+        for (set, is_avoided) in overdue {
             let Some(open) = self.open.get_mut(&set) else { continue };
             match open.phase.clone() {
                 // A new attempt, since the carrier has handed out the old one to the lost worker.
                 SetPhase::Expected(_) => self.replace(set)?,
+                SetPhase::Queued if is_avoided => self.try_again(set, Vec::new())?,
                 SetPhase::Queued => {
                     // The carrier may have lost it.
                     open.moved_at = now;
@@ -117,14 +126,25 @@ impl<S: SetScheduler> Dispatcher<'_, S> {
 
     /// Replaces an attempt that makes no progress by a new one.
     fn replace(&mut self, set: u32) -> Result<(), Halt> {
+        let Some(open) = self.open.get(&set) else { return Ok(()) };
+        let (old, attempt) = (open.unit.id.clone(), open.unit.id.attempt + 1);
+        tracing::warn!(
+            "{old} makes no progress: it is handed out again as {}",
+            UnitId { attempt, ..old.clone() }
+        );
+        let avoid = open.unit.avoid.clone();
+        self.try_again(set, avoid)
+    }
+
+    /// Starts a new attempt at a set, which these workers do not get.
+    pub(super) fn try_again(&mut self, set: u32, avoid: Vec<String>) -> Result<(), Halt> {
         let Some(open) = self.open.get_mut(&set) else { return Ok(()) };
         if open.deliveries >= MOST_DELIVERIES {
             return self.give_up(set);
         }
         let old = open.unit.id.clone();
-        let mut unit = (*open.unit).clone();
+        let mut unit = WorkUnit { avoid, ..(*open.unit).clone() };
         unit.id.attempt += 1;
-        tracing::warn!("{old} makes no progress: it is handed out again as {}", unit.id);
         open.unit = Arc::new(unit.clone());
         (open.phase, open.moved_at) = (SetPhase::Queued, Instant::now());
         let deliveries = open.deliveries;

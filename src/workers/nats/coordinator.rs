@@ -6,7 +6,7 @@ use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use async_nats::jetstream::context::{PublishError, PublishErrorKind};
 use async_nats::{Message, Subscriber};
@@ -165,8 +165,8 @@ struct CoordinatorService {
     /// Outcomes that are read from the object store.
     reads: JoinSet<(UnitId, String, io::Result<Vec<u8>>)>,
     uploaded: HashSet<ArchiveId>,
-    /// The settings of the consumer.
-    consumer: (Duration, usize),
+    /// How many units the broker hands out before one is acknowledged.
+    most_out: usize,
     reconciled: Instant,
     /// The first message in the state of the stream, if the broker did not find it.
     missing: Option<u64>,
@@ -174,14 +174,6 @@ struct CoordinatorService {
     echoed: Instant,
     /// Since when it has received them without a gap, and hence those of workers. `None` without a connection.
     receiving: Option<Instant>,
-}
-
-/// The longest time without progress of a unit: starting its bots, or a decision.
-fn silence(unit: &WorkUnit) -> Duration {
-    let terms = &unit.terms;
-    let factor = unit.bots.iter().map(|bot| bot.clock_factor).fold(1.0, f64::max);
-    let start = Duration::from_millis(terms.hello_ms.max(terms.first_ready_ms));
-    terms.longest_think(factor).max(start)
 }
 
 impl CoordinatorService {
@@ -208,7 +200,7 @@ impl CoordinatorService {
             judged: HashMap::new(),
             reads: JoinSet::new(),
             uploaded: HashSet::new(),
-            consumer: (end.times.ack_wait, FIRST_OUT),
+            most_out: FIRST_OUT,
             reconciled: Instant::now(),
             missing: None,
             echoed: Instant::now(),
@@ -217,18 +209,18 @@ impl CoordinatorService {
     }
 
     async fn set_consumer(&self) -> io::Result<()> {
-        self.connection.set_consumer(self.consumer.0, self.consumer.1).await
+        self.connection.set_consumer(self.times.ack_wait, self.most_out).await
     }
 
-    /// Adapts the consumer to the longest silence and the number of slots.
-    async fn adapt(&mut self, ack_wait: Duration) {
+    /// Adapts the consumer to the number of slots.
+    async fn adapt(&mut self) {
         let slots: usize = self.workers.values().map(|worker| worker.slots).sum();
-        let wanted = (self.consumer.0.max(ack_wait), FIRST_OUT.max(slots * OUT_PER_SLOT));
-        if wanted != self.consumer {
-            let before = std::mem::replace(&mut self.consumer, wanted);
+        let wanted = FIRST_OUT.max(slots * OUT_PER_SLOT);
+        if wanted != self.most_out {
+            let before = std::mem::replace(&mut self.most_out, wanted);
             if let Err(error) = self.set_consumer().await {
                 tracing::debug!(%error, "the consumer cannot be changed yet");
-                self.consumer = before;
+                self.most_out = before;
             }
         }
     }
@@ -245,7 +237,6 @@ impl CoordinatorService {
         match order {
             Order::Publish(unit) => {
                 let Ok(payload) = serde_json::to_vec(&unit) else { return };
-                self.adapt(self.times.ack_wait + silence(&unit)).await;
                 let set = unit.id.set;
                 // The worker that had it may not have acknowledged it yet.
                 let is_out = |open: &mut Open| open.taken != Delivery::default();
@@ -257,7 +248,6 @@ impl CoordinatorService {
             }
             Order::Adopt(unit) => {
                 let Ok(payload) = serde_json::to_vec(&unit) else { return };
-                self.adapt(self.times.ack_wait + silence(&unit)).await;
                 if self.open_unit(&unit.id).is_none() {
                     self.open.insert(unit.id.set, Open::new(unit, payload, true));
                 }
@@ -450,7 +440,7 @@ impl CoordinatorService {
                     }
                 }
                 if is_new {
-                    self.adapt(self.consumer.0).await;
+                    self.adapt().await;
                     let _ = self.events.send(CarrierEvent::Joined(machine, holding));
                 }
             }
@@ -478,7 +468,7 @@ impl CoordinatorService {
                 let _ = self.events.send(CarrierEvent::Moved(unit, worker));
             }
             ToCoordinator::Returned { unit, delivery, reason } => {
-                let ack_wait = self.consumer.0;
+                let ack_wait = self.times.ack_wait;
                 let Some(open) = self.open_unit(&unit) else { return };
                 let holder = open.holder.as_ref().map(|by| by.worker.clone());
                 // A worker ends a unit that it does not have at the last delivery, after a silence of its holder.

@@ -37,7 +37,7 @@ use std::time::Duration;
 /// The times of the carrier. Tests scale them down.
 #[derive(Clone, Copy, Debug)]
 pub struct CarrierTimes {
-    /// How long a unit may be silent beyond the longest decision before the broker hands it out again.
+    /// How long a unit may be without progress before the broker hands it out again.
     pub ack_wait: Duration,
     /// How often a worker reports that the matches of a unit move.
     pub progress: Duration,

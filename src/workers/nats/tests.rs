@@ -126,7 +126,7 @@ impl Drop for Server {
 
 fn unit(set: u32, attempt: u32) -> WorkUnit {
     let id = UnitId { run: RUN.to_owned(), set, attempt };
-    let terms = Terms { clock: None, margin_ms: 0, hello_ms: 0, first_ready_ms: 0, ..Terms::default() };
+    let terms = Terms { clock: None, ..Terms::default() };
     WorkUnit {
         id,
         game: "checkers".to_owned(),
@@ -138,15 +138,9 @@ fn unit(set: u32, attempt: u32) -> WorkUnit {
         opening: Opening::None,
         deal: None,
         bots: Vec::new(),
+        avoid: Vec::new(),
         matches: Vec::new(),
     }
-}
-
-/// A unit that the broker does not hand out again before a test ends.
-fn slow_unit(set: u32) -> WorkUnit {
-    let mut unit = unit(set, 1);
-    unit.terms.hello_ms = 10 * TIMEOUT.as_millis() as u64;
-    unit
 }
 
 /// What a scripted coordinator has seen.
@@ -183,15 +177,20 @@ impl Core {
         Core::with_broker(server, server.broker(), seen)
     }
 
+    /// Starts one whose broker hands no unit out again before a test ends.
+    fn start_patient(server: &Server) -> Core {
+        let times = CarrierTimes { ack_wait: 10 * TIMEOUT, ..TIMES };
+        Core::with_times(server, (server.broker(), times), Rc::default())
+    }
+
     fn with_broker(server: &Server, broker: Broker, seen: Rc<RefCell<Seen>>) -> Core {
+        Core::with_times(server, (broker, TIMES), seen)
+    }
+
+    fn with_times(server: &Server, (broker, times): (Broker, CarrierTimes), seen: Rc<RefCell<Seen>>) -> Core {
         let archives = server.folder.path().to_owned();
-        let end = NatsCoordinator {
-            broker,
-            run: RUN.to_owned(),
-            archives: archives.clone(),
-            key: key(1),
-            times: TIMES,
-        };
+        let end =
+            NatsCoordinator { broker, run: RUN.to_owned(), archives: archives.clone(), key: key(1), times };
         let (orders, for_end) = unbounded_channel();
         let (sender, events) = unbounded_channel();
         let end = spawn_local(end.serve(for_end, sender));

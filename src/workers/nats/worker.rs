@@ -25,6 +25,8 @@ use crate::workers::unit::{UnitId, WorkUnit};
 /// How long a pull waits at the broker, and how long it rests after an error.
 const PULL: Duration = Duration::from_secs(10);
 const REST: Duration = Duration::from_secs(1);
+/// How long a unit that this worker must not play waits before the broker hands it out again.
+const AVOIDED: Duration = Duration::from_secs(2);
 /// How often an archive is asked for before that is an error.
 const TRIES: u32 = 5;
 /// The number of runs that are kept in memory as over.
@@ -295,6 +297,11 @@ impl WorkerService {
             (held.message, held.delivery) = (Some(message), delivery);
             return;
         }
+        let is_avoided = unit.avoid.contains(&self.machine.name);
+        if is_avoided && delivery.number < LAST_DELIVERY - 1 {
+            // For another worker.
+            return self.end(message, AckKind::Nak(Some(AVOIDED)));
+        }
         if delivery.number >= LAST_DELIVERY {
             self.end(message, AckKind::Term);
             let reason = Returned::Lost;
@@ -304,7 +311,11 @@ impl WorkerService {
         let held = HeldUnit { message: Some(message), delivery, progressed: None, outcome: None };
         self.held.insert(id.clone(), held);
         let (session, run) = (self.session.clone(), id.run.clone());
-        self.send_to_coordinator(ToCoordinator::Taken { session, unit: id, delivery }).await;
+        self.send_to_coordinator(ToCoordinator::Taken { session, unit: id.clone(), delivery }).await;
+        if is_avoided {
+            // The coordinator publishes it again.
+            return self.give_back_unplayed(id).await;
+        }
         self.unadmitted.push((Box::new(unit), Instant::now()));
         self.admit(&run).await;
     }

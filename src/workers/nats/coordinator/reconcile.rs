@@ -22,7 +22,7 @@ impl CoordinatorService {
                 return;
             }
         };
-        let (now, ack_wait) = (self.reconciled, self.consumer.0);
+        let (now, ack_wait) = (self.reconciled, self.times.ack_wait);
         for (set, open) in &mut self.open {
             if open.is_published && !there.contains(set) && now - open.seen > ack_wait {
                 tracing::info!("{}: the broker has lost it", open.unit.id);

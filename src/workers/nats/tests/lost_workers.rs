@@ -14,8 +14,8 @@ async fn die(server: &Server, count: usize) {
 fn a_set_that_kills_its_workers_is_given_up_at_the_fourth_delivery() {
     on_one_thread(async {
         let server = Server::start(&[]);
-        let core = Core::start(&server);
-        core.orders.send(Order::Publish(Box::new(slow_unit(1)))).unwrap();
+        let core = Core::start_patient(&server);
+        core.publish([1]);
         die(&server, 4).await;
         let _worker = Player::start(&server, "worker4", 1, Script::Dies);
         core.until("it is given up", |seen| !seen.lost.is_empty()).await;
@@ -53,8 +53,8 @@ fn a_set_of_a_lost_worker_does_not_wait_for_the_broker() {
     on_one_thread(async {
         let server = Server::start(&[]);
         let dies = Player::start(&server, "dies", 1, Script::Dies);
-        let core = Core::start(&server);
-        core.orders.send(Order::Publish(Box::new(slow_unit(1)))).unwrap();
+        let core = Core::start_patient(&server);
+        core.publish([1]);
         core.until("it is taken", |seen| seen.taken.len() == 1).await;
         until("its worker dies", async || dies.end.is_finished()).await;
         // It starts again, takes the set again, and dies again.
@@ -98,8 +98,8 @@ fn a_restarted_coordinator_gets_reports_on_sets_that_are_out() {
 /// A worker that has a set must not count as lost, whatever happens to it.
 async fn assert_kept(server: &Server, stall: impl AsyncFnOnce()) {
     let _worker = Player::start(server, "one", 1, Script::Hangs);
-    let core = Core::start(server);
-    core.orders.send(Order::Publish(Box::new(slow_unit(1)))).unwrap();
+    let core = Core::start_patient(server);
+    core.publish([1]);
     core.until("it is taken", |seen| seen.taken.len() == 1).await;
     stall().await;
     sleep(TIMES.lost * 2).await;

@@ -6,8 +6,8 @@ use super::*;
 fn a_set_that_the_broker_has_delivered_to_nobody_is_played() {
     on_one_thread(async {
         let server = Server::start(&[]);
-        let core = Core::start(&server);
-        core.orders.send(Order::Publish(Box::new(slow_unit(1)))).unwrap();
+        let core = Core::start_patient(&server);
+        core.publish([1]);
         // Its pull is answered, and the answer is lost with its connection.
         let (connection, _links) = server.broker().connect("test", "_INBOX").await.unwrap();
         until("the consumer is there", async || connection.consumer().await.is_ok()).await;
