@@ -1,11 +1,13 @@
 //! The options of sandboxes, and `referee sandbox`.
 
+use std::collections::BTreeSet;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clap::{Args as ClapArgs, Subcommand};
+use serde::{Deserialize, Serialize};
 
 use crate::bot::sandbox::{BotLimits, Layer, Mode, Sandbox, Size, Unavailable, separate, threats};
 use crate::bot::{Command, Launch, Launcher};
@@ -77,7 +79,7 @@ impl SandboxOptions {
         let sandbox = self.sandbox()?;
         let mut bots: Vec<&mut Command> = bots.into_iter().collect();
         bots.iter_mut().for_each(|bot| bot.sandbox = sandbox.clone());
-        separate(&mut bots, &[]);
+        separate(&mut bots);
         Ok(())
     }
 
@@ -100,6 +102,36 @@ pub(super) fn change_commands<T>(
         }
     }
     changed
+}
+
+/// The table `[sandbox]` of a file.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SandboxConfig {
+    mode: Mode,
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    allow_missing: BTreeSet<Layer>,
+    #[serde(default)]
+    pub(super) limits: BotLimits,
+}
+
+impl SandboxConfig {
+    /// `strict` with all of its layers.
+    pub(super) fn strict() -> SandboxConfig {
+        SandboxConfig { mode: Mode::Strict, allow_missing: BTreeSet::new(), limits: BotLimits::default() }
+    }
+
+    /// The sandbox. `resolve` makes paths absolute.
+    pub(super) fn sandbox(&self, resolve: impl Fn(&Path) -> PathBuf) -> Result<Sandbox, Failure> {
+        let SandboxConfig { mode, allow_missing, limits } = self;
+        let read = limits.read.iter().map(|path| resolve(path)).collect();
+        Sandbox::new(*mode, allow_missing, BotLimits { read, ..limits.clone() }).map_err(|why| match why {
+            Unavailable::Limit(what) => Failure::usage(format!("sandbox.limits: {what}")),
+            Unavailable::Layers(..) => Failure::cannot_run(format!(
+                "{why}\n`allow_missing = [\"LAYER\"]` in [sandbox] does without a layer, which records then say"
+            )),
+        })
+    }
 }
 
 /// The sandbox if none is configured.

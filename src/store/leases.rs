@@ -8,7 +8,7 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, ToSql, params};
 
 use crate::core::hex;
 use crate::store::checkpoints::Checkpoints;
-use crate::store::{Folder, StorageWait};
+use crate::store::{Folder, StorageWait, keep_private};
 
 /// The schema version: `PRAGMA user_version`.
 const VERSION: i64 = 1;
@@ -103,6 +103,7 @@ impl Leases {
             // It contains seeds: other users must not read it.
             drop(folder.create(NAME)?);
         }
+        keep_private(folder.path());
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let path = folder.path().join(NAME);
         let db = Connection::open_with_flags(&path, flags).map_err(failed)?;

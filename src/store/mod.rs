@@ -5,6 +5,7 @@ mod folder;
 mod journal;
 mod league;
 mod leases;
+mod private;
 mod records;
 mod regular;
 mod results;
@@ -19,6 +20,7 @@ pub use league::{
     parse_match_id, utc,
 };
 pub use leases::{Lease, Leases, WorkerRow};
+pub use private::{keep_private, private_paths};
 pub use records::{Records, unsealed, written_at};
 pub use regular::{open_regular, read_regular, read_secret};
 pub use results::{About, Results, TournamentChange, is_void_for};

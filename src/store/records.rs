@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
-use crate::store::{Folder, StorageWait};
+use crate::store::{Folder, StorageWait, keep_private};
 
 /// A directory with one file per match.
 #[derive(Clone, Debug)]
@@ -91,6 +91,7 @@ impl Records {
     }
 
     fn of(folder: Folder, is_durable: bool) -> Records {
+        keep_private(folder.path());
         let inner =
             RecordFiles { folder, is_durable, unsynced: Mutex::default(), obsolete: Mutex::default() };
         Records { inner: Arc::new(inner), wait: StorageWait::default() }

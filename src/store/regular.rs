@@ -11,6 +11,8 @@ use std::path::Path;
 
 use rustix::fs::{FileType, OFlags};
 
+use super::private::keep_private;
+
 /// Describes a file type for error messages.
 pub(super) fn kind(of: FileType) -> &'static str {
     match of {
@@ -63,11 +65,13 @@ pub fn read_regular(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Reads a file with a secret, which only its owner may be able to read, as `ssh` requires for private keys.
+/// Reads a file with a secret, which only its owner may be able to read, as `ssh` requires for private keys. It becomes
+/// private: see [`keep_private`].
 ///
 /// # Errors
 /// If other users can read it, and those of [`read_regular`].
 pub fn read_secret(path: &Path) -> io::Result<String> {
+    keep_private(path);
     let mut file = open_regular(path, OpenOptions::new().read(true))?;
     let found = file.metadata()?;
     if found.is_file() && found.uid() == rustix::process::geteuid().as_raw() && found.mode() & 0o077 != 0 {
@@ -86,6 +90,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     use super::*;
+    use crate::store::private_paths;
 
     #[test]
     fn a_secret_that_others_can_read_is_rejected_with_the_remedy() {
@@ -97,6 +102,7 @@ mod tests {
         {
             fs::set_permissions(&path, Permissions::from_mode(mode)).unwrap();
             let read = read_secret(&path).map_err(|error| error.to_string());
+            assert!(private_paths().contains(&path.canonicalize().unwrap()));
             assert_eq!(read.is_err(), is_refused, "{mode:o}: {read:?}");
             assert!(read.is_ok_and(|text| text == "secret") || is_refused);
         }

@@ -10,11 +10,11 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, TransactionBehavio
 use serde::de::DeserializeOwned;
 
 use crate::core::{MAX_SEATS, Seating};
-use crate::store::Folder;
 use crate::store::rows::{
     BadRow, EntrantRow, MatchRow, by_seat, count_interruptions, insert_entrant, insert_match, json,
     read_match, read_result,
 };
+use crate::store::{Folder, keep_private};
 use crate::tournament::schedule::MatchId;
 use crate::tournament::{Cause, Entrant, Lineup, MatchResult};
 
@@ -78,6 +78,7 @@ impl Results {
     pub fn create(path: &Path, about: &About, entrants: &[EntrantRow]) -> io::Result<Results> {
         let folder =
             Folder::open(path.parent().filter(|parent| *parent != Path::new("")).unwrap_or(Path::new(".")))?;
+        keep_private(folder.path());
         let (name, unfinished) = (file_name(path), file_name(&path.with_extension("part")));
         if folder.has_file(&name)? {
             return Err(io::ErrorKind::AlreadyExists.into());
@@ -130,6 +131,7 @@ impl Results {
                 return Err(io::Error::other(format!("{} is not a file", path.display())));
             }
         }
+        keep_private(path.parent().filter(|parent| *parent != Path::new("")).unwrap_or(Path::new(".")));
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let db = Connection::open_with_flags(path, flags).map_err(failed)?;
         prepare(&db).map_err(failed)?;

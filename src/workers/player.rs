@@ -230,9 +230,9 @@ impl UnitPlayer {
         &mut self,
         unit: &WorkUnit,
         locations: &[Location],
-        (private, least): (&[PathBuf], &Sandbox),
+        least: &Sandbox,
     ) -> Result<(), String> {
-        let indices = self.indices(unit, locations, (private, least))?;
+        let indices = self.indices(unit, locations, least)?;
         let fixtures = unit.fixtures(&indices).into();
         lock(&self.units).units.push(OpenUnit { set: unit.id.set, fixtures, running: None });
         self.change(RunChange::Wake);
@@ -244,7 +244,7 @@ impl UnitPlayer {
         &mut self,
         unit: &WorkUnit,
         locations: &[Location],
-        (private, least): (&[PathBuf], &Sandbox),
+        least: &Sandbox,
     ) -> Result<Vec<usize>, String> {
         let index = |(bot, location)| self.bots.iter().position(|(known, at)| known == bot && at == location);
         let known: Option<Vec<usize>> = unit.bots.iter().zip(locations).map(index).collect();
@@ -258,7 +258,7 @@ impl UnitPlayer {
                 command(bot, location, least).map_err(|why| format!("the bot `{}`: {why}", bot.name))?;
             commands.push(command);
         }
-        separate(&mut commands.iter_mut().collect::<Vec<_>>(), private);
+        separate(&mut commands.iter_mut().collect::<Vec<_>>());
         let mut indices = Vec::new();
         for ((bot, location), command) in unit.bots.iter().zip(locations).zip(commands) {
             let known = self.bots.iter().position(|(known, at)| known == bot && at == location);

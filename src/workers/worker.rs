@@ -1,7 +1,7 @@
 //! The worker: takes units from a carrier, plays them, and sends their records back.
 
 use std::collections::BTreeMap;
-use std::path::{Component, PathBuf};
+use std::path::Component;
 use std::thread;
 use std::time::Duration;
 
@@ -36,8 +36,6 @@ pub struct Worker {
     pub until_empty: bool,
     /// The archives of bots.
     pub cache: Cache,
-    /// Files that bots in a strict sandbox must not see, such as that of the token.
-    pub private: Vec<PathBuf>,
     /// The least sandbox in which bots are started.
     pub least: Sandbox,
 }
@@ -383,8 +381,7 @@ impl<F: FnMut(WorkerEvent<'_>)> Work<F> {
                 self.players.len() - 1
             }
         };
-        let Worker { private, least, .. } = &self.worker;
-        self.players[index].add(unit, &locations, (private, least))?;
+        self.players[index].add(unit, &locations, &self.worker.least)?;
         Ok(true)
     }
 
@@ -488,7 +485,6 @@ mod tests {
             slots: 4,
             until_empty: false,
             cache: Cache::open(folder.path(), 1 << 20).unwrap(),
-            private: Vec::new(),
             least: Sandbox::default(),
         };
         let (requests, mut of_worker) = unbounded_channel();

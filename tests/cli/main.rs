@@ -35,6 +35,7 @@ mod league;
 mod league_journal;
 mod league_pages;
 mod league_restart;
+mod league_sandbox;
 mod league_service;
 mod league_state;
 mod league_storage;

@@ -51,7 +51,8 @@ fn full() -> File {
 /// The file of a league of two programs that has not been served yet.
 fn league(folder: &Folder, one: &str, two: &str) -> String {
     let program = |name: &str, bot: &str| format!("[[programs]]\nname = '{name}'\ncommand = {bot:?}\n");
-    let ladder = "name = 'mine'\n[[ladders]]\nname = 'checkers'\ngame = 'checkers'\n";
+    let ladder =
+        "name = 'mine'\n[sandbox]\nmode = 'basic'\n[[ladders]]\nname = 'checkers'\ngame = 'checkers'\n";
     std::fs::create_dir(folder.path("league")).expect("a directory");
     folder.write("league/league.toml", format!("{ladder}{}{}", program("one", one), program("two", two)))
 }

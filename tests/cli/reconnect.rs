@@ -579,7 +579,7 @@ fn a_league_goes_on_with_a_bot_that_connects_again() {
     let folder = Folder::new();
     let plain = folder.plain_bot("plain");
     let config = format!(
-        "[[ladders]]\nname = 'short'\ngame = 'checkers'\noptions = {{ turn_limit = 8 }}\n\
+        "[sandbox]\nmode = 'basic'\n[[ladders]]\nname = 'short'\ngame = 'checkers'\noptions = {{ turn_limit = 8 }}\n\
          listen = '127.0.0.1:0'\nreconnect = '30s'\nconnections = 1\n\
          [[programs]]\nname = 'plain'\ncommand = {plain:?}\nanchor = 0\n"
     );

@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 use std::sync::OnceLock;
 
-use crate::common::{Ended, Folder, Referee, WON, referee, the};
+use crate::common::{Ended, Folder, Referee, SEED, WON, referee, the};
 use ::referee::bot::sandbox::{Layer, Mode};
 use Layer::{Bubblewrap, LandlockScope};
 use serde_json::{Value, json};
@@ -231,6 +231,48 @@ play(turn=look)";
 fn left_out() -> Vec<Layer> {
     let is_replaced = |layer: &Layer| *layer == LandlockScope && Bubblewrap.probe().is_ok();
     missing().into_iter().filter(|layer| !is_replaced(layer)).collect()
+}
+
+/// A bot that reports which of these files it can read.
+pub(crate) fn looking_bot(folder: &Folder, places: &[String]) -> String {
+    let look = format!(
+        "import sys
+for place in {places:?}:
+    try:
+        open(place).close()
+        sys.stderr.write(f'read {{place}}\\n')
+    except OSError:
+        sys.stderr.write(f'missed {{place}}\\n')
+play()"
+    );
+    own_bot(folder, "looks", &look)
+}
+
+#[test]
+fn secrets_of_a_run_are_not_shown_even_where_a_file_is_named_or_read() {
+    let folder = Folder::new();
+    let plain = own_bot(&folder, "plain", "play()");
+    fs::create_dir_all(folder.path("looks")).expect("a directory");
+    let seed = folder.write_secret("looks/seed", SEED);
+    let looks = looking_bot(&folder, std::slice::from_ref(&seed));
+    // The library of the bot is beside the seed.
+    let library = format!("--sandbox-read={}", folder.text("looks/testbot.py"));
+    let records = folder.text("records");
+    let mut args: Vec<String> =
+        ["play", "checkers", &plain, &format!("{looks} '{seed}'"), "--set", WON, "--seed-file", &seed]
+            .map(str::to_owned)
+            .into();
+    args.extend(["--record".to_owned(), records, library]);
+    args.extend(options(Mode::Strict));
+    referee(&args).done();
+    let record = folder.record("records/m1.jsonl");
+    let said = the("bots", &record)["bots"][1]["stderr"].as_str().expect("text").to_owned();
+    assert_eq!(said, format!("missed {seed}\n"));
+    // A sandbox that would show them is refused.
+    args.push(format!("--sandbox-read={}", folder.text("looks")));
+    let ended = referee(&args);
+    let what = format!("its sandbox would show {seed}, which no bot may see");
+    assert!(format!("{ended:?}").contains(&what), "{ended:#?}");
 }
 
 #[test]

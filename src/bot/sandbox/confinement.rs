@@ -39,6 +39,11 @@ pub(in crate::bot) struct ConfinementGuard {
     pub(in crate::bot) file: Option<u64>,
 }
 
+/// A sandbox would show what no bot may see.
+#[derive(Debug, thiserror::Error)]
+#[error("its sandbox would show {}, which no bot may see: name files without it", .0.display())]
+struct ExposedPath(PathBuf);
+
 impl Confinement {
     /// Prepares the sandbox of a bot, and adapts its environment to it.
     ///
@@ -65,6 +70,9 @@ impl Confinement {
             return Ok((confinement, guard));
         }
         confinement.view = View::of(command);
+        if let Some(path) = confinement.view.exposed() {
+            return Err(io::Error::new(io::ErrorKind::PermissionDenied, ExposedPath(path)));
+        }
         if confinement.sandbox.has(Layer::Bubblewrap) {
             let missing = || io::Error::other("bubblewrap is no longer installed");
             guard.is_wrapped = true;

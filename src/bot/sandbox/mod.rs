@@ -172,9 +172,9 @@ pub struct Sandbox {
     /// The layers in force.
     layers: BTreeSet<Layer>,
     limits: BotLimits,
-    /// Paths that the bot must not see unless its limits name them.
+    /// The files of other bots, which the bot must not see unless its limits name them.
     #[serde(skip)]
-    private: Vec<PathBuf>,
+    others: Vec<PathBuf>,
 }
 
 /// Whether other layers do what this one does: a PID namespace hides more than signals.
@@ -202,7 +202,7 @@ impl Sandbox {
             }
         }
         if missing.is_empty() {
-            Ok(Sandbox { mode, layers, limits: limits.of(mode), private: Vec::new() })
+            Ok(Sandbox { mode, layers, limits: limits.of(mode), others: Vec::new() })
         } else {
             Err(Unavailable::Layers(mode, missing))
         }
@@ -243,8 +243,8 @@ impl Sandbox {
         Ok(Sandbox { limits: limits.or(&self.limits), ..self.clone() })
     }
 
-    fn private(&self) -> &[PathBuf] {
-        &self.private
+    fn others(&self) -> &[PathBuf] {
+        &self.others
     }
 
     pub(super) fn has(&self, layer: Layer) -> bool {
@@ -277,12 +277,12 @@ impl fmt::Display for Sandbox {
     }
 }
 
-/// Keeps these paths, and the files of the other bots, out of the view of each bot.
-pub fn separate(bots: &mut [&mut Command], paths: &[PathBuf]) {
-    let files: Vec<Vec<PathBuf>> = bots.iter().map(|bot| view::named_files(bot).collect()).collect();
+/// Keeps the files of the other bots out of the view of each bot.
+pub fn separate(bots: &mut [&mut Command]) {
+    let files: Vec<Vec<PathBuf>> =
+        bots.iter().map(|bot| view::named_files(bot).map(|file| view::resolved(&file)).collect()).collect();
     for (bot, own) in bots.iter_mut().zip(&files) {
-        let others = files.iter().flatten().filter(|file| !own.contains(file));
-        bot.sandbox.private = paths.iter().chain(others).cloned().collect();
+        bot.sandbox.others = files.iter().flatten().filter(|file| !own.contains(file)).cloned().collect();
     }
 }
 

@@ -1,11 +1,13 @@
 //! The files that a confined bot can read.
 
 use std::ffi::{OsStr, OsString};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 use crate::bot::Command;
+use crate::store::private_paths;
 
 /// Programs and libraries of the system.
 pub(super) const SYSTEM: &[&str] = &["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];
@@ -26,13 +28,23 @@ const ETC: &[&str] = &[
     "mime.types",
     "nsswitch.conf",
     "passwd",
-    "pki",
     "protocols",
     "python*",
     "resolv.conf",
     "services",
-    "ssl",
     "timezone",
+];
+
+/// Certificates and settings of OpenSSL. Private keys are in directories beside them.
+const CERTIFICATES: &[&str] = &[
+    "/etc/pki/ca-trust",
+    "/etc/pki/java",
+    "/etc/pki/tls/cert.pem",
+    "/etc/pki/tls/certs",
+    "/etc/pki/tls/openssl.cnf",
+    "/etc/ssl/cert.pem",
+    "/etc/ssl/certs",
+    "/etc/ssl/openssl.cnf",
 ];
 
 /// The files that a confined bot can read: of the system, of the bot, and further ones.
@@ -48,24 +60,40 @@ impl View {
     /// The view of a bot: the system, the directories of the files that its command line names, the directory with all of
     /// its files if it has one, and the paths in `read`.
     ///
-    /// A named file is seen without its neighbours if one of the paths in `private`, or the referee's working directory,
-    /// is or is below its directory.
+    /// A named file is seen without its neighbours if a private path, a file of another bot or the referee's working
+    /// directory is or is below its directory. A private file is not seen, even if it is named.
     pub(in crate::bot) fn of(command: &Command) -> View {
         let here = std::env::current_dir().unwrap_or_default();
-        let (read, private) = (&command.sandbox.limits().read, command.sandbox.private());
+        let (read, private) = (&command.sandbox.limits().read, private_paths());
         let mut paths = system();
-        let is_private = |folder: &Path| private.iter().chain([&here]).any(|path| path.starts_with(folder));
+        let hidden: Vec<&PathBuf> = private.iter().chain(command.sandbox.others()).chain([&here]).collect();
+        // A link shows what it leads to.
+        let has_hidden = |folder: &Path| {
+            let folder = resolved(folder);
+            hidden.iter().any(|path| path.starts_with(&folder))
+        };
         for file in named_files(command) {
+            let target = resolved(&file);
+            if private.contains(&target) {
+                continue;
+            }
             match file.parent() {
-                Some(folder) if !is_private(folder) => paths.push(folder.to_owned()),
+                Some(folder) if !has_hidden(folder) => paths.push(folder.to_owned()),
                 _ => paths.push(file),
             }
+            paths.push(target);
         }
         paths.extend(read.iter().chain(&command.files).map(|path| plain(&here.join(path))));
         paths.sort();
         // What is below another path is readable with it.
         paths.dedup_by(|path, above| path.starts_with(above));
         View { paths, directory: directory(command) }
+    }
+
+    /// A private path that is readable.
+    pub(super) fn exposed(&self) -> Option<PathBuf> {
+        let visible: Vec<PathBuf> = self.paths.iter().map(|path| resolved(path)).collect();
+        private_paths().into_iter().find(|private| visible.iter().any(|visible| private.starts_with(visible)))
     }
 
     /// Whether a path is readable.
@@ -93,6 +121,11 @@ pub(super) fn named_files(command: &Command) -> impl Iterator<Item = PathBuf> {
     paths.map(move |(_, word)| plain(&directory.join(word))).filter(|path| path.is_file())
 }
 
+/// The path with all links followed, or as it is if it does not exist.
+pub(super) fn resolved(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
+}
+
 /// Removes `.` and `..`, as far as that needs no look at the file system.
 fn plain(path: &Path) -> PathBuf {
     use std::path::Component;
@@ -116,7 +149,52 @@ fn system() -> Vec<PathBuf> {
     };
     let etc = std::fs::read_dir("/etc").into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()));
     let etc = etc.filter(|path| path.file_name().and_then(OsStr::to_str).is_some_and(named));
-    SYSTEM.iter().map(PathBuf::from).filter(|path| path.exists()).chain(etc).collect()
+    let mut found = Vec::new();
+    for path in SYSTEM.iter().chain(CERTIFICATES).map(PathBuf::from).chain(etc) {
+        add_public(&path, &mut found);
+    }
+    found.retain(|path| path.exists() && (!path.is_symlink() || leads_to_public(path)));
+    found
+}
+
+/// Whether every user can read what a link of the system leads to: it is shown in place of the link.
+fn leads_to_public(link: &Path) -> bool {
+    let target = resolved(link);
+    let is_reached = |folder: &Path| folder.metadata().is_ok_and(|about| about.mode() & 0o001 != 0);
+    target.ancestors().skip(1).all(is_reached) && add_public(&target, &mut Vec::new())
+}
+
+/// Adds a path, without what some users cannot read: keys beside certificates, passwords in settings. Returns whether it
+/// is added as a whole.
+fn add_public(path: &Path, found: &mut Vec<PathBuf>) -> bool {
+    // What is missing hides nothing.
+    let Ok(about) = path.symlink_metadata() else { return true };
+    let needed = if about.is_dir() { 0o005 } else { 0o004 };
+    if about.mode() & needed != needed {
+        return false;
+    }
+    let before = found.len();
+    let mut is_whole = true;
+    if about.is_dir() && is_searched(path) {
+        for entry in std::fs::read_dir(path).into_iter().flatten().flatten() {
+            is_whole &= add_public(&entry.path(), found);
+        }
+    }
+    if is_whole {
+        found.truncate(before);
+        found.push(path.to_owned());
+    }
+    is_whole
+}
+
+/// Whether a directory of the system is searched for private files: where administrators put files. Elsewhere there are
+/// only the many files of packages, which are public.
+fn is_searched(path: &Path) -> bool {
+    const LOCAL: &str = "/usr/local";
+    match path.strip_prefix(LOCAL) {
+        Ok(below) => below.components().count() <= 1,
+        Err(_) => path == Path::new("/usr") || !SYSTEM.iter().any(|system| path.starts_with(system)),
+    }
 }
 
 #[cfg(test)]
@@ -157,6 +235,61 @@ mod tests {
         let command = Command { files: Some(root.join("bots/python")), ..sandboxed("python3 random_bot.py") };
         assert!(View::of(&command).contains(&root.join("bots/python/tests")));
         assert!(!View::of(&command).contains(&root.join("bots/hostile")));
+    }
+
+    #[test]
+    fn private_files_of_the_system_are_left_out() {
+        use std::os::unix::fs::PermissionsExt;
+
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        let chmod = |name: &str, mode| {
+            std::fs::set_permissions(path(name), PermissionsExt::from_mode(mode)).unwrap();
+        };
+        chmod(".", 0o755);
+        for name in ["certs", "certs/more", "private"] {
+            std::fs::create_dir(path(name)).unwrap();
+            chmod(name, 0o755);
+        }
+        for name in ["certs/a.pem", "certs/more/b.pem", "private/key.pem"] {
+            std::fs::write(path(name), "x").unwrap();
+            chmod(name, 0o644);
+        }
+        let public = || {
+            let mut found = Vec::new();
+            add_public(folder.path(), &mut found);
+            found.sort();
+            found
+        };
+        assert_eq!(public(), [folder.path()]);
+        chmod("private", 0o710);
+        assert_eq!(public(), [path("certs")]);
+        chmod("certs/a.pem", 0o600);
+        assert_eq!(public(), [path("certs/more")]);
+        std::os::unix::fs::symlink("private/key.pem", path("link")).unwrap();
+        assert!(!leads_to_public(&path("link")));
+        chmod("private", 0o755);
+        assert!(leads_to_public(&path("link")));
+    }
+
+    #[test]
+    fn a_link_does_not_show_what_is_beside_its_target() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        std::fs::create_dir(path("real")).unwrap();
+        for name in ["real/bot.py", "real/seed"] {
+            std::fs::write(path(name), "x").unwrap();
+        }
+        std::os::unix::fs::symlink("real", path("link")).unwrap();
+        let line = format!("python3 {}", path("link/bot.py").display());
+        let sees = |name: &str| view(&line, BotLimits::default()).contains(&path(name));
+        assert!(sees("link/bot.py") && sees("link/seed"));
+        crate::store::keep_private(&path("real/seed"));
+        assert!(sees("link/bot.py") && !sees("link/seed") && !sees("real/seed"));
+        let line = format!("python3 {} {}", path("link/bot.py").display(), path("link/seed").display());
+        assert!(!view(&line, BotLimits::default()).contains(&path("link/seed")));
+        let read = BotLimits { read: vec![path("link")], ..BotLimits::default() };
+        assert_eq!(view(&line, read).exposed(), Some(path("real/seed").canonicalize().unwrap()));
     }
 
     #[test]

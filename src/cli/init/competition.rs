@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args as ClapArgs;
 
+use crate::bot::sandbox::{BotLimits, Layer, Mode, Sandbox};
 use crate::cli::init::bot::quoted;
 use crate::cli::init::project::{Project, name_of};
 use crate::cli::output::stdout;
@@ -36,9 +37,16 @@ pub(in crate::cli) fn league(args: &Args, catalog: &Catalog) -> Result<Exit, Fai
         args,
         catalog,
         ("league.toml", include_str!("templates/league.toml")),
-        &["random", "mybot"],
+        &["random_bot", "mybot"],
         "referee serve league.toml\n\nand in another terminal there:\n\nreferee league standings\nreferee league add alice",
     )
+}
+
+/// The layers of the sandbox `strict` that this machine lacks, as in a file.
+fn missing_layers() -> Result<String, Failure> {
+    let sandbox = Sandbox::new(Mode::Strict, &Layer::ALL.into(), BotLimits::default());
+    let missing = sandbox.map_err(Failure::cannot_run)?.left_out();
+    Ok(format!("{:?}", missing.into_iter().map(Layer::as_str).collect::<Vec<_>>()))
 }
 
 /// Writes the file of a competition and its bots, and prints the next commands.
@@ -51,7 +59,8 @@ fn write(
 ) -> Result<Exit, Failure> {
     let game = catalog.find(&args.game).map_err(Failure::usage)?.meta().id;
     let mut project = Project::default();
-    project.add(file, template.replace("@NAME@", &name_of(&args.directory)).replace("@GAME@", game));
+    let text = template.replace("@NAME@", &name_of(&args.directory)).replace("@GAME@", game);
+    project.add(file, text.replace("@MISSING@", &missing_layers()?));
     for bot in bots {
         let script = include_str!("templates/python/mybot.py").replace("@NAME@", bot);
         project.add(&format!("bots/{bot}.py"), script);

@@ -85,6 +85,7 @@ pub(super) fn add(args: AddArgs) -> Result<Exit, Failure> {
         let command: Command = text.parse().map_err(|what| Failure::usage(format!("--command: {what}")))?;
         let command = Command { directory: Some(here.clone()), ..command };
         command.check().map_err(|what| Failure::usage(format!("--command: {what}")))?;
+        config.sandbox(&name)?;
     }
     let token = match command {
         Some(_) => None,

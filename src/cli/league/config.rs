@@ -11,8 +11,10 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::bot::Command;
+use crate::bot::sandbox::Sandbox;
 use crate::cli::openings::OpeningSource;
 use crate::cli::options::{clock, milliseconds};
+use crate::cli::sandbox::SandboxConfig;
 use crate::cli::syntax::{Syntax, suggest};
 use crate::cli::workers::{WorkersConfig, WorkersOptions, check_files};
 use crate::cli::{Failure, defaults};
@@ -46,6 +48,9 @@ pub(in crate::cli) struct LeagueConfig {
     pub(in crate::cli) programs: Vec<ProgramConfig>,
     #[serde(default)]
     pub(in crate::cli) workers: Option<WorkersConfig>,
+    /// Of the programs; `strict` if it is missing.
+    #[serde(default = "SandboxConfig::strict")]
+    sandbox: SandboxConfig,
     /// The directory of the file, which is the base of relative paths.
     #[serde(skip)]
     pub(in crate::cli) folder: PathBuf,
@@ -119,6 +124,9 @@ pub(in crate::cli) struct ProgramConfig {
     anchor: Option<f64>,
     #[serde(default)]
     ladders: Option<BTreeSet<String>>,
+    /// Instead of that of the league.
+    #[serde(default)]
+    sandbox: Option<SandboxConfig>,
 }
 
 fn default_clock() -> String {
@@ -217,6 +225,27 @@ impl LeagueConfig {
             found.insert(program.name.clone(), files);
         }
         Ok(found)
+    }
+
+    /// The sandbox of the program with this name.
+    ///
+    /// # Errors
+    /// If this machine lacks a layer: no program runs with less than its sandbox.
+    pub(in crate::cli) fn sandbox(&self, name: &str) -> Result<Sandbox, Failure> {
+        let own = self.programs.iter().find(|program| program.name == name);
+        let config = own.and_then(|program| program.sandbox.as_ref()).unwrap_or(&self.sandbox);
+        let sandbox = config.sandbox(|path| self.folder.join(path));
+        sandbox.map_err(|Failure { exit, error }| Failure {
+            exit,
+            error: error.context(format!("program {name}")),
+        })
+    }
+
+    /// Checks that all programs of the league can be confined.
+    pub(in crate::cli) fn check_sandboxes(&self, league: &League) -> Result<(), Failure> {
+        let bots = league.bots().map_err(Failure::cannot_run)?;
+        let programs = bots.iter().filter(|bot| bot.command.is_some() && bot.revoked_at.is_none());
+        programs.map(|program| &program.name).try_for_each(|name| self.sandbox(name).map(drop))
     }
 
     /// The options of workers, or if none are given those of the file.

@@ -107,6 +107,9 @@ fn check(args: &CheckArgs, catalog: &Catalog) -> Result<Exit, Failure> {
         writeln!(out, "{}: {}, {listens}", ladder.name, prepared.rules.meta().id)?;
     }
     config.files()?;
+    for program in &config.programs {
+        config.sandbox(program.name())?;
+    }
     config.workers(&WorkersOptions::default())?;
     writeln!(out, "{}", counted(config.programs.len(), "program", "programs"))?;
     Ok(Exit::Done)

@@ -22,7 +22,7 @@ use crate::cli::options::Hypotheses;
 use crate::core::{Catalog, Seating, json};
 use crate::report::{TestedBot, TrialSetting};
 use crate::runner::{ResultLine, Roster, Scoring, Trial};
-use crate::store::open_regular;
+use crate::store::{keep_private, open_regular};
 use crate::tournament::Deals;
 use crate::tournament::regression::{Regression, Shard, StoppingRules};
 use crate::tournament::schedule::{Format, MatchId, Plan, Schedule};
@@ -269,6 +269,8 @@ impl ResultsFile {
 
     /// Locks the file: only one process may write to it. The lock ends with the process.
     fn locked(file: File, path: &Path) -> Result<ResultsFile, Failure> {
+        // It contains the seed.
+        keep_private(path);
         let results = ResultsFile { file, path: path.to_owned() };
         match results.file.try_lock() {
             Ok(()) => Ok(results),

@@ -14,9 +14,8 @@ use tokio::time::Instant;
 use super::open::is_paused;
 use crate::bot::Command;
 use crate::bot::sandbox::separate;
-use crate::cli::league::config::OWN_FILES;
+use crate::cli::league::config::LeagueConfig;
 use crate::cli::league::which::now;
-use crate::cli::sandbox::default_sandbox;
 use crate::cli::service::Service;
 use crate::cli::workers::unit_bots;
 use crate::core::hex;
@@ -47,6 +46,8 @@ pub(super) struct Control {
     pub(super) ladder: SharedLadder,
     pub(super) league: League,
     pub(super) changes: mpsc::UnboundedSender<RunChange>,
+    /// The file of the league, with the sandboxes of programs.
+    pub(super) config: LeagueConfig,
     /// The directories of the files of programs, by name.
     pub(super) files: BTreeMap<String, PathBuf>,
     /// The bots that workers start, and the directory for what workers need; `None` without workers.
@@ -147,13 +148,16 @@ impl Control {
     }
 
     /// The programs that are new in the run, kept apart from the files of the league and of the others. A program whose
-    /// command cannot be parsed is marked as refused.
+    /// command cannot be parsed, or that cannot be confined, is marked as refused.
     fn programs(&mut self, new: &[LeagueBot], all: &[LeagueBot]) -> io::Result<Vec<BotSpec>> {
-        let sandbox = if new.is_empty() { return Ok(Vec::new()) } else { default_sandbox() };
+        if new.is_empty() {
+            return Ok(Vec::new());
+        }
         let mut commands: Vec<(&LeagueBot, Command)> = Vec::new();
         for bot in all.iter().filter(|bot| bot.revoked_at.is_none()) {
             let Some(text) = &bot.command else { continue };
-            let parsed = text.parse::<Command>();
+            let sandbox = self.config.sandbox(&bot.name).map_err(|why| format!("{:#}", why.error));
+            let parsed = sandbox.and_then(|sandbox| Ok(Command { sandbox, ..text.parse()? }));
             let refused = parsed.as_ref().err();
             if refused != bot.refused.as_ref() {
                 if let Some(why) = refused {
@@ -163,11 +167,9 @@ impl Control {
             }
             let Ok(command) = parsed else { continue };
             let (directory, files) = (bot.directory.clone(), self.files.get(&bot.name).cloned());
-            commands.push((bot, Command { directory, files, sandbox: sandbox.clone(), ..command }));
+            commands.push((bot, Command { directory, files, ..command }));
         }
-        let folder = self.league.path().parent().map(PathBuf::from).unwrap_or_default();
-        let own = OWN_FILES.map(|name| folder.join(name));
-        separate(&mut commands.iter_mut().map(|(_, command)| command).collect::<Vec<_>>(), &own);
+        separate(&mut commands.iter_mut().map(|(_, command)| command).collect::<Vec<_>>());
         commands.retain(|(bot, _)| new.iter().any(|new| new.name == bot.name));
         let mut specs = Vec::new();
         for (bot, command) in commands {

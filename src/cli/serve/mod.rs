@@ -81,6 +81,7 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
     let folder = Folder::open(&config.folder).map_err(Failure::cannot_run)?;
     let mut league = League::open(&folder).map_err(Failure::cannot_run)?;
     config.store_programs(&mut league, now())?;
+    config.check_sandboxes(&league)?;
     let mut opened = Vec::new();
     for (ladder, prepared) in prepared {
         let prepared = (prepared, workers.is_given());
@@ -110,6 +111,7 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
         }
         thread::scope(|scope| {
             let league = LeagueRun {
+                config: &config,
                 folder: &folder,
                 stops: &stops,
                 service: &service,
@@ -148,6 +150,7 @@ fn announce(line: Option<String>, text: impl std::fmt::Display) {
 /// What the ladders of a league have in common.
 #[derive(Clone, Copy)]
 struct LeagueRun<'a> {
+    config: &'a LeagueConfig,
     folder: &'a Folder,
     stops: &'a LadderStops,
     service: &'a Arc<Service>,
@@ -161,7 +164,7 @@ struct LeagueRun<'a> {
 fn play(
     opened: OpenedLadder<'_>,
     coordinator: Option<Coordinator>,
-    LeagueRun { folder, stops, service, files, catalog, is_json }: LeagueRun<'_>,
+    LeagueRun { config: whole, folder, stops, service, files, catalog, is_json }: LeagueRun<'_>,
 ) -> Result<(), Failure> {
     let OpenedLadder {
         config,
@@ -226,6 +229,7 @@ fn play(
     let workers = folder.path().join(WORKERS);
     let control = Control {
         name: name.clone(),
+        config: whole.clone(),
         files: files.clone(),
         job_bots: coordinator.is_some().then_some((job_bots, workers)),
         service: service.clone(),

@@ -112,14 +112,12 @@ pub(super) fn run(args: &RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
     let cache = args.cache.clone().map_or_else(Cache::usual_folder, Ok).map_err(Failure::usage)?;
     let cache = Cache::open(&cache, args.cache_size.bytes())
         .map_err(|error| Failure::cannot_run(format!("{}: {error}", cache.display())))?;
-    let secrets = [&args.token_file, &args.credentials, &args.key].into_iter().flatten();
     let worker = Worker {
         catalog: catalog.clone(),
         launch: launch()?,
         slots: slots as usize,
         until_empty: args.until_empty,
         cache,
-        private: secrets.cloned().collect(),
         least: least_sandbox(args)?,
     };
     let mut printer = WorkerPrinter { is_json: args.json, out: TolerantStdout::new(), is_connected: None };

@@ -16,9 +16,9 @@ use serde::de::DeserializeOwned;
 pub use history::RatingPoint;
 pub use log::LeagueChange;
 
-use crate::store::Folder;
 use crate::store::results::prepare;
 use crate::store::rows::json;
+use crate::store::{Folder, keep_private};
 use crate::tournament::ladder::skeleton;
 
 /// The page cache of a connection in KiB. A server has several connections for months, and mostly appends.
@@ -32,7 +32,6 @@ const NAME: &str = "league.sqlite";
 #[derive(Debug)]
 pub struct League {
     db: Connection,
-    path: PathBuf,
 }
 
 /// A bot of a league.
@@ -220,6 +219,7 @@ impl League {
             // It contains seeds: other users must not read it.
             drop(folder.create(NAME)?);
         }
+        keep_private(folder.path());
         folder.make_private(&[NAME.to_owned()])?;
         let league = League::at(&folder.path().join(NAME))?;
         // New files of SQLite have the mode of the database; those that are there may be of a restored copy.
@@ -259,7 +259,7 @@ impl League {
             }
         }
         transaction.commit().map_err(failed)?;
-        Ok(League { db, path: path.to_owned() })
+        Ok(League { db })
     }
 
     fn change<T>(&mut self, work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>) -> io::Result<T> {
@@ -558,11 +558,6 @@ impl League {
             "UPDATE bots SET token = NULL; DELETE FROM league WHERE key LIKE 'seed:%' OR key LIKE 'seed-from:%'; VACUUM;",
         )
         .map_err(failed)
-    }
-
-    /// The path of its file.
-    pub fn path(&self) -> &Path {
-        &self.path
     }
 }
 

@@ -14,7 +14,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::time::timeout;
 
 use super::envelope::VERSION;
-use crate::store::read_secret;
+use crate::store::{keep_private, read_secret};
 use crate::workers::archive::{ArchiveId, MOST_BYTES};
 use crate::workers::machine::is_name;
 use crate::workers::unit::UnitId;
@@ -127,7 +127,10 @@ impl Broker {
             None => options,
         };
         let options = match &self.identity {
-            Some((chain, key)) => options.add_client_certificate(chain.clone(), key.clone()),
+            Some((chain, key)) => {
+                keep_private(key);
+                options.add_client_certificate(chain.clone(), key.clone())
+            }
             None => options,
         };
         let options = options.require_tls(self.url.starts_with("tls://"));

@@ -84,6 +84,8 @@ pub(super) const ATTACKS: &[Attack] = &[
     attack("referee", "set its limits", &[Bubblewrap, Seccomp], &[Seccomp]),
     attack("referee", "set its priority", &[Bubblewrap, Seccomp], &[Seccomp]),
     attack("referee", "set its processors", &[Bubblewrap, Seccomp], &[Seccomp]),
+    attack("beside", "read the seed beside its program", &[Bubblewrap, Landlock], &[]),
+    attack("keys", "list private keys of the system", &[Bubblewrap, Landlock], &[]),
     attack("freezer", "freeze", &[Bubblewrap, Landlock], &[Landlock]),
     attack("priorities by a user", "set the priority of its user", &[Seccomp], &[Seccomp]),
     attack("priorities by a user", "set the I/O priority of its user", &[Seccomp], &[Seccomp]),

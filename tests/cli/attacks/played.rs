@@ -72,6 +72,23 @@ fn write_setuid_program(folder: &Folder) {
     }
 }
 
+/// Puts a seed beside the attack, whose command then leads through a link.
+fn write_beside(folder: &Folder, attack: &mut String) {
+    folder.write_secret("attacks/seed-of-the-run", SEED);
+    std::os::unix::fs::symlink("attacks", folder.path("link")).expect("its own folder");
+    *attack = attack.replace("/attacks/", "/link/");
+}
+
+/// The options of a match with that seed. The attack needs files beside its program.
+fn beside_options(folder: &Folder, mode: Mode) -> Vec<String> {
+    let mut options = vec!["--seed-file".to_owned(), folder.text("attacks/seed-of-the-run")];
+    if mode == Mode::Strict {
+        let read = ["link/_attack.py", "link/_bot.py"];
+        options.extend(read.map(|file| format!("--sandbox-read={}", folder.text(file))));
+    }
+    options
+}
+
 /// Links a program into the folder of a test, where every user can run it.
 pub(crate) fn shared_program(folder: &Folder, name: &str, program: &Path) -> String {
     let shared = folder.path(name);
@@ -169,6 +186,9 @@ pub(super) fn reports(script: &str, mode: Mode) -> BTreeMap<String, String> {
         arguments.push("hang".to_owned());
     }
     let mut bots = [format!("python3 '{victim}'"), attacker(&folder, source(script).0, &arguments)];
+    if script == "beside" {
+        write_beside(&folder, &mut bots[1]);
+    }
     write_setuid_program(&folder);
     // The one with a turn is the first.
     let seat = if ["stops", "survivor of the referee"].contains(&script) { 0 } else { 1 };
@@ -185,6 +205,7 @@ pub(super) fn reports(script: &str, mode: Mode) -> BTreeMap<String, String> {
             ["--seed", SEED].map(str::to_owned).to_vec()
         }
         "stops" => ["--seed-file", &seed, "--clock", "delay=300ms"].map(str::to_owned).to_vec(),
+        "beside" => beside_options(&folder, mode),
         "port" => vec![format!("--listen=127.0.0.1:{}", ports[1]), "--ready-limit=500ms".to_owned()],
         _ => ["--seed-file", &seed].map(str::to_owned).to_vec(),
     };

@@ -26,7 +26,7 @@ impl League {
             })
             .collect();
         let text = format!(
-            "[[ladders]]\nname = \"short\"\ngame = \"checkers\"\noptions = {{ fen = {fen:?} }}\nrest = \"0s\"\n{ladder}\n{programs}"
+            "[sandbox]\nmode = \"basic\"\n[[ladders]]\nname = \"short\"\ngame = \"checkers\"\noptions = {{ fen = {fen:?} }}\nrest = \"0s\"\n{ladder}\n{programs}"
         );
         let file = folder.write("league.toml", text);
         League { folder, file }

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::bot::Command;
-use crate::bot::sandbox::{BotLimits, Sandbox, Unavailable, separate};
+use crate::bot::sandbox::{BotLimits, Sandbox, separate};
 use crate::cli::Failure;
 use crate::cli::sandbox::{change_commands, default_sandbox};
-use crate::cli::tournament::config::{Config, EntrantConfig, SandboxConfig};
+use crate::cli::tournament::config::{Config, EntrantConfig};
 use crate::cli::workers::check_files;
 use crate::driver::check_name;
 use crate::sources::{Connection, Source};
@@ -17,15 +17,10 @@ use crate::tournament::schedule::Plan;
 impl Config {
     /// The sandbox of a bot without limits of its own.
     fn sandbox(&self) -> Result<Sandbox, Failure> {
-        let Some(SandboxConfig { mode, allow_missing, limits }) = &self.sandbox else {
-            return Ok(default_sandbox());
-        };
-        Sandbox::new(*mode, allow_missing, self.seen(limits)).map_err(|why| match why {
-            Unavailable::Limit(what) => Failure::usage(format!("sandbox.limits: {what}")),
-            Unavailable::Layers(..) => Failure::cannot_run(format!(
-                "{why}\n`allow_missing = [\"LAYER\"]` in [sandbox] does without a layer, which records then say"
-            )),
-        })
+        match &self.sandbox {
+            None => Ok(default_sandbox()),
+            Some(config) => config.sandbox(|path| self.resolve(path)),
+        }
     }
 
     /// Limits with absolute paths.
@@ -54,7 +49,7 @@ impl Config {
                 sources.push(self.source(bot, &sandbox, &mut names, is_there).map_err(wrong)?);
             }
         }
-        change_commands(&mut sources, |mut commands| separate(&mut commands, &self.own_paths()));
+        change_commands(&mut sources, |mut commands| separate(&mut commands));
         Ok(sources)
     }
 

@@ -4,7 +4,6 @@ mod bots;
 mod entrant;
 mod prepare;
 
-use std::collections::BTreeSet;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
@@ -12,9 +11,9 @@ use referee_protocol::words::OnFault;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::bot::sandbox::{BotLimits, Layer, Mode};
 use crate::cli::openings::OpeningOrder;
 use crate::cli::options::{SLOTS, seed, seed_of_file};
+use crate::cli::sandbox::SandboxConfig;
 use crate::cli::syntax::suggest;
 use crate::cli::workers::WorkersConfig;
 use crate::cli::{Failure, defaults};
@@ -199,17 +198,6 @@ pub(super) struct ListenConfig {
     tls_cert: Option<PathBuf>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tls_key: Option<PathBuf>,
-}
-
-/// The sandbox of the bots that have a command.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct SandboxConfig {
-    mode: Mode,
-    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
-    allow_missing: BTreeSet<Layer>,
-    #[serde(default)]
-    limits: BotLimits,
 }
 
 impl ListenConfig {
