@@ -10,9 +10,8 @@ use crate::driver::keys::{MatchKey, SessionKey};
 use crate::driver::lane::Lane;
 use crate::driver::match_clock::MatchClock;
 use crate::driver::matches::{Running, SeatOccupant};
-use crate::driver::notice::Outage;
 use crate::driver::unacknowledged::BotInstance;
-use crate::referee::{AbortReason, Event, Log, Match, Wants};
+use crate::referee::{AbortReason, Event, Log, Match, Outage, Wants};
 use crate::transport::ByteStream;
 
 /// Where the journal of a match is written.

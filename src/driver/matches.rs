@@ -12,8 +12,8 @@ use crate::driver::keys::{MatchKey, SessionKey};
 use crate::driver::lane::{Lane, Timer};
 use crate::driver::match_clock::MatchClock;
 use crate::driver::match_journal::MatchJournal;
-use crate::driver::notice::{Finished, Notice, Outage};
-use crate::referee::{AbortReason, Detail, Ending, Event, Match, MatchEvent, Received, Setup, Stamp};
+use crate::driver::notice::{Finished, Notice};
+use crate::referee::{AbortReason, Detail, Ending, Event, Match, MatchEvent, Outage, Received, Setup, Stamp};
 use crate::transport::ByteStream;
 
 /// Who plays a seat: a session, or the fault that prevents it.

@@ -30,13 +30,13 @@ mod unacknowledged;
 pub(crate) use arena::{Arena, Key, key};
 pub(crate) use clock::LaneClock;
 pub use detached_session::DetachedSession;
-pub(crate) use hello::HelloError;
 pub use hello::{BotHello, check_name};
+pub(crate) use hello::HelloError;
 pub use keys::{MatchKey, SessionKey};
 pub use lane::Lane;
 pub use match_journal::{JournalWriter, JournaledSeat, MatchJournal};
 pub use matches::SeatOccupant;
-pub use notice::{Finished, Notice, Outage};
+pub use notice::{Finished, Notice};
 #[cfg(test)]
 pub(crate) use plan::match_of_checkers;
 pub use plan::{MatchPlan, PlannedSeat, Run, Terms, check_clock};

@@ -7,20 +7,9 @@ use referee_protocol::bot;
 use referee_protocol::words::FaultCode;
 use serde_json::value::RawValue;
 
-use serde::{Deserialize, Serialize};
-
 use crate::core::seat::Seat;
 use crate::driver::keys::{MatchKey, SessionKey};
-use crate::referee::{Detail, Ending, Match};
-
-/// A time without a connection, in microseconds of the match.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub struct Outage {
-    /// When the connection was lost.
-    pub lost_us: u64,
-    /// When another one replaced it; `None` if none did.
-    pub back_us: Option<u64>,
-}
+use crate::referee::{Detail, Ending, Match, Outage};
 
 /// What a lane reports to its owner.
 #[derive(Debug)]

@@ -12,9 +12,8 @@ use crate::driver::hello::BotHello;
 use crate::driver::keys::{MatchKey, SessionKey};
 use crate::driver::lane::{Lane, Timer};
 use crate::driver::notice::Notice;
-use crate::driver::notice::Outage;
 use crate::driver::session::Lost;
-use crate::referee::{Detail, Event};
+use crate::referee::{Detail, Event, Outage};
 use crate::transport::{ByteStream, Lines, Stream};
 
 /// The reason in `bye` for a connection that another one replaces.

@@ -5,13 +5,14 @@
 
 use referee_protocol::words::{ErrorCode, FaultCode};
 use referee_protocol::{Head, Text};
-use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::core::clock::Tick;
 use crate::core::seat::Seat;
 use crate::record::{Difference, Seal, format1};
-use crate::referee::{AbortReason, Detail, Header};
+use crate::referee::{AbortReason, Detail, Header, Outage};
 
 /// A line of a record.
 #[derive(Debug)]
@@ -182,7 +183,8 @@ pub struct Moved<'a> {
 }
 
 /// The description of a seat's bot in the line `bots`.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct BotLine {
     /// The seat.
     pub seat: Seat,
@@ -191,10 +193,19 @@ pub struct BotLine {
     /// The end of what it wrote to standard error.
     #[serde(default)]
     pub stderr: String,
+    /// The number of bytes that it wrote before.
+    #[serde(default)]
+    pub stderr_dropped: u64,
+    /// The times without a connection.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub outages: Vec<Outage>,
 }
 
 #[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct BotsLine {
+    #[serde(rename = "type")]
+    _kind: IgnoredAny,
     bots: Vec<BotLine>,
 }
 
@@ -240,7 +251,7 @@ fn kind(text: &[u8]) -> Result<Text<'_>, String> {
     match tag(text, "type") {
         Some(kind) => Ok(kind.into()),
         None if text.first() != Some(&b'{') => Err("not a JSON object".to_owned()),
-        // A replay rejects other orders of the fields, except in the seal.
+        // A replay rejects other orders of the fields.
         None => Ok(parse::<Head<'_>>(text)?.kind),
     }
 }

@@ -72,6 +72,12 @@ impl<'a> Replay<'a> {
             what,
         };
         let seal: Seal = read_seal(parts.seal).map_err(|_| at_line(parts.last, CUT_OFF.to_owned()))?;
+        let mut written = Vec::new();
+        seal.write(&mut written);
+        if written.strip_suffix(b"\n") != Some(parts.seal) {
+            let what = format!("the seal has other fields than {}", shorten(&written));
+            return Err(at_line(parts.last, what));
+        }
         let reveal = seal.reveal.as_ref();
         let reveal = reveal.ok_or_else(|| at_line(parts.last, "the seed is not revealed".to_owned()))?;
         let (seed, salt) = hex::decode32(&reveal.seed).zip(hex::decode32(&reveal.salt)).ok_or_else(|| {
@@ -194,12 +200,16 @@ impl<'a> Replay<'a> {
             RecordLine::read(text).map_err(|error| self.difference(format!("{NOT_A_LINE}: {error}")))?;
         self.turn = line.turn().or(self.turn);
         self.rest = rest;
-        if matches!(line.entry, RecordEntry::Bots(_))
+        if let RecordEntry::Bots(bots) = &line.entry
             && rest.is_empty()
             && self.written.is_empty()
             && self.replayed.ending().is_some()
         {
             // The `bots` line is added by the shell and cannot be replayed; the seal covers it. It occurs once.
+            let seats = 0..self.replayed.setup().header.seats.len();
+            if !bots.iter().map(|bot| bot.seat.index()).eq(seats) {
+                return Err(self.difference("`bots` has other seats than the match".to_owned()));
+            }
             self.line += 1;
             return Ok(Some(line));
         }

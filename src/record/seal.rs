@@ -29,6 +29,13 @@ pub fn digest(record: &[u8]) -> String {
 /// Appends the seal. Returns its `sha256`.
 pub fn seal(record: &mut Vec<u8>, reveal: Reveal) -> String {
     let seal = Seal { reveal: Some(reveal), sha256: digest(record) };
-    Object::open(record, opening!("seal")).fields(&seal).end_line();
+    seal.write(record);
     seal.sha256
+}
+
+impl Seal {
+    /// Appends its line.
+    pub(super) fn write(&self, record: &mut Vec<u8>) {
+        Object::open(record, opening!("seal")).fields(self).end_line();
+    }
 }

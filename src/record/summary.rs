@@ -3,7 +3,7 @@
 use crate::core::Catalog;
 use crate::record::line::read_seal;
 use crate::record::replay::verify_each;
-use crate::record::{BotLine, Difference, RecordEntry, Seal};
+use crate::record::{Difference, RecordEntry, Seal};
 use crate::referee::{AbortReason, Ending, Faults, Header};
 
 /// The summary of a verified record.
@@ -60,14 +60,8 @@ pub fn summarize(record: &[u8], catalog: &Catalog) -> Result<RecordSummary, Vec<
     let header = Header::clone(&play.setup().header);
     let mut cpu_ms = vec![None; header.seats.len()];
     let mut stderr = vec![String::new(); header.seats.len()];
-    for BotLine { seat, cpu_ms: used, stderr: said } in bots {
-        let of_seat = cpu_ms.get_mut(seat.index()).zip(stderr.get_mut(seat.index())).ok_or_else(|| {
-            // The line before the seal.
-            let line = record.iter().filter(|&&byte| byte == b'\n').count() - 1;
-            let what = format!("there is no seat {seat}");
-            vec![Difference { match_id: Some(header.r#match.clone()), turn: None, line, what }]
-        })?;
-        (*of_seat.0, *of_seat.1) = (used, said);
+    for (seat, bot) in bots.into_iter().enumerate() {
+        (cpu_ms[seat], stderr[seat]) = (bot.cpu_ms, bot.stderr);
     }
     Ok(RecordSummary {
         ending,

@@ -4,24 +4,13 @@ use std::mem;
 use std::time::Duration;
 
 use referee_protocol::words::FaultCode;
-use serde::Serialize;
 
 use crate::bot::{Process, Stderr, StderrCut, StderrText};
 use crate::core::seat::Seat;
 use crate::driver::key;
-use crate::driver::{MatchKey, Outage, SessionKey};
-use crate::referee::Detail;
-
-/// What a record contains about a bot.
-#[derive(Serialize)]
-pub(super) struct BotRecord {
-    seat: usize,
-    cpu_ms: Option<u64>,
-    pub(super) stderr: String,
-    stderr_dropped: u64,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(super) outages: Vec<Outage>,
-}
+use crate::driver::{MatchKey, SessionKey};
+use crate::record::BotLine;
+use crate::referee::{Detail, Outage};
 
 /// What a lane knows about a bot at the end of a match. The bot's standard error may not have been read yet.
 pub(super) struct BotUsage {
@@ -34,13 +23,14 @@ pub(super) struct BotUsage {
 
 impl BotUsage {
     /// Waits until the bot's standard error has been read.
-    pub(super) fn complete(self) -> BotRecord {
+    pub(super) fn complete(self) -> BotLine {
         let mut said = StderrText::default();
         for cut in self.said {
             said.append(cut.wait());
         }
         let (stderr, stderr_dropped) = said.into_text();
-        BotRecord { seat: self.seat, cpu_ms: self.cpu_ms, stderr, stderr_dropped, outages: self.outages }
+        let seat = Seat(self.seat as u8);
+        BotLine { seat, cpu_ms: self.cpu_ms, stderr, stderr_dropped, outages: self.outages }
     }
 }
 

@@ -11,9 +11,9 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio::time::Instant;
 
 use crate::core::seat::Seat;
-use crate::record;
+use crate::record::{self, BotLine};
 use crate::referee::Match;
-use crate::runner::bots::{BotRecord, BotUsage};
+use crate::runner::bots::BotUsage;
 use crate::runner::common::RunContext;
 use crate::runner::evidence::{self, last_lines};
 use crate::runner::lane_messages::{EndedMatch, ReportEvent};
@@ -111,7 +111,7 @@ impl<F: FnMut(RunEvent<'_>) -> Result<(), Halt>> Reporter<F> {
         let EndedMatch { fixture, mut report, record, reveal, malformed, bots, no_show } = ended;
         let bytes = record.len();
         let mut record = record.text();
-        let bots: Vec<BotRecord> = bots.into_iter().map(BotUsage::complete).collect();
+        let bots: Vec<BotLine> = bots.into_iter().map(BotUsage::complete).collect();
         let no_show = no_show.map(|(seat, why)| {
             let why = match last_lines(&bots[seat].stderr) {
                 None => why,

@@ -6,9 +6,9 @@ use crate::core::chance::Seed;
 use crate::core::erased::Rules;
 use crate::core::seat::{Seat, Seating};
 use crate::core::{Catalog, Viewer};
-use crate::driver::{BotInstance, JournalWriter, JournaledSeat, MatchJournal, Outage};
+use crate::driver::{BotInstance, JournalWriter, JournaledSeat, MatchJournal};
 use crate::record::Resume;
-use crate::referee::{Header, Match, Wants};
+use crate::referee::{Header, Match, Outage, Wants};
 use crate::store::RunningMatch;
 
 /// A match of an earlier process, from its journal. It continues when its bots have connected again.

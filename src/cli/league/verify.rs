@@ -20,7 +20,8 @@ use crate::store::{Folder, League, LeagueMatch, parse_match_id, written_at};
 /// Verify the results of a league against its records
 ///
 /// Every record is verified as by `referee verify`, and must derive from the seed of its ladder. The result computed from
-/// it must equal the one in the database. The exit code is 1 if one differs or is missing.
+/// it must equal the one in the database. The exit code is 1 if one differs or is missing, or a file has the name of a record
+/// but not that of a match.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   referee league verify
@@ -82,16 +83,17 @@ pub(super) fn recorded_rows(
     let seed = LadderSeed::read(league, &ladder.name)?;
     let records = folder.make_within("records").map_err(Failure::cannot_run)?;
     let names = records.names().map_err(Failure::cannot_run)?;
-    let id_of = |name: &String| {
-        let id = name.strip_suffix(".jsonl")?;
-        Some((parse_match_id(id)?.0, id.to_owned()))
-    };
-    let mut ids: Vec<(u32, String)> = names.iter().filter_map(id_of).collect();
+    let mut ids: Vec<(Option<u32>, String)> = names
+        .iter()
+        .filter_map(|name| name.strip_suffix(".jsonl"))
+        .map(|id| (parse_match_id(id).map(|(number, _)| number), id.to_owned()))
+        .collect();
     ids.sort_unstable();
     let bar = progress::bar(ids.len() as u64, "{bar:30} {pos}/{len} records, {eta} left");
-    let row = |(number, id): (u32, String)| {
+    let row = |(number, id): (Option<u32>, String)| {
         let name = format!("{id}.jsonl");
         let read = || -> Result<LeagueMatch, String> {
+            let number = number.ok_or_else(|| format!("{name} is the record of no match"))?;
             let bytes = records.read(&name).map_err(|error| error.to_string())?;
             let ended_at = written_at(&records.path().join(&name)).map_err(|error| error.to_string())?;
             recorded(&id, &bytes, seed.as_ref().and_then(|seed| seed.of(number)), ended_at, catalog)
@@ -116,7 +118,8 @@ fn add_new_results(
     recorded: &[Recorded],
     rows: &mut BTreeMap<String, LeagueMatch>,
 ) -> Result<(), Failure> {
-    let mut missing: Vec<String> = recorded.iter().map(id_of).filter(|id| !rows.contains_key(id)).collect();
+    let is_awaited = |id: &String| !rows.contains_key(id) && parse_match_id(id).is_some();
+    let mut missing: Vec<String> = recorded.iter().map(id_of).filter(is_awaited).collect();
     let until = Instant::now() + RESULTS_FOLLOW;
     loop {
         let mut left = Vec::new();

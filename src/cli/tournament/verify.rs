@@ -28,7 +28,8 @@ use crate::tournament::schedule::{MatchId, Schedule};
 ///
 /// Every record is verified as by `referee verify`. It must derive from the tournament's own seed, and have the seal
 /// that is stored with its result; the row computed from it must equal the stored one. The printed standings are
-/// computed from the records. The exit code is 1 if a row differs, a record has no row, or a result has no record.
+/// computed from the records. The exit code is 1 if a row differs, a record has no row, a result has no record, or a file has
+/// the name of a record but not that of a match.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   referee tournament verify cup
@@ -105,8 +106,9 @@ pub(super) fn audit(
     let (reading, _) = read_with(db, catalog, Vec::new())?;
     let auditor = Auditor::new(&reading)?;
     // Files are listed first, so that a row stored in the meantime does not seem to lack a record.
-    let files = record_files(&folder.join("records")).map_err(failed)?;
-    let (mut rows, mut differences) = (Vec::new(), Vec::new());
+    let ListedRecords { files, others } = ListedRecords::list(&folder.join("records")).map_err(failed)?;
+    let of_no_match = |path: PathBuf| (None, format!("{} is the record of no match", path.display()));
+    let (mut rows, mut differences) = (Vec::new(), others.into_iter().map(of_no_match).collect::<Vec<_>>());
     db.for_each_row(|row| {
         match row {
             Ok(row) => rows.push(row),
@@ -154,22 +156,36 @@ pub(super) fn audit(
 }
 
 /// The records in a directory, sealed or not.
-fn record_files(folder: &Path) -> io::Result<BTreeMap<MatchId, PathBuf>> {
-    let mut files = BTreeMap::new();
-    let entries = match folder.read_dir() {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(files),
-        entries => entries?,
-    };
-    for entry in entries {
-        let path = entry?.path();
-        let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-        let ending = path.extension().and_then(|ending| ending.to_str());
-        let (Ok(id), Some("jsonl" | "unsealed")) = (stem.parse::<MatchId>(), ending) else { continue };
-        if files.get(&id).is_none_or(|_| ending == Some("jsonl")) {
-            files.insert(id, path);
+#[derive(Default)]
+struct ListedRecords {
+    files: BTreeMap<MatchId, PathBuf>,
+    /// Those whose names are not ids of matches, sorted.
+    others: Vec<PathBuf>,
+}
+
+impl ListedRecords {
+    fn list(folder: &Path) -> io::Result<ListedRecords> {
+        let mut found = ListedRecords::default();
+        let entries = match folder.read_dir() {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(found),
+            entries => entries?,
+        };
+        for entry in entries {
+            let path = entry?.path();
+            let ending = path.extension().and_then(|ending| ending.to_str());
+            let Some("jsonl" | "unsealed") = ending else { continue };
+            let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+            let Ok(id) = stem.parse::<MatchId>() else {
+                found.others.push(path);
+                continue;
+            };
+            if found.files.get(&id).is_none_or(|_| ending == Some("jsonl")) {
+                found.files.insert(id, path);
+            }
         }
+        found.others.sort();
+        Ok(found)
     }
-    Ok(files)
 }
 
 /// The result of verifying a row.

@@ -247,6 +247,51 @@ fn the_seal_covers_the_bots_line() {
 }
 
 #[test]
+fn a_bots_line_of_another_form_is_refused() {
+    let of_seat =
+        |seat: u8| format!("{{\"seat\":{seat},\"cpu_ms\":null,\"stderr\":\"\",\"stderr_dropped\":0}}");
+    let both = format!("{},{}", of_seat(0), of_seat(1));
+    let verified = |bots: &str, more: &str| {
+        let mut lines = lines(&eventful());
+        lines.insert(lines.len() - 1, format!("{{\"type\":\"bots\",\"bots\":[{bots}]{more}}}"));
+        verify(&resealed(lines))
+    };
+    assert_eq!(verified(&both, ""), []);
+    let outage = both.replacen(":0}", ":0,\"outages\":[{\"lost_us\":5,\"back_us\":null}]}", 1);
+    assert_eq!(verified(&outage, ""), []);
+    for bots in [
+        of_seat(0),
+        format!("{both},{}", of_seat(2)),
+        format!("{},{}", of_seat(1), of_seat(0)),
+        both.replacen("null", "\"5\"", 1),
+        both.replacen("null", "-1", 1),
+        both.replacen(":0}", ":true}", 1),
+        both.replacen(":\"\"", ":[]", 1),
+        both.replacen(":0}", ":0,\"note\":1}", 1),
+        outage.replacen("null", "\"soon\"", 1),
+        outage.replacen("null", "null,\"why\":1", 1),
+    ] {
+        assert_ne!(verified(&bots, ""), [], "{bots}");
+    }
+    assert_ne!(verified(&both, ",\"more\":1"), []);
+}
+
+#[test]
+fn a_seal_with_other_fields_is_refused() {
+    let text = String::from_utf8(eventful()).unwrap();
+    let (begin, seal) = text.trim_end().rsplit_once('\n').unwrap();
+    for forged in [
+        seal.replacen("\"seal\",", "\"seal\",\"note\":\"signed\",", 1),
+        seal.replacen("\"deal\":", "\"more\":1,\"deal\":", 1),
+        seal.replacen("{\"seed\":", "{ \"seed\":", 1),
+        seal.replacen(",\"sha256\":", ",\"sha256\":\"\",\"sha256\":", 1),
+    ] {
+        assert_ne!(forged, seal);
+        assert_ne!(verify(format!("{begin}\n{forged}\n").as_bytes()), [], "{forged}");
+    }
+}
+
+#[test]
 fn the_bots_line_comes_only_after_the_result() {
     let mut lines = lines(&eventful());
     lines.insert(4, r#"{"type":"bots","bots":[]}"#.to_owned());

@@ -39,6 +39,8 @@ impl FromStr for MatchId {
             .and_then(|(number, attempt)| {
                 Some(MatchId { number: positive(number)?, attempt: positive(attempt)? })
             })
+            // A match has one id: not m017, m+17 or m17.1.
+            .filter(|id| id.to_string() == text)
             .ok_or_else(|| Misconfigured(format!("invalid match id `{text}`; expected e.g. m17 or m17.2")))
     }
 }
