@@ -2,19 +2,22 @@
 
 use std::env;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use flate2::read::MultiGzDecoder;
 
 use crate::cli::{Failure, output, screen};
 use crate::report::replay::record_of_page;
-use crate::store::open_regular;
+use crate::store::{Folder, most_unpacked, open_regular, read_limited, read_regular};
 
 /// The error for a file that cannot be read.
 fn unreadable(path: &Path, error: &io::Error) -> Failure {
     let what = format!("{}: {error}", path.display());
-    if error.kind() == io::ErrorKind::NotFound { Failure::usage(what) } else { Failure::cannot_run(what) }
+    match error.kind() {
+        io::ErrorKind::NotFound | io::ErrorKind::FileTooLarge => Failure::usage(what),
+        _ => Failure::cannot_run(what),
+    }
 }
 
 /// The error for a file that cannot be written.
@@ -54,8 +57,6 @@ pub(super) fn expand(paths: &[PathBuf], endings: &[&str]) -> Result<Vec<PathBuf>
     Ok(files)
 }
 
-/// The maximum size of a file, which is read as a whole, decompressed.
-const LIMIT: u64 = 1 << 30;
 /// How a file begins that is compressed with gzip (RFC 1952).
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
@@ -64,23 +65,25 @@ const PAGE: &str = "<!DOCTYPE html>";
 
 /// Reads a file, decompresses it if it is compressed with gzip, and takes the record out of a page of a tournament's site.
 pub(super) fn read(path: &Path) -> Result<Vec<u8>, Failure> {
-    let mut bytes = Vec::new();
-    let read = |bytes: &mut Vec<u8>| {
-        let mut file = BufReader::new(open_regular(path, OpenOptions::new().read(true))?);
-        match file.fill_buf()?.starts_with(&GZIP) {
-            true => MultiGzDecoder::new(file).take(LIMIT + 1).read_to_end(bytes),
-            false => file.take(LIMIT + 1).read_to_end(bytes),
-        }
-    };
-    read(&mut bytes).map_err(|error| unreadable(path, &error))?;
-    if bytes.len() as u64 > LIMIT {
-        return Err(Failure::usage(format!("{} is larger than 1 GiB: split it", path.display())));
+    let mut bytes = read_regular(path).map_err(|error| unreadable(path, &error))?;
+    if bytes.starts_with(&GZIP) {
+        let unpacked = read_limited(MultiGzDecoder::new(&*bytes), most_unpacked(bytes.len()));
+        bytes = unpacked.map_err(|error| match error.kind() {
+            io::ErrorKind::FileTooLarge => {
+                Failure::usage(format!("{}: decompressed, {error}: decompress it first", path.display()))
+            }
+            _ => unreadable(path, &error),
+        })?;
     }
     if !bytes.starts_with(PAGE.as_bytes()) {
         return Ok(bytes);
     }
-    let record = str::from_utf8(&bytes).ok().and_then(|page| record_of_page(page, LIMIT as usize));
-    record.ok_or_else(|| Failure::usage(format!("{} is a page without a record", path.display())))
+    let most = most_unpacked(bytes.len());
+    let record = str::from_utf8(&bytes).ok().and_then(|page| record_of_page(page, most));
+    record.ok_or_else(|| {
+        let what = "is a page without a record, or with one that is too large for the page";
+        Failure::usage(format!("{} {what}", path.display()))
+    })
 }
 
 /// The output of a subcommand: a file or standard output.
@@ -112,7 +115,7 @@ impl OutputOptions {
             return Ok(out.flush()?);
         };
         if self.force {
-            return OutFile::create(path)?.write(|mut file| file.write_all(bytes));
+            return OutFile::create(path)?.write(|file| file.write_all(bytes));
         }
         File::create_new(path).and_then(|mut file| file.write_all(bytes)).map_err(|error| {
             match error.kind() {
@@ -130,12 +133,22 @@ impl OutputOptions {
 pub(super) struct OutFile {
     file: File,
     path: PathBuf,
+    /// The directory and the name of a file that appears as a whole.
+    place: Option<(Folder, String)>,
 }
 
 impl OutFile {
-    /// Creates or truncates the file.
+    /// Creates the file, or replaces it, when its contents are written. A stream below `/dev` is written to as it is.
     pub(super) fn create(path: &Path) -> Result<OutFile, Failure> {
-        OutFile::open(OpenOptions::new().write(true).truncate(true), path)
+        if path.starts_with("/dev") {
+            return OutFile::open(OpenOptions::new().write(true), path);
+        }
+        let begun = Folder::of_file(path).and_then(|(folder, name)| {
+            let folder = folder.public();
+            Ok((folder.create_unfinished(&name)?, folder, name))
+        });
+        let (file, folder, name) = begun.map_err(Failure::cannot_run)?;
+        Ok(OutFile { file, path: path.to_owned(), place: Some((folder, name)) })
     }
 
     /// The job summary file of GitHub Actions.
@@ -150,11 +163,24 @@ impl OutFile {
 
     fn open(how: &mut OpenOptions, path: &Path) -> Result<OutFile, Failure> {
         let file = open_regular(path, how.create(true)).map_err(|error| not_written(path, &error))?;
-        Ok(OutFile { file, path: path.to_owned() })
+        Ok(OutFile { file, path: path.to_owned(), place: None })
     }
 
     /// Writes the contents.
-    pub(super) fn write(self, write: impl FnOnce(File) -> io::Result<()>) -> Result<(), Failure> {
-        write(self.file).map_err(|error| not_written(&self.path, &error))
+    pub(super) fn write(mut self, write: impl FnOnce(&mut File) -> io::Result<()>) -> Result<(), Failure> {
+        write(&mut self.file).map_err(|error| not_written(&self.path, &error))?;
+        match self.place.take() {
+            Some((folder, name)) => folder.finish(&name).map_err(Failure::cannot_run),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Drop for OutFile {
+    fn drop(&mut self) {
+        if let Some((folder, name)) = &self.place {
+            // The run has failed, which is reported.
+            let _ = folder.discard_unfinished(name);
+        }
     }
 }

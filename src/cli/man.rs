@@ -1,8 +1,7 @@
 //! `referee man`: man pages.
 
-use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::builder::Resettable;
 use clap::{Args as ClapArgs, Command, CommandFactory};
@@ -11,7 +10,7 @@ use clap_mangen::roff::{Roff, roman};
 
 use crate::cli::output::stdout;
 use crate::cli::{Cli, Exit, Failure};
-use crate::store::open_regular;
+use crate::store::Folder;
 
 /// Write the man pages: referee.1, and one per subcommand, such as referee-play.1
 ///
@@ -34,19 +33,16 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         out.flush()?;
         return Ok(Exit::Done);
     };
-    fs::create_dir_all(dir)
-        .and_then(|()| write(dir, &command))
-        .map_err(|error| Failure::cannot_run(format!("{}: {error}", dir.display())))?;
+    Folder::make_public(dir).and_then(|folder| write(&folder, &command)).map_err(Failure::cannot_run)?;
     Ok(Exit::Done)
 }
 
 /// Writes the pages of a command and its subcommands.
-fn write(dir: &Path, command: &Command) -> io::Result<()> {
+fn write(folder: &Folder, command: &Command) -> io::Result<()> {
     let (name, page) = page(command)?;
-    open_regular(&dir.join(name), OpenOptions::new().write(true).create(true).truncate(true))?
-        .write_all(&page)?;
+    folder.replace(&name, &page)?;
     let mut shown = command.get_subcommands().filter(|subcommand| !subcommand.is_hide_set());
-    shown.try_for_each(|subcommand| write(dir, subcommand))
+    shown.try_for_each(|subcommand| write(folder, subcommand))
 }
 
 /// The file name and text of a page. The text after the help keeps its line breaks, so that examples can be copied.

@@ -36,7 +36,7 @@ use crate::record;
   referee verify games.pdn
   referee verify games.pdn --strict")]
 pub(super) struct Args {
-    /// Records, PDN files, or directories of them; up to 1 GiB each, decompressed
+    /// Records, PDN files, or directories of them; up to 1 GiB each, and compressed ones up to 100 times their size
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     /// Reject deviations from the notation even if they are unambiguous

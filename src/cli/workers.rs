@@ -267,7 +267,7 @@ impl WorkersOptions {
             let mut token = [0; 32];
             getrandom::fill(&mut token).map_err(Failure::cannot_run)?;
             text = format!("{TOKEN_NAME}={}\n{text}", hex::encode(&token));
-            std::fs::write(&own, &text).map_err(wrong)?;
+            folder.replace(TOKEN_FILE, text.as_bytes()).map_err(wrong)?;
         }
         let token_file = self.workers_token_file.clone().unwrap_or(own);
         let tokens = read_tokens(&token_file).map_err(|what| {
@@ -385,7 +385,7 @@ pub(super) fn check_files(command: &Command, own: &[PathBuf]) -> Result<(), Stri
 
 /// Packs the files of a bot.
 fn pack(files: &Path, archives: &Path) -> Result<ArchiveId, ArchiveError> {
-    std::fs::create_dir_all(archives)?;
+    Folder::make(archives)?;
     let mut file = tempfile::NamedTempFile::new_in(archives)?;
     let id = pack_folder(files, BufWriter::new(file.as_file_mut()))?.id;
     file.persist(archives.join(format!("{id}.tar"))).map_err(|error| error.error)?;

@@ -2,28 +2,42 @@
 //!
 //! A user with write access to a directory can plant a link, a FIFO or another directory in it. A [`Folder`] is an
 //! open handle; names are resolved relative to it, links are never followed, and new files never replace existing
-//! ones. Obstacles are errors that name them.
+//! ones, except with [`Folder::replace`]. Obstacles are errors that name them.
 
+use std::ffi::OsStr;
 use std::fs::{self, DirBuilder, File};
-use std::io::{self, Read};
+use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 
-use crate::store::regular::{at, check_regular, kind};
+use crate::store::regular::{MOST_READ, at, check_regular, kind, read_limited};
 
 /// An open directory.
 #[derive(Debug)]
 pub struct Folder {
     handle: File,
     path: PathBuf,
+    /// Whether what is created in it is for all users, as far as the umask allows.
+    is_public: bool,
 }
 
 fn refused(path: &Path, what: &str) -> io::Error {
     io::Error::new(io::ErrorKind::AlreadyExists, format!("{}: {what}", path.display()))
 }
+
+/// The temporary name of a file.
+fn unfinished(name: &str) -> String {
+    format!("{name}.part")
+}
+
+const PRIVATE_DIRECTORY: Mode = Mode::RWXU;
+const PUBLIC_DIRECTORY: Mode = Mode::RWXU.union(Mode::RWXG).union(Mode::RWXO);
+const PRIVATE_FILE: Mode = Mode::RUSR.union(Mode::WUSR);
+const PUBLIC_FILE: Mode =
+    PRIVATE_FILE.union(Mode::RGRP).union(Mode::WGRP).union(Mode::ROTH).union(Mode::WOTH);
 
 const READ: OFlags = OFlags::RDONLY.union(OFlags::CLOEXEC).union(OFlags::NOFOLLOW);
 
@@ -35,7 +49,18 @@ impl Folder {
     pub fn open(path: &Path) -> io::Result<Folder> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let handle = rustix::fs::open(path, flags, Mode::empty()).map_err(|error| at(path, error))?;
-        Ok(Folder { handle: handle.into(), path: path.to_owned() })
+        Ok(Folder { handle: handle.into(), path: path.to_owned(), is_public: false })
+    }
+
+    /// Opens the directory of a file, and returns the name of the file in it.
+    ///
+    /// # Errors
+    /// If it does not exist, or if the path does not end in a name.
+    pub fn of_file(path: &Path) -> io::Result<(Folder, String)> {
+        let name = path.file_name().and_then(OsStr::to_str);
+        let name = name.ok_or_else(|| at(path, io::Error::from(io::ErrorKind::InvalidFilename)))?.to_owned();
+        let parent = path.parent().filter(|parent| *parent != Path::new(""));
+        Ok((Folder::open(parent.unwrap_or(Path::new(".")))?, name))
     }
 
     /// Opens a directory; creates it with mode 0700 if it is missing. Warns if other users can write to it.
@@ -43,15 +68,33 @@ impl Folder {
     /// # Errors
     /// If it cannot be created or opened.
     pub fn make(path: &Path) -> io::Result<Folder> {
-        match DirBuilder::new().recursive(true).mode(0o700).create(path) {
+        let folder = Folder::make_with(path, PRIVATE_DIRECTORY)?;
+        folder.warn_of_others()?;
+        Ok(folder)
+    }
+
+    /// Opens a directory; creates it if it is missing. What is created in it is for all users, as far as the umask allows.
+    ///
+    /// # Errors
+    /// If it cannot be created or opened.
+    pub fn make_public(path: &Path) -> io::Result<Folder> {
+        Ok(Folder::make_with(path, PUBLIC_DIRECTORY)?.public())
+    }
+
+    fn make_with(path: &Path, mode: Mode) -> io::Result<Folder> {
+        match DirBuilder::new().recursive(true).mode(mode.as_raw_mode()).create(path) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 return Err(refused(path, "it is not a directory: name a new or an empty one"));
             }
             made => made.map_err(|error| at(path, error))?,
         }
-        let folder = Folder::open(path)?;
-        folder.warn_of_others()?;
-        Ok(folder)
+        Folder::open(path)
+    }
+
+    /// From now on creates files and directories for all users, as far as the umask allows.
+    #[must_use]
+    pub fn public(self) -> Folder {
+        Folder { is_public: true, ..self }
     }
 
     /// The same for a subdirectory, which must not be a link.
@@ -60,7 +103,8 @@ impl Folder {
     /// If it cannot be created or opened, or if the name belongs to something else.
     pub fn make_within(&self, name: &str) -> io::Result<Folder> {
         let path = self.path.join(name);
-        match rustix::fs::mkdirat(&self.handle, name, Mode::RWXU) {
+        let mode = if self.is_public { PUBLIC_DIRECTORY } else { PRIVATE_DIRECTORY };
+        match rustix::fs::mkdirat(&self.handle, name, mode) {
             Ok(()) | Err(Errno::EXIST) => {}
             Err(error) => return Err(at(&path, error)),
         }
@@ -73,8 +117,10 @@ impl Folder {
         }
         let handle = rustix::fs::openat(&self.handle, name, READ | OFlags::DIRECTORY, Mode::empty())
             .map_err(|error| at(&path, error))?;
-        let folder = Folder { handle: handle.into(), path };
-        folder.warn_of_others()?;
+        let folder = Folder { handle: handle.into(), path, is_public: self.is_public };
+        if !self.is_public {
+            folder.warn_of_others()?;
+        }
         Ok(folder)
     }
 
@@ -137,13 +183,14 @@ impl Folder {
         Ok(names)
     }
 
-    /// Creates a file that only its owner can read.
+    /// Creates a file, which only its owner can read unless the directory is public.
     ///
     /// # Errors
     /// If the name is in use.
     pub fn create(&self, name: &str) -> io::Result<File> {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        match rustix::fs::openat(&self.handle, name, flags, Mode::RUSR | Mode::WUSR) {
+        let mode = if self.is_public { PUBLIC_FILE } else { PRIVATE_FILE };
+        match rustix::fs::openat(&self.handle, name, flags, mode) {
             Ok(file) => Ok(file.into()),
             Err(Errno::EXIST) => {
                 let other = self.kind_of(name)?.map_or("something", kind);
@@ -165,22 +212,19 @@ impl Folder {
         self.has_file(name)?;
         let path = self.path.join(name);
         // Nonblocking, because it may have been replaced by a FIFO since.
-        let opened =
-            rustix::fs::openat(&self.handle, name, flags | OFlags::NONBLOCK, Mode::RUSR | Mode::WUSR);
+        let opened = rustix::fs::openat(&self.handle, name, flags | OFlags::NONBLOCK, PRIVATE_FILE);
         let file = File::from(opened.map_err(|error| at(&path, error))?);
         check_regular(&path, &file)?;
         Ok(file)
     }
 
-    /// Reads a file.
+    /// Reads a file of [`MOST_READ`] bytes at most.
     ///
     /// # Errors
-    /// Those of [`Folder::open_file`].
+    /// Those of [`Folder::open_file`], or if it is larger.
     pub fn read(&self, name: &str) -> io::Result<Vec<u8>> {
-        let mut bytes = Vec::new();
-        let read = self.open_file(name, false)?.read_to_end(&mut bytes);
-        read.map_err(|error| at(&self.path.join(name), error))?;
-        Ok(bytes)
+        let read = read_limited(self.open_file(name, false)?, MOST_READ);
+        read.map_err(|error| at(&self.path.join(name), error))
     }
 
     /// Renames a file to a name that is not in use.
@@ -205,6 +249,51 @@ impl Folder {
         }
     }
 
+    /// Writes a file as a whole, in place of a file with this name.
+    ///
+    /// # Errors
+    /// If the name belongs to something else, and I/O errors.
+    pub fn replace(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        let mut file = self.create_unfinished(name)?;
+        let written = file.write_all(bytes).map_err(|error| at(&self.path.join(name), error));
+        written.and_then(|()| self.finish(name)).inspect_err(|_| {
+            // The first error is reported.
+            let _ = self.discard_unfinished(name);
+        })
+    }
+
+    /// Creates a file under a temporary name, which [`Folder::finish`] renames.
+    ///
+    /// # Errors
+    /// If one of the names belongs to something else than a file, and I/O errors.
+    pub fn create_unfinished(&self, name: &str) -> io::Result<File> {
+        self.has_file(name)?;
+        let temporary = unfinished(name);
+        // One of a killed process is discarded.
+        if self.has_file(&temporary)? {
+            self.remove(&temporary)?;
+        }
+        self.create(&temporary)
+    }
+
+    /// Lets a file of [`Folder::create_unfinished`] replace the file with its name, if there is one.
+    ///
+    /// # Errors
+    /// If the name belongs to something else than a file, and I/O errors.
+    pub fn finish(&self, name: &str) -> io::Result<()> {
+        self.has_file(name)?;
+        let renamed = rustix::fs::renameat(&self.handle, unfinished(name), &self.handle, name);
+        renamed.map_err(|error| at(&self.path.join(name), error))
+    }
+
+    /// Removes a file of [`Folder::create_unfinished`].
+    ///
+    /// # Errors
+    /// On an I/O error.
+    pub fn discard_unfinished(&self, name: &str) -> io::Result<()> {
+        self.remove(&unfinished(name))
+    }
+
     /// Sets the modes of these files, so far as they exist, so that only their owner can read them. A copy that was
     /// restored may have other modes. They are not opened: closing one would release the locks of SQLite.
     ///
@@ -219,8 +308,7 @@ impl Folder {
             let failed = |error| at(&path, error);
             let found = rustix::fs::statat(&self.handle, name, AtFlags::SYMLINK_NOFOLLOW).map_err(failed)?;
             if found.st_mode & 0o077 != 0 {
-                let mode = Mode::RUSR | Mode::WUSR;
-                rustix::fs::chmodat(&self.handle, name, mode, AtFlags::empty()).map_err(failed)?;
+                rustix::fs::chmodat(&self.handle, name, PRIVATE_FILE, AtFlags::empty()).map_err(failed)?;
                 let before = found.st_mode & 0o777;
                 tracing::warn!("{}: its mode was {before:03o} and is 600 now", path.display());
             }
@@ -276,5 +364,50 @@ impl Folder {
         }
         let what = format!("the directory {} was removed or replaced during the run", self.path.display());
         Err(io::Error::new(io::ErrorKind::NotFound, what))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn a_file_is_replaced_as_a_whole_and_nothing_else_is() {
+        let place = tempfile::tempdir().unwrap();
+        let path = |name: &str| place.path().join(name);
+        let folder = Folder::make_public(&path("made")).unwrap();
+        fs::write(path("made/page.part"), "of a killed process").unwrap();
+        folder.replace("page", b"one").unwrap();
+        folder.replace("page", b"two").unwrap();
+        assert_eq!(fs::read(path("made/page")).unwrap(), b"two");
+        assert_eq!(folder.names().unwrap(), ["page"]);
+        fs::write(path("victim"), "precious").unwrap();
+        symlink(path("victim"), path("made/link")).unwrap();
+        symlink(path("victim"), path("made/other.part")).unwrap();
+        fs::create_dir(path("made/folder")).unwrap();
+        for (name, what) in
+            [("link", "a symbolic link"), ("other", "a symbolic link"), ("folder", "a directory")]
+        {
+            let error = folder.replace(name, b"new").unwrap_err().to_string();
+            assert!(error.contains(name) && error.contains(what), "{error}");
+        }
+        assert_eq!(fs::read(path("victim")).unwrap(), b"precious");
+    }
+
+    #[test]
+    fn private_and_public_files_have_their_modes() {
+        let place = tempfile::tempdir().unwrap();
+        let modes = |folder: &Folder| {
+            folder.replace("file", b"").unwrap();
+            let within = folder.make_within("within").unwrap();
+            let mode = |path: PathBuf| fs::metadata(path).unwrap().mode() & 0o777;
+            (mode(folder.path().join("file")), mode(within.path().to_owned()))
+        };
+        assert_eq!(modes(&Folder::make(&place.path().join("private")).unwrap()), (0o600, 0o700));
+        let (file, directory) = modes(&Folder::make_public(&place.path().join("public")).unwrap());
+        // As far as the umask of the test allows.
+        assert!(file & 0o044 == directory & 0o044 && file & 0o111 == 0, "{file:o} {directory:o}");
     }
 }

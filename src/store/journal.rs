@@ -1,10 +1,11 @@
 //! The journal of match starts of a run.
 
 use std::fs::{File, TryLockError};
-use std::io::{self, Read, Seek, Write};
+use std::io::{self, Seek, Write};
 use std::thread::sleep;
 use std::time::Duration;
 
+use crate::store::regular::{MOST_READ, read_limited};
 use crate::store::{Folder, StorageWait};
 
 /// The file name in the tournament's directory.
@@ -95,9 +96,8 @@ impl Journal {
     /// # Errors
     /// Those of the disk.
     pub fn read(&mut self) -> io::Result<Vec<(String, Vec<usize>)>> {
-        let mut text = Vec::new();
         self.file.rewind()?;
-        self.file.read_to_end(&mut text)?;
+        let text = read_limited(&self.file, MOST_READ)?;
         let text = String::from_utf8_lossy(&text);
         let whole = text.rfind('\n').map_or("", |end| &text[..end]);
         let line = |line: &str| {

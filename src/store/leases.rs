@@ -8,6 +8,7 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, ToSql, params};
 
 use crate::core::hex;
 use crate::store::checkpoints::Checkpoints;
+use crate::store::database::check_database;
 use crate::store::{Folder, StorageWait, keep_private};
 
 /// The schema version: `PRAGMA user_version`.
@@ -104,6 +105,7 @@ impl Leases {
             drop(folder.create(NAME)?);
         }
         keep_private(folder.path());
+        check_database(folder, NAME)?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let path = folder.path().join(NAME);
         let db = Connection::open_with_flags(&path, flags).map_err(failed)?;
@@ -126,12 +128,16 @@ impl Leases {
     /// # Errors
     /// I/O errors, or if the file has an unknown version.
     pub fn of_run(path: &Path) -> io::Result<Option<Leases>> {
-        let path = path.join(NAME);
-        if !path.is_file() {
+        let folder = match Folder::open(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            opened => opened?,
+        };
+        if !folder.has_file(NAME)? {
             return Ok(None);
         }
+        check_database(&folder, NAME)?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let db = Connection::open_with_flags(path, flags).map_err(failed)?;
+        let db = Connection::open_with_flags(path.join(NAME), flags).map_err(failed)?;
         set_up(&db).and_then(|()| version(&db)).map_err(failed).and_then(check)?;
         Ok(Some(Leases::of(db)))
     }

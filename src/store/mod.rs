@@ -1,6 +1,7 @@
 //! Persistent storage.
 
 mod checkpoints;
+mod database;
 mod folder;
 mod journal;
 mod league;
@@ -22,7 +23,7 @@ pub use league::{
 pub use leases::{Lease, Leases, WorkerRow};
 pub use private::{keep_private, private_paths};
 pub use records::{Records, unsealed, written_at};
-pub use regular::{open_regular, read_regular, read_secret};
+pub use regular::{most_unpacked, open_regular, read_limited, read_regular, read_secret};
 pub use results::{About, Results, TournamentChange, is_void_for};
 pub use rows::{BadRow, EntrantRow, MatchRow, VOID};
 pub use running::{RunningMatch, RunningMatches};

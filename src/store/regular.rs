@@ -55,14 +55,44 @@ pub fn open_regular(path: &Path, how: &mut OpenOptions) -> io::Result<File> {
     Ok(file)
 }
 
-/// Reads a file given by the user.
+/// The size of the largest file that is read as a whole, in bytes.
+pub(super) const MOST_READ: u64 = 1 << 30;
+
+/// How many bytes compressed data may give for each of its own, beyond [`LEAST_UNPACKED`].
+const MOST_RATIO: u64 = 100;
+/// How many bytes any compressed data may give.
+const LEAST_UNPACKED: u64 = 4 << 20;
+
+/// The maximum size of what compressed data of this size gives. It grows with the data, so that a small file cannot take much
+/// memory.
+pub fn most_unpacked(packed: usize) -> u64 {
+    (packed as u64).saturating_mul(MOST_RATIO).saturating_add(LEAST_UNPACKED).min(MOST_READ)
+}
+
+/// More bytes than may be read.
+#[derive(Debug, thiserror::Error)]
+#[error("it is larger than {} MiB, up to which it is read", .0 >> 20)]
+struct TooLarge(u64);
+
+/// Reads everything, up to this number of bytes. The memory grows with what has been read.
 ///
 /// # Errors
-/// If it cannot be read or is not a regular file.
-pub fn read_regular(path: &Path) -> io::Result<Vec<u8>> {
+/// [`io::ErrorKind::FileTooLarge`] if there is more, and those of the reader.
+pub fn read_limited(from: impl Read, most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    open_regular(path, OpenOptions::new().read(true))?.read_to_end(&mut bytes)?;
+    from.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > most {
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, TooLarge(most)));
+    }
     Ok(bytes)
+}
+
+/// Reads a file given by the user, of [`MOST_READ`] bytes at most.
+///
+/// # Errors
+/// If it cannot be read, is not a regular file, or is too large.
+pub fn read_regular(path: &Path) -> io::Result<Vec<u8>> {
+    read_limited(open_regular(path, OpenOptions::new().read(true))?, MOST_READ)
 }
 
 /// Reads a file with a secret, which only its owner may be able to read, as `ssh` requires for private keys. It becomes
@@ -72,16 +102,15 @@ pub fn read_regular(path: &Path) -> io::Result<Vec<u8>> {
 /// If other users can read it, and those of [`read_regular`].
 pub fn read_secret(path: &Path) -> io::Result<String> {
     keep_private(path);
-    let mut file = open_regular(path, OpenOptions::new().read(true))?;
+    let file = open_regular(path, OpenOptions::new().read(true))?;
     let found = file.metadata()?;
     if found.is_file() && found.uid() == rustix::process::geteuid().as_raw() && found.mode() & 0o077 != 0 {
         let (mode, path) = (found.mode() & 0o777, path.display());
         let what = format!("other users can read it (mode {mode:04o}): run `chmod 600 {path}`");
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, what));
     }
-    let mut text = String::new();
-    file.read_to_string(&mut text)?;
-    Ok(text)
+    let text = String::from_utf8(read_limited(file, MOST_READ)?);
+    text.map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error.utf8_error()))
 }
 
 #[cfg(test)]
@@ -108,6 +137,17 @@ mod tests {
         }
         let error = read_secret(&path).unwrap_err().to_string();
         assert!(error.contains("(mode 0644): run `chmod 600 ") && !error.contains("secret\n"), "{error}");
+    }
+
+    #[test]
+    fn no_more_is_read_than_the_limit() {
+        assert_eq!(read_limited(&b"1234"[..], 4).unwrap(), b"1234");
+        let error = read_limited(io::repeat(b'x'), 5 << 20).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::FileTooLarge);
+        assert_eq!(error.to_string(), "it is larger than 5 MiB, up to which it is read");
+        assert_eq!(most_unpacked(0), 4 << 20);
+        assert_eq!(most_unpacked(1 << 20), 104 << 20);
+        assert_eq!(most_unpacked(usize::MAX), MOST_READ);
     }
 
     #[test]

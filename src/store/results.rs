@@ -10,6 +10,7 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, TransactionBehavio
 use serde::de::DeserializeOwned;
 
 use crate::core::{MAX_SEATS, Seating};
+use crate::store::database::{check_database, database_files};
 use crate::store::rows::{
     BadRow, EntrantRow, MatchRow, by_seat, count_interruptions, insert_entrant, insert_match, json,
     read_match, read_result,
@@ -76,20 +77,20 @@ impl Results {
     /// # Errors
     /// If it exists already, or on I/O errors.
     pub fn create(path: &Path, about: &About, entrants: &[EntrantRow]) -> io::Result<Results> {
-        let folder =
-            Folder::open(path.parent().filter(|parent| *parent != Path::new("")).unwrap_or(Path::new(".")))?;
-        keep_private(folder.path());
-        let (name, unfinished) = (file_name(path), file_name(&path.with_extension("part")));
+        let (folder, name) = located(path)?;
+        let path_of_it = path.with_extension("part");
+        let (_, unfinished) = Folder::of_file(&path_of_it)?;
         if folder.has_file(&name)? {
             return Err(io::ErrorKind::AlreadyExists.into());
         }
         // An unfinished database of a killed process is discarded.
-        if folder.has_file(&unfinished)? {
-            folder.remove(&unfinished)?;
+        for name in database_files(&unfinished) {
+            if folder.has_file(&name)? {
+                folder.remove(&name)?;
+            }
         }
         // It contains the seed: other users must not read it.
         drop(folder.create(&unfinished)?);
-        let path_of_it = path.with_extension("part");
         let make = || {
             let mut db = Connection::open(&path_of_it)?;
             // If creation fails, the file is discarded, not rolled back.
@@ -125,13 +126,8 @@ impl Results {
     /// # Errors
     /// If it does not exist or has an unknown version, or on I/O errors.
     pub fn open(path: &Path) -> io::Result<Results> {
-        for ending in ["", "-wal", "-shm"] {
-            let path = PathBuf::from(format!("{}{ending}", path.display()));
-            if fs::symlink_metadata(&path).is_ok_and(|found| !found.is_file()) {
-                return Err(io::Error::other(format!("{} is not a file", path.display())));
-            }
-        }
-        keep_private(path.parent().filter(|parent| *parent != Path::new("")).unwrap_or(Path::new(".")));
+        let (folder, name) = located(path)?;
+        check_database(&folder, &name)?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let db = Connection::open_with_flags(path, flags).map_err(failed)?;
         prepare(&db).map_err(failed)?;
@@ -574,8 +570,11 @@ fn void_match(db: &Connection, number: u32) -> rusqlite::Result<()> {
     db.execute(sql, [number]).map(drop)
 }
 
-fn file_name(path: &Path) -> String {
-    path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+/// The directory of a database, which no bot may see, and the name of the database.
+fn located(path: &Path) -> io::Result<(Folder, String)> {
+    let (folder, name) = Folder::of_file(path)?;
+    keep_private(folder.path());
+    Ok((folder, name))
 }
 
 /// Whether a row that ended as [`VOID`](super::VOID) for this reason belongs to a void match. For other reasons,

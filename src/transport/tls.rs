@@ -1,10 +1,8 @@
 //! TLS for connections, server side.
 
 use std::cell::Cell;
-use std::fs::OpenOptions;
 use std::io::{self, Read, Write};
 use std::net::IpAddr;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -13,7 +11,7 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ServerConfig, ServerConnection};
 
-use crate::store::{open_regular, read_regular, read_secret};
+use crate::store::{Folder, read_regular, read_secret};
 
 /// The server's certificate chain and private key.
 #[derive(Clone, Debug)]
@@ -52,9 +50,8 @@ impl Certificate {
     /// When the file cannot be written.
     pub fn self_signed(address: IpAddr, file: &Path) -> io::Result<Certificate> {
         let made = self_signed(address)?;
-        open_regular(file, OpenOptions::new().write(true).create(true).truncate(true))
-            .and_then(|mut file| file.write_all(made.cert.pem().as_bytes()))
-            .map_err(|error| io::Error::other(format!("{}: {error}", file.display())))?;
+        let (folder, name) = Folder::of_file(file)?;
+        folder.public().replace(&name, made.cert.pem().as_bytes())?;
         let key = PrivateKeyDer::try_from(made.signing_key.serialize_der()).map_err(io::Error::other)?;
         Certificate::new(vec![made.cert.der().clone()], key)
     }
@@ -70,10 +67,8 @@ impl Certificate {
         }
         let made = self_signed(address)?;
         for (file, pem) in [(chain, made.cert.pem()), (key, made.signing_key.serialize_pem())] {
-            let mut how = OpenOptions::new();
-            open_regular(file, how.write(true).create(true).truncate(true).mode(0o600))
-                .and_then(|mut file| file.write_all(pem.as_bytes()))
-                .map_err(|error| io::Error::other(format!("{}: {error}", file.display())))?;
+            let (folder, name) = Folder::of_file(file)?;
+            folder.replace(&name, pem.as_bytes())?;
         }
         Certificate::read(chain, key)
     }

@@ -311,6 +311,52 @@ fn a_record_of_line_breaks_takes_little_more_memory_than_its_size() {
     assert!(ended.stdout.contains("a record has at most 16777216 lines"), "{}", ended.stdout);
 }
 
+/// The memory of `referee verify` for a file, in MiB.
+fn memory_to_verify(file: &str) -> u64 {
+    let script = "import resource, subprocess, sys
+ended = subprocess.run(sys.argv[1:], capture_output=True, text=True)
+print(ended.returncode, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024, ended.stderr)";
+    let args = ["-c", script, env!("CARGO_BIN_EXE_referee"), "verify", file];
+    let output = std::process::Command::new("python3").args(args).output().expect("python runs");
+    let said = String::from_utf8(output.stdout).expect("UTF-8");
+    let (code, rest) = said.split_once(' ').expect("a code");
+    let (memory, what) = rest.split_once(' ').expect("a number");
+    assert_eq!(code, "2", "{said}");
+    assert!(what.contains("decompress it first") || what.contains("too large for the page"), "{said}");
+    memory.parse().expect("a number")
+}
+
+#[test]
+fn a_small_file_cannot_take_much_memory() {
+    let folder = Folder::new();
+    // 900 MiB in 0.9 MB, and a record of 1 GB in a page of less than 3 kB.
+    let write = "import gzip, sys, zlib
+with open(sys.argv[1], 'wb') as file:
+    file.write(gzip.compress(bytes(1 << 20)) * 900)
+left = b'\\x00\\x07\\x08\\x09\\n\\x0c\\r\\x1a\\x1b&<\\x7f'
+digits = [digit for digit in range(128) if digit not in left]
+record = '{\"templates\":[\"%s\"],\"lines\":\"%s\",\"numbers\":{},\"texts\":{}}' % ('x' * 1000, '#' * 1000000)
+packed = zlib.compress(('{\"matches\":[{\"record\":%s}]}' % record).encode(), 9)
+page = bytearray()
+for at in range(0, len(packed), 6):
+    group = packed[at:at + 6]
+    number = int.from_bytes(group, 'little')
+    for _ in range(len(group) + 1):
+        page.append(digits[number % 116])
+        number //= 116
+head = b'<!DOCTYPE html><script type=\"text/plain\" id=\"data\">'
+open(sys.argv[2], 'wb').write(head + page + b'</script>')";
+    let (packed, page) = (folder.text("bomb.jsonl.gz"), folder.text("bomb.html"));
+    let written = std::process::Command::new("python3").args(["-c", write, &packed, &page]).status();
+    assert!(written.expect("python runs").success());
+    assert!(std::fs::metadata(&packed).unwrap().len() < 1_000_000);
+    assert!(std::fs::metadata(&page).unwrap().len() < 3_000);
+    for file in [packed, page] {
+        let memory = memory_to_verify(&file);
+        assert!(memory < 300, "{memory} MiB for {file}");
+    }
+}
+
 #[test]
 fn missing_files_and_empty_directories_are_usage_errors() {
     let folder = Folder::new();
@@ -434,13 +480,16 @@ fn a_reader_that_closes_early_is_no_error() {
 }
 
 #[test]
-fn an_invalid_seat_in_an_unreplayed_line_is_harmless() {
+fn another_field_in_the_line_of_the_bots_is_refused() {
     let folder = Folder::new();
     let line = line_of(record(), "bots", "");
     let odd = resealed(&changed(record(), line, "\"type\":\"bots\",", "\"type\":\"bots\",\"seat\":200,"));
     let file = folder.write("m1.jsonl", odd);
-    referee(["verify", &file]).done();
-    referee(["show", &file]).done();
+    for command in ["verify", "show"] {
+        let ended = referee([command, &file]).with_code(1);
+        let said = format!("{}{}", ended.stdout, ended.stderr);
+        assert!(said.contains("line 31") && said.contains("unknown field `seat`"), "{said}");
+    }
 }
 
 // ---- text of bots ----

@@ -446,7 +446,7 @@ fn planted_files_are_rejected_without_blocking() {
         .says(&["other users can read it (mode 0644): run `chmod 600 ", "readable"]);
     // Obstacles in the directory of a tournament.
     let config = cup(&folder, "", "kind = 'round_robin'");
-    for name in ["begun", "results.sqlite", "results.part", "records"] {
+    for name in ["begun", "results.sqlite", "results.part", "results.part-journal", "records"] {
         let dir = folder.path(&format!("with-{name}"));
         fs::create_dir(&dir).unwrap();
         fs::rename(&fifo, dir.join(name)).unwrap();
@@ -455,6 +455,33 @@ fn planted_files_are_rejected_without_blocking() {
         ended.says(&["found a FIFO", name]);
         fs::rename(dir.join(name), &fifo).unwrap();
     }
+    let dir = folder.text("cup");
+    referee(["tournament", "run", &config, "--dir", &dir]).done();
+    for name in ["results.sqlite-journal", "results.sqlite-wal", "results.sqlite-shm"] {
+        fs::rename(&fifo, folder.path("cup").join(name)).unwrap();
+        for command in ["standings", "status", "verify", "report", "resume"] {
+            let ended = referee(["tournament", command, &dir]);
+            assert_eq!(ended.code, Some(5), "{command}: {ended:#?}");
+            ended.says(&["found a FIFO", name]);
+        }
+        fs::rename(folder.path("cup").join(name), &fifo).unwrap();
+    }
+}
+
+#[test]
+fn a_file_that_is_the_record_of_no_match_is_a_difference() {
+    let folder = Folder::new();
+    let config = cup(&folder, "", "kind = 'round_robin'");
+    referee(["tournament", "run", &config, "--dir", &folder.text("cup"), "--no-fsync"]).done();
+    let records = folder.path("cup/records");
+    for name in ["m0.jsonl", "m01.jsonl", "m1.1.jsonl", "m+1.jsonl", "evil.jsonl", "evil.unsealed"] {
+        fs::copy(records.join("m1.jsonl"), records.join(name)).unwrap();
+        let (differences, _, summary) = verified(&folder.path("cup"), 1);
+        let what = format!("?: {} is the record of no match", records.join(name).display());
+        assert_eq!((differences, &summary["differing"]), (vec![what], &1.into()));
+        fs::remove_file(records.join(name)).unwrap();
+    }
+    verified(&folder.path("cup"), 0);
 }
 
 #[test]

@@ -163,6 +163,30 @@ fn the_page_of_a_match_is_small() {
 }
 
 #[test]
+fn a_site_is_not_written_through_planted_links() {
+    let (folder, site) = cup("checkers", "[format]\nkind = 'round_robin'", &["Ada", "Bob"]);
+    let (victim, elsewhere) = (folder.write("victim", "precious"), folder.path("elsewhere"));
+    std::fs::create_dir(&elsewhere).unwrap();
+    let refused = |what: &str| {
+        referee(["tournament", "report", &folder.text("cup"), "--site", &site]).with_code(5).says(&[what]);
+    };
+    for name in ["index.html", "matches/m1.html", "entrants/1.html"] {
+        let path = folder.path("site").join(name);
+        std::fs::remove_file(&path).unwrap();
+        std::os::unix::fs::symlink(&victim, &path).unwrap();
+        refused(&format!("{name}: expected a file, found a symbolic link"));
+        std::fs::remove_file(&path).unwrap();
+        assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
+        refused(&format!("{name}: expected a file, found a FIFO"));
+        std::fs::remove_file(&path).unwrap();
+    }
+    std::fs::rename(folder.path("site/matches"), folder.path("site/old")).unwrap();
+    std::os::unix::fs::symlink(&elsewhere, folder.path("site/matches")).unwrap();
+    refused("matches: expected a directory, found a symbolic link");
+    assert_eq!((folder.read("victim"), elsewhere.read_dir().unwrap().count()), ("precious".to_owned(), 0));
+}
+
+#[test]
 fn a_site_shows_only_sealed_and_valid_records() {
     let folder = played("python/random_bot.py", "3");
     let record = |name: &str| folder.path(&format!("cup/records/{name}"));

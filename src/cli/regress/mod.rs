@@ -187,7 +187,7 @@ impl Reports {
             junit.write(|file| report.junit(file))?;
         }
         if let Some(summary) = self.summary {
-            summary.write(|mut file| file.write_all(report.markdown().as_bytes()))?;
+            summary.write(|file| file.write_all(report.markdown().as_bytes()))?;
             // If standard error is closed, the annotation is lost.
             let _ = write!(screen::stderr(), "{}", report.annotation());
         }

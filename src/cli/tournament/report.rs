@@ -88,7 +88,7 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
         }
     };
     if let Some(summary) = summary {
-        summary.write(|mut file| file.write_all(tournament::markdown(&report).as_bytes()))?;
+        summary.write(|file| file.write_all(tournament::markdown(&report).as_bytes()))?;
         // If standard error is closed, the annotations are lost.
         let _ = screen::stderr().write_all(tournament::annotations(&report).as_bytes());
     }

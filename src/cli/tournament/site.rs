@@ -1,21 +1,42 @@
 //! Writes the pages of a tournament.
 
-use std::fs::{self, File};
-use std::io::Write;
+use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
-use crate::cli::files::{self, OutFile};
+use crate::cli::files;
 use crate::cli::{Exit, Failure, progress, screen};
 use crate::core::Catalog;
 use crate::record::Playback;
 use crate::report::replay::MatchReplay;
 use crate::report::site::{Site, Unshown};
 use crate::report::tournament::{ListedMatch, TournamentReport};
+use crate::store::Folder;
 
-fn write_bytes(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    OutFile::create(path)?.write(|mut file: File| file.write_all(bytes))
+/// The directories of a site.
+struct SiteFolders {
+    site: Folder,
+    matches: Folder,
+    entrants: Folder,
+}
+
+impl SiteFolders {
+    /// Opens the directories, created if missing.
+    fn make(site: &Path) -> io::Result<SiteFolders> {
+        let site = Folder::make_public(site)?;
+        let (matches, entrants) = (site.make_within("matches")?, site.make_within("entrants")?);
+        Ok(SiteFolders { site, matches, entrants })
+    }
+
+    /// Writes a page at its path in the site.
+    fn write(&self, path: &str, text: &str) -> io::Result<()> {
+        match path.split_once('/') {
+            Some(("matches", name)) => self.matches.replace(name, text.as_bytes()),
+            Some(("entrants", name)) => self.entrants.replace(name, text.as_bytes()),
+            _ => self.site.replace(path, text.as_bytes()),
+        }
+    }
 }
 
 /// Writes the site. Records that are invalid are reported and not published.
@@ -25,16 +46,14 @@ pub(super) fn write(
     report: &TournamentReport,
     catalog: &Catalog,
 ) -> Result<Exit, Failure> {
-    for directory in ["matches", "entrants"].map(|name| site.join(name)) {
-        fs::create_dir_all(&directory)
-            .map_err(|error| Failure::cannot_run(format!("{}: {error}", directory.display())))?;
-    }
+    let folders = SiteFolders::make(site).map_err(Failure::cannot_run)?;
+    let write = |path: &str, text: &str| folders.write(path, text).map_err(Failure::cannot_run);
     let pages = Site::of(report);
     for (path, text) in Site::assets() {
-        write_bytes(&site.join(path), text.as_bytes())?;
+        write(path, &text)?;
     }
     for (path, text) in pages.pages() {
-        write_bytes(&site.join(path), text.as_bytes())?;
+        write(&path, &text)?;
     }
     let progress = progress::bar(report.attempts.len() as u64, "{bar:30} {pos}/{len} matches, {eta} left");
     let (next, is_invalid) = (AtomicUsize::new(0), AtomicBool::new(false));
@@ -47,7 +66,7 @@ pub(super) fn write(
                 is_invalid.store(true, Ordering::Relaxed);
             }
             let (path, text) = pages.match_page(index, replay.as_ref().map_err(|&why| why));
-            write_bytes(&site.join(path), text.as_bytes())?;
+            write(&path, &text)?;
             progress.inc(1);
         }
     };

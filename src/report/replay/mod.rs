@@ -13,7 +13,7 @@ mod record;
 mod shown;
 mod svg;
 
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 
 use flate2::Compression;
 use flate2::read::ZlibDecoder;
@@ -24,6 +24,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::core::{Scene, Viewer};
+use crate::store::read_limited;
 
 pub use live::{FrameText, LiveFrame, LiveReplay, head};
 pub use match_replay::MatchReplay;
@@ -105,7 +106,7 @@ pub(super) fn data(replays: &[&MatchReplay], view: usize, turn: u32) -> String {
 }
 
 /// The record that a page contains, as this text or within `most` bytes; `None` if there is none or it is damaged.
-pub fn record_of_page(page: &str, most: usize) -> Option<Vec<u8>> {
+pub fn record_of_page(page: &str, most: u64) -> Option<Vec<u8>> {
     #[derive(Deserialize)]
     struct PageData {
         matches: Vec<MatchData>,
@@ -116,11 +117,10 @@ pub fn record_of_page(page: &str, most: usize) -> Option<Vec<u8>> {
     }
     let (_, data) = page.split_once(DATA)?;
     let bytes = base116::decode(data.split('<').next()?)?;
-    let mut text = Vec::new();
-    ZlibDecoder::new(&*bytes).take(most as u64).read_to_end(&mut text).ok()?;
+    let text = read_limited(ZlibDecoder::new(&*bytes), most).ok()?;
     let page: PageData = serde_json::from_slice(&text).ok()?;
     let [MatchData { record }] = &page.matches[..] else { return None };
-    record.restore(most)
+    record.restore(most as usize)
 }
 
 /// Asserts that the packed form of this text restores it, and reads the text itself as a packed record.

@@ -259,8 +259,12 @@ impl PackedRecord {
                 let values = numbers.get_mut(&*name)?;
                 let value = values.next()?;
                 if mark == NUMBERS {
-                    let list: Vec<_> = values.take(value as usize).map(|number| number.to_string()).collect();
-                    text.extend(["[", &list.join(","), "]"]);
+                    text.push('[');
+                    for (at, number) in values.take(value as usize).enumerate() {
+                        text.push_str(if at == 0 { "" } else { "," });
+                        text.push_str(&number.to_string());
+                    }
+                    text.push(']');
                     continue;
                 }
                 let number = match mark {

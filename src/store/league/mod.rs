@@ -16,6 +16,7 @@ use serde::de::DeserializeOwned;
 pub use history::RatingPoint;
 pub use log::LeagueChange;
 
+use crate::store::database::database_files;
 use crate::store::results::prepare;
 use crate::store::rows::json;
 use crate::store::{Folder, keep_private};
@@ -220,11 +221,9 @@ impl League {
             drop(folder.create(NAME)?);
         }
         keep_private(folder.path());
-        folder.make_private(&[NAME.to_owned()])?;
-        let league = League::at(&folder.path().join(NAME))?;
         // New files of SQLite have the mode of the database; those that are there may be of a restored copy.
-        folder.make_private(&["", "-wal", "-shm"].map(|ending| format!("{NAME}{ending}")))?;
-        Ok(league)
+        folder.make_private(&database_files(NAME))?;
+        League::at(&folder.path().join(NAME))
     }
 
     /// Opens a database.

@@ -15,13 +15,22 @@ const WORK: &str = "work";
 /// The file that is locked while something is created or removed in [`WORK`].
 const LOCK: &str = "lock";
 
+/// What the names of archives end with.
+const ENDING: &str = ".tar";
+
+fn file_name(id: &ArchiveId) -> String {
+    format!("{id}{ENDING}")
+}
+
 /// A directory of archives of limited size, which several workers can share.
 ///
 /// A bot runs from a copy of its own, which [`Cache::get`] unpacks; so a bot that changes its files changes neither the
 /// archive nor other bots. The contents are verified whenever they are unpacked.
 #[derive(Debug)]
 pub struct Cache {
-    folder: PathBuf,
+    folder: Folder,
+    /// The directory [`WORK`] in it.
+    work: Folder,
     /// The size of all archives, in bytes.
     limit: u64,
 }
@@ -33,8 +42,10 @@ impl Cache {
     /// # Errors
     /// I/O errors.
     pub fn open(folder: &Path, limit: u64) -> io::Result<Cache> {
-        Folder::make(folder)?.make_within(WORK)?;
-        let cache = Cache { folder: folder.canonicalize()?, limit };
+        Folder::make(folder)?;
+        // Bots are started in it.
+        let folder = Folder::open(&folder.canonicalize()?)?;
+        let cache = Cache { work: folder.make_within(WORK)?, folder, limit };
         cache.clean()?;
         Ok(cache)
     }
@@ -53,8 +64,17 @@ impl Cache {
     /// Removes what no process holds a lock of.
     fn clean(&self) -> io::Result<()> {
         let _lock = self.lock()?;
-        for entry in fs::read_dir(self.folder.join(WORK))? {
-            let path = entry?.path();
+        for name in self.work.names()? {
+            let path = self.work.path().join(name);
+            let found = match path.symlink_metadata() {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                found => found?,
+            };
+            if !found.is_dir() && !found.is_file() {
+                // No worker has made it, and opening it could block.
+                fs::remove_file(&path)?;
+                continue;
+            }
             match File::open(&path).and_then(|file| Ok(file.try_lock()?)) {
                 Ok(()) if path.is_dir() => fs::remove_dir_all(&path)?,
                 Ok(()) => fs::remove_file(&path)?,
@@ -68,13 +88,13 @@ impl Cache {
     }
 
     fn lock(&self) -> io::Result<File> {
-        let lock = File::create(self.folder.join(LOCK))?;
+        let lock = self.folder.open_file(LOCK, true)?;
         lock.lock()?;
         Ok(lock)
     }
 
     fn path(&self, id: &ArchiveId) -> PathBuf {
-        self.folder.join(format!("{id}.tar"))
+        self.folder.path().join(file_name(id))
     }
 
     /// Unpacks an archive; `None` if the cache does not have it. An archive whose contents have changed is removed.
@@ -82,7 +102,7 @@ impl Cache {
     /// # Errors
     /// I/O errors.
     pub fn get(&self, id: &ArchiveId) -> Result<Option<Unpacked>, ArchiveError> {
-        let archive = match File::open(self.path(id)) {
+        let archive = match self.folder.open_file(&file_name(id), false) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             opened => opened?,
         };
@@ -90,7 +110,7 @@ impl Cache {
         match self.unpack(id, &archive) {
             Err(error @ (ArchiveError::Entry { .. } | ArchiveError::Invalid(_))) => {
                 tracing::warn!(path = %self.path(id).display(), "a cached archive is damaged: {error}");
-                fs::remove_file(self.path(id))?;
+                self.folder.remove(&file_name(id))?;
                 Ok(None)
             }
             unpacked => {
@@ -104,7 +124,7 @@ impl Cache {
     fn unpack(&self, id: &ArchiveId, archive: &File) -> Result<(TempDir, File), ArchiveError> {
         let (folder, held) = {
             let _lock = self.lock()?;
-            let folder = Builder::new().prefix("bot-").tempdir_in(self.folder.join(WORK))?;
+            let folder = Builder::new().prefix("bot-").tempdir_in(self.work.path())?;
             let held = File::open(folder.path())?;
             held.lock()?;
             (folder, held)
@@ -121,7 +141,7 @@ impl Cache {
     /// I/O errors.
     pub fn incoming(&self) -> io::Result<NamedTempFile> {
         let _lock = self.lock()?;
-        let file = Builder::new().prefix("incoming-").tempfile_in(self.folder.join(WORK))?;
+        let file = Builder::new().prefix("incoming-").tempfile_in(self.work.path())?;
         file.as_file().lock()?;
         Ok(file)
     }
@@ -144,26 +164,23 @@ impl Cache {
     fn evict(&self) -> io::Result<()> {
         let _lock = self.lock()?;
         let mut archives = Vec::new();
-        for entry in fs::read_dir(&self.folder)? {
-            let path = entry?.path();
-            if path.extension().is_some_and(|extension| extension == "tar") {
-                let file = match File::open(&path) {
-                    Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-                    opened => opened?,
-                };
-                let of = file.metadata()?;
-                archives.push((of.modified()?, of.len(), path, file));
-            }
+        for name in self.folder.names()?.into_iter().filter(|name| name.ends_with(ENDING)) {
+            let file = match self.folder.open_file(&name, false) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                opened => opened?,
+            };
+            let of = file.metadata()?;
+            archives.push((of.modified()?, of.len(), name, file));
         }
         archives.sort_by_key(|(used, ..)| *used);
         let mut size: u64 = archives.iter().map(|(_, size, ..)| size).sum();
-        for (_, bytes, path, file) in archives {
+        for (_, bytes, name, file) in archives {
             if size <= self.limit {
                 break;
             }
             match file.try_lock() {
                 Ok(()) => {
-                    fs::remove_file(&path)?;
+                    self.folder.remove(&name)?;
                     size -= bytes;
                 }
                 Err(TryLockError::WouldBlock) => {}

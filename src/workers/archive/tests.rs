@@ -356,6 +356,35 @@ proptest! {
 }
 
 /// A cache in a directory of its own, and an archive of this many bytes in it.
+#[test]
+fn a_cache_writes_through_no_planted_link_and_waits_for_no_fifo() {
+    let place = tempfile::tempdir().unwrap();
+    let path = |name: &str| place.path().join(name);
+    let fifo = |path: PathBuf| {
+        assert!(std::process::Command::new("mkfifo").arg(path).status().unwrap().success());
+    };
+    fs::write(path("victim"), "precious").unwrap();
+    fs::create_dir_all(path("cache/work")).unwrap();
+    std::os::unix::fs::symlink(path("victim"), path("cache/lock")).unwrap();
+    let error = Cache::open(&path("cache"), 1 << 20).unwrap_err().to_string();
+    assert!(error.contains("lock: expected a file, found a symbolic link"), "{error}");
+    assert_eq!(fs::read(path("victim")).unwrap(), b"precious");
+    fs::remove_file(path("cache/lock")).unwrap();
+    fifo(path("cache/lock"));
+    let error = Cache::open(&path("cache"), 1 << 20).unwrap_err().to_string();
+    assert!(error.contains("lock: expected a file, found a FIFO"), "{error}");
+    fs::remove_file(path("cache/lock")).unwrap();
+    fifo(path("cache/work/bot-1"));
+    std::os::unix::fs::symlink(place.path(), path("cache/work/bot-2")).unwrap();
+    let cache = Cache::open(&path("cache"), 1 << 20).unwrap();
+    assert_eq!(fs::read_dir(path("cache/work")).unwrap().count(), 0);
+    assert!(path("victim").exists());
+    let id: ArchiveId = "07".repeat(32).parse().unwrap();
+    fifo(path("cache").join(format!("{id}.tar")));
+    let error = cache.get(&id).unwrap_err().to_string();
+    assert!(error.contains("found a FIFO"), "{error}");
+}
+
 fn stored(cache: &Cache, size: usize, with: u8) -> ArchiveId {
     let folder = tempdir().unwrap();
     fs::write(folder.path().join("data"), vec![with; size]).unwrap();
