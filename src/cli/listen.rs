@@ -14,7 +14,7 @@ use crate::cli::Failure;
 use crate::cli::options::milliseconds;
 use crate::cli::screen::complain;
 use crate::cli::syntax::{OptionName, Syntax};
-use crate::driver::check_name;
+use crate::core::name::check_name;
 use crate::sources::{Listen, Source};
 use crate::store::read_secret;
 use crate::transport::Certificate;
@@ -186,7 +186,7 @@ fn token(text: &str) -> Result<(String, String), String> {
     // The value is not quoted: it may be a token.
     let (name, token) = text.split_once('=').ok_or("a token is given as NAME=TOKEN")?;
     let (name, token) = (name.trim(), token.trim());
-    check_name(name)?;
+    check_name(name).map_err(|what| what.to_string())?;
     if token.is_empty() {
         return Err(format!("the token of `{name}` is empty"));
     }

@@ -10,6 +10,8 @@ pub mod excerpt;
 pub mod game;
 pub mod hex;
 pub mod json;
+#[cfg(feature = "shell")]
+pub mod name;
 pub mod notation;
 pub mod openings;
 pub mod outcome;

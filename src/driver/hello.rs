@@ -4,6 +4,7 @@ use referee_protocol::bot;
 use referee_protocol::limits;
 use referee_protocol::words::ErrorCode;
 
+use crate::core::name::check_hello_name;
 use crate::referee::{Detail, Field, RefusedLine, Wants};
 
 /// The contents of a bot's `hello`.
@@ -49,8 +50,8 @@ impl BotHello {
             let refused = RefusedLine { code: ErrorCode::Malformed, field: Some(field) };
             Err(HelloError::Field { refused, message: format!("{what}; say `hello` again") })
         };
-        if let Err(what) = check_name(&hello.name) {
-            return invalid(Field::Name, what);
+        if let Err(what) = check_hello_name(&hello.name) {
+            return invalid(Field::Name, what.to_string());
         }
         for (field, text) in [(Field::Version, &hello.version), (Field::Author, &hello.author)] {
             if text.as_ref().is_some_and(|text| text.chars().count() > limits::ABOUT) {
@@ -85,18 +86,5 @@ impl BotHello {
             }
             _ => Ok(()),
         }
-    }
-}
-
-/// Validates a bot name.
-///
-/// # Errors
-/// A description of valid names.
-pub fn check_name(name: &str) -> Result<(), String> {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "._- ".contains(c);
-    if (1..=limits::NAME).contains(&name.len()) && name.chars().all(is_plain) {
-        Ok(())
-    } else {
-        Err("a name has 1 to 64 characters: ASCII letters, digits, `.`, `_`, `-` and space".to_owned())
     }
 }

@@ -30,7 +30,7 @@ mod unacknowledged;
 pub(crate) use arena::{Arena, Key, key};
 pub(crate) use clock::LaneClock;
 pub use detached_session::DetachedSession;
-pub use hello::{BotHello, check_name};
+pub use hello::BotHello;
 pub(crate) use hello::HelloError;
 pub use keys::{MatchKey, SessionKey};
 pub use lane::Lane;

@@ -5,7 +5,7 @@ use std::io;
 use std::sync::Arc;
 
 use crate::bot::{Command, Process, Starter};
-use crate::driver::check_name;
+use crate::core::name::check_name;
 use crate::referee::Detail;
 use crate::transport::Wire;
 
@@ -100,7 +100,7 @@ impl Connection {
     /// # Errors
     /// If the name is invalid: a description of valid names.
     pub fn new(name: &str) -> Result<Connection, String> {
-        check_name(name)?;
+        check_name(name).map_err(|what| what.to_string())?;
         Ok(Connection { name: name.to_owned() })
     }
 }

@@ -243,6 +243,15 @@ fn names_that_look_alike_are_refused() {
     for name in ["Alice", "alice.", "a-lice", "a1ice"] {
         league.run(&["add", name]).with_code(2).says(&["looks like `alice`"]);
     }
+    for (name, other) in [("modern", "rnodern"), ("wave", "VVave")] {
+        league.add(name);
+        league.run(&["add", other]).with_code(2).says(&[&format!("looks like `{name}`")]);
+    }
+    let file = ["--league", &league.file];
+    for name in [".", "..", "-x", "--help"] {
+        let ended = referee([&["league", "add"], &file[..], &["--", name]].concat());
+        ended.with_code(2).says(&["a name begins with a letter, a digit or `_`"]);
+    }
     league.run(&["add", "alice"]).with_code(2).says(&["`alice` takes part already", "revoke alice"]);
     league.run(&["add", "program"]).with_code(2).says(&["is a program in"]);
     league.run(&["add", "x@y"]).with_code(2).says(&["a name has 1 to 64 characters"]);

@@ -547,6 +547,8 @@ fn errors_in_a_tournament_file_are_named_with_the_remedy() {
         ("kind = 'round_robin'", "kind = 'round-robin'", &["round-robin", "did you mean `round_robin`?"]),
         ("name = 'bot1'", "nam = 'bot1'", &["unknown field `nam`", "did you mean `name`?"]),
         ("name = 'bot1'", "name = 'bot2'", &["entrant bot2: the name is not unique"]),
+        ("name = 'bot1'", "name = 'BOT-2'", &["entrant bot2: the name looks like `BOT-2`"]),
+        ("name = 'bot1'", "name = '-bot'", &["entrant -bot: a name begins with a letter, a digit or `_`"]),
         (
             "turn_limit",
             "turn_limt",

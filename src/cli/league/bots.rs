@@ -15,7 +15,7 @@ use crate::cli::league::which::{LeagueSelector, now};
 use crate::cli::options::random_seed;
 use crate::cli::{Exit, Failure, screen};
 use crate::core::json;
-use crate::driver::check_name;
+use crate::core::name::check_name;
 use crate::league::LadderMemory;
 use crate::report::table;
 use crate::store::{League, LeagueBot, LeaguePlayer, utc};

@@ -20,12 +20,12 @@ use crate::cli::workers::{WorkersConfig, WorkersOptions, check_files};
 use crate::cli::{Failure, defaults};
 use crate::core::chance::Seed;
 use crate::core::erased::Rules;
+use crate::core::name::NameSet;
 use crate::core::{Catalog, Seating};
-use crate::driver::{Terms, check_name};
+use crate::driver::Terms;
 use crate::league::LadderLimits;
 use crate::runner::Openings;
 use crate::store::{League, LeagueBot, read_regular, utc};
-use crate::tournament::ladder::skeleton;
 use crate::transport::Certificate;
 
 /// What the league stores in its directory and no bot must see.
@@ -181,14 +181,9 @@ impl LeagueConfig {
                 return Err(format!("ladder {}: the name is not unique", ladder.name));
             }
         }
-        let mut skeletons: BTreeMap<String, &str> = BTreeMap::new();
+        let mut program_names = NameSet::default();
         for ProgramConfig { name, command, anchor, ladders, .. } in &self.programs {
-            check_name(name).map_err(|what| format!("program {name}: {what}"))?;
-            if let Some(other) = skeletons.insert(skeleton(name), name) {
-                return Err(format!(
-                    "program {name}: the name looks like `{other}`, which is another program"
-                ));
-            }
+            program_names.add(name).map_err(|what| format!("program {name}: {what}"))?;
             command.parse::<Command>().map_err(|what| format!("program {name}: {what}"))?;
             if anchor.is_some_and(|elo| !elo.is_finite() || elo.abs() > 100_000.0) {
                 return Err(format!("program {name}: anchor is not a rating from -100000 to 100000"));

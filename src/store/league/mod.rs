@@ -16,11 +16,11 @@ use serde::de::DeserializeOwned;
 pub use history::RatingPoint;
 pub use log::LeagueChange;
 
+use crate::core::name;
 use crate::store::database::database_files;
 use crate::store::results::prepare;
 use crate::store::rows::json;
 use crate::store::{Folder, keep_private};
-use crate::tournament::ladder::skeleton;
 
 /// The page cache of a connection in KiB. A server has several connections for months, and mostly appends.
 const CACHE: i64 = 256;
@@ -339,13 +339,15 @@ impl League {
     /// # Errors
     /// If another bot has a name that looks alike: `AlreadyExists` with its name; or I/O errors.
     pub fn put_bot(&mut self, bot: &LeagueBot) -> io::Result<()> {
-        let skeleton = skeleton(&bot.name);
+        let skeleton = name::skeleton(&bot.name);
         let other = self.change(|db| {
-            let sql = "SELECT name FROM bots WHERE skeleton = ?1 AND name <> ?2";
-            let other: Option<String> =
-                db.query_row(sql, [&skeleton, &bot.name], |row| row.get(0)).optional()?;
-            if other.is_some() {
-                return Ok(other);
+            // Not by the stored skeletons: other versions may have computed them.
+            let mut query = db.prepare_cached("SELECT name FROM bots WHERE name <> ?1")?;
+            for other in query.query_map([&bot.name], |row| row.get(0))? {
+                let other: String = other?;
+                if name::skeleton(&other) == skeleton {
+                    return Ok(Some(other));
+                }
             }
             db.execute(
                 "INSERT INTO bots (name, skeleton, owner, token, command, directory, anchor, ladders, is_of_file, \

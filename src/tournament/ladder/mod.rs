@@ -13,7 +13,7 @@ mod name;
 
 pub use fault_exclusion::{FaultExclusion, STRIKES};
 pub use matchmaker::{Matchmaker, Newcomer, Strength};
-pub use name::{Name, skeleton};
+pub use name::Name;
 
 /// A second, in the unit of times.
 const SECOND: u64 = 1_000_000;

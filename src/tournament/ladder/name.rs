@@ -41,19 +41,6 @@ impl fmt::Display for Name {
     }
 }
 
-/// What is left of a name when everything is removed that a reader may overlook: case, separators, and the difference
-/// between letters and digits that look alike. Two bots must not have the same.
-pub fn skeleton(name: &str) -> String {
-    let seen = |c: char| match c.to_ascii_lowercase() {
-        '.' | '_' | '-' | ' ' => None,
-        '0' => Some('o'),
-        '1' | 'i' => Some('l'),
-        '5' => Some('s'),
-        other => Some(other),
-    };
-    name.chars().filter_map(seen).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -73,21 +60,5 @@ mod tests {
             assert_eq!(Name::parse(text), name);
         }
         assert_eq!(Name::of("alice", Some(&"9".repeat(99))).to_string().len(), "alice@".len() + VERSION);
-    }
-
-    #[test]
-    fn names_that_look_alike_have_the_same_skeleton() {
-        for (one, other) in [
-            ("alice", "Alice"),
-            ("alice", "alice."),
-            ("alice", "a l i c e"),
-            ("alice", "a1ice"),
-            ("bot-10", "bot_lO"),
-            ("aIice", "alice"),
-            ("us", "u5"),
-        ] {
-            assert_eq!(skeleton(one), skeleton(other), "{one} {other}");
-        }
-        assert_ne!(skeleton("alice"), skeleton("alice2"));
     }
 }

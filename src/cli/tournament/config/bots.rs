@@ -1,6 +1,5 @@
 //! The bots of a tournament file: where they come from, and their sandboxes.
 
-use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -10,7 +9,7 @@ use crate::cli::Failure;
 use crate::cli::sandbox::{change_commands, default_sandbox};
 use crate::cli::tournament::config::{Config, EntrantConfig};
 use crate::cli::workers::check_files;
-use crate::driver::check_name;
+use crate::core::name::NameSet;
 use crate::sources::{Connection, Source};
 use crate::tournament::schedule::Plan;
 
@@ -30,7 +29,7 @@ impl Config {
 
     pub(super) fn sources(&self, plan: &Plan) -> Result<Vec<Arc<dyn Source>>, Failure> {
         let sandbox = self.sandbox()?;
-        let mut names = HashSet::new();
+        let mut names = NameSet::default();
         let mut sources = Vec::new();
         for (index, entrant) in self.entrants.iter().enumerate() {
             let which = entrant.name.clone().unwrap_or_else(|| format!("number {}", index + 1));
@@ -63,7 +62,7 @@ impl Config {
         &self,
         bot: &EntrantConfig,
         sandbox: &Sandbox,
-        names: &mut HashSet<String>,
+        names: &mut NameSet,
         is_there: bool,
     ) -> Result<Arc<dyn Source>, String> {
         check_new_name(&bot.name, names)?;
@@ -96,9 +95,7 @@ impl Config {
     }
 }
 
-/// Checks that a name is valid and unique.
-fn check_new_name(name: &Option<String>, names: &mut HashSet<String>) -> Result<(), String> {
-    let Some(name) = name else { return Ok(()) };
-    check_name(name)?;
-    if names.insert(name.clone()) { Ok(()) } else { Err("the name is not unique".to_owned()) }
+/// Checks that a name is valid, and looks like no other one.
+fn check_new_name(name: &Option<String>, names: &mut NameSet) -> Result<(), String> {
+    name.as_ref().map_or(Ok(()), |name| names.add(name)).map_err(|what| what.to_string())
 }
