@@ -7,6 +7,7 @@ mod lobby;
 mod returning;
 mod source;
 
+pub(crate) use acceptor::{PendingConnections, Vacancy};
 pub(crate) use bot_spec::with_factor;
 pub use bot_spec::{BotSpec, check_programs};
 pub use listen::{Listen, TokenHash};

@@ -14,7 +14,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 
 use crate::workers::archive::ArchiveId;
 use crate::workers::machine::{Machine, MachineState};
-use crate::workers::unit::{UnitId, UnitOutcome, WorkUnit};
+use crate::workers::unit::{EncodedOutcome, UnitId, UnitOutcome, WorkUnit};
 
 /// How long lost workers may take to return with their units, also when a coordinator has just started: longer than the
 /// longest pause between two attempts to connect and the handshake.
@@ -86,7 +86,7 @@ pub enum CarrierEvent {
     /// A worker does not have the unit any more, and there is no outcome.
     Returned(UnitId, String, Returned),
     /// A worker has played a unit. Sent again until there is a verdict.
-    Played(UnitOutcome, String),
+    Played(EncodedOutcome, String),
     /// A worker speaks this version of the messages, which is another one, and gets no units.
     Incompatible(String, String),
 }

@@ -12,7 +12,7 @@ use crate::referee::Leg;
 use crate::runner::{EndedRecord, Fixture, Halt, MatchReport, NoShow, RecordSink, ResultFeed, RunEvent};
 use crate::store::Records;
 use crate::workers::job::{Job, JobBots};
-use crate::workers::unit::{UnitId, UnitOutcome, WorkUnit};
+use crate::workers::unit::{EncodedOutcome, UnitId, WorkUnit};
 use crate::workers::verify::{Unstarted, VerifiedMatch, verify};
 
 /// The maximum number of matches whose records are synchronized at once.
@@ -28,7 +28,7 @@ pub(super) enum ToCommit {
         /// Its matches.
         fixtures: Vec<Fixture>,
         /// The outcome, perhaps of an earlier attempt.
-        outcome: UnitOutcome,
+        outcome: EncodedOutcome,
         /// The worker that sent it.
         worker: String,
         /// Whether it counts although a bot did not start.
@@ -139,10 +139,11 @@ impl<F: FnMut(RunEvent<'_>) -> Result<(), Halt>> Committer<F> {
         &mut self,
         unit: &WorkUnit,
         fixtures: Vec<Fixture>,
-        outcome: &UnitOutcome,
+        outcome: &EncodedOutcome,
         (worker, is_final): (&str, bool),
     ) -> CommitResult {
-        let verified = match verify(unit, outcome, &self.catalog) {
+        let decoded = outcome.decode();
+        let verified = match decoded.and_then(|outcome| verify(unit, &outcome, &self.catalog)) {
             Ok(verified) => verified,
             Err(why) => return CommitResult::Refused(why),
         };

@@ -20,7 +20,7 @@ use crate::workers::committer::{CommitResult, Committed, ToCommit};
 use crate::workers::coordinator::Coordinator;
 use crate::workers::job::Job;
 use crate::workers::machine::MachineState;
-use crate::workers::unit::{UnitId, UnitOutcome, WorkUnit};
+use crate::workers::unit::{EncodedOutcome, UnitId, WorkUnit};
 use crate::workers::verify::Unstarted;
 
 /// How often a set is given to workers, at most.
@@ -54,7 +54,7 @@ struct OpenSet {
     /// The worker whose outcome is being verified and stored.
     committing: Option<String>,
     /// Further outcomes, in case that one does not count.
-    waiting: VecDeque<(UnitOutcome, String)>,
+    waiting: VecDeque<(EncodedOutcome, String)>,
     /// A worker on which a bot did not start.
     unstarted: Option<(String, Unstarted)>,
 }

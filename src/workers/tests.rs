@@ -199,7 +199,7 @@ fn run(
 }
 
 fn played(unit: &WorkUnit, worker: &str, catalog: &Catalog) -> Vec<CarrierEvent> {
-    vec![CarrierEvent::Played(play(unit, catalog), worker.to_owned())]
+    vec![CarrierEvent::Played(play(unit, catalog).encoded(), worker.to_owned())]
 }
 
 const LONG: Duration = Duration::from_secs(600);
@@ -225,7 +225,7 @@ fn outcomes_of_other_workers_and_of_earlier_attempts_are_duplicates() {
         // Another worker brings another set of moves, later.
         let other = UnitOutcome { records: play(unit, catalog).records, unit: unit.id.clone() };
         let mut events = played(unit, worker, catalog);
-        events.push(CarrierEvent::Played(other, "late".to_owned()));
+        events.push(CarrierEvent::Played(other.encoded(), "late".to_owned()));
         events
     });
     assert_eq!(with, once);
@@ -354,7 +354,7 @@ fn a_worker_with_a_refused_outcome_is_put_aside() {
         if worker == "box1" {
             outcome.records[0].truncate(100);
         }
-        vec![CarrierEvent::Played(outcome, worker.to_owned())]
+        vec![CarrierEvent::Played(outcome.encoded(), worker.to_owned())]
     });
     assert_eq!(with, once);
     let cheat = &workers["box1"];

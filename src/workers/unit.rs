@@ -12,6 +12,7 @@ use flate2::write::ZlibEncoder;
 use referee_protocol::referee::Clock;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::value::RawValue;
+use tokio::sync::OwnedSemaphorePermit;
 
 use crate::bot::sandbox::{Mode, Sandbox};
 use crate::core::chance::Seed;
@@ -265,6 +266,32 @@ pub struct UnitOutcome {
     pub records: Vec<Vec<u8>>,
 }
 
+/// An outcome as it travels, which is decoded when it is verified.
+#[derive(Clone, Debug)]
+pub struct EncodedOutcome {
+    /// The unit, as its sender says.
+    pub unit: UnitId,
+    /// See [`UnitOutcome::encode`].
+    pub bytes: Vec<u8>,
+    /// The memory that is reserved for it.
+    pub place: Option<Arc<OwnedSemaphorePermit>>,
+}
+
+impl EncodedOutcome {
+    /// Decodes it.
+    ///
+    /// # Errors
+    /// Those of [`UnitOutcome::decode`], or if it is the outcome of another unit.
+    pub fn decode(&self) -> Result<UnitOutcome, String> {
+        let outcome =
+            UnitOutcome::decode(&self.bytes).map_err(|what| format!("it cannot be read: {what}"))?;
+        match outcome.unit == self.unit {
+            true => Ok(outcome),
+            false => Err("it is the outcome of another unit".to_owned()),
+        }
+    }
+}
+
 /// The first line of an encoded outcome.
 #[derive(Serialize, Deserialize)]
 struct OutcomeHead {
@@ -294,6 +321,11 @@ impl UnitOutcome {
                 0..=OUTCOME_BYTES => Ok(bytes),
                 size => Err(format!("{}: {size} bytes exceed the limit of {OUTCOME_BYTES}", self.unit)),
             })
+    }
+
+    #[cfg(test)]
+    pub(super) fn encoded(&self) -> EncodedOutcome {
+        EncodedOutcome { unit: self.unit.clone(), bytes: self.encode().unwrap(), place: None }
     }
 
     /// Decodes one.

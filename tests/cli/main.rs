@@ -80,5 +80,6 @@ mod watch_limits;
 mod watch_proxy;
 mod worker_check;
 mod workers;
+mod workers_hostile;
 mod workers_machines;
 mod workers_nats;

@@ -40,7 +40,7 @@ pub(crate) fn steady_cup(folder: &Folder, bots: usize, format: &str) -> String {
 /// A coordinator, and what its workers need.
 pub(crate) struct Coordinator {
     pub(crate) process: Referee,
-    address: String,
+    pub(crate) address: String,
     token_file: String,
 }
 

@@ -30,11 +30,11 @@ use crate::driver::{DetachedSession, Lane, Notice, SessionKey};
 use crate::sources::Listen;
 use crate::sources::acceptor::eviction_log::EvictionLog;
 use crate::sources::acceptor::log_interval::LogInterval;
-use crate::sources::acceptor::pending_connections::PendingConnections;
 use crate::sources::acceptor::rejection_log::{RejectionLog, RejectionReason};
 use crate::transport::{Bound, Certificate, Listener};
 
 pub(super) use admissions::Admissions;
+pub(crate) use pending_connections::{PendingConnections, Vacancy};
 
 /// The contents of `bye` for the pending connections at the end.
 pub(super) struct ByeContents {
@@ -99,7 +99,7 @@ struct AcceptLoop {
     hello_limit: Duration,
     arrivals: mpsc::UnboundedSender<DetachedSession>,
     lane: Lane,
-    pending: PendingConnections,
+    pending: PendingConnections<SessionKey>,
     /// The maximum number of pending connections.
     places: usize,
     /// The maximum number of connections.

@@ -6,14 +6,12 @@
 //! during which the acceptor prefers to wait.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
-use std::hash::{BuildHasher, RandomState};
+use std::hash::{BuildHasher, Hash, RandomState};
 use std::net::{IpAddr, Ipv6Addr};
 use std::time::Duration;
 
 use referee_protocol::limits;
 use tokio::time::Instant;
-
-use crate::driver::SessionKey;
 
 const GRACE: Duration = Duration::from_millis(limits::GRACE_MS);
 /// The counts of an address are halved after this time.
@@ -25,18 +23,18 @@ const MOST_REMEMBERED: usize = 32_768;
 
 /// When there is room for another connection if the limit is reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Vacancy {
+pub(crate) enum Vacancy<K> {
     /// When this one has been closed.
-    InPlaceOf(SessionKey),
+    InPlaceOf(K),
     /// At this time.
     From(Instant),
 }
 
 /// The pending connections, and the recent behaviour of their addresses.
-pub(super) struct PendingConnections {
+pub(crate) struct PendingConnections<K> {
     /// By session: its network, its serial number, and its address.
-    by_session: HashMap<SessionKey, (IpAddr, u64, IpAddr)>,
-    addresses: HashMap<IpAddr, AddressHistory>,
+    by_session: HashMap<K, (IpAddr, u64, IpAddr)>,
+    addresses: HashMap<IpAddr, AddressHistory<K>>,
     /// The networks with pending connections: whether they are suspect, and their numbers of pending connections.
     order: BTreeSet<(bool, usize, IpAddr)>,
     /// The next turns of addresses with a waiting `hello`.
@@ -46,9 +44,9 @@ pub(super) struct PendingConnections {
     random: RandomState,
 }
 
-struct AddressHistory {
+struct AddressHistory<K> {
     /// By serial number, with the time of the connection.
-    pending: BTreeMap<u64, (SessionKey, Instant)>,
+    pending: BTreeMap<u64, (K, Instant)>,
     /// The numbers of connections that were admitted and that failed; older ones have lower weight.
     introduced: u32,
     failed: u32,
@@ -56,13 +54,13 @@ struct AddressHistory {
     halved: Instant,
     is_suspect: bool,
     /// Connections whose `hello` waits for its turn; some may have closed.
-    pending_hello: VecDeque<SessionKey>,
+    pending_hello: VecDeque<K>,
     /// The time of the next turn.
     turn: Instant,
 }
 
-impl AddressHistory {
-    fn new(now: Instant) -> AddressHistory {
+impl<K> AddressHistory<K> {
+    fn new(now: Instant) -> AddressHistory<K> {
         AddressHistory {
             pending: BTreeMap::new(),
             introduced: 0,
@@ -99,8 +97,9 @@ impl AddressHistory {
     }
 }
 
-impl PendingConnections {
-    pub(super) fn new() -> PendingConnections {
+impl<K: Copy + Eq + Hash> PendingConnections<K> {
+    /// None.
+    pub(crate) fn new() -> PendingConnections<K> {
         PendingConnections {
             by_session: HashMap::new(),
             addresses: HashMap::new(),
@@ -112,25 +111,27 @@ impl PendingConnections {
         }
     }
 
-    pub(super) fn len(&self) -> usize {
+    /// Their number.
+    pub(crate) fn len(&self) -> usize {
         self.by_session.len()
     }
 
     /// All of them, in unspecified order.
-    pub(super) fn sessions(&self) -> impl Iterator<Item = SessionKey> {
+    pub(super) fn sessions(&self) -> impl Iterator<Item = K> {
         self.addresses.values().flat_map(|address| address.pending.values().map(|&(session, _)| session))
     }
 
-    pub(super) fn contains(&self, session: SessionKey) -> bool {
+    pub(super) fn contains(&self, session: K) -> bool {
         self.by_session.contains_key(&session)
     }
 
     /// The address of a pending connection.
-    pub(super) fn address(&self, session: SessionKey) -> Option<IpAddr> {
+    pub(super) fn address(&self, session: K) -> Option<IpAddr> {
         self.by_session.get(&session).map(|&(_, _, address)| address.to_canonical())
     }
 
-    pub(super) fn add(&mut self, session: SessionKey, address: IpAddr, now: Instant) {
+    /// Adds one.
+    pub(crate) fn add(&mut self, session: K, address: IpAddr, now: Instant) {
         let peer = network(address);
         if self.addresses.len() >= MOST_REMEMBERED + self.order.len() {
             self.forget_some(now);
@@ -144,12 +145,7 @@ impl PendingConnections {
     }
 
     /// Removes a connection that has closed or been admitted. Returns its network.
-    pub(super) fn remove(
-        &mut self,
-        session: SessionKey,
-        is_introduced: bool,
-        now: Instant,
-    ) -> Option<IpAddr> {
+    pub(crate) fn remove(&mut self, session: K, is_introduced: bool, now: Instant) -> Option<IpAddr> {
         let (peer, serial, _) = self.by_session.remove(&session)?;
         self.change(peer, now, |address| {
             address.pending.remove(&serial);
@@ -159,7 +155,7 @@ impl PendingConnections {
         Some(peer)
     }
 
-    fn change(&mut self, peer: IpAddr, now: Instant, change: impl FnOnce(&mut AddressHistory)) {
+    fn change(&mut self, peer: IpAddr, now: Instant, change: impl FnOnce(&mut AddressHistory<K>)) {
         let address = self.addresses.entry(peer).or_insert_with(|| AddressHistory::new(now));
         self.order.remove(&(address.is_suspect, address.pending.len(), peer));
         change(address);
@@ -193,7 +189,7 @@ impl PendingConnections {
     }
 
     /// When there is room for another connection; `None` if none is pending.
-    pub(super) fn vacancy(&self, now: Instant) -> Option<Vacancy> {
+    pub(crate) fn vacancy(&self, now: Instant) -> Option<Vacancy<K>> {
         let &(is_suspect, _, peer) = self.order.last()?;
         let pending = &self.addresses.get(&peer)?.pending;
         let (&first, &(oldest, since)) = pending.first_key_value()?;
@@ -209,7 +205,7 @@ impl PendingConnections {
     }
 
     /// Handles a `hello`. Returns whether its turn is now; otherwise it waits behind the others of its address.
-    pub(super) fn asks(&mut self, session: SessionKey, now: Instant) -> bool {
+    pub(super) fn asks(&mut self, session: K, now: Instant) -> bool {
         let Some(&(peer, ..)) = self.by_session.get(&session) else { return false };
         let Some(address) = self.addresses.get_mut(&peer) else { return false };
         if address.pending_hello.is_empty() && address.turn <= now {
@@ -221,7 +217,7 @@ impl PendingConnections {
     }
 
     /// The token was wrong: the connection is answered at the next turn of its address, before all others.
-    pub(super) fn was_wrong(&mut self, session: SessionKey, apart: Duration, now: Instant) {
+    pub(super) fn was_wrong(&mut self, session: K, apart: Duration, now: Instant) {
         let Some(&(peer, ..)) = self.by_session.get(&session) else { return };
         let Some(address) = self.addresses.get_mut(&peer) else { return };
         address.turn = now + apart;
@@ -242,7 +238,7 @@ impl PendingConnections {
     }
 
     /// Takes the next waiting connection of an address.
-    pub(super) fn next_asking(&mut self, peer: IpAddr) -> Option<SessionKey> {
+    pub(super) fn next_asking(&mut self, peer: IpAddr) -> Option<K> {
         self.addresses.get_mut(&peer)?.pending_hello.pop_front()
     }
 
@@ -269,14 +265,14 @@ mod tests {
     use std::net::Ipv4Addr;
 
     use super::*;
-    use crate::driver::Arena;
+    use crate::driver::{Arena, SessionKey};
 
     const APART: Duration = Duration::from_millis(250);
 
     /// Pending connections from numbered addresses, under a simulated clock.
     struct Crowd {
         keys: Arena<SessionKey, u32>,
-        pending: PendingConnections,
+        pending: PendingConnections<SessionKey>,
         now: Instant,
     }
 

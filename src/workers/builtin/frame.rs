@@ -81,7 +81,7 @@ pub(super) enum FromCoordinator {
 
 /// Reads the first message of a connection, which carries no bytes.
 pub(super) async fn read_first<T: DeserializeOwned>(from: &mut (impl AsyncRead + Unpin)) -> io::Result<T> {
-    let (message, _) = read_within(from, HELLO_BYTES, 0).await?;
+    let (message, _) = read_within(from, HELLO_BYTES, 0, async |_| ()).await?;
     Ok(message)
 }
 
@@ -89,13 +89,26 @@ pub(super) async fn read_first<T: DeserializeOwned>(from: &mut (impl AsyncRead +
 pub(super) async fn read<T: DeserializeOwned>(
     from: &mut (impl AsyncRead + Unpin),
 ) -> io::Result<(T, Vec<u8>)> {
-    read_within(from, UNIT_BYTES + HELLO_BYTES, OUTCOME_BYTES).await
+    read_within(from, UNIT_BYTES + HELLO_BYTES, OUTCOME_BYTES, async |_| ()).await
+}
+
+/// The same, but waits until there is room for the bytes, whose number `reserve` gets.
+pub(super) async fn read_reserved<T: DeserializeOwned, P>(
+    from: &mut (impl AsyncRead + Unpin),
+    reserve: impl AsyncFnOnce(usize) -> P,
+) -> io::Result<(T, Vec<u8>, P)> {
+    let mut place = None;
+    let reserve = async |bytes| place = Some(reserve(bytes).await);
+    let (message, bytes) = read_within(from, UNIT_BYTES + HELLO_BYTES, OUTCOME_BYTES, reserve).await?;
+    let place = place.ok_or_else(|| io::Error::from(io::ErrorKind::UnexpectedEof))?;
+    Ok((message, bytes, place))
 }
 
 async fn read_within<T: DeserializeOwned>(
     from: &mut (impl AsyncRead + Unpin),
     most_text: usize,
     most_bytes: usize,
+    reserve: impl AsyncFnOnce(usize),
 ) -> io::Result<(T, Vec<u8>)> {
     let invalid = |what: String| io::Error::new(io::ErrorKind::InvalidData, what);
     let lengths = [from.read_u32().await?, from.read_u32().await?].map(|length| length as usize);
@@ -104,6 +117,7 @@ async fn read_within<T: DeserializeOwned>(
             return Err(invalid(format!("a frame of {length} bytes; the maximum is {most}")));
         }
     }
+    reserve(lengths[1]).await;
     let mut parts = [Vec::new(), Vec::new()];
     for (part, length) in parts.iter_mut().zip(lengths) {
         // Allocated as the bytes arrive.

@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
+use tokio::sync::mpsc::{Receiver, UnboundedReceiver, UnboundedSender};
 use tokio::time::{Instant, timeout};
 
 use super::frame::{FromCoordinator, FromWorker, Hello};
-use crate::workers::carrier::{CarrierEvent, Order, RETURN, Returned};
+use crate::workers::carrier::{CarrierEvent, Order, OutcomeVerdict, RETURN, Returned};
 use crate::workers::machine::{MOST_SLOTS, Machine, MachineState};
-use crate::workers::unit::{UnitId, UnitOutcome, WorkUnit};
+use crate::workers::unit::{EncodedOutcome, UnitId, WorkUnit};
 
 /// Timers that fire later than this were delayed by an absence of this process.
 const LATE: Duration = Duration::from_secs(1);
@@ -17,6 +17,8 @@ const LATE: Duration = Duration::from_secs(1);
 const MOST_WORKERS: usize = 10_000;
 /// The maximum number of units that a worker may have at once.
 const MOST_UNITS: usize = MOST_SLOTS as usize;
+/// The least time between two reports of progress of a unit that are passed on; workers send them every 10 s.
+const LEAST_PROGRESS: Duration = Duration::from_secs(1);
 /// How long the end of the run may take to reach the workers.
 const FAREWELL: Duration = Duration::from_secs(2);
 
@@ -25,7 +27,7 @@ pub(super) enum FromConnection {
     /// An admitted worker, with a sender for its messages and for its number.
     Joined(Hello, UnboundedSender<HubMessage>),
     /// A message with the name of the worker and the number of the connection.
-    Message(String, u64, FromWorker, Option<UnitOutcome>),
+    Message(String, u64, FromWorker, Option<EncodedOutcome>),
     Left(String, u64),
 }
 
@@ -50,6 +52,10 @@ struct ConnectedWorker {
     states: BTreeMap<String, MachineState>,
     free: usize,
     holding: BTreeSet<UnitId>,
+    /// The units of these whose outcome the coordinator judges.
+    judged: BTreeSet<UnitId>,
+    /// When it last reported progress of a unit.
+    moved: BTreeMap<UnitId, Instant>,
 }
 
 impl ConnectedWorker {
@@ -79,7 +85,7 @@ impl WorkerHub {
     pub(super) async fn run(
         mut self,
         mut orders: UnboundedReceiver<Order>,
-        mut of_connections: UnboundedReceiver<FromConnection>,
+        mut of_connections: Receiver<FromConnection>,
     ) {
         loop {
             let until = self.workers.values().filter(|of| of.connection.is_none()).map(|of| of.until).min();
@@ -167,6 +173,8 @@ impl WorkerHub {
     fn release(&mut self, name: &str, id: &UnitId) {
         if let Some(worker) = self.workers.get_mut(name) {
             worker.holding.remove(id);
+            worker.judged.remove(id);
+            worker.moved.remove(id);
         }
     }
 
@@ -183,12 +191,16 @@ impl WorkerHub {
                         worker.free = MOST_UNITS.min(worker.free + free.min(MOST_UNITS));
                     }
                     (FromWorker::Moved(id), _) => {
-                        if worker.holding.contains(&id) {
+                        let (now, before) = (Instant::now(), worker.moved.get(&id));
+                        let is_new = before.is_none_or(|&before| now - before >= LEAST_PROGRESS);
+                        if worker.holding.contains(&id) && is_new {
+                            worker.moved.insert(id.clone(), now);
                             self.emit(CarrierEvent::Moved(id, name));
                         }
                     }
                     (FromWorker::Returned(id, reason), _) => {
-                        if worker.holding.remove(&id) {
+                        if worker.holding.contains(&id) {
+                            self.release(&name, &id);
                             self.emit(CarrierEvent::Returned(id, name, reason));
                         }
                     }
@@ -199,7 +211,14 @@ impl WorkerHub {
                             self.emit(CarrierEvent::Returned(id, name.clone(), Returned::Stopped));
                         }
                     }
-                    (FromWorker::Played(_), Some(outcome)) => self.emit(CarrierEvent::Played(outcome, name)),
+                    (FromWorker::Played(id), Some(outcome)) => {
+                        if !worker.holding.contains(&id) {
+                            // It was withdrawn, or never had it.
+                            self.send(&name, FromCoordinator::Verdict(id, OutcomeVerdict::Duplicate));
+                        } else if worker.judged.insert(id) {
+                            self.emit(CarrierEvent::Played(outcome, name));
+                        }
+                    }
                     (FromWorker::Played(_) | FromWorker::Alive | FromWorker::Fetch(..), _) => {}
                 }
             }
@@ -241,6 +260,8 @@ impl WorkerHub {
             states: BTreeMap::new(),
             free: 0,
             holding: holding.clone(),
+            judged: BTreeSet::new(),
+            moved: BTreeMap::new(),
         };
         self.workers.insert(name.clone(), member);
         // A worker that has one of these has it still, so no other gets it.

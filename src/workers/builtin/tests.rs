@@ -1,6 +1,8 @@
 //! Partitions of the network, in virtual time. Coordinator, carrier and verification are real, with a network in memory that
 //! drops, delays and doubles; the workers play without processes.
 
+mod hostile;
+
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, VecDeque};
 use std::future;
@@ -13,7 +15,7 @@ use std::time::Duration;
 use sha2::{Digest, Sha256};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, DuplexStream, duplex, split};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, channel, unbounded_channel};
 use tokio::task::{LocalSet, spawn_local};
 use tokio::time::{Instant, interval, sleep, sleep_until};
 
@@ -26,7 +28,7 @@ use crate::core::chance::{RandomStream, Seed, Uniform};
 use crate::runner::{RunEnd, RunEvent};
 use crate::store::{Leases, WorkerRow};
 use crate::workers::Coordinator;
-use crate::workers::carrier::{Assignment, CarrierEvent, Request, Returned};
+use crate::workers::carrier::{Assignment, CarrierEvent, OutcomeVerdict, Request, Returned};
 use crate::workers::committer::Committer;
 use crate::workers::dispatcher::Dispatcher;
 use crate::workers::machine::Machine;
@@ -175,10 +177,10 @@ async fn run(
     let catalog = Catalog::default();
     let (orders, of_coordinator) = unbounded_channel();
     let (to_coordinator, events) = unbounded_channel();
-    let (to_hub, of_connections) = unbounded_channel();
+    let (to_hub, of_connections) = channel(256);
     spawn_local(WorkerHub::new(to_coordinator).run(of_coordinator, of_connections));
     let tokens = [("worker".to_owned(), Sha256::digest("token").into())].into();
-    let context = Arc::new(ServerContext { tokens, to_hub, archives: "/nowhere".into() });
+    let context = Arc::new(ServerContext::new(tokens, to_hub, "/nowhere".into()));
     let at = |seconds| Instant::now() + Duration::from_secs(seconds);
     for (number, (from, to)) in partitions.into_iter().enumerate() {
         let network = Network { partition: (at(from), at(to)), is_bad, rng: Rc::default() };
@@ -285,22 +287,22 @@ async fn a_network_that_drops_delays_and_doubles_changes_no_result() {
 async fn a_worker_returns_with_its_units_after_the_coordinator_was_suspended() {
     let (_orders, of_coordinator) = unbounded_channel();
     let (to_coordinator, mut events) = unbounded_channel();
-    let (to_hub, of_connections) = unbounded_channel();
+    let (to_hub, of_connections) = channel(256);
     let hub = WorkerHub::new(to_coordinator).run(of_coordinator, of_connections);
     let unit = UnitId { run: "run".to_owned(), set: 1, attempt: 1 };
-    let join = || {
+    let join = async || {
         let machine = Machine { name: "box".to_owned(), ..Machine::default() };
         let (name, token, holding) = ("worker".to_owned(), "token".to_owned(), vec![unit.clone()]);
         let hello = Hello { version: VERSION, name, token, machine, instance: 1, holding };
-        to_hub.send(FromConnection::Joined(hello, unbounded_channel().0)).unwrap();
+        to_hub.send(FromConnection::Joined(hello, unbounded_channel().0)).await.unwrap();
     };
     let scenario = async {
-        join();
-        to_hub.send(FromConnection::Left("box".to_owned(), 1)).unwrap();
+        join().await;
+        to_hub.send(FromConnection::Left("box".to_owned(), 1)).await.unwrap();
         sleep(Duration::from_secs(1)).await;
         tokio::time::advance(Duration::from_secs(60)).await;
         sleep(Duration::from_secs(1)).await;
-        join();
+        join().await;
         sleep(Duration::from_secs(60)).await;
     };
     tokio::select! {

@@ -6,15 +6,17 @@ use super::{Dispatcher, SetPhase, because};
 use crate::runner::{Halt, MatchReport, SetScheduler};
 use crate::workers::carrier::{Order, OutcomeVerdict};
 use crate::workers::committer::{CommitResult, Committed, ToCommit};
-use crate::workers::unit::{UnitId, UnitOutcome};
+use crate::workers::unit::{EncodedOutcome, UnitId};
 use crate::workers::verify::Unstarted;
 
 /// The number of sets for which the attempt that counts is kept in memory.
 const COUNTED: usize = 10_000;
+/// The maximum number of outcomes of a set that wait until another one is verified.
+const MOST_WAITING: usize = 4;
 
 impl<S: SetScheduler> Dispatcher<'_, S> {
     /// A worker has sent an outcome.
-    pub(super) fn played(&mut self, outcome: UnitOutcome, worker: String) -> Result<(), Halt> {
+    pub(super) fn played(&mut self, outcome: EncodedOutcome, worker: String) -> Result<(), Halt> {
         let id = &outcome.unit;
         let is_of_run = id.run == self.coordinator.run;
         let counted = self.counted.get(&id.set).filter(|_| is_of_run);
@@ -29,6 +31,9 @@ impl<S: SetScheduler> Dispatcher<'_, S> {
         let Some(open) = open else { return self.duplicate(outcome, worker) };
         let is_tried_elsewhere = open.unstarted.as_ref().is_some_and(|(other, _)| *other != worker);
         if open.committing.is_some() {
+            if open.waiting.len() >= MOST_WAITING {
+                return self.duplicate(outcome, worker);
+            }
             open.waiting.push_back((outcome, worker));
             return Ok(());
         }
@@ -44,7 +49,7 @@ impl<S: SetScheduler> Dispatcher<'_, S> {
     }
 
     /// An outcome came too late.
-    fn duplicate(&mut self, outcome: UnitOutcome, worker: String) -> Result<(), Halt> {
+    fn duplicate(&mut self, outcome: EncodedOutcome, worker: String) -> Result<(), Halt> {
         self.coordinator.fleet.count(&worker, |row| row.duplicates += 1);
         self.coordinator.fleet.store(&self.coordinator.leases, &worker).map_err(because)?;
         let unit = outcome.unit;

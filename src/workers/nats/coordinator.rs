@@ -24,7 +24,7 @@ use super::message::{Delivery, ToCoordinator, ToWorker, WorkerMessage};
 use crate::workers::archive::ArchiveId;
 use crate::workers::carrier::{CarrierEvent, CoordinatorEnd, Order, OutcomeVerdict, Returned};
 use crate::workers::machine::{Machine, MachineState, is_name};
-use crate::workers::unit::{OUTCOME_BYTES, Place, UnitId, UnitOutcome, WorkUnit};
+use crate::workers::unit::{EncodedOutcome, OUTCOME_BYTES, Place, UnitId, WorkUnit};
 
 /// How many units the broker hands out for each slot of a worker before one is acknowledged.
 const OUT_PER_SLOT: usize = 4;
@@ -33,6 +33,9 @@ const FIRST_OUT: usize = 64;
 
 /// The maximum number of workers, and of those with another version of the messages.
 const MOST_WORKERS: usize = 10_000;
+/// The maximum number of outcomes of a set that are judged, and of outcomes that are read from the object store.
+const MOST_JUDGING: usize = 4;
+const MOST_READS: usize = 4;
 /// The number of verdicts that are kept in memory.
 const JUDGED: usize = 10_000;
 
@@ -89,7 +92,7 @@ impl CoordinatorEnd for NatsCoordinator {
                 Some(message) = messages.next() => serving.handle_message(message).await,
                 Some(read) = serving.reads.join_next(), if !serving.reads.is_empty() => {
                     if let Ok((unit, worker, result)) = read {
-                        serving.read(unit, worker, result).await;
+                        serving.read(unit, worker, result);
                     }
                 },
                 Some(link) = links.recv() => serving.handle_link(link).await,
@@ -162,6 +165,8 @@ struct CoordinatorService {
     signed_at: Cell<u64>,
     /// The outcomes that the coordinator is judging, and its verdicts.
     judged: HashMap<(UnitId, String), Option<OutcomeVerdict>>,
+    /// By set: the number of outcomes that the coordinator is judging.
+    judging: HashMap<u32, usize>,
     /// Outcomes that are read from the object store.
     reads: JoinSet<(UnitId, String, io::Result<Vec<u8>>)>,
     uploaded: HashSet<ArchiveId>,
@@ -198,6 +203,7 @@ impl CoordinatorService {
             key: end.key,
             signed_at: Cell::new(0),
             judged: HashMap::new(),
+            judging: HashMap::new(),
             reads: JoinSet::new(),
             uploaded: HashSet::new(),
             most_out: FIRST_OUT,
@@ -272,7 +278,7 @@ impl CoordinatorService {
                     // The coordinator judges a repeated outcome again.
                     self.judged.retain(|_, verdict| verdict.is_none());
                 }
-                self.judged.insert((unit.clone(), worker.clone()), Some(verdict.clone()));
+                self.set_judged(unit.clone(), worker.clone(), Some(verdict.clone()));
                 self.send_to(&worker, &ToWorker::Verdict { unit, verdict }).await;
             }
             Order::SetState(_, worker, state) => {
@@ -526,6 +532,18 @@ impl CoordinatorService {
 
     async fn played(&mut self, worker: String, unit: UnitId, object: Option<String>, body: &[u8]) {
         let key = (unit.clone(), worker.clone());
+        let is_open = self.open.contains_key(&unit.set);
+        let judging = self.judging.get(&unit.set).copied().unwrap_or_default();
+        if !self.judged.contains_key(&key) && (object.is_some() && !is_open || judging >= MOST_JUDGING) {
+            // The coordinator has a result already, or several that are being judged.
+            return self
+                .send_to(&worker, &ToWorker::Verdict { unit, verdict: OutcomeVerdict::Duplicate })
+                .await;
+        }
+        if object.is_some() && self.reads.len() >= MOST_READS {
+            // The worker sends it again.
+            return;
+        }
         match self.judged.get(&key) {
             // It was sent again because the verdict was lost.
             Some(Some(verdict)) => {
@@ -533,10 +551,13 @@ impl CoordinatorService {
                 return self.send_to(&worker, &message).await;
             }
             Some(None) => return,
-            None => drop(self.judged.insert(key, None)),
+            None => {
+                *self.judging.entry(unit.set).or_default() += 1;
+                self.judged.insert(key, None);
+            }
         }
         match object {
-            None => self.read(unit, worker, Ok(body.to_vec())).await,
+            None => self.read(unit, worker, Ok(body.to_vec())),
             Some(name) => {
                 let connection = self.connection.clone();
                 self.reads.spawn(async move { (unit, worker, connection.get(&name, OUTCOME_BYTES).await) });
@@ -544,29 +565,35 @@ impl CoordinatorService {
         }
     }
 
-    /// Passes on an outcome.
-    async fn read(&mut self, unit: UnitId, worker: String, bytes: io::Result<Vec<u8>>) {
-        let refused = match bytes.map(|bytes| UnitOutcome::decode(&bytes)) {
-            Ok(Ok(outcome)) if outcome.unit == unit => {
-                let _ = self.events.send(CarrierEvent::Played(outcome, worker));
-                return;
-            }
-            Ok(Ok(_)) => Some("it is the outcome of another unit".to_owned()),
-            Ok(Err(what)) => Some(what),
-            Err(error) => {
-                tracing::debug!(%error, "{unit}: its outcome cannot be read now; the worker sends it again");
-                None
-            }
+    /// An outcome has this verdict; `None` if it could not be read.
+    fn set_judged(&mut self, unit: UnitId, worker: String, verdict: Option<OutcomeVerdict>) {
+        let set = unit.set;
+        let before = match verdict {
+            Some(verdict) => self.judged.insert((unit, worker), Some(verdict)),
+            None => self.judged.remove(&(unit, worker)),
         };
-        self.judged.remove(&(unit.clone(), worker.clone()));
-        if let Some(reason) = refused {
-            self.refuse(&worker, unit, reason).await;
+        if before == Some(None)
+            && let Some(judging) = self.judging.get_mut(&set)
+        {
+            *judging -= 1;
+            if *judging == 0 {
+                self.judging.remove(&set);
+            }
         }
     }
 
-    async fn refuse(&mut self, worker: &str, unit: UnitId, reason: String) {
-        tracing::warn!("{worker}: the outcome of {unit} is invalid: {reason}");
-        self.send_to(worker, &ToWorker::Verdict { unit, verdict: OutcomeVerdict::Refused(reason) }).await;
+    /// Passes on an outcome.
+    fn read(&mut self, unit: UnitId, worker: String, bytes: io::Result<Vec<u8>>) {
+        match bytes {
+            Ok(bytes) => {
+                let outcome = EncodedOutcome { unit, bytes, place: None };
+                let _ = self.events.send(CarrierEvent::Played(outcome, worker));
+            }
+            Err(error) => {
+                tracing::debug!(%error, "{unit}: its outcome cannot be read now; the worker sends it again");
+                self.set_judged(unit, worker, None);
+            }
+        }
     }
 
     #[expect(clippy::disallowed_methods, reason = "for timeouts of the network")]
