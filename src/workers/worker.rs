@@ -476,17 +476,41 @@ mod tests {
     use super::*;
     use crate::workers::tests::{first_unit, play};
 
-    #[test]
-    fn matches_of_a_set_that_end_in_any_order_are_one_outcome() {
-        let (catalog, folder) = (Catalog::default(), tempfile::tempdir().unwrap());
-        let worker = Worker {
+    fn worker(catalog: &Catalog, cache: &std::path::Path) -> Worker {
+        Worker {
             catalog: catalog.clone(),
             launch: Launch::Directly,
             slots: 4,
-            until_empty: false,
-            cache: Cache::open(folder.path(), 1 << 20).unwrap(),
+            until_empty: true,
+            cache: Cache::open(cache, 1 << 20).unwrap(),
             least: Sandbox::default(),
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_worker_whose_set_was_withdrawn_waits_for_another_minute() {
+        let (catalog, folder) = (Catalog::default(), tempfile::tempdir().unwrap());
+        let (requests, _of_worker) = unbounded_channel();
+        let (to_worker, assignments) = unbounded_channel();
+        let work = Work::new(worker(&catalog, folder.path()), requests, |_| {});
+        let begun = Instant::now();
+        let withdraw = async {
+            tokio::time::sleep(Duration::from_secs(50)).await;
+            let unit = UnitId { run: "run".to_owned(), set: 1, attempt: 1 };
+            to_worker.send(Assignment::Withdrawn(unit)).unwrap();
+            std::future::pending::<()>().await;
         };
+        tokio::select! {
+            exit = work.run(assignments, std::future::pending()) => assert_eq!(exit, Some(WorkerExit::Empty)),
+            () = withdraw => {}
+        }
+        assert_eq!(begun.elapsed().as_secs(), 110);
+    }
+
+    #[test]
+    fn matches_of_a_set_that_end_in_any_order_are_one_outcome() {
+        let (catalog, folder) = (Catalog::default(), tempfile::tempdir().unwrap());
+        let worker = worker(&catalog, folder.path());
         let (requests, mut of_worker) = unbounded_channel();
         let mut work = Work::new(worker, requests, |_| {});
         let unit = first_unit(&catalog);

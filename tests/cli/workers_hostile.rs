@@ -1,4 +1,5 @@
 //! What peers without a token can do to the port of workers.
+#![expect(clippy::disallowed_methods, reason = "the time until a worker is admitted is measured")]
 
 use std::net::TcpStream;
 use std::time::Instant;

@@ -91,9 +91,10 @@ fn a_worker_has_one_outcome_for_each_unit_that_it_has() {
         // It never had this unit.
         send(&mut worker, &unit.id).await;
         assert_eq!(hub.passed().await, [""; 0]);
-        hub.orders.send(Order::SetState(run, "box".to_owned(), MachineState::Active)).unwrap();
         hub.orders.send(Order::Publish(Box::new(unit.clone()))).unwrap();
         frame::write(&mut worker, &FromWorker::Free(1), &[]).await.unwrap();
+        assert_eq!(hub.passed().await, [""; 0], "its machine is not judged yet");
+        hub.orders.send(Order::SetState(run, "box".to_owned(), MachineState::Active)).unwrap();
         assert_eq!(hub.passed().await, ["taken"]);
         for _ in 0..100 {
             frame::write(&mut worker, &FromWorker::Moved(unit.id.clone()), &[]).await.unwrap();
