@@ -192,3 +192,42 @@ fn a_stored_number_that_cannot_be_read_is_an_error_that_names_it() {
     }
     league.verify();
 }
+
+#[test]
+fn planted_files_beside_the_database_are_rejected_without_blocking() {
+    let league = League::new("", &[("one", ""), ("two", "")]);
+    league.run(&["list"]).done();
+    for ending in ["-journal", "-wal", "-shm"] {
+        let path = league.folder.text(&format!("league.sqlite{ending}"));
+        assert!(Command::new("mkfifo").arg(&path).status().expect("mkfifo runs").success());
+        let what = format!("league.sqlite{ending}: expected a file, found a FIFO");
+        for args in
+            [["league", "list", "--league", &league.file], ["serve", &league.file, "--log-level", "error"]]
+        {
+            referee(args).with_code(5).says(&[&what]);
+        }
+        std::fs::remove_file(path).expect("it is there");
+    }
+    league.run(&["list"]).done();
+}
+
+#[test]
+fn a_file_that_is_the_record_of_no_match_is_a_difference() {
+    let league = League::new("", &[("one", ""), ("two", "")]);
+    let mut server = league.serve();
+    let id = receive_matches(&mut server, 1)[0]["id"].as_str().expect("text").to_owned();
+    drain(server);
+    let records = league.folder.path("ladders/short/records");
+    let (kind, number) = id.split_at(1);
+    for name in
+        ["evil".to_owned(), format!("{kind}0"), format!("{kind}0{number}"), format!("{kind}+{number}")]
+    {
+        let path = records.join(format!("{name}.jsonl"));
+        std::fs::copy(records.join(format!("{id}.jsonl")), &path).expect("a record");
+        let found = league.run(&["verify", "--json"]).with_code(1).one("difference");
+        assert_eq!(found["match"], name);
+        assert!(found["what"].as_str().expect("text").contains("is the record of "), "{found}");
+        std::fs::remove_file(path).expect("it is there");
+    }
+    league.verify();
+}

@@ -182,7 +182,7 @@ pub fn match_id(number: u32, kind: MatchKind) -> String {
 /// The number in a match id, and the kind of the match.
 pub fn parse_match_id(id: &str) -> Option<(u32, MatchKind)> {
     let kind = MatchKind::ALL.into_iter().find(|kind| id.starts_with(kind.letter()))?;
-    let number = id[1..].parse().ok()?;
+    let number = id[1..].parse().ok().filter(|&number| number > 0)?;
     (match_id(number, kind) == id).then_some((number, kind))
 }
 
