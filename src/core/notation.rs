@@ -53,6 +53,14 @@ pub struct MatchTags {
     pub round: Option<String>,
 }
 
+/// Appends a tag, `[Name "value"]`, and the end of its line. Control characters and line separators in the value become
+/// spaces, so that it stays on one line.
+pub fn tag(out: &mut String, name: &str, value: &str) {
+    let breaks = |char: char| char.is_control() || matches!(char, '\u{2028}' | '\u{2029}');
+    let value = value.replace('\\', "\\\\").replace('"', "\\\"").replace(breaks, " ");
+    out.extend(["[", name, " \"", &value, "\"]\n"]);
+}
+
 /// The result of checking one game of a collection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checked {

@@ -48,6 +48,21 @@ fn the_pdn_of_a_tournament_verifies() {
 }
 
 #[test]
+fn a_line_break_in_a_name_forges_no_tag() {
+    let folder = played("python/random_bot.py", "2");
+    let db = rusqlite::Connection::open(folder.path("cup/results.sqlite")).unwrap();
+    let breaks = "Cup\n[Ranks \"1-2\"]\r[Seat0 \"me\"]\u{2028}[Site \"x\"]\u{85}end";
+    assert_eq!(db.execute("UPDATE tournament SET value = ?1 WHERE key = 'name'", [breaks]).unwrap(), 1);
+    drop(db);
+    let tag = "[Event \"Cup [Ranks \\\"1-2\\\"] [Seat0 \\\"me\\\"] [Site \\\"x\\\"] end\"]\n";
+    for form in ["text", "pdn"] {
+        let text = output(&folder, &["export", "--format", form]);
+        assert_eq!(text.matches(tag).count(), 2, "{text}");
+        assert_eq!(text.lines().filter(|line| line.starts_with("[Site ")).count(), 2, "{text}");
+    }
+}
+
+#[test]
 fn unsealed_and_missing_records_are_omitted_from_exports() {
     let folder = played("python/random_bot.py", "4");
     let record = |name: &str| folder.path(&format!("cup/records/{name}"));

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::csv::{counts, line};
 use super::text::points;
-use crate::core::{MatchTags, SeatSet, Seating, Sheet};
+use crate::core::{MatchTags, SeatSet, Seating, Sheet, notation};
 use crate::runner::Roster;
 use crate::store::{About, MatchRow, VOID};
 use crate::tournament::MatchResult;
@@ -250,10 +250,7 @@ const WIDTH: usize = 80;
 /// ranks by seat, or `*` without a result.
 pub fn movetext(about: &About, row: &MatchRow, sheet: &Sheet) -> String {
     let mut out = String::new();
-    let mut tag = |name: &str, value: &str| {
-        let value = value.replace('\\', "\\\\").replace('"', "\\\"");
-        out.push_str(&format!("[{name} \"{value}\"]\n"));
-    };
+    let mut tag = |name: &str, value: &str| notation::tag(&mut out, name, value);
     let known = |text: &Option<String>| text.clone().unwrap_or_else(|| "?".to_owned());
     tag("Event", &about.name);
     tag("Site", &known(&sheet.tags.site));

@@ -1,12 +1,11 @@
 //! Writes a match as PDN.
 
-use std::fmt::Write;
-
 use super::super::board::{Board, Colour};
 use super::super::moves::Move;
 use super::super::{BadMove, Options};
 use super::{GAME_TYPE, Score};
 use crate::core::Sheet;
+use crate::core::notation::tag;
 
 /// Maximum length of a line of moves, in characters.
 const WIDTH: usize = 80;
@@ -41,12 +40,6 @@ pub(super) fn game(sheet: &Sheet, out: &mut String) -> Result<(), String> {
     Ok(())
 }
 
-/// Writes a tag. Control characters in the value become spaces, so that it stays on one line.
-fn tag(out: &mut String, name: &str, value: &str) {
-    let value = value.replace('\\', "\\\\").replace('"', "\\\"").replace(char::is_control, " ");
-    let _ = writeln!(out, "[{name} \"{value}\"]");
-}
-
 fn moves(mut board: Board, moves: &[String], score: Score, out: &mut String) -> Result<(), String> {
     let mut column = 0;
     let mut add = |word: &str| {
@@ -58,14 +51,10 @@ fn moves(mut board: Board, moves: &[String], score: Score, out: &mut String) -> 
         out.push_str(word);
         column += word.len();
     };
-    let (mut number, mut legal) = (1, Vec::new());
+    let mut legal = Vec::new();
     for (ply, text) in moves.iter().enumerate() {
-        let place = match board.to_move() {
-            Colour::Black => format!("{number}. "),
-            Colour::White if ply == 0 => format!("{number}... "),
-            Colour::White => String::new(),
-        };
-        number += u32::from(board.to_move() == Colour::White);
+        // Pairs count from the first move, whoever begins: `1... 23-19 2. 12-16` is read as three moves by some programs.
+        let place = if ply % 2 == 0 { format!("{}. ", ply / 2 + 1) } else { String::new() };
         let mv: Move = text.parse().map_err(|error: BadMove| format!("`{text}`: {error}"))?;
         legal.clear();
         board.legal_moves(&mut legal);
