@@ -95,22 +95,30 @@ pub fn read_regular(path: &Path) -> io::Result<Vec<u8>> {
     read_limited(open_regular(path, OpenOptions::new().read(true))?, MOST_READ)
 }
 
-/// Reads a file with a secret, which only its owner may be able to read, as `ssh` requires for private keys. It becomes
-/// private: see [`keep_private`].
+/// Reads a text with a secret, which only the owner may be able to write, and only the owner and the group to read. A byte
+/// order mark is removed. The file becomes private: see
+/// [`keep_private`].
 ///
 /// # Errors
-/// If other users can read it, and those of [`read_regular`].
+/// If other users can read or change it, and those of [`read_regular`].
 pub fn read_secret(path: &Path) -> io::Result<String> {
     keep_private(path);
     let file = open_regular(path, OpenOptions::new().read(true))?;
     let found = file.metadata()?;
-    if found.is_file() && found.uid() == rustix::process::geteuid().as_raw() && found.mode() & 0o077 != 0 {
+    if found.is_file() && found.uid() == rustix::process::geteuid().as_raw() && found.mode() & 0o027 != 0 {
         let (mode, path) = (found.mode() & 0o777, path.display());
-        let what = format!("other users can read it (mode {mode:04o}): run `chmod 600 {path}`");
+        let what = if found.mode() & 0o007 != 0 { "other users can read" } else { "its group can change" };
+        let what = format!(
+            "{what} it (mode {mode:04o}): run `chmod 600 {path}`, or mount the secret of a container with mode 0440"
+        );
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, what));
     }
     let text = String::from_utf8(read_limited(file, MOST_READ)?);
-    text.map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error.utf8_error()))
+    let mut text = text.map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error.utf8_error()))?;
+    if text.starts_with('\u{feff}') {
+        text.remove(0);
+    }
+    Ok(text)
 }
 
 #[cfg(test)]
@@ -126,9 +134,18 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("seed");
         fs::write(&path, "secret").unwrap();
-        for (mode, is_refused) in
-            [(0o600, false), (0o400, false), (0o640, true), (0o604, true), (0o620, true), (0o644, true)]
-        {
+        for (mode, is_refused) in [
+            (0o600, false),
+            (0o400, false),
+            (0o640, false),
+            (0o440, false),
+            (0o460, true),
+            (0o604, true),
+            (0o444, true),
+            (0o602, true),
+            (0o620, true),
+            (0o644, true),
+        ] {
             fs::set_permissions(&path, Permissions::from_mode(mode)).unwrap();
             let read = read_secret(&path).map_err(|error| error.to_string());
             assert!(private_paths().contains(&path.canonicalize().unwrap()));
@@ -148,6 +165,15 @@ mod tests {
         assert_eq!(most_unpacked(0), 4 << 20);
         assert_eq!(most_unpacked(1 << 20), 104 << 20);
         assert_eq!(most_unpacked(usize::MAX), MOST_READ);
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_not_part_of_a_secret() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("tokens");
+        fs::write(&path, "\u{feff}ann=\u{feff}secret\n").unwrap();
+        fs::set_permissions(&path, Permissions::from_mode(0o600)).unwrap();
+        assert_eq!(read_secret(&path).unwrap(), "ann=\u{feff}secret\n");
     }
 
     #[test]

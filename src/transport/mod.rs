@@ -19,7 +19,7 @@ pub use mark::Mark;
 #[cfg(any(test, feature = "fuzzing"))]
 pub use memory::{MemoryPeer, MemoryStream, memory_stream};
 pub use stream::{Stream, Wire};
-pub use tls::{Certificate, Tls, tls_failure};
+pub use tls::{Certificate, Tls, private_key, tls_failure};
 pub use trust::trust;
 
 /// The error for "nothing to read" and "no room to write".

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use rcgen::{CertifiedKey, KeyPair};
-use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::pem::{self, PemObject};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ServerConfig, ServerConnection};
 
@@ -38,9 +38,7 @@ impl Certificate {
         if certificates.is_empty() {
             return Err(io::Error::other(format!("{}: contains no certificate", chain.display())));
         }
-        let secret = read_secret(key).map_err(of_file(key))?;
-        let key = PrivateKeyDer::from_pem_slice(secret.as_bytes()).map_err(wrong(key))?;
-        Certificate::new(certificates, key)
+        Certificate::new(certificates, private_key(key)?)
     }
 
     /// Generates a self-signed certificate for this address and `localhost`, for testing, and writes it to a file
@@ -97,6 +95,27 @@ impl Certificate {
         let connection = ServerConnection::new(self.0.clone()).map_err(io::Error::other)?;
         Ok(Tls { connection, first: Cell::new(None) })
     }
+}
+
+/// Reads a private key from a PEM file.
+///
+/// # Errors
+/// When the file cannot be read, or has no key that is usable without a passphrase.
+pub fn private_key(path: &Path) -> io::Result<PrivateKeyDer<'static>> {
+    let secret = read_secret(path)
+        .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))?;
+    let wrong =
+        |what: &str| io::Error::new(io::ErrorKind::InvalidInput, format!("{}: {what}", path.display()));
+    let signs = ["-----BEGIN ENCRYPTED PRIVATE KEY-----", "Proc-Type: 4,ENCRYPTED"];
+    let is_encrypted = signs.iter().any(|sign| secret.contains(sign));
+    PrivateKeyDer::from_pem_slice(secret.as_bytes()).map_err(|error| match error {
+        _ if is_encrypted => wrong(
+            "the private key is encrypted, and a server cannot ask for its passphrase: decrypt it with `openssl pkey \
+             -in FILE -out NEW`",
+        ),
+        pem::Error::NoItemsFound => wrong("contains no private key in PEM"),
+        error => wrong(&error.to_string()),
+    })
 }
 
 fn self_signed(address: IpAddr) -> io::Result<CertifiedKey<KeyPair>> {

@@ -1,5 +1,6 @@
 //! Bots that connect, over real sockets.
 
+use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 use std::time::Duration;
 
@@ -302,6 +303,25 @@ fn tokens_are_in_no_log_record_or_error() {
     }
 }
 
+/// As containers mount secrets, and as editors on Windows save them.
+#[test]
+fn a_token_file_may_have_a_byte_order_mark_and_be_readable_by_the_group() {
+    let folder = Folder::new();
+    let plain = folder.plain_bot("plain");
+    let tokens = folder.write("tokens", "\u{feff}alice=open-sesame\r\n");
+    std::fs::set_permissions(&tokens, std::fs::Permissions::from_mode(0o440)).expect("its own file");
+    let (referee_, address) = listening(&["play", "checkers", "tcp:alice", &plain, "--token-file", &tokens]);
+    let hello = json!({"type": "hello", "protocol": 1, "name": "alice", "token": "open-sesame"});
+    Guest::saying(address, &hello).play();
+    referee_.wait().with_code(0);
+    std::fs::set_permissions(&tokens, std::fs::Permissions::from_mode(0o444)).expect("its own file");
+    let args = ["play", "checkers", "tcp:alice", &plain, "--listen", "127.0.0.1:0", "--token-file", &tokens];
+    referee(args).with_code(2).says(&[
+        "other users can read it (mode 0444): run `chmod 600 ",
+        "or mount the secret of a container with mode 0440",
+    ]);
+}
+
 #[test]
 fn rejected_logins_are_logged_once_per_address_without_the_token() {
     let folder = Folder::new();
@@ -577,7 +597,15 @@ fn invalid_options_are_rejected_with_the_reason() {
     let empty = folder.write("empty.pem", "");
     let missing = folder.text("missing");
     let listen = ["--listen", "127.0.0.1:0"];
-    let cases: [(&[&str], &[&str]); 13] = [
+    let encrypted =
+        |begin: &str, rest: &str| format!("-----BEGIN {begin}-----\n{rest}MIIB\n-----END {begin}-----\n");
+    let pkcs8 = folder.write_secret("pkcs8.pem", encrypted("ENCRYPTED PRIVATE KEY", ""));
+    let legacy = "Proc-Type: 4,ENCRYPTED\r\nDEK-Info: AES-256-CBC,00\r\n\r\n";
+    let legacy = folder.write_secret("legacy.pem", encrypted("RSA PRIVATE KEY", legacy));
+    let decrypt =
+        "the private key is encrypted, and a server cannot ask for its passphrase: decrypt it with `openssl";
+    let no_key = folder.write_secret("chain_as_key.pem", made.cert.pem());
+    let cases: [(&[&str], &[&str]); 16] = [
         (&["tcp:alice", &plain], &["`tcp:alice`", "--listen"]),
         (&["tcp:", &plain], &["1 to 64"]),
         (&["tcp:a/b", &plain], &["`tcp:a/b`", "1 to 64"]),
@@ -594,6 +622,12 @@ fn invalid_options_are_rejected_with_the_reason() {
         (&["tcp:alice", &plain, "--tls-cert", &chain, "--tls-key", &key], &["--tls-cert"]),
         (&["tcp:alice", &plain, "--tls-cert", &empty, "--tls-key", &key], &["empty.pem", "no certificate"]),
         (&["tcp:alice", &plain, "--tls-cert", &chain, "--tls-key", &missing], &["missing"]),
+        (&["tcp:alice", &plain, "--tls-cert", &chain, "--tls-key", &pkcs8], &["pkcs8.pem: ", decrypt]),
+        (&["tcp:alice", &plain, "--tls-cert", &chain, "--tls-key", &legacy], &["legacy.pem: ", decrypt]),
+        (
+            &["tcp:alice", &plain, "--tls-cert", &chain, "--tls-key", &no_key],
+            &["contains no private key in PEM"],
+        ),
     ];
     for (index, (args, says)) in cases.into_iter().enumerate() {
         let listen = if index >= 6 { &listen[..] } else { &[] };

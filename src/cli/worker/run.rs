@@ -34,7 +34,7 @@ pub(super) struct RunArgs {
     /// Where the coordinator listens: HOST:PORT; or the NATS server that has the sets: nats://HOST[:PORT], tls:// to require TLS
     #[arg(long, value_name = "ADDRESS")]
     connect: String,
-    /// A file with a line NAME=TOKEN, which only its owner can read, and the certificate of the coordinator in PEM unless the
+    /// A file with a line NAME=TOKEN, which other users cannot read, and the certificate of the coordinator in PEM unless the
     /// system trusts that: workers.token in the directory of the run is such a file
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,

@@ -14,7 +14,8 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::time::timeout;
 
 use super::envelope::VERSION;
-use crate::store::{keep_private, read_secret};
+use crate::store::read_secret;
+use crate::transport::private_key;
 use crate::workers::archive::{ArchiveId, MOST_BYTES};
 use crate::workers::machine::is_name;
 use crate::workers::unit::UnitId;
@@ -128,7 +129,8 @@ impl Broker {
         };
         let options = match &self.identity {
             Some((chain, key)) => {
-                keep_private(key);
+                // The client reads the file itself, with less to say about a key that it cannot use.
+                private_key(key)?;
                 options.add_client_certificate(chain.clone(), key.clone())
             }
             None => options,

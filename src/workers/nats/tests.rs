@@ -621,6 +621,7 @@ fn a_connection_with_tls_trusts_the_given_certificates_only() {
         let (cert, key) = (folder.path().join("cert.pem"), folder.path().join("key.pem"));
         std::fs::write(&cert, made.cert.pem()).unwrap();
         std::fs::write(&key, made.signing_key.serialize_pem()).unwrap();
+        std::fs::set_permissions(&key, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
         let path = |path: &Path| path.to_str().unwrap().to_owned();
         let server = Server::start(&["--tls", "--tlscert", &path(&cert), "--tlskey", &path(&key)]);
         let url = format!("tls://localhost:{}", server.port);
