@@ -106,7 +106,8 @@ pub fn pdn(data: &[u8]) {
             assert!(games <= data.len());
         }
         for format in rules.opening_files() {
-            for opening in (format.read)(data).into_iter().flatten() {
+            for opening in [None, Some(4)].into_iter().flat_map(|plies| (format.read)(data, plies)).flatten()
+            {
                 assert!(opening.line >= 1);
             }
         }

@@ -9,11 +9,12 @@ use sha2::{Digest, Sha256};
 
 use crate::cli::Failure;
 use crate::cli::files::{ends_with, read};
+use crate::cli::screen;
 use crate::cli::syntax::{OptionName, Syntax, suggest};
 use crate::core::chance::Seed;
 use crate::core::erased::Rules;
 use crate::core::openings::OpeningFile;
-use crate::core::{Seating, hex};
+use crate::core::{Flaw, Seating, counted, hex};
 use crate::referee::Limits;
 use crate::referee::opening::{self, Opening};
 use crate::runner::Openings;
@@ -28,13 +29,17 @@ const OPENINGS: OptionName = OptionName { flag: "--openings", key: "openings" };
 #[derive(Debug, Args)]
 pub(super) struct OpeningOptions {
     /// Start each match with this number of random moves, derived from its seed, in games that have openings
-    /// [default: 0, in `regress` 6 for checkers and 4 for jeex]
-    #[arg(long, value_name = "N", conflicts_with = "openings", value_parser = clap::value_parser!(u32).range(0..=i64::from(opening::MAX_PLIES)))]
+    /// [default: 0, in `regress` 6 for checkers and 4 for jeex]; with --openings, cut each game of the file after this
+    /// number of moves, and leave out games that are shorter or invalid until then; 0 uses whole games
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=i64::from(opening::MAX_PLIES)))]
     opening_plies: Option<u32>,
     /// Start each match, with --mirror each set, with the next opening of this file; after the last, start again from
     /// the first. `referee rules GAME` describes the formats: .pdn and .fen for checkers, .txt for jeex
     #[arg(long, value_name = "FILE")]
     openings: Option<PathBuf>,
+    /// Begin with this opening of the order, counted from 1, for a run that continues where another one ended in a file
+    #[arg(long, value_name = "K", requires = "openings", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    opening_start: u32,
     /// The order of the openings; the random order is derived from the run seed
     #[arg(long, value_enum, requires = "openings", default_value_t = OpeningOrder::File)]
     order: OpeningOrder,
@@ -52,7 +57,12 @@ impl OpeningOptions {
     /// Where the openings come from. `plies` is the default number of random moves.
     pub(super) fn source(self, plies: u32) -> OpeningSource {
         match self.openings {
-            Some(path) => OpeningSource::File { path, order: self.order },
+            Some(path) => OpeningSource::File(OpeningBook {
+                path,
+                order: self.order,
+                plies: self.opening_plies.unwrap_or(0),
+                start: self.opening_start,
+            }),
             None => OpeningSource::Random { plies: self.opening_plies.unwrap_or(plies) },
         }
     }
@@ -64,7 +74,18 @@ pub(super) enum OpeningSource {
     /// The seed of each match.
     Random { plies: u32 },
     /// A file.
-    File { path: PathBuf, order: OpeningOrder },
+    File(OpeningBook),
+}
+
+/// The use of an opening file.
+#[derive(Debug)]
+pub(super) struct OpeningBook {
+    pub(super) path: PathBuf,
+    pub(super) order: OpeningOrder,
+    /// The length to which games are cut; 0 for whole games.
+    pub(super) plies: u32,
+    /// The first opening to play, counted from 1 in this order.
+    pub(super) start: u32,
 }
 
 impl OpeningSource {
@@ -72,12 +93,20 @@ impl OpeningSource {
     pub(super) fn in_words(&self) -> Result<String, Failure> {
         match self {
             OpeningSource::Random { plies } => Ok(format!("{plies} random moves")),
-            OpeningSource::File { path, order } => {
+            OpeningSource::File(OpeningBook { path, order, plies, start }) => {
                 let order = match order {
                     OpeningOrder::File => "file",
                     OpeningOrder::Random => "random",
                 };
-                Ok(format!("SHA-256 {}, order {order}", hex::encode(&Sha256::digest(read(path)?))))
+                let mut words =
+                    format!("SHA-256 {}, order {order}", hex::encode(&Sha256::digest(read(path)?)));
+                if *plies > 0 {
+                    words += &format!(", {plies} plies each");
+                }
+                if *start > 1 {
+                    words += &format!(", from opening {start}");
+                }
+                Ok(words)
             }
         }
     }
@@ -94,8 +123,8 @@ impl OpeningSource {
         let options = serde_json::value::to_raw_value(&set).map_err(Failure::usage)?;
         let table = rules.open(&options, seating);
         let table = table.map_err(|error| Failure::usage(suggest(&error.to_string())))?;
-        let (path, order) = match self {
-            OpeningSource::File { path, order } => (path, *order),
+        let OpeningBook { path, order, plies, start } = match self {
+            OpeningSource::File(book) => book,
             &OpeningSource::Random { plies } => {
                 let opening = if plies == 0 { Opening::None } else { Opening::Random(plies) };
                 return match opening::check(&*table, &opening, &Limits::TODAY) {
@@ -108,7 +137,8 @@ impl OpeningSource {
         };
         let name = syntax.name(OPENINGS);
         let wrong = |what: String| Failure::usage(format!("{name} {}: {what}", path.display()));
-        let given = (format(rules, path).map_err(wrong)?.read)(&read(path)?);
+        let plies = (*plies > 0).then_some(*plies as usize);
+        let given = (format(rules, path).map_err(wrong)?.read)(&read(path)?, plies);
         let mut starts = given.iter().flatten().flat_map(|opening| opening.options.keys());
         if let Some(option) = starts.find(|&option| set.contains_key(option)) {
             let omit = match syntax {
@@ -117,18 +147,34 @@ impl OpeningSource {
             };
             return Err(wrong(format!("its openings set `{option}` themselves: omit {omit}")));
         }
-        let mut openings = Openings::given(rules, seating, &set, given).map_err(|flaws| {
+        let list = |flaws: &[Flaw]| {
             let more = flaws.len().saturating_sub(NAMED);
-            let mut lines: Vec<String> =
-                flaws.iter().take(NAMED).map(|flaw| format!("{}: {flaw}", path.display())).collect();
-            if more > 0 {
-                lines.push(format!("and {more} more"));
-            }
-            Failure::usage(format!("{name}:\n{}", lines.join("\n")))
+            let lines = flaws.iter().take(NAMED).map(|flaw| format!("\n{}: {flaw}", path.display()));
+            lines.collect::<String>() + &if more > 0 { format!("\nand {more} more") } else { String::new() }
+        };
+        let given = Openings::given(rules, seating, &set, given, plies);
+        let (mut openings, left_out) = given.map_err(|flaws| {
+            let hint = match plies {
+                None => {
+                    let cut = syntax.with_value(OPENING_PLIES, "N");
+                    format!("\n`{cut}` cuts the games of a collection, and leaves out those that are invalid")
+                }
+                Some(_) => String::new(),
+            };
+            Failure::usage(format!("{name}:{}{hint}", list(&flaws)))
         })?;
-        if order == OpeningOrder::Random {
+        if !left_out.is_empty() {
+            let out = counted(left_out.len() as u64, "opening is", "openings are");
+            screen::complain(format_args!(
+                "{name}: {out} left out, {} remain:{}",
+                openings.len(),
+                list(&left_out)
+            ));
+        }
+        if *order == OpeningOrder::Random {
             openings.shuffle(run);
         }
+        openings.begin_at(*start);
         Ok(openings)
     }
 }

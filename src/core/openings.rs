@@ -11,9 +11,12 @@ use crate::core::notation::Flaw;
 pub struct OpeningFile {
     /// The file extension, in lower case, without the dot.
     pub ending: &'static str,
-    /// Reads the openings in order. Accepts arbitrary bytes.
-    pub read: fn(&[u8]) -> Vec<Result<GivenOpening, Flaw>>,
+    /// Reads the openings in order, each cut after this number of plies if it is given. Accepts arbitrary bytes.
+    pub read: fn(&[u8], Option<usize>) -> ReadOpenings,
 }
+
+/// The openings of a file, and the errors of those that cannot be read.
+pub type ReadOpenings = Vec<Result<GivenOpening, Flaw>>;
 
 /// An opening read from a file.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,20 +34,29 @@ pub struct GivenOpening {
 /// One opening per line: moves in the game's grammar, separated by commas.
 pub const LINES: OpeningFile = OpeningFile { ending: "txt", read: read_lines };
 
-fn read_lines(file: &[u8]) -> Vec<Result<GivenOpening, Flaw>> {
+fn read_lines(file: &[u8], plies: Option<usize>) -> ReadOpenings {
     let read = |(line, text): (usize, Cow<'_, str>)| {
-        let moves = text.split(',').map(|text| text.trim().to_owned()).collect();
+        let moves = text.split(',').map(|text| text.trim().to_owned());
+        let moves = moves.take(plies.unwrap_or(usize::MAX)).collect();
         Ok(GivenOpening { game: 0, line, options: Map::new(), moves })
     };
     lines(file).map(read).collect()
 }
 
-/// Returns the trimmed lines of a file with their numbers, without empty lines and comments (`#`).
+/// Returns the trimmed lines of a file with their numbers, without empty lines and comments (`#`). A line ends with LF,
+/// CR LF or CR alone.
 pub fn lines(file: &[u8]) -> impl Iterator<Item = (usize, Cow<'_, str>)> {
     let file = file.strip_prefix(b"\xef\xbb\xbf").unwrap_or(file);
-    let trimmed = file.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
-    let numbered = trimmed.enumerate().filter(|(_, line)| !line.is_empty() && !line.starts_with(b"#"));
-    numbered.map(|(i, line)| (i + 1, String::from_utf8_lossy(line)))
+    let mut number = 0;
+    let lines =
+        file.split_inclusive(|byte| matches!(byte, b'\n' | b'\r')).scan(false, move |after_cr, line| {
+            // The LF of a CR LF ends no line of its own.
+            number += usize::from(!(*after_cr && line == b"\n"));
+            *after_cr = line.ends_with(b"\r");
+            Some((number, line.trim_ascii()))
+        });
+    let lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with(b"#"));
+    lines.map(|(number, line)| (number, String::from_utf8_lossy(line)))
 }
 
 #[cfg(test)]
@@ -52,7 +64,7 @@ mod tests {
     use super::*;
 
     fn read(file: impl AsRef<[u8]>) -> Vec<(usize, Vec<String>)> {
-        let read = (LINES.read)(file.as_ref()).into_iter();
+        let read = (LINES.read)(file.as_ref(), None).into_iter();
         read.map(|opening| opening.map(|given| (given.line, given.moves)).unwrap()).collect()
     }
 
@@ -62,6 +74,13 @@ mod tests {
         let file = "\u{feff}# the first\n\n  place b3 E, place b2 NW  \r\nplace b3 E,place b2 NW";
         assert_eq!(read(file), [(3, moves.clone()), (4, moves)]);
         assert_eq!(read("# nothing\n\n"), []);
+    }
+
+    #[test]
+    fn a_line_may_end_with_cr_alone() {
+        let file = "# a comment\rplace b3 E\r\rplace b2 NW\r\nplace a1 N\n";
+        let lines: Vec<usize> = read(file).into_iter().map(|(line, _)| line).collect();
+        assert_eq!(lines, [2, 4, 5]);
     }
 
     #[test]

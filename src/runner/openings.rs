@@ -7,8 +7,8 @@ use serde_json::{Map, Value};
 
 use crate::core::chance::{Seed, Uniform};
 use crate::core::erased::Rules;
-use crate::core::openings::GivenOpening;
-use crate::core::{Flaw, Seating};
+use crate::core::openings::{GivenOpening, ReadOpenings};
+use crate::core::{Flaw, Seating, counted};
 use crate::referee::Limits;
 use crate::referee::opening::{Opening, Unplayable, check};
 
@@ -23,7 +23,8 @@ impl Openings {
         Openings(vec![(options.into(), Arc::new(opening))])
     }
 
-    /// Validates the openings of a file. A start position of the file overrides `options`, those of the setup.
+    /// Validates the openings of a file. A start position of the file overrides `options`, those of the setup. If the
+    /// openings were cut to this number of plies, those that are shorter or invalid are left out, and returned besides.
     ///
     /// # Errors
     /// All errors of the file, in order.
@@ -31,10 +32,12 @@ impl Openings {
         rules: &dyn Rules,
         seating: Seating,
         options: &Map<String, Value>,
-        read: Vec<Result<GivenOpening, Flaw>>,
-    ) -> Result<Openings, Vec<Flaw>> {
+        read: ReadOpenings,
+        plies: Option<usize>,
+    ) -> Result<(Openings, Vec<Flaw>), Vec<Flaw>> {
         let (mut openings, mut flaws) = (Vec::new(), Vec::new());
         for opening in read {
+            let opening = opening.and_then(|given| long_enough(given, plies));
             match opening.and_then(|given| try_out(rules, seating, options.clone(), given)) {
                 Ok(opening) => openings.push(opening),
                 Err(flaw) => flaws.push(flaw),
@@ -43,7 +46,20 @@ impl Openings {
         if openings.is_empty() && flaws.is_empty() {
             flaws.push(Flaw { game: 0, ply: 0, line: 1, what: "the file contains no openings".to_owned() });
         }
-        if flaws.is_empty() { Ok(Openings(openings)) } else { Err(flaws) }
+        let is_usable = flaws.is_empty() || plies.is_some() && !openings.is_empty();
+        if is_usable { Ok((Openings(openings), flaws)) } else { Err(flaws) }
+    }
+
+    /// The number of openings.
+    #[expect(clippy::len_without_is_empty, reason = "there is at least one")]
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Begins with another opening of the order, counted from 1, and continues with the first after the last.
+    pub fn begin_at(&mut self, number: u32) {
+        let first = (number as usize).saturating_sub(1) % self.0.len();
+        self.0.rotate_left(first);
     }
 
     /// Shuffles the openings; the order is derived from the run seed.
@@ -54,6 +70,17 @@ impl Openings {
     /// The opening of a match or set, by its number counted from 1.
     pub fn of(&self, number: u32) -> (Arc<RawValue>, Arc<Opening>) {
         self.0[(number as usize).saturating_sub(1) % self.0.len()].clone()
+    }
+}
+
+fn long_enough(given: GivenOpening, plies: Option<usize>) -> Result<GivenOpening, Flaw> {
+    let has = given.moves.len();
+    match plies {
+        Some(plies) if has < plies => {
+            let what = format!("it has {}, not {plies}", counted(has as u64, "ply", "plies"));
+            Err(Flaw { game: given.game, ply: 0, line: given.line, what })
+        }
+        _ => Ok(given),
     }
 }
 

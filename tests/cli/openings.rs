@@ -434,12 +434,102 @@ fn invalid_combinations_of_openings_and_sets_are_rejected() {
         &["jeex", "--opening-plies", "8", "--set", "turn_limit=8"],
         &["--opening-plies 8", "no opening of length 8", "shorter"],
     );
-    refused(&["checkers", "--opening-plies", "8", "--openings", "x.pdn"], &["cannot be used with"]);
+    refused(
+        &["checkers", "--opening-start", "2"],
+        &["required arguments were not provided", "--openings <FILE>"],
+    );
+    refused(&["checkers", "--openings", "x.pdn", "--opening-start", "0"], &["--opening-start", "0"]);
     refused(
         &["checkers", "--order", "random"],
         &["required arguments were not provided", "--openings <FILE>"],
     );
     refused(&["checkers", "--openings", "/missing.pdn"], &["/missing.pdn: No such file"]);
+}
+
+/// A collection as it is found: games of 6, 2 and 101 plies, one with an illegal second move, one with an illegal sixth,
+/// one of another type, and one with contradictory results.
+fn collection() -> String {
+    let shuffle = "1. 11-15 23-19 2. 8-11 26-23 3. 4-8 30-26";
+    let kings = "[FEN \"B:WK32:BK1\"]\n";
+    let long: Vec<&str> = ["1-5", "32-28", "5-1", "28-32"].into_iter().cycle().take(101).collect();
+    [
+        format!("[Event \"whole\"]\n{shuffle} *"),
+        "[Event \"short\"]\n1. 11-15 23-19 *".to_owned(),
+        format!("[Event \"long\"]\n{kings}{} *", long.join(" ")),
+        "[Event \"illegal\"]\n1. 9-14 23-22 *".to_owned(),
+        "[Event \"illegal later\"]\n1. 9-13 22-18 2. 5-9 25-22 3. 1-5 22-1 *".to_owned(),
+        "[Event \"10x10\"]\n[GameType \"20\"]\n1. 32-28 *".to_owned(),
+        "[Event \"results\"]\n[Result \"1-0\"]\n1. 10-14 22-18 2. 6-10 25-22 0-1".to_owned(),
+    ]
+    .join("\n\n")
+}
+
+#[test]
+fn games_of_a_collection_are_cut_and_the_unusable_ones_named() {
+    let folder = Folder::new();
+    let bot = folder.plain_bot("bot");
+    let (games, records) = (folder.write("games.pdn", collection()), folder.text("records"));
+    let args = ["play", "checkers", &bot, &bot, "-n", "5", "--set", "turn_limit=20", "--openings", &games];
+    // Whole games cannot all be used, which the error tells with the remedy.
+    referee(args).with_code(2).says(&[
+        "game 3, line 7: an opening of 101 plies is too long: it has at most 100",
+        "game 4, ply 2, line 12: `23-22` is not legal for White",
+        "game 5, ply 6, line 15: `22-1` is not legal for White",
+        "game 6, line 18: game type 20; 21 is English draughts",
+        "`--opening-plies N` cuts the games of a collection, and leaves out those that are invalid",
+    ]);
+    let cut = args.into_iter().chain(["--opening-plies", "4", "--record", &records]);
+    referee(cut).with_code(0).says(&[
+        "--openings: 3 openings are left out, 4 remain:\n",
+        "games.pdn: game 2, line 4: it has 2 plies, not 4\n",
+        "games.pdn: game 4, ply 2, line 12: `23-22` is not legal for White",
+        "games.pdn: game 6, line 18: game type 20; 21 is English draughts",
+    ]);
+    referee(["verify", &records]).done();
+    let moves: Vec<String> = begun(&folder, "records", 5).iter().map(|begun| begun[1..].join(" ")).collect();
+    assert_eq!(
+        moves,
+        [
+            "11-15 23-19 8-11 26-23",
+            "1-5 32-28 5-1 28-32",
+            "9-13 22-18 5-9 25-22",
+            "10-14 22-18 6-10 25-22",
+            "11-15 23-19 8-11 26-23",
+        ]
+    );
+    let none = args.into_iter().chain(["--opening-plies", "19"]);
+    let ended = referee(none).with_code(0).says(&["6 openings are left out, 1 remain:"]);
+    assert!(!ended.stderr.contains("game 3,"), "{}", ended.stderr);
+}
+
+#[test]
+fn a_run_goes_on_in_a_file_of_openings() {
+    let folder = Folder::new();
+    let bot = folder.plain_bot("bot");
+    let positions: String = (1..=10).map(|n| format!("B:W31,32:B{n}\n")).collect();
+    let book = folder.write("positions.fen", positions);
+    let order = |records: &str, matches: usize, extra: &[&str]| {
+        let (count, path) = (matches.to_string(), folder.text(records));
+        let args = ["play", "checkers", &bot, &bot, "-n", &count, "--openings", &book, "--seed", SEED];
+        referee(args.into_iter().chain(extra.iter().copied()).chain(["--record", &path])).done();
+        let begun = begun(&folder, records, matches).into_iter().flatten();
+        begun.map(|fen| fen.trim_start_matches("B:W31,32:B").to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(order("a", 3, &["--opening-start", "9"]), ["9", "10", "1"]);
+    // 4 10 8 5 1 2 3 6 7 9, as the specification says.
+    assert_eq!(order("b", 3, &["--order", "random", "--opening-start", "4"]), ["5", "1", "2"]);
+    assert_eq!(order("c", 2, &["--opening-start", "20"]), ["10", "1"]);
+}
+
+#[test]
+fn positions_have_no_moves_to_cut() {
+    let folder = Folder::new();
+    let bot = folder.plain_bot("bot");
+    let book = folder.write("positions.fen", "B:W31,32:B1\n");
+    referee(["play", "checkers", &bot, &bot, "--openings", &book, "--opening-plies", "4"])
+        .with_code(2)
+        .says(&["positions.fen: line 1: it has 0 plies, not 4"]);
+    referee(["play", "checkers", &bot, &bot, "--openings", &book, "--opening-plies", "0"]).done();
 }
 
 #[test]

@@ -156,6 +156,16 @@ fn a_collection_is_recognised_by_name_or_contents() {
 }
 
 #[test]
+fn lines_that_end_with_cr_alone_hide_nothing() {
+    let folder = Folder::new();
+    let text = "[Event \"a\"]\r; a comment\r1. 11-15 *\r\r[Event \"b\"]\r1. 11-15 23-22 *\r";
+    let file = folder.write("mac.pdn", text);
+    let output = referee(["verify", &file]).with_code(1).stdout;
+    assert!(output.contains("game 2, ply 2, line 6: `23-22` is not legal"), "{output}");
+    assert!(output.contains("1 differ; 2 games"), "{output}");
+}
+
+#[test]
 fn a_collection_without_games_fails() {
     let folder = Folder::new();
     let file = folder.write("a.pdn", "\n");

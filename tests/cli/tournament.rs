@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use crate::common::{Folder, Referee, SEED, Signal, assert_gone, referee};
 use rustix::process::{Pid, kill_process_group};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// Writes its process id to a file, and plays a legal move that depends only on the position.
 const PLAYER: &str = "with open(__file__ + '.pids', 'a') as pids:
@@ -408,6 +408,27 @@ fn a_changed_bot_prevents_resuming_unless_allowed() {
 }
 
 #[test]
+fn a_tournament_cuts_the_games_of_a_collection() {
+    let folder = Folder::new();
+    let games = "[Event \"a\"]\n1. 11-15 23-19 2. 8-11 22-17 *\n\n[Event \"b\"]\n1. 9-13 22-18 2. 5-9 25-22 *\n\n\
+                 [Event \"c\"]\n1. 11-15 *\n\n[Event \"d\"]\n1. 9-13 23-22 *\n";
+    folder.write("games.pdn", games);
+    let head = "openings = 'games.pdn'\nopening_plies = 2\nopening_start = 2\noptions = { turn_limit = 10 }";
+    let config = cup(&folder, "cup.toml", head, "kind = 'gauntlet'\ncycles = 1");
+    let dir = folder.text("cup");
+    referee(["tournament", "run", &config, "--dir", &dir]).with_code(0).says(&[
+        "openings: 2 openings are left out, 2 remain:\n",
+        "games.pdn: game 3, line 7: it has 1 ply, not 2\n",
+        "games.pdn: game 4, ply 2, line 11: `23-22` is not legal for White",
+    ]);
+    let opening = |match_: &str| folder.record(&format!("cup/records/{match_}.jsonl"))[0]["opening"].clone();
+    assert_eq!(opening("m1"), json!(["9-13", "22-18"]));
+    assert_eq!(opening("m3"), json!(["11-15", "23-19"]));
+    let report = referee(["tournament", "report", &dir]).done().stdout;
+    assert!(report.contains("2 plies of each game of games.pdn"), "{report}");
+}
+
+#[test]
 fn changed_openings_prevent_resuming() {
     let folder = Folder::new();
     let book = "B:W21,22,23,24,25,26,27,28,29,30,31,32:B1,2,3,4,5,6,7,8,9,10,11,12\n";
@@ -592,7 +613,8 @@ fn errors_in_a_tournament_file_are_named_with_the_remedy() {
             "kind = 'partners'",
             &["format: rotations of partners need sides of two seats"],
         ),
-        ("opening_plies = 4", "opening_plies = 4\nopenings = 'book.pdn'", &["mutually exclusive"]),
+        ("opening_plies = 4", "opening_start = 2", &["opening_start needs `openings`"]),
+        ("opening_plies = 4", "opening_start = 0", &["opening_start: 0 is no opening: the first is 1"]),
     ] {
         assert!(good.contains(from), "{from}");
         let bad = folder.write("bad.toml", good.replacen(from, to, 1));

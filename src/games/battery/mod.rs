@@ -170,7 +170,7 @@ pub(crate) fn openings_survive_a_round_trip_as_lines<G: Game>() {
     sample::<G>(is_decision, |_, position| {
         for seat in deciders(position.turn()).iter() {
             let moves: Vec<String> = texts(position, seat).into_iter().collect();
-            let read = (LINES.read)(moves.join(", ").as_bytes());
+            let read = (LINES.read)(moves.join(", ").as_bytes(), None);
             assert_eq!(read[0].as_ref().map(|opening| &opening.moves), Ok(&moves));
         }
     });

@@ -1,5 +1,5 @@
 //! PDN's FEN: `B:W18,K27:B1,12` is Black to move, White's man on 18 and king on 27, Black's men on 1 and 12. A
-//! colour without pieces is only its letter: `B:W:B1`.
+//! colour without pieces is only its letter: `B:W:B1`. The reader is lenient, since programs write FENs in many ways.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,7 +7,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::board::{Board, Colour, bit, place, squares};
-use super::text::{Text, read_square, spell_square};
+use super::text::{Text, spell_square};
 
 /// Maximum length: `B:W` and `:B`, and at most `K32,` for each square.
 const LONGEST: usize = 5 + 4 * 32;
@@ -22,8 +22,8 @@ impl Colour {
 
     fn read(text: &str) -> Option<(Colour, &str)> {
         let colour = match text.as_bytes().first()? {
-            b'B' => Colour::Black,
-            b'W' => Colour::White,
+            b'B' | b'b' => Colour::Black,
+            b'W' | b'w' => Colour::White,
             _ => return None,
         };
         Some((colour, &text[1..]))
@@ -93,6 +93,12 @@ pub enum BadFen {
         "in the FEN `{0}` is no piece: a man is the number of its square, 1 to 32, a king has a K before it"
     )]
     Piece(String),
+    /// A square does not exist.
+    #[error(
+        "the FEN names square {0}, but this board has squares 1 to 32: it seems to be a position on another board, such \
+         as that of 10x10 draughts"
+    )]
+    OtherBoard(u32),
     /// Two pieces are on the same square.
     #[error("the FEN names square {0} twice: a square holds one piece")]
     Twice(u32),
@@ -109,18 +115,23 @@ fn excerpt(text: &str) -> String {
 impl FromStr for Board {
     type Err = BadFen;
 
-    /// Accepts the lists and their squares in any order, and an optional final dot. Accepts a side to move without
-    /// pieces, because a game can end like that; a game cannot start from such a position.
+    /// Accepts what programs write: the lists and their squares in any order, ranges, leading zeros, lower-case letters,
+    /// blanks, a final dot, counters of moves behind the lists (`:H0:F1`), which it ignores, and an empty list without
+    /// its letter. Accepts a side to move without pieces, because a game can end like that; a game cannot start from
+    /// such a position.
     fn from_str(text: &str) -> Result<Board, BadFen> {
-        let mut parts = text.strip_suffix('.').unwrap_or(text).split(':');
-        let (Some(to_move), Some(one), Some(other), None) =
-            (parts.next(), parts.next(), parts.next(), parts.next())
-        else {
-            return Err(BadFen::Parts);
-        };
-        let colour = |text| Colour::read(text).ok_or_else(|| BadFen::Colour(excerpt(text)));
+        let text: String = text.chars().filter(|char| !char.is_ascii_whitespace()).collect();
+        let mut parts: Vec<&str> = text.strip_suffix('.').unwrap_or(&text).split(':').collect();
+        while parts.len() > 3 && parts.last().is_some_and(|part| is_counter(part)) {
+            parts.pop();
+        }
+        let [to_move, one, other] = parts[..] else { return Err(BadFen::Parts) };
         let (to_move, "") = colour(to_move)? else { return Err(BadFen::Colour(excerpt(to_move))) };
-        let lists = [colour(one)?, colour(other)?];
+        let lists = match (one, other) {
+            ("", other) => [(colour(other)?.0.other(), ""), colour(other)?],
+            (one, "") => [colour(one)?, (colour(one)?.0.other(), "")],
+            (one, other) => [colour(one)?, colour(other)?],
+        };
         if lists[0].0 == lists[1].0 {
             return Err(BadFen::OneColour(lists[0].0));
         }
@@ -134,20 +145,44 @@ impl FromStr for Board {
     }
 }
 
+fn colour(part: &str) -> Result<(Colour, &str), BadFen> {
+    Colour::read(part).ok_or_else(|| BadFen::Colour(excerpt(part)))
+}
+
+/// Whether a part of a FEN is a number of half-moves or moves, as in `H0` and `F1`.
+fn is_counter(part: &str) -> bool {
+    part.strip_prefix(['H', 'F']).is_some_and(is_number)
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
 impl Board {
+    /// Adds a piece, or pieces of a kind on a range of squares: `12`, `K12`, `1-12`.
     fn put(&mut self, colour: Colour, piece: &str) -> Result<(), BadFen> {
-        let (is_king, number) = piece.strip_prefix('K').map_or((false, piece), |number| (true, number));
-        let square = read_square(number).ok_or_else(|| BadFen::Piece(excerpt(piece)))?;
-        let set = bit(place(square));
-        if self.empty() & set == 0 {
-            return Err(BadFen::Twice(square + 1));
+        let bad = || BadFen::Piece(excerpt(piece));
+        let (is_king, numbers) = piece.strip_prefix(['K', 'k']).map_or((false, piece), |rest| (true, rest));
+        let (first, last) = numbers.split_once('-').unwrap_or((numbers, numbers));
+        let number = |text: &str| text.parse().ok().filter(|_| is_number(text)).ok_or_else(bad);
+        let (first, last): (u32, u32) = (number(first)?, number(last)?);
+        if first == 0 || first > last {
+            return Err(bad());
+        } else if last > 32 {
+            return Err(BadFen::OtherBoard(last));
         }
-        if is_king {
-            self.kings |= set;
-        } else if colour.crowning_row() & set != 0 {
-            return Err(BadFen::Uncrowned(colour, square + 1));
+        for square in first..=last {
+            let set = bit(place(square - 1));
+            if self.empty() & set == 0 {
+                return Err(BadFen::Twice(square));
+            }
+            if is_king {
+                self.kings |= set;
+            } else if colour.crowning_row() & set != 0 {
+                return Err(BadFen::Uncrowned(colour, square));
+            }
+            self.add(colour, set);
         }
-        self.add(colour, set);
         Ok(())
     }
 }

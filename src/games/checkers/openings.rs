@@ -6,12 +6,12 @@ use serde_json::{Map, Value};
 
 use super::board::Board;
 use super::pdn;
-use crate::core::openings::lines;
+use crate::core::openings::{ReadOpenings, lines};
 use crate::core::{Flaw, GivenOpening, OpeningFile};
 
 /// Both formats include the start position.
 pub(super) const FILES: &[OpeningFile] = &[
-    OpeningFile { ending: "pdn", read: |file| pdn::openings(file).collect() },
+    OpeningFile { ending: "pdn", read: |file, plies| pdn::openings(file, plies).collect() },
     OpeningFile { ending: "fen", read: positions },
 ];
 
@@ -21,7 +21,7 @@ pub(super) fn start(board: &Board) -> Map<String, Value> {
 }
 
 /// Reads one position per line.
-fn positions(file: &[u8]) -> Vec<Result<GivenOpening, Flaw>> {
+fn positions(file: &[u8], _: Option<usize>) -> ReadOpenings {
     let read = |(line, fen): (usize, Cow<'_, str>)| match fen.parse::<Board>() {
         Ok(board) => Ok(GivenOpening { game: 0, line, options: start(&board), moves: Vec::new() }),
         Err(error) => Err(Flaw { game: 0, ply: 0, line, what: format!("{error}") }),

@@ -43,6 +43,8 @@ pub(super) struct Config {
     opening_plies: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) openings: Option<PathBuf>,
+    #[serde(default = "defaults::one")]
+    opening_start: u32,
     #[serde(default)]
     order: OpeningOrder,
     #[serde(default = "default_clock")]

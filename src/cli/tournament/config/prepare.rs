@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::cli::Failure;
 use crate::cli::listen::{self, CertificateFile, ListenSettings};
-use crate::cli::openings::OpeningSource;
+use crate::cli::openings::{OpeningBook, OpeningSource};
 use crate::cli::options::{clock, milliseconds};
 use crate::cli::syntax::Syntax;
 use crate::cli::tournament::config::{Config, FormatConfig, ListenConfig, MirrorConfig, Restart};
@@ -60,7 +60,10 @@ impl Config {
         let options = raw(&self.options);
         let table = catalog.find(&self.game).ok().and_then(|rules| rules.open(&options, seating).ok());
         let openings = match (&self.openings, self.opening_plies) {
-            (Some(path), _) => format!("from {}", file_name(path)),
+            (Some(path), 0) => format!("from {}", file_name(path)),
+            (Some(path), plies) => {
+                format!("{} of each game of {}", counted(plies, "ply", "plies"), file_name(path))
+            }
             (None, 0) => "none".to_owned(),
             (None, plies) => format!("{} at random", counted(plies, "ply", "plies")),
         };
@@ -215,10 +218,15 @@ impl Config {
     }
 
     fn openings(&self, rules: &dyn Rules, seating: Seating, seed: &Seed) -> Result<Openings, Failure> {
+        if self.opening_start == 0 {
+            return Err(Failure::usage("opening_start: 0 is no opening: the first is 1"));
+        }
+        if self.opening_start > 1 && self.openings.is_none() {
+            return Err(Failure::usage("opening_start needs `openings`"));
+        }
         let source = match (self.openings_file(), self.opening_plies) {
-            (Some(path), 0) => OpeningSource::File { path, order: self.order },
-            (Some(_), _) => {
-                return Err(Failure::usage("`opening_plies` and `openings` are mutually exclusive"));
+            (Some(path), plies) => {
+                OpeningSource::File(OpeningBook { path, order: self.order, plies, start: self.opening_start })
             }
             (None, plies) => OpeningSource::Random { plies },
         };

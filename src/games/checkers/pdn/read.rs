@@ -46,7 +46,19 @@ struct Tags {
     game_type: Option<Located<Vec<u8>>>,
     fen: Option<Located<Vec<u8>>>,
     result: Option<Located<Vec<u8>>>,
+    /// The error of the first invalid tag.
+    bad: Option<Located<String>>,
 }
+
+/// A game that is not valid.
+enum BadGame {
+    /// Of another type.
+    Skipped(Flaw),
+    Wrong(Flaw),
+}
+
+/// The tags of a game, and the result that ends it.
+type TagsAndEnd = (Tags, Option<Located<Score>>);
 
 /// A value with its line.
 struct Located<T> {
@@ -73,47 +85,57 @@ impl<'a> Games<'a> {
         Flaw { game: self.number, ply: self.plies, line, what }
     }
 
-    fn wrong(&self, line: usize, what: String) -> Validity {
-        Validity::Wrong(self.flaw(line, what))
+    fn wrong(&self, line: usize, what: String) -> BadGame {
+        BadGame::Wrong(self.flaw(line, what))
     }
 
-    fn game(&mut self) -> Result<(), Validity> {
-        let (tags, end, board) = match self.read() {
-            Ok(read) => read,
-            Err(verdict) => {
-                match verdict {
-                    // Results and signs do not reliably delimit games of another type: only a tag begins the next
-                    // game.
-                    Validity::Skipped(_) => self.scanner.skip_to_tag(),
-                    Validity::Wrong(_) | Validity::Sound => self.skip_game(),
-                }
-                return Err(verdict);
+    /// Reads the next game, up to and including its result, without judging that. `None` after the last one.
+    fn read(&mut self) -> Option<Result<TagsAndEnd, BadGame>> {
+        let before = self.scanner;
+        if matches!(self.scanner.next(), Piece::End) {
+            return None;
+        }
+        self.line = self.scanner.line;
+        self.scanner = before;
+        self.number += 1;
+        self.plies = 0;
+        self.lines.clear();
+        self.ambiguous = None;
+        self.remarks.clear();
+        let read = self.tags_and_moves().inspect_err(|verdict| match verdict {
+            // Results and signs do not reliably delimit games of another type: only a tag begins the next game.
+            BadGame::Skipped(_) => self.scanner.skip_to_tag(),
+            BadGame::Wrong(_) => self.skip_game(),
+        });
+        Some(read.and_then(|(tags, end)| {
+            if let Some(ambiguous) = self.ambiguous.take() {
+                return Err(BadGame::Wrong(ambiguous));
             }
-        };
-        self.judge(&board, tags, end)
+            if !tags.any && self.plies == 0 {
+                let what = "a result without a game: neither tags nor moves stand before it".to_owned();
+                return Err(self.wrong(self.scanner.line, what));
+            }
+            Ok((tags, end))
+        }))
     }
 
-    /// Reads tags and moves up to and including the result. Returns the result and the last position.
-    fn read(&mut self) -> Result<(Tags, Option<Located<Score>>, Board), Validity> {
-        let tags = self.tags()?;
+    fn tags_and_moves(&mut self) -> Result<TagsAndEnd, BadGame> {
+        let tags = self.tags();
         self.start = self.begin(&tags)?;
         self.lines.push(Line { board: self.start, moves: Vec::new() });
         let end = self.moves()?;
-        if let Some(ambiguous) = self.ambiguous.take() {
-            return Err(Validity::Wrong(ambiguous));
-        }
-        Ok((tags, end, self.lines[0].board))
+        Ok((tags, end))
     }
 
-    fn tags(&mut self) -> Result<Tags, Validity> {
+    fn tags(&mut self) -> Tags {
         let mut tags = Tags::default();
         loop {
             let before = self.scanner;
             match self.scanner.next() {
-                // A game without moves and result: the next game begins here.
-                Piece::Tag { name: b"Event", .. } if tags.event => {
+                // A game without moves and result: the next game begins here. Within a header, the tag is a duplicate.
+                Piece::Tag { name: b"Event", .. } if tags.event && self.scanner.after_empty_line => {
                     self.scanner = before;
-                    return Ok(tags);
+                    return tags;
                 }
                 Piece::Tag { name, value } => {
                     tags.any = true;
@@ -126,36 +148,38 @@ impl<'a> Games<'a> {
                         _ => {}
                     }
                 }
-                Piece::Bad { what, line } => return Err(self.wrong(line, what)),
-                Piece::Word { text, line } => return Err(self.wrong(line, no_part_of_a_game(text))),
-                Piece::Move(_) | Piece::Result(_) | Piece::End => {
+                Piece::BadTag { what, line } => {
+                    tags.bad.get_or_insert(Located { value: what, line });
+                }
+                Piece::Move(_) | Piece::Result(_) | Piece::Word { .. } | Piece::Bad { .. } | Piece::End => {
                     self.scanner = before;
-                    return Ok(tags);
+                    return tags;
                 }
             }
         }
     }
 
     /// The start position given by the tags.
-    fn begin(&self, tags: &Tags) -> Result<Board, Validity> {
+    fn begin(&self, tags: &Tags) -> Result<Board, BadGame> {
         if let Some(Located { value, line }) = &tags.game_type {
             let number = value.split(|&byte| byte == b',').next().unwrap_or_default().trim_ascii();
             if !number.is_empty() && number != ENGLISH.as_bytes() {
                 let what = format!("game type {}; {ENGLISH} is English draughts", excerpt(value));
-                return Err(Validity::Skipped(self.flaw(*line, what)));
+                return Err(BadGame::Skipped(self.flaw(*line, what)));
             }
         }
+        if let Some(Located { value, line }) = &tags.bad {
+            return Err(self.wrong(*line, value.clone()));
+        }
         let Some(Located { value, line }) = &tags.fen else { return Ok(Board::default()) };
-        let fen: String =
-            String::from_utf8_lossy(value).chars().filter(|char| !char.is_ascii_whitespace()).collect();
-        if fen.is_empty() {
+        if value.trim_ascii().is_empty() {
             return Ok(Board::default());
         }
-        fen.parse().map_err(|error| self.wrong(*line, format!("{error}")))
+        String::from_utf8_lossy(value).parse().map_err(|error| self.wrong(*line, format!("{error}")))
     }
 
     /// Plays the moves. Returns the result that ends them, if any.
-    fn moves(&mut self) -> Result<Option<Located<Score>>, Validity> {
+    fn moves(&mut self) -> Result<Option<Located<Score>>, BadGame> {
         loop {
             let before = self.scanner;
             match self.scanner.next() {
@@ -168,7 +192,9 @@ impl<'a> Games<'a> {
                     let what = format!("`{}` is text outside a comment", excerpt(text));
                     self.remarks.push(self.flaw(line, what));
                 }
-                Piece::Bad { what, line } => return Err(self.wrong(line, what)),
+                Piece::Bad { what, line } | Piece::BadTag { what, line } => {
+                    return Err(self.wrong(line, what));
+                }
                 Piece::Tag { .. } => {
                     self.scanner = before;
                     return Ok(None);
@@ -180,9 +206,9 @@ impl<'a> Games<'a> {
 
     /// Plays a move in every reading in which it is legal. An ambiguous capture adds readings, which later moves may
     /// rule out.
-    fn play(&mut self, written: &WrittenMove<'_>) -> Result<(), Validity> {
+    fn play(&mut self, written: &WrittenMove<'_>) -> Result<(), BadGame> {
         let before = std::mem::take(&mut self.lines);
-        let mut error = None;
+        let (mut refuted, mut error) = (Vec::new(), None);
         let mut first = None;
         for line in before {
             self.legal.clear();
@@ -192,15 +218,20 @@ impl<'a> Games<'a> {
                     first.get_or_insert(readings[0]);
                     self.extend(line, &readings);
                 }
-                Err(what) => drop(error.get_or_insert(what)),
+                Err(what) => {
+                    refuted.push(line);
+                    error.get_or_insert(what);
+                }
             }
         }
         let Some(first) = first else {
+            self.lines = refuted;
             let mut what = error.unwrap_or_default();
             if let Some(Flaw { ply, .. }) = self.ambiguous {
                 what += &format!(", whichever capture was meant at ply {ply}");
             }
-            return Err(Validity::Wrong(Flaw { ply: self.plies + 1, ..self.flaw(written.line, what) }));
+            what += &self.other_variant(written).unwrap_or_default();
+            return Err(BadGame::Wrong(Flaw { ply: self.plies + 1, ..self.flaw(written.line, what) }));
         };
         self.plies += 1;
         self.remark_separator(written, first);
@@ -227,6 +258,32 @@ impl<'a> Games<'a> {
         Ok(())
     }
 
+    /// What suggests that a game with this illegal move is not English draughts.
+    fn other_variant(&self, written: &WrittenMove<'_>) -> Option<String> {
+        let mut scanner = self.scanner;
+        let rest = std::iter::from_fn(|| match scanner.next() {
+            Piece::Move(written) => Some(written.foreign_square()),
+            Piece::Word { .. } | Piece::Bad { .. } => Some(None),
+            Piece::Tag { .. } | Piece::BadTag { .. } | Piece::Result(_) | Piece::End => None,
+        });
+        if let Some(square) = written.foreign_square().or_else(|| rest.flatten().next()) {
+            return Some(format!(
+                "; it seems to be a game on another board, since this one has 32 squares and no {square}: 10x10 \
+                 draughts is [GameType \"20\"]"
+            ));
+        }
+        if self.plies > 0 || self.start != Board::default() {
+            return None;
+        }
+        let board: Board = "W:W21-32:B1-12".parse().ok()?;
+        let mut legal = Vec::new();
+        board.legal_moves(&mut legal);
+        find(written, &board, &legal).is_ok().then(|| {
+            "; White may: it seems to be a game of another variant, in which White begins, or to lack a FEN tag"
+                .to_owned()
+        })
+    }
+
     /// Adds the continuations of a reading. Readings that lead to the same position are merged.
     fn extend(&mut self, line: Line, readings: &[Move]) {
         let (last, others) = readings.split_last().expect("a move that was found has a reading");
@@ -248,6 +305,13 @@ impl<'a> Games<'a> {
         }
     }
 
+    /// The first moves of the game, if so many were read and all readings have them in common.
+    fn beginning(&self, plies: usize) -> Option<&[Move]> {
+        let mut readings = self.lines.iter().map(|line| line.moves.get(..plies));
+        let first = readings.next()??;
+        readings.all(|moves| moves == Some(first)).then_some(first)
+    }
+
     /// Skips to the start of the next game.
     fn skip_game(&mut self) {
         loop {
@@ -258,18 +322,14 @@ impl<'a> Games<'a> {
                     self.scanner = before;
                     return;
                 }
-                Piece::Move(_) | Piece::Word { .. } | Piece::Bad { .. } => {}
+                Piece::Move(_) | Piece::Word { .. } | Piece::Bad { .. } | Piece::BadTag { .. } => {}
             }
         }
     }
 
     /// Compares the results with each other, and with the position if it ends the game. `*` agrees with every
     /// result, because it is also used as a mere separator.
-    fn judge(&self, board: &Board, tags: Tags, end: Option<Located<Score>>) -> Result<(), Validity> {
-        if !tags.any && self.plies == 0 {
-            let what = "a result without a game: neither tags nor moves stand before it".to_owned();
-            return Err(self.wrong(self.scanner.line, what));
-        }
+    fn judge(&self, tags: Tags, end: Option<Located<Score>>) -> Result<(), BadGame> {
         let tag = match tags.result {
             None => None,
             Some(Located { value, line }) => {
@@ -292,6 +352,7 @@ impl<'a> Games<'a> {
             let what = format!("the moves end with {}, but the Result tag says {}", end.value, tag.value);
             return Err(self.wrong(end.line, what));
         }
+        let board = self.lines[0].board;
         if board.can_move() {
             return Ok(());
         }
@@ -311,33 +372,44 @@ impl Iterator for Games<'_> {
     type Item = Checked;
 
     fn next(&mut self) -> Option<Checked> {
-        let before = self.scanner;
-        if matches!(self.scanner.next(), Piece::End) {
-            return None;
-        }
-        self.line = self.scanner.line;
-        self.scanner = before;
-        self.number += 1;
-        self.plies = 0;
-        self.lines.clear();
-        self.ambiguous = None;
-        let verdict = self.game().err().unwrap_or(Validity::Sound);
+        let verdict = self.read()?.and_then(|(tags, end)| self.judge(tags, end));
+        let verdict = match verdict {
+            Ok(()) => Validity::Sound,
+            Err(BadGame::Skipped(flaw)) => Validity::Skipped(flaw),
+            Err(BadGame::Wrong(flaw)) => Validity::Wrong(flaw),
+        };
         Some(Checked { plies: self.plies, remarks: std::mem::take(&mut self.remarks), verdict })
     }
 }
 
-/// Reads a collection as openings: each game is one, regardless of its result.
-pub(in super::super) fn openings(collection: &[u8]) -> impl Iterator<Item = Result<GivenOpening, Flaw>> {
+/// Reads a collection as openings: each game is one, regardless of its result. If they are cut after some plies, what
+/// follows may be invalid.
+pub(in super::super) fn openings(
+    collection: &[u8],
+    plies: Option<usize>,
+) -> impl Iterator<Item = Result<GivenOpening, Flaw>> {
     let mut games = Games::new(collection);
-    std::iter::from_fn(move || match games.next()?.verdict {
-        Validity::Sound => Some(Ok(GivenOpening {
+    std::iter::from_fn(move || {
+        let read = games.read()?;
+        let moves = match (read, plies) {
+            (Ok(_), plies) => {
+                let moves = &games.lines[0].moves;
+                &moves[..plies.unwrap_or(moves.len()).min(moves.len())]
+            }
+            // Report skipped games: a silently skipped opening would be missing without notice.
+            (Err(BadGame::Skipped(flaw) | BadGame::Wrong(flaw)), plies) => {
+                match plies.and_then(|plies| games.beginning(plies)) {
+                    Some(moves) => moves,
+                    None => return Some(Err(flaw)),
+                }
+            }
+        };
+        Some(Ok(GivenOpening {
             game: games.number,
             line: games.line,
             options: start(&games.start),
-            moves: games.lines[0].moves.iter().map(ToString::to_string).collect(),
-        })),
-        // Report skipped games: a silently skipped opening would be missing without notice.
-        Validity::Skipped(flaw) | Validity::Wrong(flaw) => Some(Err(flaw)),
+            moves: moves.iter().map(ToString::to_string).collect(),
+        }))
     })
 }
 

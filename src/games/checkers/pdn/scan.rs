@@ -15,6 +15,8 @@ pub(super) struct Scanner<'a> {
     pub(super) line: usize,
     /// Whether the last token was a move number.
     after_number: bool,
+    /// Whether there is an empty line before the last token.
+    pub(super) after_empty_line: bool,
 }
 
 pub(super) enum Piece<'a> {
@@ -34,6 +36,11 @@ pub(super) enum Piece<'a> {
         what: String,
         line: usize,
     },
+    /// The same where a tag was expected.
+    BadTag {
+        what: String,
+        line: usize,
+    },
     End,
 }
 
@@ -50,6 +57,11 @@ pub(super) struct WrittenMove<'a> {
 }
 
 impl WrittenMove<'_> {
+    /// A square that this board does not have.
+    pub(super) fn foreign_square(&self) -> Option<u32> {
+        self.squares.iter().take(self.count).copied().find(|&square| square > 32)
+    }
+
     /// The numbers of the squares; `None` if there are more than a move can visit.
     pub(super) fn squares(&self) -> Option<&[u32]> {
         self.squares.get(..self.count)
@@ -64,7 +76,7 @@ impl WrittenMove<'_> {
 impl<'a> Scanner<'a> {
     pub(super) fn new(text: &'a [u8]) -> Scanner<'a> {
         let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
-        Scanner { text, at: 0, line: 1, after_number: false }
+        Scanner { text, at: 0, line: 1, after_number: false, after_empty_line: false }
     }
 
     fn peek(&self) -> Option<u8> {
@@ -78,7 +90,8 @@ impl<'a> Scanner<'a> {
     fn bump(&mut self) -> Option<u8> {
         let byte = self.peek()?;
         self.at += 1;
-        self.line += usize::from(byte == b'\n');
+        // A line ends with LF, CR LF or CR alone.
+        self.line += usize::from(byte == b'\n' || byte == b'\r' && self.peek() != Some(b'\n'));
         Some(byte)
     }
 
@@ -93,11 +106,11 @@ impl<'a> Scanner<'a> {
     }
 
     fn skip_line(&mut self) {
-        self.skip_while(|byte| byte != b'\n');
+        self.skip_while(|byte| !ends_line(byte));
     }
 
     fn begins_line(&self) -> bool {
-        self.at == 0 || matches!(self.text[self.at - 1], b'\n' | b'\r')
+        self.at == 0 || ends_line(self.text[self.at - 1])
     }
 
     /// Whether a line that begins with a tag starts here.
@@ -120,8 +133,11 @@ impl<'a> Scanner<'a> {
 
     /// Returns the next token. After an invalid one, scanning continues behind it.
     pub(super) fn next(&mut self) -> Piece<'a> {
+        self.after_empty_line = false;
         loop {
+            let last = self.line;
             self.skip_blanks();
+            self.after_empty_line |= self.line > last + 1;
             let Some(byte) = self.peek() else { return Piece::End };
             let line = self.line;
             let after_number = std::mem::take(&mut self.after_number);
@@ -216,7 +232,7 @@ impl<'a> Scanner<'a> {
         let start = self.at;
         if let Some(name) = self.tag_name() {
             let mut value = Vec::new();
-            while let Some(byte) = self.peek().filter(|&byte| byte != b'\n') {
+            while let Some(byte) = self.peek().filter(|&byte| !ends_line(byte)) {
                 self.bump();
                 match byte {
                     b'\\' if matches!(self.peek(), Some(b'"' | b'\\')) => value.extend(self.bump()),
@@ -229,7 +245,7 @@ impl<'a> Scanner<'a> {
         }
         let tag = excerpt(self.text[start..self.at].trim_ascii_end());
         let what = format!("`{tag}` is no tag: one is like [Event \"a match\"], in one line");
-        Piece::Bad { what, line: self.line }
+        Piece::BadTag { what, line: self.line }
     }
 
     /// Skips blanks and `]`, if present.
@@ -308,9 +324,28 @@ impl<'a> Scanner<'a> {
     }
 }
 
+const fn ends_line(byte: u8) -> bool {
+    matches!(byte, b'\n' | b'\r')
+}
+
 /// The error message for an invalid word in the text of a game.
 pub(super) fn no_part_of_a_game(word: &[u8]) -> String {
-    format!("`{}` is no move, result, tag or comment: a move is like 11-15 or 11x18", excerpt(word))
+    let word = excerpt(word);
+    if is_algebraic(&word) {
+        format!(
+            "`{word}` is no move of English draughts, which is like 11-15: it names squares as Russian and Brazilian \
+             draughts do"
+        )
+    } else {
+        format!("`{word}` is no move, result, tag or comment: a move is like 11-15 or 11x18")
+    }
+}
+
+/// Whether a word is a move between squares such as `c3`.
+fn is_algebraic(word: &str) -> bool {
+    let is_square = |text: &str| matches!(text.as_bytes(), [b'a'..=b'h', b'1'..=b'8']);
+    let word = word.trim_end_matches(['!', '?', '*']);
+    word.contains(['-', 'x', ':']) && word.split(['-', 'x', ':']).all(is_square)
 }
 
 /// Truncates input for error messages.

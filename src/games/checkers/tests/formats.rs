@@ -106,6 +106,29 @@ fn a_fen_may_list_black_first_and_end_in_a_dot() {
     assert_eq!("B:W31,K32:B1,2..".parse::<Board>(), Err(BadFen::Piece("2.".to_owned())));
 }
 
+/// The forms of Sage, of CheckerBoard, whose older versions drop the letter of a side without pieces, of PDN 3.0 and of
+/// web sites.
+#[test]
+fn fens_are_read_as_public_programs_write_them() {
+    for (fen, canonical) in [
+        ("W:W06,10:B01,03", "W:W6,10:B1,3"),
+        ("B:W018,K024:B01.", "B:W18,K24:B1"),
+        ("W:W18,20,23,K25:B02,06,09.", "W:W18,20,23,K25:B2,6,9"),
+        ("B:W21-32:B1-12", "B:W21,22,23,24,25,26,27,28,29,30,31,32:B1,2,3,4,5,6,7,8,9,10,11,12"),
+        ("W:W30,K1-3,31-32:BK29-29", "W:WK1,K2,K3,30,31,32:BK29"),
+        ("b:wk4,31:bK32,1", "B:WK4,31:B1,K32"),
+        ("B:W:B1,2.", "B:W:B1,2"),
+        ("B::B1,2.", "B:W:B1,2"),
+        ("W:W10,20:.", "W:W10,20:B"),
+        ("W:WK1,K2:", "W:WK1,K2:B"),
+        ("B:B1,2:", "B:W:B1,2"),
+        (" B : W 31, K32 :B1 , 2 . ", "B:W31,K32:B1,2"),
+        ("W:W11,20,21,29:B2,3,4,5,10,18,K31:H0:F1", "W:W11,20,21,29:B2,3,4,5,10,18,K31"),
+    ] {
+        assert_eq!(fen.parse::<Board>().map(|board| board.to_string()), Ok(canonical.to_owned()), "{fen}");
+    }
+}
+
 #[test]
 fn an_invalid_fen_is_rejected_with_the_reason() {
     let refused = |fen: &str| fen.parse::<Board>().unwrap_err();
@@ -113,22 +136,35 @@ fn an_invalid_fen_is_rejected_with_the_reason() {
         assert_eq!(refused(fen), BadFen::Parts, "{fen}");
     }
     for (fen, piece) in [
-        ("B:W33:B1", "33"),
         ("B:W0:B1", "0"),
-        ("B:W032:B1", "032"),
+        ("B:W-1:B1", "-1"),
+        ("B:W+1:B1", "+1"),
         ("B:W31,:B1", ""),
-        ("B:W 31:B1", " 31"),
-        ("B:W21-32:B1", "21-32"),
-        ("B:Wk31:B1", "k31"),
+        ("B:W32-21:B1", "32-21"),
+        ("B:W21-:B1", "21-"),
+        ("B:W21-K32:B1", "21-K32"),
+        ("B:W1-2-3:B1", "1-2-3"),
+        ("B:W99999999999:B1", "99999999999"),
         ("B:WK:B1", "K"),
         ("B:WKK31:B1", "KK31"),
     ] {
         assert_eq!(refused(fen), BadFen::Piece(piece.to_owned()), "{fen}");
     }
-    for (fen, colour) in
-        [("X:W31:B1", "X"), ("b:W31:B1", "b"), ("BW:W31:B1", "BW"), (":W31:B1", ""), ("B:31:B1", "31")]
-    {
+    for (fen, colour) in [
+        ("X:W31:B1", "X"),
+        ("BW:W31:B1", "BW"),
+        (":W31:B1", ""),
+        ("B:31:B1", "31"),
+        ("?:W31:B1", "?"),
+        ("B::", ""),
+    ] {
         assert_eq!(refused(fen), BadFen::Colour(colour.to_owned()), "{fen}");
+    }
+    for fen in ["B:W31:B1:H0:X1", "B:W31:B1:H", "B:W31:B1:F1:H0:B2", "B:W31:H0"] {
+        assert!(matches!(refused(fen), BadFen::Parts | BadFen::Colour(_)), "{fen}");
+    }
+    for (fen, square) in [("B:W33:B1", 33), ("W:W31-50:B1-20", 50), ("B:W10:BK45", 45)] {
+        assert_eq!(refused(fen), BadFen::OtherBoard(square), "{fen}");
     }
     assert_eq!(refused("B:W31:W32"), BadFen::OneColour(Colour::White));
     assert_eq!(refused("B:W31,31:B1"), BadFen::Twice(31));
@@ -149,7 +185,8 @@ fn invalid_options_are_rejected() {
     );
     assert_eq!(
         refusal(json!({ "fen": "B:W33:B1" })),
-        "options of checkers: in the FEN `33` is no piece: a man is the number of its square, 1 to 32, a king has a K before it"
+        "options of checkers: the FEN names square 33, but this board has squares 1 to 32: it seems to be a position on \
+         another board, such as that of 10x10 draughts"
     );
     assert_eq!(
         refusal(json!({ "draw_plies": 0 })),

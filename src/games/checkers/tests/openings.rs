@@ -5,8 +5,12 @@ use super::*;
 use crate::core::{Flaw, GivenOpening};
 
 fn read(ending: &str, file: &str) -> Vec<Result<GivenOpening, Flaw>> {
+    cut(ending, file, None)
+}
+
+fn cut(ending: &str, file: &str, plies: Option<usize>) -> Vec<Result<GivenOpening, Flaw>> {
     let format = FILES.iter().find(|format| format.ending == ending).unwrap();
-    (format.read)(file.as_bytes())
+    (format.read)(file.as_bytes(), plies)
 }
 
 fn fen(opening: &GivenOpening) -> &str {
@@ -33,6 +37,40 @@ fn errors_in_a_collection_name_game_ply_and_line() {
     assert!(flaw(0).starts_with("game 1, ply 2, line 2: `23-22` is not legal for White"), "{}", flaw(0));
     assert!(read[1].is_ok());
     assert!(flaw(2).starts_with("game 3, line 5: game type 20"), "{}", flaw(2));
+}
+
+#[test]
+fn results_of_openings_are_ignored() {
+    let read = read("pdn", "[Result \"1-0\"]\n1. 11-15 0-1\n");
+    assert_eq!(read[0].as_ref().unwrap().moves, ["11-15"]);
+}
+
+#[test]
+fn what_follows_the_cut_of_a_game_may_be_invalid() {
+    let ambiguous = "[FEN \"B:W7,15,16,19,23,24,26,30,32:B2,3,5,6,12,13\"] 1. 2x27 32x23 ";
+    let file = format!(
+        "1. 11-15 23-19 2. 8-11 22-17 *\n1. 11-15 23-19 2. 1-32 *\n1. 11-15 *\n1. 11-15 23-22 *\n1. 11-15 22-18 2. 15x22 \
+         c3-d4 *\n{ambiguous}*\n{ambiguous}2. 1-5 *\n[GameType \"20\"] 1. 32-28 19-23 *"
+    );
+    let read = cut("pdn", &file, Some(2));
+    let moves: Vec<Option<Vec<&str>>> = read
+        .iter()
+        .map(|opening| Some(opening.as_ref().ok()?.moves.iter().map(String::as_str).collect()))
+        .collect();
+    let two = |moves: [&'static str; 2]| Some(moves.to_vec());
+    assert_eq!(
+        moves,
+        [
+            two(["11-15", "23-19"]),
+            two(["11-15", "23-19"]),
+            Some(vec!["11-15"]),
+            None,
+            two(["11-15", "22-18"]),
+            two(["2x11x18x27", "32x23"]),
+            two(["2x11x18x27", "32x23"]),
+            None,
+        ]
+    );
 }
 
 #[test]

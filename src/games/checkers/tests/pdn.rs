@@ -239,7 +239,30 @@ fn crlf_bom_and_names_that_are_not_utf8_are_read() {
 #[test]
 fn games_without_a_result_end_where_the_next_begins() {
     assert_eq!(plies("[Event \"a\"]\n1. 11-15\n[Event \"b\"]\n1. 11-15 23-19\n"), [1, 2]);
-    assert_eq!(plies("[Event \"a\"]\n\n[Event \"b\"]\n\n"), [0, 0]);
+    for empty in ["\n\n", "\r\n\r\n", "\r\r", "\n \t\n", "\n{no moves}\n\n", "\n\n; no moves\n"] {
+        assert_eq!(plies(format!("[Event \"a\"]{empty}[Event \"b\"]{empty}")), [0, 0], "{empty:?}");
+    }
+}
+
+#[test]
+fn a_tag_that_a_header_has_twice_does_not_begin_a_game() {
+    for between in ["\n", "\r\n", "\r", " ", "", "\n[Site \"s\"]\n", "\n; a comment\n"] {
+        let text = format!("[Event \"a\"]{between}[Event \"b\"]\n[Result \"1-0\"]\n\n1. 11-15 1-0\n");
+        assert_eq!(plies(text.repeat(2)), [1, 1], "{between:?}");
+    }
+    // The last one counts.
+    assert_eq!(plies("[Event \"a\"]\n[Result \"0-1\"]\n[Result \"1-0\"]\n1. 11-15 1-0"), [1]);
+}
+
+#[test]
+fn a_line_may_end_with_cr_alone() {
+    let text = "[Event \"a\"]\n; a comment\n1. 11-15 ; c\n% { escaped\n23-19 *\n\n[Event \"b\"]\n1. 11-15 23-22 *\n";
+    let cr = text.replace('\n', "\r");
+    assert_eq!(check(&cr), check(text));
+    assert_eq!(check(text.replace('\n', "\r\n")), check(text));
+    assert!(flaw(cr).starts_with("game 2, ply 2, line 8: `23-22` is not legal"));
+    // A tag ends with its line.
+    assert!(flaw("[Event \"a\r1. 11-15 *\r").contains("line 1: `[Event \"a` is no tag"));
 }
 
 #[test]
@@ -252,6 +275,45 @@ fn other_game_types_are_skipped_with_the_reason() {
     assert_eq!(checked[1], Checked { plies: 1, remarks: Vec::new(), verdict: Validity::Sound });
     assert_eq!(checked.len(), 2);
     assert_eq!(plies("[GameType \"21,B,8,8,N1,0\"]\n1. 11-15"), [1]);
+}
+
+#[test]
+fn games_of_other_types_are_skipped_whatever_their_moves_look_like() {
+    let sound = "\n[GameType \"21\"]\n1. 11-15 *";
+    for moves in ["1. c3-d4 *", "1. c3-d4 b6-a5 2. d4xf6 1-0", "1. e4 e5", "Notes 1. 32-28", "{a", "(", "1. 60-54 *"] {
+        for header in
+            ["[GameType \"25\"]", "[Event \"a\"]\n[GameType \"25,W,8,8,A0,0\"]", "[Site b]\n[GameType \"25\"]"]
+        {
+            let checked = check(format!("{header}\n\n{moves}\n{sound}"));
+            let Validity::Skipped(flaw) = &checked[0].verdict else { panic!("{header} {moves}: {checked:?}") };
+            assert!(flaw.what.starts_with("game type 25"), "{flaw}");
+            assert_eq!((checked.len(), &checked[1].verdict), (2, &Validity::Sound), "{header} {moves}");
+        }
+    }
+}
+
+#[test]
+fn a_game_of_another_variant_without_its_type_is_named() {
+    for (text, what) in [
+        ("1. 32-28 19-23 2. 37-32 *", "this one has 32 squares and no 37: 10x10 draughts is [GameType \"20\"]"),
+        ("1. 34-30 20-25 *", "this one has 32 squares and no 34: 10x10"),
+        ("1. 22-18 9-14 *", "; White may: it seems to be a game of another variant, in which White begins"),
+        ("[FEN \"W:W31-50:B1-20\"] 1. 32-28 *", "the FEN names square 50, but this board has squares 1 to 32"),
+        ("1. c3-d4 d6-c5 *", "`c3-d4` is no move of English draughts, which is like 11-15"),
+    ] {
+        assert!(flaw(text).contains(what), "{text}: {}", flaw(text));
+    }
+    // A plain mistake is not taken for another variant.
+    for text in ["1. 11-20 *", "1. 11-15 22-18 2. 11-15 *", "1. 11-15 22-19 *\n\n1. 33-28 *"] {
+        let found = flaws(text).remove(0).to_string();
+        assert!(!found.contains("it seems"), "{found}");
+    }
+}
+
+#[test]
+fn an_ambiguous_last_move_does_not_hide_the_next_game() {
+    let fen = "[FEN \"B:W7,15,16,19,23,24,26,30,32:B2,3,5,6,12,13\"] 1. 2x27 *";
+    assert_eq!(check(format!("{fen}\n1. 11-15 *")).len(), 2);
 }
 
 #[test]
@@ -355,7 +417,22 @@ fn other_start_positions_and_ambiguous_captures_are_written_in_full() {
     assert!(text.contains("\n1. 2x11x18x27 32x23 *\n"), "{text}");
     assert_eq!(plies(text), [2]);
     let text = written(&sheet(r#"{"fen":"W:W32:B1"}"#, &["32-28", "1-6", "28-24"], Some([1, 1])));
-    assert!(text.contains("\n1... 32-28 2. 1-6 28-24 1/2-1/2\n"), "{text}");
+    assert!(text.contains("\n1. 32-28 1-6 2. 28-24 1/2-1/2\n"), "{text}");
+    assert_eq!(plies(text), [3]);
+}
+
+#[test]
+fn a_game_that_white_begins_is_read_with_any_numbers() {
+    let fen = "[FEN \"W:W21-32:B1-12\"]\n";
+    for moves in [
+        "1. 23-19 12-16 2. 19x12 11-15",
+        "1... 23-19 2. 12-16 19x12 3. 11-15",
+        "1. ... 23-19 2. 12-16 2... 19x12 3. 11-15",
+        "1. 23-19 1... 12-16 2. 19x12 2... 11-15",
+        "23-19 12-16 19x12 11-15",
+    ] {
+        assert_eq!(plies(format!("{fen}{moves} *")), [4], "{moves}");
+    }
 }
 
 #[test]
