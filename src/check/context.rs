@@ -23,7 +23,7 @@ use crate::driver::{MatchPlan, PlannedSeat, Run, Terms};
 use crate::referee::{Detail, Leg, Opening, Wants};
 
 pub(super) use answer::{Answer, answer_to};
-use exchange::has_no_effect;
+use exchange::{has_no_effect, is_text};
 
 /// Warn if a decision takes more than this fraction of its limit.
 const WARN_FRACTION: f64 = 0.5;
@@ -35,6 +35,8 @@ pub(super) struct Context<'a> {
     pub(super) talk: Option<Talk>,
     /// Its first line, until it is checked.
     pub(super) first_line: Vec<u8>,
+    /// The first text that it printed before its `hello`.
+    pub(super) banner: Option<Vec<u8>>,
     pub(super) hello: Option<bot::Hello>,
     /// Whether this process has played a match.
     has_played: bool,
@@ -60,6 +62,7 @@ impl<'a> Context<'a> {
             check,
             talk: None,
             first_line: Vec::new(),
+            banner: None,
             hello: None,
             has_played: false,
             has_said_bye: false,
@@ -89,6 +92,10 @@ impl<'a> Context<'a> {
         loop {
             return match talk.receive(Some(until)).await {
                 BotOutput::Line(line) if has_no_effect(&line) && !talk.is_flooding() => continue,
+                BotOutput::Line(line) if is_text(&line) && !talk.is_flooding() => {
+                    self.banner.get_or_insert(line);
+                    continue;
+                }
                 BotOutput::Line(line) => Ok(line),
                 BotOutput::TooLong => {
                     Err(talk.complain("its first line has more than 65536 bytes", Rule::TOO_LONG).into())
@@ -129,6 +136,11 @@ impl<'a> Context<'a> {
                 && self.check.game.is_none_or(|rules| rules.meta().id == id)
         };
         self.check.catalog.games().filter(|rules| plays(rules.meta().id)).collect()
+    }
+
+    /// Whether text before its `hello` is all that is wrong with it.
+    pub(super) fn has_only_a_banner(&self) -> bool {
+        self.banner.is_some() && self.hello.is_some() && !self.games().is_empty()
     }
 
     /// The game for steps that are independent of the game.
@@ -227,6 +239,9 @@ impl<'a> Context<'a> {
     /// Records the time of a decision.
     fn record_decision(&mut self, took: Duration) {
         self.decisions += 1;
+        if let Some(talk) = &mut self.talk {
+            talk.answered += 1;
+        }
         self.think_time += took;
         self.longest = self.longest.max(took);
     }

@@ -23,6 +23,8 @@ pub struct Check {
     pub hello_limit: Duration,
     /// Timeout for its first `ready`.
     pub ready_limit: Duration,
+    /// The same in later matches.
+    pub later_ready_limit: Duration,
     /// Whether to check that the bot continues a match after its connection is lost.
     pub reconnects: bool,
 }

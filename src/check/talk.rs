@@ -56,6 +56,8 @@ pub struct Talk {
     exit: watch::Receiver<Option<Detail>>,
     pub(super) delivery: Variation,
     pings: u64,
+    /// The number of requests that it has answered.
+    pub(super) answered: u32,
     /// Lines and bytes received since the last write.
     chatter: (u32, usize),
     sent: VecDeque<String>,
@@ -94,6 +96,7 @@ impl Talk {
             exit,
             delivery: Variation::Plain,
             pings: 0,
+            answered: 0,
             chatter: (0, 0),
             sent: VecDeque::new(),
             came: VecDeque::new(),
@@ -202,6 +205,7 @@ impl Talk {
     /// What has arrived instead of an awaited line, apart from rejected lines.
     pub fn received(&self) -> Received {
         match self.lines.held() as u64 {
+            0 if self.answered > 0 => Received::Silence { answered: self.answered },
             0 => Received::Nothing,
             bytes => Received::Unfinished { bytes },
         }

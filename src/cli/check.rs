@@ -11,7 +11,7 @@ use crate::check::{Check, Complaint, StepResult, StepVerdict};
 use crate::cli::bots::{block_on, launch};
 use crate::cli::files::OutFile;
 use crate::cli::json::CheckSummary;
-use crate::cli::options::milliseconds;
+use crate::cli::options::{ReadyLimits, milliseconds, ready_limits};
 use crate::cli::output::TolerantStdout;
 use crate::cli::sandbox::SandboxOptions;
 use crate::cli::screen::{Screen, complain};
@@ -51,9 +51,9 @@ pub(super) struct Args {
     /// The time limit from start to `hello`
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = milliseconds)]
     hello_limit: u64,
-    /// The time limit of the first `ready`; later ones get at most 5 s
-    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = milliseconds)]
-    ready_limit: u64,
+    /// The time limits of the first `ready` and of later ones [default of LATER: 5s, but at most FIRST]
+    #[arg(long, visible_alias = "ready", value_name = "FIRST[,LATER]", default_value = "60s", value_parser = ready_limits)]
+    ready_limit: ReadyLimits,
     /// Also start the bot with the arguments `--connect HOST:PORT` and a token in REFEREE_TOKEN, cut its connection in a
     /// match, and expect it to connect again and play on
     #[arg(long)]
@@ -100,7 +100,8 @@ pub(super) fn run(args: Args, catalog: &Catalog) -> Result<Exit, Failure> {
         game,
         move_limit: Duration::from_millis(args.move_limit),
         hello_limit: Duration::from_millis(args.hello_limit),
-        ready_limit: Duration::from_millis(args.ready_limit),
+        ready_limit: Duration::from_millis(args.ready_limit.first_ms),
+        later_ready_limit: Duration::from_millis(args.ready_limit.later_ms),
         reconnects: args.reconnect,
     };
     let mut out = Screen(TolerantStdout::new());

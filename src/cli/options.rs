@@ -67,9 +67,10 @@ pub(super) struct MatchOptions {
     /// The time limit from the start of a bot to its `hello`
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = milliseconds)]
     hello_limit: u64,
-    /// The time limit of the first `ready`, in which a bot may load data; later ones get at most 5 s
-    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = milliseconds)]
-    ready_limit: u64,
+    /// The time limits of the first `ready`, in which a bot may load data, and of later ones [default of LATER: 5s, but at
+    /// most FIRST]
+    #[arg(long, visible_alias = "ready", value_name = "FIRST[,LATER]", default_value = "60s", value_parser = ready_limits)]
+    ready_limit: ReadyLimits,
     /// The run seed, from which all randomness derives: 64 hex digits [default: from the operating system]
     #[arg(long, value_name = "HEX", conflicts_with = "seed_file", value_parser = seed)]
     seed: Option<Seed>,
@@ -122,7 +123,8 @@ impl MatchOptions {
             margin_ms: self.margin,
             on_fault: self.on_fault,
             hello_ms: self.hello_limit,
-            first_ready_ms: self.ready_limit,
+            first_ready_ms: self.ready_limit.first_ms,
+            later_ready_ms: self.ready_limit.later_ms,
         };
         Ok(Run { seed, terms })
     }
@@ -176,6 +178,23 @@ pub(super) fn milliseconds(text: &str) -> Result<u64, String> {
         return Err(format!("`{text}` is not a whole number of milliseconds"));
     }
     Ok(time.as_millis() as u64)
+}
+
+/// The time limits of `ready`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct ReadyLimits {
+    /// In the first match of a process or connection, in milliseconds.
+    pub(super) first_ms: u64,
+    /// In later ones, in milliseconds.
+    pub(super) later_ms: u64,
+}
+
+/// Parses `60s` or `60s,5s`.
+pub(super) fn ready_limits(text: &str) -> Result<ReadyLimits, String> {
+    let (first, later) = text.split_once(',').map_or((text, None), |(first, later)| (first, Some(later)));
+    let first_ms = milliseconds(first)?;
+    let later_ms = later.map_or(Ok(limits::READY_MS.min(first_ms)), milliseconds)?;
+    Ok(ReadyLimits { first_ms, later_ms })
 }
 
 pub(super) fn clock(text: &str) -> Result<ClockOption, String> {

@@ -28,6 +28,13 @@ pub struct Terms {
     pub hello_ms: u64,
     /// From `start` to `ready` in the first match of a process, in milliseconds.
     pub first_ready_ms: u64,
+    /// The same in later matches.
+    #[serde(default = "later_ready_ms")]
+    pub later_ready_ms: u64,
+}
+
+fn later_ready_ms() -> u64 {
+    limits::READY_MS
 }
 
 impl Default for Terms {
@@ -38,6 +45,7 @@ impl Default for Terms {
             on_fault: OnFault::Forfeit,
             hello_ms: limits::HELLO_MS,
             first_ready_ms: limits::FIRST_READY_MS,
+            later_ready_ms: limits::READY_MS,
         }
     }
 }
@@ -63,7 +71,7 @@ pub fn check_clock(clock: Clock) -> Result<(), String> {
 impl Terms {
     /// The time for `ready`, in milliseconds.
     pub fn ready_ms(&self, is_first: bool) -> u64 {
-        if is_first { self.first_ready_ms } else { limits::READY_MS.min(self.first_ready_ms) }
+        if is_first { self.first_ready_ms } else { self.later_ready_ms }
     }
 }
 

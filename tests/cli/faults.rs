@@ -193,6 +193,32 @@ fn a_bot_without_ready_in_time_forfeits() {
 }
 
 #[test]
+fn a_later_ready_has_a_limit_of_its_own() {
+    let folder = Folder::new();
+    let plain = folder.plain_bot("plain");
+    let ready = |limits: &[&str]| {
+        let records = folder.text(&limits.join(" "));
+        let args =
+            ["play", "checkers", &plain, &plain, "-n", "2", "--set", "turn_limit=4", "--record", &records];
+        referee(args.into_iter().chain(limits.iter().copied())).done();
+        ["m1", "m2"].map(|id| {
+            let record = folder.record(&format!("{}/{id}.jsonl", limits.join(" ")));
+            record[0]["seats"][0]["ready_ms"].as_u64().expect("a number")
+        })
+    };
+    assert_eq!(ready(&["--ready-limit", "50s"]), [50_000, 5_000]);
+    assert_eq!(ready(&["--ready-limit", "3s"]), [3_000, 3_000]);
+    assert_eq!(ready(&["--ready", "40s,20s"]), [40_000, 20_000]);
+    // The time for loading data in every match.
+    let slow = "play(start=lambda s: (time.sleep(0.4), say(type='ready', match=s['match'], seat=s['seat'])))";
+    let slow = folder.bot("slow", &format!("import time\n{slow}"));
+    let args = ["play", "checkers", &slow, &plain, "-n", "2", "--set", "turn_limit=4", "--json"];
+    let ended = referee(args.into_iter().chain(["--ready", "30s,100ms"])).done();
+    let faults = ended.all("match").into_iter().map(|line| line["fault"]["code"].clone());
+    assert_eq!(faults.collect::<Vec<_>>(), [Value::Null, json!("no_start")]);
+}
+
+#[test]
 fn a_bot_with_another_protocol_does_not_start() {
     let folder = Folder::new();
     let newer = folder.bot("newer", "play(hello=lambda _: say(type='hello', protocol=2, name='newer'))");

@@ -95,10 +95,9 @@ impl Context<'_> {
 
     /// The time limit for the bot's next message.
     fn limit(&self, encounter: &Encounter, seat: Seat) -> Duration {
-        let later = Duration::from_millis(limits::READY_MS).min(self.check.ready_limit);
         match (encounter.awaits_ready(seat), self.has_played) {
             (true, false) => self.check.ready_limit,
-            (true, true) => later,
+            (true, true) => self.check.later_ready_limit,
             (false, _) => self.check.move_limit + Duration::from_millis(limits::MARGIN_MS),
         }
     }
@@ -249,11 +248,12 @@ impl Context<'_> {
     /// Receives the answer to a request that was just sent.
     pub(in crate::check) async fn answer(&mut self) -> Result<Vec<u8>, Stop> {
         let (asked, limit) = (Instant::now(), self.check.move_limit);
-        let line = self.message(asked + limit).await?;
-        self.record_decision(asked.elapsed());
-        match (line, &self.talk) {
+        match (self.message(asked + limit).await?, &self.talk) {
             (None, Some(talk)) => Err(no_answer(talk, limit)),
-            (line, _) => Ok(line.unwrap_or_default()),
+            (line, _) => {
+                self.record_decision(asked.elapsed());
+                Ok(line.unwrap_or_default())
+            }
         }
     }
 
@@ -377,6 +377,11 @@ impl Context<'_> {
 fn no_answer(talk: &Talk, limit: Duration) -> Stop {
     let wrong = Detail::NoAnswer { limit_ms: limit.as_millis() as u64, received: Some(talk.received()) };
     talk.complain(wrong.to_string(), Rule::ANSWER).into()
+}
+
+/// Whether a line is text for people and no attempt at a message.
+pub(super) fn is_text(line: &[u8]) -> bool {
+    !line.trim_ascii_start().starts_with(b"{") && incoming::read(line, false).1.is_err()
 }
 
 /// Whether the referee ignores a line, whatever the state.

@@ -5,9 +5,13 @@ use referee_protocol::limits;
 use crate::check::context::Context;
 use crate::check::rule::Rule;
 use crate::check::verdict::Stop;
+use crate::core::excerpt::excerpt;
 use crate::driver::incoming::{self, Incoming, Unreadable};
 use crate::driver::{BotHello, HelloError};
 use crate::referee::{Detail, Field};
+
+/// The characters that an error shows of a text.
+const SHOWN: usize = 60;
 
 /// Starts the process and waits for a line.
 pub(super) async fn start_up(context: &mut Context<'_>) -> Result<(), Stop> {
@@ -50,6 +54,14 @@ pub(super) fn hello(context: &mut Context<'_>) -> Result<(), Stop> {
     context.notes.push(format!("`{}`, {slots} at once", hello.name));
     let plays: Vec<String> = hello.games.iter().flatten().cloned().collect();
     context.hello = Some(hello);
+    if let (Some(text), Some(talk)) = (&context.banner, &context.talk)
+        && !context.games().is_empty()
+    {
+        let text = String::from_utf8_lossy(text);
+        let text = excerpt(text.trim(), SHOWN);
+        let wrong = format!("it prints `{text}` before its `hello`: print it to standard error");
+        return Err(talk.complain(wrong, Rule::MALFORMED).into());
+    }
     if context.games().is_empty() {
         let what = match context.check.game {
             Some(rules) => Detail::OtherGames { game: rules.meta().id.to_owned(), plays }.to_string(),

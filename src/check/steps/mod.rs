@@ -126,7 +126,9 @@ impl Check {
             on_outcome(&outcome);
             let has_failed = outcome.verdict == StepVerdict::Failed;
             outcomes.push(outcome);
-            if has_failed {
+            // Text before a `hello` hinders no other step.
+            let is_greeted = matches!(step, CheckStep::Hello) && context.has_only_a_banner();
+            if has_failed && !is_greeted {
                 return Ok(outcomes);
             }
         }

@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use crate::bot::Command;
 use crate::bot::sandbox::Sandbox;
 use crate::cli::openings::OpeningSource;
-use crate::cli::options::{clock, milliseconds};
+use crate::cli::options::{clock, milliseconds, ready_limits};
 use crate::cli::sandbox::SandboxConfig;
 use crate::cli::syntax::{Syntax, suggest};
 use crate::cli::workers::{WorkersConfig, WorkersOptions, check_files};
@@ -354,12 +354,15 @@ impl LadderConfig {
         let (rules, seating) = self.rules(catalog)?;
         let time =
             |key: &str, text: &str| milliseconds(text).map_err(|what| self.wrong(format!("{key}: {what}")));
+        let ready = ready_limits(&self.ready_limit);
+        let ready = ready.map_err(|what| self.wrong(format!("ready_limit: {what}")))?;
         let terms = Terms {
             clock: clock(&self.clock).map_err(|what| self.wrong(format!("clock: {what}")))?.0,
             margin_ms: time("margin", &self.margin)?,
             on_fault: self.on_fault,
             hello_ms: time("hello_limit", &self.hello_limit)?,
-            first_ready_ms: time("ready_limit", &self.ready_limit)?,
+            first_ready_ms: ready.first_ms,
+            later_ready_ms: ready.later_ms,
         };
         for (key, value, most) in [
             ("jobs", self.jobs, 10_000),

@@ -280,6 +280,7 @@ fn play(args: RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
         on_fault: run.terms.on_fault,
         hello_ms: run.terms.hello_ms,
         ready_ms: run.terms.first_ready_ms,
+        later_ready_ms: run.terms.later_ready_ms,
         shard: args.kept.shard,
         sandbox: bots.iter().find_map(|bot| Some(bot.command()?.sandbox.clone())),
         seed: run.seed.to_hex(),

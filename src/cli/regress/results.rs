@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use referee_protocol::limits;
 use referee_protocol::referee::Clock;
 use referee_protocol::words::OnFault;
 use serde::{Deserialize, Serialize};
@@ -54,10 +55,16 @@ pub(super) struct TestSetup {
     pub(super) on_fault: OnFault,
     pub(super) hello_ms: u64,
     pub(super) ready_ms: u64,
+    #[serde(default = "later_ready_ms")]
+    pub(super) later_ready_ms: u64,
     pub(super) shard: Option<Shard>,
     /// `None` if the bots connect.
     pub(super) sandbox: Option<Sandbox>,
     pub(super) seed: String,
+}
+
+fn later_ready_ms() -> u64 {
+    limits::READY_MS
 }
 
 impl TestSetup {

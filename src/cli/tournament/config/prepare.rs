@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use crate::cli::Failure;
 use crate::cli::listen::{self, CertificateFile, ListenSettings};
 use crate::cli::openings::{OpeningBook, OpeningSource};
-use crate::cli::options::{clock, milliseconds};
+use crate::cli::options::{clock, milliseconds, ready_limits};
 use crate::cli::syntax::Syntax;
 use crate::cli::tournament::config::{Config, FormatConfig, ListenConfig, MirrorConfig, Restart};
 use crate::core::chance::Seed;
@@ -81,12 +81,15 @@ impl Config {
         let time = |key: &str, text: &str| {
             milliseconds(text).map_err(|what| Failure::usage(format!("{key}: {what}")))
         };
+        let ready = ready_limits(&self.ready_limit);
+        let ready = ready.map_err(|what| Failure::usage(format!("ready_limit: {what}")))?;
         Ok(Terms {
             clock: clock(&self.clock).map_err(|what| Failure::usage(format!("clock: {what}")))?.0,
             margin_ms: time("margin", &self.margin)?,
             on_fault: self.on_fault,
             hello_ms: time("hello_limit", &self.hello_limit)?,
-            first_ready_ms: time("ready_limit", &self.ready_limit)?,
+            first_ready_ms: ready.first_ms,
+            later_ready_ms: ready.later_ms,
         })
     }
 
