@@ -402,8 +402,8 @@ fn a_changed_bot_prevents_resuming_unless_allowed() {
     referee(["tournament", "run", &config, "--dir", &dir]).done();
     let script = folder.read("bot2.py");
     folder.write("bot2.py", format!("{script}\n# another version\n"));
-    referee(["tournament", "resume", &dir]).with_code(2).says(&["`bot2` has changed", "--allow-changed"]);
-    referee(["tournament", "resume", &dir, "--allow-changed"]).done();
+    referee(["tournament", "resume", &dir]).with_code(2).says(&["`bot2` has changed", "--accept-changed"]);
+    referee(["tournament", "resume", &dir, "--accept-changed"]).done();
     referee(["tournament", "resume", &dir]).done();
 }
 

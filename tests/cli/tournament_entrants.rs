@@ -355,7 +355,7 @@ fn a_changed_program_prevents_resuming() {
     let mut bytes = std::fs::read(&program).expect("it can be read");
     bytes.push(0);
     std::fs::write(&program, bytes).expect("it can be written");
-    referee(["tournament", "resume", &dir]).with_code(2).says(&["`built` has changed", "--allow-changed"]);
+    referee(["tournament", "resume", &dir]).with_code(2).says(&["`built` has changed", "--accept-changed"]);
 }
 
 #[test]

@@ -356,7 +356,7 @@ fn a_tournament_of_schema_1_can_be_resumed() {
         &dir,
         &format!("UPDATE tournament SET value = replace(value, '/tmp/old/', '{text}') WHERE key = 'config'"),
     );
-    let ended = referee(["tournament", "resume", &text, "--json", "--allow-changed"]).done();
+    let ended = referee(["tournament", "resume", &text, "--json", "--accept-changed"]).done();
     assert_eq!((ended.all("match").len(), &ended.one("standings")["matches"]), (7, &12.into()));
     let (differences, _, summary) = verified(&dir, 0);
     assert_eq!((differences.len(), &summary["unbound"], &summary["records"]), (0, &5.into(), &12.into()));

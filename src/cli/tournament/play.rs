@@ -75,13 +75,13 @@ struct PlayOptions {
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:
   referee tournament resume cup
-  referee tournament resume cup --allow-changed")]
+  referee tournament resume cup --accept-changed")]
 pub(super) struct ResumeArgs {
     /// Its directory
     dir: PathBuf,
     /// Resume even though a bot's program or scripts have changed
     #[arg(long)]
-    allow_changed: bool,
+    accept_changed: bool,
     #[command(flatten)]
     options: PlayOptions,
 }
@@ -110,10 +110,10 @@ pub(super) fn resume(args: &ResumeArgs, catalog: &Catalog) -> Result<Exit, Failu
         .map(|(index, row)| (index, row.name))
         .collect();
     for (index, name) in changed {
-        if !args.allow_changed {
+        if !args.accept_changed {
             return Err(Failure::usage(format!(
                 "the program or a script of `{name}` has changed since the tournament began: restore it, or \
-                 use --allow-changed"
+                 use --accept-changed"
             )));
         }
         folder.results.set_files(index, &files(index)).map_err(Failure::cannot_run)?;
