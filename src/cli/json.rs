@@ -31,14 +31,15 @@
 //! | `sandbox check` | [`SandboxCheck`] |
 //! | `worker check` | [`WorkerCheck`] |
 
+mod machine;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::bot::sandbox::{Layer, Mode};
 use crate::core::Flaw;
 use crate::league::LadderRow;
 use crate::record::Difference;
@@ -49,9 +50,13 @@ use crate::tournament::rating::Rating;
 use crate::tournament::schedule::Balance;
 use crate::tournament::sprt::EloModel;
 use crate::workers::WorkerEvent;
-use crate::workers::calibration::Calibration;
 use crate::workers::carrier::OutcomeVerdict;
 use crate::workers::machine::{Machine, MachineState};
+
+pub(super) use machine::{
+    ClockCheck, LayerRow, MachineVerdict, ModeRow, SandboxCheck, SandboxVerdict, SpaceCheck, ThreatRow,
+    WorkerCheck,
+};
 
 /// Bots can connect.
 #[derive(Serialize)]
@@ -227,101 +232,6 @@ pub(super) struct CheckSummary {
     pub(super) warned: usize,
     pub(super) failed: usize,
     pub(super) skipped: usize,
-}
-
-/// The output of `referee sandbox check --json`.
-#[derive(Serialize)]
-#[serde(tag = "type", rename = "sandbox_check")]
-pub(super) struct SandboxCheck {
-    pub(super) layers: Vec<LayerRow>,
-    pub(super) modes: Vec<ModeRow>,
-    pub(super) threats: Vec<ThreatRow>,
-}
-
-/// A layer, and whether this machine has it.
-#[derive(Serialize)]
-pub(super) struct LayerRow {
-    pub(super) layer: Layer,
-    pub(super) holds: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) problem: Option<String>,
-}
-
-/// A mode, with the layers that the machine lacks left out.
-#[derive(Serialize)]
-pub(super) struct ModeRow {
-    pub(super) mode: Mode,
-    pub(super) is_complete: bool,
-    /// The time to start a program, in milliseconds.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) start_ms: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) problem: Option<String>,
-}
-
-/// The layers of this machine that stop a threat.
-#[derive(Serialize)]
-pub(super) struct ThreatRow {
-    pub(super) threat: &'static str,
-    pub(super) strict: Vec<Layer>,
-    pub(super) basic: Vec<Layer>,
-}
-
-/// The output of `referee worker check --json`.
-#[derive(Serialize)]
-#[serde(tag = "type", rename = "worker_check")]
-pub(super) struct WorkerCheck {
-    /// The processors that a worker may use.
-    pub(super) cores: usize,
-    /// The model of the processors.
-    pub(super) processor: Option<String>,
-    /// Available memory.
-    pub(super) memory_bytes: Option<u64>,
-    pub(super) calibration: Calibration,
-    pub(super) clock: ClockCheck,
-    pub(super) sandboxes: Vec<SandboxVerdict>,
-    pub(super) space: SpaceCheck,
-    pub(super) verdict: MachineVerdict,
-}
-
-/// The clock of a machine.
-#[derive(Serialize)]
-pub(super) struct ClockCheck {
-    /// Its name on Linux.
-    pub(super) source: Option<String>,
-    /// The time to read it, in nanoseconds.
-    pub(super) read_ns: f64,
-    /// How late a timer of 1 ms is, the median and the maximum, in microseconds.
-    pub(super) timer_late_us: f64,
-    pub(super) timer_latest_us: f64,
-}
-
-/// A sandbox, and the layers of it that the machine lacks.
-#[derive(Serialize)]
-pub(super) struct SandboxVerdict {
-    pub(super) mode: Mode,
-    pub(super) complete: bool,
-    pub(super) missing: Vec<Layer>,
-}
-
-/// The space for the archives of bots.
-#[derive(Serialize)]
-pub(super) struct SpaceCheck {
-    pub(super) directory: PathBuf,
-    pub(super) free_bytes: u64,
-}
-
-/// What a coordinator gives a machine.
-#[derive(Serialize)]
-pub(super) struct MachineVerdict {
-    /// The default number of concurrent sets.
-    pub(super) sets: usize,
-    /// Whether it gets matches with a clock.
-    pub(super) timed: bool,
-    /// Whether it has space for the largest archive.
-    pub(super) archives: bool,
-    /// What it does not get, each with the reason.
-    pub(super) limits: Vec<String>,
 }
 
 /// The output of `referee sprt --json`.
