@@ -32,6 +32,8 @@ use crate::web::{ladder, pages};
 
 /// The default and the maximum number of matches in a list.
 const LIST: usize = 100;
+/// More matches than a run has: the largest integer of JavaScript.
+const MOST_MATCHES: u64 = (1 << 53) - 1;
 
 /// The maximum length of the path and the query of a request, in bytes.
 const MOST_TARGET: usize = 2048;
@@ -187,8 +189,31 @@ enum ProgressFilter {
 #[derive(Debug, Deserialize)]
 struct Listed {
     state: Option<ProgressFilter>,
-    limit: Option<usize>,
-    before: Option<u64>,
+    limit: Option<Bounded<1, { LIST as u64 }>>,
+    before: Option<Bounded<0, MOST_MATCHES>>,
+}
+
+/// A parameter from `LEAST` to `MOST`.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(try_from = "u64")]
+struct Bounded<const LEAST: u64, const MOST: u64>(u64);
+
+/// A parameter is out of bounds.
+#[derive(Debug, thiserror::Error)]
+#[error("{value} is not from {least} to {most}")]
+struct OutOfBounds {
+    value: u64,
+    least: u64,
+    most: u64,
+}
+
+impl<const LEAST: u64, const MOST: u64> TryFrom<u64> for Bounded<LEAST, MOST> {
+    type Error = OutOfBounds;
+
+    fn try_from(value: u64) -> Result<Self, OutOfBounds> {
+        let out = OutOfBounds { value, least: LEAST, most: MOST };
+        if (LEAST..=MOST).contains(&value) { Ok(Bounded(value)) } else { Err(out) }
+    }
 }
 
 async fn matches(State(hub): HubState, Parameters(listed): Parameters<Listed>) -> Response {
@@ -199,14 +224,14 @@ async fn matches(State(hub): HubState, Parameters(listed): Parameters<Listed>) -
 
 /// Matches as JSON.
 fn list_of_matches(hub: &Hub, listed: &Listed) -> String {
-    let limit = listed.limit.unwrap_or(LIST).min(LIST);
+    let limit = listed.limit.map_or(LIST, |Bounded(limit)| limit as usize);
     let mut found = Vec::new();
     if !matches!(listed.state, Some(ProgressFilter::Ended)) && listed.before.is_none() {
         found.extend(hub.running());
     }
     let mut next = None;
     if !matches!(listed.state, Some(ProgressFilter::Running)) {
-        let ended = hub.ended(listed.before.unwrap_or(u64::MAX), limit);
+        let ended = hub.ended(listed.before.map_or(u64::MAX, |Bounded(before)| before), limit);
         next = ended.last().filter(|_| ended.len() == limit).and_then(|last| last.number);
         found.extend(ended);
     }

@@ -449,9 +449,25 @@ fn requests_with_invalid_parameters_are_rejected_with_the_valid_ones() {
     let folder = Folder::new();
     let (referee, site) = watched(&folder, "checkers", (0.0, 0), &["--set", "turn_limit=8"]);
     wait_for_moves(&site, "m1", 0);
+    // The bounds are those of the description.
+    let description = site.get("/api/v1/openapi.json").json();
+    for parameter in description["paths"]["/api/v1/matches"]["get"]["parameters"].as_array().expect("a list")
+    {
+        let (name, schema) = (parameter["name"].as_str().expect("a name"), &parameter["schema"]);
+        for (bound, beyond) in
+            [("minimum", -1), ("maximum", 1)].iter().filter(|_| schema["type"] == "integer")
+        {
+            let value = schema[bound].as_i64().expect("a bound");
+            let status = |value: i64| site.ask("GET", &format!("/api/v1/matches?{name}={value}"), "").status;
+            assert_eq!((status(value), status(value + beyond)), (200, 400), "{name}: {bound}");
+        }
+    }
     for (query, what) in [
         ("matches?state=over", "state: unknown variant `over`, expected `running` or `ended`"),
         ("matches?limit=many", "limit: invalid digit found in string"),
+        ("matches?limit=0", "limit: 0 is not from 1 to 100"),
+        ("matches?limit=101", "limit: 101 is not from 1 to 100"),
+        ("matches?before=9007199254740992", "before: 9007199254740992 is not from 0 to 9007199254740991"),
         ("matches/m1/events?view=svg", "view: unknown variant `svg`, expected `shapes` or `text`"),
     ] {
         let answer = site.ask("GET", &format!("/api/v1/{query}"), "");
