@@ -206,6 +206,34 @@ fn an_unknown_package_is_an_error_that_lists_them() {
 }
 
 #[test]
+fn every_package_contains_the_licences() {
+    LazyLock::force(&BUILT);
+    let listed = |package: &str| match package.ends_with(".whl") {
+        true => Command::new("python3").args(["-m", "zipfile", "-l", package]).output(),
+        false => Command::new("tar").args(["-tzf", package]).output(),
+    };
+    for (start, end) in [
+        ("referee-", ".whl"),
+        ("referee_bot-", ".whl"),
+        ("referee_bot_native-", ".whl"),
+        ("referee-0", ".tgz"),
+        ("referee-linux-", ".tgz"),
+        ("referee-bot-", ".tgz"),
+    ] {
+        let files = done(listed(&package(start, end)).expect("it starts"));
+        for licence in ["LICENSE-APACHE", "LICENSE-MIT"] {
+            assert!(files.contains(licence), "{start}*{end} lacks {licence}: {files}");
+        }
+    }
+    for licence in ["LICENSE-APACHE", "LICENSE-MIT"] {
+        let text = |folder: &str| std::fs::read(format!("{ROOT}/{folder}/{licence}")).expect("a text");
+        for folder in ["bots/python", "bots/python/native", "bots/javascript"] {
+            assert!(text(folder) == text("."), "{folder}/{licence} differs");
+        }
+    }
+}
+
+#[test]
 fn every_package_has_the_version_of_the_program() {
     for (file, line) in [
         ("bots/python/pyproject.toml", "version = \"VERSION\""),
