@@ -2,11 +2,13 @@
 
 use std::io::Write;
 
-use clap::{Args as ClapArgs, CommandFactory};
+use clap::builder::PossibleValuesParser;
+use clap::{Args as ClapArgs, Command, CommandFactory};
 use clap_complete::{Shell, generate};
 
 use crate::cli::output::stdout;
 use crate::cli::{Cli, Exit, Failure};
+use crate::core::Catalog;
 
 /// Print a shell completion script
 #[derive(Debug, ClapArgs)]
@@ -20,12 +22,23 @@ pub(super) struct Args {
     shell: Shell,
 }
 
-pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
+pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
     // The generator panics if the output fails, so it writes to memory.
     let mut script = Vec::new();
-    generate(args.shell, &mut Cli::command(), "referee", &mut script);
+    generate(args.shell, &mut with_games(Cli::command(), &catalog.ids()), "referee", &mut script);
     let mut out = stdout();
     out.write_all(&script)?;
     out.flush()?;
     Ok(Exit::Done)
+}
+
+/// Gives arguments that name a game the games as their values, which the parser does not know.
+fn with_games(command: Command, games: &[&'static str]) -> Command {
+    let is_game = |name: &str| name.split(' ').any(|word| matches!(word, "GAME" | "[GAME]"));
+    command
+        .mut_args(|arg| match arg.get_value_names() {
+            Some([name]) if is_game(name) => arg.value_parser(PossibleValuesParser::new(games)),
+            _ => arg,
+        })
+        .mut_subcommands(|subcommand| with_games(subcommand, games))
 }

@@ -2,15 +2,17 @@
 
 use std::io::{self, Write};
 use std::path::PathBuf;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use clap::builder::Resettable;
 use clap::{Args as ClapArgs, Command, CommandFactory};
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, roman};
 
+use crate::cli::league::which::now;
 use crate::cli::output::stdout;
 use crate::cli::{Cli, Exit, Failure};
-use crate::store::Folder;
+use crate::store::{Folder, utc};
 
 /// Write the man pages: referee.1, and one per subcommand, such as referee-play.1
 ///
@@ -45,11 +47,19 @@ fn write(folder: &Folder, command: &Command) -> io::Result<()> {
     shown.try_for_each(|subcommand| write(folder, subcommand))
 }
 
+/// Now, or for reproducible packages what SOURCE_DATE_EPOCH says.
+fn built_at() -> SystemTime {
+    let epoch = std::env::var("SOURCE_DATE_EPOCH").ok().and_then(|seconds| seconds.parse().ok());
+    epoch.map_or_else(now, |seconds| UNIX_EPOCH + Duration::from_secs(seconds))
+}
+
 /// The file name and text of a page. The text after the help keeps its line breaks, so that examples can be copied.
 fn page(command: &Command) -> io::Result<(String, Vec<u8>)> {
+    let date = utc(built_at()).split_once('T').map(|(day, _)| day.to_owned()).unwrap_or_default();
     let extra = command.get_after_help().map(ToString::to_string);
     let man = Man::new(command.clone().after_help(Resettable::Reset))
-        .source(concat!("referee ", env!("CARGO_PKG_VERSION")));
+        .source(concat!("referee ", env!("CARGO_PKG_VERSION")))
+        .date(date);
     let mut page = Vec::new();
     man.render(&mut page)?;
     if let Some((heading, lines)) = extra.as_deref().and_then(|extra| extra.split_once(":\n")) {

@@ -69,6 +69,8 @@ pub(crate) use tournament::read_file as read_tournament;
 use std::io::Write;
 use std::process::ExitCode;
 
+use clap::builder::StyledStr;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Parser, Subcommand, ValueEnum};
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::filter::Targets;
@@ -88,7 +90,8 @@ pub fn main(catalog: Catalog) -> ExitCode {
     if args.next().is_some_and(|first| first == EXEC) {
         return exec(args);
     }
-    match Cli::parse().run(&catalog) {
+    let cli = Cli::try_parse().unwrap_or_else(|error| without_game_option(error).exit());
+    match cli.run(&catalog) {
         Ok(exit) => exit.into(),
         Err(failure) => {
             // The reader has closed standard output, which is not an error.
@@ -98,6 +101,19 @@ pub fn main(catalog: Catalog) -> ExitCode {
             failure.exit.into()
         }
     }
+}
+
+/// Replaces the tip of an error about `--game`: the game is an argument.
+fn without_game_option(mut error: clap::Error) -> clap::Error {
+    let option = error.get(ContextKind::InvalidArg).map(ToString::to_string);
+    if error.kind() == ErrorKind::UnknownArgument && option.as_deref() == Some("--game") {
+        let mut args = std::env::args().skip(1);
+        let command = args.next().unwrap_or_default();
+        let game = args.skip_while(|arg| arg != "--game").nth(1).unwrap_or_else(|| "GAME".to_owned());
+        let tip = format!("the game is an argument, not an option: 'referee {command} {game} ...'");
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![StyledStr::from(tip)]));
+    }
+    error
 }
 
 /// The headless referee for programs that play board games against each other.
@@ -188,7 +204,7 @@ impl Cli {
             Command::Spec(args) => spec::run(&args),
             Command::Schema(args) => schema::run(&args, catalog),
             Command::Perft(args) => perft::run(&args, catalog),
-            Command::Completions(args) => completions::run(&args),
+            Command::Completions(args) => completions::run(&args, catalog),
             Command::Man(args) => man::run(&args),
             Command::Relay(args) => relay::run(&args),
         }

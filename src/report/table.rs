@@ -104,7 +104,10 @@ pub fn result_line(report: &MatchReport) -> String {
         (EndedBy::Aborted, _) if report.is_void => "void".to_owned(),
         (EndedBy::Aborted, _) => "aborted".to_owned(),
         (_, true) => "draw".to_owned(),
-        (_, false) => format!("{} wins", winners.join(" and ")),
+        (_, false) => {
+            let verb = if winners.len() == 1 { "wins" } else { "win" };
+            format!("{} {verb}", winners.join(" and "))
+        }
     };
     let mut why = report.ended_by.to_string();
     let cause = report.cause.filter(|&cause| cause != Cause::Interrupted).map(Cause::as_str);

@@ -132,6 +132,14 @@ fn bash_completes_subcommands_options_and_values() {
     assert_eq!(complete(&["ver"]), ["verify"]);
     assert_eq!(complete(&["verify", "--js"]), ["--json"]);
     assert_eq!(complete(&["play", "--log-format", ""]), ["text", "json"]);
+    let games = ["checkers", "jeex", "keezen", "saxum", "xe_queo"];
+    for words in
+        [&["play", ""][..], &["check", ""], &["regress", ""], &["rules", ""], &["mcp", ""], &["perft", ""]]
+    {
+        let all = complete(words);
+        assert!(games.iter().all(|game| all.contains(&(*game).to_owned())), "{words:?}: {all:?}");
+    }
+    assert_eq!(complete(&["human", "ch"]), ["checkers"]);
     let all = complete(&[""]);
     assert!(SUBCOMMANDS.iter().all(|subcommand| all.contains(&(*subcommand).to_owned())), "{all:?}");
 }
@@ -162,8 +170,16 @@ fn man_pages_are_complete_and_groff_accepts_them() {
         let output = output.expect("there is a groff");
         assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{page}");
         let text = String::from_utf8_lossy(&output.stdout);
-        assert!(text.contains(concat!("referee ", env!("CARGO_PKG_VERSION"))), "{page}: {text}");
+        // The last line has the version, the date and the title.
+        let last: Vec<&str> = text.trim_end().lines().last().expect("a line").split_whitespace().collect();
+        let [name, version, date, title] = last[..] else { panic!("{page}: {last:?}") };
+        assert_eq!([name, version], ["referee", env!("CARGO_PKG_VERSION")], "{page}");
+        assert!(date.len() == 10 && date.starts_with("20") && date.split('-').count() == 3, "{page}: {date}");
+        assert_eq!(title, page.replace(".1", "(1)"));
     }
+    let mut dated = Command::new(env!("CARGO_BIN_EXE_referee"));
+    let dated = dated.arg("man").env("SOURCE_DATE_EPOCH", "86400").output().expect("it starts");
+    assert!(String::from_utf8_lossy(&dated.stdout).contains(".TH referee 1 1970-01-02 \"referee "));
     assert_eq!(referee(["man"]).done().stdout, folder.read("share/man1/referee.1"));
     let play = folder.read("share/man1/referee-play.1");
     let examples = play.split_once(".SH EXAMPLES\n.nf\n").expect("examples, line by line").1;
@@ -221,6 +237,18 @@ fn every_usage_error_names_the_problem_and_the_remedy() {
         (vec!["play"], vec!["required arguments were not provided", "<GAME>", "<BOT>..."]),
         (vec!["play", "checkers"], vec!["required arguments were not provided", "<BOT>..."]),
         (vec!["play", "chekers", "a", "b"], vec!["unknown game `chekers`; available: checkers"]),
+        (
+            vec!["play", "ludo", "a", "b"],
+            vec!["xe_queo, and any that you add as the example `custom_game` does"],
+        ),
+        (
+            vec!["check", "--game", "checkers", "a"],
+            vec!["tip: the game is an argument, not an option: 'referee check checkers ...'"],
+        ),
+        (
+            vec!["play", "a", "b", "--game", "jeex"],
+            vec!["tip: the game is an argument, not an option: 'referee play jeex ...'"],
+        ),
         (vec!["play", "checkers", "a"], vec!["1 bot: checkers needs 2 bots"]),
         (vec!["play", "checkers", "a", "b", "c"], vec!["3 bots: checkers needs 2 bots"]),
         (vec!["play", "checkers", "a", "'b"], vec!["`'b` cannot be split into words: a quote is not closed"]),
@@ -250,6 +278,7 @@ fn every_usage_error_names_the_problem_and_the_remedy() {
         (play(&["--margin", "1us"]), vec!["`1us` is not a whole number of milliseconds"]),
         (play(&["--hello-limit", "soon"]), vec!["invalid duration `soon`; expected e.g. 500ms, 5s or 2m"]),
         (play(&["--ready-limit=-1s"]), vec!["invalid duration `-1s`; expected e.g. 500ms, 5s or 2m"]),
+        (play(&["--ready=60s,x"]), vec!["invalid duration `x`; expected e.g. 500ms, 5s or 2m"]),
         (
             play(&["--on-fault", "retry"]),
             vec!["invalid fault policy `retry`; expected `forfeit`, `random` or `retry=N`"],
