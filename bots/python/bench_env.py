@@ -68,7 +68,8 @@ def pick(rng: np.random.Generator, masks: NDArray[np.int8]) -> NDArray[np.int64]
     first = np.arange(size) * actions
     begin = np.searchsorted(possible, first)
     count = np.diff(begin, append=len(possible))
-    return possible[begin + (rng.random(size) * count).astype(np.int64)] - first
+    picked: NDArray[np.int64] = possible[begin + (rng.random(size) * count).astype(np.int64)] - first
+    return picked
 
 
 def single(room: Any, seconds: float) -> float:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from functools import partial
+from unittest.mock import patch
 
 from .environments import ROOT, WithReferee, pick, tables  # skips the tests where packages are missing
 
@@ -13,7 +15,7 @@ import numpy as np
 from gymnasium.utils.env_checker import check_env
 
 from referee_bot import Bot, End, Start, Turn
-from referee_bot.env import BotProcess, SeatEnv
+from referee_bot.env import BotProcess, Referee, SeatEnv
 
 RANDOM_BOT = [sys.executable, str(ROOT / "bots/python/random_bot.py"), "--seed", "1"]
 
@@ -114,6 +116,31 @@ class Opponents(WithReferee):
         room = SeatEnv("checkers", opponent, referee=self.referee)
         with self.assertRaisesRegex(ConnectionError, "true is gone"):
             room.reset()
+
+    def test_a_program_that_is_missing_is_named(self) -> None:
+        for start, named in [
+            (lambda: Referee(["no-such-referee", "stdio"]), "'no-such-referee'"),
+            (lambda: Referee(["./no/referee", "stdio"]), "'./no/referee'"),
+            (lambda: BotProcess(["no-such-bot"]).handle([{"type": "start", "seat": 0}]).__next__(), "'no-such-bot'"),
+        ]:
+            with self.assertRaises(FileNotFoundError) as raised:
+                start()
+            self.assertIn(named, str(raised.exception))
+            self.assertIn("there is no such", str(raised.exception))
+        with patch.dict(os.environ, {"PATH": "/nowhere"}), self.assertRaisesRegex(FileNotFoundError, "install it"):
+            SeatEnv("checkers")
+
+    def test_action_masks_are_those_that_maskable_ppo_reads(self) -> None:
+        room = SeatEnv("keezen", referee=self.referee)
+        arrays, _ = room.reset(seed=4)
+        rng = np.random.default_rng(4)
+        over = False
+        while not over:
+            masks = room.action_masks()
+            self.assertEqual((masks.dtype, masks.tolist()), (np.bool_, (arrays["action_mask"] == 1).tolist()))
+            arrays, _, terminated, truncated, _ = room.step(pick(rng, arrays["action_mask"]))
+            over = terminated or truncated
+        self.assertFalse(room.action_masks().any())
 
     def test_a_seat_that_the_game_has_not_is_refused(self) -> None:
         with self.assertRaisesRegex(ValueError, "seat 2: checkers has seats 0 to 1"):

@@ -12,8 +12,21 @@ from .aec import RefereeEnv, env
 from .batch import Batch
 from .encodings import GAMES
 from .opponent import BotProcess
+from .parallel import ParallelRefereeEnv, parallel_env
 from .referee import Backend, Referee
 from .seat import SeatEnv
 from .step import Step
 
-__all__ = ["GAMES", "Backend", "Batch", "BotProcess", "Referee", "RefereeEnv", "SeatEnv", "Step", "env"]
+__all__ = [
+    "GAMES",
+    "Backend",
+    "Batch",
+    "BotProcess",
+    "ParallelRefereeEnv",
+    "Referee",
+    "RefereeEnv",
+    "SeatEnv",
+    "Step",
+    "env",
+    "parallel_env",
+]

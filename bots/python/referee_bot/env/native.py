@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import importlib
 from types import ModuleType
 
 
 def module() -> ModuleType:
     """Returns the extension module. Raises ImportError, with how to install it, if it is missing."""
     try:
-        import referee_bot_native
+        return importlib.import_module("referee_bot_native")
     except ImportError as error:
         raise ImportError(
             "the backend 'native' is the package referee-bot-native: pip install bots/python/native"
         ) from error
-    return referee_bot_native
 
 
 class Loopback:

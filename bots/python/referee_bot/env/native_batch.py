@@ -43,8 +43,8 @@ class NativeMatches:
 
 
 def _step(shown: tuple[Any, ...]) -> Step:
-    *arrays, infos = shown
-    return Step(*arrays, _Infos(infos, len(arrays[0])))
+    observation, action_mask, seat, reward, terminated, truncated, infos = shown
+    return Step(observation, action_mask, seat, reward, terminated, truncated, _Infos(infos, len(seat)))
 
 
 class _Infos(Sequence[dict[str, Any]]):

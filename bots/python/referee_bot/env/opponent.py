@@ -12,6 +12,7 @@ from ..hello import PROTOCOL, Hello
 from ..messages import Json
 from ..session import Session
 from ..stream import Disconnected, Reader, Stream
+from .referee import started
 
 
 class BotProcess:
@@ -40,7 +41,7 @@ class BotProcess:
 class _Process:
     def __init__(self, command: Sequence[str]) -> None:
         self._command = command
-        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self._process = started(command)
         assert self._process.stdin and self._process.stdout
         self._stream = Stream(cast(Reader, self._process.stdout), self._process.stdin)
         self._received = self._messages()

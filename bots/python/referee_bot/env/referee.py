@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -24,6 +25,20 @@ Backend = Literal["process", "native"]
 """Where matches are played: by the program `referee`, or in this process by the package referee-bot-native."""
 
 
+def started(command: Sequence[str]) -> subprocess.Popen[bytes]:
+    """Starts a program. Raises FileNotFoundError, which names the program that is missing."""
+    try:
+        return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    except FileNotFoundError:
+        program = command[0]
+        where = "there is no such file, or the interpreter that its first line names is missing"
+        if "/" not in program:
+            where = "there is no such program on the PATH"
+        if program == "referee":
+            where += "; install it, or name it as in Referee(['path/to/referee', 'stdio', '--clock', 'none'])"
+        raise FileNotFoundError(errno.ENOENT, where, program) from None
+
+
 class Referee:
     """A running `referee stdio`. Requests are buffered and sent in one write, before a caller waits for an answer.
 
@@ -43,7 +58,7 @@ class Referee:
             self._process = Loopback()
             self._stream = Stream(self._process, self._process)
         elif backend == "process":
-            self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+            self._process = started(command)
             assert self._process.stdin and self._process.stdout
             self._stream = Stream(cast(Reader, self._process.stdout), self._process.stdin)
         else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import gymnasium
+import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
@@ -84,6 +85,13 @@ class SeatEnv(gymnasium.Env[Any, Any]):
         is_truncated = self._table.is_truncated()
         reward = self._table.rewards()[self._seat]
         return self._again(), reward, not is_truncated, is_truncated, {"end": self._table.ending()}
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """Returns which actions are possible, as MaskablePPO of sb3-contrib asks for them."""
+        mask = np.zeros(self._encoding.actions, np.bool_)
+        if not self._table.is_over:
+            mask[self._table.decisions[0].actions()] = True
+        return mask
 
     def _go_on(self) -> None:
         """Lets the opponents play until the seat is asked or the match is over."""

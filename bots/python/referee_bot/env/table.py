@@ -110,12 +110,12 @@ class Table:
         self.decisions, self.inbox, self.end = [], [], {}
         self._referee.open(self, {**self._setup, "seed": self._seed, "deal": f"e{self._episode}"})
 
-    def act(self, action: int) -> None:
-        """Takes an action of the first open decision. Raises ValueError if it is not possible."""
-        decision = self.decisions[0]
+    def act(self, action: int, decision: Decision | None = None) -> None:
+        """Takes an action of an open decision, by default the first one. Raises ValueError if it is not possible."""
+        decision = decision or self.decisions[0]
         move = decision.choose(int(action))
         if move is not None:
-            del self.decisions[0]
+            self.decisions.remove(decision)
             where = {"match": self._match, "seat": decision.seat, "turn": decision.turn}
             self._referee.send({"type": "move", **where, "move": move})
             if not self.decisions:

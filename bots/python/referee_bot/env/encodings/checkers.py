@@ -40,6 +40,7 @@ class Checkers(Encoding):
             board = board[::-1]
         if chosen:
             board = board.copy()
+            to = 0
             for action in chosen:
                 square, diagonal = divmod(action, 4)
                 over, to = _towards(square, diagonal, 1), _towards(square, diagonal, 2)

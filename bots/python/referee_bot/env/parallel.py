@@ -1,0 +1,155 @@
+"""PettingZoo environments in which all seats that are asked act in one step."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from gymnasium import spaces
+from numpy.typing import NDArray
+from pettingzoo import ParallelEnv
+
+from ..messages import Json
+from .encodings import encoding
+from .referee import Backend, Referee
+from .table import Table, blank, observation_space
+
+Arrays = dict[str, NDArray[Any]]
+ByAgent = dict[str, Any]
+
+
+def parallel_env(
+    game: str,
+    *,
+    seats: int | None = None,
+    options: Json | None = None,
+    referee: Referee | None = None,
+    backend: Backend = "process",
+) -> ParallelRefereeEnv:
+    """Returns the parallel environment of a game, with the arguments of `env`."""
+    return ParallelRefereeEnv(game, seats=seats, options=options, referee=referee, backend=backend)
+
+
+class ParallelRefereeEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo is not typed
+    """A match in which a step takes an action of every seat that is asked.
+
+    Where seats decide simultaneously these are several, else one. The others have an action mask of zeros, and their
+    actions are ignored. An action that is not possible ends the match and costs 1.
+    """
+
+    def __init__(
+        self,
+        game: str,
+        *,
+        seats: int | None = None,
+        options: Json | None = None,
+        referee: Referee | None = None,
+        backend: Backend = "process",
+    ) -> None:
+        self._encoding = encoding(game, seats)
+        self.metadata = {"name": f"{game}_v1", "render_modes": []}
+        self.possible_agents = [f"player_{seat}" for seat in range(self._encoding.seats)]
+        self.agents: list[str] = []
+        self.observation_spaces = {agent: observation_space(self._encoding) for agent in self.possible_agents}
+        self.action_spaces = {agent: spaces.Discrete(self._encoding.actions) for agent in self.possible_agents}
+        self._referee = Referee.of(referee, backend)
+        self._owns_referee = referee is None
+        self._table = Table(self._referee, self._encoding, options)
+        self._seen: dict[str, Arrays] = {}
+
+    def observation_space(self, agent: str) -> spaces.Space[Any]:
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> spaces.Space[Any]:
+        return self.action_spaces[agent]
+
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[ByAgent, ByAgent]:
+        """Begins a match. `options` mean nothing here: those of the game are given when the environment is made."""
+        self._table.abort()
+        self._referee.settle()
+        self._table.open(seed)
+        self._settle()
+        self.agents = self.possible_agents[:]
+        self._seen = {}
+        return self._observe(), self._infos()
+
+    def step(self, actions: Mapping[str, int]) -> tuple[ByAgent, ByAgent, ByAgent, ByAgent, ByAgent]:
+        if not self.agents:
+            raise RuntimeError("the match is over: reset the environment")
+        agents = self.agents
+        rewards = dict.fromkeys(agents, 0.0)
+        is_terminated = is_truncated = False
+        for decision in self._table.decisions:
+            agent = self.possible_agents[decision.seat]
+            if agent not in actions:
+                raise ValueError(f"{agent} is asked for an action")
+            if not decision.allows(int(actions[agent])):
+                rewards[agent], is_terminated = -1.0, True
+        if is_terminated:
+            self._table.abort()
+            self._settle()
+            infos: ByAgent = {agent: {"illegal_action": rewards[agent] < 0} for agent in agents}
+        else:
+            for decision in self._table.decisions[:]:
+                self._table.act(actions[self.possible_agents[decision.seat]], decision)
+            self._settle()
+            infos = self._infos()
+            if self._table.is_over:
+                rewards = dict(zip(self.possible_agents, self._table.rewards()))
+                is_truncated = self._table.is_truncated()
+                is_terminated = not is_truncated
+                infos = {agent: {"end": self._table.ending()} for agent in agents}
+        if is_terminated or is_truncated:
+            self.agents = []
+        observations = self._observe()
+        return (
+            observations,
+            rewards,
+            dict.fromkeys(agents, is_terminated),
+            dict.fromkeys(agents, is_truncated),
+            infos,
+        )
+
+    def _settle(self) -> None:
+        """Waits for the requests to all seats that decide now."""
+        awaits_all = not self._table.decisions
+        self._referee.settle()
+        while awaits_all and self._table.decisions and not self._table.is_over:
+            if len(self._table.decisions) >= len(self._table.decisions[0].view["to_move"]):
+                return
+            self._referee.wait(self._table)
+            self._referee.settle()
+
+    def _observe(self) -> ByAgent:
+        """Returns what the agents see: those that are not asked see their last observation."""
+        for decision in self._table.decisions:
+            arrays = blank(self._encoding)
+            decision.write(arrays["observation"], arrays["action_mask"])
+            self._seen[self.possible_agents[decision.seat]] = arrays
+        asked = {self.possible_agents[decision.seat] for decision in self._table.decisions}
+        return {agent: self._observation(agent, agent in asked) for agent in self.possible_agents}
+
+    def _observation(self, agent: str, is_asked: bool) -> Arrays:
+        arrays = blank(self._encoding)
+        seen = self._seen.get(agent, arrays)
+        arrays["observation"][...] = seen["observation"]
+        if is_asked:
+            arrays["action_mask"][...] = seen["action_mask"]
+        return arrays
+
+    def _infos(self) -> ByAgent:
+        infos: ByAgent = {agent: {} for agent in self.possible_agents}
+        for decision in self._table.decisions:
+            infos[self.possible_agents[decision.seat]] = decision.info()
+        return infos
+
+    def render(self) -> None:
+        """Draws nothing: there are no modes."""
+
+    def close(self) -> None:
+        """Aborts the match, and ends the referee if it is the environment's own."""
+        if self._owns_referee:
+            self._referee.close()
+        else:
+            self._table.abort()
+            self._referee.settle()
