@@ -257,23 +257,26 @@ fn a_banner_before_hello_fails_its_step_and_hides_no_other_defect() {
     let banner = "print('Welcome to Flawed 1.0', flush=True); print('', 'ready.', flush=True)\n";
     let flaw = format!("{banner}def look(m): assert 'weather' not in m");
     let ended = check(&flawed(folder.path(), "banner", &flaw), &[]).with_code(1);
-    assert_eq!(findings(&ended), ["hello failed", "large views failed", "unknown fields failed"]);
+    let mut found = findings(&ended);
+    // A busy machine may be slow.
+    found.retain(|step| step != "time warned");
+    assert_eq!(found, ["hello failed", "large views failed", "unknown fields failed"]);
     let steps = ended.all("step");
     let hello = steps.iter().find(|step| step["step"] == "hello").expect("the step");
     let wrong = "it prints `Welcome to Flawed 1.0` before its `hello`: print it to standard error";
     assert_eq!(hello["complaint"]["wrong"], wrong, "{hello}");
     assert!(steps.iter().any(|step| step["step"] == "SIGTERM" && step["verdict"] == "passed"));
     // Nothing but text.
-    let ended =
-        check(&flawed(folder.path(), "text", &format!("{banner}HELLO = None")), &["--hello-limit", "1s"]);
-    assert_eq!(findings(&ended.with_code(1)), ["start-up failed"]);
+    let text = flawed(folder.path(), "text", &format!("{banner}HELLO = None"));
+    let ended = referee(["check", "checkers", &text, "--json", "--hello-limit", "2s"]).with_code(1);
+    assert_eq!(findings(&ended), ["start-up failed"]);
 }
 
 #[test]
 fn the_hint_on_flushing_is_only_for_bots_that_have_answered_nothing() {
     let folder = tempfile::tempdir().expect("a folder");
     let complaint = |name: &str, flaw: &str| {
-        let limits = ["--move-limit", "500ms", "--ready-limit", "500ms"];
+        let limits = ["--move-limit", "2s", "--ready-limit", "10s"];
         let ended = referee(
             ["check", "checkers", &flawed(folder.path(), name, flaw), "--json"].into_iter().chain(limits),
         );
@@ -282,9 +285,9 @@ fn the_hint_on_flushing_is_only_for_bots_that_have_answered_nothing() {
     };
     let stops = "def reply(m, answer): return None if m['type'] == 'turn' and m['turn'] == 3 else answer";
     let stops = complaint("stops", stops);
-    assert!(stops.starts_with("no answer within 500 ms (it had answered "), "{stops}");
+    assert!(stops.starts_with("no answer within 2000 ms (it had answered "), "{stops}");
     let never = complaint("never", "def reply(m, answer): return None if m['type'] == 'turn' else answer");
-    assert!(never.starts_with("no answer within 500 ms; is stdout flushed?"), "{never}");
+    assert!(never.starts_with("no answer within 2000 ms; is stdout flushed?"), "{never}");
 }
 
 /// Defects, and the steps in which they are found.
