@@ -256,7 +256,8 @@ fn a_tag_that_a_header_has_twice_does_not_begin_a_game() {
 
 #[test]
 fn a_line_may_end_with_cr_alone() {
-    let text = "[Event \"a\"]\n; a comment\n1. 11-15 ; c\n% { escaped\n23-19 *\n\n[Event \"b\"]\n1. 11-15 23-22 *\n";
+    let text =
+        "[Event \"a\"]\n; a comment\n1. 11-15 ; c\n% { escaped\n23-19 *\n\n[Event \"b\"]\n1. 11-15 23-22 *\n";
     let cr = text.replace('\n', "\r");
     assert_eq!(check(&cr), check(text));
     assert_eq!(check(text.replace('\n', "\r\n")), check(text));
@@ -280,12 +281,18 @@ fn other_game_types_are_skipped_with_the_reason() {
 #[test]
 fn games_of_other_types_are_skipped_whatever_their_moves_look_like() {
     let sound = "\n[GameType \"21\"]\n1. 11-15 *";
-    for moves in ["1. c3-d4 *", "1. c3-d4 b6-a5 2. d4xf6 1-0", "1. e4 e5", "Notes 1. 32-28", "{a", "(", "1. 60-54 *"] {
-        for header in
-            ["[GameType \"25\"]", "[Event \"a\"]\n[GameType \"25,W,8,8,A0,0\"]", "[Site b]\n[GameType \"25\"]"]
-        {
+    for moves in
+        ["1. c3-d4 *", "1. c3-d4 b6-a5 2. d4xf6 1-0", "1. e4 e5", "Notes 1. 32-28", "{a", "(", "1. 60-54 *"]
+    {
+        for header in [
+            "[GameType \"25\"]",
+            "[Event \"a\"]\n[GameType \"25,W,8,8,A0,0\"]",
+            "[Site b]\n[GameType \"25\"]",
+        ] {
             let checked = check(format!("{header}\n\n{moves}\n{sound}"));
-            let Validity::Skipped(flaw) = &checked[0].verdict else { panic!("{header} {moves}: {checked:?}") };
+            let Validity::Skipped(flaw) = &checked[0].verdict else {
+                panic!("{header} {moves}: {checked:?}")
+            };
             assert!(flaw.what.starts_with("game type 25"), "{flaw}");
             assert_eq!((checked.len(), &checked[1].verdict), (2, &Validity::Sound), "{header} {moves}");
         }
@@ -295,10 +302,16 @@ fn games_of_other_types_are_skipped_whatever_their_moves_look_like() {
 #[test]
 fn a_game_of_another_variant_without_its_type_is_named() {
     for (text, what) in [
-        ("1. 32-28 19-23 2. 37-32 *", "this one has 32 squares and no 37: 10x10 draughts is [GameType \"20\"]"),
+        (
+            "1. 32-28 19-23 2. 37-32 *",
+            "this one has 32 squares and no 37: 10x10 draughts is [GameType \"20\"]",
+        ),
         ("1. 34-30 20-25 *", "this one has 32 squares and no 34: 10x10"),
         ("1. 22-18 9-14 *", "; White may: it seems to be a game of another variant, in which White begins"),
-        ("[FEN \"W:W31-50:B1-20\"] 1. 32-28 *", "the FEN names square 50, but this board has squares 1 to 32"),
+        (
+            "[FEN \"W:W31-50:B1-20\"] 1. 32-28 *",
+            "the FEN names square 50, but this board has squares 1 to 32",
+        ),
         ("1. c3-d4 d6-c5 *", "`c3-d4` is no move of English draughts, which is like 11-15"),
     ] {
         assert!(flaw(text).contains(what), "{text}: {}", flaw(text));
