@@ -21,7 +21,7 @@ use crate::report::tested_bot::TestedBot;
 use crate::runner::{FirstFaults, Trial};
 use crate::tournament::estimates::{Basis, Estimates};
 use crate::tournament::rating::Estimate;
-use crate::tournament::regression::{Alike, Tally, Verdict};
+use crate::tournament::regression::{Alike, PossibleScores, Tally, Verdict};
 use crate::tournament::sprt::{EloModel, Sprt};
 
 /// How a comparison ended.
@@ -106,6 +106,8 @@ pub struct TrialReport {
     /// Why they are less exact than others.
     estimates_caution: Option<String>,
     score: Option<Estimate>,
+    /// The limits of the score with three sides, of which one version has two: its interval ends there.
+    possible_scores: Option<PossibleScores>,
     /// In logistic Elo; infinite values are `null`.
     elo: Option<Estimate>,
     /// Whether the verdict and the estimates speak of openings like those that were played, or only of these.
@@ -172,6 +174,7 @@ impl TrialReport {
             None => Estimates::fixed(regression.scores()),
         };
         let estimates = estimates.filter(|_| tally.distinct_sets > 1);
+        let possible = regression.possible_scores();
         let difference = estimates.map(|estimates| estimates.difference);
         let normalized_elo = estimates.map(|estimates| estimates.normalized_elo);
         TrialReport {
@@ -192,8 +195,9 @@ impl TrialReport {
             estimates_caution: estimates
                 .and_then(|estimates| estimates.caution)
                 .map(|caution| caution.to_string()),
-            score: difference.map(|difference| difference.score),
-            elo: difference.map(|difference| difference.elo),
+            score: difference.map(|difference| within(difference.score, possible)),
+            possible_scores: possible,
+            elo: difference.map(|difference| within(difference.elo, possible.map(PossibleScores::elo))),
             population: if regression.sample().is_of_played_openings() {
                 Population::TheseOpenings
             } else {
@@ -248,6 +252,9 @@ impl TrialReport {
                 rows.push(("normalized Elo", format!("not shown: {why}")));
             }
             rows.push(("score", percent_interval(score)));
+            if let Some(possible) = self.possible_scores {
+                rows.push(("possible", limits(possible)));
+            }
         } else if self.tally.counted > 0 {
             rows.push(("Elo", "not shown: there is only one distinct set".to_owned()));
         }
@@ -377,6 +384,23 @@ impl TrialReport {
         report.add_test_suite(suite);
         out.write_all(xml(&report).map_err(io::Error::other)?.as_bytes())
     }
+}
+
+/// The estimate with its interval inside the limits.
+fn within(estimate: Estimate, limits: Option<PossibleScores>) -> Estimate {
+    let Some(PossibleScores { least, most }) = limits else { return estimate };
+    let [value, low, high] = [estimate.value, estimate.low, estimate.high].map(|end| end.clamp(least, most));
+    Estimate { value, low, high }
+}
+
+/// The limits of the score and of Elo.
+fn limits(possible: PossibleScores) -> String {
+    let ([least, most], elo) = ([possible.least, possible.most].map(|part| 100.0 * part), possible.elo());
+    let elo = Estimate { value: f64::INFINITY, low: elo.least, high: elo.most };
+    format!(
+        "a score from {least:.1}% to {most:.1}%, Elo {}: of two sides of one version one wins at most",
+        interval(elo, 1)
+    )
 }
 
 fn reason(outcome: &TrialOutcome, trial: &Trial) -> String {

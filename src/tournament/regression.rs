@@ -28,6 +28,10 @@
 //! verdict speaks of openings like those that were played if each set that counts has an opening of its own, and else of
 //! the openings that were played.
 //!
+//! **Three sides**: a version with two of them can win with one only. Where the other two sides are then equal, such a set
+//! scores at most 3/4, and one with two sides of `base` at least 1/4, so that equal versions score 1/2 in both. No other
+//! score of a single set with this mean would have a greater range. [`Regression::possible_scores`] states the limits.
+//!
 //! **Shards** ([`Shard`]) play every n-th set each, without a verdict. Their sets together count in the order of
 //! their numbers up to the one that ends the test, as in one run, so the error rates are those of the sequential
 //! test.
@@ -35,6 +39,7 @@
 //! **Order**: sets count in the order of their numbers, not of their ends. Otherwise those that end fast, such as
 //! quick losses, would be overrepresented when the test stops, and a resumed run could decide otherwise.
 
+mod possible;
 mod shard;
 mod tally;
 #[cfg(test)]
@@ -47,6 +52,7 @@ use super::sprt::{SetScores, Sprt, TestState};
 use super::{Deals, Entrant, MatchResult};
 use crate::core::{Misconfigured, Seating};
 
+pub use possible::PossibleScores;
 pub use shard::Shard;
 pub use tally::{Alike, Fate, Judged, Tally};
 
@@ -115,6 +121,8 @@ pub struct Regression {
     legs: u32,
     sample: Sample,
     tally: Tally,
+    /// The sums of the possible scores of the sets that count and of copies which do not; `None` if they are not limited.
+    possible: Option<[PossibleScores; 2]>,
     /// Sets played alike that are copies which do not count.
     alike_copies: u32,
     /// Sets that wait for earlier ones.
@@ -145,6 +153,7 @@ impl Regression {
             legs,
             sample: Sample::new(SetScores::new(legs, sides as u32 - 1)),
             tally: Tally::default(),
+            possible: (sides == 3).then_some([PossibleScores::NONE; 2]),
             alike_copies: 0,
             waiting: BTreeMap::new(),
             verdict: None,
@@ -159,6 +168,13 @@ impl Regression {
     /// The sets by opening.
     pub fn sample(&self) -> &Sample {
         &self.sample
+    }
+
+    /// The limits of the mean score of the sets that count, if they are not 0 and 1.
+    pub fn possible_scores(&self) -> Option<PossibleScores> {
+        let sets = f64::from(self.tally.counted);
+        let [sum, _] = self.possible.filter(|_| sets > 0.0)?;
+        Some(PossibleScores { least: sum.least / sets, most: sum.most / sets })
     }
 
     /// The numbers of sets, matches and faults.
@@ -270,8 +286,15 @@ impl Regression {
             let counts = self.sample.add(score, moves);
             let alike = if counts { &mut self.tally.alike } else { &mut self.alike_copies };
             *alike += u32::from(is_alike);
+            self.possible = self.possible.zip(PossibleScores::of(matches)).map(|(mut sums, set)| {
+                sums[usize::from(!counts)].add(set);
+                sums
+            });
             if self.sample.copies() == 0 {
                 self.tally.alike += std::mem::take(&mut self.alike_copies);
+                if let Some([counted, copies]) = &mut self.possible {
+                    counted.add(std::mem::replace(copies, PossibleScores::NONE));
+                }
             }
             self.tally.counted = self.scores().sets() as u32;
             self.tally.repeated = self.sample.copies() as u32;

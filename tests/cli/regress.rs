@@ -334,6 +334,10 @@ fn three_sides_play_all_rotations_with_fresh_processes() {
     assert_eq!(seats[3], json!([b, n, n, b, n, n]));
     let sets = ended.all("set");
     assert!(sets.iter().all(|set| set["matches"].as_array().is_some_and(|all| all.len() == 3)), "{sets:?}");
+    // The version with two of the three sides can win with one of them.
+    let verdict = ended.one("verdict");
+    assert_eq!(verdict["possible_scores"], json!({"least": 0.125, "most": 0.875}));
+    assert!(verdict["score"]["high"].as_f64().is_none_or(|high| high <= 0.875), "{verdict}");
     // Two seats in each match of the first set and four of the second: no process plays two.
     assert_eq!(folder.pids("new.py.pids").len(), 3 * 2 + 3 * 4);
 }

@@ -260,3 +260,33 @@ fn with_three_teams_only_comparisons_between_new_and_base_count() {
     with_fault[0].faulted = SeatSet::one(Seat(0));
     assert_eq!(score(&with_fault), 1.0 / 3.0);
 }
+
+/// A set of three sides, one or two of them of `new`, in which a side of `winner` wins every match.
+fn won_by(number: u32, winner: Entrant) -> Vec<MatchResult> {
+    let entrants = if number % 2 == 1 { [NEW, BASE, BASE] } else { [BASE, NEW, NEW] };
+    let first = Lineup::of_sides(Seating::new(6, 3), &entrants).unwrap();
+    let won = |leg| {
+        let lineup = Deals::Mirrored.leg(first, leg);
+        let side = (0..3).find(|&side| lineup.side(side).all(|entrant| entrant == winner)).unwrap();
+        let ranks: Vec<u8> = (0..3).map(|other| if other == side { 1 } else { 2 }).collect();
+        MatchResult::played(number, lineup, &ranks)
+    };
+    (0..3).map(won).collect()
+}
+
+#[test]
+fn a_version_that_wins_every_match_of_three_sides_has_the_greatest_possible_score() {
+    for (winner, score) in [(NEW, 0.875), (BASE, 0.125)] {
+        let rules = StoppingRules::new(None, 4);
+        let mut run = Regression::new(rules, Seating::new(6, 3), Deals::Mirrored).unwrap();
+        assert_eq!(run.possible_scores(), None);
+        for number in 1..=4 {
+            run.add(number, won_by(number, winner), None);
+        }
+        assert_eq!(run.scores().estimate().unwrap().score.value, score);
+        assert_eq!(run.possible_scores(), Some(PossibleScores { least: 0.125, most: 0.875 }));
+    }
+    let mut two = run(4);
+    two.add(1, set(1, WON, None), None);
+    assert_eq!(two.possible_scores(), None, "two sides");
+}
