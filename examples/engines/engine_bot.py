@@ -12,6 +12,7 @@ does with the captured squares. `--position` and `--go` replace the lines that i
 from __future__ import annotations
 
 import argparse
+import contextlib
 import re
 import subprocess
 
@@ -36,7 +37,8 @@ class Engine:
     def ask(self, lines: str, end: str) -> re.Match[str]:
         """Sends lines. Returns the match of the line that ends the answer."""
         assert self._process.stdin and self._process.stdout
-        print(lines, file=self._process.stdin, flush=True)
+        with contextlib.suppress(BrokenPipeError):  # an engine that has ended is named below
+            print(lines, file=self._process.stdin, flush=True)
         for line in self._process.stdout:
             if line.startswith(("?", "error")):
                 raise ValueError(f"the engine answers {line.strip()!r} to {lines!r}")

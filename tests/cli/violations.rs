@@ -58,7 +58,7 @@ const VIOLATIONS: &[Violation] = &[
     (
         "chatty",
         "print('loading the book', flush=True)\nplay()",
-        "its first line is no message: the line is not a JSON object",
+        "it prints `loading the book` before its `hello`: print it to standard error",
         "messages.md#framing",
         "A line is `malformed` if",
     ),

@@ -554,6 +554,8 @@ fn a_regression_test_on_workers_has_the_same_verdict() {
         verdict
     };
     assert_eq!(verdict(&ended), verdict(&here));
+    let beside = files(Path::new(&folder.text(".")));
+    assert!(!beside.iter().any(|name| name.starts_with("workers.")), "secrets are elsewhere: {beside:?}");
 }
 
 /// A proxy to a coordinator that cuts every connection after this time.

@@ -56,7 +56,8 @@ impl Running<'_> {
 fn stop(workers: impl IntoIterator<Item = Referee>) {
     for worker in workers {
         worker.signal(Signal::TERM);
-        worker.end().with_code(130);
+        let ended = worker.end().with_code(130);
+        assert!(!ended.stderr.contains("close_notify"), "{}", ended.stderr);
     }
 }
 
@@ -182,6 +183,23 @@ fn the_matches_of_a_worker_are_taken_back_and_played_again() {
     assert!(counting.clone().all(|of| of["worker"] == "second") && counting.count() == 600);
     let verified = referee(["tournament", "verify", &dir]).with_code(0).stdout;
     assert!(verified.contains(&format!("{by_first} were taken back")), "{verified}");
+}
+
+#[test]
+fn a_tournament_of_workers_that_is_resumed_here_says_so() {
+    let folder = Folder::new();
+    let bots = ["one", "other"].map(|name| folder.bot(name, "play()"));
+    let config =
+        cup(&folder, SHORT, "kind = 'gauntlet'\ncycles = 300", &[("one", &bots[0]), ("other", &bots[1])]);
+    let dir = folder.text("cup");
+    let running = Carrier::BuiltIn.start(&["run", &config, "--dir", &dir]);
+    let worker = running.worker("box");
+    wait_until(&dir, "played", |status| status["played"].as_u64() > Some(2));
+    running.process().signal(Signal::INT);
+    running.end().with_code(130);
+    stop([worker]);
+    let here = referee(["tournament", "resume", &dir]).with_code(0);
+    here.says(&["1 worker played this tournament before; without --workers-listen"]);
 }
 
 #[test]
