@@ -361,7 +361,8 @@ async fn an_answer_that_waits_while_the_thread_is_busy_is_not_billed() {
     keep_busy();
     run(&mut lane).await;
     let [took, lag] = answer_times(&mut lane);
-    assert!(took >= 200_000 && lag >= 190_000, "{took}, {lag}");
+    // The kernel counts the time of a thread by its ticks: on a busy machine some of them are missing.
+    assert!(took >= 200_000 && lag >= 150_000, "{took}, {lag}");
 }
 
 #[tokio::test]
