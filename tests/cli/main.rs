@@ -76,6 +76,7 @@ mod transcripts;
 mod transcripts_connections;
 mod violations;
 mod watch;
+mod watch_api;
 mod watch_limits;
 mod watch_proxy;
 mod worker_check;
