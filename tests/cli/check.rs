@@ -54,10 +54,8 @@ fn the_sample_bots_in_python_pass() {
 #[test]
 fn a_bot_passes_in_a_single_game() {
     for game in ["checkers", "jeex", "keezen", "saxum", "xe_queo"] {
-        // A busy machine may take half of the usual limit, which would be a warning.
-        let limits = ["--move-limit", "20s", "--hello-limit", "20s", "--ready-limit", "20s"];
-        let bot = sample("python/random_bot.py");
-        let ended = referee(["check", game, &bot, "--json"].into_iter().chain(limits)).with_code(0);
+        // With the limits that a user gets.
+        let ended = referee(["check", game, &sample("python/random_bot.py"), "--json"]).with_code(0);
         assert_eq!(findings(&ended), [""; 0], "{game}");
     }
 }
@@ -426,10 +424,11 @@ fn a_bot_that_leaves_between_matches_with_bye_passes() {
     let folder = Folder::new();
     for (name, end) in [("exits", "(say(type='bye'), sys.exit(0))"), ("waits", "say(type='bye')")] {
         let bot = folder.bot(name, &format!("play(end=lambda _: {end})"));
-        check_in("checkers", &bot, &[]).with_code(0);
+        referee(["check", "checkers", &bot, "--json"]).with_code(0);
     }
     let early = folder.bot("early", "play(hello=lambda m: (say(type='pong', id=1), hello(m)))");
-    assert_eq!(findings(&check_in("checkers", &early, &[]).with_code(0)), [""; 0], "`pong` has no effect");
+    let ended = referee(["check", "checkers", &early, "--json"]).with_code(0);
+    assert_eq!(findings(&ended), [""; 0], "`pong` has no effect");
 }
 
 #[test]

@@ -355,7 +355,6 @@ proptest! {
     }
 }
 
-/// A cache in a directory of its own, and an archive of this many bytes in it.
 #[test]
 fn a_cache_writes_through_no_planted_link_and_waits_for_no_fifo() {
     let place = tempfile::tempdir().unwrap();
@@ -385,6 +384,7 @@ fn a_cache_writes_through_no_planted_link_and_waits_for_no_fifo() {
     assert!(error.contains("found a FIFO"), "{error}");
 }
 
+/// Stores an archive with this many bytes in a cache.
 fn stored(cache: &Cache, size: usize, with: u8) -> ArchiveId {
     let folder = tempdir().unwrap();
     fs::write(folder.path().join("data"), vec![with; size]).unwrap();
