@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from gymnasium import spaces
-from numpy.typing import NDArray
 from pettingzoo import AECEnv
 from pettingzoo.utils import wrappers
 
 from ..messages import Json
-from .encodings import encoding
+from .agents import Agents, Arrays
 from .referee import Backend, Referee
-from .table import Decision, Table, blank, observation_space
-
-Arrays = dict[str, NDArray[Any]]
+from .table import Decision, blank
 
 
 def env(
@@ -34,43 +30,18 @@ def env(
     return wrappers.OrderEnforcingWrapper(wrappers.TerminateIllegalWrapper(raw, illegal_reward=-1))
 
 
-class RefereeEnv(AECEnv):  # type: ignore[misc]  # PettingZoo is not typed
+class RefereeEnv(Agents, AECEnv):  # type: ignore[misc]  # PettingZoo is not typed
     """The bare environment: `step` raises ValueError if the action is not possible."""
 
-    def __init__(
-        self,
-        game: str,
-        *,
-        seats: int | None = None,
-        options: Json | None = None,
-        referee: Referee | None = None,
-        backend: Backend = "process",
-    ) -> None:
-        super().__init__()
-        self._encoding = encoding(game, seats)
-        self.metadata = {"name": f"{game}_v1", "render_modes": [], "is_parallelizable": False}
-        self.possible_agents = [f"player_{seat}" for seat in range(self._encoding.seats)]
-        self.agents: list[str] = []
+    def __init__(self, game: str, **settings: Any) -> None:
+        super().__init__(game, **settings)
+        self.metadata["is_parallelizable"] = False
         self.infos: dict[str, dict[str, Any]] = {}
-        self.observation_spaces = {agent: observation_space(self._encoding) for agent in self.possible_agents}
-        self.action_spaces = {agent: spaces.Discrete(self._encoding.actions) for agent in self.possible_agents}
-        self._referee = Referee.of(referee, backend)
-        self._owns_referee = referee is None
-        self._table = Table(self._referee, self._encoding, options)
         self._seen: dict[str, Decision] = {}
-
-    def observation_space(self, agent: str) -> spaces.Space[Any]:
-        return self.observation_spaces[agent]
-
-    def action_space(self, agent: str) -> spaces.Space[Any]:
-        return self.action_spaces[agent]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """Begins a match. `options` mean nothing here: those of the game are given when the environment is made."""
-        self._table.abort()
-        self._referee.settle()
-        self._table.open(seed)
-        self.agents = self.possible_agents[:]
+        self._open(seed)
         self.rewards = dict.fromkeys(self.agents, 0.0)
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
         self.terminations = dict.fromkeys(self.agents, False)
@@ -119,11 +90,3 @@ class RefereeEnv(AECEnv):  # type: ignore[misc]  # PettingZoo is not typed
             agent = self.agent_selection = self.possible_agents[decision.seat]
             self._seen[agent] = decision
             self.infos[agent] = decision.info()
-
-    def close(self) -> None:
-        """Aborts the match, and ends the referee if it is the environment's own."""
-        if self._owns_referee:
-            self._referee.close()
-        else:
-            self._table.abort()
-            self._referee.settle()

@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gymnasium import spaces
-from numpy.typing import NDArray
 from pettingzoo import ParallelEnv
 
 from ..messages import Json
-from .encodings import encoding
+from .agents import Agents, Arrays
 from .referee import Backend, Referee
-from .table import Table, blank, observation_space
+from .table import blank
 
-Arrays = dict[str, NDArray[Any]]
 ByAgent = dict[str, Any]
 
 
@@ -30,46 +27,21 @@ def parallel_env(
     return ParallelRefereeEnv(game, seats=seats, options=options, referee=referee, backend=backend)
 
 
-class ParallelRefereeEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo is not typed
+class ParallelRefereeEnv(Agents, ParallelEnv):  # type: ignore[misc]  # PettingZoo is not typed
     """A match in which a step takes an action of every seat that is asked.
 
     Where seats decide simultaneously these are several, else one. The others have an action mask of zeros, and their
     actions are ignored. An action that is not possible ends the match and costs 1.
     """
 
-    def __init__(
-        self,
-        game: str,
-        *,
-        seats: int | None = None,
-        options: Json | None = None,
-        referee: Referee | None = None,
-        backend: Backend = "process",
-    ) -> None:
-        self._encoding = encoding(game, seats)
-        self.metadata = {"name": f"{game}_v1", "render_modes": []}
-        self.possible_agents = [f"player_{seat}" for seat in range(self._encoding.seats)]
-        self.agents: list[str] = []
-        self.observation_spaces = {agent: observation_space(self._encoding) for agent in self.possible_agents}
-        self.action_spaces = {agent: spaces.Discrete(self._encoding.actions) for agent in self.possible_agents}
-        self._referee = Referee.of(referee, backend)
-        self._owns_referee = referee is None
-        self._table = Table(self._referee, self._encoding, options)
+    def __init__(self, game: str, **settings: Any) -> None:
+        super().__init__(game, **settings)
         self._seen: dict[str, Arrays] = {}
-
-    def observation_space(self, agent: str) -> spaces.Space[Any]:
-        return self.observation_spaces[agent]
-
-    def action_space(self, agent: str) -> spaces.Space[Any]:
-        return self.action_spaces[agent]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[ByAgent, ByAgent]:
         """Begins a match. `options` mean nothing here: those of the game are given when the environment is made."""
-        self._table.abort()
-        self._referee.settle()
-        self._table.open(seed)
+        self._open(seed)
         self._settle()
-        self.agents = self.possible_agents[:]
         self._seen = {}
         return self._observe(), self._infos()
 
@@ -145,11 +117,3 @@ class ParallelRefereeEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo is no
 
     def render(self) -> None:
         """Draws nothing: there are no modes."""
-
-    def close(self) -> None:
-        """Aborts the match, and ends the referee if it is the environment's own."""
-        if self._owns_referee:
-            self._referee.close()
-        else:
-            self._table.abort()
-            self._referee.settle()
