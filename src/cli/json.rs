@@ -469,7 +469,7 @@ pub(super) struct AuditSummary {
     pub(super) differing: usize,
     /// Rows of an older version that did not store the seal of the record.
     pub(super) unbound: usize,
-    /// Attempts that were taken back with all others of their workers.
+    /// Attempts that were taken back with their workers, or paired by results that were.
     pub(super) taken_back: usize,
     /// Entrants whose points differ.
     pub(super) points: Vec<PointsByRecords>,

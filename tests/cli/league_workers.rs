@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::common::guest::Guest;
 use crate::common::league::{League, drain, hello, receive_matches};
-use crate::common::{Folder, Referee, Signal};
+use crate::common::{Folder, Referee, Signal, referee};
 
 pub(crate) const PROGRAMS: [(&str, &str); 4] = [("one", ""), ("two", ""), ("three", ""), ("four", "")];
 
@@ -73,6 +73,40 @@ fn no_match_is_lost_or_counted_twice_when_workers_and_the_server_are_killed() {
     assert!((ids.len()..=ids.len() + 3).contains(&stored), "{stored} stored, {} received of", ids.len());
     let text = league.run(&["workers"]).done().stdout;
     assert!(text.contains("short:") && text.contains("other"), "{text}");
+}
+
+#[test]
+fn the_matches_of_a_worker_that_are_taken_back_are_listed_and_not_rated() {
+    let league = League::new("", &PROGRAMS);
+    let (mut server, address) = serve(&league, "127.0.0.1:0");
+    let alone = worker(&league, &address, "box");
+    while sets(&league, "box") < Some(2) {
+        server.receive_type("match");
+    }
+    let directory = league.folder.text("");
+    let void = ["worker", "void", directory.trim_end_matches('/'), "box"];
+    referee(void).with_code(5).says(&["another process plays this league: end it first"]);
+    drain(server);
+    alone.signal(Signal::TERM);
+    alone.end();
+    let rated = || -> u64 {
+        let rows = league.standings(&[]);
+        rows["standings"]
+            .as_array()
+            .expect("rows")
+            .iter()
+            .map(|row| row["matches"].as_u64().expect("a number"))
+            .sum()
+    };
+    let listed = || league.run(&["matches", "--json", "--limit", "1000"]).done().all("match");
+    let (before, by_box) = (rated(), listed().iter().filter(|of| of["worker"] == "box").count());
+    assert!(by_box >= 4, "{by_box}");
+    let voided = referee([&void[..], &["--json"]].concat()).done().one("voided");
+    assert_eq!(voided["matches"].as_array().map(Vec::len), Some(by_box), "{voided}");
+    // Two players in each.
+    assert_eq!(rated(), before - 2 * by_box as u64);
+    assert!(listed().iter().all(|of| (of["void"] == true) == (of["worker"] == "box")), "{:?}", listed());
+    league.verify();
 }
 
 #[test]

@@ -182,7 +182,32 @@ fn the_matches_of_a_worker_are_taken_back_and_played_again() {
     let counting = listed(&dir).into_iter().filter(|of| of["ranks"].is_array());
     assert!(counting.clone().all(|of| of["worker"] == "second") && counting.count() == 600);
     let verified = referee(["tournament", "verify", &dir]).with_code(0).stdout;
-    assert!(verified.contains(&format!("{by_first} were taken back")), "{verified}");
+    assert!(verified.contains(&format!("{by_first} were taken back with their workers")), "{verified}");
+}
+
+#[test]
+fn what_was_paired_by_results_that_are_taken_back_is_played_again() {
+    let folder = Folder::new();
+    let names = ["one", "two", "three", "four"];
+    let bots = names.map(|name| (name, folder.bot(name, "play()")));
+    let bots: Vec<(&str, &str)> = bots.iter().map(|(name, bot)| (*name, &**bot)).collect();
+    let config = cup(&folder, SHORT, "kind = 'swiss'\nrounds = 40", &bots);
+    let dir = folder.text("cup");
+    let running = Carrier::BuiltIn.start(&["run", &config, "--dir", &dir]);
+    let first = running.worker("first");
+    wait_until(&dir, "played", |status| status["played"].as_u64() > Some(6));
+    stop([first]);
+    let second = running.worker("second");
+    running.end().with_code(0);
+    stop([second]);
+    let by_first = listed(&dir).iter().filter(|of| of["worker"] == "first").count();
+    let all = listed(&dir).len();
+    assert!(by_first > 6 && by_first < all, "{by_first} of {all}");
+    referee(["worker", "void", &dir, "first"]).done();
+    referee(["tournament", "resume", &dir]).with_code(0);
+    let counting = listed(&dir).into_iter().filter(|of| of["ranks"].is_array());
+    assert!(counting.clone().all(|of| of["worker"] != "first") && counting.count() == all);
+    referee(["tournament", "verify", &dir]).with_code(0);
 }
 
 #[test]

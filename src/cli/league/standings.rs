@@ -35,7 +35,8 @@ pub(super) struct Args {
     /// Also list earlier versions and inactive players
     #[arg(long)]
     all: bool,
-    /// Compute everything from the records, which are verified, instead of from the database
+    /// Compute everything from the records, which are verified, instead of from the database. Only that a match was taken back
+    /// (`referee worker void`) is in the database alone
     #[arg(long)]
     from_records: bool,
     /// One JSON object per ladder

@@ -81,6 +81,7 @@ pub(super) fn recorded_rows(
     let folder = Folder::open(&config.folder).map_err(Failure::cannot_run)?;
     let folder = ladder_folder(&folder, &ladder.name)?;
     let seed = LadderSeed::read(league, &ladder.name)?;
+    let voided = league.voided(&ladder.name).map_err(Failure::cannot_run)?;
     let records = folder.make_within("records").map_err(Failure::cannot_run)?;
     let names = records.names().map_err(Failure::cannot_run)?;
     let mut ids: Vec<(Option<u32>, String)> = names
@@ -96,7 +97,10 @@ pub(super) fn recorded_rows(
             let number = number.ok_or_else(|| format!("{name} is the record of no match"))?;
             let bytes = records.read(&name).map_err(|error| error.to_string())?;
             let ended_at = written_at(&records.path().join(&name)).map_err(|error| error.to_string())?;
-            recorded(&id, &bytes, seed.as_ref().and_then(|seed| seed.of(number)), ended_at, catalog)
+            let row =
+                recorded(&id, &bytes, seed.as_ref().and_then(|seed| seed.of(number)), ended_at, catalog)?;
+            // That it was taken back is in the database only.
+            Ok(LeagueMatch { is_void: voided.contains(&number), ..row })
         };
         bar.inc(1);
         read().map_err(|what| (id, what))

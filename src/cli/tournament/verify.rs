@@ -88,7 +88,7 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
         if *taken_back > 0 {
             writeln!(
                 out,
-                "{taken_back} were taken back with all others of their workers (`referee worker void`)"
+                "{taken_back} were taken back with their workers (`referee worker void`), or paired by such results"
             )?;
         }
     }
@@ -139,11 +139,15 @@ pub(super) fn audit(
     };
     differences.extend(refused.into_iter().map(|refused| (find(refused.number()), refused.to_string())));
     let voided = db.voided_workers().map_err(failed)?;
-    let is_taken_back = |row: &MatchRow| {
-        row.ended_by == VOID && row.worker.as_ref().is_some_and(|worker| voided.contains(worker))
-    };
-    summary.taken_back = rows.iter().filter(|row| is_taken_back(row)).count();
-    differences.extend(unexplained(&rows, &by_records.schedule, is_taken_back));
+    let is_of_voided = |row: &&MatchRow| row.worker.as_ref().is_some_and(|worker| voided.contains(worker));
+    let taken_back = rows.iter().filter(|row| row.ended_by == VOID);
+    let first = taken_back.clone().filter(is_of_voided).map(|row| row.id.number).min();
+    let is_paired_by_results = !by_records.schedule.plan().format.is_known();
+    let depends = |number: u32| is_paired_by_results && first.is_some_and(|first| first < number);
+    let taken_back: BTreeSet<MatchId> =
+        taken_back.filter(|row| is_of_voided(row) || depends(row.id.number)).map(|row| row.id).collect();
+    summary.taken_back = taken_back.len();
+    differences.extend(unexplained(&rows, &by_records.schedule, &taken_back));
     // Groups the differences of a match.
     differences.sort_by_key(|(id, _)| *id);
     let differing: BTreeSet<MatchId> = differences.iter().filter_map(|(id, _)| *id).collect();
@@ -301,7 +305,7 @@ fn seal_if_needed(
 fn unexplained(
     rows: &[MatchRow],
     by_records: &Schedule,
-    is_taken_back: impl Fn(&MatchRow) -> bool,
+    taken_back: &BTreeSet<MatchId>,
 ) -> Vec<(Option<MatchId>, String)> {
     let mut found = Vec::new();
     let mut lineups: BTreeMap<u32, Vec<u16>> = BTreeMap::new();
@@ -318,7 +322,8 @@ fn unexplained(
         if attempt != before + 1 {
             found.push((Some(row.id), format!("the results have no attempt {} before it", before + 1)));
         }
-        if row.ended_by == VOID && !is_taken_back(row) && lineups.get(&number) == Some(&row.lineup) {
+        if row.ended_by == VOID && !taken_back.contains(&row.id) && lineups.get(&number) == Some(&row.lineup)
+        {
             let what = "it is void in the results, but the schedule could play it".to_owned();
             found.push((Some(row.id), what));
         }

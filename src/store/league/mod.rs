@@ -427,6 +427,17 @@ impl League {
         })
     }
 
+    /// The numbers of the matches of a ladder that were taken back.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub fn voided(&self, ladder: &str) -> io::Result<BTreeSet<u32>> {
+        let sql = "SELECT number FROM matches WHERE ladder = ?1 AND is_void = 1";
+        let mut query = self.db.prepare(sql).map_err(failed)?;
+        let numbers = query.query_map([ladder], |row| row.get(0)).map_err(failed)?;
+        numbers.collect::<rusqlite::Result<_>>().map_err(failed)
+    }
+
     /// Passes the matches of a ladder to `each`, in order.
     ///
     /// # Errors
