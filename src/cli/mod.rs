@@ -217,7 +217,7 @@ impl Cli {
             Some(Command::Serve(_)) => LevelFilter::INFO,
             _ => LevelFilter::WARN,
         };
-        // What a library reports is for its developers, unless somebody asks for it.
+        // Libraries log warnings only, unless --log-level asks for more.
         let others = self.log_level.unwrap_or(LevelFilter::WARN);
         let targets =
             Targets::new().with_default(others).with_target("referee", self.log_level.unwrap_or(usual));

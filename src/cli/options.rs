@@ -167,15 +167,25 @@ pub(super) fn random_seed() -> Result<Seed, Failure> {
     Ok(Seed(bytes))
 }
 
-pub(super) fn milliseconds(text: &str) -> Result<u64, String> {
+/// Why a text is not a time that can be used.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum TimeError {
+    #[error("invalid duration `{0}`; expected e.g. 500ms, 5s or 2m: {1}")]
+    Form(String, humantime::DurationError),
+    #[error("`{0}` is more than a day")]
+    Long(String),
+    #[error("`{0}` is not a whole number of milliseconds")]
+    Fraction(String),
+}
+
+pub(super) fn milliseconds(text: &str) -> Result<u64, TimeError> {
     let parsed: Result<Duration, _> = humantime::parse_duration(text);
-    let time = parsed
-        .map_err(|error| format!("invalid duration `{text}`; expected e.g. 500ms, 5s or 2m: {error}"))?;
+    let time = parsed.map_err(|error| TimeError::Form(text.to_owned(), error))?;
     if time > Duration::from_secs(24 * 60 * 60) {
-        return Err(format!("`{text}` is more than a day"));
+        return Err(TimeError::Long(text.to_owned()));
     }
     if !time.subsec_nanos().is_multiple_of(1_000_000) {
-        return Err(format!("`{text}` is not a whole number of milliseconds"));
+        return Err(TimeError::Fraction(text.to_owned()));
     }
     Ok(time.as_millis() as u64)
 }
@@ -190,7 +200,7 @@ pub(super) struct ReadyLimits {
 }
 
 /// Parses `60s` or `60s,5s`.
-pub(super) fn ready_limits(text: &str) -> Result<ReadyLimits, String> {
+pub(super) fn ready_limits(text: &str) -> Result<ReadyLimits, TimeError> {
     let (first, later) = text.split_once(',').map_or((text, None), |(first, later)| (first, Some(later)));
     let first_ms = milliseconds(first)?;
     let later_ms = later.map_or(Ok(limits::READY_MS.min(first_ms)), milliseconds)?;
@@ -220,7 +230,7 @@ pub(super) fn clock(text: &str) -> Result<ClockOption, String> {
             return Err(format!("`{key}` is given twice"));
         }
         seen.push(key);
-        *field = milliseconds(value)?;
+        *field = milliseconds(value).map_err(|error| error.to_string())?;
     }
     check_clock(clock)?;
     Ok(ClockOption(Some(clock)))

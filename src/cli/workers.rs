@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 use crate::bot::Command;
 use crate::cli::json::{AssignedSet, WorkerStatus, WorkersListening, WorkersQueue, WorkersStatus};
 use crate::cli::listen::read_tokens;
-use crate::cli::options::milliseconds;
+use crate::cli::options::{TimeError, milliseconds};
 use crate::cli::{Failure, nats, screen};
 use crate::core::{counted, hex, json};
 use crate::report::table;
@@ -71,11 +71,20 @@ pub(super) struct WorkersOptions {
 /// The least `--workers-timeout`, in milliseconds: workers report progress every 10 s.
 const LEAST_TIMEOUT: u64 = 15_000;
 
+/// Why a text is no `--workers-timeout`.
+#[derive(Debug, thiserror::Error)]
+enum WorkersTimeoutError {
+    #[error(transparent)]
+    Time(#[from] TimeError),
+    #[error("`{0}` is less than 15s: workers report progress every 10 s")]
+    Short(String),
+}
+
 /// Parses `--workers-timeout`.
-fn workers_timeout(text: &str) -> Result<u64, String> {
+fn workers_timeout(text: &str) -> Result<u64, WorkersTimeoutError> {
     match milliseconds(text)? {
         timeout if timeout >= LEAST_TIMEOUT => Ok(timeout),
-        _ => Err(format!("`{text}` is less than 15s: workers report progress every 10 s")),
+        _ => Err(WorkersTimeoutError::Short(text.to_owned())),
     }
 }
 

@@ -33,7 +33,7 @@ pub fn check_hello_name(name: &str) -> Result<(), NameError> {
     }
 }
 
-/// Checks a name that somebody gives to a bot or an entrant: it is also a word of command lines and part of addresses.
+/// Checks the name of a bot or an entrant. It must also serve as an argument on a command line and as a part of a URL.
 ///
 /// # Errors
 /// If it is not that of a `hello`, or begins with punctuation, as `-x`, `.` and `..` do.

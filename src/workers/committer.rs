@@ -46,7 +46,7 @@ pub(super) enum ToCommit {
 pub(super) struct Committed {
     pub(super) unit: UnitId,
     pub(super) worker: String,
-    pub(super) judged: CommitResult,
+    pub(super) result: CommitResult,
 }
 
 /// Whether an outcome counts.
@@ -108,8 +108,8 @@ impl<F: FnMut(RunEvent<'_>) -> Result<(), Halt>> Committer<F> {
                         CommitResult::Counted { reports, unstarted } => {
                             stored.push((unit_id, worker, (reports, unstarted)));
                         }
-                        judged => {
-                            let _ = to.send(Committed { unit: unit_id, worker, judged });
+                        result => {
+                            let _ = to.send(Committed { unit: unit_id, worker, result });
                         }
                     }
                 }
@@ -119,13 +119,13 @@ impl<F: FnMut(RunEvent<'_>) -> Result<(), Halt>> Committer<F> {
         }
         let mut settled = self.record_sink.settle();
         for (unit, worker, (reports, unstarted)) in stored {
-            let judged = match &mut settled {
+            let result = match &mut settled {
                 Ok(()) => CommitResult::Counted { reports, unstarted },
                 Err(Halt::Done) => CommitResult::Failed(Halt::Done),
                 Err(Halt::Because(why)) => CommitResult::Failed(Halt::Because(why.clone())),
             };
             // The coordinator waits for it.
-            let _ = to.send(Committed { unit, worker, judged });
+            let _ = to.send(Committed { unit, worker, result });
         }
         if let Some(is_complete) = over
             && let Err(Halt::Because(why)) = self.record_sink.close(is_complete)
@@ -142,7 +142,7 @@ impl<F: FnMut(RunEvent<'_>) -> Result<(), Halt>> Committer<F> {
         outcome: &EncodedOutcome,
         (worker, is_final): (&str, bool),
     ) -> CommitResult {
-        let decoded = outcome.decode();
+        let decoded = outcome.decode().map_err(|what| what.to_string());
         let verified = match decoded.and_then(|outcome| verify(unit, &outcome, &self.catalog)) {
             Ok(verified) => verified,
             Err(why) => return CommitResult::Refused(why),

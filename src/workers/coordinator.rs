@@ -33,22 +33,28 @@ pub struct Coordinator {
 
 /// What the workers of a coordinator do.
 #[derive(Clone, Debug, Default)]
-pub struct Activity(Arc<(AtomicUsize, AtomicUsize)>);
+pub struct Activity(Arc<WorkerCounts>);
+
+#[derive(Debug, Default)]
+struct WorkerCounts {
+    slots: AtomicUsize,
+    inactive: AtomicUsize,
+}
 
 impl Activity {
     /// How many sets the active workers play concurrently; 0 if none is active.
     pub fn slots(&self) -> usize {
-        self.0.0.load(Ordering::Relaxed)
+        self.0.slots.load(Ordering::Relaxed)
     }
 
     /// The number of connected workers that get no sets.
     pub fn inactive(&self) -> usize {
-        self.0.1.load(Ordering::Relaxed)
+        self.0.inactive.load(Ordering::Relaxed)
     }
 
     pub(super) fn set(&self, slots: usize, inactive: usize) {
-        self.0.0.store(slots, Ordering::Relaxed);
-        self.0.1.store(inactive, Ordering::Relaxed);
+        self.0.slots.store(slots, Ordering::Relaxed);
+        self.0.inactive.store(inactive, Ordering::Relaxed);
     }
 }
 

@@ -121,8 +121,8 @@ impl<'a, S: SetScheduler> Dispatcher<'a, S> {
         let _ = to_commit.send(ToCommit::Over { is_complete });
         drop(to_commit);
         while let Some(committed) = committed.recv().await {
-            let Committed { unit, worker, judged } = committed;
-            match judged {
+            let Committed { unit, worker, result } = committed;
+            match result {
                 CommitResult::Counted { .. } => {
                     coordinator.order(Order::Verdict { unit, worker, verdict: OutcomeVerdict::Counted });
                 }

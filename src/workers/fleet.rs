@@ -38,7 +38,7 @@ struct FleetWorker {
     holding: BTreeSet<UnitId>,
     /// Its matches in which a bot ran out of time.
     timed_out: Vec<String>,
-    /// Whether a bot has ever started on it, or it was activated by hand.
+    /// Whether a bot has ever started on it, or the operator has activated it.
     is_sound: bool,
 }
 
@@ -46,8 +46,8 @@ struct FleetWorker {
 #[derive(Debug, Default)]
 pub(super) struct Fleet {
     workers: BTreeMap<String, FleetWorker>,
-    /// By bot and worker: the sets in which the bot did not start, with the last reason.
-    unstarted: BTreeMap<String, BTreeMap<String, (Vec<String>, String)>>,
+    /// By bot and worker: the first attempts in which the bot did not start.
+    unstarted: BTreeMap<String, BTreeMap<String, Vec<String>>>,
 }
 
 impl Fleet {
@@ -86,7 +86,7 @@ impl Fleet {
         active.any(|(name, _)| !is_excepted(name))
     }
 
-    /// Whether bots that do not start on a worker are at fault if there is no other one.
+    /// Whether bots that do not start on a worker are at fault themselves if there is no other worker to try.
     pub(super) fn is_sound(&self, name: &str) -> bool {
         self.workers.get(name).is_some_and(|of| of.is_sound)
     }
@@ -105,16 +105,18 @@ impl Fleet {
         unstarted: &Unstarted,
     ) -> Option<String> {
         let Unstarted { bot, why, .. } = unstarted;
-        let (sets, last) = self.unstarted.entry(bot.clone()).or_default().entry(name.to_owned()).or_default();
-        sets.push(format!("s{}", id.set));
-        last.clone_from(why);
+        let attempts = self.unstarted.entry(bot.clone()).or_default().entry(name.to_owned()).or_default();
+        // One more than this changes nothing.
+        if attempts.len() < MOST_UNSTARTED {
+            attempts.push(id.to_string());
+        }
         let of_this =
             self.unstarted.values().filter(|workers| workers.len() == 1).filter_map(|of| of.get(name));
-        let sets: Vec<&str> = of_this.flat_map(|(sets, _)| sets).map(String::as_str).collect();
-        (sets.len() >= MOST_UNSTARTED).then(|| {
+        let attempts: Vec<&str> = of_this.flatten().map(String::as_str).collect();
+        (attempts.len() >= MOST_UNSTARTED).then(|| {
             format!(
                 "bots do not start on it that start elsewhere, or none does: `{bot}` ({why}) in {}",
-                sets.join(", ")
+                attempts.join(", ")
             )
         })
     }
@@ -192,7 +194,7 @@ impl Fleet {
     pub(super) fn set_state(&mut self, name: &str, state: MachineState, reason: Option<String>) -> bool {
         let member = self.member(name);
         let is_change = member.state != state;
-        // Somebody has looked at it.
+        // The operator vouches for it.
         member.is_sound |= state == MachineState::Active;
         if is_change {
             member.row.reason = reason;

@@ -282,14 +282,42 @@ impl EncodedOutcome {
     ///
     /// # Errors
     /// Those of [`UnitOutcome::decode`], or if it is the outcome of another unit.
-    pub fn decode(&self) -> Result<UnitOutcome, String> {
-        let outcome =
-            UnitOutcome::decode(&self.bytes).map_err(|what| format!("it cannot be read: {what}"))?;
+    pub fn decode(&self) -> Result<UnitOutcome, OutcomeError> {
+        let outcome = UnitOutcome::decode(&self.bytes)?;
         match outcome.unit == self.unit {
             true => Ok(outcome),
-            false => Err("it is the outcome of another unit".to_owned()),
+            false => Err(OutcomeError::OtherUnit),
         }
     }
+}
+
+/// Why an outcome cannot be encoded or decoded.
+#[derive(Debug, thiserror::Error)]
+pub enum OutcomeError {
+    /// It has no first line.
+    #[error("it has no first line")]
+    NoHead,
+    /// Its first line is not that of an outcome.
+    #[error("its first line: {0}")]
+    Head(serde_json::Error),
+    /// It is the outcome of another unit.
+    #[error("it is the outcome of another unit")]
+    OtherUnit,
+    /// The records are too large.
+    #[error("{0}: the records exceed the limit of {RECORD_BYTES} bytes")]
+    Records(UnitId),
+    /// It is too large when encoded.
+    #[error("{0}: {1} bytes exceed the limit of {OUTCOME_BYTES}")]
+    Encoded(UnitId, usize),
+    /// It is shorter than its first line says.
+    #[error("it ends within a record")]
+    Short,
+    /// It is longer than its first line says.
+    #[error("it is longer than its first line says")]
+    Long,
+    /// It cannot be compressed or decompressed.
+    #[error("it is not compressed: {0}")]
+    Zlib(std::io::Error),
 }
 
 /// The first line of an encoded outcome.
@@ -305,21 +333,21 @@ impl UnitOutcome {
     ///
     /// # Errors
     /// If it exceeds the limits.
-    pub fn encode(&self) -> Result<Vec<u8>, String> {
+    pub fn encode(&self) -> Result<Vec<u8>, OutcomeError> {
         let records: Vec<usize> = self.records.iter().map(Vec::len).collect();
         check_size(&self.unit, records.iter().sum())?;
         let head = OutcomeHead { unit: self.unit.clone(), records };
-        let mut bytes = serde_json::to_vec(&head).map_err(|error| error.to_string())?;
+        let mut bytes = serde_json::to_vec(&head).map_err(OutcomeError::Head)?;
         bytes.push(b'\n');
         let mut encoder = ZlibEncoder::new(bytes, Compression::fast());
         self.records
             .iter()
             .try_for_each(|record| encoder.write_all(record))
             .and_then(|()| encoder.finish())
-            .map_err(|error| error.to_string())
+            .map_err(OutcomeError::Zlib)
             .and_then(|bytes| match bytes.len() {
                 0..=OUTCOME_BYTES => Ok(bytes),
-                size => Err(format!("{}: {size} bytes exceed the limit of {OUTCOME_BYTES}", self.unit)),
+                size => Err(OutcomeError::Encoded(self.unit.clone(), size)),
             })
     }
 
@@ -332,9 +360,9 @@ impl UnitOutcome {
     ///
     /// # Errors
     /// If it is malformed or exceeds the limits.
-    pub fn decode(bytes: &[u8]) -> Result<UnitOutcome, String> {
-        let end = bytes.iter().position(|&byte| byte == b'\n').ok_or("it has no first line")?;
-        let head: OutcomeHead = serde_json::from_slice(&bytes[..end]).map_err(|error| error.to_string())?;
+    pub fn decode(bytes: &[u8]) -> Result<UnitOutcome, OutcomeError> {
+        let end = bytes.iter().position(|&byte| byte == b'\n').ok_or(OutcomeError::NoHead)?;
+        let head: OutcomeHead = serde_json::from_slice(&bytes[..end]).map_err(OutcomeError::Head)?;
         let sum = head.records.iter().try_fold(0_usize, |sum, &size| sum.checked_add(size));
         check_size(&head.unit, sum.unwrap_or(usize::MAX))?;
         let mut decoder = ZlibDecoder::new(&bytes[end + 1..]);
@@ -342,25 +370,25 @@ impl UnitOutcome {
             // Not allocated before the bytes are there.
             let mut record = Vec::new();
             let got = decoder.by_ref().take(size as u64).read_to_end(&mut record);
-            got.map_err(|error| error.to_string()).and_then(|got| match got == size {
+            got.map_err(OutcomeError::Zlib).and_then(|got| match got == size {
                 true => Ok(record),
-                false => Err("it ends within a record".to_owned()),
+                false => Err(OutcomeError::Short),
             })
         };
         let records = head.records.iter().map(&mut read).collect::<Result<_, _>>()?;
         match decoder.read(&mut [0]) {
             Ok(0) => Ok(UnitOutcome { unit: head.unit, records }),
-            Ok(_) => Err("it is longer than its first line says".to_owned()),
-            Err(error) => Err(error.to_string()),
+            Ok(_) => Err(OutcomeError::Long),
+            Err(error) => Err(OutcomeError::Zlib(error)),
         }
     }
 }
 
-fn check_size(unit: &UnitId, size: usize) -> Result<(), String> {
+fn check_size(unit: &UnitId, size: usize) -> Result<(), OutcomeError> {
     if size <= RECORD_BYTES {
         return Ok(());
     }
-    Err(format!("{unit}: the records exceed the limit of {RECORD_BYTES} bytes"))
+    Err(OutcomeError::Records(unit.clone()))
 }
 
 #[cfg(test)]
@@ -388,7 +416,7 @@ mod tests {
         let first_line = bytes.iter().position(|&byte| byte == b'\n').unwrap();
         let with_size = |size: &str| {
             let head = String::from_utf8(bytes[..first_line].to_vec()).unwrap().replace("100000", size);
-            UnitOutcome::decode(&[head.as_bytes(), &bytes[first_line..]].concat()).unwrap_err()
+            UnitOutcome::decode(&[head.as_bytes(), &bytes[first_line..]].concat()).unwrap_err().to_string()
         };
         assert_eq!(with_size("100001"), "it ends within a record");
         assert_eq!(with_size("99999"), "it is longer than its first line says");

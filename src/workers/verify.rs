@@ -207,14 +207,23 @@ struct DescribedBot {
     sandbox: Sandbox,
 }
 
-fn described(seat: &SeatHeader) -> Result<DescribedBot, String> {
-    let described = seat.bot.as_deref().ok_or("the record does not describe it")?;
-    serde_json::from_str(described.get()).map_err(|error| error.to_string())
+/// Why the description of a bot cannot be used.
+#[derive(Debug, thiserror::Error)]
+enum DescriptionError {
+    #[error("the record does not describe it")]
+    Missing,
+    #[error(transparent)]
+    Malformed(#[from] serde_json::Error),
+}
+
+fn described(seat: &SeatHeader) -> Result<DescribedBot, DescriptionError> {
+    let described = seat.bot.as_deref().ok_or(DescriptionError::Missing)?;
+    Ok(serde_json::from_str(described.get())?)
 }
 
 /// Compares the files and the sandbox of a bot with those of the unit.
 fn compare_bot(seat: &SeatHeader, bot: &UnitBot) -> Result<(), String> {
-    let described = described(seat)?;
+    let described = described(seat).map_err(|what| what.to_string())?;
     if described.command != bot.argv {
         return Err(format!("another command line, `{}`", described.command.join(" ")));
     }

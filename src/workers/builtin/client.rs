@@ -213,7 +213,7 @@ impl ClientState {
             Err(why) => {
                 self.holding.remove(&outcome.unit);
                 self.played.remove(&outcome.unit);
-                let returned = Returned::Unable(why);
+                let returned = Returned::Unable(why.to_string());
                 (FromWorker::Returned(outcome.unit.clone(), returned), Vec::new())
             }
         }

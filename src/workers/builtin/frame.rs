@@ -81,35 +81,29 @@ pub(super) enum FromCoordinator {
 
 /// Reads the first message of a connection, which carries no bytes.
 pub(super) async fn read_first<T: DeserializeOwned>(from: &mut (impl AsyncRead + Unpin)) -> io::Result<T> {
-    let (message, _) = read_within(from, HELLO_BYTES, 0, async |_| ()).await?;
-    Ok(message)
+    read_within(from, (HELLO_BYTES, 0), async |_| ()).await.map(|(message, ..)| message)
 }
 
 /// Reads a message with its bytes.
 pub(super) async fn read<T: DeserializeOwned>(
     from: &mut (impl AsyncRead + Unpin),
 ) -> io::Result<(T, Vec<u8>)> {
-    read_within(from, UNIT_BYTES + HELLO_BYTES, OUTCOME_BYTES, async |_| ()).await
+    read_reserved(from, async |_| ()).await.map(|(message, bytes, ())| (message, bytes))
 }
 
-/// The same, but waits until there is room for the bytes, whose number `reserve` gets.
+/// Reads a message with its bytes, once `reserve` has room for their number.
 pub(super) async fn read_reserved<T: DeserializeOwned, P>(
     from: &mut (impl AsyncRead + Unpin),
     reserve: impl AsyncFnOnce(usize) -> P,
 ) -> io::Result<(T, Vec<u8>, P)> {
-    let mut place = None;
-    let reserve = async |bytes| place = Some(reserve(bytes).await);
-    let (message, bytes) = read_within(from, UNIT_BYTES + HELLO_BYTES, OUTCOME_BYTES, reserve).await?;
-    let place = place.ok_or_else(|| io::Error::from(io::ErrorKind::UnexpectedEof))?;
-    Ok((message, bytes, place))
+    read_within(from, (UNIT_BYTES + HELLO_BYTES, OUTCOME_BYTES), reserve).await
 }
 
-async fn read_within<T: DeserializeOwned>(
+async fn read_within<T: DeserializeOwned, P>(
     from: &mut (impl AsyncRead + Unpin),
-    most_text: usize,
-    most_bytes: usize,
-    reserve: impl AsyncFnOnce(usize),
-) -> io::Result<(T, Vec<u8>)> {
+    (most_text, most_bytes): (usize, usize),
+    reserve: impl AsyncFnOnce(usize) -> P,
+) -> io::Result<(T, Vec<u8>, P)> {
     let invalid = |what: String| io::Error::new(io::ErrorKind::InvalidData, what);
     let lengths = [from.read_u32().await?, from.read_u32().await?].map(|length| length as usize);
     for (length, most) in lengths.into_iter().zip([most_text, most_bytes]) {
@@ -117,7 +111,7 @@ async fn read_within<T: DeserializeOwned>(
             return Err(invalid(format!("a frame of {length} bytes; the maximum is {most}")));
         }
     }
-    reserve(lengths[1]).await;
+    let place = reserve(lengths[1]).await;
     let mut parts = [Vec::new(), Vec::new()];
     for (part, length) in parts.iter_mut().zip(lengths) {
         // Allocated as the bytes arrive.
@@ -128,7 +122,7 @@ async fn read_within<T: DeserializeOwned>(
     }
     let [text, bytes] = parts;
     let message = serde_json::from_slice(&text).map_err(|error| invalid(error.to_string()))?;
-    Ok((message, bytes))
+    Ok((message, bytes, place))
 }
 
 /// Writes a message with its bytes.

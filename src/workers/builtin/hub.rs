@@ -52,8 +52,8 @@ struct ConnectedWorker {
     states: BTreeMap<String, MachineState>,
     free: usize,
     holding: BTreeSet<UnitId>,
-    /// The units of these whose outcome the coordinator judges.
-    judged: BTreeSet<UnitId>,
+    /// Those of these units whose outcome the coordinator is judging.
+    judging: BTreeSet<UnitId>,
     /// When it last reported progress of a unit.
     moved: BTreeMap<UnitId, Instant>,
 }
@@ -173,7 +173,7 @@ impl WorkerHub {
     fn release(&mut self, name: &str, id: &UnitId) {
         if let Some(worker) = self.workers.get_mut(name) {
             worker.holding.remove(id);
-            worker.judged.remove(id);
+            worker.judging.remove(id);
             worker.moved.remove(id);
         }
     }
@@ -215,7 +215,7 @@ impl WorkerHub {
                         if !worker.holding.contains(&id) {
                             // It was withdrawn, or never had it.
                             self.send(&name, FromCoordinator::Verdict(id, OutcomeVerdict::Duplicate));
-                        } else if worker.judged.insert(id) {
+                        } else if worker.judging.insert(id) {
                             self.emit(CarrierEvent::Played(outcome, name));
                         }
                     }
@@ -260,7 +260,7 @@ impl WorkerHub {
             states: BTreeMap::new(),
             free: 0,
             holding: holding.clone(),
-            judged: BTreeSet::new(),
+            judging: BTreeSet::new(),
             moved: BTreeMap::new(),
         };
         self.workers.insert(name.clone(), member);
@@ -320,7 +320,8 @@ impl WorkerHub {
     }
 }
 
-async fn sleep_until(until: Option<Instant>) {
+/// Sleeps until this time; for ever without one.
+pub(super) async fn sleep_until(until: Option<Instant>) {
     match until {
         Some(until) => tokio::time::sleep_until(until).await,
         None => std::future::pending().await,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
-use std::net::{IpAddr, SocketAddr, TcpListener};
+use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,11 +16,11 @@ use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, split};
 use tokio::sync::mpsc::{Receiver, Sender, UnboundedReceiver, UnboundedSender, channel, unbounded_channel};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::{AbortHandle, JoinSet};
-use tokio::time::{Instant, interval, sleep, sleep_until, timeout};
+use tokio::time::{Instant, interval, sleep, timeout};
 use tokio_rustls::TlsAcceptor;
 
 use super::frame::{self, Admission, CHUNK_BYTES, FromCoordinator, FromWorker, Hello, VERSION};
-use super::hub::{FromConnection, HubMessage, WorkerHub};
+use super::hub::{FromConnection, HubMessage, WorkerHub, sleep_until};
 use super::{ALIVE, HANDSHAKE, SILENCE};
 use crate::sources::{PendingConnections, TokenHash, Vacancy};
 use crate::workers::archive::ArchiveId;
@@ -102,8 +102,8 @@ impl CoordinatorEnd for BuiltInCoordinator {
 /// The number of a connection that is not pending any more, and whether it was admitted.
 type Settled = (u64, bool);
 
-/// Accepts connections, and admits those with a valid token. If too many are pending, it closes one of the address that has the
-/// most of them.
+/// Accepts connections and admits those with a valid token. If too many are pending, [`PendingConnections`] chooses the one that
+/// is closed.
 struct Acceptance {
     listener: tokio::net::TcpListener,
     acceptor: TlsAcceptor,
@@ -142,7 +142,7 @@ impl Acceptance {
             let full_until = self.full_until();
             tokio::select! {
                 Some((number, is_admitted)) = self.settled.1.recv() => self.remove(number, is_admitted),
-                () = sleep_until(full_until.unwrap_or_else(Instant::now)), if full_until.is_some() => {}
+                () = sleep_until(full_until), if full_until.is_some() => {}
                 accepted = self.listener.accept(), if full_until.is_none() => match accepted {
                     Ok((stream, address)) => self.add(stream, address),
                     Err(error) => {
@@ -180,7 +180,6 @@ impl Acceptance {
         let number = self.last;
         let (acceptor, context, settled) =
             (self.acceptor.clone(), Arc::clone(&self.context), self.settled.0.clone());
-        let ip: IpAddr = address.ip();
         let task = self.connections.spawn(async move {
             let admitted = timeout(HANDSHAKE, async {
                 stream.set_nodelay(true)?;
@@ -198,7 +197,7 @@ impl Acceptance {
             }
         });
         self.tasks.insert(number, task);
-        self.pending.add(number, ip, Instant::now());
+        self.pending.add(number, address.ip(), Instant::now());
     }
 }
 

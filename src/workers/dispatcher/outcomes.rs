@@ -59,8 +59,8 @@ impl<S: SetScheduler> Dispatcher<'_, S> {
 
     /// An outcome was stored or refused.
     pub(super) fn commit(&mut self, committed: Committed) -> Result<(), Halt> {
-        let Committed { unit: id, worker, judged } = committed;
-        let (reports, unstarted) = match judged {
+        let Committed { unit: id, worker, result } = committed;
+        let (reports, unstarted) = match result {
             CommitResult::Counted { reports, unstarted } => (reports, unstarted),
             CommitResult::Unstarted(unstarted) => return self.retry_elsewhere(id, worker, unstarted),
             CommitResult::Refused(why) => return self.refuse(id, worker, why),
@@ -124,6 +124,10 @@ impl<S: SetScheduler> Dispatcher<'_, S> {
         open.unstarted = Some((worker.clone(), unstarted));
         if let Some((outcome, worker)) = open.waiting.pop_front() {
             return self.played(outcome, worker);
+        }
+        if matches!(&open.phase, SetPhase::Out(other) if *other != worker) {
+            // Another worker tries it already.
+            return Ok(());
         }
         let avoid = if has_others { vec![worker] } else { Vec::new() };
         self.try_again(id.set, avoid)

@@ -375,7 +375,7 @@ impl WorkerService {
                 let bytes = match outcome.encode() {
                     Ok(bytes) => bytes,
                     Err(what) => {
-                        self.give_back(unit, Returned::Unable(what)).await;
+                        self.give_back(unit, Returned::Unable(what.to_string())).await;
                         return;
                     }
                 };

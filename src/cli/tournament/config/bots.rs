@@ -9,7 +9,7 @@ use crate::cli::Failure;
 use crate::cli::sandbox::{change_commands, default_sandbox};
 use crate::cli::tournament::config::{Config, EntrantConfig};
 use crate::cli::workers::check_files;
-use crate::core::name::NameSet;
+use crate::core::name::{NameError, NameSet};
 use crate::sources::{Connection, Source};
 use crate::tournament::schedule::Plan;
 
@@ -41,7 +41,7 @@ impl Config {
                 sources.push(self.source(entrant, &sandbox, &mut names, is_there).map_err(wrong)?);
                 continue;
             }
-            check_new_name(&entrant.name, &mut names).map_err(wrong)?;
+            check_new_name(&entrant.name, &mut names).map_err(|what| wrong(what.to_string()))?;
             for (at, bot) in entrant.team.iter().enumerate() {
                 let which = bot.name.clone().unwrap_or_else(|| (at + 1).to_string());
                 let wrong = |what| wrong(format!("bot {which}: {what}"));
@@ -65,7 +65,7 @@ impl Config {
         names: &mut NameSet,
         is_there: bool,
     ) -> Result<Arc<dyn Source>, String> {
-        check_new_name(&bot.name, names)?;
+        check_new_name(&bot.name, names).map_err(|what| what.to_string())?;
         if !(0.01..=100.0).contains(&bot.clock_factor) {
             return Err(format!("clock_factor {} is not from 0.01 to 100", bot.clock_factor));
         }
@@ -96,6 +96,6 @@ impl Config {
 }
 
 /// Checks that a name is valid, and looks like no other one.
-fn check_new_name(name: &Option<String>, names: &mut NameSet) -> Result<(), String> {
-    name.as_ref().map_or(Ok(()), |name| names.add(name)).map_err(|what| what.to_string())
+fn check_new_name(name: &Option<String>, names: &mut NameSet) -> Result<(), NameError> {
+    name.as_ref().map_or(Ok(()), |name| names.add(name))
 }

@@ -53,7 +53,7 @@ fn moves(mut board: Board, moves: &[String], score: Score, out: &mut String) -> 
     };
     let mut legal = Vec::new();
     for (ply, text) in moves.iter().enumerate() {
-        // Pairs count from the first move, whoever begins: `1... 23-19 2. 12-16` is read as three moves by some programs.
+        // The first two moves have number 1, also if White begins: some programs read `1... 23-19 2. 12-16` as three moves.
         let place = if ply % 2 == 0 { format!("{}. ", ply / 2 + 1) } else { String::new() };
         let mv: Move = text.parse().map_err(|error: BadMove| format!("`{text}`: {error}"))?;
         legal.clear();
