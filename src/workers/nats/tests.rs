@@ -406,7 +406,8 @@ async fn until_empty(server: &Server) {
 fn every_set_is_played_once_and_no_worker_has_more_than_its_slots() {
     on_one_thread(async {
         let server = Server::start(&[]);
-        let core = Core::start(&server);
+        // On a busy machine a set may take longer than the scaled `ack_wait`.
+        let core = Core::start_patient(&server);
         let workers =
             ["one", "two.example", "three_3"].map(|name| Player::start(&server, name, 2, Script::Plays(5)));
         let (connection, _links) = server.broker().connect("test", "_INBOX").await.unwrap();
