@@ -5,8 +5,8 @@
 
 use divan::Bencher;
 use divan::counter::{BytesCount, ItemsCount};
-use referee::core::chance::Seed;
-use referee::core::{
+use referee::game::chance::Seed;
+use referee::game::{
     DrawOf, Game, Imagine, Known, Notation, Seating, Sheet, Turn, Uniform, Validity, Viewer, perft,
 };
 use referee::games::checkers::Checkers;

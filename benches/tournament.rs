@@ -9,13 +9,13 @@ use std::process::Command;
 
 use divan::Bencher;
 use divan::counter::ItemsCount;
-use referee::core::chance::Seed;
-use referee::core::{Seating, Uniform};
+use referee::game::chance::Seed;
+use referee::game::{Seating, Uniform};
+use referee::stats::rating::bradley_terry::{self, Counts};
+use referee::stats::schedule::{Format, Plan, Schedule};
+use referee::stats::standings::{Standings, TieBreak};
+use referee::stats::{Deals, Entrant, Lineup, MatchResult};
 use referee::store::{About, EntrantRow, Results};
-use referee::tournament::rating::bradley_terry::{self, Counts};
-use referee::tournament::schedule::{Format, Plan, Schedule};
-use referee::tournament::standings::{Standings, TieBreak};
-use referee::tournament::{Deals, Entrant, Lineup, MatchResult};
 
 fn main() {
     divan::main();

@@ -6,10 +6,10 @@
 use std::error::Error;
 
 use referee::bot::Launch;
-use referee::core::chance::{RandomStream, Seed};
-use referee::core::erased::{BoardText, Rules};
-use referee::core::{Catalog, Uniform, Viewer};
 use referee::driver::{MatchPlan, PlannedSeat, Run, Terms};
+use referee::game::chance::{RandomStream, Seed};
+use referee::game::erased::{BoardText, Rules};
+use referee::game::{Uniform, Viewer};
 use referee::referee::{Ending, Event, Match, MatchEvent, Opening, Stamp};
 use referee::runner::{MatchRunner, Openings, Play, PlayEvent, seating_for};
 use referee::sources::{self, BotSpec};
@@ -18,7 +18,7 @@ use referee_protocol::referee::Turn;
 use serde_json::value::RawValue;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let catalog = Catalog::default();
+    let catalog = referee::games::catalog();
     // The same seed gives the same random numbers on every machine.
     let run = Run { seed: Seed([7; 32]), terms: Terms::default() };
     for rules in catalog.games() {

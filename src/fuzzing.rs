@@ -12,11 +12,11 @@ use referee_protocol::limits;
 use referee_protocol::referee::{Auth, Clock};
 use serde_json::Value;
 
-use crate::core::game::Turn;
-use crate::core::{Catalog, Seat};
 use crate::driver::{
     Lane, LaneClock, MatchKey, MatchPlan, Notice, PlannedSeat, Role, Run, SessionKey, Terms, incoming,
 };
+use crate::game::game::Turn;
+use crate::game::{Catalog, Seat};
 use crate::games::checkers::Board;
 use crate::record;
 use crate::report::replay::{check_packed_record, record_of_page};
@@ -72,14 +72,14 @@ pub fn message(data: &[u8]) {
 
 /// Reads a record in all ways there are. A record that verifies can be read in all of them.
 pub fn record(data: &[u8]) {
-    let catalog = Catalog::default();
+    let catalog = crate::games::catalog();
     let is_valid = record::verify(data, &catalog).is_empty();
     assert_eq!(record::summarize(data, &catalog).is_ok(), is_valid);
     assert_eq!(record::sheet(data, &catalog).is_ok(), is_valid);
     let times = record::times(data).is_ok();
     let playback = record::Playback::verified(data, &catalog).and_then(|mut playback| {
         while let Some(step) = playback.step()? {
-            step.table.scene(crate::core::seat::Viewer::Public);
+            step.table.scene(crate::game::seat::Viewer::Public);
         }
         Ok(())
     });
@@ -100,7 +100,7 @@ pub fn page(data: &[u8]) {
 
 /// Reads a collection of games in every notation, as games and as openings.
 pub fn pdn(data: &[u8]) {
-    for rules in Catalog::default().games() {
+    for rules in crate::games::catalog().games() {
         if let Some(notation) = rules.notation() {
             let games = notation.check(data).count();
             assert!(games <= data.len());
@@ -120,7 +120,7 @@ pub fn fen(data: &[u8]) {
     let Ok(board) = text.parse::<Board>() else { return };
     let written = board.to_string();
     assert_eq!(written.parse::<Board>().map(|board| board.to_string()), Ok(written.clone()));
-    let rules = Catalog::default().find("checkers").unwrap_or_else(|error| panic!("{error}"));
+    let rules = crate::games::catalog().find("checkers").unwrap_or_else(|error| panic!("{error}"));
     let options = serde_json::value::to_raw_value(&serde_json::json!({ "fen": written }));
     let options = options.unwrap_or_else(|error| panic!("{error}"));
     let Ok(mut table) = rules.open(&options, rules.meta().seatings[0]) else { return };
@@ -159,13 +159,13 @@ pub fn outcome(data: &[u8]) {
 /// Reads a tournament file. A valid one round-trips: it is equal after writing and reading.
 pub fn tournament(data: &[u8]) {
     if let Ok(text) = std::str::from_utf8(data) {
-        crate::cli::read_tournament(text, &Catalog::default());
+        crate::cli::read_tournament(text, &crate::games::catalog());
     }
 }
 
 /// Answers requests about imagined positions. Each line but an empty one has one answer, and none changes what the next means.
 pub fn imagine(data: &[u8]) {
-    let mut server = crate::cli::ImagineServer::new(Catalog::default());
+    let mut server = crate::cli::ImagineServer::new(crate::games::catalog());
     for line in data.split(|&byte| byte == b'\n').take(20) {
         // Many playouts take long, as they should.
         let count =
@@ -212,7 +212,7 @@ pub fn session(data: &[u8]) {
 fn play_session(data: &[u8]) {
     let [game, roles, steps @ ..] = data else { return };
     let (clock, pause) = LaneClock::unwatched();
-    let catalog = Catalog::default();
+    let catalog = crate::games::catalog();
     let mut peers = Peers { lane: Lane::with_clock(clock), peers: Vec::new(), key: None, catalog };
     let role = match roles % 4 {
         0 => Role::Host { may_open: roles & 4 == 0 },
@@ -270,7 +270,7 @@ impl Peers {
         let options = rules.default_options();
         let plan = MatchPlan { auto_ready, ..MatchPlan::new(rules, &options, seating, seats) };
         let terms = Terms { clock, ..Terms::default() };
-        let run = Run { seed: crate::core::chance::Seed([7; 32]), terms };
+        let run = Run { seed: crate::game::chance::Seed([7; 32]), terms };
         let (setup, table) = run.set_up(&terms, plan).unwrap_or_else(|error| panic!("{error}"));
         let places = (0..seating.seats()).map(|seat| Ok(self.peers[seat % 2].0)).collect();
         self.key = Some(self.lane.open(setup, table, places));

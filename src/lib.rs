@@ -2,11 +2,11 @@
 //!
 //! This crate is the command `referee` and a library. With the library, a program can
 //!
-//! * play and search positions: [`core::Game`], the rules in [`games`], [`core::perft`]
+//! * play and search positions: [`game::Game`], the rules in [`games`], [`game::perft`]
 //! * referee matches without I/O, under virtual time: [`referee::Match`]
 //! * verify and replay records: [`record::Replay`]
-//! * compute standings, ratings and sequential tests: [`tournament`]
-//! * add a game to all subcommands: [`core::Catalog`], `cli::main`
+//! * compute standings, ratings and sequential tests: [`stats`]
+//! * add a game to all subcommands: [`game::Catalog`], `cli::main`
 //! * run matches between programs: `runner::Play`, `runner::MatchRunner`
 //!
 //! The example `embed` plays matches with the state machine and between programs; `examples/custom_game` in the repository
@@ -14,15 +14,15 @@
 //!
 //! # Modules
 //!
-//! * [`core`]: shared types and traits: seats, games, chance, outcomes, clocks
+//! * [`game`]: shared types and traits: seats, games, chance, outcomes, clocks
 //! * [`games`]: the rules of each game
 //! * [`referee`]: the match as a state machine
 //! * [`record`]: the file written for each match, and how to verify it
-//! * [`tournament`]: pairings, standings, ratings, sequential tests
+//! * [`stats`]: pairings, standings, ratings, sequential tests
 //!
 //! These modules are the library without default features. They use no files, processes, sockets, clocks or random
-//! sources. Dependencies point one way: a game depends only on `core`, never on another game; `referee` depends on
-//! `core` and `record` on `referee`; `tournament` depends only on `core`. The shell builds on all of them:
+//! sources. Dependencies point one way: a game depends only on `game`, never on another game; `referee` depends on
+//! `game` and `record` on `referee`; `stats` depends only on `game`. The shell builds on all of them:
 //!
 //! * `transport`: non-blocking streams, TLS, line framing
 //! * `bot`: bot processes
@@ -47,11 +47,12 @@
 #[cfg(all(feature = "shell", not(unix)))]
 compile_error!("referee runs on Linux and other Unix only: it needs process groups and pipes");
 
-pub mod core;
-pub mod games;
+pub use referee_game as game;
+pub use referee_games as games;
+pub use referee_stats as stats;
+
 pub mod record;
 pub mod referee;
-pub mod tournament;
 
 #[cfg(feature = "shell")]
 pub mod bot;

@@ -3,7 +3,6 @@
 use std::process::ExitCode;
 
 use mimalloc::MiMalloc;
-use referee::core::Catalog;
 
 /// Reports and sites allocate millions of small blocks, and the allocator of musl, with which programs are distributed, has
 /// one lock for all threads.
@@ -11,5 +10,5 @@ use referee::core::Catalog;
 static ALLOCATOR: MiMalloc = MiMalloc;
 
 fn main() -> ExitCode {
-    referee::cli::main(Catalog::default())
+    referee::cli::main(referee::games::catalog())
 }

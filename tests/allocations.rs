@@ -6,8 +6,8 @@
 use std::alloc::System;
 use std::hint::black_box;
 
-use referee::core::chance::{RandomKey, Uniform};
-use referee::core::{DrawOf, Game, Imagine, Seating, Turn};
+use referee::game::chance::{RandomKey, Uniform};
+use referee::game::{DrawOf, Game, Imagine, Seating, Turn};
 use referee::games::{Visitor, visit};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, Stats, StatsAlloc};
 

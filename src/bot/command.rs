@@ -11,7 +11,7 @@ use std::str::FromStr;
 use sha2::{Digest, Sha256};
 
 use crate::bot::sandbox::{Sandbox, View};
-use crate::core::hex;
+use crate::game::hex;
 
 /// A command line, split into words like a shell does, and run without a shell.
 #[derive(Clone, Debug, Default, PartialEq)]

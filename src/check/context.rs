@@ -16,10 +16,10 @@ use crate::check::rule::Rule;
 use crate::check::setup::Check;
 use crate::check::talk::{BotOutput, Talk, ended, hello};
 use crate::check::verdict::Stop;
-use crate::core::chance::Seed;
-use crate::core::erased::Rules;
-use crate::core::seat::{Seat, SeatSet, Seating};
 use crate::driver::{MatchPlan, PlannedSeat, Run, Terms};
+use crate::game::chance::Seed;
+use crate::game::erased::Rules;
+use crate::game::seat::{Seat, SeatSet, Seating};
 use crate::referee::{Detail, Leg, Opening, Wants};
 
 pub(super) use answer::{Answer, answer_to};

@@ -6,13 +6,13 @@ use referee_protocol::referee as message;
 use referee_protocol::words::FaultCode;
 use tokio::time::Instant;
 
-use crate::core::chance::{RandomStream, Uniform};
-use crate::core::clock::Tick;
-use crate::core::erased::Table;
-use crate::core::game::Misconfigured;
-use crate::core::seat::{Seat, SeatSet};
 use crate::driver::route::{Matches, Rejection, Routed, Sender, route};
 use crate::driver::{MatchPlan, Run};
+use crate::game::chance::{RandomStream, Uniform};
+use crate::game::clock::Tick;
+use crate::game::erased::Table;
+use crate::game::game::Misconfigured;
+use crate::game::seat::{Seat, SeatSet};
 use crate::referee::{AbortReason, Detail, Ending, Event, Match, MatchEvent, Received, Stamp};
 use crate::transport::Line;
 
@@ -30,7 +30,7 @@ pub struct Encounter {
     /// Whether the match has ended and the bots were sent `end`.
     has_sent_end: bool,
     /// When each bot was last sent a request or `start`.
-    asked: [Option<Instant>; crate::core::MAX_SEATS],
+    asked: [Option<Instant>; crate::game::MAX_SEATS],
 }
 
 impl Encounter {

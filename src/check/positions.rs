@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use crate::core::Viewer;
-use crate::core::chance::{Seed, Uniform};
-use crate::core::erased::{OpenDecision, Rules, Table};
-use crate::core::game::Turn;
-use crate::core::seat::{MAX_SEATS, Seat, Seating};
+use crate::game::Viewer;
+use crate::game::chance::{Seed, Uniform};
+use crate::game::erased::{OpenDecision, Rules, Table};
+use crate::game::game::Turn;
+use crate::game::seat::{MAX_SEATS, Seat, Seating};
 
 /// Maximum number of random playouts per seating.
 const PLAYOUTS: u64 = 40;
@@ -138,7 +138,6 @@ fn kind(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::core::Catalog;
 
     #[test]
     fn a_kind_of_move_is_its_text_without_places_and_numbers() {
@@ -158,7 +157,7 @@ mod tests {
 
     #[test]
     fn every_game_has_positions_for_each_of_its_seats_and_several_kinds_of_moves() {
-        for rules in Catalog::default().games() {
+        for rules in crate::games::catalog().games() {
             let positions = positions(rules);
             let kinds: BTreeSet<&String> = positions.iter().flat_map(|position| &position.kinds).collect();
             for seating in rules.meta().seatings {
@@ -180,7 +179,7 @@ mod tests {
             std::fs::read_to_string(format!("{}/bots/vectors/moves.jsonl", env!("CARGO_MANIFEST_DIR")));
         let vectors: Vec<serde_json::Value> =
             vectors.unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-        for rules in Catalog::default().games() {
+        for rules in crate::games::catalog().games() {
             let id = rules.meta().id;
             let found = positions(rules);
             let moves = vectors.iter().filter(|vector| vector["game"] == id && !vector["read"].is_null());

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use crate::bot::{Command, Launch};
-use crate::core::Catalog;
-use crate::core::erased::Rules;
+use crate::game::Catalog;
+use crate::game::erased::Rules;
 
 /// The configuration of a check.
 #[derive(Debug)]

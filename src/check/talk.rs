@@ -16,8 +16,8 @@ use crate::bot::{Command, Launch, Launcher, Process};
 use crate::check::delivery::Variation;
 use crate::check::rule::Rule;
 use crate::check::verdict::Complaint;
-use crate::core::excerpt::excerpt;
-use crate::core::json;
+use crate::game::excerpt::excerpt;
+use crate::game::json;
 use crate::referee::{Detail, Received};
 use crate::transport::{ByteStream, Line, Lines, ReadProgress, Stream, Wire};
 

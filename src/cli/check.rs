@@ -17,8 +17,8 @@ use crate::cli::sandbox::SandboxOptions;
 use crate::cli::screen::{Screen, complain};
 use crate::cli::signals::interrupted;
 use crate::cli::{Exit, Failure};
-use crate::core::Catalog;
-use crate::core::json;
+use crate::game::Catalog;
+use crate::game::json;
 use crate::report::{junit, table};
 
 /// The number of final lines of a bot's standard error that are shown per step.

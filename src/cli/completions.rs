@@ -8,7 +8,7 @@ use clap_complete::{Shell, generate};
 
 use crate::cli::output::stdout;
 use crate::cli::{Cli, Exit, Failure};
-use crate::core::Catalog;
+use crate::game::Catalog;
 
 /// Print a shell completion script
 #[derive(Debug, ClapArgs)]

@@ -16,12 +16,12 @@ use crate::cli::options::{ClockOption, GameOptions, clock, random_seed};
 use crate::cli::output::TolerantStdout;
 use crate::cli::sandbox::SandboxOptions;
 use crate::cli::{Exit, Failure, screen};
-use crate::core::Catalog;
-use crate::core::json;
-use crate::core::printable::printable;
-use crate::core::seat::{Seat, Seating};
 use crate::driver::route::{Rejection, Routed};
 use crate::driver::{BotHello, HelloError, MatchPlan, PlannedSeat, Run, Terms};
+use crate::game::Catalog;
+use crate::game::json;
+use crate::game::printable::printable;
+use crate::game::seat::{Seat, Seating};
 use crate::referee::{Detail, Leg, Opening, Received, Wants};
 use crate::transport::Line;
 

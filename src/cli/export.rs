@@ -9,7 +9,7 @@ use crate::cli::files::{OutputOptions, expand, read};
 use crate::cli::output::TolerantStdout;
 use crate::cli::screen::{self, Screen};
 use crate::cli::{Exit, Failure};
-use crate::core::Catalog;
+use crate::game::Catalog;
 use crate::record;
 
 /// Export records to a notation that other programs read: PDN for checkers

@@ -7,8 +7,8 @@ use clap::Args as ClapArgs;
 use crate::cli::json::{ListedGame, ListedOption};
 use crate::cli::output::stdout;
 use crate::cli::{Exit, Failure};
-use crate::core::Catalog;
-use crate::core::Meta;
+use crate::game::Catalog;
+use crate::game::Meta;
 use crate::report::table;
 
 /// List the games with their seats, properties and options

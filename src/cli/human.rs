@@ -13,8 +13,8 @@ use crate::cli::screen;
 use crate::cli::seat::{SeatMatch, SeatOptions};
 use crate::cli::signals::interrupted;
 use crate::cli::{Exit, Failure};
-use crate::core::erased::BoardText;
-use crate::core::{Catalog, Viewer};
+use crate::game::erased::BoardText;
+use crate::game::{Catalog, Viewer};
 use crate::report::{evidence_lines, result_line};
 use crate::runner::{Evidence, PlayEvent, PlayResult, Watch};
 

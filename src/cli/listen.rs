@@ -14,7 +14,7 @@ use crate::cli::Failure;
 use crate::cli::options::milliseconds;
 use crate::cli::screen::complain;
 use crate::cli::syntax::{OptionName, Syntax};
-use crate::core::name::check_name;
+use crate::game::name::check_name;
 use crate::sources::{Listen, Source};
 use crate::store::read_secret;
 use crate::transport::Certificate;

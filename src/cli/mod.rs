@@ -5,7 +5,7 @@
 //! ```no_run
 //! # use referee::games::jeex::Jeex as MyGame;
 //! fn main() -> std::process::ExitCode {
-//!     referee::cli::main(referee::core::Catalog::empty().with::<MyGame>())
+//!     referee::cli::main(referee::game::Catalog::empty().with::<MyGame>())
 //! }
 //! ```
 
@@ -80,7 +80,7 @@ use tracing_subscriber::util::SubscriberInitExt;
 use crate::bot::{EXEC, exec};
 use crate::cli::log::StderrLog;
 use crate::cli::screen::{OneLine, Screen};
-use crate::core::Catalog;
+use crate::game::Catalog;
 
 /// Runs the command line of this process with the games of the catalog, and returns its exit code.
 ///

@@ -12,11 +12,11 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use crate::cli::Failure;
-use crate::core::chance::Seed;
-use crate::core::hex;
 use crate::driver::{Run, Terms, check_clock};
+use crate::game::chance::Seed;
+use crate::game::hex;
+use crate::stats::sprt::{EloModel, Sprt};
 use crate::store::{Records, read_secret};
-use crate::tournament::sprt::{EloModel, Sprt};
 
 /// Options of the game.
 #[derive(Debug, Args)]

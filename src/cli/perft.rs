@@ -9,7 +9,7 @@ use crate::cli::json::PerftLine;
 use crate::cli::options::GameOptions;
 use crate::cli::output::stdout;
 use crate::cli::{Exit, Failure};
-use crate::core::{Catalog, json};
+use crate::game::{Catalog, json};
 
 /// Count the leaves of a game tree, to compare with other programs
 #[derive(Debug, ClapArgs)]

@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 
 use crate::cli::output::Stdout;
 use crate::cli::screen;
-use crate::core::chance::RandomKey;
-use crate::core::erased::{BoardText, Knowledge, Rules};
-use crate::core::{Seat, Seating, Viewer};
+use crate::game::chance::RandomKey;
+use crate::game::erased::{BoardText, Knowledge, Rules};
+use crate::game::{Seat, Seating, Viewer};
 use crate::report::Scoresheet;
 
 const HELP: &str = "  #1, #2, ... or a move  choose it; the beginning of a move will do

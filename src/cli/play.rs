@@ -20,9 +20,9 @@ use crate::cli::signals::interrupted;
 use crate::cli::syntax::Syntax;
 use crate::cli::watch::{WatchArgs, announce};
 use crate::cli::{Exit, Failure};
-use crate::core::json;
-use crate::core::printable::printable;
-use crate::core::{Catalog, Viewer, counted};
+use crate::game::json;
+use crate::game::printable::printable;
+use crate::game::{Catalog, Viewer, counted};
 use crate::referee::Match;
 use crate::report::{Scoresheet, difference_lines, evidence_lines, result_line, sets_line, summary_table};
 use crate::runner::{

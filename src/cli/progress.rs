@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{HumanDuration, ProgressBar, ProgressState, ProgressStyle};
 
-use crate::core::printable::{printable, printable_lines};
+use crate::game::printable::{printable, printable_lines};
 
 /// How often the bar is drawn.
 const REDRAW: Duration = Duration::from_millis(200);

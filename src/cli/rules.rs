@@ -6,7 +6,7 @@ use clap::Args as ClapArgs;
 
 use crate::cli::output::stdout;
 use crate::cli::{Exit, Failure};
-use crate::core::Catalog;
+use crate::game::Catalog;
 
 /// Print the rules page of a game, as Markdown
 #[derive(Debug, ClapArgs)]

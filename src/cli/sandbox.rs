@@ -17,7 +17,7 @@ use crate::cli::output::TolerantStdout;
 use crate::cli::screen::Screen;
 use crate::cli::screen::complain;
 use crate::cli::{Exit, Failure};
-use crate::core::json;
+use crate::game::json;
 use crate::report::table;
 use crate::sources::Source;
 

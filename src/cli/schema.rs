@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::cli::output::stdout;
 use crate::cli::{Exit, Failure};
-use crate::core::Catalog;
+use crate::game::Catalog;
 
 /// Print the JSON Schemas of the messages, or of the views, events, moves and options of a game (draft 2020-12)
 ///

@@ -3,8 +3,8 @@
 use std::io::{self, Stderr, Write};
 
 use crate::cli::output::{self, Stdout};
-use crate::core::json;
-use crate::core::printable::printable_lines;
+use crate::game::json;
+use crate::game::printable::printable_lines;
 
 /// A stream that escapes control characters; see [`printable_lines`]. Each write is a text of its own.
 pub(super) struct Screen<W>(pub(super) W);

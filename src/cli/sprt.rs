@@ -9,9 +9,9 @@ use crate::cli::options::HypothesisOptions;
 use crate::cli::output::TolerantStdout;
 use crate::cli::{Exit, Failure};
 use crate::report::{cautioned, interval, model_name, percent_interval};
-use crate::tournament::estimates::{Basis, Estimates, expected_sets};
-use crate::tournament::rating::Estimate;
-use crate::tournament::sprt::{EloModel, SetScores, Sprt, TestState};
+use crate::stats::estimates::{Basis, Estimates, expected_sets};
+use crate::stats::rating::Estimate;
+use crate::stats::sprt::{EloModel, SetScores, Sprt, TestState};
 
 /// Compute a sequential test (SPRT) and the difference in strength from counts of results
 ///

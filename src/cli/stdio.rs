@@ -6,7 +6,7 @@ use crate::cli::bots::block_on;
 use crate::cli::options::{GameOptions, MatchOptions};
 use crate::cli::signals::interrupted;
 use crate::cli::{Exit, Failure};
-use crate::core::Catalog;
+use crate::game::Catalog;
 use crate::runner::{HostMatches, HostPlayed, HostRun, serve_host};
 
 /// Speak the protocol on standard input and output, with a host that holds all seats

@@ -11,9 +11,9 @@ use crate::cli::json::{CollectionCount, VerifyLine};
 use crate::cli::output::TolerantStdout;
 use crate::cli::screen::Screen;
 use crate::cli::{Exit, Failure};
-use crate::core::counted;
-use crate::core::json;
-use crate::core::{Catalog, Checked, Flaw, Notation, Validity};
+use crate::game::counted;
+use crate::game::json;
+use crate::game::{Catalog, Checked, Flaw, Notation, Validity};
 use crate::record;
 
 /// Verify records: seal, commitment, draws, legality, clocks, faults, result; and PDN files of checkers

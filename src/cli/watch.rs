@@ -9,9 +9,9 @@ use crate::cli::Failure;
 use crate::cli::json::Watching;
 use crate::cli::output::stdout;
 use crate::cli::screen::complain;
-use crate::core::Catalog;
-use crate::core::game::Meta;
-use crate::core::json;
+use crate::game::Catalog;
+use crate::game::game::Meta;
+use crate::game::json;
 use crate::web::{WatchOptions, WatchServer};
 
 /// Options of the server for spectators.

@@ -15,7 +15,7 @@ use crate::cli::json::{AssignedSet, WorkerStatus, WorkersListening, WorkersQueue
 use crate::cli::listen::read_tokens;
 use crate::cli::options::{TimeError, milliseconds};
 use crate::cli::{Failure, nats, screen};
-use crate::core::{counted, hex, json};
+use crate::game::{counted, hex, json};
 use crate::report::table;
 use crate::sources::BotSpec;
 use crate::store::{Folder, Leases, WorkerRow, read_secret};

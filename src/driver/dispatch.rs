@@ -7,8 +7,6 @@ use referee_protocol::words::{ErrorCode, FaultCode};
 use rustc_hash::FxHashMap;
 use serde_json::value::RawValue;
 
-use crate::core::excerpt::excerpt;
-use crate::core::seat::{Seat, SeatSet};
 use crate::driver::arena::Arena;
 use crate::driver::hello::{BotHello, HelloError};
 use crate::driver::keys::{MatchKey, SessionKey};
@@ -17,6 +15,8 @@ use crate::driver::matches::Running;
 use crate::driver::notice::Notice;
 use crate::driver::role::Role;
 use crate::driver::route::{Input, Matches, Rejection, Routed, Sender, route};
+use crate::game::excerpt::excerpt;
+use crate::game::seat::{Seat, SeatSet};
 use crate::referee::{Detail, Event, Match};
 use crate::transport::{ByteStream, Line, Lines};
 

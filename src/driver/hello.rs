@@ -4,7 +4,7 @@ use referee_protocol::bot;
 use referee_protocol::limits;
 use referee_protocol::words::ErrorCode;
 
-use crate::core::name::check_hello_name;
+use crate::game::name::check_hello_name;
 use crate::referee::{Detail, Field, RefusedLine, Wants};
 
 /// The contents of a bot's `hello`.

@@ -8,9 +8,9 @@ use referee_protocol::words::ErrorCode;
 use referee_protocol::{MAX_INTEGER, Text};
 use serde_json::value::RawValue;
 
-use crate::core::excerpt::excerpt;
-use crate::core::json;
 use crate::driver::json_scanner::{JsonScanner, Value};
+use crate::game::excerpt::excerpt;
+use crate::game::json;
 use crate::referee::{Detail, Field, RefusedLine};
 
 /// A message from a bot.

@@ -1,6 +1,6 @@
 //! The time of a match.
 
-use crate::core::clock::Tick;
+use crate::game::clock::Tick;
 use crate::referee::Stamp;
 
 /// How the time of a match follows from that of its lane, in microseconds.

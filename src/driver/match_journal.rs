@@ -4,13 +4,13 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::core::json::{Object, opening};
-use crate::core::seat::Seat;
 use crate::driver::keys::{MatchKey, SessionKey};
 use crate::driver::lane::Lane;
 use crate::driver::match_clock::MatchClock;
 use crate::driver::matches::{Running, SeatOccupant};
 use crate::driver::unacknowledged::BotInstance;
+use crate::game::json::{Object, opening};
+use crate::game::seat::Seat;
 use crate::referee::{AbortReason, Event, Log, Match, Outage, Wants};
 use crate::transport::ByteStream;
 

@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use referee_protocol::words::FaultCode;
 
-use crate::core::clock::Tick;
-use crate::core::erased::Table;
-use crate::core::seat::{Seat, SeatSet};
 use crate::driver::keys::{MatchKey, SessionKey};
 use crate::driver::lane::{Lane, Timer};
 use crate::driver::match_clock::MatchClock;
 use crate::driver::match_journal::MatchJournal;
 use crate::driver::notice::{Finished, Notice};
+use crate::game::clock::Tick;
+use crate::game::erased::Table;
+use crate::game::seat::{Seat, SeatSet};
 use crate::referee::{AbortReason, Detail, Ending, Event, Match, MatchEvent, Outage, Received, Setup, Stamp};
 use crate::transport::ByteStream;
 

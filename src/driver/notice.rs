@@ -7,8 +7,8 @@ use referee_protocol::bot;
 use referee_protocol::words::FaultCode;
 use serde_json::value::RawValue;
 
-use crate::core::seat::Seat;
 use crate::driver::keys::{MatchKey, SessionKey};
+use crate::game::seat::Seat;
 use crate::referee::{Detail, Ending, Match, Outage};
 
 /// What a lane reports to its owner.

@@ -8,11 +8,11 @@ use referee_protocol::words::OnFault;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::core::chance::Seed;
-use crate::core::erased::{Rules, Table};
-use crate::core::game::Misconfigured;
-use crate::core::hex;
-use crate::core::seat::{Seating, Viewer};
+use crate::game::chance::Seed;
+use crate::game::erased::{Rules, Table};
+use crate::game::game::Misconfigured;
+use crate::game::hex;
+use crate::game::seat::{Seating, Viewer};
 use crate::referee::{Header, Leg, Limits, Opening, SeatHeader, Setup, Wants};
 
 /// The terms of the matches of a run.
@@ -177,7 +177,7 @@ impl Run {
         let deal = plan.deal.unwrap_or_else(|| plan.id.clone());
         let seed = plan.seed.unwrap_or_else(|| self.seed.of_deal(&deal));
         let salt = plan.salt.unwrap_or_else(|| self.seed.salt(&plan.id));
-        let side = |seat: usize| plan.seating.side(crate::core::Seat(seat as u8)) as u8;
+        let side = |seat: usize| plan.seating.side(crate::game::Seat(seat as u8)) as u8;
         let seats = plan.seats.into_iter().enumerate().map(|(seat, planned)| {
             let PlannedSeat { name, ready_ms, clock, bot, wants } = planned;
             (SeatHeader { name, team: side(seat), ready_ms, clock, bot }, wants)
@@ -222,7 +222,7 @@ impl Run {
 /// A match of checkers for which no seat has to be ready.
 #[cfg(test)]
 pub(crate) fn match_of_checkers(clock: Option<Clock>, watched: bool) -> (Setup, Box<dyn Table>) {
-    let rules = crate::core::Catalog::default().find("checkers").unwrap();
+    let rules = crate::games::catalog().find("checkers").unwrap();
     let seats = vec![PlannedSeat::new("bot".to_owned(), 5000); 2];
     let options = rules.default_options();
     let plan = MatchPlan::new(rules, &options, Seating::new(2, 2), seats);

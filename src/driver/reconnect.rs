@@ -6,13 +6,13 @@ use referee_protocol::limits;
 use referee_protocol::referee as message;
 use referee_protocol::words::FaultCode;
 
-use crate::core::seat::Seat;
 use crate::driver::detached_session::DetachedSession;
 use crate::driver::hello::BotHello;
 use crate::driver::keys::{MatchKey, SessionKey};
 use crate::driver::lane::{Lane, Timer};
 use crate::driver::notice::Notice;
 use crate::driver::session::Lost;
+use crate::game::seat::Seat;
 use crate::referee::{Detail, Event, Outage};
 use crate::transport::{ByteStream, Lines, Stream};
 

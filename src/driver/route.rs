@@ -6,8 +6,8 @@ use referee_protocol::referee as message;
 use referee_protocol::words::{ErrorCode, FaultCode};
 use serde_json::value::RawValue;
 
-use crate::core::seat::{Seat, SeatSet};
 use crate::driver::incoming::{self, Address, Incoming, Unreadable};
+use crate::game::seat::{Seat, SeatSet};
 use crate::referee::{AbortReason, Detail, Event, Match, RefusedLine};
 use crate::transport::Line;
 

@@ -2,13 +2,13 @@
 
 use referee_protocol::limits;
 
-use crate::core::seat::{Seat, SeatSet};
 use crate::driver::clock::SHORTEST_WAIT;
 use crate::driver::keys::{MatchKey, SessionKey};
 use crate::driver::lane::{Lane, Timer};
 use crate::driver::matches::Running;
 use crate::driver::notice::Notice;
 use crate::driver::session::Session;
+use crate::game::seat::{Seat, SeatSet};
 use crate::referee::{AbortReason, Event};
 use crate::transport::ByteStream;
 

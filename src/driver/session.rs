@@ -11,13 +11,13 @@ use referee_protocol::limits;
 use referee_protocol::referee as message;
 use referee_protocol::words::{ErrorCode, FaultCode};
 
-use crate::core::json;
-use crate::core::seat::Seat;
 use crate::driver::arena::Arena;
 use crate::driver::hello::BotHello;
 use crate::driver::keys::{MatchKey, SessionKey};
 use crate::driver::ready_queue::{ReadyQueue, StreamWaker};
 use crate::driver::role::Role;
+use crate::game::json;
+use crate::game::seat::Seat;
 use crate::referee::{Detail, Received, RefusedLine};
 use crate::transport::{ByteStream, Lines, ReadProgress, tls_failure};
 

@@ -3,12 +3,12 @@
 use referee_protocol::referee as message;
 use referee_protocol::words::{ErrorCode, FaultCode};
 
-use crate::core::seat::Seat;
 use crate::driver::keys::{MatchKey, SessionKey};
 use crate::driver::lane::{Lane, Timer};
 use crate::driver::matches::Running;
 use crate::driver::notice::Notice;
 use crate::driver::role::Role;
+use crate::game::seat::Seat;
 use crate::referee::{AbortReason, Detail, Event};
 use crate::transport::ByteStream;
 

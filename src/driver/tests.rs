@@ -85,7 +85,7 @@ async fn a_pause_postpones_deadlines() {
     std::thread::sleep(Duration::from_millis(400));
     pause(Duration::from_millis(400));
     let ended =
-        tokio::time::timeout(Duration::from_millis(900), async { while news(&mut lane).await.is_none() {} });
+        tokio::time::timeout(Duration::from_millis(700), async { while news(&mut lane).await.is_none() {} });
     assert!(ended.await.is_err(), "its second is not over");
     let ended = tokio::time::timeout(Duration::from_secs(30), async {
         loop {

@@ -6,14 +6,14 @@ use std::time::{Duration, SystemTime};
 
 use serde::Serialize;
 
-use crate::core::Seating;
-use crate::core::erased::Rules;
+use crate::game::Seating;
+use crate::game::erased::Rules;
 use crate::runner::deal_leaks_information;
+use crate::stats::ladder::{Name, Strength};
+use crate::stats::rating::Estimate;
+use crate::stats::rating::bradley_terry::{Counts, FitConstraints, fit_anchored};
+use crate::stats::{Deals, Entrant, Lineup, MatchResult};
 use crate::store::{LeagueMatch, MatchKind};
-use crate::tournament::ladder::{Name, Strength};
-use crate::tournament::rating::Estimate;
-use crate::tournament::rating::bradley_terry::{Counts, FitConstraints, fit_anchored};
-use crate::tournament::{Deals, Entrant, Lineup, MatchResult};
 
 /// A rating is provisional while its margin in the field is greater, in Elo.
 const PROVISIONAL: f64 = 80.0;

@@ -6,9 +6,9 @@ use std::time::SystemTime;
 
 use serde::Deserialize;
 
-use crate::core::Catalog;
-use crate::core::chance::Seed;
-use crate::core::hex;
+use crate::game::Catalog;
+use crate::game::chance::Seed;
+use crate::game::hex;
 use crate::record::{self, RecordEntry, RecordLine, RecordSummary, lines};
 use crate::referee::{Faults, Header, SeatHeader};
 use crate::runner::MatchReport;

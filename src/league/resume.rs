@@ -2,9 +2,9 @@
 
 use std::io;
 
-use crate::core::chance::Seed;
-use crate::core::erased::Rules;
-use crate::core::{Catalog, Seating, Viewer};
+use crate::game::chance::Seed;
+use crate::game::erased::Rules;
+use crate::game::{Catalog, Seating, Viewer};
 use crate::runner::{DueSet, ResumedMatch};
 use crate::store::{League, Leases, RunningMatches, parse_match_id};
 use crate::workers::JobBots;

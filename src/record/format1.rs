@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
-use crate::core::json;
+use crate::game::json;
 use crate::referee::{AbortReason, Detail, Limits};
 
 /// The number of this format.

@@ -9,8 +9,8 @@ use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::core::clock::Tick;
-use crate::core::seat::Seat;
+use crate::game::clock::Tick;
+use crate::game::seat::Seat;
 use crate::record::{Difference, Seal, format1};
 use crate::referee::{AbortReason, Detail, Header, Outage};
 

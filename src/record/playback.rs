@@ -1,7 +1,7 @@
 //! A recorded match step by step, for people.
 
-use crate::core::erased::Table;
-use crate::core::{Catalog, Turn};
+use crate::game::erased::Table;
+use crate::game::{Catalog, Turn};
 use crate::record::{BotLine, Difference, Moved, RecordEntry, RecordLine, RecordedEvent, Replay};
 use crate::referee::{Ending, Setup};
 

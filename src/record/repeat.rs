@@ -3,7 +3,7 @@
 use referee_protocol::words::FaultCode;
 use serde_json::value::RawValue;
 
-use crate::core::seat::Seat;
+use crate::game::seat::Seat;
 use crate::record::line::{Accepted, RecordEntry, RecordLine, RecordedAnswer, RecordedFault};
 use crate::referee::{Detail, Event, Match, Stamp, Wants};
 

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::core::chance::Seed;
-use crate::core::excerpt::excerpt;
-use crate::core::hex;
-use crate::core::{Catalog, Viewer};
+use crate::game::chance::Seed;
+use crate::game::excerpt::excerpt;
+use crate::game::hex;
+use crate::game::{Catalog, Viewer};
 use crate::record::line::{NOT_A_LINE, check_format, read_header, read_seal};
 use crate::record::{Difference, RecordEntry, RecordLine, Seal, digest, format1};
 use crate::referee::{Header, Leg, Limits, Match, Setup, Wants, opening};

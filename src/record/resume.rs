@@ -1,8 +1,8 @@
 //! Continues a match from the lines that its record has so far.
 
-use crate::core::chance::Seed;
-use crate::core::seat::Seat;
-use crate::core::{Catalog, Viewer, hex};
+use crate::game::chance::Seed;
+use crate::game::seat::Seat;
+use crate::game::{Catalog, Viewer, hex};
 use crate::record::RecordLine;
 use crate::record::line::{check_format, read_header};
 use crate::record::replay::{open_match, shorten};

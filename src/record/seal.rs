@@ -4,8 +4,8 @@ use referee_protocol::referee::Reveal;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::core::hex;
-use crate::core::json::{Object, key, opening};
+use crate::game::hex;
+use crate::game::json::{Object, key, opening};
 
 /// The last line of a record.
 #[derive(Debug, Serialize, Deserialize)]

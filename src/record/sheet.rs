@@ -1,6 +1,6 @@
 //! Converts a record for export to other notations.
 
-use crate::core::{Catalog, MatchTags, Sheet};
+use crate::game::{Catalog, MatchTags, Sheet};
 use crate::record::replay::verify_each;
 use crate::record::{Difference, RecordEntry, RecordedEvent};
 

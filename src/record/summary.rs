@@ -1,6 +1,6 @@
 //! The summary of a record.
 
-use crate::core::Catalog;
+use crate::game::Catalog;
 use crate::record::line::read_seal;
 use crate::record::replay::verify_each;
 use crate::record::{Difference, RecordEntry, Seal};

@@ -2,8 +2,8 @@
 
 use referee_protocol::words::FaultCode;
 
-use crate::core::MAX_SEATS;
-use crate::core::seat::Seat;
+use crate::game::MAX_SEATS;
+use crate::game::seat::Seat;
 use crate::record::line::lines_except;
 use crate::record::{Accepted, Difference, RecordEntry, RecordedAnswer, RecordedFault};
 

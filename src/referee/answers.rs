@@ -5,11 +5,11 @@ use std::borrow::Cow;
 use referee_protocol::referee as message;
 use referee_protocol::words::{EndedBy, ErrorCode, FaultCode, OnFault};
 
-use crate::core::erased::MoveError;
-use crate::core::excerpt::excerpt;
-use crate::core::json::{self, key, opening};
-use crate::core::outcome::Outcome;
-use crate::core::seat::Seat;
+use crate::game::erased::MoveError;
+use crate::game::excerpt::excerpt;
+use crate::game::json::{self, key, opening};
+use crate::game::outcome::Outcome;
+use crate::game::seat::Seat;
 use crate::referee::common::{Common, FaultyTurn};
 use crate::referee::detail::{Detail, Fault};
 use crate::referee::event::Stamp;

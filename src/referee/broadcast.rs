@@ -6,8 +6,8 @@ use referee_protocol::referee as message;
 use referee_protocol::words::ErrorCode;
 use serde::Serialize;
 
-use crate::core::json;
-use crate::core::seat::{Seat, Viewer};
+use crate::game::json;
+use crate::game::seat::{Seat, Viewer};
 use crate::referee::common::Common;
 use crate::referee::event::{MatchEvent, Stamp};
 use crate::referee::log::Log;

@@ -9,7 +9,7 @@ use referee_protocol::referee as message;
 use referee_protocol::words::FaultCode;
 use serde::{Deserialize, Serialize};
 
-use crate::core::Seat;
+use crate::game::Seat;
 use crate::referee::received::{Awaited, MissingMessage, Received};
 
 fn is_false(flag: &bool) -> bool {

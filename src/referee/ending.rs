@@ -46,8 +46,8 @@ mod tests {
     use std::cmp::Reverse;
 
     use super::*;
-    use crate::core::outcome::ranks_and_scores;
-    use crate::core::seat::{MAX_SEATS, Seating};
+    use crate::game::outcome::ranks_and_scores;
+    use crate::game::seat::{MAX_SEATS, Seating};
 
     fn judged(seating: Seating, sides: &[Standing]) -> (Vec<u8>, Vec<f64>) {
         let mut standing = [Standing::In(0); MAX_SEATS];

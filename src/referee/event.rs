@@ -3,8 +3,8 @@
 use referee_protocol::referee as message;
 use referee_protocol::words::{ErrorCode, FaultCode};
 
-use crate::core::clock::Tick;
-use crate::core::seat::Seat;
+use crate::game::clock::Tick;
+use crate::game::seat::Seat;
 use crate::referee::detail::{AbortReason, Detail};
 use crate::referee::ending::Ending;
 use crate::referee::received::{Received, RefusedLine};

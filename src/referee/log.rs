@@ -7,9 +7,9 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::core::clock::Tick;
-use crate::core::json::{Object, key, opening};
-use crate::core::seat::Seat;
+use crate::game::clock::Tick;
+use crate::game::json::{Object, key, opening};
+use crate::game::seat::Seat;
 use crate::referee::setup::Header;
 
 /// The record of a match so far.

@@ -4,9 +4,9 @@ use std::ops::ControlFlow;
 
 use referee_protocol::referee as message;
 
-use crate::core::clock::Tick;
-use crate::core::erased::{OpenDecision, Table};
-use crate::core::seat::Seat;
+use crate::game::clock::Tick;
+use crate::game::erased::{OpenDecision, Table};
+use crate::game::seat::Seat;
 use crate::referee::common::Common;
 use crate::referee::detail::AbortReason;
 use crate::referee::ending::{Ended, Ending};

@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::core::chance::{RandomKey, RandomStream, Uniform};
-use crate::core::erased::{MoveError, Table};
-use crate::core::game::{Misconfigured, Turn};
+use crate::game::chance::{RandomKey, RandomStream, Uniform};
+use crate::game::erased::{MoveError, Table};
+use crate::game::game::{Misconfigured, Turn};
 use crate::referee::common::Common;
 use crate::referee::detail::AbortReason;
 use crate::referee::event::Stamp;

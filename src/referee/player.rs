@@ -4,8 +4,8 @@ use referee_protocol::words::FaultCode;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
-use crate::core::clock::Bank;
-use crate::core::seat::Seat;
+use crate::game::clock::Bank;
+use crate::game::seat::Seat;
 use crate::referee::detail::Fault;
 use crate::referee::received::{Received, RefusedLine};
 

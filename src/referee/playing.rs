@@ -3,12 +3,12 @@
 use referee_protocol::referee as message;
 use referee_protocol::words::EndedBy;
 
-use crate::core::chance::{RandomStream, Uniform};
-use crate::core::clock::Tick;
-use crate::core::erased::OpenDecision;
-use crate::core::game::Turn;
-use crate::core::json::{self, Object, key, opening};
-use crate::core::seat::{MAX_SEATS, Seat, SeatSet, Viewer};
+use crate::game::chance::{RandomStream, Uniform};
+use crate::game::clock::Tick;
+use crate::game::erased::OpenDecision;
+use crate::game::game::Turn;
+use crate::game::json::{self, Object, key, opening};
+use crate::game::seat::{MAX_SEATS, Seat, SeatSet, Viewer};
 use crate::referee::broadcast::RefereeEvent;
 use crate::referee::common::Common;
 use crate::referee::event::{Event, Stamp};

@@ -6,7 +6,7 @@ use referee_protocol::limits;
 use referee_protocol::words::ErrorCode;
 use serde::{Deserialize, Serialize};
 
-use crate::core::counted;
+use crate::game::counted;
 
 /// What was received instead of the awaited message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

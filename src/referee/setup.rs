@@ -8,8 +8,8 @@ use referee_protocol::words::OnFault;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::core::chance::Seed;
-use crate::core::seat::{Seat, Seating, Viewer};
+use crate::game::chance::Seed;
+use crate::game::seat::{Seat, Seating, Viewer};
 use crate::referee::limits::Limits;
 use crate::referee::opening::Opening;
 
@@ -87,7 +87,7 @@ impl Header {
     pub fn seating(&self) -> Option<Seating> {
         let seats = u8::try_from(self.seats.len())
             .ok()
-            .filter(|&n| (1..=crate::core::MAX_SEATS as u8).contains(&n))?;
+            .filter(|&n| (1..=crate::game::MAX_SEATS as u8).contains(&n))?;
         let sides = self.seats.iter().map(|seat| seat.team).max()?.checked_add(1)?;
         if sides > seats || !seats.is_multiple_of(sides) {
             return None;

@@ -3,10 +3,10 @@
 use referee_protocol::referee as message;
 use referee_protocol::words::{ErrorCode, FaultCode};
 
-use crate::core::clock::Tick;
-use crate::core::hex;
-use crate::core::json::{self, key, opening};
-use crate::core::seat::Seat;
+use crate::game::clock::Tick;
+use crate::game::hex;
+use crate::game::json::{self, key, opening};
+use crate::game::seat::Seat;
 use crate::referee::answers::error_code;
 use crate::referee::common::Common;
 use crate::referee::detail::{Detail, Fault};

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::core::printable::printable;
+use crate::game::printable::printable;
 use crate::runner::{Evidence, FirstFaults};
 
 /// The first fault of each bot and code, a line each, indented, with active characters escaped; standard error follows

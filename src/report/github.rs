@@ -1,6 +1,6 @@
 //! Output for GitHub: Markdown, and the workflow commands that annotate a job.
 
-use crate::core::printable::{is_active, printable_lines};
+use crate::game::printable::{is_active, printable_lines};
 
 /// Escapes characters with a meaning in Markdown or HTML.
 pub(super) fn escaped(text: &str) -> String {

@@ -1,7 +1,7 @@
 //! Estimates with their intervals, as text.
 
-use crate::core::counted;
-use crate::tournament::rating::Estimate;
+use crate::game::counted;
+use crate::stats::rating::Estimate;
 
 /// A figure with its interval: +12.3 (-4.5 to +29.1). Infinite ends are omitted, as in +12.3 (above -4.5), and so is
 /// an infinite figure.

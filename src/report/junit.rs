@@ -6,7 +6,7 @@ use std::time::Duration;
 use quick_junit::{NonSuccessKind, Report, SerializeError, TestCase, TestCaseStatus, TestSuite};
 
 use crate::check::{StepResult, StepVerdict};
-use crate::core::printable::printable_lines;
+use crate::game::printable::printable_lines;
 
 /// Writes a report with a test case per step.
 ///

@@ -6,8 +6,8 @@ use std::time::Duration;
 use referee_protocol::words::{EndedBy, FaultCode};
 use serde_json::Value;
 
-use crate::core::erased::Table;
-use crate::core::{Seat, Viewer};
+use crate::game::erased::Table;
+use crate::game::{Seat, Viewer};
 use crate::record::{Moved, Note, RecordEntry, RecordLine, RecordedAnswer, RecordedFault, Step};
 use crate::referee::{Ending, Header};
 

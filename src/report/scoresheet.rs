@@ -4,9 +4,9 @@ use std::io::{self, Write};
 
 use serde_json::Value;
 
-use crate::core::Viewer;
-use crate::core::erased::BoardText;
-use crate::core::printable::printable;
+use crate::game::Viewer;
+use crate::game::erased::BoardText;
+use crate::game::printable::printable;
 use crate::record::Step;
 use crate::referee::{Header, Match};
 use crate::report::note::{EventText, Kind};

@@ -6,12 +6,12 @@ use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, Table};
 use referee_protocol::words::EndedBy;
 
-use crate::core::counted;
-use crate::core::printable::printable_lines;
+use crate::game::counted;
+use crate::game::printable::printable_lines;
 use crate::referee::Faults;
 use crate::report::interval::{interval, origin};
 use crate::runner::{MatchReport, RunSummary};
-use crate::tournament::Cause;
+use crate::stats::Cause;
 
 /// A plain table with control characters escaped: a line of headings, then the rows. The columns from `numbers` on
 /// are right-aligned.

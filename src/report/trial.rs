@@ -10,7 +10,7 @@ use referee_protocol::referee::Clock;
 use serde::Serialize;
 
 use crate::bot::sandbox::Sandbox;
-use crate::core::counted;
+use crate::game::counted;
 use crate::referee::Faults;
 use crate::report::evidence::evidence_lines;
 use crate::report::github::{annotation, escaped};
@@ -19,10 +19,10 @@ use crate::report::junit::xml;
 use crate::report::table::faults;
 use crate::report::tested_bot::TestedBot;
 use crate::runner::{FirstFaults, Trial};
-use crate::tournament::estimates::{Basis, Estimates};
-use crate::tournament::rating::Estimate;
-use crate::tournament::regression::{Alike, PossibleScores, Tally, Verdict};
-use crate::tournament::sprt::{EloModel, Sprt};
+use crate::stats::estimates::{Basis, Estimates};
+use crate::stats::rating::Estimate;
+use crate::stats::regression::{Alike, PossibleScores, Tally, Verdict};
+use crate::stats::sprt::{EloModel, Sprt};
 
 /// How a comparison ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -297,7 +297,7 @@ impl TrialReport {
             let text = match with_fault {
                 0 => "none".to_owned(),
                 _ => {
-                    let matches = crate::core::counted(matches, "match", "matches");
+                    let matches = crate::game::counted(matches, "match", "matches");
                     format!("{}, in {with_fault} of {matches}", faults(codes))
                 }
             };

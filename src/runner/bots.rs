@@ -6,9 +6,9 @@ use std::time::Duration;
 use referee_protocol::words::FaultCode;
 
 use crate::bot::{Process, Stderr, StderrCut, StderrText};
-use crate::core::seat::Seat;
 use crate::driver::key;
 use crate::driver::{MatchKey, SessionKey};
+use crate::game::seat::Seat;
 use crate::record::BotLine;
 use crate::referee::{Detail, Outage};
 

@@ -3,9 +3,9 @@
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
-use crate::core::erased::Rules;
-use crate::core::seat::Seating;
 use crate::driver::Run;
+use crate::game::erased::Rules;
+use crate::game::seat::Seating;
 use crate::runner::live::LiveFeed;
 use crate::sources::BotSpec;
 use crate::store::{Records, RunningMatches};

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use referee_protocol::words::FaultCode;
 use serde::{Deserialize, Serialize};
 
-use crate::core::excerpt::excerpt;
-use crate::core::seat::Seat;
+use crate::game::excerpt::excerpt;
+use crate::game::seat::Seat;
 use crate::record::{Difference, RecordEntry, RecordedAnswer, RecordedFault, lines};
 use crate::runner::results::MatchReport;
 use crate::runner::trial_results::Crash;

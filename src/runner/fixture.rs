@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use serde_json::value::RawValue;
 
-use crate::core::chance::Seed;
-use crate::core::erased::Rules;
+use crate::game::chance::Seed;
+use crate::game::erased::Rules;
 use crate::referee::{Leg, Opening};
 
 /// What a match does if one of its bots is not connected.

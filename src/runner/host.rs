@@ -15,14 +15,14 @@ use rustix::fs::OFlags;
 use serde_json::value::RawValue;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
-use crate::core::Catalog;
-use crate::core::chance::Seed;
-use crate::core::erased::Rules;
-use crate::core::hex;
-use crate::core::seat::Seating;
 use crate::driver::{
     Finished, Lane, MatchPlan, Notice, PlannedSeat, Role, Run, SessionKey, Terms, check_clock,
 };
+use crate::game::Catalog;
+use crate::game::chance::Seed;
+use crate::game::erased::Rules;
+use crate::game::hex;
+use crate::game::seat::Seating;
 use crate::referee::{AbortReason, Leg, Log, Opening};
 use crate::runner::archive;
 use crate::runner::scheduler::Backlog;

@@ -8,8 +8,8 @@ use referee_protocol::words::FaultCode;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::bot::Process;
-use crate::core::seat::Seat;
 use crate::driver::{BotInstance, DetachedSession, SessionKey, Unacknowledged};
+use crate::game::seat::Seat;
 use crate::referee::{Detail, Log};
 use crate::runner::bots::{BotKey, BotUsage};
 use crate::runner::fixture::{Fixture, Wait};

@@ -11,9 +11,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use referee_protocol::referee::Reveal;
 use tokio::sync::mpsc;
 
-use crate::core::Seating;
-use crate::core::erased::{Rules, Table};
-use crate::core::game::Meta;
+use crate::game::Seating;
+use crate::game::erased::{Rules, Table};
+use crate::game::game::Meta;
 use crate::referee::{Faults, Leg, Match};
 use crate::runner::fixture::Fixture;
 use crate::runner::fixture::deal_leaks_information;
@@ -308,12 +308,12 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::core::clock::Tick;
-    use crate::core::{Catalog, Seat, Turn, Viewer};
     use crate::driver::match_of_checkers;
+    use crate::game::clock::Tick;
+    use crate::game::{Seat, Turn, Viewer};
     use crate::referee::{Event, Opening, Stamp};
     use crate::runner::fixture::Wait;
-    use crate::tournament::Cause;
+    use crate::stats::Cause;
 
     const SEATS: [Seat; 2] = [Seat(0), Seat(1)];
 
@@ -416,7 +416,7 @@ mod tests {
     fn results_pass_while_the_receiver_does_nothing_and_records_are_left_out() {
         const MATCHES: usize = 5000;
         let (feed, queue) = live_feed();
-        let rules = Catalog::default().find("checkers").expect("a game");
+        let rules = crate::games::catalog().find("checkers").expect("a game");
         let results = ResultFeed::new(feed, rules, Seating::new(2, 2));
         for number in 0..MATCHES {
             let (fixture, report, reveal) = ended(number);

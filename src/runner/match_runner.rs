@@ -21,9 +21,9 @@ use std::{fmt, io};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::bot::{Launch, Launcher};
-use crate::core::erased::Rules;
-use crate::core::seat::Seating;
 use crate::driver::Run;
+use crate::game::erased::Rules;
+use crate::game::seat::Seating;
 use crate::runner::archive::Unsealed;
 use crate::runner::common::{Bots, RunContext};
 use crate::runner::descriptors;

@@ -4,7 +4,7 @@ use sha2::{Digest, Sha256};
 
 use crate::record::{Difference, RecordEntry, RecordedEvent, lines};
 use crate::runner::fixture::Fixture;
-use crate::tournament::sample::{MovesDigest, SetMoves};
+use crate::stats::sample::{MovesDigest, SetMoves};
 
 /// Digests of a match: of its options and opening, and of these and all moves, by seat. The order between seats does not
 /// matter: simultaneous answers arrive in any order.

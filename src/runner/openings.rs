@@ -5,10 +5,10 @@ use std::sync::Arc;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use crate::core::chance::{Seed, Uniform};
-use crate::core::erased::Rules;
-use crate::core::openings::{GivenOpening, ReadOpenings};
-use crate::core::{Flaw, Seating, counted};
+use crate::game::chance::{Seed, Uniform};
+use crate::game::erased::Rules;
+use crate::game::openings::{GivenOpening, ReadOpenings};
+use crate::game::{Flaw, Seating, counted};
 use crate::referee::Limits;
 use crate::referee::opening::{Opening, Unplayable, check};
 

@@ -5,8 +5,8 @@ use std::net::SocketAddr;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use crate::core::erased::Rules;
-use crate::core::seat::{Seat, Seating};
+use crate::game::erased::Rules;
+use crate::game::seat::{Seat, Seating};
 use crate::record::Difference;
 use crate::referee::{Faults, Leg};
 use crate::runner::evidence::FirstFaults;
@@ -18,9 +18,9 @@ use crate::runner::results::{BotSummary, Comparison, MatchReport, RunSummary, Se
 use crate::runner::run_event::{Halt, RunEvent};
 use crate::runner::scheduler::{Next, Scheduler};
 use crate::sources::{Source, check_programs};
-use crate::tournament::sample::{Sample, SetMoves};
-use crate::tournament::schedule::MatchId;
-use crate::tournament::sprt::SetScores;
+use crate::stats::sample::{Sample, SetMoves};
+use crate::stats::schedule::MatchId;
+use crate::stats::sprt::SetScores;
 
 /// The configuration of `referee play`.
 #[derive(Debug)]
@@ -474,7 +474,7 @@ mod tests {
 
     use super::*;
     use crate::referee::Opening;
-    use crate::tournament::Cause;
+    use crate::stats::Cause;
 
     /// Plays the schedule to its end. `ends` gives the cause of an abort by match id. Returns ids and deals.
     fn played(

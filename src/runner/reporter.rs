@@ -10,7 +10,7 @@ use std::time::Duration;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::time::Instant;
 
-use crate::core::seat::Seat;
+use crate::game::seat::Seat;
 use crate::record::{self, BotLine};
 use crate::referee::Match;
 use crate::runner::bots::BotUsage;

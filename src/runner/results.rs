@@ -8,13 +8,13 @@ use referee_protocol::words::{EndedBy, FaultCode};
 use serde::Serialize;
 
 use crate::bot::sandbox::Sandbox;
-use crate::core::seat::Seat;
+use crate::game::seat::Seat;
 use crate::record::{Difference, RecordSummary};
 use crate::referee::{AbortReason, Faults};
 use crate::runner::evidence::{self, Evidence, FirstFaults};
-use crate::tournament::Cause;
-use crate::tournament::rating::Estimate;
-use crate::tournament::sample::Sample;
+use crate::stats::Cause;
+use crate::stats::rating::Estimate;
+use crate::stats::sample::Sample;
 
 /// A mirrored set, in the format of `--json`.
 #[derive(Debug, Serialize)]

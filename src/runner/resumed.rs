@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use crate::core::chance::Seed;
-use crate::core::erased::Rules;
-use crate::core::seat::{Seat, Seating};
-use crate::core::{Catalog, Viewer};
 use crate::driver::{BotInstance, JournalWriter, JournaledSeat, MatchJournal};
+use crate::game::chance::Seed;
+use crate::game::erased::Rules;
+use crate::game::seat::{Seat, Seating};
+use crate::game::{Catalog, Viewer};
 use crate::record::Resume;
 use crate::referee::{Header, Match, Outage, Wants};
 use crate::store::RunningMatch;

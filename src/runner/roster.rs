@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use crate::core::Seating;
-use crate::tournament::Lineup;
+use crate::game::Seating;
+use crate::stats::Lineup;
 
 /// The bots of each entrant: one bot for all seats of a side, or a team with one bot per seat. The bots of an entrant
 /// have consecutive indices.
@@ -77,7 +77,7 @@ impl Roster {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tournament::Entrant;
+    use crate::stats::Entrant;
 
     #[test]
     fn bots_of_a_team_fill_the_seats_of_its_side_in_order() {

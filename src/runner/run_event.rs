@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use referee_protocol::referee::Reveal;
 
-use crate::core::seat::Seat;
+use crate::game::seat::Seat;
 use crate::runner::fixture::Fixture;
 use crate::runner::results::MatchReport;
 

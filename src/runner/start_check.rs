@@ -8,8 +8,8 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 use crate::bot::{Launch, Launcher, Process, StderrText};
-use crate::core::erased::Rules;
 use crate::driver::{BotHello, Lane, Notice, Role, SessionKey};
+use crate::game::erased::Rules;
 use crate::referee::Detail;
 use crate::runner::lane_messages::OVER;
 use crate::sources::{BotSpec, OnExit};

@@ -5,15 +5,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use referee_protocol::words::{EndedBy, OnFault};
 
-use crate::core::{Seat, SeatSet, Seating};
+use crate::game::{Seat, SeatSet, Seating};
 use crate::referee::{Faults, Leg};
 use crate::runner::fixture::{Fixture, Wait};
 use crate::runner::openings::Openings;
 use crate::runner::results::MatchReport;
 use crate::runner::roster::Roster;
 use crate::runner::scheduler::{DueSet, Next, NextSet, Scheduler, SetScheduler};
-use crate::tournament::schedule::{self, Due, MatchId};
-use crate::tournament::{Entrant, Lineup, MatchResult};
+use crate::stats::schedule::{self, Due, MatchId};
+use crate::stats::{Entrant, Lineup, MatchResult};
 
 /// How many due matches are examined for one between the same bots, so that a lane finds one fast or plays others.
 const LOOKAHEAD: usize = 64;
@@ -289,8 +289,8 @@ mod tests {
 
     use super::*;
     use crate::referee::Opening;
-    use crate::tournament::schedule::{Format, Plan};
-    use crate::tournament::{Cause, Deals};
+    use crate::stats::schedule::{Format, Plan};
+    use crate::stats::{Cause, Deals};
 
     fn scheduler(deals: Deals) -> (TournamentScheduler, LiveSchedule) {
         let (seating, format) = (Seating::new(2, 2), Format::RoundRobin { cycles: 1 });

@@ -12,10 +12,10 @@ use crate::runner::moves::{moves_of_match, moves_of_set};
 use crate::runner::results::MatchReport;
 use crate::runner::tournament_scheduler::Scoring;
 use crate::runner::trial_results::{Crash, ResultLine, ResultMatch, TrialMatch};
-use crate::tournament::MatchResult;
-use crate::tournament::rating::Estimate;
-use crate::tournament::regression::{Fate, Judged, NEW, Regression, Shard};
-use crate::tournament::sample::SetMoves;
+use crate::stats::MatchResult;
+use crate::stats::rating::Estimate;
+use crate::stats::regression::{Fate, Judged, NEW, Regression, Shard};
+use crate::stats::sample::SetMoves;
 
 /// Collects matches into sets, and judges the sets.
 #[derive(Debug)]

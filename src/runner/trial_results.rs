@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use referee_protocol::words::FaultCode;
 use serde::{Deserialize, Serialize};
 
-use crate::core::{MAX_SEATS, Seat, SeatSet, Seating, hex};
+use crate::game::{MAX_SEATS, Seat, SeatSet, Seating, hex};
 use crate::referee::Faults;
 use crate::runner::evidence::Evidence;
-use crate::tournament::sample::SetMoves;
-use crate::tournament::{Entrant, Lineup, MatchResult};
+use crate::stats::sample::SetMoves;
+use crate::stats::{Entrant, Lineup, MatchResult};
 
 /// A line of a results file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

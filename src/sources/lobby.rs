@@ -12,7 +12,7 @@ use tokio::time::Instant;
 use crate::driver::{BotHello, BotInstance, DetachedSession, Key, Lane, Notice, SessionKey};
 use crate::sources::acceptor::{Acceptor, Admissions, ByeContents};
 use crate::sources::{Listen, TokenHash};
-use crate::tournament::ladder::Name;
+use crate::stats::ladder::Name;
 
 /// The connections without a match, and the acceptor.
 pub(crate) struct Lobby {

@@ -5,7 +5,7 @@ use std::io;
 use std::sync::Arc;
 
 use crate::bot::{Command, Process, Starter};
-use crate::core::name::check_name;
+use crate::game::name::check_name;
 use crate::referee::Detail;
 use crate::transport::Wire;
 

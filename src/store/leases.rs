@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, ToSql, params};
 
-use crate::core::hex;
+use crate::game::hex;
 use crate::store::checkpoints::Checkpoints;
 use crate::store::database::check_database;
 use crate::store::{Folder, StorageWait, keep_private};

@@ -9,15 +9,15 @@ use std::path::{Path, PathBuf};
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, TransactionBehavior, params};
 use serde::de::DeserializeOwned;
 
-use crate::core::{MAX_SEATS, Seating};
+use crate::game::{MAX_SEATS, Seating};
+use crate::stats::schedule::MatchId;
+use crate::stats::{Cause, Entrant, Lineup, MatchResult};
 use crate::store::database::{check_database, database_files};
 use crate::store::rows::{
     BadRow, EntrantRow, MatchRow, by_seat, count_interruptions, insert_entrant, insert_match, json,
     read_match, read_result,
 };
 use crate::store::{Folder, keep_private};
-use crate::tournament::schedule::MatchId;
-use crate::tournament::{Cause, Entrant, Lineup, MatchResult};
 
 /// The schema version: `PRAGMA user_version`. Version 1 had no `details.seal`, version 2 no `details.began_at`,
 /// version 3 no `entrants.missed`, version 4 no `details.worker`.

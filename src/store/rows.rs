@@ -7,9 +7,9 @@ use std::time::SystemTime;
 
 use rusqlite::{Connection, Row, params};
 
-use crate::core::{MAX_SEATS, Seat, SeatSet, Seating};
-use crate::tournament::schedule::MatchId;
-use crate::tournament::{Entrant, Lineup, MatchResult};
+use crate::game::{MAX_SEATS, Seat, SeatSet, Seating};
+use crate::stats::schedule::MatchId;
+use crate::stats::{Entrant, Lineup, MatchResult};
 
 /// [`MatchRow::ended_by`] of a match that was played to its end but does not count: results that it depended on were
 /// lost when the run was killed.

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
-use crate::core::json::{Object, opening};
+use crate::game::json::{Object, opening};
 use crate::store::Folder;
 
 /// The version of the format of journals.

@@ -19,8 +19,8 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::json;
 
-use crate::core::erased::BoardText;
-use crate::core::{Catalog, Viewer, json as text};
+use crate::game::erased::BoardText;
+use crate::game::{Catalog, Viewer, json as text};
 use crate::record::{Difference, Playback};
 use crate::report::replay::{FrameText, MatchReplay};
 use crate::web::board::{BoardEvent, BoardForm};

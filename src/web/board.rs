@@ -6,8 +6,8 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
-use crate::core::Viewer;
-use crate::core::json;
+use crate::game::Viewer;
+use crate::game::json;
 use crate::report::replay::{LiveFrame, LiveReplay, head};
 use crate::runner::{LiveHeader, LiveStep};
 

@@ -6,7 +6,7 @@ use serde::Serialize;
 use crate::referee::Faults;
 use crate::report::result_words;
 use crate::runner::MatchReport;
-use crate::tournament::rating::Estimate;
+use crate::stats::rating::Estimate;
 
 /// A seat in lists of matches.
 #[derive(Clone, Debug, Serialize)]

@@ -10,8 +10,8 @@ use axum::body::Bytes;
 use referee_protocol::referee::Reveal;
 use tokio::sync::watch;
 
-use crate::core::game::Meta;
-use crate::core::{Catalog, json};
+use crate::game::game::Meta;
+use crate::game::{Catalog, json};
 use crate::record;
 use crate::referee::Faults;
 use crate::runner::{

@@ -30,8 +30,8 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle as Task;
 use tokio::time::timeout;
 
-use crate::core::Catalog;
-use crate::core::game::Meta;
+use crate::game::Catalog;
+use crate::game::game::Meta;
 use crate::runner::{LiveFeed, LiveReceiver, MatchReport, Unsealed, live_feed};
 use crate::web::hub::Hub;
 

@@ -6,8 +6,8 @@ use std::sync::mpsc::Receiver;
 use referee_protocol::words::FaultCode;
 use tokio::sync::mpsc::UnboundedSender;
 
-use crate::core::Catalog;
-use crate::core::seat::Seat;
+use crate::game::Catalog;
+use crate::game::seat::Seat;
 use crate::referee::Leg;
 use crate::runner::{EndedRecord, Fixture, Halt, MatchReport, NoShow, RecordSink, ResultFeed, RunEvent};
 use crate::store::Records;

@@ -5,9 +5,9 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 use tokio::sync::oneshot;
 
 use crate::bot::Command;
-use crate::core::Catalog;
-use crate::core::seat::Seating;
 use crate::driver::Run;
+use crate::game::Catalog;
+use crate::game::seat::Seating;
 use crate::runner::{DueSet, LiveFeed, MatchRunner, Unsealed};
 use crate::store::Records;
 use crate::workers::unit::{Salt, UNIT_BYTES, UnitBot, UnitId, UnitMatch, WorkUnit};

@@ -9,9 +9,9 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::bot::sandbox::{Sandbox, separate};
 use crate::bot::{Command, Launch};
-use crate::core::chance::Seed;
-use crate::core::{Catalog, Seating};
 use crate::driver::Run;
+use crate::game::chance::Seed;
+use crate::game::{Catalog, Seating};
 use crate::record;
 use crate::runner::{
     Fixture, Halt, MatchReport, MatchRunner, Next, RunChange, RunEvent, Scheduler, is_between,

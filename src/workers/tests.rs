@@ -13,16 +13,16 @@ use serde_json::value::{RawValue, to_raw_value};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 
 use crate::bot::Command;
-use crate::core::chance::{RandomStream, Seed, Uniform};
-use crate::core::{Catalog, Seating};
 use crate::driver::{MatchPlan, PlannedSeat, Run, Terms};
+use crate::game::chance::{RandomStream, Seed, Uniform};
+use crate::game::{Catalog, Seating};
 use crate::record;
 use crate::referee::{Event as MatchInput, Match, MatchEvent, Opening, Stamp};
 use crate::runner::{Openings, Roster, RunEnd, RunEvent, Scoring, TournamentScheduler};
 use crate::sources::{BotSpec, Source};
+use crate::stats::Deals;
+use crate::stats::schedule::{Format, Plan, Schedule};
 use crate::store::Leases;
-use crate::tournament::Deals;
-use crate::tournament::schedule::{Format, Plan, Schedule};
 use crate::workers::carrier::{CarrierEvent, CoordinatorEnd, Order, Returned};
 use crate::workers::machine::Machine;
 use crate::workers::unit::{Place, UnitBot, UnitOutcome, WorkUnit};
@@ -174,7 +174,7 @@ fn run(
     timeout: Duration,
     behave: impl FnMut(&WorkUnit, &str, &Catalog) -> Vec<CarrierEvent> + Send + 'static,
 ) -> (BTreeMap<String, Vec<u8>>, RunEnd, BTreeMap<String, crate::store::WorkerRow>) {
-    let catalog = Catalog::default();
+    let catalog = crate::games::catalog();
     let folder = tempfile::tempdir().unwrap();
     let leases = || Leases::open(&crate::store::Folder::open(folder.path()).unwrap(), &[1; 16]).unwrap();
     let end = TestCarrier { workers: 3, catalog: catalog.clone(), behave };
@@ -285,7 +285,7 @@ pub(super) fn first_unit(catalog: &Catalog) -> WorkUnit {
 
 #[test]
 fn a_unit_contains_the_seed_of_its_set_only() {
-    let unit = first_unit(&Catalog::default());
+    let unit = first_unit(&crate::games::catalog());
     let text = serde_json::to_string(&unit).unwrap();
     let run = Seed([7; 32]);
     assert!(text.contains(&run.of_deal("s1").to_hex()) && !text.contains(&run.to_hex()));
@@ -295,7 +295,7 @@ fn a_unit_contains_the_seed_of_its_set_only() {
 
 #[test]
 fn altered_outcomes_are_refused() {
-    let catalog = Catalog::default();
+    let catalog = crate::games::catalog();
     let unit = first_unit(&catalog);
     let refused = |outcome: &UnitOutcome| verify(&unit, outcome, &catalog).unwrap_err();
     let outcome = play(&unit, &catalog);

@@ -15,9 +15,9 @@ use serde_json::value::RawValue;
 use tokio::sync::OwnedSemaphorePermit;
 
 use crate::bot::sandbox::{Mode, Sandbox};
-use crate::core::chance::Seed;
-use crate::core::hex;
 use crate::driver::Terms;
+use crate::game::chance::Seed;
+use crate::game::hex;
 use crate::referee::{Leg, Opening};
 use crate::runner::{Fixture, MatchSecret, Wait};
 use crate::sources::{BotSpec, with_factor};

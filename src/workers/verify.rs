@@ -8,13 +8,13 @@ use referee_protocol::words::FaultCode;
 use serde::Deserialize;
 
 use crate::bot::sandbox::Sandbox;
-use crate::core::chance::Seed;
-use crate::core::{Catalog, SeatSet, Seating, hex};
 use crate::driver::{MatchPlan, PlannedSeat, Run};
+use crate::game::chance::Seed;
+use crate::game::{Catalog, SeatSet, Seating, hex};
 use crate::record::{self, Difference, RecordEntry, RecordSummary, RecordedAnswer, RecordedFault};
 use crate::referee::{Faults, Header, SeatHeader};
 use crate::runner::MatchReport;
-use crate::tournament::schedule::MatchId;
+use crate::stats::schedule::MatchId;
 use crate::workers::unit::{UnitBot, UnitMatch, UnitOutcome, WorkUnit};
 
 /// A match of a verified outcome.

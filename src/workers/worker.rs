@@ -11,7 +11,7 @@ use tokio::time::{Instant, MissedTickBehavior, interval};
 
 use crate::bot::Launch;
 use crate::bot::sandbox::Sandbox;
-use crate::core::Catalog;
+use crate::game::Catalog;
 use crate::workers::archive::{ArchiveId, Cache, Unpacked};
 use crate::workers::carrier::{Assignment, OutcomeVerdict, Request, Returned, WorkerEnd};
 use crate::workers::machine::MachineState;
@@ -489,7 +489,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_worker_whose_set_was_withdrawn_waits_for_another_minute() {
-        let (catalog, folder) = (Catalog::default(), tempfile::tempdir().unwrap());
+        let (catalog, folder) = (crate::games::catalog(), tempfile::tempdir().unwrap());
         let (requests, _of_worker) = unbounded_channel();
         let (to_worker, assignments) = unbounded_channel();
         let work = Work::new(worker(&catalog, folder.path()), requests, |_| {});
@@ -509,7 +509,7 @@ mod tests {
 
     #[test]
     fn matches_of_a_set_that_end_in_any_order_are_one_outcome() {
-        let (catalog, folder) = (Catalog::default(), tempfile::tempdir().unwrap());
+        let (catalog, folder) = (crate::games::catalog(), tempfile::tempdir().unwrap());
         let worker = worker(&catalog, folder.path());
         let (requests, mut of_worker) = unbounded_channel();
         let mut work = Work::new(worker, requests, |_| {});

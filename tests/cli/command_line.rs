@@ -387,7 +387,8 @@ fn games_lists_each_game_with_its_options() {
 
 #[test]
 fn rules_prints_the_page_of_the_game() {
-    let page = std::fs::read_to_string(format!("{ROOT}/src/games/checkers/rules.md")).expect("the page");
+    let page =
+        std::fs::read_to_string(format!("{ROOT}/crates/games/src/checkers/rules.md")).expect("the page");
     assert_eq!(referee(["rules", "checkers"]).done().stdout, page);
 }
 
@@ -443,7 +444,8 @@ fn schema_of_a_game_validates_the_part_that_is_named() {
 
 /// Positions and their known values, from the rules page.
 fn known_values() -> Vec<(Option<String>, Vec<u64>)> {
-    let page = std::fs::read_to_string(format!("{ROOT}/src/games/checkers/rules.md")).expect("the page");
+    let page =
+        std::fs::read_to_string(format!("{ROOT}/crates/games/src/checkers/rules.md")).expect("the page");
     let table =
         page.split("## Known values").nth(1).expect("a table").split("\n## ").next().expect("its section");
     let rows = table.lines().filter(|line| line.starts_with('|') && line.contains(", "));

@@ -9,9 +9,8 @@ use crate::common::{
     Ended, Folder, ROOT, Referee, Signal, TIMEOUT, WON, assert_gone, files, on_one_processor, referee,
 };
 use ::referee::bot::Launch;
-use ::referee::core::Catalog;
-use ::referee::core::chance::Seed;
 use ::referee::driver::{Run, Terms};
+use ::referee::game::chance::Seed;
 use ::referee::referee::{Leg, Opening};
 use ::referee::runner::{Fixture, MatchReport, MatchRunner, Next, Scheduler, Wait};
 use ::referee::sources::{self, BotSpec};
@@ -324,7 +323,7 @@ impl Scheduler for Broken {
 
 #[test]
 fn a_panicking_lane_ends_the_run() {
-    let rules = Catalog::default().find("checkers").expect("a game");
+    let rules = ::referee::games::catalog().find("checkers").expect("a game");
     let seating = rules.meta().seating(None::<u8>).expect("a seating");
     // It has an hour for its `hello`.
     let silent = || sources::parse("sleep 3600").expect("a command");

@@ -5,9 +5,8 @@ use std::process::{Child, Command, Stdio};
 
 use crate::common::{Folder, ROOT, Referee, assert_gone, on_one_processor, the};
 use ::referee::bot::Launch;
-use ::referee::core::Catalog;
-use ::referee::core::chance::Seed;
 use ::referee::driver::{Run, Terms};
+use ::referee::game::chance::Seed;
 use ::referee::referee::Opening;
 use ::referee::runner::{MatchRunner, Openings, Play, PlayEvent};
 use ::referee::sources::{self, BotSpec};
@@ -141,7 +140,7 @@ play(turn=turn)"
     );
     let bots = [folder.bot("holder", &script), folder.plain_bot("plain")];
     let bots = bots.map(|bot| sources::parse(&bot).expect("a command"));
-    let rules = Catalog::default().find("checkers").expect("a game");
+    let rules = ::referee::games::catalog().find("checkers").expect("a game");
     let options = serde_json::value::to_raw_value(&json!({"turn_limit": 20})).expect("an object");
     let play = Play {
         runner: MatchRunner::new(

@@ -7,9 +7,9 @@ use std::process::Command;
 use crate::common::cup::{EVIL, LOSS, WIN, cells, create, cup, output, played, row};
 use crate::common::{Folder, browser, referee};
 use quick_xml::events::Event;
-use referee::core::Seating;
+use referee::game::Seating;
+use referee::stats::schedule::MatchId;
 use referee::store::MatchRow;
-use referee::tournament::schedule::MatchId;
 use serde_json::{Value, json};
 
 #[test]

@@ -3,12 +3,12 @@
 use std::f64::consts::LN_10;
 
 use crate::simulation::{TWO, most, runs, stream, unit};
-use referee::core::Uniform;
-use referee::core::chance::RandomStream;
-use referee::tournament::regression::{BASE, NEW, Regression, StoppingRules, Verdict};
-use referee::tournament::sample::{MovesDigest, Sample, SetMoves};
-use referee::tournament::sprt::{EloModel, SetScores, Sprt};
-use referee::tournament::{Deals, Lineup, MatchResult};
+use referee::game::Uniform;
+use referee::game::chance::RandomStream;
+use referee::stats::regression::{BASE, NEW, Regression, StoppingRules, Verdict};
+use referee::stats::sample::{MovesDigest, Sample, SetMoves};
+use referee::stats::sprt::{EloModel, SetScores, Sprt};
+use referee::stats::{Deals, Lineup, MatchResult};
 
 /// The probabilities of the five scores of a set on one opening.
 type OfOpening = [f64; 5];

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use crate::schedules::{TWO, plan, play, scheduled};
-use referee::tournament::schedule::{ByePoints, Due, Format, Plan, Schedule, Set};
-use referee::tournament::standings::Unplayed;
-use referee::tournament::{Deals, Entrant, MatchResult};
+use referee::stats::schedule::{ByePoints, Due, Format, Plan, Schedule, Set};
+use referee::stats::standings::Unplayed;
+use referee::stats::{Deals, Entrant, MatchResult};
 
 fn swiss(rounds: u32, entrants: usize) -> Plan {
     plan(Format::Swiss { rounds, sets: 1 }, TWO, Deals::Mirrored, entrants, 0)

@@ -1,11 +1,11 @@
 //! Ratings of simulated bots whose strengths are known.
 
 use crate::simulation::{TWO, expected, is_long, mirrored_set, normal, runs, stream};
-use referee::core::Seating;
-use referee::core::chance::RandomStream;
-use referee::tournament::rating::{bradley_terry, glicko2, weng_lin};
-use referee::tournament::schedule::{Format, Plan, Schedule};
-use referee::tournament::{Deals, Entrant, Lineup, MatchResult};
+use referee::game::Seating;
+use referee::game::chance::RandomStream;
+use referee::stats::rating::{bradley_terry, glicko2, weng_lin};
+use referee::stats::schedule::{Format, Plan, Schedule};
+use referee::stats::{Deals, Entrant, Lineup, MatchResult};
 
 /// A simulated tournament of entrants with known strengths.
 fn played(schedule: &Schedule, elo: &[f64], advantage: f64, stream: &mut RandomStream) -> Vec<MatchResult> {

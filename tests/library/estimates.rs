@@ -6,11 +6,11 @@ use crate::simulation::{
     ALPHA, TWO, add_set, ended_test, expected, mirrored_set, normalized, runs, set_distribution, stream,
     with_normalized,
 };
-use referee::core::chance::RandomStream;
-use referee::tournament::Lineup;
-use referee::tournament::estimates::{Caution, Estimates, LEAST_SEQUENTIAL_SETS};
-use referee::tournament::regression::{BASE, NEW};
-use referee::tournament::sprt::{EloModel, SetScores, Sprt};
+use referee::game::chance::RandomStream;
+use referee::stats::Lineup;
+use referee::stats::estimates::{Caution, Estimates, LEAST_SEQUENTIAL_SETS};
+use referee::stats::regression::{BASE, NEW};
+use referee::stats::sprt::{EloModel, SetScores, Sprt};
 
 #[test]
 fn fixed_length_intervals_cover_the_truth_in_95_percent() {
@@ -254,7 +254,7 @@ fn intervals_of_few_sets_cover_the_truth_in_93_percent_or_more() {
     }
 }
 
-/// What the text of [`referee::tournament::estimates`] promises, rounded to percent.
+/// What the text of [`referee::stats::estimates`] promises, rounded to percent.
 #[test]
 fn intervals_of_normalized_elo_cover_the_truth_in_93_to_97_percent_or_are_not_shown() {
     let is_long = runs(0, 1) == 1;

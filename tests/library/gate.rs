@@ -3,11 +3,11 @@
 
 use std::f64::consts::LN_10;
 
-use referee::core::chance::{RandomStream, Seed};
-use referee::core::{Seating, Uniform};
-use referee::tournament::regression::{BASE, NEW, Regression, StoppingRules, Verdict};
-use referee::tournament::sprt::{EloModel, Sprt};
-use referee::tournament::{Deals, Lineup, MatchResult};
+use referee::game::chance::{RandomStream, Seed};
+use referee::game::{Seating, Uniform};
+use referee::stats::regression::{BASE, NEW, Regression, StoppingRules, Verdict};
+use referee::stats::sprt::{EloModel, Sprt};
+use referee::stats::{Deals, Lineup, MatchResult};
 
 const TWO: Seating = Seating::new(2, 2);
 

@@ -4,11 +4,11 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
 use proptest::prelude::*;
-use referee::core::chance::{RandomStream, Seed};
-use referee::core::{Seating, Uniform};
-use referee::tournament::ladder::{Matchmaker, Newcomer, Strength};
-use referee::tournament::rating::bradley_terry::{Counts, FitConstraints, fit_anchored};
-use referee::tournament::{Entrant, Lineup, MatchResult};
+use referee::game::chance::{RandomStream, Seed};
+use referee::game::{Seating, Uniform};
+use referee::stats::ladder::{Matchmaker, Newcomer, Strength};
+use referee::stats::rating::bradley_terry::{Counts, FitConstraints, fit_anchored};
+use referee::stats::{Entrant, Lineup, MatchResult};
 
 use crate::simulation::{is_long, normal, runs, unit};
 

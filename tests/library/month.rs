@@ -3,11 +3,11 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
-use referee::core::chance::RandomStream;
-use referee::core::{Seating, Uniform};
-use referee::tournament::ladder::{FaultExclusion, Matchmaker, Newcomer, Strength};
-use referee::tournament::rating::bradley_terry::{Counts, FitConstraints, fit_anchored};
-use referee::tournament::{Entrant, Lineup, MatchResult};
+use referee::game::chance::RandomStream;
+use referee::game::{Seating, Uniform};
+use referee::stats::ladder::{FaultExclusion, Matchmaker, Newcomer, Strength};
+use referee::stats::rating::bradley_terry::{Counts, FitConstraints, fit_anchored};
+use referee::stats::{Entrant, Lineup, MatchResult};
 
 use crate::simulation::{expected, runs, stream, unit};
 

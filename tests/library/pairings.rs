@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::schedules::{TWO, check, drawn, plan, play, scheduled};
 use crate::simulation::runs;
 use proptest::prelude::*;
-use referee::core::Seating;
-use referee::tournament::schedule::{Balance, CountRange, Format, Schedule};
-use referee::tournament::{Deals, Entrant, Lineup};
+use referee::game::Seating;
+use referee::stats::schedule::{Balance, CountRange, Format, Schedule};
+use referee::stats::{Deals, Entrant, Lineup};
 
 /// The lineups of all matches.
 fn lineups(schedule: &Schedule) -> Vec<Lineup> {

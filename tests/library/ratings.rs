@@ -1,12 +1,12 @@
 //! Ratings of simulated tournaments with known strengths.
 
 use crate::simulation::{is_long, normal, unit};
-use referee::core::chance::{RandomStream, Seed};
-use referee::core::{Seating, Uniform};
-use referee::tournament::rating::bradley_terry::{self, Counts};
-use referee::tournament::rating::{Rating, glicko2, weng_lin};
-use referee::tournament::schedule::{Due, Format, Plan, Schedule};
-use referee::tournament::{Deals, Entrant, Lineup, MatchResult};
+use referee::game::chance::{RandomStream, Seed};
+use referee::game::{Seating, Uniform};
+use referee::stats::rating::bradley_terry::{self, Counts};
+use referee::stats::rating::{Rating, glicko2, weng_lin};
+use referee::stats::schedule::{Due, Format, Plan, Schedule};
+use referee::stats::{Deals, Entrant, Lineup, MatchResult};
 
 const TWO: Seating = Seating::new(2, 2);
 

@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use crate::schedules::{TWO, check, drawn, plan, play, scheduled};
 use proptest::collection::vec;
 use proptest::prelude::*;
-use referee::core::Seating;
-use referee::tournament::schedule::{Due, Format, Participation, Plan, Schedule};
-use referee::tournament::standings::Withdrawn;
-use referee::tournament::{Deals, Entrant, Lineup, MatchResult};
+use referee::game::Seating;
+use referee::stats::schedule::{Due, Format, Participation, Plan, Schedule};
+use referee::stats::standings::Withdrawn;
+use referee::stats::{Deals, Entrant, Lineup, MatchResult};
 
 /// The results with the numbers of their matches.
 fn numbered(schedule: &Schedule) -> Vec<(u32, MatchResult)> {

@@ -2,9 +2,9 @@
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, FileFailurePersistence, RngAlgorithm, TestRng, TestRunner};
-use referee::core::Seating;
-use referee::tournament::schedule::{Due, Format, Participation, Plan, Schedule};
-use referee::tournament::{Deals, MatchResult};
+use referee::game::Seating;
+use referee::stats::schedule::{Due, Format, Participation, Plan, Schedule};
+use referee::stats::{Deals, MatchResult};
 
 pub(crate) const TWO: Seating = Seating::new(2, 2);
 

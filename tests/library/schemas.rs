@@ -4,7 +4,6 @@
 use std::collections::BTreeSet;
 
 use jsonschema::Validator;
-use referee::core::Catalog;
 use serde_json::Value;
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
@@ -12,7 +11,7 @@ const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 #[test]
 fn the_published_schemas_of_games_are_up_to_date() {
     let folder = format!("{ROOT}/protocol/schemas/games");
-    for rules in Catalog::default().games() {
+    for rules in referee::games::catalog().games() {
         let (id, schema) = (rules.meta().id, rules.schema());
         let path = format!("{folder}/{id}.json");
         if std::env::var_os("UPDATE").is_some() {
@@ -26,7 +25,7 @@ fn the_published_schemas_of_games_are_up_to_date() {
         );
     }
     let files = std::fs::read_dir(folder).expect("the schemas");
-    assert_eq!(files.count(), Catalog::default().games().count(), "a schema of no game");
+    assert_eq!(files.count(), referee::games::catalog().games().count(), "a schema of no game");
 }
 
 fn validator(schema: &Value, part: &str) -> Validator {
@@ -111,7 +110,7 @@ fn lacking_one(schema: &Value) -> Vec<(String, Value)> {
 /// lacks a field of the schema, or has another one, fails them.
 #[test]
 fn the_vectors_for_typed_views_cover_the_schemas() {
-    for rules in Catalog::default().games() {
+    for rules in referee::games::catalog().games() {
         let (id, schema) = (rules.meta().id, rules.schema());
         let vectors = vectors("views.jsonl", id);
         let views: Vec<&Value> = vectors.iter().map(|v| v.get("read").unwrap_or(&v["view"])).collect();
@@ -142,7 +141,7 @@ fn the_vectors_for_typed_views_cover_the_schemas() {
 
 #[test]
 fn the_vectors_for_moves_agree_with_the_schemas() {
-    for rules in Catalog::default().games() {
+    for rules in referee::games::catalog().games() {
         let schema = validator(&rules.schema(), "Move");
         for vector in vectors("moves.jsonl", rules.meta().id) {
             assert_eq!(schema.is_valid(&vector["move"]), !vector["read"].is_null(), "{vector}");

@@ -1,9 +1,9 @@
 //! Results of simulated bots of known strength.
 
-use referee::core::chance::{RandomStream, Seed};
-use referee::core::{Seating, Uniform};
-use referee::tournament::sprt::{SetScores, Sprt, TestState};
-use referee::tournament::{Deals, Lineup, MatchResult};
+use referee::game::chance::{RandomStream, Seed};
+use referee::game::{Seating, Uniform};
+use referee::stats::sprt::{SetScores, Sprt, TestState};
+use referee::stats::{Deals, Lineup, MatchResult};
 
 pub(crate) const TWO: Seating = Seating::new(2, 2);
 

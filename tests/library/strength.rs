@@ -4,13 +4,13 @@ use crate::simulation::{
     ALPHA, TWO, ended_test, expected, mirrored_set, most, runs, set_distribution, stream, unit,
     with_normalized,
 };
-use referee::core::chance::RandomStream;
-use referee::core::{Seat, SeatSet, Seating};
-use referee::tournament::estimates::Estimates;
-use referee::tournament::regression::{BASE, NEW, Regression, StoppingRules, Verdict};
-use referee::tournament::schedule::{Format, Plan, Schedule};
-use referee::tournament::sprt::{EloModel, SetScores, Sprt, TestState};
-use referee::tournament::{Deals, Lineup, MatchResult};
+use referee::game::chance::RandomStream;
+use referee::game::{Seat, SeatSet, Seating};
+use referee::stats::estimates::Estimates;
+use referee::stats::regression::{BASE, NEW, Regression, StoppingRules, Verdict};
+use referee::stats::schedule::{Format, Plan, Schedule};
+use referee::stats::sprt::{EloModel, SetScores, Sprt, TestState};
+use referee::stats::{Deals, Lineup, MatchResult};
 
 /// A simulated comparison of two bots.
 #[derive(Clone, Copy)]
@@ -202,7 +202,7 @@ fn the_test_has_the_promised_error_rates_with_three_teams() {
     }
 }
 
-/// The error rate that [`referee::tournament::sprt`] documents for alpha = beta = 5%.
+/// The error rate that [`referee::stats::sprt`] documents for alpha = beta = 5%.
 const MOST_ERRORS: f64 = 0.062;
 
 /// The range for which the module documents its error rates.

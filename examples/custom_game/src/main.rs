@@ -8,8 +8,6 @@ mod rules;
 
 use std::process::ExitCode;
 
-use referee::core::Catalog;
-
 fn main() -> ExitCode {
-    referee::cli::main(Catalog::default().with::<rules::TicTacToe>())
+    referee::cli::main(referee::games::catalog().with::<rules::TicTacToe>())
 }

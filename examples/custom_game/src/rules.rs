@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
-use referee::core::{
+use referee::game::{
     Game, Imagination, Imagine, Known, Meta, Misconfigured, NoDraw, NoFact, Outcome, Schemas, Seat, SeatSet,
     Seating, Turn, Uniform, Viewer,
 };

@@ -1,8 +1,8 @@
 //! Answers to requests, as steps with raw messages read them.
 
 use crate::check::rule::Rule;
-use crate::core::excerpt::excerpt;
 use crate::driver::incoming::{self, Incoming};
+use crate::game::excerpt::excerpt;
 
 /// An answer to a request without a draw offer.
 pub(in crate::check) enum Answer {

@@ -11,9 +11,9 @@ use crate::check::encounter::{Encounter, LineOutcome, handle_line};
 use crate::check::rule::Rule;
 use crate::check::talk::{BotOutput, Talk, ended};
 use crate::check::verdict::Stop;
-use crate::core::seat::Seat;
 use crate::driver::incoming::{self, Incoming, Unreadable};
 use crate::driver::route::Rejection;
+use crate::game::seat::Seat;
 use crate::referee::Detail;
 use crate::transport::Line;
 

@@ -3,7 +3,7 @@
 use crate::check::context::Context;
 use crate::check::delivery::Variation;
 use crate::check::verdict::Stop;
-use crate::core::seat::Seat;
+use crate::game::seat::Seat;
 
 /// Plays some decisions of a match with this kind of delivery.
 pub(super) async fn with_delivery(context: &mut Context<'_>, delivery: Variation) -> Result<(), Stop> {

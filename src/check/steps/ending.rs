@@ -10,7 +10,7 @@ use crate::bot;
 use crate::check::context::Context;
 use crate::check::rule::Rule;
 use crate::check::verdict::Stop;
-use crate::core::seat::Seat;
+use crate::game::seat::Seat;
 use crate::referee::Detail;
 
 const END: Duration = Duration::from_millis(limits::END_OF_INPUT_MS);

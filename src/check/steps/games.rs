@@ -12,11 +12,11 @@ use crate::check::encounter::Encounter;
 use crate::check::positions::{SamplePosition, positions};
 use crate::check::rule::Rule;
 use crate::check::verdict::Stop;
-use crate::core::Viewer;
-use crate::core::erased::{MoveError, Rules};
-use crate::core::excerpt::excerpt;
-use crate::core::json;
-use crate::core::seat::Seat;
+use crate::game::Viewer;
+use crate::game::erased::{MoveError, Rules};
+use crate::game::excerpt::excerpt;
+use crate::game::json;
+use crate::game::seat::Seat;
 
 /// Number of answers after which a match counts as under way.
 const FEW: u32 = 8;

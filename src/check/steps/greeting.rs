@@ -5,9 +5,9 @@ use referee_protocol::limits;
 use crate::check::context::Context;
 use crate::check::rule::Rule;
 use crate::check::verdict::Stop;
-use crate::core::excerpt::excerpt;
 use crate::driver::incoming::{self, Incoming, Unreadable};
 use crate::driver::{BotHello, HelloError};
+use crate::game::excerpt::excerpt;
 use crate::referee::{Detail, Field};
 
 /// The characters that an error shows of a text.

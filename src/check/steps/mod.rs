@@ -15,7 +15,7 @@ use crate::check::context::Context;
 use crate::check::delivery::Variation;
 use crate::check::setup::Check;
 use crate::check::verdict::{StepResult, StepVerdict, Stop};
-use crate::core::erased::Rules;
+use crate::game::erased::Rules;
 
 /// A step of the check.
 #[derive(Clone, Copy)]

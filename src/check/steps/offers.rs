@@ -4,7 +4,7 @@ use referee_protocol::words::EndedBy;
 
 use crate::check::context::Context;
 use crate::check::verdict::Stop;
-use crate::core::seat::Seat;
+use crate::game::seat::Seat;
 
 /// Offers a draw with every move. The bot may accept or play on.
 pub(super) async fn draw_offers(context: &mut Context<'_>) -> Result<(), Stop> {

@@ -12,9 +12,9 @@ use crate::check::context::Context;
 use crate::check::rule::Rule;
 use crate::check::talk::{BotOutput, Talk, ended, hello_asking};
 use crate::check::verdict::Stop;
-use crate::core::hex;
-use crate::core::seat::Seat;
 use crate::driver::incoming::{self, Incoming};
+use crate::game::hex;
+use crate::game::seat::Seat;
 use crate::transport::{Bound, Listener, Stream, Wire};
 
 /// Answers in the match.

@@ -6,8 +6,8 @@ use referee_protocol::words::ErrorCode;
 use crate::check::context::Context;
 use crate::check::encounter::handle_line;
 use crate::check::verdict::Stop;
-use crate::core::json;
-use crate::core::seat::Seat;
+use crate::game::json;
+use crate::game::seat::Seat;
 use crate::transport::Line;
 
 /// Sends irrelevant errors, with a known and an unknown code.

@@ -2,7 +2,7 @@
 
 use crate::check::context::Context;
 use crate::check::verdict::Stop;
-use crate::core::seat::Seat;
+use crate::game::seat::Seat;
 
 /// Maximum number of slots used.
 const SLOTS: u64 = 8;

@@ -2,10 +2,10 @@
 
 use referee_protocol::imagine::SeatMove;
 
-use crate::core::chance::Uniform;
-use crate::core::erased::{MoveError, OpenDecision, Table};
-use crate::core::excerpt::excerpt;
-use crate::core::{MAX_SEATS, Outcome, Seat, Seating, Turn};
+use crate::game::chance::Uniform;
+use crate::game::erased::{MoveError, OpenDecision, Table};
+use crate::game::excerpt::excerpt;
+use crate::game::{MAX_SEATS, Outcome, Seat, Seating, Turn};
 
 /// The moves of a decision that have been made, by seat, as indices of the legal moves.
 type ChosenMoves = [Option<usize>; MAX_SEATS];

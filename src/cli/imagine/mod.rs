@@ -10,7 +10,7 @@ use referee_protocol::imagine::LINE;
 
 use crate::cli::output::stdout;
 use crate::cli::{Exit, Failure};
-use crate::core::Catalog;
+use crate::game::Catalog;
 use crate::transport::{Line, Lines};
 pub(crate) use server::ImagineServer;
 

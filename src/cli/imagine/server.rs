@@ -9,10 +9,10 @@ use referee_protocol::imagine::{
 use serde_json::value::RawValue;
 
 use crate::cli::imagine::line::{LinePosition, NextStep};
-use crate::core::chance::Uniform;
-use crate::core::erased::{Knowledge, Table};
-use crate::core::excerpt::excerpt;
-use crate::core::{Catalog, MAX_SEATS, Seat, Seating, Viewer, json};
+use crate::game::chance::Uniform;
+use crate::game::erased::{Knowledge, Table};
+use crate::game::excerpt::excerpt;
+use crate::game::{Catalog, MAX_SEATS, Seat, Seating, Viewer, json};
 
 /// Why a request was rejected.
 type RejectedRequest = (Code, String);

@@ -10,7 +10,7 @@ use crate::cli::init::bot::quoted;
 use crate::cli::init::project::{Project, name_of};
 use crate::cli::output::stdout;
 use crate::cli::{Exit, Failure};
-use crate::core::Catalog;
+use crate::game::Catalog;
 
 #[derive(Debug, ClapArgs)]
 pub(in crate::cli) struct Args {

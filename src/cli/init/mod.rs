@@ -9,7 +9,7 @@ pub(super) use competition::{Args as CompetitionArgs, league};
 use clap::{Args as ClapArgs, Subcommand};
 
 use crate::cli::{Exit, Failure};
-use crate::core::Catalog;
+use crate::game::Catalog;
 
 /// Write a new bot, tournament or league, ready to play
 #[derive(Debug, ClapArgs)]

@@ -14,12 +14,12 @@ use crate::cli::league::log;
 use crate::cli::league::which::{LeagueSelector, now};
 use crate::cli::options::random_seed;
 use crate::cli::{Exit, Failure, screen};
-use crate::core::json;
-use crate::core::name::check_name;
+use crate::game::json;
+use crate::game::name::check_name;
 use crate::league::LadderMemory;
 use crate::report::table;
+use crate::stats::ladder::Name;
 use crate::store::{League, LeagueBot, LeaguePlayer, utc};
-use crate::tournament::ladder::Name;
 
 /// Admit a bot that connects, and print its token; or add a program that the server starts
 ///

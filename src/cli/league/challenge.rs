@@ -5,8 +5,8 @@ use std::io::Write;
 use crate::cli::league::log;
 use crate::cli::league::which::{LeagueSelector, now};
 use crate::cli::{Exit, Failure, screen};
-use crate::core::Catalog;
-use crate::tournament::ladder::Name;
+use crate::game::Catalog;
+use crate::stats::ladder::Name;
 
 /// Ask for a match between these bots
 ///

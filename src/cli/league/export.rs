@@ -11,7 +11,7 @@ use tempfile::{NamedTempFile, TempDir};
 
 use crate::cli::league::which::{LeagueSelector, ladder_folder};
 use crate::cli::{Exit, Failure, progress, screen};
-use crate::core::counted;
+use crate::game::counted;
 use crate::store::{Folder, League};
 
 /// Write a backup of a league to one file, also while it runs: everything but tokens and seeds

@@ -7,7 +7,7 @@ use std::io::Write;
 use crate::cli::json::LeagueLogLine;
 use crate::cli::league::which::{LeagueSelector, now};
 use crate::cli::{Exit, Failure, screen};
-use crate::core::json;
+use crate::game::json;
 use crate::report::table;
 use crate::store::League;
 

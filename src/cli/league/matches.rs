@@ -5,7 +5,7 @@ use std::io::Write;
 use crate::cli::json::LeagueMatchLine;
 use crate::cli::league::which::LeagueSelector;
 use crate::cli::{Exit, Failure, screen};
-use crate::core::json;
+use crate::game::json;
 use crate::report::table;
 use crate::store::{LeagueMatch, MatchKind, match_id};
 

@@ -20,7 +20,7 @@ use crate::cli::league::config::LeagueConfig;
 use crate::cli::league::which::LeagueSelector;
 use crate::cli::workers::WorkersOptions;
 use crate::cli::{Exit, Failure, init, screen};
-use crate::core::{Catalog, counted};
+use crate::game::{Catalog, counted};
 
 /// Manage a league: a server that plays matches without an end between bots that come and go
 ///

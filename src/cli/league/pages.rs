@@ -6,12 +6,12 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::{fmt, io};
 
 use crate::cli::league::which::now;
-use crate::core::Seating;
+use crate::game::Seating;
 use crate::league::{PlayerState, SharedLadder};
 use crate::report::result_words;
 use crate::runner::MatchReport;
+use crate::stats::ladder::Name;
 use crate::store::{League, LeagueMatch, parse_match_id};
-use crate::tournament::ladder::Name;
 use crate::web::{
     EarlierMatch, LadderEntry, LadderHealth, LadderView, OtherLadder, PlayedMatch, PlayerEntry,
 };

@@ -7,12 +7,12 @@ use crate::cli::json::{LadderStanding, LadderStandings};
 use crate::cli::league::verify::recorded_rows;
 use crate::cli::league::which::{LeagueSelector, now};
 use crate::cli::{Exit, Failure, screen};
-use crate::core::{Catalog, json};
+use crate::game::{Catalog, json};
 use crate::league::{Book, LadderRow, number, plays_sets};
 use crate::report::table;
+use crate::stats::MatchResult;
+use crate::stats::rating::weng_lin;
 use crate::store::LeagueMatch;
-use crate::tournament::MatchResult;
-use crate::tournament::rating::weng_lin;
 
 /// Print the standings of a league, also while it runs
 ///

@@ -12,8 +12,8 @@ use crate::cli::league::config::{LadderConfig, LeagueConfig};
 use crate::cli::league::which::{LeagueSelector, ladder_folder};
 use crate::cli::options::random_seed;
 use crate::cli::{Exit, Failure, progress, screen};
-use crate::core::chance::Seed;
-use crate::core::{Catalog, hex, json};
+use crate::game::chance::Seed;
+use crate::game::{Catalog, hex, json};
 use crate::league::recorded;
 use crate::store::{Folder, League, LeagueMatch, parse_match_id, written_at};
 

@@ -14,7 +14,7 @@ use crate::cli::screen::complain;
 use crate::cli::seat::{SeatMatch, SeatOptions};
 use crate::cli::signals::interrupted;
 use crate::cli::{Exit, Failure};
-use crate::core::Catalog;
+use crate::game::Catalog;
 use crate::report::{evidence_lines, result_line};
 use crate::runner::{Evidence, PlayEvent, PlayResult};
 use seat::AgentSeat;

@@ -9,8 +9,8 @@ use super::results::{ResultsContents, changed_bots, contents};
 use super::{ReportOptions, exit};
 use crate::cli::output::TolerantStdout;
 use crate::cli::{Exit, Failure};
-use crate::core::Catalog;
-use crate::core::json;
+use crate::game::Catalog;
+use crate::game::json;
 use crate::report::{TrialOutcome, TrialReport, TrialSetting};
 use crate::runner::{FirstFaults, ResultLine};
 

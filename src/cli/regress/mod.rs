@@ -31,14 +31,14 @@ use crate::cli::syntax::Syntax;
 use crate::cli::watch::{WatchArgs, announce};
 use crate::cli::workers::{WorkersOptions, unit_bots};
 use crate::cli::{Exit, Failure, screen};
-use crate::core::{Catalog, counted, json};
+use crate::game::{Catalog, counted, json};
 use crate::report::{TestedBot, TrialOutcome, TrialReport, TrialSetting, interval, origin};
 use crate::runner::{
     Added, FirstFaults, Halt, MatchRunner, Roster, RunEnd, RunEvent, Scoring, SetOfTrial,
     TournamentScheduler, check_fresh, deal_leaks_information,
 };
 use crate::sources::{self, BotSpec, Source, check_programs};
-use crate::tournament::regression::{Shard, Verdict};
+use crate::stats::regression::{Shard, Verdict};
 use crate::web::WatchServer;
 use crate::workers::{Job, JobBots};
 

@@ -18,12 +18,12 @@ use crate::cli::league::config::LeagueConfig;
 use crate::cli::league::which::now;
 use crate::cli::service::Service;
 use crate::cli::workers::unit_bots;
-use crate::core::hex;
+use crate::game::hex;
 use crate::league::{LadderMemory, RatingHistory, SharedLadder};
 use crate::runner::RunChange;
 use crate::sources::{BotSpec, Source, TokenHash};
+use crate::stats::ladder::Name;
 use crate::store::{League, LeagueBot};
-use crate::tournament::ladder::Name;
 use crate::workers::JobBots;
 use crate::workers::archive::{ArchiveError, pack_folder};
 

@@ -5,7 +5,7 @@ use std::io::Write;
 use crate::cli::json::LeagueMatchLine;
 use crate::cli::league::which::now;
 use crate::cli::screen;
-use crate::core::json;
+use crate::game::json;
 use crate::league::{SharedLadder, row_of};
 use crate::record::times;
 use crate::runner::{Halt, RunEvent};

@@ -10,8 +10,8 @@ use crate::cli::league::verify::LadderSeed;
 use crate::cli::league::which::{ladder_folder, now};
 use crate::cli::options::random_seed;
 use crate::cli::{Failure, workers};
-use crate::core::chance::Seed;
-use crate::core::{Catalog, Viewer};
+use crate::game::chance::Seed;
+use crate::game::{Catalog, Viewer};
 use crate::league::{
     Ladder, LadderMemory, LadderRow, SharedLadder, deal_of, number, plays_sets, recover, resume,
     resume_on_workers,

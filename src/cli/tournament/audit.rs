@@ -9,15 +9,15 @@ use serde_json::Value;
 
 use crate::cli::Failure;
 use crate::cli::tournament::reading::Reading;
-use crate::core::Catalog;
-use crate::core::chance::Seed;
-use crate::core::hex;
+use crate::game::Catalog;
+use crate::game::chance::Seed;
+use crate::game::hex;
 use crate::record::{self, RecordSummary};
 use crate::referee::Leg;
 use crate::runner::{Fixture, MatchReport, Scoring, Wait};
+use crate::stats::schedule::MatchId;
+use crate::stats::{Cause, Deals, Entrant, Lineup, MatchResult};
 use crate::store::{About, MatchRow, VOID, unsealed, written_at};
-use crate::tournament::schedule::MatchId;
-use crate::tournament::{Cause, Deals, Entrant, Lineup, MatchResult};
 
 /// Recomputes results from records.
 pub(super) struct Auditor<'a> {
@@ -200,7 +200,7 @@ pub(super) fn differences(row: &MatchRow, recorded: &MatchRow) -> Vec<String> {
 
 /// The columns that a record determines. The duration is known to the shell only.
 fn columns(row: &MatchRow) -> BTreeMap<&'static str, Value> {
-    let seats = |seats: crate::core::SeatSet| seats.iter().map(|seat| seat.0).collect::<Vec<u8>>();
+    let seats = |seats: crate::game::SeatSet| seats.iter().map(|seat| seat.0).collect::<Vec<u8>>();
     BTreeMap::from([
         ("set", row.set.into()),
         ("lineup", row.lineup.clone().into()),

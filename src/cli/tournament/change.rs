@@ -14,7 +14,7 @@ use crate::cli::tournament::folder::LockedTournament;
 use crate::cli::tournament::reading::read;
 use crate::cli::tournament::requested_change::{RequestedChange, decide};
 use crate::cli::{Exit, Failure, screen};
-use crate::core::Catalog;
+use crate::game::Catalog;
 use crate::sources::{self, Source};
 use crate::store::{self, Journal};
 

@@ -11,13 +11,13 @@ use crate::cli::screen::Screen;
 use crate::cli::signals::interrupted;
 use crate::cli::tournament::config::Config;
 use crate::cli::{Exit, Failure};
-use crate::core::Catalog;
-use crate::core::chance::Seed;
-use crate::core::counted;
-use crate::core::json;
+use crate::game::Catalog;
+use crate::game::chance::Seed;
+use crate::game::counted;
+use crate::game::json;
 use crate::runner::{StartCheck, check_starts};
 use crate::sources::BotSpec;
-use crate::tournament::schedule::{Balance, CountRange, Format, Schedule};
+use crate::stats::schedule::{Balance, CountRange, Format, Schedule};
 
 /// The number of final lines of a bot's standard error that are shown.
 const LINES: usize = 5;

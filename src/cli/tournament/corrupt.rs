@@ -10,9 +10,8 @@ use crate::cli::Failure;
 use crate::cli::tournament::folder::TournamentFolder;
 use crate::cli::tournament::reading::read;
 use crate::cli::tournament::{database, status, verify};
-use crate::core::Catalog;
-use crate::core::chance::{RandomStream, Seed, Uniform};
-use crate::core::test_length::long_or;
+use crate::game::chance::{RandomStream, Seed, Uniform};
+use crate::game::test_length::long_or;
 use crate::report::tournament::{self, MatchList, StandingsReport, TournamentReport};
 
 /// A tournament that was killed while it was played with schema version 1.
@@ -35,7 +34,7 @@ fn copy(from: &Path, to: &Path) {
 fn read_all(dir: &Path) -> Result<(), Failure> {
     let mut all = Ok(());
     let mut each = |read: Result<(), Failure>| all = std::mem::replace(&mut all, Ok(())).and(read);
-    let catalog = Catalog::default();
+    let catalog = crate::games::catalog();
     let db = database::open(dir)?;
     each(status::run(&status::Args { dir: dir.to_owned(), json: true }, &catalog).map(drop));
     each(read(&db, &catalog).and_then(|reading| {

@@ -13,13 +13,13 @@ use crate::cli::tournament::entrant_row::row;
 use crate::cli::tournament::reading::{Reading, read};
 use crate::cli::tournament::requested_change;
 use crate::cli::{Failure, files};
-use crate::core::Catalog;
-use crate::core::chance::Seed;
-use crate::core::hex;
+use crate::game::Catalog;
+use crate::game::chance::Seed;
+use crate::game::hex;
 use crate::record;
 use crate::runner::Unsealed;
+use crate::stats::schedule::{MatchId, Schedule};
 use crate::store::{self, About, Journal, MatchRow, Records, Results};
-use crate::tournament::schedule::{MatchId, Schedule};
 
 /// An open tournament directory.
 pub(super) struct TournamentFolder {

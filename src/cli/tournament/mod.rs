@@ -25,7 +25,7 @@ pub(super) use void::void_matches_of;
 use clap::{Args as ClapArgs, Subcommand};
 
 use crate::cli::{Exit, Failure};
-use crate::core::Catalog;
+use crate::game::Catalog;
 
 /// Play tournaments, and resume them after interruptions
 #[derive(Debug, ClapArgs)]

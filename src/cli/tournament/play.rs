@@ -23,16 +23,16 @@ use crate::cli::tournament::{audit, standings};
 use crate::cli::watch::{WatchArgs, announce};
 use crate::cli::workers::{WorkersOptions, unit_bots};
 use crate::cli::{Exit, Failure, screen};
-use crate::core::Catalog;
-use crate::core::{counted, json};
+use crate::game::Catalog;
+use crate::game::{counted, json};
 use crate::report::evidence_lines;
 use crate::runner::{
     FirstFaults, Halt, MatchReport, MatchRunner, NoShow, RunEvent, Scoring, TournamentScheduler,
 };
 use crate::sources::ParkedLobby;
+use crate::stats::schedule::{MatchId, Schedule};
+use crate::stats::standings::TableRow;
 use crate::store::{Leases, MatchRow, Results, VOID};
-use crate::tournament::schedule::{MatchId, Schedule};
-use crate::tournament::standings::TableRow;
 use crate::web::{EarlierMatch, StandingsRow, WatchServer};
 use crate::workers::{Activity, Coordinator, Job, JobBots};
 

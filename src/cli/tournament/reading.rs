@@ -5,13 +5,13 @@ use std::path::Path;
 
 use crate::cli::Failure;
 use crate::cli::tournament::config::Config;
-use crate::core::Catalog;
-use crate::core::chance::Seed;
-use crate::core::hex;
+use crate::game::Catalog;
+use crate::game::chance::Seed;
+use crate::game::hex;
 use crate::report::tournament::Settings;
+use crate::stats::MatchResult;
+use crate::stats::schedule::{Participation, Schedule, ScheduleError};
 use crate::store::{About, EntrantRow, Results};
-use crate::tournament::MatchResult;
-use crate::tournament::schedule::{Participation, Schedule, ScheduleError};
 
 /// A tournament as stored in its database; the bots need not exist.
 pub(super) struct Reading {

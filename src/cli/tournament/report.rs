@@ -11,8 +11,8 @@ use crate::cli::files::{OutFile, OutputOptions};
 use crate::cli::progress;
 use crate::cli::tournament::reading::read;
 use crate::cli::{Exit, Failure, screen};
-use crate::core::printable::printable_lines;
-use crate::core::{Catalog, json};
+use crate::game::printable::printable_lines;
+use crate::game::{Catalog, json};
 use crate::report::tournament::{self, TournamentReport};
 
 /// Report on a tournament: standings, cross table, rounds or bracket, ratings, faults, time use, matches

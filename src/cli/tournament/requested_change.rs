@@ -13,11 +13,11 @@ use crate::cli::screen::complain;
 use crate::cli::tournament::config::{Config, EntrantConfig, ListenConfig};
 use crate::cli::tournament::entrant_row::{fingerprints, row, sources};
 use crate::cli::tournament::reading::{Reading, read};
-use crate::core::counted;
+use crate::game::counted;
+use crate::stats::Entrant;
+use crate::stats::schedule::{Format, Participation, Schedule};
+use crate::stats::standings::Withdrawn;
 use crate::store::{Results, TournamentChange};
-use crate::tournament::Entrant;
-use crate::tournament::schedule::{Format, Participation, Schedule};
-use crate::tournament::standings::Withdrawn;
 
 /// A change, as requested from the process that plays the tournament. Paths are relative to the tournament's
 /// directory.

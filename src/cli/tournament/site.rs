@@ -7,7 +7,7 @@ use std::thread;
 
 use crate::cli::files;
 use crate::cli::{Exit, Failure, progress, screen};
-use crate::core::Catalog;
+use crate::game::Catalog;
 use crate::record::Playback;
 use crate::report::replay::MatchReplay;
 use crate::report::site::{Site, Unshown};

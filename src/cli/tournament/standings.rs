@@ -9,11 +9,11 @@ use crate::cli::output::stdout;
 use crate::cli::screen::Screen;
 use crate::cli::tournament::reading::read;
 use crate::cli::{Exit, Failure};
-use crate::core::Catalog;
-use crate::core::json;
+use crate::game::Catalog;
+use crate::game::json;
 use crate::report::tournament::{StandingsReport, standings_table};
+use crate::stats::schedule::Schedule;
 use crate::store::Results;
-use crate::tournament::schedule::Schedule;
 
 /// Print the standings of a tournament, even while it is in progress
 ///

@@ -10,9 +10,9 @@ use super::database;
 use crate::cli::json::{EntrantStatus, TournamentStatus};
 use crate::cli::tournament::reading::{Reading, read};
 use crate::cli::{Exit, Failure, screen, workers};
-use crate::core::Catalog;
-use crate::core::counted;
-use crate::core::json;
+use crate::game::Catalog;
+use crate::game::counted;
+use crate::game::json;
 use crate::store::{self, Journal};
 
 /// Print the progress of a tournament

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::folder::LockedTournament;
 use crate::cli::Failure;
-use crate::core::Catalog;
+use crate::game::Catalog;
 
 /// Takes back the results of the matches that a worker has played; they are played again when the tournament is resumed.
 /// Returns their ids.

@@ -11,7 +11,7 @@ use crate::cli::json::{ClockCheck, MachineVerdict, SandboxVerdict, SpaceCheck, W
 use crate::cli::output::TolerantStdout;
 use crate::cli::screen::Screen;
 use crate::cli::{Exit, Failure};
-use crate::core::json;
+use crate::game::json;
 use crate::workers::archive::{Cache, MOST_BYTES};
 use crate::workers::calibration::Calibration;
 use crate::workers::machine::processor;
@@ -178,7 +178,7 @@ fn show(out: &mut impl Write, checked: &WorkerCheck) -> std::io::Result<()> {
         writeln!(out, "{:<13}{what}", mode.to_string())?;
     }
     writeln!(out, "space        {} free for {}", gibibytes(space.free_bytes), space.directory.display())?;
-    let sets = crate::core::counted(verdict.sets, "set", "sets");
+    let sets = crate::game::counted(verdict.sets, "set", "sets");
     writeln!(out, "\nA coordinator gives this machine {sets} at a time.")?;
     for limit in &verdict.limits {
         writeln!(out, "  {limit}")?;

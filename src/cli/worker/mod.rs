@@ -8,7 +8,7 @@ mod void;
 use clap::{Args as ClapArgs, Subcommand};
 
 use crate::cli::{Exit, Failure};
-use crate::core::Catalog;
+use crate::game::Catalog;
 
 /// Play sets for a coordinator (`referee tournament run --workers-listen`) on another machine
 ///

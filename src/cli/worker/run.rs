@@ -13,7 +13,7 @@ use crate::cli::listen::read_tokens;
 use crate::cli::output::TolerantStdout;
 use crate::cli::signals::interrupted;
 use crate::cli::{Exit, Failure, nats, screen};
-use crate::core::{Catalog, counted, json};
+use crate::game::{Catalog, counted, json};
 use crate::store::read_secret;
 use crate::transport::trust;
 use crate::workers::archive::Cache;

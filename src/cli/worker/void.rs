@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::state::WorkerOfRun;
 use crate::cli::league::which::ladder_folder;
 use crate::cli::{Exit, Failure, screen, tournament};
-use crate::core::{Catalog, counted, json};
+use crate::game::{Catalog, counted, json};
 use crate::store::{Folder, Journal, League};
 
 /// Take back all matches that a worker has played

@@ -7,10 +7,10 @@ use std::{fmt, io};
 use serde::{Deserialize, Serialize};
 
 use super::Ladder;
-use crate::core::json;
+use crate::game::json;
+use crate::stats::Entrant;
+use crate::stats::ladder::{FaultExclusion, Name};
 use crate::store::{League, utc};
-use crate::tournament::Entrant;
-use crate::tournament::ladder::{FaultExclusion, Name};
 
 /// What a ladder remembers across a restart besides its results.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -4,9 +4,9 @@ use std::collections::{BTreeSet, VecDeque};
 
 use super::{Challenge, Ladder};
 use crate::runner::DueSet;
+use crate::stats::Entrant;
+use crate::stats::ladder::Name;
 use crate::store::parse_match_id;
-use crate::tournament::Entrant;
-use crate::tournament::ladder::Name;
 
 /// For each slot of the workers a match is in progress and another one is queued.
 const MATCHES_PER_SLOT: usize = 2;

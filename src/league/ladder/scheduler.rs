@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use super::{MatchInProgress, SharedLadder};
 use crate::runner::{DueSet, Fixture, MatchReport, Next, NextSet, Scheduler, SetScheduler};
+use crate::stats::ladder::Name;
+use crate::stats::{Deals, Entrant, Lineup};
 use crate::store::{MatchKind, parse_match_id};
-use crate::tournament::ladder::Name;
-use crate::tournament::{Deals, Entrant, Lineup};
 
 /// Hands out the matches of a ladder.
 #[derive(Debug)]

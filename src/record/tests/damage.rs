@@ -1,9 +1,9 @@
 //! Invalid and incomplete records.
 
 use super::*;
-use crate::core::Uniform;
-use crate::core::chance::RandomKey;
-use crate::core::test_length::long_or;
+use crate::game::Uniform;
+use crate::game::chance::RandomKey;
+use crate::game::test_length::long_or;
 
 #[test]
 fn every_changed_byte_is_detected() {

@@ -12,9 +12,9 @@ use referee_protocol::referee::Clock;
 use referee_protocol::words::{ErrorCode, FaultCode};
 use serde_json::json;
 
-use crate::core::chance::Seed;
-use crate::core::clock::Tick;
-use crate::core::{Catalog, Seat, Seating, hex};
+use crate::game::chance::Seed;
+use crate::game::clock::Tick;
+use crate::game::{Seat, Seating, hex};
 use crate::record::{self, Difference, Playback, RecordEntry, Replay, Seal, add_bots, seal};
 use crate::referee::{
     AbortReason, Detail, Event, Header, Leg, Limits, Match, Opening, SeatHeader, Setup, Stamp, Wants,
@@ -28,8 +28,8 @@ struct MatchRecorder {
 
 /// Verifies a record as a whole and step by step.
 fn verify(record: &[u8]) -> Vec<Difference> {
-    let differences = record::verify(record, &Catalog::default());
-    let playback = Playback::verified(record, &Catalog::default()).and_then(|mut playback| {
+    let differences = record::verify(record, &crate::games::catalog());
+    let playback = Playback::verified(record, &crate::games::catalog()).and_then(|mut playback| {
         while playback.step()?.is_some() {}
         Ok(())
     });
@@ -51,7 +51,7 @@ impl MatchRecorder {
     }
 
     fn open_with(on_fault: &str, opening: Opening) -> MatchRecorder {
-        let rules = Catalog::default().find("checkers").unwrap();
+        let rules = crate::games::catalog().find("checkers").unwrap();
         let seating = Seating::new(2, 2);
         let options = serde_json::value::to_raw_value(&json!({ "turn_limit": 6 })).unwrap();
         let table = rules.open(&options, seating).unwrap();
@@ -301,7 +301,7 @@ fn the_bots_line_comes_only_after_the_result() {
 #[test]
 fn a_record_is_replayed_line_by_line() {
     let record = eventful();
-    let mut replay = Replay::open(&record, &Catalog::default(), None).unwrap();
+    let mut replay = Replay::open(&record, &crate::games::catalog(), None).unwrap();
     assert!(replay.match_().ending().is_none());
     let mut times = Vec::new();
     while let Some(line) = replay.step().unwrap() {

@@ -1,9 +1,9 @@
 //! Matches that continue from a part of their record.
 
 use super::*;
-use crate::core::chance::RandomKey;
-use crate::core::erased::Rules;
-use crate::core::{Uniform, Viewer};
+use crate::game::chance::RandomKey;
+use crate::game::erased::Rules;
+use crate::game::{Uniform, Viewer};
 use crate::record::Resume;
 use crate::record::replay::open_match;
 
@@ -61,7 +61,7 @@ fn wants(seats: usize) -> Vec<Wants> {
 
 fn open(rules: &dyn Rules, seating: Seating) -> Match {
     let wants = (wants(seating.seats()), None);
-    open_match(header(rules, seating), SECRETS, wants, &Catalog::default()).unwrap()
+    open_match(header(rules, seating), SECRETS, wants, &crate::games::catalog()).unwrap()
 }
 
 fn apply(play: &mut Match, step: &Step, index: usize) {
@@ -147,7 +147,8 @@ fn shown(mut play: Match) -> String {
 fn resumed(record: &[u8], seats: usize) -> Match {
     let mut lines = record.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
     let first = lines.next().unwrap();
-    let mut resume = Resume::open(first, |_| SECRETS, (wants(seats), None), &Catalog::default()).unwrap();
+    let mut resume =
+        Resume::open(first, |_| SECRETS, (wants(seats), None), &crate::games::catalog()).unwrap();
     lines.for_each(|line| resume.line(line).unwrap());
     let (play, compared) = resume.into_match();
     let log = play.log();
@@ -161,7 +162,7 @@ fn resumed(record: &[u8], seats: usize) -> Match {
 #[test]
 fn a_match_of_any_game_continues_from_any_line() {
     let mut rng = RandomKey([7; 32]).stream();
-    for rules in Catalog::default().games() {
+    for rules in crate::games::catalog().games() {
         for &seating in rules.meta().seatings {
             let (steps, lengths) = played(rules, seating, &mut rng);
             let (mut original, mut done) = (open(rules, seating), 0);
@@ -188,7 +189,7 @@ fn a_match_of_any_game_continues_from_any_line() {
 #[test]
 fn a_record_that_was_changed_is_not_continued() {
     let mut rng = RandomKey([8; 32]).stream();
-    let catalog = Catalog::default();
+    let catalog = crate::games::catalog();
     let rules = catalog.find("checkers").unwrap();
     let mut play = open(rules, Seating::new(2, 2));
     let (steps, _) = played(rules, Seating::new(2, 2), &mut rng);

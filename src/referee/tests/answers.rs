@@ -4,7 +4,7 @@ use referee_protocol::MAX_INTEGER;
 use referee_protocol::words::FaultCode;
 
 use super::rig::{Rig, RigSetup};
-use crate::core::Seat;
+use crate::game::Seat;
 use crate::referee::Event;
 
 fn played() -> Rig {

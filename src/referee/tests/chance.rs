@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::rig::{Rig, RigSetup, events};
-use crate::core::chance::Seed;
-use crate::core::{Draw, Seat, Uniform, hex};
+use crate::game::chance::Seed;
+use crate::game::{Draw, Seat, Uniform, hex};
 use crate::referee::Event;
 
 /// A match whose seats add these nonces.

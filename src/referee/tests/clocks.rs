@@ -1,7 +1,7 @@
 //! Delay, bank, increment and margin.
 
 use super::rig::{MS, Rig, RigSetup, types};
-use crate::core::Seat;
+use crate::game::Seat;
 use crate::referee::Detail;
 
 /// Moves that have no end: the kings walk between their corners.

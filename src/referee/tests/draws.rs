@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::rig::{MS, Rig, RigSetup, events, types};
-use crate::core::Seat;
+use crate::game::Seat;
 use crate::referee::Event;
 
 fn played() -> Rig {

@@ -3,8 +3,8 @@
 use referee_protocol::words::{ErrorCode, FaultCode};
 
 use super::rig::{MS, Rig, RigSetup, types};
-use crate::core::chance::{RandomKey, Seed};
-use crate::core::{Draw, Seat, Uniform};
+use crate::game::chance::{RandomKey, Seed};
+use crate::game::{Draw, Seat, Uniform};
 use crate::referee::Event;
 
 /// The key of the rig's matches without nonces.

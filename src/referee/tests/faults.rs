@@ -4,7 +4,7 @@ use referee_protocol::words::{ErrorCode, FaultCode};
 use serde_json::json;
 
 use super::rig::{MS, Rig, RigSetup, types};
-use crate::core::Seat;
+use crate::game::Seat;
 use crate::referee::{AbortReason, Detail, Event};
 
 fn played() -> Rig {

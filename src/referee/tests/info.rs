@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::rig::{Rig, RigSetup, types};
-use crate::core::Seat;
+use crate::game::Seat;
 use crate::referee::Event;
 
 const KINGS: &str = "B:WK32:BK1";

@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use super::rig::{Rig, RigSetup, events};
-use crate::core::chance::{RandomKey, RandomStream, Uniform};
-use crate::core::{Seat, Viewer};
+use crate::game::chance::{RandomKey, RandomStream, Uniform};
+use crate::game::{Seat, Viewer};
 
 fn asked(rig: &Rig) -> u8 {
     (0..6).find(|&seat| rig.is_asked(seat)).expect("a seat is asked")

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::rig::{MS, RigSetup, events, messages, types};
-use crate::core::chance::Seed;
-use crate::core::{Catalog, Seat, Viewer, hex};
+use crate::game::chance::Seed;
+use crate::game::{Seat, Viewer, hex};
 use crate::referee::{AbortReason, Event, Stamp, Wants};
 
 /// Three plies to the end: Black takes the last piece.
@@ -43,7 +43,7 @@ fn a_match_that_was_opened_on_request_repeats_the_id() {
     let plan = RigSetup::checkers();
     let mut setup = plan.setup();
     setup.open_id = Some("mine".to_owned());
-    let table = Catalog::default().find("checkers").unwrap();
+    let table = crate::games::catalog().find("checkers").unwrap();
     let table = table.open(&setup.header.options, setup.seating).unwrap();
     let mut opened = crate::referee::Match::open(setup, table);
     let start = opened.poll_transmit(Seat(1), Stamp::default()).unwrap();

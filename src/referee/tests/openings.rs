@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::rig::{Rig, RigSetup, events, types};
-use crate::core::chance::{RandomKey, Seed};
-use crate::core::{Seat, Turn, Uniform, Viewer};
+use crate::game::chance::{RandomKey, Seed};
+use crate::game::{Seat, Turn, Uniform, Viewer};
 use crate::referee::{AbortReason, Event, Leg, Limits, Opening, opening};
 
 /// Black takes White's last piece, whatever is drawn.

@@ -3,7 +3,7 @@
 use referee_protocol::words::FaultCode;
 
 use super::rig::{Rig, RigSetup};
-use crate::core::{Seat, Viewer};
+use crate::game::{Seat, Viewer};
 use crate::referee::{Event, MatchEvent, Stamp};
 
 /// The events that the shell has not taken, in short.

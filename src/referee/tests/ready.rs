@@ -3,7 +3,7 @@
 use referee_protocol::words::{ErrorCode, FaultCode};
 
 use super::rig::{MS, Rig, RigSetup, types};
-use crate::core::Seat;
+use crate::game::Seat;
 use crate::referee::{Event, Wants};
 
 const LIMIT: u64 = 5000 * MS;

@@ -4,7 +4,7 @@ use referee_protocol::words::FaultCode;
 use serde_json::{Value, json};
 
 use super::rig::{MS, Rig, RigSetup, types};
-use crate::core::Seat;
+use crate::game::Seat;
 use crate::referee::Event;
 
 fn played() -> Rig {

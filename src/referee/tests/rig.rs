@@ -7,11 +7,10 @@ use referee_protocol::words::FaultCode;
 use serde_json::{Value, json};
 
 use super::toy;
-use crate::core::Catalog;
-use crate::core::chance::Seed;
-use crate::core::clock::Tick;
-use crate::core::erased::{Rules, Table};
-use crate::core::{Seat, Seating, Viewer, hex};
+use crate::game::chance::Seed;
+use crate::game::clock::Tick;
+use crate::game::erased::{Rules, Table};
+use crate::game::{Seat, Seating, Viewer, hex};
 use crate::referee::{
     Detail, Ending, Event, Header, Leg, Limits, Match, Opening, SeatHeader, Setup, Stamp, Wants,
 };
@@ -57,7 +56,7 @@ impl RigSetup {
 
     /// A game of the list for two.
     pub(super) fn game(id: &str) -> RigSetup {
-        RigSetup::of(Catalog::default().find(id).unwrap(), Seating::new(2, 2))
+        RigSetup::of(crate::games::catalog().find(id).unwrap(), Seating::new(2, 2))
     }
 
     pub(super) fn checkers() -> RigSetup {
@@ -71,7 +70,7 @@ impl RigSetup {
 
     /// Keezenspel with this number of teams of two.
     pub(super) fn keezen(teams: u8) -> RigSetup {
-        RigSetup::of(Catalog::default().find("keezen").unwrap(), Seating::new(2 * teams, teams))
+        RigSetup::of(crate::games::catalog().find("keezen").unwrap(), Seating::new(2 * teams, teams))
     }
 
     /// The toy game with these numbers of seats and sides, in rounds of this plan.

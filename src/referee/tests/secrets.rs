@@ -4,7 +4,7 @@ use referee_protocol::words::FaultCode;
 use serde_json::json;
 
 use super::rig::{MS, Rig, RigSetup, events};
-use crate::core::Viewer;
+use crate::game::Viewer;
 
 const PAWNS: [&str; 7] = ["red", "orange", "yellow", "green", "blue", "purple", "black"];
 

@@ -4,7 +4,7 @@ use referee_protocol::words::{ErrorCode, FaultCode};
 use serde_json::{Value, json};
 
 use super::rig::{MS, Rig, RigSetup, events, types};
-use crate::core::Seat;
+use crate::game::Seat;
 use crate::referee::Event;
 
 fn plan() -> RigSetup {

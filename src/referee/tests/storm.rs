@@ -5,10 +5,10 @@ use referee_protocol::words::{ErrorCode, FaultCode, OnFault};
 use serde_json::Value;
 
 use super::rig::{MS, RigSetup, events, messages, types};
-use crate::core::chance::{RandomKey, RandomStream};
-use crate::core::clock::Tick;
-use crate::core::test_length::long_or;
-use crate::core::{Catalog, Seat, Uniform};
+use crate::game::chance::{RandomKey, RandomStream};
+use crate::game::clock::Tick;
+use crate::game::test_length::long_or;
+use crate::game::{Seat, Uniform};
 use crate::record::{self, RecordLine};
 use crate::referee::{AbortReason, Detail, Event, Match, Stamp, Wants};
 
@@ -287,7 +287,12 @@ fn every_record_of_a_stormy_match_of_checkers_verifies() {
         storm.assert_sound();
         let mut sealed = storm.play.log().text();
         record::seal(&mut sealed, storm.play.reveal());
-        assert_eq!(record::verify(&sealed, &Catalog::default()), [], "{}", String::from_utf8_lossy(&sealed));
+        assert_eq!(
+            record::verify(&sealed, &crate::games::catalog()),
+            [],
+            "{}",
+            String::from_utf8_lossy(&sealed)
+        );
     }
 }
 

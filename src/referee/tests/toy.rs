@@ -11,8 +11,8 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::core::erased::{Of, Rules};
-use crate::core::{
+use crate::game::erased::{Of, Rules};
+use crate::game::{
     Chance, Draw, Fact, Game, MAX_SEATS, Meta, Misconfigured, Outcome, Seat, SeatSet, Seating, Turn, Viewer,
 };
 

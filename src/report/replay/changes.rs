@@ -20,8 +20,8 @@ use super::column::{Column, zigzag};
 use super::match_replay::{MatchReplay, ReplayStep};
 use super::names::{StepNames, add_words, moves_of};
 use super::shown::{SeenBy, ThingState};
-use crate::core::Seat;
-use crate::core::scene::{Depth, Names as RowNames};
+use crate::game::Seat;
+use crate::game::scene::{Depth, Names as RowNames};
 
 /// What is different from the change before; bits of [`Deltas::what`].
 mod what {

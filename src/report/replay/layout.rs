@@ -3,8 +3,8 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::core::Seat;
-use crate::core::scene::{Layout, List, Names, Row};
+use crate::game::Seat;
+use crate::game::scene::{Layout, List, Names, Row};
 
 /// The rows and lists. `places` writes the places of a row.
 pub(super) fn layout<T: Serialize>(layout: &Layout, places: impl Fn(&Row) -> T) -> Value {

@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 use super::layout::layout;
 use super::match_replay::{ReplayStep, banks, kind_name};
 use super::shown::ShownScenes;
-use crate::core::erased::{BoardText, Table};
-use crate::core::{Scene, Seat, Viewer};
+use crate::game::erased::{BoardText, Table};
+use crate::game::{Scene, Seat, Viewer};
 use crate::referee::Faults;
 use crate::report::note::{EventText, Kind};
 

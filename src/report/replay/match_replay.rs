@@ -13,8 +13,8 @@ use referee_protocol::referee::Clock;
 
 use super::record::PackedRecord;
 use super::shown::{Change, ChangedLine, ShownScenes};
-use crate::core::scene::Layout;
-use crate::core::{Seat, Viewer};
+use crate::game::scene::Layout;
+use crate::game::{Seat, Viewer};
 use crate::record::{Difference, Note, Playback, RecordEntry, RecordedAnswer, Step};
 use crate::referee::Header;
 use crate::report::note::{EventText, Kind, result};

@@ -23,7 +23,7 @@ use record::PackedRecord;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::core::{Scene, Viewer};
+use crate::game::{Scene, Viewer};
 use crate::store::read_limited;
 
 pub use live::{FrameText, LiveFrame, LiveReplay, head};
@@ -127,7 +127,7 @@ pub fn record_of_page(page: &str, most: u64) -> Option<Vec<u8>> {
 #[cfg(feature = "fuzzing")]
 pub(crate) fn check_packed_record(text: &[u8]) {
     if let Some(packed) = PackedRecord::of(text) {
-        let read: Result<PackedRecord, _> = serde_json::from_str(&crate::core::json::text(&packed));
+        let read: Result<PackedRecord, _> = serde_json::from_str(&crate::game::json::text(&packed));
         let restored = read.ok().and_then(|read| read.restore(text.len()));
         assert_eq!(restored.as_deref(), Some(text));
     }

@@ -2,8 +2,8 @@
 
 use std::ptr;
 
-use crate::core::Scene;
-use crate::core::scene::{Depth, Form, Part, Shape, Tone};
+use crate::game::Scene;
+use crate::game::scene::{Depth, Form, Part, Shape, Tone};
 
 /// The most shapes of one kind whose move is marked: more of them were dealt out or collected.
 const MOST_MARKED: usize = 3;

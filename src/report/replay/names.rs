@@ -2,7 +2,7 @@
 
 use super::column::SEPARATOR;
 use super::match_replay::{MatchReplay, ReplayStep};
-use crate::core::{MAX_SEATS, Seat};
+use crate::game::{MAX_SEATS, Seat};
 
 /// Stands for the first name of the step, the characters that follow for the others. Texts hardly ever contain these
 /// characters (C1 controls).

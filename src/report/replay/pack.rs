@@ -15,7 +15,7 @@ use super::layout::layout;
 use super::match_replay::{MatchReplay, ReplayStep, SeatOf};
 use super::names::{self, StepNames, refer, refer_to_lists};
 use super::record::PackedRecord;
-use crate::core::Seat;
+use crate::game::Seat;
 
 /// Changed lines of words, one stream after the other: the changes of a line that the same views see.
 #[derive(Debug, Default, Serialize)]

@@ -298,7 +298,7 @@ mod tests {
 
     fn restored(record: &str) -> PackedRecord {
         let packed = PackedRecord::of(record.as_bytes()).expect("a record");
-        let read: PackedRecord = serde_json::from_str(&crate::core::json::text(&packed)).expect("its JSON");
+        let read: PackedRecord = serde_json::from_str(&crate::game::json::text(&packed)).expect("its JSON");
         assert_eq!(read.restore(record.len()).expect("not damaged"), record.as_bytes());
         assert_eq!(read.restore(record.len() - 1), None, "too long");
         packed

@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 
 use super::motion::{moved, origins};
 use super::svg::{classes, polygon};
-use crate::core::Scenes;
-use crate::core::scene::{Depth, Form, Part, Shape};
-use crate::core::scenes::{Group, SeenShape, WordLine};
+use crate::game::Scenes;
+use crate::game::scene::{Depth, Form, Part, Shape};
+use crate::game::scenes::{Group, SeenShape, WordLine};
 
 /// The state of a thing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -293,9 +293,9 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
-    use crate::core::chance::{RandomKey, Uniform};
-    use crate::core::game::DrawOf;
-    use crate::core::{Game, Scene, Seating, Turn, Viewer};
+    use crate::game::chance::{RandomKey, Uniform};
+    use crate::game::game::DrawOf;
+    use crate::game::{Game, Scene, Seating, Turn, Viewer};
     use crate::games::keezen::Keezen;
     use crate::games::xe_queo::XeQueo;
 

@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use crate::core::Scene;
-use crate::core::scene::{Depth, Form, Part, Tone};
+use crate::game::Scene;
+use crate::game::scene::{Depth, Form, Part, Tone};
 use crate::report::tournament::Escaped;
 
 /// The colours on light and on dark pages.

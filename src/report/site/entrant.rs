@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::list::{pages, table as match_table};
 use super::{File, Grid, LabelledValue, Links, ListedMatch, Section, Site, SitePage, facts, footer, table};
-use crate::core::counted;
+use crate::game::counted;
 use crate::report::tournament::{
     EntrantDetails, EntrantStanding, Escaped, HeadToHead, elo, estimate, faults, met, points, shade,
     time_use_of, wdl,

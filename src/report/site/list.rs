@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::{File, Links, ListedMatch, Site, SitePage, footer, minute};
-use crate::core::counted;
+use crate::game::counted;
 use crate::report::tournament::Escaped;
 
 /// The maximum number of matches on a page.

@@ -24,7 +24,7 @@ use super::tournament::{
     Escaped, Grid, Links, ListedMatch, STYLE, Section, TournamentReport, minute, notes, sections, subtitle,
     table,
 };
-use crate::core::json;
+use crate::game::json;
 
 /// A file of the site: its path and its text.
 pub type File = (String, String);

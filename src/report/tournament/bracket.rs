@@ -6,9 +6,9 @@ use serde::Serialize;
 
 use super::ListedMatch;
 use super::text::points;
+use crate::stats::Entrant;
+use crate::stats::schedule::{RoundPair, Schedule};
 use crate::store::EntrantRow;
-use crate::tournament::Entrant;
-use crate::tournament::schedule::{RoundPair, Schedule};
 
 /// A round of a Swiss tournament or a knockout.
 #[derive(Clone, Debug, Serialize)]

@@ -6,10 +6,10 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use crate::core::counted;
+use crate::game::counted;
+use crate::stats::Deals;
+use crate::stats::schedule::{Format, Plan};
 use crate::store::MatchRow;
-use crate::tournament::Deals;
-use crate::tournament::schedule::{Format, Plan};
 
 /// The settings of the tournament file that reports state.
 #[derive(Debug)]

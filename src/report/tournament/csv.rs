@@ -3,7 +3,7 @@
 use std::io;
 
 use super::{TournamentReport, text, time_outs};
-use crate::core::printable::printable;
+use crate::game::printable::printable;
 
 /// The names of the columns.
 const COLUMNS: [&str; 36] = [

@@ -2,7 +2,7 @@
 
 use super::TournamentReport;
 use super::text;
-use crate::core::counted;
+use crate::game::counted;
 use crate::report::github::annotation;
 
 /// An error for each entrant that lost by a fault, a warning for each other entrant with a fault and for matches

@@ -6,7 +6,7 @@ use std::fmt;
 use maud::{Markup, Render, html};
 
 use super::TournamentReport;
-use crate::core::printable::is_active;
+use crate::game::printable::is_active;
 
 /// Text that is escaped for HTML elements and attributes.
 pub(in crate::report) struct Escaped<'a>(pub(in crate::report) &'a str);

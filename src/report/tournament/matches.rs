@@ -7,12 +7,12 @@ use serde::Serialize;
 
 use super::csv::{counts, line};
 use super::text::points;
-use crate::core::{MatchTags, SeatSet, Seating, Sheet, notation};
+use crate::game::{MatchTags, SeatSet, Seating, Sheet, notation};
 use crate::runner::Roster;
+use crate::stats::MatchResult;
+use crate::stats::schedule::Schedule;
+use crate::stats::standings::Withdrawn;
 use crate::store::{About, MatchRow, VOID};
-use crate::tournament::MatchResult;
-use crate::tournament::schedule::Schedule;
-use crate::tournament::standings::Withdrawn;
 
 /// An attempt at a match: an item of the list of matches in all formats.
 #[derive(Clone, Debug, Serialize)]

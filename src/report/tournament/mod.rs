@@ -38,11 +38,11 @@ pub use self::tables::{standings_table, tables};
 pub(super) use self::text::{Grid, elo, estimate, faults, met, points, subtitle, time, time_use_of, wdl};
 pub use self::timing::{Lag, Paused, SandboxUse, Timed, Timing};
 use crate::runner::Roster;
+use crate::stats::rating::{Estimate, Rating, glicko2, weng_lin};
+use crate::stats::schedule::{Format, Schedule};
+use crate::stats::standings::TableRow;
+use crate::stats::{Entrant, MatchResult};
 use crate::store::{MatchRow, Results, VOID, is_void_for};
-use crate::tournament::rating::{Estimate, Rating, glicko2, weng_lin};
-use crate::tournament::schedule::{Format, Schedule};
-use crate::tournament::standings::TableRow;
-use crate::tournament::{Entrant, MatchResult};
 
 /// The full report on a tournament.
 #[derive(Debug, Serialize)]

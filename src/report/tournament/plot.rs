@@ -2,7 +2,7 @@
 
 use super::text;
 use super::{Escaped, StandingsReport};
-use crate::tournament::rating::Estimate;
+use crate::stats::rating::Estimate;
 
 /// The height of a row and the range of the scale, in pixels.
 const ROW: usize = 28;

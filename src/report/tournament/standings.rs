@@ -5,11 +5,11 @@ use std::io;
 
 use serde::Serialize;
 
+use crate::stats::rating::Estimate;
+use crate::stats::rating::bradley_terry::{self, Counts};
+use crate::stats::schedule::{Format, Schedule};
+use crate::stats::standings::{Standings, TieBreak, Wdl, Withdrawn};
 use crate::store::{EntrantRow, Results};
-use crate::tournament::rating::Estimate;
-use crate::tournament::rating::bradley_terry::{self, Counts};
-use crate::tournament::schedule::{Format, Schedule};
-use crate::tournament::standings::{Standings, TieBreak, Wdl, Withdrawn};
 
 /// The description and the standings of a tournament.
 #[derive(Debug, Serialize)]

@@ -6,10 +6,10 @@ use super::{
     BotDetails, Conditions, EntrantDetails, HeadToHead, SandboxUse, StandingsReport, Timed, TournamentReport,
     minute, options_in_words, time_outs,
 };
-use crate::core::counted;
+use crate::game::counted;
 use crate::report::interval::plain_zero;
-use crate::tournament::rating::Estimate;
-use crate::tournament::standings::{TieBreak, Wdl, Withdrawn};
+use crate::stats::rating::Estimate;
+use crate::stats::standings::{TieBreak, Wdl, Withdrawn};
 
 /// Headings and rows of cells. The first column is a name, unless `text` states otherwise; the rest are numbers.
 pub(in crate::report) struct Grid {

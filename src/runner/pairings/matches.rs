@@ -5,16 +5,16 @@ use std::mem;
 use referee_protocol::words::FaultCode;
 
 use super::{LanePairings, MOST_UNREPORTED, OpenMatch};
-use crate::core::seat::Seat;
 use crate::driver::{Finished, MatchJournal, MatchKey, MatchPlan, PlannedSeat};
+use crate::game::seat::Seat;
 use crate::referee::{Detail, Wants};
 use crate::runner::bots::{BotKey, BotState, BotUsage};
 use crate::runner::fixture::Fixture;
 use crate::runner::lane_messages::EndedMatch;
 use crate::runner::live::Visibility;
 use crate::runner::results::{Loss, MatchReport, cause_of};
-use crate::tournament::Cause;
-use crate::tournament::schedule::MatchId;
+use crate::stats::Cause;
+use crate::stats::schedule::MatchId;
 
 impl LanePairings {
     /// Links the matches that lost the same process or connection.

@@ -3,8 +3,8 @@
 use referee_protocol::words::FaultCode;
 
 use super::LanePairings;
-use crate::core::seat::Seat;
 use crate::driver::{DetachedSession, MatchKey, SessionKey};
+use crate::game::seat::Seat;
 use crate::runner::bots::{Bot, BotKey, BotState};
 use crate::runner::lane_messages::LaneEvent;
 

@@ -7,7 +7,7 @@ use rusqlite::params;
 use serde::Serialize;
 
 use super::{League, failed, utc};
-use crate::tournament::rating::Estimate;
+use crate::stats::rating::Estimate;
 
 /// The rating of a player at a time.
 #[derive(Clone, Debug, PartialEq, Serialize)]

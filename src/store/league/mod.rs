@@ -16,7 +16,7 @@ use serde::de::DeserializeOwned;
 pub use history::RatingPoint;
 pub use log::LeagueChange;
 
-use crate::core::name;
+use crate::game::name;
 use crate::store::database::database_files;
 use crate::store::results::prepare;
 use crate::store::rows::json;

@@ -4,7 +4,7 @@
 #[derive(Debug, thiserror::Error)]
 pub enum ArchiveError {
     /// An entry is not allowed.
-    #[error("`{}`: {reason}", crate::core::printable::printable(.path))]
+    #[error("`{}`: {reason}", crate::game::printable::printable(.path))]
     Entry {
         /// Its path in the archive.
         path: String,

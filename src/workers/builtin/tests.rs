@@ -23,8 +23,8 @@ use super::client::{greet, serve};
 use super::frame::{self, FromCoordinator, FromWorker, Hello, VERSION};
 use super::hub::{FromConnection, WorkerHub};
 use super::server::ServerContext;
-use crate::core::Catalog;
-use crate::core::chance::{RandomStream, Seed, Uniform};
+use crate::game::Catalog;
+use crate::game::chance::{RandomStream, Seed, Uniform};
 use crate::runner::{RunEnd, RunEvent};
 use crate::store::{Leases, WorkerRow};
 use crate::workers::Coordinator;
@@ -174,7 +174,7 @@ async fn run(
     partitions: [(u64, u64); 2],
     is_bad: bool,
 ) -> (BTreeMap<String, Vec<u8>>, BTreeMap<String, WorkerRow>) {
-    let catalog = Catalog::default();
+    let catalog = crate::games::catalog();
     let (orders, of_coordinator) = unbounded_channel();
     let (to_coordinator, events) = unbounded_channel();
     let (to_hub, of_connections) = channel(256);

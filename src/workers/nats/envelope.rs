@@ -11,7 +11,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use ring::signature::{ED25519, Ed25519KeyPair, KeyPair, UnparsedPublicKey};
 use serde::{Deserialize, Serialize};
 
-use crate::core::hex;
+use crate::game::hex;
 
 /// The version of the messages. Each version has a stream of its own, so that no worker gets a unit of another one.
 pub(super) const VERSION: u32 = 2;

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::time::{Duration, UNIX_EPOCH};
 
 use super::{Folder, SEED, referee, sample};
-use referee::core::{Seat, SeatSet, Seating};
+use referee::game::{Seat, SeatSet, Seating};
+use referee::stats::schedule::MatchId;
 use referee::store::{About, EntrantRow, MatchRow, Results};
-use referee::tournament::schedule::MatchId;
 
 /// A name with special characters of all formats.
 pub(crate) const EVIL: &str = "<b>\"evil\" & 'co', | ::error::";

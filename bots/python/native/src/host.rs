@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use referee::core::chance::Seed;
-use referee::core::{Catalog, Seat, hex, json};
+use referee::game::chance::Seed;
+use referee::game::{Seat, hex, json};
 use referee::referee::{
     AbortReason, Event, Header, Leg, Limits, Match, Opening, SeatHeader, Setup, Stamp, Wants,
 };
@@ -101,7 +101,7 @@ impl Host {
     }
 
     fn set_up(&self, open: bot::Open<Box<RawValue>>) -> Result<Match, String> {
-        let rules = Catalog::default().find(&open.game).map_err(|error| error.to_string())?;
+        let rules = referee::games::catalog().find(&open.game).map_err(|error| error.to_string())?;
         let seating = rules.meta().seating(open.seats).map_err(|error| error.to_string())?;
         let none = rules.default_options();
         let options = open.options.as_deref().unwrap_or(&none);

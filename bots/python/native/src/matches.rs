@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use referee::core::chance::Draw;
-use referee::core::chance::{RandomKey, RandomStream, Seed};
-use referee::core::game::DrawOf;
-use referee::core::{Game, Misconfigured, Outcome, Seat, SeatSet, Seating, Turn, Uniform, Viewer};
+use referee::game::chance::Draw;
+use referee::game::chance::{RandomKey, RandomStream, Seed};
+use referee::game::game::DrawOf;
+use referee::game::{Game, Misconfigured, Outcome, Seat, SeatSet, Seating, Turn, Uniform, Viewer};
 
 use crate::encodings::{Encoding, MoveOf, Word};
 

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::fmt;
 use std::time::Duration;
 
-use referee::core::{Imagine, Known, Seat, Seating};
 use referee_bot::{Answer, Bot, End, Hello, Move, Start, Turn, Want, hello};
+use referee_game::{Imagine, Known, Seat, Seating};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 

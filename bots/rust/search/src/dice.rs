@@ -1,6 +1,6 @@
 //! The random number generator of a search.
 
-use referee::core::Uniform;
+use referee_game::Uniform;
 
 /// A fast, non-cryptographic source of uniform numbers.
 #[derive(Clone, Debug)]

@@ -9,9 +9,9 @@ use crate::cli::Failure;
 use crate::cli::sandbox::{change_commands, default_sandbox};
 use crate::cli::tournament::config::{Config, EntrantConfig};
 use crate::cli::workers::check_files;
-use crate::core::name::{NameError, NameSet};
+use crate::game::name::{NameError, NameSet};
 use crate::sources::{Connection, Source};
-use crate::tournament::schedule::Plan;
+use crate::stats::schedule::Plan;
 
 impl Config {
     /// The sandbox of a bot without limits of its own.

@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::bot::sandbox::BotLimits;
 use crate::cli::tournament::config::Restart;
-use crate::core::counted;
+use crate::game::counted;
 use crate::sources::Source;
-use crate::tournament::schedule::{Format, Plan};
+use crate::stats::schedule::{Format, Plan};
 
 fn full() -> f64 {
     1.0

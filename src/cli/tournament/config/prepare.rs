@@ -13,15 +13,15 @@ use crate::cli::openings::{OpeningBook, OpeningSource};
 use crate::cli::options::{clock, milliseconds, ready_limits};
 use crate::cli::syntax::Syntax;
 use crate::cli::tournament::config::{Config, FormatConfig, ListenConfig, MirrorConfig, Restart};
-use crate::core::chance::Seed;
-use crate::core::erased::Rules;
-use crate::core::{Catalog, Seating, counted};
 use crate::driver::{Run, Terms, check_clock};
+use crate::game::chance::Seed;
+use crate::game::erased::Rules;
+use crate::game::{Catalog, Seating, counted};
 use crate::report::tournament::Settings;
 use crate::runner::{Openings, Roster, check_fresh, deal_leaks_information};
 use crate::sources::{BotSpec, Listen, Source};
-use crate::tournament::Deals;
-use crate::tournament::schedule::{ByePoints, Format, Participation, Plan};
+use crate::stats::Deals;
+use crate::stats::schedule::{ByePoints, Format, Participation, Plan};
 
 /// The default maximum number of bot processes, unless more have to play concurrently.
 const PROCESSES: usize = 64;

@@ -77,7 +77,7 @@ async fn a_worker_that_reads_no_archives_is_not_read_any_more() {
 
 #[test]
 fn a_worker_has_one_outcome_for_each_unit_that_it_has() {
-    let catalog = Catalog::default();
+    let catalog = crate::games::catalog();
     let unit = first_unit(&catalog);
     let bytes = outcome(&unit, &catalog).encode().unwrap();
     let test = async {

@@ -1,6 +1,6 @@
 //! Checkers: an action is a square and a diagonal; a capture takes one for each jump.
 
-use referee::core::{Seat, Seating};
+use referee::game::{Seat, Seating};
 use referee::games::checkers::{Checkers, Colour, Move};
 
 use super::{Encoding, Word, fill, share};

@@ -1,6 +1,6 @@
 //! Jeex: an action is a whole move.
 
-use referee::core::{Seat, Seating};
+use referee::game::{Seat, Seating};
 use referee::games::jeex::{Colour, Direction, Field, Jeex, Move, Phase};
 
 use super::{Encoding, Word, fill, share};

@@ -1,6 +1,6 @@
 //! Keezenspel: a move is two to four actions: a card, then its effect. Squares count from the viewer's start.
 
-use referee::core::{Seat, Seating, Viewer};
+use referee::game::{Seat, Seating, Viewer};
 use referee::games::keezen::{Keezen, Move, Rank, Square};
 
 use super::{Encoding, Word, share};

@@ -1,6 +1,6 @@
 //! Saxum: an action is a whole move.
 
-use referee::core::{Seat, Seating};
+use referee::game::{Seat, Seating};
 use referee::games::saxum::{Field, Move, Saxum};
 
 use super::{Encoding, Word, fill, share};

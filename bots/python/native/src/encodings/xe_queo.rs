@@ -1,6 +1,6 @@
 //! Xe Queo!: an action is a whole move.
 
-use referee::core::{Seat, Seating};
+use referee::game::{Seat, Seating};
 use referee::games::xe_queo::{Move, Phase, Square, XeQueo};
 
 use super::{Encoding, Word, fill, share};

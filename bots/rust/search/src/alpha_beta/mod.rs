@@ -3,9 +3,9 @@
 mod table;
 mod worth;
 
-use referee::core::{Game, Imagine, Seat, Turn};
-use referee::games::checkers::Checkers;
 use referee_bot::Start;
+use referee_game::{Game, Imagine, Seat, Turn};
+use referee_games::checkers::Checkers;
 use serde_json::{Map, Value};
 
 use self::table::{Bound, Entry, Table};

@@ -2,7 +2,7 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use referee::games::checkers::{Board, Move};
+use referee_games::checkers::{Board, Move};
 
 use super::worth::is_won;
 

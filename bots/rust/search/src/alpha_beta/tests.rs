@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use referee::core::{Game, Known, Turn, Uniform};
-use referee::games::checkers::{Board, Checkers, Options, Seen};
+use referee_game::{Game, Known, Turn, Uniform};
+use referee_games::checkers::{Board, Checkers, Options, Seen};
 
 use super::AlphaBeta;
 use super::worth::{DRAW, WIN, worth};

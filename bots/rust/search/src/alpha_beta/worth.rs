@@ -1,6 +1,6 @@
 //! What a quiet position is worth, in hundredths of a man.
 
-use referee::games::checkers::{Board, Colour};
+use referee_games::checkers::{Board, Colour};
 
 /// An immediate win. A win in n plies is worth n less.
 pub(super) const WIN: i32 = 1_000_000;

@@ -12,9 +12,9 @@
 mod playout;
 mod tree;
 
-use referee::core::{Catalog, Imagine};
-use referee::games::{self, Visitor};
 use referee_bot::Start;
+use referee_game::Imagine;
+use referee_games::Visitor;
 use serde_json::{Map, Value};
 
 use self::playout::Playout;
@@ -66,13 +66,13 @@ impl Searcher for MonteCarlo {
     const NAME: &'static str = "monte-carlo";
 
     fn games() -> Vec<&'static str> {
-        Catalog::default().ids()
+        referee_games::catalog().ids()
     }
 
     fn sit(&mut self, start: &Start<'_>) -> Result<Box<dyn Player>, String> {
         let search = MonteCarlo { playouts: self.playouts, rng: self.rng.fork() };
         let mut sitting = Sitting { start, search, player: None };
-        games::visit(&mut sitting);
+        referee_games::visit(&mut sitting);
         sitting.player.unwrap_or_else(|| Err(format!("unknown game `{}`", start.game)))
     }
 }

@@ -1,6 +1,6 @@
 //! Random playouts.
 
-use referee::core::{DrawOf, Game, MAX_SEATS, Outcome, Seat, SeatSet, Seating, Turn, Uniform};
+use referee_game::{DrawOf, Game, MAX_SEATS, Outcome, Seat, SeatSet, Seating, Turn, Uniform};
 
 use crate::deadline::Deadline;
 use crate::dice::Dice;

@@ -1,7 +1,7 @@
 //! The search in random positions of every game.
 
-use referee::core::{DrawOf, Game, Imagine, Known, Seat, Seating, Turn, Uniform, Viewer};
-use referee::games::{self, Visitor};
+use referee_game::{DrawOf, Game, Imagine, Known, Seat, Seating, Turn, Uniform, Viewer};
+use referee_games::Visitor;
 use serde_json::json;
 
 use super::MonteCarlo;
@@ -83,7 +83,7 @@ impl Visitor for IsLegal {
 
 #[test]
 fn what_it_finds_is_legal_in_every_game_and_seating() {
-    games::visit(&mut IsLegal);
+    referee_games::visit(&mut IsLegal);
 }
 
 /// Checks that the search finds moves that win immediately in every sampled world.
@@ -107,7 +107,7 @@ impl Visitor for TakesTheWin {
         let (id, seating, mut rng, mut chances) = (G::META.id, G::META.seatings[0], Dice::new(7), 0);
         for _ in 0..200 {
             random_match::<G>(seating, &mut rng, |position, seat, rng| {
-                if position.turn() != Turn::Decide(referee::core::SeatSet::one(seat)) || chances == 5 {
+                if position.turn() != Turn::Decide(referee_game::SeatSet::one(seat)) || chances == 5 {
                     return;
                 }
                 let options = options::<G>();
@@ -130,7 +130,7 @@ impl Visitor for TakesTheWin {
 
 #[test]
 fn it_takes_a_win_in_one_in_every_game() {
-    games::visit(&mut TakesTheWin);
+    referee_games::visit(&mut TakesTheWin);
 }
 
 /// A search that ends only by its deadline.
@@ -157,5 +157,5 @@ impl Visitor for Answers {
 
 #[test]
 fn a_deadline_ends_a_search_without_any_other_limit() {
-    games::visit(&mut Answers);
+    referee_games::visit(&mut Answers);
 }

@@ -1,6 +1,6 @@
 //! The search tree.
 
-use referee::core::{Game, Seat, Turn, Uniform};
+use referee_game::{Game, Seat, Turn, Uniform};
 
 use super::playout::{Playout, Worth};
 use crate::deadline::Deadline;

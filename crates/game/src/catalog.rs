@@ -1,0 +1,80 @@
+//! The games that are available to a program.
+
+use crate::erased::{Of, Rules};
+use crate::game::Game;
+use crate::notation::Notation;
+
+/// The games that are available by id.
+///
+/// `Catalog::default()` has the games of this crate. A program that embeds the crate adds its own:
+///
+/// ```
+/// use referee_game::Catalog;
+/// use referee::games::jeex::Jeex;
+///
+/// let catalog = Catalog::empty().with::<Jeex>();
+/// assert_eq!(catalog.find("jeex")?.meta().title, "Jeex");
+/// assert!(catalog.find("chess").unwrap_err().to_string().starts_with("unknown game `chess`; available: jeex, "));
+/// # Ok::<(), referee_game::UnknownGame>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Catalog(Vec<&'static dyn Rules>);
+
+/// No game of the catalog has this id.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "unknown game `{id}`; available: {}, and any that you add as the example `custom_game` does",
+    .available.join(", ")
+)]
+pub struct UnknownGame {
+    /// The id, shortened to 40 characters.
+    pub id: String,
+    /// The ids of the catalog.
+    pub available: Vec<&'static str>,
+}
+
+impl Catalog {
+    /// A catalog without games.
+    pub const fn empty() -> Catalog {
+        Catalog(Vec::new())
+    }
+
+    /// Adds a game.
+    ///
+    /// # Panics
+    /// If the catalog has a game with the same id.
+    #[must_use]
+    pub fn with<G: Game>(mut self) -> Catalog {
+        let rules: &'static dyn Rules = const { &Of::<G>::RULES };
+        match self.0.binary_search_by_key(&G::META.id, |other| other.meta().id) {
+            Ok(_) => panic!("the catalog has two games `{}`", G::META.id),
+            Err(at) => self.0.insert(at, rules),
+        }
+        self
+    }
+
+    /// All games, sorted by id.
+    pub fn games(&self) -> impl Iterator<Item = &'static dyn Rules> {
+        self.0.iter().copied()
+    }
+
+    /// The ids of all games, sorted.
+    pub fn ids(&self) -> Vec<&'static str> {
+        self.games().map(|rules| rules.meta().id).collect()
+    }
+
+    /// Finds a game by id.
+    ///
+    /// # Errors
+    /// [`UnknownGame`], which lists the available games.
+    pub fn find(&self, id: &str) -> Result<&'static dyn Rules, UnknownGame> {
+        let unknown = || UnknownGame { id: id.chars().take(40).collect(), available: self.ids() };
+        self.games().find(|rules| rules.meta().id == id).ok_or_else(unknown)
+    }
+
+    /// Finds a notation by name, case-insensitively.
+    pub fn notation(&self, name: &str) -> Option<&'static dyn Notation> {
+        let named = |notation: &&dyn Notation| notation.name().eq_ignore_ascii_case(name);
+        self.games().find_map(|rules| rules.notation().filter(named))
+    }
+}

@@ -1,0 +1,50 @@
+//! What a board game is to a referee, without files, processes, sockets, clocks and random sources.
+//!
+//! * [`Game`] are the rules of a game: positions as values, legal moves, views, outcomes; [`Chance`], [`Imagine`],
+//!   [`Openings`](openings) and [`Notation`] are what only some games have
+//! * [`erased`] is the same for a game that is known only at run time, [`Catalog`] a list of such games
+//! * [`chance`] draws from a seed that anyone can check later; [`seat`] has seats and teams, [`clock`] the clocks as values
+//! * [`perft`] counts positions and [`playout`] plays random matches, to test and to measure rules
+//! * [`scene`] describes pictures of positions
+
+mod blocks;
+pub mod catalog;
+pub mod chance;
+pub mod clock;
+pub mod counted;
+pub mod erased;
+pub mod excerpt;
+pub mod game;
+pub mod hex;
+pub mod json;
+#[cfg(feature = "names")]
+pub mod name;
+pub mod notation;
+pub mod openings;
+pub mod outcome;
+pub mod perft;
+pub mod playout;
+pub mod printable;
+pub mod scene;
+pub mod scenes;
+#[cfg(feature = "schema")]
+pub mod schema;
+pub mod seat;
+pub mod test_length;
+
+pub use blocks::extend_in_blocks;
+pub use catalog::{Catalog, UnknownGame};
+pub use chance::{Draw, Uniform};
+pub use counted::counted;
+pub use game::{
+    Chance, DrawOf, Drawn, Fact, Game, IllegalMove, Imagination, Imagine, Known, Meta, Misconfigured, NoDraw,
+    NoFact, OptionMeta, Turn,
+};
+pub use notation::{Checked, Flaw, MatchTags, Notation, Sheet, Validity};
+pub use openings::{GivenOpening, OpeningFile};
+pub use outcome::Outcome;
+pub use scene::Scene;
+pub use scenes::Scenes;
+#[cfg(feature = "schema")]
+pub use schema::Schemas;
+pub use seat::{MAX_SEATS, Seat, SeatSet, Seating, Viewer};

@@ -1,0 +1,66 @@
+//! The outcome of a game by its own rules.
+
+use crate::seat::{MAX_SEATS, Seating};
+
+/// Computes ranks and scores of the seats from the standings of the sides. Smaller standings are better.
+pub fn ranks_and_scores<S: Ord>(seating: Seating, standing: &[S; MAX_SEATS]) -> (Vec<u8>, Vec<f64>) {
+    let sides = &standing[..seating.sides()];
+    let per_seat = |seat| &sides[seating.side(seat)];
+    let ranks = seating
+        .all()
+        .iter()
+        .map(|seat| 1 + sides.iter().filter(|&other| other < per_seat(seat)).count() as u8);
+    let scores = seating.all().iter().map(|seat| {
+        let own = per_seat(seat);
+        let halves: usize =
+            sides.iter().map(|other| usize::from(own < other) + usize::from(own <= other)).sum();
+        // The side itself counted as one half.
+        (halves - 1) as f64 / 2.0 / (sides.len() - 1).max(1) as f64
+    });
+    (ranks.collect(), scores.collect())
+}
+
+/// The outcome of a game: the order of the sides and the rule that ended it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    standing: [u8; MAX_SEATS],
+    /// The protocol's identifier of the rule.
+    pub reason: &'static str,
+    /// Whether the turn limit ended the game.
+    pub turn_limit: bool,
+}
+
+impl Outcome {
+    /// One side wins; all others share the place behind it.
+    pub fn win(side: usize, reason: &'static str) -> Outcome {
+        let mut standing = [1; MAX_SEATS];
+        standing[side] = 0;
+        Outcome { standing, reason, turn_limit: false }
+    }
+
+    /// All sides are equal.
+    pub const fn draw(reason: &'static str) -> Outcome {
+        Outcome { standing: [0; MAX_SEATS], reason, turn_limit: false }
+    }
+
+    /// All sides are equal because the turn limit is reached.
+    pub const fn turn_limit() -> Outcome {
+        Outcome { standing: [0; MAX_SEATS], reason: "turn_limit", turn_limit: true }
+    }
+
+    /// The place of a side, 0 for the best. Only the order is meaningful.
+    pub const fn standing(&self, side: usize) -> u8 {
+        self.standing[side]
+    }
+
+    /// The ranks and scores of the seats.
+    pub fn ranks_and_scores(&self, seating: Seating) -> (Vec<u8>, Vec<f64>) {
+        ranks_and_scores(seating, &self.standing)
+    }
+
+    /// The winner, if exactly one side has the first place.
+    pub fn winner(&self, seating: Seating) -> Option<usize> {
+        let mut first = (0..seating.sides()).filter(|&side| self.standing[side] == 0);
+        first.next().filter(|_| first.next().is_none())
+    }
+}

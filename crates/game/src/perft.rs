@@ -1,0 +1,115 @@
+//! Counts the leaves of a game tree, the usual test of move generation.
+
+use crate::chance::Draw;
+use crate::game::{DrawOf, Game, Turn};
+
+/// Perft is not defined: several seats decide simultaneously, or a draw has too many outcomes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("perft needs a game without simultaneous decisions and without draws of many outcomes")]
+pub struct NotCountable;
+
+/// Counts the sequences of `depth` plies. A ply is a move; every outcome of a draw is followed without using depth.
+///
+/// # Errors
+/// [`NotCountable`]
+pub fn perft<G: Game>(position: &G, depth: u32) -> Result<u64, NotCountable> {
+    count(position, depth, &mut vec![Vec::new(); depth as usize + 1])
+}
+
+/// Runs [`perft`] for each first move, sorted by text. If several outcomes of an initial draw allow the same move,
+/// its leaves are summed over them.
+///
+/// # Errors
+/// [`NotCountable`]
+pub fn divide<G: Game>(position: &G, depth: u32) -> Result<Vec<(G::Move, u64)>, NotCountable> {
+    let mut divided = Vec::new();
+    divide_into(position, depth, &mut divided)?;
+    divided.sort_by_cached_key(|(mv, _)| mv.to_string());
+    Ok(divided)
+}
+
+fn divide_into<G: Game>(
+    position: &G,
+    depth: u32,
+    divided: &mut Vec<(G::Move, u64)>,
+) -> Result<(), NotCountable> {
+    match position.turn() {
+        Turn::Over(_) => {}
+        Turn::Draw(draw) => {
+            for drawn in outcomes(draw.into())? {
+                let mut next = position.clone();
+                draw.settle(&mut next, &drawn, &mut |_| {});
+                divide_into(&next, depth, divided)?;
+            }
+        }
+        Turn::Decide(seats) => {
+            let Some(seat) = seats.iter().next().filter(|_| seats.len() == 1 && depth > 0) else {
+                return Err(NotCountable);
+            };
+            let mut moves = Vec::new();
+            position.legal_moves(seat, &mut moves);
+            for mv in moves {
+                let mut next = position.clone();
+                next.play_unchecked(seat, mv, &mut |_| {});
+                let leaves = perft(&next, depth - 1)?;
+                match divided.iter_mut().find(|(known, _)| *known == mv) {
+                    Some((_, sum)) => *sum += leaves,
+                    None => divided.push((mv, leaves)),
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn count<G: Game>(position: &G, depth: u32, lists: &mut [Vec<G::Move>]) -> Result<u64, NotCountable> {
+    if depth == 0 {
+        return Ok(1);
+    }
+    match position.turn() {
+        Turn::Over(_) => Ok(0),
+        Turn::Draw(draw) => {
+            let mut leaves = 0;
+            for drawn in outcomes(draw.into())? {
+                let mut next = position.clone();
+                draw.settle(&mut next, &drawn, &mut |_| {});
+                leaves += count(&next, depth, lists)?;
+            }
+            Ok(leaves)
+        }
+        Turn::Decide(seats) => {
+            let Some(seat) = seats.iter().next().filter(|_| seats.len() == 1) else {
+                return Err(NotCountable);
+            };
+            let Some((moves, deeper)) = lists.split_first_mut() else { return Err(NotCountable) };
+            if depth == 1 {
+                return Ok(position.count_legal_moves(seat, moves) as u64);
+            }
+            moves.clear();
+            position.legal_moves(seat, moves);
+            let mut leaves = 0;
+            for &mv in moves.iter() {
+                let mut next = position.clone();
+                next.play_unchecked(seat, mv, &mut |_| {});
+                leaves += count(&next, depth - 1, deeper)?;
+            }
+            Ok(leaves)
+        }
+    }
+}
+
+fn outcomes(draw: Draw) -> Result<Vec<Vec<u16>>, NotCountable> {
+    match draw {
+        Draw::Pick { of } => Ok((0..of).map(|number| vec![number]).collect()),
+        Draw::Dice { count, sides } if count <= 4 => {
+            let faces = || 1..=u16::from(sides);
+            Ok((0..count).fold(vec![Vec::new()], |so_far, _| {
+                so_far
+                    .iter()
+                    .flat_map(|dice| faces().map(move |face| dice.iter().copied().chain([face]).collect()))
+                    .collect()
+            }))
+        }
+        Draw::Dice { .. } | Draw::Shuffle { .. } => Err(NotCountable),
+    }
+}

@@ -1,0 +1,405 @@
+//! Scenes: positions as shapes, for pictures and replays.
+//!
+//! A scene lists shapes at points of a plane. Its unit is a thousandth of the width of a typical board; x grows to the
+//! right, y downwards. A viewer program draws the shapes and needs no knowledge of the rules.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::seat::{MAX_SEATS, Seat};
+
+/// A position as one viewer may see it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Scene {
+    /// The width in units, at most [`Scene::MOST_UNITS`]. All scenes of a match have the same size.
+    pub width: i16,
+    /// The height in units, at most [`Scene::MOST_UNITS`].
+    pub height: i16,
+    /// The colour that stands for each seat.
+    pub seats: Vec<Tone>,
+    /// Shapes that are the same in all scenes of a match, for all viewers, below the others of their layers. Scenes
+    /// share them, which saves time where there are many.
+    pub ground: Option<Arc<[Shape]>>,
+    /// The other shapes. Shapes of one layer do not hide each other. Scenes may share shapes.
+    pub shapes: Vec<Arc<Shape>>,
+    /// The rows of places and the lists of what lies on them; the same in all scenes of a match, for all viewers.
+    pub layout: Option<Arc<Layout>>,
+    /// The position in words, one statement per line, except the lists of the layout. The first line states what comes
+    /// next or how the match ended. Scenes may share lines.
+    pub words: Vec<Arc<str>>,
+}
+
+impl Scene {
+    /// The maximum width and height.
+    pub const MOST_UNITS: i16 = 2000;
+
+    /// An empty scene of this size.
+    pub const fn new(width: i16, height: i16) -> Scene {
+        Scene {
+            width,
+            height,
+            seats: Vec::new(),
+            ground: None,
+            shapes: Vec::new(),
+            layout: None,
+            words: Vec::new(),
+        }
+    }
+
+    /// The scene of a board drawn as text: its characters in columns.
+    pub fn of_text(text: &str) -> Scene {
+        const SIDE: i16 = 1000;
+        let mut scene = Scene { seats: TEXT_SEATS.to_vec(), ..Scene::new(SIDE, SIDE) };
+        let most = text.lines().map(|line| line.chars().count()).chain([text.lines().count(), 10]).max();
+        let cell = (SIDE / most.unwrap_or(1) as i16).max(1);
+        for (row, line) in (0..).zip(text.lines().take((SIDE / cell) as usize)) {
+            let letters = (0..SIDE / cell).zip(line.chars()).filter(|(_, letter)| *letter != ' ');
+            let part = |(column, letter): (i16, char)| {
+                Part::text(cell, letter).at(column * cell + cell / 2, 0).fill(Tone::Ink)
+            };
+            let shape = Shape::new(Depth::Piece, format!("line{row}"), (0, row * cell + cell / 2));
+            scene.add(shape.with_all(letters.map(part)));
+            scene.say(line);
+        }
+        scene.words.retain(|line| !line.trim().is_empty());
+        scene
+    }
+
+    /// The ground and the other shapes.
+    pub fn all(&self) -> impl Iterator<Item = &Shape> {
+        self.ground.iter().flat_map(|ground| ground.iter()).chain(self.shapes.iter().map(|shape| &**shape))
+    }
+
+    /// Adds a shape.
+    pub fn add(&mut self, shape: impl Into<Arc<Shape>>) {
+        self.shapes.push(shape.into());
+    }
+
+    /// Adds a line of words.
+    pub fn say(&mut self, line: impl Into<Arc<str>>) {
+        self.words.push(line.into());
+    }
+
+    /// All lines of words, those of lists included.
+    pub fn lines(&self) -> Vec<String> {
+        let mut lines: Vec<String> = self.words.iter().map(|line| line.to_string()).collect();
+        let Some(layout) = &self.layout else { return lines };
+        let pieces = self.shapes.iter().filter(|shape| shape.layer == Depth::Piece);
+        let pieces: HashMap<_, _> = pieces.map(|shape| ((shape.x, shape.y), shape.text())).collect();
+        for list in &layout.lists {
+            let places = list.rows.iter().flat_map(|&(row, from)| layout.rows[row].named_places(from));
+            let listed = places.filter_map(|(place, name)| pieces.get(&place).map(|text| (*text, name)));
+            let listed = listed.filter(|(text, _)| list.text.as_ref().is_none_or(|of| of == text));
+            let items: Vec<String> =
+                listed.map(|(text, name)| name.unwrap_or_else(|| text.to_owned())).collect();
+            lines.insert(list.line, list.say(&items));
+        }
+        lines
+    }
+}
+
+/// The rows of places of a game, and the lines of words that list what lies on them. A viewer program makes these lines
+/// itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Layout {
+    /// The rows. No two of them have a place in common, and no place has more than one piece.
+    pub rows: Vec<Row>,
+    /// The lists, in the order of their lines.
+    pub lists: Vec<List>,
+}
+
+/// Places in their order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// The names of the places.
+    pub names: Names,
+    /// The places.
+    pub places: Vec<(i16, i16)>,
+}
+
+/// The names of the places of a row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Names {
+    /// All have this name.
+    Same(String),
+    /// This name followed by the index of the place: `t0`, `t1`.
+    Numbered(String),
+    /// None: the row is the hand of this seat. What lies there is listed by its text, and closes up when a piece leaves.
+    Hand(Seat),
+}
+
+impl Row {
+    /// The places from this one on, and then those before it, with their names.
+    fn named_places(&self, from: usize) -> impl Iterator<Item = ((i16, i16), Option<String>)> {
+        let count = self.places.len();
+        (from..count).chain(0..from.min(count)).map(|index| {
+            let name = match &self.names {
+                Names::Same(name) => Some(name.clone()),
+                Names::Numbered(name) => Some(format!("{name}{index}")),
+                Names::Hand(_) => None,
+            };
+            (self.places[index], name)
+        })
+    }
+}
+
+/// A line of words that lists the pieces on some rows: `seat 1: pawns base t3`. If none of them has a name or a text, it
+/// has their number: `seat 1: 4 cards`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct List {
+    /// Its index among all lines.
+    pub line: usize,
+    /// The first word: `seat 1:`.
+    pub of: String,
+    /// The second word: `pawns`.
+    pub what: String,
+    /// The text of the pieces; `None` for all pieces on the rows.
+    pub text: Option<String>,
+    /// The rows, as indices, each with the place with which the list begins. The places before it follow at the end.
+    pub rows: Vec<(usize, usize)>,
+}
+
+impl List {
+    /// The line with these items.
+    fn say(&self, items: &[String]) -> String {
+        let List { of, what, .. } = self;
+        let mut line = format!("{of} {what}");
+        items.iter().filter(|item| !item.is_empty()).for_each(|item| line.extend([" ", item]));
+        if items.iter().all(String::is_empty) { format!("{of} {} {what}", items.len()) } else { line }
+    }
+}
+
+/// The colours of seats in scenes of text.
+const TEXT_SEATS: [Tone; MAX_SEATS] =
+    [Tone::Red, Tone::Blue, Tone::Green, Tone::Orange, Tone::Purple, Tone::Yellow];
+
+/// What is drawn above what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Depth {
+    /// The board, below everything.
+    Board,
+    /// Marked cells.
+    Mark,
+    /// What moves: pieces, cards, dice.
+    Piece,
+    /// Labels on pieces.
+    Label,
+}
+
+impl Depth {
+    /// All depths, the lowest first.
+    pub const ALL: [Depth; 4] = [Depth::Board, Depth::Mark, Depth::Piece, Depth::Label];
+}
+
+/// A group of parts that moves as a whole.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// Names the shape; unique in its scene. Shapes of consecutive scenes with the same id are the same thing.
+    pub id: String,
+    /// Shapes of one kind are interchangeable: when one disappears and another one appears, it has moved.
+    pub kind: Option<String>,
+    /// Its layer.
+    pub layer: Depth,
+    /// The horizontal position of its origin.
+    pub x: i16,
+    /// The vertical position of its origin.
+    pub y: i16,
+    /// Its rotation in degrees clockwise; `None` for a shape that stays upright when the board is turned around.
+    pub turn: Option<i16>,
+    /// What it consists of, the lowest part first.
+    pub parts: Vec<Part>,
+}
+
+impl Shape {
+    /// A shape without parts.
+    pub fn new(layer: Depth, id: impl Into<String>, (x, y): (i16, i16)) -> Shape {
+        Shape { id: id.into(), kind: None, layer, x, y, turn: None, parts: Vec::new() }
+    }
+
+    /// Sets the kind.
+    #[must_use]
+    pub fn kind(mut self, kind: impl Into<String>) -> Shape {
+        self.kind = Some(kind.into());
+        self
+    }
+
+    /// Sets the rotation.
+    #[must_use]
+    pub fn turned(mut self, degrees: i16) -> Shape {
+        self.turn = Some(degrees);
+        self
+    }
+
+    /// Adds a part.
+    #[must_use]
+    pub fn with(mut self, part: Part) -> Shape {
+        self.parts.push(part);
+        self
+    }
+
+    /// Its first text; empty if it has none.
+    pub fn text(&self) -> &str {
+        let text = self.parts.iter().find_map(|part| match &part.form {
+            Form::Text(.., text) => Some(text.as_str()),
+            _ => None,
+        });
+        text.unwrap_or_default()
+    }
+
+    /// Adds parts.
+    #[must_use]
+    pub fn with_all(mut self, parts: impl IntoIterator<Item = Part>) -> Shape {
+        self.parts.extend(parts);
+        self
+    }
+}
+
+/// A part of a shape. Its coordinates are relative to the origin of the shape.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Part {
+    /// Its form.
+    pub form: Form,
+    /// The colour of its inside, if it is filled.
+    pub fill: Option<Tone>,
+    /// The colour and the width of its outline, if it has one.
+    pub line: Option<(Tone, i16)>,
+}
+
+/// The form of a part.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Form {
+    /// A rectangle by its upper left corner, width, height and the radius of its corners.
+    Rect(i16, i16, i16, i16, i16),
+    /// A circle by its centre and radius.
+    Disc(i16, i16, i16),
+    /// A closed polygon.
+    Polygon(Vec<(i16, i16)>),
+    /// A line of text by its centre and size.
+    Text(i16, i16, i16, String),
+}
+
+impl Part {
+    const fn of(form: Form) -> Part {
+        Part { form, fill: None, line: None }
+    }
+
+    /// A rectangle around the origin.
+    pub const fn rect(width: i16, height: i16, radius: i16) -> Part {
+        Part::of(Form::Rect(-width / 2, -height / 2, width, height, radius))
+    }
+
+    /// A circle around the origin.
+    pub const fn disc(radius: i16) -> Part {
+        Part::of(Form::Disc(0, 0, radius))
+    }
+
+    /// A polygon.
+    pub fn polygon(points: &[(i16, i16)]) -> Part {
+        Part::of(Form::Polygon(points.to_vec()))
+    }
+
+    /// A text centred on the origin.
+    pub fn text(size: i16, text: impl Into<String>) -> Part {
+        Part::of(Form::Text(0, 0, size, text.into()))
+    }
+
+    /// Moves the part.
+    #[must_use]
+    pub fn at(mut self, dx: i16, dy: i16) -> Part {
+        match &mut self.form {
+            Form::Rect(x, y, ..) | Form::Disc(x, y, _) | Form::Text(x, y, ..) => {
+                *x += dx;
+                *y += dy;
+            }
+            Form::Polygon(points) => points.iter_mut().for_each(|(x, y)| {
+                *x += dx;
+                *y += dy;
+            }),
+        }
+        self
+    }
+
+    /// Fills the part.
+    #[must_use]
+    pub const fn fill(mut self, tone: Tone) -> Part {
+        self.fill = Some(tone);
+        self
+    }
+
+    /// Outlines the part with a line of this width.
+    #[must_use]
+    pub const fn line(mut self, tone: Tone, width: i16) -> Part {
+        self.line = Some((tone, width));
+        self
+    }
+}
+
+/// A colour by its purpose. Style sheets define it, for light and for dark pages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Tone {
+    /// Text.
+    Ink,
+    /// Secondary text and thin lines.
+    Faint,
+    /// The background of the page.
+    Paper,
+    /// The frame and the ground of a board.
+    Board,
+    /// Light cells.
+    Light,
+    /// Dark cells.
+    Dark,
+    /// Text on dark cells.
+    OnDark,
+    /// Special cells.
+    Special,
+    /// A marked cell.
+    Mark,
+    /// Gold: crowns, rings.
+    Gold,
+    /// White pieces, and cards.
+    White,
+    /// Black pieces, and text on cards.
+    Black,
+    /// A colour.
+    Red,
+    /// A colour.
+    Orange,
+    /// A colour.
+    Yellow,
+    /// A colour.
+    Green,
+    /// A colour.
+    Blue,
+    /// A colour.
+    Purple,
+    /// The back of a card.
+    Back,
+}
+
+impl Tone {
+    /// The name of the colour in style sheets.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Tone::Ink => "ink",
+            Tone::Faint => "faint",
+            Tone::Paper => "paper",
+            Tone::Board => "board",
+            Tone::Light => "light",
+            Tone::Dark => "dark",
+            Tone::OnDark => "on-dark",
+            Tone::Special => "special",
+            Tone::Mark => "mark",
+            Tone::Gold => "gold",
+            Tone::White => "white",
+            Tone::Black => "black",
+            Tone::Red => "red",
+            Tone::Orange => "orange",
+            Tone::Yellow => "yellow",
+            Tone::Green => "green",
+            Tone::Blue => "blue",
+            Tone::Purple => "purple",
+            Tone::Back => "back",
+        }
+    }
+}

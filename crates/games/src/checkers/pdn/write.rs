@@ -1,0 +1,79 @@
+//! Writes a match as PDN.
+
+use super::super::board::{Board, Colour};
+use super::super::moves::Move;
+use super::super::{BadMove, Options};
+use super::{GAME_TYPE, Score};
+use referee_game::Sheet;
+use referee_game::notation::tag;
+
+/// Maximum length of a line of moves, in characters.
+const WIDTH: usize = 80;
+
+/// Appends a match and an empty line. Data without a PDN equivalent, such as clocks, is only in the record.
+pub(super) fn game(sheet: &Sheet, out: &mut String) -> Result<(), String> {
+    let options: Options = serde_json::from_str(sheet.options.get()).map_err(|error| error.to_string())?;
+    let score = match sheet.ranks.as_deref() {
+        None => Score::Open,
+        Some([black, white]) if black < white => Score::Won(Colour::Black),
+        Some([black, white]) if black > white => Score::Won(Colour::White),
+        Some(_) => Score::Draw,
+    };
+    let name = |seat: Colour| sheet.names.get(seat.seat().index()).map_or("?", String::as_str);
+    let tags = &sheet.tags;
+    tag(out, "Event", tags.event.as_deref().unwrap_or("?"));
+    tag(out, "Site", tags.site.as_deref().unwrap_or("?"));
+    tag(out, "Date", tags.date.as_deref().unwrap_or("????.??.??"));
+    tag(out, "Round", tags.round.as_deref().unwrap_or(&sheet.match_id));
+    tag(out, "Black", name(Colour::Black));
+    tag(out, "White", name(Colour::White));
+    tag(out, "Result", score.text());
+    tag(out, "GameType", GAME_TYPE);
+    if options.fen != Board::default() {
+        tag(out, "SetUp", "1");
+        tag(out, "FEN", &options.fen.to_string());
+    }
+    tag(out, "Termination", &sheet.ended);
+    out.push('\n');
+    moves(options.fen, &sheet.moves, score, out)?;
+    out.push_str("\n\n");
+    Ok(())
+}
+
+fn moves(mut board: Board, moves: &[String], score: Score, out: &mut String) -> Result<(), String> {
+    let mut column = 0;
+    let mut add = |word: &str| {
+        if column > 0 {
+            let breaks = column + 1 + word.len() > WIDTH;
+            out.push(if breaks { '\n' } else { ' ' });
+            column = if breaks { 0 } else { column + 1 };
+        }
+        out.push_str(word);
+        column += word.len();
+    };
+    let mut legal = Vec::new();
+    for (ply, text) in moves.iter().enumerate() {
+        // The first two moves have number 1, also if White begins: some programs read `1... 23-19 2. 12-16` as three moves.
+        let place = if ply % 2 == 0 { format!("{}. ", ply / 2 + 1) } else { String::new() };
+        let mv: Move = text.parse().map_err(|error: BadMove| format!("`{text}`: {error}"))?;
+        legal.clear();
+        board.legal_moves(&mut legal);
+        if !legal.contains(&mv) {
+            return Err(format!("`{text}` is not legal in {board}"));
+        }
+        add(&(place + &shortest(mv, &legal)));
+        board.play(mv);
+    }
+    add(score.text());
+    Ok(())
+}
+
+/// The text of a capture: its first and last square, or all squares if another capture shares these.
+fn shortest(mv: Move, legal: &[Move]) -> String {
+    let [from, to] = mv.ends();
+    if mv.is_capture() && legal.iter().filter(|other| other.ends() == mv.ends()).count() == 1 {
+        format!("{}x{}", from + 1, to + 1)
+    } else {
+        mv.to_string()
+    }
+}

@@ -1,0 +1,539 @@
+//! Who plays next.
+//!
+//! There are no rounds. Whenever there is room for a match, the player that has waited longest is paired, a new one first,
+//! and every fourth time the one whose rating is least certain. Opponents are drawn with the weight
+//! exp(-(d / w)^2) / (1 + meetings / 2), where d is the difference of the ratings and w is 150 Elo, growing with the wait. So
+//! most matches are between players of similar strength, waits are bounded, and pairs do not repeat. (In simulations with
+//! w = 100, or with as many opponents from above as from below, the ends of the table meet each other in a third of their
+//! matches.)
+//!
+//! A *return match* is the second match of a mirrored set: the players of the first one keep their places for it.
+//!
+//! While more players wait than can play, a player that thinks longer than its opponents gives way: it waits until its
+//! share of the time of all matches is that of the others. It is paired earlier only if no others can be.
+
+use rustc_hash::FxHashMap;
+
+use super::SECOND;
+use crate::rating::Estimate;
+use crate::rating::bradley_terry::Anchored;
+use crate::{Deals, Entrant, Lineup};
+use referee_game::chance::Uniform;
+use referee_game::{MAX_SEATS, Seating};
+
+/// Every n-th pairing starts with the player whose rating is least certain.
+const WIDEST_EVERY: u64 = 4;
+/// The width of the window of ratings without a wait, in Elo.
+const WINDOW: f64 = 150.0;
+/// The wait that adds the width of the window once more.
+const WIDENS: u64 = 60 * SECOND;
+/// How long two players that have just met wait for other opponents.
+const REMATCH: u64 = 10 * SECOND;
+
+/// A player that joins.
+#[derive(Clone, Copy, Debug)]
+pub struct Newcomer {
+    /// Players of the same owner do not meet.
+    pub owner: u32,
+    /// The maximum number of matches of all players of the owner a day; `None`: any.
+    pub quota: Option<u32>,
+}
+
+/// What is known of the strength of a player, in Elo.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Strength {
+    /// The rating.
+    pub rating: f64,
+    /// The distance from the rating to the ends of its interval.
+    pub margin: f64,
+    /// The same for its difference to the field, which does not contain the distance to anchors.
+    pub margin_in_field: f64,
+}
+
+impl Strength {
+    /// Of all players of a ladder.
+    pub fn all(fit: &Anchored) -> Vec<Strength> {
+        let strength = |(elo, &margin_in_field): (&Estimate, &f64)| Strength {
+            rating: elo.value,
+            margin: elo.high - elo.value,
+            margin_in_field,
+        };
+        fit.elo.iter().zip(&fit.margins_in_field).map(strength).collect()
+    }
+}
+
+#[derive(Clone, Debug)]
+struct LadderPlayer {
+    newcomer: Newcomer,
+    strength: Strength,
+    /// The number of matches that it can play at once; 0 if it is not there.
+    places: usize,
+    playing: usize,
+    /// Since when it waits.
+    since: u64,
+    /// Until when it is not paired, because it is excluded.
+    out_until: u64,
+    /// Until when it rests after a match.
+    rests_until: u64,
+    /// For how long others are paired before it after its set, because it thought longer than its opponents.
+    gives_way: u64,
+    /// Until when that is.
+    gives_way_until: u64,
+    /// The number of places that it keeps for return matches.
+    reserved: usize,
+    /// The others in its last match.
+    last: Vec<Entrant>,
+    /// How often it had each seat.
+    seats: [u32; MAX_SEATS],
+}
+
+/// Two players, the lower index first.
+#[derive(Clone, Copy, Debug, Default)]
+struct PairHistory {
+    meetings: u32,
+    /// How much more often the first one had the lower seat.
+    lead: i32,
+}
+
+/// A return match that has not begun.
+#[derive(Clone, Debug)]
+struct Return {
+    lineup: Lineup,
+    /// The number of the first match.
+    first: u32,
+    /// Until when its players keep their places for it.
+    until: u64,
+    /// Whether they do.
+    is_reserved: bool,
+}
+
+/// Pairs the players of a ladder.
+#[derive(Clone, Debug)]
+pub struct Matchmaker {
+    seating: Seating,
+    /// The maximum number of matches at once.
+    jobs: usize,
+    players: Vec<LadderPlayer>,
+    pairs: FxHashMap<(Entrant, Entrant), PairHistory>,
+    returns: Vec<Return>,
+    /// The number of pairings so far.
+    pairings: u64,
+    /// The number of matches that began, without challenges.
+    matches: u64,
+    day: u64,
+    /// The number of matches of each owner that began on this day.
+    today: FxHashMap<u32, u32>,
+}
+
+fn ordered(one: Entrant, other: Entrant) -> (Entrant, Entrant) {
+    if one < other { (one, other) } else { (other, one) }
+}
+
+impl Matchmaker {
+    /// A ladder without players, which plays this number of matches at once.
+    pub fn new(seating: Seating, jobs: usize) -> Matchmaker {
+        Matchmaker {
+            seating,
+            jobs,
+            players: Vec::new(),
+            pairs: FxHashMap::default(),
+            returns: Vec::new(),
+            pairings: 0,
+            matches: 0,
+            day: 0,
+            today: FxHashMap::default(),
+        }
+    }
+
+    /// Adds a player, which is not there yet.
+    pub fn join(&mut self, newcomer: Newcomer) -> Entrant {
+        self.players.push(LadderPlayer {
+            newcomer,
+            strength: Strength { rating: 0.0, margin: f64::INFINITY, margin_in_field: f64::INFINITY },
+            places: 0,
+            playing: 0,
+            since: 0,
+            out_until: 0,
+            rests_until: 0,
+            gives_way: 0,
+            gives_way_until: 0,
+            reserved: 0,
+            last: Vec::new(),
+            seats: [0; MAX_SEATS],
+        });
+        Entrant(self.players.len() as u16 - 1)
+    }
+
+    /// A player can play this many matches at once from now on.
+    pub fn set_places(&mut self, player: Entrant, places: usize, now: u64) {
+        let player = &mut self.players[player.index()];
+        let taken = player.playing + player.reserved;
+        if player.places <= taken && places > taken {
+            player.since = now;
+        }
+        player.places = places;
+    }
+
+    /// Changes what is known of the strength of a player.
+    pub fn rate(&mut self, player: Entrant, strength: Strength) {
+        self.players[player.index()].strength = strength;
+    }
+
+    /// Does not pair a player before this time.
+    pub fn exclude(&mut self, player: Entrant, until: u64) {
+        self.players[player.index()].out_until = until;
+    }
+
+    /// Does not pair a player before this time, because it has just played. It still counts as available.
+    pub fn rest(&mut self, player: Entrant, until: u64) {
+        self.players[player.index()].rests_until = until;
+    }
+
+    /// A player thought longer than its opponents in its last match, by `longer` microseconds.
+    pub fn add_think_time(&mut self, player: Entrant, longer: u64, now: u64) {
+        let all =
+            (0..self.players.len() as u16).map(Entrant).filter(|&player| self.is_available(player, now));
+        let places: usize = all.map(|player| self.players[player.index()].places).sum();
+        let played = self.jobs.saturating_mul(self.seating.seats());
+        // The time that a place is free for each unit of time in which it plays.
+        let free = places.saturating_sub(played) as f64 / played.max(1) as f64;
+        let player = &mut self.players[player.index()];
+        player.gives_way = player.gives_way.saturating_add((longer as f64 * free) as u64);
+        player.gives_way_until = now.saturating_add(player.gives_way);
+    }
+
+    /// Starts a day: no player has played on it, except for these matches.
+    pub fn begin_day(&mut self, day: u64, played: impl IntoIterator<Item = (Entrant, u32)>) {
+        self.day = day;
+        self.today.clear();
+        for (player, matches) in played {
+            *self.today_of(player) += matches;
+        }
+    }
+
+    /// The day of the last [`Matchmaker::begin_day`].
+    pub fn day(&self) -> u64 {
+        self.day
+    }
+
+    /// Counts a match of the past.
+    pub fn note(&mut self, lineup: &Lineup) {
+        self.count(lineup, 1);
+        self.note_last(lineup);
+    }
+
+    /// Whether more players than a match needs may be paired, now or after their matches.
+    fn has_others(&self, now: u64) -> bool {
+        let all = (0..self.players.len() as u16).map(Entrant);
+        all.filter(|&player| self.is_available(player, now)).nth(self.seating.seats()).is_some()
+    }
+
+    /// Whether a player may be paired, now or after its matches.
+    fn is_available(&self, player: Entrant, now: u64) -> bool {
+        let LadderPlayer { places, out_until, .. } = &self.players[player.index()];
+        *places > 0 && *out_until <= now && !self.has_used_up(player)
+    }
+
+    /// The number of matches of the owner of a player today.
+    fn today_of(&mut self, player: Entrant) -> &mut u32 {
+        self.today.entry(self.players[player.index()].newcomer.owner).or_default()
+    }
+
+    /// Whether the owner of a player has used up the matches of the day.
+    pub fn has_used_up(&self, player: Entrant) -> bool {
+        let Newcomer { owner, quota } = self.players[player.index()].newcomer;
+        let today = self.today.get(&owner).copied().unwrap_or(0);
+        quota.is_some_and(|quota| today >= quota)
+    }
+
+    /// Draws the next match, and counts it as begun. `None` if no two players can be paired now.
+    pub fn next(&mut self, now: u64, rng: &mut impl Uniform) -> Option<Lineup> {
+        self.next_of(|_| true, |_| true, now, rng)
+    }
+
+    /// Draws the next match of a player that is one of the first with others, and counts it as begun.
+    pub fn next_of(
+        &mut self,
+        is_first: impl Fn(Entrant) -> bool,
+        is_other: impl Fn(Entrant) -> bool,
+        now: u64,
+        rng: &mut impl Uniform,
+    ) -> Option<Lineup> {
+        let mut free: Vec<Entrant> = (0..self.players.len() as u16).map(Entrant).collect();
+        free.retain(|&player| self.is_free(player, now) && (is_first(player) || is_other(player)));
+        if free.len() < self.seating.seats() {
+            return None;
+        }
+        let order = |player: &Entrant| {
+            let LadderPlayer { since, seats, .. } = &self.players[player.index()];
+            let has_played = seats.iter().any(|&times| times > 0);
+            (has_played, *since)
+        };
+        free.sort_by_key(order);
+        if self.pairings % WIDEST_EVERY == WIDEST_EVERY - 1 {
+            let margin = |player: &Entrant| self.players[player.index()].strength.margin_in_field;
+            // Stable: of equal margins the longest wait comes first.
+            free.sort_by(|one, other| margin(other).total_cmp(&margin(one)));
+        }
+        let gives_way = |player: &&Entrant| self.players[player.index()].gives_way_until > now;
+        let others: Vec<Entrant> = free.iter().filter(|player| !gives_way(player)).copied().collect();
+        let group_of = |free: &[Entrant], rng: &mut _| {
+            let mut first = free.iter().filter(|&&player| is_first(player));
+            first.find_map(|&first| self.group(first, free, now, rng))
+        };
+        let mut group = group_of(&others, rng);
+        if group.is_none() && others.len() < free.len() {
+            group = group_of(&free, rng);
+        }
+        let lineup = self.seated(group?, rng)?;
+        self.pairings += 1;
+        self.matches += 1;
+        self.begin(&lineup, now);
+        lineup.seats().iter().for_each(|player| self.players[player.index()].gives_way = 0);
+        Some(lineup)
+    }
+
+    /// The players of a match, which has ended or will at `from`, play a return match with exchanged sides after that. If
+    /// one of them is not available then, they play it when both are again. The oldest is given up if there are more such
+    /// matches than players.
+    pub fn queue_return(&mut self, first: &Lineup, number: u32, from: u64) {
+        let lineup = Deals::Mirrored.leg(*first, 1);
+        for player in lineup.seats() {
+            self.players[player.index()].reserved += 1;
+        }
+        let until = from + REMATCH;
+        self.returns.push(Return { lineup, first: number, until, is_reserved: true });
+        let mut open = self.returns.iter().enumerate().filter(|(_, other)| !other.is_reserved);
+        if let Some((oldest, _)) = open.next()
+            && 1 + open.count() > self.players.len()
+        {
+            self.returns.remove(oldest);
+        }
+    }
+
+    /// The next return match, which counts as begun, and the number of the first match of its set.
+    pub fn next_return(&mut self, now: u64) -> Option<(Lineup, u32)> {
+        for at in 0..self.returns.len() {
+            let Return { lineup, first, until, is_reserved } = self.returns[at].clone();
+            let mut players = lineup.seats().iter();
+            let can_begin = players.all(|&player| {
+                let LadderPlayer { places, playing, reserved, rests_until, .. } =
+                    &self.players[player.index()];
+                let taken = playing + if is_reserved { 0 } else { *reserved };
+                self.is_available(player, now) && taken < *places && *rests_until <= now
+            });
+            if is_reserved && (can_begin || now >= until) {
+                self.returns[at].is_reserved = false;
+                for player in lineup.seats() {
+                    self.players[player.index()].reserved -= 1;
+                }
+            }
+            if can_begin {
+                self.returns.remove(at);
+                self.matches += 1;
+                self.begin(&lineup, now);
+                return Some((lineup, first));
+            }
+        }
+        None
+    }
+
+    /// Pairs these players, and counts their match as begun. `None` if one of them is not free, or if they are not as
+    /// many as seats.
+    pub fn challenge(&mut self, group: &[Entrant], now: u64, rng: &mut impl Uniform) -> Option<Lineup> {
+        if !group.iter().all(|&player| self.is_free(player, now)) {
+            return None;
+        }
+        let lineup = self.seated(group.to_vec(), rng)?;
+        self.begin(&lineup, now);
+        Some(lineup)
+    }
+
+    /// The number of matches that began, without challenges.
+    pub fn matches(&self) -> u64 {
+        self.matches
+    }
+
+    /// Counts a match as begun.
+    pub fn begin(&mut self, lineup: &Lineup, now: u64) {
+        self.count(lineup, 1);
+        for &player in lineup.seats() {
+            *self.today_of(player) += 1;
+            let player = &mut self.players[player.index()];
+            player.playing += 1;
+            player.since = now;
+        }
+    }
+
+    /// A match has ended. One without a result does not count as a meeting.
+    pub fn ended(&mut self, lineup: &Lineup, has_result: bool, now: u64) {
+        for &player in lineup.seats() {
+            let player = &mut self.players[player.index()];
+            player.playing = player.playing.saturating_sub(1);
+            player.since = now;
+        }
+        if has_result {
+            self.note_last(lineup);
+        } else {
+            self.count(lineup, -1);
+        }
+    }
+
+    /// A match has not begun. Its players have waited since then.
+    pub fn put_back(&mut self, lineup: &Lineup) {
+        self.count(lineup, -1);
+        for &player in lineup.seats() {
+            let today = self.today_of(player);
+            *today = today.saturating_sub(1);
+            let player = &mut self.players[player.index()];
+            player.playing = player.playing.saturating_sub(1);
+        }
+    }
+
+    /// The number of players that could be paired now.
+    pub fn waiting(&self, now: u64) -> usize {
+        (0..self.players.len() as u16).filter(|&player| self.is_free(Entrant(player), now)).count()
+    }
+
+    fn is_free(&self, player: Entrant, now: u64) -> bool {
+        let LadderPlayer { places, playing, reserved, out_until, rests_until, .. } =
+            &self.players[player.index()];
+        playing + reserved < *places && *out_until.max(rests_until) <= now && !self.has_used_up(player)
+    }
+
+    /// Draws the others of a match with this player; `None` if there are too few.
+    fn group(
+        &self,
+        first: Entrant,
+        free: &[Entrant],
+        now: u64,
+        rng: &mut impl Uniform,
+    ) -> Option<Vec<Entrant>> {
+        let mut group = vec![first];
+        while group.len() < self.seating.seats() {
+            let may_join = |&&other: &&Entrant| group.iter().all(|&member| self.may_meet(member, other, now));
+            let candidates: Vec<Entrant> = free.iter().filter(may_join).copied().collect();
+            group.push(self.draw(&group, &candidates, now, rng)?);
+        }
+        Some(group)
+    }
+
+    /// Whether two players may meet now.
+    fn may_meet(&self, one: Entrant, other: Entrant, now: u64) -> bool {
+        let [a, b] = [one, other].map(|player| &self.players[player.index()]);
+        if one == other || a.newcomer.owner == b.newcomer.owner {
+            return false;
+        }
+        let waits = (a.last.contains(&other) && self.has_another(one, other, now))
+            || (b.last.contains(&one) && self.has_another(other, one, now));
+        // With three or more players available, two that have just met wait for another, but not for long.
+        !waits || !self.has_others(now) || (now >= a.since + REMATCH && now >= b.since + REMATCH)
+    }
+
+    /// Whether a player may meet others than this one, now or after their matches.
+    fn has_another(&self, player: Entrant, than: Entrant, now: u64) -> bool {
+        let owner = |of: Entrant| self.players[of.index()].newcomer.owner;
+        let mut all = (0..self.players.len() as u16).map(Entrant);
+        all.any(|other| other != than && owner(other) != owner(player) && self.is_available(other, now))
+    }
+
+    /// Draws a player to meet the group.
+    fn draw(
+        &self,
+        group: &[Entrant],
+        candidates: &[Entrant],
+        now: u64,
+        rng: &mut impl Uniform,
+    ) -> Option<Entrant> {
+        let first = &self.players[group[0].index()];
+        let waited = now.saturating_sub(first.since);
+        let window = WINDOW * (1.0 + waited as f64 / WIDENS as f64);
+        let exponent = |other: Entrant| {
+            let distance = self.players[other.index()].strength.rating - first.strength.rating;
+            -(distance / window).powi(2)
+        };
+        // Relative to the closest one, so that not all weights are 0 if all are far away.
+        let closest = candidates.iter().map(|&other| exponent(other)).fold(f64::NEG_INFINITY, f64::max);
+        let weight = |other: Entrant| {
+            let meetings: u32 = group.iter().map(|&member| self.pair(member, other).meetings).sum();
+            (exponent(other) - closest).exp() / (1.0 + f64::from(meetings) / 2.0)
+        };
+        let weights: Vec<f64> = candidates.iter().map(|&other| weight(other)).collect();
+        let parts = 1 << 53;
+        let mut left = weights.iter().sum::<f64>() * (rng.uniform(parts) as f64 / parts as f64);
+        for (&other, weight) in candidates.iter().zip(weights) {
+            if left < weight {
+                return Some(other);
+            }
+            left -= weight;
+        }
+        candidates.last().copied()
+    }
+
+    fn pair(&self, one: Entrant, other: Entrant) -> PairHistory {
+        self.pairs.get(&ordered(one, other)).copied().unwrap_or_default()
+    }
+
+    /// Seats a group: for every two players in turns, then such that each has every seat equally often.
+    fn seated(&self, mut group: Vec<Entrant>, rng: &mut impl Uniform) -> Option<Lineup> {
+        rng.shuffle(&mut group);
+        let mut best: Option<((i32, u32), Vec<Entrant>)> = None;
+        for_each_order(&mut group, 0, &mut |order| {
+            let cost = (self.seat_lead(order), self.times_seated(order));
+            if best.as_ref().is_none_or(|(least, _)| cost < *least) {
+                best = Some((cost, order.to_vec()));
+            }
+        });
+        Lineup::of_seats(self.seating, &best?.1)
+    }
+
+    /// How much more often the players of lower seats had these before, summed over all pairs.
+    fn seat_lead(&self, order: &[Entrant]) -> i32 {
+        let mut sum = 0;
+        for (seat, &low) in order.iter().enumerate() {
+            for &high in &order[seat + 1..] {
+                let lead = self.pair(low, high).lead;
+                sum += if low < high { lead } else { -lead };
+            }
+        }
+        sum
+    }
+
+    /// How often the players had these seats.
+    fn times_seated(&self, order: &[Entrant]) -> u32 {
+        order.iter().enumerate().map(|(seat, player)| self.players[player.index()].seats[seat]).sum()
+    }
+
+    /// Adds a match to the counts, or removes it.
+    fn count(&mut self, lineup: &Lineup, by: i32) {
+        let order = lineup.seats();
+        for (seat, &low) in order.iter().enumerate() {
+            let times = &mut self.players[low.index()].seats[seat];
+            *times = times.saturating_add_signed(by);
+            for &high in &order[seat + 1..] {
+                let pair = self.pairs.entry(ordered(low, high)).or_default();
+                pair.meetings = pair.meetings.saturating_add_signed(by);
+                pair.lead += if low < high { by } else { -by };
+            }
+        }
+    }
+
+    fn note_last(&mut self, lineup: &Lineup) {
+        for &player in lineup.seats() {
+            let others = lineup.seats().iter().copied().filter(|&other| other != player);
+            self.players[player.index()].last = others.collect();
+        }
+    }
+}
+
+/// Calls `each` with every order of the elements from `fixed` on.
+fn for_each_order(list: &mut [Entrant], fixed: usize, each: &mut impl FnMut(&[Entrant])) {
+    if fixed == list.len() {
+        return each(list);
+    }
+    for at in fixed..list.len() {
+        list.swap(fixed, at);
+        for_each_order(list, fixed + 1, each);
+        list.swap(fixed, at);
+    }
+}

@@ -1,0 +1,339 @@
+//! The fit for a ladder: anchors have a fixed strength, and a later version starts from the earlier one.
+
+use std::collections::BTreeMap;
+
+use super::field::measured;
+use rustc_hash::FxHashMap;
+
+use super::{Counts, ELO_PER_LOGIT, Estimate, Fit, Prior, linear, ordered};
+use crate::rating::Z95;
+use crate::{Entrant, opponents};
+
+/// The number of sets with the binomial variance that the prior of the variance of sets is worth. It gives the ratio of
+/// both a standard deviation of 0.1, so that few sets do not make the intervals of newcomers change.
+const BINOMIAL_SETS: f64 = 200.0;
+
+/// An entrant with this number of matches has half of the weight in the mean of the field that one with many has, so that
+/// newcomers, whose strength is uncertain, hardly move it.
+const HALF_WEIGHT: f64 = 30.0;
+
+/// The results of a pair differ from what the ratings expect by this number of standard errors at most; beyond that, they
+/// count less.
+const MOST_ERRORS: f64 = 2.0;
+
+/// The maximum number of times that the weights of pairs are computed. A few suffice.
+const MOST_ROUNDS: u32 = 30;
+
+/// What is known of entrants besides their results.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FitConstraints {
+    /// Entrants whose strength is fixed, in Elo. Without one, strengths are relative to the field.
+    pub anchors: BTreeMap<Entrant, f64>,
+    /// Entrants that are a later version of another one.
+    pub predecessors: BTreeMap<Entrant, Entrant>,
+}
+
+impl FitConstraints {
+    /// The mean of the anchors, in Elo.
+    fn origin(&self) -> f64 {
+        self.anchors.values().sum::<f64>() / self.anchors.len().max(1) as f64
+    }
+}
+
+/// The result of [`fit_anchored`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct Anchored {
+    /// By entrant, in Elo. An anchor has an interval of width 0.
+    pub elo: Vec<Estimate>,
+    /// By entrant: the distance to the ends of the 95% interval of its difference to the field, in Elo.
+    pub margins_in_field: Vec<f64>,
+    /// By side except the last: the advantage of its seats over those of the last side in Elo.
+    pub advantage: Vec<Estimate>,
+}
+
+/// The fit for a ladder.
+///
+/// Each entrant also draws one comparison: a later version against its predecessor, others against an opponent with
+/// the mean strength of the anchors. So an entrant without a match has the strength of its predecessor, or the mean,
+/// with an interval of about 680 Elo to both sides.
+///
+/// The *field* is the mean of all entrants that are not anchors, in which one with n matches has the weight n / (n + 30). If
+/// anchors are far away, all strengths are uncertain by the distance to them, which is of no consequence for the order of
+/// the others: their differences to the field are known better. An entrant that alone meets anchors is compared with these.
+///
+/// **Collusion**: if the results of a pair differ from what all ratings expect by more than two standard errors, they count
+/// less, so that they differ by two (the weights of P. J. Huber, *Annals of Mathematical Statistics* 35, 1964, 73-101, by
+/// pair). What accomplices that lose on purpose can add to a rating therefore grows with the root of the number of their
+/// matches only, while what the other results say grows with the number.
+///
+/// A set is one observation: the variance of the sets of the whole ladder, relative to the binomial distribution, widens
+/// or narrows all intervals. A sandwich is too narrow here: it assumes that each entrant has played many matches, and on a
+/// ladder some have just arrived.
+pub fn fit_anchored(counts: &Counts, known: &FitConstraints) -> Anchored {
+    let origin = known.origin();
+    let n = counts.entrants + counts.sides.saturating_sub(1);
+    let mut theta = vec![0.0; n];
+    for (anchor, elo) in &known.anchors {
+        if let Some(theta) = theta[..counts.entrants].get_mut(anchor.index()) {
+            *theta = (elo - origin) / ELO_PER_LOGIT;
+        }
+    }
+    let prior = Prior::Draws(1.0);
+    let known_here = Some((known, origin));
+    let (pair_weights, curvature) = (FxHashMap::default(), Vec::new());
+    let fit =
+        Fit { counts, prior, dispersion: 1.0, pair_weights, known: known_here, theta, curvature }.computed();
+    let mut fit = Fit { dispersion: measured(&fit, BINOMIAL_SETS), ..fit }.computed();
+    for _ in 0..MOST_ROUNDS {
+        let before = fit.theta.clone();
+        fit.pair_weights = fit.limited_pairs();
+        fit = fit.computed();
+        if fit.theta.iter().zip(before).all(|(theta, before)| (theta - before).abs() < 1e-4) {
+            break;
+        }
+    }
+    let mut covariance = match linear::cholesky(&fit.curvature, n) {
+        Some(l) => linear::inverse(&l, n),
+        None => vec![f64::INFINITY; n * n],
+    };
+    (0..n).filter(|&at| fit.is_fixed(at)).for_each(|at| covariance[at * n + at] = 0.0);
+    let weights = fit.weights_in_field();
+    let of_field = |row: &[f64]| weights.iter().zip(row).map(|(weight, x)| weight * x).sum::<f64>();
+    // The covariance of each parameter with the field.
+    let with_field: Vec<f64> = covariance.chunks_exact(n.max(1)).map(of_field).collect();
+    let variance_in_field =
+        |at: usize| covariance[at * n + at] - 2.0 * with_field[at] + of_field(&with_field);
+    let in_elo = |variance: f64| ELO_PER_LOGIT * variance.max(0.0).sqrt();
+    let estimate = |at: usize| match known.anchors.get(&Entrant(at as u16)) {
+        Some(&elo) => Estimate::normal(elo, 0.0),
+        None if known.anchors.is_empty() => {
+            let value = fit.theta[at] - of_field(&fit.theta);
+            Estimate::normal(ELO_PER_LOGIT * value, in_elo(variance_in_field(at)))
+        }
+        None => Estimate::normal(origin + ELO_PER_LOGIT * fit.theta[at], in_elo(covariance[at * n + at])),
+    };
+    let of_seat =
+        |at: usize| Estimate::normal(ELO_PER_LOGIT * fit.theta[at], in_elo(covariance[at * n + at]));
+    Anchored {
+        elo: (0..counts.entrants).map(estimate).collect(),
+        margins_in_field: (0..counts.entrants).map(|at| Z95 * in_elo(variance_in_field(at))).collect(),
+        advantage: (counts.entrants..n).map(of_seat).collect(),
+    }
+}
+
+impl Fit<'_> {
+    /// The entrant of which another one is a later version.
+    pub(super) fn predecessor(&self, at: usize) -> Option<usize> {
+        let (known, _) = self.known.filter(|_| at < self.counts.entrants)?;
+        let found = known.predecessors.get(&Entrant(at as u16))?.index();
+        (found < self.counts.entrants).then_some(found)
+    }
+
+    /// Whether a parameter is the strength of an anchor.
+    fn is_fixed(&self, at: usize) -> bool {
+        let is_anchor = |known: &FitConstraints| known.anchors.contains_key(&Entrant(at as u16));
+        at < self.counts.entrants && self.known.is_some_and(|(known, _)| is_anchor(known))
+    }
+
+    /// How much the results of each pair count, if less than 1.
+    fn limited_pairs(&self) -> FxHashMap<(Entrant, Entrant), f64> {
+        let mut pairs: FxHashMap<(Entrant, Entrant), [f64; 2]> = FxHashMap::default();
+        let mut contrast = Vec::new();
+        for ((lineup, places), times) in self.counts.legs() {
+            for (d, e) in super::pairs(&lineup) {
+                self.contrast(&lineup, d, e, &mut contrast);
+                let p = self.expected(&contrast);
+                let off = times * (super::score(&places, d, e) - p);
+                for (one, other) in opponents(&lineup, d, e) {
+                    let [sum, variance] = pairs.entry(ordered(one, other)).or_default();
+                    *sum += if one < other { off } else { -off };
+                    *variance += times * p * (1.0 - p) * self.dispersion;
+                }
+            }
+        }
+        let weight = |[sum, variance]: [f64; 2]| MOST_ERRORS * variance.sqrt() / sum.abs();
+        let weighted = pairs.into_iter().map(|(pair, of_pair)| (pair, weight(of_pair)));
+        weighted.filter(|(_, weight)| *weight < 1.0).collect()
+    }
+
+    /// The weight of each entrant in the mean of the field; 0 for all if fewer than two players beside anchors have played.
+    fn weights_in_field(&self) -> Vec<f64> {
+        let mut weights = vec![0.0; self.counts.entrants];
+        for ((lineup, _), times) in self.counts.legs() {
+            lineup.seats().iter().for_each(|entrant| weights[entrant.index()] += times);
+        }
+        for (at, weight) in weights.iter_mut().enumerate() {
+            *weight = if self.is_fixed(at) { 0.0 } else { *weight / (*weight + HALF_WEIGHT) };
+        }
+        let sum: f64 = weights.iter().sum();
+        let has_field = weights.iter().filter(|weight| **weight > 0.0).nth(1).is_some();
+        weights.iter_mut().for_each(|weight| *weight = if has_field { *weight / sum } else { 0.0 });
+        weights
+    }
+
+    /// Adds the comparisons of versions to the derivatives, and removes those by fixed parameters.
+    pub(super) fn add_known(&self, gradient: &mut [f64], curvature: &mut [f64]) {
+        let n = gradient.len();
+        for i in 0..self.counts.entrants {
+            let Some(of) = self.predecessor(i) else { continue };
+            let p = self.expected(&[(i, 1.0), (of, -1.0)]);
+            gradient[i] += 0.5 - p;
+            gradient[of] -= 0.5 - p;
+            for (row, column, sign) in [(i, i, 1.0), (of, of, 1.0), (i, of, -1.0), (of, i, -1.0)] {
+                curvature[row * n + column] += sign * p * (1.0 - p);
+            }
+        }
+        for at in (0..n).filter(|&at| self.is_fixed(at)) {
+            gradient[at] = 0.0;
+            for other in 0..n {
+                curvature[at * n + other] = 0.0;
+                curvature[other * n + at] = 0.0;
+            }
+            curvature[at * n + at] = 1.0;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Lineup, MatchResult};
+    use referee_game::Seating;
+
+    /// Adds matches, half of them in each order, of which the first entrant wins this many and loses the rest.
+    fn play(counts: &mut Counts, one: u16, other: u16, won: u32, of: u32) {
+        for (seats, ranks) in [([one, other], [1, 2]), ([other, one], [2, 1])] {
+            let lineup = Lineup::of_sides(Seating::new(2, 2), &seats.map(Entrant)).unwrap();
+            for number in 0..of / 2 {
+                let ranks = if number < won / 2 { ranks } else { [ranks[1], ranks[0]] };
+                counts.add(&MatchResult::played(number + 1, lineup, &ranks));
+            }
+        }
+    }
+
+    #[test]
+    fn anchors_keep_their_strength_and_fix_the_scale() {
+        let mut counts = Counts::default();
+        play(&mut counts, 0, 1, 300, 400);
+        play(&mut counts, 2, 0, 300, 400);
+        let known = FitConstraints { anchors: [(Entrant(0), 1500.0)].into(), ..FitConstraints::default() };
+        let fit = fit_anchored(&counts, &known);
+        assert_eq!(fit.elo[0], Estimate { value: 1500.0, low: 1500.0, high: 1500.0 });
+        // Odds of 3 to 1 are 191 Elo.
+        assert!((fit.elo[2].value - 1691.0).abs() < 8.0, "{fit:?}");
+        assert!((fit.elo[1].value - 1309.0).abs() < 8.0, "{fit:?}");
+        assert!((20.0..50.0).contains(&(fit.elo[2].high - fit.elo[2].value)), "{fit:?}");
+        let moved = fit_anchored(&counts, &FitConstraints { anchors: [(Entrant(0), 0.0)].into(), ..known });
+        assert!((fit.elo[1].value - 1500.0 - moved.elo[1].value).abs() < 1e-6);
+    }
+
+    #[test]
+    fn two_anchors_that_contradict_results_stay_where_they_are() {
+        let mut counts = Counts::default();
+        play(&mut counts, 0, 1, 10, 100);
+        play(&mut counts, 2, 1, 50, 100);
+        let anchors = [(Entrant(0), 200.0), (Entrant(1), 0.0)].into();
+        let fit = fit_anchored(&counts, &FitConstraints { anchors, ..FitConstraints::default() });
+        assert_eq!([fit.elo[0].value, fit.elo[1].value], [200.0, 0.0]);
+        assert!(fit.elo[2].value.abs() < 5.0, "{fit:?}");
+    }
+
+    #[test]
+    fn a_new_version_starts_from_the_old_one_with_a_wide_interval() {
+        let mut counts = Counts::default();
+        play(&mut counts, 1, 0, 90, 100);
+        counts.grow(4);
+        let known = FitConstraints {
+            anchors: [(Entrant(0), 0.0)].into(),
+            predecessors: [(Entrant(2), Entrant(1))].into(),
+        };
+        let fit = fit_anchored(&counts, &known);
+        assert!(fit.elo[1].value > 250.0 && (fit.elo[2].value - fit.elo[1].value).abs() < 1.0, "{fit:?}");
+        let width = fit.elo[2].high - fit.elo[2].value;
+        assert!(width > 600.0 && width.is_finite(), "{fit:?}");
+        assert!(fit.elo[3].value.abs() < 1e-6, "{fit:?}");
+        // Its own results soon outweigh those of the old version.
+        play(&mut counts, 0, 2, 50, 100);
+        let fit = fit_anchored(&counts, &known);
+        assert!(fit.elo[2].value.abs() < 10.0 && fit.elo[1].value > 250.0, "{fit:?}");
+    }
+
+    #[test]
+    fn without_an_anchor_intervals_do_not_contain_the_scale() {
+        let mut counts = Counts::default();
+        // Two bots after 20,000 matches: a difference has a standard error of 2 / sqrt(20,000), each half of it.
+        play(&mut counts, 0, 1, 10_000, 20_000);
+        let fit = fit_anchored(&counts, &FitConstraints::default());
+        let margin = fit.elo[0].high - fit.elo[0].value;
+        assert!((2.2..2.6).contains(&margin) && (fit.margins_in_field[0] - margin).abs() < 1e-6, "{fit:?}");
+        // A newcomer changes neither their ratings nor their intervals by much: with two matches it has a share of 3% in the
+        // mean of the field, and its own interval reaches 544 Elo.
+        counts.grow(3);
+        play(&mut counts, 2, 0, 2, 2);
+        let with = fit_anchored(&counts, &FitConstraints::default());
+        assert!((with.elo[0].value - fit.elo[0].value).abs() < 10.0, "{with:?}");
+        assert!(with.elo[0].high - with.elo[0].value < 20.0, "{with:?}");
+        assert!(with.elo[2].high - with.elo[2].value > 200.0, "{with:?}");
+    }
+
+    #[test]
+    fn a_distant_anchor_leaves_players_certain_in_their_field() {
+        let mut counts = Counts::default();
+        // The anchor has won 2 of 400 matches.
+        for player in 1..5 {
+            play(&mut counts, 0, player, if player < 3 { 0 } else { 2 }, 100);
+            (1..player).for_each(|other| play(&mut counts, player, other, 150, 300));
+        }
+        let known = FitConstraints { anchors: [(Entrant(0), 0.0)].into(), ..FitConstraints::default() };
+        let fit = fit_anchored(&counts, &known);
+        for player in 1..5 {
+            assert!(fit.elo[player].high - fit.elo[player].value > 100.0, "{fit:?}");
+            assert!(fit.margins_in_field[player] < 25.0, "{fit:?}");
+        }
+        // A player that alone meets the anchor has no other field.
+        let mut alone = Counts::default();
+        play(&mut alone, 0, 1, 2, 100);
+        let fit = fit_anchored(&alone, &known);
+        assert!((fit.elo[1].high - fit.elo[1].value - fit.margins_in_field[1]).abs() < 1e-6, "{fit:?}");
+    }
+
+    #[test]
+    fn accomplices_that_lose_on_purpose_weigh_little() {
+        // The Elo by which three of 19 opponents lift an average player, after this many matches against each.
+        let lifted = |each: u32| {
+            let mut counts = Counts::default();
+            for one in 0..20 {
+                for other in one + 1..20 {
+                    let won = if one == 0 && other < 4 { each } else { each / 2 };
+                    play(&mut counts, one, other, won, each);
+                }
+            }
+            fit_anchored(&counts, &FitConstraints::default()).elo[0].value
+        };
+        let found = [20, 80, 320].map(lifted);
+        println!("{found:?}");
+        // Without a limit 50 to 60 Elo, after any number.
+        assert!(found[0] < 40.0 && found[1] < 20.0 && found[2] < 10.0, "{found:?}");
+    }
+
+    #[test]
+    fn counting_one_by_one_equals_counting_at_once() {
+        let lineup = Lineup::of_sides(Seating::new(3, 3), &[2, 0, 1].map(Entrant)).unwrap();
+        let results: Vec<MatchResult> =
+            (1..=9).map(|set| MatchResult::played(set, lineup, &[1 + (set % 3) as u8, 2, 2])).collect();
+        let mut counts = Counts::default();
+        results.iter().for_each(|result| counts.add(result));
+        let known = FitConstraints::default();
+        assert_eq!(fit_anchored(&counts, &known), fit_anchored(&Counts::of(3, &results), &known));
+    }
+
+    #[test]
+    fn a_ladder_without_results_has_ratings() {
+        assert!(fit_anchored(&Counts::default(), &FitConstraints::default()).elo.is_empty());
+        let mut counts = Counts::default();
+        counts.grow(2);
+        let anchors = [(Entrant(1), 700.0), (Entrant(9), 700.0)].into();
+        let fit = fit_anchored(&counts, &FitConstraints { anchors, ..FitConstraints::default() });
+        assert_eq!([fit.elo[0].value, fit.elo[1].value], [700.0, 700.0]);
+    }
+}

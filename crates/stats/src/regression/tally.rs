@@ -1,0 +1,91 @@
+//! What a run has found so far.
+
+use serde::Serialize;
+
+use crate::sprt::{EloModel, StrengthDifference};
+
+/// The numbers of sets, matches and faults.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Tally {
+    /// Judged sets.
+    pub sets: u32,
+    /// Sets that count in the scores.
+    pub counted: u32,
+    /// Sets dropped because of a fault of `base`.
+    pub dropped: u32,
+    /// Copies of earlier sets that do not count.
+    pub repeated: u32,
+    /// Sets with different moves.
+    pub distinct_sets: u32,
+    /// The openings, or deals, of the sets that count.
+    pub openings: u32,
+    /// Sets with a void match.
+    pub void: u32,
+    /// Counted sets in which both bots played the same moves.
+    pub alike: u32,
+    /// Matches of the judged sets.
+    pub matches: u32,
+    /// Matches with a fault of `new`.
+    pub faults_of_new: u32,
+    /// Matches with a fault of `base`.
+    pub faults_of_base: u32,
+    /// Matches with a fault of either.
+    pub faulty: u32,
+}
+
+impl Tally {
+    /// The share of matches with a fault.
+    pub fn fault_rate(&self) -> f64 {
+        f64::from(self.faulty) / f64::from(self.matches.max(1))
+    }
+}
+
+/// How a set counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Fate {
+    /// Its score counts.
+    Counted,
+    /// `base` made a fault in it.
+    Dropped,
+    /// It is a copy of an earlier set, and no opening has given two different sets so far.
+    Repeated,
+    /// One of its matches is void.
+    Void,
+}
+
+/// A judged set, with the statistics up to it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Judged {
+    /// Its number.
+    pub set: u32,
+    /// How it counts.
+    pub fate: Fate,
+    /// The score of `new`, from 0 to 1, even if it does not count.
+    pub score: f64,
+    /// The log-likelihood ratio after it; `None` in a run of fixed length.
+    pub llr: Option<f64>,
+    /// The estimate from all counted sets; `None` from fewer than two distinct sets.
+    pub difference: Option<StrengthDifference>,
+    /// The sets with different moves up to it.
+    pub distinct_sets: u32,
+    /// Their openings or deals.
+    pub openings: u32,
+}
+
+/// The bounds from sets that both bots played alike.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Alike {
+    /// The number of sets.
+    pub sets: u32,
+    /// The confidence of the bounds, from 0 to 1.
+    pub confidence: f64,
+    /// The maximum share of all sets that may differ.
+    pub differing: f64,
+    /// The maximum difference either way, if one of the bots wins all of those, in the model of the test.
+    pub elo: f64,
+    /// The definition of `elo`.
+    pub elo_model: EloModel,
+    /// The number of such sets that decides the test; `None` if equality lies between H0 and H1.
+    pub needed_sets: Option<u32>,
+}
