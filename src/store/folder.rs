@@ -218,7 +218,7 @@ impl Folder {
         Ok(file)
     }
 
-    /// Reads a file of [`MOST_READ`] bytes at most.
+    /// Reads a file of 1 GiB at most.
     ///
     /// # Errors
     /// Those of [`Folder::open_file`], or if it is larger.

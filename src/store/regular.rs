@@ -87,7 +87,7 @@ pub fn read_limited(from: impl Read, most: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Reads a file given by the user, of [`MOST_READ`] bytes at most.
+/// Reads a file given by the user, of 1 GiB at most.
 ///
 /// # Errors
 /// If it cannot be read, is not a regular file, or is too large.
