@@ -196,6 +196,9 @@ pub struct Open<V> {
     /// True: the referee does not wait for `ready`.
     #[serde(default, skip_serializing_if = "is_false", deserialize_with = "or_default")]
     pub auto_ready: bool,
+    /// True: `turn` and `end` have `scene`.
+    #[serde(default, skip_serializing_if = "is_false", deserialize_with = "or_default")]
+    pub scenes: bool,
 }
 
 /// Deserializes an integer of at most [`MAX_INTEGER`].

@@ -172,6 +172,9 @@ pub struct Turn<'a, V> {
     /// Only after a rejected answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry: Option<Retry>,
+    /// The position as a picture, as the seat may see it; only in matches that were opened with `scenes`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scene: Option<Scene>,
 }
 
 /// The remaining time of a seat.
@@ -220,6 +223,96 @@ pub struct End {
     /// The origin of the match's random numbers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reveal: Option<Reveal>,
+    /// The final position as a picture, as the seat may see it; only in matches that were opened with `scenes`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scene: Option<Scene>,
+}
+
+/// A position as a picture. Its unit is a thousandth of the width of a typical board; x grows to the right, y downwards.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Scene {
+    /// The width in units; the same in all scenes of a match.
+    pub width: u16,
+    /// The height in units; the same in all scenes of a match.
+    pub height: u16,
+    /// The colour behind all parts.
+    pub background: Colour,
+    /// What is drawn, the lowest part first.
+    pub parts: Vec<ScenePart>,
+    /// The position as plain text in lines.
+    pub text: String,
+}
+
+/// A colour: `#rrggbb` or, where it is translucent, `#rrggbbaa`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Colour(
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = "^#([0-9a-f]{6}|[0-9a-f]{8})$")))] pub String,
+);
+
+/// A part of a scene.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ScenePart {
+    /// Its form.
+    #[serde(flatten)]
+    pub form: SceneForm,
+    /// The colour of its inside; absent: transparent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fill: Option<Colour>,
+    /// Its outline, centred on its edge; absent: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outline: Option<Outline>,
+}
+
+/// The form of a part.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "form", rename_all = "snake_case")]
+pub enum SceneForm {
+    /// A rectangle.
+    Rect {
+        /// The upper left corner.
+        at: [i16; 2],
+        /// The width.
+        width: u16,
+        /// The height.
+        height: u16,
+        /// The radius of its corners.
+        radius: u16,
+    },
+    /// A circle.
+    Circle {
+        /// The centre.
+        at: [i16; 2],
+        /// The radius.
+        radius: u16,
+    },
+    /// A closed polygon.
+    Polygon {
+        /// Its corners.
+        points: Vec<[i16; 2]>,
+    },
+    /// A line of text.
+    Text {
+        /// The centre.
+        at: [i16; 2],
+        /// The size of the font.
+        size: u16,
+        /// The text.
+        text: String,
+    },
+}
+
+/// The outline of a part.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Outline {
+    /// Its colour.
+    pub colour: Colour,
+    /// Its width.
+    pub width: u16,
 }
 
 /// A fault in the result of a match.

@@ -159,8 +159,9 @@ impl<S: ByteStream> Lane<S> {
             return session.refuse(ErrorCode::BadSetup, message, None, None);
         }
         let asked = open.options.map(ToOwned::to_owned);
-        let bot::Open { game, seats, seed, deal, clock, on_fault, auto_ready, .. } = open;
-        let open = bot::Open { id, game, seats, options: asked, seed, deal, clock, on_fault, auto_ready };
+        let bot::Open { game, seats, seed, deal, clock, on_fault, auto_ready, scenes, .. } = open;
+        let open =
+            bot::Open { id, game, seats, options: asked, seed, deal, clock, on_fault, auto_ready, scenes };
         // The next lines may be for the match that this line opens.
         session.has_lines = true;
         // A match that an earlier line ended must free its slot first.

@@ -85,7 +85,10 @@ impl<'a> Replay<'a> {
         })?;
         let seats = header.seats.len();
         let wants =
-            vec![Wants { view: false, legal: false, event: false, push: false, repeat: false }; seats];
+            vec![
+                Wants { view: false, legal: false, event: false, push: false, repeat: false, scenes: false };
+                seats
+            ];
         let replayed = open_match(header.clone(), (Seed(seed), salt), (wants, watched), catalog)
             .map_err(|what| at_line(1, what))?;
         let (rest, last) = (parts.happened, parts.last);

@@ -24,6 +24,7 @@ use crate::referee::log::Log;
 use crate::referee::match_::{Phase, PhaseFlow};
 use crate::referee::player::{Faults, Player, SeatExit};
 use crate::referee::received::RefusedLine;
+use crate::referee::scene::scene;
 use crate::referee::setup::{Leg, Setup};
 
 /// What all phases of a match use.
@@ -353,10 +354,12 @@ impl Common {
             Leg::Earlier => false,
         };
         let reveal = is_revealed.then(|| self.reveal());
-        for player in self.players.iter_mut().filter(|player| !player.gone) {
+        let Common { setup, players, table, .. } = self;
+        for player in players.iter_mut().filter(|player| !player.gone) {
             player.release_events(false);
+            let wants = setup.wants[player.seat.index()];
             let end = message::FromReferee::<()>::End(message::End {
-                r#match: self.setup.header.r#match.clone(),
+                r#match: setup.header.r#match.clone(),
                 seat: player.seat.0,
                 ranks: ending.ranks.clone(),
                 scores: ending.scores.clone(),
@@ -364,6 +367,7 @@ impl Common {
                 reason: ending.reason.clone(),
                 fault: ending.fault.as_ref().map(Into::into),
                 reveal: reveal.clone(),
+                scene: wants.scenes.then(|| scene(&**table, player.seat)),
             });
             json::write_line(&mut player.outbox, &end);
         }

@@ -17,6 +17,7 @@ mod outage;
 mod player;
 mod playing;
 mod received;
+mod scene;
 mod setup;
 mod starting;
 

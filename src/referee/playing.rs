@@ -14,6 +14,7 @@ use crate::referee::common::Common;
 use crate::referee::event::{Event, Stamp};
 use crate::referee::match_::PhaseFlow;
 use crate::referee::player::{SeatExit, message_head};
+use crate::referee::scene::scene;
 
 /// The state of a match in play. Between events, seats have open requests, or `resume` is set.
 #[derive(Debug)]
@@ -378,6 +379,9 @@ impl Playing {
         }
         if let Some(retry) = &decider.retry {
             line.value(key!("retry"), retry);
+        }
+        if wants.scenes {
+            line.value(key!("scene"), &scene(&**table, seat));
         }
         line.end_line();
     }

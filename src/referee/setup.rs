@@ -114,11 +114,14 @@ pub struct Wants {
     /// Whether a later connection of the bot may continue the match: it gets the events again that the bot may not have
     /// received.
     pub repeat: bool,
+    /// `scene` in `turn` and `end`. Only a host's matches have it, which are not journaled.
+    #[serde(skip)]
+    pub scenes: bool,
 }
 
 impl Default for Wants {
     fn default() -> Self {
-        Wants { view: true, legal: true, event: true, push: false, repeat: false }
+        Wants { view: true, legal: true, event: true, push: false, repeat: false, scenes: false }
     }
 }
 
@@ -131,6 +134,7 @@ impl From<&Hello> for Wants {
             event: wants(Want::Event),
             push: hello.push,
             repeat: hello.reconnect.is_some(),
+            scenes: false,
         }
     }
 }

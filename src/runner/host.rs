@@ -23,7 +23,7 @@ use crate::game::chance::Seed;
 use crate::game::erased::Rules;
 use crate::game::hex;
 use crate::game::seat::Seating;
-use crate::referee::{AbortReason, Leg, Log, Opening};
+use crate::referee::{AbortReason, Leg, Log, Opening, Wants};
 use crate::runner::archive;
 use crate::runner::scheduler::Backlog;
 use crate::store::Records;
@@ -272,6 +272,7 @@ impl HostServer {
                 clock: None,
                 on_fault: None,
                 auto_ready: false,
+                scenes: false,
             };
             self.open_asked(open).map_err(|(_, what)| io::Error::other(what))?;
         }
@@ -312,6 +313,7 @@ impl HostServer {
         let hello = self.lane.hello(self.session);
         let name = hello.map_or("host", |hello| &hello.name);
         let wants = hello.map(|hello| hello.wants).unwrap_or_default();
+        let wants = Wants { scenes: open.scenes, ..wants };
         let seats = (0..seating.seats()).map(|seat| PlannedSeat {
             name: if seating.seats() == 1 { name.to_owned() } else { format!("{name}-{}", seat + 1) },
             ready_ms: terms.ready_ms(!self.lane.has_played(self.session)),

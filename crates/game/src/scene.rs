@@ -334,7 +334,7 @@ impl Part {
     }
 }
 
-/// A colour by its purpose. Style sheets define it, for light and for dark pages.
+/// A colour by its purpose. Style sheets define it for dark pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Tone {
     /// Text.
@@ -400,6 +400,31 @@ impl Tone {
             Tone::Blue => "blue",
             Tone::Purple => "purple",
             Tone::Back => "back",
+        }
+    }
+
+    /// The colour on a light page, as `#rrggbb`.
+    pub const fn light(self) -> &'static str {
+        match self {
+            Tone::Ink => "#1c2024",
+            Tone::Faint => "#5f6871",
+            Tone::Paper => "#ffffff",
+            Tone::Board => "#d3d8dd",
+            Tone::Light => "#f1ecdf",
+            Tone::Dark => "#7a9470",
+            Tone::OnDark => "#f4f7f2",
+            Tone::Special => "#ddd3ba",
+            Tone::Mark => "#f7d038",
+            Tone::Gold => "#d99a00",
+            Tone::White => "#fdfbf5",
+            Tone::Black => "#26292d",
+            Tone::Red => "#d03b3b",
+            Tone::Orange => "#e07b00",
+            Tone::Yellow => "#f2c80f",
+            Tone::Green => "#2e8b57",
+            Tone::Blue => "#2f6fc4",
+            Tone::Purple => "#8a4fbf",
+            Tone::Back => "#5b6f8f",
         }
     }
 }

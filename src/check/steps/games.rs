@@ -116,6 +116,7 @@ fn request(context: &Context<'_>, id: &str, position: &SamplePosition) -> Vec<u8
         turns_left: table.turns_left(),
         draw_offered: false,
         retry: None,
+        scene: None,
     };
     json::write_line(&mut lines, &message::FromReferee::Turn(turn));
     lines

@@ -154,6 +154,26 @@ fn only_unwanted_parts_are_omitted() {
 }
 
 #[test]
+fn scenes_come_with_requests_and_the_end_if_the_host_asked_for_them() {
+    let mut plan = RigSetup::checkers_at(SHORT);
+    plan.wants[0].scenes = true;
+    let mut rig = plan.play();
+    let scene = rig.last(0, "turn")["scene"].clone();
+    assert_eq!((&scene["width"], &scene["height"]), (&json!(860), &json!(860)));
+    assert!(scene["text"].as_str().unwrap().contains("Black to move"), "{scene}");
+    let pieces = |scene: &serde_json::Value, colour: &str| {
+        let is_piece = |part: &&serde_json::Value| part["form"] == "circle" && part["fill"] == colour;
+        scene["parts"].as_array().unwrap().iter().filter(is_piece).count()
+    };
+    let (black, white) = ("#26292d", "#fdfbf5");
+    assert_eq!((pieces(&scene, black), pieces(&scene, white)), (1, 1));
+    rig.moves("10-14 23-18 14x23");
+    let end = rig.last(0, "end")["scene"].clone();
+    assert_eq!((pieces(&end, black), pieces(&end, white)), (1, 0), "after the capture");
+    assert_eq!(rig.last(1, "end").get("scene"), None, "the other seat has none");
+}
+
+#[test]
 fn a_bot_that_wants_no_events_gets_turns_and_the_end() {
     for push in [false, true] {
         let mut plan = RigSetup::checkers_at(SHORT);

@@ -6,41 +6,41 @@ use crate::game::Scene;
 use crate::game::scene::{Depth, Form, Part, Tone};
 use crate::report::tournament::Escaped;
 
-/// The colours on light and on dark pages.
-const PALETTE: [(Tone, &str, &str); 19] = [
-    (Tone::Ink, "#1c2024", "#e6e9ec"),
-    (Tone::Faint, "#5f6871", "#9aa4ae"),
-    (Tone::Paper, "#ffffff", "#14171a"),
-    (Tone::Board, "#d3d8dd", "#2b3138"),
-    (Tone::Light, "#f1ecdf", "#55595d"),
-    (Tone::Dark, "#7a9470", "#2c4a39"),
-    (Tone::OnDark, "#f4f7f2", "#cfd8d2"),
-    (Tone::Special, "#ddd3ba", "#6f684f"),
-    (Tone::Mark, "#f7d038", "#b58f12"),
-    (Tone::Gold, "#d99a00", "#f0b429"),
-    (Tone::White, "#fdfbf5", "#f2efe6"),
-    (Tone::Black, "#26292d", "#121417"),
-    (Tone::Red, "#d03b3b", "#d84a4a"),
-    (Tone::Orange, "#e07b00", "#e8871e"),
-    (Tone::Yellow, "#f2c80f", "#f2c80f"),
-    (Tone::Green, "#2e8b57", "#35a066"),
-    (Tone::Blue, "#2f6fc4", "#3d82dc"),
-    (Tone::Purple, "#8a4fbf", "#9b62d0"),
-    (Tone::Back, "#5b6f8f", "#52698c"),
+/// The colours on dark pages.
+const DARK: [(Tone, &str); 19] = [
+    (Tone::Ink, "#e6e9ec"),
+    (Tone::Faint, "#9aa4ae"),
+    (Tone::Paper, "#14171a"),
+    (Tone::Board, "#2b3138"),
+    (Tone::Light, "#55595d"),
+    (Tone::Dark, "#2c4a39"),
+    (Tone::OnDark, "#cfd8d2"),
+    (Tone::Special, "#6f684f"),
+    (Tone::Mark, "#b58f12"),
+    (Tone::Gold, "#f0b429"),
+    (Tone::White, "#f2efe6"),
+    (Tone::Black, "#121417"),
+    (Tone::Red, "#d84a4a"),
+    (Tone::Orange, "#e8871e"),
+    (Tone::Yellow, "#f2c80f"),
+    (Tone::Green, "#35a066"),
+    (Tone::Blue, "#3d82dc"),
+    (Tone::Purple, "#9b62d0"),
+    (Tone::Back, "#52698c"),
 ];
 
 /// The style sheet of scenes: a variable and three classes for each colour, for insides, lines and HTML.
 pub(super) fn colours() -> String {
-    let variables = |pick: fn(&(Tone, &'static str, &'static str)) -> &'static str| -> String {
-        PALETTE.iter().map(|entry| format!("--{}:{};", entry.0.name(), pick(entry))).collect()
+    let variables = |pick: fn(&(Tone, &'static str)) -> &'static str| -> String {
+        DARK.iter().map(|entry| format!("--{}:{};", entry.0.name(), pick(entry))).collect()
     };
     let mut css = format!(
         ":root{{{}}}\n@media (prefers-color-scheme:dark){{:root{{{}}}}}\n",
-        variables(|entry| entry.1),
-        variables(|entry| entry.2)
+        variables(|entry| entry.0.light()),
+        variables(|entry| entry.1)
     );
-    for (tone, light, _) in PALETTE {
-        let name = tone.name();
+    for (tone, _) in DARK {
+        let (name, light) = (tone.name(), tone.light());
         // Programs without support for variables show the colours of light pages.
         css += &format!(
             ".f-{name}{{fill:{light};fill:var(--{name})}}.l-{name}{{stroke:{light};stroke:var(--{name})}}\

@@ -135,7 +135,7 @@ impl Host {
             limits: Some(Limits::TODAY),
             opening: Opening::None,
         };
-        let wants = vec![self.wants; seating.seats()];
+        let wants = vec![Wants { scenes: open.scenes, ..self.wants }; seating.seats()];
         let header = Arc::new(header);
         let setup =
             Setup { header, seating, seed, salt, leg: Leg::Only, open_id: open.id, wants, watched: None };
