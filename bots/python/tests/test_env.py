@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import subprocess
+import unittest
 import warnings
 from contextlib import redirect_stdout
 from typing import Any
@@ -19,7 +20,7 @@ from gymnasium.utils.env_checker import data_equivalence
 from pettingzoo.test import api_test, seed_test
 from pettingzoo.utils.env_logger import EnvLogger
 
-from referee_bot.env import RefereeEnv, env
+from referee_bot.env import Referee, RefereeEnv, env
 
 
 class EveryGame(WithReferee):
@@ -183,6 +184,15 @@ class Ends(WithReferee):
         room.step(13 * 4 + 1)
         self.assertEqual(room.rewards, {"player_0": 1, "player_1": -1})
         self.assertEqual(room.infos["player_1"]["end"]["reason"], "no_pieces")
+
+
+class Processes(unittest.TestCase):
+    def test_a_referee_is_greeted_before_the_first_match(self) -> None:
+        # It waits for ten seconds; what comes first may take longer, such as the import of a library.
+        with subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as cat:
+            with patch("referee_bot.env.referee.started", return_value=cat), Referee():
+                assert cat.stdout
+                self.assertEqual(json.loads(cat.stdout.readline())["type"], "hello")
 
 
 class Refusals(WithReferee):

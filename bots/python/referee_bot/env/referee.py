@@ -65,7 +65,10 @@ class Referee:
             raise ValueError(f"{backend!r} is no backend: there are process and native")
         self._batches = self._stream.batches()
         wants = None if events else ("view", "legal")
-        self._outbox: list[Json] = [Hello("env", slots=_SLOTS, wants=wants).to_json()]
+        with suppress(Disconnected):  # the first `settle` reports it
+            # At once: the referee waits for it for ten seconds, and the first match may come later.
+            self._stream.send(Hello("env", slots=_SLOTS, wants=wants).to_json())
+        self._outbox: list[Json] = []
         self._opened = 0
         self._opening: dict[str, Table] = {}
         self._playing: dict[str, Table] = {}
