@@ -8,7 +8,7 @@ import unittest
 from typing import Any
 from unittest.mock import patch
 
-from . import test_env, test_env_batch, test_env_seat  # skips the tests where packages are missing
+from . import test_env, test_env_batch, test_env_render, test_env_seat  # skips the tests where packages are missing
 from .environments import WithReferee, tables
 
 # isort: split
@@ -66,6 +66,10 @@ class Gymnasium(Native, test_env_seat.EveryGame):
 
 
 class Opponents(Native, test_env_seat.Opponents):
+    pass
+
+
+class Modes(Native, test_env_render.Modes):
     pass
 
 

@@ -4,9 +4,13 @@
 
     checkers = env("checkers")
 
+For one seat against opponents, Gymnasium has them by name: `gymnasium.make("referee_bot.env:referee/checkers-v1")`.
+
 Needs the packages of the extra `env`: pettingzoo, gymnasium and numpy; and the program `referee` or, for the backend
 `native`, the package referee-bot-native. README.md beside this file tells what observations and actions mean.
 """
+
+import gymnasium
 
 from .aec import RefereeEnv, env
 from .batch import Batch
@@ -30,3 +34,6 @@ __all__ = [
     "env",
     "parallel_env",
 ]
+
+for _game in GAMES:
+    gymnasium.register(f"referee/{_game}-v1", entry_point="referee_bot.env:SeatEnv", kwargs={"game": _game})

@@ -20,13 +20,15 @@ def env(
     options: Json | None = None,
     referee: Referee | None = None,
     backend: Backend = "process",
+    render_mode: str | None = None,
 ) -> AECEnv:
     """Returns the environment of a game as PettingZoo's own come: an illegal action ends the match and costs 1.
 
     `seats` is by default the game's smallest number, `options` are the game's. Without a `referee` it starts one of
-    its own, which ends with `close`: a program or, with the `backend` `native`, one in this process.
+    its own, which ends with `close`: a program or, with the `backend` `native`, one in this process. `render_mode`
+    is `ansi`, `rgb_array` or None; another one raises gymnasium.error.UnsupportedMode.
     """
-    raw = RefereeEnv(game, seats=seats, options=options, referee=referee, backend=backend)
+    raw = RefereeEnv(game, seats=seats, options=options, referee=referee, backend=backend, render_mode=render_mode)
     return wrappers.OrderEnforcingWrapper(wrappers.TerminateIllegalWrapper(raw, illegal_reward=-1))
 
 
@@ -73,6 +75,9 @@ class RefereeEnv(Agents, AECEnv):  # type: ignore[misc]  # PettingZoo is not typ
         self._cumulative_rewards[agent] = 0.0
         self._go_on()
         self._accumulate_rewards()
+
+    def _viewer(self) -> int:
+        return self.possible_agents.index(self.agent_selection)
 
     def _go_on(self) -> None:
         self._referee.settle()

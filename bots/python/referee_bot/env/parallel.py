@@ -22,9 +22,12 @@ def parallel_env(
     options: Json | None = None,
     referee: Referee | None = None,
     backend: Backend = "process",
+    render_mode: str | None = None,
 ) -> ParallelRefereeEnv:
     """Returns the parallel environment of a game, with the arguments of `env`."""
-    return ParallelRefereeEnv(game, seats=seats, options=options, referee=referee, backend=backend)
+    return ParallelRefereeEnv(
+        game, seats=seats, options=options, referee=referee, backend=backend, render_mode=render_mode
+    )
 
 
 class ParallelRefereeEnv(Agents, ParallelEnv):  # type: ignore[misc]  # PettingZoo is not typed
@@ -115,5 +118,5 @@ class ParallelRefereeEnv(Agents, ParallelEnv):  # type: ignore[misc]  # PettingZ
             infos[self.possible_agents[decision.seat]] = decision.info()
         return infos
 
-    def render(self) -> None:
-        """Draws nothing: there are no modes."""
+    def _viewer(self) -> int:
+        return self._table.decisions[0].seat if self._table.decisions else 0

@@ -13,6 +13,7 @@ from ..messages import Json, Turn
 from .encodings import encoding
 from .opponent import Opponent, player
 from .referee import Backend, Referee
+from .render import RENDERING, Frame, check_mode, rendered
 from .table import Table, blank, observation_space
 
 Arrays = dict[str, NDArray[Any]]
@@ -23,10 +24,10 @@ class SeatEnv(gymnasium.Env[Any, Any]):
 
     An action that is not possible ends the match and costs 1. Without a `referee` it starts its own, which ends
     with `close`: a program or, with the `backend` `native`, one in this process. An opponent that is a process is the
-    caller's to close.
+    caller's to close. `render_mode` is `ansi`, `rgb_array` or None; another one raises gymnasium.error.UnsupportedMode.
     """
 
-    metadata = {"render_modes": []}
+    metadata = RENDERING
 
     def __init__(
         self,
@@ -38,6 +39,7 @@ class SeatEnv(gymnasium.Env[Any, Any]):
         options: Json | None = None,
         referee: Referee | None = None,
         backend: Backend = "process",
+        render_mode: str | None = None,
     ) -> None:
         self._encoding = encoding(game, seats)
         if not 0 <= seat < self._encoding.seats:
@@ -46,10 +48,11 @@ class SeatEnv(gymnasium.Env[Any, Any]):
         self._player = player(opponent or self._at_random)
         self.observation_space = observation_space(self._encoding)
         self.action_space = spaces.Discrete(self._encoding.actions)
+        self.render_mode = check_mode(render_mode)
         self._referee = Referee.of(referee, backend, events=True)
         self._owns_referee = referee is None
         others = [other for other in range(self._encoding.seats) if other != seat]
-        self._table = Table(self._referee, self._encoding, options, others)
+        self._table = Table(self._referee, self._encoding, options, others, scenes=render_mode is not None)
         self._last = blank(self._encoding)
 
     def _at_random(self, turn: Turn) -> str:
@@ -85,6 +88,15 @@ class SeatEnv(gymnasium.Env[Any, Any]):
         is_truncated = self._table.is_truncated()
         reward = self._table.rewards()[self._seat]
         return self._again(), reward, not is_truncated, is_truncated, {"end": self._table.ending()}
+
+    def render(self) -> Frame:
+        """Returns the position as the seat sees it.
+
+        That is text with `render_mode` `ansi`, and an array of (height, width, 3) with `rgb_array`. An action that does
+        not complete a move changes nothing in it. Without a render mode it is None, with a warning. Raises
+        gymnasium.error.ResetNeeded before the first `reset`.
+        """
+        return rendered(self._table.scenes.get(self._seat), self.render_mode)
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Returns which actions are possible, as MaskablePPO of sb3-contrib asks for them."""

@@ -67,11 +67,17 @@ class Table:
     """The matches of one environment. Messages to the seats in `others` go to `inbox` unchanged."""
 
     def __init__(
-        self, referee: Referee, encoding: Encoding, options: Json | None = None, others: Container[int] = ()
+        self,
+        referee: Referee,
+        encoding: Encoding,
+        options: Json | None = None,
+        others: Container[int] = (),
+        *,
+        scenes: bool = False,
     ) -> None:
         self._referee = referee
         self._encoding = encoding
-        self._setup = {"game": encoding.game, "seats": encoding.seats, "options": options or {}}
+        self._setup = {"game": encoding.game, "seats": encoding.seats, "options": options or {}, "scenes": scenes}
         self._others = others
         self._seed: str | None = None
         self._episode = 0
@@ -83,6 +89,8 @@ class Table:
         """Those that are open, the first one first."""
         self.inbox: list[Json] = []
         self.end: Json = {}
+        self.scenes: dict[int, Json] = {}
+        """What each seat saw when it was last asked, or at the end; only with `scenes`."""
 
     @property
     def is_over(self) -> bool:
@@ -107,7 +115,7 @@ class Table:
             self._seed, self._episode = secrets.token_hex(32), 0
         self._match, self._ends, self._is_aborted = None, 0, False
         self._events = [[] for _ in range(self._encoding.seats)]
-        self.decisions, self.inbox, self.end = [], [], {}
+        self.decisions, self.inbox, self.end, self.scenes = [], [], {}, {}
         self._referee.open(self, {**self._setup, "seed": self._seed, "deal": f"e{self._episode}"})
 
     def act(self, action: int, decision: Decision | None = None) -> None:
@@ -130,6 +138,8 @@ class Table:
     def handle(self, message: Json) -> bool:
         """Processes a message to a seat. Returns whether the table waited for it."""
         kind, seat = message["type"], message["seat"]
+        if "scene" in message:
+            self.scenes[seat] = message.pop("scene")
         if kind == "start":
             self._match = message["match"]
         elif kind == "end":
