@@ -84,9 +84,10 @@ fn deterministic_bots_without_openings_are_undecided() {
     assert_eq!(fates[..3], ["counted", "repeated", "repeated"]);
 }
 
-/// Jeex bots that play a fixed first move, then random ones, and a book of ten lines. The new version resigns on its first
-/// decision in three of them: these losses have the same moves each time, other matches have not.
-fn resigns_in_three_of_ten_openings(seed: u32) -> Ended {
+/// Jeex bots that play a fixed first move, then random ones, and a book of ten lines. In three of them the new version
+/// loses by its first decision, which is this Python statement: these losses have the same moves each time, other matches
+/// have not.
+fn loses_at_once_in_three_of_ten_openings(statement: &str, seed: u32, more: &[&str]) -> Ended {
     const SCRIPT: &str = "import random
 opening, decisions = [], []
 def start(message):
@@ -100,28 +101,29 @@ def turn(t):
     decisions.append(t)
     if len(decisions) > 1:
         move(t, random.choice(t['legal']))
-    elif opening[0] in RESIGNS:
-        say(type='resign', match=t['match'], seat=t['seat'], turn=t['turn'])
+    elif opening[0] in LOST:
+        STATEMENT
     else:
         move(t, t['legal'][-1])
 ";
     let folder = Folder::new();
-    let bot = |name: &str, resigns: &str| {
-        folder.bot(name, &format!("{SCRIPT}RESIGNS = {resigns}\nplay(start=start, event=event, turn=turn)"))
+    let script = SCRIPT.replace("STATEMENT", statement);
+    let bot = |name: &str, lost: &str| {
+        folder.bot(name, &format!("{script}LOST = {lost}\nplay(start=start, event=event, turn=turn)"))
     };
     let new = bot("new", "('place a1 N', 'place b1 N', 'place b3 E')");
     let stones = ["a1 N", "a2 E", "a3 E", "b1 N", "b2 N", "b3 E", "c3 N", "b2 W", "b1 E", "a3 S"];
     let book = folder.write("book.txt", stones.map(|stone| format!("place {stone}\n")).concat());
     let seed = format!("{seed:064x}");
-    let more = ["--openings", &book, "--clock", "none", "--jobs", "2", "--seed", &seed, "--json"];
-    regress("jeex", &new, &bot("base", "()"), &more)
+    let all = ["--openings", &book, "--clock", "none", "--jobs", "2", "--seed", &seed, "--json"];
+    regress("jeex", &new, &bot("base", "()"), &[&all, more].concat())
 }
 
-#[test]
-fn quick_losses_with_the_same_moves_count_each_time() {
+fn quick_losses_count_each_time(statement: &str, more: &[&str]) {
     let seeds = if std::env::var_os("LONG_TESTS").is_some() { 12 } else { 2 };
     for seed in 1..=seeds {
-        let verdict = resigns_in_three_of_ten_openings(seed).with_code(FAILED).one("verdict");
+        let ended = loses_at_once_in_three_of_ten_openings(statement, seed, more);
+        let verdict = ended.with_code(FAILED).one("verdict");
         let reason = verdict["reason"].as_str().expect("a reason");
         assert!(
             reason.starts_with("weaker on the 10 openings played (an equal version fails in 5%"),
@@ -135,6 +137,16 @@ fn quick_losses_with_the_same_moves_count_each_time() {
         let of_others = "elo_of_openings_like_these";
         assert!(elo(of_others, "low") < elo("elo", "low") && elo(of_others, "high") > elo("elo", "high"));
     }
+}
+
+#[test]
+fn resignations_with_the_same_moves_count_each_time() {
+    quick_losses_count_each_time("say(type='resign', match=t['match'], seat=t['seat'], turn=t['turn'])", &[]);
+}
+
+#[test]
+fn illegal_moves_after_the_same_moves_count_each_time() {
+    quick_losses_count_each_time("move(t, 'nonsense')", &["--max-fault-rate", "0.5"]);
 }
 
 #[test]
