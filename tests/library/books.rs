@@ -33,24 +33,23 @@ fn normalized(book: &[OfOpening]) -> f64 {
     800.0 / LN_10 * (mean - 0.5) / (2.0 * variance).sqrt()
 }
 
-/// A book in which this share of the openings always has the same set, and the others differ in their expected score by
-/// `spread` either way. All together have the difference `elo`, in normalized Elo.
+/// A book in which this share of the openings always has the same set. Openings differ in their expected score by `spread`
+/// either way. All together have the difference `elo`, in normalized Elo.
 fn book(lines: usize, same: f64, spread: f64, elo: f64, stream: &mut RandomStream) -> Vec<OfOpening> {
     loop {
-        let fixed: Vec<Option<OfOpening>> = (0..lines)
-            .map(|_| {
-                let at = [0, 2, 2, 4][stream.uniform(4) as usize];
-                (unit(stream) < same).then(|| std::array::from_fn(|score| f64::from(score == at)))
-            })
-            .collect();
+        // The part of all sets on the opening that are worse than the fixed one.
+        let fixed: Vec<Option<f64>> =
+            (0..lines).map(|_| (unit(stream) < same).then(|| unit(stream))).collect();
         let effects: Vec<f64> = (0..lines).map(|_| spread * (2.0 * unit(stream) - 1.0)).collect();
         let with = |shift: f64| -> Vec<OfOpening> {
-            let of_effect = |effect: f64| of_matches((0.5 + shift + effect).clamp(0.02, 0.98));
-            fixed
-                .iter()
-                .zip(&effects)
-                .map(|(fixed, &effect)| fixed.unwrap_or_else(|| of_effect(effect)))
-                .collect()
+            let of_line = |(fixed, effect): (&Option<f64>, f64)| {
+                let of = of_matches((0.5 + shift + effect).clamp(0.02, 0.98));
+                fixed.map_or(of, |worse| {
+                    let at = drawn(&of, worse);
+                    std::array::from_fn(|score| f64::from(u8::from(score == at)))
+                })
+            };
+            fixed.iter().zip(effects.iter().copied()).map(of_line).collect()
         };
         let (mut low, mut high) = (-0.45, 0.45);
         for _ in 0..40 {
@@ -65,22 +64,26 @@ fn book(lines: usize, same: f64, spread: f64, elo: f64, stream: &mut RandomStrea
     }
 }
 
-/// A set on the opening of a book: the index of its score, and its moves. Sets with other results have other moves; long
-/// matches have their own.
-fn play(number: u32, opening: usize, of: &OfOpening, stream: &mut RandomStream) -> (usize, SetMoves) {
-    let mut x = unit(stream);
+/// The index of the score that a number of [`unit`] selects.
+fn drawn(of: &OfOpening, mut x: f64) -> usize {
     let at = of.iter().position(|p| {
         x -= p;
         x < 0.0
     });
-    let at = at.unwrap_or(4);
+    at.unwrap_or(4)
+}
+
+/// A set on the opening of a book: the index of its score, and its moves. Sets with other results have other moves. Quick
+/// losses of both matches have the same moves each time, long matches have their own.
+fn play(number: u32, opening: usize, of: &OfOpening, stream: &mut RandomStream) -> (usize, SetMoves) {
+    let at = drawn(of, unit(stream));
     let is_fixed = of.contains(&1.0);
     let digest = |number: u64| -> MovesDigest {
         let mut digest = [0; 32];
         digest[..8].copy_from_slice(&number.to_le_bytes());
         digest
     };
-    let all = if is_fixed { opening as u64 } else { (1 << 40) + u64::from(number) };
+    let all = if is_fixed || at == 0 { opening as u64 } else { (1 << 40) + u64::from(number) };
     (at, SetMoves { opening: digest(opening as u64), all: digest(all) })
 }
 
@@ -97,8 +100,16 @@ fn matches(number: u32, score: usize) -> Vec<MatchResult> {
         .collect()
 }
 
-/// Plays a book from its first line to its last, again and again. Returns the verdict and the number of sets.
-fn run(book: &[OfOpening], stream: &mut RandomStream) -> (Verdict, u32) {
+/// The end of a test with a book.
+struct Ended {
+    verdict: Verdict,
+    sets: u32,
+    /// Whether the verdict speaks of openings like those of the book.
+    is_of_openings_like_these: bool,
+}
+
+/// Plays a book from its first line to its last, again and again.
+fn run(book: &[OfOpening], stream: &mut RandomStream) -> Ended {
     let sprt = Sprt::new(-50.0, 0.0, 0.05, 0.05, EloModel::Normalized).unwrap();
     let mut run = Regression::new(StoppingRules::new(Some(sprt), 10_000), TWO, Deals::Mirrored).unwrap();
     for number in 1.. {
@@ -106,10 +117,44 @@ fn run(book: &[OfOpening], stream: &mut RandomStream) -> (Verdict, u32) {
         let (score, moves) = play(number, opening, &book[opening], stream);
         run.add(number, matches(number, score), Some(moves));
         if let Some(verdict) = run.verdict() {
-            return (verdict, run.tally().sets);
+            let is_of_openings_like_these = !run.sample().is_of_played_openings();
+            return Ended { verdict, sets: run.tally().sets, is_of_openings_like_these };
         }
     }
     unreachable!()
+}
+
+/// The wrong verdicts of equal versions, and of those at H0.
+const WRONG: [(f64, Verdict); 2] = [(-50.0, Verdict::Passed), (0.0, Verdict::Failed)];
+
+/// Plays tests with books, and prints the shares of wrong verdicts: of all, and of those that speak of openings like these.
+fn wrong(
+    name: &str,
+    runs: u32,
+    wrong: Verdict,
+    mut book: impl FnMut(&mut RandomStream) -> Vec<OfOpening>,
+) -> [f64; 2] {
+    let mut stream = stream(name);
+    let (mut errors, mut of_others, mut decided, mut sets) = (0, 0, 0, 0);
+    for _ in 0..runs {
+        let book = book(&mut stream);
+        let ended = run(&book, &mut stream);
+        let is_wrong = ended.verdict == wrong;
+        errors += u32::from(is_wrong);
+        of_others += u32::from(is_wrong && ended.is_of_openings_like_these);
+        decided += u32::from(matches!(ended.verdict, Verdict::Passed | Verdict::Failed));
+        sets += ended.sets;
+    }
+    let part = |count: u32| f64::from(count) / f64::from(runs);
+    let [all, of_others] = [errors, of_others].map(part);
+    println!(
+        "{name}: {:.1}% wrong, {:.1}% of openings like these, {:.1}% decided, {} sets",
+        100.0 * all,
+        100.0 * of_others,
+        100.0 * part(decided),
+        sets / runs
+    );
+    [all, of_others]
 }
 
 /// Bots that are random after the first move, deterministic ones and mixtures, with books of 1 to 1,000 lines. The
@@ -118,28 +163,38 @@ fn run(book: &[OfOpening], stream: &mut RandomStream) -> (Verdict, u32) {
 fn verdicts_on_a_book_err_in_at_most_5_percent() {
     let runs = runs(30, 3000);
     let is_long = runs > 30;
-    for lines in if is_long { &[1, 2, 10, 100, 1000][..] } else { &[1, 10] } {
-        for (same, spread) in [(0.0, 0.0), (0.0, 0.4), (0.3, 0.2), (0.7, 0.0)] {
-            if !is_long && (same, spread) == (0.0, 0.0) || *lines == 1 && same > 0.0 {
+    for lines in if is_long { &[1, 2, 10, 100, 1000][..] } else { &[1, 10, 100] } {
+        for (same, spread) in [(0.0, 0.0), (0.0, 0.4), (0.3, 0.2), (0.7, 0.0), (1.0, 0.2)] {
+            // A book with one fixed line has no difference other than of this one set.
+            let is_possible = *lines >= 100 || same < 1.0 && (*lines > 1 || same == 0.0);
+            if !is_possible || !is_long && (*lines == 100) != (same == 1.0) {
                 continue;
             }
-            for (elo, wrong) in [(-50.0, Verdict::Passed), (0.0, Verdict::Failed)] {
+            for (elo, verdict) in WRONG {
                 let name = format!("{lines} lines, {same} of them the same, spread {spread}, {elo}");
-                let mut stream = stream(&name);
-                let (mut errors, mut decided, mut sets) = (0, 0, 0);
-                for _ in 0..runs {
-                    let book = book(*lines, same, spread, elo, &mut stream);
-                    let (verdict, length) = run(&book, &mut stream);
-                    errors += u32::from(verdict == wrong);
-                    decided += u32::from(matches!(verdict, Verdict::Passed | Verdict::Failed));
-                    sets += length;
-                }
-                let rate = f64::from(errors) / f64::from(runs);
-                println!(
-                    "{name}: {:.1}% wrong, {decided} of {runs} decided, {} sets",
-                    100.0 * rate,
-                    sets / runs
-                );
+                let [rate, _] = wrong(&name, runs, verdict, |stream| book(*lines, same, spread, elo, stream));
+                assert!(rate <= most(runs) + 0.005, "{name}: {rate}");
+            }
+        }
+    }
+}
+
+/// The same where the difference is that on all openings that books are drawn from: verdicts that speak of openings like
+/// these. Those with small books do not.
+#[test]
+fn verdicts_on_openings_like_those_of_a_book_err_in_at_most_5_percent() {
+    let runs = runs(20, 3000);
+    let is_long = runs > 20;
+    for lines in if is_long { &[1, 10, 100, 1000][..] } else { &[1000] } {
+        for (same, spread) in
+            [(0.0, 0.4), (1.0, 0.2), (0.3, 0.2)].into_iter().take(if is_long { 3 } else { 2 })
+        {
+            for (elo, verdict) in WRONG {
+                let name = format!("{lines} drawn lines, {same} of them the same, spread {spread}, {elo}");
+                let all = book(2000, same, spread, elo, &mut stream(&format!("openings for {name}")));
+                let [_, rate] = wrong(&name, runs, verdict, |stream| {
+                    (0..*lines).map(|_| all[stream.uniform(all.len() as u64) as usize]).collect()
+                });
                 assert!(rate <= most(runs) + 0.005, "{name}: {rate}");
             }
         }
@@ -151,8 +206,8 @@ fn a_book_that_deterministic_bots_have_played_through_ends_the_run() {
     let mut stream = stream("deterministic");
     for lines in [1, 2, 10, 30] {
         let book = book_of_fixed(lines, &mut stream);
-        let (verdict, sets) = run(&book, &mut stream);
-        assert_eq!((verdict, sets), (Verdict::OnlyRepeats, lines as u32 + 100), "{lines}");
+        let ended = run(&book, &mut stream);
+        assert_eq!((ended.verdict, ended.sets), (Verdict::OnlyRepeats, lines as u32 + 100), "{lines}");
     }
 }
 

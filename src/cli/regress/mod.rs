@@ -69,9 +69,10 @@ const MAX_SETS: u32 = 10_000;
 ///
 /// If each set has an opening or deal of its own, the verdict speaks of openings like these, which takes a book of more
 /// openings than the test takes sets. Otherwise it speaks of the openings of the book, and the report states next to it
-/// what they say of openings like them. Copies of a set do not count until an opening has given two different sets:
-/// deterministic bots have nothing more to tell once they have played all openings, and after 100 copies in a row the run
-/// ends undecided. A book in a systematic order needs --order random.
+/// what they say of openings like them. A single opening says nothing of others, and with deterministic bots nothing at
+/// all. Copies of a set do not count until an opening has given two different sets: deterministic bots have nothing more
+/// to tell once they have played all openings, and after 100 copies in a row the run ends undecided. A book in a
+/// systematic order needs --order random.
 ///
 /// The exit code is the verdict: 0 passed (H1, or they play the same), 1 failed (H0, or the new version crashed), 3
 /// undecided (after --max-sets or --max-time), 4 invalid, 5 could not run, 130 interrupted.
