@@ -3,8 +3,8 @@
 use serde_json::json;
 
 use super::*;
-use referee_game::erased::MoveError;
 use crate::battery::{drawn, open, view};
+use referee_game::erased::MoveError;
 
 fn refusal(options: serde_json::Value) -> String {
     open::<Checkers>(options).map(|_| ()).unwrap_err()

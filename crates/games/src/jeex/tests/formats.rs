@@ -3,9 +3,9 @@
 use serde_json::json;
 
 use super::*;
+use crate::battery::{drawn, open, view};
 use referee_game::chance::RandomKey;
 use referee_game::erased;
-use crate::battery::{drawn, open, view};
 
 fn refusal(options: serde_json::Value) -> String {
     open::<Jeex>(options).map(|_| ()).unwrap_err()

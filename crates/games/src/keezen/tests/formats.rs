@@ -3,10 +3,10 @@
 use serde_json::json;
 
 use super::*;
+use crate::battery::{drawn, open, view};
 use referee_game::Fact as _;
 use referee_game::chance::RandomKey;
 use referee_game::erased::{Of, Rules};
-use crate::battery::{drawn, open, view};
 
 /// A game that agrees with a view of seat 0.
 pub(super) fn imagined(view: &str) -> Keezen {

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::*;
+use crate::battery::view;
 use referee_game::Fact as _;
 use referee_game::chance::{RandomKey, RandomStream};
-use crate::battery::view;
 
 fn stream(number: u8) -> RandomStream {
     RandomKey([number; 32]).stream()

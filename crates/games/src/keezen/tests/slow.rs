@@ -4,10 +4,10 @@
 use std::collections::BTreeMap;
 
 use super::*;
+use crate::battery;
 use referee_game::Fact as _;
 use referee_game::chance::{RandomKey, RandomStream};
 use referee_game::test_length::long_or;
-use crate::battery;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum At {

@@ -1,9 +1,9 @@
 //! What is read and written: moves, options, views, events, the board for a person.
 
 use super::*;
+use crate::battery::{drawn, open, view};
 use referee_game::chance::RandomKey;
 use referee_game::erased::{MoveError, Of, Rules};
-use crate::battery::{drawn, open, view};
 
 /// The game that a bot imagines when it sees this.
 pub(super) fn imagined(view: &str) -> Saxum {

@@ -11,9 +11,9 @@ use std::collections::BTreeSet;
 use serde_json::json;
 
 use super::*;
+use crate::battery;
 use referee_game::perft::{divide, perft};
 use referee_game::test_length::long_or;
-use crate::battery;
 
 const ZERO: Seat = Seat(0);
 const ONE: Seat = Seat(1);

@@ -2,9 +2,9 @@
 //! implementation must agree with it.
 
 use super::*;
+use crate::battery;
 use referee_game::chance::{RandomKey, RandomStream};
 use referee_game::test_length::long_or;
-use crate::battery;
 
 /// The reference implementation of a game. Seats and dice are counted from 0, rows and columns from 1.
 #[derive(Clone)]

@@ -1,9 +1,9 @@
 //! What is read and written: moves, options, views, events, the board for a person.
 
 use super::*;
+use crate::battery::{drawn, open, view};
 use referee_game::Fact as _;
 use referee_game::erased::{Of, Rules};
-use crate::battery::{drawn, open, view};
 
 const EVERYBODY: [Viewer; 4] = [Viewer::Seat(ZERO), Viewer::Seat(ONE), Viewer::Public, Viewer::Omniscient];
 

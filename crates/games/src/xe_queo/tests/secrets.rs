@@ -1,9 +1,9 @@
 //! What a seat may know, and what a bot makes of it.
 
 use super::*;
-use referee_game::chance::{RandomKey, RandomStream};
 use crate::battery;
 use crate::xe_queo::position::other;
+use referee_game::chance::{RandomKey, RandomStream};
 
 fn imagined(game: &XeQueo, viewer: Viewer, seat: Seat, rng: &mut RandomStream) -> XeQueo {
     let seen = serde_json::from_str(&battery::view(game, viewer)).unwrap();

@@ -4,9 +4,9 @@
 use std::collections::BTreeMap;
 
 use super::*;
+use crate::battery;
 use referee_game::chance::{RandomKey, RandomStream};
 use referee_game::test_length::long_or;
-use crate::battery;
 
 const COLOURS: [&str; 7] = ["red", "orange", "yellow", "green", "blue", "purple", "black"];
 
