@@ -6,11 +6,11 @@ use crate::notation::Notation;
 
 /// The games that are available by id.
 ///
-/// `Catalog::default()` has the games of this crate. A program that embeds the crate adds its own:
+/// The crate `referee-games` has one with all its games; a program adds its own:
 ///
 /// ```
 /// use referee_game::Catalog;
-/// use referee::games::jeex::Jeex;
+/// use referee_games::jeex::Jeex;
 ///
 /// let catalog = Catalog::empty().with::<Jeex>();
 /// assert_eq!(catalog.find("jeex")?.meta().title, "Jeex");

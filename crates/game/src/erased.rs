@@ -233,9 +233,9 @@ pub enum MoveError {
 /// Only [`Table::ask`] creates it, and [`Table::play`] consumes it:
 ///
 /// ```
-/// use referee_game::{Catalog, Seat};
+/// use referee_game::Seat;
 ///
-/// let rules = Catalog::default().find("checkers")?;
+/// let rules = referee_games::catalog().find("checkers")?;
 /// let mut table = rules.open(&rules.default_options(), rules.meta().seatings[0])?;
 /// let decision = table.ask().decide().expect("a seat decides");
 /// assert_eq!(table.count(&decision, Seat(0)), 7);
@@ -245,8 +245,8 @@ pub enum MoveError {
 /// ```
 ///
 /// ```compile_fail
-/// # use referee_game::{Catalog, Seat};
-/// # let rules = Catalog::default().find("checkers").unwrap();
+/// # use referee_game::Seat;
+/// # let rules = referee_games::catalog().find("checkers").unwrap();
 /// # let mut table = rules.open(&rules.default_options(), rules.meta().seatings[0]).unwrap();
 /// let decision = table.ask().decide().expect("a seat decides");
 /// table.play(decision, &[0]);

@@ -198,7 +198,7 @@ impl<G: Game> Display for Drawn<'_, G> {
 ///
 /// ```
 /// use referee_game::{Game, Seating, Turn};
-/// use referee::games::jeex::Jeex;
+/// use referee_games::jeex::Jeex;
 ///
 /// /// Counts the positions after one move.
 /// fn successors<G: Game>(position: &G, moves: &mut Vec<G::Move>) -> usize {

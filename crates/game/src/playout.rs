@@ -20,7 +20,7 @@ const CANDIDATES: u32 = 4;
 /// use referee_game::chance::RandomKey;
 /// use referee_game::playout::playout;
 /// use referee_game::{Game, Seating};
-/// use referee::games::checkers::Checkers;
+/// use referee_games::checkers::Checkers;
 ///
 /// let seating = Seating::new(2, 2);
 /// // Black has three men, White one.

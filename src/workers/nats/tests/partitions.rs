@@ -5,6 +5,10 @@ use tokio::sync::watch;
 
 use super::*;
 
+/// Enough for some seconds of play. Verdicts wait until all are published, which takes long on a busy machine if there are
+/// thousands.
+const SETS: u32 = 400;
+
 /// A proxy to a server, which passes nothing on while it is closed. What was sent meanwhile arrives late, or is lost with its
 /// connection.
 struct Proxy {
@@ -105,7 +109,7 @@ impl Partition {
 fn sets_count_once_after_a_partition_of_30_seconds() {
     for loses in [false, true] {
         on_one_thread(async {
-            let partition = Partition::begin(2000, loses).await;
+            let partition = Partition::begin(SETS, loses).await;
             sleep(Duration::from_millis(600)).await;
             partition.end().await;
         });
@@ -124,7 +128,7 @@ fn sets_that_are_played_elsewhere_during_a_partition_count_once() {
             core.until_counted(40).await;
             partition.proxy.open(true);
             core.until("a late outcome is a duplicate", |seen| seen.duplicates > 0).await;
-            core.publish(41..=2000);
+            core.publish(41..=SETS);
             partition.end().await;
         });
     }
