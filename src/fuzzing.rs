@@ -15,7 +15,7 @@ use serde_json::Value;
 use crate::driver::{
     Lane, LaneClock, MatchKey, MatchPlan, Notice, PlannedSeat, Role, Run, SessionKey, Terms, incoming,
 };
-use crate::game::game::Turn;
+use crate::game::Turn;
 use crate::game::{Catalog, Seat};
 use crate::games::checkers::Board;
 use crate::record;

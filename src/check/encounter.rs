@@ -8,10 +8,10 @@ use tokio::time::Instant;
 
 use crate::driver::route::{Matches, Rejection, Routed, Sender, route};
 use crate::driver::{MatchPlan, Run};
+use crate::game::Misconfigured;
 use crate::game::chance::{RandomStream, Uniform};
 use crate::game::clock::Tick;
 use crate::game::erased::Table;
-use crate::game::game::Misconfigured;
 use crate::game::seat::{Seat, SeatSet};
 use crate::referee::{AbortReason, Detail, Ending, Event, Match, MatchEvent, Received, Stamp};
 use crate::transport::Line;

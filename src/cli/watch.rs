@@ -10,7 +10,7 @@ use crate::cli::json::Watching;
 use crate::cli::output::stdout;
 use crate::cli::screen::complain;
 use crate::game::Catalog;
-use crate::game::game::Meta;
+use crate::game::Meta;
 use crate::game::json;
 use crate::web::{WatchOptions, WatchServer};
 

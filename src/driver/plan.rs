@@ -8,9 +8,9 @@ use referee_protocol::words::OnFault;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use crate::game::Misconfigured;
 use crate::game::chance::Seed;
 use crate::game::erased::{Rules, Table};
-use crate::game::game::Misconfigured;
 use crate::game::hex;
 use crate::game::seat::{Seating, Viewer};
 use crate::referee::{Header, Leg, Limits, Opening, SeatHeader, Setup, Wants};

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::game::chance::{RandomKey, RandomStream, Uniform};
 use crate::game::erased::{MoveError, Table};
-use crate::game::game::{Misconfigured, Turn};
+use crate::game::{Misconfigured, Turn};
 use crate::referee::common::Common;
 use crate::referee::detail::AbortReason;
 use crate::referee::event::Stamp;

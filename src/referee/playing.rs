@@ -3,10 +3,10 @@
 use referee_protocol::referee as message;
 use referee_protocol::words::EndedBy;
 
+use crate::game::Turn;
 use crate::game::chance::{RandomStream, Uniform};
 use crate::game::clock::Tick;
 use crate::game::erased::OpenDecision;
-use crate::game::game::Turn;
 use crate::game::json::{self, Object, key, opening};
 use crate::game::seat::{MAX_SEATS, Seat, SeatSet, Viewer};
 use crate::referee::broadcast::RefereeEvent;

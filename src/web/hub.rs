@@ -10,7 +10,7 @@ use axum::body::Bytes;
 use referee_protocol::referee::Reveal;
 use tokio::sync::watch;
 
-use crate::game::game::Meta;
+use crate::game::Meta;
 use crate::game::{Catalog, json};
 use crate::record;
 use crate::referee::Faults;

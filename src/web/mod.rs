@@ -31,7 +31,7 @@ use tokio::task::JoinHandle as Task;
 use tokio::time::timeout;
 
 use crate::game::Catalog;
-use crate::game::game::Meta;
+use crate::game::Meta;
 use crate::runner::{LiveFeed, LiveReceiver, MatchReport, Unsealed, live_feed};
 use crate::web::hub::Hub;
 

@@ -101,7 +101,7 @@ fn every_response_fits_the_description_of_its_path() {
             let last = site.stream(&events.replace("{id}", "m1"), None).last().expect("the end").id;
             let head = format!("Accept: text/event-stream\r\nLast-Event-ID: {last}\r\n");
             assert_eq!(check(events, "m1", "", &head).status, 204);
-            // Nobody has asked for its replay yet.
+            // Its replay has not been requested before.
             go(&folder, "m2");
             wait_until("m2 ends", || state("m2").json()["result"].is_object());
             std::fs::remove_file(folder.path("records/m2.jsonl")).expect("a record");

@@ -293,8 +293,8 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
+    use crate::game::DrawOf;
     use crate::game::chance::{RandomKey, Uniform};
-    use crate::game::game::DrawOf;
     use crate::game::{Game, Scene, Seating, Turn, Viewer};
     use crate::games::keezen::Keezen;
     use crate::games::xe_queo::XeQueo;

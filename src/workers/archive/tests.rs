@@ -363,7 +363,9 @@ fn a_cache_writes_through_no_planted_link_and_waits_for_no_fifo() {
         assert!(std::process::Command::new("mkfifo").arg(path).status().unwrap().success());
     };
     fs::write(path("victim"), "precious").unwrap();
-    fs::create_dir_all(path("cache/work")).unwrap();
+    // Where the cache unpacks.
+    let work = path("cache").join("work");
+    fs::create_dir_all(&work).unwrap();
     std::os::unix::fs::symlink(path("victim"), path("cache/lock")).unwrap();
     let error = Cache::open(&path("cache"), 1 << 20).unwrap_err().to_string();
     assert!(error.contains("lock: expected a file, found a symbolic link"), "{error}");
@@ -373,10 +375,10 @@ fn a_cache_writes_through_no_planted_link_and_waits_for_no_fifo() {
     let error = Cache::open(&path("cache"), 1 << 20).unwrap_err().to_string();
     assert!(error.contains("lock: expected a file, found a FIFO"), "{error}");
     fs::remove_file(path("cache/lock")).unwrap();
-    fifo(path("cache/work/bot-1"));
-    std::os::unix::fs::symlink(place.path(), path("cache/work/bot-2")).unwrap();
+    fifo(work.join("bot-1"));
+    std::os::unix::fs::symlink(place.path(), work.join("bot-2")).unwrap();
     let cache = Cache::open(&path("cache"), 1 << 20).unwrap();
-    assert_eq!(fs::read_dir(path("cache/work")).unwrap().count(), 0);
+    assert_eq!(fs::read_dir(&work).unwrap().count(), 0);
     assert!(path("victim").exists());
     let id: ArchiveId = "07".repeat(32).parse().unwrap();
     fifo(path("cache").join(format!("{id}.tar")));

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use referee::game::DrawOf;
 use referee::game::chance::Draw;
 use referee::game::chance::{RandomKey, RandomStream, Seed};
-use referee::game::game::DrawOf;
 use referee::game::{Game, Misconfigured, Outcome, Seat, SeatSet, Seating, Turn, Uniform, Viewer};
 
 use crate::encodings::{Encoding, MoveOf, Word};
