@@ -23,7 +23,7 @@ enum Label {
 ///
 /// # Panics
 /// If the number of vertices is odd.
-pub fn cheapest(vertices: usize, limit: i128, cost: impl Fn(usize, usize) -> i128) -> Vec<usize> {
+pub(crate) fn cheapest(vertices: usize, limit: i128, cost: impl Fn(usize, usize) -> i128) -> Vec<usize> {
     assert!(vertices.is_multiple_of(2), "an odd number of vertices has no perfect matching");
     // Large enough that an additional pair outweighs any saving.
     let worth = limit * (vertices as i128 / 2 + 1);

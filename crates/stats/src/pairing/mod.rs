@@ -9,7 +9,7 @@
 //! All are pure: integer arithmetic, with the same lineups on every machine.
 
 pub mod knockout;
-pub mod matching;
+pub(crate) mod matching;
 pub mod partners;
 mod search;
 pub mod swiss;

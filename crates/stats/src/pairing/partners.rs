@@ -26,7 +26,7 @@ use crate::{Entrant, Lineup};
 use referee_game::Seating;
 
 /// The error for other seatings.
-pub const NEEDS: &str = "rotations of partners need sides of two seats";
+pub(crate) const NEEDS: &str = "rotations of partners need sides of two seats";
 
 /// The maximum number of entrants.
 pub const MAX_ENTRANTS: usize = 100;

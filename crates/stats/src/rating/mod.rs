@@ -16,7 +16,7 @@ pub mod weng_lin;
 use serde::Serialize;
 
 /// The two-sided 95% quantile of the normal distribution.
-pub const Z95: f64 = 1.959_963_984_540_054;
+pub(crate) const Z95: f64 = 1.959_963_984_540_054;
 
 /// One natural unit of log-odds in Elo: a difference of 400 is odds of 10 to 1.
 pub const ELO_PER_LOGIT: f64 = 400.0 / std::f64::consts::LN_10;
@@ -34,7 +34,7 @@ pub struct Estimate {
 
 impl Estimate {
     /// From a standard error.
-    pub fn normal(value: f64, error: f64) -> Estimate {
+    pub(crate) fn normal(value: f64, error: f64) -> Estimate {
         Estimate { value, low: value - Z95 * error, high: value + Z95 * error }
     }
 
