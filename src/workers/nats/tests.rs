@@ -301,8 +301,17 @@ impl Player {
     }
 
     fn with(broker: Broker, name: &str, slots: usize, script: Script) -> Player {
+        Player::with_times((broker, TIMES), name, slots, script)
+    }
+
+    fn with_times(
+        (broker, times): (Broker, CarrierTimes),
+        name: &str,
+        slots: usize,
+        script: Script,
+    ) -> Player {
         let machine = Machine { name: name.to_owned(), slots: slots as u32, ..Machine::default() };
-        let end = NatsWorker { broker, machine, trusted: key(1).trusted(), times: TIMES };
+        let end = NatsWorker { broker, machine, trusted: key(1).trusted(), times };
         let (requests, for_end) = unbounded_channel();
         let (sender, assignments) = unbounded_channel();
         let end = spawn_local(end.serve(for_end, sender));
@@ -406,10 +415,11 @@ async fn until_empty(server: &Server) {
 fn every_set_is_played_once_and_no_worker_has_more_than_its_slots() {
     on_one_thread(async {
         let server = Server::start(&[]);
-        // On a busy machine a set may take longer than the scaled `ack_wait`.
-        let core = Core::start_patient(&server);
-        let workers =
-            ["one", "two.example", "three_3"].map(|name| Player::start(&server, name, 2, Script::Plays(5)));
+        // On a busy machine the scaled times may pass without a fault.
+        let times = CarrierTimes { ack_wait: 10 * TIMEOUT, lost: TIMEOUT, resend: TIMEOUT, ..TIMES };
+        let core = Core::with_times(&server, (server.broker(), times), Rc::default());
+        let workers = ["one", "two.example", "three_3"]
+            .map(|name| Player::with_times((server.broker(), times), name, 2, Script::Plays(5)));
         let (connection, _links) = server.broker().connect("test", "_INBOX").await.unwrap();
         let all_wait = async || {
             let consumer = connection.consumer().await;
