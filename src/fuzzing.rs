@@ -131,7 +131,9 @@ pub fn fen(data: &[u8]) {
         legal.clear();
         table.write_legal(&decision, seat, &mut legal);
         assert!(table.count(&decision, seat) > 0 && serde_json::from_slice::<Vec<String>>(&legal).is_ok());
-        table.play(decision, &[0]);
+        if table.play(decision, &[0]).is_err() {
+            return;
+        }
     }
 }
 

@@ -8,10 +8,9 @@ use tokio::time::Instant;
 
 use crate::driver::route::{Matches, Rejection, Routed, Sender, route};
 use crate::driver::{MatchPlan, Run};
-use crate::game::Misconfigured;
 use crate::game::chance::{RandomStream, Uniform};
 use crate::game::clock::Tick;
-use crate::game::erased::Table;
+use crate::game::erased::{NotOpened, Table};
 use crate::game::seat::{Seat, SeatSet};
 use crate::referee::{AbortReason, Detail, Ending, Event, Match, MatchEvent, Received, Stamp};
 use crate::transport::Line;
@@ -37,13 +36,13 @@ impl Encounter {
     /// Opens a match. Seats other than `bots` play random moves, drawn from `chooser`.
     ///
     /// # Errors
-    /// When the options or the seating are invalid.
+    /// When the options or the seating are invalid, or the rules fail.
     pub fn open(
         run: &Run,
         plan: MatchPlan<'_>,
         bots: SeatSet,
         chooser: RandomStream,
-    ) -> Result<Encounter, Misconfigured> {
+    ) -> Result<Encounter, NotOpened> {
         let (setup, table) = run.set_up(&run.terms, plan)?;
         let play = Match::open(setup, table);
         let asked = Default::default();

@@ -67,7 +67,9 @@ fn walk(
             Turn::Over(_) => return,
             Turn::Draw(draw) => {
                 chance.draw(draw, &mut drawn);
-                table.settle(&drawn);
+                if table.settle(&drawn).is_err() {
+                    return;
+                }
             }
             Turn::Decide(decision) => {
                 for seat in decision.seats().iter() {
@@ -84,7 +86,9 @@ fn walk(
                 }
                 let choose = |seat| choice.uniform(table.count(&decision, seat) as u64) as usize;
                 let choices: Vec<usize> = decision.seats().iter().map(choose).collect();
-                table.play(decision, &choices);
+                if table.play(decision, &choices).is_err() {
+                    return;
+                }
             }
         }
         for seat in seating.all().iter() {

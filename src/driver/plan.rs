@@ -8,9 +8,8 @@ use referee_protocol::words::OnFault;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::game::Misconfigured;
 use crate::game::chance::Seed;
-use crate::game::erased::{Rules, Table};
+use crate::game::erased::{NotOpened, Rules, Table};
 use crate::game::hex;
 use crate::game::seat::{Seating, Viewer};
 use crate::referee::{Header, Leg, Limits, Opening, SeatHeader, Setup, Wants};
@@ -167,12 +166,8 @@ impl Run {
     /// Sets up a match.
     ///
     /// # Errors
-    /// If the options or the seating are invalid.
-    pub fn set_up(
-        &self,
-        terms: &Terms,
-        plan: MatchPlan<'_>,
-    ) -> Result<(Setup, Box<dyn Table>), Misconfigured> {
+    /// If the options or the seating are invalid, or the rules fail.
+    pub fn set_up(&self, terms: &Terms, plan: MatchPlan<'_>) -> Result<(Setup, Box<dyn Table>), NotOpened> {
         let table = plan.rules.open(plan.options, plan.seating)?;
         let deal = plan.deal.unwrap_or_else(|| plan.id.clone());
         let seed = plan.seed.unwrap_or_else(|| self.seed.of_deal(&deal));
@@ -199,6 +194,7 @@ impl Run {
             // A nonce would give the later matches of a set another opening.
             nonce: !plan.auto_ready && plan.leg == Leg::Only,
             auto_ready: plan.auto_ready,
+            program: plan.rules.program().map(ToOwned::to_owned),
             limits: Some(Limits::TODAY),
             opening: plan.opening,
         };
@@ -213,6 +209,7 @@ impl Run {
                 open_id: plan.open_id,
                 wants,
                 watched: plan.watched.then_some(Viewer::Public),
+                rules_failure: None,
             },
             table,
         ))

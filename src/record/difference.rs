@@ -16,6 +16,9 @@ pub struct Difference {
     pub line: usize,
     /// What differs.
     pub what: String,
+    /// Whether the rules failed during the replay, so that nothing is known about the record from this line on.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub rules_failed: bool,
 }
 
 impl fmt::Display for Difference {

@@ -465,7 +465,7 @@ pub(super) fn lines_except<'a>(
             _ => RecordLine::read(text).map_err(|error| format!("{NOT_A_LINE}: {error}")),
         };
         is_valid = read.is_ok();
-        Some(read.map_err(|what| Difference { match_id: None, turn: None, line, what }))
+        Some(read.map_err(|what| Difference { match_id: None, turn: None, line, what, rules_failed: false }))
     })
 }
 

@@ -22,7 +22,7 @@ pub use line::{
     Accepted, BotLine, Moved, RecordEntry, RecordLine, RecordedAnswer, RecordedEvent, RecordedFault, lines,
 };
 pub use playback::{Note, Playback, Step};
-pub use replay::{CUT_OFF, Replay, verify};
+pub use replay::{CUT_OFF, Replay, check_rules, verify};
 pub use resume::Resume;
 pub use seal::{Seal, add_bots, digest, seal};
 pub use sheet::sheet;

@@ -1,6 +1,6 @@
 //! A recorded match step by step, for people.
 
-use crate::game::erased::Table;
+use crate::game::erased::{RulesFailed, Table};
 use crate::game::{Catalog, Turn};
 use crate::record::{BotLine, Difference, Moved, RecordEntry, RecordLine, RecordedEvent, Replay};
 use crate::referee::{Ending, Setup};
@@ -65,8 +65,14 @@ impl<'a> Playback<'a> {
         let mut replay = Replay::open(record, catalog, None)?;
         let setup = replay.match_().setup();
         let rules = catalog.find(&setup.header.game).ok();
-        let table = rules.and_then(|rules| rules.open(&setup.header.options, setup.seating).ok());
-        let table = table.unwrap_or_else(|| unreachable!("the replay has opened the same game"));
+        let opened = rules.map(|rules| rules.open(&setup.header.options, setup.seating));
+        let opened = opened.unwrap_or_else(|| unreachable!("the replay has opened the same game"));
+        let table = match opened {
+            Ok(table) => table,
+            Err(error) => {
+                return Err(Difference { rules_failed: true, ..replay.difference(error.to_string()) });
+            }
+        };
         let mut playback = Playback {
             replay,
             table,
@@ -118,7 +124,7 @@ impl<'a> Playback<'a> {
         if self.is_over {
             return Ok(None);
         }
-        self.begin();
+        self.begin()?;
         loop {
             let Some(line) = self.replay.step()? else {
                 if self.is_verified
@@ -129,7 +135,7 @@ impl<'a> Playback<'a> {
                 self.is_over = self.ahead.is_empty();
                 break;
             };
-            if self.add(line) {
+            if self.add(line)? {
                 break;
             }
         }
@@ -148,7 +154,7 @@ impl<'a> Playback<'a> {
     }
 
     /// Begins a step with the moves that ended the last one. The record is verified, so they are legal.
-    fn begin(&mut self) {
+    fn begin(&mut self) -> Result<(), Difference> {
         self.table.forget();
         self.notes = std::mem::take(&mut self.ahead);
         self.at_us = self.last_us;
@@ -161,13 +167,20 @@ impl<'a> Playback<'a> {
                 found.unwrap_or_else(|_| unreachable!("the replay has played the same move"))
             };
             let indices: Vec<usize> = ply.iter().map(index).collect();
-            match first.opening {
+            let played = match first.opening {
                 true => self.table.play_opening(decision, &indices),
                 false => self.table.play(decision, &indices),
-            }
+            };
+            played.map_err(|failed| self.failure(&failed))?;
         }
         self.moves += ply.len() as u32;
         self.note_events(0);
+        Ok(())
+    }
+
+    /// The rules, which gave this answer to the replay, did not give it again.
+    fn failure(&self, failed: &RulesFailed) -> Difference {
+        Difference { rules_failed: true, ..self.replay.difference(failed.to_string()) }
     }
 
     fn note_events(&mut self, from: usize) {
@@ -175,17 +188,18 @@ impl<'a> Playback<'a> {
     }
 
     /// Adds a line. Returns whether it completes the moves of the next step.
-    fn add(&mut self, line: RecordLine<'a>) -> bool {
+    fn add(&mut self, line: RecordLine<'a>) -> Result<bool, Difference> {
         self.last_us = self.last_us.max(line.at_us.0);
         match line.entry {
             RecordEntry::Draw { drawn } => {
                 let before = self.table.event_count();
-                self.table.settle(&drawn);
+                self.table.settle(&drawn).map_err(|failed| self.failure(&failed))?;
                 self.note_events(before);
             }
             RecordEntry::Event { event: RecordedEvent::Move(moved), .. } => {
                 self.ply.push(moved);
-                return matches!(self.table.turn(), Turn::Decide(seats) if self.ply.len() == seats.len());
+                let seats = self.table.turn().decide();
+                return Ok(seats.is_some_and(|seats| self.ply.len() == seats.len()));
             }
             RecordEntry::Event { event: RecordedEvent::OfReferee, .. } => {
                 self.notes.push(Note::Line(Box::new(line)));
@@ -209,6 +223,6 @@ impl<'a> Playback<'a> {
             | RecordEntry::Result
             | RecordEntry::Seal(_) => {}
         }
-        false
+        Ok(false)
     }
 }

@@ -1,14 +1,18 @@
 //! Replays a record through the state machine of the match.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use serde_json::value::RawValue;
+
 use crate::game::chance::Seed;
+use crate::game::erased::Rules;
 use crate::game::excerpt::excerpt;
 use crate::game::hex;
 use crate::game::{Catalog, Viewer};
 use crate::record::line::{NOT_A_LINE, check_format, read_header, read_seal};
 use crate::record::{Difference, RecordEntry, RecordLine, Seal, digest, format1};
-use crate::referee::{Header, Leg, Limits, Match, Setup, Wants, opening};
+use crate::referee::{AbortReason, Header, Leg, Limits, Match, RulesFailure, Setup, Wants, opening};
 
 /// Longest line of a record, in bytes.
 const MOST_BYTES: usize = 16 * 1024 * 1024;
@@ -70,6 +74,7 @@ impl<'a> Replay<'a> {
             turn: None,
             line,
             what,
+            rules_failed: false,
         };
         let seal: Seal = read_seal(parts.seal).map_err(|_| at_line(parts.last, CUT_OFF.to_owned()))?;
         let mut written = Vec::new();
@@ -89,7 +94,8 @@ impl<'a> Replay<'a> {
                 Wants { view: false, legal: false, event: false, push: false, repeat: false, scenes: false };
                 seats
             ];
-        let replayed = open_match(header.clone(), (Seed(seed), salt), (wants, watched), catalog)
+        let failure = rules_failure(parts.happened);
+        let replayed = open_match(header.clone(), (Seed(seed), salt), (wants, watched), failure, catalog)
             .map_err(|what| at_line(1, what))?;
         let (rest, last) = (parts.happened, parts.last);
         let unsealed = &record[..record.len() - parts.seal.len() - 1];
@@ -118,14 +124,15 @@ impl<'a> Replay<'a> {
         &mut self.replayed
     }
 
-    fn difference(&self, what: String) -> Difference {
+    pub(super) fn difference(&self, what: String) -> Difference {
         let id = &self.replayed.setup().header.r#match;
-        Difference { match_id: Some(id.clone()), turn: self.turn, line: self.line, what }
+        Difference { match_id: Some(id.clone()), turn: self.turn, line: self.line, what, rules_failed: false }
     }
 
     fn difference_of_seal(&self, what: &str) -> Difference {
         let id = &self.replayed.setup().header.r#match;
-        Difference { match_id: Some(id.clone()), turn: None, line: self.last, what: what.to_owned() }
+        let what = what.to_owned();
+        Difference { match_id: Some(id.clone()), turn: None, line: self.last, what, rules_failed: false }
     }
 
     /// Compares the seal with the text of the record, and the seed with the commitment.
@@ -220,6 +227,12 @@ impl<'a> Replay<'a> {
             line.repeat(&mut self.replayed);
             self.read_written();
         }
+        if let Some(AbortReason::RulesFailed(failure)) = self.replayed.broken_off()
+            && self.replayed.setup().rules_failure.is_none()
+        {
+            let what = AbortReason::RulesFailed(failure.clone()).to_string();
+            return Err(Difference { rules_failed: true, ..self.difference(what) });
+        }
         match self.is_written(text) {
             Some(true) => {
                 self.advance();
@@ -234,12 +247,23 @@ impl<'a> Replay<'a> {
     }
 }
 
-/// Opens the match of a game of the catalog for replay, with its seed and salt, the wanted parts of messages by seat, and
-/// events for `watched`.
+/// The failure of the rules that ended a match, by the lines of its record.
+fn rules_failure(happened: &[u8]) -> Option<RulesFailure> {
+    // `result` and `bots` follow it.
+    let last = happened.trim_ascii_end().rsplit(|&byte| byte == b'\n').take(3);
+    last.filter_map(|text| RecordLine::read(text).ok()).find_map(|line| match line.entry {
+        RecordEntry::Abort { reason: AbortReason::RulesFailed(failure) } => Some(failure),
+        _ => None,
+    })
+}
+
+/// Opens the match of a game of the catalog for replay, with its seed and salt, the wanted parts of messages by seat,
+/// events for `watched` and the failure of the rules that ended it.
 pub(super) fn open_match(
     header: Header,
     (seed, salt): (Seed, [u8; 32]),
     (wants, watched): (Vec<Wants>, Option<Viewer>),
+    rules_failure: Option<RulesFailure>,
     catalog: &Catalog,
 ) -> Result<Match, String> {
     let clocks = header.seats.iter().flat_map(|seat| &seat.clock).chain(&header.clock);
@@ -253,7 +277,7 @@ pub(super) fn open_match(
         let what = "a limit is larger than any that this program replays";
         return Err(what.to_owned());
     }
-    let rules = catalog.find(&header.game).map_err(|error| error.to_string())?;
+    let rules = find_rules(&header, catalog)?;
     if rules.meta().rules_version != header.rules {
         let known = rules.meta().rules_version;
         return Err(format!("rules version {} of {}; this program knows {known}", header.rules, header.game));
@@ -277,8 +301,56 @@ pub(super) fn open_match(
         open_id: None,
         wants,
         watched: watched.filter(|viewer| !matches!(viewer, Viewer::Seat(seat) if seat.index() >= seats)),
+        rules_failure,
     };
     Ok(Match::open(setup, table))
+}
+
+/// Finds the rules of a match. If they are a program, it must have the same files.
+fn find_rules(header: &Header, catalog: &Catalog) -> Result<&'static dyn Rules, String> {
+    let game = &header.game;
+    let found = catalog.find(game);
+    let Some(recorded) = &header.program else {
+        let rules = found.map_err(|error| error.to_string())?;
+        return match rules.program() {
+            None => Ok(rules),
+            Some(_) => Err(format!("the record is of another game `{game}`, which is part of a referee")),
+        };
+    };
+    let directory = "its directory is given with --game DIR";
+    let rules = found.map_err(|_| format!("the rules of {game} are a program: {directory}"))?;
+    match rules.program() {
+        None => Err(format!("the rules of {game} are a program: {directory}")),
+        Some(known) if known.get() == recorded.get() => Ok(rules),
+        Some(known) => {
+            let files = differing_files(recorded, known).join(", ");
+            Err(format!("the rules of {game} have other files than those of the record: {files}"))
+        }
+    }
+}
+
+/// Checks that a catalog has the rules of a record, if they are a program. An invalid record has none.
+///
+/// # Errors
+/// Which files differ, or what is missing.
+pub fn check_rules(record: &[u8], catalog: &Catalog) -> Result<(), String> {
+    let first = record.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    match read_header(first) {
+        Ok(header) if header.program.is_some() => find_rules(&header, catalog).map(drop),
+        _ => Ok(()),
+    }
+}
+
+/// The names of the files that two descriptions of a program do not have in common.
+fn differing_files(one: &RawValue, other: &RawValue) -> Vec<String> {
+    #[derive(Default, serde::Deserialize)]
+    struct DescribedFiles {
+        files: BTreeMap<String, String>,
+    }
+    let [one, other] =
+        [one, other].map(|raw| serde_json::from_str::<DescribedFiles>(raw.get()).unwrap_or_default().files);
+    let names: BTreeSet<&String> = one.keys().chain(other.keys()).collect();
+    names.into_iter().filter(|name| one.get(*name) != other.get(*name)).cloned().collect()
 }
 
 /// The error for a record without a seal.
@@ -290,7 +362,8 @@ fn too_long() -> String {
 
 /// Parses the first line and finds the last one.
 fn take_apart(record: &[u8]) -> Result<(Header, Parts<'_>), Difference> {
-    let at_line = |line, what: String| Difference { match_id: None, turn: None, line, what };
+    let at_line =
+        |line, what: String| Difference { match_id: None, turn: None, line, what, rules_failed: false };
     let mut rest = record;
     let first = take_line(&mut rest);
     let has_break = first.is_some();
@@ -299,8 +372,9 @@ fn take_apart(record: &[u8]) -> Result<(Header, Parts<'_>), Difference> {
         return Err(at_line(1, too_long()));
     }
     let header = read_header(text).map_err(|what| at_line(1, what))?;
+    let id = || Some(header.r#match.clone());
     let at_line =
-        |line, what: String| Difference { match_id: Some(header.r#match.clone()), turn: None, line, what };
+        |line, what: String| Difference { match_id: id(), turn: None, line, what, rules_failed: false };
     check_format(&header).map_err(|what| at_line(1, what))?;
     if header.limits.is_some() != (header.format != format1::FORMAT) {
         return Err(at_line(1, "format 2 names its limits in `limits`, format 1 does not".to_owned()));

@@ -43,7 +43,7 @@ impl Resume {
         if hex::encode(&seed.commitment(&salt)) != header.commitment {
             return Err("the match has another seed".to_owned());
         }
-        let play = open_match(header, (seed, salt), (wants, watched), catalog)?;
+        let play = open_match(header, (seed, salt), (wants, watched), None, catalog)?;
         let mut resume = Resume { play, compared: 0 };
         resume.compare(first)?;
         Ok(resume)

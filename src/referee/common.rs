@@ -9,14 +9,14 @@ use referee_protocol::referee as message;
 use referee_protocol::words::{EndedBy, ErrorCode, FaultCode, OnFault};
 
 use crate::game::clock::{Bank, Tick};
-use crate::game::erased::Table;
+use crate::game::erased::{RulesFailed, Table};
 use crate::game::hex;
 use crate::game::json::{self, key, opening};
 use crate::game::outcome::Outcome;
 use crate::game::outcome::ranks_and_scores;
 use crate::game::seat::{MAX_SEATS, Seat, SeatSet};
 use crate::referee::broadcast::RefereeEvent;
-use crate::referee::detail::{AbortReason, Detail, Fault};
+use crate::referee::detail::{AbortReason, Detail, Fault, RulesFailure};
 use crate::referee::ending::{Ended, Ending, Standing};
 use crate::referee::event::{Event, MatchEvent, Stamp};
 use crate::referee::limits::Limits;
@@ -48,6 +48,8 @@ pub(super) struct Common {
     out: [Option<u32>; MAX_SEATS],
     /// The latest timestamp so far.
     now: Tick,
+    /// The number of calls of the rules that succeeded.
+    rules_calls: u64,
 }
 
 /// The request to which a fault belongs.
@@ -79,6 +81,7 @@ impl Common {
             paused: 0,
             out: [None; MAX_SEATS],
             now: Tick::default(),
+            rules_calls: 0,
             limits,
             setup,
             table,
@@ -103,6 +106,27 @@ impl Common {
     /// The latest timestamp so far.
     pub(super) fn now(&self) -> Tick {
         self.now
+    }
+
+    /// Calls the rules. If they fail, the match is aborted. A replay fails where the match did.
+    pub(super) fn call_rules<T>(
+        &mut self,
+        stamp: Stamp,
+        call: impl FnOnce(&mut Common) -> Result<T, RulesFailed>,
+    ) -> PhaseFlow<T> {
+        let after = self.rules_calls;
+        let recorded = self.setup.rules_failure.as_ref().filter(|failure| failure.after == after);
+        let failure = match recorded {
+            Some(failure) => failure.clone(),
+            None => match call(self) {
+                Ok(result) => {
+                    self.rules_calls += 1;
+                    return PhaseFlow::Continue(result);
+                }
+                Err(RulesFailed(why)) => RulesFailure { after, why: why.into() },
+            },
+        };
+        PhaseFlow::Break(self.break_off(stamp, &AbortReason::RulesFailed(failure)))
     }
 
     /// Handles an event that means the same in every phase. Returns the seat that stops deciding for itself, if any.

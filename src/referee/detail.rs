@@ -281,11 +281,22 @@ pub enum AbortReason {
         /// The number of openings tried.
         tries: u64,
     },
+    /// The rules failed, which only those of a program do.
+    RulesFailed(RulesFailure),
     /// Any other detail, as text.
     Other {
         /// The words.
         text: String,
     },
+}
+
+/// How the rules of a match failed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RulesFailure {
+    /// The number of calls of the rules before: the search of the opening, moves and draws. A replay fails at the same one.
+    pub after: u64,
+    /// What happened.
+    pub why: String,
 }
 
 impl fmt::Display for AbortReason {
@@ -301,6 +312,7 @@ impl fmt::Display for AbortReason {
                 f,
                 "no opening of length {plies} in {tries} tries, each ended the match; make it shorter"
             ),
+            AbortReason::RulesFailed(RulesFailure { why, .. }) => write!(f, "the rules failed: {why}"),
             AbortReason::Other { text } => f.write_str(text),
         }
     }

@@ -21,7 +21,7 @@ mod scene;
 mod setup;
 mod starting;
 
-pub use detail::{AbortReason, Detail, Fault};
+pub use detail::{AbortReason, Detail, Fault, RulesFailure};
 pub use ending::Ending;
 pub use event::{Event, MatchEvent, Stamp};
 pub use limits::Limits;

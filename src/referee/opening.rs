@@ -1,9 +1,11 @@
 //! Openings: moves played before the first decision.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use crate::game::chance::{RandomKey, RandomStream, Uniform};
-use crate::game::erased::{MoveError, Table};
+use crate::game::erased::{MoveError, RulesFailed, Table};
 use crate::game::{Misconfigured, Turn};
 use crate::referee::common::Common;
 use crate::referee::detail::AbortReason;
@@ -103,8 +105,9 @@ pub fn check(table: &dyn Table, opening: &Opening, limits: &Limits) -> Result<()
         return refuse(format!("an opening of {plies} plies is too long: it has at most {most}"));
     }
     match (find(table, opening, &mut RandomKey([0; 32]).opening(), limits), opening) {
-        (Err(error), Opening::Random(_)) => refuse(format!("{id} with these options: {error}")),
-        (found, _) => found.map(drop),
+        (Err(failed), _) => refuse(failed.to_string()),
+        (Ok(Err(error)), Opening::Random(_)) => refuse(format!("{id} with these options: {error}")),
+        (Ok(found), _) => found.map(drop),
     }
 }
 
@@ -114,35 +117,43 @@ fn find(
     opening: &Opening,
     stream: &mut RandomStream,
     limits: &Limits,
-) -> Result<Vec<usize>, Unplayable> {
+) -> Result<Result<Vec<usize>, Unplayable>, RulesFailed> {
     match opening {
-        Opening::None => Ok(Vec::new()),
+        Opening::None => Ok(Ok(Vec::new())),
         // If the opening ends the match, start again; the random stream continues.
-        Opening::Random(plies) => {
-            (0..limits.opening_tries).find_map(|_| draw(start.fork(), *plies, stream)).ok_or_else(|| {
-                let (plies, tries) = (*plies, limits.opening_tries);
-                Unplayable { ply: 0, what: AbortReason::NoOpening { plies, tries }.to_string() }
-            })
+        &Opening::Random(plies) => {
+            let tries = limits.opening_tries;
+            for _ in 0..tries {
+                if let Some(moves) = draw(start.fork(), plies, stream)? {
+                    return Ok(Ok(moves));
+                }
+            }
+            let what = AbortReason::NoOpening { plies, tries }.to_string();
+            Ok(Err(Unplayable { ply: 0, what }))
         }
         Opening::Given(moves) => read(start.fork(), moves),
     }
 }
 
-fn draw(mut table: Box<dyn Table>, plies: u32, stream: &mut RandomStream) -> Option<Vec<usize>> {
+fn draw(
+    mut table: Box<dyn Table>,
+    plies: u32,
+    stream: &mut RandomStream,
+) -> Result<Option<Vec<usize>>, RulesFailed> {
     let mut moves = Vec::new();
     while let Turn::Decide(decision) = table.ask() {
         if moves.len() == plies as usize {
-            return Some(moves);
+            return Ok(Some(moves));
         }
-        let seat = decision.seats().iter().next()?;
+        let Some(seat) = decision.seats().iter().next() else { break };
         let index = stream.uniform(table.count(&decision, seat) as u64) as usize;
-        table.play(decision, &[index]);
+        table.play(decision, &[index])?;
         moves.push(index);
     }
-    None
+    Ok(None)
 }
 
-fn read(mut table: Box<dyn Table>, texts: &[String]) -> Result<Vec<usize>, Unplayable> {
+fn read(mut table: Box<dyn Table>, texts: &[String]) -> Result<Result<Vec<usize>, Unplayable>, RulesFailed> {
     let mut moves = Vec::new();
     let mut texts = texts.iter();
     loop {
@@ -150,9 +161,9 @@ fn read(mut table: Box<dyn Table>, texts: &[String]) -> Result<Vec<usize>, Unpla
         let seat = decision.as_ref().and_then(|decision| decision.seats().iter().next());
         let Some((decision, seat)) = decision.zip(seat) else {
             let what = "the match would be over before its first turn".to_owned();
-            return Err(Unplayable { ply: moves.len(), what });
+            return Ok(Err(Unplayable { ply: moves.len(), what }));
         };
-        let Some(text) = texts.next() else { return Ok(moves) };
+        let Some(text) = texts.next() else { return Ok(Ok(moves)) };
         let index = table.find(&decision, seat, text).map_err(|refused| {
             let shown: String = text.chars().take(40).collect();
             let what = match refused {
@@ -160,8 +171,12 @@ fn read(mut table: Box<dyn Table>, texts: &[String]) -> Result<Vec<usize>, Unpla
                 MoveError::Ambiguous(all) => format!("`{shown}` may be {}", all.join(", ")),
             };
             Unplayable { ply: moves.len() + 1, what }
-        })?;
-        table.play(decision, &[index]);
+        });
+        let index = match index {
+            Ok(index) => index,
+            Err(unplayable) => return Ok(Err(unplayable)),
+        };
+        table.play(decision, &[index])?;
         moves.push(index);
     }
 }
@@ -169,8 +184,13 @@ fn read(mut table: Box<dyn Table>, texts: &[String]) -> Result<Vec<usize>, Unpla
 impl Common {
     /// Plays the opening, if the set-up has one.
     pub(super) fn play_opening(&mut self, stamp: Stamp, mut stream: RandomStream) -> PhaseFlow {
-        let (opening, tries) = (&self.setup.header.opening, self.limits.opening_tries);
-        let moves = match (find(&*self.table, opening, &mut stream, &self.limits), opening) {
+        let header = Arc::clone(&self.setup.header);
+        let (opening, tries) = (&header.opening, self.limits.opening_tries);
+        if *opening == Opening::None {
+            return PhaseFlow::Continue(());
+        }
+        let find = |common: &mut Common| find(&*common.table, opening, &mut stream, &common.limits);
+        let moves = match (self.call_rules(stamp, find)?, opening) {
             (Ok(moves), _) => moves,
             (Err(_), &Opening::Random(plies)) => {
                 return PhaseFlow::Break(self.break_off(stamp, &AbortReason::NoOpening { plies, tries }));
@@ -183,7 +203,7 @@ impl Common {
         };
         for index in moves {
             if let Turn::Decide(decision) = self.table.ask() {
-                self.table.play_opening(decision, &[index]);
+                self.call_rules(stamp, |common| common.table.play_opening(decision, &[index]))?;
                 self.broadcast_facts(stamp);
             }
         }

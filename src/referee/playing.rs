@@ -8,7 +8,7 @@ use crate::game::chance::{RandomStream, Uniform};
 use crate::game::clock::Tick;
 use crate::game::erased::OpenDecision;
 use crate::game::json::{self, Object, key, opening};
-use crate::game::seat::{MAX_SEATS, Seat, SeatSet, Viewer};
+use crate::game::seat::{MAX_SEATS, Seat, SeatSet};
 use crate::referee::broadcast::RefereeEvent;
 use crate::referee::common::Common;
 use crate::referee::event::{Event, Stamp};
@@ -302,7 +302,7 @@ impl Playing {
             Turn::Draw(draw) => {
                 self.chance.draw(draw, &mut self.drawn);
                 common.log.line(opening!("draw"), stamp.at).value(key!("drawn"), &self.drawn).end_line();
-                common.table.settle(&self.drawn);
+                common.call_rules(stamp, |common| common.table.settle(&self.drawn))?;
                 common.broadcast_facts(stamp);
             }
             Turn::Decide(decision) => {
@@ -352,11 +352,13 @@ impl Playing {
         out.extend_from_slice(&decider.turn_head);
         json::decimal(out, turn.into());
         let mut line = Object::resume(out);
-        if wants.view {
-            line.with(key!("view"), |out| table.write_view(Viewer::Seat(seat), out));
-        }
-        if let Some(decision) = self.decision.as_ref().filter(|_| wants.legal) {
-            line.with(key!("legal"), |out| table.write_legal(decision, seat, out));
+        if let Some(decision) = &self.decision {
+            if wants.view {
+                line.with(key!("view"), |out| table.write_view(decision, seat, out));
+            }
+            if wants.legal {
+                line.with(key!("legal"), |out| table.write_legal(decision, seat, out));
+            }
         }
         match player.bank {
             None => line.raw(key!("clock"), b"null"),
@@ -397,7 +399,7 @@ impl Playing {
         let exits: Vec<_> = exits.collect();
         let out = common.judge(stamp, &exits, 2 * (common.decisions + 1))?;
         self.seal_for_referee(out);
-        let by_referee = self.make_moves(common, stamp);
+        let by_referee = self.make_moves(common, stamp)?;
         let later = by_seat().zip(&mut self.deciders);
         let later: Vec<_> =
             later.filter_map(|(seat, decider)| Some((seat, *decider.exit_later.take()?))).collect();
@@ -406,8 +408,8 @@ impl Playing {
     }
 
     /// Plays the decided moves in seat order. Returns how many of them the referee made for faulty seats.
-    fn make_moves(&mut self, common: &mut Common, stamp: Stamp) -> u32 {
-        let Some(decision) = self.decision.take() else { return 0 };
+    fn make_moves(&mut self, common: &mut Common, stamp: Stamp) -> PhaseFlow<u32> {
+        let Some(decision) = self.decision.take() else { return PhaseFlow::Continue(0) };
         let mut by_referee = 0;
         let mut offer = None;
         let mut indices = [0; MAX_SEATS];
@@ -439,7 +441,7 @@ impl Playing {
             self.offer = self.offer.filter(|&by| seating.side(by) == seating.side(seat));
         }
         let count = decision.seats().len();
-        common.table.play(decision, &indices[..count]);
+        common.call_rules(stamp, |common| common.table.play(decision, &indices[..count]))?;
         common.broadcast_facts(stamp);
         if let Some(seat) = offer.filter(|_| common.table.meta().draws_by_agreement)
             && !matches!(common.table.turn(), Turn::Over(_))
@@ -448,6 +450,6 @@ impl Playing {
             let event = RefereeEvent { kind: "draw_offered", seat, reason: None };
             common.broadcast_event(stamp, |_, out| json::write_value(out, &event));
         }
-        by_referee
+        PhaseFlow::Continue(by_referee)
     }
 }

@@ -10,6 +10,7 @@ use serde_json::value::RawValue;
 
 use crate::game::chance::Seed;
 use crate::game::seat::{Seat, Seating, Viewer};
+use crate::referee::detail::RulesFailure;
 use crate::referee::limits::Limits;
 use crate::referee::opening::Opening;
 
@@ -44,6 +45,9 @@ pub struct Header {
     pub nonce: bool,
     /// Whether the match starts without waiting for `ready`.
     pub auto_ready: bool,
+    /// The program that the rules are; `None` if they are part of the referee.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program: Option<Box<RawValue>>,
     /// The limits in force; `None` in records of format 1, see [`Header::limits`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limits: Option<Limits>,
@@ -173,4 +177,6 @@ pub struct Setup {
     pub wants: Vec<Wants>,
     /// The viewer for whom events are kept, for spectators.
     pub watched: Option<Viewer>,
+    /// In a replay: the failure of the rules that ended the match.
+    pub rules_failure: Option<RulesFailure>,
 }

@@ -38,6 +38,7 @@ pub(super) fn cause_of(abort: Option<&AbortReason>) -> Cause {
         None => Cause::NoBots,
         Some(AbortReason::Paused { .. }) => Cause::Paused,
         Some(AbortReason::NoOpening { .. }) => Cause::NoOpening,
+        Some(AbortReason::RulesFailed(_)) => Cause::RulesFailed,
         Some(
             AbortReason::Interrupted
             | AbortReason::ByHost

@@ -37,7 +37,7 @@ CREATE TABLE matches (
                                              -- not count: it is not replayed, results that it depended on were lost, or
                                              -- those of its worker were taken back
     reason TEXT NOT NULL,                    -- as in `end`; if it is replayed immediately, or void, the cause: `paused`,
-                                             -- `no_bots` or `no_opening`
+                                             -- `no_bots`, `no_opening` or `rules_failed`
     PRIMARY KEY (number, attempt)
 ) STRICT, WITHOUT ROWID;
 

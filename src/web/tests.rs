@@ -50,9 +50,7 @@ fn step(table: &dyn Table, seating: Seating) -> LiveStep {
 }
 
 fn view(table: &dyn Table, viewer: Viewer) -> String {
-    let mut out = Vec::new();
-    table.write_view(viewer, &mut out);
-    String::from_utf8(out).unwrap()
+    String::from_utf8(table.view(viewer).unwrap()).unwrap()
 }
 
 /// A board that shows this position, and everything that spectators get of it.
@@ -84,7 +82,7 @@ fn play(tables: &mut [&mut Box<dyn Table>], rng: &mut RandomStream) -> Option<()
         chosen.push((decision, indices));
     }
     for (table, (decision, indices)) in tables.iter_mut().zip(chosen) {
-        table.play(decision, &indices);
+        table.play(decision, &indices).unwrap();
     }
     Some(())
 }
@@ -114,7 +112,7 @@ fn the_public_bytes_are_the_same_when_secrets_are_replaced() {
                     Turn::Draw(draw) => {
                         let mut drawn = Vec::new();
                         rng.draw(draw, &mut drawn);
-                        table.settle(&drawn);
+                        table.settle(&drawn).unwrap();
                         continue;
                     }
                     Turn::Decide(_) => {}

@@ -239,7 +239,7 @@ fn every_usage_error_names_the_problem_and_the_remedy() {
         (vec!["play", "chekers", "a", "b"], vec!["unknown game `chekers`; available: checkers"]),
         (
             vec!["play", "ludo", "a", "b"],
-            vec!["xe_queo, and any that you add as the example `custom_game` does"],
+            vec!["xe_queo, and the directory of any game that is a program, such as ./ludo"],
         ),
         (
             vec!["check", "--game", "checkers", "a"],

@@ -23,7 +23,7 @@ pub struct Catalog(Vec<&'static dyn Rules>);
 /// No game of the catalog has this id.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "unknown game `{id}`; available: {}, and any that you add as the example `custom_game` does",
+    "unknown game `{id}`; available: {}, and the directory of any game that is a program, such as ./{id}",
     .available.join(", ")
 )]
 pub struct UnknownGame {
@@ -45,12 +45,15 @@ impl Catalog {
     /// If the catalog has a game with the same id.
     #[must_use]
     pub fn with<G: Game>(mut self) -> Catalog {
-        let rules: &'static dyn Rules = const { &Of::<G>::RULES };
-        match self.0.binary_search_by_key(&G::META.id, |other| other.meta().id) {
-            Ok(_) => panic!("the catalog has two games `{}`", G::META.id),
-            Err(at) => self.0.insert(at, rules),
-        }
+        let is_new = self.add(const { &Of::<G>::RULES });
+        assert!(is_new, "the catalog has two games `{}`", G::META.id);
         self
+    }
+
+    /// Adds a game by its rules. Returns whether the catalog had no game with the same id; otherwise it is unchanged.
+    pub fn add(&mut self, rules: &'static dyn Rules) -> bool {
+        let place = self.0.binary_search_by_key(&rules.meta().id, |other| other.meta().id);
+        place.map_err(|at| self.0.insert(at, rules)).is_err()
     }
 
     /// All games, sorted by id.

@@ -13,10 +13,26 @@ use crate::notation::Notation;
 use crate::openings::OpeningFile;
 use crate::outcome::Outcome;
 use crate::perft::{self, NotCountable};
-use crate::playout::playout;
+use crate::playout::{playout, playout_table};
 use crate::scene::Scene;
 use crate::scenes::Scenes;
 use crate::seat::{MAX_SEATS, Seat, SeatSet, Seating, Viewer};
+
+/// The rules of a game failed, which only those of a program outside this one do. Names what happened.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the rules failed: {0}")]
+pub struct RulesFailed(pub Box<str>);
+
+/// Why a game cannot be opened.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotOpened {
+    /// The options, the seating or the view are invalid.
+    #[error(transparent)]
+    Misconfigured(#[from] Misconfigured),
+    /// The rules failed.
+    #[error(transparent)]
+    RulesFailed(#[from] RulesFailed),
+}
 
 /// The rules of a game, type-erased.
 pub trait Rules: Debug + Sync {
@@ -39,32 +55,46 @@ pub trait Rules: Debug + Sync {
     /// Creates the initial position. `options` is a JSON object; missing keys have their defaults.
     ///
     /// # Errors
-    /// When an option is unknown or invalid, or the options contradict each other or the seating.
-    fn open(&self, options: &RawValue, seating: Seating) -> Result<Box<dyn Table>, Misconfigured>;
+    /// When an option is unknown or invalid, or the options contradict each other or the seating; when the rules fail.
+    fn open(&self, options: &RawValue, seating: Seating) -> Result<Box<dyn Table>, NotOpened>;
+
+    /// The program that the rules are, as a record describes it; `None` if they are part of this program.
+    fn program(&self) -> Option<&RawValue> {
+        None
+    }
+
+    /// Whether the calls of a table wait for another process. A thread that waits cannot read what bots send.
+    fn waits(&self) -> bool {
+        false
+    }
 
     /// Samples positions that are consistent with what a seat knows: `count` of them, or one if the game has no hidden
     /// information. `None` if the game does not implement [`Imagine`](crate::Imagine).
     ///
     /// # Errors
-    /// When the options or the view cannot be read, or the view contradicts itself.
+    /// When the options or the view cannot be read, or the view contradicts itself; when the rules fail.
     fn imagine(
         &self,
         knowledge: &Knowledge<'_>,
         count: usize,
         rng: &mut dyn Uniform,
-    ) -> Result<Option<Vec<Box<dyn Table>>>, Misconfigured>;
+    ) -> Result<Option<Vec<Box<dyn Table>>>, NotOpened>;
 
     /// Counts the leaves at `depth` from the initial position, per first move.
     ///
     /// # Errors
     /// As [`Rules::open`], and when perft is not defined for the game.
-    fn divide(&self, options: &RawValue, depth: u32) -> Result<Vec<(String, u64)>, Misconfigured>;
+    fn divide(&self, options: &RawValue, depth: u32) -> Result<Vec<(String, u64)>, NotOpened> {
+        perft::divide_table(&*self.open(options, self.meta().seatings[0])?, depth)
+    }
 
     /// Counts the leaves at `depth` from the initial position.
     ///
     /// # Errors
     /// As [`Rules::divide`].
-    fn perft(&self, options: &RawValue, depth: u32) -> Result<u64, Misconfigured>;
+    fn perft(&self, options: &RawValue, depth: u32) -> Result<u64, NotOpened> {
+        perft::perft_table(&*self.open(options, self.meta().seatings[0])?, depth)
+    }
 }
 
 /// What a seat knows about a position.
@@ -134,9 +164,9 @@ fn raw(value: &impl serde::Serialize) -> Box<RawValue> {
         .unwrap_or_else(|error| unreachable!("options have string keys and no hand-made JSON: {error}"))
 }
 
-impl From<NotCountable> for Misconfigured {
+impl From<NotCountable> for NotOpened {
     fn from(error: NotCountable) -> Self {
-        Misconfigured(error.to_string())
+        Misconfigured(error.to_string()).into()
     }
 }
 
@@ -162,7 +192,7 @@ impl<G: Game> Rules for Of<G> {
         crate::schema::document::<G>()
     }
 
-    fn open(&self, options: &RawValue, seating: Seating) -> Result<Box<dyn Table>, Misconfigured> {
+    fn open(&self, options: &RawValue, seating: Seating) -> Result<Box<dyn Table>, NotOpened> {
         let (position, options) = Self::start(options, seating)?;
         Ok(Box::new(SeatedTable::new(position, raw(&options))))
     }
@@ -172,7 +202,7 @@ impl<G: Game> Rules for Of<G> {
         knowledge: &Knowledge<'_>,
         count: usize,
         rng: &mut dyn Uniform,
-    ) -> Result<Option<Vec<Box<dyn Table>>>, Misconfigured> {
+    ) -> Result<Option<Vec<Box<dyn Table>>>, NotOpened> {
         let Some(imagination) = G::IMAGINATION else { return Ok(None) };
         let &Knowledge { options, seating, seat, view, turns_left } = knowledge;
         let options = Self::options(options)?;
@@ -184,7 +214,7 @@ impl<G: Game> Rules for Of<G> {
         if let Some(position) = positions.first()
             && let Some((field, expected)) = differing(view, position, seat)
         {
-            return Err(wrong(&format_args!("`{field}` contradicts the rest, which gives {expected}")));
+            return Err(wrong(&format_args!("`{field}` contradicts the rest, which gives {expected}")).into());
         }
         let mut moves = Vec::new();
         for position in &positions {
@@ -195,8 +225,8 @@ impl<G: Game> Rules for Of<G> {
             };
             match position.turn() {
                 Turn::Decide(seats) if seats.iter().all(decides) => {}
-                Turn::Decide(_) => return Err(wrong(&"the seat to move has no legal move")),
-                Turn::Draw(_) => return Err(wrong(&"no seat is to move, yet the game is not over")),
+                Turn::Decide(_) => return Err(wrong(&"the seat to move has no legal move").into()),
+                Turn::Draw(_) => return Err(wrong(&"no seat is to move, yet the game is not over").into()),
                 Turn::Over(_) => {}
             }
         }
@@ -205,7 +235,7 @@ impl<G: Game> Rules for Of<G> {
         Ok(Some(positions.into_iter().map(seated).collect()))
     }
 
-    fn divide(&self, options: &RawValue, depth: u32) -> Result<Vec<(String, u64)>, Misconfigured> {
+    fn divide(&self, options: &RawValue, depth: u32) -> Result<Vec<(String, u64)>, NotOpened> {
         let (position, _) = Self::start(options, G::META.seatings[0])?;
         Ok(perft::divide(&position, depth)?
             .into_iter()
@@ -213,7 +243,7 @@ impl<G: Game> Rules for Of<G> {
             .collect())
     }
 
-    fn perft(&self, options: &RawValue, depth: u32) -> Result<u64, Misconfigured> {
+    fn perft(&self, options: &RawValue, depth: u32) -> Result<u64, NotOpened> {
         let (position, _) = Self::start(options, G::META.seatings[0])?;
         Ok(perft::perft(&position, depth)?)
     }
@@ -240,7 +270,7 @@ pub enum MoveError {
 /// let decision = table.ask().decide().expect("a seat decides");
 /// assert_eq!(table.count(&decision, Seat(0)), 7);
 /// let choice = table.find(&decision, Seat(0), "11-15").expect("a legal move");
-/// table.play(decision, &[choice]);
+/// table.play(decision, &[choice])?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
@@ -249,8 +279,8 @@ pub enum MoveError {
 /// # let rules = referee_games::catalog().find("checkers").unwrap();
 /// # let mut table = rules.open(&rules.default_options(), rules.meta().seatings[0]).unwrap();
 /// let decision = table.ask().decide().expect("a seat decides");
-/// table.play(decision, &[0]);
-/// table.play(decision, &[0]); // It is consumed.
+/// table.play(decision, &[0]).unwrap();
+/// table.play(decision, &[0]).unwrap(); // It is consumed.
 /// ```
 #[derive(Debug)]
 pub struct OpenDecision {
@@ -259,15 +289,37 @@ pub struct OpenDecision {
 }
 
 impl OpenDecision {
+    /// An open decision of these seats. Only implementations of [`Table`] call it, in [`Table::ask`].
+    pub const fn new(seats: SeatSet, position: PositionId) -> OpenDecision {
+        OpenDecision { seats, position }
+    }
+
     /// The seats that decide.
     pub const fn seats(&self) -> SeatSet {
         self.seats
+    }
+
+    /// Checks that it belongs to a position.
+    ///
+    /// # Panics
+    /// If it belongs to another one.
+    pub fn check(&self, position: PositionId) {
+        assert_eq!(self.position, position, "the decision belongs to another position");
+    }
+
+    /// The rank of a seat among those that decide.
+    ///
+    /// # Panics
+    /// If the seat does not decide.
+    pub fn rank(&self, seat: Seat) -> usize {
+        assert!(self.seats.contains(seat), "seat {seat} does not decide");
+        self.seats.rank(seat)
     }
 }
 
 /// Identifies a position among those of all tables of the process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct PositionId {
+pub struct PositionId {
     table: u64,
     /// The number of decisions and draws before it on this table.
     number: u64,
@@ -275,9 +327,19 @@ struct PositionId {
 
 impl PositionId {
     /// The first position of a new table.
-    fn first() -> PositionId {
+    pub fn first() -> PositionId {
         static TABLES: AtomicU64 = AtomicU64::new(0);
         PositionId { table: TABLES.fetch_add(1, Ordering::Relaxed), number: 0 }
+    }
+
+    /// The number of decisions and draws before it on its table.
+    pub const fn number(self) -> u64 {
+        self.number
+    }
+
+    /// Goes on to the next position.
+    pub const fn advance(&mut self) {
+        self.number += 1;
     }
 }
 
@@ -318,19 +380,34 @@ pub trait Table: Debug + Send {
     fn text(&self, decision: &OpenDecision, seat: Seat, index: usize) -> &str;
 
     /// Plays a legal move of each seat that decides, in seat order.
-    fn play(&mut self, decision: OpenDecision, indices: &[usize]);
+    ///
+    /// # Errors
+    /// When the rules fail. The position is then unchanged, and has no open decision.
+    fn play(&mut self, decision: OpenDecision, indices: &[usize]) -> Result<(), RulesFailed>;
 
     /// Plays moves as part of the opening: their events are marked `"opening":true`.
-    fn play_opening(&mut self, decision: OpenDecision, indices: &[usize]);
+    ///
+    /// # Errors
+    /// As [`Table::play`].
+    fn play_opening(&mut self, decision: OpenDecision, indices: &[usize]) -> Result<(), RulesFailed>;
 
     /// Applies the numbers drawn, if [`Table::turn`] is a draw.
-    fn settle(&mut self, drawn: &[u16]);
+    ///
+    /// # Errors
+    /// When the rules fail. The position is then unchanged.
+    fn settle(&mut self, drawn: &[u16]) -> Result<(), RulesFailed>;
 
     /// Copies the position to a new table, without events.
     fn fork(&self) -> Box<dyn Table>;
 
-    /// Plays random moves in a copy until the game is over: see [`playout`].
-    fn playout(&self, seating: Seating, rng: &mut dyn Uniform) -> Option<Outcome>;
+    /// Plays random moves in a copy until the game is over: see [`playout`]. By default, no move is avoided.
+    ///
+    /// # Errors
+    /// When the rules fail.
+    fn playout(&self, seating: Seating, rng: &mut dyn Uniform) -> Result<Option<Outcome>, RulesFailed> {
+        let _ = seating;
+        playout_table(self.fork(), rng)
+    }
 
     /// The number of events since the last [`Table::forget`].
     fn event_count(&self) -> usize;
@@ -345,20 +422,29 @@ pub trait Table: Debug + Send {
     /// Discards the events.
     fn forget(&mut self);
 
-    /// Writes the position as a viewer may see it.
-    fn write_view(&self, viewer: Viewer, out: &mut Vec<u8>);
+    /// Writes the position as a seat that decides may see it.
+    fn write_view(&self, decision: &OpenDecision, seat: Seat, out: &mut Vec<u8>);
 
-    /// Writes the position as plain text for people.
+    /// Returns the position as a viewer may see it, as JSON.
+    ///
+    /// # Errors
+    /// When the rules fail.
+    fn view(&self, viewer: Viewer) -> Result<Vec<u8>, RulesFailed>;
+
+    /// Writes the position as plain text for people. If the rules fail, the text says so.
     ///
     /// # Errors
     /// Only errors of the formatter.
     fn draw_board(&self, viewer: Viewer, f: &mut fmt::Formatter<'_>) -> fmt::Result;
 
-    /// Returns the position as shapes for pictures and replays, as a viewer may see it.
+    /// Returns the position as shapes for pictures and replays, as a viewer may see it. If the rules fail, the scene says
+    /// so.
     fn scene(&self, viewer: Viewer) -> Scene;
 
     /// Returns the scenes of these viewers, at least one and at most 31.
-    fn scenes(&self, viewers: &[Viewer]) -> Scenes;
+    fn scenes(&self, viewers: &[Viewer]) -> Scenes {
+        Scenes::merged(viewers.iter().map(|&viewer| self.scene(viewer)))
+    }
 }
 
 /// Displays a position as text for people.
@@ -459,15 +545,10 @@ impl<G: Game> SeatedTable<G> {
         }
     }
 
-    fn check(&self, decision: &OpenDecision) {
-        assert_eq!(decision.position, self.id, "the decision belongs to another position");
-    }
-
     /// The legal moves of a seat in an open decision.
     fn legal(&self, decision: &OpenDecision, seat: Seat) -> &Prepared<G::Move> {
-        self.check(decision);
-        assert!(decision.seats.contains(seat), "seat {seat} does not decide");
-        &self.prepared[decision.seats.rank(seat)]
+        decision.check(self.id);
+        &self.prepared[decision.rank(seat)]
     }
 
     /// Generates the legal moves of the seat with this rank among those that decide.
@@ -487,7 +568,7 @@ impl<G: Game> SeatedTable<G> {
     }
 
     fn make(&mut self, decision: &OpenDecision, indices: &[usize], opening: bool) {
-        self.check(decision);
+        decision.check(self.id);
         assert_eq!(indices.len(), decision.seats.len(), "one move of each seat that decides");
         for ((seat, &index), prepared) in decision.seats.iter().zip(indices).zip(&self.prepared) {
             let mv = prepared.moves[index].1;
@@ -503,8 +584,23 @@ impl<G: Game> SeatedTable<G> {
             let events = &mut self.events;
             self.position.play_unchecked(seat, mv, &mut |fact| events.push(LoggedEvent::Fact(fact)));
         }
-        self.id.number += 1;
+        self.id.advance();
     }
+}
+
+/// Writes the event of a move; without its text if the viewer may not see it. The text needs no escapes.
+pub fn write_move_event(out: &mut Vec<u8>, seat: Seat, text: Option<&str>, is_opening: bool) {
+    out.extend_from_slice(b"{\"kind\":\"move\",\"seat\":");
+    out.push(b'0' + seat.0);
+    match text {
+        None => out.extend_from_slice(b",\"move\":null"),
+        Some(text) => {
+            out.extend_from_slice(b",\"move\":\"");
+            out.extend_from_slice(text.as_bytes());
+            out.push(b'"');
+        }
+    }
+    out.extend_from_slice(if is_opening { b",\"opening\":true}" } else { b"}" });
 }
 
 impl<G: Game> Table for SeatedTable<G> {
@@ -528,7 +624,7 @@ impl<G: Game> Table for SeatedTable<G> {
         match self.position.turn() {
             Turn::Decide(seats) => {
                 seats.iter().enumerate().for_each(|(rank, seat)| self.prepare(rank, seat));
-                Turn::Decide(OpenDecision { seats, position: self.id })
+                Turn::Decide(OpenDecision::new(seats, self.id))
             }
             Turn::Draw(draw) => Turn::Draw(draw.into()),
             Turn::Over(outcome) => Turn::Over(outcome),
@@ -575,28 +671,31 @@ impl<G: Game> Table for SeatedTable<G> {
         self.legal(decision, seat).text(index)
     }
 
-    fn play(&mut self, decision: OpenDecision, indices: &[usize]) {
+    fn play(&mut self, decision: OpenDecision, indices: &[usize]) -> Result<(), RulesFailed> {
         self.make(&decision, indices, false);
+        Ok(())
     }
 
-    fn play_opening(&mut self, decision: OpenDecision, indices: &[usize]) {
+    fn play_opening(&mut self, decision: OpenDecision, indices: &[usize]) -> Result<(), RulesFailed> {
         self.make(&decision, indices, true);
+        Ok(())
     }
 
-    fn settle(&mut self, drawn: &[u16]) {
+    fn settle(&mut self, drawn: &[u16]) -> Result<(), RulesFailed> {
         if let Turn::Draw(draw) = self.position.turn() {
             let events = &mut self.events;
             draw.settle(&mut self.position, drawn, &mut |fact| events.push(LoggedEvent::Fact(fact)));
-            self.id.number += 1;
+            self.id.advance();
         }
+        Ok(())
     }
 
     fn fork(&self) -> Box<dyn Table> {
         Box::new(SeatedTable::new(self.position.clone(), self.options.clone()))
     }
 
-    fn playout(&self, seating: Seating, mut rng: &mut dyn Uniform) -> Option<Outcome> {
-        playout(self.position.clone(), seating, &mut rng)
+    fn playout(&self, seating: Seating, mut rng: &mut dyn Uniform) -> Result<Option<Outcome>, RulesFailed> {
+        Ok(playout(self.position.clone(), seating, &mut rng))
     }
 
     fn event_count(&self) -> usize {
@@ -616,16 +715,8 @@ impl<G: Game> Table for SeatedTable<G> {
         match &self.events[index] {
             LoggedEvent::Fact(fact) => write_value(out, &fact.as_seen_by(viewer)),
             &LoggedEvent::Move { seat, text: (start, end), secret, opening } => {
-                out.extend_from_slice(b"{\"kind\":\"move\",\"seat\":");
-                out.push(b'0' + seat.0);
-                if secret && !viewer.shares(seat) {
-                    out.extend_from_slice(b",\"move\":null");
-                } else {
-                    out.extend_from_slice(b",\"move\":\"");
-                    out.extend_from_slice(&self.told_texts.as_bytes()[start..end]);
-                    out.push(b'"');
-                }
-                out.extend_from_slice(if opening { b",\"opening\":true}" } else { b"}" });
+                let is_visible = !secret || viewer.shares(seat);
+                write_move_event(out, seat, is_visible.then(|| &self.told_texts[start..end]), opening);
             }
         }
     }
@@ -635,8 +726,15 @@ impl<G: Game> Table for SeatedTable<G> {
         self.told_texts.clear();
     }
 
-    fn write_view(&self, viewer: Viewer, out: &mut Vec<u8>) {
-        self.position.write_view(viewer, out);
+    fn write_view(&self, decision: &OpenDecision, seat: Seat, out: &mut Vec<u8>) {
+        decision.check(self.id);
+        self.position.write_view(Viewer::Seat(seat), out);
+    }
+
+    fn view(&self, viewer: Viewer) -> Result<Vec<u8>, RulesFailed> {
+        let mut view = Vec::new();
+        self.position.write_view(viewer, &mut view);
+        Ok(view)
     }
 
     fn draw_board(&self, viewer: Viewer, f: &mut fmt::Formatter<'_>) -> fmt::Result {

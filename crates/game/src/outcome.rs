@@ -38,6 +38,16 @@ impl Outcome {
         Outcome { standing, reason, turn_limit: false }
     }
 
+    /// The sides have these places, 0 for the best; only the order is meaningful.
+    ///
+    /// # Panics
+    /// When there are more than [`MAX_SEATS`] sides.
+    pub fn places(places: &[u8], reason: &'static str) -> Outcome {
+        let mut standing = [0; MAX_SEATS];
+        standing[..places.len()].copy_from_slice(places);
+        Outcome { standing, reason, turn_limit: false }
+    }
+
     /// All sides are equal.
     pub const fn draw(reason: &'static str) -> Outcome {
         Outcome { standing: [0; MAX_SEATS], reason, turn_limit: false }

@@ -1,6 +1,9 @@
 //! Counts the leaves of a game tree, the usual test of move generation.
 
+use std::collections::BTreeMap;
+
 use crate::chance::Draw;
+use crate::erased::{NotOpened, Table};
 use crate::game::{DrawOf, Game, Turn};
 
 /// Perft is not defined: several seats decide simultaneously, or a draw has too many outcomes.
@@ -96,6 +99,66 @@ fn count<G: Game>(position: &G, depth: u32, lists: &mut [Vec<G::Move>]) -> Resul
             Ok(leaves)
         }
     }
+}
+
+/// Runs [`perft`] on a table.
+///
+/// # Errors
+/// [`NotCountable`], and when the rules fail.
+pub(crate) fn perft_table(table: &dyn Table, depth: u32) -> Result<u64, NotOpened> {
+    let mut leaves = 0;
+    each_successor(table, depth, &mut |next, _| {
+        leaves += next.map_or(Ok(1), |next| perft_table(next, depth - 1))?;
+        Ok(())
+    })?;
+    Ok(leaves)
+}
+
+/// Runs [`divide`] on a table.
+///
+/// # Errors
+/// [`NotCountable`], and when the rules fail.
+pub(crate) fn divide_table(table: &dyn Table, depth: u32) -> Result<Vec<(String, u64)>, NotOpened> {
+    let mut divided = BTreeMap::new();
+    each_successor(table, depth, &mut |next, text| {
+        let next = next.ok_or(NotCountable)?;
+        *divided.entry(text.to_owned()).or_insert(0) += perft_table(next, depth - 1)?;
+        Ok(())
+    })?;
+    Ok(divided.into_iter().collect())
+}
+
+/// What [`each_successor`] calls with a position after a move and the text of the move.
+type Visit<'a> = &'a mut dyn FnMut(Option<&dyn Table>, &str) -> Result<(), NotOpened>;
+
+/// Calls `visit` for the position after each move, for every outcome of a draw before it. At depth 0, calls it once,
+/// without a position.
+fn each_successor(table: &dyn Table, depth: u32, visit: Visit<'_>) -> Result<(), NotOpened> {
+    if depth == 0 {
+        return visit(None, "");
+    }
+    let mut table = table.fork();
+    match table.ask() {
+        Turn::Over(_) => {}
+        Turn::Draw(draw) => {
+            for drawn in outcomes(draw)? {
+                let mut next = table.fork();
+                next.settle(&drawn)?;
+                each_successor(&*next, depth, visit)?;
+            }
+        }
+        Turn::Decide(decision) => {
+            let seat = decision.seats().iter().next().filter(|_| decision.seats().len() == 1);
+            let seat = seat.ok_or(NotCountable)?;
+            for index in 0..table.count(&decision, seat) {
+                let mut next = table.fork();
+                let Turn::Decide(decision_of_copy) = next.ask() else { continue };
+                next.play(decision_of_copy, &[index])?;
+                visit(Some(&*next), table.text(&decision, seat, index))?;
+            }
+        }
+    }
+    Ok(())
 }
 
 fn outcomes(draw: Draw) -> Result<Vec<Vec<u16>>, NotCountable> {

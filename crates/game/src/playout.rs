@@ -1,6 +1,7 @@
 //! Random playouts, for search bots.
 
 use crate::chance::Uniform;
+use crate::erased::{RulesFailed, Table};
 use crate::game::{DrawOf, Game, Turn};
 use crate::outcome::Outcome;
 use crate::seat::{Seat, Seating};
@@ -53,6 +54,33 @@ pub fn playout<G: Game>(mut position: G, seating: Seating, rng: &mut impl Unifor
         }
     }
     None
+}
+
+/// Plays random moves on a table until the game is over. `None` after [`LONGEST`] decisions and draws.
+///
+/// # Errors
+/// When the rules fail.
+pub(crate) fn playout_table(
+    mut table: Box<dyn Table>,
+    mut rng: &mut dyn Uniform,
+) -> Result<Option<Outcome>, RulesFailed> {
+    let mut drawn = Vec::new();
+    for _ in 0..LONGEST {
+        match table.ask() {
+            Turn::Decide(decision) => {
+                let choose = |seat| rng.uniform(table.count(&decision, seat) as u64) as usize;
+                let indices: Vec<usize> = decision.seats().iter().map(choose).collect();
+                table.play(decision, &indices)?;
+            }
+            Turn::Draw(draw) => {
+                Uniform::draw(&mut rng, draw, &mut drawn);
+                table.settle(&drawn)?;
+            }
+            Turn::Over(outcome) => return Ok(Some(outcome)),
+        }
+        table.forget();
+    }
+    Ok(None)
 }
 
 fn decide<G: Game>(

@@ -170,7 +170,7 @@ impl List {
 }
 
 /// The colours of seats in scenes of text.
-const TEXT_SEATS: [Tone; MAX_SEATS] =
+pub const TEXT_SEATS: [Tone; MAX_SEATS] =
     [Tone::Red, Tone::Blue, Tone::Green, Tone::Orange, Tone::Purple, Tone::Yellow];
 
 /// What is drawn above what.
@@ -378,6 +378,34 @@ pub enum Tone {
 }
 
 impl Tone {
+    /// All colours.
+    pub const ALL: [Tone; 19] = [
+        Tone::Ink,
+        Tone::Faint,
+        Tone::Paper,
+        Tone::Board,
+        Tone::Light,
+        Tone::Dark,
+        Tone::OnDark,
+        Tone::Special,
+        Tone::Mark,
+        Tone::Gold,
+        Tone::White,
+        Tone::Black,
+        Tone::Red,
+        Tone::Orange,
+        Tone::Yellow,
+        Tone::Green,
+        Tone::Blue,
+        Tone::Purple,
+        Tone::Back,
+    ];
+
+    /// The colour with this name.
+    pub fn named(name: &str) -> Option<Tone> {
+        Tone::ALL.into_iter().find(|tone| tone.name() == name)
+    }
+
     /// The name of the colour in style sheets.
     pub const fn name(self) -> &'static str {
         match self {

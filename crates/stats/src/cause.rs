@@ -18,11 +18,13 @@ pub enum Cause {
     NoBots,
     /// No opening was found.
     NoOpening,
+    /// The rules failed.
+    RulesFailed,
 }
 
 impl Cause {
     /// The causes that can make a match void.
-    pub const OF_VOID: [Cause; 3] = [Cause::Paused, Cause::NoBots, Cause::NoOpening];
+    pub const OF_VOID: [Cause; 4] = [Cause::Paused, Cause::NoBots, Cause::NoOpening, Cause::RulesFailed];
 
     /// The identifier in results and databases.
     pub const fn as_str(self) -> &'static str {
@@ -31,15 +33,16 @@ impl Cause {
             Cause::Paused => "paused",
             Cause::NoBots => "no_bots",
             Cause::NoOpening => "no_opening",
+            Cause::RulesFailed => "rules_failed",
         }
     }
 
     /// Whether a match is void if its attempt of this number, from 1, is aborted for this cause; otherwise it is
-    /// replayed. Bots that have all failed do not get another deal.
+    /// replayed. Bots that have all failed do not get another deal; rules fail after a second try.
     pub const fn is_void(self, attempt: u32) -> bool {
         match self {
             Cause::Interrupted => false,
-            Cause::NoBots => true,
+            Cause::NoBots | Cause::RulesFailed => true,
             Cause::Paused | Cause::NoOpening => attempt >= ATTEMPTS,
         }
     }
@@ -51,7 +54,7 @@ mod tests {
 
     #[test]
     fn the_identifier_is_that_of_json() {
-        for cause in [Cause::Interrupted, Cause::Paused, Cause::NoBots, Cause::NoOpening] {
+        for cause in [Cause::Interrupted].into_iter().chain(Cause::OF_VOID) {
             assert_eq!(serde_json::to_string(&cause).unwrap(), format!("\"{}\"", cause.as_str()));
         }
     }

@@ -12,7 +12,6 @@ use crate::check::encounter::Encounter;
 use crate::check::positions::{SamplePosition, positions};
 use crate::check::rule::Rule;
 use crate::check::verdict::Stop;
-use crate::game::Viewer;
 use crate::game::erased::{MoveError, Rules};
 use crate::game::excerpt::excerpt;
 use crate::game::json;
@@ -102,7 +101,7 @@ fn request(context: &Context<'_>, id: &str, position: &SamplePosition) -> Vec<u8
         }
     }
     let mut view = Vec::new();
-    table.write_view(Viewer::Seat(*seat), &mut view);
+    table.write_view(decision, *seat, &mut view);
     let count = table.count(decision, *seat);
     let legal = (0..count).map(|index| Text::from(table.text(decision, *seat, index))).collect();
     let limit_ms = context.check.move_limit.as_millis() as u64;

@@ -3,7 +3,7 @@
 use referee_protocol::imagine::SeatMove;
 
 use crate::game::chance::Uniform;
-use crate::game::erased::{MoveError, OpenDecision, Table};
+use crate::game::erased::{MoveError, OpenDecision, RulesFailed, Table};
 use crate::game::excerpt::excerpt;
 use crate::game::{MAX_SEATS, Outcome, Seat, Seating, Turn};
 
@@ -51,7 +51,7 @@ impl LinePosition {
                 Turn::Over(_) => return Err(format!("move {number}: the game is over")),
                 Turn::Draw(draw) => {
                     rng.draw(draw, &mut drawn);
-                    reached.table.settle(&drawn);
+                    reached.table.settle(&drawn).map_err(|failed| failed.to_string())?;
                     reached.has_drawn = true;
                 }
                 Turn::Decide(decision) => {
@@ -71,7 +71,7 @@ impl LinePosition {
                     }
                     if missing.is_empty() {
                         let indices: Vec<usize> = chosen.into_iter().flatten().collect();
-                        reached.table.play(decision, &indices);
+                        reached.table.play(decision, &indices).map_err(|failed| failed.to_string())?;
                         reached.table.forget();
                     } else {
                         reached.chosen = chosen;
@@ -83,36 +83,46 @@ impl LinePosition {
     }
 
     /// Plays random moves to the end.
-    pub(super) fn playout(&self, seating: Seating, rng: &mut impl Uniform) -> Option<Outcome> {
+    ///
+    /// # Errors
+    /// When the rules fail.
+    pub(super) fn playout(
+        &self,
+        seating: Seating,
+        rng: &mut impl Uniform,
+    ) -> Result<Option<Outcome>, RulesFailed> {
         if self.chosen == [None; MAX_SEATS] {
             return self.table.playout(seating, rng);
         }
         let mut table = self.table.fork();
-        let decision = table.ask().decide()?;
+        let Some(decision) = table.ask().decide() else { return Ok(None) };
         let index = |seat: Seat| {
             let count = table.count(&decision, seat) as u64;
             self.chosen[seat.index()].unwrap_or_else(|| rng.uniform(count) as usize)
         };
         let indices: Vec<usize> = decision.seats().iter().map(index).collect();
-        table.play(decision, &indices);
+        table.play(decision, &indices)?;
         table.playout(seating, rng)
     }
 
     /// Draws dice and shuffles until seats decide or the game is over.
-    pub(super) fn settle(self, rng: &mut impl Uniform) -> (Box<dyn Table>, NextStep) {
+    ///
+    /// # Errors
+    /// When the rules fail.
+    pub(super) fn settle(self, rng: &mut impl Uniform) -> Result<(Box<dyn Table>, NextStep), RulesFailed> {
         let LinePosition { mut table, chosen, .. } = self;
         let mut drawn = Vec::new();
         loop {
             match table.ask() {
                 Turn::Draw(draw) => {
                     rng.draw(draw, &mut drawn);
-                    table.settle(&drawn);
+                    table.settle(&drawn)?;
                 }
-                Turn::Over(outcome) => return (table, NextStep::Over(outcome)),
+                Turn::Over(outcome) => return Ok((table, NextStep::Over(outcome))),
                 Turn::Decide(decision) => {
                     let is_missing = |seat: &Seat| chosen[seat.index()].is_none();
                     let missing = decision.seats().iter().filter(is_missing).collect();
-                    return (table, NextStep::Decide { decision, missing });
+                    return Ok((table, NextStep::Decide { decision, missing }));
                 }
             }
         }

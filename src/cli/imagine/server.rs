@@ -113,7 +113,6 @@ impl ImagineServer {
 
     /// Returns the number of worlds.
     fn imagine(&mut self, request: &Imagine<'_, &RawValue>) -> Result<u32, RejectedRequest> {
-        let bad_setup = |error: &dyn std::fmt::Display| (Code::BadSetup, error.to_string());
         let number = request.position;
         if number >= POSITIONS {
             return Err((
@@ -160,8 +159,10 @@ impl ImagineServer {
         let viewer = request.view_of.map(|seat| position.check_seat(seat)).transpose()?.map(Viewer::Seat);
         let mut rng = Random::new(request.seed);
         let reached = play(world, &request.moves, &mut rng)?;
-        let (table, next) = reached.settle(&mut rng);
-        let view = viewer.map(|viewer| raw(|out| table.write_view(viewer, out)));
+        let (table, next) = reached.settle(&mut rng).map_err(|failed| bad_setup(&failed))?;
+        let view =
+            viewer.map(|viewer| table.view(viewer)).transpose().map_err(|failed| bad_setup(&failed))?;
+        let view = view.map(raw);
         let (decisions, over) = match &next {
             NextStep::Over(outcome) => {
                 let (ranks, scores) = outcome.ranks_and_scores(position.seating);
@@ -203,7 +204,10 @@ impl ImagineServer {
                 *kept = Some(play(&*worlds[index], &request.moves, &mut rng)?);
             }
             // A playout without an end counts as a draw.
-            let outcome = kept.as_ref().and_then(|reached| reached.playout(seating, &mut rng));
+            let outcome = match kept {
+                Some(reached) => reached.playout(seating, &mut rng).map_err(|failed| bad_setup(&failed))?,
+                None => None,
+            };
             match outcome {
                 Some(outcome) => {
                     let (_, scores) = outcome.ranks_and_scores(seating);
@@ -214,6 +218,10 @@ impl ImagineServer {
         }
         Ok(sums[..seating.seats()].iter().map(|sum| sum / f64::from(request.count)).collect())
     }
+}
+
+fn bad_setup(error: &dyn std::fmt::Display) -> RejectedRequest {
+    (Code::BadSetup, error.to_string())
 }
 
 fn play(
@@ -227,10 +235,8 @@ fn play(
     LinePosition::play(world, moves, rng).map_err(|why| (Code::IllegalMove, why))
 }
 
-fn raw(write: impl FnOnce(&mut Vec<u8>)) -> Box<RawValue> {
-    let mut out = Vec::new();
-    write(&mut out);
-    let text = String::from_utf8(out).unwrap_or_else(|error| unreachable!("JSON is UTF-8: {error}"));
+fn raw(view: Vec<u8>) -> Box<RawValue> {
+    let text = String::from_utf8(view).unwrap_or_else(|error| unreachable!("JSON is UTF-8: {error}"));
     RawValue::from_string(text).unwrap_or_else(|error| unreachable!("a view is JSON: {error}"))
 }
 

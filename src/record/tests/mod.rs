@@ -73,13 +73,23 @@ impl MatchRecorder {
             commitment: hex::encode(&seed.commitment(&salt)),
             nonce: true,
             auto_ready: false,
+            program: None,
             limits: Some(Limits::TODAY),
             opening,
         };
         let wants = vec![Wants::default(); 2];
         let header = Arc::new(header);
-        let setup =
-            Setup { header, seating, seed, salt, leg: Leg::Only, open_id: None, wants, watched: None };
+        let setup = Setup {
+            header,
+            seating,
+            seed,
+            salt,
+            leg: Leg::Only,
+            open_id: None,
+            wants,
+            watched: None,
+            rules_failure: None,
+        };
         let mut recorder = MatchRecorder { play: Match::open(setup, table), at: 0 };
         recorder.flush();
         recorder

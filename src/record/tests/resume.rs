@@ -49,6 +49,7 @@ fn header(rules: &dyn Rules, seating: Seating) -> Header {
         nonce: true,
         auto_ready: false,
         limits: Some(Limits::TODAY),
+        program: None,
         opening: Opening::None,
     }
 }
@@ -61,7 +62,7 @@ fn wants(seats: usize) -> Vec<Wants> {
 
 fn open(rules: &dyn Rules, seating: Seating) -> Match {
     let wants = (wants(seating.seats()), None);
-    open_match(header(rules, seating), SECRETS, wants, &crate::games::catalog()).unwrap()
+    open_match(header(rules, seating), SECRETS, wants, None, &crate::games::catalog()).unwrap()
 }
 
 fn apply(play: &mut Match, step: &Step, index: usize) {
@@ -134,9 +135,7 @@ fn shown(mut play: Match) -> String {
         }
     }
     while play.poll_event().is_some() {}
-    let mut view = Vec::new();
-    play.table().write_view(Viewer::Omniscient, &mut view);
-    shown += &String::from_utf8(view).unwrap();
+    shown += &String::from_utf8(play.table().view(Viewer::Omniscient).unwrap()).unwrap();
     play.clear_log();
     // Tables have numbers of their own.
     let state = format!("{play:?}");

@@ -26,8 +26,7 @@ fn play_on(rig: &mut Rig, moves: usize, rng: &mut RandomStream) {
 
 /// The side whose pawns are all home.
 fn home(rig: &Rig) -> Option<u8> {
-    let mut view = Vec::new();
-    rig.play.table().write_view(Viewer::Omniscient, &mut view);
+    let view = rig.play.table().view(Viewer::Omniscient).unwrap();
     let view: Value = serde_json::from_slice(&view).unwrap();
     let is_home = |seat: u8| {
         let pawns = view["pawns"][usize::from(seat)].as_array().unwrap();

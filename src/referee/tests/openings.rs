@@ -35,7 +35,7 @@ fn computed(plan: &RigSetup, plies: usize) -> (Vec<String>, usize) {
             let seat = decision.seats().iter().next().unwrap();
             let index = stream.uniform(table.count(&decision, seat) as u64) as usize;
             made.push(table.text(&decision, seat, index).to_owned());
-            table.play(decision, &[index]);
+            table.play(decision, &[index]).unwrap();
         }
         if made.len() == plies && !matches!(table.turn(), Turn::Over(_)) {
             return (made, thrown_away);

@@ -136,6 +136,7 @@ impl RigSetup {
             commitment: hex::encode(&seed.commitment(&salt)),
             nonce: self.nonce,
             auto_ready: self.auto_ready,
+            program: None,
             limits: Some(self.limits),
             opening: self.opening.clone(),
         };
@@ -147,6 +148,7 @@ impl RigSetup {
             leg: self.leg,
             open_id: None,
             wants: self.wants.clone(),
+            rules_failure: None,
             watched: self.watched,
         }
     }

@@ -132,13 +132,23 @@ impl Host {
             commitment: hex::encode(&seed.commitment(&salt)),
             nonce: false,
             auto_ready: true,
+            program: None,
             limits: Some(Limits::TODAY),
             opening: Opening::None,
         };
         let wants = vec![Wants { scenes: open.scenes, ..self.wants }; seating.seats()];
         let header = Arc::new(header);
-        let setup =
-            Setup { header, seating, seed, salt, leg: Leg::Only, open_id: open.id, wants, watched: None };
+        let setup = Setup {
+            header,
+            seating,
+            seed,
+            salt,
+            leg: Leg::Only,
+            open_id: open.id,
+            wants,
+            watched: None,
+            rules_failure: None,
+        };
         Ok(Match::open(setup, table))
     }
 

@@ -294,7 +294,7 @@ fn table_playout<G: Game>(
         match table.ask() {
             Turn::Draw(draw) => {
                 rng.draw(draw, &mut drawn);
-                table.settle(&drawn);
+                table.settle(&drawn).unwrap();
             }
             Turn::Decide(decision) => {
                 if !look(table.as_ref(), Some(&decision)) {
@@ -302,7 +302,7 @@ fn table_playout<G: Game>(
                 }
                 let choose = |seat| rng.uniform(table.count(&decision, seat) as u64) as usize;
                 let indices: Vec<usize> = decision.seats().iter().map(choose).collect();
-                table.play(decision, &indices);
+                table.play(decision, &indices).unwrap();
             }
             Turn::Over(_) => return,
         }
@@ -322,7 +322,7 @@ fn written(write: impl FnOnce(&mut Vec<u8>)) -> String {
 /// The view and all events.
 fn shown(table: &dyn Table, viewer: Viewer) -> String {
     written(|out| {
-        table.write_view(viewer, out);
+        out.extend(table.view(viewer).unwrap());
         (0..table.event_count()).for_each(|index| table.write_event(index, viewer, out));
     })
 }
@@ -472,7 +472,7 @@ fn next_decision(table: &mut dyn Table, rng: &mut RandomStream) -> OpenDecision 
             Turn::Decide(decision) => return decision,
             Turn::Draw(draw) => {
                 rng.draw(draw, &mut drawn);
-                table.settle(&drawn);
+                table.settle(&drawn).unwrap();
             }
             Turn::Over(outcome) => panic!("{outcome:?}"),
         }
@@ -497,7 +497,7 @@ pub(crate) fn decisions_are_valid_in_their_position_alone<G: Game>() {
         }
         let [decision, stale] = twice;
         let indices = vec![0; decision.seats().len()];
-        table.play(decision, &indices);
+        table.play(decision, &indices).unwrap();
         next_decision(&mut *table, &mut rng);
         let seat = stale.seats().iter().next().unwrap();
         assert!(!is_valid(&*table, &stale, seat), "a decision is valid after its position");

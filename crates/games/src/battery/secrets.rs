@@ -27,7 +27,7 @@ impl<G: Game> World<G> {
         let decision = self.table.ask().decide().unwrap();
         let find = |&(seat, mv): &(Seat, G::Move)| self.table.find(&decision, seat, &mv.to_string()).unwrap();
         let indices: Vec<usize> = ply.iter().map(find).collect();
-        self.table.play(decision, &indices);
+        self.table.play(decision, &indices).unwrap();
         for &(seat, mv) in ply {
             self.position.play_unchecked(seat, mv, &mut |_| {});
         }
@@ -35,7 +35,7 @@ impl<G: Game> World<G> {
 
     fn settle(&mut self, drawn: &[u16]) {
         self.table.forget();
-        self.table.settle(drawn);
+        self.table.settle(drawn).unwrap();
         if let Turn::Draw(draw) = self.position.turn() {
             draw.settle(&mut self.position, drawn, &mut |_| {});
         }

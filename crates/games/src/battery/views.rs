@@ -68,7 +68,7 @@ pub(crate) fn changed_views_are_rejected_or_can_be_played<G: Imagine>() {
             };
             accepted += 1;
             for world in &worlds.unwrap() {
-                world.playout(seating, &mut rng);
+                world.playout(seating, &mut rng).unwrap();
             }
         }
         assert!(accepted > 0 && rejected > accepted, "{accepted} accepted, {rejected} rejected");

@@ -202,8 +202,7 @@ fn invalid_options_are_rejected() {
 fn the_initial_view_matches_the_rules_page() {
     let table = open::<Checkers>(json!({})).unwrap();
     for viewer in [Viewer::Seat(BLACK), Viewer::Seat(WHITE), Viewer::Public, Viewer::Omniscient] {
-        let mut out = Vec::new();
-        table.write_view(viewer, &mut out);
+        let out = table.view(viewer).unwrap();
         let view = String::from_utf8(out).unwrap();
         let page = r#"{"to_move":[0],"board":"bbbbbbbbbbbb........wwwwwwwwwwww","fen":"B:W21,22,23,24,25,26,27,28,29,30,31,32:B1,2,3,4,5,6,7,8,9,10,11,12","quiet_plies":0}"#;
         assert_eq!(view, page);

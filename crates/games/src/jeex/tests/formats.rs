@@ -96,10 +96,9 @@ fn the_view_after_the_first_move_matches_the_rules_page() {
     let mut table = open::<Jeex>(json!({})).unwrap();
     let decision = table.ask().decide().unwrap();
     let index = table.find(&decision, WHITE, "place b3 E").unwrap();
-    table.play(decision, &[index]);
+    table.play(decision, &[index]).unwrap();
     for viewer in [Viewer::Seat(WHITE), Viewer::Seat(BLACK), Viewer::Public, Viewer::Omniscient] {
-        let mut out = Vec::new();
-        table.write_view(viewer, &mut out);
+        let out = table.view(viewer).unwrap();
         let page = r#"{"to_move":[1],"phase":"opening","stones":{"b3":[0,"E"]},"supply":[6,7],"removed":0,"quiet_plies":0}"#;
         assert_eq!(String::from_utf8(out).unwrap(), page);
         assert!(Jeex::META.rules.contains(page));
@@ -185,7 +184,7 @@ fn the_text_board_shows_owners_and_directions() {
             let seat = [WHITE, BLACK][ply % 2];
             let decision = table.ask().decide().unwrap();
             let index = table.find(&decision, seat, text).unwrap();
-            table.play(decision, &[index]);
+            table.play(decision, &[index]).unwrap();
         }
         table
     };

@@ -76,7 +76,7 @@ fn invalid_moves_are_rejected() {
 #[test]
 fn a_move_has_no_short_form() {
     let mut table = open::<Saxum>(json!({})).unwrap();
-    table.settle(&[2, 2]);
+    table.settle(&[2, 2]).unwrap();
     let decision = table.ask().decide().unwrap();
     assert_eq!(table.find(&decision, ZERO, "place 2 2"), Ok(0));
     for text in ["2 2", "place", "place 2", "Place 2 2"] {
