@@ -24,8 +24,10 @@
 //! sources. Dependencies point one way: a game depends only on `game`, never on another game; `referee` depends on
 //! `game` and `record` on `referee`; `stats` depends only on `game`. The shell builds on all of them:
 //!
+//! * `program`: games whose rules are programs in any language
 //! * `transport`: non-blocking streams, TLS, line framing
 //! * `bot`: bot processes
+//! * `external`: games whose rules are programs, from their directories
 //! * `driver`: one lane: the matches and streams of one thread
 //! * `sources`: where bots come from: processes and connections
 //! * `runner`: many matches on many lanes
@@ -49,6 +51,8 @@ compile_error!("referee runs on Linux and other Unix only: it needs process grou
 
 pub use referee_game as game;
 pub use referee_games as games;
+#[cfg(feature = "shell")]
+pub use referee_program as program;
 pub use referee_stats as stats;
 
 pub mod record;
@@ -62,6 +66,8 @@ pub mod check;
 pub mod cli;
 #[cfg(feature = "shell")]
 pub mod driver;
+#[cfg(feature = "shell")]
+pub mod external;
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
 pub mod fuzzing;

@@ -19,7 +19,7 @@ macro_rules! pages {
 }
 
 pages! {
-    "README", "connections", "match", "messages", "clocks", "faults", "results", "chance", "records", "imagine", "watch", "league", "workers", "security", "versioning",
+    "README", "connections", "match", "messages", "clocks", "faults", "results", "chance", "records", "imagine", "games", "watch", "league", "workers", "security", "versioning",
 }
 
 impl Page {

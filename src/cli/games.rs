@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use clap::Args as ClapArgs;
 
+use crate::cli::game::find_game;
 use crate::cli::json::{ListedGame, ListedOption};
 use crate::cli::output::stdout;
 use crate::cli::{Exit, Failure};
@@ -15,8 +16,12 @@ use crate::report::table;
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:
   referee games
-  referee games --json")]
+  referee games --json
+  referee games examples/games/connect_four")]
 pub(super) struct Args {
+    /// Games to list instead of all: ids, or directories of games
+    #[arg(value_name = "GAME")]
+    games: Vec<String>,
     /// One JSON object per line and game
     #[arg(long)]
     json: bool,
@@ -40,7 +45,14 @@ fn properties(meta: &Meta) -> Vec<&'static str> {
 
 pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
     let mut out = stdout();
-    for rules in catalog.games() {
+    let games = match args.games.is_empty() {
+        true => catalog.games().collect(),
+        false => {
+            let found = args.games.iter().map(|game| find_game(game, catalog).map(|(rules, _)| rules));
+            found.collect::<Result<Vec<_>, Failure>>()?
+        }
+    };
+    for rules in games {
         let meta = rules.meta();
         let defaults = rules.default_options();
         let defaults: serde_json::Value = serde_json::from_str(defaults.get()).map_err(io::Error::from)?;

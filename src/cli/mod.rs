@@ -18,6 +18,7 @@ mod exit;
 mod export;
 mod files;
 mod follow;
+mod game;
 mod games;
 mod human;
 mod imagine;

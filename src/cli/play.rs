@@ -8,6 +8,7 @@ use std::sync::Arc;
 use clap::{Args as ClapArgs, ValueEnum};
 
 use crate::cli::bots::{launch, run_in, with_bots};
+use crate::cli::game::find_game;
 use crate::cli::json::Listening;
 use crate::cli::listen::ListenOptions;
 use crate::cli::openings::OpeningOptions;
@@ -52,9 +53,10 @@ use crate::sources::{self, BotSpec, Source};
   referee play jeex ./bot ./bot --dir old --dir new -n 100 --mirror
   referee play saxum ./old ./new -n 1000 --jobs 2 --pin
   referee play checkers tcp:alice ./bot --listen 127.0.0.1:4700 --token-file tokens
-  referee play checkers ./bot ./bot --set draw_plies=80 --on-fault retry=3 --json")]
+  referee play checkers ./bot ./bot --set draw_plies=80 --on-fault retry=3 --json
+  referee play examples/games/connect_four ./old ./new -n 100 --mirror --opening-plies 2")]
 pub(super) struct Args {
-    /// The game: see `referee games`
+    /// The game: see `referee games`; or the directory of a game with its game.toml: see `referee spec games`
     game: String,
     /// The bots, one per seat: command lines, or tcp:NAME
     #[arg(required = true, value_name = "BOT", value_parser = sources::parse)]
@@ -108,7 +110,8 @@ enum MirrorOption {
 }
 
 pub(super) fn run(mut args: Args, catalog: &Catalog) -> Result<Exit, Failure> {
-    let rules = catalog.find(&args.game).map_err(Failure::usage)?;
+    let (rules, catalog) = &find_game(&args.game, catalog)?;
+    let rules = *rules;
     let seating = seating_for(rules, args.bots.len(), args.seats).map_err(|what| match args.seats {
         Some(seats) => Failure::usage(format!("--seats {seats}: {what}")),
         None => Failure::usage(format!("{}: {what}", counted(args.bots.len(), "bot", "bots"))),

@@ -7,6 +7,7 @@ use clap::Args as ClapArgs;
 
 use crate::cli::files::{OutputOptions, expand, read};
 use crate::cli::follow::follow;
+use crate::cli::game::with_games;
 use crate::cli::output::{has_colours, stdout};
 use crate::cli::{Exit, Failure};
 use crate::game::printable::printable;
@@ -26,6 +27,7 @@ use crate::report::replay::{MatchReplay, marked, page, svg};
   referee show records/m1.jsonl --view 0 | less
   referee show records/m1.jsonl --step --turn 20
   referee show records --html -o matches.html
+  referee show records/m1.jsonl --game examples/games/connect_four
   referee show records/m1.jsonl --svg --turn 12 -o m1-12.svg
   referee show --follow http://127.0.0.1:8080/matches/m1
 
@@ -35,6 +37,9 @@ pub(super) struct Args {
     /// Records, or folders of them
     #[arg(required_unless_present = "follow", value_name = "FILE")]
     files: Vec<PathBuf>,
+    /// The directory of a game whose rules are a program, for its records; may be repeated
+    #[arg(long = "game", value_name = "DIR")]
+    games: Vec<PathBuf>,
     /// The viewer: `all` (everything), `public` (a spectator) or the number of a seat; on a page, the initial view
     #[arg(long, value_name = "VIEWER", default_value = "all", value_parser = viewer)]
     view: Viewer,
@@ -92,6 +97,7 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
     if let Some(url) = &args.follow {
         return follow(url);
     }
+    let catalog = &with_games(&args.games, catalog)?;
     let files = expand(&args.files, &["jsonl", "html"])?;
     if args.html {
         let mut replays = Vec::new();

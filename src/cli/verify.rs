@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::Args as ClapArgs;
 
 use crate::cli::files::{ends_with, expand, read};
+use crate::cli::game::with_games;
 use crate::cli::json::{CollectionCount, VerifyLine};
 use crate::cli::output::TolerantStdout;
 use crate::cli::screen::Screen;
@@ -33,12 +34,17 @@ use crate::record;
   referee verify records/m1.jsonl --json
   referee verify m1.jsonl.gz
   referee verify public/matches/m1.html
+  referee verify records --game examples/games/connect_four
   referee verify games.pdn
   referee verify games.pdn --strict")]
 pub(super) struct Args {
     /// Records, PDN files, or directories of them; up to 1 GiB each, and compressed ones up to 100 times their size
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
+    /// The directory of a game whose rules are a program, for its records; may be repeated. With other files than those
+    /// of a record, the exit code is 2
+    #[arg(long = "game", value_name = "DIR")]
+    games: Vec<PathBuf>,
     /// Reject deviations from the notation even if they are unambiguous
     #[arg(long)]
     strict: bool,
@@ -81,6 +87,7 @@ impl fmt::Display for VerifyLine<'_> {
 }
 
 pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
+    let catalog = &with_games(&args.games, catalog)?;
     let files = expand(&args.files, &["jsonl", "html", "pdn"])?;
     let out = Screen(TolerantStdout::new());
     let mut printer = VerifyPrinter {
@@ -90,12 +97,17 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
         strict: args.strict,
         records: 0,
         differing: 0,
+        have_rules_failed: false,
         games: None,
     };
     for file in &files {
         let bytes = read(file)?;
         match notation(file, &bytes, catalog) {
-            None => printer.record(file, &bytes)?,
+            None => {
+                let has_rules = record::check_rules(&bytes, catalog);
+                has_rules.map_err(|what| Failure::usage(format!("{}: {what}", file.display())))?;
+                printer.record(file, &bytes)?;
+            }
             Some(notation) => printer.collection(file, notation, &bytes)?,
         }
     }
@@ -103,7 +115,11 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
         let VerifyPrinter { records, differing, games, .. } = printer;
         printer.print(&VerifyLine::Summary { records, differing, games })?;
     }
-    let exit = if printer.differing == 0 { Exit::Done } else { Exit::No };
+    let exit = match printer.differing {
+        0 => Exit::Done,
+        _ if printer.have_rules_failed => Exit::CannotRun,
+        _ => Exit::No,
+    };
     printer.out.0.end(exit)
 }
 
@@ -122,6 +138,8 @@ struct VerifyPrinter<'a, W> {
     records: usize,
     /// Records and games.
     differing: usize,
+    /// Whether the rules of a game that is a program failed during a replay.
+    have_rules_failed: bool,
     games: Option<CollectionCount>,
 }
 
@@ -135,6 +153,7 @@ impl<W: Write> VerifyPrinter<'_, W> {
         let ok = differences.is_empty();
         self.records += 1;
         self.differing += usize::from(!ok);
+        self.have_rules_failed |= differences.iter().any(|difference| difference.rules_failed);
         self.print(&VerifyLine::Record { file, ok, differences: &differences })
     }
 

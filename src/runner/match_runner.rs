@@ -237,7 +237,7 @@ impl MatchRunner {
             rules,
             seating,
             bots: Bots::new(bots),
-            slots,
+            slots: if rules.waits() { 1 } else { slots },
             reconnect: listen.as_ref().map_or(Duration::ZERO, |listen| listen.reconnect),
             describes_bots: describes_bots || records.is_some(),
             records: records.clone(),

@@ -1,6 +1,7 @@
 //! Non-blocking byte streams: pipes, sockets and TLS, framed into lines.
 
 mod byte_stream;
+mod exchange;
 mod line;
 mod listener;
 mod mark;
@@ -13,6 +14,7 @@ mod trust;
 use std::io;
 
 pub use byte_stream::{ByteStream, ReadProgress};
+pub use exchange::{Exchange, NoAnswer};
 pub use line::{Line, Lines, ReadBuffers};
 pub use listener::{Bound, Listener, is_shortage};
 pub use mark::Mark;

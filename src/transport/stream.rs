@@ -21,7 +21,7 @@ const PLAIN_TEXT: &str = "this port uses TLS, but plain text arrived: connect ov
 
 /// A file descriptor. Operations on the pipe of a process, including `close`, are recorded in its [`Mark`].
 #[derive(Debug)]
-struct End {
+pub(super) struct End {
     fd: OwnedFd,
     is_socket: bool,
     /// Dropped after `fd` has been closed.
@@ -76,7 +76,7 @@ impl End {
         done
     }
 
-    fn read(&self, buffer: &mut [u8]) -> rustix::io::Result<usize> {
+    pub(super) fn read(&self, buffer: &mut [u8]) -> rustix::io::Result<usize> {
         if self.is_socket {
             // `recv` and `send` have a shorter path through the kernel than `read` and `write`.
             return Ok(rustix::net::recv(&self.fd, buffer, RecvFlags::empty())?.0);
@@ -84,7 +84,7 @@ impl End {
         self.marked(|fd| rustix::io::read(fd, buffer))
     }
 
-    fn write(&self, bytes: &[u8]) -> rustix::io::Result<usize> {
+    pub(super) fn write(&self, bytes: &[u8]) -> rustix::io::Result<usize> {
         if self.is_socket {
             return rustix::net::send(&self.fd, bytes, SendFlags::empty());
         }
@@ -161,9 +161,9 @@ impl Descriptor {
 /// A stream that is not registered with a runtime, so it can be sent to another thread.
 #[derive(Debug)]
 pub struct Wire {
-    input: End,
+    pub(super) input: End,
     /// `None` if the input is a bidirectional socket.
-    output: Option<End>,
+    pub(super) output: Option<End>,
     tls: Option<Box<Tls>>,
 }
 

@@ -20,6 +20,7 @@ mod evidence;
 mod examples;
 mod faults;
 mod follow;
+mod game_programs;
 mod games;
 mod guide;
 mod hostile;

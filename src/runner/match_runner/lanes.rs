@@ -54,7 +54,12 @@ impl EventLoop {
         // A watched run has one lane.
         let jobs = if watched.is_some() { 1 } else { jobs };
         let spare = processes.saturating_sub(jobs * self.common.seating.seats());
-        let lanes = jobs.min(thread::available_parallelism().map_or(1, usize::from));
+        // A lane that waits for rules reads no answer, so it has no other match whose clock runs.
+        let most = match self.common.rules.waits() {
+            true => jobs,
+            false => thread::available_parallelism().map_or(1, usize::from),
+        };
+        let lanes = jobs.min(most);
         let mut resumed: VecDeque<(Fixture, ResumedMatch)> = self.fixtures(resumed)?.into();
         for number in 0..lanes {
             let of_lane = resumed.split_off(resumed.len() - resumed.len().div_ceil(lanes - number));

@@ -6,8 +6,9 @@ use referee_protocol::words::FaultCode;
 
 use super::{LanePairings, MOST_UNREPORTED, OpenMatch};
 use crate::driver::{Finished, MatchJournal, MatchKey, MatchPlan, PlannedSeat};
+use crate::game::printable::printable;
 use crate::game::seat::Seat;
-use crate::referee::{Detail, Wants};
+use crate::referee::{AbortReason, Detail, Wants};
 use crate::runner::bots::{BotKey, BotState, BotUsage};
 use crate::runner::fixture::Fixture;
 use crate::runner::lane_messages::EndedMatch;
@@ -150,6 +151,9 @@ impl LanePairings {
         let (record, reveal) = (play.take_log(), play.reveal());
         let source = |&spec: &usize| self.common.bots.get(spec).source.to_string();
         let header = &play.setup().header;
+        if let Some(reason @ AbortReason::RulesFailed(_)) = play.broken_off() {
+            tracing::warn!("{}: {}", header.r#match, printable(&reason.to_string()));
+        }
         let cause = ending.ranks.is_none().then(|| cause_of(play.broken_off()));
         let attempt = fixture.id.parse().map_or(1, |MatchId { attempt, .. }| attempt);
         let report = MatchReport {

@@ -1,0 +1,38 @@
+//! Games whose rules are programs in any language.
+//!
+//! * [`Manifest`] is `game.toml`, which describes a game
+//! * [`Carrier`] passes requests to the program of a game, one line of JSON each, and its answers back
+//! * [`ProgramRules`] implements [`Rules`](referee_game::erased::Rules) with them
+//!
+//! The program is a pure function: it gets a position that it has made itself, as JSON, and returns the next one. It knows
+//! no match, no bot, no clock and no seed. Every answer is checked before anything depends on it. The specification is the
+//! page `games` of the protocol.
+
+mod answer;
+mod cache;
+mod carrier;
+mod manifest;
+mod position;
+mod request;
+mod rules;
+mod scene;
+mod shown;
+mod table;
+
+pub use carrier::Carrier;
+pub use manifest::{BadManifest, Manifest};
+pub use rules::ProgramRules;
+
+/// The version of the messages between referee and program.
+pub const PROTOCOL: u32 = 1;
+
+/// Longest answer, in bytes.
+pub const MOST_ANSWER: usize = 1 << 20;
+/// Longest state, in bytes.
+pub const MOST_STATE: usize = 64 << 10;
+/// Longest move, in bytes.
+pub const MOST_MOVE: usize = 256;
+/// The maximum number of events of one answer.
+pub const MOST_EVENTS: usize = 1000;
+/// The maximum number of decisions and draws of a match.
+pub const MOST_STEPS: u32 = referee_game::playout::LONGEST;

@@ -1,0 +1,244 @@
+//! `game.toml`: the description of a game.
+
+use std::collections::BTreeMap;
+
+use referee_game::seat::{MAX_SEATS, Seating};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use crate::PROTOCOL;
+
+/// The longest limit, in milliseconds.
+const LONGEST_MS: u64 = 60_000;
+/// The longest id, in characters.
+const LONGEST_ID: usize = 40;
+
+/// The description of a game, from `game.toml`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Manifest {
+    /// The version of the messages between referee and program.
+    pub protocol: u32,
+    /// The id in messages, records and on the command line: lower-case letters, digits and `_`, beginning with a letter.
+    pub id: String,
+    /// The display name.
+    pub title: String,
+    /// The version of the rules. It changes when the same moves could lead to a different position.
+    pub version: u32,
+    /// The command line of the program, seen from the directory.
+    pub command: String,
+    /// The numbers of seats; the first is the default.
+    seats: SeatCounts,
+    /// Whether the game has hidden information.
+    #[serde(default)]
+    pub hidden: bool,
+    /// Whether the game has chance.
+    #[serde(default)]
+    pub chance: bool,
+    /// Whether several seats may have to decide simultaneously.
+    #[serde(default)]
+    pub simultaneous: bool,
+    /// Whether the sides may agree on a draw.
+    #[serde(default)]
+    pub draws_by_agreement: bool,
+    /// The default number of random opening plies; `None` if matches cannot begin with an opening.
+    pub openings: Option<u32>,
+    /// The identifiers of the rules that end a match.
+    pub reasons: Vec<String>,
+    /// The options by name.
+    #[serde(default)]
+    pub options: BTreeMap<String, OptionManifest>,
+    /// The file with the rules page, in Markdown.
+    pub rules: Option<String>,
+    /// The files and directories that a record identifies; `None` for all.
+    pub files: Option<Vec<String>>,
+    /// The time limit of the first answer of a process, in milliseconds.
+    #[serde(default = "start_limit_ms")]
+    pub start_limit_ms: u64,
+    /// The time limit of the other answers, in milliseconds.
+    #[serde(default = "limit_ms")]
+    pub limit_ms: u64,
+}
+
+/// An option of a game.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OptionManifest {
+    /// The value if none is given.
+    pub default: Value,
+    /// Its effect and range.
+    pub help: String,
+}
+
+fn start_limit_ms() -> u64 {
+    10_000
+}
+
+fn limit_ms() -> u64 {
+    1_000
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+enum SeatCounts {
+    /// Each on a side of its own.
+    Count(u8),
+    Several(Vec<SeatCount>),
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(untagged)]
+enum SeatCount {
+    /// Each on a side of its own.
+    Count(u8),
+    Teams {
+        seats: u8,
+        sides: u8,
+    },
+}
+
+/// A manifest is invalid.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct BadManifest(pub String);
+
+impl Manifest {
+    /// Reads a manifest.
+    ///
+    /// # Errors
+    /// Names the key, what is wrong and what would be right.
+    pub fn read(text: &str) -> Result<Manifest, BadManifest> {
+        let manifest: Manifest =
+            toml::from_str(text).map_err(|error| BadManifest(error.to_string().trim_end().to_owned()))?;
+        manifest.check().map_err(BadManifest)?;
+        Ok(manifest)
+    }
+
+    fn check(&self) -> Result<(), String> {
+        if self.protocol != PROTOCOL {
+            return Err(format!("protocol: {} is not known here, only {PROTOCOL}", self.protocol));
+        }
+        if !is_name(&self.id) {
+            return Err(format!(
+                "id: `{}`; expected lower-case letters, digits and `_`, beginning with a letter, at most {LONGEST_ID}",
+                self.id.escape_debug()
+            ));
+        }
+        if self.title.is_empty() || self.title.chars().count() > 80 || self.title.contains(char::is_control) {
+            return Err("title: expected 1 to 80 characters".to_owned());
+        }
+        self.try_seatings()?;
+        if self.reasons.is_empty() {
+            return Err("reasons: expected at least one word, such as \"won\"".to_owned());
+        }
+        for (key, word) in self.reasons.iter().map(|word| ("reasons", word)).chain(self.option_names()) {
+            if !is_name(word) {
+                return Err(format!(
+                    "{key}: `{}`; expected lower-case letters, digits and `_`, beginning with a letter",
+                    word.escape_debug()
+                ));
+            }
+        }
+        if self.openings.is_some() && (self.hidden || self.chance || self.simultaneous) {
+            return Err("openings: only games without hidden, chance and simultaneous have them".to_owned());
+        }
+        for (key, ms) in [("limit_ms", self.limit_ms), ("start_limit_ms", self.start_limit_ms)] {
+            if !(1..=LONGEST_MS).contains(&ms) {
+                return Err(format!("{key}: {ms}; expected 1 to {LONGEST_MS}"));
+            }
+        }
+        Ok(())
+    }
+
+    fn option_names(&self) -> impl Iterator<Item = (&'static str, &String)> {
+        self.options.keys().map(|name| ("options", name))
+    }
+
+    fn try_seatings(&self) -> Result<Vec<Seating>, String> {
+        let counts = match &self.seats {
+            &SeatCounts::Count(count) => &[SeatCount::Count(count)][..],
+            SeatCounts::Several(counts) => counts,
+        };
+        let mut seatings: Vec<Seating> = Vec::new();
+        for &count in counts {
+            let (seats, sides) = match count {
+                SeatCount::Count(count) => (count, count),
+                SeatCount::Teams { seats, sides } => (seats, sides),
+            };
+            if !(2..=MAX_SEATS as u8).contains(&seats) || sides < 2 || !seats.is_multiple_of(sides) {
+                return Err(format!(
+                    "seats: {seats} in {sides} sides; expected 2 to {MAX_SEATS} in 2 or more sides of equal size"
+                ));
+            }
+            if seatings.iter().any(|seating| seating.seats() == usize::from(seats)) {
+                return Err(format!("seats: {seats} is there twice"));
+            }
+            seatings.push(Seating::new(seats, sides));
+        }
+        if seatings.is_empty() { Err("seats: expected at least one number".to_owned()) } else { Ok(seatings) }
+    }
+
+    /// The supported numbers of seats and sides.
+    pub fn seatings(&self) -> Vec<Seating> {
+        self.try_seatings().unwrap_or_else(|what| unreachable!("it was checked: {what}"))
+    }
+
+    /// The options with their defaults.
+    pub fn defaults(&self) -> Map<String, Value> {
+        self.options.iter().map(|(name, option)| (name.clone(), option.default.clone())).collect()
+    }
+}
+
+fn is_name(text: &str) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
+    text.starts_with(|c: char| c.is_ascii_lowercase())
+        && text.len() <= LONGEST_ID
+        && text.bytes().all(is_plain)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PLAIN: &str = "protocol = 1\nid = \"toy\"\ntitle = \"Toy\"\nversion = 1\ncommand = \"./toy\"\nreasons = [\"won\"]\n";
+
+    fn read(more: &str) -> Result<Manifest, BadManifest> {
+        Manifest::read(&format!("{PLAIN}{more}"))
+    }
+
+    fn refusal(more: &str) -> String {
+        read(more).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn seats_are_a_number_several_or_teams() {
+        assert_eq!(read("seats = 3").unwrap().seatings(), [Seating::new(3, 3)]);
+        let several = read("seats = [2, { seats = 4, sides = 2 }]").unwrap();
+        assert_eq!(several.seatings(), [Seating::new(2, 2), Seating::new(4, 2)]);
+    }
+
+    #[test]
+    fn options_have_defaults_of_any_type() {
+        let manifest = read("seats = 2\n[options.size]\ndefault = 7\nhelp = \"The size\"").unwrap();
+        assert_eq!(Value::from(manifest.defaults()), serde_json::json!({ "size": 7 }));
+        assert_eq!([manifest.start_limit_ms, manifest.limit_ms], [10_000, 1000]);
+    }
+
+    #[test]
+    fn errors_name_the_key() {
+        assert!(refusal("").contains("`seats`"));
+        assert!(refusal("seats = 7").contains("seats: 7 in 7 sides; expected 2 to 6"));
+        assert!(refusal("seats = []").contains("at least one"));
+        assert!(refusal("seats = [2, 2]").contains("twice"));
+        assert!(refusal("seats = 2\nhiden = true").contains("`hiden`"));
+        assert!(refusal("seats = 2\nlimit_ms = 0").contains("limit_ms: 0; expected 1 to 60000"));
+        assert!(refusal("seats = 2\nchance = true\nopenings = 2").contains("openings"));
+        let other = |from: &str, to: &str| {
+            Manifest::read(&format!("{PLAIN}seats = 2").replace(from, to)).unwrap_err().to_string()
+        };
+        assert!(other("protocol = 1", "protocol = 2").contains("only 1"));
+        assert!(other("\"toy\"", "\"To/y\"").contains("id: `To/y`"));
+        assert!(other("[\"won\"]", "[]").contains("reasons"));
+        assert!(other("[\"won\"]", "[\"A\\u001b\"]").contains("reasons: `A\\u{1b}`"));
+    }
+}

@@ -1,0 +1,93 @@
+//! Requests to the program of a game.
+
+use referee_game::json;
+use referee_game::seat::Viewer;
+use serde::{Serialize, Serializer};
+use serde_json::value::RawValue;
+
+/// A request to the program.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(crate) enum RulesRequest<'a> {
+    /// The initial position.
+    Start {
+        /// All options.
+        options: &'a RawValue,
+        /// The number of seats.
+        seats: usize,
+        /// The number of sides.
+        sides: usize,
+    },
+    /// The position after a decision.
+    Play {
+        /// The position.
+        state: &'a RawValue,
+        /// One move of each seat that decides, in seat order.
+        moves: &'a [SeatMove<'a>],
+    },
+    /// The position after a draw.
+    Settle {
+        /// The position.
+        state: &'a RawValue,
+        /// The numbers that were drawn.
+        drawn: &'a [u16],
+    },
+    /// The position as a viewer may see it.
+    Show {
+        /// The position.
+        state: &'a RawValue,
+        /// The viewer.
+        #[serde(serialize_with = "write_viewer")]
+        viewer: Viewer,
+    },
+}
+
+/// A move of a seat.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(crate) struct SeatMove<'a> {
+    pub(crate) seat: u8,
+    pub(crate) r#move: &'a str,
+}
+
+fn write_viewer<S: Serializer>(viewer: &Viewer, serializer: S) -> Result<S::Ok, S::Error> {
+    match viewer {
+        Viewer::Seat(seat) => seat.serialize(serializer),
+        Viewer::Public => "public".serialize(serializer),
+        Viewer::Omniscient => "all".serialize(serializer),
+    }
+}
+
+impl RulesRequest<'_> {
+    /// The request as one line of JSON, without its line break.
+    pub(crate) fn line(&self) -> Vec<u8> {
+        let mut line = Vec::with_capacity(256);
+        json::write_value(&mut line, self);
+        line
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use referee_game::Seat;
+    use serde_json::value::to_raw_value;
+
+    use super::*;
+
+    fn text(request: RulesRequest<'_>) -> String {
+        String::from_utf8(request.line()).unwrap()
+    }
+
+    #[test]
+    fn requests_are_lines_of_json() {
+        let state = to_raw_value(&[1, 2]).unwrap();
+        let moves = [SeatMove { seat: 1, r#move: "d4" }];
+        assert_eq!(
+            text(RulesRequest::Play { state: &state, moves: &moves }),
+            r#"{"type":"play","state":[1,2],"moves":[{"seat":1,"move":"d4"}]}"#
+        );
+        let show = |viewer| text(RulesRequest::Show { state: &state, viewer });
+        assert_eq!(show(Viewer::Seat(Seat(2))), r#"{"type":"show","state":[1,2],"viewer":2}"#);
+        assert_eq!(show(Viewer::Public), r#"{"type":"show","state":[1,2],"viewer":"public"}"#);
+        assert_eq!(show(Viewer::Omniscient), r#"{"type":"show","state":[1,2],"viewer":"all"}"#);
+    }
+}

@@ -1,0 +1,265 @@
+//! The rules of a program, as `referee-game` has them.
+
+use std::fmt::Debug;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use referee_game::chance::Uniform;
+use referee_game::erased::{Knowledge, NotOpened, Rules, RulesFailed, Table};
+use referee_game::notation::Notation;
+use referee_game::openings::{LINES, OpeningFile};
+use referee_game::seat::{Seating, Viewer};
+use referee_game::{Meta, Misconfigured, OptionMeta};
+use serde_json::Value;
+use serde_json::value::{RawValue, to_raw_value};
+
+use crate::answer::OptionsAnswer;
+use crate::cache::AnswerCache;
+use crate::position::{self, Position};
+use crate::request::RulesRequest;
+use crate::shown::{self, Shown};
+use crate::table::ProgramTable;
+use crate::{Carrier, Manifest};
+
+/// The rules of a game that is a program.
+#[derive(Debug)]
+pub struct ProgramRules(Arc<SharedProgram>);
+
+/// What the tables of a game share.
+#[derive(Debug)]
+pub(crate) struct SharedProgram {
+    pub(crate) meta: &'static Meta,
+    reasons: Vec<&'static str>,
+    defaults: Box<RawValue>,
+    description: Box<RawValue>,
+    carrier: Box<dyn Carrier>,
+    positions: Mutex<AnswerCache<Arc<Position>>>,
+    shown: Mutex<AnswerCache<Arc<Shown>>>,
+}
+
+fn leak(text: &str) -> &'static str {
+    Box::leak(text.to_owned().into_boxed_str())
+}
+
+fn raw(value: &impl serde::Serialize) -> Box<RawValue> {
+    to_raw_value(value).unwrap_or_else(|error| unreachable!("values have string keys: {error}"))
+}
+
+fn lock<V>(cache: &Mutex<AnswerCache<V>>) -> MutexGuard<'_, AnswerCache<V>> {
+    // A cache is consistent between any two of its operations.
+    cache.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl ProgramRules {
+    /// The rules of a program. `page` is the rules page, in Markdown; `description` identifies the program in records. The
+    /// description of the game is never freed: a process loads a game once.
+    pub fn new(
+        manifest: &Manifest,
+        page: &str,
+        description: Box<RawValue>,
+        carrier: Box<dyn Carrier>,
+    ) -> ProgramRules {
+        let options = manifest.options.iter().map(|(name, option)| OptionMeta {
+            name: leak(name),
+            help: leak(&format!("{} [default: {}]", option.help.trim(), option.default)),
+        });
+        let meta = Meta {
+            id: leak(&manifest.id),
+            title: leak(&manifest.title),
+            rules_version: manifest.version,
+            seatings: Vec::leak(manifest.seatings()),
+            hidden: manifest.hidden,
+            chance: manifest.chance,
+            simultaneous: manifest.simultaneous,
+            draws_by_agreement: manifest.draws_by_agreement,
+            openings: manifest.openings,
+            options: Vec::leak(options.collect()),
+            rules: leak(page),
+        };
+        ProgramRules(Arc::new(SharedProgram {
+            meta: Box::leak(Box::new(meta)),
+            reasons: manifest.reasons.iter().map(|reason| leak(reason)).collect(),
+            defaults: raw(&manifest.defaults()),
+            description,
+            carrier,
+            positions: Mutex::default(),
+            shown: Mutex::default(),
+        }))
+    }
+
+    /// Fills in the defaults.
+    fn complete(&self, options: &RawValue) -> Result<Box<RawValue>, Misconfigured> {
+        let id = self.0.meta.id;
+        let wrong = |what: String| Misconfigured(format!("options of {id}: {what}"));
+        let Ok(Value::Object(given)) = serde_json::from_str(options.get()) else {
+            return Err(wrong("expected a JSON object".to_owned()));
+        };
+        let Ok(Value::Object(mut complete)) = serde_json::from_str(self.0.defaults.get()) else {
+            unreachable!("the defaults are an object")
+        };
+        for (name, value) in given {
+            let names = self.0.meta.options.iter().map(|option| option.name).collect::<Vec<_>>().join("`, `");
+            match complete.get_mut(&name) {
+                Some(_) if value.to_string().len() > 1024 => {
+                    return Err(wrong(format!("`{name}` is too long")));
+                }
+                Some(default) if kind(default) != kind(&value) => {
+                    return Err(wrong(format!("`{name}` is {value}; expected {}", kind(default))));
+                }
+                Some(default) => *default = value,
+                None if names.is_empty() => {
+                    return Err(wrong(format!("unknown option `{name}`; there are none")));
+                }
+                None => return Err(wrong(format!("unknown option `{name}`; expected `{names}`"))),
+            }
+        }
+        Ok(raw(&complete))
+    }
+}
+
+/// The type of a value.
+fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "true or false",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a text",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    }
+}
+
+impl SharedProgram {
+    /// Asks for a position.
+    pub(crate) fn position(
+        &self,
+        request: RulesRequest<'_>,
+        seating: Seating,
+    ) -> Result<Arc<Position>, RulesFailed> {
+        let line = request.line();
+        // What is valid depends on the seating.
+        let key = [&line[..], &[seating.seats() as u8, seating.sides() as u8]].concat();
+        if let Some(known) = lock(&self.positions).get(&key) {
+            return Ok(known);
+        }
+        let (mut read, mut length) = (None, 0);
+        self.carrier.ask(&line, &mut |answer| {
+            read = Some(Arc::new(position::read(answer, self.meta, &self.reasons, seating)?));
+            length = answer.len();
+            Ok(())
+        })?;
+        let position = read.ok_or_else(no_answer)?;
+        lock(&self.positions).insert(&key, position.clone(), length);
+        Ok(position)
+    }
+
+    /// Asks for a position as a viewer sees it.
+    pub(crate) fn shown(&self, state: &RawValue, viewer: Viewer) -> Result<Arc<Shown>, RulesFailed> {
+        // Without hidden information, everyone sees the same.
+        let viewer = if self.meta.hidden { viewer } else { Viewer::Omniscient };
+        let line = RulesRequest::Show { state, viewer }.line();
+        if let Some(known) = lock(&self.shown).get(&line) {
+            return Ok(known);
+        }
+        let (mut read, mut length) = (None, 0);
+        self.carrier.ask(&line, &mut |answer| {
+            read = Some(Arc::new(shown::read(answer)?));
+            length = answer.len();
+            Ok(())
+        })?;
+        let shown = read.ok_or_else(no_answer)?;
+        lock(&self.shown).insert(&line, shown.clone(), length);
+        Ok(shown)
+    }
+
+    /// Asks for the initial position.
+    fn start(&self, options: &RawValue, seating: Seating) -> Result<Arc<Position>, NotOpened> {
+        let request = RulesRequest::Start { options, seats: seating.seats(), sides: seating.sides() };
+        let line = request.line();
+        if let Some(known) = lock(&self.positions).get(&line) {
+            return Ok(known);
+        }
+        let (mut read, mut refusal, mut length) = (None, None, 0);
+        self.carrier.ask(&line, &mut |answer| {
+            let of_options: OptionsAnswer =
+                serde_json::from_slice(answer).map_err(|error| error.to_string())?;
+            if let Some(why) = of_options.bad_options {
+                refusal = Some(why);
+                return Ok(());
+            }
+            let position = position::read(answer, self.meta, &self.reasons, seating)?;
+            if !position.events.is_empty() {
+                return Err("`events`: nothing has happened before `start`".to_owned());
+            }
+            read = Some(Arc::new(position));
+            length = answer.len();
+            Ok(())
+        })?;
+        if let Some(why) = refusal {
+            return Err(Misconfigured(format!("options of {}: {why}", self.meta.id)).into());
+        }
+        let position = read.ok_or_else(no_answer)?;
+        lock(&self.positions).insert(&line, position.clone(), length);
+        Ok(position)
+    }
+}
+
+/// The failure of a carrier that returned without an answer.
+fn no_answer() -> RulesFailed {
+    RulesFailed("no answer".into())
+}
+
+impl Rules for ProgramRules {
+    fn meta(&self) -> &'static Meta {
+        self.0.meta
+    }
+
+    fn notation(&self) -> Option<&'static dyn Notation> {
+        None
+    }
+
+    fn opening_files(&self) -> &'static [OpeningFile] {
+        if self.0.meta.openings.is_some() { &[LINES] } else { &[] }
+    }
+
+    fn default_options(&self) -> Box<RawValue> {
+        self.0.defaults.clone()
+    }
+
+    #[cfg(feature = "schema")]
+    fn schema(&self) -> Value {
+        let meta = self.0.meta;
+        serde_json::json!({
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            "title": format!("{}, rules version {}", meta.title, meta.rules_version),
+            "$defs": {
+                "View": { "type": "object" },
+                "PositionEvent": { "type": "object", "properties": { "kind": { "type": "string" } }, "required": ["kind"] },
+                "Move": { "type": "string", "minLength": 1, "maxLength": crate::MOST_MOVE },
+                "Options": { "type": "object" },
+            },
+        })
+    }
+
+    fn open(&self, options: &RawValue, seating: Seating) -> Result<Box<dyn Table>, NotOpened> {
+        let options = self.complete(options)?;
+        let position = self.0.start(&options, seating)?;
+        Ok(Box::new(ProgramTable::new(self.0.clone(), seating, options.into(), position)))
+    }
+
+    fn program(&self) -> Option<&RawValue> {
+        Some(&self.0.description)
+    }
+
+    fn waits(&self) -> bool {
+        true
+    }
+
+    fn imagine(
+        &self,
+        _: &Knowledge<'_>,
+        _: usize,
+        _: &mut dyn Uniform,
+    ) -> Result<Option<Vec<Box<dyn Table>>>, NotOpened> {
+        Ok(None)
+    }
+}

@@ -1,0 +1,177 @@
+//! Scenes in answers.
+
+use std::collections::HashSet;
+
+use referee_game::printable::printable;
+use referee_game::scene::{Depth, Form, Part, Scene, Shape, TEXT_SEATS, Tone};
+use referee_protocol::referee::SceneForm;
+use serde::Deserialize;
+
+/// The maximum number of shapes of a scene.
+const MOST_SHAPES: usize = 2000;
+/// The maximum number of parts of a scene.
+const MOST_PARTS: usize = 10_000;
+
+/// A position as shapes: the field `scene` of the answer to `show`.
+#[derive(Debug, Deserialize)]
+struct SceneAnswer {
+    width: i16,
+    height: i16,
+    #[serde(default)]
+    seats: Vec<String>,
+    shapes: Vec<ShapeAnswer>,
+    #[serde(default)]
+    words: Vec<String>,
+}
+
+#[derive(Debug, Deserialize)]
+struct ShapeAnswer {
+    id: String,
+    #[serde(default)]
+    kind: Option<String>,
+    #[serde(default)]
+    layer: DepthName,
+    at: [i16; 2],
+    #[serde(default)]
+    turn: Option<i16>,
+    parts: Vec<PartAnswer>,
+}
+
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum DepthName {
+    Board,
+    Mark,
+    #[default]
+    Piece,
+    Label,
+}
+
+#[derive(Debug, Deserialize)]
+struct PartAnswer {
+    #[serde(flatten)]
+    form: SceneForm,
+    #[serde(default)]
+    fill: Option<String>,
+    #[serde(default)]
+    outline: Option<OutlineAnswer>,
+}
+
+#[derive(Debug, Deserialize)]
+struct OutlineAnswer {
+    colour: String,
+    width: i16,
+}
+
+fn tone(name: &str) -> Result<Tone, String> {
+    Tone::named(name).ok_or_else(|| {
+        let names = Tone::ALL.map(Tone::name).join(", ");
+        format!("there is no colour `{}`; available: {names}", printable(name))
+    })
+}
+
+/// A coordinate or a length.
+fn units(value: impl Into<i32>) -> Result<i16, String> {
+    let value = value.into();
+    let most = Scene::MOST_UNITS;
+    i16::try_from(value)
+        .ok()
+        .filter(|value| (-most..=most).contains(value))
+        .ok_or_else(|| format!("the length {value}; at most {most}"))
+}
+
+/// Reads and checks a scene.
+///
+/// # Errors
+/// What is wrong with it.
+pub(crate) fn read(scene: &str) -> Result<Scene, String> {
+    let SceneAnswer { width, height, seats, shapes, words } =
+        serde_json::from_str(scene).map_err(|error| error.to_string())?;
+    if [width, height].iter().any(|side| !(1..=Scene::MOST_UNITS).contains(side)) {
+        return Err(format!("{width} by {height}; each from 1 to {}", Scene::MOST_UNITS));
+    }
+    if shapes.len() > MOST_SHAPES || shapes.iter().map(|shape| shape.parts.len()).sum::<usize>() > MOST_PARTS
+    {
+        return Err(format!("at most {MOST_SHAPES} shapes with {MOST_PARTS} parts"));
+    }
+    let mut scene = Scene { seats: TEXT_SEATS.to_vec(), ..Scene::new(width, height) };
+    for (seat, name) in scene.seats.iter_mut().zip(&seats) {
+        *seat = tone(name)?;
+    }
+    let mut ids = HashSet::new();
+    for shape in shapes {
+        if !ids.insert(shape.id.clone()) {
+            return Err(format!("two shapes have the id `{}`", printable(&shape.id)));
+        }
+        let id = printable(&shape.id).into_owned();
+        scene.add(read_shape(shape).map_err(|what| format!("shape `{id}`: {what}"))?);
+    }
+    for line in words {
+        scene.say(&*printable(&line));
+    }
+    Ok(scene)
+}
+
+fn read_shape(shape: ShapeAnswer) -> Result<Shape, String> {
+    let ShapeAnswer { id, kind, layer, at: [x, y], turn, parts } = shape;
+    let layer = match layer {
+        DepthName::Board => Depth::Board,
+        DepthName::Mark => Depth::Mark,
+        DepthName::Piece => Depth::Piece,
+        DepthName::Label => Depth::Label,
+    };
+    let parts = parts.into_iter().map(read_part).collect::<Result<_, _>>()?;
+    let turn = turn.map(|degrees| degrees.rem_euclid(360));
+    Ok(Shape { id, kind, layer, x: units(x)?, y: units(y)?, turn, parts })
+}
+
+fn read_part(part: PartAnswer) -> Result<Part, String> {
+    let form = match part.form {
+        SceneForm::Rect { at: [x, y], width, height, radius } => {
+            Form::Rect(units(x)?, units(y)?, units(width)?, units(height)?, units(radius)?)
+        }
+        SceneForm::Circle { at: [x, y], radius } => Form::Disc(units(x)?, units(y)?, units(radius)?),
+        SceneForm::Polygon { points } => {
+            let points = points.into_iter().map(|[x, y]| Ok((units(x)?, units(y)?)));
+            Form::Polygon(points.collect::<Result<_, String>>()?)
+        }
+        SceneForm::Text { at: [x, y], size, text } => {
+            Form::Text(units(x)?, units(y)?, units(size)?, printable(&text).into_owned())
+        }
+    };
+    let fill = part.fill.as_deref().map(tone).transpose()?;
+    let line = part.outline.map(|outline| Ok::<_, String>((tone(&outline.colour)?, units(outline.width)?)));
+    Ok(Part { form, fill, line: line.transpose()? })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scene(shapes: &str) -> Result<Scene, String> {
+        read(&format!(
+            r#"{{"width":100,"height":50,"seats":["red","yellow"],"shapes":[{shapes}],"words":["red to move"]}}"#
+        ))
+    }
+
+    #[test]
+    fn shapes_keep_their_ids_layers_and_colours() {
+        let disc = r#"{"id":"a1","kind":"red","at":[10,20],"parts":[{"form":"circle","at":[0,0],"radius":5,"fill":"red","outline":{"colour":"ink","width":1}}]}"#;
+        let scene = scene(disc).unwrap();
+        let expected = Shape::new(Depth::Piece, "a1", (10, 20)).kind("red");
+        let expected = expected.with(Part::disc(5).fill(Tone::Red).line(Tone::Ink, 1));
+        assert_eq!(*scene.shapes[0], expected);
+        assert_eq!((scene.width, scene.height, scene.seats[1]), (100, 50, Tone::Yellow));
+        assert_eq!(&*scene.words[0], "red to move");
+    }
+
+    #[test]
+    fn what_cannot_be_drawn_is_refused() {
+        let of = |parts: &str| scene(&format!(r#"{{"id":"x","at":[0,0],"parts":[{parts}]}}"#)).unwrap_err();
+        assert!(of(r#"{"form":"circle","at":[0,0],"radius":5,"fill":"pink"}"#).contains("no colour `pink`"));
+        assert!(of(r#"{"form":"circle","at":[0,0],"radius":60000}"#).contains("the length 60000"));
+        let twice = r#"{"id":"x","at":[0,0],"parts":[]},{"id":"x","at":[0,0],"parts":[]}"#;
+        assert!(scene(twice).unwrap_err().contains("two shapes"));
+        assert!(read(r#"{"width":0,"height":5,"shapes":[]}"#).unwrap_err().contains("0 by 5"));
+    }
+}

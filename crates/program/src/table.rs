@@ -1,0 +1,227 @@
+//! A game in progress.
+
+use std::fmt;
+use std::sync::Arc;
+
+use referee_game::chance::Draw;
+use referee_game::erased::{MoveError, OpenDecision, PositionId, RulesFailed, Table, write_move_event};
+use referee_game::printable::printable;
+use referee_game::seat::{Seat, Seating, Viewer};
+use referee_game::{Meta, Scene, Turn};
+use serde_json::value::RawValue;
+
+use crate::MOST_STEPS;
+use crate::position::{DecidingSeat, Position};
+use crate::request::{RulesRequest, SeatMove};
+use crate::rules::SharedProgram;
+use crate::shown::Shown;
+
+/// A game in progress.
+#[derive(Clone, Debug)]
+pub(crate) struct ProgramTable {
+    program: Arc<SharedProgram>,
+    seating: Seating,
+    options: Arc<RawValue>,
+    position: Arc<Position>,
+    id: PositionId,
+    /// The number of decisions and draws so far.
+    steps: u32,
+    events: Vec<TableEvent>,
+}
+
+#[derive(Clone, Debug)]
+enum TableEvent {
+    Move {
+        seat: Seat,
+        text: Box<str>,
+        is_secret: bool,
+        is_opening: bool,
+    },
+    /// An event of a position, by its index.
+    OfGame(Arc<Position>, usize),
+}
+
+impl ProgramTable {
+    pub(crate) fn new(
+        program: Arc<SharedProgram>,
+        seating: Seating,
+        options: Arc<RawValue>,
+        position: Arc<Position>,
+    ) -> ProgramTable {
+        let id = PositionId::first();
+        ProgramTable { program, seating, options, position, id, steps: 0, events: Vec::new() }
+    }
+
+    fn decider(&self, decision: &OpenDecision, seat: Seat) -> &DecidingSeat {
+        decision.check(self.id);
+        &self.position.deciders[decision.rank(seat)]
+    }
+
+    /// Goes on to the position that answers a request.
+    fn advance(&mut self, request: RulesRequest<'_>) -> Result<(), RulesFailed> {
+        if self.steps == MOST_STEPS {
+            let what = format!("the game has not ended after {MOST_STEPS} decisions and draws");
+            return Err(RulesFailed(what.into()));
+        }
+        self.position = self.program.position(request, self.seating)?;
+        self.steps += 1;
+        self.id.advance();
+        let events = 0..self.position.events.len();
+        self.events.extend(events.map(|index| TableEvent::OfGame(self.position.clone(), index)));
+        Ok(())
+    }
+
+    fn make(
+        &mut self,
+        decision: &OpenDecision,
+        indices: &[usize],
+        is_opening: bool,
+    ) -> Result<(), RulesFailed> {
+        decision.check(self.id);
+        assert_eq!(indices.len(), decision.seats().len(), "one move of each seat that decides");
+        let before = self.position.clone();
+        let chosen = decision.seats().iter().zip(&before.deciders).zip(indices);
+        let chosen: Vec<_> =
+            chosen.map(|((seat, of), &index)| (seat, &of.legal[index], of.is_secret)).collect();
+        let moves = chosen.iter().map(|&(seat, text, _)| SeatMove { seat: seat.0, r#move: text });
+        let made = chosen.iter().map(|&(seat, text, is_secret)| TableEvent::Move {
+            seat,
+            text: text.as_str().into(),
+            is_secret,
+            is_opening,
+        });
+        let logged = self.events.len();
+        self.events.extend(made);
+        let moves: Vec<SeatMove<'_>> = moves.collect();
+        let advanced = self.advance(RulesRequest::Play { state: &before.state, moves: &moves });
+        if advanced.is_err() {
+            self.events.truncate(logged);
+        }
+        advanced
+    }
+
+    fn shown<T>(&self, viewer: Viewer, of: impl FnOnce(Result<&Shown, RulesFailed>) -> T) -> T {
+        match self.program.shown(&self.position.state, viewer) {
+            Ok(shown) => of(Ok(&shown)),
+            Err(failed) => of(Err(failed)),
+        }
+    }
+}
+
+impl Table for ProgramTable {
+    fn meta(&self) -> &'static Meta {
+        self.program.meta
+    }
+
+    fn options(&self) -> &RawValue {
+        &self.options
+    }
+
+    fn turn(&self) -> Turn {
+        self.position.turn
+    }
+
+    fn turns_left(&self) -> Option<u32> {
+        self.position.turns_left
+    }
+
+    fn ask(&mut self) -> Turn<Draw, OpenDecision> {
+        match self.position.turn {
+            Turn::Decide(seats) => Turn::Decide(OpenDecision::new(seats, self.id)),
+            Turn::Draw(draw) => Turn::Draw(draw),
+            Turn::Over(outcome) => Turn::Over(outcome),
+        }
+    }
+
+    fn count(&self, decision: &OpenDecision, seat: Seat) -> usize {
+        self.decider(decision, seat).legal.len()
+    }
+
+    fn write_legal(&self, decision: &OpenDecision, seat: Seat, out: &mut Vec<u8>) {
+        out.push(b'[');
+        for (index, text) in self.decider(decision, seat).legal.iter().enumerate() {
+            out.extend_from_slice(if index == 0 { b"\"" } else { b",\"" });
+            out.extend_from_slice(text.as_bytes());
+            out.push(b'"');
+        }
+        out.push(b']');
+    }
+
+    fn find(&self, decision: &OpenDecision, seat: Seat, text: &str) -> Result<usize, MoveError> {
+        let legal = &self.decider(decision, seat).legal;
+        legal.binary_search_by(|mv| mv.as_str().cmp(text)).map_err(|_| MoveError::Illegal)
+    }
+
+    fn text(&self, decision: &OpenDecision, seat: Seat, index: usize) -> &str {
+        &self.decider(decision, seat).legal[index]
+    }
+
+    fn play(&mut self, decision: OpenDecision, indices: &[usize]) -> Result<(), RulesFailed> {
+        self.make(&decision, indices, false)
+    }
+
+    fn play_opening(&mut self, decision: OpenDecision, indices: &[usize]) -> Result<(), RulesFailed> {
+        self.make(&decision, indices, true)
+    }
+
+    fn settle(&mut self, drawn: &[u16]) -> Result<(), RulesFailed> {
+        if !matches!(self.position.turn, Turn::Draw(_)) {
+            return Ok(());
+        }
+        let before = self.position.clone();
+        self.advance(RulesRequest::Settle { state: &before.state, drawn })
+    }
+
+    fn fork(&self) -> Box<dyn Table> {
+        Box::new(ProgramTable { id: PositionId::first(), events: Vec::new(), ..self.clone() })
+    }
+
+    fn event_count(&self) -> usize {
+        self.events.len()
+    }
+
+    fn open_move(&self, index: usize) -> Option<(Seat, &str, bool)> {
+        match &self.events[index] {
+            TableEvent::Move { seat, text, is_secret: false, is_opening } => Some((*seat, text, *is_opening)),
+            TableEvent::Move { .. } | TableEvent::OfGame(..) => None,
+        }
+    }
+
+    fn write_event(&self, index: usize, viewer: Viewer, out: &mut Vec<u8>) {
+        match &self.events[index] {
+            TableEvent::Move { seat, text, is_secret, is_opening } => {
+                let shown = (!is_secret || viewer.shares(*seat)).then_some(&**text);
+                write_move_event(out, *seat, shown, *is_opening);
+            }
+            TableEvent::OfGame(position, event) => {
+                out.extend_from_slice(position.events[*event].as_seen_by(viewer).get().as_bytes());
+            }
+        }
+    }
+
+    fn forget(&mut self) {
+        self.events.clear();
+    }
+
+    fn write_view(&self, decision: &OpenDecision, seat: Seat, out: &mut Vec<u8>) {
+        out.extend_from_slice(self.decider(decision, seat).view.get().as_bytes());
+    }
+
+    fn view(&self, viewer: Viewer) -> Result<Vec<u8>, RulesFailed> {
+        self.shown(viewer, |shown| Ok(shown?.view.as_bytes().to_vec()))
+    }
+
+    fn draw_board(&self, viewer: Viewer, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.shown(viewer, |shown| match shown {
+            Ok(shown) => f.write_str(&shown.text),
+            Err(failed) => writeln!(f, "{}", printable(&failed.to_string())),
+        })
+    }
+
+    fn scene(&self, viewer: Viewer) -> Scene {
+        self.shown(viewer, |shown| match shown {
+            Ok(shown) => shown.scene.clone(),
+            Err(failed) => Scene::of_text(&printable(&failed.to_string())),
+        })
+    }
+}

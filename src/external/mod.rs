@@ -1,0 +1,73 @@
+//! Games whose rules are programs: their directories, and the processes of the programs.
+
+mod directory;
+mod processes;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use serde_json::json;
+use serde_json::value::to_raw_value;
+
+use crate::bot::sandbox::{BotLimits, Layer, Mode, Sandbox};
+use crate::bot::{Command, Launch};
+use crate::game::erased::Rules;
+use crate::program::ProgramRules;
+
+use directory::GameDirectory;
+pub use directory::MANIFEST;
+use processes::RulesProcesses;
+
+/// The games that were loaded, by directory.
+static LOADED: Mutex<BTreeMap<PathBuf, &'static dyn Rules>> = Mutex::new(BTreeMap::new());
+
+/// Whether a directory has the manifest of a game.
+pub fn is_game(directory: &Path) -> bool {
+    directory.join(MANIFEST).is_file()
+}
+
+/// Loads a game from its directory, once in a process. Its program starts when it is first asked.
+///
+/// # Errors
+/// Names the file and what is wrong with it.
+pub fn load(directory: &Path, launch: &Launch) -> Result<&'static dyn Rules, String> {
+    let place = directory.canonicalize().map_err(|error| format!("{}: {error}", directory.display()))?;
+    let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(rules) = loaded.get(&place) {
+        return Ok(*rules);
+    }
+    let GameDirectory { manifest, page, text, files } = GameDirectory::read(&place)?;
+    let at_manifest = |what: String| format!("{}: command: {what}", place.join(MANIFEST).display());
+    let command: Command = manifest.command.parse().map_err(at_manifest)?;
+    let command = Command {
+        directory: Some(place.clone()),
+        files: Some(place.clone()),
+        sandbox: sandbox(launch),
+        ..command
+    };
+    command.check().map_err(at_manifest)?;
+    let description = to_raw_value(&json!({ "manifest": text, "files": files }));
+    let description = description.map_err(|error| error.to_string())?;
+    let limits = [manifest.start_limit_ms, manifest.limit_ms];
+    let processes = RulesProcesses::new(command, limits, launch.clone());
+    let rules: &'static dyn Rules =
+        Box::leak(Box::new(ProgramRules::new(&manifest, &page, description, Box::new(processes))));
+    loaded.insert(place, rules);
+    Ok(rules)
+}
+
+/// The strictest sandbox that this machine has. Rules need no network.
+fn sandbox(launch: &Launch) -> Sandbox {
+    if matches!(launch, Launch::Directly) {
+        // A sandbox needs a launcher.
+        return Sandbox::default();
+    }
+    let limits = || BotLimits { network: Some(false), ..BotLimits::default() };
+    let strict = Sandbox::new(Mode::Strict, &[Layer::Cgroup].into(), limits());
+    let sandbox = strict.or_else(|_| Sandbox::new(Mode::Basic, &[].into(), limits()));
+    sandbox.unwrap_or_else(|why| {
+        tracing::warn!("rules run without a sandbox: {why}");
+        Sandbox::default()
+    })
+}

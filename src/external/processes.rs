@@ -1,0 +1,175 @@
+//! The processes of the program of a game.
+
+use std::io;
+use std::sync::mpsc as blocking;
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use tokio::sync::mpsc;
+
+use crate::bot::{Command, Launch, Launcher, Process};
+use crate::game::erased::RulesFailed;
+use crate::game::excerpt::excerpt;
+use crate::program::{Carrier, MOST_ANSWER};
+use crate::referee::Detail;
+use crate::transport::{Exchange, NoAnswer, Wire};
+
+/// How long the system may take to report the exit of a process whose output has ended.
+const EXIT: Duration = Duration::from_millis(500);
+/// The maximum number of processes of a game.
+const MOST_PROCESSES: usize = 4096;
+/// How many characters of standard error a failure quotes.
+const QUOTED: usize = 400;
+
+/// The processes of the program of a game. A thread that asks has a process to itself, and leaves it to the next one.
+#[derive(Debug)]
+pub(super) struct RulesProcesses {
+    command: Command,
+    start_limit: Duration,
+    limit: Duration,
+    launch: Launch,
+    /// The thread that starts them.
+    starter: OnceLock<mpsc::UnboundedSender<StartOrder>>,
+    idle: Mutex<Vec<RulesProcess>>,
+}
+
+/// Receives a process that was started.
+type StartOrder = blocking::Sender<io::Result<(Process, Wire, blocking::Receiver<Detail>)>>;
+
+/// A process of the program of a game.
+#[derive(Debug)]
+struct RulesProcess {
+    exchange: Exchange,
+    process: Process,
+    exit: blocking::Receiver<Detail>,
+    has_answered: bool,
+}
+
+impl RulesProcesses {
+    pub(super) fn new(command: Command, limits_ms: [u64; 2], launch: Launch) -> RulesProcesses {
+        let [start_limit, limit] = limits_ms.map(Duration::from_millis);
+        RulesProcesses {
+            command,
+            start_limit,
+            limit,
+            launch,
+            starter: OnceLock::new(),
+            idle: Mutex::default(),
+        }
+    }
+
+    fn start(&self) -> io::Result<RulesProcess> {
+        let is_gone = || io::Error::other("the thread that starts it broke down");
+        let starter = self.starter.get_or_init(|| {
+            let (orders, to_do) = mpsc::unbounded_channel();
+            let (command, launch) = (self.command.clone(), self.launch.clone());
+            let thread = thread::Builder::new().name("rules".to_owned());
+            if let Err(error) = thread.spawn(move || start_all(&command, launch, to_do)) {
+                tracing::warn!(%error, "no thread for the rules");
+            }
+            orders
+        });
+        let (reply, started) = blocking::channel();
+        starter.send(reply).map_err(|_| is_gone())?;
+        let (process, wire, exit) = started.recv().map_err(|_| is_gone())??;
+        Ok(RulesProcess { exchange: Exchange::new(wire)?, process, exit, has_answered: false })
+    }
+
+    fn idle(&self) -> std::sync::MutexGuard<'_, Vec<RulesProcess>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Asks one process.
+    fn ask_one(
+        &self,
+        mut process: RulesProcess,
+        request: &[u8],
+        accept: &mut dyn FnMut(&[u8]) -> Result<(), String>,
+    ) -> Result<(), String> {
+        let limit = if process.has_answered { self.limit } else { self.start_limit };
+        let answer = match process.exchange.ask(request, MOST_ANSWER, limit) {
+            Ok(answer) => answer,
+            Err(error) => return Err(process.explain(&error)),
+        };
+        process.has_answered = true;
+        if let Err(what) = accept(&answer) {
+            let text = String::from_utf8_lossy(&answer).into_owned();
+            return Err(format!("{what}, in the answer {}", excerpt(&text, QUOTED)));
+        }
+        self.idle().push(process);
+        Ok(())
+    }
+}
+
+impl RulesProcess {
+    /// What happened in place of an answer, with the end of standard error.
+    fn explain(self, error: &NoAnswer) -> String {
+        let exit = match error {
+            NoAnswer::Ended => self.exit.recv_timeout(EXIT).ok(),
+            _ => None,
+        };
+        let what = match exit {
+            Some(exit) => format!("it ended without an answer ({exit})"),
+            None => error.to_string(),
+        };
+        let (text, _) = self.process.stderr().cut().wait().into_text();
+        let text = text.trim_end();
+        let from = text.char_indices().rev().nth(QUOTED - 1).map_or(0, |(at, _)| at);
+        if text.is_empty() { what } else { format!("{what}; standard error: {}", &text[from..]) }
+    }
+}
+
+/// Starts the processes that are ordered.
+fn start_all(command: &Command, launch: Launch, mut orders: mpsc::UnboundedReceiver<StartOrder>) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = match runtime {
+        Ok(runtime) => runtime,
+        Err(error) => return tracing::warn!(%error, "no runtime for the rules"),
+    };
+    runtime.block_on(async {
+        let launcher = Launcher::open(launch, MOST_PROCESSES);
+        while let Some(reply) = orders.recv().await {
+            let started = match &launcher {
+                Ok(launcher) => start(launcher, command.clone()).await,
+                Err(error) => Err(io::Error::other(error.to_string())),
+            };
+            // The thread that asked waits for it.
+            let _ = reply.send(started);
+        }
+    });
+}
+
+async fn start(
+    launcher: &Launcher,
+    command: Command,
+) -> io::Result<(Process, Wire, blocking::Receiver<Detail>)> {
+    let (exited, exit) = blocking::channel();
+    let on_exit = move |how| drop(exited.send(how));
+    let (process, wire) = launcher.start(move |starter| starter.start(&command, on_exit)).await?;
+    Ok((process, wire, exit))
+}
+
+impl Carrier for RulesProcesses {
+    fn ask(
+        &self,
+        request: &[u8],
+        accept: &mut dyn FnMut(&[u8]) -> Result<(), String>,
+    ) -> Result<(), RulesFailed> {
+        // One that has waited may have ended meanwhile.
+        let waiting = self.idle().pop();
+        if let Some(process) = waiting
+            && self.ask_one(process, request, accept).is_ok()
+        {
+            return Ok(());
+        }
+        let mut attempt = || {
+            let process = self.start().map_err(|error| format!("it cannot be started: {error}"))?;
+            self.ask_one(process, request, accept)
+        };
+        if attempt().is_ok() {
+            return Ok(());
+        }
+        attempt().map_err(|what| RulesFailed(format!("{}: {what}", self.command).into()))
+    }
+}

@@ -1,0 +1,311 @@
+//! Games whose rules are programs: `examples/games`, and programs that fail.
+
+use std::path::Path;
+
+use ::referee::bot::Launch;
+use ::referee::external;
+use ::referee::game::chance::{RandomKey, Uniform};
+use ::referee::game::{Seat, Turn};
+use serde_json::{Value, json};
+
+use crate::common::{Ended, Folder, ROOT, referee, sample};
+
+/// The directory of the example.
+const GAME: &str = "examples/games/connect_four";
+
+fn bot() -> String {
+    format!("python3 '{ROOT}/{GAME}/bot.py'")
+}
+
+/// Plays matches of random bots, or of these, with records in the folder.
+fn play(folder: &Folder, game: &str, more: &[&str]) -> Ended {
+    let (bot, records) = (sample("python/random_bot.py"), folder.text("records"));
+    let common = ["play", game, &bot, &bot, "--record", &records, "--json"];
+    referee(common.iter().chain(more))
+}
+
+#[test]
+fn a_game_in_python_is_played_verified_and_shown() {
+    let folder = Folder::new();
+    let (bot, random, records) = (bot(), sample("python/random_bot.py"), folder.text("records"));
+    let ended = referee(["play", GAME, &bot, &random, "-n", "6", "--record", &records, "--json"]).done();
+    let matches = ended.all("match");
+    assert_eq!(matches.len(), 6);
+    for report in &matches {
+        assert_eq!(report["faults"], json!([{}, {}]), "{report}");
+        assert!(report["reason"] == "four" || report["reason"] == "full_board", "{report}");
+    }
+    let verified = referee(["verify", &records, "--game", GAME]).done();
+    assert!(verified.stdout.contains("6 records, 0 differ"), "{verified:?}");
+    let record = folder.text("records/m1.jsonl");
+    let text = referee(["show", &record, "--game", GAME]).done().stdout;
+    assert!(text.contains("a b c d e f g\nred to move") && text.contains("ended by rules (four)"), "{text}");
+    let svg = referee(["show", &record, "--game", GAME, "--svg", "--turn", "3"]).done().stdout;
+    let discs = |tone: &str| svg.matches(&format!("<circle class=\"f-{tone}\"")).count();
+    assert_eq!([discs("red"), discs("yellow")], [2, 1], "{svg}");
+    let page = referee(["show", &record, "--game", GAME, "--html"]).done().stdout;
+    assert!(page.starts_with("<!DOCTYPE html>") && page.ends_with("</html>\n"), "{page}");
+}
+
+#[test]
+fn a_game_in_python_is_listed_and_documented() {
+    let listed = referee(["games", GAME, "--json"]).done().one("game");
+    assert_eq!(listed["id"], "connect_four");
+    assert_eq!((&listed["hidden"], &listed["openings"]), (&json!(false), &json!(true)));
+    assert_eq!(listed["options"][0]["default"], 7);
+    assert!(referee(["rules", GAME]).done().stdout.starts_with("# Connect Four"));
+    let unknown = referee(["play", "connect_four", "a", "b"]).with_code(2);
+    assert!(unknown.stderr.contains("the directory of any game that is a program"), "{unknown:?}");
+    let nothing = referee(["play", "examples/bots/", "a", "b"]).with_code(2);
+    assert!(nothing.stderr.contains("examples/bots/: there is no game.toml"), "{nothing:?}");
+}
+
+#[test]
+fn options_of_a_game_in_python_are_checked() {
+    let folder = Folder::new();
+    let refusal = |option: &str| play(&folder, GAME, &["--set", option]).with_code(2).stderr;
+    assert!(refusal("columns=3").contains("options of connect_four: columns: 3; expected 4 to 9"));
+    assert!(refusal("columns=\"x\"").contains("`columns` is \"x\"; expected a number"));
+    assert!(refusal("size=3").contains("unknown option `size`; expected `columns`, `rows`"));
+    let mirrored = ["--mirror", "--opening-plies", "3", "-n", "4", "--set", "columns=5"];
+    let ended = play(&folder, GAME, &mirrored).done();
+    assert_eq!(ended.all("match").len(), 4);
+    let record = folder.read("records/m1.jsonl");
+    assert!(record.contains(r#""options":{"columns":5,"rows":6}"#), "{record}");
+    assert_eq!(record.matches(r#""opening":true}"#).count(), 3, "{record}");
+    referee(["verify", &folder.text("records"), "--game", GAME]).done();
+}
+
+/// A copy of the example in a folder, with changes to its program.
+fn changed(folder: &Folder, changes: &[(&str, &str)]) -> String {
+    let directory = folder.path("game");
+    std::fs::create_dir(&directory).expect("a directory");
+    for file in ["game.toml", "rules.md", "game.py"] {
+        let mut text = std::fs::read_to_string(Path::new(ROOT).join(GAME).join(file)).expect("a file");
+        for (from, to) in changes {
+            text = text.replace(from, to);
+        }
+        folder.write(&format!("game/{file}"), text);
+    }
+    folder.text("game")
+}
+
+#[test]
+fn a_record_verifies_only_with_the_same_files() {
+    let folder = Folder::new();
+    play(&folder, GAME, &[]).done();
+    let record = folder.text("records/m1.jsonl");
+    let other = changed(&folder, &[("It remembers", "it remembers")]);
+    let refused = referee(["verify", &record, "--game", &other]).with_code(2);
+    let expected = "the rules of connect_four have other files than those of the record: game.py";
+    assert!(refused.stderr.trim_end().ends_with(expected), "{refused:?}");
+    let without = referee(["verify", &record]).with_code(2);
+    assert!(without.stderr.contains("its directory is given with --game DIR"), "{without:?}");
+    let text = folder.read("records/m1.jsonl");
+    let (from, to) = text.split_once("\"move\":\"").expect("a move");
+    let forged = folder.write("forged.jsonl", format!("{from}\"move\":\"x{to}"));
+    referee(["verify", &forged, "--game", GAME]).with_code(1);
+}
+
+/// Connect Four of seven columns and six rows on two bit boards, independent of the program: bit `7 * column + row`.
+#[derive(Clone, Copy, Default)]
+struct BitBoard {
+    discs: [u64; 2],
+    heights: [u32; 7],
+    moves: usize,
+}
+
+impl BitBoard {
+    fn legal(&self) -> Vec<String> {
+        let free = (0..7).filter(|&column| self.heights[column] < 6);
+        free.map(|column| char::from(b'a' + column as u8).to_string()).collect()
+    }
+
+    fn play(&mut self, mv: &str) {
+        let column = usize::from(mv.as_bytes()[0] - b'a');
+        self.discs[self.moves % 2] |= 1 << (7 * column as u32 + self.heights[column]);
+        self.heights[column] += 1;
+        self.moves += 1;
+    }
+
+    /// The standings of the seats and the reason, if the game is over.
+    fn result(&self) -> Option<([u8; 2], &'static str)> {
+        let last = (self.moves + 1) % 2;
+        let has_four = [1, 6, 7, 8].into_iter().any(|step| {
+            let pairs = self.discs[last] & (self.discs[last] >> step);
+            pairs & (pairs >> (2 * step)) != 0
+        });
+        match (has_four, self.moves) {
+            (true, _) => Some((if last == 0 { [0, 1] } else { [1, 0] }, "four")),
+            (false, 42) => Some(([0, 0], "full_board")),
+            (false, _) => None,
+        }
+    }
+}
+
+#[test]
+fn random_games_agree_with_an_independent_implementation() {
+    let launch = Launch::Through(env!("CARGO_BIN_EXE_referee").into());
+    let rules = external::load(&Path::new(ROOT).join(GAME), &launch).expect("the example");
+    let mut rng = RandomKey([4; 32]).stream();
+    let mut reasons = Vec::new();
+    for _ in 0..300 {
+        let mut table = rules.open(&rules.default_options(), rules.meta().seatings[0]).expect("it opens");
+        let mut board = BitBoard::default();
+        loop {
+            match table.ask() {
+                Turn::Decide(decision) => {
+                    let seat = Seat((board.moves % 2) as u8);
+                    assert_eq!(board.result(), None);
+                    assert!(decision.seats().iter().eq([seat]));
+                    let texts =
+                        (0..table.count(&decision, seat)).map(|index| table.text(&decision, seat, index));
+                    assert_eq!(texts.collect::<Vec<_>>(), board.legal());
+                    assert_eq!(table.turns_left(), Some(42 - board.moves as u32));
+                    let index = rng.uniform(board.legal().len() as u64) as usize;
+                    board.play(table.text(&decision, seat, index));
+                    table.play(decision, &[index]).expect("the program answers");
+                }
+                Turn::Over(outcome) => {
+                    let standing = [0, 1]
+                        .map(|side| outcome.standing(side) - outcome.standing(0).min(outcome.standing(1)));
+                    assert_eq!(Some((standing, outcome.reason)), board.result());
+                    reasons.push(outcome.reason);
+                    break;
+                }
+                Turn::Draw(_) => unreachable!("there is no chance"),
+            }
+        }
+    }
+    assert!(reasons.contains(&"four") && reasons.len() == 300);
+}
+
+/// What a program does in place of an answer to `play` with four discs on the board, and what the referee says.
+const FAILURES: [(&str, &str); 8] = [
+    ("sys.exit(3)", "it ended without an answer (status 3)"),
+    ("raise Exception('lost my way')", "Exception: lost my way"),
+    ("import time; time.sleep(100)", "it did not answer within 2000 ms"),
+    ("print('x' * 2000000)", "its answer has more than 1048576 bytes"),
+    ("print('{\"state\":')", "EOF while parsing"),
+    ("print('{}\\n{}')", "it wrote more than one line"),
+    (
+        "print(json.dumps({'state': 0, 'turn': {'decide': [{'seat': 0, 'legal': ['a', 'a'], 'view': {}}]}}))",
+        "`legal`: `a` is there twice",
+    ),
+    (
+        "print(json.dumps({'state': 0, 'turn': {'over': {'ranks': [1, 1], 'reason': 'bribe'}}}))",
+        "`reason`: `bribe` is not among those of the manifest",
+    ),
+];
+
+#[test]
+fn rules_that_fail_abort_the_match_and_convict_no_bot() {
+    for (failure, expected) in FAILURES {
+        let folder = Folder::new();
+        let fails = format!(
+            "    request = json.loads(line)\n    if request['type'] == 'play' and sum(map(len, request['state']['columns'])) == 4:\n        {failure}\n        sys.stdout.flush()\n        continue\n"
+        );
+        let changes = [
+            ("    request = json.loads(line)\n", fails.as_str()),
+            ("openings = 2", "start_limit_ms = 2000\nlimit_ms = 300"),
+        ];
+        let game = changed(&folder, &changes);
+        let ended = play(&folder, &game, &["-n", "2"]).with_code(0);
+        for report in ended.all("match") {
+            assert_eq!((&report["ended_by"], &report["cause"]), (&json!("aborted"), &json!("rules_failed")));
+            assert_eq!((&report["void"], &report["faults"]), (&json!(true), &json!([{}, {}])), "{report}");
+            assert_eq!(report["decisions"], 5, "{report}");
+        }
+        let record = folder.read("records/m1.jsonl");
+        let abort = record.lines().find(|line| line.contains(r#""type":"abort""#)).expect("an abort");
+        let abort: Value = serde_json::from_str(abort).expect("JSON");
+        assert_eq!(
+            (&abort["reason"]["kind"], &abort["reason"]["after"]),
+            (&json!("rules_failed"), &json!(4))
+        );
+        let why = abort["reason"]["why"].as_str().expect("a text");
+        assert!(why.contains(expected), "{failure}: {why}");
+        let verified = referee(["verify", &folder.text("records"), "--game", &game]).done();
+        assert!(verified.stdout.contains("2 records, 0 differ"), "{verified:?}");
+    }
+}
+
+#[test]
+fn a_run_stops_after_ten_failures_of_the_rules_in_a_row() {
+    let folder = Folder::new();
+    let fails = "    request = json.loads(line)\n    if request['type'] == 'play':\n        sys.exit(1)\n";
+    let game = changed(&folder, &[("    request = json.loads(line)\n", fails)]);
+    let ended = play(&folder, &game, &["-n", "50"]).with_code(5);
+    assert!(ended.stderr.contains("the rules failed in 10 matches in a row"), "{ended:?}");
+    assert!(
+        ended.stderr.contains("m1: the rules failed: python3 game.py: it ended without an answer"),
+        "{ended:?}"
+    );
+    assert!(ended.all("match").len() < 15, "{ended:?}");
+}
+
+#[test]
+fn rules_that_fail_during_a_verification_are_no_difference_of_the_record() {
+    let folder = Folder::new();
+    let fails = "    request = json.loads(line)\n    if os.path.exists('fails') and request['type'] == 'play':\n        sys.exit(1)\n";
+    let game = changed(
+        &folder,
+        &[("    request = json.loads(line)\n", fails), ("import sys", "import os\nimport sys")],
+    );
+    play(&folder, &game, &[]).done();
+    folder.write("game/fails", "");
+    let failed = referee(["verify", &folder.text("records"), "--game", &game]).with_code(5);
+    assert!(failed.stdout.contains("the rules failed: python3 game.py: it ended"), "{failed:?}");
+}
+
+#[test]
+fn a_program_that_dies_again_and_again_loses_no_match() {
+    let folder = Folder::new();
+    let fails = "    request = json.loads(line)\n    count += 1\n    if count == 4:\n        os.kill(os.getpid(), 9)\n";
+    let changes =
+        [("    request = json.loads(line)\n", fails), ("import sys", "import os\nimport sys\n\ncount = 0")];
+    let game = changed(&folder, &changes);
+    let ended = play(&folder, &game, &["-n", "10", "--jobs", "2"]).done();
+    for report in ended.all("match") {
+        assert_eq!((&report["ended_by"], &report["faults"]), (&json!("rules"), &json!([{}, {}])), "{report}");
+    }
+    referee(["verify", &folder.text("records"), "--game", &game]).done();
+}
+
+#[test]
+fn the_time_that_rules_take_is_billed_to_no_bot() {
+    let folder = Folder::new();
+    let slow = "    request = json.loads(line)\n    if request['type'] == 'play':\n        time.sleep(0.2)\n";
+    let changes = [
+        ("    request = json.loads(line)\n", slow),
+        ("import sys", "import sys\nimport time"),
+        ("default = 7", "default = 4"),
+        ("default = 6", "default = 4"),
+    ];
+    let game = changed(&folder, &changes);
+    let clock = ["-n", "3", "--jobs", "3", "--clock", "bank=150ms,increment=50ms"];
+    let ended = play(&folder, &game, &clock).done();
+    for report in ended.all("match") {
+        assert_eq!((&report["ended_by"], &report["faults"]), (&json!("rules"), &json!([{}, {}])), "{report}");
+    }
+}
+
+#[test]
+fn a_game_that_does_not_start_is_an_error_of_the_game() {
+    let folder = Folder::new();
+    let game = changed(&folder, &[("import json", "import nothing_like_it")]);
+    let failed = play(&folder, &game, &[]);
+    assert!(failed.stderr.contains("No module named 'nothing_like_it'"), "{failed:?}");
+    assert!(failed.code.is_some_and(|code| code != 0), "{failed:?}");
+    for (from, to, expected) in [
+        ("id = \"connect_four\"", "id = \"checkers\"", "id: `checkers` is a game of the referee"),
+        ("seats = 2", "seats = 9", "seats: 9 in 9 sides; expected 2 to 6"),
+        ("python3 game.py", "./no_such_program", "there is no program `./no_such_program`"),
+        ("\"rules.md\"]", "\"../rules.md\"]", "files: `../rules.md` is not below the directory"),
+    ] {
+        let folder = Folder::new();
+        let game = changed(&folder, &[(from, to)]);
+        let refused = referee(["games", &game]).with_code(2);
+        assert!(refused.stderr.contains("game.toml") && refused.stderr.contains(expected), "{refused:?}");
+    }
+}
