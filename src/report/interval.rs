@@ -1,7 +1,26 @@
 //! Estimates with their intervals, as text.
 
+use serde::Serialize;
+
 use crate::game::counted;
 use crate::stats::rating::Estimate;
+
+/// The openings of which figures speak.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Population {
+    /// Openings or deals like those that were played.
+    OpeningsLikeThese,
+    /// Those that were played.
+    TheseOpenings,
+}
+
+impl Population {
+    /// Whether figures speak only of the openings that were played.
+    pub fn new(is_of_played_openings: bool) -> Population {
+        if is_of_played_openings { Population::TheseOpenings } else { Population::OpeningsLikeThese }
+    }
+}
 
 /// A figure with its interval: +12.3 (-4.5 to +29.1). Infinite ends are omitted, as in +12.3 (above -4.5), and so is
 /// an infinite figure.

@@ -14,7 +14,7 @@ pub mod tournament;
 mod trial;
 
 pub use evidence::evidence_lines;
-pub use interval::{interval, origin, percent_interval};
+pub use interval::{Population, interval, origin, percent_interval};
 pub use junit::junit;
 pub(crate) use note::result_words;
 pub use note::{EventText, Kind};

@@ -14,7 +14,7 @@ use crate::game::counted;
 use crate::referee::Faults;
 use crate::report::evidence::evidence_lines;
 use crate::report::github::{annotation, escaped};
-use crate::report::interval::{interval, origin, percent_interval};
+use crate::report::interval::{Population, interval, origin, percent_interval};
 use crate::report::junit::xml;
 use crate::report::table::faults;
 use crate::report::tested_bot::TestedBot;
@@ -142,16 +142,6 @@ pub struct TrialReport {
     evidence: Vec<String>,
 }
 
-/// The openings of which a verdict speaks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-enum Population {
-    /// Openings or deals like those that were played.
-    OpeningsLikeThese,
-    /// Those that were played.
-    TheseOpenings,
-}
-
 #[derive(Debug, Serialize)]
 struct FaultsOfBoth {
     new: Faults,
@@ -198,11 +188,7 @@ impl TrialReport {
             score: difference.map(|difference| within(difference.score, possible)),
             possible_scores: possible,
             elo: difference.map(|difference| within(difference.elo, possible.map(PossibleScores::elo))),
-            population: if regression.sample().is_of_played_openings() {
-                Population::TheseOpenings
-            } else {
-                Population::OpeningsLikeThese
-            },
+            population: Population::new(regression.sample().is_of_played_openings()),
             elo_of_openings_like_these: difference
                 .and_then(|difference| regression.sample().of_openings_like_these(&difference)),
             normalized_elo: normalized_elo.and_then(Result::ok),

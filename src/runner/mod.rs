@@ -39,6 +39,7 @@ pub use live::{
     live_feed,
 };
 pub use match_runner::{MatchRunner, RunChange, RunEnd};
+pub use moves::short_moves_of_match;
 pub use openings::Openings;
 pub use play::{Mirror, Play, PlayEvent, PlayResult, check_fresh, seating_for};
 pub use record_sink::{EndedRecord, RecordSink};

@@ -1,6 +1,6 @@
 //! The results of a tournament, in SQLite. `schema.sql` documents the tables.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
@@ -10,6 +10,7 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, TransactionBehavio
 use serde::de::DeserializeOwned;
 
 use crate::game::{MAX_SEATS, Seating};
+use crate::stats::sample::MatchMoves;
 use crate::stats::schedule::MatchId;
 use crate::stats::{Cause, Entrant, Lineup, MatchResult};
 use crate::store::database::{check_database, database_files};
@@ -20,8 +21,8 @@ use crate::store::rows::{
 use crate::store::{Folder, keep_private};
 
 /// The schema version: `PRAGMA user_version`. Version 1 had no `details.seal`, version 2 no `details.began_at`,
-/// version 3 no `entrants.missed`, version 4 no `details.worker`.
-const VERSION: i64 = 5;
+/// version 3 no `entrants.missed`, version 4 no `details.worker`, version 5 no `matches.opening` and `matches.moves`.
+const VERSION: i64 = 6;
 
 /// The database of a tournament.
 #[derive(Debug)]
@@ -162,7 +163,12 @@ impl Results {
                 transaction
                     .execute_batch("ALTER TABLE entrants ADD COLUMN missed TEXT NOT NULL DEFAULT '[]'")?;
             }
-            transaction.execute_batch("ALTER TABLE details ADD COLUMN worker TEXT")?;
+            if version < 5 {
+                transaction.execute_batch("ALTER TABLE details ADD COLUMN worker TEXT")?;
+            }
+            transaction.execute_batch(
+                "ALTER TABLE matches ADD COLUMN opening INTEGER; ALTER TABLE matches ADD COLUMN moves INTEGER",
+            )?;
             transaction.pragma_update(None, "user_version", VERSION)?;
             transaction.commit()
         };
@@ -384,7 +390,7 @@ impl Results {
         let cut = |db: &mut Connection| {
             let transaction = db.transaction()?;
             transaction.execute(
-                "INSERT INTO matches VALUES (?1, ?2, ?3, ?4, NULL, 0, 0, 'cut_off', '')",
+                "INSERT INTO matches VALUES (?1, ?2, ?3, ?4, NULL, 0, 0, 'cut_off', '', NULL, NULL)",
                 params![id.number, id.attempt, set, json(&lineup)],
             )?;
             count_interruptions(&transaction, lineup.iter().map(|&entrant| entrant as i64))?;
@@ -420,6 +426,24 @@ impl Results {
             results.push((number, result.ok_or_else(what)?));
         }
         Ok(results)
+    }
+
+    /// The moves of matches with a result, by number; without those of games with chance and of schema versions before 6.
+    ///
+    /// # Errors
+    /// If a row is invalid.
+    pub fn moves(&self) -> io::Result<HashMap<u32, MatchMoves>> {
+        if self.version < 6 {
+            return Ok(HashMap::new());
+        }
+        let sql = "SELECT number, opening, moves FROM matches \
+                   WHERE ranks IS NOT NULL AND opening IS NOT NULL AND moves IS NOT NULL";
+        let mut query = self.db.prepare(sql).map_err(failed)?;
+        let moves = query.query_map([], |row| {
+            let [opening, all] = [row.get::<_, i64>(1)?, row.get(2)?].map(i64::cast_unsigned);
+            Ok((row.get(0)?, MatchMoves { opening, all }))
+        });
+        moves.and_then(Iterator::collect).map_err(failed)
     }
 
     /// The numbers of matches that were cut off or aborted, once per attempt.
@@ -545,9 +569,10 @@ impl Results {
         let seal = if self.version < 2 { "NULL" } else { "seal" };
         let began_at = if self.version < 3 { "NULL" } else { "began_at" };
         let worker = if self.version < 5 { "NULL" } else { "worker" };
+        let moves = if self.version < 6 { "NULL, NULL" } else { "opening, moves" };
         let sql = format!(
             "SELECT m.number, m.attempt, \"set\", lineup, ranks, faulted, forfeited, ended_by, reason, scores, \
-             faults, decisions, duration_us, lag_ms, cpu_ms, record, {seal}, d.number, {began_at}, {worker} FROM matches m \
+             faults, decisions, duration_us, lag_ms, cpu_ms, record, {seal}, d.number, {began_at}, {worker}, {moves} FROM matches m \
              LEFT JOIN details d ON d.number = m.number AND d.attempt = m.attempt ORDER BY m.number, m.attempt"
         );
         let mut query = self.db.prepare(&sql).map_err(failed)?;

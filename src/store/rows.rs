@@ -8,6 +8,7 @@ use std::time::SystemTime;
 use rusqlite::{Connection, Row, params};
 
 use crate::game::{MAX_SEATS, Seat, SeatSet, Seating};
+use crate::stats::sample::MatchMoves;
 use crate::stats::schedule::MatchId;
 use crate::stats::{Entrant, Lineup, MatchResult};
 
@@ -73,6 +74,8 @@ pub struct MatchRow {
     pub began_at: Option<SystemTime>,
     /// The worker that played it.
     pub worker: Option<String>,
+    /// Its moves. `None` in games with chance and in rows of schema versions before 6.
+    pub moves: Option<MatchMoves>,
 }
 
 impl MatchRow {
@@ -117,7 +120,7 @@ fn bits(seats: SeatSet) -> u8 {
 
 pub(super) fn insert_match(db: &Connection, row: &MatchRow) -> rusqlite::Result<()> {
     let MatchId { number, attempt } = row.id;
-    db.prepare_cached("INSERT INTO matches VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)")?.execute(
+    db.prepare_cached("INSERT INTO matches VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)")?.execute(
         params![
             number,
             attempt,
@@ -128,6 +131,8 @@ pub(super) fn insert_match(db: &Connection, row: &MatchRow) -> rusqlite::Result<
             bits(row.forfeited),
             row.ended_by,
             row.reason,
+            row.moves.map(|moves| moves.opening.cast_signed()),
+            row.moves.map(|moves| moves.all.cast_signed()),
         ],
     )?;
     db.prepare_cached("INSERT INTO details VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)")?
@@ -280,6 +285,7 @@ fn read_columns(row: &Row<'_>, id: MatchId, seating: Seating) -> Result<MatchRow
         seal: None,
         began_at: None,
         worker: None,
+        moves: None,
     };
     if columns.get::<Option<i64>>(17, "number")?.is_none() {
         // An attempt that was cut off has no details.
@@ -295,6 +301,9 @@ fn read_columns(row: &Row<'_>, id: MatchId, seating: Seating) -> Result<MatchRow
     read.seal = columns.get(16, "seal")?;
     let began_at: Option<String> = columns.get(18, "began_at")?;
     read.worker = columns.get(19, "worker")?;
+    let [opening, all]: [Option<i64>; 2] = [columns.get(20, "opening")?, columns.get(21, "moves")?];
+    let moves = opening.zip(all).map(|(opening, all)| [opening, all].map(i64::cast_unsigned));
+    read.moves = moves.map(|[opening, all]| MatchMoves { opening, all });
     let time = |text: String| {
         humantime::parse_rfc3339(&text).map_err(|error| format!("its `began_at` is {text:?}: {error}"))
     };

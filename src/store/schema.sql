@@ -38,6 +38,8 @@ CREATE TABLE matches (
                                              -- those of its worker were taken back
     reason TEXT NOT NULL,                    -- as in `end`; if it is replayed immediately, or void, the cause: `paused`,
                                              -- `no_bots`, `no_opening` or `rules_failed`
+    opening INTEGER,                         -- a digest of the options and the opening, and one of these and all moves by
+    moves INTEGER,                           -- seat, where matches can share openings; null in games with chance
     PRIMARY KEY (number, attempt)
 ) STRICT, WITHOUT ROWID;
 

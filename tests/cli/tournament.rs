@@ -278,7 +278,8 @@ play(turn=resign)";
     // Results that do not follow from the others do not count.
     let db = rusqlite::Connection::open(folder.path("cup/results.sqlite")).unwrap();
     for (number, set, lineup) in [(5, 3, "[0,1]"), (7, 4, "[0,1]")] {
-        let sql = "INSERT INTO matches VALUES (?1, 1, ?2, ?3, '[1,2]', 0, 0, 'rules', 'no_pieces')";
+        let sql =
+            "INSERT INTO matches VALUES (?1, 1, ?2, ?3, '[1,2]', 0, 0, 'rules', 'no_pieces', NULL, NULL)";
         db.execute(sql, (number, set, lineup)).unwrap();
     }
     let resumed = referee(["tournament", "resume", &dir]).with_code(0);
@@ -445,6 +446,55 @@ fn changed_openings_prevent_resuming() {
     ]);
     folder.write("book.fen", book);
     referee(["tournament", "resume", &dir]).done();
+}
+
+#[test]
+fn copies_of_sets_between_deterministic_bots_count_once_for_elo() {
+    let folder = Folder::new();
+    let start = "W21,22,23,24,25,26,27,28,29,30,31,32:B1,2,3,4,5,6,7,8,9,10,11,12\n";
+    folder.write("book.fen", format!("B:{start}W:{start}"));
+    let head = "openings = 'book.fen'\njobs = 2\noptions = { turn_limit = 30 }";
+    let standings = |cycles: u32| {
+        let format = format!("kind = 'round_robin'\ncycles = {cycles}");
+        let config = cup(&folder, &format!("cup{cycles}.toml"), head, &format);
+        let dir = folder.text(&format!("cup{cycles}"));
+        let ended = referee(["tournament", "run", &config, "--dir", &dir, "--json"]).done();
+        referee(["tournament", "verify", &dir]).done();
+        (dir, ended.one("standings"))
+    };
+    // Six pairings, each of which meets on the same opening in every cycle.
+    let ((_, once), (dir, repeated)) = (standings(1), standings(4));
+    let figures =
+        |of: &Value| ["sets", "copies", "distinct_sets", "openings"].map(|key| of[key].as_u64().unwrap());
+    assert_eq!(figures(&once), [6, 0, 6, 2]);
+    assert_eq!(figures(&repeated), [24, 18, 6, 2]);
+    let elo = |of: &Value| {
+        of["entrants"].as_array().unwrap().iter().map(|row| row["elo"].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(elo(&once), elo(&repeated), "copies say nothing new");
+    for what in ["standings", "report"] {
+        let text = referee(["tournament", what, &dir]).done().stdout;
+        assert!(text.contains("Elo is from 6 distinct sets on 2 openings or deals"), "{text}");
+        assert!(text.contains("; 18 copies of sets do not count\n"), "{text}");
+    }
+    let changed = rusqlite::Connection::open(folder.path("cup4/results.sqlite")).unwrap();
+    changed.execute("UPDATE matches SET moves = moves + 1 WHERE number = 13", ()).unwrap();
+    let differing = referee(["tournament", "verify", &dir]).with_code(1);
+    assert!(
+        differing.stdout.contains("m13: `opening` or `moves` in the results are not those of its record\n")
+    );
+}
+
+#[test]
+fn elo_from_one_opening_says_nothing_of_others() {
+    let folder = Folder::new();
+    let config = cup(&folder, "cup.toml", "options = { turn_limit = 30 }", "kind = 'round_robin'");
+    let dir = folder.text("cup");
+    let ended = referee(["tournament", "run", &config, "--dir", &dir, "--json"]).done();
+    let standings = ended.one("standings");
+    assert_eq!((&standings["openings"], &standings["population"]), (&1.into(), &"these_openings".into()));
+    let text = referee(["tournament", "standings", &dir]).done().stdout;
+    assert!(text.contains(" on 1 opening or deal, and says nothing of others\n"), "{text}");
 }
 
 #[test]

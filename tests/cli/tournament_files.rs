@@ -119,7 +119,7 @@ fn changed_rows_are_listed_and_standings_come_from_records() {
         ),
         (
             "an attempt more",
-            &sql("INSERT INTO matches VALUES (4, 3, 2, '[0,1]', NULL, 0, 0, 'cut_off', '')"),
+            &sql("INSERT INTO matches VALUES (4, 3, 2, '[0,1]', NULL, 0, 0, 'cut_off', '', NULL, NULL)"),
             &["m4.3: the results have no attempt 2 before it"],
         ),
     ];
@@ -150,7 +150,7 @@ fn changed_rows_are_listed_and_standings_come_from_records() {
         "{output}"
     );
     // Rows of older versions have no seals.
-    let older = "ALTER TABLE details DROP COLUMN seal; ALTER TABLE details DROP COLUMN began_at; ALTER TABLE details DROP COLUMN worker; ALTER TABLE entrants DROP COLUMN missed; PRAGMA user_version = 1";
+    let older = "ALTER TABLE details DROP COLUMN seal; ALTER TABLE details DROP COLUMN began_at; ALTER TABLE details DROP COLUMN worker; ALTER TABLE entrants DROP COLUMN missed; ALTER TABLE matches DROP COLUMN opening; ALTER TABLE matches DROP COLUMN moves; PRAGMA user_version = 1";
     change(&sound, older);
     let (none, _, summary) = verified(&sound, 0);
     assert_eq!((none.len(), &summary["unbound"]), (0, &12.into()));
@@ -411,7 +411,8 @@ fn a_tournament_of_schema_2_can_be_resumed() {
     let all = dated(&text);
     assert!(all > 0);
     let older = "ALTER TABLE details DROP COLUMN began_at; ALTER TABLE details DROP COLUMN worker; \
-                 ALTER TABLE entrants DROP COLUMN missed; PRAGMA user_version = 2";
+                 ALTER TABLE entrants DROP COLUMN missed; ALTER TABLE matches DROP COLUMN opening; \
+                 ALTER TABLE matches DROP COLUMN moves; PRAGMA user_version = 2";
     change(&folder.path("cup"), older);
     assert_eq!(dated(&text), 0);
     referee(["tournament", "resume", &text]).done();

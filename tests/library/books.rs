@@ -1,12 +1,15 @@
-//! Strength tests of simulated bots with books of openings: error rates and intervals.
+//! Strength tests and tournaments of simulated bots with books of openings: error rates and intervals.
 
-use std::f64::consts::LN_10;
+use std::collections::HashMap;
+use std::f64::consts::{LN_10, PI};
 
-use crate::simulation::{TWO, most, runs, stream, unit};
+use crate::simulation::{TWO, expected, is_long, most, normal, ranks, runs, stream, unit};
 use referee::game::Uniform;
 use referee::game::chance::RandomStream;
+use referee::stats::rating::bradley_terry::{self, Counts};
 use referee::stats::regression::{BASE, NEW, Regression, StoppingRules, Verdict};
-use referee::stats::sample::{MovesDigest, Sample, SetMoves};
+use referee::stats::sample::{MatchMoves, MovesDigest, Sample, SetMoves};
+use referee::stats::schedule::{Format, Plan, Schedule};
 use referee::stats::sprt::{EloModel, SetScores, Sprt};
 use referee::stats::{Deals, Lineup, MatchResult};
 
@@ -253,5 +256,140 @@ fn intervals_for_openings_like_these_cover_the_truth() {
         let part = |count: u32| 100.0 * f64::from(count) / f64::from(runs);
         println!("{name}: {:.1}% covered, {:.1}% if sets were independent", part(covered), part(only_played));
         assert!(part(covered) >= 92.0 - 300.0 * (0.05 * 0.95 / f64::from(runs)).sqrt(), "{name}: {covered}");
+    }
+}
+
+/// Entrants of tournaments. Strengths have a deviation of 200 Elo, and a share of the entrants is deterministic: two of them
+/// play the same match each time on the same opening.
+struct Field {
+    deterministic: f64,
+    /// The deviations of what an opening adds to the difference of a pairing and to the strength of an entrant, in Elo.
+    of_pairing: f64,
+    of_entrant: f64,
+}
+
+/// How often the intervals of simulated tournaments contain the strength.
+#[derive(Debug, Default)]
+struct Coverage {
+    /// Of all intervals, and of those that speak of openings like these.
+    all: f64,
+    like_these: f64,
+    /// The share of tournaments whose intervals speak of openings like these.
+    part: f64,
+    /// Of all intervals, if sets on one opening counted like others.
+    by_sets: f64,
+}
+
+fn tournaments(plan: &Plan, lines: u32, field: &Field, runs: u32) -> Coverage {
+    let Field { deterministic, of_pairing, of_entrant } = *field;
+    let entrants = plan.entrants.len();
+    let mut stream = stream(&format!("{plan:?} {lines} {deterministic} {of_pairing} {of_entrant}"));
+    // The expected score over all openings is that of a difference that is smaller by this factor.
+    let variance = (of_pairing.powi(2) + 2.0 * of_entrant.powi(2)) * (LN_10 / 400.0).powi(2);
+    let scale = (1.0 + PI * variance / 8.0).powf(-0.5);
+    let mut found = Coverage::default();
+    for _ in 0..runs {
+        let mut elo: Vec<f64> = (0..entrants).map(|_| 200.0 * normal(&mut stream)).collect();
+        let mean = elo.iter().sum::<f64>() / entrants as f64;
+        elo.iter_mut().for_each(|elo| *elo -= mean);
+        let is_fixed: Vec<bool> = (0..entrants).map(|_| unit(&mut stream) < deterministic).collect();
+        let (mut of_pairings, mut of_entrants, mut fixed) = (HashMap::new(), HashMap::new(), HashMap::new());
+        let mut moves = HashMap::new();
+        let mut schedule = Schedule::new(plan.clone()).unwrap();
+        loop {
+            let Some(due) = schedule.due().next() else { break };
+            let line = (due.set - 1) % lines;
+            let [one, other] = [0, 1].map(|seat| due.lineup.seats()[seat].index());
+            let mut of_pairing = *of_pairings
+                .entry((one.min(other), one.max(other), line))
+                .or_insert_with(|| of_pairing * normal(&mut stream));
+            if one > other {
+                of_pairing = -of_pairing;
+            }
+            let [first, second] = [one, other].map(|entrant| {
+                elo[entrant]
+                    + *of_entrants.entry((entrant, line)).or_insert_with(|| of_entrant * normal(&mut stream))
+            });
+            let are_fixed = is_fixed[one] && is_fixed[other];
+            let x = if are_fixed {
+                *fixed.entry((one, other, line)).or_insert_with(|| unit(&mut stream))
+            } else {
+                unit(&mut stream)
+            };
+            let all = if are_fixed { 0 } else { due.id.number.into() };
+            moves.insert(due.id.number, MatchMoves { opening: line.into(), all });
+            let ranks = ranks(expected(first - second + 20.0 + of_pairing), 0.2, x);
+            schedule.record(due.id.number, MatchResult::played(due.set, due.lineup, &ranks)).unwrap();
+        }
+        let results =
+            schedule.numbered_results().map(|(number, result)| (result, moves.get(&number).copied()));
+        let fitted = bradley_terry::fit(&Counts::with_moves(entrants, results));
+        let by_sets = bradley_terry::fit(&Counts::of(entrants, schedule.results()));
+        let like_these = f64::from(u8::from(!fitted.is_of_played_openings));
+        found.part += like_these / f64::from(runs);
+        for (at, elo) in elo.into_iter().enumerate() {
+            let [covered, by_sets] = [fitted.elo[at], by_sets.elo[at]].map(|found| {
+                let is_within = found.low <= scale * elo && scale * elo <= found.high;
+                f64::from(u8::from(is_within)) / f64::from(runs * entrants as u32)
+            });
+            found.all += covered;
+            found.like_these += like_these * covered;
+            found.by_sets += by_sets;
+        }
+    }
+    found.like_these /= found.part;
+    println!(
+        "{entrants} entrants, {:?}, {:?}, {lines} lines, {:.0}% deterministic, openings add {of_pairing} and {of_entrant} \
+         Elo: {:.1}% covered; {:.1}% of the {:.0}% that speak of openings like these; {:.1}% if sets counted alike",
+        plan.format,
+        plan.deals,
+        100.0 * deterministic,
+        100.0 * found.all,
+        100.0 * found.like_these,
+        100.0 * found.part,
+        100.0 * found.by_sets,
+    );
+    found
+}
+
+/// Bots that are deterministic, random or of both kinds, and openings that suit entrants or pairings.
+#[test]
+fn tournament_intervals_on_a_book_cover_the_strengths() {
+    let field = |deterministic, of_pairing, of_entrant| Field { deterministic, of_pairing, of_entrant };
+    let fields = [
+        field(1.0, 0.0, 0.0),
+        field(0.0, 170.0, 0.0),
+        field(0.0, 0.0, 120.0),
+        field(0.5, 170.0, 0.0),
+        field(0.5, 0.0, 0.0),
+        field(0.0, 0.0, 0.0),
+        field(1.0, 0.0, 120.0),
+    ];
+    let formats = [
+        (Format::RoundRobin { cycles: 10 }, 10),
+        (Format::RoundRobin { cycles: 40 }, 4),
+        (Format::Gauntlet { cycles: 10 }, 10),
+        (Format::Duel { sets: 100 }, 2),
+        (Format::Swiss { rounds: 7, sets: 2 }, 16),
+        (Format::Knockout { best_of: 5, tie_breaks: 3 }, 16),
+    ];
+    for field in &fields[..if is_long() { 7 } else { 3 }] {
+        for (format, entrants) in formats.into_iter().take(if is_long() { 6 } else { 1 }) {
+            for &lines in if is_long() { &[1, 2, 3, 7, 10, 31, 100, 1000][..] } else { &[2, 10] } {
+                let plan = Plan::new(format, TWO, Deals::Mirrored, entrants);
+                let runs = if is_long() { 2400 / entrants as u32 } else { 16 };
+                let found = tournaments(&plan, lines, field, runs);
+                if !is_long() {
+                    assert!(found.part == 1.0 && found.like_these > 0.88, "{found:?}");
+                    assert!(found.by_sets < 0.88, "{found:?}: clusters are not needed");
+                } else if found.part > 0.2 {
+                    assert!(found.like_these > 0.83, "{found:?}");
+                }
+                // Without differences between openings, intervals hold for each book.
+                if field.of_pairing + field.of_entrant == 0.0 {
+                    assert!(found.all > if is_long() { 0.92 } else { 0.88 }, "{found:?}");
+                }
+            }
+        }
     }
 }

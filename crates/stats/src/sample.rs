@@ -27,6 +27,15 @@ pub struct SetMoves {
     pub all: MovesDigest,
 }
 
+/// The moves of a match, in few bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct MatchMoves {
+    /// Equal for matches with the same opening.
+    pub opening: u64,
+    /// Equal for matches with the same moves.
+    pub all: u64,
+}
+
 /// The sets on one opening.
 #[derive(Clone, Copy, Debug, Default)]
 struct Cluster {

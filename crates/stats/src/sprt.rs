@@ -281,7 +281,7 @@ fn greatest_divisor(a: u32, b: u32) -> u32 {
 
 /// The 97.5% quantile of Student's distribution: exact for one and two degrees of freedom, else the series of R. A.
 /// Fisher and E. A. Cornish, *Technometrics* 2 (1960), 209-225, 1% too low at most.
-pub(super) fn student_95(freedom: f64) -> f64 {
+pub(crate) fn student_95(freedom: f64) -> f64 {
     if freedom < 1.5 {
         return (0.475 * std::f64::consts::PI).tan();
     }

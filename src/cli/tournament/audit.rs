@@ -12,9 +12,9 @@ use crate::cli::tournament::reading::Reading;
 use crate::game::Catalog;
 use crate::game::chance::Seed;
 use crate::game::hex;
-use crate::record::{self, RecordSummary};
+use crate::record::{self, Difference, RecordSummary};
 use crate::referee::Leg;
-use crate::runner::{Fixture, MatchReport, Scoring, Wait};
+use crate::runner::{Fixture, MatchReport, Scoring, Wait, short_moves_of_match};
 use crate::stats::schedule::MatchId;
 use crate::stats::{Cause, Deals, Entrant, Lineup, MatchResult};
 use crate::store::{About, MatchRow, VOID, unsealed, written_at};
@@ -28,6 +28,8 @@ pub(super) struct Auditor<'a> {
     seed: Seed,
     scoring: Scoring,
     is_mirrored: bool,
+    /// Whether matches can have the moves of earlier ones.
+    can_repeat: bool,
 }
 
 /// The result of a record.
@@ -54,6 +56,7 @@ impl<'a> Auditor<'a> {
                 roster: Arc::new(config.roster()),
             },
             is_mirrored: plan.deals != Deals::Single,
+            can_repeat: catalog.find(&about.game).is_ok_and(|rules| !rules.meta().chance),
         })
     }
 
@@ -74,7 +77,8 @@ impl<'a> Auditor<'a> {
                 .collect::<Vec<_>>()
         })?;
         let bots = self.check(id, &summary).map_err(|what| vec![what])?;
-        Ok(self.row(id, bots, summary))
+        self.row(id, bots, summary, record)
+            .map_err(|difference| vec![format!("its record differs: {difference}")])
     }
 
     /// The bots by seat, if this is the record of the attempt.
@@ -116,7 +120,13 @@ impl<'a> Auditor<'a> {
         Ok(bots)
     }
 
-    fn row(&self, id: MatchId, bots: Vec<usize>, summary: RecordSummary) -> AuditedMatch {
+    fn row(
+        &self,
+        id: MatchId,
+        bots: Vec<usize>,
+        summary: RecordSummary,
+        record: &[u8],
+    ) -> Result<AuditedMatch, Difference> {
         let report = MatchReport::of_record(&summary, id.attempt);
         let RecordSummary { header, seal, .. } = summary;
         let fixture = Fixture {
@@ -132,9 +142,14 @@ impl<'a> Auditor<'a> {
         let result = self.scoring.result(&fixture, &report);
         let row = MatchRow {
             record: Some(format!("{id}.jsonl")),
+            moves: if self.can_repeat {
+                Some(short_moves_of_match(fixture.bots.len(), record)?)
+            } else {
+                None
+            },
             ..row((id, &self.scoring), &fixture, &report, result, Some(seal.sha256))
         };
-        AuditedMatch { row, result, report }
+        Ok(AuditedMatch { row, result, report })
     }
 }
 
@@ -173,6 +188,7 @@ pub(super) fn row(
         seal,
         began_at: None,
         worker: report.worker.clone(),
+        moves: None,
     }
 }
 
@@ -191,6 +207,9 @@ pub(super) fn differences(row: &MatchRow, recorded: &MatchRow) -> Vec<String> {
     let mut found: Vec<String> = differing
         .map(|(name, value)| format!("{name}: {value} in the results, {} by its record", theirs[name]))
         .collect();
+    if row.moves.is_some() && row.moves != recorded.moves {
+        found.push("`opening` or `moves` in the results are not those of its record".to_owned());
+    }
     if let Some(seal) = row.seal.as_ref().filter(|&seal| Some(seal) != recorded.seal.as_ref()) {
         let by_record = recorded.seal.as_deref().unwrap_or_default();
         found.push(format!("the seal of its record is {by_record}, not {seal} as in the results"));

@@ -28,6 +28,7 @@ use crate::game::{counted, json};
 use crate::report::evidence_lines;
 use crate::runner::{
     FirstFaults, Halt, MatchReport, MatchRunner, NoShow, RunEvent, Scoring, TournamentScheduler,
+    short_moves_of_match,
 };
 use crate::sources::ParkedLobby;
 use crate::stats::schedule::{MatchId, Schedule};
@@ -251,6 +252,8 @@ fn play_until_changed(
     let unsealed = folder.unsealed()?;
     let TournamentFolder { path, mut results, journal, records, config, prepared, schedule } = folder;
     let on_fault = prepared.run.terms.on_fault;
+    // With chance each set has a deal of its own.
+    let can_repeat = !prepared.rules.meta().chance;
     let seating = schedule.plan().seating;
     let scoring = Scoring { seating, legs: schedule.legs(), on_fault, roster: prepared.roster };
     // The names of bots: a team has several.
@@ -308,7 +311,7 @@ fn play_until_changed(
                 results.set_absent(&absent).map_err(|error| error.to_string())?;
             }
             RunEvent::Moved(_) => {}
-            RunEvent::Ended { fixture, report, seal, no_show, .. } => {
+            RunEvent::Ended { fixture, report, record, seal, no_show, .. } => {
                 first_faults.add(report, no_show.as_ref().map(|no_show| no_show.seat));
                 if let Some(line) = no_show.and_then(|no_show| no_shows.note(&fixture.id, no_show)) {
                     progress.line(line);
@@ -316,9 +319,10 @@ fn play_until_changed(
                 let id: MatchId = fixture.id.parse().map_err(|error| format!("{error}"))?;
                 let result = scoring.result(fixture, report);
                 let row = audit::row((id, &scoring), fixture, report, result, seal);
-                let record = report.record.as_deref();
-                let began_at = record.and_then(|record| audit::began_at(record, report));
-                unstored.push(MatchRow { began_at, ..row });
+                let began_at = report.record.as_deref().and_then(|path| audit::began_at(path, report));
+                let moves = can_repeat.then(|| short_moves_of_match(fixture.bots.len(), record));
+                let moves = moves.transpose().map_err(|difference| format!("{id}: {difference}"))?;
+                unstored.push(MatchRow { began_at, moves, ..row });
                 if is_json {
                     unprinted.push(json::text(report));
                 }

@@ -5,8 +5,9 @@ use std::io;
 
 use serde::Serialize;
 
+use crate::report::interval::Population;
 use crate::stats::rating::Estimate;
-use crate::stats::rating::bradley_terry::{self, Counts};
+use crate::stats::rating::bradley_terry::{self, Counts, Origin};
 use crate::stats::schedule::{Format, Schedule};
 use crate::stats::standings::{Standings, TieBreak, Wdl, Withdrawn};
 use crate::store::{EntrantRow, Results};
@@ -28,6 +29,14 @@ pub struct StandingsReport {
     pub matches: usize,
     /// Sets with a result.
     pub sets: usize,
+    /// Copies of other sets, which do not count for Elo.
+    pub copies: u64,
+    /// Sets with different entrants in the seats, moves or results.
+    pub distinct_sets: u64,
+    /// Different openings or deals.
+    pub openings: u64,
+    /// The openings of which Elo speaks.
+    pub population: Population,
     /// The number of void matches by cause: they have no result and are not replayed.
     pub void_for: BTreeMap<String, u32>,
     /// The tie-breaks, in order of precedence.
@@ -87,7 +96,11 @@ impl StandingsData {
     pub(super) fn of(db: &Results, schedule: &Schedule) -> io::Result<StandingsData> {
         let (about, entrants) = (db.about()?, db.entrants()?);
         let table = schedule.standings();
-        let counts = Counts::of(entrants.len(), schedule.results());
+        let moves = db.moves()?;
+        let results =
+            schedule.numbered_results().map(|(number, result)| (result, moves.get(&number).copied()));
+        let counts = Counts::with_moves(entrants.len(), results);
+        let Origin { copies, distinct_sets, openings, .. } = counts.origin();
         let strengths = bradley_terry::fit(&counts);
         let rows = table.rows.iter().map(|row| EntrantStanding {
             place: row.place,
@@ -118,6 +131,10 @@ impl StandingsData {
                 .scan(0, |last, result| Some(std::mem::replace(last, result.set) != result.set))
                 .filter(|&is_new| is_new)
                 .count(),
+            copies,
+            distinct_sets,
+            openings,
+            population: Population::new(strengths.is_of_played_openings),
             void_for: db.void_for()?,
             tie_breaks: schedule.plan().format.tie_breaks().to_vec(),
             is_knockout: matches!(schedule.plan().format, Format::Knockout { .. }),

@@ -20,8 +20,7 @@ fn drawn(grid: Grid) -> String {
 
 /// The standings and the advantage of the seats.
 pub fn standings_table(report: &StandingsReport) -> String {
-    let lines: String =
-        text::advantages(report).iter().chain(&text::voids(report)).map(|line| format!("{line}\n")).collect();
+    let lines: String = text::standings_remarks(report).iter().map(|line| format!("{line}\n")).collect();
     format!("{}: {}\n\n{}{lines}", report.name, text::subtitle(report), drawn(text::standings(report)))
 }
 

@@ -7,7 +7,7 @@ use super::{
     minute, options_in_words, time_outs,
 };
 use crate::game::counted;
-use crate::report::interval::plain_zero;
+use crate::report::interval::{Population, origin, plain_zero};
 use crate::stats::rating::Estimate;
 use crate::stats::standings::{TieBreak, Wdl, Withdrawn};
 
@@ -98,8 +98,21 @@ pub(in crate::report) fn subtitle(report: &StandingsReport) -> String {
     format!("{game} (rules {rules}), {seats} seats, {matches} in {sets}{won}")
 }
 
+/// What Elo is from, in one line; `None` without a result.
+fn origin_of_elo(report: &StandingsReport) -> Option<String> {
+    let StandingsReport { copies, distinct_sets, openings, population, .. } = *report;
+    let mut line = format!("Elo is {}", origin(distinct_sets, openings));
+    if population == Population::TheseOpenings {
+        line += ", and says nothing of others";
+    }
+    if copies > 0 {
+        line += &format!("; {} not count", counted(copies, "copy of a set does", "copies of sets do"));
+    }
+    (distinct_sets > 0).then_some(line)
+}
+
 /// The advantage of the seats, one line per side.
-pub(in crate::report) fn advantages(report: &StandingsReport) -> Vec<String> {
+fn advantages(report: &StandingsReport) -> Vec<String> {
     let lines = report.advantage.iter().enumerate().map(|(side, &advantage)| {
         format!("side {side} has an advantage of {} Elo over side {}", elo(advantage), report.sides - 1)
     });
@@ -107,7 +120,7 @@ pub(in crate::report) fn advantages(report: &StandingsReport) -> Vec<String> {
 }
 
 /// The void matches, in at most one line.
-pub(in crate::report) fn voids(report: &StandingsReport) -> Option<String> {
+fn voids(report: &StandingsReport) -> Option<String> {
     let all: u32 = report.void_for.values().sum();
     let causes: Vec<String> =
         report.void_for.iter().map(|(cause, count)| format!("{count} {cause}")).collect();
@@ -123,10 +136,14 @@ pub(in crate::report) fn unfinished(report: &TournamentReport) -> Option<String>
     (unfinished_at_most > 0).then(|| format!("{at_least}{matches} no result yet"))
 }
 
+/// Remarks on the standings, one per line.
+pub(super) fn standings_remarks(report: &StandingsReport) -> Vec<String> {
+    origin_of_elo(report).into_iter().chain(advantages(report)).chain(voids(report)).collect()
+}
+
 /// Remarks on the numbers, one per line.
 pub(in crate::report) fn remarks(report: &TournamentReport) -> Vec<String> {
-    let mut lines = advantages(&report.standings);
-    lines.extend(voids(&report.standings));
+    let mut lines = standings_remarks(&report.standings);
     let lost = report.void - report.standings.void_for.values().sum::<u32>();
     for (count, one, many, what) in [
         (report.aborted, "attempt was", "attempts were", "aborted"),

@@ -63,6 +63,7 @@ pub(crate) fn row(number: u32, lineup: [u16; 2], ranks: [u8; 2]) -> MatchRow {
         // From 2026-11-22T18:30:00Z on, one per minute.
         began_at: Some(UNIX_EPOCH + Duration::from_secs(1_795_372_200 + 60 * u64::from(number - 1))),
         worker: None,
+        moves: None,
     }
 }
 

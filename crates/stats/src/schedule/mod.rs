@@ -233,6 +233,11 @@ impl Schedule {
         self.results.iter().flatten()
     }
 
+    /// All results with the numbers of their matches.
+    pub fn numbered_results(&self) -> impl Iterator<Item = (u32, &MatchResult)> {
+        (1..).zip(&self.results).filter_map(|(number, result)| Some((number, result.as_ref()?)))
+    }
+
     /// The number of void matches.
     pub fn voids(&self) -> usize {
         self.voids.keys().filter(|&&number| self.is_void(number)).count()

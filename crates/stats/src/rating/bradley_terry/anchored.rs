@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::field::measured;
+use super::dispersion;
 use rustc_hash::FxHashMap;
 
 use super::{Counts, ELO_PER_LOGIT, Estimate, Fit, Prior, linear, ordered};
@@ -83,7 +83,7 @@ pub fn fit_anchored(counts: &Counts, known: &FitConstraints) -> Anchored {
     let (pair_weights, curvature) = (FxHashMap::default(), Vec::new());
     let fit =
         Fit { counts, prior, dispersion: 1.0, pair_weights, known: known_here, theta, curvature }.computed();
-    let mut fit = Fit { dispersion: measured(&fit, BINOMIAL_SETS), ..fit }.computed();
+    let mut fit = Fit { dispersion: dispersion::of_sets(&fit, BINOMIAL_SETS), ..fit }.computed();
     for _ in 0..MOST_ROUNDS {
         let before = fit.theta.clone();
         fit.pair_weights = fit.limited_pairs();

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::dispersion::Dispersion;
 use super::{Counts, Fit, Prior, Strengths};
 use crate::Lineup;
 use crate::brownian::normal_cdf;
@@ -12,9 +13,6 @@ const SCALE: f64 = 1.25;
 
 /// The range of deviations that is searched, in log-odds.
 const DEVIATIONS: [f64; 2] = [0.02, 10.0];
-
-/// The number of sets with the binomial variance that the prior is worth.
-const BINOMIAL_SETS: f64 = 3.0;
 
 /// The integral over the logarithm of the deviation is a sum over this number of points on both sides of its mode.
 const NODES: i32 = 3;
@@ -31,14 +29,17 @@ struct Candidate<'a> {
 }
 
 /// The fits with each deviation, and their weights.
-struct Mixture<'a>(Vec<(Candidate<'a>, f64)>);
+struct Mixture<'a> {
+    candidates: Vec<(Candidate<'a>, f64)>,
+    dispersion: Dispersion,
+}
 
 /// Computes strengths with a fitted distribution of strengths.
 pub(super) fn strengths(counts: &Counts) -> Strengths {
     let n = counts.entrants + counts.sides.saturating_sub(1);
     let mut theta = vec![0.0; n];
     let mut covariance = vec![0.0; n * n];
-    let Mixture(candidates) = Mixture::of(counts);
+    let Mixture { candidates, dispersion } = Mixture::of(counts);
     let of_sides =
         candidates.first().map_or_else(Vec::new, |(candidate, _)| candidate.fit.side_dispersions());
     let moments: Vec<(Vec<f64>, Vec<f64>, f64)> = candidates
@@ -46,9 +47,11 @@ pub(super) fn strengths(counts: &Counts) -> Strengths {
         .map(|(candidate, part)| {
             let mean = candidate.fit.mean(&candidate.covariance);
             let mut covariance = candidate.fit.averaged(&mean, &candidate.covariance);
-            for (side, dispersion) in of_sides.iter().enumerate() {
+            let strengths = covariance.chunks_exact_mut(n).take(counts.entrants);
+            strengths.flatten().for_each(|x| *x *= dispersion.widening.powi(2));
+            for (side, of_side) in of_sides.iter().enumerate() {
                 let at = counts.entrants + side;
-                covariance[at * n + at] *= dispersion / candidate.fit.dispersion;
+                covariance[at * n + at] *= of_side / dispersion.value;
             }
             (mean, covariance, *part)
         })
@@ -64,7 +67,10 @@ pub(super) fn strengths(counts: &Counts) -> Strengths {
             }
         }
     }
-    let mut strengths = Strengths::of(counts, &theta, covariance);
+    let mut strengths = Strengths {
+        is_of_played_openings: dispersion.is_of_played_openings,
+        ..Strengths::of(counts, &theta, covariance)
+    };
     let played = counts.played();
     let centred: Vec<(Vec<f64>, Vec<f64>, f64)> = moments
         .into_iter()
@@ -108,17 +114,18 @@ fn quantile(parts: impl Iterator<Item = (f64, f64, f64)> + Clone, level: f64) ->
 impl<'a> Mixture<'a> {
     fn of(counts: &'a Counts) -> Mixture<'a> {
         if counts.by_set.is_empty() {
-            return Mixture(Vec::new());
+            return Mixture { candidates: Vec::new(), dispersion: Dispersion::UNKNOWN };
         }
         let mut prior = (SCALE.ln(), 1.0);
         let mut theta = vec![0.0; counts.entrants + counts.sides.saturating_sub(1)];
         for _ in 0..2 {
             theta = fit(counts, prior, theta).theta;
-            prior.1 = measured(&fit(counts, prior, theta.clone()), BINOMIAL_SETS);
+            prior.1 = Dispersion::of(&fit(counts, prior, theta.clone())).value;
             (prior.0, theta) = search(counts, prior.1, theta);
         }
-        let dispersion = measured(&fit(counts, prior, theta.clone()), BINOMIAL_SETS);
-        let at = |log_deviation: f64| Candidate::of(fit(counts, (log_deviation, dispersion), theta.clone()));
+        let dispersion = Dispersion::of(&fit(counts, prior, theta.clone()));
+        let at =
+            |log_deviation: f64| Candidate::of(fit(counts, (log_deviation, dispersion.value), theta.clone()));
         // The vertex of a parabola approximates the maximum of the density.
         let (mut centre, step) = (prior.0, 0.3);
         let mut error = 1.0;
@@ -136,15 +143,11 @@ impl<'a> Mixture<'a> {
         let nodes: Vec<Candidate<'a>> = nodes.collect();
         let greatest = nodes.iter().map(|node| node.density).fold(f64::NEG_INFINITY, f64::max);
         let sum: f64 = nodes.iter().map(|node| (node.density - greatest).exp()).sum();
-        Mixture(
-            nodes
-                .into_iter()
-                .map(|node| {
-                    let part = (node.density - greatest).exp() / sum;
-                    (node, part)
-                })
-                .collect(),
-        )
+        let weighted = nodes.into_iter().map(|node| {
+            let part = (node.density - greatest).exp() / sum;
+            (node, part)
+        });
+        Mixture { candidates: weighted.collect(), dispersion }
     }
 }
 
@@ -194,57 +197,6 @@ fn search(counts: &Counts, dispersion: f64, theta: Vec<f64>) -> (f64, Vec<f64>) 
     (at, theta)
 }
 
-/// The variance of the scores of sets about their expectation, relative to that of independent matches without draws. A
-/// prior is worth this number of sets with the binomial variance.
-pub(super) fn measured(fit: &Fit<'_>, binomial_sets: f64) -> f64 {
-    let (n, entrants) = (fit.theta.len(), fit.counts.entrants);
-    let Some(triangle) = linear::cholesky(&fit.curvature, n) else { return 1.0 };
-    let covariance = linear::inverse(&triangle, n);
-    // The number of parameters that the results determine: the others follow from the prior.
-    let by_prior: f64 = (0..n).map(|i| covariance[i * n + i] * fit.of_prior(i).1).sum();
-    let used = (n as f64 - 1.0 - by_prior).max(0.0);
-    let (mut binomial, mut drawn, mut shared, mut sets, mut legs) = (0.0, 0.0, 0.0, 0.0, 0.0);
-    let mut contrast = Vec::new();
-    let mut of_set = vec![0.0; entrants];
-    let mut touched = Vec::new();
-    for (packed, &times) in &fit.counts.by_set {
-        let times = f64::from(times);
-        sets += times;
-        for (lineup, places) in packed.legs() {
-            legs += times;
-            for (d, e) in super::pairs(&lineup) {
-                fit.contrast(&lineup, d, e, &mut contrast);
-                let p = fit.expected(&contrast);
-                let residual = super::score(&places, d, e) - p;
-                let variance = averaged_variance(
-                    odds(&contrast, &fit.theta),
-                    between(&contrast, &contrast, &covariance, n),
-                );
-                for &(i, x) in contrast.iter().filter(|&&(i, _)| i < entrants) {
-                    binomial += times * x * x * variance;
-                    drawn += if places[d] == places[e] { times * x * x / 4.0 } else { 0.0 };
-                    shared -= times * (x * residual).powi(2);
-                    of_set[i] += x * residual;
-                    touched.push(i);
-                }
-            }
-        }
-        for i in touched.drain(..) {
-            shared += times * std::mem::take(&mut of_set[i]).powi(2);
-        }
-    }
-    if binomial <= 0.0 {
-        return 1.0;
-    }
-    // The fit goes with the results, so residuals of the legs of a set are less alike than the legs are.
-    let hidden = used / sets * (1.0 - sets / legs);
-    let measured = (1.0 + (shared - drawn) / binomial) / (1.0 - hidden).max(0.5);
-    // Legs of a set that end alike are a difference in strength rather than a great variance, if there are few sets a
-    // parameter.
-    let measured = measured - (measured - 1.0).max(0.0) * (n as f64 / sets).min(1.0);
-    ((sets * measured + binomial_sets) / (sets + binomial_sets)).max(0.05)
-}
-
 impl<'a> Candidate<'a> {
     fn of(fit: Fit<'a>) -> Option<Candidate<'a>> {
         let n = fit.theta.len();
@@ -265,17 +217,17 @@ struct Term {
     own: f64,
 }
 
-fn between(one: &[(usize, f64)], other: &[(usize, f64)], covariance: &[f64], n: usize) -> f64 {
+pub(super) fn between(one: &[(usize, f64)], other: &[(usize, f64)], covariance: &[f64], n: usize) -> f64 {
     let row = |i: usize| other.iter().map(|&(j, y)| y * covariance[i * n + j]).sum::<f64>();
     one.iter().map(|&(i, x)| x * row(i)).sum()
 }
 
-fn odds(contrast: &[(usize, f64)], theta: &[f64]) -> f64 {
+pub(super) fn odds(contrast: &[(usize, f64)], theta: &[f64]) -> f64 {
     contrast.iter().map(|&(at, weight)| weight * theta[at]).sum()
 }
 
 /// The mean of p(1 - p) where the log-odds of p are normally distributed, by the three points of Gauss and Hermite.
-fn averaged_variance(odds: f64, of_odds: f64) -> f64 {
+pub(super) fn averaged_variance(odds: f64, of_odds: f64) -> f64 {
     let at = |odds: f64| {
         let p = 1.0 / (1.0 + (-odds).exp());
         p * (1.0 - p)
@@ -285,30 +237,6 @@ fn averaged_variance(odds: f64, of_odds: f64) -> f64 {
 }
 
 impl Fit<'_> {
-    /// By side except the last: the variance of the scores of its seats in a set, relative to that of independent matches.
-    /// It is not that of entrants: chance that favours a seat in both matches of a mirrored set favours no entrant.
-    fn side_dispersions(&self) -> Vec<f64> {
-        let entrants = self.counts.entrants;
-        let sides = self.theta.len() - entrants;
-        let (mut found, mut binomial) = (vec![BINOMIAL_SETS / 4.0; sides], vec![BINOMIAL_SETS / 4.0; sides]);
-        let mut contrast = Vec::new();
-        for (packed, &times) in &self.counts.by_set {
-            let mut of_set = vec![0.0; sides];
-            for (lineup, places) in packed.legs() {
-                for (d, e) in super::pairs(&lineup) {
-                    self.contrast(&lineup, d, e, &mut contrast);
-                    let p = self.expected(&contrast);
-                    for &(i, x) in contrast.iter().filter(|&&(i, _)| i >= entrants) {
-                        of_set[i - entrants] += x * (super::score(&places, d, e) - p);
-                        binomial[i - entrants] += f64::from(times) * x * x * p * (1.0 - p);
-                    }
-                }
-            }
-            found.iter_mut().zip(of_set).for_each(|(sum, x)| *sum += f64::from(times) * x * x);
-        }
-        found.iter().zip(binomial).map(|(found, binomial)| found / binomial).collect()
-    }
-
     fn terms(&self, covariance: &[f64]) -> Vec<Term> {
         let n = self.theta.len();
         let mut by_lineup: BTreeMap<Lineup, f64> = BTreeMap::new();

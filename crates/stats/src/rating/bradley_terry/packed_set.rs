@@ -17,14 +17,13 @@ pub(super) struct PackedSet(SmallVec<[u8; 16]>);
 
 impl PackedSet {
     /// A set of these matches.
-    pub(super) fn of(legs: &[PlayedLeg]) -> PackedSet {
+    pub(super) fn of(legs: impl IntoIterator<Item = PlayedLeg>) -> PackedSet {
         let mut packed = PackedSet::default();
-        legs.iter().for_each(|&leg| packed.push(leg));
+        legs.into_iter().for_each(|leg| packed.push(leg));
         packed
     }
 
-    /// Adds a match.
-    pub(super) fn push(&mut self, (lineup, places): PlayedLeg) {
+    fn push(&mut self, (lineup, places): PlayedLeg) {
         let sides = lineup.seating().sides();
         self.0.extend([lineup.seats().len() as u8, sides as u8]);
         lineup.seats().iter().for_each(|entrant| self.0.extend(entrant.0.to_le_bytes()));
@@ -63,7 +62,7 @@ mod tests {
             let lineup = Lineup::of_seats(seating, &entrants).unwrap();
             let places = |first: u8| std::array::from_fn(|side| if side < sides.into() { first } else { 0 });
             let legs = [(lineup, places(1)), (lineup, places(2))];
-            let packed = PackedSet::of(&legs);
+            let packed = PackedSet::of(legs);
             assert_eq!(packed.legs().collect::<Vec<PlayedLeg>>(), legs);
             assert_eq!(packed.0.spilled(), seats > 2, "{seats} seats");
         }
