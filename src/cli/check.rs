@@ -10,6 +10,7 @@ use crate::bot::Command;
 use crate::check::{Check, Complaint, StepResult, StepVerdict};
 use crate::cli::bots::{block_on, launch};
 use crate::cli::files::OutFile;
+use crate::cli::game::find_game;
 use crate::cli::json::CheckSummary;
 use crate::cli::options::{ReadyLimits, milliseconds, ready_limits};
 use crate::cli::output::TolerantStdout;
@@ -82,9 +83,12 @@ impl CheckSummary {
 }
 
 pub(super) fn run(args: Args, catalog: &Catalog) -> Result<Exit, Failure> {
-    let (game, command) = match &args.bot[..] {
-        [id, command] => (Some(catalog.find(id).map_err(Failure::usage)?), command),
-        words => (None, &words[0]),
+    let (game, catalog, command) = match &args.bot[..] {
+        [game, command] => {
+            let (rules, catalog) = find_game(game, catalog)?;
+            (Some(rules), catalog, command)
+        }
+        words => (None, catalog.clone(), &words[0]),
     };
     let mut command: Command = command.parse().map_err(Failure::usage)?;
     args.sandbox.apply([&mut command])?;
@@ -96,7 +100,7 @@ pub(super) fn run(args: Args, catalog: &Catalog) -> Result<Exit, Failure> {
     let check = Check {
         command,
         launch: launch()?,
-        catalog: catalog.clone(),
+        catalog,
         game,
         move_limit: Duration::from_millis(args.move_limit),
         hello_limit: Duration::from_millis(args.hello_limit),

@@ -12,6 +12,7 @@ use tokio::time::Instant;
 use crate::bot::Command;
 use crate::check::{BotOutput, Encounter, LineOutcome, Talk, handle_line, hello, read_greeting};
 use crate::cli::bots::{block_on, launch};
+use crate::cli::game::find_game;
 use crate::cli::options::{ClockOption, GameOptions, clock, random_seed};
 use crate::cli::output::TolerantStdout;
 use crate::cli::sandbox::SandboxOptions;
@@ -35,7 +36,7 @@ use crate::transport::Line;
   referee debug checkers 'python3 mybot.py' --seat 1 --set fen=W:W18:B12
   referee debug jeex ./bot --against ./other --step --clock none")]
 pub(super) struct Args {
-    /// The game: see `referee games`
+    /// The game: see `referee games`; or the directory of a game
     game: String,
     /// The bot: a command line in one argument, split as a shell would and run without a shell
     bot: Command,
@@ -134,7 +135,7 @@ impl DebugScreen {
 }
 
 pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
-    let rules = catalog.find(&args.game).map_err(Failure::usage)?;
+    let rules = find_game(&args.game, catalog)?.0;
     let seating = rules.meta().seating(args.seats).map_err(Failure::usage)?;
     if usize::from(args.seat) >= seating.seats() {
         return Err(Failure::usage(format!(

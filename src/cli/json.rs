@@ -25,6 +25,7 @@
 //! | `league log` | [`LeagueLogLine`] |
 //! | `league verify` | [`LeagueAuditLine`] |
 //! | `check` | [`StepResult`](crate::check::StepResult), [`CheckSummary`] |
+//! | `game check` | [`GameStep`](crate::external::GameStep), [`GameFigures`](crate::external::GameFigures) |
 //! | `verify` | [`VerifyLine`] |
 //! | `games` | [`ListedGame`] |
 //! | `perft` | [`PerftLine`] |

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use clap::Args as ClapArgs;
 
+use crate::cli::game::find_game;
 use crate::cli::json::PerftLine;
 use crate::cli::options::GameOptions;
 use crate::cli::output::stdout;
@@ -17,7 +18,7 @@ use crate::game::{Catalog, json};
   referee perft checkers --depth 9
   referee perft checkers --depth 5 --divide --set fen=B:W18,24,27,28,K10,K15:B12,16,20,K22,K25,K29")]
 pub(super) struct Args {
-    /// The game: see `referee games`
+    /// The game: see `referee games`; or the directory of a game
     game: String,
     /// The depth, in plies
     #[arg(short, long, value_name = "N", default_value_t = 6, value_parser = clap::value_parser!(u32).range(1..=100))]
@@ -33,7 +34,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
-    let rules = catalog.find(&args.game).map_err(Failure::usage)?;
+    let rules = find_game(&args.game, catalog)?.0;
     let options = args.options.to_json()?;
     let mut out = stdout();
     if args.divide {

@@ -1,5 +1,6 @@
 //! Games whose rules are programs: their directories, and the processes of the programs.
 
+mod check;
 mod directory;
 mod processes;
 
@@ -8,13 +9,14 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use serde_json::json;
-use serde_json::value::to_raw_value;
+use serde_json::value::{RawValue, to_raw_value};
 
 use crate::bot::sandbox::{BotLimits, Layer, Mode, Sandbox};
 use crate::bot::{Command, Launch};
 use crate::game::erased::Rules;
-use crate::program::ProgramRules;
+use crate::program::{Manifest, ProgramRules};
 
+pub use check::{GameFigures, GameStep, check};
 use directory::GameDirectory;
 pub use directory::MANIFEST;
 use processes::RulesProcesses;
@@ -37,24 +39,36 @@ pub fn load(directory: &Path, launch: &Launch) -> Result<&'static dyn Rules, Str
     if let Some(rules) = loaded.get(&place) {
         return Ok(*rules);
     }
+    let ReadGame { manifest, page, description, processes } = read(&place, launch)?;
+    let rules: &'static dyn Rules =
+        Box::leak(Box::new(ProgramRules::new(&manifest, &page, description, Box::new(processes))));
+    loaded.insert(place, rules);
+    Ok(rules)
+}
+
+/// A game before its program is asked for anything.
+struct ReadGame {
+    manifest: Manifest,
+    /// The rules page, in Markdown.
+    page: String,
+    /// What identifies the program in records.
+    description: Box<RawValue>,
+    processes: RulesProcesses,
+}
+
+fn read(directory: &Path, launch: &Launch) -> Result<ReadGame, String> {
+    let place = directory.canonicalize().map_err(|error| format!("{}: {error}", directory.display()))?;
     let GameDirectory { manifest, page, text, files } = GameDirectory::read(&place)?;
     let at_manifest = |what: String| format!("{}: command: {what}", place.join(MANIFEST).display());
     let command: Command = manifest.command.parse().map_err(at_manifest)?;
-    let command = Command {
-        directory: Some(place.clone()),
-        files: Some(place.clone()),
-        sandbox: sandbox(launch),
-        ..command
-    };
+    let (directory, files_of) = (Some(place.clone()), Some(place.clone()));
+    let command = Command { directory, files: files_of, sandbox: sandbox(launch), ..command };
     command.check().map_err(at_manifest)?;
     let description = to_raw_value(&json!({ "manifest": text, "files": files }));
     let description = description.map_err(|error| error.to_string())?;
     let limits = [manifest.start_limit_ms, manifest.limit_ms];
     let processes = RulesProcesses::new(command, limits, launch.clone());
-    let rules: &'static dyn Rules =
-        Box::leak(Box::new(ProgramRules::new(&manifest, &page, description, Box::new(processes))));
-    loaded.insert(place, rules);
-    Ok(rules)
+    Ok(ReadGame { manifest, page, description, processes })
 }
 
 /// The strictest sandbox that this machine has. Rules need no network.

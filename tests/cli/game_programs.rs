@@ -309,3 +309,55 @@ fn a_game_that_does_not_start_is_an_error_of_the_game() {
         assert!(refused.stderr.contains("game.toml") && refused.stderr.contains(expected), "{refused:?}");
     }
 }
+
+#[test]
+fn the_check_of_the_example_passes_and_says_what_its_matches_are_like() {
+    let checked = referee(["game", "check", GAME, "-n", "20", "--json"]).done();
+    let steps: Vec<String> =
+        checked.all("step").iter().map(|step| format!("{} {}", step["name"], step["ok"])).collect();
+    let names = ["manifest", "start", "matches", "show", "purity"];
+    assert_eq!(steps, names.map(|name| format!("\"{name}\" true")));
+    let figures = checked.one("figures");
+    assert_eq!(figures["matches"], 20);
+    let [length, branching] = ["length", "branching"].map(|name| figures[name].as_f64().expect("a number"));
+    assert!((7.0..42.0).contains(&length) && (5.0..=7.0).contains(&branching), "{figures}");
+    let text = referee(["game", "check", GAME, "-n", "2"]).done().stdout;
+    assert!(text.contains("ok      manifest  Connect Four, version 1\n"), "{text}");
+}
+
+#[test]
+fn the_check_shows_the_request_and_the_answer_that_are_wrong() {
+    let changed_to = |from: &str, to: &str| {
+        let folder = Folder::new();
+        let game = changed(&folder, &[(from, to), ("import sys", "import os\nimport sys")]);
+        let failed = referee(["game", "check", &game, "-n", "5"]).with_code(1);
+        failed.stdout.lines().skip_while(|line| line.starts_with("ok ")).collect::<Vec<_>>().join("\n")
+    };
+    let impure =
+        changed_to("\"turns_left\": left}", "\"turns_left\": left + int(os.times().elapsed * 100) % 1000}");
+    assert!(impure.starts_with("FAILED  purity") && impure.contains("and later {"), "{impure}");
+    assert!(impure.contains("see `referee spec games#requests-and-answers`"), "{impure}");
+    let empty = changed_to("if len(discs) < rows]", "if len(discs) < 1]");
+    assert!(empty.starts_with("FAILED  matches") && empty.contains("`legal`: it has no move"), "{empty}");
+    assert!(empty.contains("the request was {\"type\":\"play\""), "{empty}");
+    let colour = changed_to("\"fill\": \"blue\"", "\"fill\": \"navy\"");
+    assert!(colour.starts_with("FAILED  show") && colour.contains("there is no colour `navy`"), "{colour}");
+    let crash = changed_to("columns, rows = options[\"columns\"], options[\"rows\"]", "sys.exit(1)");
+    assert!(crash.starts_with("FAILED  start"), "{crash}");
+    let manifest = changed_to("seats = 2", "seats = 1");
+    assert!(
+        manifest.starts_with("FAILED  manifest") && manifest.contains("seats: 1 in 1 sides"),
+        "{manifest}"
+    );
+}
+
+#[test]
+fn bots_and_moves_of_a_game_in_python_are_checked_and_counted() {
+    let divided = referee(["perft", GAME, "--depth", "4", "--divide", "--json"]).done();
+    let leaves: Vec<Value> = divided.all("perft").iter().map(|line| line["leaves"].clone()).collect();
+    assert_eq!(leaves, [343; 7]);
+    let checked = referee(["check", GAME, &bot()]).done().stdout;
+    assert!(checked.contains("connect_four"), "{checked}");
+    let shown = referee(["debug", GAME, &bot()]).done().stdout;
+    assert!(shown.contains("\"columns\":"), "{shown}");
+}

@@ -110,6 +110,7 @@ fn exit_codes_survive_closed_readers_and_full_disks() {
     for args in [
         "games",
         "games --json",
+        "game check examples/games/connect_four -n 2",
         "rules checkers",
         "spec",
         "spec match",

@@ -1,0 +1,268 @@
+//! Checks a game whose rules are a program, for its author.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use serde::Serialize;
+
+use crate::bot::Launch;
+use crate::external::processes::RulesProcesses;
+use crate::external::{ReadGame, read};
+use crate::game::chance::{RandomKey, RandomStream, Uniform};
+use crate::game::erased::{Rules, RulesFailed, Table};
+use crate::game::excerpt::excerpt;
+use crate::game::seat::{MAX_SEATS, Seating, Viewer};
+use crate::game::{Turn, counted};
+use crate::program::{Carrier, MOST_STEPS, ProgramRules};
+
+/// The maximum number of requests that are repeated.
+const MOST_REPEATED: usize = 500;
+/// The maximum number of positions that are shown to every viewer.
+const MOST_SHOWN: usize = 100;
+/// How many characters of a request or an answer a failure quotes.
+const QUOTED: usize = 1000;
+
+/// The result of a step.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "type", rename = "step")]
+pub struct GameStep {
+    /// `manifest`, `start`, `matches`, `show` or `purity`.
+    pub name: &'static str,
+    /// Whether it passed.
+    pub ok: bool,
+    /// What was checked, or what is wrong.
+    pub what: String,
+    /// The section of the page `games` of the specification that it checks.
+    pub section: &'static str,
+}
+
+/// What random matches of a game are like.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "type", rename = "figures")]
+pub struct GameFigures {
+    /// The number of matches.
+    pub matches: u32,
+    /// Decisions and draws per match.
+    pub length: f64,
+    /// Legal moves per decision of a seat.
+    pub branching: f64,
+    /// The mean score of each seat of the default seating.
+    pub scores: Vec<f64>,
+    /// The size of the largest answer, in bytes.
+    pub most_answer_bytes: usize,
+}
+
+/// Passes requests on, and keeps what was asked and answered.
+#[derive(Clone, Debug)]
+struct Witness(Arc<Witnessed>);
+
+#[derive(Debug)]
+struct Witnessed {
+    processes: RulesProcesses,
+    kept: Mutex<KeptAnswers>,
+}
+
+#[derive(Debug, Default)]
+struct KeptAnswers {
+    /// Requests and their answers.
+    answered: Vec<(Vec<u8>, Vec<u8>)>,
+    /// The latest request.
+    latest: Vec<u8>,
+    most_answer_bytes: usize,
+}
+
+impl Witness {
+    fn kept(&self) -> MutexGuard<'_, KeptAnswers> {
+        self.0.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A failure with the request that led to it.
+    fn quote(&self, failed: &dyn std::fmt::Display) -> String {
+        let kept = self.kept();
+        let request = String::from_utf8_lossy(&kept.latest);
+        format!("{failed}; the request was {}", excerpt(&request, QUOTED))
+    }
+}
+
+impl Carrier for Witness {
+    fn ask(
+        &self,
+        request: &[u8],
+        accept: &mut dyn FnMut(&[u8]) -> Result<(), String>,
+    ) -> Result<(), RulesFailed> {
+        self.kept().latest = request.to_owned();
+        let mut answer = Vec::new();
+        self.0.processes.ask(request, &mut |bytes| {
+            answer = bytes.to_owned();
+            accept(bytes)
+        })?;
+        let mut kept = self.kept();
+        kept.most_answer_bytes = kept.most_answer_bytes.max(answer.len());
+        if kept.answered.len() < MOST_REPEATED {
+            kept.answered.push((request.to_owned(), answer));
+        }
+        Ok(())
+    }
+}
+
+/// Random matches of a game.
+#[derive(Default)]
+struct RandomMatches {
+    matches: u32,
+    steps: usize,
+    decisions: usize,
+    moves: usize,
+    /// The sums of the scores of the default seating.
+    scores: [f64; MAX_SEATS],
+    /// Some of the positions.
+    positions: Vec<(Box<dyn Table>, Seating)>,
+}
+
+impl RandomMatches {
+    /// Plays a match.
+    fn play(
+        &mut self,
+        mut table: Box<dyn Table>,
+        (seating, is_default): (Seating, bool),
+        rng: &mut RandomStream,
+    ) -> Result<(), RulesFailed> {
+        let mut drawn = Vec::new();
+        for step in 0..=MOST_STEPS {
+            if self.positions.len() < MOST_SHOWN && (step == 0 || rng.uniform(5) == 0) {
+                self.positions.push((table.fork(), seating));
+            }
+            match table.ask() {
+                Turn::Decide(decision) => {
+                    let mut indices = Vec::new();
+                    for seat in decision.seats().iter() {
+                        let count = table.count(&decision, seat);
+                        self.decisions += 1;
+                        self.moves += count;
+                        indices.push(rng.uniform(count as u64) as usize);
+                    }
+                    table.play(decision, &indices)?;
+                }
+                Turn::Draw(draw) => {
+                    rng.draw(draw, &mut drawn);
+                    table.settle(&drawn)?;
+                }
+                Turn::Over(outcome) => {
+                    self.matches += 1;
+                    self.steps += step as usize;
+                    if is_default {
+                        let (_, scores) = outcome.ranks_and_scores(seating);
+                        self.scores.iter_mut().zip(scores).for_each(|(sum, score)| *sum += score);
+                    }
+                    self.positions.push((table, seating));
+                    return Ok(());
+                }
+            }
+            table.forget();
+        }
+        Ok(())
+    }
+
+    /// Shows the positions to every viewer.
+    fn show(&self) -> Result<String, String> {
+        let mut size = None;
+        for (table, seating) in &self.positions {
+            for viewer in seating.all().iter().map(Viewer::Seat).chain([Viewer::Public, Viewer::Omniscient]) {
+                table.view(viewer).map_err(|failed| failed.to_string())?;
+                let scene = table.scene(viewer);
+                let [first, now] =
+                    [*size.get_or_insert((scene.width, scene.height)), (scene.width, scene.height)];
+                if first != now {
+                    return Err(format!(
+                        "`scene`: it is {} by {} and another one {} by {}; all have the same size",
+                        now.0, now.1, first.0, first.1
+                    ));
+                }
+            }
+        }
+        Ok(format!("{} as every viewer sees them", counted(self.positions.len(), "position", "positions")))
+    }
+}
+
+/// Checks a game with this number of random matches of each seating, and calls `on_step` after each step. Ends after the
+/// first step that fails; otherwise returns what the matches are like.
+pub fn check(
+    directory: &Path,
+    launch: &Launch,
+    matches: u32,
+    mut on_step: impl FnMut(&GameStep),
+) -> Option<GameFigures> {
+    let mut step = |name, section, result: Result<String, String>| {
+        let ok = result.is_ok();
+        let (Ok(what) | Err(what)) = result;
+        on_step(&GameStep { name, ok, what, section });
+        ok.then_some(())
+    };
+    let read_again = || read(directory, launch);
+    let game = read_again();
+    let about = |game: &ReadGame| format!("{}, version {}", game.manifest.title, game.manifest.version);
+    step("manifest", "the-directory", game.as_ref().map(about).map_err(Clone::clone))?;
+    let ReadGame { manifest, page, description, processes } = game.ok()?;
+    let witness = Witness(Arc::new(Witnessed { processes, kept: Mutex::default() }));
+    let rules = ProgramRules::new(&manifest, &page, description, Box::new(witness.clone()));
+    let (seatings, options) = (manifest.seatings(), rules.default_options());
+
+    let opened = seatings.iter().try_for_each(|&seating| rules.open(&options, seating).map(drop));
+    let what = format!("{} with the default options", counted(seatings.len(), "seating", "seatings"));
+    step("start", "requests-and-answers", opened.map(|()| what).map_err(|error| witness.quote(&error)))?;
+
+    let mut rng = RandomKey([1; 32]).stream();
+    let mut played = RandomMatches::default();
+    let result = seatings.iter().try_for_each(|&seating| {
+        (0..matches).try_for_each(|_| {
+            let table = rules.open(&options, seating).map_err(|error| witness.quote(&error))?;
+            let of = (seating, seating == seatings[0]);
+            played.play(table, of, &mut rng).map_err(|failed| witness.quote(&failed))
+        })
+    });
+    let what = || format!("{} to the end", counted(played.matches, "random match", "random matches"));
+    step("matches", "positions", result.map(|()| what()))?;
+
+    step("show", "what-people-see", played.show().map_err(|failed| witness.quote(&failed)))?;
+
+    let other = read_again().map(|game| game.processes);
+    let purity = other.and_then(|other| purity(&witness, &other, &mut rng));
+    step("purity", "requests-and-answers", purity)?;
+
+    let per = |sum: usize, count: usize| sum as f64 / count.max(1) as f64;
+    let scores = &played.scores[..seatings[0].seats()];
+    Some(GameFigures {
+        matches: played.matches,
+        length: per(played.steps, played.matches as usize),
+        branching: per(played.moves, played.decisions),
+        scores: scores.iter().map(|sum| sum / f64::from(matches.max(1))).collect(),
+        most_answer_bytes: witness.kept().most_answer_bytes,
+    })
+}
+
+/// Repeats requests in another order, in the same process and in another one. The answers must be the same bytes.
+fn purity(witness: &Witness, other: &RulesProcesses, rng: &mut RandomStream) -> Result<String, String> {
+    let mut answered = std::mem::take(&mut witness.kept().answered);
+    rng.shuffle(&mut answered);
+    for (request, expected) in &answered {
+        for processes in [other, &witness.0.processes] {
+            let mut again = Vec::new();
+            let asked = processes.ask(request, &mut |answer| {
+                again = answer.to_owned();
+                Ok(())
+            });
+            asked.map_err(|failed| failed.to_string())?;
+            if again != *expected {
+                let [request, expected, again] =
+                    [request, expected, &again].map(|bytes| String::from_utf8_lossy(bytes).into_owned());
+                return Err(format!(
+                    "the request {} got the answer {}, and later {}",
+                    excerpt(&request, QUOTED),
+                    excerpt(&expected, QUOTED),
+                    excerpt(&again, QUOTED)
+                ));
+            }
+        }
+    }
+    let requests = counted(answered.len(), "request", "requests");
+    Ok(format!("{requests} in another order, in two processes: the same answers"))
+}
