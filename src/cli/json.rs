@@ -468,8 +468,6 @@ pub(super) struct AuditSummary {
     pub(super) records: usize,
     /// Rows that differ, and records without a row.
     pub(super) differing: usize,
-    /// Rows of an older version that did not store the seal of the record.
-    pub(super) unbound: usize,
     /// Attempts that were taken back with their workers, or paired by results that were.
     pub(super) taken_back: usize,
     /// Entrants whose points differ.

@@ -195,7 +195,7 @@ impl Run {
             nonce: !plan.auto_ready && plan.leg == Leg::Only,
             auto_ready: plan.auto_ready,
             program: plan.rules.program().map(ToOwned::to_owned),
-            limits: Some(Limits::TODAY),
+            limits: Limits::TODAY,
             opening: plan.opening,
         };
         let seating = plan.seating;

@@ -5,13 +5,13 @@
 
 use referee_protocol::words::{ErrorCode, FaultCode};
 use referee_protocol::{Head, Text};
-use serde::de::IgnoredAny;
+use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::game::clock::Tick;
 use crate::game::seat::Seat;
-use crate::record::{Difference, Seal, format1};
+use crate::record::{Difference, Seal};
 use crate::referee::{AbortReason, Detail, Header, Outage};
 
 /// A line of a record.
@@ -282,11 +282,8 @@ pub(super) fn read_header(text: &[u8]) -> Result<Header, String> {
 /// Checks that this program reads the format of the record.
 pub(super) fn check_format(header: &Header) -> Result<(), String> {
     match header.format {
-        format1::FORMAT | Header::FORMAT => Ok(()),
-        format => {
-            let (old, new) = (format1::FORMAT, Header::FORMAT);
-            Err(format!("record format {format}; this program reads {old} and {new}"))
-        }
+        Header::FORMAT => Ok(()),
+        format => Err(format!("record format {format}; this program reads {}", Header::FORMAT)),
     }
 }
 
@@ -358,6 +355,10 @@ impl<'a> RecordLine<'a> {
 }
 
 /// A field that a kind of line must have.
+fn value<T: DeserializeOwned>(json: &RawValue) -> Result<T, String> {
+    serde_json::from_str(json.get()).map_err(|error| error.to_string())
+}
+
 fn need<T>(field: Option<T>, name: &str) -> Result<T, String> {
     field.ok_or_else(|| format!("missing field `{name}`"))
 }
@@ -414,7 +415,7 @@ impl<'a> LineFields<'a> {
                 seat: self.seat()?,
                 turn: self.turn,
                 code: self.code(FaultCode::ALL, FaultCode::as_str)?,
-                detail: self.detail.map(format1::read_or_words).transpose()?,
+                detail: self.detail.map(value).transpose()?,
                 took_us: self.took_us,
                 lag_us: self.lag_us,
             }),
@@ -424,7 +425,7 @@ impl<'a> LineFields<'a> {
                 RecordEntry::Event { event: RecordedEvent::read(json)?, json }
             }
             "pause" => RecordEntry::Pause { paused_us: need(self.paused_us, "paused_us")? },
-            "abort" => RecordEntry::Abort { reason: format1::read_or_words(need(self.reason, "reason")?)? },
+            "abort" => RecordEntry::Abort { reason: value(need(self.reason, "reason")?)? },
             "result" => RecordEntry::Result,
             _ => return Err(format!("unknown type `{kind}`")),
         })

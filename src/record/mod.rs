@@ -4,7 +4,6 @@
 //! compares the output.
 
 mod difference;
-mod format1;
 mod line;
 mod playback;
 mod repeat;

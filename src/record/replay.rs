@@ -11,7 +11,7 @@ use crate::game::excerpt::excerpt;
 use crate::game::hex;
 use crate::game::{Catalog, Viewer};
 use crate::record::line::{NOT_A_LINE, check_format, read_header, read_seal};
-use crate::record::{Difference, RecordEntry, RecordLine, Seal, digest, format1};
+use crate::record::{Difference, RecordEntry, RecordLine, Seal, digest};
 use crate::referee::{AbortReason, Header, Leg, Limits, Match, RulesFailure, Setup, Wants, opening};
 
 /// Longest line of a record, in bytes.
@@ -182,10 +182,7 @@ impl<'a> Replay<'a> {
         if self.written.is_empty() {
             return None;
         }
-        Some(match self.replayed.setup().header.format {
-            format1::FORMAT => format1::is_same(text, &self.written),
-            _ => self.written == text,
-        })
+        Some(self.written == text)
     }
 
     /// Replays one line. `None` at the end.
@@ -273,7 +270,7 @@ pub(super) fn open_match(
         // Larger values would overflow 64 bits in microseconds.
         return Err("times stay below 2^53 ms".to_owned());
     }
-    if !header.limits().are_within(&Limits::MOST) {
+    if !header.limits.are_within(&Limits::MOST) {
         let what = "a limit is larger than any that this program replays";
         return Err(what.to_owned());
     }
@@ -290,7 +287,7 @@ pub(super) fn open_match(
     if table.options().get() != header.options.get() {
         return Err(format!("the options are not complete: {}", table.options()));
     }
-    opening::check(&*table, &header.opening, &header.limits()).map_err(|error| error.to_string())?;
+    opening::check(&*table, &header.opening, &header.limits).map_err(|error| error.to_string())?;
     let seats = header.seats.len();
     let setup = Setup {
         header: Arc::new(header),
@@ -376,9 +373,6 @@ fn take_apart(record: &[u8]) -> Result<(Header, Parts<'_>), Difference> {
     let at_line =
         |line, what: String| Difference { match_id: id(), turn: None, line, what, rules_failed: false };
     check_format(&header).map_err(|what| at_line(1, what))?;
-    if header.limits.is_some() != (header.format != format1::FORMAT) {
-        return Err(at_line(1, "format 2 names its limits in `limits`, format 1 does not".to_owned()));
-    }
     // A record ends with a line break; bytes after the last one are not a line.
     let breaks = record.iter().filter(|&&byte| byte == b'\n').count();
     let last = breaks + usize::from(!record.ends_with(b"\n"));

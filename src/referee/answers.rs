@@ -1,7 +1,5 @@
 //! Answers to requests: their time, legality, faults and retries.
 
-use std::borrow::Cow;
-
 use referee_protocol::referee as message;
 use referee_protocol::words::{EndedBy, ErrorCode, FaultCode, OnFault};
 
@@ -42,10 +40,19 @@ struct TimeTaken {
 }
 
 impl TimeTaken {
-    /// What was received in place of an answer in time: this answer. Earlier records do not say so.
-    fn received(&self, common: &Common) -> Option<Received> {
-        let took_ms = self.billed / 1000;
-        (!common.limits.bills_lag()).then_some(Received::LateAnswer { took_ms })
+    /// What was received in place of an answer in time: this answer.
+    fn received(&self) -> Received {
+        Received::LateAnswer { took_ms: self.billed / 1000 }
+    }
+}
+
+impl Common {
+    /// Deducts the time for the open request of a seat.
+    fn bill(&mut self, seat: Seat, TimeTaken { lag, billed, .. }: TimeTaken) {
+        self.worst_lag = self.worst_lag.max(lag);
+        if let Some(bank) = &mut self.player(seat).bank {
+            bank.bill(billed);
+        }
     }
 }
 
@@ -78,35 +85,11 @@ impl Playing {
     fn timing(&self, common: &Common, stamp: Stamp, seat: Seat) -> TimeTaken {
         let since = self.deciders[seat.index()].request.and_then(|request| request.since);
         let Some(since) = since else { return TimeTaken::default() };
-        let (took, lag) = (stamp.at - since.at, stamp.lag - since.lag);
-        let (lag, billed) =
-            if common.limits.bills_lag() { (lag, took) } else { (lag.min(took), took.saturating_sub(lag)) };
-        let is_late = common.players[seat.index()]
-            .bank
-            .is_some_and(|bank| took > bank.limit() + common.margin() + self.allowance(common, seat, lag));
-        TimeTaken { took, lag, billed, is_late }
-    }
-
-    /// By how much the referee's own lag extends a deadline.
-    fn allowance(&self, common: &Common, seat: Seat, lag: u64) -> u64 {
-        match common.limits.lag_ms {
-            None => lag,
-            Some(most_ms) if lag > common.margin() => {
-                let lag_used = self.deciders[seat.index()].lag_used;
-                lag.min((most_ms * 1000).saturating_sub(lag_used))
-            }
-            Some(_) => 0,
-        }
-    }
-
-    /// Deducts the time for the open request.
-    fn bill(&mut self, common: &mut Common, seat: Seat, TimeTaken { took, lag, billed, .. }: TimeTaken) {
-        let margin = common.margin();
-        common.worst_lag = common.worst_lag.max(lag);
-        if let Some(bank) = &mut common.player(seat).bank {
-            self.decider(seat).lag_used += took.saturating_sub(bank.limit() + margin);
-            bank.bill(billed);
-        }
+        let took = stamp.at - since.at;
+        let lag = (stamp.lag - since.lag).min(took);
+        let is_late =
+            common.players[seat.index()].bank.is_some_and(|bank| took > bank.limit() + common.margin() + lag);
+        TimeTaken { took, lag, billed: took - lag, is_late }
     }
 
     /// Handles a move in answer to an open request.
@@ -119,11 +102,8 @@ impl Playing {
         offer_draw: bool,
         info: Option<&str>,
     ) {
-        // Size limits apply to the recorded form; format 1 records `info` unescaped.
-        let info = info.map(|info| match common.setup.header.format {
-            1 => Cow::Borrowed(info),
-            _ => json::escaped(info),
-        });
+        // Size limits apply to the recorded form.
+        let info = info.map(json::escaped);
         let info = info.filter(|info| {
             let limits = common.limits;
             let decider = self.decider(seat);
@@ -152,13 +132,12 @@ impl Playing {
         }
         line.end_line();
         if timing.is_late {
-            let received = timing.received(common);
-            return self.time_out(common, stamp, seat, turn, received);
+            return self.time_out(common, stamp, seat, turn, Some(timing.received()));
         }
         let found = self.decision().map(|decision| common.table.find(decision, seat, text));
         match found.unwrap_or(Err(MoveError::Illegal)) {
             Ok(index) => {
-                self.bill(common, seat, timing);
+                common.bill(seat, timing);
                 if let Some(bank) = &mut common.player(seat).bank {
                     bank.credit();
                 }
@@ -210,11 +189,10 @@ impl Playing {
             .number(key!("lag_us"), timing.lag)
             .end_line();
         if timing.is_late {
-            let received = timing.received(common);
-            self.time_out(common, stamp, seat, turn, received);
+            self.time_out(common, stamp, seat, turn, Some(timing.received()));
             return PhaseFlow::Continue(None);
         }
-        self.bill(common, seat, timing);
+        common.bill(seat, timing);
         let outcome = Outcome::draw(EndedBy::Agreement.as_str());
         PhaseFlow::Break(common.end(stamp, EndedBy::Agreement, outcome, None, None))
     }
@@ -253,8 +231,7 @@ impl Playing {
     ) {
         let timing = self.timing(common, stamp, seat);
         if timing.is_late {
-            let received = timing.received(common);
-            return self.time_out(common, stamp, seat, turn, received);
+            return self.time_out(common, stamp, seat, turn, Some(timing.received()));
         }
         let of = FaultyTurn { turn, took: timing.took, lag: timing.lag };
         common.count_fault(stamp, seat, code, detail, Some(of));
@@ -266,7 +243,7 @@ impl Playing {
             self.decider(seat).retries += 1;
             return self.ask(common, stamp, seat, Some(message::Retry { of: turn, code, message }));
         }
-        self.bill(common, seat, timing);
+        common.bill(seat, timing);
         let fault = Fault { seat, code, detail: detail.cloned() };
         self.decider(seat).sealed = Some(Sealed::Exit(SeatExit::Fault(fault)));
     }
@@ -277,8 +254,8 @@ impl Playing {
             return;
         };
         let Some((since, bank)) = request.since.zip(common.player(seat).bank) else { return };
-        let allowance = self.allowance(common, seat, stamp.lag - since.lag);
-        let deadline = since.at + bank.limit() + common.margin() + allowance;
+        let lag = stamp.lag - since.lag;
+        let deadline = since.at + bank.limit() + common.margin() + lag;
         if stamp.at > deadline {
             let received = common.player(seat).received.take();
             self.time_out(common, stamp, seat, request.turn, received);
@@ -306,15 +283,12 @@ impl Playing {
         common.count_fault(stamp, seat, FaultCode::Timeout, Some(&detail), Some(of));
         common.send_error(seat, Some(turn.into()), ErrorCode::Timeout, detail.to_string(), None);
         common.worst_lag = common.worst_lag.max(lag);
-        let moved_by = self.allowance(common, seat, lag);
         // Bill at most the limit: the referee may have noticed the timeout late.
         if let Some(bank) = &mut common.player(seat).bank {
             bank.bill(billed.min(limit));
         }
-        let decider = self.decider(seat);
-        decider.lag_used += moved_by;
         let fault = Fault { seat, code: FaultCode::Timeout, detail: Some(detail) };
-        decider.sealed = Some(Sealed::Exit(SeatExit::Fault(fault)));
+        self.decider(seat).sealed = Some(Sealed::Exit(SeatExit::Fault(fault)));
     }
 }
 

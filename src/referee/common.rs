@@ -65,11 +65,10 @@ impl Common {
     pub(super) fn new(setup: Setup, table: Box<dyn Table>) -> Common {
         // Collected, they would have room for four.
         let mut players = Vec::with_capacity(setup.seating.seats());
-        let limits = setup.header.limits();
-        let bank = if limits.bills_lag() { Bank::without_least_limit } else { Bank::new };
+        let limits = setup.header.limits;
         players.extend(setup.seating.all().iter().map(|seat| {
             let clock = setup.header.clock_of(seat).map(Into::into);
-            Player::new(seat, clock.map(bank), &setup.header.r#match)
+            Player::new(seat, clock.map(Bank::new), &setup.header.r#match)
         }));
         Common {
             players,

@@ -9,10 +9,6 @@ use crate::referee::opening;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Limits {
-    /// Of earlier matches, in which lag was billed: the maximum total by which it extended the deadlines of a seat, in
-    /// milliseconds. In these a request could have a limit of 0.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub lag_ms: Option<u64>,
     /// Messages in the wrong state that a seat may send.
     pub strays: u64,
     /// Characters of a `move` that the record keeps.
@@ -34,7 +30,6 @@ pub struct Limits {
 impl Limits {
     /// The limits of new matches.
     pub const TODAY: Limits = Limits {
-        lag_ms: None,
         strays: limits::STRAYS as u64,
         move_chars: limits::MOVE as u64,
         info_bytes: limits::INFO as u64,
@@ -45,22 +40,8 @@ impl Limits {
         opening_tries: opening::TRIES as u64,
     };
 
-    /// The limits of records of format 1, which does not contain them. They never change.
-    pub const FORMAT_1: Limits = Limits {
-        lag_ms: Some(1_000),
-        strays: 20,
-        move_chars: 256,
-        info_bytes: 4_096,
-        info_per_match_bytes: 1_048_576,
-        nonce_bytes: 64,
-        fallback_moves: 64,
-        opening_plies: 100,
-        opening_tries: 1_000,
-    };
-
     /// The largest limits with which a record is replayed. They bound the work that a record can cause.
     pub const MOST: Limits = Limits {
-        lag_ms: Some(1_000_000),
         strays: 1_000,
         move_chars: 65_536,
         info_bytes: 65_536,
@@ -71,16 +52,10 @@ impl Limits {
         opening_tries: 10_000,
     };
 
-    /// Whether the match was played when lag was billed.
-    pub(super) fn bills_lag(&self) -> bool {
-        self.lag_ms.is_some()
-    }
-
     /// Whether no limit is larger than in `most`.
     pub fn are_within(&self, most: &Limits) -> bool {
         let all = |of: &Limits| {
             [
-                of.lag_ms.unwrap_or(0),
                 of.strays,
                 of.move_chars,
                 of.info_bytes,

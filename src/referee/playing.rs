@@ -51,8 +51,6 @@ pub(super) struct Decider {
     /// Of the request, if it repeats a rejected one.
     retry: Option<message::Retry>,
     pub(super) info_bytes: usize,
-    /// Total extension of its deadlines by the referee's lag, in microseconds, while lag was billed.
-    pub(super) lag_used: u64,
 }
 
 /// A request for the current decision.
@@ -101,7 +99,6 @@ impl Decider {
             answered: 0,
             retry: None,
             info_bytes: 0,
-            lag_used: 0,
         }
     }
 }

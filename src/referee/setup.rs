@@ -48,9 +48,8 @@ pub struct Header {
     /// The program that the rules are; `None` if they are part of the referee.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program: Option<Box<RawValue>>,
-    /// The limits in force; `None` in records of format 1, see [`Header::limits`].
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub limits: Option<Limits>,
+    /// The limits in force.
+    pub limits: Limits,
     /// The opening; no field without one.
     #[serde(flatten)]
     pub opening: Opening,
@@ -76,11 +75,6 @@ pub struct SeatHeader {
 impl Header {
     /// The current version of the record format.
     pub const FORMAT: u32 = 2;
-
-    /// The limits in force.
-    pub fn limits(&self) -> Limits {
-        self.limits.unwrap_or(Limits::FORMAT_1)
-    }
 
     /// The clock of a seat; `None`: no time limit.
     pub fn clock_of(&self, seat: Seat) -> Option<Clock> {

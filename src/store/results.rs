@@ -20,8 +20,7 @@ use crate::store::rows::{
 };
 use crate::store::{Folder, keep_private};
 
-/// The schema version: `PRAGMA user_version`. Version 1 had no `details.seal`, version 2 no `details.began_at`,
-/// version 3 no `entrants.missed`, version 4 no `details.worker`, version 5 no `matches.opening` and `matches.moves`.
+/// The schema version: `PRAGMA user_version`.
 const VERSION: i64 = 6;
 
 /// The database of a tournament.
@@ -31,7 +30,6 @@ pub struct Results {
     path: PathBuf,
     /// Device and inode of its file, which must not be replaced.
     file: (u64, u64),
-    version: i64,
 }
 
 /// The description of a tournament.
@@ -122,10 +120,10 @@ impl Results {
         Results::open(path)
     }
 
-    /// Opens a database, including those of older versions.
+    /// Opens a database.
     ///
     /// # Errors
-    /// If it does not exist or has an unknown version, or on I/O errors.
+    /// If it does not exist or has another version, or on I/O errors.
     pub fn open(path: &Path) -> io::Result<Results> {
         let (folder, name) = located(path)?;
         check_database(&folder, &name)?;
@@ -133,48 +131,13 @@ impl Results {
         let db = Connection::open_with_flags(path, flags).map_err(failed)?;
         prepare(&db).map_err(failed)?;
         let version: i64 = db.query_row("PRAGMA user_version", [], |row| row.get(0)).map_err(failed)?;
-        if !(1..=VERSION).contains(&version) {
+        if version != VERSION {
             return Err(io::Error::other(format!(
-                "results: version {version}, but this program supports 1 to {VERSION}"
+                "results: version {version}, but this program supports {VERSION}"
             )));
         }
         let found = fs::metadata(path)?;
-        Ok(Results { db, path: path.to_owned(), file: (found.dev(), found.ino()), version })
-    }
-
-    /// Upgrades a database of an older version. No other process may write to it.
-    ///
-    /// # Errors
-    /// Those of the disk.
-    pub fn migrate(&mut self) -> io::Result<()> {
-        let version = self.version;
-        if version == VERSION {
-            return Ok(());
-        }
-        let migrate = |db: &mut Connection| {
-            let transaction = db.transaction()?;
-            if version < 2 {
-                transaction.execute_batch("ALTER TABLE details ADD COLUMN seal TEXT")?;
-            }
-            if version < 3 {
-                transaction.execute_batch("ALTER TABLE details ADD COLUMN began_at TEXT")?;
-            }
-            if version < 4 {
-                transaction
-                    .execute_batch("ALTER TABLE entrants ADD COLUMN missed TEXT NOT NULL DEFAULT '[]'")?;
-            }
-            if version < 5 {
-                transaction.execute_batch("ALTER TABLE details ADD COLUMN worker TEXT")?;
-            }
-            transaction.execute_batch(
-                "ALTER TABLE matches ADD COLUMN opening INTEGER; ALTER TABLE matches ADD COLUMN moves INTEGER",
-            )?;
-            transaction.pragma_update(None, "user_version", VERSION)?;
-            transaction.commit()
-        };
-        migrate(&mut self.db).map_err(failed)?;
-        self.version = VERSION;
-        Ok(())
+        Ok(Results { db, path: path.to_owned(), file: (found.dev(), found.ino()) })
     }
 
     /// Sets whether writes wait for the disk. The default is that they do.
@@ -324,10 +287,9 @@ impl Results {
     /// # Errors
     /// I/O errors, or if a row is invalid.
     pub fn entrants(&self) -> io::Result<Vec<EntrantRow>> {
-        let missed = if self.version < 4 { "'[]'" } else { "missed" };
-        let columns = "name, source, files, joins, leaves, interruptions, id";
-        let sql = format!("SELECT {columns}, {missed} FROM entrants ORDER BY id");
-        let mut query = self.db.prepare(&sql).map_err(failed)?;
+        let sql =
+            "SELECT name, source, files, joins, leaves, interruptions, id, missed FROM entrants ORDER BY id";
+        let mut query = self.db.prepare(sql).map_err(failed)?;
         let mut rows = query.query([]).map_err(failed)?;
         let mut entrants = Vec::new();
         while let Some(row) = rows.next().map_err(failed)? {
@@ -428,14 +390,11 @@ impl Results {
         Ok(results)
     }
 
-    /// The moves of matches with a result, by number; without those of games with chance and of schema versions before 6.
+    /// The moves of matches with a result, by number; without those of games with chance.
     ///
     /// # Errors
     /// If a row is invalid.
     pub fn moves(&self) -> io::Result<HashMap<u32, MatchMoves>> {
-        if self.version < 6 {
-            return Ok(HashMap::new());
-        }
         let sql = "SELECT number, opening, moves FROM matches \
                    WHERE ranks IS NOT NULL AND opening IS NOT NULL AND moves IS NOT NULL";
         let mut query = self.db.prepare(sql).map_err(failed)?;
@@ -566,16 +525,11 @@ impl Results {
         mut each: impl FnMut(Result<MatchRow, BadRow>) -> io::Result<()>,
     ) -> io::Result<()> {
         let about = self.about()?;
-        let seal = if self.version < 2 { "NULL" } else { "seal" };
-        let began_at = if self.version < 3 { "NULL" } else { "began_at" };
-        let worker = if self.version < 5 { "NULL" } else { "worker" };
-        let moves = if self.version < 6 { "NULL, NULL" } else { "opening, moves" };
-        let sql = format!(
-            "SELECT m.number, m.attempt, \"set\", lineup, ranks, faulted, forfeited, ended_by, reason, scores, \
-             faults, decisions, duration_us, lag_ms, cpu_ms, record, {seal}, d.number, {began_at}, {worker}, {moves} FROM matches m \
-             LEFT JOIN details d ON d.number = m.number AND d.attempt = m.attempt ORDER BY m.number, m.attempt"
-        );
-        let mut query = self.db.prepare(&sql).map_err(failed)?;
+        let sql = "SELECT m.number, m.attempt, \"set\", lineup, ranks, faulted, forfeited, ended_by, reason, scores, \
+                   faults, decisions, duration_us, lag_ms, cpu_ms, record, seal, d.number, began_at, worker, opening, moves \
+                   FROM matches m LEFT JOIN details d ON d.number = m.number AND d.attempt = m.attempt \
+                   ORDER BY m.number, m.attempt";
+        let mut query = self.db.prepare(sql).map_err(failed)?;
         let mut rows = query.query([]).map_err(failed)?;
         while let Some(row) = rows.next().map_err(failed)? {
             each(read_match(row, about.seating))?;

@@ -68,13 +68,13 @@ pub struct MatchRow {
     pub cpu_ms: Vec<Option<u64>>,
     /// Its file in `records`.
     pub record: Option<String>,
-    /// SHA-256 of that file before its seal, in hex. `None` in rows of schema version 1.
+    /// SHA-256 of that file before its seal, in hex.
     pub seal: Option<String>,
-    /// The start time, in whole seconds. `None` in rows of schema versions 1 and 2.
+    /// The start time, in whole seconds.
     pub began_at: Option<SystemTime>,
     /// The worker that played it.
     pub worker: Option<String>,
-    /// Its moves. `None` in games with chance and in rows of schema versions before 6.
+    /// Its moves. `None` in games with chance.
     pub moves: Option<MatchMoves>,
 }
 

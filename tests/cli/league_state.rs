@@ -94,13 +94,9 @@ fn players_without_quota_are_shown() {
 }
 
 #[test]
-fn a_database_of_the_version_before_gets_a_log() {
+fn a_database_of_another_version_is_refused() {
     let league = League::new("", &[("one", ""), ("two", "")]);
     league.run(&["list"]).done();
-    league.query("DROP TABLE log");
-    league.query("ALTER TABLE matches DROP COLUMN worker");
-    league.query("ALTER TABLE matches DROP COLUMN is_void");
-    league.query("PRAGMA user_version = 2");
-    league.run(&["pause"]).done();
-    assert!(league.run(&["log"]).done().stdout.contains("pause"));
+    league.query("PRAGMA user_version = 99");
+    league.run(&["pause"]).with_code(5).says(&["league.sqlite: version 99, but this program supports"]);
 }

@@ -1,5 +1,6 @@
 //! `referee verify` and `referee show` on real records, valid and modified.
 
+use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
 use crate::common::{Folder, ROOT, SEED, WON, on_a_terminal, referee, the};
@@ -629,10 +630,46 @@ fn mutated(record: &[u8], random: &mut Random) -> Vec<u8> {
     bytes
 }
 
+/// `tests/fixtures/records` keeps records in the format as it is, of every game, fault and kind of line. Real matches wrote
+/// them.
+#[test]
+fn kept_records_verify_and_export() {
+    let folder = std::path::Path::new(ROOT).join("tests/fixtures/records");
+    let text = folder.to_str().expect("a path");
+    let count = crate::common::files(&folder).len();
+    let summary = referee(["verify", text]).done().stdout;
+    assert!(summary.contains(&format!("{count} records, 0 differ")), "{summary}");
+    referee(["export", &format!("{text}/checkers.jsonl"), "--pdn"]).done();
+    let (mut games, mut faults, mut kinds) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+    for name in crate::common::files(&folder) {
+        for line in std::fs::read_to_string(folder.join(name)).expect("a record").lines() {
+            let line: Value = serde_json::from_str(line).expect("a line");
+            let word = |key: &str| line[key].as_str().expect("a word").to_owned();
+            match &*word("type") {
+                "record" => drop(games.insert(word("game"))),
+                "fault" => drop(faults.insert(word("code"))),
+                _ => {}
+            }
+            kinds.insert(word("type"));
+        }
+    }
+    let listed = |names: &BTreeSet<String>| names.iter().map(String::as_str).collect::<Vec<_>>().join(" ");
+    assert_eq!(listed(&games), "checkers jeex keezen saxum xe_queo");
+    assert_eq!(
+        listed(&faults),
+        "disconnected exited illegal_move line_too_long malformed no_start protocol stalled timeout"
+    );
+    assert_eq!(
+        listed(&kinds),
+        "abort accept_draw answer bots draw event fallback fault pause ready record request resign restart result seal \
+         start stray"
+    );
+}
+
 #[test]
 fn mutated_records_cause_no_panic_or_endless_run() {
     let count = if std::env::var_os("LONG_TESTS").is_some() { 20_000 } else { 1_000 };
-    let fixtures = std::path::Path::new(ROOT).join("tests/fixtures/records/format1");
+    let fixtures = std::path::Path::new(ROOT).join("tests/fixtures/records");
     let mut records: Vec<Vec<u8>> = crate::common::files(&fixtures)
         .iter()
         .filter(|name| name.ends_with(".jsonl"))

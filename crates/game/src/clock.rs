@@ -47,23 +47,17 @@ const LEAST_LIMIT: u64 = 1_000;
 pub struct Bank {
     clock: TimeControl,
     left: i64,
-    least_limit: u64,
 }
 
 impl Bank {
     /// Creates a full bank.
     pub const fn new(clock: TimeControl) -> Bank {
-        Bank { clock, left: clock.bank as i64, least_limit: LEAST_LIMIT }
-    }
-
-    /// Creates a full bank of a match in which a limit could be 0.
-    pub const fn without_least_limit(clock: TimeControl) -> Bank {
-        Bank { least_limit: 0, ..Bank::new(clock) }
+        Bank { clock, left: clock.bank as i64 }
     }
 
     /// The time limit for the next answer.
     pub fn limit(&self) -> u64 {
-        ((self.clock.delay as i64).saturating_add(self.left).max(0) as u64).max(self.least_limit)
+        ((self.clock.delay as i64).saturating_add(self.left).max(0) as u64).max(LEAST_LIMIT)
     }
 
     /// Deducts the time that an answer took, beyond the delay.
@@ -80,7 +74,7 @@ impl Bank {
     pub fn shown(&self, used: u64) -> TurnClock {
         TurnClock {
             bank_ms: self.left.max(0) as u64 / 1000,
-            limit_ms: self.limit().saturating_sub(used).max(self.least_limit) / 1000,
+            limit_ms: self.limit().saturating_sub(used).max(LEAST_LIMIT) / 1000,
         }
     }
 }

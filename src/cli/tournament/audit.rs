@@ -207,12 +207,12 @@ pub(super) fn differences(row: &MatchRow, recorded: &MatchRow) -> Vec<String> {
     let mut found: Vec<String> = differing
         .map(|(name, value)| format!("{name}: {value} in the results, {} by its record", theirs[name]))
         .collect();
-    if row.moves.is_some() && row.moves != recorded.moves {
+    if row.moves != recorded.moves {
         found.push("`opening` or `moves` in the results are not those of its record".to_owned());
     }
-    if let Some(seal) = row.seal.as_ref().filter(|&seal| Some(seal) != recorded.seal.as_ref()) {
-        let by_record = recorded.seal.as_deref().unwrap_or_default();
-        found.push(format!("the seal of its record is {by_record}, not {seal} as in the results"));
+    if row.seal != recorded.seal {
+        let [by_record, in_results] = [recorded, row].map(|row| row.seal.as_deref().unwrap_or("missing"));
+        found.push(format!("the seal of its record is {by_record}, not {in_results} as in the results"));
     }
     found
 }

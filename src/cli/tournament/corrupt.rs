@@ -14,8 +14,8 @@ use crate::game::chance::{RandomStream, Seed, Uniform};
 use crate::game::test_length::long_or;
 use crate::report::tournament::{self, MatchList, StandingsReport, TournamentReport};
 
-/// A tournament that was killed while it was played with schema version 1.
-const FIXTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/tournament-1");
+/// A tournament that was killed while it was played.
+const FIXTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/tournament/cup");
 
 fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
@@ -212,8 +212,6 @@ fn a_corrupted_database_causes_an_error_and_no_panic() {
     let place = tempfile::tempdir().unwrap();
     let sound: PathBuf = place.path().join("sound");
     copy(Path::new(FIXTURE), &sound);
-    let sql = format!("UPDATE tournament SET value = replace(value, '/tmp/old/', '{}')", sound.display());
-    Connection::open(sound.join("results.sqlite")).unwrap().execute_batch(&sql).unwrap();
     let mut random = Seed([7; 32]).opening_order();
     let mut refused = 0;
     for number in 0..count {
@@ -238,8 +236,8 @@ fn a_corrupted_database_causes_an_error_and_no_panic() {
 fn corrupt_json_is_an_error_that_names_file_table_and_row() {
     let place = tempfile::tempdir().unwrap();
     for (sql, named) in [
-        ("INSERT INTO tournament VALUES ('asked', '[\"')", ["table `tournament`", "row `asked`"]),
-        ("INSERT INTO tournament VALUES ('absent', '{}')", ["table `tournament`", "row `absent`"]),
+        ("REPLACE INTO tournament VALUES ('asked', '[\"')", ["table `tournament`", "row `asked`"]),
+        ("REPLACE INTO tournament VALUES ('absent', '{}')", ["table `tournament`", "row `absent`"]),
         ("UPDATE entrants SET files = '[' WHERE id = 1", ["table `entrants`", "row 1: `files`"]),
     ] {
         let dir = place.path().join("cup");

@@ -162,7 +162,6 @@ impl LockedTournament {
         let mut results = super::database::open(path)?;
         let folder = store::Folder::make(path).map_err(Failure::cannot_run)?;
         let mut journal = journal(&folder)?;
-        results.migrate().map_err(wrong)?;
         results.set_durable(is_durable).map_err(wrong)?;
         let records = Records::reopen(&folder, is_durable).map_err(Failure::cannot_run)?;
         adopt(&mut results, &records, catalog)?;

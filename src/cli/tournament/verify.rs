@@ -77,14 +77,11 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
             }
         }
         write!(out, "{}", standings_table(&audit.standings))?;
-        let AuditSummary { rows, records, differing, unbound, taken_back, points } = &audit.summary;
+        let AuditSummary { rows, records, differing, taken_back, points } = &audit.summary;
         for PointsByRecords { name, results, records } in points {
             writeln!(out, "{name}: {records} points by the records, {results} in the results")?;
         }
         writeln!(out, "{rows} results, {records} records, {differing} differ")?;
-        if *unbound > 0 {
-            writeln!(out, "{unbound} results are from a version that did not store the seals of records")?;
-        }
         if *taken_back > 0 {
             writeln!(
                 out,
@@ -127,7 +124,6 @@ pub(super) fn audit(
     let mut summary = AuditSummary { rows: rows.len() + bad.len(), ..AuditSummary::default() };
     for (row, RowCheck { found, result, has_record }) in rows.iter().zip(checked) {
         summary.records += usize::from(has_record);
-        summary.unbound += usize::from(has_record && row.seal.is_none());
         differences.extend(found.into_iter().map(|what| (Some(row.id), what)));
         counted.extend(result.filter(|_| row.ended_by != VOID).map(|result| (row.id.number, result)));
     }

@@ -2,7 +2,7 @@
 
 mod damage;
 mod forgery;
-mod format1;
+mod formats;
 mod resume;
 
 use std::sync::Arc;
@@ -74,7 +74,7 @@ impl MatchRecorder {
             nonce: true,
             auto_ready: false,
             program: None,
-            limits: Some(Limits::TODAY),
+            limits: Limits::TODAY,
             opening,
         };
         let wants = vec![Wants::default(); 2];

@@ -48,7 +48,7 @@ fn header(rules: &dyn Rules, seating: Seating) -> Header {
         commitment: hex::encode(&SECRETS.0.commitment(&SECRETS.1)),
         nonce: true,
         auto_ready: false,
-        limits: Some(Limits::TODAY),
+        limits: Limits::TODAY,
         program: None,
         opening: Opening::None,
     }

@@ -137,7 +137,7 @@ impl RigSetup {
             nonce: self.nonce,
             auto_ready: self.auto_ready,
             program: None,
-            limits: Some(self.limits),
+            limits: self.limits,
             opening: self.opening.clone(),
         };
         Setup {

@@ -269,10 +269,8 @@ mod tests {
 
     /// The first line of a record.
     fn header() -> &'static str {
-        let record = include_str!(concat!(
-            env!("CARGO_MANIFEST_DIR"),
-            "/tests/fixtures/records/format1/xe_queo.jsonl"
-        ));
+        let record =
+            include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/records/xe_queo.jsonl"));
         record.lines().next().unwrap()
     }
 
@@ -280,8 +278,8 @@ mod tests {
     fn answer_times_exclude_lag_and_a_late_answer_counts_once() {
         let lines = r#"{"type":"answer","at_us":1,"seat":0,"turn":0,"move":"a","took_us":150,"lag_us":50}
 {"type":"answer","at_us":2,"seat":0,"turn":1,"move":"a","took_us":9000000,"lag_us":0}
-{"type":"fault","at_us":2,"seat":0,"turn":1,"code":"timeout","detail":"late","took_us":9000000,"lag_us":0}
-{"type":"fault","at_us":3,"seat":1,"turn":0,"code":"timeout","detail":"none","took_us":700,"lag_us":20}
+{"type":"fault","at_us":2,"seat":0,"turn":1,"code":"timeout","detail":{"kind":"no_answer","limit_ms":100},"took_us":9000000,"lag_us":0}
+{"type":"fault","at_us":3,"seat":1,"turn":0,"code":"timeout","detail":{"kind":"no_answer","limit_ms":100},"took_us":700,"lag_us":20}
 {"type":"pause","at_us":4,"paused_us":2000}
 {"type":"fault","at_us":4,"seat":1,"code":"exited"}
 {"type":"pause","at_us":4,"paused_us":500}

@@ -81,3 +81,11 @@ CREATE TABLE challenges (
     players TEXT NOT NULL,                   -- JSON
     asked_at TEXT NOT NULL
 ) STRICT;
+
+CREATE TABLE log (
+    -- Who has changed the league with `referee league`.
+    id INTEGER PRIMARY KEY,
+    at TEXT NOT NULL,                        -- in UTC
+    user TEXT NOT NULL,                      -- of the operating system
+    action TEXT NOT NULL                     -- as in the command line: pause alice
+) STRICT;

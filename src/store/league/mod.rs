@@ -239,14 +239,6 @@ impl League {
         match version {
             0 => {
                 transaction.execute_batch(include_str!("league.sql")).map_err(failed)?;
-                transaction.execute_batch(include_str!("log.sql")).map_err(failed)?;
-                transaction.pragma_update(None, "user_version", VERSION).map_err(failed)?;
-            }
-            2 | 3 => {
-                if version == 2 {
-                    transaction.execute_batch(include_str!("log.sql")).map_err(failed)?;
-                }
-                transaction.execute_batch(include_str!("workers.sql")).map_err(failed)?;
                 transaction.pragma_update(None, "user_version", VERSION).map_err(failed)?;
             }
             VERSION => {}

@@ -133,7 +133,7 @@ impl Host {
             nonce: false,
             auto_ready: true,
             program: None,
-            limits: Some(Limits::TODAY),
+            limits: Limits::TODAY,
             opening: Opening::None,
         };
         let wants = vec![Wants { scenes: open.scenes, ..self.wants }; seating.seats()];
