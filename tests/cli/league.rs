@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::common::guest::Guest;
 use crate::common::league::{League, drain, hello, receive_matches};
-use crate::common::{Folder, Referee, Signal, referee};
+use crate::common::{Folder, ROOT, Referee, Signal, referee};
 use crate::league_restart::Setting;
 use crate::watch::wait_until;
 
@@ -550,4 +550,49 @@ fn no_result_is_lost_or_counted_twice_when_the_server_is_killed() {
     assert_eq!(ids.len(), count, "no result is stored twice");
     assert!(ids.is_superset(&reported), "lost: {:?}", reported.difference(&ids));
     println!("{} kills: {count} results, all with records that verify", kills());
+}
+
+/// Bots that crash, flood, cheat, hang on to their streams and do not end, with the fault that is theirs.
+const HOSTILE: [(&str, &str); 6] = [
+    ("crash", "exited"),
+    ("floods_stdout", "protocol"),
+    ("illegal_move", "illegal_move"),
+    ("long_line", "line_too_long"),
+    ("closes_stdout", "disconnected"),
+    ("splices_stdin", "exited"),
+];
+
+#[test]
+fn hostile_programs_harm_nobody_when_the_server_is_killed_again_and_again() {
+    let league = League::new("jobs = 3", &[("one", "anchor = 0"), ("two", "")]);
+    for (script, _) in HOSTILE {
+        // They misbehave in their first turn: matches are short.
+        let command = format!("python3 {ROOT}/bots/hostile/{script}.py 0");
+        league.run(&["add", script, "--command", &command]).done();
+    }
+    let mut seen = BTreeSet::new();
+    let mut check = |played: &Value| {
+        let (players, faults) = (played["players"].as_array().unwrap(), played["faults"].as_array().unwrap());
+        for (player, faults) in players.iter().zip(faults) {
+            let own = HOSTILE.iter().find(|(script, _)| player == script).map(|(_, fault)| *fault);
+            let found = faults.as_object().unwrap().keys().map(String::as_str).collect::<Vec<_>>();
+            assert!(found.iter().all(|&fault| Some(fault) == own), "{player}: {played}");
+            seen.extend(found.iter().map(|&fault| fault.to_owned()));
+        }
+    };
+    for round in 0..kills() / 4 {
+        let mut server = league.serve();
+        receive_matches(&mut server, 2 + round % 5).iter().for_each(&mut check);
+        server.signal(Signal::KILL);
+        server.wait().all("match").iter().for_each(&mut check);
+    }
+    let mut server = league.serve();
+    let honest =
+        |played: &Value| HOSTILE.iter().all(|(script, _)| !played["players"].to_string().contains(script));
+    while !honest(&server.receive_type("match")) {}
+    drain(server);
+    let count = league.verify();
+    let stored = league.run(&["matches", "--limit", "100000", "--json"]).done().all("match");
+    assert_eq!(stored.len(), count);
+    assert!(seen.len() >= 3, "{seen:?}");
 }
