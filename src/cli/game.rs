@@ -25,7 +25,12 @@ pub(super) fn find_game(game: &str, catalog: &Catalog) -> Result<(&'static dyn R
     let is_path = game.contains('/') || (catalog.find(game).is_err() && is_game(directory));
     let rules = match is_path {
         true => add(directory, &mut catalog)?,
-        false => catalog.find(game).map_err(Failure::usage)?,
+        false => catalog.find(game).map_err(|error| {
+            let id = &error.id;
+            Failure::usage(format!(
+                "{error}; here, too, the directory of a game that is a program, such as ./{id}"
+            ))
+        })?,
     };
     Ok((rules, catalog))
 }

@@ -299,7 +299,9 @@ mod tests {
     fn phrases_are_written_as_text_and_take_one_byte() {
         let header = concat!(
             r#""format":2,"referee":"referee/0.1.0","match":"m1","game":"checkers","rules":1,"options":{},"seats":[],"#,
-            r#""clock":null,"margin_ms":0,"on_fault":"forfeit","deal":"m1","commitment":"","nonce":true,"auto_ready":false}"#,
+            r#""clock":null,"margin_ms":0,"on_fault":"forfeit","deal":"m1","commitment":"","nonce":true,"auto_ready":false,"#,
+            r#""limits":{"strays":20,"move_chars":256,"info_bytes":4096,"info_per_match_bytes":1048576,"nonce_bytes":64,"#,
+            r#""fallback_moves":64,"opening_plies":100,"opening_tries":1000}}"#,
         );
         let mut log = Log::open(Arc::new(serde_json::from_str(&format!("{{{header}")).unwrap()));
         log.request(Tick(3), Seat(1), 12);

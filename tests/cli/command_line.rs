@@ -234,14 +234,20 @@ fn every_usage_error_names_the_problem_and_the_remedy() {
     let in_the_file = format!("--seed-file {seed_file}: a seed has 64 lower-case hex digits");
     let not_there = format!("--seed-file {missing}: No such file or directory");
     let cases: Vec<(Vec<&str>, Vec<&str>)> = vec![
-        (vec!["gaems"], vec!["unrecognized subcommand 'gaems'", "a similar subcommand exists: 'games'"]),
+        (
+            vec!["turnament"],
+            vec!["unrecognized subcommand 'turnament'", "similar subcommand exists: 'tournament'"],
+        ),
         (vec!["games", "--seed"], vec!["unexpected argument '--seed' found"]),
         (vec!["play"], vec!["required arguments were not provided", "<GAME>", "<BOT>..."]),
         (vec!["play", "checkers"], vec!["required arguments were not provided", "<BOT>..."]),
         (vec!["play", "chekers", "a", "b"], vec!["unknown game `chekers`; available: checkers"]),
         (
             vec!["play", "ludo", "a", "b"],
-            vec!["xe_queo, and the directory of any game that is a program, such as ./ludo"],
+            vec![
+                "xe_queo, and any that you add",
+                "the directory of a game that is a program, such as ./ludo",
+            ],
         ),
         (
             vec!["check", "--game", "checkers", "a"],

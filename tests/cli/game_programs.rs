@@ -55,7 +55,10 @@ fn a_game_in_python_is_listed_and_documented() {
     assert_eq!(listed["options"][0]["default"], 7);
     assert!(referee(["rules", GAME]).done().stdout.starts_with("# Connect Four"));
     let unknown = referee(["play", "connect_four", "a", "b"]).with_code(2);
-    assert!(unknown.stderr.contains("the directory of any game that is a program"), "{unknown:?}");
+    assert!(
+        unknown.stderr.contains("the directory of a game that is a program, such as ./connect_four"),
+        "{unknown:?}"
+    );
     let nothing = referee(["play", "examples/bots/", "a", "b"]).with_code(2);
     assert!(nothing.stderr.contains("examples/bots/: there is no game.toml"), "{nothing:?}");
 }

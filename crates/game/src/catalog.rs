@@ -23,7 +23,7 @@ pub struct Catalog(Vec<&'static dyn Rules>);
 /// No game of the catalog has this id.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "unknown game `{id}`; available: {}, and the directory of any game that is a program, such as ./{id}",
+    "unknown game `{id}`; available: {}, and any that you add as the example `custom_game` does",
     .available.join(", ")
 )]
 pub struct UnknownGame {
