@@ -1,14 +1,14 @@
-//! `referee verify` and `referee show` on real records, valid and modified.
+//! `referee verify` on real records, valid and modified.
 
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
-use crate::common::{Folder, ROOT, SEED, WON, on_a_terminal, referee, the};
+use crate::common::{Folder, ROOT, SEED, referee, the};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 /// A match with a retried fault, a draw offer and search information, won by resignation.
-fn record() -> &'static str {
+pub(crate) fn record() -> &'static str {
     static RECORD: OnceLock<String> = OnceLock::new();
     RECORD.get_or_init(|| {
         let folder = Folder::new();
@@ -34,7 +34,7 @@ play(turn=turn, start=lambda s: ready(s, nonce='00ff'))",
 }
 
 /// A record with a fallback move, which depends on chance.
-fn played_over() -> &'static str {
+pub(crate) fn played_over() -> &'static str {
     static RECORD: OnceLock<String> = OnceLock::new();
     RECORD.get_or_init(|| {
         let folder = Folder::new();
@@ -49,7 +49,7 @@ fn played_over() -> &'static str {
 
 /// The number of the line of this type with this text, counted from 1.
 #[track_caller]
-fn line_of(record: &str, kind: &str, text: &str) -> usize {
+pub(crate) fn line_of(record: &str, kind: &str, text: &str) -> usize {
     let kind = format!("{{\"type\":\"{kind}\"");
     let found = record.lines().position(|line| line.starts_with(&kind) && line.contains(text));
     1 + found.unwrap_or_else(|| panic!("no {kind} with {text}"))
@@ -57,7 +57,7 @@ fn line_of(record: &str, kind: &str, text: &str) -> usize {
 
 /// The record with `from` replaced by `to` in one line.
 #[track_caller]
-fn changed(record: &str, line: usize, from: &str, to: &str) -> String {
+pub(crate) fn changed(record: &str, line: usize, from: &str, to: &str) -> String {
     let mut lines: Vec<String> = record.lines().map(str::to_owned).collect();
     let new = lines[line - 1].replacen(from, to, 1);
     assert_ne!(lines[line - 1], new, "`{from}` is not in the line");
@@ -66,7 +66,7 @@ fn changed(record: &str, line: usize, from: &str, to: &str) -> String {
 }
 
 /// The record with a new seal, as an attacker would produce it.
-fn resealed(record: &str) -> String {
+pub(crate) fn resealed(record: &str) -> String {
     let body = &record[..record.trim_end().rfind('\n').expect("more than a line") + 1];
     let hash: String = Sha256::digest(body).iter().map(|byte| format!("{byte:02x}")).collect();
     let seal = &record[body.len()..];
@@ -383,92 +383,6 @@ fn the_record_in_the_specification_is_valid() {
 // ---- show ----
 
 #[test]
-fn a_match_is_shown_with_boards_and_events() {
-    let folder = Folder::new();
-    let file = folder.write("m1.jsonl", record());
-    let shown = referee(["show", &file]).done().stdout;
-    assert!(
-        shown.starts_with("m1 checkers: eventful - plain\n 1 |     b     b     b     b | 4\n"),
-        "{shown}"
-    );
-    let marks = [
-        "  1. eventful: 10-14\n",
-        "  2. plain: ",
-        "     fault of eventful: illegal_move",
-        "  3. eventful: ",
-        "     eventful offers a draw\n",
-        "  4. plain: ",
-        "     eventful resigns\n",
-        "ended by resignation, ranks [2, 1]\n",
-    ];
-    let mut rest = shown.as_str();
-    for mark in marks {
-        let at = rest.find(mark).unwrap_or_else(|| panic!("`{mark}` is not where it should be in: {shown}"));
-        rest = &rest[at + mark.len()..];
-    }
-    assert_eq!(rest, "", "that is all");
-    // The initial position, and one after each move.
-    assert_eq!(
-        shown.matches("\n29 |").count(),
-        1 + shown.matches(". plain: ").count() + shown.matches(". eventful: ").count()
-    );
-    assert!(!shown.contains('\x1b'), "no terminal, no escape codes");
-}
-
-#[test]
-fn a_match_can_be_shown_as_a_seat_or_a_spectator() {
-    let folder = Folder::new();
-    let file = folder.write("m1.jsonl", record());
-    let all = referee(["show", &file, "--view", "all"]).done().stdout;
-    // Checkers hides nothing.
-    for view in ["public", "0", "1"] {
-        assert_eq!(referee(["show", &file, "--view", view]).done().stdout, all, "{view}");
-    }
-    referee(["show", &file, "--view", "2"]).with_code(2).says(&["--view 2: the seats are 0 to 1"]);
-    referee(["show", &file, "--view", "me"])
-        .with_code(2)
-        .says(&["invalid viewer `me`; expected `all`, `public` or the number of a seat"]);
-}
-
-#[test]
-fn a_modified_record_is_shown_up_to_the_difference() {
-    let folder = Folder::new();
-    let line = line_of(record(), "result", "");
-    let file = folder.write("m1.jsonl", resealed(&changed(record(), line, "[2,1]", "[1,2]")));
-    let ended = referee(["show", &file]).with_code(1);
-    assert!(ended.stdout.contains("  4. plain: "), "{}", ended.stdout);
-    ended.says(&[&format!("error: {file}: line {line}, match m1, turn 4: recorded `")]);
-}
-
-#[test]
-fn fallback_moves_and_aborts_are_shown() {
-    let folder = Folder::new();
-    let file = folder.write("m1.jsonl", played_over());
-    let shown = referee(["show", &file]).done().stdout;
-    assert!(shown.contains("     fault of illegal: illegal_move"), "{shown}");
-    assert!(shown.contains("     the referee plays for illegal\n"), "{shown}");
-    assert!(shown.ends_with("ended by turn_limit, ranks [1, 1]\n"), "{shown}");
-
-    let records = folder.text("records");
-    let mut host = crate::common::Referee::start(["stdio", "--record", &records]);
-    host.send(json!({"type": "hello", "protocol": 1, "name": "host"}));
-    host.send(json!({"type": "open", "game": "checkers"}));
-    host.receive_type("start");
-    host.end().done();
-    let shown = referee(["show", &format!("{records}/m1.jsonl")]).done().stdout;
-    assert!(shown.contains("     broken off: the other end left\n"), "{shown}");
-    assert!(shown.ends_with("ended by aborted\n"), "{shown}");
-}
-
-#[test]
-fn moves_are_bold_on_a_terminal() {
-    let folder = Folder::new();
-    let file = folder.write("m1.jsonl", record());
-    let shown = on_a_terminal(&[], &["show", &file]).end().with_code(0).stdout;
-    assert!(shown.contains("\x1b[1m  1. eventful: 10-14\x1b[0m"), "{shown}");
-}
-
-#[test]
 fn a_reader_that_closes_early_is_no_error() {
     let folder = Folder::new();
     let file = folder.write("m1.jsonl", record());
@@ -494,141 +408,6 @@ fn another_field_in_the_line_of_the_bots_is_refused() {
 }
 
 // ---- text of bots ----
-
-/// Characters that end a line for some readers, or control a terminal.
-fn acts(c: char) -> bool {
-    (c.is_control() && !"\n\t".contains(c)) || "\u{2028}\u{2029}\u{202e}\u{2066}".contains(c)
-}
-
-#[test]
-fn text_of_bots_is_escaped_on_terminals() {
-    let folder = Folder::new();
-    let script = r#"BAD = "\x1b]0;x\x07\x1b[2J\r\x7f\x85\x9b31m\u2028\u2029\u202e\u2066"
-print(BAD, file=sys.stderr, flush=True)
-def raw(t, rest):
-    head = '{"type":"move","match":"%s","turn":%d,' % (t['match'], t['turn'])
-    os.write(1, (head + rest + '}\n').encode())
-def turn(t):
-    if t['turn'] == 0:
-        raw(t, '"move":' + json.dumps(BAD, ensure_ascii=False))
-    elif t['turn'] == 1:
-        raw(t, '"move":"%s","info":{\r"a":1e999,"b":"\x85\u2028\x9b"}' % t['legal'][0])
-    else:
-        raw(t, '"\x9b\u202e":1,"\x9b\u202e":1')
-play(turn=turn)"#;
-    let (hostile, plain) = (folder.bot("hostile", script), folder.plain_bot("plain"));
-    let records = folder.text("records");
-    let options = ["--on-fault", "retry=1", "--record", &records];
-    let args = ["--log-level", "trace", "play", "checkers", &hostile, &plain];
-    let played = referee(args.into_iter().chain(options)).with_code(0);
-    let file = format!("{records}/m1.jsonl");
-    let record = folder.read("records/m1.jsonl");
-    line_of(&record, "result", "\"reason\":\"malformed\"");
-    assert!(record.contains("1e999"), "{record}");
-    referee(["verify", &file]).done();
-    let tampered = folder.write("m2.jsonl", resealed(&changed(&record, 1, "\"plain\"", "\"p\u{9b}\"")));
-    let outputs = [
-        played,
-        referee(["show", &file]).done(),
-        referee(["show", &tampered]),
-        referee(["verify", &tampered]),
-        referee(["verify", &tampered, "--json"]),
-        referee(["export", &file, "--pdn"]).done(),
-        referee(["check", "checkers", &hostile, "--junit", &folder.text("check.xml")]),
-        referee(["check", "checkers", &hostile, "--json"]),
-        referee(["play", "checkers", &hostile, &plain, "--json"]),
-    ];
-    let xml = folder.read("check.xml");
-    let texts = outputs.iter().flat_map(|ended| [&ended.stdout, &ended.stderr]).chain([&record, &xml]);
-    for text in texts {
-        assert!(!text.contains(acts), "{text:?}");
-    }
-}
-
-#[test]
-fn viewing_a_missing_seat_is_a_usage_error() {
-    let folder = Folder::new();
-    let records = folder.text("records");
-    let mut host = crate::common::Referee::start(["stdio", "--record", &records]);
-    host.send(json!({"type": "hello", "protocol": 1, "name": "host"}));
-    host.send(json!({"type": "open", "game": "keezen", "seats": 2, "auto_ready": true}));
-    host.receive_type("start");
-    host.end().done();
-    let file = format!("{records}/m1.jsonl");
-    for seat in ["2", "6", "8", "200", "255"] {
-        let says = format!("--view {seat}: the seats are 0 to 1");
-        referee(["show", &file, "--view", seat]).with_code(2).says(&[&says]);
-    }
-}
-
-/// Pseudorandom numbers: SplitMix64.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, end: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((mixed ^ (mixed >> 31)) % end as u64) as usize
-    }
-}
-
-/// The mutated record with a new seal, if it still has one: then the rules must reject it.
-fn resealed_if_possible(bytes: Vec<u8>) -> Vec<u8> {
-    let is_sealed = |text: &str| {
-        let seal = text.trim_end().rsplit_once('\n').map(|(_, seal)| seal);
-        seal.and_then(|seal| seal.split_once("\"sha256\":\""))
-            .is_some_and(|(_, hash)| hash.is_char_boundary(64))
-    };
-    match String::from_utf8(bytes) {
-        Ok(text) if is_sealed(&text) => resealed(&text).into_bytes(),
-        Ok(text) => text.into_bytes(),
-        Err(error) => error.into_bytes(),
-    }
-}
-
-/// The record with one to three changes: of a byte, a number, a value, a line.
-fn mutated(record: &[u8], random: &mut Random) -> Vec<u8> {
-    const NUMBERS: [&str; 8] = ["-1", "0", "6", "64", "255", "4294967296", "18446744073709551616", "1e999"];
-    const VALUES: [&str; 8] =
-        ["null", "true", "[]", "{}", "\"\"", "[[[[]]]]", "\"\\u001b[2J\"", "\"\\ud800\""];
-    let mut bytes = record.to_vec();
-    for _ in 0..=random.below(3) {
-        let at = random.below(bytes.len());
-        let digit = |from: usize| bytes[from..].iter().position(u8::is_ascii_digit).map(|found| from + found);
-        let colon =
-            |from: usize| bytes[from..].iter().position(|&byte| byte == b':').map(|found| from + found + 1);
-        match random.below(6) {
-            0 => bytes[at] = random.below(256) as u8,
-            1 => bytes.truncate(at.max(1)),
-            2 => {
-                if let Some(start) = digit(at) {
-                    let len = bytes[start..].iter().take_while(|byte| byte.is_ascii_digit()).count();
-                    let number = NUMBERS[random.below(NUMBERS.len())];
-                    bytes.splice(start..start + len, number.bytes());
-                }
-            }
-            3 => {
-                if let Some(start) = colon(at) {
-                    let len = bytes[start..].iter().take_while(|byte| !b",}".contains(byte)).count();
-                    bytes.splice(start..start + len, VALUES[random.below(VALUES.len())].bytes());
-                }
-            }
-            kind => {
-                let mut lines: Vec<Vec<u8>> =
-                    bytes.split_inclusive(|&byte| byte == b'\n').map(<[u8]>::to_vec).collect();
-                let (one, other) = (random.below(lines.len()), random.below(lines.len()));
-                match kind {
-                    4 => lines.swap(one, other),
-                    _ if lines.len() > 1 => drop(lines.remove(one)),
-                    _ => {}
-                }
-                bytes = lines.concat();
-            }
-        }
-    }
-    bytes
-}
 
 /// `tests/fixtures/records` keeps records in the format as it is, of every game, fault and kind of line. Real matches wrote
 /// them.
@@ -664,55 +443,4 @@ fn kept_records_verify_and_export() {
         "abort accept_draw answer bots draw event fallback fault pause ready record request resign restart result seal \
          start stray"
     );
-}
-
-#[test]
-fn mutated_records_cause_no_panic_or_endless_run() {
-    let count = if std::env::var_os("LONG_TESTS").is_some() { 20_000 } else { 1_000 };
-    let fixtures = std::path::Path::new(ROOT).join("tests/fixtures/records");
-    let mut records: Vec<Vec<u8>> = crate::common::files(&fixtures)
-        .iter()
-        .filter(|name| name.ends_with(".jsonl"))
-        .map(|name| std::fs::read(fixtures.join(name)).expect("a record"))
-        .collect();
-    records.extend([record(), played_over()].map(|text| text.as_bytes().to_vec()));
-    let mut random = Random(42);
-    let folder = Folder::new();
-    std::fs::create_dir(folder.path("mutated")).expect("a new folder");
-    for number in 0..count {
-        let mutated = mutated(&records[number % records.len()], &mut random);
-        let mutated = if random.below(2) == 0 { mutated } else { resealed_if_possible(mutated) };
-        std::fs::write(folder.path(&format!("mutated/{number}.jsonl")), mutated).expect("a file");
-    }
-    let all = folder.text("mutated");
-    let ended = |args: &[&str]| {
-        let ended = referee(args);
-        assert!([Some(0), Some(1), Some(2)].contains(&ended.code), "{args:?}: {ended:#?}");
-        assert!(!ended.stdout.contains('\x1b'), "{args:?}: {ended:#?}");
-    };
-    ended(&["verify", &all]);
-    ended(&["export", &all, "--pdn"]);
-    for number in (0..count).step_by(20) {
-        let one = folder.text(&format!("mutated/{number}.jsonl"));
-        for view in ["all", "public", "1"] {
-            ended(&["show", &one, "--view", view]);
-        }
-    }
-}
-
-#[test]
-fn show_prints_standard_error_only_to_permitted_viewers() {
-    let folder = Folder::new();
-    let loud = folder.bot("loud", "print('deep \\x1b[1mthought', file=sys.stderr, flush=True)\nplay()");
-    let records = folder.text("records");
-    let args = ["play", "checkers", &loud, &folder.plain_bot("plain"), "--set", WON, "--record", &records];
-    referee(args).done();
-    let record = folder.text("records/m1.jsonl");
-    let shown = |more: &[&str]| referee([&["show", &record], more].concat()).done().stdout;
-    let said = "\nstandard error of loud:\n  deep \\u{1b}[1mthought\n";
-    assert!(shown(&[]).ends_with(said), "{}", shown(&[]));
-    assert!(shown(&["--view", "0"]).ends_with(said));
-    for view in ["1", "public"] {
-        assert!(!shown(&["--view", view]).contains("standard error"), "{view}");
-    }
 }
