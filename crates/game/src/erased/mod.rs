@@ -1,0 +1,12 @@
+//! The object-safe layer over [`Game`](crate::Game): [`Rules`], [`Table`] and [`OpenDecision`].
+
+mod decision;
+mod of;
+mod rules;
+mod seated;
+mod table;
+
+pub use decision::{MoveError, OpenDecision, PositionId};
+pub use of::Of;
+pub use rules::{Knowledge, NotOpened, Rules, RulesFailed};
+pub use table::{BoardText, Table, write_move_event};

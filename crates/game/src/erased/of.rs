@@ -1,0 +1,152 @@
+//! The rules of a game of this program.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde_json::value::RawValue;
+
+use crate::chance::Uniform;
+use crate::erased::seated::SeatedTable;
+use crate::erased::{Knowledge, NotOpened, Rules, Table};
+use crate::game::{Game, Known, Meta, Misconfigured, Turn};
+use crate::notation::Notation;
+use crate::openings::OpeningFile;
+use crate::perft::{self, NotCountable};
+use crate::seat::{Seat, Seating, Viewer};
+
+/// The first field of a view that differs from that of the position created from it, with its value there.
+fn differing<G: Game>(given: &RawValue, position: &G, seat: Seat) -> Option<(String, serde_json::Value)> {
+    let mut view = Vec::new();
+    position.write_view(Viewer::Seat(seat), &mut view);
+    if view == given.get().as_bytes() {
+        return None;
+    }
+    // It may still be the same in another form.
+    let given: serde_json::Value = serde_json::from_str(given.get()).ok()?;
+    let serde_json::Value::Object(fields) = serde_json::from_slice(&view).ok()? else { return None };
+    fields.into_iter().find(|(name, value)| given[name.as_str()] != *value)
+}
+
+/// Implements [`Rules`] for the game `G`.
+#[derive(Debug)]
+pub struct Of<G>(PhantomData<fn() -> G>);
+
+impl<G: Game> Of<G> {
+    /// The only value.
+    pub const RULES: Of<G> = Of(PhantomData);
+
+    fn options(options: &RawValue) -> Result<G::Options, Misconfigured> {
+        if !options.get().starts_with('{') {
+            return Err(Misconfigured(format!("options of {}: expected a JSON object", G::META.id)));
+        }
+        serde_json::from_str(options.get())
+            .map_err(|error| Misconfigured(format!("options of {}: {}", G::META.id, without_place(&error))))
+    }
+
+    fn start(options: &RawValue, seating: Seating) -> Result<(G, G::Options), Misconfigured> {
+        let options = Self::options(options)?;
+        Ok((G::start(&options, seating)?, options))
+    }
+
+    /// Creates a table with this position and the default options.
+    pub fn at(position: G) -> Box<dyn Table> {
+        Box::new(SeatedTable::new(position, raw(&G::Options::default())))
+    }
+}
+
+/// Strips "at line 1 column 8" from the error: options come from the command line or a field, where a position
+/// misleads.
+fn without_place(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    text.split(" at line ").next().unwrap_or(&text).to_owned()
+}
+
+fn raw(value: &impl serde::Serialize) -> Box<RawValue> {
+    serde_json::value::to_raw_value(value)
+        .unwrap_or_else(|error| unreachable!("options have string keys and no hand-made JSON: {error}"))
+}
+
+impl From<NotCountable> for NotOpened {
+    fn from(error: NotCountable) -> Self {
+        Misconfigured(error.to_string()).into()
+    }
+}
+
+impl<G: Game> Rules for Of<G> {
+    fn meta(&self) -> &'static Meta {
+        const { &G::META }
+    }
+
+    fn notation(&self) -> Option<&'static dyn Notation> {
+        G::NOTATION
+    }
+
+    fn opening_files(&self) -> &'static [OpeningFile] {
+        if G::META.openings.is_some() { G::OPENING_FILES } else { &[] }
+    }
+
+    fn default_options(&self) -> Box<RawValue> {
+        raw(&G::Options::default())
+    }
+
+    #[cfg(feature = "schema")]
+    fn schema(&self) -> serde_json::Value {
+        crate::schema::document::<G>()
+    }
+
+    fn open(&self, options: &RawValue, seating: Seating) -> Result<Box<dyn Table>, NotOpened> {
+        let (position, options) = Self::start(options, seating)?;
+        Ok(Box::new(SeatedTable::new(position, raw(&options))))
+    }
+
+    fn imagine(
+        &self,
+        knowledge: &Knowledge<'_>,
+        count: usize,
+        rng: &mut dyn Uniform,
+    ) -> Result<Option<Vec<Box<dyn Table>>>, NotOpened> {
+        let Some(imagination) = G::IMAGINATION else { return Ok(None) };
+        let &Knowledge { options, seating, seat, view, turns_left } = knowledge;
+        let options = Self::options(options)?;
+        let known = Known { options: &options, seating, seat, turns_left };
+        let wrong = |what: &dyn fmt::Display| Misconfigured(format!("view of {}: {what}", G::META.id));
+        let count = if G::META.hidden { count } else { 1 };
+        let positions =
+            imagination.positions(&known, view.get(), count, rng).map_err(|error| wrong(&error))?;
+        if let Some(position) = positions.first()
+            && let Some((field, expected)) = differing(view, position, seat)
+        {
+            return Err(wrong(&format_args!("`{field}` contradicts the rest, which gives {expected}")).into());
+        }
+        let mut moves = Vec::new();
+        for position in &positions {
+            let decides = |seat| {
+                moves.clear();
+                position.legal_moves(seat, &mut moves);
+                !moves.is_empty()
+            };
+            match position.turn() {
+                Turn::Decide(seats) if seats.iter().all(decides) => {}
+                Turn::Decide(_) => return Err(wrong(&"the seat to move has no legal move").into()),
+                Turn::Draw(_) => return Err(wrong(&"no seat is to move, yet the game is not over").into()),
+                Turn::Over(_) => {}
+            }
+        }
+        let options = raw(&options);
+        let seated = |position| Box::new(SeatedTable::new(position, options.clone())) as Box<dyn Table>;
+        Ok(Some(positions.into_iter().map(seated).collect()))
+    }
+
+    fn divide(&self, options: &RawValue, depth: u32) -> Result<Vec<(String, u64)>, NotOpened> {
+        let (position, _) = Self::start(options, G::META.seatings[0])?;
+        Ok(perft::divide(&position, depth)?
+            .into_iter()
+            .map(|(mv, leaves)| (mv.to_string(), leaves))
+            .collect())
+    }
+
+    fn perft(&self, options: &RawValue, depth: u32) -> Result<u64, NotOpened> {
+        let (position, _) = Self::start(options, G::META.seatings[0])?;
+        Ok(perft::perft(&position, depth)?)
+    }
+}

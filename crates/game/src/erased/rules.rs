@@ -1,0 +1,107 @@
+//! The rules of a game, type-erased.
+
+use std::fmt::Debug;
+
+use serde_json::value::RawValue;
+
+use crate::chance::Uniform;
+use crate::erased::Table;
+use crate::game::{Meta, Misconfigured};
+use crate::notation::Notation;
+use crate::openings::OpeningFile;
+use crate::perft;
+use crate::seat::{Seat, Seating};
+
+/// The rules of a game failed, which only those of a program outside this one do. Names what happened.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the rules failed: {0}")]
+pub struct RulesFailed(pub Box<str>);
+
+/// Why a game cannot be opened.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotOpened {
+    /// The options, the seating or the view are invalid.
+    #[error(transparent)]
+    Misconfigured(#[from] Misconfigured),
+    /// The rules failed.
+    #[error(transparent)]
+    RulesFailed(#[from] RulesFailed),
+}
+
+/// The rules of a game, type-erased.
+pub trait Rules: Debug + Sync {
+    /// The static description of the game.
+    fn meta(&self) -> &'static Meta;
+
+    /// The standard file format for collections of this game, if there is one.
+    fn notation(&self) -> Option<&'static dyn Notation>;
+
+    /// The formats of opening files; empty if the game has no openings.
+    fn opening_files(&self) -> &'static [OpeningFile];
+
+    /// The default options, complete.
+    fn default_options(&self) -> Box<RawValue>;
+
+    /// The JSON Schema of views, events, moves and options: one document with a definition for each.
+    #[cfg(feature = "schema")]
+    fn schema(&self) -> serde_json::Value;
+
+    /// Creates the initial position. `options` is a JSON object; missing keys have their defaults.
+    ///
+    /// # Errors
+    /// When an option is unknown or invalid, or the options contradict each other or the seating; when the rules fail.
+    fn open(&self, options: &RawValue, seating: Seating) -> Result<Box<dyn Table>, NotOpened>;
+
+    /// The program that the rules are, as a record describes it; `None` if they are part of this program.
+    fn program(&self) -> Option<&RawValue> {
+        None
+    }
+
+    /// Whether the calls of a table wait for another process. A thread that waits cannot read what bots send.
+    fn waits(&self) -> bool {
+        false
+    }
+
+    /// Samples positions that are consistent with what a seat knows: `count` of them, or one if the game has no hidden
+    /// information. `None` if the game does not implement [`Imagine`](crate::Imagine).
+    ///
+    /// # Errors
+    /// When the options or the view cannot be read, or the view contradicts itself; when the rules fail.
+    fn imagine(
+        &self,
+        knowledge: &Knowledge<'_>,
+        count: usize,
+        rng: &mut dyn Uniform,
+    ) -> Result<Option<Vec<Box<dyn Table>>>, NotOpened>;
+
+    /// Counts the leaves at `depth` from the initial position, per first move.
+    ///
+    /// # Errors
+    /// As [`Rules::open`], and when perft is not defined for the game.
+    fn divide(&self, options: &RawValue, depth: u32) -> Result<Vec<(String, u64)>, NotOpened> {
+        perft::divide_table(&*self.open(options, self.meta().seatings[0])?, depth)
+    }
+
+    /// Counts the leaves at `depth` from the initial position.
+    ///
+    /// # Errors
+    /// As [`Rules::divide`].
+    fn perft(&self, options: &RawValue, depth: u32) -> Result<u64, NotOpened> {
+        perft::perft_table(&*self.open(options, self.meta().seatings[0])?, depth)
+    }
+}
+
+/// What a seat knows about a position.
+#[derive(Clone, Copy, Debug)]
+pub struct Knowledge<'a> {
+    /// The options of the match, a JSON object.
+    pub options: &'a RawValue,
+    /// The seating.
+    pub seating: Seating,
+    /// The seat.
+    pub seat: Seat,
+    /// Its view.
+    pub view: &'a RawValue,
+    /// `turns_left` of the request.
+    pub turns_left: Option<u32>,
+}

@@ -1,0 +1,143 @@
+//! A game in progress, type-erased.
+
+use std::fmt::{self, Debug};
+
+use serde_json::value::RawValue;
+
+use crate::chance::{Draw, Uniform};
+use crate::erased::{MoveError, OpenDecision, RulesFailed};
+use crate::game::{Meta, Turn};
+use crate::outcome::Outcome;
+use crate::playout::playout_table;
+use crate::scene::Scene;
+use crate::scenes::Scenes;
+use crate::seat::{Seat, Seating, Viewer};
+
+/// A game in progress, type-erased.
+///
+/// # Panics
+/// The methods that take a [`OpenDecision`] panic if it belongs to another position or another table, if the seat does not
+/// decide in it, or if the index is not that of a legal move.
+pub trait Table: Debug + Send {
+    /// The static description of the game.
+    fn meta(&self) -> &'static Meta;
+
+    /// The options, with defaults filled in.
+    fn options(&self) -> &RawValue;
+
+    /// What has to happen next.
+    fn turn(&self) -> Turn;
+
+    /// Turns until the turn limit, including this one; `None` without a limit.
+    fn turns_left(&self) -> Option<u32>;
+
+    /// What has to happen next. If seats decide, generates their legal moves.
+    fn ask(&mut self) -> Turn<Draw, OpenDecision>;
+
+    /// The number of legal moves of a seat.
+    fn count(&self, decision: &OpenDecision, seat: Seat) -> usize;
+
+    /// Writes the legal moves of a seat as a JSON array, sorted bytewise.
+    fn write_legal(&self, decision: &OpenDecision, seat: Seat, out: &mut Vec<u8>);
+
+    /// Finds the legal move that a text denotes, as an index in the sorted list.
+    ///
+    /// # Errors
+    /// [`MoveError`]
+    fn find(&self, decision: &OpenDecision, seat: Seat, text: &str) -> Result<usize, MoveError>;
+
+    /// The text of a legal move.
+    fn text(&self, decision: &OpenDecision, seat: Seat, index: usize) -> &str;
+
+    /// Plays a legal move of each seat that decides, in seat order.
+    ///
+    /// # Errors
+    /// When the rules fail. The position is then unchanged, and has no open decision.
+    fn play(&mut self, decision: OpenDecision, indices: &[usize]) -> Result<(), RulesFailed>;
+
+    /// Plays moves as part of the opening: their events are marked `"opening":true`.
+    ///
+    /// # Errors
+    /// As [`Table::play`].
+    fn play_opening(&mut self, decision: OpenDecision, indices: &[usize]) -> Result<(), RulesFailed>;
+
+    /// Applies the numbers drawn, if [`Table::turn`] is a draw.
+    ///
+    /// # Errors
+    /// When the rules fail. The position is then unchanged.
+    fn settle(&mut self, drawn: &[u16]) -> Result<(), RulesFailed>;
+
+    /// Copies the position to a new table, without events.
+    fn fork(&self) -> Box<dyn Table>;
+
+    /// Plays random moves in a copy until the game is over: see [`playout`]. By default, no move is avoided.
+    ///
+    /// # Errors
+    /// When the rules fail.
+    fn playout(&self, seating: Seating, rng: &mut dyn Uniform) -> Result<Option<Outcome>, RulesFailed> {
+        let _ = seating;
+        playout_table(self.fork(), rng)
+    }
+
+    /// The number of events since the last [`Table::forget`].
+    fn event_count(&self) -> usize;
+
+    /// The seat and the text of one of these events, and whether it belongs to the opening, if it is a move that all
+    /// viewers may see.
+    fn open_move(&self, index: usize) -> Option<(Seat, &str, bool)>;
+
+    /// Writes one of these events as a viewer may see it.
+    fn write_event(&self, index: usize, viewer: Viewer, out: &mut Vec<u8>);
+
+    /// Discards the events.
+    fn forget(&mut self);
+
+    /// Writes the position as a seat that decides may see it.
+    fn write_view(&self, decision: &OpenDecision, seat: Seat, out: &mut Vec<u8>);
+
+    /// Returns the position as a viewer may see it, as JSON.
+    ///
+    /// # Errors
+    /// When the rules fail.
+    fn view(&self, viewer: Viewer) -> Result<Vec<u8>, RulesFailed>;
+
+    /// Writes the position as plain text for people. If the rules fail, the text says so.
+    ///
+    /// # Errors
+    /// Only errors of the formatter.
+    fn draw_board(&self, viewer: Viewer, f: &mut fmt::Formatter<'_>) -> fmt::Result;
+
+    /// Returns the position as shapes for pictures and replays, as a viewer may see it. If the rules fail, the scene says
+    /// so.
+    fn scene(&self, viewer: Viewer) -> Scene;
+
+    /// Returns the scenes of these viewers, at least one and at most 31.
+    fn scenes(&self, viewers: &[Viewer]) -> Scenes {
+        Scenes::merged(viewers.iter().map(|&viewer| self.scene(viewer)))
+    }
+}
+
+/// Displays a position as text for people.
+#[derive(Debug)]
+pub struct BoardText<'a>(pub &'a dyn Table, pub Viewer);
+
+impl fmt::Display for BoardText<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.draw_board(self.1, f)
+    }
+}
+
+/// Writes the event of a move; without its text if the viewer may not see it. The text needs no escapes.
+pub fn write_move_event(out: &mut Vec<u8>, seat: Seat, text: Option<&str>, is_opening: bool) {
+    out.extend_from_slice(b"{\"kind\":\"move\",\"seat\":");
+    out.push(b'0' + seat.0);
+    match text {
+        None => out.extend_from_slice(b",\"move\":null"),
+        Some(text) => {
+            out.extend_from_slice(b",\"move\":\"");
+            out.extend_from_slice(text.as_bytes());
+            out.push(b'"');
+        }
+    }
+    out.extend_from_slice(if is_opening { b",\"opening\":true}" } else { b"}" });
+}
