@@ -27,7 +27,7 @@
 //! * `program`: games whose rules are programs in any language
 //! * `transport`: non-blocking streams, TLS, line framing
 //! * `bot`: bot processes
-//! * `external`: games whose rules are programs, from their directories
+//! * `game_programs`: the directories and processes of games whose rules are programs
 //! * `driver`: one lane: the matches and streams of one thread
 //! * `sources`: where bots come from: processes and connections
 //! * `runner`: many matches on many lanes
@@ -66,11 +66,11 @@ pub mod check;
 pub mod cli;
 #[cfg(feature = "shell")]
 pub mod driver;
-#[cfg(feature = "shell")]
-pub mod external;
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
 pub mod fuzzing;
+#[cfg(feature = "shell")]
+pub mod game_programs;
 #[cfg(feature = "shell")]
 pub mod league;
 #[cfg(feature = "shell")]

@@ -2,11 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use crate::game::Turn;
-use crate::game::Viewer;
 use crate::game::chance::{Seed, Uniform};
 use crate::game::erased::{OpenDecision, Rules, Table};
 use crate::game::seat::{MAX_SEATS, Seat, Seating};
+use crate::game::{Turn, Viewer};
 
 /// Maximum number of random playouts per seating.
 const PLAYOUTS: u64 = 40;

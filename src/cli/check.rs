@@ -10,7 +10,7 @@ use crate::bot::Command;
 use crate::check::{Check, Complaint, StepResult, StepVerdict};
 use crate::cli::bots::{block_on, launch};
 use crate::cli::files::OutFile;
-use crate::cli::game::find_game;
+use crate::cli::find_game::find_game;
 use crate::cli::json::CheckSummary;
 use crate::cli::options::{ReadyLimits, milliseconds, ready_limits};
 use crate::cli::output::TolerantStdout;

@@ -12,7 +12,7 @@ use tokio::time::Instant;
 use crate::bot::Command;
 use crate::check::{BotOutput, Encounter, LineOutcome, Talk, handle_line, hello, read_greeting};
 use crate::cli::bots::{block_on, launch};
-use crate::cli::game::find_game;
+use crate::cli::find_game::find_game;
 use crate::cli::options::{ClockOption, GameOptions, clock, random_seed};
 use crate::cli::output::TolerantStdout;
 use crate::cli::sandbox::SandboxOptions;

@@ -1,53 +1,86 @@
-//! Games on the command line: an id, or the directory of a game whose rules are a program.
+//! `referee game`: tools for authors of games whose rules are programs.
 
-use std::path::Path;
+use std::fmt::Display;
+use std::io::Write;
+use std::path::PathBuf;
 
-use crate::cli::Failure;
-use crate::cli::bots::launch;
-use crate::external::{MANIFEST, is_game, load};
-use crate::game::Catalog;
-use crate::game::erased::Rules;
+use clap::{Args as ClapArgs, Subcommand};
 
-/// Adds the games of directories to a catalog.
-pub(super) fn with_games<P: AsRef<Path>>(directories: &[P], catalog: &Catalog) -> Result<Catalog, Failure> {
-    let mut catalog = catalog.clone();
-    for directory in directories {
-        add(directory.as_ref(), &mut catalog)?;
-    }
-    Ok(catalog)
+use crate::cli::bots::{launch, with_bots};
+use crate::cli::output::TolerantStdout;
+use crate::cli::screen::Screen;
+use crate::cli::{Exit, Failure};
+use crate::game::json;
+use crate::game_programs::{GameFigures, GameStep, check};
+
+/// Check a game whose rules are a program
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "Example:
+  referee game check examples/games/connect_four")]
+pub(super) struct Args {
+    #[command(subcommand)]
+    command: GameCommand,
 }
 
-/// Finds a game by its id or its directory, which is added to the catalog.
-pub(super) fn find_game(game: &str, catalog: &Catalog) -> Result<(&'static dyn Rules, Catalog), Failure> {
-    let mut catalog = catalog.clone();
-    let directory = Path::new(game);
-    // No id has a slash.
-    let is_path = game.contains('/') || (catalog.find(game).is_err() && is_game(directory));
-    let rules = match is_path {
-        true => add(directory, &mut catalog)?,
-        false => catalog.find(game).map_err(|error| {
-            let id = &error.id;
-            Failure::usage(format!(
-                "{error}; here, too, the directory of a game that is a program, such as ./{id}"
-            ))
-        })?,
-    };
-    Ok((rules, catalog))
+#[derive(Debug, Subcommand)]
+enum GameCommand {
+    Check(CheckArgs),
 }
 
-fn add(directory: &Path, catalog: &mut Catalog) -> Result<&'static dyn Rules, Failure> {
-    if !is_game(directory) {
-        let shown = directory.display();
-        return Err(Failure::usage(format!("{shown}: there is no {MANIFEST}, so that it is not a game")));
+/// Check a game step by step
+///
+/// manifest: game.toml is valid. start: every seating opens. matches: random matches run to their end, and every answer is
+/// valid. show: positions are shown to every viewer. purity: the same requests, in another order and in another process,
+/// get the same answers. A failed step shows the request and the answer, and ends the check with exit code 1.
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "Examples:
+  referee game check examples/games/connect_four
+  referee game check ./mygame -n 1000 --json")]
+struct CheckArgs {
+    /// The directory of the game
+    #[arg(value_name = "DIR")]
+    directory: PathBuf,
+    /// The number of random matches with each number of seats
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    matches: u32,
+    /// One JSON object per line: each step, then the figures
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(Args { command: GameCommand::Check(args) }: &Args) -> Result<Exit, Failure> {
+    let launch = launch()?;
+    let mut out = Screen(TolerantStdout::new());
+    // `TolerantStdout` keeps the error until the end.
+    let mut line = |line: &dyn Display| drop(writeln!(out, "{line}"));
+    let figures = with_bots(|| {
+        check(&args.directory, &launch, args.matches, |step| match args.json {
+            true => line(&json::text(step)),
+            false => line(&sentence(step)),
+        })
+    });
+    if let Some(figures) = &figures {
+        match args.json {
+            true => line(&json::text(figures)),
+            false => line(&summary(figures)),
+        }
     }
-    let rules = load(directory, &launch()?).map_err(Failure::usage)?;
-    let id = rules.meta().id;
-    if !catalog.add(rules) && catalog.find(id).is_ok_and(|known| known.program().is_none()) {
-        let shown = directory.join(MANIFEST);
-        return Err(Failure::usage(format!(
-            "{}: id: `{id}` is a game of the referee; choose another",
-            shown.display()
-        )));
+    out.0.end(if figures.is_some() { Exit::Done } else { Exit::No })
+}
+
+fn sentence(GameStep { name, ok, what, section }: &GameStep) -> String {
+    match ok {
+        true => format!("ok      {name:<10}{what}"),
+        false => format!("FAILED  {name:<10}{what}\n        see `referee spec games#{section}`"),
     }
-    Ok(rules)
+}
+
+fn summary(figures: &GameFigures) -> String {
+    let GameFigures { length, branching, scores, most_answer_bytes, .. } = figures;
+    let scores: Vec<String> = scores.iter().map(|score| format!("{score:.2}")).collect();
+    format!(
+        "{length:.1} decisions and draws per match, {branching:.1} legal moves, scores by seat {}, answers of up to \
+         {most_answer_bytes} bytes",
+        scores.join(" ")
+    )
 }

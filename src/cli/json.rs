@@ -25,7 +25,7 @@
 //! | `league log` | [`LeagueLogLine`] |
 //! | `league verify` | [`LeagueAuditLine`] |
 //! | `check` | [`StepResult`](crate::check::StepResult), [`CheckSummary`] |
-//! | `game check` | [`GameStep`](crate::external::GameStep), [`GameFigures`](crate::external::GameFigures) |
+//! | `game check` | [`GameStep`](crate::game_programs::GameStep), [`GameFigures`](crate::game_programs::GameFigures) |
 //! | `verify` | [`VerifyLine`] |
 //! | `games` | [`ListedGame`] |
 //! | `perft` | [`PerftLine`] |

@@ -17,9 +17,9 @@ mod defaults;
 mod exit;
 mod export;
 mod files;
+mod find_game;
 mod follow;
 mod game;
-mod game_check;
 mod games;
 mod human;
 mod imagine;
@@ -158,7 +158,7 @@ enum Command {
     Verify(verify::Args),
     Show(show::Args),
     Export(export::Args),
-    Game(game_check::Args),
+    Game(game::Args),
     Games(games::Args),
     Rules(rules::Args),
     Spec(spec::Args),
@@ -202,7 +202,7 @@ impl Cli {
             Command::Verify(args) => verify::run(&args, catalog),
             Command::Show(args) => show::run(&args, catalog),
             Command::Export(args) => export::run(&args, catalog),
-            Command::Game(args) => game_check::run(&args),
+            Command::Game(args) => game::run(&args),
             Command::Games(args) => games::run(&args, catalog),
             Command::Rules(args) => rules::run(&args, catalog),
             Command::Spec(args) => spec::run(&args),

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use clap::Args as ClapArgs;
 
-use crate::cli::game::find_game;
+use crate::cli::find_game::find_game;
 use crate::cli::json::PerftLine;
 use crate::cli::options::GameOptions;
 use crate::cli::output::stdout;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use clap::{Args as ClapArgs, ValueEnum};
 
 use crate::cli::bots::{launch, run_in, with_bots};
-use crate::cli::game::find_game;
+use crate::cli::find_game::find_game;
 use crate::cli::json::Listening;
 use crate::cli::listen::ListenOptions;
 use crate::cli::openings::OpeningOptions;

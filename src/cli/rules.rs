@@ -4,7 +4,7 @@ use std::io::Write;
 
 use clap::Args as ClapArgs;
 
-use crate::cli::game::find_game;
+use crate::cli::find_game::find_game;
 use crate::cli::output::stdout;
 use crate::cli::{Exit, Failure};
 use crate::game::Catalog;

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use clap::Args as ClapArgs;
 
 use crate::cli::files::{OutputOptions, expand, read};
+use crate::cli::find_game::with_games;
 use crate::cli::follow::follow;
-use crate::cli::game::with_games;
 use crate::cli::output::{has_colours, stdout};
 use crate::cli::{Exit, Failure};
 use crate::game::printable::printable;

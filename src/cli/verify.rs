@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::Args as ClapArgs;
 
 use crate::cli::files::{ends_with, expand, read};
-use crate::cli::game::with_games;
+use crate::cli::find_game::with_games;
 use crate::cli::json::{CollectionCount, VerifyLine};
 use crate::cli::output::TolerantStdout;
 use crate::cli::screen::Screen;

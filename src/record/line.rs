@@ -354,11 +354,12 @@ impl<'a> RecordLine<'a> {
     }
 }
 
-/// A field that a kind of line must have.
+/// Reads the value of a field.
 fn value<T: DeserializeOwned>(json: &RawValue) -> Result<T, String> {
     serde_json::from_str(json.get()).map_err(|error| error.to_string())
 }
 
+/// A field that a kind of line must have.
 fn need<T>(field: Option<T>, name: &str) -> Result<T, String> {
     field.ok_or_else(|| format!("missing field `{name}`"))
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::value::RawValue;
 
 use crate::game::chance::Seed;
-use crate::game::erased::Rules;
+use crate::game::erased::{NotOpened, Rules};
 use crate::game::excerpt::excerpt;
 use crate::game::hex;
 use crate::game::{Catalog, Viewer};
@@ -96,7 +96,10 @@ impl<'a> Replay<'a> {
             ];
         let failure = rules_failure(parts.happened);
         let replayed = open_match(header.clone(), (Seed(seed), salt), (wants, watched), failure, catalog)
-            .map_err(|what| at_line(1, what))?;
+            .map_err(|why| {
+                let rules_failed = matches!(why, NotReplayed::NotOpened(NotOpened::RulesFailed(_)));
+                Difference { rules_failed, ..at_line(1, why.to_string()) }
+            })?;
         let (rest, last) = (parts.happened, parts.last);
         let unsealed = &record[..record.len() - parts.seal.len() - 1];
         let mut replay = Replay {
@@ -254,6 +257,23 @@ fn rules_failure(happened: &[u8]) -> Option<RulesFailure> {
     })
 }
 
+/// Why a match cannot be opened for replay.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum NotReplayed {
+    /// The first line is invalid, or does not belong to the known rules.
+    #[error("{0}")]
+    Invalid(String),
+    /// The rules cannot open it.
+    #[error(transparent)]
+    NotOpened(#[from] NotOpened),
+}
+
+impl From<String> for NotReplayed {
+    fn from(what: String) -> Self {
+        NotReplayed::Invalid(what)
+    }
+}
+
 /// Opens the match of a game of the catalog for replay, with its seed and salt, the wanted parts of messages by seat,
 /// events for `watched` and the failure of the rules that ended it.
 pub(super) fn open_match(
@@ -262,32 +282,33 @@ pub(super) fn open_match(
     (wants, watched): (Vec<Wants>, Option<Viewer>),
     rules_failure: Option<RulesFailure>,
     catalog: &Catalog,
-) -> Result<Match, String> {
+) -> Result<Match, NotReplayed> {
     let clocks = header.seats.iter().flat_map(|seat| &seat.clock).chain(&header.clock);
     let of_clock = clocks.flat_map(|c| [c.delay_ms, c.bank_ms, c.increment_ms]);
     let to_start = header.seats.iter().map(|seat| seat.ready_ms);
     if of_clock.chain(to_start).chain([header.margin_ms]).any(|ms| ms >= 1 << 53) {
         // Larger values would overflow 64 bits in microseconds.
-        return Err("times stay below 2^53 ms".to_owned());
+        return Err("times stay below 2^53 ms".to_owned().into());
     }
     if !header.limits.are_within(&Limits::MOST) {
         let what = "a limit is larger than any that this program replays";
-        return Err(what.to_owned());
+        return Err(what.to_owned().into());
     }
     let rules = find_rules(&header, catalog)?;
     if rules.meta().rules_version != header.rules {
         let known = rules.meta().rules_version;
-        return Err(format!("rules version {} of {}; this program knows {known}", header.rules, header.game));
+        let what = format!("rules version {} of {}; this program knows {known}", header.rules, header.game);
+        return Err(what.into());
     }
     let seating = header
         .seating()
         .filter(|seating| rules.meta().seatings.contains(seating))
         .ok_or_else(|| format!("the seats are not a seating of {}", header.game))?;
-    let table = rules.open(&header.options, seating).map_err(|error| error.to_string())?;
+    let table = rules.open(&header.options, seating)?;
     if table.options().get() != header.options.get() {
-        return Err(format!("the options are not complete: {}", table.options()));
+        return Err(format!("the options are not complete: {}", table.options()).into());
     }
-    opening::check(&*table, &header.opening, &header.limits).map_err(|error| error.to_string())?;
+    opening::check(&*table, &header.opening, &header.limits).map_err(NotOpened::from)?;
     let seats = header.seats.len();
     let setup = Setup {
         header: Arc::new(header),

@@ -29,13 +29,6 @@ impl Resume {
     ) -> Result<Resume, String> {
         let header = read_header(first)?;
         check_format(&header)?;
-        if header.format != Header::FORMAT {
-            return Err(format!(
-                "record format {}; matches go on in format {}",
-                header.format,
-                Header::FORMAT
-            ));
-        }
         if header.seats.len() != wants.len() {
             return Err("a seat has no bot".to_owned());
         }
@@ -43,7 +36,8 @@ impl Resume {
         if hex::encode(&seed.commitment(&salt)) != header.commitment {
             return Err("the match has another seed".to_owned());
         }
-        let play = open_match(header, (seed, salt), (wants, watched), None, catalog)?;
+        let play = open_match(header, (seed, salt), (wants, watched), None, catalog)
+            .map_err(|why| why.to_string())?;
         let mut resume = Resume { play, compared: 0 };
         resume.compare(first)?;
         Ok(resume)

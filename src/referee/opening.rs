@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::game::chance::{RandomKey, RandomStream, Uniform};
-use crate::game::erased::{MoveError, RulesFailed, Table};
+use crate::game::erased::{MoveError, NotOpened, RulesFailed, Table};
 use crate::game::{Misconfigured, Turn};
 use crate::referee::common::Common;
 use crate::referee::detail::AbortReason;
@@ -78,9 +78,23 @@ pub struct Unplayable {
     pub what: String,
 }
 
-impl From<Unplayable> for Misconfigured {
-    fn from(error: Unplayable) -> Self {
-        Misconfigured(error.to_string())
+/// Why a match has no opening.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoOpening {
+    /// The opening is invalid.
+    #[error(transparent)]
+    Unplayable(#[from] Unplayable),
+    /// The rules failed.
+    #[error(transparent)]
+    RulesFailed(#[from] RulesFailed),
+}
+
+impl From<NoOpening> for NotOpened {
+    fn from(error: NoOpening) -> Self {
+        match error {
+            NoOpening::Unplayable(error) => Misconfigured(error.to_string()).into(),
+            NoOpening::RulesFailed(failed) => failed.into(),
+        }
     }
 }
 
@@ -88,10 +102,10 @@ impl From<Unplayable> for Misconfigured {
 /// match. Random openings are tested with a fixed key, so that the result leaks nothing about a seed.
 ///
 /// # Errors
-/// What is wrong with the opening.
-pub fn check(table: &dyn Table, opening: &Opening, limits: &Limits) -> Result<(), Unplayable> {
+/// What is wrong with the opening, or that the rules failed.
+pub fn check(table: &dyn Table, opening: &Opening, limits: &Limits) -> Result<(), NoOpening> {
     let id = table.meta().id;
-    let refuse = |what| Err(Unplayable { ply: 0, what });
+    let refuse = |what| Err(Unplayable { ply: 0, what }.into());
     let plies = match opening {
         Opening::None => return Ok(()),
         Opening::Random(plies) => *plies as usize,
@@ -105,9 +119,10 @@ pub fn check(table: &dyn Table, opening: &Opening, limits: &Limits) -> Result<()
         return refuse(format!("an opening of {plies} plies is too long: it has at most {most}"));
     }
     match (find(table, opening, &mut RandomKey([0; 32]).opening(), limits), opening) {
-        (Err(failed), _) => refuse(failed.to_string()),
-        (Ok(Err(error)), Opening::Random(_)) => refuse(format!("{id} with these options: {error}")),
-        (Ok(found), _) => found.map(drop),
+        (Err(NoOpening::Unplayable(error)), Opening::Random(_)) => {
+            refuse(format!("{id} with these options: {error}"))
+        }
+        (found, _) => found.map(drop),
     }
 }
 
@@ -117,19 +132,19 @@ fn find(
     opening: &Opening,
     stream: &mut RandomStream,
     limits: &Limits,
-) -> Result<Result<Vec<usize>, Unplayable>, RulesFailed> {
+) -> Result<Vec<usize>, NoOpening> {
     match opening {
-        Opening::None => Ok(Ok(Vec::new())),
+        Opening::None => Ok(Vec::new()),
         // If the opening ends the match, start again; the random stream continues.
         &Opening::Random(plies) => {
             let tries = limits.opening_tries;
             for _ in 0..tries {
                 if let Some(moves) = draw(start.fork(), plies, stream)? {
-                    return Ok(Ok(moves));
+                    return Ok(moves);
                 }
             }
             let what = AbortReason::NoOpening { plies, tries }.to_string();
-            Ok(Err(Unplayable { ply: 0, what }))
+            Err(Unplayable { ply: 0, what }.into())
         }
         Opening::Given(moves) => read(start.fork(), moves),
     }
@@ -153,7 +168,7 @@ fn draw(
     Ok(None)
 }
 
-fn read(mut table: Box<dyn Table>, texts: &[String]) -> Result<Result<Vec<usize>, Unplayable>, RulesFailed> {
+fn read(mut table: Box<dyn Table>, texts: &[String]) -> Result<Vec<usize>, NoOpening> {
     let mut moves = Vec::new();
     let mut texts = texts.iter();
     loop {
@@ -161,9 +176,9 @@ fn read(mut table: Box<dyn Table>, texts: &[String]) -> Result<Result<Vec<usize>
         let seat = decision.as_ref().and_then(|decision| decision.seats().iter().next());
         let Some((decision, seat)) = decision.zip(seat) else {
             let what = "the match would be over before its first turn".to_owned();
-            return Ok(Err(Unplayable { ply: moves.len(), what }));
+            return Err(Unplayable { ply: moves.len(), what }.into());
         };
-        let Some(text) = texts.next() else { return Ok(Ok(moves)) };
+        let Some(text) = texts.next() else { return Ok(moves) };
         let index = table.find(&decision, seat, text).map_err(|refused| {
             let shown: String = text.chars().take(40).collect();
             let what = match refused {
@@ -171,11 +186,7 @@ fn read(mut table: Box<dyn Table>, texts: &[String]) -> Result<Result<Vec<usize>
                 MoveError::Ambiguous(all) => format!("`{shown}` may be {}", all.join(", ")),
             };
             Unplayable { ply: moves.len() + 1, what }
-        });
-        let index = match index {
-            Ok(index) => index,
-            Err(unplayable) => return Ok(Err(unplayable)),
-        };
+        })?;
         table.play(decision, &[index])?;
         moves.push(index);
     }
@@ -189,7 +200,11 @@ impl Common {
         if *opening == Opening::None {
             return PhaseFlow::Continue(());
         }
-        let find = |common: &mut Common| find(&*common.table, opening, &mut stream, &common.limits);
+        let find = |common: &mut Common| match find(&*common.table, opening, &mut stream, &common.limits) {
+            Ok(moves) => Ok(Ok(moves)),
+            Err(NoOpening::Unplayable(error)) => Ok(Err(error)),
+            Err(NoOpening::RulesFailed(failed)) => Err(failed),
+        };
         let moves = match (self.call_rules(stamp, find)?, opening) {
             (Ok(moves), _) => moves,
             (Err(_), &Opening::Random(plies)) => {

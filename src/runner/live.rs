@@ -11,9 +11,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use referee_protocol::referee::Reveal;
 use tokio::sync::mpsc;
 
-use crate::game::Meta;
-use crate::game::Seating;
 use crate::game::erased::{Rules, Table};
+use crate::game::{Meta, Seating};
 use crate::referee::{Faults, Leg, Match};
 use crate::runner::fixture::Fixture;
 use crate::runner::fixture::deal_leaks_information;

@@ -10,7 +10,7 @@ use crate::game::erased::Rules;
 use crate::game::openings::{GivenOpening, ReadOpenings};
 use crate::game::{Flaw, Seating, counted};
 use crate::referee::Limits;
-use crate::referee::opening::{Opening, Unplayable, check};
+use crate::referee::opening::{NoOpening, Opening, Unplayable, check};
 
 /// The openings of the matches of a run: the options of the game and the opening. There is at least one; after the
 /// last, they start again from the first.
@@ -96,6 +96,9 @@ fn try_out(
     let options = serde_json::value::to_raw_value(&options).map_err(|error| flaw(0, error.to_string()))?;
     let table = rules.open(&options, seating).map_err(|error| flaw(0, error.to_string()))?;
     let opening = Opening::Given(moves);
-    check(&*table, &opening, &Limits::TODAY).map_err(|Unplayable { ply, what }| flaw(ply, what))?;
+    check(&*table, &opening, &Limits::TODAY).map_err(|error| match error {
+        NoOpening::Unplayable(Unplayable { ply, what }) => flaw(ply, what),
+        NoOpening::RulesFailed(failed) => flaw(0, failed.to_string()),
+    })?;
     Ok((options.into(), Arc::new(opening)))
 }

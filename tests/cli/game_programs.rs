@@ -1,14 +1,15 @@
 //! Games whose rules are programs: `examples/games`, and programs that fail.
 
 use std::path::Path;
+use std::process::Command;
 
 use ::referee::bot::Launch;
-use ::referee::external;
 use ::referee::game::chance::{RandomKey, Uniform};
 use ::referee::game::{Seat, Turn};
+use ::referee::game_programs;
 use serde_json::{Value, json};
 
-use crate::common::{Ended, Folder, ROOT, referee, sample};
+use crate::common::{Ended, Folder, ROOT, SEED, referee, sample};
 
 /// The directory of the example.
 const GAME: &str = "examples/games/connect_four";
@@ -56,7 +57,7 @@ fn a_game_in_python_is_listed_and_documented() {
     assert!(referee(["rules", GAME]).done().stdout.starts_with("# Connect Four"));
     let unknown = referee(["play", "connect_four", "a", "b"]).with_code(2);
     assert!(
-        unknown.stderr.contains("the directory of a game that is a program, such as ./connect_four"),
+        unknown.stderr.contains("or the directory of a game that is a program, such as ./connect_four"),
         "{unknown:?}"
     );
     let nothing = referee(["play", "examples/bots/", "a", "b"]).with_code(2);
@@ -149,7 +150,7 @@ impl BitBoard {
 #[test]
 fn random_games_agree_with_an_independent_implementation() {
     let launch = Launch::Through(env!("CARGO_BIN_EXE_referee").into());
-    let rules = external::load(&Path::new(ROOT).join(GAME), &launch).expect("the example");
+    let rules = game_programs::load(&Path::new(ROOT).join(GAME), &launch).expect("the example");
     let mut rng = RandomKey([4; 32]).stream();
     let mut reasons = Vec::new();
     for _ in 0..300 {
@@ -249,16 +250,33 @@ fn a_run_stops_after_ten_failures_of_the_rules_in_a_row() {
 
 #[test]
 fn rules_that_fail_during_a_verification_are_no_difference_of_the_record() {
+    for (request, plies) in [("play", "0"), ("play", "2"), ("start", "0")] {
+        let folder = Folder::new();
+        let fails = format!(
+            "    request = json.loads(line)\n    if os.path.exists('fails') and request['type'] == '{request}':\n        sys.exit(1)\n"
+        );
+        let game = changed(
+            &folder,
+            &[("    request = json.loads(line)\n", &*fails), ("import sys", "import os\nimport sys")],
+        );
+        play(&folder, &game, &["--opening-plies", plies]).done();
+        folder.write("game/fails", "");
+        let failed = referee(["verify", &folder.text("records"), "--game", &game]).with_code(5);
+        assert!(failed.stdout.contains("the rules failed: python3 game.py: it ended"), "{failed:?}");
+    }
+}
+
+#[test]
+fn a_match_whose_opening_makes_the_rules_fail_verifies() {
     let folder = Folder::new();
-    let fails = "    request = json.loads(line)\n    if os.path.exists('fails') and request['type'] == 'play':\n        sys.exit(1)\n";
-    let game = changed(
-        &folder,
-        &[("    request = json.loads(line)\n", fails), ("import sys", "import os\nimport sys")],
-    );
-    play(&folder, &game, &[]).done();
-    folder.write("game/fails", "");
-    let failed = referee(["verify", &folder.text("records"), "--game", &game]).with_code(5);
-    assert!(failed.stdout.contains("the rules failed: python3 game.py: it ended"), "{failed:?}");
+    // Only in some openings: the first one is tried before the run.
+    let fails = "    request = json.loads(line)\n    if request['type'] == 'play' and request['state']['columns'] == ['', '', '', '', 'r', '', '']:\n        sys.exit(1)\n";
+    let game = changed(&folder, &[("    request = json.loads(line)\n", fails)]);
+    let ended = play(&folder, &game, &["--opening-plies", "2", "-n", "30", "--seed", SEED]).with_code(0);
+    let aborted = ended.all("match").iter().filter(|report| report["cause"] == "rules_failed").count();
+    assert!((1..30).contains(&aborted), "{aborted}");
+    let verified = referee(["verify", &folder.text("records"), "--game", &game]).done();
+    assert!(verified.stdout.contains("30 records, 0 differ"), "{verified:?}");
 }
 
 #[test]
@@ -291,6 +309,27 @@ fn the_time_that_rules_take_is_billed_to_no_bot() {
     for report in ended.all("match") {
         assert_eq!((&report["ended_by"], &report["faults"]), (&json!("rules"), &json!([{}, {}])), "{report}");
     }
+}
+
+#[test]
+fn two_directories_with_one_id_are_refused() {
+    let folder = Folder::new();
+    play(&folder, GAME, &[]).done();
+    let other = changed(&folder, &[]);
+    let record = folder.text("records/m1.jsonl");
+    let refused = referee(["verify", &record, "--game", GAME, "--game", &other]).with_code(2);
+    assert!(refused.stderr.contains("id: `connect_four` is another game"), "{refused:?}");
+    referee(["verify", &record, "--game", GAME, "--game", GAME]).done();
+}
+
+#[test]
+fn a_game_whose_files_are_no_files_is_refused_without_blocking() {
+    let folder = Folder::new();
+    let game = changed(&folder, &[]);
+    let page = folder.path("game/rules.md");
+    std::fs::remove_file(&page).expect("a file");
+    assert!(Command::new("mkfifo").arg(&page).status().expect("it runs").success());
+    referee(["games", &game]).with_code(2).says(&["rules.md is a FIFO, not a file"]);
 }
 
 #[test]

@@ -9,6 +9,7 @@
 //! page `games` of the protocol.
 
 mod answer;
+mod bad_answer;
 mod cache;
 mod carrier;
 mod manifest;
@@ -19,6 +20,7 @@ mod scene;
 mod shown;
 mod table;
 
+pub use bad_answer::{BadAnswer, BadDecision, BadEvent, BadScene};
 pub use carrier::Carrier;
 pub use manifest::{BadManifest, Manifest};
 pub use rules::ProgramRules;

@@ -10,8 +10,10 @@ use crate::PROTOCOL;
 
 /// The longest limit, in milliseconds.
 const LONGEST_MS: u64 = 60_000;
-/// The longest id, in characters.
-const LONGEST_ID: usize = 40;
+/// The longest id and other word, in characters.
+const LONGEST_NAME: usize = 40;
+/// The longest title, in characters.
+const LONGEST_TITLE: usize = 80;
 
 /// The description of a game, from `game.toml`.
 #[derive(Clone, Debug, Deserialize)]
@@ -97,10 +99,58 @@ enum SeatCount {
     },
 }
 
-/// A manifest is invalid.
+/// A manifest is invalid. The text begins with the key.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct BadManifest(pub String);
+pub enum BadManifest {
+    /// It is not TOML, or a key is unknown, missing or of another type.
+    #[error("{}", .0.to_string().trim_end())]
+    Unreadable(#[from] toml::de::Error),
+    /// It is for another version of the messages.
+    #[error("protocol: {0} is not known here, only {PROTOCOL}")]
+    Protocol(u32),
+    /// A word has other characters, or is too long.
+    #[error(
+        "{key}: `{}`; expected lower-case letters, digits and `_`, beginning with a letter, at most {LONGEST_NAME}",
+        .word.escape_debug()
+    )]
+    Name {
+        /// `id`, `reasons` or `options`.
+        key: &'static str,
+        /// The word.
+        word: String,
+    },
+    /// The title is empty, too long or has control characters.
+    #[error("title: expected 1 to {LONGEST_TITLE} characters")]
+    Title,
+    /// No reason is listed.
+    #[error("reasons: expected at least one word, such as \"won\"")]
+    NoReason,
+    /// No number of seats is listed.
+    #[error("seats: expected at least one number")]
+    NoSeats,
+    /// The sides are not of equal size, or there are too few or too many seats.
+    #[error("seats: {seats} in {sides} sides; expected 2 to {MAX_SEATS} in 2 or more sides of equal size")]
+    Seating {
+        /// The number of seats.
+        seats: u8,
+        /// The number of sides.
+        sides: u8,
+    },
+    /// A number of seats is listed twice.
+    #[error("seats: {0} is there twice")]
+    DuplicateSeats(u8),
+    /// Openings of a game with secrets, chance or simultaneous decisions.
+    #[error("openings: only games without `hidden`, `chance` and `simultaneous` have them")]
+    Openings,
+    /// A limit is out of range.
+    #[error("{key}: {ms}; expected 1 to {LONGEST_MS}")]
+    Limit {
+        /// `start_limit_ms` or `limit_ms`.
+        key: &'static str,
+        /// In milliseconds.
+        ms: u64,
+    },
+}
 
 impl Manifest {
     /// Reads a manifest.
@@ -108,53 +158,44 @@ impl Manifest {
     /// # Errors
     /// Names the key, what is wrong and what would be right.
     pub fn read(text: &str) -> Result<Manifest, BadManifest> {
-        let manifest: Manifest =
-            toml::from_str(text).map_err(|error| BadManifest(error.to_string().trim_end().to_owned()))?;
-        manifest.check().map_err(BadManifest)?;
+        let manifest: Manifest = toml::from_str(text)?;
+        manifest.check()?;
         Ok(manifest)
     }
 
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), BadManifest> {
         if self.protocol != PROTOCOL {
-            return Err(format!("protocol: {} is not known here, only {PROTOCOL}", self.protocol));
+            return Err(BadManifest::Protocol(self.protocol));
         }
-        if !is_name(&self.id) {
-            return Err(format!(
-                "id: `{}`; expected lower-case letters, digits and `_`, beginning with a letter, at most {LONGEST_ID}",
-                self.id.escape_debug()
-            ));
-        }
-        if self.title.is_empty() || self.title.chars().count() > 80 || self.title.contains(char::is_control) {
-            return Err("title: expected 1 to 80 characters".to_owned());
+        if self.title.is_empty()
+            || self.title.chars().count() > LONGEST_TITLE
+            || self.title.contains(char::is_control)
+        {
+            return Err(BadManifest::Title);
         }
         self.try_seatings()?;
         if self.reasons.is_empty() {
-            return Err("reasons: expected at least one word, such as \"won\"".to_owned());
+            return Err(BadManifest::NoReason);
         }
-        for (key, word) in self.reasons.iter().map(|word| ("reasons", word)).chain(self.option_names()) {
+        let reasons = self.reasons.iter().map(|word| ("reasons", word));
+        let options = self.options.keys().map(|word| ("options", word));
+        for (key, word) in [("id", &self.id)].into_iter().chain(reasons).chain(options) {
             if !is_name(word) {
-                return Err(format!(
-                    "{key}: `{}`; expected lower-case letters, digits and `_`, beginning with a letter",
-                    word.escape_debug()
-                ));
+                return Err(BadManifest::Name { key, word: word.clone() });
             }
         }
         if self.openings.is_some() && (self.hidden || self.chance || self.simultaneous) {
-            return Err("openings: only games without hidden, chance and simultaneous have them".to_owned());
+            return Err(BadManifest::Openings);
         }
         for (key, ms) in [("limit_ms", self.limit_ms), ("start_limit_ms", self.start_limit_ms)] {
             if !(1..=LONGEST_MS).contains(&ms) {
-                return Err(format!("{key}: {ms}; expected 1 to {LONGEST_MS}"));
+                return Err(BadManifest::Limit { key, ms });
             }
         }
         Ok(())
     }
 
-    fn option_names(&self) -> impl Iterator<Item = (&'static str, &String)> {
-        self.options.keys().map(|name| ("options", name))
-    }
-
-    fn try_seatings(&self) -> Result<Vec<Seating>, String> {
+    fn try_seatings(&self) -> Result<Vec<Seating>, BadManifest> {
         let counts = match &self.seats {
             &SeatCounts::Count(count) => &[SeatCount::Count(count)][..],
             SeatCounts::Several(counts) => counts,
@@ -166,16 +207,14 @@ impl Manifest {
                 SeatCount::Teams { seats, sides } => (seats, sides),
             };
             if !(2..=MAX_SEATS as u8).contains(&seats) || sides < 2 || !seats.is_multiple_of(sides) {
-                return Err(format!(
-                    "seats: {seats} in {sides} sides; expected 2 to {MAX_SEATS} in 2 or more sides of equal size"
-                ));
+                return Err(BadManifest::Seating { seats, sides });
             }
             if seatings.iter().any(|seating| seating.seats() == usize::from(seats)) {
-                return Err(format!("seats: {seats} is there twice"));
+                return Err(BadManifest::DuplicateSeats(seats));
             }
             seatings.push(Seating::new(seats, sides));
         }
-        if seatings.is_empty() { Err("seats: expected at least one number".to_owned()) } else { Ok(seatings) }
+        if seatings.is_empty() { Err(BadManifest::NoSeats) } else { Ok(seatings) }
     }
 
     /// The supported numbers of seats and sides.
@@ -192,7 +231,7 @@ impl Manifest {
 fn is_name(text: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
     text.starts_with(|c: char| c.is_ascii_lowercase())
-        && text.len() <= LONGEST_ID
+        && text.len() <= LONGEST_NAME
         && text.bytes().all(is_plain)
 }
 

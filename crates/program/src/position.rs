@@ -4,13 +4,15 @@ use referee_game::chance::Draw;
 use referee_game::excerpt::excerpt;
 use referee_game::outcome::Outcome;
 use referee_game::seat::{Seat, SeatSet, Seating, Viewer};
-use referee_game::{MAX_SEATS, Meta, Turn, counted};
+use referee_game::{MAX_SEATS, Meta, Turn};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::answer::{DecisionAnswer, DrawAnswer, EventAnswer, OverAnswer, PositionAnswer, TurnAnswer};
-use crate::{MOST_EVENTS, MOST_MOVE, MOST_STATE};
+use crate::{BadAnswer, BadDecision, BadEvent, MOST_EVENTS, MOST_MOVE, MOST_STATE};
 
+/// How many characters of a text an error quotes.
+const QUOTED: usize = 40;
 /// The reason of a result that the turn limit gave.
 const TURN_LIMIT: &str = "turn_limit";
 /// The kinds of the referee's own events.
@@ -69,17 +71,17 @@ struct FactKind {
 /// Reads and checks a position.
 ///
 /// # Errors
-/// What is wrong with it, beginning with the field.
+/// What is wrong with it.
 pub(crate) fn read(
     answer: &[u8],
     meta: &Meta,
     reasons: &[&'static str],
     seating: Seating,
-) -> Result<Position, String> {
-    let answer: PositionAnswer<'_> = serde_json::from_slice(answer).map_err(|error| error.to_string())?;
+) -> Result<Position, BadAnswer> {
+    let answer: PositionAnswer<'_> = serde_json::from_slice(answer)?;
     let bytes = answer.state.get().len();
     if bytes > MOST_STATE {
-        return Err(format!("`state` has {bytes} bytes; it has at most {MOST_STATE}"));
+        return Err(BadAnswer::LongState { bytes });
     }
     let mut deciders = Vec::new();
     let turn = match answer.turn {
@@ -88,28 +90,29 @@ pub(crate) fn read(
             for decision in decisions {
                 let seat = Seat(decision.seat);
                 if !seating.all().contains(seat) {
-                    return Err(format!("`decide`: there is no seat {seat}"));
+                    return Err(BadAnswer::NoSuchSeat(seat));
                 }
                 if seats.iter().any(|before| before >= seat) {
-                    return Err("`decide`: the seats ascend, each once".to_owned());
+                    return Err(BadAnswer::UnorderedSeats);
                 }
                 seats.insert(seat);
-                deciders.push(decider(decision, meta).map_err(|what| format!("seat {seat}: {what}"))?);
+                let decider = decider(decision, meta);
+                deciders.push(decider.map_err(|what| BadAnswer::Decision { seat, what })?);
             }
             match seats.len() {
-                0 => return Err("`decide`: no seat decides".to_owned()),
+                0 => return Err(BadAnswer::NoDecision),
                 1 => {}
                 _ if meta.simultaneous => {}
-                _ => return Err("`decide`: several seats, but the manifest has no `simultaneous`".to_owned()),
+                _ => return Err(BadAnswer::Simultaneous),
             }
             Turn::Decide(seats)
         }
         TurnAnswer::Draw(draw) if meta.chance => Turn::Draw(read_draw(&draw)?),
-        TurnAnswer::Draw(_) => return Err("`draw`: the manifest has no `chance`".to_owned()),
+        TurnAnswer::Draw(_) => return Err(BadAnswer::Chance),
         TurnAnswer::Over(over) => Turn::Over(outcome(&over, reasons, seating)?),
     };
     if answer.events.len() > MOST_EVENTS {
-        return Err(format!("`events`: at most {MOST_EVENTS}, not {}", answer.events.len()));
+        return Err(BadAnswer::EventCount(answer.events.len()));
     }
     let events = answer.events.iter().map(|event| read_event(event, meta, seating));
     Ok(Position {
@@ -121,83 +124,75 @@ pub(crate) fn read(
     })
 }
 
-fn decider(decision: DecisionAnswer<'_>, meta: &Meta) -> Result<DecidingSeat, String> {
+fn decider(decision: DecisionAnswer<'_>, meta: &Meta) -> Result<DecidingSeat, BadDecision> {
     let DecisionAnswer { mut legal, view, secret, .. } = decision;
     if legal.is_empty() {
-        return Err("`legal`: it has no move; a seat that decides has one".to_owned());
+        return Err(BadDecision::NoMove);
     }
     let is_plain = |byte: u8| matches!(byte, b' '..=b'~') && byte != b'"' && byte != b'\\';
     if let Some(mv) = legal.iter().find(|mv| !mv.bytes().all(is_plain) || mv.is_empty()) {
-        return Err(format!(
-            "`legal`: `{}` is not printable ASCII without quote and backslash",
-            excerpt(mv, 40).escape_debug()
-        ));
+        return Err(BadDecision::Characters(excerpt(mv, QUOTED).into_owned()));
     }
     if let Some(mv) = legal.iter().find(|mv| mv.len() > MOST_MOVE) {
-        return Err(format!("`legal`: `{}` has more than {MOST_MOVE} bytes", excerpt(mv, 40)));
+        return Err(BadDecision::LongMove(excerpt(mv, QUOTED).into_owned()));
     }
     legal.sort_unstable();
     if let Some(pair) = legal.windows(2).find(|pair| pair[0] == pair[1]) {
-        return Err(format!("`legal`: `{}` is there twice", pair[0]));
+        return Err(BadDecision::Duplicate(pair[0].clone()));
     }
     if !view.get().starts_with('{') {
-        return Err("`view` is not an object".to_owned());
+        return Err(BadDecision::View);
     }
     if secret && !meta.hidden {
-        return Err("`secret`: the manifest has no `hidden`".to_owned());
+        return Err(BadDecision::Secret);
     }
     Ok(DecidingSeat { legal, view: view.to_owned(), is_secret: secret })
 }
 
-fn read_draw(draw: &DrawAnswer) -> Result<Draw, String> {
+fn read_draw(draw: &DrawAnswer) -> Result<Draw, BadAnswer> {
     match *draw {
         DrawAnswer::Dice { count, sides } if count > 0 && sides > 1 => Ok(Draw::Dice { count, sides }),
-        DrawAnswer::Dice { .. } => Err("`dice`: at least one die with at least 2 sides".to_owned()),
-        DrawAnswer::Pick(0) | DrawAnswer::Shuffle(0) => Err("`draw`: at least 1".to_owned()),
+        DrawAnswer::Dice { .. } => Err(BadAnswer::Dice),
+        DrawAnswer::Pick(0) | DrawAnswer::Shuffle(0) => Err(BadAnswer::EmptyDraw),
         DrawAnswer::Pick(of) => Ok(Draw::Pick { of }),
         DrawAnswer::Shuffle(len) => Ok(Draw::Shuffle { len }),
     }
 }
 
-fn outcome(over: &OverAnswer, reasons: &[&'static str], seating: Seating) -> Result<Outcome, String> {
+fn outcome(over: &OverAnswer, reasons: &[&'static str], seating: Seating) -> Result<Outcome, BadAnswer> {
     let OverAnswer { ranks, reason } = over;
     let sides = seating.sides();
     if ranks.len() != sides {
-        return Err(format!(
-            "`ranks`: one for each of {}, not {}",
-            counted(sides, "side", "sides"),
-            ranks.len()
-        ));
+        return Err(BadAnswer::RankCount { sides, ranks: ranks.len() });
     }
     let expected = |rank: &u8| 1 + ranks.iter().filter(|other| *other < rank).count();
     if ranks.iter().any(|rank| usize::from(*rank) != expected(rank)) {
-        return Err("`ranks`: each is one more than the number of better sides".to_owned());
+        return Err(BadAnswer::Ranks);
     }
     let known = reasons.iter().copied().chain([TURN_LIMIT]).find(|known| known == reason);
     let Some(reason) = known else {
-        return Err(format!("`reason`: `{}` is not among those of the manifest", excerpt(reason, 40)));
+        return Err(BadAnswer::Reason(excerpt(reason, QUOTED).into_owned()));
     };
     let mut outcome = Outcome::places(ranks, reason);
     outcome.turn_limit = reason == TURN_LIMIT;
     Ok(outcome)
 }
 
-fn read_event(event: &EventAnswer<'_>, meta: &Meta, seating: Seating) -> Result<PositionEvent, String> {
-    let wrong = |what: &str| format!("`events`: {what}");
+fn read_event(event: &EventAnswer<'_>, meta: &Meta, seating: Seating) -> Result<PositionEvent, BadEvent> {
     for form in [Some(event.all), event.public].into_iter().flatten().chain(event.seats.values().copied()) {
         let kind = serde_json::from_str::<FactKind>(form.get());
-        let FactKind { kind } = kind.map_err(|_| wrong("an event is an object with a text `kind`"))?;
-        if RESERVED.contains(&kind.as_str()) {
-            return Err(wrong(&format!("only the referee makes events of kind `{kind}`")));
+        let FactKind { kind } = kind.map_err(|_| BadEvent::NoKind)?;
+        if let Some(reserved) = RESERVED.into_iter().find(|reserved| *reserved == kind) {
+            return Err(BadEvent::Reserved(reserved));
         }
     }
     if meta.hidden && event.public.is_none() {
-        return Err(wrong("`public` is missing, which a game with `hidden` has in every event"));
+        return Err(BadEvent::NoPublicForm);
     }
     let mut seats = [const { None }; MAX_SEATS];
     for (name, form) in &event.seats {
         let seat = name.parse().map(Seat).ok().filter(|&seat| seating.all().contains(seat));
-        let seat = seat.ok_or_else(|| wrong(&format!("there is no seat `{}`", excerpt(name, 40))))?;
+        let seat = seat.ok_or_else(|| BadEvent::NoSuchSeat(excerpt(name, QUOTED).into_owned()))?;
         seats[seat.index()] = Some((*form).to_owned());
     }
     Ok(PositionEvent { all: event.all.to_owned(), public: event.public.map(ToOwned::to_owned), seats })
@@ -222,7 +217,7 @@ mod tests {
     };
 
     fn refusal_under(meta: &Meta, answer: &str) -> String {
-        read(answer.as_bytes(), meta, &["won"], Seating::new(2, 2)).unwrap_err()
+        read(answer.as_bytes(), meta, &["won"], Seating::new(2, 2)).unwrap_err().to_string()
     }
 
     fn refusal(turn: &str) -> String {

@@ -18,7 +18,7 @@ use crate::position::{self, Position};
 use crate::request::RulesRequest;
 use crate::shown::{self, Shown};
 use crate::table::ProgramTable;
-use crate::{Carrier, Manifest};
+use crate::{BadAnswer, Carrier, Manifest};
 
 /// The rules of a game that is a program.
 #[derive(Debug)]
@@ -32,8 +32,17 @@ pub(crate) struct SharedProgram {
     defaults: Box<RawValue>,
     description: Box<RawValue>,
     carrier: Box<dyn Carrier>,
+    starts: Mutex<AnswerCache<Arc<Start>>>,
     positions: Mutex<AnswerCache<Arc<Position>>>,
     shown: Mutex<AnswerCache<Arc<Shown>>>,
+}
+
+/// The answer to `start`.
+#[derive(Debug)]
+enum Start {
+    Opened(Arc<Position>),
+    /// The options contradict each other or the seats: why.
+    Refused(String),
 }
 
 fn leak(text: &str) -> &'static str {
@@ -81,6 +90,7 @@ impl ProgramRules {
             defaults: raw(&manifest.defaults()),
             description,
             carrier,
+            starts: Mutex::default(),
             positions: Mutex::default(),
             shown: Mutex::default(),
         }))
@@ -129,6 +139,26 @@ fn kind(value: &Value) -> &'static str {
 }
 
 impl SharedProgram {
+    /// Asks for what `read` makes of an answer, unless a cache has it by this key.
+    fn ask<T>(
+        &self,
+        cache: &Mutex<AnswerCache<Arc<T>>>,
+        (key, request): (&[u8], &[u8]),
+        read: impl Fn(&[u8]) -> Result<T, BadAnswer>,
+    ) -> Result<Arc<T>, RulesFailed> {
+        if let Some(known) = lock(cache).get(key) {
+            return Ok(known);
+        }
+        let mut accepted = None;
+        self.carrier.ask(request, &mut |answer| {
+            accepted = Some((Arc::new(read(answer)?), answer.len()));
+            Ok(())
+        })?;
+        let (value, length) = accepted.ok_or_else(|| RulesFailed("no answer".into()))?;
+        lock(cache).insert(key, value.clone(), length);
+        Ok(value)
+    }
+
     /// Asks for a position.
     pub(crate) fn position(
         &self,
@@ -138,18 +168,9 @@ impl SharedProgram {
         let line = request.line();
         // What is valid depends on the seating.
         let key = [&line[..], &[seating.seats() as u8, seating.sides() as u8]].concat();
-        if let Some(known) = lock(&self.positions).get(&key) {
-            return Ok(known);
-        }
-        let (mut read, mut length) = (None, 0);
-        self.carrier.ask(&line, &mut |answer| {
-            read = Some(Arc::new(position::read(answer, self.meta, &self.reasons, seating)?));
-            length = answer.len();
-            Ok(())
-        })?;
-        let position = read.ok_or_else(no_answer)?;
-        lock(&self.positions).insert(&key, position.clone(), length);
-        Ok(position)
+        self.ask(&self.positions, (&key, &line), |answer| {
+            position::read(answer, self.meta, &self.reasons, seating)
+        })
     }
 
     /// Asks for a position as a viewer sees it.
@@ -157,55 +178,25 @@ impl SharedProgram {
         // Without hidden information, everyone sees the same.
         let viewer = if self.meta.hidden { viewer } else { Viewer::Omniscient };
         let line = RulesRequest::Show { state, viewer }.line();
-        if let Some(known) = lock(&self.shown).get(&line) {
-            return Ok(known);
-        }
-        let (mut read, mut length) = (None, 0);
-        self.carrier.ask(&line, &mut |answer| {
-            read = Some(Arc::new(shown::read(answer)?));
-            length = answer.len();
-            Ok(())
-        })?;
-        let shown = read.ok_or_else(no_answer)?;
-        lock(&self.shown).insert(&line, shown.clone(), length);
-        Ok(shown)
+        self.ask(&self.shown, (&line, &line), shown::read)
     }
 
     /// Asks for the initial position.
-    fn start(&self, options: &RawValue, seating: Seating) -> Result<Arc<Position>, NotOpened> {
+    fn start(&self, options: &RawValue, seating: Seating) -> Result<Arc<Start>, RulesFailed> {
         let request = RulesRequest::Start { options, seats: seating.seats(), sides: seating.sides() };
         let line = request.line();
-        if let Some(known) = lock(&self.positions).get(&line) {
-            return Ok(known);
-        }
-        let (mut read, mut refusal, mut length) = (None, None, 0);
-        self.carrier.ask(&line, &mut |answer| {
-            let of_options: OptionsAnswer =
-                serde_json::from_slice(answer).map_err(|error| error.to_string())?;
-            if let Some(why) = of_options.bad_options {
-                refusal = Some(why);
-                return Ok(());
+        self.ask(&self.starts, (&line, &line), |answer| {
+            let OptionsAnswer { bad_options } = serde_json::from_slice(answer)?;
+            if let Some(why) = bad_options {
+                return Ok(Start::Refused(why));
             }
             let position = position::read(answer, self.meta, &self.reasons, seating)?;
-            if !position.events.is_empty() {
-                return Err("`events`: nothing has happened before `start`".to_owned());
+            match position.events.is_empty() {
+                true => Ok(Start::Opened(position.into())),
+                false => Err(BadAnswer::EarlyEvents),
             }
-            read = Some(Arc::new(position));
-            length = answer.len();
-            Ok(())
-        })?;
-        if let Some(why) = refusal {
-            return Err(Misconfigured(format!("options of {}: {why}", self.meta.id)).into());
-        }
-        let position = read.ok_or_else(no_answer)?;
-        lock(&self.positions).insert(&line, position.clone(), length);
-        Ok(position)
+        })
     }
-}
-
-/// The failure of a carrier that returned without an answer.
-fn no_answer() -> RulesFailed {
-    RulesFailed("no answer".into())
 }
 
 impl Rules for ProgramRules {
@@ -242,8 +233,12 @@ impl Rules for ProgramRules {
 
     fn open(&self, options: &RawValue, seating: Seating) -> Result<Box<dyn Table>, NotOpened> {
         let options = self.complete(options)?;
-        let position = self.0.start(&options, seating)?;
-        Ok(Box::new(ProgramTable::new(self.0.clone(), seating, options.into(), position)))
+        match &*self.0.start(&options, seating)? {
+            Start::Opened(position) => {
+                Ok(Box::new(ProgramTable::new(self.0.clone(), seating, options.into(), position.clone())))
+            }
+            Start::Refused(why) => Err(Misconfigured(format!("options of {}: {why}", self.0.meta.id)).into()),
+        }
     }
 
     fn program(&self) -> Option<&RawValue> {

@@ -7,10 +7,12 @@ use referee_game::scene::{Depth, Form, Part, Scene, Shape, TEXT_SEATS, Tone};
 use referee_protocol::referee::SceneForm;
 use serde::Deserialize;
 
+use crate::BadScene;
+
 /// The maximum number of shapes of a scene.
-const MOST_SHAPES: usize = 2000;
+pub(crate) const MOST_SHAPES: usize = 2000;
 /// The maximum number of parts of a scene.
-const MOST_PARTS: usize = 10_000;
+pub(crate) const MOST_PARTS: usize = 10_000;
 
 /// A position as shapes: the field `scene` of the answer to `show`.
 #[derive(Debug, Deserialize)]
@@ -63,36 +65,29 @@ struct OutlineAnswer {
     width: i16,
 }
 
-fn tone(name: &str) -> Result<Tone, String> {
-    Tone::named(name).ok_or_else(|| {
-        let names = Tone::ALL.map(Tone::name).join(", ");
-        format!("there is no colour `{}`; available: {names}", printable(name))
-    })
+fn tone(name: &str) -> Result<Tone, BadScene> {
+    Tone::named(name).ok_or_else(|| BadScene::Colour { name: printable(name).into_owned() })
 }
 
 /// A coordinate or a length.
-fn units(value: impl Into<i32>) -> Result<i16, String> {
-    let value = value.into();
-    let most = Scene::MOST_UNITS;
-    i16::try_from(value)
-        .ok()
-        .filter(|value| (-most..=most).contains(value))
-        .ok_or_else(|| format!("the length {value}; at most {most}"))
+fn units(value: impl Into<i32>) -> Result<i16, BadScene> {
+    let units = value.into();
+    let range = -Scene::MOST_UNITS..=Scene::MOST_UNITS;
+    i16::try_from(units).ok().filter(|units| range.contains(units)).ok_or(BadScene::Length { units })
 }
 
 /// Reads and checks a scene.
 ///
 /// # Errors
 /// What is wrong with it.
-pub(crate) fn read(scene: &str) -> Result<Scene, String> {
-    let SceneAnswer { width, height, seats, shapes, words } =
-        serde_json::from_str(scene).map_err(|error| error.to_string())?;
+pub(crate) fn read(scene: &str) -> Result<Scene, BadScene> {
+    let SceneAnswer { width, height, seats, shapes, words } = serde_json::from_str(scene)?;
     if [width, height].iter().any(|side| !(1..=Scene::MOST_UNITS).contains(side)) {
-        return Err(format!("{width} by {height}; each from 1 to {}", Scene::MOST_UNITS));
+        return Err(BadScene::Size { width, height });
     }
     if shapes.len() > MOST_SHAPES || shapes.iter().map(|shape| shape.parts.len()).sum::<usize>() > MOST_PARTS
     {
-        return Err(format!("at most {MOST_SHAPES} shapes with {MOST_PARTS} parts"));
+        return Err(BadScene::TooMany);
     }
     let mut scene = Scene { seats: TEXT_SEATS.to_vec(), ..Scene::new(width, height) };
     for (seat, name) in scene.seats.iter_mut().zip(&seats) {
@@ -100,11 +95,11 @@ pub(crate) fn read(scene: &str) -> Result<Scene, String> {
     }
     let mut ids = HashSet::new();
     for shape in shapes {
-        if !ids.insert(shape.id.clone()) {
-            return Err(format!("two shapes have the id `{}`", printable(&shape.id)));
-        }
         let id = printable(&shape.id).into_owned();
-        scene.add(read_shape(shape).map_err(|what| format!("shape `{id}`: {what}"))?);
+        if !ids.insert(shape.id.clone()) {
+            return Err(BadScene::Duplicate(id));
+        }
+        scene.add(read_shape(shape).map_err(|what| BadScene::Shape { id, what: what.into() })?);
     }
     for line in words {
         scene.say(&*printable(&line));
@@ -112,7 +107,7 @@ pub(crate) fn read(scene: &str) -> Result<Scene, String> {
     Ok(scene)
 }
 
-fn read_shape(shape: ShapeAnswer) -> Result<Shape, String> {
+fn read_shape(shape: ShapeAnswer) -> Result<Shape, BadScene> {
     let ShapeAnswer { id, kind, layer, at: [x, y], turn, parts } = shape;
     let layer = match layer {
         DepthName::Board => Depth::Board,
@@ -125,7 +120,7 @@ fn read_shape(shape: ShapeAnswer) -> Result<Shape, String> {
     Ok(Shape { id, kind, layer, x: units(x)?, y: units(y)?, turn, parts })
 }
 
-fn read_part(part: PartAnswer) -> Result<Part, String> {
+fn read_part(part: PartAnswer) -> Result<Part, BadScene> {
     let form = match part.form {
         SceneForm::Rect { at: [x, y], width, height, radius } => {
             Form::Rect(units(x)?, units(y)?, units(width)?, units(height)?, units(radius)?)
@@ -133,14 +128,14 @@ fn read_part(part: PartAnswer) -> Result<Part, String> {
         SceneForm::Circle { at: [x, y], radius } => Form::Disc(units(x)?, units(y)?, units(radius)?),
         SceneForm::Polygon { points } => {
             let points = points.into_iter().map(|[x, y]| Ok((units(x)?, units(y)?)));
-            Form::Polygon(points.collect::<Result<_, String>>()?)
+            Form::Polygon(points.collect::<Result<_, BadScene>>()?)
         }
         SceneForm::Text { at: [x, y], size, text } => {
             Form::Text(units(x)?, units(y)?, units(size)?, printable(&text).into_owned())
         }
     };
     let fill = part.fill.as_deref().map(tone).transpose()?;
-    let line = part.outline.map(|outline| Ok::<_, String>((tone(&outline.colour)?, units(outline.width)?)));
+    let line = part.outline.map(|outline| Ok::<_, BadScene>((tone(&outline.colour)?, units(outline.width)?)));
     Ok(Part { form, fill, line: line.transpose()? })
 }
 
@@ -148,7 +143,7 @@ fn read_part(part: PartAnswer) -> Result<Part, String> {
 mod tests {
     use super::*;
 
-    fn scene(shapes: &str) -> Result<Scene, String> {
+    fn scene(shapes: &str) -> Result<Scene, BadScene> {
         read(&format!(
             r#"{{"width":100,"height":50,"seats":["red","yellow"],"shapes":[{shapes}],"words":["red to move"]}}"#
         ))
@@ -167,11 +162,13 @@ mod tests {
 
     #[test]
     fn what_cannot_be_drawn_is_refused() {
-        let of = |parts: &str| scene(&format!(r#"{{"id":"x","at":[0,0],"parts":[{parts}]}}"#)).unwrap_err();
+        let of = |parts: &str| {
+            scene(&format!(r#"{{"id":"x","at":[0,0],"parts":[{parts}]}}"#)).unwrap_err().to_string()
+        };
         assert!(of(r#"{"form":"circle","at":[0,0],"radius":5,"fill":"pink"}"#).contains("no colour `pink`"));
         assert!(of(r#"{"form":"circle","at":[0,0],"radius":60000}"#).contains("the length 60000"));
         let twice = r#"{"id":"x","at":[0,0],"parts":[]},{"id":"x","at":[0,0],"parts":[]}"#;
-        assert!(scene(twice).unwrap_err().contains("two shapes"));
-        assert!(read(r#"{"width":0,"height":5,"shapes":[]}"#).unwrap_err().contains("0 by 5"));
+        assert!(scene(twice).unwrap_err().to_string().contains("two shapes"));
+        assert!(read(r#"{"width":0,"height":5,"shapes":[]}"#).unwrap_err().to_string().contains("0 by 5"));
     }
 }

@@ -4,7 +4,7 @@ use referee_game::Scene;
 use referee_game::printable::printable_lines;
 
 use crate::answer::ShowAnswer;
-use crate::scene;
+use crate::{BadAnswer, scene};
 
 /// A position as a viewer sees it.
 #[derive(Debug)]
@@ -19,12 +19,10 @@ pub(crate) struct Shown {
 /// Reads and checks the answer to `show`. What it leaves out is made from the rest.
 ///
 /// # Errors
-/// What is wrong with it, beginning with the field.
-pub(crate) fn read(answer: &[u8]) -> Result<Shown, String> {
-    let ShowAnswer { view, text, scene } =
-        serde_json::from_slice(answer).map_err(|error| error.to_string())?;
-    let scene = scene.map(|scene| scene::read(scene.get()).map_err(|what| format!("`scene`: {what}")));
-    let scene = scene.transpose()?;
+/// What is wrong with it.
+pub(crate) fn read(answer: &[u8]) -> Result<Shown, BadAnswer> {
+    let ShowAnswer { view, text, scene } = serde_json::from_slice(answer)?;
+    let scene = scene.map(|scene| scene::read(scene.get())).transpose()?;
     let words = || {
         let words = scene.as_ref().map(|scene| scene.words.join("\n"));
         words.filter(|words| !words.is_empty())

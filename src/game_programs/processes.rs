@@ -11,7 +11,7 @@ use tokio::sync::mpsc;
 use crate::bot::{Command, Launch, Launcher, Process};
 use crate::game::erased::RulesFailed;
 use crate::game::excerpt::excerpt;
-use crate::program::{Carrier, MOST_ANSWER};
+use crate::program::{BadAnswer, Carrier, MOST_ANSWER};
 use crate::referee::Detail;
 use crate::transport::{Exchange, NoAnswer, Wire};
 
@@ -32,6 +32,23 @@ pub(super) struct RulesProcesses {
     /// The thread that starts them.
     starter: OnceLock<mpsc::UnboundedSender<StartOrder>>,
     idle: Mutex<Vec<RulesProcess>>,
+}
+
+/// Why a process has not answered a request.
+#[derive(Debug, thiserror::Error)]
+enum NotAnswered {
+    #[error("it cannot be started: {0}")]
+    NotStarted(#[from] io::Error),
+    #[error("it ended without an answer ({exit}){}", of_stderr(stderr))]
+    Exited { exit: Detail, stderr: String },
+    #[error("{error}{}", of_stderr(stderr))]
+    Not { error: NoAnswer, stderr: String },
+    #[error("{what}, in the answer {answer}")]
+    Wrongly { what: BadAnswer, answer: String },
+}
+
+fn of_stderr(text: &str) -> String {
+    if text.is_empty() { String::new() } else { format!("; standard error: {text}") }
 }
 
 /// Receives a process that was started.
@@ -60,7 +77,7 @@ impl RulesProcesses {
     }
 
     fn start(&self) -> io::Result<RulesProcess> {
-        let is_gone = || io::Error::other("the thread that starts it broke down");
+        let is_gone = || io::Error::other("the thread that starts it has panicked");
         let starter = self.starter.get_or_init(|| {
             let (orders, to_do) = mpsc::unbounded_channel();
             let (command, launch) = (self.command.clone(), self.launch.clone());
@@ -85,17 +102,17 @@ impl RulesProcesses {
         &self,
         mut process: RulesProcess,
         request: &[u8],
-        accept: &mut dyn FnMut(&[u8]) -> Result<(), String>,
-    ) -> Result<(), String> {
+        accept: &mut dyn FnMut(&[u8]) -> Result<(), BadAnswer>,
+    ) -> Result<(), NotAnswered> {
         let limit = if process.has_answered { self.limit } else { self.start_limit };
         let answer = match process.exchange.ask(request, MOST_ANSWER, limit) {
             Ok(answer) => answer,
-            Err(error) => return Err(process.explain(&error)),
+            Err(error) => return Err(process.explain(error)),
         };
         process.has_answered = true;
         if let Err(what) = accept(&answer) {
-            let text = String::from_utf8_lossy(&answer).into_owned();
-            return Err(format!("{what}, in the answer {}", excerpt(&text, QUOTED)));
+            let answer = excerpt(&String::from_utf8_lossy(&answer), QUOTED).into_owned();
+            return Err(NotAnswered::Wrongly { what, answer });
         }
         self.idle().push(process);
         Ok(())
@@ -103,20 +120,20 @@ impl RulesProcesses {
 }
 
 impl RulesProcess {
-    /// What happened in place of an answer, with the end of standard error.
-    fn explain(self, error: &NoAnswer) -> String {
+    /// What happened in place of an answer.
+    fn explain(self, error: NoAnswer) -> NotAnswered {
         let exit = match error {
             NoAnswer::Ended => self.exit.recv_timeout(EXIT).ok(),
             _ => None,
         };
-        let what = match exit {
-            Some(exit) => format!("it ended without an answer ({exit})"),
-            None => error.to_string(),
-        };
         let (text, _) = self.process.stderr().cut().wait().into_text();
         let text = text.trim_end();
         let from = text.char_indices().rev().nth(QUOTED - 1).map_or(0, |(at, _)| at);
-        if text.is_empty() { what } else { format!("{what}; standard error: {}", &text[from..]) }
+        let stderr = text[from..].to_owned();
+        match exit {
+            Some(exit) => NotAnswered::Exited { exit, stderr },
+            None => NotAnswered::Not { error, stderr },
+        }
     }
 }
 
@@ -154,7 +171,7 @@ impl Carrier for RulesProcesses {
     fn ask(
         &self,
         request: &[u8],
-        accept: &mut dyn FnMut(&[u8]) -> Result<(), String>,
+        accept: &mut dyn FnMut(&[u8]) -> Result<(), BadAnswer>,
     ) -> Result<(), RulesFailed> {
         // One that has waited may have ended meanwhile.
         let waiting = self.idle().pop();
@@ -163,10 +180,7 @@ impl Carrier for RulesProcesses {
         {
             return Ok(());
         }
-        let mut attempt = || {
-            let process = self.start().map_err(|error| format!("it cannot be started: {error}"))?;
-            self.ask_one(process, request, accept)
-        };
+        let mut attempt = || self.ask_one(self.start()?, request, accept);
         if attempt().is_ok() {
             return Ok(());
         }

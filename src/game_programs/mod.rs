@@ -18,7 +18,7 @@ use crate::program::{Manifest, ProgramRules};
 
 pub use check::{GameFigures, GameStep, check};
 use directory::GameDirectory;
-pub use directory::MANIFEST;
+pub use directory::{BadGame, MANIFEST};
 use processes::RulesProcesses;
 
 /// The games that were loaded, by directory.
@@ -33,8 +33,8 @@ pub fn is_game(directory: &Path) -> bool {
 ///
 /// # Errors
 /// Names the file and what is wrong with it.
-pub fn load(directory: &Path, launch: &Launch) -> Result<&'static dyn Rules, String> {
-    let place = directory.canonicalize().map_err(|error| format!("{}: {error}", directory.display()))?;
+pub fn load(directory: &Path, launch: &Launch) -> Result<&'static dyn Rules, BadGame> {
+    let place = canonical(directory)?;
     let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(rules) = loaded.get(&place) {
         return Ok(*rules);
@@ -56,16 +56,21 @@ struct ReadGame {
     processes: RulesProcesses,
 }
 
-fn read(directory: &Path, launch: &Launch) -> Result<ReadGame, String> {
-    let place = directory.canonicalize().map_err(|error| format!("{}: {error}", directory.display()))?;
+fn canonical(directory: &Path) -> Result<PathBuf, BadGame> {
+    let unreadable = |error| BadGame::Unreadable { path: directory.to_owned(), error };
+    directory.canonicalize().map_err(unreadable)
+}
+
+fn read(directory: &Path, launch: &Launch) -> Result<ReadGame, BadGame> {
+    let place = canonical(directory)?;
     let GameDirectory { manifest, page, text, files } = GameDirectory::read(&place)?;
-    let at_manifest = |what: String| format!("{}: command: {what}", place.join(MANIFEST).display());
-    let command: Command = manifest.command.parse().map_err(at_manifest)?;
-    let (directory, files_of) = (Some(place.clone()), Some(place.clone()));
-    let command = Command { directory, files: files_of, sandbox: sandbox(launch), ..command };
-    command.check().map_err(at_manifest)?;
-    let description = to_raw_value(&json!({ "manifest": text, "files": files }));
-    let description = description.map_err(|error| error.to_string())?;
+    let bad_command = |what| BadGame::Command { path: place.join(MANIFEST), what };
+    let command: Command = manifest.command.parse().map_err(bad_command)?;
+    let of_game = Some(place.clone());
+    let command = Command { directory: of_game.clone(), files: of_game, sandbox: sandbox(launch), ..command };
+    command.check().map_err(bad_command)?;
+    let description = to_raw_value(&json!({ "manifest": text, "files": files }))
+        .unwrap_or_else(|error| unreachable!("it has string keys: {error}"));
     let limits = [manifest.start_limit_ms, manifest.limit_ms];
     let processes = RulesProcesses::new(command, limits, launch.clone());
     Ok(ReadGame { manifest, page, description, processes })

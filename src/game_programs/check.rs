@@ -6,14 +6,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use serde::Serialize;
 
 use crate::bot::Launch;
-use crate::external::processes::RulesProcesses;
-use crate::external::{ReadGame, read};
 use crate::game::chance::{RandomKey, RandomStream, Uniform};
-use crate::game::erased::{Rules, RulesFailed, Table};
+use crate::game::erased::{NotOpened, Rules, RulesFailed, Table};
 use crate::game::excerpt::excerpt;
 use crate::game::seat::{MAX_SEATS, Seating, Viewer};
 use crate::game::{Turn, counted};
-use crate::program::{Carrier, MOST_STEPS, ProgramRules};
+use crate::game_programs::processes::RulesProcesses;
+use crate::game_programs::{BadGame, ReadGame, read};
+use crate::program::{BadAnswer, Carrier, MOST_STEPS, ProgramRules};
 
 /// The maximum number of requests that are repeated.
 const MOST_REPEATED: usize = 500;
@@ -52,6 +52,19 @@ pub struct GameFigures {
     pub most_answer_bytes: usize,
 }
 
+/// Why a step fails.
+#[derive(Debug, thiserror::Error)]
+enum StepFailure {
+    #[error(transparent)]
+    BadGame(#[from] BadGame),
+    #[error("{error}; the request was {request}")]
+    Failed { error: NotOpened, request: String },
+    #[error("`scene`: it is {} by {} and another one {} by {}; all have the same size", now.0, now.1, first.0, first.1)]
+    SceneSize { first: (i16, i16), now: (i16, i16) },
+    #[error("the request {request} got the answer {expected}, and later {again}")]
+    Impure { request: String, expected: String, again: String },
+}
+
 /// Passes requests on, and keeps what was asked and answered.
 #[derive(Clone, Debug)]
 struct Witness(Arc<Witnessed>);
@@ -77,18 +90,21 @@ impl Witness {
     }
 
     /// A failure with the request that led to it.
-    fn quote(&self, failed: &dyn std::fmt::Display) -> String {
-        let kept = self.kept();
-        let request = String::from_utf8_lossy(&kept.latest);
-        format!("{failed}; the request was {}", excerpt(&request, QUOTED))
+    fn failure(&self, error: impl Into<NotOpened>) -> StepFailure {
+        StepFailure::Failed { error: error.into(), request: quote(&self.kept().latest) }
     }
+}
+
+/// The beginning of a request or an answer.
+fn quote(bytes: &[u8]) -> String {
+    excerpt(&String::from_utf8_lossy(bytes), QUOTED).into_owned()
 }
 
 impl Carrier for Witness {
     fn ask(
         &self,
         request: &[u8],
-        accept: &mut dyn FnMut(&[u8]) -> Result<(), String>,
+        accept: &mut dyn FnMut(&[u8]) -> Result<(), BadAnswer>,
     ) -> Result<(), RulesFailed> {
         self.kept().latest = request.to_owned();
         let mut answer = Vec::new();
@@ -163,19 +179,16 @@ impl RandomMatches {
     }
 
     /// Shows the positions to every viewer.
-    fn show(&self) -> Result<String, String> {
+    fn show(&self, witness: &Witness) -> Result<String, StepFailure> {
         let mut size = None;
         for (table, seating) in &self.positions {
             for viewer in seating.all().iter().map(Viewer::Seat).chain([Viewer::Public, Viewer::Omniscient]) {
-                table.view(viewer).map_err(|failed| failed.to_string())?;
+                table.view(viewer).map_err(|failed| witness.failure(failed))?;
                 let scene = table.scene(viewer);
-                let [first, now] =
-                    [*size.get_or_insert((scene.width, scene.height)), (scene.width, scene.height)];
+                let now = (scene.width, scene.height);
+                let first = *size.get_or_insert(now);
                 if first != now {
-                    return Err(format!(
-                        "`scene`: it is {} by {} and another one {} by {}; all have the same size",
-                        now.0, now.1, first.0, first.1
-                    ));
+                    return Err(StepFailure::SceneSize { first, now });
                 }
             }
         }
@@ -191,41 +204,42 @@ pub fn check(
     matches: u32,
     mut on_step: impl FnMut(&GameStep),
 ) -> Option<GameFigures> {
-    let mut step = |name, section, result: Result<String, String>| {
+    let mut step = |name, section, result: Result<String, StepFailure>| {
         let ok = result.is_ok();
-        let (Ok(what) | Err(what)) = result;
+        let what = result.unwrap_or_else(|failure| failure.to_string());
         on_step(&GameStep { name, ok, what, section });
         ok.then_some(())
     };
-    let read_again = || read(directory, launch);
-    let game = read_again();
-    let about = |game: &ReadGame| format!("{}, version {}", game.manifest.title, game.manifest.version);
-    step("manifest", "the-directory", game.as_ref().map(about).map_err(Clone::clone))?;
-    let ReadGame { manifest, page, description, processes } = game.ok()?;
+    let (about, game) = match read(directory, launch) {
+        Ok(game) => (Ok(format!("{}, version {}", game.manifest.title, game.manifest.version)), Some(game)),
+        Err(why) => (Err(why.into()), None),
+    };
+    step("manifest", "the-directory", about)?;
+    let ReadGame { manifest, page, description, processes } = game?;
     let witness = Witness(Arc::new(Witnessed { processes, kept: Mutex::default() }));
     let rules = ProgramRules::new(&manifest, &page, description, Box::new(witness.clone()));
     let (seatings, options) = (manifest.seatings(), rules.default_options());
 
     let opened = seatings.iter().try_for_each(|&seating| rules.open(&options, seating).map(drop));
     let what = format!("{} with the default options", counted(seatings.len(), "seating", "seatings"));
-    step("start", "requests-and-answers", opened.map(|()| what).map_err(|error| witness.quote(&error)))?;
+    step("start", "requests-and-answers", opened.map(|()| what).map_err(|error| witness.failure(error)))?;
 
     let mut rng = RandomKey([1; 32]).stream();
     let mut played = RandomMatches::default();
     let result = seatings.iter().try_for_each(|&seating| {
         (0..matches).try_for_each(|_| {
-            let table = rules.open(&options, seating).map_err(|error| witness.quote(&error))?;
+            let table = rules.open(&options, seating).map_err(|error| witness.failure(error))?;
             let of = (seating, seating == seatings[0]);
-            played.play(table, of, &mut rng).map_err(|failed| witness.quote(&failed))
+            played.play(table, of, &mut rng).map_err(|failed| witness.failure(failed))
         })
     });
     let what = || format!("{} to the end", counted(played.matches, "random match", "random matches"));
     step("matches", "positions", result.map(|()| what()))?;
 
-    step("show", "what-people-see", played.show().map_err(|failed| witness.quote(&failed)))?;
+    step("show", "what-people-see", played.show(&witness))?;
 
-    let other = read_again().map(|game| game.processes);
-    let purity = other.and_then(|other| purity(&witness, &other, &mut rng));
+    let other = read(directory, launch).map_err(StepFailure::from);
+    let purity = other.and_then(|other| purity(&witness, &other.processes, &mut rng));
     step("purity", "requests-and-answers", purity)?;
 
     let per = |sum: usize, count: usize| sum as f64 / count.max(1) as f64;
@@ -240,7 +254,7 @@ pub fn check(
 }
 
 /// Repeats requests in another order, in the same process and in another one. The answers must be the same bytes.
-fn purity(witness: &Witness, other: &RulesProcesses, rng: &mut RandomStream) -> Result<String, String> {
+fn purity(witness: &Witness, other: &RulesProcesses, rng: &mut RandomStream) -> Result<String, StepFailure> {
     let mut answered = std::mem::take(&mut witness.kept().answered);
     rng.shuffle(&mut answered);
     for (request, expected) in &answered {
@@ -250,16 +264,12 @@ fn purity(witness: &Witness, other: &RulesProcesses, rng: &mut RandomStream) -> 
                 again = answer.to_owned();
                 Ok(())
             });
-            asked.map_err(|failed| failed.to_string())?;
+            let failure =
+                |failed: RulesFailed| StepFailure::Failed { error: failed.into(), request: quote(request) };
+            asked.map_err(failure)?;
             if again != *expected {
-                let [request, expected, again] =
-                    [request, expected, &again].map(|bytes| String::from_utf8_lossy(bytes).into_owned());
-                return Err(format!(
-                    "the request {} got the answer {}, and later {}",
-                    excerpt(&request, QUOTED),
-                    excerpt(&expected, QUOTED),
-                    excerpt(&again, QUOTED)
-                ));
+                let [request, expected, again] = [request, expected, &again].map(|bytes| quote(bytes));
+                return Err(StepFailure::Impure { request, expected, again });
             }
         }
     }

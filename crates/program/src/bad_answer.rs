@@ -1,0 +1,159 @@
+//! What is wrong with an answer.
+
+use referee_game::counted;
+use referee_game::scene::Tone;
+use referee_game::seat::Seat;
+
+use crate::scene::{MOST_PARTS, MOST_SHAPES};
+use crate::{MOST_EVENTS, MOST_MOVE, MOST_STATE};
+
+/// An answer contradicts the specification or the manifest.
+#[derive(Debug, thiserror::Error)]
+pub enum BadAnswer {
+    /// It is not JSON, or a field is missing or has another type.
+    #[error(transparent)]
+    Unreadable(#[from] serde_json::Error),
+    /// The state is too long.
+    #[error("`state` has {bytes} bytes; it has at most {MOST_STATE}")]
+    LongState {
+        /// Its length.
+        bytes: usize,
+    },
+    /// A seat decides that does not exist.
+    #[error("`decide`: there is no seat {0}")]
+    NoSuchSeat(Seat),
+    /// The seats that decide are not in order, or one is there twice.
+    #[error("`decide`: the seats ascend, each once")]
+    UnorderedSeats,
+    /// The list of seats that decide is empty.
+    #[error("`decide`: no seat decides")]
+    NoDecision,
+    /// Several seats decide in a game without simultaneous decisions.
+    #[error("`decide`: several seats, but the manifest has no `simultaneous`")]
+    Simultaneous,
+    /// A decision of a seat is invalid.
+    #[error("seat {seat}: {what}")]
+    Decision {
+        /// The seat.
+        seat: Seat,
+        /// What is wrong.
+        what: BadDecision,
+    },
+    /// A draw in a game without chance.
+    #[error("`draw`: the manifest has no `chance`")]
+    Chance,
+    /// No dice, or dice without a choice of sides.
+    #[error("`dice`: at least one die with at least 2 sides")]
+    Dice,
+    /// A pick or a shuffle of nothing.
+    #[error("`draw`: at least 1")]
+    EmptyDraw,
+    /// Too many or too few ranks.
+    #[error("`ranks`: one for each of {}, not {ranks}", counted(*sides, "side", "sides"))]
+    RankCount {
+        /// The number of sides.
+        sides: usize,
+        /// The number of ranks.
+        ranks: usize,
+    },
+    /// Ranks that skip or repeat a number.
+    #[error("`ranks`: each is one more than the number of better sides")]
+    Ranks,
+    /// An unknown reason.
+    #[error("`reason`: `{0}` is not among those of the manifest")]
+    Reason(String),
+    /// Too many events.
+    #[error("`events`: at most {MOST_EVENTS}, not {0}")]
+    EventCount(usize),
+    /// An invalid event.
+    #[error("`events`: {0}")]
+    Event(#[from] BadEvent),
+    /// The initial position has events.
+    #[error("`events`: nothing has happened before `start`")]
+    EarlyEvents,
+    /// An invalid scene.
+    #[error("`scene`: {0}")]
+    Scene(#[from] BadScene),
+}
+
+/// What is wrong with the decision of a seat.
+#[derive(Debug, thiserror::Error)]
+pub enum BadDecision {
+    /// There is no legal move.
+    #[error("`legal`: it has no move; a seat that decides has one")]
+    NoMove,
+    /// A move has other characters, or none.
+    #[error("`legal`: `{}` is not printable ASCII without quote and backslash", .0.escape_debug())]
+    Characters(String),
+    /// A move is too long.
+    #[error("`legal`: `{0}` has more than {MOST_MOVE} bytes")]
+    LongMove(String),
+    /// A move is listed twice.
+    #[error("`legal`: `{0}` is there twice")]
+    Duplicate(String),
+    /// The view is not an object.
+    #[error("`view` is not an object")]
+    View,
+    /// A secret in a game without hidden information.
+    #[error("`secret`: the manifest has no `hidden`")]
+    Secret,
+}
+
+/// What is wrong with an event.
+#[derive(Debug, thiserror::Error)]
+pub enum BadEvent {
+    /// A form has no kind.
+    #[error("an event is an object with a text `kind`")]
+    NoKind,
+    /// Its kind is one of the referee's own.
+    #[error("only the referee makes events of kind `{0}`")]
+    Reserved(&'static str),
+    /// The form for spectators is missing in a game with hidden information.
+    #[error("`public` is missing, which a game with `hidden` has in every event")]
+    NoPublicForm,
+    /// A form is for a seat that does not exist.
+    #[error("there is no seat `{0}`")]
+    NoSuchSeat(String),
+}
+
+/// What is wrong with a scene.
+#[derive(Debug, thiserror::Error)]
+pub enum BadScene {
+    /// It is not JSON, or a field is missing or has another type.
+    #[error(transparent)]
+    Unreadable(#[from] serde_json::Error),
+    /// Its size is out of range.
+    #[error("{width} by {height}; each from 1 to {}", referee_game::Scene::MOST_UNITS)]
+    Size {
+        /// In units.
+        width: i16,
+        /// In units.
+        height: i16,
+    },
+    /// Too many shapes or parts.
+    #[error("at most {MOST_SHAPES} shapes with {MOST_PARTS} parts")]
+    TooMany,
+    /// Two shapes have one id.
+    #[error("two shapes have the id `{0}`")]
+    Duplicate(String),
+    /// There is no such colour.
+    #[error("there is no colour `{name}`; available: {}", Tone::ALL.map(Tone::name).join(", "))]
+    Colour {
+        /// Its name.
+        name: String,
+    },
+    /// A coordinate or a length is out of range.
+    #[error("the length {units}; at most {}", referee_game::Scene::MOST_UNITS)]
+    Length {
+        /// In units.
+        units: i32,
+    },
+    /// A shape is invalid.
+    #[error("shape `{id}`: {what}")]
+    Shape {
+        /// Its id.
+        id: String,
+        /// What is wrong.
+        what: Box<BadScene>,
+    },
+}

@@ -1,0 +1,183 @@
+//! The directory of a game.
+
+use std::collections::BTreeMap;
+use std::fs::OpenOptions;
+use std::path::{Component, Path, PathBuf};
+use std::{fs, io};
+
+use sha2::{Digest, Sha256};
+
+use crate::game::hex;
+use crate::program::{BadManifest, Manifest};
+use crate::store::{open_regular, read_limited};
+
+/// The file that describes a game.
+pub const MANIFEST: &str = "game.toml";
+/// The maximum number of files that are hashed.
+const MOST_FILES: usize = 1000;
+/// The maximum size of all of them, in bytes.
+const MOST_BYTES: u64 = 256 << 20;
+/// The maximum size of the manifest and of the rules page, in bytes.
+const MOST_TEXT: u64 = 1 << 20;
+/// Directories that are not hashed: what Python compiles, and installed packages.
+const IGNORED: [&str; 2] = ["__pycache__", "node_modules"];
+
+/// Why a directory is no game.
+#[derive(Debug, thiserror::Error)]
+pub enum BadGame {
+    /// A file or directory cannot be read.
+    #[error("{}: {error}", path.display())]
+    Unreadable {
+        /// Its path.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+    /// The manifest is invalid.
+    #[error("{}: {what}", path.display())]
+    Manifest {
+        /// Its path.
+        path: PathBuf,
+        /// What is wrong.
+        what: BadManifest,
+    },
+    /// The command line is invalid, or its program cannot be run.
+    #[error("{}: command: {what}", path.display())]
+    Command {
+        /// The path of the manifest.
+        path: PathBuf,
+        /// What is wrong.
+        what: String,
+    },
+    /// A file of the manifest is elsewhere.
+    #[error("{}: {key}: `{file}` is not below the directory", path.display())]
+    Outside {
+        /// The path of the manifest.
+        path: PathBuf,
+        /// `rules` or `files`.
+        key: &'static str,
+        /// The file.
+        file: String,
+    },
+    /// There are more or larger files than a record identifies.
+    #[error("{}: more than {MOST_FILES} files or {} MiB; `files` lists what counts", path.display(), MOST_BYTES >> 20)]
+    TooLarge {
+        /// The path of the manifest.
+        path: PathBuf,
+    },
+    /// The name of a file cannot be recorded.
+    #[error("{}: its name is not UTF-8", .0.display())]
+    Name(PathBuf),
+}
+
+/// What the referee knows of the directory of a game.
+#[derive(Debug)]
+pub(super) struct GameDirectory {
+    pub(super) manifest: Manifest,
+    /// The rules page, in Markdown.
+    pub(super) page: String,
+    /// The text of the manifest.
+    pub(super) text: String,
+    /// SHA-256 by path.
+    pub(super) files: BTreeMap<String, String>,
+}
+
+impl GameDirectory {
+    /// Reads and hashes the files of a game.
+    ///
+    /// # Errors
+    /// Names the file and what is wrong with it.
+    pub(super) fn read(directory: &Path) -> Result<GameDirectory, BadGame> {
+        let path = directory.join(MANIFEST);
+        let text = read_text(&path)?;
+        let manifest = match Manifest::read(&text) {
+            Ok(manifest) => manifest,
+            Err(what) => return Err(BadGame::Manifest { path, what }),
+        };
+        let below = |key, file: &str| {
+            let is_below = |part| matches!(part, Component::Normal(_) | Component::CurDir);
+            match Path::new(file).components().all(is_below) {
+                true => Ok(directory.join(file)),
+                false => Err(BadGame::Outside { path: path.clone(), key, file: file.to_owned() }),
+            }
+        };
+        let page = match &manifest.rules {
+            None => format!("# {}\n", manifest.title),
+            Some(page) => read_text(&below("rules", page)?)?,
+        };
+        let mut hashed = HashedFiles { directory, files: BTreeMap::new(), bytes: 0 };
+        match &manifest.files {
+            None => hashed.add_all(directory)?,
+            Some(files) => {
+                for file in files.iter().map(String::as_str).chain([MANIFEST]) {
+                    hashed.add(&below("files", file)?)?;
+                }
+            }
+        }
+        Ok(GameDirectory { manifest, page, text, files: hashed.files })
+    }
+}
+
+fn unreadable(path: &Path) -> impl FnOnce(io::Error) -> BadGame {
+    |error| BadGame::Unreadable { path: path.to_owned(), error }
+}
+
+/// Reads a file of this size at most.
+fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    read_limited(open_regular(path, OpenOptions::new().read(true))?, most)
+}
+
+fn read_text(path: &Path) -> Result<String, BadGame> {
+    let text = read(path, MOST_TEXT).and_then(|bytes| {
+        String::from_utf8(bytes)
+            .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error.utf8_error()))
+    });
+    text.map_err(unreadable(path))
+}
+
+struct HashedFiles<'a> {
+    directory: &'a Path,
+    files: BTreeMap<String, String>,
+    bytes: u64,
+}
+
+impl HashedFiles<'_> {
+    /// Adds a file or the files of a directory.
+    fn add(&mut self, path: &Path) -> Result<(), BadGame> {
+        if path.is_dir() {
+            return self.add_all(path);
+        }
+        let too_large = || BadGame::TooLarge { path: self.directory.join(MANIFEST) };
+        if self.files.len() == MOST_FILES {
+            return Err(too_large());
+        }
+        let bytes = read(path, MOST_BYTES - self.bytes).map_err(|error| match error.kind() {
+            io::ErrorKind::FileTooLarge => too_large(),
+            _ => unreadable(path)(error),
+        })?;
+        self.bytes += bytes.len() as u64;
+        let parts = path.strip_prefix(self.directory).unwrap_or(path).components();
+        let parts = parts.filter(|part| matches!(part, Component::Normal(_)));
+        let name: Option<Vec<&str>> = parts.map(|part| part.as_os_str().to_str()).collect();
+        let name = name.ok_or_else(|| BadGame::Name(path.to_owned()))?.join("/");
+        self.files.insert(name, hex::encode(&Sha256::digest(bytes)));
+        Ok(())
+    }
+
+    /// Adds the files of a directory, except hidden ones.
+    fn add_all(&mut self, directory: &Path) -> Result<(), BadGame> {
+        for entry in fs::read_dir(directory).map_err(unreadable(directory))? {
+            let entry = entry.map_err(unreadable(directory))?;
+            let name = entry.file_name();
+            let is_hidden =
+                name.to_str().is_some_and(|name| name.starts_with('.') || IGNORED.contains(&name));
+            // It could lead around in circles.
+            let is_link_to_directory =
+                entry.file_type().map_err(unreadable(directory))?.is_symlink() && entry.path().is_dir();
+            if !is_hidden && !is_link_to_directory {
+                self.add(&entry.path())?;
+            }
+        }
+        Ok(())
+    }
+}
