@@ -9,7 +9,7 @@ use crate::game::chance::Seed;
 use crate::game::erased::{NotOpened, Rules};
 use crate::game::excerpt::excerpt;
 use crate::game::hex;
-use crate::game::{Catalog, Viewer};
+use crate::game::{Catalog, UnknownGame, Viewer};
 use crate::record::line::{NOT_A_LINE, check_format, read_header, read_seal};
 use crate::record::{Difference, RecordEntry, RecordLine, Seal, digest};
 use crate::referee::{AbortReason, Header, Leg, Limits, Match, RulesFailure, Setup, Wants, opening};
@@ -260,9 +260,12 @@ fn rules_failure(happened: &[u8]) -> Option<RulesFailure> {
 /// Why a match cannot be opened for replay.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum NotReplayed {
-    /// The first line is invalid, or does not belong to the known rules.
+    /// The first line is invalid.
     #[error("{0}")]
     Invalid(String),
+    /// Its rules are others.
+    #[error(transparent)]
+    OtherRules(#[from] OtherRules),
     /// The rules cannot open it.
     #[error(transparent)]
     NotOpened(#[from] NotOpened),
@@ -324,26 +327,41 @@ pub(super) fn open_match(
     Ok(Match::open(setup, table))
 }
 
+/// Why a catalog does not have the rules of a record.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum OtherRules {
+    /// The game is unknown.
+    #[error(transparent)]
+    Unknown(#[from] UnknownGame),
+    /// The rules of the record are part of a referee, those of the catalog are a program.
+    #[error("the record is of another game `{0}`, which is part of a referee")]
+    PartOfReferee(String),
+    /// The rules of the record are a program, which the catalog does not have.
+    #[error("the rules of {0} are a program: its directory is given with --game DIR")]
+    NoProgram(String),
+    /// The program has other files.
+    #[error("the rules of {game} have other files than those of the record: {}", .files.join(", "))]
+    OtherFiles {
+        /// The id of the game.
+        game: String,
+        /// The names of files that differ, or that only one of them has.
+        files: Vec<String>,
+    },
+}
+
 /// Finds the rules of a match. If they are a program, it must have the same files.
-fn find_rules(header: &Header, catalog: &Catalog) -> Result<&'static dyn Rules, String> {
-    let game = &header.game;
-    let found = catalog.find(game);
+fn find_rules(header: &Header, catalog: &Catalog) -> Result<&'static dyn Rules, OtherRules> {
+    let game = || header.game.clone();
+    let found = catalog.find(&header.game);
     let Some(recorded) = &header.program else {
-        let rules = found.map_err(|error| error.to_string())?;
-        return match rules.program() {
-            None => Ok(rules),
-            Some(_) => Err(format!("the record is of another game `{game}`, which is part of a referee")),
-        };
+        let rules = found?;
+        return if rules.program().is_none() { Ok(rules) } else { Err(OtherRules::PartOfReferee(game())) };
     };
-    let directory = "its directory is given with --game DIR";
-    let rules = found.map_err(|_| format!("the rules of {game} are a program: {directory}"))?;
-    match rules.program() {
-        None => Err(format!("the rules of {game} are a program: {directory}")),
-        Some(known) if known.get() == recorded.get() => Ok(rules),
-        Some(known) => {
-            let files = differing_files(recorded, known).join(", ");
-            Err(format!("the rules of {game} have other files than those of the record: {files}"))
-        }
+    let rules = found.map_err(|_| OtherRules::NoProgram(game()))?;
+    let known = rules.program().ok_or_else(|| OtherRules::NoProgram(game()))?;
+    match known.get() == recorded.get() {
+        true => Ok(rules),
+        false => Err(OtherRules::OtherFiles { game: game(), files: differing_files(recorded, known) }),
     }
 }
 
@@ -351,7 +369,7 @@ fn find_rules(header: &Header, catalog: &Catalog) -> Result<&'static dyn Rules, 
 ///
 /// # Errors
 /// Which files differ, or what is missing.
-pub fn check_rules(record: &[u8], catalog: &Catalog) -> Result<(), String> {
+pub fn check_rules(record: &[u8], catalog: &Catalog) -> Result<(), OtherRules> {
     let first = record.split(|&byte| byte == b'\n').next().unwrap_or_default();
     match read_header(first) {
         Ok(header) if header.program.is_some() => find_rules(&header, catalog).map(drop),
