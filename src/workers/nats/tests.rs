@@ -415,8 +415,15 @@ async fn until_empty(server: &Server) {
 fn every_set_is_played_once_and_no_worker_has_more_than_its_slots() {
     on_one_thread(async {
         let server = Server::start(&[]);
-        // On a busy machine the scaled times may pass without a fault.
-        let times = CarrierTimes { ack_wait: 10 * TIMEOUT, lost: TIMEOUT, resend: TIMEOUT, ..TIMES };
+        // On a busy machine the scaled times may pass without a fault: a set that no worker has reported for one and a half
+        // times `hello` would be published again.
+        let times = CarrierTimes {
+            ack_wait: 10 * TIMEOUT,
+            hello: TIMEOUT / 10,
+            lost: TIMEOUT,
+            resend: TIMEOUT,
+            ..TIMES
+        };
         let core = Core::with_times(&server, (server.broker(), times), Rc::default());
         let workers = ["one", "two.example", "three_3"]
             .map(|name| Player::with_times((server.broker(), times), name, 2, Script::Plays(5)));

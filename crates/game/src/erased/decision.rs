@@ -13,9 +13,9 @@ pub enum MoveError {
     Ambiguous(Vec<String>),
 }
 
-/// An open decision: the legal moves of the seats that decide in one position of one [`Table`].
+/// An open decision: the legal moves of the seats that decide in one position of one [`Table`](crate::erased::Table).
 ///
-/// Only [`Table::ask`] creates it, and [`Table::play`] consumes it:
+/// Only [`Table::ask`](crate::erased::Table::ask) creates it, and [`Table::play`](crate::erased::Table::play) consumes it:
 ///
 /// ```
 /// use referee_game::Seat;
@@ -44,7 +44,7 @@ pub struct OpenDecision {
 }
 
 impl OpenDecision {
-    /// An open decision of these seats. Only implementations of [`Table`] call it, in [`Table::ask`].
+    /// An open decision of these seats. Only implementations of [`Table`](crate::erased::Table) call it, in [`Table::ask`](crate::erased::Table::ask).
     pub const fn new(seats: SeatSet, position: PositionId) -> OpenDecision {
         OpenDecision { seats, position }
     }

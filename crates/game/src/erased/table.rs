@@ -70,7 +70,7 @@ pub trait Table: Debug + Send {
     /// Copies the position to a new table, without events.
     fn fork(&self) -> Box<dyn Table>;
 
-    /// Plays random moves in a copy until the game is over: see [`playout`]. By default, no move is avoided.
+    /// Plays random moves in a copy until the game is over: see [`playout`](crate::playout::playout). By default, no move is avoided.
     ///
     /// # Errors
     /// When the rules fail.
