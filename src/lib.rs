@@ -20,9 +20,8 @@
 //! * [`record`]: the file written for each match, and how to verify it
 //! * [`stats`]: pairings, standings, ratings, sequential tests
 //!
-//! These modules are the library without default features. They use no files, processes, sockets, clocks or random
-//! sources. Dependencies point one way: a game depends only on `game`, never on another game; `referee` depends on
-//! `game` and `record` on `referee`; `stats` depends only on `game`. The shell builds on all of them:
+//! These modules are crates of their own, and the library without default features. They use no files, processes, sockets,
+//! clocks or random sources. The shell builds on all of them:
 //!
 //! * `program`: games whose rules are programs in any language
 //! * `transport`: non-blocking streams, TLS, line framing
@@ -51,12 +50,11 @@ compile_error!("referee runs on Linux and other Unix only: it needs process grou
 
 pub use referee_game as game;
 pub use referee_games as games;
+pub use referee_match as referee;
+pub use referee_match::{SERVER, record};
 #[cfg(feature = "shell")]
 pub use referee_program as program;
 pub use referee_stats as stats;
-
-pub mod record;
-pub mod referee;
 
 #[cfg(feature = "shell")]
 pub mod bot;
@@ -87,6 +85,3 @@ pub mod transport;
 pub mod web;
 #[cfg(feature = "shell")]
 pub mod workers;
-
-/// Name and version of the referee, as written in messages and records.
-pub const SERVER: &str = concat!("referee/", env!("CARGO_PKG_VERSION"));

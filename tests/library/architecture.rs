@@ -1,22 +1,19 @@
-//! Checks the dependency rule of src/lib.rs in the sources, as far as Cargo does not: dependencies point in one
-//! direction, and what is above the line performs no I/O.
+//! Checks the dependency rules of CONTRIBUTING.md, as far as Cargo does not: dependencies point in one direction, and what
+//! is above the line performs no I/O.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
-/// The crates and modules without files, processes, sockets, clocks and random sources.
-const ABOVE: [&str; 6] = [
-    "crates/game/src",
-    "crates/games/src",
-    "crates/program/src",
-    "crates/stats/src",
-    "src/record",
-    "src/referee",
-];
+/// The crates without files, processes, sockets, clocks and random sources.
+const ABOVE: [&str; 5] =
+    ["crates/game/src", "crates/games/src", "crates/match/src", "crates/program/src", "crates/stats/src"];
 
-/// Paths that these modules must not use.
+/// Paths that these crates must not use.
 const OUTSIDE: [&str; 12] = [
     "std::env",
     "std::fs",
@@ -184,54 +181,54 @@ fn assert_none_of(sources: Vec<Source>, forbidden: &[&str]) {
 }
 
 #[test]
-fn modules_above_the_line_perform_no_io() {
+fn crates_above_the_line_perform_no_io() {
     for folder in ABOVE {
         assert_names_none(folder, &OUTSIDE);
     }
 }
 
 #[test]
-fn modules_above_the_line_do_not_use_the_shell() {
-    let mut below: Vec<String> = std::fs::read_dir(format!("{ROOT}/src"))
-        .expect("the folder can be read")
-        .map(|entry| entry.expect("an entry").path())
-        .filter(|path| path.is_dir())
-        .map(|path| path.file_name().and_then(|name| name.to_str()).expect("UTF-8").to_owned())
-        .filter(|name| !ABOVE.contains(&format!("src/{name}").as_str()))
-        .map(|name| format!("crate::{name}"))
-        .collect();
-    below.sort();
-    let known = [
-        "bot",
-        "cli",
-        "driver",
-        "game_programs",
-        "league",
-        "report",
-        "runner",
-        "sources",
-        "store",
-        "transport",
-        "web",
-        "workers",
-    ];
-    let known = known.map(|name| format!("crate::{name}"));
-    assert!(known.iter().all(|name| below.iter().any(|module| module == name)), "{below:?}");
-    let below: Vec<&str> = below.iter().map(String::as_str).collect();
-    for folder in ABOVE {
-        assert_names_none(folder, &below);
-    }
+fn a_match_does_not_know_who_reads_its_record() {
+    let mut of_match = sources("crates/match/src");
+    // Tests may check its record.
+    of_match.retain(|source| !source.module.iter().any(|name| ["record", "tests"].contains(&name.as_str())));
+    assert_none_of(of_match, &["crate::record"]);
+}
+
+/// The crates of the repository that this member of the workspace depends on, without the prefix that all names have.
+fn crates_below(package: &Value) -> BTreeSet<&str> {
+    let dependencies = package["dependencies"].as_array().expect("dependencies").iter();
+    let normal =
+        dependencies.filter(|dependency| dependency["kind"].is_null() && !dependency["path"].is_null());
+    normal.filter_map(|dependency| dependency["name"].as_str()?.strip_prefix("referee-")).collect()
 }
 
 #[test]
-fn dependencies_point_one_way() {
-    // The tests of a match may play real games and check its record.
-    let mut referee = sources("src/referee");
-    referee.retain(|source| !source.module.iter().any(|name| name == "tests"));
-    assert_none_of(referee, &["crate::games", "crate::record"]);
-    let mut record = sources("src/record");
-    record.retain(|source| !source.module.iter().any(|name| name == "tests"));
-    assert_none_of(record, &["crate::games"]);
+fn the_crates_depend_on_each_other_as_documented() {
+    let mut metadata = Command::new(env!("CARGO"));
+    metadata.args(["metadata", "--no-deps", "--offline", "--format-version", "1"]).current_dir(ROOT);
+    let output = metadata.output().expect("cargo");
+    assert!(output.status.success(), "{output:?}");
+    let metadata: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let packages = metadata["packages"].as_array().expect("packages").iter();
+    let mut packages: BTreeMap<&str, &Value> =
+        packages.map(|package| (package["name"].as_str().expect("a name"), package)).collect();
+    let page = std::fs::read_to_string(format!("{ROOT}/CONTRIBUTING.md")).expect("a page");
+    let list = page.split("```\n").find(|block| block.starts_with("referee-protocol\n")).expect("the list");
+    let mut listed = BTreeSet::new();
+    for line in list.lines() {
+        let mut names = line.split_whitespace();
+        let name = names.next().expect("a crate");
+        let documented: BTreeSet<&str> = names.collect();
+        assert_eq!(crates_below(packages[name]), documented, "{name}");
+        assert!(documented.is_subset(&listed), "{name} depends on a crate that is listed after it");
+        listed.insert(name.strip_prefix("referee-").unwrap_or(name));
+    }
+    let folder = format!("{ROOT}/crates/");
+    packages
+        .retain(|_, package| package["manifest_path"].as_str().is_some_and(|path| path.starts_with(&folder)));
+    packages.retain(|name, _| !name.strip_prefix("referee-").is_some_and(|name| listed.contains(name)));
+    assert!(packages.is_empty(), "{:?} are not listed", packages.keys());
 }
 
 #[test]
@@ -315,19 +312,16 @@ fn the_protocol_depends_only_on_serde() {
 #[test]
 fn dependencies_of_the_shell_are_optional() {
     let (always, optional) = dependencies("Cargo.toml", "dependencies");
-    let crates_match_and_record = [
-        "itoa",
+    let above_the_line = [
         "referee-game",
         "referee-games",
+        "referee-match",
         "referee-protocol",
         "referee-stats",
-        "rustc-hash",
         "serde",
         "serde_json",
-        "sha2",
-        "thiserror",
     ];
-    assert_eq!(Vec::from_iter(always), crates_match_and_record);
+    assert_eq!(Vec::from_iter(always), above_the_line);
     for name in ["clap", "getrandom", "rustix", "tokio", "tracing"] {
         assert!(optional.contains(name), "{name}");
     }

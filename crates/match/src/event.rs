@@ -1,0 +1,149 @@
+//! The events that the shell reports to a match, and those that a match reports to the shell.
+
+use referee_game::clock::Tick;
+use referee_game::seat::Seat;
+use referee_protocol::referee as message;
+use referee_protocol::words::{ErrorCode, FaultCode};
+
+use crate::detail::{AbortReason, Detail};
+use crate::ending::Ending;
+use crate::received::{Received, RefusedLine};
+use crate::setup::Wants;
+
+/// The timestamp of an event, supplied by the shell.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stamp {
+    /// Time since the match opened. The clock stops while the referee is suspended.
+    pub at: Tick,
+    /// The referee's lag in microseconds: how long it took so far to write the requests of the match, and of an answer
+    /// also how long it may have waited until it was read. For a request, that of the answer minus that of the request.
+    pub lag: u64,
+}
+
+/// An input event of a match.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub enum Event<'a> {
+    /// The bot left before it was ready, without fault. Another process of the bot will take the seat; the ready
+    /// timeout is suspended until then.
+    Vacated(Seat),
+    /// Another process of the bot takes a seat that is not ready yet.
+    Restart {
+        /// The seat of the bot.
+        seat: Seat,
+        /// Timeout for `ready`, in milliseconds.
+        ready_ms: u64,
+        /// The parts of messages that it wants.
+        wants: Wants,
+    },
+    /// Another connection of the bot continues the match. It gets `start` again, the events that the bot may not have
+    /// received, and the open request.
+    Resumed {
+        /// The seat of the bot.
+        seat: Seat,
+        /// The parts of messages that it wants.
+        wants: Wants,
+    },
+    /// The bot is ready.
+    Ready {
+        /// The seat of the bot.
+        seat: Seat,
+        /// Its contribution to the random numbers of the match.
+        nonce: Option<&'a str>,
+    },
+    /// The bot answered a request with a move.
+    Answer {
+        /// The seat of the bot.
+        seat: Seat,
+        /// The request that the answer names.
+        turn: u64,
+        /// The move text as received.
+        text: &'a str,
+        /// Whether it offers a draw.
+        offer_draw: bool,
+        /// Search info, a JSON object.
+        info: Option<&'a str>,
+    },
+    /// The bot answered a request by accepting a draw.
+    AcceptDraw {
+        /// The seat of the bot.
+        seat: Seat,
+        /// The request that the answer names.
+        turn: u64,
+    },
+    /// The bot resigned.
+    Resign(Seat),
+    /// The bot sent an invalid line instead of an answer.
+    Broken {
+        /// The seat of the bot.
+        seat: Seat,
+        /// The request that the line names, if readable.
+        turn: Option<u64>,
+        /// [`FaultCode::Malformed`] or [`FaultCode::LineTooLong`].
+        code: FaultCode,
+        /// What was wrong with the line.
+        detail: &'a Detail,
+    },
+    /// The bot sent a message that is not allowed in the current state.
+    Stray {
+        /// The seat of the bot.
+        seat: Seat,
+        /// The error code to send.
+        code: ErrorCode,
+        /// The error message to send.
+        message: &'a str,
+    },
+    /// A line of the bot was rejected before it reached the match.
+    Refused {
+        /// The seat of the bot.
+        seat: Seat,
+        /// Why.
+        refused: RefusedLine,
+    },
+    /// What arrived in place of the awaited message. Comes just before the [`Event::Tick`] or [`Event::Expire`] that
+    /// judges the deadline, for the detail of its fault.
+    Received {
+        /// The seat of the bot.
+        seat: Seat,
+        /// `None` if unknown.
+        received: Option<Received>,
+    },
+    /// The bot is no longer reachable.
+    Gone {
+        /// The seat of the bot.
+        seat: Seat,
+        /// Why.
+        code: FaultCode,
+        /// The detail.
+        detail: &'a Detail,
+    },
+    /// A deadline may have passed, or the match has paused between moves for faulty seats.
+    Tick,
+    /// The deadline of this seat may have passed.
+    Expire(Seat),
+    /// The referee was suspended; its clock stood still.
+    Paused {
+        /// For how long, in microseconds.
+        us: u64,
+    },
+    /// Abort the match.
+    Abort(&'a AbortReason),
+}
+
+/// An event that a match reports to the shell.
+#[derive(Clone, Debug, PartialEq)]
+pub enum MatchEvent {
+    /// A fault of a seat was recorded and counted.
+    Fault {
+        /// The seat at fault.
+        seat: Seat,
+        /// The kind of fault.
+        code: FaultCode,
+    },
+    /// An `error` was written to the outbox of a seat.
+    Error(Box<message::Error>),
+    /// There are events for the spectator in [`Match::news`](crate::Match::news), which was empty before.
+    News,
+    /// The match has ended. This is the last event.
+    Ended(Ending),
+}

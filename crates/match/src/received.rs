@@ -1,0 +1,167 @@
+//! What the referee received instead of the message that it waited for, for timeouts.
+
+use std::fmt;
+
+use referee_game::counted;
+use referee_protocol::limits;
+use referee_protocol::words::ErrorCode;
+use serde::{Deserialize, Serialize};
+
+/// What was received instead of the awaited message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+#[non_exhaustive]
+pub enum Received {
+    /// Nothing.
+    Nothing,
+    /// An incomplete line.
+    Unfinished {
+        /// Its length so far, in bytes.
+        bytes: u64,
+    },
+    /// A rejected line; the last one if there were several.
+    Refused(RefusedLine),
+    /// Nothing, of a bot that had answered requests of this match before.
+    Silence {
+        /// How many it had answered.
+        answered: u32,
+    },
+    /// The answer, too late.
+    LateAnswer {
+        /// The time that it took, without the referee's lag, in milliseconds.
+        took_ms: u64,
+    },
+}
+
+/// Why a line was rejected. Contains no text from the bot, because others can read it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RefusedLine {
+    /// The code of its `error`.
+    pub code: ErrorCode,
+    /// The invalid field, if known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub field: Option<Field>,
+}
+
+impl From<ErrorCode> for RefusedLine {
+    fn from(code: ErrorCode) -> RefusedLine {
+        RefusedLine { code, field: None }
+    }
+}
+
+/// A field of `hello` or `ready`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "named after the fields")]
+#[non_exhaustive]
+pub enum Field {
+    Protocol,
+    Name,
+    Version,
+    Author,
+    Token,
+    Games,
+    Slots,
+    Wants,
+    Push,
+    Nonce,
+}
+
+impl fmt::Display for Field {
+    /// Describes the required form.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Field::Protocol => write!(f, "`protocol` is the integer {}", referee_protocol::PROTOCOL),
+            Field::Name => {
+                let most = limits::NAME;
+                write!(f, "`name` has 1 to {most} characters: ASCII letters, digits, `.`, `_`, `-` and space")
+            }
+            Field::Version => write!(f, "`version` is a string of at most {} characters", limits::ABOUT),
+            Field::Author => write!(f, "`author` is a string of at most {} characters", limits::ABOUT),
+            Field::Token => f.write_str("`token` is a string"),
+            Field::Games => f.write_str("`games` is a list of strings"),
+            Field::Slots => f.write_str("`slots` is an integer"),
+            Field::Wants => f.write_str("`wants` is a list of `view`, `legal` and `event`"),
+            Field::Push => f.write_str("`push` is true or false"),
+            Field::Nonce => write!(f, "`nonce` is lower-case hex of at most {} bytes", limits::NONCE),
+        }
+    }
+}
+
+/// What the referee waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Awaited {
+    Hello,
+    Ready,
+    Answer,
+}
+
+impl Awaited {
+    const fn name(self) -> &'static str {
+        match self {
+            Awaited::Hello => "`hello`",
+            Awaited::Ready => "`ready`",
+            Awaited::Answer => "answer",
+        }
+    }
+
+    /// The required form of an awaited line that was rejected with this code.
+    const fn right(self, code: ErrorCode) -> &'static str {
+        match (self, code) {
+            (_, ErrorCode::LineTooLong) => "a line has at most 65536 bytes",
+            (Awaited::Hello, _) => "the first line is `hello`, a JSON object with `protocol` and `name`",
+            (Awaited::Ready, ErrorCode::UnknownMatch) => "its `match` is that of `start`",
+            (Awaited::Ready, ErrorCode::UnknownSeat) => "its `seat` is that of `start`",
+            (Awaited::Ready, _) => "`start` is answered with `ready`, a JSON object with its `match`",
+            (Awaited::Answer, ErrorCode::UnknownMatch) => "the `match` of an answer is that of the request",
+            (Awaited::Answer, ErrorCode::UnknownSeat) => "the `seat` of an answer is that of the request",
+            (Awaited::Answer, ErrorCode::Stale) => "the `turn` of an answer is that of the last request",
+            (Awaited::Answer, ErrorCode::UnknownType) => {
+                "the `type` of an answer is `move`, `accept_draw` or `resign`"
+            }
+            (Awaited::Answer, ErrorCode::NoOffer) => {
+                "`accept_draw` answers a request with `draw_offered`, any other gets a `move`"
+            }
+            (Awaited::Answer, _) => {
+                "an answer is a `move` with the `match` and the `turn` of the last request"
+            }
+        }
+    }
+}
+
+/// The sentence about a message that did not come in time.
+pub(super) struct MissingMessage {
+    pub(super) awaited: Awaited,
+    pub(super) limit_ms: u64,
+    pub(super) received: Option<Received>,
+}
+
+impl fmt::Display for MissingMessage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let MissingMessage { awaited, limit_ms, received } = self;
+        if let Some(Received::LateAnswer { took_ms }) = received {
+            return write!(f, "answered after {took_ms} ms, limit {limit_ms} ms");
+        }
+        write!(f, "no {} within {limit_ms} ms", awaited.name())?;
+        match received {
+            None | Some(Received::LateAnswer { .. }) => Ok(()),
+            Some(Received::Nothing) => {
+                f.write_str("; is stdout flushed? Some programs buffer their input too, such as mawk without `-W interactive`")
+            }
+            Some(Received::Silence { answered }) => {
+                write!(f, " (it had answered {})", counted(*answered, "request", "requests"))
+            }
+            Some(Received::Unfinished { bytes }) => {
+                let bytes = counted(*bytes, "byte", "bytes");
+                write!(f, ", only an unfinished line of {bytes}; a line ends with a line break")
+            }
+            Some(Received::Refused(RefusedLine { code, field })) => {
+                write!(f, ": the last line was refused ({}): ", code.as_str())?;
+                match field {
+                    Some(field) => write!(f, "{field}"),
+                    None => f.write_str(awaited.right(*code)),
+                }
+            }
+        }
+    }
+}

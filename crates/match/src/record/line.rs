@@ -1,0 +1,475 @@
+//! Reads the lines of a record. The match (`referee`) writes them, the shell adds `bots`, and the seal is the last.
+//!
+//! This is the only reader of record lines. It rejects unknown lines and details: a new kind of either requires a
+//! new format (specification, Versions).
+
+use referee_game::clock::Tick;
+use referee_game::seat::Seat;
+use referee_protocol::words::{ErrorCode, FaultCode};
+use referee_protocol::{Head, Text};
+use serde::de::{DeserializeOwned, IgnoredAny};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use crate::record::{Difference, Seal};
+use crate::{AbortReason, Detail, Header, Outage};
+
+/// A line of a record.
+#[derive(Debug)]
+pub struct RecordLine<'a> {
+    /// When it happened; 0 in `record`, `bots` and `seal`.
+    pub at_us: Tick,
+    /// The contents of the line.
+    pub entry: RecordEntry<'a>,
+}
+
+/// The contents of a line, by its `type`.
+#[derive(Debug)]
+pub enum RecordEntry<'a> {
+    /// `record`: the setup.
+    Record(Box<Header>),
+    /// `start` was offered to the kernel.
+    Start {
+        /// The seat.
+        seat: Seat,
+    },
+    /// Another process of the bot took over the seat.
+    Restart {
+        /// The seat.
+        seat: Seat,
+        /// The timeout until `ready`, in milliseconds.
+        ready_ms: u64,
+    },
+    /// The seat is ready.
+    Ready {
+        /// The seat.
+        seat: Seat,
+        /// Its nonce.
+        nonce: Text<'a>,
+    },
+    /// The random draws of the game.
+    Draw {
+        /// In order.
+        drawn: Vec<u16>,
+    },
+    /// A request was offered to the kernel.
+    Request {
+        /// The seat.
+        seat: Seat,
+        /// The request.
+        turn: u32,
+    },
+    /// An answer to a request.
+    Answer(RecordedAnswer<'a>),
+    /// An answer that accepts a draw.
+    AcceptDraw(Accepted),
+    /// The side resigned.
+    Resign {
+        /// The seat.
+        seat: Seat,
+    },
+    /// An out-of-state message.
+    Stray {
+        /// The seat.
+        seat: Seat,
+        /// The error that it got.
+        code: ErrorCode,
+    },
+    /// A fault.
+    Fault(RecordedFault),
+    /// The referee decided for a seat.
+    Fallback {
+        /// The seat.
+        seat: Seat,
+        /// The move.
+        text: Text<'a>,
+    },
+    /// An event, with all hidden information.
+    Event {
+        /// What the replay of a match needs of it.
+        event: RecordedEvent<'a>,
+        /// The event.
+        json: &'a RawValue,
+    },
+    /// The referee was suspended.
+    Pause {
+        /// The duration, in microseconds.
+        paused_us: u64,
+    },
+    /// The match was aborted.
+    Abort {
+        /// Why.
+        reason: AbortReason,
+    },
+    /// The end of the match.
+    Result,
+    /// Information about the bots from the shell.
+    Bots(Vec<BotLine>),
+    /// The last line.
+    Seal(Seal),
+}
+
+/// An answer to a request.
+#[derive(Debug)]
+pub struct RecordedAnswer<'a> {
+    /// The seat.
+    pub seat: Seat,
+    /// The request.
+    pub turn: u32,
+    /// The move as the bot wrote it, legal or not.
+    pub text: Text<'a>,
+    /// From the request to the answer, in microseconds.
+    pub took_us: u64,
+    /// The referee's lag during that time, in microseconds.
+    pub lag_us: u64,
+    /// Whether it offers a draw.
+    pub offer_draw: bool,
+    /// The bot's information about its search.
+    pub info: Option<&'a RawValue>,
+}
+
+/// An answer that accepts a draw.
+#[derive(Debug)]
+pub struct Accepted {
+    /// The seat.
+    pub seat: Seat,
+    /// The request.
+    pub turn: u32,
+    /// From the request to the answer, in microseconds.
+    pub took_us: u64,
+    /// The referee's lag during that time, in microseconds.
+    pub lag_us: u64,
+}
+
+/// A fault.
+#[derive(Debug)]
+pub struct RecordedFault {
+    /// The seat.
+    pub seat: Seat,
+    /// The request; `None` if it is not the fault of a request.
+    pub turn: Option<u32>,
+    /// The kind of fault.
+    pub code: FaultCode,
+    /// Its parameters, if it has any.
+    pub detail: Option<Detail>,
+    /// From the request to the fault, in microseconds; `None` if it is not the fault of a request.
+    pub took_us: Option<u64>,
+    /// The referee's lag during that time, in microseconds.
+    pub lag_us: u64,
+}
+
+/// The contents of an event of a record.
+#[derive(Debug)]
+pub enum RecordedEvent<'a> {
+    /// A move.
+    Move(Moved<'a>),
+    /// Another event of the referee: a draw was offered, or a seat is out.
+    OfReferee,
+    /// An event of the game.
+    OfGame,
+}
+
+/// A move as an event.
+#[derive(Debug, Deserialize)]
+pub struct Moved<'a> {
+    /// The seat.
+    pub seat: Seat,
+    /// The move.
+    #[serde(rename = "move", borrow)]
+    pub text: Text<'a>,
+    /// Whether it belongs to the opening.
+    #[serde(default)]
+    pub opening: bool,
+}
+
+/// The description of a seat's bot in the line `bots`.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BotLine {
+    /// The seat.
+    pub seat: Seat,
+    /// Processor time in milliseconds, if it could be measured.
+    pub cpu_ms: Option<u64>,
+    /// The end of what it wrote to standard error.
+    #[serde(default)]
+    pub stderr: String,
+    /// The number of bytes that it wrote before.
+    #[serde(default)]
+    pub stderr_dropped: u64,
+    /// The times without a connection.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub outages: Vec<Outage>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct BotsLine {
+    #[serde(rename = "type")]
+    _kind: IgnoredAny,
+    bots: Vec<BotLine>,
+}
+
+/// The fields of the lines that the match writes.
+#[derive(Deserialize)]
+struct LineFields<'a> {
+    at_us: Tick,
+    seat: Option<Seat>,
+    turn: Option<u32>,
+    ready_ms: Option<u64>,
+    #[serde(borrow)]
+    nonce: Option<Text<'a>>,
+    #[serde(rename = "move", borrow)]
+    text: Option<Text<'a>>,
+    drawn: Option<Vec<u16>>,
+    took_us: Option<u64>,
+    #[serde(default)]
+    lag_us: u64,
+    #[serde(default)]
+    offer_draw: bool,
+    #[serde(borrow)]
+    info: Option<&'a RawValue>,
+    paused_us: Option<u64>,
+    #[serde(borrow)]
+    code: Option<Text<'a>>,
+    #[serde(borrow)]
+    detail: Option<&'a RawValue>,
+    #[serde(borrow)]
+    reason: Option<&'a RawValue>,
+    #[serde(borrow)]
+    event: Option<&'a RawValue>,
+}
+
+/// The value of `key` in a JSON object that begins with it and has a plain string there.
+fn tag<'a>(object: &'a [u8], key: &str) -> Option<&'a str> {
+    let rest = object.strip_prefix(b"{\"")?.strip_prefix(key.as_bytes())?.strip_prefix(b"\":\"")?;
+    let end = rest.iter().position(|&byte| byte == b'"')?;
+    std::str::from_utf8(&rest[..end]).ok()
+}
+
+/// The `type` of a line.
+fn kind(text: &[u8]) -> Result<Text<'_>, String> {
+    match tag(text, "type") {
+        Some(kind) => Ok(kind.into()),
+        None if text.first() != Some(&b'{') => Err("not a JSON object".to_owned()),
+        // A replay rejects other orders of the fields.
+        None => Ok(parse::<Head<'_>>(text)?.kind),
+    }
+}
+
+fn parse<'a, T: Deserialize<'a>>(text: &'a [u8]) -> Result<T, String> {
+    // To check the encoding once is faster than to check it for each key and text.
+    parse_text(std::str::from_utf8(text).map_err(|error| error.to_string())?)
+}
+
+fn parse_text<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, String> {
+    serde_json::from_str(text).map_err(|error| error.to_string())
+}
+
+/// Parses a line that must be of this kind.
+fn read_as<'a, T: Deserialize<'a>>(expected: &str, text: &'a [u8]) -> Result<T, String> {
+    match kind(text)? {
+        found if found != *expected => Err(format!("it is of type `{found}`")),
+        _ => parse(text),
+    }
+}
+
+/// Parses the first line of a record, of any format.
+pub(super) fn read_header(text: &[u8]) -> Result<Header, String> {
+    let begins = "a record begins with a line of type `record`";
+    read_as("record", text).map_err(|error| format!("{begins}: {error}"))
+}
+
+/// Checks that this program reads the format of the record.
+pub(super) fn check_format(header: &Header) -> Result<(), String> {
+    match header.format {
+        Header::FORMAT => Ok(()),
+        format => Err(format!("record format {format}; this program reads {}", Header::FORMAT)),
+    }
+}
+
+/// Parses the last line of a record.
+pub(super) fn read_seal(text: &[u8]) -> Result<Seal, String> {
+    read_as("seal", text)
+}
+
+impl<'a> RecordLine<'a> {
+    /// Parses a line.
+    ///
+    /// # Errors
+    /// When it is not a line of a record, or its kind is unknown.
+    pub fn read(text: &'a [u8]) -> Result<RecordLine<'a>, String> {
+        let kind = kind(text)?;
+        let entry = match &*kind {
+            "record" => return RecordLine::first(text),
+            "bots" => RecordEntry::Bots(parse::<BotsLine>(text)?.bots),
+            "seal" => RecordEntry::Seal(read_seal(text)?),
+            kind => {
+                let fields: LineFields<'_> = parse(text)?;
+                let at_us = fields.at_us;
+                return Ok(RecordLine { at_us, entry: fields.entry(kind)? });
+            }
+        };
+        Ok(RecordLine { at_us: Tick::default(), entry })
+    }
+
+    fn first(text: &[u8]) -> Result<RecordLine<'a>, String> {
+        let header = read_header(text)?;
+        check_format(&header)?;
+        Ok(RecordLine { at_us: Tick::default(), entry: RecordEntry::Record(Box::new(header)) })
+    }
+
+    /// The seat that the line is about; `None` for moves and other events.
+    pub fn seat(&self) -> Option<Seat> {
+        match self.entry {
+            RecordEntry::Start { seat }
+            | RecordEntry::Restart { seat, .. }
+            | RecordEntry::Ready { seat, .. }
+            | RecordEntry::Request { seat, .. }
+            | RecordEntry::Answer(RecordedAnswer { seat, .. })
+            | RecordEntry::AcceptDraw(Accepted { seat, .. })
+            | RecordEntry::Resign { seat }
+            | RecordEntry::Stray { seat, .. }
+            | RecordEntry::Fault(RecordedFault { seat, .. })
+            | RecordEntry::Fallback { seat, .. } => Some(seat),
+            RecordEntry::Record(_)
+            | RecordEntry::Draw { .. }
+            | RecordEntry::Event { .. }
+            | RecordEntry::Pause { .. }
+            | RecordEntry::Abort { .. }
+            | RecordEntry::Result
+            | RecordEntry::Bots(_)
+            | RecordEntry::Seal(_) => None,
+        }
+    }
+
+    /// The request that the line is about.
+    pub fn turn(&self) -> Option<u32> {
+        match self.entry {
+            RecordEntry::Request { turn, .. }
+            | RecordEntry::Answer(RecordedAnswer { turn, .. })
+            | RecordEntry::AcceptDraw(Accepted { turn, .. }) => Some(turn),
+            RecordEntry::Fault(RecordedFault { turn, .. }) => turn,
+            _ => None,
+        }
+    }
+}
+
+/// Reads the value of a field.
+fn value<T: DeserializeOwned>(json: &RawValue) -> Result<T, String> {
+    serde_json::from_str(json.get()).map_err(|error| error.to_string())
+}
+
+/// A field that a kind of line must have.
+fn need<T>(field: Option<T>, name: &str) -> Result<T, String> {
+    field.ok_or_else(|| format!("missing field `{name}`"))
+}
+
+impl<'a> LineFields<'a> {
+    fn seat(&self) -> Result<Seat, String> {
+        need(self.seat, "seat")
+    }
+
+    fn turn(&self) -> Result<u32, String> {
+        need(self.turn, "turn")
+    }
+
+    fn took_us(&self) -> Result<u64, String> {
+        need(self.took_us, "took_us")
+    }
+
+    /// The code among these, by its text.
+    fn code<T: Copy>(&self, all: &[T], text: impl Fn(T) -> &'static str) -> Result<T, String> {
+        let code = need(self.code.as_ref(), "code")?;
+        let found = all.iter().copied().find(|&known| *code == *text(known));
+        found.ok_or_else(|| format!("unknown code `{code}`"))
+    }
+
+    fn entry(self, kind: &str) -> Result<RecordEntry<'a>, String> {
+        Ok(match kind {
+            "start" => RecordEntry::Start { seat: self.seat()? },
+            "restart" => {
+                RecordEntry::Restart { seat: self.seat()?, ready_ms: need(self.ready_ms, "ready_ms")? }
+            }
+            "ready" => RecordEntry::Ready { seat: self.seat()?, nonce: need(self.nonce, "nonce")? },
+            "draw" => RecordEntry::Draw { drawn: need(self.drawn, "drawn")? },
+            "request" => RecordEntry::Request { seat: self.seat()?, turn: self.turn()? },
+            "answer" => RecordEntry::Answer(RecordedAnswer {
+                seat: self.seat()?,
+                turn: self.turn()?,
+                took_us: self.took_us()?,
+                lag_us: self.lag_us,
+                offer_draw: self.offer_draw,
+                info: self.info,
+                text: need(self.text, "move")?,
+            }),
+            "accept_draw" => RecordEntry::AcceptDraw(Accepted {
+                seat: self.seat()?,
+                turn: self.turn()?,
+                took_us: self.took_us()?,
+                lag_us: self.lag_us,
+            }),
+            "resign" => RecordEntry::Resign { seat: self.seat()? },
+            "stray" => {
+                RecordEntry::Stray { seat: self.seat()?, code: self.code(ErrorCode::ALL, ErrorCode::as_str)? }
+            }
+            "fault" => RecordEntry::Fault(RecordedFault {
+                seat: self.seat()?,
+                turn: self.turn,
+                code: self.code(FaultCode::ALL, FaultCode::as_str)?,
+                detail: self.detail.map(value).transpose()?,
+                took_us: self.took_us,
+                lag_us: self.lag_us,
+            }),
+            "fallback" => RecordEntry::Fallback { seat: self.seat()?, text: need(self.text, "move")? },
+            "event" => {
+                let json = need(self.event, "event")?;
+                RecordEntry::Event { event: RecordedEvent::read(json)?, json }
+            }
+            "pause" => RecordEntry::Pause { paused_us: need(self.paused_us, "paused_us")? },
+            "abort" => RecordEntry::Abort { reason: value(need(self.reason, "reason")?)? },
+            "result" => RecordEntry::Result,
+            _ => return Err(format!("unknown type `{kind}`")),
+        })
+    }
+}
+
+impl<'a> RecordedEvent<'a> {
+    fn read(event: &'a RawValue) -> Result<RecordedEvent<'a>, String> {
+        Ok(match tag(event.get().as_bytes(), "kind") {
+            Some("move") => RecordedEvent::Move(parse_text(event.get())?),
+            Some("draw_offered" | "out") => RecordedEvent::OfReferee,
+            _ => RecordedEvent::OfGame,
+        })
+    }
+}
+
+/// Reads the lines of a record, with or without its seal, without replaying them. The first line must be a `record`
+/// line. The first invalid line is the last item.
+pub fn lines(record: &[u8]) -> impl Iterator<Item = Result<RecordLine<'_>, Difference>> {
+    lines_except(record, &[])
+}
+
+/// The same without lines of these types, which are not even checked.
+pub(super) fn lines_except<'a>(
+    record: &'a [u8],
+    others: &'static [&'static str],
+) -> impl Iterator<Item = Result<RecordLine<'a>, Difference>> {
+    let texts = record.strip_suffix(b"\n").unwrap_or(record).split(|&byte| byte == b'\n');
+    let is_other = |text: &[u8]| tag(text, "type").is_some_and(|kind| others.contains(&kind));
+    let mut is_valid = true;
+    let texts = texts.zip(1..).filter(move |&(text, line)| line == 1 || !is_other(text));
+    texts.map_while(move |(text, line)| {
+        if !is_valid {
+            return None;
+        }
+        let read = match line {
+            1 => RecordLine::first(text),
+            _ => RecordLine::read(text).map_err(|error| format!("{NOT_A_LINE}: {error}")),
+        };
+        is_valid = read.is_ok();
+        Some(read.map_err(|what| Difference { match_id: None, turn: None, line, what, rules_failed: false }))
+    })
+}
+
+/// The beginning of the error for a line that [`RecordLine::read`] rejects.
+pub(super) const NOT_A_LINE: &str = "no line of a record";

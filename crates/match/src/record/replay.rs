@@ -1,0 +1,465 @@
+//! Replays a record through the state machine of the match.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use referee_game::chance::Seed;
+use referee_game::erased::{NotOpened, Rules};
+use referee_game::excerpt::excerpt;
+use referee_game::hex;
+use referee_game::{Catalog, UnknownGame, Viewer};
+use serde_json::value::RawValue;
+
+use crate::record::line::{NOT_A_LINE, check_format, read_header, read_seal};
+use crate::record::{Difference, RecordEntry, RecordLine, Seal, digest};
+use crate::{AbortReason, Header, Leg, Limits, Match, RulesFailure, Setup, Wants, opening};
+
+/// Longest line of a record, in bytes.
+const MOST_BYTES: usize = 16 * 1024 * 1024;
+/// Maximum number of lines of a record.
+const MOST_LINES: usize = 16 * 1024 * 1024;
+
+/// Replays a record line by line.
+#[derive(Debug)]
+pub struct Replay<'a> {
+    /// The remaining lines before the seal.
+    rest: &'a [u8],
+    /// Everything before the seal.
+    unsealed: &'a [u8],
+    seal: Seal,
+    /// The number of the line of the seal.
+    last: usize,
+    /// The number of the next line, counted from 1.
+    line: usize,
+    replayed: Match,
+    /// The text of the next line that the replayed match wrote; empty if there is none.
+    written: Vec<u8>,
+    /// The position in its log after that line.
+    compared: usize,
+    turn: Option<u32>,
+}
+
+/// A record split into first line, events and seal.
+struct Parts<'a> {
+    header: &'a [u8],
+    /// The lines between header and seal, with line breaks.
+    happened: &'a [u8],
+    seal: &'a [u8],
+    /// The number of the last line, counted from 1.
+    last: usize,
+}
+
+/// Splits off the first line and returns it without its line break.
+fn take_line<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
+    let end = rest.iter().position(|&byte| byte == b'\n')?;
+    let line = &rest[..end];
+    *rest = &rest[end + 1..];
+    Some(line)
+}
+
+impl<'a> Replay<'a> {
+    /// Reads the set-up and the seal, and opens the match of a game of the catalog for replay, with events for
+    /// `watched`.
+    ///
+    /// # Errors
+    /// When the file is not a record, is truncated, or has an invalid set-up.
+    pub fn open(
+        record: &'a [u8],
+        catalog: &Catalog,
+        watched: Option<Viewer>,
+    ) -> Result<Replay<'a>, Difference> {
+        let (header, parts) = take_apart(record)?;
+        let at_line = |line, what: String| Difference {
+            match_id: Some(header.r#match.clone()),
+            turn: None,
+            line,
+            what,
+            rules_failed: false,
+        };
+        let seal: Seal = read_seal(parts.seal).map_err(|_| at_line(parts.last, CUT_OFF.to_owned()))?;
+        let mut written = Vec::new();
+        seal.write(&mut written);
+        if written.strip_suffix(b"\n") != Some(parts.seal) {
+            let what = format!("the seal has other fields than {}", shorten(&written));
+            return Err(at_line(parts.last, what));
+        }
+        let reveal = seal.reveal.as_ref();
+        let reveal = reveal.ok_or_else(|| at_line(parts.last, "the seed is not revealed".to_owned()))?;
+        let (seed, salt) = hex::decode32(&reveal.seed).zip(hex::decode32(&reveal.salt)).ok_or_else(|| {
+            at_line(parts.last, "seed and salt are 64 lower-case hex digits each".to_owned())
+        })?;
+        let seats = header.seats.len();
+        let wants =
+            vec![
+                Wants { view: false, legal: false, event: false, push: false, repeat: false, scenes: false };
+                seats
+            ];
+        let failure = rules_failure(parts.happened);
+        let replayed = open_match(header.clone(), (Seed(seed), salt), (wants, watched), failure, catalog)
+            .map_err(|why| {
+                let rules_failed = matches!(why, NotReplayed::NotOpened(NotOpened::RulesFailed(_)));
+                Difference { rules_failed, ..at_line(1, why.to_string()) }
+            })?;
+        let (rest, last) = (parts.happened, parts.last);
+        let unsealed = &record[..record.len() - parts.seal.len() - 1];
+        let mut replay = Replay {
+            rest,
+            unsealed,
+            seal,
+            last,
+            line: 1,
+            replayed,
+            written: Vec::new(),
+            compared: 0,
+            turn: None,
+        };
+        replay.read_written();
+        if replay.is_written(parts.header) != Some(true) {
+            let what = format!("line 1 has other fields than a set-up: {}", shorten(parts.header));
+            return Err(replay.difference(what));
+        }
+        replay.advance();
+        Ok(replay)
+    }
+
+    /// The match as far as it has been replayed.
+    pub fn match_(&mut self) -> &mut Match {
+        &mut self.replayed
+    }
+
+    pub(super) fn difference(&self, what: String) -> Difference {
+        let id = &self.replayed.setup().header.r#match;
+        Difference { match_id: Some(id.clone()), turn: self.turn, line: self.line, what, rules_failed: false }
+    }
+
+    fn difference_of_seal(&self, what: &str) -> Difference {
+        let id = &self.replayed.setup().header.r#match;
+        let what = what.to_owned();
+        Difference { match_id: Some(id.clone()), turn: None, line: self.last, what, rules_failed: false }
+    }
+
+    /// Compares the seal with the text of the record, and the seed with the commitment.
+    pub(super) fn check_seal(&self) -> Vec<Difference> {
+        let mut differences = Vec::new();
+        if self.seal.sha256 != digest(self.unsealed) {
+            let what =
+                "the SHA-256 in the seal is not that of the record: it was changed after it was sealed";
+            differences.push(self.difference_of_seal(what));
+        }
+        let Setup { seed, salt, header, .. } = self.replayed.setup();
+        if hex::encode(&seed.commitment(salt)) != header.commitment {
+            let what = "the revealed seed and salt do not give the commitment of line 1";
+            differences.push(self.difference_of_seal(what));
+        }
+        differences
+    }
+
+    /// Compares what the seal reveals with the match, after its last line.
+    pub(super) fn check_reveal(&self) -> Option<Difference> {
+        let reveal = self.seal.reveal.as_ref()?;
+        let what = "deal or nonces in the seal are not those of the match";
+        (*reveal != self.replayed.reveal()).then(|| self.difference_of_seal(what))
+    }
+
+    /// Reads the next line that the replayed match wrote.
+    fn read_written(&mut self) {
+        self.written.clear();
+        match self.replayed.log().line_at(self.compared, &mut self.written) {
+            Some(next) => self.compared = next,
+            None => {
+                // Free the compared lines.
+                self.replayed.clear_log();
+                self.compared = 0;
+            }
+        }
+    }
+
+    /// Advances to the next line after a match.
+    fn advance(&mut self) {
+        self.read_written();
+        self.line += 1;
+    }
+
+    /// Whether this line equals what the match wrote; `None` if it wrote nothing.
+    fn is_written(&self, text: &[u8]) -> Option<bool> {
+        if self.written.is_empty() {
+            return None;
+        }
+        Some(self.written == text)
+    }
+
+    /// Replays one line. `None` at the end.
+    ///
+    /// # Errors
+    /// When the replayed match writes something else.
+    pub fn step(&mut self) -> Result<Option<RecordLine<'a>>, Difference> {
+        let mut rest = self.rest;
+        let Some(text) = take_line(&mut rest) else {
+            return match self.replayed.ending() {
+                _ if !self.written.is_empty() => {
+                    Err(self.difference(format!("missing: {}", shorten(&self.written))))
+                }
+                None => Err(self.difference("the record has no result".to_owned())),
+                Some(_) => Ok(None),
+            };
+        };
+        if text.len() > MOST_BYTES {
+            return Err(self.difference(too_long()));
+        }
+        let line =
+            RecordLine::read(text).map_err(|error| self.difference(format!("{NOT_A_LINE}: {error}")))?;
+        self.turn = line.turn().or(self.turn);
+        self.rest = rest;
+        if let RecordEntry::Bots(bots) = &line.entry
+            && rest.is_empty()
+            && self.written.is_empty()
+            && self.replayed.ending().is_some()
+        {
+            // The `bots` line is added by the shell and cannot be replayed; the seal covers it. It occurs once.
+            let seats = 0..self.replayed.setup().header.seats.len();
+            if !bots.iter().map(|bot| bot.seat.index()).eq(seats) {
+                return Err(self.difference("`bots` has other seats than the match".to_owned()));
+            }
+            self.line += 1;
+            return Ok(Some(line));
+        }
+        if self.written.is_empty() {
+            line.repeat(&mut self.replayed);
+            self.read_written();
+        }
+        if let Some(AbortReason::RulesFailed(failure)) = self.replayed.broken_off()
+            && self.replayed.setup().rules_failure.is_none()
+        {
+            let what = AbortReason::RulesFailed(failure.clone()).to_string();
+            return Err(Difference { rules_failed: true, ..self.difference(what) });
+        }
+        match self.is_written(text) {
+            Some(true) => {
+                self.advance();
+                Ok(Some(line))
+            }
+            Some(false) => {
+                let written = shorten(&self.written);
+                Err(self.difference(format!("recorded {}, but the rules give {written}", shorten(text))))
+            }
+            None => Err(self.difference(format!("this cannot happen here: {}", shorten(text)))),
+        }
+    }
+}
+
+/// The failure of the rules that ended a match, by the lines of its record.
+fn rules_failure(happened: &[u8]) -> Option<RulesFailure> {
+    // `result` and `bots` follow it.
+    let last = happened.trim_ascii_end().rsplit(|&byte| byte == b'\n').take(3);
+    last.filter_map(|text| RecordLine::read(text).ok()).find_map(|line| match line.entry {
+        RecordEntry::Abort { reason: AbortReason::RulesFailed(failure) } => Some(failure),
+        _ => None,
+    })
+}
+
+/// Why a match cannot be opened for replay.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum NotReplayed {
+    /// The first line is invalid.
+    #[error("{0}")]
+    Invalid(String),
+    /// Its rules are others.
+    #[error(transparent)]
+    OtherRules(#[from] OtherRules),
+    /// The rules cannot open it.
+    #[error(transparent)]
+    NotOpened(#[from] NotOpened),
+}
+
+impl From<String> for NotReplayed {
+    fn from(what: String) -> Self {
+        NotReplayed::Invalid(what)
+    }
+}
+
+/// Opens the match of a game of the catalog for replay, with its seed and salt, the wanted parts of messages by seat,
+/// events for `watched` and the failure of the rules that ended it.
+pub(super) fn open_match(
+    header: Header,
+    (seed, salt): (Seed, [u8; 32]),
+    (wants, watched): (Vec<Wants>, Option<Viewer>),
+    rules_failure: Option<RulesFailure>,
+    catalog: &Catalog,
+) -> Result<Match, NotReplayed> {
+    let clocks = header.seats.iter().flat_map(|seat| &seat.clock).chain(&header.clock);
+    let of_clock = clocks.flat_map(|c| [c.delay_ms, c.bank_ms, c.increment_ms]);
+    let to_start = header.seats.iter().map(|seat| seat.ready_ms);
+    if of_clock.chain(to_start).chain([header.margin_ms]).any(|ms| ms >= 1 << 53) {
+        // Larger values would overflow 64 bits in microseconds.
+        return Err("times stay below 2^53 ms".to_owned().into());
+    }
+    if !header.limits.are_within(&Limits::MOST) {
+        let what = "a limit is larger than any that this program replays";
+        return Err(what.to_owned().into());
+    }
+    let rules = find_rules(&header, catalog)?;
+    if rules.meta().rules_version != header.rules {
+        let known = rules.meta().rules_version;
+        let what = format!("rules version {} of {}; this program knows {known}", header.rules, header.game);
+        return Err(what.into());
+    }
+    let seating = header
+        .seating()
+        .filter(|seating| rules.meta().seatings.contains(seating))
+        .ok_or_else(|| format!("the seats are not a seating of {}", header.game))?;
+    let table = rules.open(&header.options, seating)?;
+    if table.options().get() != header.options.get() {
+        return Err(format!("the options are not complete: {}", table.options()).into());
+    }
+    opening::check(&*table, &header.opening, &header.limits).map_err(NotOpened::from)?;
+    let seats = header.seats.len();
+    let setup = Setup {
+        header: Arc::new(header),
+        seating,
+        seed,
+        salt,
+        leg: Leg::Only,
+        open_id: None,
+        wants,
+        watched: watched.filter(|viewer| !matches!(viewer, Viewer::Seat(seat) if seat.index() >= seats)),
+        rules_failure,
+    };
+    Ok(Match::open(setup, table))
+}
+
+/// Why a catalog does not have the rules of a record.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum OtherRules {
+    /// The game is unknown.
+    #[error(transparent)]
+    Unknown(#[from] UnknownGame),
+    /// The rules of the record are part of a referee, those of the catalog are a program.
+    #[error("the record is of another game `{0}`, which is part of a referee")]
+    PartOfReferee(String),
+    /// The rules of the record are a program, which the catalog does not have.
+    #[error("the rules of {0} are a program: its directory is given with --game DIR")]
+    NoProgram(String),
+    /// The program has other files.
+    #[error("the rules of {game} have other files than those of the record: {}", .files.join(", "))]
+    OtherFiles {
+        /// The id of the game.
+        game: String,
+        /// The names of files that differ, or that only one of them has.
+        files: Vec<String>,
+    },
+}
+
+/// Finds the rules of a match. If they are a program, it must have the same files.
+fn find_rules(header: &Header, catalog: &Catalog) -> Result<&'static dyn Rules, OtherRules> {
+    let game = || header.game.clone();
+    let found = catalog.find(&header.game);
+    let Some(recorded) = &header.program else {
+        let rules = found?;
+        return if rules.program().is_none() { Ok(rules) } else { Err(OtherRules::PartOfReferee(game())) };
+    };
+    let rules = found.map_err(|_| OtherRules::NoProgram(game()))?;
+    let known = rules.program().ok_or_else(|| OtherRules::NoProgram(game()))?;
+    match known.get() == recorded.get() {
+        true => Ok(rules),
+        false => Err(OtherRules::OtherFiles { game: game(), files: differing_files(recorded, known) }),
+    }
+}
+
+/// Checks that a catalog has the rules of a record, if they are a program. An invalid record has none.
+///
+/// # Errors
+/// Which files differ, or what is missing.
+pub fn check_rules(record: &[u8], catalog: &Catalog) -> Result<(), OtherRules> {
+    let first = record.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    match read_header(first) {
+        Ok(header) if header.program.is_some() => find_rules(&header, catalog).map(drop),
+        _ => Ok(()),
+    }
+}
+
+/// The names of the files that two descriptions of a program do not have in common.
+fn differing_files(one: &RawValue, other: &RawValue) -> Vec<String> {
+    #[derive(Default, serde::Deserialize)]
+    struct DescribedFiles {
+        files: BTreeMap<String, String>,
+    }
+    let [one, other] =
+        [one, other].map(|raw| serde_json::from_str::<DescribedFiles>(raw.get()).unwrap_or_default().files);
+    let names: BTreeSet<&String> = one.keys().chain(other.keys()).collect();
+    names.into_iter().filter(|name| one.get(*name) != other.get(*name)).cloned().collect()
+}
+
+/// The error for a record without a seal.
+pub const CUT_OFF: &str = "the record is cut off: it does not end with a seal";
+
+fn too_long() -> String {
+    format!("a line of a record has at most {MOST_BYTES} bytes")
+}
+
+/// Parses the first line and finds the last one.
+fn take_apart(record: &[u8]) -> Result<(Header, Parts<'_>), Difference> {
+    let at_line =
+        |line, what: String| Difference { match_id: None, turn: None, line, what, rules_failed: false };
+    let mut rest = record;
+    let first = take_line(&mut rest);
+    let has_break = first.is_some();
+    let text = first.unwrap_or(record);
+    if text.len() > MOST_BYTES {
+        return Err(at_line(1, too_long()));
+    }
+    let header = read_header(text).map_err(|what| at_line(1, what))?;
+    let id = || Some(header.r#match.clone());
+    let at_line =
+        |line, what: String| Difference { match_id: id(), turn: None, line, what, rules_failed: false };
+    check_format(&header).map_err(|what| at_line(1, what))?;
+    // A record ends with a line break; bytes after the last one are not a line.
+    let breaks = record.iter().filter(|&&byte| byte == b'\n').count();
+    let last = breaks + usize::from(!record.ends_with(b"\n"));
+    if last > MOST_LINES {
+        return Err(at_line(MOST_LINES + 1, format!("a record has at most {MOST_LINES} lines")));
+    }
+    let body = rest.strip_suffix(b"\n").filter(|_| has_break);
+    let body = body.ok_or_else(|| at_line(last, CUT_OFF.to_owned()))?;
+    let seal_at = body.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
+    let (happened, seal) = body.split_at(seal_at);
+    if seal.len() > MOST_BYTES {
+        return Err(at_line(last, too_long()));
+    }
+    Ok((header, Parts { header: text, happened, seal, last }))
+}
+
+pub(super) fn shorten(line: &[u8]) -> String {
+    format!("`{}`", excerpt(&String::from_utf8_lossy(line), 300))
+}
+
+/// Verifies a record: seal, commitment, draws, legality, clocks, faults, result. Returns the differences. Replay
+/// stops at the first wrong line, because everything after it would differ.
+pub fn verify(record: &[u8], catalog: &Catalog) -> Vec<Difference> {
+    verify_each(record, catalog, |_| ()).2
+}
+
+/// Verifies a record and calls `each` for its lines between the first and the seal. Returns the match as far as it
+/// could be replayed, the seal, and the differences.
+pub(super) fn verify_each<'a>(
+    record: &'a [u8],
+    catalog: &Catalog,
+    mut each: impl FnMut(RecordLine<'a>),
+) -> (Option<Match>, Option<Seal>, Vec<Difference>) {
+    let mut replay = match Replay::open(record, catalog, None) {
+        Ok(replay) => replay,
+        Err(difference) => return (None, None, vec![difference]),
+    };
+    let mut differences = replay.check_seal();
+    loop {
+        match replay.step() {
+            Ok(Some(line)) => each(line),
+            Ok(None) => break,
+            Err(difference) => {
+                differences.push(difference);
+                return (Some(replay.replayed), Some(replay.seal), differences);
+            }
+        }
+    }
+    differences.extend(replay.check_reveal());
+    (Some(replay.replayed), Some(replay.seal), differences)
+}

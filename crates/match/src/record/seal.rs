@@ -1,0 +1,40 @@
+//! The last line of a record.
+
+use referee_game::hex;
+use referee_game::json::{Object, key, opening};
+use referee_protocol::referee::Reveal;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+/// The last line of a record.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Seal {
+    /// The seed, salt, deal and nonces; `None` while another match of the deal has not ended.
+    pub reveal: Option<Reveal>,
+    /// SHA-256 of all bytes before this line.
+    pub sha256: String,
+}
+
+/// Appends information about the bots from the shell. It cannot be replayed; the seal covers it.
+pub fn add_bots(record: &mut Vec<u8>, bots: &impl Serialize) {
+    Object::open(record, opening!("bots")).value(key!("bots"), bots).end_line();
+}
+
+/// Computes the `sha256` for the seal of an unsealed record.
+pub fn digest(record: &[u8]) -> String {
+    hex::encode(&Sha256::digest(record))
+}
+
+/// Appends the seal. Returns its `sha256`.
+pub fn seal(record: &mut Vec<u8>, reveal: Reveal) -> String {
+    let seal = Seal { reveal: Some(reveal), sha256: digest(record) };
+    seal.write(record);
+    seal.sha256
+}
+
+impl Seal {
+    /// Appends its line.
+    pub(super) fn write(&self, record: &mut Vec<u8>) {
+        Object::open(record, opening!("seal")).fields(self).end_line();
+    }
+}
