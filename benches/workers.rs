@@ -12,7 +12,8 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use common::{Result, VIEW_AND_LEGAL, instant, time};
-use referee::store::{Folder, Leases};
+use referee::files::Folder;
+use referee::store::Leases;
 
 const ROUNDS: usize = 4;
 const SETS: u32 = 8;

@@ -23,6 +23,7 @@
 //! These modules are crates of their own, and the library without default features. They use no files, processes, sockets,
 //! clocks or random sources. The shell builds on all of them:
 //!
+//! * `files`: private and atomic files, directories of records
 //! * `program`: games whose rules are programs in any language
 //! * `transport`: non-blocking streams, TLS, line framing
 //! * `bot`: bot processes
@@ -30,7 +31,7 @@
 //! * `driver`: one lane: the matches and streams of one thread
 //! * `sources`: where bots come from: processes and connections
 //! * `runner`: many matches on many lanes
-//! * `store`: folders of records, results in SQLite
+//! * `store`: results in SQLite
 //! * `check`: tests whether a bot conforms to the protocol
 //! * `report`: results as text, JSON and other formats
 //! * `web`: a read-only HTTP server for spectators
@@ -48,6 +49,8 @@
 #[cfg(all(feature = "shell", not(unix)))]
 compile_error!("referee runs on Linux and other Unix only: it needs process groups and pipes");
 
+#[cfg(feature = "shell")]
+pub use referee_files as files;
 pub use referee_game as game;
 pub use referee_games as games;
 pub use referee_match as referee;

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use flate2::read::MultiGzDecoder;
 
 use crate::cli::{Failure, output, screen};
+use crate::files::{Folder, most_unpacked, open_regular, read_limited, read_regular};
 use crate::report::replay::record_of_page;
-use crate::store::{Folder, most_unpacked, open_regular, read_limited, read_regular};
 
 /// The error for a file that cannot be read.
 fn unreadable(path: &Path, error: &io::Error) -> Failure {

@@ -14,9 +14,9 @@ use crate::cli::Failure;
 use crate::cli::options::milliseconds;
 use crate::cli::screen::complain;
 use crate::cli::syntax::{OptionName, Syntax};
+use crate::files::read_secret;
 use crate::game::name::check_name;
 use crate::sources::{Listen, Source};
-use crate::store::read_secret;
 use crate::transport::Certificate;
 
 const LISTEN: OptionName = OptionName { flag: "--listen", key: "listen" };

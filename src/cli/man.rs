@@ -12,7 +12,8 @@ use clap_mangen::roff::{Roff, roman};
 use crate::cli::league::which::now;
 use crate::cli::output::stdout;
 use crate::cli::{Cli, Exit, Failure};
-use crate::store::{Folder, utc};
+use crate::files::Folder;
+use crate::store::utc;
 
 /// Write the man pages: referee.1, and one per subcommand, such as referee-play.1
 ///

@@ -82,7 +82,7 @@ mod with_nats {
     use super::{
         Coordinator, CoordinatorOptions, Duration, Failure, Leases, Path, PathBuf, public_key, sign_file,
     };
-    use crate::store::{Folder, read_regular, read_secret};
+    use crate::files::{Folder, read_regular, read_secret};
     use crate::workers::machine::Machine;
     use crate::workers::nats::{Broker, CarrierTimes, NatsCoordinator, NatsWorker, SigningKey, TrustedKeys};
 

@@ -13,10 +13,10 @@ use serde_json::{Map, Value};
 
 use crate::cli::Failure;
 use crate::driver::{Run, Terms, check_clock};
+use crate::files::{Records, read_secret};
 use crate::game::chance::Seed;
 use crate::game::hex;
 use crate::stats::sprt::{EloModel, Sprt};
-use crate::store::{Records, read_secret};
 
 /// Options of the game.
 #[derive(Debug, Args)]

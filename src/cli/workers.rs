@@ -15,10 +15,11 @@ use crate::cli::json::{AssignedSet, WorkerStatus, WorkersListening, WorkersQueue
 use crate::cli::listen::read_tokens;
 use crate::cli::options::{TimeError, milliseconds};
 use crate::cli::{Failure, nats, screen};
+use crate::files::{Folder, read_secret};
 use crate::game::{counted, hex, json};
 use crate::report::table;
 use crate::sources::BotSpec;
-use crate::store::{Folder, Leases, WorkerRow, read_secret};
+use crate::store::{Leases, WorkerRow};
 use crate::transport::Certificate;
 use crate::workers::Coordinator;
 use crate::workers::archive::{ArchiveError, ArchiveId, pack_folder};

@@ -7,9 +7,9 @@ use std::{fs, io};
 
 use sha2::{Digest, Sha256};
 
+use crate::files::{open_regular, read_limited};
 use crate::game::hex;
 use crate::program::{BadManifest, Manifest};
-use crate::store::{open_regular, read_limited};
 
 /// The file that describes a game.
 pub const MANIFEST: &str = "game.toml";

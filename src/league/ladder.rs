@@ -14,6 +14,7 @@ use std::time::{Duration, SystemTime};
 
 use tokio::time::Instant;
 
+use crate::files::StorageWait;
 use crate::game::Seating;
 use crate::game::chance::RandomStream;
 use crate::league::book::{Book, LadderRow};
@@ -23,7 +24,7 @@ use crate::referee::Leg;
 use crate::runner::{Fixture, Openings, Wait};
 use crate::stats::ladder::{FaultExclusion, Matchmaker, Name, Newcomer, Strength};
 use crate::stats::{Entrant, Lineup};
-use crate::store::{Challenge, LeagueBot, LeagueMatch, MatchKind, StorageWait, match_id, parse_match_id};
+use crate::store::{Challenge, LeagueBot, LeagueMatch, MatchKind, match_id, parse_match_id};
 
 /// After this number of other matches one challenge may be played, so that challenges take at most a tenth of the matches.
 const CHALLENGE_AFTER: u64 = 9;

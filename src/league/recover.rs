@@ -6,13 +6,14 @@ use std::time::SystemTime;
 
 use serde::Deserialize;
 
+use crate::files::{Journal, Records, written_at};
 use crate::game::Catalog;
 use crate::game::chance::Seed;
 use crate::game::hex;
 use crate::record::{self, RecordEntry, RecordLine, RecordSummary, lines};
 use crate::referee::{Faults, Header, SeatHeader};
 use crate::runner::MatchReport;
-use crate::store::{Journal, League, LeagueMatch, MatchKind, Records, parse_match_id, utc, written_at};
+use crate::store::{League, LeagueMatch, MatchKind, parse_match_id, utc};
 
 /// The row of a match, from its sealed record. The time is that of the file.
 ///

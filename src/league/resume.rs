@@ -2,11 +2,12 @@
 
 use std::io;
 
+use crate::files::RunningMatches;
 use crate::game::chance::Seed;
 use crate::game::erased::Rules;
 use crate::game::{Catalog, Seating, Viewer};
 use crate::runner::{DueSet, ResumedMatch};
-use crate::store::{League, Leases, RunningMatches, parse_match_id};
+use crate::store::{League, Leases, parse_match_id};
 use crate::workers::JobBots;
 use crate::workers::unit::{UnitMatch, WorkUnit};
 

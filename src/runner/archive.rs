@@ -4,11 +4,11 @@ use std::io;
 
 use referee_protocol::referee::Reveal;
 
+use crate::files::Records;
 use crate::record;
 use crate::referee::Leg;
 use crate::runner::fixture::Fixture;
 use crate::runner::results::MatchReport;
-use crate::store::Records;
 
 /// The record of a match that is not sealed yet, because another match of its deal is still to be played.
 #[derive(Clone, Debug)]

@@ -4,11 +4,11 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use crate::driver::Run;
+use crate::files::{Records, RunningMatches};
 use crate::game::erased::Rules;
 use crate::game::seat::Seating;
 use crate::runner::live::LiveFeed;
 use crate::sources::BotSpec;
-use crate::store::{Records, RunningMatches};
 
 /// What all matches of a run have in common.
 pub(super) struct RunContext {

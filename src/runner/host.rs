@@ -18,6 +18,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use crate::driver::{
     Finished, Lane, MatchPlan, Notice, PlannedSeat, Role, Run, SessionKey, Terms, check_clock,
 };
+use crate::files::Records;
 use crate::game::Catalog;
 use crate::game::chance::Seed;
 use crate::game::erased::Rules;
@@ -26,7 +27,6 @@ use crate::game::seat::Seating;
 use crate::referee::{AbortReason, Leg, Log, Opening, Wants};
 use crate::runner::archive;
 use crate::runner::scheduler::Backlog;
-use crate::store::Records;
 use crate::transport::{Stream, Wire};
 
 /// The configuration of `referee stdio`.

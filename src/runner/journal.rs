@@ -6,9 +6,9 @@ use std::thread::{self, JoinHandle};
 
 use tokio::sync::mpsc::UnboundedSender;
 
+use crate::files::Journal;
 use crate::runner::fixture::Fixture;
 use crate::runner::lane_messages::{LaneEvent, LaneOrder};
-use crate::store::Journal;
 
 /// A match that is about to start.
 pub(super) struct Beginning {

@@ -18,10 +18,13 @@ use std::thread;
 use std::time::Duration;
 use std::{fmt, io};
 
+use event_loop::{EventLoop, Inputs};
+use lanes::LaneConfig;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::bot::{Launch, Launcher};
 use crate::driver::Run;
+use crate::files::{Journal, Records, RunningMatches};
 use crate::game::erased::Rules;
 use crate::game::seat::Seating;
 use crate::runner::archive::Unsealed;
@@ -36,10 +39,6 @@ use crate::runner::run_event::{Halt, RunEvent};
 use crate::runner::scheduler::{Scheduler, SharedScheduler};
 use crate::runner::starts::Starts;
 use crate::sources::{BotSpec, Listen, ParkedLobby};
-use crate::store::{Journal, Records, RunningMatches};
-
-use event_loop::{EventLoop, Inputs};
-use lanes::LaneConfig;
 
 /// The configuration of a run of matches.
 pub struct MatchRunner {

@@ -2,12 +2,12 @@
 
 use referee_protocol::referee::Reveal;
 
+use crate::files::Records;
 use crate::runner::archive::{Archive, Unsealed};
 use crate::runner::fixture::Fixture;
 use crate::runner::live::ResultFeed;
 use crate::runner::results::MatchReport;
 use crate::runner::run_event::{Halt, NoShow, RunEvent};
-use crate::store::Records;
 
 /// A match that has ended.
 #[derive(Debug)]

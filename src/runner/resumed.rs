@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, HashSet};
 
 use crate::driver::{BotInstance, JournalWriter, JournaledSeat, MatchJournal};
+use crate::files::RunningMatch;
 use crate::game::chance::Seed;
 use crate::game::erased::Rules;
 use crate::game::seat::{Seat, Seating};
 use crate::game::{Catalog, Viewer};
 use crate::record::Resume;
 use crate::referee::{Header, Match, Outage, Wants};
-use crate::store::RunningMatch;
 
 /// A match of an earlier process, from its journal. It continues when its bots have connected again.
 #[derive(Debug)]

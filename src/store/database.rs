@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::store::Folder;
+use crate::files::Folder;
 
 /// What SQLite appends to the name of a database for the files beside it.
 const ENDINGS: [&str; 4] = ["", "-journal", "-shm", "-wal"];

@@ -6,10 +6,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, ToSql, params};
 
+use crate::files::{Folder, StorageWait, keep_private};
 use crate::game::hex;
 use crate::store::checkpoints::Checkpoints;
 use crate::store::database::check_database;
-use crate::store::{Folder, StorageWait, keep_private};
 
 /// The schema version: `PRAGMA user_version`.
 const VERSION: i64 = 1;

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, TransactionBehavior, params};
 use serde::de::DeserializeOwned;
 
+use crate::files::{Folder, keep_private};
 use crate::game::{MAX_SEATS, Seating};
 use crate::stats::sample::MatchMoves;
 use crate::stats::schedule::MatchId;
@@ -18,7 +19,6 @@ use crate::store::rows::{
     BadRow, EntrantRow, MatchRow, by_seat, count_interruptions, insert_entrant, insert_match, json,
     read_match, read_result,
 };
-use crate::store::{Folder, keep_private};
 
 /// The schema version: `PRAGMA user_version`.
 const VERSION: i64 = 6;

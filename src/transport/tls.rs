@@ -11,7 +11,7 @@ use rustls::pki_types::pem::{self, PemObject};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ServerConfig, ServerConnection};
 
-use crate::store::{Folder, read_regular, read_secret};
+use crate::files::{Folder, read_regular, read_secret};
 
 /// The server's certificate chain and private key.
 #[derive(Clone, Debug)]

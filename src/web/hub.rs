@@ -10,6 +10,7 @@ use axum::body::Bytes;
 use referee_protocol::referee::Reveal;
 use tokio::sync::watch;
 
+use crate::files::read_regular;
 use crate::game::Meta;
 use crate::game::{Catalog, json};
 use crate::record;
@@ -17,7 +18,6 @@ use crate::referee::Faults;
 use crate::runner::{
     LiveEnd, LiveEvent, LiveHeader, LiveReceiver, LiveStep, MatchReport, Unsealed, Visibility,
 };
-use crate::store::read_regular;
 use crate::web::answers::{ANSWER_APART, RecentAnswers, RecentReplays};
 use crate::web::board::LiveBoard;
 use crate::web::entries::{self, BoardAccess, BotEntry, MatchEntry, StandingsRow, seat_entries};

@@ -6,11 +6,11 @@ use std::sync::mpsc::Receiver;
 use referee_protocol::words::FaultCode;
 use tokio::sync::mpsc::UnboundedSender;
 
+use crate::files::Records;
 use crate::game::Catalog;
 use crate::game::seat::Seat;
 use crate::referee::Leg;
 use crate::runner::{EndedRecord, Fixture, Halt, MatchReport, NoShow, RecordSink, ResultFeed, RunEvent};
-use crate::store::Records;
 use crate::workers::job::{Job, JobBots};
 use crate::workers::unit::{EncodedOutcome, UnitId, WorkUnit};
 use crate::workers::verify::{Unstarted, VerifiedMatch, verify};

@@ -6,10 +6,10 @@ use tokio::sync::oneshot;
 
 use crate::bot::Command;
 use crate::driver::Run;
+use crate::files::Records;
 use crate::game::Catalog;
 use crate::game::seat::Seating;
 use crate::runner::{DueSet, LiveFeed, MatchRunner, Unsealed};
-use crate::store::Records;
 use crate::workers::unit::{Salt, UNIT_BYTES, UnitBot, UnitId, UnitMatch, WorkUnit};
 
 /// The bots of a job, as they are in units. Further ones may be added while it is played; none is removed.

@@ -176,7 +176,7 @@ fn run(
 ) -> (BTreeMap<String, Vec<u8>>, RunEnd, BTreeMap<String, crate::store::WorkerRow>) {
     let catalog = crate::games::catalog();
     let folder = tempfile::tempdir().unwrap();
-    let leases = || Leases::open(&crate::store::Folder::open(folder.path()).unwrap(), &[1; 16]).unwrap();
+    let leases = || Leases::open(&crate::files::Folder::open(folder.path()).unwrap(), &[1; 16]).unwrap();
     let end = TestCarrier { workers: 3, catalog: catalog.clone(), behave };
     let mut coordinator = Coordinator::start(end, leases(), timeout).unwrap();
     let mut ranks = BTreeMap::new();

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::bot::Command;
-use crate::store::private_paths;
+use crate::files::private_paths;
 
 /// Programs and libraries of the system.
 pub(super) const SYSTEM: &[&str] = &["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];
@@ -284,7 +284,7 @@ mod tests {
         let line = format!("python3 {}", path("link/bot.py").display());
         let sees = |name: &str| view(&line, BotLimits::default()).contains(&path(name));
         assert!(sees("link/bot.py") && sees("link/seed"));
-        crate::store::keep_private(&path("real/seed"));
+        crate::files::keep_private(&path("real/seed"));
         assert!(sees("link/bot.py") && !sees("link/seed") && !sees("real/seed"));
         let line = format!("python3 {} {}", path("link/bot.py").display(), path("link/seed").display());
         assert!(!view(&line, BotLimits::default()).contains(&path("link/seed")));

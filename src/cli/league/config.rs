@@ -19,13 +19,14 @@ use crate::cli::syntax::{Syntax, suggest};
 use crate::cli::workers::{WorkersConfig, WorkersOptions, check_files};
 use crate::cli::{Failure, defaults};
 use crate::driver::Terms;
+use crate::files::read_regular;
 use crate::game::chance::Seed;
 use crate::game::erased::Rules;
 use crate::game::name::NameSet;
 use crate::game::{Catalog, Seating};
 use crate::league::LadderLimits;
 use crate::runner::Openings;
-use crate::store::{League, LeagueBot, read_regular, utc};
+use crate::store::{League, LeagueBot, utc};
 use crate::transport::Certificate;
 
 /// What the league stores in its directory and no bot must see.

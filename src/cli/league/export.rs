@@ -11,8 +11,9 @@ use tempfile::{NamedTempFile, TempDir};
 
 use crate::cli::league::which::{LeagueSelector, ladder_folder};
 use crate::cli::{Exit, Failure, progress, screen};
+use crate::files::Folder;
 use crate::game::counted;
-use crate::store::{Folder, League};
+use crate::store::League;
 
 /// Write a backup of a league to one file, also while it runs: everything but tokens and seeds
 ///

@@ -12,10 +12,11 @@ use crate::cli::league::config::{LadderConfig, LeagueConfig};
 use crate::cli::league::which::{LeagueSelector, ladder_folder};
 use crate::cli::options::random_seed;
 use crate::cli::{Exit, Failure, progress, screen};
+use crate::files::{Folder, written_at};
 use crate::game::chance::Seed;
 use crate::game::{Catalog, hex, json};
 use crate::league::recorded;
-use crate::store::{Folder, League, LeagueMatch, parse_match_id, written_at};
+use crate::store::{League, LeagueMatch, parse_match_id};
 
 /// Verify the results of a league against its records
 ///

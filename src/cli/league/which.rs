@@ -7,7 +7,8 @@ use clap::Args as ClapArgs;
 
 use crate::cli::Failure;
 use crate::cli::league::config::LeagueConfig;
-use crate::store::{Folder, Journal, League};
+use crate::files::{Folder, Journal};
+use crate::store::League;
 
 /// Which league.
 #[derive(Debug, ClapArgs)]

@@ -6,8 +6,8 @@ use crate::cli::json::LadderWorkers;
 use crate::cli::league::config::LeagueConfig;
 use crate::cli::league::which::{LeagueSelector, ladder_folder};
 use crate::cli::{Exit, Failure, screen, workers};
+use crate::files::Folder;
 use crate::game::json;
-use crate::store::Folder;
 
 /// Print the workers that play matches between programs, and what they have
 #[derive(Debug, clap::Args)]

@@ -20,13 +20,13 @@ use crate::bot::sandbox::Sandbox;
 use crate::cli::Failure;
 use crate::cli::files::read;
 use crate::cli::options::Hypotheses;
+use crate::files::{keep_private, open_regular};
 use crate::game::{Catalog, Seating, json};
 use crate::report::{TestedBot, TrialSetting};
 use crate::runner::{ResultLine, Roster, Scoring, Trial};
 use crate::stats::Deals;
 use crate::stats::regression::{Regression, Shard, StoppingRules};
 use crate::stats::schedule::{Format, MatchId, Plan, Schedule};
-use crate::store::{keep_private, open_regular};
 
 /// The version of the format.
 const FORMAT: u32 = 2;

@@ -5,11 +5,12 @@ use std::io::Write;
 use crate::cli::json::LeagueMatchLine;
 use crate::cli::league::which::now;
 use crate::cli::screen;
+use crate::files::{RunningMatches, StorageWait, written_at};
 use crate::game::json;
 use crate::league::{SharedLadder, row_of};
 use crate::record::times;
 use crate::runner::{Halt, RunEvent};
-use crate::store::{League, LeagueMatch, RunningMatches, StorageWait, written_at};
+use crate::store::{League, LeagueMatch};
 
 /// Stores the results of a ladder, and prints them.
 pub(super) struct LadderResults<'a> {

@@ -14,6 +14,10 @@ use std::thread;
 use std::time::Duration;
 
 use clap::Args as ClapArgs;
+use control::{Control, tokens};
+use ladder_results::LadderResults;
+use open::{OpenedLadder, open};
+use stop::{LadderStop, LadderStops};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::cli::bots::{launch, with_bots};
@@ -25,17 +29,13 @@ use crate::cli::service::Service;
 use crate::cli::workers::WorkersOptions;
 use crate::cli::{Exit, Failure, screen, signals};
 use crate::driver::Run;
+use crate::files::Folder;
 use crate::game::{Catalog, json};
 use crate::league::LadderScheduler;
 use crate::runner::{MatchRunner, RunEnd, RunEvent, SetScheduler, signalled};
 use crate::sources::Listen;
-use crate::store::{Folder, League};
+use crate::store::League;
 use crate::workers::{Coordinator, Job};
-
-use control::{Control, tokens};
-use ladder_results::LadderResults;
-use open::{OpenedLadder, open};
-use stop::{LadderStop, LadderStops};
 
 /// The maximum number of idle processes of programs that are kept.
 const PROCESSES: usize = 64;

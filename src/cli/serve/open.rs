@@ -10,6 +10,7 @@ use crate::cli::league::verify::LadderSeed;
 use crate::cli::league::which::{ladder_folder, now};
 use crate::cli::options::random_seed;
 use crate::cli::{Failure, workers};
+use crate::files::{Folder, Journal, Records, RunningMatches, StorageWait};
 use crate::game::chance::Seed;
 use crate::game::{Catalog, Viewer};
 use crate::league::{
@@ -17,7 +18,7 @@ use crate::league::{
     resume_on_workers,
 };
 use crate::runner::ResumedMatch;
-use crate::store::{Folder, Journal, League, Leases, Records, RunningMatches, StorageWait};
+use crate::store::{League, Leases};
 use crate::web::{self, OtherLadder, WatchOptions, WatchServer};
 use crate::workers::JobBots;
 

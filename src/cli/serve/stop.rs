@@ -7,7 +7,7 @@ use tokio::sync::oneshot;
 
 use crate::cli::screen::complain;
 use crate::cli::service::Service;
-use crate::store::StorageWait;
+use crate::files::StorageWait;
 
 /// Stops a ladder.
 pub(super) struct LadderStop {

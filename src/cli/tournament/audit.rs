@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use crate::cli::Failure;
 use crate::cli::tournament::reading::Reading;
+use crate::files::{unsealed, written_at};
 use crate::game::Catalog;
 use crate::game::chance::Seed;
 use crate::game::hex;
@@ -17,7 +18,7 @@ use crate::referee::Leg;
 use crate::runner::{Fixture, MatchReport, Scoring, Wait, short_moves_of_match};
 use crate::stats::schedule::MatchId;
 use crate::stats::{Cause, Deals, Entrant, Lineup, MatchResult};
-use crate::store::{About, MatchRow, VOID, unsealed, written_at};
+use crate::store::{About, MatchRow, VOID};
 
 /// Recomputes results from records.
 pub(super) struct Auditor<'a> {

@@ -14,9 +14,9 @@ use crate::cli::tournament::folder::LockedTournament;
 use crate::cli::tournament::reading::read;
 use crate::cli::tournament::requested_change::{RequestedChange, decide};
 use crate::cli::{Exit, Failure, screen};
+use crate::files::{Folder, Journal};
 use crate::game::Catalog;
 use crate::sources::{self, Source};
-use crate::store::{self, Journal};
 
 /// Add an entrant, even while the tournament is in progress
 ///
@@ -164,7 +164,7 @@ fn here(dir: &Path) -> Result<PathBuf, Failure> {
 
 /// Applies a change, or requests it from the process that plays the tournament.
 fn change(dir: &Path, catalog: &Catalog, change: &RequestedChange) -> Result<Exit, Failure> {
-    let folder = store::Folder::open(dir).map_err(Failure::cannot_run)?;
+    let folder = Folder::open(dir).map_err(Failure::cannot_run)?;
     let said = if Journal::is_open(&folder).map_err(Failure::cannot_run)? {
         let mut results = database::open(dir)?;
         let decided = decide(&read(&results, catalog)?.seen_from(dir)?, change)?;

@@ -10,12 +10,13 @@ use crate::cli::json::ExportedMatch;
 use crate::cli::screen;
 use crate::cli::tournament::reading;
 use crate::cli::{Exit, Failure};
+use crate::files::unsealed;
 use crate::game::counted;
 use crate::game::json;
 use crate::game::{Catalog, Notation, Sheet};
 use crate::record;
 use crate::report::tournament::{MatchList, match_headings, movetext};
-use crate::store::{MatchRow, Results, unsealed};
+use crate::store::{MatchRow, Results};
 
 /// Export the matches of a tournament to a format that other programs read
 ///

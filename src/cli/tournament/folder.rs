@@ -13,13 +13,14 @@ use crate::cli::tournament::entrant_row::row;
 use crate::cli::tournament::reading::{Reading, read};
 use crate::cli::tournament::requested_change;
 use crate::cli::{Failure, files};
+use crate::files::{Folder, Journal, Records, unsealed};
 use crate::game::Catalog;
 use crate::game::chance::Seed;
 use crate::game::hex;
 use crate::record;
 use crate::runner::Unsealed;
 use crate::stats::schedule::{MatchId, Schedule};
-use crate::store::{self, About, Journal, MatchRow, Records, Results};
+use crate::store::{About, MatchRow, Results};
 
 /// An open tournament directory.
 pub(super) struct TournamentFolder {
@@ -33,7 +34,7 @@ pub(super) struct TournamentFolder {
 }
 
 /// Opens the journal, whose lock gives the exclusive right to play or change the tournament.
-fn journal(folder: &store::Folder) -> Result<Journal, Failure> {
+fn journal(folder: &Folder) -> Result<Journal, Failure> {
     Journal::open(folder).map_err(|error| match error.kind() {
         io::ErrorKind::WouldBlock => {
             let path = folder.path().display();
@@ -64,7 +65,7 @@ impl TournamentFolder {
         let wrong = |error: io::Error| Failure::cannot_run(format!("{}: {error}", path.display()));
         let plan = config.plan(catalog, None)?;
         let prepared = config.prepare(catalog, seed, &plan)?;
-        let folder = store::Folder::make(path).map_err(Failure::cannot_run)?;
+        let folder = Folder::make(path).map_err(Failure::cannot_run)?;
         let journal = journal(&folder)?;
         if folder.has_file("results.sqlite").map_err(Failure::cannot_run)? {
             return Err(Failure::usage(format!(
@@ -160,7 +161,7 @@ impl LockedTournament {
     ) -> Result<LockedTournament, Failure> {
         let wrong = |error: io::Error| Failure::cannot_run(format!("{}: {error}", path.display()));
         let mut results = super::database::open(path)?;
-        let folder = store::Folder::make(path).map_err(Failure::cannot_run)?;
+        let folder = Folder::make(path).map_err(Failure::cannot_run)?;
         let mut journal = journal(&folder)?;
         results.set_durable(is_durable).map_err(wrong)?;
         let records = Records::reopen(&folder, is_durable).map_err(Failure::cannot_run)?;
@@ -250,7 +251,7 @@ fn adopt(results: &mut Results, records: &Records, catalog: &Catalog) -> Result<
                 let kept = records.set_unsealed_aside(match_id).map_err(Failure::cannot_run)?;
                 tracing::warn!(
                     "{} is not a record of this tournament ({}): renamed to {}",
-                    store::unsealed(&records.path(match_id)).display(),
+                    unsealed(&records.path(match_id)).display(),
                     what.join("; "),
                     file_name(&kept)
                 );

@@ -7,12 +7,12 @@ use std::thread;
 
 use crate::cli::files;
 use crate::cli::{Exit, Failure, progress, screen};
+use crate::files::Folder;
 use crate::game::Catalog;
 use crate::record::Playback;
 use crate::report::replay::MatchReplay;
 use crate::report::site::{Site, Unshown};
 use crate::report::tournament::{ListedMatch, TournamentReport};
-use crate::store::Folder;
 
 /// The directories of a site.
 struct SiteFolders {

@@ -10,10 +10,10 @@ use super::database;
 use crate::cli::json::{EntrantStatus, TournamentStatus};
 use crate::cli::tournament::reading::{Reading, read};
 use crate::cli::{Exit, Failure, screen, workers};
+use crate::files::{Folder, Journal};
 use crate::game::Catalog;
 use crate::game::counted;
 use crate::game::json;
-use crate::store::{self, Journal};
 
 /// Print the progress of a tournament
 #[derive(Debug, ClapArgs)]
@@ -31,7 +31,7 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
     let results = database::open(&args.dir)?;
     let Reading { about, entrants, config, schedule, .. } = read(&results, catalog)?;
-    let folder = store::Folder::open(&args.dir).map_err(Failure::cannot_run)?;
+    let folder = Folder::open(&args.dir).map_err(Failure::cannot_run)?;
     let is_played = Journal::is_open(&folder).map_err(Failure::cannot_run)?;
     let absent = if is_played { results.absent().map_err(Failure::cannot_run)? } else { BTreeSet::new() };
     let missing = schedule.missing();

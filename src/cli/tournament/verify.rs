@@ -16,13 +16,14 @@ use crate::cli::tournament::audit::{AuditedMatch, Auditor, differences};
 use crate::cli::tournament::folder::reveal;
 use crate::cli::tournament::reading::{Reading, read_with};
 use crate::cli::{Exit, Failure, progress};
+use crate::files::unsealed;
 use crate::game::Catalog;
 use crate::game::json;
 use crate::record;
 use crate::report::tournament::{StandingsReport, standings_table};
 use crate::stats::MatchResult;
 use crate::stats::schedule::{MatchId, Schedule};
-use crate::store::{BadRow, MatchRow, Results, VOID, unsealed};
+use crate::store::{BadRow, MatchRow, Results, VOID};
 
 /// Verify results against records: recompute the standings, and list every row that differs
 ///

@@ -8,8 +8,9 @@ use serde::Serialize;
 use super::state::WorkerOfRun;
 use crate::cli::league::which::ladder_folder;
 use crate::cli::{Exit, Failure, screen, tournament};
+use crate::files::{Folder, Journal};
 use crate::game::{Catalog, counted, json};
-use crate::store::{Folder, Journal, League};
+use crate::store::League;
 
 /// Take back all matches that a worker has played
 ///

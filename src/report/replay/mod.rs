@@ -23,8 +23,8 @@ use record::PackedRecord;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use crate::files::read_limited;
 use crate::game::{Scene, Viewer};
-use crate::store::read_limited;
 
 pub use live::{FrameText, LiveFrame, LiveReplay, head};
 pub use match_replay::MatchReplay;

@@ -14,9 +14,9 @@ use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
 use crate::bot::sandbox::{Layer, Mode, Sandbox};
+use crate::files::{read_regular, unsealed};
 use crate::record::{AnswerTime, CUT_OFF, times};
 use crate::runner::Roster;
-use crate::store::{read_regular, unsealed};
 
 /// A record and its entrants by seat.
 pub(super) struct RecordFile {

@@ -16,11 +16,11 @@ use serde::de::DeserializeOwned;
 pub use history::RatingPoint;
 pub use log::LeagueChange;
 
+use crate::files::{Folder, keep_private};
 use crate::game::name;
 use crate::store::database::database_files;
 use crate::store::results::prepare;
 use crate::store::rows::json;
-use crate::store::{Folder, keep_private};
 
 /// The page cache of a connection in KiB. A server has several connections for months, and mostly appends.
 const CACHE: i64 = 256;

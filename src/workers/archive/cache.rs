@@ -8,7 +8,7 @@ use std::time::SystemTime;
 use tempfile::{Builder, NamedTempFile, TempDir};
 
 use super::{ArchiveError, ArchiveId, ArchiveLimits, unpack};
-use crate::store::Folder;
+use crate::files::Folder;
 
 /// The directory of unpacked bots and incoming archives. Each belongs to one process, which holds a lock of it.
 const WORK: &str = "work";

@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 use super::entry::{BLOCK, Entry, EntryKind};
 use super::tree::Tree;
 use super::{ArchiveError, ArchiveId, ArchiveLimits};
-use crate::store::open_regular;
+use crate::files::open_regular;
 
 /// Directories that are no part of a bot: the history of its sources, and what Python writes while it runs.
 const LEFT_OUT: [&str; 2] = [".git", "__pycache__"];

@@ -14,7 +14,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::time::timeout;
 
 use super::envelope::VERSION;
-use crate::store::read_secret;
+use crate::files::read_secret;
 use crate::transport::private_key;
 use crate::workers::archive::{ArchiveId, MOST_BYTES};
 use crate::workers::machine::is_name;

@@ -17,11 +17,11 @@ use crate::cli::sandbox::SandboxConfig;
 use crate::cli::syntax::suggest;
 use crate::cli::workers::WorkersConfig;
 use crate::cli::{Failure, defaults};
+use crate::files::read_regular;
 use crate::game::Misconfigured;
 use crate::game::chance::Seed;
 use crate::runner::Roster;
 use crate::sources::BotSpec;
-use crate::store::read_regular;
 
 pub(super) use entrant::EntrantConfig;
 pub(super) use prepare::PreparedTournament;

@@ -5,8 +5,8 @@ use std::io::{self, Seek, Write};
 use std::thread::sleep;
 use std::time::Duration;
 
-use crate::store::regular::{MOST_READ, read_limited};
-use crate::store::{Folder, StorageWait};
+use crate::regular::{MOST_READ, read_limited};
+use crate::{Folder, StorageWait};
 
 /// The file name in the tournament's directory.
 const NAME: &str = "begun";

@@ -6,10 +6,10 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
+use referee_game::json::{Object, opening};
 use serde::{Deserialize, Serialize};
 
-use crate::game::json::{Object, opening};
-use crate::store::Folder;
+use crate::Folder;
 
 /// The version of the format of journals.
 const FORMAT: u32 = 1;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
-use crate::store::{Folder, StorageWait, keep_private};
+use crate::{Folder, StorageWait, keep_private};
 
 /// A directory with one file per match.
 #[derive(Clone, Debug)]

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 
-use crate::store::regular::{MOST_READ, at, check_regular, kind, read_limited};
+use crate::regular::{MOST_READ, at, check_regular, kind, read_limited};
 
 /// An open directory.
 #[derive(Debug)]

@@ -11,7 +11,7 @@ use std::path::Path;
 
 use rustix::fs::{FileType, OFlags};
 
-use super::private::keep_private;
+use crate::private::keep_private;
 
 /// Describes a file type for error messages.
 pub(super) fn kind(of: FileType) -> &'static str {
@@ -127,7 +127,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     use super::*;
-    use crate::store::private_paths;
+    use crate::private_paths;
 
     #[test]
     fn a_secret_that_others_can_read_is_rejected_with_the_remedy() {
