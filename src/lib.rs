@@ -58,6 +58,8 @@ pub use referee_match::{SERVER, record};
 #[cfg(feature = "shell")]
 pub use referee_program as program;
 pub use referee_stats as stats;
+#[cfg(feature = "shell")]
+pub use referee_transport as transport;
 
 #[cfg(feature = "shell")]
 pub mod bot;
@@ -82,8 +84,6 @@ pub mod runner;
 pub mod sources;
 #[cfg(feature = "shell")]
 pub mod store;
-#[cfg(feature = "shell")]
-pub mod transport;
 #[cfg(feature = "shell")]
 pub mod web;
 #[cfg(feature = "shell")]

@@ -250,7 +250,6 @@ fn only_main_decides_which_games_there_are() {
 fn modules_of_the_shell_depend_only_on_lower_ones() {
     // From the ground up.
     let shell = [
-        "transport",
         "bot",
         "game_programs",
         "driver",

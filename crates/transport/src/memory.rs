@@ -5,8 +5,8 @@ use std::io::{self, Read};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
-use crate::transport::byte_stream::{ByteStream, ReadProgress};
-use crate::transport::{Lines, would_block};
+use crate::byte_stream::{ByteStream, ReadProgress};
+use crate::{Lines, would_block};
 
 #[derive(Debug)]
 struct MemoryState {

@@ -4,7 +4,7 @@ use std::fmt::Debug;
 use std::io;
 use std::task::{Context, Poll};
 
-use crate::transport::Lines;
+use crate::Lines;
 
 /// The result of a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

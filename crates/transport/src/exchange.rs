@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
-use crate::transport::Wire;
+use crate::Wire;
 
 /// Reads at most this many bytes at once, as many as a pipe holds.
 const READ: usize = 64 * 1024;

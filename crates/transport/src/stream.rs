@@ -10,9 +10,9 @@ use rustix::net::{RecvFlags, SendFlags};
 use tokio::io::unix::AsyncFd;
 use tokio::io::{Interest, Ready};
 
-use crate::transport::byte_stream::{ByteStream, ReadProgress};
-use crate::transport::tls::{TLS_HANDSHAKE, Tls};
-use crate::transport::{Lines, Mark, would_block};
+use crate::byte_stream::{ByteStream, ReadProgress};
+use crate::tls::{TLS_HANDSHAKE, Tls};
+use crate::{Lines, Mark, would_block};
 
 /// The reason for rejecting a connection that uses TLS where plain text is expected.
 const TLS: &str = "this port uses plain text, but a TLS handshake arrived: connect without TLS";

@@ -7,11 +7,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use rcgen::{CertifiedKey, KeyPair};
+use referee_files::{Folder, read_regular, read_secret};
 use rustls::pki_types::pem::{self, PemObject};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ServerConfig, ServerConnection};
-
-use crate::files::{Folder, read_regular, read_secret};
 
 /// The server's certificate chain and private key.
 #[derive(Clone, Debug)]
