@@ -50,6 +50,8 @@
 compile_error!("referee runs on Linux and other Unix only: it needs process groups and pipes");
 
 #[cfg(feature = "shell")]
+pub use referee_bots as bot;
+#[cfg(feature = "shell")]
 pub use referee_files as files;
 pub use referee_game as game;
 pub use referee_games as games;
@@ -61,8 +63,6 @@ pub use referee_stats as stats;
 #[cfg(feature = "shell")]
 pub use referee_transport as transport;
 
-#[cfg(feature = "shell")]
-pub mod bot;
 #[cfg(feature = "shell")]
 pub mod check;
 #[cfg(feature = "shell")]

@@ -8,10 +8,10 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use referee_game::hex;
 use sha2::{Digest, Sha256};
 
-use crate::bot::sandbox::{Sandbox, View};
-use crate::game::hex;
+use crate::sandbox::{Sandbox, View};
 
 /// A command line, split into words like a shell does, and run without a shell.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -10,16 +10,16 @@ use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::Duration;
 
+use referee_match::Detail;
 use referee_protocol::limits;
+use referee_transport::{Mark, Wire};
 use rustix::process::{Pid, Signal, WaitOptions, kill_process_group, waitpid};
 use tokio::sync::watch;
 
-use crate::bot::launcher::{ProcessLease, Spawned, Starter, Stdio, Streams};
-use crate::bot::lineage::first_child;
-use crate::bot::sandbox::ConfinementGuard;
-use crate::bot::{Command, Stderr};
-use crate::referee::Detail;
-use crate::transport::{Mark, Wire};
+use crate::launcher::{ProcessLease, Spawned, Starter, Stdio, Streams};
+use crate::lineage::first_child;
+use crate::sandbox::ConfinementGuard;
+use crate::{Command, Stderr};
 
 /// How often, and how long apart, to look whether a namespace has ended.
 const REAP_TRIES: u32 = 1000;

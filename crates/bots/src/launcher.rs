@@ -12,18 +12,18 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
 
+use referee_match::Detail;
+use referee_transport::Wire;
 use rustix::io::Errno;
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
 use tokio::process::{Child, Command as Spawn};
 use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
-use crate::bot::environment;
-use crate::bot::exec::{DESCRIPTORS, EXEC, LENGTH};
-use crate::bot::sandbox::{Confinement, ConfinementGuard, Mode};
-use crate::bot::{Command, PipeGuard, Process, holders};
-use crate::referee::Detail;
-use crate::transport::Wire;
+use crate::environment;
+use crate::exec::{DESCRIPTORS, EXEC, LENGTH};
+use crate::sandbox::{Confinement, ConfinementGuard, Mode};
+use crate::{Command, PipeGuard, Process, holders};
 
 /// How long the system may take to run a program. It takes this long only if it is in trouble, for example with an
 /// unreachable network drive.
@@ -32,7 +32,7 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 /// How bots are started.
 #[derive(Clone, Debug)]
 pub enum Launch {
-    /// Through this program, which is `referee` or passes its arguments to [`exec`](crate::bot::exec) like `referee` does.
+    /// Through this program, which is `referee` or passes its arguments to [`exec`](crate::exec) like `referee` does.
     /// The bot has its own session and only the descriptors 0 to 2. On Linux the kernel kills it when the referee exits.
     Through(PathBuf),
     /// Directly, for programs that embed the library and do not ship `referee`. The bot has its own process group, but
@@ -271,8 +271,9 @@ fn hand_over(
 mod tests {
     use std::future::poll_fn;
 
+    use referee_transport::{ByteStream, Line, Lines, ReadProgress, Stream};
+
     use super::*;
-    use crate::transport::{ByteStream, Line, Lines, ReadProgress, Stream};
 
     /// Sends a line to `cat`, then reads the echo and end-of-file.
     fn echo(streams: Streams) -> String {

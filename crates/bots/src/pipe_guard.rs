@@ -10,10 +10,10 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::thread;
 use std::time::Duration;
 
+use referee_transport::Mark;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
-use crate::bot::holders::{self, Owner, Processes};
-use crate::transport::Mark;
+use crate::holders::{self, Owner, Processes};
 
 /// The polling interval.
 const INTERVAL: Duration = Duration::from_millis(50);

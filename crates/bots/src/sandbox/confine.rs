@@ -41,7 +41,7 @@ const KERNEL: [&str; 13] = [
 ];
 
 /// Applies the layers that act on the current thread. They last across `execve` and are inherited by children.
-pub(in crate::bot) fn confine(confinement: &Confinement) -> io::Result<()> {
+pub(crate) fn confine(confinement: &Confinement) -> io::Result<()> {
     let sandbox = &confinement.sandbox;
     if sandbox.has(Layer::Rlimits) {
         set_limits(sandbox)?;

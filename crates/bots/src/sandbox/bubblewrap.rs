@@ -6,13 +6,13 @@ use std::process::{Command, Stdio};
 
 use super::view::SYSTEM;
 use super::{Confinement, Sandbox};
-use crate::bot::command::{find, is_program};
+use crate::command::{find, is_program};
 
 /// What to do where bubblewrap cannot work.
 const HELP: &str = "see `referee spec security`";
 
 /// The path of `bwrap`.
-pub(in crate::bot) fn program() -> Option<PathBuf> {
+pub(crate) fn program() -> Option<PathBuf> {
     find("bwrap".as_ref(), std::env::var_os("PATH").as_deref(), is_program)
 }
 
@@ -59,7 +59,7 @@ fn isolation(has_network: bool) -> Vec<&'static str> {
 }
 
 /// The arguments of bubblewrap for a bot. `command` runs inside.
-pub(in crate::bot) fn arguments(
+pub(crate) fn arguments(
     confinement: &Confinement,
     command: impl IntoIterator<Item = OsString>,
 ) -> Vec<OsString> {

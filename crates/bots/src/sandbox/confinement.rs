@@ -10,33 +10,33 @@ use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
 
 use super::{Cgroup, Layer, Sandbox, Size, View, bubblewrap};
-use crate::bot::Command;
+use crate::Command;
 
 /// What the launcher does to the process of a bot before the bot's program runs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(in crate::bot) struct Confinement {
-    pub(in crate::bot) sandbox: Sandbox,
+pub(crate) struct Confinement {
+    pub(crate) sandbox: Sandbox,
     pub(super) view: View,
     /// The temporary directory, if there is no mount namespace.
     pub(super) scratch: Option<PathBuf>,
     /// The path of `bwrap`, if the launcher has to run it first.
-    pub(in crate::bot) bubblewrap: Option<PathBuf>,
+    pub(crate) bubblewrap: Option<PathBuf>,
     /// The control group to join.
-    pub(in crate::bot) cgroup: Option<PathBuf>,
+    pub(crate) cgroup: Option<PathBuf>,
 }
 
 /// What exists for a process outside of it. Dropping it, after the process has ended, removes it.
 #[derive(Debug, Default)]
-pub(in crate::bot) struct ConfinementGuard {
+pub(crate) struct ConfinementGuard {
     scratch: Option<TempDir>,
     /// The control group of its processes.
-    pub(in crate::bot) cgroup: Option<Arc<Cgroup>>,
+    pub(crate) cgroup: Option<Arc<Cgroup>>,
     /// Whether bubblewrap is the parent of the bot.
-    pub(in crate::bot) is_wrapped: bool,
+    pub(crate) is_wrapped: bool,
     /// The memory limit, in bytes.
-    pub(in crate::bot) memory: u64,
+    pub(crate) memory: u64,
     /// The limit of the size of a file, in bytes.
-    pub(in crate::bot) file: Option<u64>,
+    pub(crate) file: Option<u64>,
 }
 
 /// A sandbox would show what no bot may see.
@@ -49,7 +49,7 @@ impl Confinement {
     ///
     /// # Errors
     /// If something cannot be created.
-    pub(in crate::bot) fn of(
+    pub(crate) fn of(
         command: &Command,
         environment: &mut BTreeMap<OsString, OsString>,
     ) -> io::Result<(Confinement, ConfinementGuard)> {
@@ -93,7 +93,7 @@ impl Confinement {
     }
 
     /// What is left to do inside bubblewrap.
-    pub(in crate::bot) fn inside(&self) -> Confinement {
+    pub(crate) fn inside(&self) -> Confinement {
         Confinement { bubblewrap: None, cgroup: None, ..self.clone() }
     }
 }

@@ -110,7 +110,7 @@ mod tests {
 
     #[test]
     fn the_list_of_the_specification_is_complete() {
-        let page = include_str!("../../protocol/spec/match.md");
+        let page = include_str!("../../../protocol/spec/match.md");
         for name in PASSED_ON {
             assert!(page.contains(&format!("`{name}`")), "{name} is not in match.md");
         }

@@ -29,7 +29,7 @@ const HELP: &str =
 
 /// The control group of a bot. Dropping it kills the processes in it and removes it.
 #[derive(Debug)]
-pub(in crate::bot) struct Cgroup(PathBuf);
+pub(crate) struct Cgroup(PathBuf);
 
 /// Prepares the subtree of this process, once.
 ///
@@ -150,12 +150,12 @@ impl Cgroup {
     }
 
     /// Whether the kernel killed a process because of the memory limit.
-    pub(in crate::bot) fn has_run_out_of_memory(&self) -> bool {
+    pub(crate) fn has_run_out_of_memory(&self) -> bool {
         self.number("memory.events", "oom_kill").is_some_and(|kills| kills > 0)
     }
 
     /// The CPU time of all its processes so far.
-    pub(in crate::bot) fn cpu(&self) -> Option<Duration> {
+    pub(crate) fn cpu(&self) -> Option<Duration> {
         self.number("cpu.stat", "usage_usec").map(Duration::from_micros)
     }
 
@@ -181,7 +181,7 @@ impl Drop for Cgroup {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bot::sandbox::Size;
+    use crate::sandbox::Size;
 
     #[test]
     fn the_own_group_is_found_below_its_mount() {

@@ -4,10 +4,10 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use referee_files::private_paths;
 use serde::{Deserialize, Serialize};
 
-use crate::bot::Command;
-use crate::files::private_paths;
+use crate::Command;
 
 /// Programs and libraries of the system.
 pub(super) const SYSTEM: &[&str] = &["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];
@@ -49,7 +49,7 @@ const CERTIFICATES: &[&str] = &[
 
 /// The files that a confined bot can read: of the system, of the bot, and further ones.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(in crate::bot) struct View {
+pub(crate) struct View {
     /// Absolute paths.
     pub(super) paths: Vec<PathBuf>,
     /// The working directory, which may be empty.
@@ -62,7 +62,7 @@ impl View {
     ///
     /// A named file is seen without its neighbours if a private path, a file of another bot or the referee's working
     /// directory is or is below its directory. A private file is not seen, even if it is named.
-    pub(in crate::bot) fn of(command: &Command) -> View {
+    pub(crate) fn of(command: &Command) -> View {
         let here = std::env::current_dir().unwrap_or_default();
         let (read, private) = (&command.sandbox.limits().read, private_paths());
         let mut paths = system();
@@ -102,7 +102,7 @@ impl View {
     }
 
     /// The directories of a search path that are readable: programs elsewhere cannot run.
-    pub(in crate::bot) fn search_path(&self, path: &OsStr) -> OsString {
+    pub(crate) fn search_path(&self, path: &OsStr) -> OsString {
         let visible = std::env::split_paths(path).filter(|folder| self.contains(folder));
         std::env::join_paths(visible).unwrap_or_default()
     }
@@ -200,7 +200,7 @@ fn is_searched(path: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bot::sandbox::{BotLimits, Sandbox};
+    use crate::sandbox::{BotLimits, Sandbox};
 
     fn sandboxed(line: &str) -> Command {
         Command { sandbox: Sandbox::default(), ..line.parse().unwrap() }
@@ -211,10 +211,14 @@ mod tests {
         View::of(&Command { sandbox, ..sandboxed(line) })
     }
 
+    fn repository() -> PathBuf {
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+    }
+
     #[test]
     fn a_bot_sees_the_folders_of_its_files() {
-        let view = view("python3 bots/python/random_bot.py", BotLimits::default());
-        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let view = view("python3 ../../bots/python/random_bot.py", BotLimits::default());
+        let root = repository();
         assert!(view.contains(&root.join("bots/python/referee_bot")));
         assert!(!view.contains(&root.join("bots/hostile")));
         assert!(view.contains(Path::new("/usr/bin/python3")));
@@ -226,12 +230,12 @@ mod tests {
         let view = view("sh ./Cargo.toml .", BotLimits::default());
         let root = Path::new(env!("CARGO_MANIFEST_DIR"));
         assert!(view.contains(&root.join("Cargo.toml")));
-        assert!(!view.contains(&root.join("Cargo.lock")));
+        assert!(!view.contains(&root.join("README.md")));
     }
 
     #[test]
     fn a_bot_sees_all_of_its_files() {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let root = repository();
         let command = Command { files: Some(root.join("bots/python")), ..sandboxed("python3 random_bot.py") };
         assert!(View::of(&command).contains(&root.join("bots/python/tests")));
         assert!(!View::of(&command).contains(&root.join("bots/hostile")));
@@ -284,7 +288,7 @@ mod tests {
         let line = format!("python3 {}", path("link/bot.py").display());
         let sees = |name: &str| view(&line, BotLimits::default()).contains(&path(name));
         assert!(sees("link/bot.py") && sees("link/seed"));
-        crate::files::keep_private(&path("real/seed"));
+        referee_files::keep_private(&path("real/seed"));
         assert!(sees("link/bot.py") && !sees("link/seed") && !sees("real/seed"));
         let line = format!("python3 {} {}", path("link/bot.py").display(), path("link/seed").display());
         assert!(!view(&line, BotLimits::default()).contains(&path("link/seed")));

@@ -18,8 +18,8 @@ use std::process::ExitCode;
 use rustix::io::Errno;
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
 
-use crate::bot::command::{find, is_program};
-use crate::bot::sandbox::{self, Confinement};
+use crate::command::{find, is_program};
+use crate::sandbox::{self, Confinement};
 
 /// The hidden subcommand that replaces itself with a bot.
 pub const EXEC: &str = "__exec";

@@ -22,7 +22,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::bot::Command;
+use crate::Command;
 
 pub(super) use bubblewrap::arguments;
 pub(super) use cgroup::Cgroup;
