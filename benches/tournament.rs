@@ -81,6 +81,7 @@ fn store(folder: &Path) -> Result<usize, Box<dyn Error>> {
         name: "bench".to_owned(),
         game: "checkers".to_owned(),
         rules: 1,
+        program: None,
         seating: Seating::new(2, 2),
         config,
         openings: None,

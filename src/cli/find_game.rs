@@ -19,12 +19,21 @@ pub(super) fn with_games<P: AsRef<Path>>(directories: &[P], catalog: &Catalog) -
 
 /// Finds a game by its id or its directory, which is added to the catalog.
 pub(super) fn find_game(game: &str, catalog: &Catalog) -> Result<(&'static dyn Rules, Catalog), Failure> {
+    find_game_from(Path::new(""), game, catalog)
+}
+
+/// The same with a path relative to this directory.
+pub(super) fn find_game_from(
+    base: &Path,
+    game: &str,
+    catalog: &Catalog,
+) -> Result<(&'static dyn Rules, Catalog), Failure> {
     let mut catalog = catalog.clone();
-    let directory = Path::new(game);
+    let directory = base.join(game);
     // No id has a slash.
-    let is_path = game.contains('/') || (catalog.find(game).is_err() && is_game(directory));
+    let is_path = game.contains('/') || (catalog.find(game).is_err() && is_game(&directory));
     let rules = match is_path {
-        true => add(directory, &mut catalog)?,
+        true => add(&directory, &mut catalog)?,
         false => catalog.find(game).map_err(|error| {
             let id = &error.id;
             Failure::usage(format!("{error}; or the directory of a game that is a program, such as ./{id}"))

@@ -6,6 +6,7 @@ use clap::{Args as ClapArgs, ValueEnum};
 use referee_protocol::schemas;
 use serde_json::Value;
 
+use crate::cli::find_game::find_game;
 use crate::cli::output::stdout;
 use crate::cli::{Exit, Failure};
 use crate::game::Catalog;
@@ -76,8 +77,10 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
         Some(game) => {
             let sets: Vec<&str> = MESSAGES.iter().map(|(name, _)| *name).collect();
             let sets = sets.join(", ");
-            let unknown = |error| Failure::usage(format!("{error}; or a set of messages: {sets}"));
-            let mut schema = catalog.find(game).map_err(unknown)?.schema();
+            let unknown = |failure: Failure| {
+                Failure::usage(format!("{:#}; or a set of messages: {sets}", failure.error))
+            };
+            let mut schema = find_game(game, catalog).map_err(unknown)?.0.schema();
             if let (Some(part), Value::Object(schema)) = (args.part, &mut schema) {
                 schema.insert("$ref".to_owned(), format!("#/$defs/{}", part.definition()).into());
             }

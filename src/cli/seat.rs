@@ -7,6 +7,7 @@ use clap::Args as ClapArgs;
 use crate::bot::Command;
 use crate::cli::Failure;
 use crate::cli::bots::launch;
+use crate::cli::find_game::find_game;
 use crate::cli::options::{GameOptions, MatchOptions};
 use crate::cli::relay_socket::RelaySocket;
 use crate::cli::sandbox::SandboxOptions;
@@ -21,7 +22,7 @@ use crate::sources::{BotSpec, Source};
 #[derive(Debug, ClapArgs)]
 #[command(mut_arg("clock", |clock| clock.default_value("none")))]
 pub(super) struct SeatOptions {
-    /// The game: see `referee games`
+    /// The game: see `referee games`; or the directory of one
     game: String,
     /// The bots in the other seats, in order
     #[arg(required = true, value_name = "BOT")]
@@ -55,7 +56,7 @@ impl SeatOptions {
         player: &'static str,
         described: &str,
     ) -> Result<SeatMatch, Failure> {
-        let rules = catalog.find(&self.game).map_err(Failure::usage)?;
+        let rules = find_game(&self.game, catalog)?.0;
         let seats = u8::try_from(self.bots.len() + 1).unwrap_or(u8::MAX);
         let seating = rules.meta().seating(Some(seats)).map_err(|what| {
             Failure::usage(format!("{described} and {}: {what}", counted(self.bots.len(), "bot", "bots")))

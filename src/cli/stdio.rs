@@ -1,8 +1,11 @@
 //! `referee stdio`: serves a host on standard input and output.
 
+use std::path::PathBuf;
+
 use clap::Args as ClapArgs;
 
 use crate::cli::bots::block_on;
+use crate::cli::find_game::{find_game, with_games};
 use crate::cli::options::{GameOptions, MatchOptions};
 use crate::cli::signals::interrupted;
 use crate::cli::{Exit, Failure};
@@ -12,13 +15,15 @@ use crate::runner::{HostMatches, HostPlayed, HostRun, serve_host};
 /// Speak the protocol on standard input and output, with a host that holds all seats
 ///
 /// Without GAME the host opens and aborts matches itself, with `open` and `abort`, as many concurrently as the
-/// `slots` of its `hello`. With GAME the referee opens them.
+/// `slots` of its `hello`. With GAME the referee opens them. A game whose rules are a program is given by its directory:
+/// with GAME, or with --game for a host that opens its matches by the id.
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:
   referee stdio
-  referee stdio checkers --matches 100 --record records")]
+  referee stdio checkers --matches 100 --record records
+  referee stdio --game ./connect_four")]
 pub(super) struct Args {
-    /// The game of the matches that the referee opens
+    /// The game of the matches that the referee opens: an id, or the directory of a game
     #[arg(requires = "matches")]
     game: Option<String>,
     /// The number of matches that the referee opens
@@ -27,6 +32,9 @@ pub(super) struct Args {
     /// The number of seats per match [default: the game's smallest number]
     #[arg(long, value_name = "N", requires = "game")]
     seats: Option<u8>,
+    /// The directory of a game whose rules are a program, for matches that the host opens; may be repeated
+    #[arg(long = "game", value_name = "DIR", conflicts_with = "game")]
+    games: Vec<PathBuf>,
     #[command(flatten)]
     options: GameOptions,
     #[command(flatten)]
@@ -35,6 +43,7 @@ pub(super) struct Args {
 
 pub(super) fn run(args: Args, catalog: &Catalog) -> Result<Exit, Failure> {
     let options = args.options.to_json()?;
+    let mut catalog = with_games(&args.games, catalog)?;
     let matches = match args.game.as_deref().zip(args.matches) {
         None if options.get() != "{}" => {
             return Err(Failure::usage(
@@ -43,15 +52,15 @@ pub(super) fn run(args: Args, catalog: &Catalog) -> Result<Exit, Failure> {
         }
         None => None,
         Some((id, matches)) => {
-            let rules = catalog.find(id).map_err(Failure::usage)?;
+            let rules;
+            (rules, catalog) = find_game(id, &catalog)?;
             let seating = rules.meta().seating(args.seats).map_err(Failure::usage)?;
             rules.open(&options, seating).map_err(Failure::usage)?;
             Some(HostMatches { rules, options, seating, matches })
         }
     };
     let asked = matches.as_ref().map(|matches| matches.matches);
-    let host =
-        HostRun { run: args.terms.run()?, catalog: catalog.clone(), records: args.terms.records()?, matches };
+    let host = HostRun { run: args.terms.run()?, catalog, records: args.terms.records()?, matches };
     let played = block_on(async { serve_host(host, interrupted()).await })?;
     let HostPlayed { matches, aborted, interrupted } = played.map_err(Failure::cannot_run)?;
     tracing::info!(matches, aborted, "played");

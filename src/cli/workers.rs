@@ -1,6 +1,7 @@
 //! Workers that play the sets of a run: the options of the coordinator, and their status.
 
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -16,13 +17,15 @@ use crate::cli::listen::read_tokens;
 use crate::cli::options::{TimeError, milliseconds};
 use crate::cli::{Failure, nats, screen};
 use crate::files::{Folder, read_secret};
+use crate::game::erased::Rules;
 use crate::game::{counted, hex, json};
+use crate::game_programs;
 use crate::report::table;
 use crate::sources::BotSpec;
 use crate::store::{Leases, WorkerRow};
 use crate::transport::Certificate;
 use crate::workers::Coordinator;
-use crate::workers::archive::{ArchiveError, ArchiveId, pack_folder};
+use crate::workers::archive::{ArchiveError, ArchiveId, PackedArchive, pack_files, pack_folder};
 use crate::workers::builtin::BuiltInCoordinator;
 use crate::workers::machine::MachineState;
 use crate::workers::shared::share;
@@ -345,7 +348,7 @@ pub(super) fn unit_bots(bots: &[BotSpec], directory: &Path) -> Result<Vec<UnitBo
                 let id = match packed.get(files) {
                     Some(&id) => id,
                     None => {
-                        let id = pack(files, &directory.join(ARCHIVES))
+                        let id = pack(&directory.join(ARCHIVES), |out| pack_folder(files, out))
                             .map_err(|error| wrong(error.to_string()))?;
                         packed.insert(files.clone(), id);
                         id
@@ -361,6 +364,13 @@ pub(super) fn unit_bots(bots: &[BotSpec], directory: &Path) -> Result<Vec<UnitBo
         UnitBot::new(bot, place).ok_or_else(connects)
     };
     bots.iter().map(bot).collect()
+}
+
+/// Packs the directory of a game whose rules are a program, for the run in this directory: the files that records identify.
+pub(super) fn pack_game(rules: &dyn Rules, directory: &Path) -> Result<Option<ArchiveId>, Failure> {
+    let Some((game, files)) = game_programs::files(rules) else { return Ok(None) };
+    let packed = pack(&directory.join(ARCHIVES), |out| pack_files(&game, &files, out));
+    packed.map(Some).map_err(|error| Failure::usage(format!("the files of {}: {error}", rules.meta().id)))
 }
 
 /// Checks the directory of a bot's files, which the bot sees as a whole: not with these.
@@ -393,11 +403,14 @@ pub(super) fn check_files(command: &Command, own: &[PathBuf]) -> Result<(), Stri
     }
 }
 
-/// Packs the files of a bot.
-fn pack(files: &Path, archives: &Path) -> Result<ArchiveId, ArchiveError> {
+/// Writes an archive to this directory.
+fn pack(
+    archives: &Path,
+    write: impl FnOnce(BufWriter<&mut File>) -> Result<PackedArchive, ArchiveError>,
+) -> Result<ArchiveId, ArchiveError> {
     Folder::make(archives)?;
     let mut file = tempfile::NamedTempFile::new_in(archives)?;
-    let id = pack_folder(files, BufWriter::new(file.as_file_mut()))?.id;
+    let id = write(BufWriter::new(file.as_file_mut()))?.id;
     file.persist(archives.join(format!("{id}.tar"))).map_err(|error| error.error)?;
     Ok(id)
 }

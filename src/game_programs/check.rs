@@ -215,7 +215,7 @@ pub fn check(
         Err(why) => (Err(why.into()), None),
     };
     step("manifest", "the-directory", about)?;
-    let ReadGame { manifest, page, description, processes } = game?;
+    let ReadGame { manifest, page, description, processes, .. } = game?;
     let witness = Witness(Arc::new(Witnessed { processes, kept: Mutex::default() }));
     let rules = ProgramRules::new(&manifest, &page, description, Box::new(witness.clone()));
     let (seatings, options) = (manifest.seatings(), rules.default_options());

@@ -6,7 +6,7 @@ mod processes;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde_json::json;
 use serde_json::value::{RawValue, to_raw_value};
@@ -22,7 +22,14 @@ pub use directory::{BadGame, MANIFEST};
 use processes::RulesProcesses;
 
 /// The games that were loaded, by directory.
-static LOADED: Mutex<BTreeMap<PathBuf, &'static dyn Rules>> = Mutex::new(BTreeMap::new());
+static LOADED: Mutex<BTreeMap<PathBuf, LoadedGame>> = Mutex::new(BTreeMap::new());
+
+#[derive(Clone, Debug)]
+struct LoadedGame {
+    rules: &'static dyn Rules,
+    /// The files that records identify, relative to the directory.
+    files: Vec<PathBuf>,
+}
 
 /// Whether a directory has the manifest of a game.
 pub fn is_game(directory: &Path) -> bool {
@@ -35,15 +42,25 @@ pub fn is_game(directory: &Path) -> bool {
 /// Names the file and what is wrong with it.
 pub fn load(directory: &Path, launch: &Launch) -> Result<&'static dyn Rules, BadGame> {
     let place = canonical(directory)?;
-    let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(rules) = loaded.get(&place) {
-        return Ok(*rules);
+    let mut loaded = loaded();
+    if let Some(game) = loaded.get(&place) {
+        return Ok(game.rules);
     }
-    let ReadGame { manifest, page, description, processes } = read(&place, launch)?;
+    let ReadGame { manifest, page, files, description, processes } = read(&place, launch)?;
     let rules: &'static dyn Rules =
         Box::leak(Box::new(ProgramRules::new(&manifest, &page, description, Box::new(processes))));
-    loaded.insert(place, rules);
+    loaded.insert(place, LoadedGame { rules, files });
     Ok(rules)
+}
+
+fn loaded() -> MutexGuard<'static, BTreeMap<PathBuf, LoadedGame>> {
+    LOADED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The directory of a game that was loaded, and the files in it that records identify; `None` for a game of the referee.
+pub fn files(rules: &dyn Rules) -> Option<(PathBuf, Vec<PathBuf>)> {
+    let is_it = |game: &LoadedGame| std::ptr::eq(game.rules.meta(), rules.meta());
+    loaded().iter().find(|(_, game)| is_it(game)).map(|(place, game)| (place.clone(), game.files.clone()))
 }
 
 /// A game before its program is asked for anything.
@@ -51,6 +68,8 @@ struct ReadGame {
     manifest: Manifest,
     /// The rules page, in Markdown.
     page: String,
+    /// The files that are hashed.
+    files: Vec<PathBuf>,
     /// What identifies the program in records.
     description: Box<RawValue>,
     processes: RulesProcesses,
@@ -73,11 +92,12 @@ fn read(directory: &Path, launch: &Launch) -> Result<ReadGame, BadGame> {
         .unwrap_or_else(|error| unreachable!("it has string keys: {error}"));
     let limits = [manifest.start_limit_ms, manifest.limit_ms];
     let processes = RulesProcesses::new(command, limits, launch.clone());
-    Ok(ReadGame { manifest, page, description, processes })
+    let files = files.into_keys().map(PathBuf::from).collect();
+    Ok(ReadGame { manifest, page, files, description, processes })
 }
 
-/// The strictest sandbox that this machine has. Rules need no network.
-fn sandbox(launch: &Launch) -> Sandbox {
+/// The sandbox of rules: the strictest that this machine has. They need no network.
+pub fn sandbox(launch: &Launch) -> Sandbox {
     if matches!(launch, Launch::Directly) {
         // A sandbox needs a launcher.
         return Sandbox::default();

@@ -18,13 +18,9 @@ use crate::runner::results::{BotSummary, Comparison, MatchReport, RunSummary, Se
 use crate::runner::run_event::{Halt, RunEvent};
 use crate::runner::scheduler::{Next, Scheduler};
 use crate::sources::{Source, check_programs};
-use crate::stats::Cause;
 use crate::stats::sample::{Sample, SetMoves};
 use crate::stats::schedule::MatchId;
 use crate::stats::sprt::SetScores;
-
-/// The number of consecutive matches in which the rules fail that ends a run.
-const MOST_RULES_FAILED: u32 = 10;
 
 /// The configuration of `referee play`.
 #[derive(Debug)]
@@ -279,7 +275,6 @@ impl Play {
             bots: runner.bots.len(),
             openings,
         };
-        let mut rules_failed = 0;
         let on_run_event = |event: RunEvent<'_>| {
             match event {
                 RunEvent::Listening(address) => on_event(PlayEvent::Listening(address)),
@@ -295,12 +290,6 @@ impl Play {
                     on_event(PlayEvent::Ended(report));
                     if let Some(set) = tally.add_to_set(fixture, report, moves) {
                         on_event(PlayEvent::SetEnded(&set));
-                    }
-                    rules_failed =
-                        if report.cause == Some(Cause::RulesFailed) { rules_failed + 1 } else { 0 };
-                    if rules_failed == MOST_RULES_FAILED {
-                        let what = format!("the rules failed in {MOST_RULES_FAILED} matches in a row");
-                        return Err(Halt::Because(what));
                     }
                     return no_show.map_or(Ok(()), |no_show| Err(Halt::Because(no_show.why)));
                 }

@@ -8,6 +8,10 @@ use crate::runner::fixture::Fixture;
 use crate::runner::live::ResultFeed;
 use crate::runner::results::MatchReport;
 use crate::runner::run_event::{Halt, NoShow, RunEvent};
+use crate::stats::Cause;
+
+/// The number of consecutive matches in which the rules fail that ends a run.
+const MOST_RULES_FAILED: u32 = 10;
 
 /// A match that has ended.
 #[derive(Debug)]
@@ -35,6 +39,8 @@ pub struct RecordSink<F> {
     archive: Archive,
     live: Option<ResultFeed>,
     kept: Vec<Unsynced>,
+    /// The number of matches in a row that ended because the rules failed.
+    rules_failed: u32,
     on_event: F,
 }
 
@@ -52,7 +58,13 @@ impl<F: FnMut(RunEvent<'_>) -> Result<(), Halt>> RecordSink<F> {
         live: Option<ResultFeed>,
         on_event: F,
     ) -> RecordSink<F> {
-        RecordSink { archive: Archive::new(records, unsealed), live, kept: Vec::new(), on_event }
+        RecordSink {
+            archive: Archive::new(records, unsealed),
+            live,
+            kept: Vec::new(),
+            rules_failed: 0,
+            on_event,
+        }
     }
 
     /// The number of matches that are not reported yet.
@@ -108,6 +120,12 @@ impl<F: FnMut(RunEvent<'_>) -> Result<(), Halt>> RecordSink<F> {
                 let reported =
                     (self.on_event)(RunEvent::Ended { fixture, report, record, seal, reveal, no_show });
                 result = result.and(reported);
+                self.rules_failed =
+                    if report.cause == Some(Cause::RulesFailed) { self.rules_failed + 1 } else { 0 };
+                if self.rules_failed == MOST_RULES_FAILED {
+                    let what = format!("the rules failed in {MOST_RULES_FAILED} matches in a row");
+                    result = result.and(Err(Halt::Because(what)));
+                }
             }
             if let Some(feed) = &self.live {
                 feed.end(fixture, report, record, reveal);

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, TransactionBehavior, params};
 use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
 
 use crate::files::{Folder, keep_private};
 use crate::game::{MAX_SEATS, Seating};
@@ -33,7 +34,7 @@ pub struct Results {
 }
 
 /// The description of a tournament.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct About {
     /// For display.
     pub name: String,
@@ -41,6 +42,8 @@ pub struct About {
     pub game: String,
     /// The rules version.
     pub rules: u32,
+    /// The program that the rules are, as records describe it; `None` if they are part of the referee.
+    pub program: Option<Box<RawValue>>,
     /// The teams of the game.
     pub seating: Seating,
     /// The configuration, as TOML.
@@ -108,7 +111,8 @@ impl Results {
                 ("referee", crate::SERVER.to_owned()),
             ];
             let openings = about.openings.clone().map(|digest| ("openings", digest));
-            for (key, value) in pairs.into_iter().chain(openings) {
+            let program = about.program.as_ref().map(|program| ("program", program.get().to_owned()));
+            for (key, value) in pairs.into_iter().chain(openings).chain(program) {
                 db.execute("INSERT INTO tournament VALUES (?1, ?2)", params![key, value])?;
             }
             entrants.iter().try_for_each(|entrant| insert_entrant(&db, entrant))?;
@@ -184,6 +188,10 @@ impl Results {
             name: get("name")?,
             game: get("game")?,
             rules: number("rules")?.into(),
+            program: find("program")?
+                .map(RawValue::from_string)
+                .transpose()
+                .map_err(|error| io::Error::other(format!("results: program: {error}")))?,
             seating: Seating::new(seats, sides),
             config: get("config")?,
             openings: find("openings")?,

@@ -13,7 +13,7 @@ use crate::referee::Leg;
 use crate::runner::{EndedRecord, Fixture, Halt, MatchReport, NoShow, RecordSink, ResultFeed, RunEvent};
 use crate::workers::job::{Job, JobBots};
 use crate::workers::unit::{EncodedOutcome, UnitId, WorkUnit};
-use crate::workers::verify::{Unstarted, VerifiedMatch, verify};
+use crate::workers::verify::{NotVerified, Unstarted, VerifiedMatch, verify};
 
 /// The maximum number of matches whose records are synchronized at once.
 const BATCH: usize = 64;
@@ -142,10 +142,13 @@ impl<F: FnMut(RunEvent<'_>) -> Result<(), Halt>> Committer<F> {
         outcome: &EncodedOutcome,
         (worker, is_final): (&str, bool),
     ) -> CommitResult {
-        let decoded = outcome.decode().map_err(|what| what.to_string());
+        let decoded = outcome.decode().map_err(|what| NotVerified::Differs(what.to_string()));
         let verified = match decoded.and_then(|outcome| verify(unit, &outcome, &self.catalog)) {
             Ok(verified) => verified,
-            Err(why) => return CommitResult::Refused(why),
+            Err(NotVerified::Differs(why)) => return CommitResult::Refused(why),
+            Err(why @ NotVerified::RulesFailed(_)) => {
+                return CommitResult::Failed(Halt::Because(format!("{}: {why}", outcome.unit)));
+            }
         };
         let unstarted = verified.iter().find_map(|found| found.unstarted.clone());
         if let Some(unstarted) = unstarted.as_ref().filter(|_| !is_final) {

@@ -10,6 +10,7 @@ use crate::files::Records;
 use crate::game::Catalog;
 use crate::game::seat::Seating;
 use crate::runner::{DueSet, LiveFeed, MatchRunner, Unsealed};
+use crate::workers::archive::ArchiveId;
 use crate::workers::unit::{Salt, UNIT_BYTES, UnitBot, UnitId, UnitMatch, WorkUnit};
 
 /// The bots of a job, as they are in units. Further ones may be added while it is played; none is removed.
@@ -48,6 +49,8 @@ pub struct Job {
     pub game: &'static str,
     /// The version of its rules.
     pub rules: u32,
+    /// The archive of its directory, if its rules are a program.
+    pub game_files: Option<ArchiveId>,
     /// The teams of the game.
     pub seating: Seating,
     /// The bots, which are started with a command.
@@ -66,12 +69,18 @@ pub struct Job {
 
 impl Job {
     /// What this runner would play on this machine.
-    pub fn of_runner(runner: MatchRunner, bots: JobBots, catalog: &Catalog) -> Job {
+    pub fn of_runner(
+        runner: MatchRunner,
+        bots: JobBots,
+        game_files: Option<ArchiveId>,
+        catalog: &Catalog,
+    ) -> Job {
         let meta = runner.rules.meta();
         Job {
             run: runner.run,
             game: meta.id,
             rules: meta.rules_version,
+            game_files,
             seating: runner.seating,
             bots,
             catalog: catalog.clone(),
@@ -103,6 +112,7 @@ impl Job {
             id,
             game: self.game.to_owned(),
             rules: self.rules,
+            game_files: self.game_files,
             seats: self.seating.seats() as u8,
             sides: self.seating.sides() as u8,
             terms: self.run.terms,

@@ -10,13 +10,15 @@ use tokio::sync::{mpsc, oneshot};
 use crate::bot::sandbox::{Sandbox, separate};
 use crate::bot::{Command, Launch};
 use crate::driver::Run;
+use crate::game::Seating;
 use crate::game::chance::Seed;
-use crate::game::{Catalog, Seating};
+use crate::game::erased::Rules;
 use crate::record;
 use crate::runner::{
     Fixture, Halt, MatchReport, MatchRunner, Next, RunChange, RunEvent, Scheduler, is_between,
 };
 use crate::sources::{BotSpec, Source};
+use crate::workers::archive::ArchiveId;
 use crate::workers::unit::{UnitBot, UnitId, UnitMatch, WorkUnit};
 
 /// Bot processes that do not play are kept for later matches, up to this number.
@@ -45,6 +47,7 @@ pub(super) enum PlayerEvent {
 pub(super) struct UnitKind {
     run: String,
     game: String,
+    game_files: Option<ArchiveId>,
     seating: Seating,
     terms: crate::driver::Terms,
 }
@@ -53,9 +56,12 @@ impl UnitKind {
     /// The kind of a unit.
     ///
     /// # Errors
-    /// If this program does not have its game.
-    pub(super) fn of(unit: &WorkUnit, catalog: &Catalog) -> Result<UnitKind, String> {
-        let meta = catalog.find(&unit.game).map_err(|error| error.to_string())?.meta();
+    /// If it is not of this game.
+    pub(super) fn of(unit: &WorkUnit, rules: &dyn Rules) -> Result<UnitKind, String> {
+        let meta = rules.meta();
+        if meta.id != unit.game {
+            return Err(format!("the game is {} here and {} there", meta.id, unit.game));
+        }
         if meta.rules_version != unit.rules {
             let (own, other) = (meta.rules_version, unit.rules);
             return Err(format!("{} has rules version {own} here and {other} there", unit.game));
@@ -70,7 +76,13 @@ impl UnitKind {
         if unit.matches.is_empty() || !unit.matches.iter().all(fits) {
             return Err(format!("the matches of {} do not fit its bots", unit.id));
         }
-        Ok(UnitKind { run: unit.id.run.clone(), game: unit.game.clone(), seating, terms: unit.terms })
+        Ok(UnitKind {
+            run: unit.id.run.clone(),
+            game: unit.game.clone(),
+            game_files: unit.game_files,
+            seating,
+            terms: unit.terms,
+        })
     }
 }
 
@@ -161,12 +173,11 @@ impl UnitPlayer {
     /// Starts one that plays up to `slots` units concurrently.
     pub(super) fn start(
         kind: UnitKind,
-        catalog: &Catalog,
+        rules: &'static dyn Rules,
         launch: Launch,
         slots: usize,
         played: mpsc::UnboundedSender<PlayerEvent>,
     ) -> Result<UnitPlayer, String> {
-        let rules = catalog.find(&kind.game).map_err(|error| error.to_string())?;
         let scheduler = UnitScheduler::default();
         let units = Arc::clone(&scheduler.0);
         let (changes, of_runner) = mpsc::unbounded_channel();
@@ -309,6 +320,16 @@ impl Drop for UnitPlayer {
     }
 }
 
+/// Checks that a sandbox has the layers that this worker demands.
+pub(super) fn check_least(sandbox: &Sandbox, least: &Sandbox) -> Result<(), String> {
+    let Some(layer) = least.layers().difference(sandbox.layers()).next() else { return Ok(()) };
+    let (asked, least) = (sandbox.mode(), least.mode());
+    Err(format!(
+        "the sandbox `{asked}` without the layer {layer} is less than `{least}`, in which this worker starts bots \
+         (`referee worker --sandbox`)"
+    ))
+}
+
 /// How this machine starts a bot.
 ///
 /// # Errors
@@ -320,13 +341,7 @@ fn command(bot: &UnitBot, location: &Location, least: &Sandbox) -> Result<Comman
     let sandbox = Sandbox::new(bot.sandbox.mode(), &bot.sandbox.left_out(), bot.sandbox.limits().clone())
         .map_err(|why| why.to_string())?;
     bot.compare_sandbox(&sandbox)?;
-    if let Some(layer) = least.layers().difference(sandbox.layers()).next() {
-        let (asked, least) = (sandbox.mode(), least.mode());
-        return Err(format!(
-            "the sandbox `{asked}` without the layer {layer} is less than `{least}`, in which this worker starts bots \
-             (`referee worker --sandbox`)"
-        ));
-    }
+    check_least(&sandbox, least)?;
     let command = Command {
         argv: bot.argv.clone(),
         directory: Some(location.directory.clone()),

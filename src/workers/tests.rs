@@ -43,6 +43,7 @@ pub(super) fn job(catalog: &Catalog) -> Job {
         run: Run { seed: Seed([7; 32]), terms: Terms::default() },
         game: rules.id,
         rules: rules.rules_version,
+        game_files: None,
         seating: SEATING,
         bots: JobBots::new(bots.collect()),
         catalog: catalog.clone(),
@@ -297,7 +298,7 @@ fn a_unit_contains_the_seed_of_its_set_only() {
 fn altered_outcomes_are_refused() {
     let catalog = crate::games::catalog();
     let unit = first_unit(&catalog);
-    let refused = |outcome: &UnitOutcome| verify(&unit, outcome, &catalog).unwrap_err();
+    let refused = |outcome: &UnitOutcome| verify(&unit, outcome, &catalog).unwrap_err().to_string();
     let outcome = play(&unit, &catalog);
     let mut altered = outcome.clone();
     let at = altered.records[0].len() / 2;
@@ -342,7 +343,7 @@ fn altered_outcomes_are_refused() {
     };
     let mut other = unit.clone();
     other.bots[1].files.insert("bot.py".to_owned(), "cd".to_owned());
-    let refused = verify(&unit, &play(&other, &catalog), &catalog).unwrap_err();
+    let refused = verify(&unit, &play(&other, &catalog), &catalog).unwrap_err().to_string();
     assert!(refused.contains("bot.py differs: its SHA-256 is cd, not ab"), "{refused}");
 }
 

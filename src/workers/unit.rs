@@ -59,6 +59,9 @@ pub struct WorkUnit {
     pub game: String,
     /// The version of its rules.
     pub rules: u32,
+    /// The archive of its directory, if its rules are a program.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub game_files: Option<ArchiveId>,
     /// The number of seats.
     pub seats: u8,
     /// The number of sides.
@@ -89,6 +92,15 @@ impl WorkUnit {
             (Some(_), true) => Leg::Last,
             (Some(_), false) => Leg::Earlier,
         }
+    }
+
+    /// The archives that a machine needs to play it.
+    pub fn archives(&self) -> impl Iterator<Item = ArchiveId> {
+        let of_bot = |bot: &UnitBot| match bot.place {
+            Place::Archive(id, _) => Some(id),
+            Place::Installed(_) => None,
+        };
+        self.game_files.into_iter().chain(self.bots.iter().filter_map(of_bot))
     }
 
     /// The matches, in a run in which the bots of the unit have these indices.

@@ -41,6 +41,17 @@ pub struct Unstarted {
     pub did_others: bool,
 }
 
+/// Why an outcome is not accepted.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotVerified {
+    /// It is not what the unit asks for.
+    #[error("{0}")]
+    Differs(String),
+    /// The rules failed here while it was verified, which is not the fault of the worker.
+    #[error("it cannot be verified: {0}")]
+    RulesFailed(String),
+}
+
 /// Verifies an outcome: every record replays without a difference, is that of its match in the unit, with its seed,
 /// bots, terms and opening, and the set is complete or ends with a match that has to be replayed.
 ///
@@ -50,15 +61,22 @@ pub fn verify(
     unit: &WorkUnit,
     outcome: &UnitOutcome,
     catalog: &Catalog,
-) -> Result<Vec<VerifiedMatch>, String> {
+) -> Result<Vec<VerifiedMatch>, NotVerified> {
     let (got, asked) = (outcome.records.len(), unit.matches.len());
     if got == 0 || got > asked {
-        return Err(format!("{got} records of {asked} matches"));
+        return Err(NotVerified::Differs(format!("{got} records of {asked} matches")));
     }
     let mut verified = Vec::with_capacity(got);
     for (index, (of, record)) in unit.matches.iter().zip(&outcome.records).enumerate() {
-        let of_match = |what: String| format!("{}: {what}", of.id);
-        let found = verify_match(unit, index, record, catalog).map_err(of_match)?;
+        let of_match = |what: String| NotVerified::Differs(format!("{}: {what}", of.id));
+        let summary = record::summarize(record, catalog).map_err(|differences| {
+            let first = differences.first().map_or_else(String::new, ToString::to_string);
+            match differences.iter().any(|difference| difference.rules_failed) {
+                true => NotVerified::RulesFailed(format!("{}: {first}", of.id)),
+                false => of_match(first),
+            }
+        })?;
+        let found = verify_match(unit, index, (record, summary), catalog).map_err(of_match)?;
         let is_last = index + 1 == got;
         if found.report.is_cut_off {
             return Err(of_match("it was interrupted".to_owned()));
@@ -67,7 +85,7 @@ pub fn verify(
             return Err(of_match("it has to be replayed before those after it".to_owned()));
         }
         if is_last && !found.report.is_to_be_replayed() && got < asked {
-            return Err(format!("{} was not played", unit.matches[got].id));
+            return Err(NotVerified::Differs(format!("{} was not played", unit.matches[got].id)));
         }
         verified.push(found);
     }
@@ -77,12 +95,10 @@ pub fn verify(
 fn verify_match(
     unit: &WorkUnit,
     index: usize,
-    record: &[u8],
+    (record, summary): (&[u8], RecordSummary),
     catalog: &Catalog,
 ) -> Result<VerifiedMatch, String> {
     let of = &unit.matches[index];
-    let summary = record::summarize(record, catalog)
-        .map_err(|differences| differences.first().map_or_else(String::new, ToString::to_string))?;
     let expected = header(unit, index, catalog)?;
     compare(&summary.header, &expected)?;
     for (seat, &bot) in summary.header.seats.iter().zip(&of.bots) {

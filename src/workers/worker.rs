@@ -1,7 +1,7 @@
 //! The worker: takes units from a carrier, plays them, and sends their records back.
 
 use std::collections::BTreeMap;
-use std::path::Component;
+use std::path::{Component, PathBuf};
 use std::thread;
 use std::time::Duration;
 
@@ -12,10 +12,12 @@ use tokio::time::{Instant, MissedTickBehavior, interval};
 use crate::bot::Launch;
 use crate::bot::sandbox::Sandbox;
 use crate::game::Catalog;
+use crate::game::erased::Rules;
+use crate::game_programs;
 use crate::workers::archive::{ArchiveId, Cache, Unpacked};
 use crate::workers::carrier::{Assignment, OutcomeVerdict, Request, Returned, WorkerEnd};
 use crate::workers::machine::MachineState;
-use crate::workers::player::{Location, PlayerEvent, UnitKind, UnitPlayer};
+use crate::workers::player::{Location, PlayerEvent, UnitKind, UnitPlayer, check_least};
 use crate::workers::unit::{Place, UnitId, UnitOutcome, WorkUnit};
 
 /// How often a worker reports to the coordinator which units have moved.
@@ -308,9 +310,7 @@ impl<F: FnMut(WorkerEvent<'_>)> Work<F> {
         let Some(file) = self.incoming.remove(&id) else { return };
         let inserted =
             result.and_then(|()| self.worker.cache.insert(&id, file).map_err(|why| why.to_string()));
-        let needs = |unit: &WorkUnit| {
-            unit.bots.iter().any(|bot| matches!(&bot.place, Place::Archive(of, _) if *of == id))
-        };
+        let needs = |unit: &WorkUnit| unit.archives().any(|of| of == id);
         let units = std::mem::take(&mut self.waiting).into_iter();
         let (waiting, others): (Vec<WorkUnit>, Vec<WorkUnit>) = units.partition(needs);
         self.waiting = others;
@@ -359,25 +359,40 @@ impl<F: FnMut(WorkerEvent<'_>)> Work<F> {
         Ok(None)
     }
 
-    /// Starts to play a unit. Returns whether all its bots are here.
+    /// The rules of the game of a unit; `None` if their archive was asked for.
+    ///
+    /// # Errors
+    /// Why this machine does not have them.
+    fn rules(&mut self, unit: &WorkUnit) -> Result<Option<&'static dyn Rules>, String> {
+        let Some(id) = unit.game_files else {
+            return self.worker.catalog.find(&unit.game).map(Some).map_err(|error| error.to_string());
+        };
+        let wrong = |why: String| format!("the rules of {}: {why}", unit.game);
+        let Some(location) = self.locate(&Place::Archive(id, PathBuf::new()))? else { return Ok(None) };
+        let Worker { launch, least, .. } = &self.worker;
+        check_least(&game_programs::sandbox(launch), least).map_err(wrong)?;
+        game_programs::load(&location.directory, launch).map(Some).map_err(|error| wrong(error.to_string()))
+    }
+
+    /// Starts to play a unit. Returns whether its game and all its bots are here.
     ///
     /// # Errors
     /// Why this machine cannot.
     fn start(&mut self, unit: &WorkUnit) -> Result<bool, String> {
-        let kind = UnitKind::of(unit, &self.worker.catalog)?;
+        let rules = self.rules(unit)?;
         let locations: Vec<Option<Location>> =
             unit.bots.iter().map(|bot| self.locate(&bot.place)).collect::<Result<_, _>>()?;
-        let Some(locations) = locations.into_iter().collect::<Option<Vec<Location>>>() else {
-            return Ok(false);
-        };
+        let locations = locations.into_iter().collect::<Option<Vec<Location>>>();
+        let Some((rules, locations)) = rules.zip(locations) else { return Ok(false) };
+        let kind = UnitKind::of(unit, rules)?;
         let index = match self.players.iter().position(|player| player.plays(&kind)) {
             Some(index) => index,
             None => {
                 // Those of earlier runs have nothing left to do.
                 self.players.retain(|player| player.len() > 0);
-                let Worker { catalog, launch, slots, .. } = &self.worker;
+                let Worker { launch, slots, .. } = &self.worker;
                 let played = self.played.0.clone();
-                self.players.push(UnitPlayer::start(kind, catalog, launch.clone(), *slots, played)?);
+                self.players.push(UnitPlayer::start(kind, rules, launch.clone(), *slots, played)?);
                 self.players.len() - 1
             }
         };

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::common::{Ended, Folder, ROOT, SEED, referee, sample};
 
 /// The directory of the example.
-const GAME: &str = "examples/games/connect_four";
+pub(crate) const GAME: &str = "examples/games/connect_four";
 
 fn bot() -> String {
     format!("python3 '{ROOT}/{GAME}/bot.py'")
@@ -81,7 +81,7 @@ fn options_of_a_game_in_python_are_checked() {
 }
 
 /// A copy of the example in a folder, with changes to its program.
-fn changed(folder: &Folder, changes: &[(&str, &str)]) -> String {
+pub(crate) fn changed(folder: &Folder, changes: &[(&str, &str)]) -> String {
     let directory = folder.path("game");
     std::fs::create_dir(&directory).expect("a directory");
     for file in ["game.toml", "rules.md", "game.py"] {

@@ -21,6 +21,7 @@ mod examples;
 mod faults;
 mod follow;
 mod game_programs;
+mod game_programs_runs;
 mod games;
 mod guide;
 mod hostile;

@@ -4,10 +4,11 @@ use referee_protocol::words::FaultCode;
 use schemars::generate::SchemaSettings;
 use schemars::transform::{RestrictFormats, transform_subschemas};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use crate::erased::{Of, Rules};
-use crate::{Game, NoFact, Seat};
+use crate::{Game, Meta, NoFact, OptionMeta, Seat};
 
 /// How the schemas of a game are generated: [`Game::SCHEMAS`].
 #[derive(Clone, Copy, Debug)]
@@ -36,38 +37,14 @@ impl Schemas {
             options: |generator| generator.subschema_for::<Options>(),
         }
     }
+}
 
-    /// What holds for every game: objects and strings, and the options that [`Meta`](crate::Meta) lists.
-    fn untyped<G: Game>() -> Schemas {
-        Schemas {
-            view: |_| json_schema!({ "type": "object" }),
-            facts: |_| {
-                json_schema!({
-                    "type": "object",
-                    "properties": {
-                        "kind": { "type": "string", "not": { "enum": ["move", "draw_offered", "out"] } },
-                    },
-                    "required": ["kind"],
-                    "additionalProperties": true,
-                })
-            },
-            mv: |_| json_schema!({ "type": "string" }),
-            options: |_| {
-                let defaults: Value = serde_json::from_str(Of::<G>::RULES.default_options().get())
-                    .unwrap_or_else(|error| unreachable!("the defaults are JSON: {error}"));
-                let properties: Map<String, Value> = G::META
-                    .options
-                    .iter()
-                    .map(|option| {
-                        let property =
-                            json!({ "description": option.help, "default": defaults[option.name] });
-                        (option.name.to_owned(), property)
-                    })
-                    .collect();
-                json_schema!({ "type": "object", "properties": properties })
-            },
-        }
-    }
+/// The parts of the schema of a game.
+struct SchemaParts {
+    view: Schema,
+    facts: Schema,
+    mv: Schema,
+    options: Schema,
 }
 
 /// Games without events of their own.
@@ -107,10 +84,57 @@ pub use crate::string_schema;
 /// Returns the schema of a game: a document with the definitions `View`, `Event`, `Move`, `Options` and the types that they
 /// use.
 pub fn document<G: Game>() -> Value {
-    describe::<G>(G::SCHEMAS.unwrap_or_else(Schemas::untyped::<G>))
+    match G::SCHEMAS {
+        None => untyped(&G::META, &Of::<G>::RULES.default_options()),
+        Some(schemas) => describe(&G::META, |written, read| SchemaParts {
+            view: (schemas.view)(written),
+            mv: (schemas.mv)(written),
+            facts: (schemas.facts)(written),
+            options: (schemas.options)(read),
+        }),
+    }
 }
 
-fn describe<G: Game>(schemas: Schemas) -> Value {
+/// Returns what holds for every game: objects and strings, and the options of its description with these defaults.
+pub fn untyped(meta: &Meta, defaults: &RawValue) -> Value {
+    let defaults: Value = serde_json::from_str(defaults.get()).unwrap_or_default();
+    let property = |option: &OptionMeta| {
+        let default = &defaults[option.name];
+        let mut property = json!({ "description": option.help, "default": default });
+        let of = match default {
+            Value::Null => None,
+            Value::Bool(_) => Some("boolean"),
+            Value::Number(number) if number.is_f64() => Some("number"),
+            Value::Number(_) => Some("integer"),
+            Value::String(_) => Some("string"),
+            Value::Array(_) => Some("array"),
+            Value::Object(_) => Some("object"),
+        };
+        if let Some(of) = of {
+            property["type"] = of.into();
+        }
+        (option.name.to_owned(), property)
+    };
+    let properties: Map<String, Value> = meta.options.iter().map(property).collect();
+    describe(meta, |_, _| SchemaParts {
+        view: json_schema!({ "type": "object" }),
+        facts: json_schema!({
+            "type": "object",
+            "properties": {
+                "kind": { "type": "string", "not": { "enum": ["move", "draw_offered", "out"] } },
+            },
+            "required": ["kind"],
+            "additionalProperties": true,
+        }),
+        mv: json_schema!({ "type": "string" }),
+        options: json_schema!({ "type": "object", "properties": properties }),
+    })
+}
+
+fn describe(
+    meta: &Meta,
+    parts: impl FnOnce(&mut SchemaGenerator, &mut SchemaGenerator) -> SchemaParts,
+) -> Value {
     let settings = SchemaSettings::draft2020_12()
         .with_transform(close)
         .with_transform(bound)
@@ -121,23 +145,21 @@ fn describe<G: Game>(schemas: Schemas) -> Value {
         // Missing options have defaults.
         settings.for_deserialize().into_generator(),
     );
-    let view = (schemas.view)(&mut written);
-    let mv = (schemas.mv)(&mut written);
-    let event = event::<G>((schemas.facts)(&mut written), &mut written);
+    let SchemaParts { view, facts, mv, options } = parts(&mut written, &mut read);
+    let event = event(meta, facts, &mut written);
     for (name, schema) in [("View", view), ("Move", mv), ("Event", event)] {
         written.definitions_mut().entry(name).or_insert(schema.into());
     }
-    let options = (schemas.options)(&mut read);
     read.definitions_mut().entry("Options").or_insert(options.into());
     let mut definitions = read.take_definitions(true);
     definitions.extend(written.take_definitions(true));
-    let seats = G::META.seatings.iter().map(|seating| seating.seats()).max();
+    let seats = meta.seatings.iter().map(|seating| seating.seats()).max();
     if let (Some(seat), Some(seats)) = (definitions.get_mut("Seat"), seats) {
         seat["maximum"] = (seats - 1).into();
     }
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": format!("{}, rules version {}", G::META.title, G::META.rules_version),
+        "title": format!("{}, rules version {}", meta.title, meta.rules_version),
         "description": "`View` is `view` of requests and records, `Event` is `event` of events, `Move` is an element of \
             `legal`, `Options` is `options`. Objects have exactly the fields of this version. A bot ignores fields and \
             kinds of events that it does not know, because later versions may add some.",
@@ -146,8 +168,7 @@ fn describe<G: Game>(schemas: Schemas) -> Value {
 }
 
 /// The events of the game: those of all games that are possible in this one, and its own.
-fn event<G: Game>(facts: Schema, generator: &mut SchemaGenerator) -> Schema {
-    let meta = &G::META;
+fn event(meta: &Meta, facts: Schema, generator: &mut SchemaGenerator) -> Schema {
     let seat = generator.subschema_for::<Seat>();
     let kind = |name: &str, description: &str| {
         json!({

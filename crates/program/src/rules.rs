@@ -218,17 +218,7 @@ impl Rules for ProgramRules {
 
     #[cfg(feature = "schema")]
     fn schema(&self) -> Value {
-        let meta = self.0.meta;
-        serde_json::json!({
-            "$schema": "https://json-schema.org/draft/2020-12/schema",
-            "title": format!("{}, rules version {}", meta.title, meta.rules_version),
-            "$defs": {
-                "View": { "type": "object" },
-                "PositionEvent": { "type": "object", "properties": { "kind": { "type": "string" } }, "required": ["kind"] },
-                "Move": { "type": "string", "minLength": 1, "maxLength": crate::MOST_MOVE },
-                "Options": { "type": "object" },
-            },
-        })
+        referee_game::schema::untyped(self.0.meta, &self.default_options())
     }
 
     fn open(&self, options: &RawValue, seating: Seating) -> Result<Box<dyn Table>, NotOpened> {

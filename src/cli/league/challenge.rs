@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use crate::cli::league::config::LadderGame;
 use crate::cli::league::log;
 use crate::cli::league::which::{LeagueSelector, now};
 use crate::cli::{Exit, Failure, screen};
@@ -30,7 +31,7 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
     let (config, mut league) = args.which.open()?;
     let ladder = config.ladder(args.ladder.as_deref())?;
-    let (rules, seating) = ladder.rules(catalog)?;
+    let LadderGame { rules, seating, .. } = ladder.game(catalog, &config.folder)?;
     if args.bots.len() != seating.seats() {
         let (game, seats) = (rules.meta().id, seating.seats());
         return Err(Failure::usage(format!("{game} has {seats} seats: name {seats} bots")));

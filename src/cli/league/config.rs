@@ -12,6 +12,7 @@ use serde_json::{Map, Value};
 
 use crate::bot::Command;
 use crate::bot::sandbox::Sandbox;
+use crate::cli::find_game::find_game_from;
 use crate::cli::openings::OpeningSource;
 use crate::cli::options::{clock, milliseconds, ready_limits};
 use crate::cli::sandbox::SandboxConfig;
@@ -140,11 +141,19 @@ fn versions() -> u32 {
     VERSIONS
 }
 
+/// The game of a ladder.
+#[derive(Clone, Debug)]
+pub(in crate::cli) struct LadderGame {
+    pub(in crate::cli) rules: &'static dyn Rules,
+    pub(in crate::cli) seating: Seating,
+    /// With the game.
+    pub(in crate::cli) catalog: Catalog,
+}
+
 /// A validated ladder.
 #[derive(Debug)]
 pub(in crate::cli) struct PreparedLadder {
-    pub(in crate::cli) rules: &'static dyn Rules,
-    pub(in crate::cli) seating: Seating,
+    pub(in crate::cli) game: LadderGame,
     pub(in crate::cli) terms: Terms,
     pub(in crate::cli) limits: LadderLimits,
     pub(in crate::cli) listen: Option<(SocketAddr, Option<Certificate>, usize)>,
@@ -338,12 +347,13 @@ impl LadderConfig {
         Failure::usage(format!("ladder {}: {what}", self.name))
     }
 
-    /// The game and the teams.
-    pub(in crate::cli) fn rules(&self, catalog: &Catalog) -> Result<(&'static dyn Rules, Seating), Failure> {
-        let rules = catalog.find(&self.game).map_err(|what| self.wrong(what))?;
+    /// Finds the game. `folder`: the base of its path, if its rules are a program.
+    pub(in crate::cli) fn game(&self, catalog: &Catalog, folder: &Path) -> Result<LadderGame, Failure> {
+        let found = find_game_from(folder, &self.game, catalog);
+        let (rules, catalog) = found.map_err(|failure| self.wrong(format!("{:#}", failure.error)))?;
         let seating =
             rules.meta().seating(self.seats).map_err(|what| self.wrong(format!("seats: {what}")))?;
-        Ok((rules, seating))
+        Ok(LadderGame { rules, seating, catalog })
     }
 
     /// Validates the ladder.
@@ -352,7 +362,7 @@ impl LadderConfig {
         catalog: &Catalog,
         folder: &Path,
     ) -> Result<PreparedLadder, Failure> {
-        let (rules, seating) = self.rules(catalog)?;
+        let game = self.game(catalog, folder)?;
         let time =
             |key: &str, text: &str| milliseconds(text).map_err(|what| self.wrong(format!("{key}: {what}")));
         let ready = ready_limits(&self.ready_limit);
@@ -375,7 +385,7 @@ impl LadderConfig {
             }
         }
         // Any seed will do to validate the openings.
-        self.openings(rules, seating, &Seed([0; 32]))?;
+        self.openings(&game, &Seed([0; 32]))?;
         let certificate = match (&self.tls_cert, &self.tls_key) {
             (Some(chain), Some(key)) => Some(
                 Certificate::read(&folder.join(chain), &folder.join(key))
@@ -397,18 +407,13 @@ impl LadderConfig {
         };
         let reconnect = Duration::from_millis(time("reconnect", &self.reconnect)?);
         let listen = self.listen.map(|address| (address, certificate, self.connections as usize));
-        Ok(PreparedLadder { rules, seating, terms, limits, listen, reconnect })
+        Ok(PreparedLadder { game, terms, limits, listen, reconnect })
     }
 
     /// The openings of its matches.
-    pub(in crate::cli) fn openings(
-        &self,
-        rules: &dyn Rules,
-        seating: Seating,
-        seed: &Seed,
-    ) -> Result<Openings, Failure> {
+    pub(in crate::cli) fn openings(&self, game: &LadderGame, seed: &Seed) -> Result<Openings, Failure> {
         let source = OpeningSource::Random { plies: self.opening_plies };
-        let openings = source.openings(rules, seating, self.options.clone(), seed, Syntax::Keys);
+        let openings = source.openings(game.rules, game.seating, self.options.clone(), seed, Syntax::Keys);
         openings.map_err(|failure| self.wrong(format!("{:#}", failure.error)))
     }
 }

@@ -104,7 +104,7 @@ fn check(args: &CheckArgs, catalog: &Catalog) -> Result<Exit, Failure> {
             Some((address, Some(_), _)) => format!("bots connect to {address} with TLS"),
             None => "programs only".to_owned(),
         };
-        writeln!(out, "{}: {}, {listens}", ladder.name, prepared.rules.meta().id)?;
+        writeln!(out, "{}: {}, {listens}", ladder.name, prepared.game.rules.meta().id)?;
     }
     config.files()?;
     for program in &config.programs {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::io::Write;
 
 use crate::cli::json::{LadderStanding, LadderStandings};
+use crate::cli::league::config::LadderGame;
 use crate::cli::league::verify::recorded_rows;
 use crate::cli::league::which::{LeagueSelector, now};
 use crate::cli::{Exit, Failure, screen};
@@ -57,7 +58,8 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
         None => config.ladders.iter().collect(),
     };
     for ladder in ladders {
-        let (rules, seating) = ladder.rules(catalog)?;
+        let LadderGame { rules, seating, catalog } = &ladder.game(catalog, &config.folder)?;
+        let (rules, seating) = (*rules, *seating);
         let mut book = Book::new(seating, plays_sets(rules, seating), anchors.clone());
         let mut matches = 0;
         let mut results = Vec::new();

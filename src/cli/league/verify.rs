@@ -171,6 +171,7 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
             Ok(())
         });
         read.map_err(Failure::cannot_run)?;
+        let catalog = &ladder.game(catalog, &config.folder)?.catalog;
         let recorded = recorded_rows(&config, &league, ladder, catalog)?;
         add_new_results(&league, &ladder.name, &recorded, &mut rows)?;
         let seen: BTreeSet<String> = recorded.iter().map(id_of).collect();

@@ -7,6 +7,7 @@ use clap::Args as ClapArgs;
 
 use super::results::{ResultsContents, changed_bots, contents};
 use super::{ReportOptions, exit};
+use crate::cli::find_game::with_games;
 use crate::cli::output::TolerantStdout;
 use crate::cli::{Exit, Failure};
 use crate::game::Catalog;
@@ -30,6 +31,9 @@ pub(super) struct Args {
     /// The files written by --results, one per shard
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
+    /// The directory of the game, if its rules are a program
+    #[arg(long = "game", value_name = "DIR")]
+    games: Vec<PathBuf>,
     /// Merge although a program or script is not the same in all files; the verdict says so
     #[arg(long)]
     accept_changed: bool,
@@ -57,6 +61,11 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
                 "{path} and {first} are of different programs: {what}; --accept-changed merges them"
             )));
         }
+    }
+    let catalog = &with_games(&args.games, catalog)?;
+    for (path, contents) in args.files.iter().zip(&read) {
+        let wrong = |what| Failure::usage(format!("{}: {what}", path.display()));
+        contents.setup.check_program(contents.setup.rules(catalog)?).map_err(wrong)?;
     }
     let mut shards: Vec<_> = read.iter().map(|contents| contents.setup.shard).collect();
     shards.sort_unstable();

@@ -17,6 +17,7 @@ use tokio::time::Instant;
 
 use crate::cli::bots::{launch, run_in, with_bots};
 use crate::cli::files::OutFile;
+use crate::cli::find_game::find_game;
 use crate::cli::json::Listening;
 use crate::cli::listen::ListenOptions;
 use crate::cli::openings::OpeningOptions;
@@ -29,7 +30,7 @@ use crate::cli::sandbox::SandboxOptions;
 use crate::cli::signals::interrupted;
 use crate::cli::syntax::Syntax;
 use crate::cli::watch::{WatchArgs, announce};
-use crate::cli::workers::{WorkersOptions, unit_bots};
+use crate::cli::workers::{WorkersOptions, pack_game, unit_bots};
 use crate::cli::{Exit, Failure, screen};
 use crate::game::{Catalog, counted, json};
 use crate::report::{TestedBot, TrialOutcome, TrialReport, TrialSetting, interval, origin};
@@ -105,7 +106,7 @@ enum Command {
 #[derive(Debug, ClapArgs)]
 struct RunArgs {
     // `None` only with a subcommand.
-    /// The game: see `referee games`
+    /// The game: see `referee games`; or the directory of one
     #[arg(required = true)]
     game: Option<String>,
     /// The bot to test
@@ -249,7 +250,8 @@ fn play(args: RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
     let (Some(id), Some(new), Some(base)) = (args.game, args.new, args.base) else {
         return Err(Failure::usage("required: GAME, --new and --base"));
     };
-    let rules = catalog.find(&id).map_err(Failure::usage)?;
+    let (rules, catalog) = &find_game(&id, catalog)?;
+    let rules = *rules;
     let seating =
         rules.meta().seating(args.seats).map_err(|what| Failure::usage(format!("--seats: {what}")))?;
     let mut run = args.terms.run()?;
@@ -264,8 +266,9 @@ fn play(args: RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
     args.sandbox.confine(&mut bots)?;
     let mut setup = TestSetup {
         format: TestSetup::FORMAT,
-        game: id,
+        game: rules.meta().id.to_owned(),
         rules_version: rules.meta().rules_version,
+        program: rules.program().map(|program| serde_json::to_value(program).unwrap_or_default()),
         seats: seating.seats(),
         new: tested(&*bots[0]),
         base: tested(&*bots[1]),
@@ -306,6 +309,7 @@ fn play(args: RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
         if let Some(what) = setup.difference(&earlier.setup, &but) {
             return Err(Failure::usage(format!("--resume: this run has {what}")));
         }
+        earlier.setup.check_program(rules).map_err(|what| Failure::usage(format!("--resume: {what}")))?;
         if let Some(what) = setup.changed_file(&earlier.setup).filter(|_| !args.kept.accept_changed) {
             return Err(Failure::usage(format!(
                 "--resume: {what}; --accept-changed continues with the programs as they are now"
@@ -354,7 +358,10 @@ fn play(args: RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
     if let Some(opened) = &opened {
         opened.announce(args.json)?;
     }
-    let bots = if opened.is_some() { unit_bots(&entrants, directory)? } else { Vec::new() };
+    let (bots, game_files) = match &opened {
+        Some(_) => (unit_bots(&entrants, directory)?, pack_game(rules, directory)?),
+        None => (Vec::new(), None),
+    };
     let runner = MatchRunner {
         jobs: args.lanes.jobs as usize,
         slots: args.lanes.slots as usize,
@@ -418,7 +425,7 @@ fn play(args: RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
         let Some(mut coordinator) = opened.as_mut().and_then(|opened| opened.coordinators.pop()) else {
             return runner.play(scheduler, interrupt, on_event);
         };
-        let job = Job::of_runner(runner, JobBots::new(bots), catalog);
+        let job = Job::of_runner(runner, JobBots::new(bots), game_files, catalog);
         let mut end = coordinator.play(job, scheduler, interrupt, on_event);
         let is_over = !end.is_interrupted;
         if let Err(error) = coordinator.end(is_over) {

@@ -14,6 +14,7 @@ use referee_protocol::limits;
 use referee_protocol::referee::Clock;
 use referee_protocol::words::OnFault;
 use serde::{Deserialize, Serialize};
+use serde_json::value::to_raw_value;
 use serde_json::{Map, Value};
 
 use crate::bot::sandbox::Sandbox;
@@ -21,7 +22,9 @@ use crate::cli::Failure;
 use crate::cli::files::read;
 use crate::cli::options::Hypotheses;
 use crate::files::{keep_private, open_regular};
+use crate::game::erased::Rules;
 use crate::game::{Catalog, Seating, json};
+use crate::record::{OtherRules, check_program};
 use crate::report::{TestedBot, TrialSetting};
 use crate::runner::{ResultLine, Roster, Scoring, Trial};
 use crate::stats::Deals;
@@ -38,6 +41,9 @@ pub(super) struct TestSetup {
     pub(super) format: u32,
     pub(super) game: String,
     pub(super) rules_version: u32,
+    /// The program that the rules are, as in records; `None` if they are part of the referee.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) program: Option<Value>,
     pub(super) seats: usize,
     pub(super) new: TestedBot,
     pub(super) base: TestedBot,
@@ -70,19 +76,34 @@ fn later_ready_ms() -> u64 {
 impl TestSetup {
     pub(super) const FORMAT: u32 = FORMAT;
 
+    /// The rules of the game.
+    pub(super) fn rules(&self, catalog: &Catalog) -> Result<&'static dyn Rules, Failure> {
+        catalog.find(&self.game).map_err(|unknown| match self.program {
+            Some(_) => Failure::usage(OtherRules::NoProgram(self.game.clone())),
+            None => Failure::usage(unknown),
+        })
+    }
+
+    /// Checks that a game has the same rules.
+    pub(super) fn check_program(&self, rules: &dyn Rules) -> Result<(), OtherRules> {
+        let recorded = self.program.as_ref().and_then(|program| to_raw_value(program).ok());
+        check_program(rules, recorded.as_deref())
+    }
+
     /// The teams of the game.
     pub(super) fn seating(&self, catalog: &Catalog) -> Result<Seating, Failure> {
-        let rules = catalog.find(&self.game).map_err(Failure::usage)?;
+        let rules = self.rules(catalog)?;
         let seats = u8::try_from(self.seats).ok();
         rules.meta().seating(seats).map_err(Failure::usage)
     }
 
-    /// The first option in which another run differs, and how. The options in `but` may differ, and so may the files and
-    /// commits of the bots.
+    /// The first option in which another run differs, and how. The options in `but` may differ, and so may the program of
+    /// the rules, and the files and commits of the bots.
     pub(super) fn difference(&self, other: &TestSetup, but: &[&str]) -> Option<String> {
         let bare = |bot: &TestedBot| TestedBot { commit: None, files: BTreeMap::new(), ..bot.clone() };
         let value = |setup: &TestSetup| {
-            let bare = TestSetup { new: bare(&setup.new), base: bare(&setup.base), ..setup.clone() };
+            let bots = (bare(&setup.new), bare(&setup.base));
+            let bare = TestSetup { program: None, new: bots.0, base: bots.1, ..setup.clone() };
             serde_json::to_value(bare).unwrap_or_default()
         };
         let (one, other) = (value(self), value(other));
@@ -116,7 +137,7 @@ impl TestSetup {
         whole: bool,
     ) -> Result<(Schedule, Trial), Failure> {
         let (seating, deals) = (self.seating(catalog)?, Deals::Mirrored);
-        let rules = catalog.find(&self.game).map_err(Failure::usage)?;
+        let rules = self.rules(catalog)?;
         let shard = self.shard.filter(|_| !whole);
         let sprt = self.test.as_ref().filter(|_| shard.is_none()).map(Hypotheses::sprt).transpose()?;
         let sets = shard.map_or(self.max_sets, |shard| shard.count(self.max_sets));

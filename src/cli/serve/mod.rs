@@ -22,11 +22,11 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::cli::bots::{launch, with_bots};
 use crate::cli::json::{LadderListening, LadderWatching};
-use crate::cli::league::config::{LeagueConfig, PreparedLadder, WORKERS};
+use crate::cli::league::config::{LadderGame, LeagueConfig, PreparedLadder, WORKERS};
 use crate::cli::league::which::now;
 use crate::cli::screen::complain;
 use crate::cli::service::Service;
-use crate::cli::workers::WorkersOptions;
+use crate::cli::workers::{WorkersOptions, pack_game};
 use crate::cli::{Exit, Failure, screen, signals};
 use crate::driver::Run;
 use crate::files::Folder;
@@ -85,7 +85,7 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
     let mut opened = Vec::new();
     for (ladder, prepared) in prepared {
         let prepared = (prepared, workers.is_given());
-        opened.push(open((&config, ladder), prepared, &folder, &mut league, catalog)?);
+        opened.push(open((&config, ladder), prepared, &folder, &mut league)?);
     }
     let leases = opened.iter_mut().filter_map(|ladder| ladder.leases.take()).collect();
     if workers.is_given() {
@@ -116,7 +116,6 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
                 stops: &stops,
                 service: &service,
                 files: &files,
-                catalog,
                 is_json: args.json,
             };
             let playing: Vec<_> = opened
@@ -156,7 +155,6 @@ struct LeagueRun<'a> {
     service: &'a Arc<Service>,
     /// The directories of the files of programs, by name.
     files: &'a BTreeMap<String, PathBuf>,
-    catalog: &'a Catalog,
     is_json: bool,
 }
 
@@ -164,7 +162,7 @@ struct LeagueRun<'a> {
 fn play(
     opened: OpenedLadder<'_>,
     coordinator: Option<Coordinator>,
-    LeagueRun { config: whole, folder, stops, service, files, catalog, is_json }: LeagueRun<'_>,
+    LeagueRun { config: whole, folder, stops, service, files, is_json }: LeagueRun<'_>,
 ) -> Result<(), Failure> {
     let OpenedLadder {
         config,
@@ -180,7 +178,8 @@ fn play(
         job_bots,
         ..
     } = opened;
-    let PreparedLadder { rules, seating, terms, limits, listen, reconnect } = prepared;
+    let PreparedLadder { game, terms, limits, listen, reconnect } = prepared;
+    let LadderGame { rules, seating, catalog } = game;
     let name = &config.name;
     let wrong = |error: io::Error| Failure::cannot_run(format!("ladder {name}: {error}"));
     let league = League::open(folder).map_err(wrong)?;
@@ -199,13 +198,15 @@ fn play(
     stops.add(stop);
     let (changes, changed) = mpsc::unbounded_channel();
     let live = watch.as_ref().map(|(server, _)| server.feed());
+    let workers = folder.path().join(WORKERS);
     let job = Job {
         run: Run { seed, terms },
         game: rules.meta().id,
         rules: rules.meta().rules_version,
+        game_files: coordinator.as_ref().map_or(Ok(None), |_| pack_game(rules, &workers))?,
         seating,
         bots: job_bots.clone(),
-        catalog: catalog.clone(),
+        catalog,
         records: Some(records.clone()),
         unsealed: None,
         live: live.clone(),
@@ -226,7 +227,6 @@ fn play(
     };
     let is_open = runner.listen.is_some();
     let (end_control, control_ends) = channel::<()>();
-    let workers = folder.path().join(WORKERS);
     let control = Control {
         name: name.clone(),
         config: whole.clone(),

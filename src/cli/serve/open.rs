@@ -4,15 +4,15 @@ use std::collections::BTreeMap;
 use std::io;
 use std::sync::{Arc, Mutex, OnceLock};
 
-use crate::cli::league::config::{LadderConfig, LeagueConfig, PreparedLadder};
+use crate::cli::league::config::{LadderConfig, LadderGame, LeagueConfig, PreparedLadder};
 use crate::cli::league::pages::LadderPages;
 use crate::cli::league::verify::LadderSeed;
 use crate::cli::league::which::{ladder_folder, now};
 use crate::cli::options::random_seed;
 use crate::cli::{Failure, workers};
 use crate::files::{Folder, Journal, Records, RunningMatches, StorageWait};
+use crate::game::Viewer;
 use crate::game::chance::Seed;
-use crate::game::{Catalog, Viewer};
 use crate::league::{
     Ladder, LadderMemory, LadderRow, SharedLadder, deal_of, number, plays_sets, recover, resume,
     resume_on_workers,
@@ -48,9 +48,10 @@ pub(super) fn open<'a>(
     (prepared, has_workers): (PreparedLadder, bool),
     folder: &Folder,
     league: &mut League,
-    catalog: &Catalog,
 ) -> Result<OpenedLadder<'a>, Failure> {
     let name = &config.name;
+    let LadderGame { rules, seating, catalog } = &prepared.game;
+    let (rules, seating) = (*rules, *seating);
     let wrong = |error: io::Error| Failure::cannot_run(format!("ladder {name}: {error}"));
     let own = ladder_folder(folder, name)?;
     let journal = Journal::open(&own).map_err(|error| match error.kind() {
@@ -70,12 +71,11 @@ pub(super) fn open<'a>(
     let leases = workers::leases(own.path(), has_workers).map_err(wrong)?;
     let leases = leases.map(|leases| leases.waiting(wait.clone()).durable());
     let last_on_workers = leases.as_ref().map_or(Ok(0), Leases::last_set).map_err(wrong)?;
-    let openings = config.openings(prepared.rules, prepared.seating, &seed)?;
+    let openings = config.openings(&prepared.game, &seed)?;
     // Pairings are drawn from another source than the dice of matches.
     let rng = random_seed()?.match_key("league", name, &[""]).stream();
-    let is_mirrored = plays_sets(prepared.rules, prepared.seating);
-    let mut ladder =
-        Ladder::new(name, (prepared.seating, is_mirrored), openings, prepared.limits, rng, wait.clone());
+    let is_mirrored = plays_sets(rules, seating);
+    let mut ladder = Ladder::new(name, (seating, is_mirrored), openings, prepared.limits, rng, wait.clone());
     ladder.set_next(next.max(last_on_workers + 1));
     ladder.begin(&league.bots().map_err(wrong)?, is_paused(league).map_err(wrong)?);
     let (mut today, date) = (BTreeMap::new(), crate::store::utc(now()));
@@ -91,8 +91,7 @@ pub(super) fn open<'a>(
     let running = RunningMatches::open(&own).map_err(wrong)?;
     let watched = config.watch.is_some().then_some(Viewer::Public);
     let resumed =
-        resume(&running, (league, name), (prepared.rules, prepared.seating), &seed, watched, catalog)
-            .map_err(wrong)?;
+        resume(&running, (league, name), (rules, seating), &seed, watched, catalog).map_err(wrong)?;
     let challenges = league.challenges(name).map_err(wrong)?;
     for resumed in &resumed {
         let header = resumed.header();
@@ -106,7 +105,7 @@ pub(super) fn open<'a>(
     }
     let job_bots = JobBots::default();
     if let Some(leases) = &leases {
-        let (of, game) = ((&*league, &**name), (prepared.rules, prepared.seating));
+        let (of, game) = ((&*league, &**name), (rules, seating));
         for (due, players) in resume_on_workers(leases, of, game, &job_bots, has_workers).map_err(wrong)? {
             ladder.resume_set(due, &players, &challenges).map_err(Failure::cannot_run)?;
         }
@@ -118,7 +117,7 @@ pub(super) fn open<'a>(
         Some(address) => {
             let (hosts, delay) = (config.watch_hosts.clone(), config.watch_delay);
             let options = WatchOptions { address, hosts, delay };
-            let server = WatchServer::open(options, prepared.rules.meta(), catalog)
+            let server = WatchServer::open(options, rules.meta(), catalog)
                 .map_err(|error| Failure::cannot_run(format!("ladder {name}: watch {address}: {error}")))?;
             let pages = Arc::new(pages(whole, config, &prepared, &ladder, &own, folder).map_err(wrong)?);
             let shown = ladder.clone();
@@ -167,8 +166,8 @@ fn pages(
     Ok(LadderPages {
         league_name: whole.name.clone(),
         name: config.name.clone(),
-        game: prepared.rules.meta().id,
-        seating: prepared.seating,
+        game: prepared.game.rules.meta().id,
+        seating: prepared.game.seating,
         port: OnceLock::new(),
         refusals: Arc::default(),
         has_tls: prepared.listen.as_ref().is_some_and(|(_, certificate, _)| certificate.is_some()),

@@ -167,7 +167,7 @@ fn change(dir: &Path, catalog: &Catalog, change: &RequestedChange) -> Result<Exi
     let folder = Folder::open(dir).map_err(Failure::cannot_run)?;
     let said = if Journal::is_open(&folder).map_err(Failure::cannot_run)? {
         let mut results = database::open(dir)?;
-        let decided = decide(&read(&results, catalog)?.seen_from(dir)?, change)?;
+        let decided = decide(&read(dir, &results, catalog)?, change)?;
         let text = serde_json::to_string(change).map_err(Failure::cannot_run)?;
         results.ask(&text).map_err(Failure::cannot_run)?;
         format!("{}\nit takes effect when the matches in progress have ended", decided.said)

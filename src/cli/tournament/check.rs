@@ -95,8 +95,9 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
     let config = Config::read(&args.config)?;
     // The validation does not depend on the seed.
     let seed = config.seed()?.unwrap_or(Seed([0; 32]));
-    let plan = config.plan(catalog, None)?;
-    let prepared = config.prepare(catalog, seed, &plan)?;
+    let (rules, _) = config.find_game(catalog)?;
+    let plan = config.plan(rules, None)?;
+    let prepared = config.prepare(rules, seed, &plan)?;
     let schedule = Schedule::new(plan).map_err(Failure::usage)?;
     let mut starts = Vec::new();
     if !args.no_start {
@@ -116,8 +117,8 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
         EntrantCheck::of(entrant, start)
     };
     let checked = TournamentCheck {
-        name: config.title(),
-        game: prepared.rules.meta().id,
+        name: config.title(rules.meta().id),
+        game: rules.meta().id,
         matches: schedule.most_matches(),
         balance: schedule.balance(),
         entrants: prepared.entrants.iter().enumerate().map(&mut check).collect(),

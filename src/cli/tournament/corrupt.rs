@@ -37,7 +37,7 @@ fn read_all(dir: &Path) -> Result<(), Failure> {
     let catalog = crate::games::catalog();
     let db = database::open(dir)?;
     each(status::run(&status::Args { dir: dir.to_owned(), json: true }, &catalog).map(drop));
-    each(read(&db, &catalog).and_then(|reading| {
+    each(read(dir, &db, &catalog).and_then(|reading| {
         let report = StandingsReport::of(&db, &reading.schedule).map_err(Failure::cannot_run)?;
         tournament::standings_table(&report);
         let report = TournamentReport::of(dir, &db, &reading.schedule, &reading.settings(), |_, _| ())
@@ -52,7 +52,7 @@ fn read_all(dir: &Path) -> Result<(), Failure> {
     }));
     let names: Vec<String> =
         db.entrants().map(|rows| rows.into_iter().map(|row| row.name).collect()).unwrap_or_default();
-    each(read(&db, &catalog).and_then(|reading| {
+    each(read(dir, &db, &catalog).and_then(|reading| {
         let matches = MatchList::of(&reading.schedule, names, &reading.config.bot_names());
         db.for_each_match(|row| {
             matches.tags(&reading.about, &row);

@@ -31,6 +31,8 @@ pub(super) struct TournamentFolder {
     pub(super) config: Config,
     pub(super) prepared: PreparedTournament,
     pub(super) schedule: Schedule,
+    /// With the game of the tournament.
+    pub(super) catalog: Catalog,
 }
 
 /// Opens the journal, whose lock gives the exclusive right to play or change the tournament.
@@ -63,8 +65,9 @@ impl TournamentFolder {
         is_durable: bool,
     ) -> Result<TournamentFolder, Failure> {
         let wrong = |error: io::Error| Failure::cannot_run(format!("{}: {error}", path.display()));
-        let plan = config.plan(catalog, None)?;
-        let prepared = config.prepare(catalog, seed, &plan)?;
+        let (rules, catalog) = config.find_game(catalog)?;
+        let plan = config.plan(rules, None)?;
+        let prepared = config.prepare(rules, seed, &plan)?;
         let folder = Folder::make(path).map_err(Failure::cannot_run)?;
         let journal = journal(&folder)?;
         if folder.has_file("results.sqlite").map_err(Failure::cannot_run)? {
@@ -77,11 +80,12 @@ impl TournamentFolder {
         }
         config.keep_names(&prepared.entrants);
         let about = About {
-            name: config.title().to_owned(),
-            game: prepared.rules.meta().id.to_owned(),
-            rules: prepared.rules.meta().rules_version,
+            name: config.title(rules.meta().id).to_owned(),
+            game: rules.meta().id.to_owned(),
+            rules: rules.meta().rules_version,
+            program: rules.program().map(ToOwned::to_owned),
             seating: plan.seating,
-            config: config.moved_to(path).map_err(wrong)?.to_toml()?,
+            config: config.moved_to(path, rules.program().is_some()).map_err(wrong)?.to_toml()?,
             openings: config.openings_file().as_deref().map(digest).transpose()?,
             seed: seed.to_hex(),
         };
@@ -91,7 +95,8 @@ impl TournamentFolder {
         let results = Results::create(&database(path), &about, &rows.collect::<Vec<_>>()).map_err(wrong)?;
         results.set_durable(is_durable).map_err(wrong)?;
         let records = Records::reopen(&folder, is_durable).map_err(Failure::cannot_run)?;
-        Ok(TournamentFolder { path: path.to_owned(), results, journal, records, config, prepared, schedule })
+        let path = path.to_owned();
+        Ok(TournamentFolder { path, results, journal, records, config, prepared, schedule, catalog })
     }
 
     /// Opens and locks the directory of a tournament in progress. Applies changes that were requested from the
@@ -108,15 +113,18 @@ impl TournamentFolder {
             reading = requested_change::apply_asked(&mut results, reading, &asked)?;
         }
         let seed = reading.seed()?;
-        let Reading { about, config, schedule, .. } = reading;
-        let prepared = config.prepare(catalog, seed, schedule.plan())?;
-        let rules = prepared.rules.meta().rules_version;
-        if rules != about.rules {
+        let Reading { about, rules, catalog, config, schedule, .. } = reading;
+        let prepared = config.prepare(rules, seed, schedule.plan())?;
+        let version = rules.meta().rules_version;
+        if version != about.rules {
             return Err(Failure::cannot_run(format!(
-                "the tournament was started with rules version {} of {}, but this program has version {rules}",
+                "the tournament was started with rules version {} of {}, but this program has version {version}",
                 about.rules, about.game
             )));
         }
+        record::check_program(rules, about.program.as_deref()).map_err(|what| {
+            Failure::usage(format!("{what}: the tournament began with them, so restore them"))
+        })?;
         if let (Some(path), Some(before)) = (&config.openings_file(), &about.openings)
             && digest(path)? != *before
         {
@@ -125,7 +133,8 @@ impl TournamentFolder {
                 path.display()
             )));
         }
-        Ok(TournamentFolder { path: path.to_owned(), results, journal, records, config, prepared, schedule })
+        let path = path.to_owned();
+        Ok(TournamentFolder { path, results, journal, records, config, prepared, schedule, catalog })
     }
 
     /// The unsealed records, of sets that were incomplete when the run ended.
@@ -165,8 +174,8 @@ impl LockedTournament {
         let mut journal = journal(&folder)?;
         results.set_durable(is_durable).map_err(wrong)?;
         let records = Records::reopen(&folder, is_durable).map_err(Failure::cannot_run)?;
-        adopt(&mut results, &records, catalog)?;
-        let mut reading = read(&results, catalog)?.seen_from(path)?;
+        adopt(path, &mut results, &records, catalog)?;
+        let mut reading = read(path, &results, catalog)?;
         let roster = reading.config.roster();
         for number in std::mem::take(&mut reading.refused) {
             results.make_void(number).map_err(wrong)?;
@@ -198,8 +207,8 @@ pub(super) fn reveal(run: &Seed, match_id: &str, deal: &str, seats: usize) -> Re
 
 /// Adds the matches that had ended, with complete records, but were not in the results when a process was killed.
 /// Renames invalid records, such as those that a power failure leaves incomplete.
-fn adopt(results: &mut Results, records: &Records, catalog: &Catalog) -> Result<(), Failure> {
-    let reading = read(results, catalog)?;
+fn adopt(path: &Path, results: &mut Results, records: &Records, catalog: &Catalog) -> Result<(), Failure> {
+    let reading = read(path, results, catalog)?;
     let (auditor, seed) = (Auditor::new(&reading)?, reading.seed()?);
     let (sealed, aside) = records.matches().map_err(Failure::cannot_run)?;
     let mut rows = BTreeMap::new();

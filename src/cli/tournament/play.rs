@@ -21,7 +21,7 @@ use crate::cli::tournament::entrant_row::fingerprints;
 use crate::cli::tournament::folder::TournamentFolder;
 use crate::cli::tournament::{audit, standings};
 use crate::cli::watch::{WatchArgs, announce};
-use crate::cli::workers::{WorkersOptions, unit_bots};
+use crate::cli::workers::{WorkersOptions, pack_game, unit_bots};
 use crate::cli::{Exit, Failure, screen};
 use crate::game::Catalog;
 use crate::game::{counted, json};
@@ -95,11 +95,7 @@ pub(super) fn run(args: &RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
     };
     let stem = || args.config.file_stem().map(PathBuf::from).unwrap_or_default();
     let dir = args.dir.clone().unwrap_or_else(stem);
-    play(
-        TournamentFolder::create(&dir, config, seed, catalog, !args.options.no_fsync)?,
-        &args.options,
-        catalog,
-    )
+    play(TournamentFolder::create(&dir, config, seed, catalog, !args.options.no_fsync)?, &args.options)
 }
 
 pub(super) fn resume(args: &ResumeArgs, catalog: &Catalog) -> Result<Exit, Failure> {
@@ -119,7 +115,7 @@ pub(super) fn resume(args: &ResumeArgs, catalog: &Catalog) -> Result<Exit, Failu
         }
         folder.results.set_files(index, &files(index)).map_err(Failure::cannot_run)?;
     }
-    play(folder, &args.options, catalog)
+    play(folder, &args.options)
 }
 
 /// Why playing stopped.
@@ -130,10 +126,10 @@ enum PlayEnd {
     Changes(Option<ParkedLobby>),
 }
 
-fn play(mut folder: TournamentFolder, options: &PlayOptions, catalog: &Catalog) -> Result<Exit, Failure> {
+fn play(mut folder: TournamentFolder, options: &PlayOptions) -> Result<Exit, Failure> {
     let mut parked = None;
     let mut first_faults = FirstFaults::default();
-    let watch = options.watch.open(folder.prepared.rules.meta(), catalog)?;
+    let watch = options.watch.open(folder.prepared.rules.meta(), &folder.catalog)?;
     if let Some(server) = &watch {
         for earlier in earlier_matches(&folder)? {
             server.add_earlier(earlier);
@@ -149,9 +145,9 @@ fn play(mut folder: TournamentFolder, options: &PlayOptions, catalog: &Catalog) 
     }
     let mut coordinator = opened.as_mut().and_then(|opened| opened.coordinators.pop());
     loop {
-        let path = folder.path.clone();
+        let (path, catalog) = (folder.path.clone(), folder.catalog.clone());
         let others = (watch.as_ref(), coordinator.as_mut());
-        match play_until_changed(folder, catalog, parked, &mut first_faults, others, options)? {
+        match play_until_changed(folder, parked, &mut first_faults, others, options)? {
             PlayEnd::Ended(exit) => {
                 if let Some(server) = watch {
                     server.close();
@@ -164,7 +160,7 @@ fn play(mut folder: TournamentFolder, options: &PlayOptions, catalog: &Catalog) 
             }
             PlayEnd::Changes(lobby) => parked = lobby,
         }
-        folder = TournamentFolder::open(&path, catalog, !options.no_fsync)?;
+        folder = TournamentFolder::open(&path, &catalog, !options.no_fsync)?;
     }
 }
 
@@ -242,7 +238,6 @@ fn wait_for_changes(path: &Path) -> Result<oneshot::Receiver<()>, Failure> {
 
 fn play_until_changed(
     folder: TournamentFolder,
-    catalog: &Catalog,
     parked: Option<ParkedLobby>,
     first_faults: &mut FirstFaults,
     (watch, coordinator): (Option<&WatchServer>, Option<&mut Coordinator>),
@@ -250,7 +245,8 @@ fn play_until_changed(
 ) -> Result<PlayEnd, Failure> {
     let is_json = options.json;
     let unsealed = folder.unsealed()?;
-    let TournamentFolder { path, mut results, journal, records, config, prepared, schedule } = folder;
+    let TournamentFolder { path, mut results, journal, records, config, prepared, schedule, catalog } =
+        folder;
     let on_fault = prepared.run.terms.on_fault;
     // With chance each set has a deal of its own.
     let can_repeat = !prepared.rules.meta().chance;
@@ -269,9 +265,9 @@ fn play_until_changed(
         let (shown, names) = (scheduler.live_schedule(), config.names());
         server.set_standings(Box::new(move || web_standings(&shown.look(), &names)));
     }
-    let bots = match &coordinator {
-        Some(_) => unit_bots(&prepared.entrants, &path)?,
-        None => Vec::new(),
+    let (bots, game_files) = match &coordinator {
+        Some(_) => (unit_bots(&prepared.entrants, &path)?, pack_game(prepared.rules, &path)?),
+        None => (Vec::new(), None),
     };
     let runner = MatchRunner {
         jobs: prepared.jobs,
@@ -343,7 +339,7 @@ fn play_until_changed(
             let mut runner = runner;
             // Its lock keeps other processes from playing the tournament.
             let _journal = runner.journal.take();
-            let job = Job::of_runner(runner, JobBots::new(bots), catalog);
+            let job = Job::of_runner(runner, JobBots::new(bots), game_files, &catalog);
             coordinator.play(job, scheduler, interrupted(), &mut on_event)
         }
     });

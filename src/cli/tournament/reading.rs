@@ -7,6 +7,7 @@ use crate::cli::Failure;
 use crate::cli::tournament::config::Config;
 use crate::game::Catalog;
 use crate::game::chance::Seed;
+use crate::game::erased::Rules;
 use crate::game::hex;
 use crate::report::tournament::Settings;
 use crate::stats::MatchResult;
@@ -16,6 +17,8 @@ use crate::store::{About, EntrantRow, Results};
 /// A tournament as stored in its database; the bots need not exist.
 pub(super) struct Reading {
     pub(super) about: About,
+    pub(super) rules: &'static dyn Rules,
+    /// With the game of the tournament.
     pub(super) catalog: Catalog,
     pub(super) entrants: Vec<EntrantRow>,
     pub(super) config: Config,
@@ -25,16 +28,9 @@ pub(super) struct Reading {
 }
 
 impl Reading {
-    /// The same, with relative paths resolved against the directory of the tournament.
-    pub(super) fn seen_from(self, path: &Path) -> Result<Reading, Failure> {
-        let wrong = |error: io::Error| Failure::cannot_run(format!("{}: {error}", path.display()));
-        let config = self.config.seen_from(&path.canonicalize().map_err(wrong)?);
-        Ok(Reading { config, ..self })
-    }
-
     /// The settings that reports state.
     pub(super) fn settings(&self) -> Settings {
-        self.config.settings(&self.catalog, &self.about.seed, self.schedule.plan().seating)
+        self.config.settings(self.rules, &self.about.seed, self.schedule.plan().seating)
     }
 
     /// The run seed.
@@ -44,11 +40,11 @@ impl Reading {
     }
 }
 
-/// Reads a tournament from its database.
-pub(super) fn read(results: &Results, catalog: &Catalog) -> Result<Reading, Failure> {
+/// Reads the tournament in a directory from its database. Relative paths are resolved against the directory.
+pub(super) fn read(path: &Path, results: &Results, catalog: &Catalog) -> Result<Reading, Failure> {
     let seating = results.about().map_err(Failure::cannot_run)?.seating;
     let (mut reading, refused) =
-        read_with(results, catalog, results.results(seating).map_err(Failure::cannot_run)?)?;
+        read_with(path, results, catalog, results.results(seating).map_err(Failure::cannot_run)?)?;
     for refused in &refused {
         tracing::warn!("{refused}");
     }
@@ -62,6 +58,7 @@ pub(super) fn read(results: &Results, catalog: &Catalog) -> Result<Reading, Fail
 
 /// The tournament with these results instead of those of the database, and the results that do not fit the schedule.
 pub(super) fn read_with(
+    path: &Path,
     results: &Results,
     catalog: &Catalog,
     played: Vec<(u32, MatchResult)>,
@@ -70,8 +67,12 @@ pub(super) fn read_with(
     let entrants = results.entrants().map_err(Failure::cannot_run)?;
     let wrong = |what: String| Failure::cannot_run(format!("results: {what}"));
     let config = Config::parse(&about.config).map_err(|what| wrong(format!("config: {what}")))?;
-    if config.game != about.game {
-        return Err(wrong(format!("the game is {}, but {} in the configuration", about.game, config.game)));
+    let unreadable = |error: io::Error| Failure::cannot_run(format!("{}: {error}", path.display()));
+    let config = config.seen_from(&path.canonicalize().map_err(unreadable)?);
+    let (rules, catalog) = config.find_game(catalog)?;
+    if rules.meta().id != about.game {
+        let configured = rules.meta().id;
+        return Err(wrong(format!("the game is {}, but {configured} in the configuration", about.game)));
     }
     let names: Vec<&str> = entrants.iter().map(|entrant| entrant.name.as_str()).collect();
     let configured: Vec<&str> =
@@ -90,12 +91,11 @@ pub(super) fn read_with(
         ..Participation::default()
     };
     let entries = entrants.iter().map(entry).collect();
-    let plan = config.plan(catalog, Some(entries))?;
+    let plan = config.plan(rules, Some(entries))?;
     if plan.seating != about.seating {
         return Err(wrong("the seats are not those of the configuration".to_owned()));
     }
     let voids = results.void_matches(about.seating).map_err(Failure::cannot_run)?;
     let (schedule, refused) = Schedule::resume(plan, played, voids).map_err(Failure::cannot_run)?;
-    let catalog = catalog.clone();
-    Ok((Reading { about, catalog, entrants, config, schedule, refused: Vec::new() }, refused))
+    Ok((Reading { about, rules, catalog, entrants, config, schedule, refused: Vec::new() }, refused))
 }

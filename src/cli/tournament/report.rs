@@ -76,12 +76,12 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
         progress.set_position(done);
     };
     let db = database::open(&args.folder)?;
-    let reading = read(&db, catalog)?;
+    let reading = read(&args.folder, &db, catalog)?;
     let report = TournamentReport::of(&args.folder, &db, &reading.schedule, &reading.settings(), tick)
         .map_err(|error| unreadable(&args.folder, &error))?;
     progress.finish_and_clear();
     let exit = match &args.site {
-        Some(site) => site::write(site, &args.folder, &report, catalog)?,
+        Some(site) => site::write(site, &args.folder, &report, &reading.catalog)?,
         None => {
             args.output.write(&formatted(args.format, &report)?)?;
             Exit::Done

@@ -66,7 +66,7 @@ pub(super) fn apply_asked(results: &mut Results, reading: Reading, asked: &str) 
     }
     // Interrupted matches are only known to the caller's `reading` if it is of this process.
     let folder = reading.config.folder().to_owned();
-    read(results, &reading.catalog)?.seen_from(&folder)
+    read(&folder, results, &reading.catalog)
 }
 
 pub(super) fn decide(reading: &Reading, change: &RequestedChange) -> Result<Decided, Failure> {
@@ -121,8 +121,8 @@ fn decide_to_add(
     let mut entries = schedule.plan().entrants.clone();
     entries.push(Participation { joins, ..Participation::default() });
     let own = Entrant(reading.entrants.len() as u16);
-    let plan = config.plan(&reading.catalog, Some(entries))?;
-    let prepared = config.prepare(&reading.catalog, reading.seed()?, &plan)?;
+    let plan = config.plan(reading.rules, Some(entries))?;
+    let prepared = config.prepare(reading.rules, reading.seed()?, &plan)?;
     config.keep_names(&prepared.entrants);
     let bots = prepared.bots_of(own.index());
     let row = row(&config.names()[own.index()], bots, joins);
@@ -206,7 +206,7 @@ fn decide_to_return(reading: &Reading, name: &str) -> Result<Decided, Failure> {
     let own = Entrant(index as u16);
     let schedule = reading.schedule.with_returned(own).map_err(Failure::usage)?;
     let plan = schedule.plan();
-    let prepared = reading.config.prepare(&reading.catalog, reading.seed()?, plan)?;
+    let prepared = reading.config.prepare(reading.rules, reading.seed()?, plan)?;
     let bots = prepared.bots_of(index);
     let missed = plan.entrants[index].missed.iter().map(|missed| (missed.start, missed.end)).collect();
     let said = if plan.format.is_known() {
@@ -284,8 +284,8 @@ fn decide_to_set(
     for (name, rounds) in absent {
         said.push(set_absent(reading, &mut config, name, rounds)?);
     }
-    let plan = config.plan(&reading.catalog, Some(reading.schedule.plan().entrants.clone()))?;
-    let prepared = config.prepare(&reading.catalog, reading.seed()?, &plan)?;
+    let plan = config.plan(reading.rules, Some(reading.schedule.plan().entrants.clone()))?;
+    let prepared = config.prepare(reading.rules, reading.seed()?, &plan)?;
     let source = |index: usize| {
         let bots = prepared.bots_of(index);
         (index, sources(bots), fingerprints(bots))

@@ -36,7 +36,7 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
     let db = database::open(&args.folder)?;
     let mut out = Screen(stdout());
-    show(&mut out, &args.folder, &db, &read(&db, catalog)?.schedule, args.json)?;
+    show(&mut out, &args.folder, &db, &read(&args.folder, &db, catalog)?.schedule, args.json)?;
     Ok(Exit::Done)
 }
 

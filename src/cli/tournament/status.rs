@@ -30,7 +30,7 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
     let results = database::open(&args.dir)?;
-    let Reading { about, entrants, config, schedule, .. } = read(&results, catalog)?;
+    let Reading { about, entrants, config, schedule, .. } = read(&args.dir, &results, catalog)?;
     let folder = Folder::open(&args.dir).map_err(Failure::cannot_run)?;
     let is_played = Journal::is_open(&folder).map_err(Failure::cannot_run)?;
     let absent = if is_played { results.absent().map_err(Failure::cannot_run)? } else { BTreeSet::new() };

@@ -101,7 +101,7 @@ pub(super) fn audit(
     tick: impl Fn(u64, u64) + Sync,
 ) -> Result<Audit, Failure> {
     let failed = |error: io::Error| unreadable(folder, &error);
-    let (reading, _) = read_with(db, catalog, Vec::new())?;
+    let (reading, _) = read_with(folder, db, catalog, Vec::new())?;
     let auditor = Auditor::new(&reading)?;
     // Files are listed first, so that a row stored in the meantime does not seem to lack a record.
     let ListedRecords { files, others } = ListedRecords::list(&folder.join("records")).map_err(failed)?;
@@ -129,7 +129,7 @@ pub(super) fn audit(
         counted.extend(result.filter(|_| row.ended_by != VOID).map(|result| (row.id.number, result)));
     }
     counted.extend(lost(&auditor, &reading, &files, &rows));
-    let (by_records, refused) = read_with(db, catalog, counted)?;
+    let (by_records, refused) = read_with(folder, db, catalog, counted)?;
     let find = |number: u32| {
         let of_number = rows.iter().rev().filter(|row| row.id.number == number);
         of_number.map(|row| row.id).next()
@@ -150,7 +150,7 @@ pub(super) fn audit(
     let differing: BTreeSet<MatchId> = differences.iter().filter_map(|(id, _)| *id).collect();
     summary.differing = differing.len() + differences.iter().filter(|(id, _)| id.is_none()).count();
     let stored = rows.iter().filter_map(|row| Some((row.id.number, row.result(by_records.about.seating)?)));
-    let (by_results, _) = read_with(db, catalog, stored.collect())?;
+    let (by_results, _) = read_with(folder, db, catalog, stored.collect())?;
     summary.points = points(&reading, &by_results.schedule, &by_records.schedule);
     let standings = StandingsReport::of(db, &by_records.schedule).map_err(failed)?;
     Ok(Audit { differences, standings, summary })

@@ -24,7 +24,7 @@ use super::message::{Delivery, ToCoordinator, ToWorker, WorkerMessage};
 use crate::workers::archive::ArchiveId;
 use crate::workers::carrier::{CarrierEvent, CoordinatorEnd, Order, OutcomeVerdict, Returned};
 use crate::workers::machine::{Machine, MachineState, is_name};
-use crate::workers::unit::{EncodedOutcome, OUTCOME_BYTES, Place, UnitId, WorkUnit};
+use crate::workers::unit::{EncodedOutcome, OUTCOME_BYTES, UnitId, WorkUnit};
 
 /// How many units the broker hands out for each slot of a worker before one is acknowledged.
 const OUT_PER_SLOT: usize = 4;
@@ -336,11 +336,7 @@ impl CoordinatorService {
     async fn publish(&mut self, set: u32) {
         let Some(open) = self.open.get(&set) else { return };
         let (unit, payload) = (open.unit.id.clone(), open.payload.clone());
-        let places = open.unit.bots.iter().filter_map(|bot| match &bot.place {
-            Place::Archive(id, _) => Some(*id),
-            Place::Installed(_) => None,
-        });
-        for id in places.collect::<Vec<_>>() {
+        for id in open.unit.archives().collect::<Vec<_>>() {
             if self.uploaded.contains(&id) {
                 continue;
             }

@@ -131,6 +131,7 @@ fn unit(set: u32, attempt: u32) -> WorkUnit {
         id,
         game: "checkers".to_owned(),
         rules: 1,
+        game_files: None,
         seats: 2,
         sides: 2,
         terms,

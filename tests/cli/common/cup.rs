@@ -23,6 +23,7 @@ pub(crate) fn create(folder: &Folder, seating: Seating, head: &str, names: &[&st
         name: "Cup of <2026>".to_owned(),
         game: head.split('\'').nth(1).unwrap().to_owned(),
         rules: 1,
+        program: None,
         seating,
         config,
         openings: None,

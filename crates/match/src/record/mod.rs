@@ -21,7 +21,7 @@ pub use line::{
     Accepted, BotLine, Moved, RecordEntry, RecordLine, RecordedAnswer, RecordedEvent, RecordedFault, lines,
 };
 pub use playback::{Note, Playback, Step};
-pub use replay::{CUT_OFF, OtherRules, Replay, check_rules, verify};
+pub use replay::{CUT_OFF, OtherRules, Replay, check_program, check_rules, verify};
 pub use resume::Resume;
 pub use seal::{Seal, add_bots, digest, seal};
 pub use sheet::sheet;

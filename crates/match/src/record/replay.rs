@@ -353,15 +353,28 @@ pub enum OtherRules {
 fn find_rules(header: &Header, catalog: &Catalog) -> Result<&'static dyn Rules, OtherRules> {
     let game = || header.game.clone();
     let found = catalog.find(&header.game);
-    let Some(recorded) = &header.program else {
-        let rules = found?;
-        return if rules.program().is_none() { Ok(rules) } else { Err(OtherRules::PartOfReferee(game())) };
+    let rules = match &header.program {
+        None => found?,
+        Some(_) => found.map_err(|_| OtherRules::NoProgram(game()))?,
     };
-    let rules = found.map_err(|_| OtherRules::NoProgram(game()))?;
-    let known = rules.program().ok_or_else(|| OtherRules::NoProgram(game()))?;
-    match known.get() == recorded.get() {
-        true => Ok(rules),
-        false => Err(OtherRules::OtherFiles { game: game(), files: differing_files(recorded, known) }),
+    check_program(rules, header.program.as_deref())?;
+    Ok(rules)
+}
+
+/// Checks that rules are the same as those of a record, whose header has this program.
+///
+/// # Errors
+/// Which files differ, or that only one of them is a program.
+pub fn check_program(rules: &dyn Rules, recorded: Option<&RawValue>) -> Result<(), OtherRules> {
+    let game = || rules.meta().id.to_owned();
+    match (recorded, rules.program()) {
+        (None, None) => Ok(()),
+        (None, Some(_)) => Err(OtherRules::PartOfReferee(game())),
+        (Some(_), None) => Err(OtherRules::NoProgram(game())),
+        (Some(recorded), Some(known)) if recorded.get() == known.get() => Ok(()),
+        (Some(recorded), Some(known)) => {
+            Err(OtherRules::OtherFiles { game: game(), files: differing_files(recorded, known) })
+        }
     }
 }
 

@@ -27,14 +27,14 @@ impl Config {
         BotLimits { read: limits.read.iter().map(|path| self.resolve(path)).collect(), ..limits.clone() }
     }
 
-    pub(super) fn sources(&self, plan: &Plan) -> Result<Vec<Arc<dyn Source>>, Failure> {
+    pub(super) fn sources(&self, game: &str, plan: &Plan) -> Result<Vec<Arc<dyn Source>>, Failure> {
         let sandbox = self.sandbox()?;
         let mut names = NameSet::default();
         let mut sources = Vec::new();
         for (index, entrant) in self.entrants.iter().enumerate() {
             let which = entrant.name.clone().unwrap_or_else(|| format!("number {}", index + 1));
             let wrong = |what: String| Failure::usage(format!("entrant {which}: {what}"));
-            entrant.check_team(&self.game, plan).map_err(wrong)?;
+            entrant.check_team(game, plan).map_err(wrong)?;
             // The bot of a withdrawn entrant may be missing.
             let is_there = plan.entrants[index].leaves.is_none();
             if entrant.team.is_empty() {

@@ -244,10 +244,14 @@ impl Config {
     }
 
     /// The configuration for a file in another directory. Relative paths stay relative, so that both directories can
-    /// be moved together.
-    pub(super) fn moved_to(&self, folder: &Path) -> io::Result<Config> {
+    /// be moved together. `is_program`: the game is a directory.
+    pub(super) fn moved_to(&self, folder: &Path, is_program: bool) -> io::Result<Config> {
         let mut config = self.clone().seen_from(folder);
         let way = way(folder, &self.folder)?;
+        if is_program {
+            // Only a path has a slash.
+            config.game = Path::new(".").join(&way).join(&self.game).to_string_lossy().into_owned();
+        }
         let listen = config.listen.iter_mut();
         let of_listen = listen.flat_map(|l| [&mut l.token_file, &mut l.tls_cert, &mut l.tls_key]);
         let of_workers = config.workers.iter_mut().flat_map(WorkersConfig::paths);
@@ -292,9 +296,9 @@ impl Config {
         self.openings.as_deref().map(|path| self.resolve(path))
     }
 
-    /// The label of the tournament.
-    pub(super) fn title(&self) -> &str {
-        self.name.as_deref().unwrap_or(&self.game)
+    /// The label of the tournament, by default the id of its game.
+    pub(super) fn title<'a>(&'a self, game: &'a str) -> &'a str {
+        self.name.as_deref().unwrap_or(game)
     }
 
     /// The run seed, if it has one.

@@ -8,6 +8,7 @@ use referee_protocol::limits;
 use serde_json::{Map, Value};
 
 use crate::cli::Failure;
+use crate::cli::find_game::find_game_from;
 use crate::cli::listen::{self, CertificateFile, ListenSettings};
 use crate::cli::openings::{OpeningBook, OpeningSource};
 use crate::cli::options::{clock, milliseconds, ready_limits};
@@ -52,13 +53,13 @@ impl Config {
     /// The settings that reports state, with the seed of the run.
     pub(in crate::cli::tournament) fn settings(
         &self,
-        catalog: &Catalog,
+        rules: &dyn Rules,
         seed: &str,
         seating: Seating,
     ) -> Settings {
         let raw = |options: &Map<String, Value>| serde_json::value::to_raw_value(options).unwrap_or_default();
         let options = raw(&self.options);
-        let table = catalog.find(&self.game).ok().and_then(|rules| rules.open(&options, seating).ok());
+        let table = rules.open(&options, seating);
         let openings = match (&self.openings, self.opening_plies) {
             (Some(path), 0) => format!("from {}", file_name(path)),
             (Some(path), plies) => {
@@ -75,6 +76,14 @@ impl Config {
             openings,
             seed: seed.to_owned(),
         }
+    }
+
+    /// The game, and the catalog with it.
+    pub(in crate::cli::tournament) fn find_game(
+        &self,
+        catalog: &Catalog,
+    ) -> Result<(&'static dyn Rules, Catalog), Failure> {
+        find_game_from(self.folder(), &self.game, catalog)
     }
 
     fn terms(&self) -> Result<Terms, Failure> {
@@ -97,10 +106,9 @@ impl Config {
     /// withdraw, if not all take part from start to end.
     pub(in crate::cli::tournament) fn plan(
         &self,
-        catalog: &Catalog,
+        rules: &dyn Rules,
         entries: Option<Vec<Participation>>,
     ) -> Result<Plan, Failure> {
-        let rules = catalog.find(&self.game).map_err(Failure::usage)?;
         let seating =
             rules.meta().seating(self.seats).map_err(|what| Failure::usage(format!("seats: {what}")))?;
         let deals = match self.mirror {
@@ -132,12 +140,11 @@ impl Config {
     /// Validates everything else.
     pub(in crate::cli::tournament) fn prepare(
         &self,
-        catalog: &Catalog,
+        rules: &'static dyn Rules,
         seed: Seed,
         plan: &Plan,
     ) -> Result<PreparedTournament, Failure> {
-        let rules = catalog.find(&self.game).map_err(Failure::usage)?;
-        let sources = self.sources(plan)?;
+        let sources = self.sources(rules.meta().id, plan)?;
         let needs_fresh = plan.deals != Deals::Single && deal_leaks_information(rules) && !self.trust_bots;
         if needs_fresh {
             check_fresh(rules, &sources).map_err(|what| {

@@ -1,0 +1,253 @@
+//! Games whose rules are programs in everything that takes a game: tournaments, regression tests, leagues, hosts, people.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::common::league::{drain, receive_matches};
+use crate::common::{Ended, Folder, ROOT, Referee, referee, sample};
+use crate::game_programs::{GAME, changed};
+use crate::workers::Coordinator;
+use crate::workers_nats::Server;
+
+fn four() -> String {
+    format!("python3 '{ROOT}/{GAME}/bot.py'")
+}
+
+/// A tournament of four bots in a game beside its file.
+fn tournament(folder: &Folder) -> String {
+    changed(folder, &[]);
+    let (four, random) = (four(), sample("python/random_bot.py"));
+    let entrant =
+        |name: &str, command: &str| format!("[[entrants]]\nname = {name:?}\ncommand = {command:?}\n");
+    let entrants = [("four", &four), ("same", &four), ("random", &random), ("other", &random)];
+    let entrants: String = entrants.map(|(name, command)| entrant(name, command)).concat();
+    let head = "game = \"game\"\nclock = \"none\"\njobs = 2\nopening_plies = 2\noptions = { columns = 6 }\n";
+    folder.write("cup.toml", format!("{head}[format]\nkind = \"round_robin\"\n{entrants}"))
+}
+
+#[test]
+fn a_tournament_of_a_game_in_python_is_played_verified_and_published() {
+    let folder = Folder::new();
+    let (file, dir) = (tournament(&folder), folder.text("cup"));
+    let check = referee(["tournament", "check", &file]).done().stdout;
+    assert!(check.contains("connect_four: 4 entrants, 12 matches"), "{check}");
+    let ended = referee(["tournament", "run", &file, "--dir", &dir, "--json"]).done();
+    let matches = ended.all("match");
+    assert_eq!(matches.len(), 12);
+    assert!(matches.iter().all(|report| report["faults"] == json!([{}, {}])), "{matches:?}");
+    // Both directories can be moved together.
+    let moved = Folder::new();
+    for name in ["game", "cup"] {
+        fs::rename(folder.path(name), moved.path(name)).unwrap();
+    }
+    let dir = moved.text("cup");
+    let verified = referee(["tournament", "verify", &dir]).done().stdout;
+    assert!(verified.contains("12 results, 12 records, 0 differ"), "{verified}");
+    let standings = referee(["tournament", "standings", &dir, "--json"]).done().one("standings");
+    assert_eq!(standings["entrants"].as_array().map(Vec::len), Some(4), "{standings}");
+    let status = referee(["tournament", "status", &dir]).done().stdout;
+    assert!(status.starts_with("connect_four (connect_four): over, 12 matches played"), "{status}");
+    let site = moved.text("site");
+    referee(["tournament", "report", &dir, "--site", &site]).done();
+    let page = fs::read_to_string(moved.path("site/matches/m1.html")).expect("a page");
+    assert!(page.contains("Connect Four") || page.contains("connect_four"), "{page}");
+    referee(["verify", &moved.text("site/matches/m1.html"), "--game", &moved.text("game")]).done();
+    let text = referee(["tournament", "export", &dir, "--format", "text"]).done().stdout;
+    assert!(text.contains("1. a") || text.contains("1. b") || text.contains("1. c"), "{text}");
+}
+
+#[test]
+fn a_tournament_is_resumed_only_with_the_same_rules() {
+    let folder = Folder::new();
+    let (file, dir) = (tournament(&folder), folder.text("cup"));
+    let mut run = Referee::start(["tournament", "run", &file, "--dir", &dir, "--json"]);
+    run.receive_type("match");
+    run.signal(crate::common::Signal::INT);
+    run.wait().with_code(130);
+    let rules = folder.read("game/game.py");
+    folder.write("game/game.py", format!("{rules}# changed\n"));
+    let what = "the rules of connect_four have other files than those of the record: game.py";
+    referee(["tournament", "resume", &dir]).with_code(2).says(&[what, "restore them"]);
+    folder.write("game/game.py", rules);
+    referee(["tournament", "resume", &dir]).done();
+    let verified = referee(["tournament", "verify", &dir]).done().stdout;
+    assert!(verified.contains(" 0 differ"), "{verified}");
+    fs::remove_dir_all(folder.path("game")).unwrap();
+    let gone = referee(["tournament", "verify", &dir]).with_code(2);
+    assert!(gone.stderr.contains("game: there is no game.toml"), "{gone:?}");
+}
+
+/// Plays a shard of a regression test of the game in this folder.
+fn shard(folder: &Folder, number: u32) -> Ended {
+    let (game, bot) = (folder.text("game"), four());
+    let (shard, results) = (format!("{number}/2"), folder.text(&format!("{number}.jsonl")));
+    let seed = crate::common::SEED;
+    let args = ["--clock", "none", "--max-sets", "8", "--seed", seed, "--opening-plies", "4"];
+    let own = ["regress", &game, "--new", &bot, "--base", &bot, "--shard", &shard, "--results", &results];
+    referee(own.iter().chain(&args).chain(&["--resume"]))
+}
+
+#[test]
+fn a_regression_test_of_a_game_in_python_is_sharded_resumed_and_merged() {
+    let folder = Folder::new();
+    let game = changed(&folder, &[]);
+    for number in [1, 2] {
+        shard(&folder, number).done();
+    }
+    let files = ["1.jsonl", "2.jsonl"].map(|name| folder.text(name));
+    let merge =
+        |more: &[&str]| referee(["regress", "merge", &files[0], &files[1], "--json"].iter().chain(more));
+    let verdict = merge(&["--game", &game]).with_code(3).one("verdict");
+    assert_eq!([&verdict["game"], &verdict["sets"]], [&json!("connect_four"), &json!(8)], "{verdict}");
+    merge(&[])
+        .with_code(2)
+        .says(&["the rules of connect_four are a program: its directory is given with --game DIR"]);
+    folder.write("game/rules.md", "# Other rules\n");
+    let what = "the rules of connect_four have other files than those of the record: rules.md";
+    merge(&["--game", &game]).with_code(2).says(&[what]);
+    shard(&folder, 1).with_code(2).says(&["--resume: ", what]);
+}
+
+#[test]
+fn a_league_has_a_ladder_of_a_game_in_python() {
+    let folder = Folder::new();
+    changed(&folder, &[]);
+    let programs = [("four", four()), ("random", sample("python/random_bot.py"))];
+    let programs =
+        programs.map(|(name, command)| format!("[[programs]]\nname = {name:?}\ncommand = {command:?}\n"));
+    let ladder = "[[ladders]]\nname = \"four\"\ngame = \"./game\"\nrest = \"0s\"\n";
+    let file =
+        folder.write("league.toml", format!("[sandbox]\nmode = \"basic\"\n{ladder}{}", programs.concat()));
+    let league = |args: &[&str]| referee(["league"].iter().chain(args).chain(&["--league", &file]));
+    assert!(league(&["check"]).done().stdout.contains("four: connect_four, programs only"));
+    let mut server = Referee::start(["serve", &file, "--json"]);
+    receive_matches(&mut server, 3);
+    drain(server);
+    let summary = league(&["verify", "--json"]).done().one("summary");
+    assert!(summary["results"].as_u64() >= Some(3) && summary["differing"] == 0, "{summary}");
+    let standings = league(&["standings", "--json", "--from-records"]).done().one("standings");
+    assert_eq!(standings["standings"].as_array().map(Vec::len), Some(2), "{standings}");
+    // A match goes on after a restart.
+    let mut server = Referee::start(["serve", &file, "--json"]);
+    receive_matches(&mut server, 1);
+    server.signal(crate::common::Signal::KILL);
+    let mut server = Referee::start(["serve", &file, "--json"]);
+    receive_matches(&mut server, 2);
+    drain(server);
+    league(&["verify"]).done();
+}
+
+#[test]
+fn a_host_opens_matches_of_a_game_in_python() {
+    let mut host = Referee::start(["stdio", "--game", GAME, "--clock", "none"]);
+    host.receive_type("hello");
+    host.send(json!({"type": "hello", "protocol": 1, "name": "host", "slots": 1}));
+    host.send(json!({"type": "open", "game": "connect_four", "options": {"columns": 4, "rows": 4}, "auto_ready": true}));
+    let mut moves = 0;
+    let end = loop {
+        let message = host.receive();
+        match message["type"].as_str() {
+            Some("turn") => {
+                let first: &Value = &message["legal"][0];
+                let seat = &message["seat"];
+                host.send(json!({"type": "move", "match": message["match"], "seat": seat, "turn": message["turn"], "move": first}));
+                moves += 1;
+            }
+            Some("end") => break message,
+            _ => {}
+        }
+    };
+    // Four discs in the first columns, bottom to top, make no line of four before the diagonal.
+    assert!(moves >= 7 && end["ended_by"] == "rules", "{moves}: {end}");
+    host.receive_type("end");
+    host.end().done();
+    let random = ["stdio", GAME, "-n", "1"];
+    let mut host = Referee::start(random);
+    host.receive_type("hello");
+    host.send(json!({"type": "hello", "protocol": 1, "name": "host"}));
+    assert_eq!(host.receive_type("start")["game"], "connect_four");
+}
+
+#[test]
+fn a_person_and_an_agent_play_a_game_in_python() {
+    let bot = four();
+    let mut person = Referee::start(["human", GAME, &bot]);
+    person.write("d\n\nresign\n\n");
+    let text = person.end().done().stdout;
+    assert!(
+        text.contains("connect_four: human - four") && text.contains("four wins (resignation)"),
+        "{text}"
+    );
+    assert!(text.contains("a b c d e f g\nyellow to move") || text.contains(". r . . ."), "{text}");
+    let mut agent = Referee::start(["mcp", GAME, &bot]);
+    agent.send(json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}}));
+    assert_eq!(agent.receive()["id"], 1);
+    agent.send(json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+    agent.send(json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "rules", "arguments": {}}}));
+    assert!(agent.receive().to_string().contains("# Connect Four"));
+}
+
+#[test]
+fn a_game_in_python_has_a_schema() {
+    let schema: Value = serde_json::from_str(&referee(["schema", GAME]).done().stdout).expect("JSON");
+    assert_eq!(schema["$defs"]["Options"]["properties"]["columns"]["default"], 7, "{schema}");
+}
+
+#[test]
+fn workers_get_the_rules_of_a_game_in_python() {
+    let folder = Folder::new();
+    let (file, dir) = (tournament(&folder), folder.text("cup"));
+    let coordinator = Coordinator::start(&["run", &file, "--dir", &dir]);
+    let cache = folder.text("cache");
+    let worker = coordinator.worker("box", &["--slots", "2", "--until-empty", "--json", "--cache", &cache]);
+    // What it plays with is its own copy.
+    let matches = coordinator.process.end().done().all("match");
+    assert_eq!(worker.end().done().all("verdict").len(), 6);
+    assert_eq!(matches.len(), 12);
+    assert!(matches.iter().all(|report| report["faults"] == json!([{}, {}])), "{matches:?}");
+    assert!(matches.iter().all(|report| report["worker"] == "box"), "{matches:?}");
+    let verified = referee(["tournament", "verify", &dir]).done().stdout;
+    assert!(verified.contains("12 results, 12 records, 0 differ"), "{verified}");
+    let server = Server::start();
+    let dir = folder.text("nats");
+    let coordinator = server.coordinator(&["run", &file, "--dir", &dir]);
+    let worker = server.worker("other", &["--until-empty"]);
+    assert_eq!(coordinator.end().done().all("match").len(), 12);
+    worker.end().done();
+    referee(["tournament", "verify", &dir]).done();
+}
+
+#[test]
+fn a_tournament_whose_rules_fail_stops_and_blames_nobody() {
+    let folder = Folder::new();
+    let file = tournament(&folder);
+    let rules = folder.read("game/game.py");
+    let broken = rules.replace(
+        "    state[\"columns\"][column] +=",
+        "    if sum(map(len, state[\"columns\"])) > 5: sys.exit(3)\n    state[\"columns\"][column] +=",
+    );
+    assert_ne!(rules, broken);
+    folder.write("game/game.py", broken);
+    let dir = folder.text("cup");
+    let run = ["tournament", "run", &file, "--dir", &dir];
+    referee(run).with_code(5).says(&["the rules failed in 10 matches in a row"]);
+    let status = referee(["tournament", "status", &dir, "--json"]).done().one("status");
+    assert!(status["void_for"]["rules_failed"].as_u64() >= Some(4), "{status}");
+    let standings = referee(["tournament", "standings", &dir, "--json"]).done().one("standings");
+    let entrants = standings["entrants"].as_array().expect("entrants");
+    assert!(
+        entrants.iter().all(|entrant| entrant["faulted"] == 0 && entrant["points"] == 0.0),
+        "{standings}"
+    );
+    referee(["tournament", "verify", &dir]).done();
+    let dir = folder.text("workers");
+    let coordinator = Coordinator::start(&["run", &file, "--dir", &dir]);
+    let worker = coordinator.worker("box", &["--cache", &folder.text("cache"), "--until-empty"]);
+    coordinator.process.end().with_code(5).says(&["the rules failed in 10 matches in a row"]);
+    worker.signal(crate::common::Signal::INT);
+    worker.wait();
+    let status = referee(["tournament", "status", &dir, "--json"]).done().one("status");
+    assert_eq!(status["workers"]["workers"][0]["refused"], 0, "{status}");
+}
