@@ -99,6 +99,7 @@ fn the_wheel_of_the_sdk_plays() {
     let folder = Folder::new();
     let bot = installed(&folder, &[package("referee_bot-", ".whl")]);
     assert_plays(env!("CARGO_BIN_EXE_referee"), &bot, &folder);
+    run(&folder.text("env/bin/python"), &["-c", "from referee_game import Game, run"], &folder);
 }
 
 #[test]
