@@ -137,6 +137,7 @@ fn npm_packages_give_the_command_and_the_sdk() {
     run("npm", &args, &folder);
     let bot = "import { run } from 'referee-bot';\nawait run((turn) => turn.legal[0], { name: 'first' });\n";
     let bot = format!("node '{}'", folder.write("bot.js", bot));
+    run("node", &["--input-type=module", "--eval", "import { run } from 'referee-bot/game';"], &folder);
     let program = folder.text("node_modules/.bin/referee");
     assert_plays(&program, &bot, &folder);
     run_readme("packaging/npm/referee/README.md", &folder, "/usr/bin");

@@ -1,0 +1,105 @@
+/**
+ * The rules of a game: an object whose methods are functions of the position.
+ *
+ * `referee spec games` describes the messages; field names are those of the specification.
+ */
+
+/** Who sees a position: a seat, spectators (`public`), or the record (`all`). */
+export type Viewer = number | "public" | "all";
+
+/** What comes next: who decides, what the referee draws, or the result. */
+export type Turn =
+  | {
+      /** The seats that decide, in ascending order, without seeing each other's decisions. */
+      readonly decide: readonly {
+        readonly seat: number;
+        /** All legal moves, at least one, each once: printable ASCII without quote and backslash, at most 256 bytes each. */
+        readonly legal: readonly string[];
+        /** Whether only the seat sees its move. */
+        readonly secret?: boolean;
+      }[];
+    }
+  | {
+      /** `settle` gets the number of each die; or one number below `pick`; or the numbers below `shuffle` in random order. */
+      readonly draw:
+        | { readonly dice: { readonly count: number; readonly sides: number } }
+        | { readonly pick: number }
+        | { readonly shuffle: number };
+    }
+  | {
+      readonly over: {
+        /** For each side one more than the number of better sides: [1, 2] if side 0 wins. See `ranks`. */
+        readonly ranks: readonly number[];
+        /** One of the manifest, or `turn_limit`. */
+        readonly reason: string;
+      };
+    };
+
+/** A form of an event: a fact that bots cannot know from the moves, such as a card that was drawn. */
+export interface Fact {
+  readonly kind: string;
+  readonly [field: string]: unknown;
+}
+
+/** An event: `all` goes to the record, `public` to spectators and to every seat without a form of its own in `seats`. */
+export interface Event {
+  readonly all: Fact;
+  /** Absent: everyone gets `all`. Required in games with hidden information. */
+  readonly public?: Fact;
+  readonly seats?: { readonly [seat: number]: Fact };
+}
+
+/** A state, with the events on the way to it, at most 1,000. */
+export class Step<State> {
+  constructor(state: State, events?: readonly Event[]);
+  readonly state: State;
+  readonly events: readonly Event[];
+}
+
+/** `start` refuses the options. The text names the option, its value, and what would be right. */
+export class BadOptions extends Error {}
+
+/** The ranks of sides with these scores, of which only the order counts: the highest is the best. */
+export function ranks(scores: readonly number[]): number[];
+
+/**
+ * The rules of a game. The result of each method depends on its arguments alone: keep nothing elsewhere, and draw no random
+ * numbers. A state is JSON unless `pack` and `unpack` translate it.
+ */
+export interface Game<State = any, Packed = any> {
+  /** Returns the initial state, or throws `BadOptions`. `options` has all options of the manifest. */
+  start(options: any, seats: number): State;
+  /** Returns what comes next. */
+  turn(state: State): Turn;
+  /**
+   * Returns the state after the decisions: a legal move of each seat that decides, in ascending order. It may change `state`
+   * and return it, unless there is `unpack`.
+   */
+  play(state: State, moves: readonly { readonly seat: number; readonly move: string }[]): State | Step<State>;
+  /** Returns the state after a draw, in games with chance. It may change `state` and return it, unless there is `unpack`. */
+  settle?(state: State, drawn: readonly number[]): State | Step<State>;
+  /** Returns what a viewer may see of the state, an object. Bots and people get the same. */
+  view(state: State, viewer: Viewer): object;
+  /** Returns the number of turns until the turn limit, including this one. */
+  turnsLeft?(state: State): number;
+  /** Returns the board for terminals as the viewer may see it. */
+  text?(state: State, viewer: Viewer): string;
+  /** Returns the position as shapes as the viewer may see it. */
+  scene?(state: State, viewer: Viewer): object;
+  /** Returns the state as JSON, at most 64 KiB. */
+  pack?(state: State): Packed;
+  /** Returns the state that was packed. Unpacked states are kept for later requests, so no method may change them. */
+  unpack?(packed: Packed): State;
+}
+
+/** Answers requests about a game, for tests. */
+export class Program {
+  constructor(game: Game);
+  answer(request: object): any;
+}
+
+/**
+ * Answers the referee until the end of the input. What the game prints goes to standard error. An exception ends the process,
+ * with its stack trace there: the referee quotes it, and no bot is at fault.
+ */
+export function run(game: Game): void;
