@@ -1,5 +1,6 @@
 //! Checks a game whose rules are a program, for its author.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -180,13 +181,14 @@ impl RandomMatches {
 
     /// Shows the positions to every viewer.
     fn show(&self, witness: &Witness) -> Result<String, StepFailure> {
-        let mut size = None;
+        // Matches with other seats may have scenes of another size.
+        let mut sizes = BTreeMap::new();
         for (table, seating) in &self.positions {
             for viewer in seating.all().iter().map(Viewer::Seat).chain([Viewer::Public, Viewer::Omniscient]) {
                 table.view(viewer).map_err(|failed| witness.failure(failed))?;
                 let scene = table.scene(viewer);
                 let now = (scene.width, scene.height);
-                let first = *size.get_or_insert(now);
+                let first = *sizes.entry(seating.seats()).or_insert(now);
                 if first != now {
                     return Err(StepFailure::SceneSize { first, now });
                 }
