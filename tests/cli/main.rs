@@ -20,6 +20,7 @@ mod evidence;
 mod examples;
 mod faults;
 mod follow;
+mod game_examples;
 mod game_programs;
 mod game_programs_runs;
 mod games;

@@ -1,0 +1,231 @@
+//! The games of `examples/games`: each is checked, played by its bot, verified and shown. Python's tests compare them with
+//! OpenSpiel.
+
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use crate::common::{Folder, ROOT, referee};
+
+const GAMES: &str = "examples/games";
+
+/// A game, and how it looks.
+struct Example {
+    name: &'static str,
+    /// The command line of its bot, in its directory.
+    bot: &'static str,
+    reason: &'static str,
+    seats: usize,
+    /// What the text and the picture of a match contain.
+    shown: [&'static str; 2],
+}
+
+const EXAMPLES: [Example; 4] = [
+    Example {
+        name: "hex",
+        bot: "node bot.mjs",
+        reason: "connected",
+        seats: 2,
+        shown: ["a b c d e f g h i j k\n", "<polygon"],
+    },
+    Example {
+        name: "pig",
+        bot: "./bot",
+        reason: "goal",
+        seats: 3,
+        shown: ["points of this turn", "class=\"f-mark\""],
+    },
+    Example {
+        name: "kuhn_poker",
+        bot: "python3 bot.py",
+        reason: "hands_played",
+        seats: 2,
+        shown: ["hand 10 of 10", ">Q</text>"],
+    },
+    Example {
+        name: "goofspiel",
+        bot: "python3 bot.py",
+        reason: "all_played",
+        seats: 4,
+        shown: ["all play for a prize of", ">13</text>"],
+    },
+];
+
+/// A copy of a game, so that what is built stays out of the sources.
+fn copied(folder: &Folder, name: &str) -> String {
+    let directory = folder.path(name);
+    std::fs::create_dir(&directory).expect("a directory");
+    for entry in std::fs::read_dir(Path::new(ROOT).join(GAMES).join(name)).expect("a directory") {
+        let entry = entry.expect("an entry");
+        if entry.file_type().expect("a type").is_file()
+            && !["pig", "bot"].map(Into::into).contains(&entry.file_name())
+        {
+            std::fs::copy(entry.path(), directory.join(entry.file_name())).expect("a copy");
+        }
+    }
+    if directory.join("Makefile").exists() {
+        let built = Command::new("make").args(["-s", "-C"]).arg(&directory).status();
+        assert!(built.expect("make starts").success());
+    }
+    folder.text(name)
+}
+
+fn is_played_and_shown(name: &str) {
+    let Example { bot, reason, seats, shown, .. } =
+        EXAMPLES.iter().find(|example| example.name == name).expect("an example");
+    let folder = Folder::new();
+    let game = copied(&folder, name);
+    let checked = referee(["game", "check", &game, "-n", "5"]).done().stdout;
+    assert_eq!(checked.matches("ok      ").count(), 5, "{checked}");
+
+    let bot = format!("sh -c 'cd \"{game}\" && exec {bot}'");
+    let records = folder.text("records");
+    let bots = vec![&*bot; *seats];
+    let options = ["-n", "3", "--record", &records, "--json"];
+    let ended = referee([&["play", &*game], &*bots, &options].concat()).done();
+    let matches = ended.all("match");
+    assert_eq!(matches.len(), 3);
+    for report in &matches {
+        assert_eq!(report["reason"], *reason, "{report}");
+        assert!(
+            report["faults"].as_array().expect("a list").iter().all(|faults| *faults == json!({})),
+            "{report}"
+        );
+    }
+    let verified = referee(["verify", &records, "--game", &game]).done();
+    assert!(verified.stdout.contains("3 records, 0 differ"), "{verified:?}");
+
+    let record = folder.text("records/m1.jsonl");
+    let text = referee(["show", &record, "--game", &game]).done().stdout;
+    assert!(text.contains(shown[0]) && text.contains(&format!("ended by rules ({reason})")), "{text}");
+    let page = referee(["show", &record, "--game", &game, "--html"]).done().stdout;
+    assert!(page.contains("</html>"), "{page}");
+    let length = matches[0]["decisions"].as_u64().expect("a number");
+    let picture = |turn: u64| {
+        referee(["show", &record, "--game", &game, "--svg", "--turn", &turn.to_string()]).done().stdout
+    };
+    assert!((0..length).any(|turn| picture(turn).contains(shown[1])), "no picture has {}", shown[1]);
+}
+
+#[test]
+fn hex_in_javascript_is_played_and_shown() {
+    is_played_and_shown("hex");
+}
+
+#[test]
+fn pig_in_c_is_played_and_shown() {
+    is_played_and_shown("pig");
+}
+
+#[test]
+fn kuhn_poker_in_python_is_played_and_shown() {
+    is_played_and_shown("kuhn_poker");
+}
+
+#[test]
+fn goofspiel_in_python_is_played_and_shown() {
+    is_played_and_shown("goofspiel");
+}
+
+#[test]
+fn each_example_has_a_test() {
+    let entries = std::fs::read_dir(Path::new(ROOT).join(GAMES)).expect("a directory");
+    let directories = entries.map(|entry| entry.expect("an entry")).filter(|entry| entry.path().is_dir());
+    let mut names: Vec<String> =
+        directories.map(|entry| entry.file_name().into_string().expect("a name")).collect();
+    names.sort();
+    let mut tested: Vec<&str> = EXAMPLES.iter().map(|example| example.name).chain(["connect_four"]).collect();
+    tested.sort_unstable();
+    assert_eq!(names, tested);
+}
+
+/// Says in `info` what it has received.
+const SPY: &str = r#"import json, sys
+for line in sys.stdin:
+    message = json.loads(line)
+    answer = {key: message[key] for key in ("match", "seat", "turn") if key in message}
+    if message["type"] == "hello":
+        answer.update(type="hello", protocol=1, name="spy", games=["kuhn_poker"])
+    elif message["type"] == "start":
+        answer.update(type="ready")
+    elif message["type"] == "turn":
+        answer.update(type="move", move="bet", info={"line": line})
+    else:
+        continue
+    print(json.dumps(answer), flush=True)
+"#;
+
+#[test]
+fn bots_of_kuhn_poker_see_no_card_of_the_other_seat_before_it_is_shown() {
+    let folder = Folder::new();
+    let game = copied(&folder, "kuhn_poker");
+    let spy = format!("python3 '{}'", folder.write("spy.py", SPY));
+    let records = folder.text("records");
+    referee(["play", &game, &spy, &spy, "--set", "hands=6", "--record", &records]).done();
+    let record = folder.read("records/m1.jsonl");
+    let mut turns = 0;
+    for line in record.lines().filter(|line| line.contains(r#""info""#)) {
+        let line: Value = serde_json::from_str(line).expect("JSON");
+        let received = line["info"]["line"].as_str().expect("a text");
+        let turn: Value = serde_json::from_str(received).expect("JSON");
+        turns += 1;
+        assert_eq!(turn["view"].get("cards"), None, "{turn}");
+        assert!(turn["view"]["card"].is_string(), "{turn}");
+        for event in turn["events"].as_array().into_iter().flatten() {
+            // Both bets: the cards of the hand before are shown.
+            let may_have_both = event["kind"] == "hand";
+            assert!(may_have_both || event.get("cards").is_none(), "{event}");
+            assert!(event["kind"] != "dealt" || event["card"] == turn["view"]["card"], "{turn}");
+        }
+    }
+    assert_eq!(turns, 12);
+    let watched = referee(["show", &folder.text("records/m1.jsonl"), "--game", &game, "--view", "public"])
+        .done()
+        .stdout;
+    assert!(watched.contains("cards: ? ?") && !watched.contains("cards: J"), "{watched}");
+    let seen =
+        referee(["show", &folder.text("records/m1.jsonl"), "--game", &game, "--view", "1"]).done().stdout;
+    assert!(seen.contains("cards: ? ") && !seen.contains("cards: ? ?"), "{seen}");
+}
+
+#[test]
+fn copies_of_the_sdks_are_current() {
+    for (sdk, copy) in [
+        ("bots/python/referee_game/__init__.py", "kuhn_poker/referee_game.py"),
+        ("bots/python/referee_game/__init__.py", "goofspiel/referee_game.py"),
+        ("bots/javascript/src/game.js", "hex/referee_game.mjs"),
+    ] {
+        let (sdk, copy) = (Path::new(ROOT).join(sdk), Path::new(ROOT).join(GAMES).join(copy));
+        if std::env::var_os("UPDATE").is_some() {
+            std::fs::copy(&sdk, &copy).expect("a copy");
+        }
+        let hint = "UPDATE=1 cargo test --test cli game_examples:: copies it anew";
+        assert!(std::fs::read(sdk).ok() == std::fs::read(&copy).ok(), "{}: {hint}", copy.display());
+    }
+}
+
+#[test]
+fn the_commands_of_the_page_work() {
+    let folder = Folder::new();
+    std::fs::create_dir_all(folder.path("examples/games")).expect("a directory");
+    for name in ["hex", "goofspiel", "pig"] {
+        let game = copied(&folder, name);
+        std::fs::rename(game, folder.path("examples/games").join(name)).expect("the same file system");
+    }
+    std::os::unix::fs::symlink(format!("{ROOT}/bots"), folder.path("bots")).expect("a link");
+    let page = std::fs::read_to_string(Path::new(ROOT).join(GAMES).join("README.md")).expect("the page");
+    let blocks = page.split("```sh\n").skip(1).filter_map(|rest| rest.split_once("```"));
+    let script: String = blocks.map(|(block, _)| block).collect();
+    assert!(script.contains("referee game check"), "{script}");
+    let built = Path::new(env!("CARGO_BIN_EXE_referee")).parent().expect("a folder");
+    let path = format!("{}:{}", built.display(), std::env::var("PATH").expect("PATH"));
+    let mut sh = Command::new("sh");
+    sh.args(["-euc", &script]).current_dir(folder.path("")).env("PATH", path);
+    let output = sh.output().expect("sh starts");
+    assert!(output.status.success(), "{output:?}");
+    for link in page.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(link, _)| link) {
+        let target = Path::new(ROOT).join(GAMES).join(link.split('#').next().unwrap_or_default());
+        assert!(target.exists(), "{link}");
+    }
+}
