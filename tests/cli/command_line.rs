@@ -38,6 +38,7 @@ const SUBCOMMANDS: &[&str] = &[
 /// Nested subcommands with their own help.
 const NESTED: &[&str] = &[
     "init bot",
+    "init game",
     "init tournament",
     "init league",
     "league init",

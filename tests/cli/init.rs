@@ -63,6 +63,56 @@ fn each_language_of_new_bots_has_a_test() {
     assert_eq!(offered, LANGUAGES);
 }
 
+fn is_a_game(language: &str) {
+    let folder = Folder::new();
+    let output = shell(&format!("referee init game --language {language} 'My 2nd game'"), &folder.path(""));
+    let played = shell(steps(&output), &folder.path(""));
+    assert_eq!(played.matches("ok      ").count(), 5, "{played}");
+    assert!(played.contains("wins (rules: last_stick)"), "{played}");
+    assert!(folder.read("My 2nd game/match.html").contains("</html>"));
+    let checked = shell("'My 2nd game/test.sh'", &folder.path(""));
+    assert!(checked.contains("ok      purity"), "{checked}");
+    let options = "cd 'My 2nd game' && ! referee play . a b --set sticks=0";
+    shell(&format!("{options} 2>error && grep 'sticks: 0; expected 1 to 100' error"), &folder.path(""));
+    for file in ["README.md", "game.toml", "rules.md"] {
+        let text = folder.read(&format!("My 2nd game/{file}"));
+        assert!(text.contains("My_2nd_game") && !text.contains('@'), "{text}");
+    }
+    assert!(folder.read("My 2nd game/game.toml").contains("id = \"my_2nd_game\""));
+    assert!(folder.read("My 2nd game/README.md").contains(steps(&output).split_once('\n').expect("lines").1));
+    assert!(folder.read("My 2nd game/.github/workflows/test.yml").contains("name: Test the game\n"));
+}
+
+macro_rules! languages_of_games {
+    ($($language:ident)*) => {
+        const LANGUAGES_OF_GAMES: &[&str] = &[$(stringify!($language)),*];
+
+        mod a_new_game_is_checked_played_and_shown {$(
+            #[test]
+            fn $language() {
+                super::is_a_game(stringify!($language));
+            }
+        )*}
+    };
+}
+
+languages_of_games! { python javascript c rust }
+
+#[test]
+fn each_language_of_new_games_has_a_test() {
+    let ended = referee(["init", "game", "x", "--language", "cobol"]).with_code(2);
+    let offered = ended.stderr.split_once("[possible values: ").expect("values").1;
+    let offered: Vec<&str> = offered.split_once(']').expect("its end").0.split(", ").collect();
+    assert_eq!(offered, LANGUAGES_OF_GAMES);
+}
+
+#[test]
+fn a_new_game_does_not_take_the_id_of_another() {
+    let folder = Folder::new();
+    let refused = referee(["init", "game", "-l", "c", &folder.text("Checkers")]).with_code(2);
+    refused.says(&["checkers is a game of the referee: name another directory"]);
+}
+
 #[test]
 fn a_new_tournament_is_played_at_once() {
     let folder = Folder::new();
@@ -78,7 +128,7 @@ fn new_files_never_replace_others() {
     let folder = Folder::new();
     folder.write("file", "kept");
     let here = folder.text("");
-    for what in [vec!["bot", "--language", "c"], vec!["tournament"]] {
+    for what in [vec!["bot", "--language", "c"], vec!["game", "--language", "c"], vec!["tournament"]] {
         let args = ["init"].into_iter().chain(what).chain([&*here]);
         referee(args).with_code(2).says(&[&here, "is not empty: name a new directory"]);
     }

@@ -128,6 +128,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
             .replace("@LANGUAGE@", template.language)
             .replace("@NEEDS@", template.needs)
             .replace("@FILE@", template.files[0].0)
+            .replace("@WHAT@", "bot")
             .replace("@NAME@", &name)
     };
     let mut project = Project::default();
@@ -136,7 +137,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     }
     project.add("test.sh", fill(include_str!("templates/test.sh")));
     project.add("README.md", fill(include_str!("templates/bot.md")));
-    project.add(WORKFLOW, include_str!("templates/workflow.yml").to_owned());
+    project.add(WORKFLOW, fill(include_str!("templates/workflow.yml")));
     if let Some(ignored) = ignored {
         project.add(".gitignore", format!("{ignored}\n"));
     }

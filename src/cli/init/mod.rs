@@ -2,6 +2,7 @@
 
 mod bot;
 mod competition;
+mod game;
 mod project;
 
 pub(super) use competition::{Args as CompetitionArgs, league};
@@ -11,10 +12,11 @@ use clap::{Args as ClapArgs, Subcommand};
 use crate::cli::{Exit, Failure};
 use crate::game::Catalog;
 
-/// Write a new bot, tournament or league, ready to play
+/// Write a new bot, game, tournament or league, ready to play
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:
   referee init bot --language python mybot
+  referee init game --language python mygame
   referee init tournament cup
   referee init league mine")]
 pub(super) struct Args {
@@ -25,6 +27,7 @@ pub(super) struct Args {
 #[derive(Debug, Subcommand)]
 enum Command {
     Bot(bot::Args),
+    Game(game::Args),
     /// Write a tournament between three bots in Python, to be replaced by yours
     #[command(after_help = "Examples:
   referee init tournament cup
@@ -40,6 +43,7 @@ enum Command {
 pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
     match &args.command {
         Command::Bot(args) => bot::run(args),
+        Command::Game(args) => game::run(args, catalog),
         Command::Tournament(args) => competition::tournament(args, catalog),
         Command::League(args) => league(args, catalog),
     }

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use crate::cli::Failure;
 
-/// The tests of the bot in a workflow of GitHub Actions.
+/// The test of the project in a workflow of GitHub Actions.
 pub(super) const WORKFLOW: &str = ".github/workflows/test.yml";
 
 /// The files of a project, with their paths in its directory.
