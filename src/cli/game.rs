@@ -30,7 +30,8 @@ enum GameCommand {
 /// Check a game step by step
 ///
 /// manifest: game.toml is valid. start: every seating opens. matches: random matches run to their end, and every answer is
-/// valid. show: positions are shown to every viewer. purity: the same requests, in another order and in another process,
+/// valid. show: positions are shown to every viewer. secrets, if the game has hidden information: positions that a seat cannot
+/// tell apart by its events look the same to it. imagine, if the game imagines positions: they agree with the views. purity: the same requests, in another order and in another process,
 /// get the same answers. A failed step shows the request and the answer, and ends the check with exit code 1.
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:

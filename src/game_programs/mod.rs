@@ -11,7 +11,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use serde_json::json;
 use serde_json::value::{RawValue, to_raw_value};
 
-use crate::bot::sandbox::{BotLimits, Layer, Mode, Sandbox};
+use crate::bot::sandbox::{BotLimits, Layer, Mode, Sandbox, Size};
 use crate::bot::{Command, Launch};
 use crate::game::erased::Rules;
 use crate::program::{Manifest, ProgramRules};
@@ -30,6 +30,11 @@ struct LoadedGame {
     /// The files that records identify, relative to the directory.
     files: Vec<PathBuf>,
 }
+
+/// The maximum memory of a process of rules.
+const MEMORY: Size = Size::mebibytes(2048);
+/// The maximum number of its processes and threads.
+const PROCESSES: u32 = 64;
 
 /// Whether a directory has the manifest of a game.
 pub fn is_game(directory: &Path) -> bool {
@@ -102,7 +107,12 @@ pub fn sandbox(launch: &Launch) -> Sandbox {
         // A sandbox needs a launcher.
         return Sandbox::default();
     }
-    let limits = || BotLimits { network: Some(false), ..BotLimits::default() };
+    let limits = || BotLimits {
+        memory: Some(MEMORY),
+        processes: Some(PROCESSES),
+        network: Some(false),
+        ..BotLimits::default()
+    };
     let strict = Sandbox::new(Mode::Strict, &[Layer::Cgroup].into(), limits());
     let sandbox = strict.or_else(|_| Sandbox::new(Mode::Basic, &[].into(), limits()));
     sandbox.unwrap_or_else(|why| {

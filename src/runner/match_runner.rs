@@ -73,6 +73,8 @@ pub struct MatchRunner {
     pub records: Option<Records>,
     /// Whether the records of events describe the bots, as those that are stored do.
     pub describes_bots: bool,
+    /// Whether the run ends when the rules fail in match after match.
+    pub judges_rules: bool,
     /// Where the start of each match is journaled, if the run can be resumed.
     pub journal: Option<Journal>,
     /// Where matches are journaled whose bots can connect again, so that they go on after the process was killed.
@@ -124,6 +126,7 @@ impl MatchRunner {
             drain: None,
             records: None,
             describes_bots: false,
+            judges_rules: true,
             journal: None,
             running: None,
             resumed: Vec::new(),
@@ -205,6 +208,7 @@ impl MatchRunner {
             drain,
             records,
             describes_bots,
+            judges_rules,
             journal,
             running,
             resumed,

@@ -188,6 +188,8 @@ impl UnitPlayer {
             jobs: slots,
             processes: PROCESSES.max(slots * kind.seating.seats()),
             describes_bots: true,
+            // The coordinator counts the matches of all workers.
+            judges_rules: false,
             changes: Some(of_runner),
             ..MatchRunner::new(run, rules, kind.seating, Vec::new(), launch)
         };

@@ -22,6 +22,7 @@ mod faults;
 mod follow;
 mod game_examples;
 mod game_programs;
+mod game_programs_hostile;
 mod game_programs_runs;
 mod games;
 mod guide;

@@ -12,6 +12,13 @@ pub(crate) struct OptionsAnswer {
     pub(crate) bad_options: Option<String>,
 }
 
+/// The answer to `imagine` if the view contradicts itself.
+#[derive(Debug, Deserialize)]
+pub(crate) struct ViewAnswer {
+    #[serde(default)]
+    pub(crate) bad_view: Option<String>,
+}
+
 /// A position: the answer to `start`, `play` and `settle`.
 #[derive(Debug, Deserialize)]
 pub(crate) struct PositionAnswer<'a> {

@@ -68,9 +68,12 @@ pub enum BadAnswer {
     /// An invalid event.
     #[error("`events`: {0}")]
     Event(#[from] BadEvent),
-    /// The initial position has events.
-    #[error("`events`: nothing has happened before `start`")]
+    /// An initial or imagined position has events.
+    #[error("`events`: nothing has happened before this position")]
     EarlyEvents,
+    /// The seat whose view it was does not decide in an imagined position.
+    #[error("`decide`: seat {0}, whose view it was, does not decide")]
+    NotItsTurn(Seat),
     /// An invalid scene.
     #[error("`scene`: {0}")]
     Scene(#[from] BadScene),

@@ -43,6 +43,9 @@ pub struct Manifest {
     /// Whether the sides may agree on a draw.
     #[serde(default)]
     pub draws_by_agreement: bool,
+    /// Whether the program imagines positions that agree with a view.
+    #[serde(default)]
+    pub imagine: bool,
     /// The default number of random opening plies; `None` if matches cannot begin with an opening.
     pub openings: Option<u32>,
     /// The identifiers of the rules that end a match.

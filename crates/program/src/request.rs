@@ -1,7 +1,7 @@
 //! Requests to the program of a game.
 
 use referee_game::json;
-use referee_game::seat::Viewer;
+use referee_game::seat::{Seat, Viewer};
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
@@ -31,6 +31,24 @@ pub(crate) enum RulesRequest<'a> {
         state: &'a RawValue,
         /// The numbers that were drawn.
         drawn: &'a [u16],
+    },
+    /// A position that agrees with what a seat knows.
+    Imagine {
+        /// All options.
+        options: &'a RawValue,
+        /// The number of seats.
+        seats: usize,
+        /// The number of sides.
+        sides: usize,
+        /// The seat.
+        seat: Seat,
+        /// Its view.
+        view: &'a RawValue,
+        /// `turns_left` of its decision.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        turns_left: Option<u32>,
+        /// Random numbers, each from 0 to 4,294,967,295.
+        random: &'a [u32],
     },
     /// The position as a viewer may see it.
     Show {
@@ -68,7 +86,6 @@ impl RulesRequest<'_> {
 
 #[cfg(test)]
 mod tests {
-    use referee_game::Seat;
     use serde_json::value::to_raw_value;
 
     use super::*;

@@ -7,18 +7,21 @@ use referee_game::chance::Uniform;
 use referee_game::erased::{Knowledge, NotOpened, Rules, RulesFailed, Table};
 use referee_game::notation::Notation;
 use referee_game::openings::{LINES, OpeningFile};
-use referee_game::seat::{Seating, Viewer};
-use referee_game::{Meta, Misconfigured, OptionMeta};
+use referee_game::seat::{Seat, Seating, Viewer};
+use referee_game::{Meta, Misconfigured, OptionMeta, Turn};
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 
-use crate::answer::OptionsAnswer;
+use crate::answer::{OptionsAnswer, ViewAnswer};
 use crate::cache::AnswerCache;
 use crate::position::{self, Position};
 use crate::request::RulesRequest;
 use crate::shown::{self, Shown};
 use crate::table::ProgramTable;
 use crate::{BadAnswer, Carrier, Manifest};
+
+/// How many random numbers a program gets for an imagined position.
+const RANDOM_NUMBERS: usize = 64;
 
 /// The rules of a game that is a program.
 #[derive(Debug)]
@@ -29,6 +32,7 @@ pub struct ProgramRules(Arc<SharedProgram>);
 pub(crate) struct SharedProgram {
     pub(crate) meta: &'static Meta,
     reasons: Vec<&'static str>,
+    imagines: bool,
     defaults: Box<RawValue>,
     description: Box<RawValue>,
     carrier: Box<dyn Carrier>,
@@ -87,6 +91,7 @@ impl ProgramRules {
         ProgramRules(Arc::new(SharedProgram {
             meta: Box::leak(Box::new(meta)),
             reasons: manifest.reasons.iter().map(|reason| leak(reason)).collect(),
+            imagines: manifest.imagine,
             defaults: raw(&manifest.defaults()),
             description,
             carrier,
@@ -181,6 +186,33 @@ impl SharedProgram {
         self.ask(&self.shown, (&line, &line), shown::read)
     }
 
+    /// Asks for a position that agrees with a view.
+    fn imagined(
+        &self,
+        request: &RulesRequest<'_>,
+        seat: Seat,
+        seating: Seating,
+    ) -> Result<Arc<Position>, NotOpened> {
+        let mut imagined = None;
+        self.carrier.ask(&request.line(), &mut |answer| {
+            let ViewAnswer { bad_view } = serde_json::from_slice(answer)?;
+            if let Some(why) = bad_view {
+                imagined = Some(Err(Misconfigured(format!("view of {}: {why}", self.meta.id))));
+                return Ok(());
+            }
+            let position = position::read(answer, self.meta, &self.reasons, seating)?;
+            if !position.events.is_empty() {
+                return Err(BadAnswer::EarlyEvents);
+            }
+            if !matches!(position.turn, Turn::Decide(seats) if seats.contains(seat)) {
+                return Err(BadAnswer::NotItsTurn(seat));
+            }
+            imagined = Some(Ok(Arc::new(position)));
+            Ok(())
+        })?;
+        Ok(imagined.ok_or_else(|| RulesFailed("no answer".into()))??)
+    }
+
     /// Asks for the initial position.
     fn start(&self, options: &RawValue, seating: Seating) -> Result<Arc<Start>, RulesFailed> {
         let request = RulesRequest::Start { options, seats: seating.seats(), sides: seating.sides() };
@@ -241,10 +273,24 @@ impl Rules for ProgramRules {
 
     fn imagine(
         &self,
-        _: &Knowledge<'_>,
-        _: usize,
-        _: &mut dyn Uniform,
+        knowledge: &Knowledge<'_>,
+        count: usize,
+        rng: &mut dyn Uniform,
     ) -> Result<Option<Vec<Box<dyn Table>>>, NotOpened> {
-        Ok(None)
+        if !self.0.imagines {
+            return Ok(None);
+        }
+        let &Knowledge { options, seating, seat, view, turns_left } = knowledge;
+        let options: Arc<RawValue> = self.complete(options)?.into();
+        let count = if self.0.meta.hidden { count } else { 1 };
+        let world = |_| -> Result<Box<dyn Table>, NotOpened> {
+            let random: [u32; RANDOM_NUMBERS] = std::array::from_fn(|_| rng.uniform(1 << 32) as u32);
+            let (seats, sides, random) = (seating.seats(), seating.sides(), &random);
+            let request =
+                RulesRequest::Imagine { options: &options, seats, sides, seat, view, turns_left, random };
+            let position = self.0.imagined(&request, seat, seating)?;
+            Ok(Box::new(ProgramTable::new(self.0.clone(), seating, options.clone(), position)))
+        };
+        (0..count).map(world).collect::<Result<_, _>>().map(Some)
     }
 }

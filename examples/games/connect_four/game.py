@@ -36,6 +36,11 @@ def position(state):
     return {"state": state, "turn": turn, "turns_left": left}
 
 
+def imagine(view, **_):
+    # Nothing is hidden.
+    return position(view)
+
+
 def has_four(columns, disc):
     def at(column, row):
         return 0 <= column < len(columns) and 0 <= row < len(columns[column]) and columns[column][row] == disc
@@ -82,5 +87,5 @@ def shapes(columns, rows):
 
 for line in sys.stdin:
     request = json.loads(line)
-    answer = {"start": start, "play": play, "show": show}[request["type"]](**request)
+    answer = {"start": start, "play": play, "imagine": imagine, "show": show}[request["type"]](**request)
     print(json.dumps(answer, separators=(",", ":")), flush=True)

@@ -4,10 +4,12 @@ mod line;
 mod server;
 
 use std::io::{self, Read, Write};
+use std::path::PathBuf;
 
 use clap::Args as ClapArgs;
 use referee_protocol::imagine::LINE;
 
+use crate::cli::find_game::with_games;
 use crate::cli::output::stdout;
 use crate::cli::{Exit, Failure};
 use crate::game::Catalog;
@@ -22,17 +24,22 @@ pub(crate) use server::ImagineServer;
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "A bot writes requests, one JSON object per line, and reads one line for each.
 
-Example:
-  referee imagine > answers.jsonl")]
-pub(super) struct Args {}
+Examples:
+  referee imagine > answers.jsonl
+  referee imagine --game ./connect_four")]
+pub(super) struct Args {
+    /// The directory of a game whose rules are a program; may be repeated
+    #[arg(long = "game", value_name = "DIR")]
+    games: Vec<PathBuf>,
+}
 
 /// Answers are written when they take up so many bytes, or when no further request has arrived.
 const PENDING_OUTPUT: usize = 64 * 1024;
 
-pub(super) fn run(_: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
+pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
     let (mut input, mut output) = (io::stdin().lock(), stdout());
     let (mut lines, mut answers) = (Lines::new(LINE), Vec::new());
-    let mut server = ImagineServer::new(catalog.clone());
+    let mut server = ImagineServer::new(with_games(&args.games, catalog)?);
     loop {
         let (read, _) = lines.fill(|buffer| input.read(buffer)).map_err(Failure::cannot_run)?;
         if read == 0 {

@@ -1,5 +1,8 @@
 //! Checks a game whose rules are a program, for its author.
 
+mod imagined;
+mod secrets;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,6 +15,8 @@ use crate::game::erased::{NotOpened, Rules, RulesFailed, Table};
 use crate::game::excerpt::excerpt;
 use crate::game::seat::{MAX_SEATS, Seating, Viewer};
 use crate::game::{Turn, counted};
+use crate::game_programs::check::imagined::Disagrees;
+use crate::game_programs::check::secrets::Leaks;
 use crate::game_programs::processes::RulesProcesses;
 use crate::game_programs::{BadGame, ReadGame, read};
 use crate::program::{BadAnswer, Carrier, MOST_STEPS, ProgramRules};
@@ -27,7 +32,7 @@ const QUOTED: usize = 1000;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "type", rename = "step")]
 pub struct GameStep {
-    /// `manifest`, `start`, `matches`, `show` or `purity`.
+    /// `manifest`, `start`, `matches`, `show`, `secrets`, `imagine` or `purity`.
     pub name: &'static str,
     /// Whether it passed.
     pub ok: bool,
@@ -64,6 +69,10 @@ enum StepFailure {
     SceneSize { first: (i16, i16), now: (i16, i16) },
     #[error("the request {request} got the answer {expected}, and later {again}")]
     Impure { request: String, expected: String, again: String },
+    #[error("{leaks}; the request was {request}")]
+    Leaks { leaks: Leaks, request: String },
+    #[error("{disagrees}; the request was {request}")]
+    Disagrees { disagrees: Disagrees, request: String },
 }
 
 /// Passes requests on, and keeps what was asked and answered.
@@ -239,6 +248,13 @@ pub fn check(
     step("matches", "positions", result.map(|()| what()))?;
 
     step("show", "what-people-see", played.show(&witness))?;
+    if manifest.hidden {
+        step("secrets", "events", secrets::check(&played.positions, &mut rng, &witness))?;
+    }
+    if manifest.imagine {
+        let imagined = imagined::check(&rules, &options, &played.positions, &mut rng, &witness);
+        step("imagine", "imagined-positions", imagined)?;
+    }
 
     let other = read(directory, launch).map_err(StepFailure::from);
     let purity = other.and_then(|other| purity(&witness, &other.processes, &mut rng));
