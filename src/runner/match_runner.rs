@@ -251,6 +251,7 @@ impl MatchRunner {
         let watched = watch.map(|watch| WatchFeed::new(watch, reports.clone(), Arc::clone(&queued_news)));
         let results = common.live.clone().map(|live| ResultFeed::new(live, rules, seating));
         let record_sink = RecordSink::new(records, unsealed, results, on_event);
+        let record_sink = if judges_rules { record_sink } else { record_sink.tolerating_rules() };
         let reporter = Reporter::new(common.clone(), schedule.clone(), record_sink, queued_news, halts);
         let wait = listen.as_ref().map_or(Duration::ZERO, |listen| listen.wait);
         let event_loop = EventLoop::new(common, schedule, Starts::new(launcher), wait, reports);

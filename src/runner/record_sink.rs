@@ -39,8 +39,8 @@ pub struct RecordSink<F> {
     archive: Archive,
     live: Option<ResultFeed>,
     kept: Vec<Unsynced>,
-    /// The number of matches in a row that ended because the rules failed.
-    rules_failed: u32,
+    /// The number of matches in a row that ended because the rules failed; `None` if it does not matter.
+    rules_failed: Option<u32>,
     on_event: F,
 }
 
@@ -62,9 +62,15 @@ impl<F: FnMut(RunEvent<'_>) -> Result<(), Halt>> RecordSink<F> {
             archive: Archive::new(records, unsealed),
             live,
             kept: Vec::new(),
-            rules_failed: 0,
+            rules_failed: Some(0),
             on_event,
         }
+    }
+
+    /// The same, but it goes on however often the rules fail.
+    #[must_use]
+    pub(super) fn tolerating_rules(self) -> RecordSink<F> {
+        RecordSink { rules_failed: None, ..self }
     }
 
     /// The number of matches that are not reported yet.
@@ -120,11 +126,12 @@ impl<F: FnMut(RunEvent<'_>) -> Result<(), Halt>> RecordSink<F> {
                 let reported =
                     (self.on_event)(RunEvent::Ended { fixture, report, record, seal, reveal, no_show });
                 result = result.and(reported);
-                self.rules_failed =
-                    if report.cause == Some(Cause::RulesFailed) { self.rules_failed + 1 } else { 0 };
-                if self.rules_failed == MOST_RULES_FAILED {
-                    let what = format!("the rules failed in {MOST_RULES_FAILED} matches in a row");
-                    result = result.and(Err(Halt::Because(what)));
+                if let Some(count) = &mut self.rules_failed {
+                    *count = if report.cause == Some(Cause::RulesFailed) { *count + 1 } else { 0 };
+                    if *count == MOST_RULES_FAILED {
+                        let what = format!("the rules failed in {MOST_RULES_FAILED} matches in a row");
+                        result = result.and(Err(Halt::Because(what)));
+                    }
                 }
             }
             if let Some(feed) = &self.live {

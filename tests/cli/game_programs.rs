@@ -357,7 +357,7 @@ fn the_check_of_the_example_passes_and_says_what_its_matches_are_like() {
     let checked = referee(["game", "check", GAME, "-n", "20", "--json"]).done();
     let steps: Vec<String> =
         checked.all("step").iter().map(|step| format!("{} {}", step["name"], step["ok"])).collect();
-    let names = ["manifest", "start", "matches", "show", "purity"];
+    let names = ["manifest", "start", "matches", "show", "imagine", "purity"];
     assert_eq!(steps, names.map(|name| format!("\"{name}\" true")));
     let figures = checked.one("figures");
     assert_eq!(figures["matches"], 20);
