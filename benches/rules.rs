@@ -67,7 +67,7 @@ impl Uniform for Fast {
     }
 }
 
-fn playout<G: Game>(seating: Seating, rng: &mut Fast, moves: &mut Vec<G::Move>, drawn: &mut Vec<u16>) -> u32 {
+fn playout<G: Game>(seating: Seating, rng: &mut Fast, moves: &mut Vec<G::Move>, drawn: &mut Vec<u32>) -> u32 {
     let mut position: G = start(seating);
     let mut decisions = 0;
     loop {

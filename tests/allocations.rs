@@ -25,7 +25,7 @@ fn playout<G: Game>(
     seating: Seating,
     number: u8,
     moves: &mut Vec<G::Move>,
-    drawn: &mut Vec<u16>,
+    drawn: &mut Vec<u32>,
 ) -> (u32, Stats) {
     let mut rng = RandomKey([number; 32]).stream();
     let mut position = G::start(&G::Options::default(), seating).unwrap();

@@ -19,7 +19,7 @@ pub enum Draw {
     /// One number from 0 to `of - 1`, uniformly distributed.
     Pick {
         /// Number of possible values.
-        of: u16,
+        of: u32,
     },
     /// A random permutation of 0 to `len - 1`.
     Shuffle {
@@ -122,18 +122,18 @@ pub trait Uniform {
     }
 
     /// Draws the numbers that a game asks for.
-    fn draw(&mut self, draw: Draw, out: &mut Vec<u16>)
+    fn draw(&mut self, draw: Draw, out: &mut Vec<u32>)
     where
         Self: Sized,
     {
         out.clear();
         match draw {
             Draw::Dice { count, sides } => {
-                out.extend((0..count).map(|_| 1 + self.uniform(sides.into()) as u16));
+                out.extend((0..count).map(|_| 1 + self.uniform(sides.into()) as u32));
             }
-            Draw::Pick { of } => out.push(self.uniform(of.into()) as u16),
+            Draw::Pick { of } => out.push(self.uniform(of.into()) as u32),
             Draw::Shuffle { len } => {
-                out.extend(0..len);
+                out.extend(0..u32::from(len));
                 self.shuffle(out);
             }
         }

@@ -121,17 +121,17 @@ pub trait DrawOf<G: Game>: Copy + Eq + Debug + Into<Draw> {
     ///
     /// # Panics
     /// May panic if the numbers are not what was asked for.
-    fn settle(self, position: &mut G, drawn: &[u16], emit: &mut impl FnMut(G::Fact));
+    fn settle(self, position: &mut G, drawn: &[u32], emit: &mut impl FnMut(G::Fact));
 }
 
 impl<G: Chance> DrawOf<G> for Draw {
-    fn settle(self, position: &mut G, drawn: &[u16], emit: &mut impl FnMut(G::Fact)) {
+    fn settle(self, position: &mut G, drawn: &[u32], emit: &mut impl FnMut(G::Fact)) {
         position.settle(drawn, emit);
     }
 }
 
 impl<G: Game<Draw = NoDraw>> DrawOf<G> for NoDraw {
-    fn settle(self, _: &mut G, _: &[u16], _: &mut impl FnMut(G::Fact)) {
+    fn settle(self, _: &mut G, _: &[u32], _: &mut impl FnMut(G::Fact)) {
         match self {}
     }
 }
@@ -357,7 +357,7 @@ pub trait Chance: Game<Draw = Draw> {
     ///
     /// # Panics
     /// May panic if the numbers are not what was asked for.
-    fn settle(&mut self, drawn: &[u16], emit: &mut impl FnMut(Self::Fact));
+    fn settle(&mut self, drawn: &[u32], emit: &mut impl FnMut(Self::Fact));
 }
 
 /// A game whose positions can be sampled from a view, for search bots and for people at a terminal.

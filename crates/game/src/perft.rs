@@ -161,11 +161,11 @@ fn each_successor(table: &dyn Table, depth: u32, visit: Visit<'_>) -> Result<(),
     Ok(())
 }
 
-fn outcomes(draw: Draw) -> Result<Vec<Vec<u16>>, NotCountable> {
+fn outcomes(draw: Draw) -> Result<Vec<Vec<u32>>, NotCountable> {
     match draw {
-        Draw::Pick { of } => Ok((0..of).map(|number| vec![number]).collect()),
+        Draw::Pick { of } if of <= 1 << 16 => Ok((0..of).map(|number| vec![number]).collect()),
         Draw::Dice { count, sides } if count <= 4 => {
-            let faces = || 1..=u16::from(sides);
+            let faces = || 1..=u32::from(sides);
             Ok((0..count).fold(vec![Vec::new()], |so_far, _| {
                 so_far
                     .iter()
@@ -173,6 +173,6 @@ fn outcomes(draw: Draw) -> Result<Vec<Vec<u16>>, NotCountable> {
                     .collect()
             }))
         }
-        Draw::Dice { .. } | Draw::Shuffle { .. } => Err(NotCountable),
+        Draw::Pick { .. } | Draw::Dice { .. } | Draw::Shuffle { .. } => Err(NotCountable),
     }
 }

@@ -26,7 +26,7 @@ pub(super) struct Playing {
     chance: RandomStream,
     /// The random stream of the referee's moves for faulty seats.
     fallback: RandomStream,
-    drawn: Vec<u16>,
+    drawn: Vec<u32>,
     /// The seat with a standing draw offer.
     offer: Option<Seat>,
     /// When to continue with moves for faulty seats, after yielding to the shell.

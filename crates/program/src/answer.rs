@@ -58,7 +58,7 @@ pub(crate) struct DecisionAnswer<'a> {
 #[serde(rename_all = "snake_case")]
 pub(crate) enum DrawAnswer {
     Dice { count: u8, sides: u8 },
-    Pick(u16),
+    Pick(u32),
     Shuffle(u16),
 }
 

@@ -30,7 +30,7 @@ pub(crate) enum RulesRequest<'a> {
         /// The position.
         state: &'a RawValue,
         /// The numbers that were drawn.
-        drawn: &'a [u16],
+        drawn: &'a [u32],
     },
     /// A position that agrees with what a seat knows.
     Imagine {

@@ -164,7 +164,7 @@ impl Table for ProgramTable {
         self.make(&decision, indices, true)
     }
 
-    fn settle(&mut self, drawn: &[u16]) -> Result<(), RulesFailed> {
+    fn settle(&mut self, drawn: &[u32]) -> Result<(), RulesFailed> {
         if !matches!(self.position.turn, Turn::Draw(_)) {
             return Ok(());
         }

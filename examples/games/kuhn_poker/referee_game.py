@@ -96,7 +96,7 @@ class Dice:
 
 @dataclass(frozen=True)
 class Pick:
-    """The referee draws one of `of` things, at most 65,535: `settle` gets a list of one number from 0 to `of` - 1."""
+    """The referee draws one of `of` things, at most 4,294,967,295: `settle` gets a list of one number from 0 to `of` - 1."""
 
     of: int
 

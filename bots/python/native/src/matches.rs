@@ -112,7 +112,7 @@ pub(crate) struct MatchesOf<E: Encoding> {
 /// Buffers that are reused.
 struct Scratch<E: Encoding> {
     moves: Vec<MoveOf<E>>,
-    drawn: Vec<u16>,
+    drawn: Vec<u32>,
 }
 
 impl<E: Encoding> MatchesOf<E> {

@@ -223,7 +223,7 @@ impl<G: Game> Table for SeatedTable<G> {
         Ok(())
     }
 
-    fn settle(&mut self, drawn: &[u16]) -> Result<(), RulesFailed> {
+    fn settle(&mut self, drawn: &[u32]) -> Result<(), RulesFailed> {
         if let Turn::Draw(draw) = self.position.turn() {
             let events = &mut self.events;
             draw.settle(&mut self.position, drawn, &mut |fact| events.push(LoggedEvent::Fact(fact)));

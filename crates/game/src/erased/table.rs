@@ -65,7 +65,7 @@ pub trait Table: Debug + Send {
     ///
     /// # Errors
     /// When the rules fail. The position is then unchanged.
-    fn settle(&mut self, drawn: &[u16]) -> Result<(), RulesFailed>;
+    fn settle(&mut self, drawn: &[u32]) -> Result<(), RulesFailed>;
 
     /// Copies the position to a new table, without events.
     fn fork(&self) -> Box<dyn Table>;

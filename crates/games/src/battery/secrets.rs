@@ -33,7 +33,7 @@ impl<G: Game> World<G> {
         }
     }
 
-    fn settle(&mut self, drawn: &[u16]) {
+    fn settle(&mut self, drawn: &[u32]) {
         self.table.forget();
         self.table.settle(drawn).unwrap();
         if let Turn::Draw(draw) = self.position.turn() {

@@ -195,7 +195,7 @@ impl Stock {
 
     /// Creates an undealt stock from a shuffle, given as indices in the ordered deck: all aces, all twos, ..., all
     /// kings.
-    pub(super) fn shuffled(seats: u8, numbers: &[u16]) -> Stock {
+    pub(super) fn shuffled(seats: u8, numbers: &[u32]) -> Stock {
         let mut stock = Stock { dealt: 0, ..Stock::of(seats) };
         for (card, &number) in stock.cards.iter_mut().zip(numbers) {
             *card = Rank::ALL[(usize::from(number as u8 / seats) + RANKS - 1) % RANKS];

@@ -166,7 +166,7 @@ impl Game for Keezen {
 }
 
 impl Chance for Keezen {
-    fn settle(&mut self, drawn: &[u16], emit: &mut impl FnMut(Fact)) {
+    fn settle(&mut self, drawn: &[u32], emit: &mut impl FnMut(Fact)) {
         self.position.shuffle(drawn, emit);
         self.advance(self.position.dealer, emit);
     }

@@ -94,7 +94,7 @@ impl Position {
     }
 
     /// Begins a cycle with these cards.
-    pub(super) fn shuffle(&mut self, numbers: &[u16], emit: &mut impl FnMut(Fact)) {
+    pub(super) fn shuffle(&mut self, numbers: &[u32], emit: &mut impl FnMut(Fact)) {
         self.stock = Stock::shuffled(self.board.seats(), numbers);
         self.deal_out(emit);
     }

@@ -76,7 +76,7 @@ impl Dice {
     }
 
     /// Sets the faces drawn for the dice to be rolled, die 1 first.
-    pub(super) fn set_rolled(&mut self, drawn: &[u16]) {
+    pub(super) fn set_rolled(&mut self, drawn: &[u32]) {
         for (face, &drawn) in self.0.iter_mut().filter(|face| **face == 0).zip(drawn) {
             *face = drawn as u8;
         }

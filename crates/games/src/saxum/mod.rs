@@ -188,7 +188,7 @@ impl Game for Saxum {
 }
 
 impl Chance for Saxum {
-    fn settle(&mut self, drawn: &[u16], emit: &mut impl FnMut(Fact)) {
+    fn settle(&mut self, drawn: &[u32], emit: &mut impl FnMut(Fact)) {
         self.position.dice.set_rolled(drawn);
         emit(Fact::Roll { seat: self.position.to_move, dice: self.position.dice.faces() });
         self.pass_if_stuck(emit);

@@ -154,8 +154,8 @@ impl Game for XeQueo {
 }
 
 impl Chance for XeQueo {
-    fn settle(&mut self, drawn: &[u16], emit: &mut impl FnMut(Fact)) {
-        let pawns = Pawns::on(std::array::from_fn(|pawn| Square::numbered(drawn[pawn])));
+    fn settle(&mut self, drawn: &[u32], emit: &mut impl FnMut(Fact)) {
+        let pawns = Pawns::on(std::array::from_fn(|pawn| Square::numbered(drawn[pawn] as u16)));
         self.position.pawns = Some(pawns);
         emit(Fact::Setup { pawns });
     }

@@ -50,7 +50,7 @@ pub enum RecordEntry<'a> {
     /// The random draws of the game.
     Draw {
         /// In order.
-        drawn: Vec<u16>,
+        drawn: Vec<u32>,
     },
     /// A request was offered to the kernel.
     Request {
@@ -220,7 +220,7 @@ struct LineFields<'a> {
     nonce: Option<Text<'a>>,
     #[serde(rename = "move", borrow)]
     text: Option<Text<'a>>,
-    drawn: Option<Vec<u16>>,
+    drawn: Option<Vec<u32>>,
     took_us: Option<u64>,
     #[serde(default)]
     lag_us: u64,

@@ -40,7 +40,7 @@ pub(super) struct Toy {
     to_step: u8,
     points: [u8; MAX_SEATS],
     bids: [u8; MAX_SEATS],
-    cards: [u16; MAX_SEATS],
+    cards: [u32; MAX_SEATS],
     goal: u8,
     turns_left: u32,
 }
@@ -72,14 +72,14 @@ impl FromStr for Move {
 
 #[derive(Debug)]
 pub(super) enum ToyFact {
-    Dealt([u16; MAX_SEATS]),
-    Rolled(Vec<u16>),
+    Dealt([u32; MAX_SEATS]),
+    Rolled(Vec<u32>),
     Bids([u8; MAX_SEATS]),
 }
 
 impl Fact for ToyFact {
     fn as_seen_by(&self, viewer: Viewer) -> impl Serialize {
-        let own = |values: Vec<u16>| match viewer {
+        let own = |values: Vec<u32>| match viewer {
             Viewer::Seat(seat) => json!(values[seat.index()]),
             Viewer::Omniscient => json!(values),
             Viewer::Public => Value::Null,
@@ -96,7 +96,7 @@ impl Fact for ToyFact {
 
 #[derive(Serialize)]
 pub(super) struct View {
-    card: Option<u16>,
+    card: Option<u32>,
     points: Vec<u8>,
 }
 
@@ -228,7 +228,7 @@ impl Game for Toy {
 }
 
 impl Chance for Toy {
-    fn settle(&mut self, drawn: &[u16], emit: &mut impl FnMut(ToyFact)) {
+    fn settle(&mut self, drawn: &[u32], emit: &mut impl FnMut(ToyFact)) {
         match self.plan[self.phase] {
             b's' => {
                 self.cards.copy_from_slice(&drawn[..MAX_SEATS]);

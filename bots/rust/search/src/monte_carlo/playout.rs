@@ -19,7 +19,7 @@ pub(super) type Worth = [f64; MAX_SEATS];
 pub(super) struct Playout<G: Game> {
     pub(super) seating: Seating,
     moves: Vec<G::Move>,
-    drawn: Vec<u16>,
+    drawn: Vec<u32>,
 }
 
 impl<G: Game> Playout<G> {

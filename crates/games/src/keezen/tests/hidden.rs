@@ -166,11 +166,11 @@ fn a_shuffle_reveals_only_the_viewers_own_cards() {
                 rng.draw(Draw::Shuffle { len: 13 * u16::from(seats) }, &mut drawn);
                 // The viewer's cards stay, the others change places.
                 let is_own = |at: usize| viewer == Viewer::Seat(Seat((at % usize::from(seats)) as u8));
-                let mut others: Vec<u16> =
+                let mut others: Vec<u32> =
                     (0..drawn.len()).filter(|&at| !is_own(at)).map(|at| drawn[at]).collect();
                 rng.shuffle(&mut others);
                 let mut others = others.into_iter();
-                let redrawn: Vec<u16> = (0..drawn.len())
+                let redrawn: Vec<u32> = (0..drawn.len())
                     .map(|at| if is_own(at) { drawn[at] } else { others.next().unwrap() })
                     .collect();
                 let [one, other] = [drawn, redrawn].map(|drawn| {

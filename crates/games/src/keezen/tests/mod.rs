@@ -86,16 +86,16 @@ fn after(before: &str, text: &str) -> String {
 }
 
 /// The numbers of these cards in the ordered deck, then those of all others in its order.
-fn numbers(seats: u8, cards: &str) -> Vec<u16> {
+fn numbers(seats: u8, cards: &str) -> Vec<u32> {
     let order = "A 2 3 4 5 6 7 8 9 10 J Q K";
     let deck = order.split(' ').flat_map(|card| std::iter::repeat_n(card, seats.into()));
-    let mut deck: Vec<(u16, &str)> = (0..).zip(deck).collect();
+    let mut deck: Vec<(u32, &str)> = (0..).zip(deck).collect();
     assert_eq!(deck.len(), RANKS * usize::from(seats));
     let first = cards.split_whitespace().map(|card| {
         let at = deck.iter().position(|&(_, other)| other == card).expect("enough of each");
         deck.remove(at).0
     });
-    let mut numbers: Vec<u16> = first.collect();
+    let mut numbers: Vec<u32> = first.collect();
     numbers.extend(deck.iter().map(|&(number, _)| number));
     numbers
 }

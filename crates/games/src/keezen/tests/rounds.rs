@@ -19,7 +19,7 @@ fn dealt(cards: &str) -> Fact {
 #[test]
 fn the_deck_has_as_many_cards_of_a_rank_as_seats_in_the_order_of_the_rules_page() {
     for seats in [2, 4, 6] {
-        let numbers: Vec<u16> = (0..13 * u16::from(seats)).collect();
+        let numbers: Vec<u32> = (0..13 * u32::from(seats)).collect();
         let stock = Stock::shuffled(seats, &numbers);
         let names: Vec<&str> = stock.rest().iter().map(|card| card.name()).collect();
         let ranks = ["A", "2", "3", "4", "5", "6", "7", "8", "9", "10", "J", "Q", "K"];

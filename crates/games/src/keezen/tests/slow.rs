@@ -273,11 +273,11 @@ impl Slow {
         }
     }
 
-    fn shuffled(&mut self, drawn: &[u16]) {
+    fn shuffled(&mut self, drawn: &[u32]) {
         let ordered = ["A", "2", "3", "4", "5", "6", "7", "8", "9", "10", "J", "Q", "K"]
             .map(|rank| vec![rank; self.seats])
             .concat();
-        self.deck = drawn.iter().map(|&number| ordered[usize::from(number)]).collect();
+        self.deck = drawn.iter().map(|&number| ordered[number as usize]).collect();
         self.deal();
         self.find_mover(self.dealer);
     }

@@ -170,7 +170,7 @@ fn s8_the_turn_limit_counts_the_turns_of_both_seats() {
 fn the_options_set_the_goals() {
     let mut game = start(&Options { points_to_win: 1, ..Options::default() });
     for mv in ["place 2 2", "place 3 3"] {
-        let face = u16::from(mv.as_bytes()[6] - b'0');
+        let face = u32::from(mv.as_bytes()[6] - b'0');
         roll(&mut game, [face; 2]);
         play(&mut game, mv);
     }

@@ -37,7 +37,7 @@ fn with_points(mut game: Saxum, points: u32) -> Saxum {
 }
 
 /// Lays down what is asked for, and tells what follows.
-fn roll<const N: usize>(game: &mut Saxum, dice: [u16; N]) -> Vec<Fact> {
+fn roll<const N: usize>(game: &mut Saxum, dice: [u32; N]) -> Vec<Fact> {
     assert_eq!(game.turn(), Turn::Draw(Draw::Dice { count: N as u8, sides: 6 }));
     let mut facts = Vec::new();
     game.settle(&dice, &mut |fact| facts.push(fact));

@@ -3,7 +3,7 @@
 use super::*;
 
 /// The rows of seat 0 after this field is given and used like that.
-fn rows_after(rows: &str, field: [u16; 2], how: &str) -> u32 {
+fn rows_after(rows: &str, field: [u32; 2], how: &str) -> u32 {
     let mut game = with_points(at(rows), 20);
     roll(&mut game, field);
     play(&mut game, &format!("{how} {} {}", field[0], field[1]));

@@ -142,11 +142,11 @@ impl Slow {
         moves
     }
 
-    fn roll(&mut self, faces: &[u16]) {
+    fn roll(&mut self, faces: &[u32]) {
         let mut faces = faces.iter();
         for die in 0..2 {
             if self.table[die].is_none() {
-                self.table[die] = Some(usize::from(*faces.next().unwrap()));
+                self.table[die] = Some(*faces.next().unwrap() as usize);
             }
         }
         let [one, other] = self.table.map(Option::unwrap);
@@ -224,8 +224,8 @@ impl Slow {
     }
 
     fn perft(&self, depth: u32) -> u64 {
-        let faces = || 1..=6u16;
-        let outcomes: Vec<Vec<u16>> = match self.turn() {
+        let faces = || 1..=6u32;
+        let outcomes: Vec<Vec<u32>> = match self.turn() {
             _ if depth == 0 => return 1,
             Turn::Over(_) => return 0,
             Turn::Decide(_) => {
@@ -241,7 +241,7 @@ impl Slow {
             }
             Turn::Draw(_) => faces().map(|face| vec![face]).collect(),
         };
-        let after = |faces: &Vec<u16>| {
+        let after = |faces: &Vec<u32>| {
             let mut next = self.clone();
             next.roll(faces);
             next.perft(depth)
@@ -278,7 +278,7 @@ fn walk(mut fast: Saxum, mut slow: Slow, steps: usize, rng: &mut RandomStream, t
                 return;
             }
             Turn::Draw(Draw::Dice { count, .. }) => {
-                let faces: Vec<u16> = (0..count).map(|_| 1 + rng.uniform(6) as u16).collect();
+                let faces: Vec<u32> = (0..count).map(|_| 1 + rng.uniform(6) as u32).collect();
                 fast.settle(&faces, &mut emit);
                 slow.roll(&faces);
             }

@@ -18,11 +18,11 @@ fn set_up(squares: &str) -> XeQueo {
     assert_eq!(game.turn(), Turn::Draw(Draw::Shuffle { len: 49 }));
     let number = |name: &str| {
         let square = Square::named(name).unwrap();
-        u16::from(square.rank()) * 7 + u16::from(square.file())
+        u32::from(square.rank()) * 7 + u32::from(square.file())
     };
-    let mut drawn: Vec<u16> = squares.split(' ').map(number).collect();
+    let mut drawn: Vec<u32> = squares.split(' ').map(number).collect();
     assert_eq!(drawn.len(), 7);
-    let others: Vec<u16> = (0..49).filter(|number| !drawn.contains(number)).collect();
+    let others: Vec<u32> = (0..49).filter(|number| !drawn.contains(number)).collect();
     drawn.extend(others);
     game.settle(&drawn, &mut |_| {});
     game
@@ -113,7 +113,7 @@ const SCATTERED: &str = "b4 b1 g7 f6 b6 f2 a3";
 #[test]
 fn the_pawns_are_set_up_on_the_first_squares_drawn() {
     let mut game = XeQueo::start(&Options::default(), XeQueo::META.seatings[0]).unwrap();
-    let drawn: Vec<u16> = [0, 6, 7, 24, 48, 1, 42].into_iter().chain(8..24).collect();
+    let drawn: Vec<u32> = [0, 6, 7, 24, 48, 1, 42].into_iter().chain(8..24).collect();
     let mut facts = Vec::new();
     game.settle(&drawn, &mut |fact| facts.push(fact));
     let pawns = ["a1", "g1", "a2", "d4", "g7", "b1", "a7"].map(|name| Square::named(name).unwrap());

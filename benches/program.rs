@@ -1,0 +1,219 @@
+//! What rules that are a program cost: the time of a decision in a game of this process, and in the same game as a program
+//! in C and in Python.
+//!
+//! Instant bots, records in a directory of their own, no clock; the process tree is pinned to one core. The three alternate. The
+//! time of a decision is that of many matches without that of few, so that starts of processes do not count.
+//! `cargo bench --bench program`; needs a C compiler (`cc`) and `python3`.
+#![expect(clippy::disallowed_methods, reason = "a bench measures")]
+
+mod common;
+
+use std::fmt;
+use std::os::fd::AsFd;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::str::FromStr;
+use std::time::{Duration, Instant};
+
+use common::{Limit, Result, VIEW_AND_LEGAL, instant, pin};
+use referee::game::{
+    Game, Meta, Misconfigured, NoDraw, NoFact, Outcome, Seat, SeatSet, Seating, Turn, Viewer,
+};
+use serde::{Deserialize, Serialize};
+
+const ROUNDS: usize = 7;
+const MATCHES: u32 = 400;
+/// Matches whose time is subtracted.
+const FEW: u32 = 40;
+const PLIES: u8 = 60;
+const LIMIT: Duration = Duration::from_secs(600);
+
+/// A game of 60 plies in which every move is always legal.
+#[derive(Clone, Copy, Debug)]
+struct Line(u8);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Letter(u8);
+
+impl fmt::Display for Letter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", char::from(b'a' + self.0))
+    }
+}
+
+impl FromStr for Letter {
+    type Err = fmt::Error;
+
+    fn from_str(text: &str) -> std::result::Result<Letter, fmt::Error> {
+        match *text.as_bytes() {
+            [letter @ b'a'..=b'g'] => Ok(Letter(letter - b'a')),
+            _ => Err(fmt::Error),
+        }
+    }
+}
+
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct NoOptions {}
+
+#[derive(Serialize)]
+struct View {
+    moves: u8,
+}
+
+impl Game for Line {
+    const META: Meta = Meta {
+        id: "line",
+        title: "Line",
+        rules_version: 1,
+        seatings: &[Seating::new(2, 2)],
+        hidden: false,
+        chance: false,
+        simultaneous: false,
+        draws_by_agreement: false,
+        openings: None,
+        options: &[],
+        rules: "# Line\n",
+    };
+    type Options = NoOptions;
+    type Move = Letter;
+    type Fact = NoFact;
+    type View<'a> = View;
+    type Key = u8;
+    type Draw = NoDraw;
+
+    fn start(_: &NoOptions, _: Seating) -> std::result::Result<Line, Misconfigured> {
+        Ok(Line(0))
+    }
+
+    fn turn(&self) -> Turn<NoDraw> {
+        match self.0 {
+            PLIES => Turn::Over(Outcome::draw("length")),
+            ply => Turn::Decide(SeatSet::one(Seat(ply % 2))),
+        }
+    }
+
+    fn turns_left(&self) -> Option<u32> {
+        None
+    }
+
+    fn legal_moves(&self, _: Seat, out: &mut Vec<Letter>) {
+        out.extend((0..7).map(Letter));
+    }
+
+    fn play_unchecked(&mut self, _: Seat, _: Letter, _: &mut impl FnMut(NoFact)) {
+        self.0 += 1;
+    }
+
+    fn view(&self, _: Viewer) -> View {
+        View { moves: self.0 }
+    }
+
+    fn key(&self) -> u8 {
+        self.0
+    }
+
+    fn draw_board(&self, _: Viewer, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}", self.0)
+    }
+}
+
+fn main() -> Result<std::process::ExitCode> {
+    let args: Vec<String> = std::env::args().collect();
+    match args.get(1).map(String::as_str) {
+        Some("as-bot") => {
+            let stdout = std::io::stdout().as_fd().try_clone_to_owned()?;
+            instant(std::io::stdin().lock(), std::fs::File::from(stdout), "instant", VIEW_AND_LEGAL)?;
+        }
+        None | Some("--bench") => bench()?,
+        // It is the referee with one more game.
+        Some(_) => return Ok(referee::cli::main(referee::games::catalog().with::<Line>())),
+    }
+    Ok(std::process::ExitCode::SUCCESS)
+}
+
+/// Writes the directory of the game as a program.
+fn write_game(folder: &Path, name: &str, command: &str) -> Result<String> {
+    let directory = folder.join(name);
+    std::fs::create_dir(&directory)?;
+    let id = format!("line_{name}");
+    let manifest = format!(
+        "protocol = 1\nid = \"{id}\"\ntitle = \"Line\"\nversion = 1\ncommand = \"{command}\"\nseats = 2\nreasons = [\"length\"]\n"
+    );
+    std::fs::write(directory.join("game.toml"), manifest)?;
+    Ok(directory.display().to_string())
+}
+
+/// Plays this number of matches.
+fn play(folder: &Path, game: &str, matches: u32) -> Result<f64> {
+    let this = std::env::current_exe()?.display().to_string();
+    let (bot, records) = (format!("'{this}' as-bot"), folder.join("records"));
+    let _limit = Limit::new(LIMIT, format!("matches of {game}"));
+    let start = Instant::now();
+    let output = Command::new(&this)
+        .args([
+            "play",
+            game,
+            &bot,
+            &bot,
+            "--clock",
+            "none",
+            "--no-fsync",
+            "-n",
+            &matches.to_string(),
+            "--record",
+        ])
+        .arg(&records)
+        .stdout(Stdio::null())
+        .output()?;
+    let took = start.elapsed().as_secs_f64();
+    if !output.status.success() {
+        return Err(String::from_utf8_lossy(&output.stderr).into());
+    }
+    std::fs::remove_dir_all(records)?;
+    Ok(took)
+}
+
+/// Microseconds per decision.
+fn decision(folder: &Path, game: &str) -> Result<f64> {
+    let (few, many) = (play(folder, game, FEW)?, play(folder, game, FEW + MATCHES)?);
+    Ok((many - few) * 1e6 / f64::from(MATCHES * u32::from(PLIES)))
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+fn bench() -> Result<()> {
+    pin(0)?;
+    let folder = tempfile::tempdir()?;
+    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/program");
+    let in_c = write_game(folder.path(), "c", "./line")?;
+    let built = Command::new("cc")
+        .args(["-O2", "-o"])
+        .arg(Path::new(&in_c).join("line"))
+        .arg(sources.join("line.c"))
+        .status()?;
+    if !built.success() {
+        return Err("line.c does not compile".into());
+    }
+    let in_python = write_game(folder.path(), "python", "python3 line.py")?;
+    std::fs::copy(sources.join("line.py"), Path::new(&in_python).join("line.py"))?;
+    println!("microseconds per decision");
+    println!("{:>10} {:>10} {:>10} {:>10} {:>12}", "built in", "C", "ratio", "Python", "difference");
+    let (mut ratios, mut differences) = (Vec::new(), Vec::new());
+    for _ in 0..ROUNDS {
+        let built_in = decision(folder.path(), "line")?;
+        let (c, python) = (decision(folder.path(), &in_c)?, decision(folder.path(), &in_python)?);
+        println!(
+            "{built_in:>10.1} {c:>10.1} {:>10.2} {python:>10.1} {:>12.1}",
+            c / built_in,
+            python - built_in
+        );
+        ratios.push(c / built_in);
+        differences.push(python - built_in);
+    }
+    println!("C: median ratio {:.2}", median(ratios));
+    println!("Python: median difference {:.1} us", median(differences));
+    Ok(())
+}
