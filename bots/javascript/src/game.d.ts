@@ -59,6 +59,21 @@ export class Step<State> {
 /** `start` refuses the options. The text names the option, its value, and what would be right. */
 export class BadOptions extends Error {}
 
+/** `imagine` refuses the view. The text says what contradicts the rules. */
+export class BadView extends Error {}
+
+/** What a seat that decides knows. */
+export interface Knowledge {
+  readonly options: any;
+  readonly seats: number;
+  readonly seat: number;
+  readonly view: any;
+  /** The number of turns until the turn limit, if there is one. */
+  readonly turns_left?: number;
+  /** Draws a number from 0 to n - 1, for what the seat does not know: the same ones for the same request. */
+  pick(n: number): number;
+}
+
 /** The ranks of sides with these scores, of which only the order counts: the highest is the best. */
 export function ranks(scores: readonly number[]): number[];
 
@@ -80,6 +95,11 @@ export interface Game<State = any, Packed = any> {
   settle?(state: State, drawn: readonly number[]): State | Step<State>;
   /** Returns what a viewer may see of the state, an object. Bots and people get the same. */
   view(state: State, viewer: Viewer): object;
+  /**
+   * Returns a state in which the seat has the same view and the same legal moves, all such states with the same probability,
+   * or throws `BadView`. Bots search in it; `imagine = true` in the manifest.
+   */
+  imagine?(knowledge: Knowledge): State;
   /** Returns the number of turns until the turn limit, including this one. */
   turnsLeft?(state: State): number;
   /** Returns the board for terminals as the viewer may see it. */

@@ -7,6 +7,8 @@ const MOST_KEPT = 256;
 
 export class BadOptions extends Error {}
 
+export class BadView extends Error {}
+
 export class Step {
   constructor(state, events = []) {
     this.state = state;
@@ -35,6 +37,16 @@ export class Program {
         throw error;
       }
     }
+    if (type === "imagine") {
+      const { options, seats, seat, view, turns_left, random } = request;
+      try {
+        const knowledge = { options, seats, seat, view, turns_left, pick: generator(random) };
+        return this.#position("imagine", this.#game.imagine(knowledge));
+      } catch (error) {
+        if (error instanceof BadView) return { bad_view: error.message };
+        throw error;
+      }
+    }
     const state = this.#unpack(request.state);
     if (type === "play") return this.#position(type, this.#game.play(state, request.moves));
     if (type === "settle") return this.#position(type, this.#game.settle(state, request.drawn));
@@ -42,7 +54,7 @@ export class Program {
       const { viewer } = request;
       return { view: this.#game.view(state, viewer), text: this.#game.text?.(state, viewer), scene: this.#game.scene?.(state, viewer) };
     }
-    throw new TypeError(`unknown request \`${type}\`; expected \`start\`, \`play\`, \`settle\` or \`show\``);
+    throw new TypeError(`unknown request \`${type}\`; expected \`start\`, \`play\`, \`settle\`, \`imagine\` or \`show\``);
   }
 
   #position(from, reached) {
@@ -78,6 +90,16 @@ export class Program {
     // The first one was used the longest time ago.
     if (this.#kept.size > MOST_KEPT) this.#kept.delete(this.#kept.keys().next().value);
   }
+}
+
+/** Returns a function that draws a number from 0 to n - 1, always the same ones after the same seed (Marsaglia's xorshift). */
+function generator([x, y, z, w]) {
+  return (n) => {
+    const mixed = x ^ (x << 11);
+    [x, y, z] = [y, z, w];
+    w = (w ^ (w >>> 19) ^ mixed ^ (mixed >>> 8)) >>> 0;
+    return Math.floor((w / 2 ** 32) * n);
+  };
 }
 
 export function run(game) {

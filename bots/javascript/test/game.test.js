@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { Program, ranks, Step } from "../src/game.js";
+import { BadView, Program, ranks, Step } from "../src/game.js";
 
 const GAME = new URL("../src/game.js", import.meta.url);
 const README = readFileSync(new URL("../README.md", import.meta.url), "utf8");
@@ -83,6 +83,27 @@ test("events, draws and simultaneous decisions keep the form of the specificatio
   assert.deepEqual(turn.decide[1], { seat: 1, legal: ["b"], view: { state: "both", viewer: 1 } });
 });
 
+test("positions are imagined with the random numbers of the request", () => {
+  const program = new Program({
+    turn: () => ({ decide: [{ seat: 0, legal: ["a"] }] }),
+    view: (state) => state,
+    imagine({ view, pick }) {
+      if (!view.cards) throw new BadView("cards: missing");
+      return { cards: Array.from({ length: view.cards }, () => pick(6)) };
+    },
+  });
+  const random = (first) => [first, ...Array.from({ length: 63 }, (_, i) => 1000003 * i)];
+  const imagine = (first, view) => program.answer({ type: "imagine", options: {}, seats: 2, seat: 0, view, random: random(first) });
+  const [one, same, other] = [5, 5, 6].map((first) => imagine(first, { cards: 600 }).state.cards);
+  assert.deepEqual(one, same);
+  assert.notDeepEqual(one, other);
+  for (let face = 0; face < 6; face++) {
+    const count = one.filter((card) => card === face).length;
+    assert.ok(count > 60 && count < 140, `${count} of ${face}`);
+  }
+  assert.deepEqual(imagine(5, {}), { bad_view: "cards: missing" });
+});
+
 test("ranks count the better sides", () => {
   assert.deepEqual(ranks([3, 7, 3, 1]), [2, 1, 2, 4]);
   assert.deepEqual(ranks([0, 0]), [1, 1]);
@@ -118,5 +139,5 @@ test("an exception ends the process with its stack trace", () => {
   assert.deepEqual([status, answers.length], [1, 1]);
   assert.match(stderr, /TypeError: .*play is not a function/);
   assert.throws(() => new Program({ start: () => {} }).answer(START), /start returned undefined; expected a state/);
-  assert.throws(() => new Program({}).answer({ type: "imagine" }), /unknown request `imagine`/);
+  assert.throws(() => new Program({}).answer({ type: "ask" }), /unknown request `ask`/);
 });

@@ -18,6 +18,7 @@ const game: Game<Cards, string> = {
   settle: (state, drawn) =>
     new Step({ ...state, deck: [...drawn] }, [{ all: { kind: "dealt", drawn }, public: { kind: "dealt" } }]),
   view: ({ deck }, viewer) => ({ card: typeof viewer === "number" ? deck[viewer] : null }),
+  imagine: ({ view, pick }) => ({ deck: [view.card, pick(10)], shown: 0 }),
   pack: JSON.stringify,
   unpack: (packed) => JSON.parse(packed),
 };

@@ -11,7 +11,23 @@ import unittest
 from pathlib import Path
 from typing import Any
 
-from referee_game import BadOptions, Decide, Dice, Event, Game, Json, Over, Pick, Program, Shuffle, Step, Turn, Viewer
+from referee_game import (
+    BadOptions,
+    BadView,
+    Decide,
+    Dice,
+    Event,
+    Game,
+    Json,
+    Knowledge,
+    Over,
+    Pick,
+    Program,
+    Shuffle,
+    Step,
+    Turn,
+    Viewer,
+)
 
 PACKAGE_ROOT = Path(__file__).parents[1]
 ROOT = PACKAGE_ROOT.parents[1]
@@ -83,6 +99,11 @@ class Drawing(Game[Json]):
     def view(self, state: Json, viewer: Viewer) -> Json:
         return {"viewer": viewer}
 
+    def imagine(self, knowledge: Knowledge) -> Json:
+        if knowledge.view != {"viewer": knowledge.seat}:
+            raise BadView("viewer: another seat")
+        return {"next": "both", "got": [knowledge.turns_left, knowledge.random.random()]}
+
     def text(self, state: Json, viewer: Viewer) -> str:
         return f"as {viewer}"
 
@@ -122,6 +143,16 @@ class Answers(unittest.TestCase):
         answer = self.answer(type="show", state={"next": "dice", "got": []}, viewer="public")
         self.assertEqual(answer, {"view": {"viewer": "public"}, "text": "as public"})
 
+    def test_positions_are_imagined_with_the_random_numbers_of_the_request(self) -> None:
+        def imagine(first: int, **more: Any) -> Json:
+            request = {"options": {}, "seats": 2, "seat": 1, "view": {"viewer": 1}, "random": [first, *[0] * 63], **more}
+            return self.answer(type="imagine", **request)
+
+        numbers = [imagine(first)["state"]["got"][1] for first in (1, 1, 2)]
+        self.assertEqual((numbers[0] == numbers[1], numbers[0] == numbers[2]), (True, False))
+        self.assertEqual([imagine(1, **more)["state"]["got"][0] for more in ({}, {"turns_left": 5})], [None, 5])
+        self.assertEqual(imagine(1, seat=0), {"bad_view": "viewer: another seat"})
+
     def test_what_is_not_a_turn_or_a_request_is_named(self) -> None:
         class Broken(Drawing):
             def turn(self, state: Json) -> Any:
@@ -129,8 +160,8 @@ class Answers(unittest.TestCase):
 
         with self.assertRaisesRegex(TypeError, "turn returned None; expected Decide"):
             Program(Broken()).answer({"type": "start", "options": {"next": "dice"}, "seats": 2})
-        with self.assertRaisesRegex(ValueError, "unknown request `imagine`"):
-            self.answer(type="imagine", state={})
+        with self.assertRaisesRegex(ValueError, "unknown request `ask`"):
+            self.answer(type="ask", state={})
 
 
 class PackedGame(Game["tuple[int, ...]"]):

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from referee_game import BadOptions, Decide, Event, Game, Json, Over, Pick, Step, Turn, Viewer, run
+from referee_game import BadOptions, Decide, Event, Game, Json, Knowledge, Over, Pick, Step, Turn, Viewer, run
 
 NAMES = ["red", "blue", "green", "orange", "purple", "yellow"]
 
@@ -39,6 +39,9 @@ class Goofspiel(Game[Json]):
 
     def view(self, state: Json, viewer: Viewer) -> Json:
         return state
+
+    def imagine(self, knowledge: Knowledge) -> Json:
+        return knowledge.view
 
     def text(self, state: Json, viewer: Viewer) -> str:
         lines = []

@@ -106,6 +106,10 @@ run({
     return { rows: placed(empty, row, column, "b"), moves: moves + 1, swapped: true, options };
   },
   view: ({ rows, swapped }) => ({ rows, swap: swapped }),
+  imagine({ view: { rows, swap }, options }) {
+    const stones = rows.join("").replaceAll(".", "").length;
+    return { rows, moves: stones + (swap ? 1 : 0), swapped: swap, options };
+  },
   text(state) {
     const { rows } = state;
     const letters = ` ${rows.map((_, column) => ` ${letter(column)}`).join("")}`;

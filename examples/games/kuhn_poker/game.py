@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from referee_game import BadOptions, Decide, Event, Game, Json, Over, Shuffle, Step, Turn, Viewer, run
+from referee_game import BadOptions, BadView, Decide, Event, Game, Json, Knowledge, Over, Shuffle, Step, Turn, Viewer, run
 
 CARDS = "JQK"
 NAMES = ["red", "blue"]
@@ -56,6 +56,14 @@ class KuhnPoker(Game[Json]):
         elif viewer != "public" and state["cards"]:
             view["card"] = state["cards"][viewer]
         return view
+
+    def imagine(self, knowledge: Knowledge) -> Json:
+        view, seat = knowledge.view, knowledge.seat
+        if view.get("card") not in list(CARDS):
+            raise BadView(f"card: {view.get('card')}; expected J, Q or K")
+        cards = [view["card"]] * 2
+        cards[1 - seat] = knowledge.random.choice([card for card in CARDS if card != view["card"]])
+        return {"cards": cards, **{name: view[name] for name in ("hands", "hand", "moves", "chips")}}
 
     def scene(self, state: Json, viewer: Viewer) -> Json:
         shapes = []

@@ -29,6 +29,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import sys
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
@@ -39,11 +40,13 @@ __version__ = "0.1.0"
 
 __all__ = [
     "BadOptions",
+    "BadView",
     "Decide",
     "Dice",
     "Event",
     "Game",
     "Json",
+    "Knowledge",
     "Over",
     "Pick",
     "Program",
@@ -71,6 +74,10 @@ _encode = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
 
 class BadOptions(Exception):
     """`start` refuses the options. The text names the option, its value, and what would be right."""
+
+
+class BadView(Exception):
+    """`imagine` refuses the view. The text says what contradicts the rules."""
 
 
 @dataclass(frozen=True)
@@ -148,6 +155,21 @@ class Step(Generic[State]):
     events: Sequence[Event] = ()
 
 
+@dataclass(frozen=True)
+class Knowledge:
+    """What a seat that decides knows: its view, the options, and the number of turns until the turn limit.
+
+    `random` chooses what the seat does not know. It is the same for the same request.
+    """
+
+    options: Json
+    seats: int
+    seat: int
+    view: Json
+    turns_left: int | None
+    random: random.Random
+
+
 class Game(Generic[State]):
     """The rules of a game.
 
@@ -182,6 +204,14 @@ class Game(Generic[State]):
 
     def view(self, state: State, viewer: Viewer) -> Json:
         """Returns what a viewer may see of the state. Bots and people get the same."""
+        raise NotImplementedError
+
+    def imagine(self, knowledge: Knowledge) -> State:
+        """Returns a state in which the seat has the same view and the same legal moves, all such states with the same
+        probability. Bots search in it; `imagine = true` in the manifest.
+
+        Raises BadView if there is no such state.
+        """
         raise NotImplementedError
 
     def turns_left(self, state: State) -> int | None:
@@ -222,6 +252,11 @@ class Program(Generic[State]):
                 return self._position(self._game.start(request["options"], request["seats"]))
             except BadOptions as why:
                 return {"bad_options": str(why)}
+        if kind == "imagine":
+            try:
+                return self._position(self._game.imagine(_knowledge(request)))
+            except BadView as why:
+                return {"bad_view": str(why)}
         state = self._unpack(request["state"])
         if kind == "play":
             return self._position(self._game.play(state, {move["seat"]: move["move"] for move in request["moves"]}))
@@ -229,7 +264,7 @@ class Program(Generic[State]):
             return self._position(self._game.settle(state, request["drawn"]))
         if kind == "show":
             return self._show(state, request["viewer"])
-        raise ValueError(f"unknown request `{kind}`; expected `start`, `play`, `settle` or `show`")
+        raise ValueError(f"unknown request `{kind}`; expected `start`, `play`, `settle`, `imagine` or `show`")
 
     def answer_line(self, line: str | bytes) -> str:
         """Returns the answer to a request, both as a line of JSON."""
@@ -296,6 +331,12 @@ class Program(Generic[State]):
         self._kept.move_to_end(key)
         if len(self._kept) > _MOST_KEPT:
             self._kept.popitem(last=False)
+
+
+def _knowledge(request: Json) -> Knowledge:
+    seed = "".join(map("{:08x}".format, request["random"]))
+    options, seats, seat, view = (request[name] for name in ("options", "seats", "seat", "view"))
+    return Knowledge(options, seats, seat, view, request.get("turns_left"), random.Random(seed))
 
 
 def _event(event: Event) -> Json:

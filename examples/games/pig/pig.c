@@ -164,6 +164,18 @@ static cJSON *settle(const cJSON *request) {
     return answer;
 }
 
+/* Nothing is hidden but the last roll, which changes nothing. */
+static cJSON *imagine(const cJSON *request) {
+    const cJSON *view = field(request, "view"), *score;
+    pig game = {.goal = number(view, "goal"), .left = number(request, "turns_left"), .seat = number(view, "seat")};
+    game.points = number(view, "points");
+    cJSON_ArrayForEach(score, field(view, "scores")) {
+        if (game.seats == MOST_SEATS) fail("the view has too many scores");
+        game.scores[game.seats++] = score->valueint;
+    }
+    return position(&game);
+}
+
 /* Adds a shape of one part to the scene. Returns the part. */
 static cJSON *add_shape(cJSON *scene, const char *name, int seat, const char *layer, int x, int y, const char *form) {
     char id[40];
@@ -247,10 +259,11 @@ int main(void) {
     while (getline(&line, &size, stdin) > 0) {
         cJSON *request = cJSON_Parse(line);
         const char *type = cJSON_GetStringValue(field(request, "type"));
-        cJSON *answer = strcmp(type, "start") == 0    ? start(request)
-                        : strcmp(type, "play") == 0   ? play(request)
-                        : strcmp(type, "settle") == 0 ? settle(request)
-                                                      : show(request);
+        cJSON *answer = strcmp(type, "start") == 0     ? start(request)
+                        : strcmp(type, "play") == 0    ? play(request)
+                        : strcmp(type, "settle") == 0  ? settle(request)
+                        : strcmp(type, "imagine") == 0 ? imagine(request)
+                                                       : show(request);
         char *text = cJSON_PrintUnformatted(answer);
         puts(text);
         fflush(stdout);
