@@ -73,6 +73,11 @@ static cJSON *play(const cJSON *request) {
     return answer_position((game){position.sticks - atoi(move->valuestring), 1 - position.seat});
 }
 
+/* The seat knows everything: there is only this position. */
+static cJSON *imagine(const cJSON *request) {
+    return answer_position((game){field(field(request, "view"), "sticks")->valueint, field(request, "seat")->valueint});
+}
+
 static cJSON *show(const cJSON *request) {
     game position = read_state(request);
     char text[80];
@@ -90,7 +95,10 @@ int main(void) {
     while (getline(&line, &size, stdin) > 0) {
         cJSON *request = cJSON_Parse(line);
         const char *type = field(request, "type")->valuestring;
-        cJSON *answer = strcmp(type, "start") == 0 ? start(request) : strcmp(type, "play") == 0 ? play(request) : show(request);
+        cJSON *answer = strcmp(type, "start") == 0     ? start(request)
+                        : strcmp(type, "play") == 0    ? play(request)
+                        : strcmp(type, "imagine") == 0 ? imagine(request)
+                                                       : show(request);
         char *text = cJSON_PrintUnformatted(answer);
         puts(text);
         fflush(stdout);

@@ -15,6 +15,8 @@ run({
   },
   play: ({ sticks, seat }, [{ move }]) => ({ sticks: sticks - Number(move), seat: 1 - seat }),
   view: ({ sticks }, viewer) => ({ sticks }),
+  // The seat knows everything: there is only this state.
+  imagine: ({ view, seat }) => ({ sticks: view.sticks, seat }),
   scene({ sticks, seat }, viewer) {
     const stick = { form: "rect", at: [0, 0], width: 10, height: 160, radius: 5, fill: "orange" };
     const shapes = Array.from({ length: sticks }, (_, i) => ({ id: `stick ${i}`, at: [20 * i + 15, 20], parts: [stick] }));

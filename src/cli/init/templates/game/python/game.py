@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from referee_game import BadOptions, Decide, Game, Json, Over, Turn, Viewer, run
+from referee_game import BadOptions, Decide, Game, Json, Knowledge, Over, Turn, Viewer, run
 
 
 class MyGame(Game[Json]):
@@ -25,6 +25,10 @@ class MyGame(Game[Json]):
 
     def view(self, state: Json, viewer: Viewer) -> Json:
         return {"sticks": state["sticks"]}
+
+    def imagine(self, knowledge: Knowledge) -> Json:
+        # The seat knows everything: there is only this state.
+        return {"sticks": knowledge.view["sticks"], "seat": knowledge.seat}
 
     def scene(self, state: Json, viewer: Viewer) -> Json:
         stick = {"form": "rect", "at": [0, 0], "width": 10, "height": 160, "radius": 5, "fill": "orange"}
