@@ -87,6 +87,7 @@ def _manifest(name: str, about: OpenSpielGame) -> str:
         "hidden": about.is_hidden,
         "chance": kind.chance_mode != pyspiel.GameType.ChanceMode.DETERMINISTIC,
         "simultaneous": kind.dynamics == pyspiel.GameType.Dynamics.SIMULTANEOUS,
+        "imagine": not about.is_hidden,
         "reasons": ["ended"],
         "rules": "rules.md",
         # Tables of some games take seconds to build.
@@ -98,7 +99,7 @@ def _manifest(name: str, about: OpenSpielGame) -> str:
 
 
 def _page(name: str, about: OpenSpielGame) -> str:
-    view = "what the seat knows" if about.is_hidden else "the position"
+    view = '`{"state":"..."}`: what the seat knows' if about.is_hidden else '`{"state":"...","serialized":"..."}`: the position'
     return f"""# {about.game.get_type().long_name}
 
 The game `{about.game}` of OpenSpiel, which documents its rules.
@@ -106,5 +107,5 @@ The game `{about.game}` of OpenSpiel, which documents its rules.
 - **R1** The moves are the texts of the library's actions, with the number of the action where two have the same text.
 - **R2** The ranks are those of the players' returns (`ended`).
 
-The view is `{{"state":"..."}}`: {view}, as a text of the library.
+The view is {view}, as texts of the library.
 """

@@ -12,7 +12,7 @@ from fractions import Fraction
 
 import pyspiel
 
-from referee_game import Decide, Dice, Event, Game, Json, Over, Pick, Step, Turn, Viewer, run
+from referee_game import BadView, Decide, Dice, Event, Game, Json, Knowledge, Over, Pick, Step, Turn, Viewer, run
 
 # The largest number of things of which the referee draws one.
 _MOST_PICKED = 65_535
@@ -39,24 +39,38 @@ class OpenSpielGame(Game["pyspiel.State"]):
         # In games with hidden information, the views tell what a player may know of a move.
         return [Decide(seat, list(_actions(state, seat)), self.is_hidden) for seat in _deciding(state)]
 
-    def play(self, state: pyspiel.State, moves: dict[int, str]) -> pyspiel.State:
+    def play(self, state: pyspiel.State, moves: dict[int, str]) -> Step[pyspiel.State]:
         after = state.clone()
         chosen = {seat: _actions(state, seat)[move] for seat, move in moves.items()}
         if state.is_simultaneous_node():
             after.apply_actions([chosen.get(seat, 0) for seat in range(state.num_players())])
         else:
             after.apply_action(chosen[state.current_player()])
-        return after
+        return Step(after, [self._seen(after)] if self.is_hidden else [])
 
     def settle(self, state: pyspiel.State, drawn: list[int]) -> Step[pyspiel.State]:
         outcome = _outcome(state.chance_outcomes(), drawn)
         after = state.clone()
         after.apply_action(outcome)
+        if self.is_hidden:
+            return Step(after, [self._seen(after)])
         fact = {"kind": "drawn", "outcome": state.action_to_string(pyspiel.PlayerId.CHANCE, outcome)}
-        return Step(after, [] if self.is_hidden else [Event(fact)])
+        return Step(after, [Event(fact)])
+
+    def _seen(self, state: pyspiel.State) -> Event:
+        """Returns an event that tells each player what it knows now."""
+        seen = {seat: {"kind": "seen", **self.view(state, seat)} for seat in range(state.num_players())}
+        return Event({"kind": "seen", **self.view(state, "all")}, {"kind": "seen", **self.view(state, "public")}, seen)
 
     def view(self, state: pyspiel.State, viewer: Viewer) -> Json:
-        return {"state": self.text(state, viewer)}
+        view = {"state": self.text(state, viewer)}
+        return view if self.is_hidden else {**view, "serialized": self.pack(state)}
+
+    def imagine(self, knowledge: Knowledge) -> pyspiel.State:
+        try:
+            return self.unpack(knowledge.view["serialized"])
+        except pyspiel.SpielError as error:
+            raise BadView(f"serialized: {error}") from error
 
     def text(self, state: pyspiel.State, viewer: Viewer) -> str:
         if viewer == "all" or not self.is_hidden:
