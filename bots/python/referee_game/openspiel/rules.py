@@ -15,7 +15,9 @@ import pyspiel
 from referee_game import BadView, Decide, Dice, Event, Game, Json, Knowledge, Over, Pick, Step, Turn, Viewer, run
 
 # The largest number of things of which the referee draws one.
-_MOST_PICKED = 65_535
+_MOST_PICKED = 4_294_967_295
+# The largest denominator of a probability that is taken for a fraction. Doubles near larger ones are too dense.
+_MOST_PARTS = 65_535
 # Dice that make a number below 7 * 10^16, which is more than a probability has digits.
 _DICE = Dice(7, 255)
 
@@ -58,9 +60,13 @@ class OpenSpielGame(Game["pyspiel.State"]):
         return Step(after, [Event(fact)])
 
     def _seen(self, state: pyspiel.State) -> Event:
-        """Returns an event that tells each player what it knows now."""
-        seen = {seat: {"kind": "seen", **self.view(state, seat)} for seat in range(state.num_players())}
-        return Event({"kind": "seen", **self.view(state, "all")}, {"kind": "seen", **self.view(state, "public")}, seen)
+        """Returns an event that tells each player what it knows now. Who decides next is no secret."""
+
+        def form(viewer: Viewer) -> Json:
+            deciding = [] if state.is_terminal() or state.is_chance_node() else list(_deciding(state))
+            return {"kind": "seen", "deciding": deciding, **self.view(state, viewer)}
+
+        return Event(form("all"), form("public"), {seat: form(seat) for seat in range(state.num_players())})
 
     def view(self, state: pyspiel.State, viewer: Viewer) -> Json:
         view = {"state": self.text(state, viewer)}
@@ -111,9 +117,7 @@ def _actions(state: pyspiel.State, player: int) -> dict[str, int]:
 
 def _weights(outcomes: list[tuple[int, float]]) -> list[int] | None:
     """Returns whole numbers in proportion to the probabilities, with a sum that the referee can draw from, if there are any."""
-    if len(outcomes) > _MOST_PICKED:
-        return None
-    fractions = [Fraction(probability).limit_denominator(_MOST_PICKED) for _, probability in outcomes]
+    fractions = [Fraction(probability).limit_denominator(_MOST_PARTS) for _, probability in outcomes]
     common = 1
     for fraction in fractions:
         common = common * fraction.denominator // math.gcd(common, fraction.denominator)
