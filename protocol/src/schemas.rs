@@ -1,6 +1,6 @@
 //! Both message sets as JSON Schemas (draft 2020-12), for programs that do not use these types.
 //!
-//! They are generated from the types. A test checks that they are up to date.
+//! Those of the messages of bots are generated from the types; a test checks that they are up to date.
 
 /// Every message from the referee.
 pub const FROM_REFEREE: &str = include_str!("../schemas/from_referee.json");
@@ -16,3 +16,9 @@ pub const IMAGINE_REQUEST: &str = include_str!("../schemas/imagine_request.json"
 
 /// Every answer of `referee imagine`.
 pub const IMAGINE_ANSWER: &str = include_str!("../schemas/imagine_answer.json");
+
+/// Every request to the rules of a game that are a program.
+pub const RULES_REQUEST: &str = include_str!("../schemas/rules_request.json");
+
+/// Every answer of such rules.
+pub const RULES_ANSWER: &str = include_str!("../schemas/rules_answer.json");

@@ -24,7 +24,8 @@ use crate::game::Catalog;
   referee schema checkers
   referee schema checkers view > checkers_view.json")]
 pub(super) struct Args {
-    /// `from_referee`, `from_bot`, `imagine_request`, `imagine_answer`, or a game: see `referee games`
+    /// `from_referee`, `from_bot`, `imagine_request`, `imagine_answer`, `rules_request`, `rules_answer`, or a game: see
+    /// `referee games`
     #[arg(value_name = "MESSAGES|GAME")]
     subject: Option<String>,
     /// What of the game to validate
@@ -33,11 +34,13 @@ pub(super) struct Args {
 }
 
 /// The sets of messages and their schemas.
-const MESSAGES: [(&str, &str); 4] = [
+const MESSAGES: [(&str, &str); 6] = [
     ("from_referee", schemas::FROM_REFEREE),
     ("from_bot", schemas::FROM_BOT),
     ("imagine_request", schemas::IMAGINE_REQUEST),
     ("imagine_answer", schemas::IMAGINE_ANSWER),
+    ("rules_request", schemas::RULES_REQUEST),
+    ("rules_answer", schemas::RULES_ANSWER),
 ];
 
 #[derive(Clone, Copy, Debug, ValueEnum)]

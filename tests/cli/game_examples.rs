@@ -53,7 +53,7 @@ const EXAMPLES: [Example; 4] = [
 ];
 
 /// A copy of a game, so that what is built stays out of the sources.
-fn copied(folder: &Folder, name: &str) -> String {
+pub(crate) fn copied(folder: &Folder, name: &str) -> String {
     let directory = folder.path(name);
     std::fs::create_dir(&directory).expect("a directory");
     for entry in std::fs::read_dir(Path::new(ROOT).join(GAMES).join(name)).expect("a directory") {

@@ -24,6 +24,7 @@ mod game_examples;
 mod game_programs;
 mod game_programs_hostile;
 mod game_programs_runs;
+mod game_transcripts;
 mod games;
 mod guide;
 mod hostile;
