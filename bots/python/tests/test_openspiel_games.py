@@ -23,7 +23,7 @@ try:
 except ImportError as error:
     raise unittest.SkipTest("open_spiel is not installed") from error
 
-from referee_game.openspiel import Unsupported, load, write
+from referee_game.openspiel import Unsupported, load
 from referee_game.openspiel.rules import _draw, _outcome
 
 from .openspiel_games import compare
@@ -94,8 +94,7 @@ class Directories(unittest.TestCase):
         self.folder = Path(folder.name)
 
     def write(self, name: str, directory: Path) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "referee_game.openspiel", name, str(directory)]
-        return subprocess.run(command, cwd=PACKAGE_ROOT, text=True, capture_output=True, timeout=TIMEOUT)
+        return module("referee_game.openspiel", name, str(directory))
 
     def referee(self, *args: str | Path) -> str:
         done = subprocess.run([PROGRAM, *map(str, args)], text=True, capture_output=True, timeout=TIMEOUT)
@@ -130,11 +129,16 @@ class Directories(unittest.TestCase):
         self.assertEqual(refused.stderr, f"error: {self.folder} is not empty: name a new directory\n")
 
 
+def module(*args: str) -> subprocess.CompletedProcess[str]:
+    """Runs a module in a process of its own, since the library ends it at some errors."""
+    command = [sys.executable, "-m", *args]
+    return subprocess.run(command, cwd=PACKAGE_ROOT, text=True, capture_output=True, timeout=TIMEOUT)
+
+
 def row(name: str) -> Json:
-    """Returns the row of a game, which a process of its own makes: the library ends it at some errors."""
-    command = [sys.executable, "-m", "tests.openspiel_games", name]
+    """Returns the row of a game."""
     try:
-        done = subprocess.run(command, cwd=PACKAGE_ROOT, text=True, capture_output=True, timeout=TIMEOUT)
+        done = module("tests.openspiel_games", name)
     except subprocess.TimeoutExpired:
         return {"name": name, "why": f"a match takes more than {TIMEOUT} s"}
     if done.returncode != 0:
@@ -142,7 +146,7 @@ def row(name: str) -> Json:
     found: Json = json.loads(done.stdout)
     if found["why"] is None:
         with tempfile.TemporaryDirectory() as folder:
-            write(name, Path(folder))
+            module("referee_game.openspiel", name, folder).check_returncode()
             checked = subprocess.run([PROGRAM, "game", "check", folder, "-n", "1"], text=True, capture_output=True)
         if checked.returncode != 0:
             found["why"] = checked.stdout.splitlines()[-2]
