@@ -212,6 +212,16 @@ class ConnectFour(unittest.TestCase):
             for request, expected in pairs:
                 self.assertEqual(game.answer(request), expected)
 
+    def test_it_gives_the_answers_of_the_transcript(self) -> None:
+        text = (ROOT / "protocol/transcripts/games/connect_four.jsonl").read_text()
+        said = [json.loads(line) for line in text.splitlines()]
+        lines = [each["line"] for each in said if "line" in each]
+        positions = [pair for pair in zip(lines[::2], lines[1::2]) if pair[0]["type"] in ("start", "play")]
+        self.assertGreater(len(positions), 5)
+        with RunningGame("-c", of_readme()) as game:
+            for request, expected in positions:
+                self.assertEqual(game.answer(request), expected)
+
     def test_it_answers_like_the_example_without_the_sdk(self) -> None:
         rng = random.Random(7)
         with RunningGame("-c", of_readme()) as ours, RunningGame(str(EXAMPLE / "game.py")) as other:
