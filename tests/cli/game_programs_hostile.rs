@@ -64,7 +64,11 @@ fn rules_that_start_processes_without_end_leave_none() {
         let is_it = command.starts_with(b"sleep\x00600.75");
         is_it.then(|| entry.file_name().to_str()?.parse().ok()).flatten()
     });
-    assert_gone(&left.collect::<Vec<u32>>());
+    let left: Vec<u32> = left.collect();
+    if !left.is_empty() {
+        // They have been killed, and take a moment to end.
+        assert_gone(&left);
+    }
 }
 
 #[test]
