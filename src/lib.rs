@@ -52,6 +52,8 @@ compile_error!("referee runs on Linux and other Unix only: it needs process grou
 #[cfg(feature = "shell")]
 pub use referee_bots as bot;
 #[cfg(feature = "shell")]
+pub use referee_engine::{driver, runner, sources};
+#[cfg(feature = "shell")]
 pub use referee_files as files;
 pub use referee_game as game;
 pub use referee_games as games;
@@ -67,8 +69,6 @@ pub use referee_transport as transport;
 pub mod check;
 #[cfg(feature = "shell")]
 pub mod cli;
-#[cfg(feature = "shell")]
-pub mod driver;
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
 pub mod fuzzing;
@@ -78,10 +78,6 @@ pub mod game_programs;
 pub mod league;
 #[cfg(feature = "shell")]
 pub mod report;
-#[cfg(feature = "shell")]
-pub mod runner;
-#[cfg(feature = "shell")]
-pub mod sources;
 #[cfg(feature = "shell")]
 pub mod store;
 #[cfg(feature = "shell")]

@@ -14,7 +14,7 @@ use crate::game::test_length::long_or;
 use crate::game::{Seat, Seating, Turn, Viewer};
 use crate::referee::{Faults, Leg, Opening};
 use crate::runner::{
-    Fixture, LiveEvent, LiveHeader, LiveStep, MatchReport, ResultFeed, Visibility, Wait, live_feed,
+    Fixture, LiveEnd, LiveEvent, LiveHeader, LiveStep, MatchReport, Visibility, Wait, deal_leaks_information,
 };
 use crate::stats::Cause;
 use crate::web::board::{BoardEvent, BoardForm, LiveBoard};
@@ -256,17 +256,20 @@ fn ended(rules: &'static dyn Rules, id: &str, deal: Option<&str>, leg: Leg) -> L
         Reveal { seed: "5eed".to_owned(), salt: String::new(), deal: "m1".to_owned(), nonces: Vec::new() };
     let mut faults = Faults::default();
     faults.add(FaultCode::IllegalMove);
+    let is_held = fixture.deal.is_some() && deal_leaks_information(rules);
+    let names = ["one", "two"].map(str::to_owned);
     let report = MatchReport {
-        seats: ["one", "two"].map(str::to_owned).to_vec(),
         ranks: Some(vec![1, 2]),
         scores: Some(vec![1.0, 0.0]),
         faults: vec![Faults::default(), faults],
         decisions: 7,
-        ..MatchReport::aborted(id, Cause::Interrupted, false)
+        game: "checkers".to_owned(),
+        cause: Some(Cause::Interrupted),
+        is_cut_off: true,
+        ..MatchReport::stored(id.to_owned(), names.to_vec(), "aborted", "aborted".to_owned(), &[])
     };
-    let (feed, events) = live_feed();
-    ResultFeed::new(feed, rules, Seating::new(2, 2)).end(fixture, report, Vec::new(), reveal);
-    events.take().remove(0)
+    let seats = names.into_iter().zip([0, 1]).collect();
+    LiveEvent::Ended(Box::new(LiveEnd { fixture, seats, is_held, report, record: Some(Vec::new()), reveal }))
 }
 
 #[test]

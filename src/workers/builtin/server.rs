@@ -128,7 +128,7 @@ impl Acceptance {
             listener,
             acceptor,
             context,
-            pending: PendingConnections::new(),
+            pending: PendingConnections::default(),
             tasks: BTreeMap::new(),
             connections: JoinSet::new(),
             settled: unbounded_channel(),
@@ -156,7 +156,7 @@ impl Acceptance {
 
     /// Until when no connection can be accepted; `None` if one can. Further connections wait in the backlog.
     fn full_until(&mut self) -> Option<Instant> {
-        while self.pending.len() >= PENDING {
+        while self.pending.count() >= PENDING {
             match self.pending.vacancy(Instant::now())? {
                 Vacancy::InPlaceOf(number) => {
                     if let Some(task) = self.tasks.get(&number) {

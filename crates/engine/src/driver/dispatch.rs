@@ -1,0 +1,218 @@
+//! Handles the lines of sessions.
+
+use referee_game::excerpt::excerpt;
+use referee_game::seat::{Seat, SeatSet};
+use referee_match::{Detail, Event, Match};
+use referee_protocol::bot;
+use referee_protocol::limits;
+use referee_protocol::referee as message;
+use referee_protocol::words::{ErrorCode, FaultCode};
+use referee_transport::{ByteStream, Line, Lines};
+use rustc_hash::FxHashMap;
+use serde_json::value::RawValue;
+
+use crate::driver::arena::Arena;
+use crate::driver::hello::{BotHello, HelloError};
+use crate::driver::keys::{MatchKey, SessionKey};
+use crate::driver::lane::Lane;
+use crate::driver::matches::Running;
+use crate::driver::notice::Notice;
+use crate::driver::role::Role;
+use crate::driver::route::{Input, Matches, Rejection, Routed, Sender, route};
+
+/// Characters kept of a malformed line.
+const QUOTED: usize = 200;
+
+impl<S: ByteStream> Lane<S> {
+    /// Handles the complete lines of a session.
+    pub(super) fn handle_lines(&mut self, key: SessionKey, now: u64) {
+        let Some(session) = self.sessions.get_mut(key) else { return };
+        if session.is_held || session.has_lines {
+            return;
+        }
+        if session.is_pending()
+            && let Some(why) = session.mismatch()
+        {
+            return self.reject(key, ErrorCode::Malformed, Detail::other(why), now);
+        }
+        // Handling a line may change the session, so its lines are taken out.
+        let mut lines = std::mem::replace(&mut session.lines, Lines::new(limits::LINE_FROM_BOT));
+        while let Some(line) = lines.next_line() {
+            self.handle_line(key, line, now);
+            let Some(session) = self.sessions.get(key).filter(|session| session.stream.is_some()) else {
+                return;
+            };
+            if session.has_lines {
+                self.ready.push(key);
+                break;
+            }
+        }
+        let session = &mut self.sessions[key];
+        session.lines = lines;
+        if session.is_pending() && session.lines.held() > limits::LONG_HELLO && !session.is_long {
+            session.is_long = true;
+            self.notices.push_back(Notice::LongLine(key));
+        }
+    }
+
+    fn handle_line(&mut self, key: SessionKey, line: Line<'_>, now: u64) {
+        let session = &mut self.sessions[key];
+        let bytes = match line {
+            Line::Text(text) => text.len(),
+            Line::TooLong => limits::LINE_FROM_BOT,
+        };
+        session.unacknowledged.clear();
+        session.is_silent = false;
+        if !session.count_line(bytes) {
+            let (most_lines, most_bytes) = (limits::LINES_BETWEEN_REQUESTS, limits::BYTES_BETWEEN_REQUESTS);
+            let detail = Detail::Flood { most_lines: most_lines.into(), most_bytes: most_bytes.into() };
+            return self.reject(key, ErrorCode::Protocol, detail, now);
+        }
+        let sender = Sender {
+            has_greeted: session.hello.is_some(),
+            may_open: session.role == Role::Host { may_open: true },
+        };
+        let matches = MatchesOf { key, seats: &session.seats, by_id: &self.by_id, running: &self.matches };
+        match route(line, sender, &matches) {
+            Routed::Nothing => {}
+            Routed::Hello(hello) => self.greet(key, hello, now),
+            Routed::Bye => self.end_session(key, now, (FaultCode::Disconnected, &Detail::SaidBye), None),
+            Routed::Open(open) => self.handle_open(key, open, now),
+            Routed::Match(game, input) => self.handle_input(game, &input, now),
+            Routed::Rejected(rejection) => self.handle_rejection(key, rejection, now),
+            // Not a bot: a browser or a port scanner.
+            Routed::NoMessage(code, what) if self.sessions[key].role.is_connection() => {
+                self.reject(key, code, what, now);
+            }
+            Routed::NoMessage(code, what) => {
+                let rejection = Rejection::of_hello(code.into(), what.to_string());
+                self.handle_rejection(key, rejection, now);
+            }
+        }
+    }
+
+    /// Passes a line to its match, and keeps its beginning if it is malformed and a fault.
+    fn handle_input(&mut self, game: MatchKey, input: &Input<'_>, now: u64) {
+        let at_fault = self.notify_match(game, now, input.event());
+        if let Input::Broken { seat, line: Some(line), .. } = input
+            && at_fault.contains(*seat)
+        {
+            self.matches[game].malformed.insert(*seat, beginning(line));
+        }
+    }
+
+    /// Answers a line that reaches no match.
+    fn handle_rejection(&mut self, key: SessionKey, rejection: Rejection<MatchKey>, now: u64) {
+        let refused = rejection.refused;
+        for index in 0..self.sessions[key].seats.len() {
+            let (game, seat) = self.sessions[key].seats[index];
+            if rejection.concerns(game) {
+                self.notify_match(game, now, Event::Refused { seat, refused });
+            }
+        }
+        let session = &mut self.sessions[key];
+        session.refused = Some(refused);
+        session.say(&message::FromReferee::Error(rejection.into_error()));
+    }
+
+    fn greet(&mut self, key: SessionKey, hello: bot::Hello, now: u64) {
+        let token = hello.token.clone();
+        let hello = match BotHello::check(hello) {
+            Ok(hello) => hello,
+            Err(HelloError::Protocol(detail)) => {
+                return self.reject(key, ErrorCode::UnsupportedProtocol, detail, now);
+            }
+            Err(HelloError::Field { refused, message }) => {
+                return self.handle_rejection(key, Rejection::of_hello(refused, message), now);
+            }
+        };
+        let session = &mut self.sessions[key];
+        session.set_hello(hello);
+        if session.role.is_connection() {
+            session.token = token.map(String::into_boxed_str);
+            session.is_held = true;
+            // Lines after the `hello` are for another lane.
+            session.has_lines = true;
+        }
+        self.notices.push_back(Notice::Greeted(key));
+    }
+
+    /// Reads pending input of a connection, whether or not the reactor has reported it. Returns whether its `hello`
+    /// has arrived by that.
+    pub(crate) fn reads_hello(&mut self, key: SessionKey) -> bool {
+        let Some(session) = self.sessions.get_mut(key).filter(|session| session.hello.is_none()) else {
+            return false;
+        };
+        if session.stream.as_ref().is_some_and(ByteStream::is_cheap_to_read) {
+            session.drain();
+            let now = self.now();
+            self.handle_lines(key, now);
+        }
+        self.hello(key).is_some()
+    }
+
+    fn handle_open(&mut self, key: SessionKey, open: bot::Open<&RawValue>, now: u64) {
+        let session = &mut self.sessions[key];
+        let id = open.id.clone();
+        if id.as_ref().is_some_and(|id| id.len() > limits::OPEN_ID) {
+            let message = format!("`id` has at most {} bytes", limits::OPEN_ID);
+            return session.refuse(ErrorCode::BadSetup, message, None, None);
+        }
+        let asked = open.options.map(ToOwned::to_owned);
+        let bot::Open { game, seats, seed, deal, clock, on_fault, auto_ready, scenes, .. } = open;
+        let open =
+            bot::Open { id, game, seats, options: asked, seed, deal, clock, on_fault, auto_ready, scenes };
+        // The next lines may be for the match that this line opens.
+        session.has_lines = true;
+        // A match that an earlier line ended must free its slot first.
+        self.flush(now);
+        self.notices.push_back(Notice::OpenAsked(key, Box::new(open)));
+    }
+}
+
+/// The matches of a lane, as one of its sessions sees them.
+struct MatchesOf<'l> {
+    key: SessionKey,
+    seats: &'l [(MatchKey, Seat)],
+    by_id: &'l FxHashMap<String, MatchKey>,
+    running: &'l Arena<MatchKey, Running>,
+}
+
+impl Matches for MatchesOf<'_> {
+    type Key = MatchKey;
+
+    fn find(&self, id: &str) -> Option<(MatchKey, SeatSet)> {
+        let game = *self.by_id.get(id)?;
+        let places = (0..).map(Seat).zip(&self.running[game].places);
+        let own = places.filter(|&(_, place)| *place == Some(self.key)).map(|(seat, _)| seat);
+        Some((game, own.collect()))
+    }
+
+    fn seats(&self) -> &[(MatchKey, Seat)] {
+        self.seats
+    }
+
+    fn play(&self, game: MatchKey) -> &Match {
+        &self.running[game].play
+    }
+}
+
+/// The beginning of a line from a bot, as text.
+fn beginning(line: &[u8]) -> String {
+    // A character has at most 4 bytes, so that a longer line is still too long.
+    let line = &line[..line.len().min(4 * (QUOTED + 1))];
+    excerpt(&String::from_utf8_lossy(line), QUOTED).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_quoted_by_its_first_characters() {
+        assert_eq!(beginning(b"thinking"), "thinking");
+        assert_eq!(beginning(b"caf\xe9"), "caf\u{fffd}");
+        assert_eq!(beginning("\u{1f600}".repeat(201).as_bytes()), "\u{1f600}".repeat(200) + "...");
+        assert_eq!(beginning(&[b'x'; 65_536]), "x".repeat(200) + "...");
+    }
+}

@@ -1,0 +1,255 @@
+//! A lane: the matches and streams that one thread serves.
+
+use std::collections::VecDeque;
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use referee_match::Detail;
+use referee_protocol::limits;
+use referee_protocol::referee as message;
+use referee_protocol::words::ErrorCode;
+use referee_transport::{ByteStream, ReadBuffers, Stream};
+use rustc_hash::FxHashMap;
+use tokio::task::coop::unconstrained;
+
+use crate::driver::arena::Arena;
+use crate::driver::clock::LaneClock;
+use crate::driver::hello::BotHello;
+use crate::driver::keys::{MatchKey, SessionKey};
+use crate::driver::matches::Running;
+use crate::driver::notice::Notice;
+use crate::driver::ready_queue::ReadyQueue;
+use crate::driver::role::Role;
+use crate::driver::session::{Session, Sessions, SpareBuffers};
+use crate::driver::spin::Spin;
+use crate::driver::timers::Timers;
+use crate::driver::unacknowledged::Unacknowledged;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Timer {
+    Session(SessionKey),
+    Match(MatchKey),
+}
+
+/// The matches and streams that one thread serves.
+#[derive(Debug)]
+pub struct Lane<S = Stream> {
+    pub(super) clock: LaneClock,
+    pub(super) sessions: Sessions<S>,
+    pub(super) matches: Arena<MatchKey, Running>,
+    /// Bots choose none of the ids.
+    pub(super) by_id: FxHashMap<String, MatchKey>,
+    pub(super) ready_queue: Arc<ReadyQueue>,
+    pub(super) timers: Timers<Timer>,
+    /// Since the last flush: matches that have handled an event, and sessions with output.
+    pub(super) touched: Vec<MatchKey>,
+    pub(super) dirty: Vec<SessionKey>,
+    /// Sessions whose `end` is held for one flush: the receiver often opens the next match at once, whose `start` then
+    /// goes out with it.
+    pub(super) owed_end: Vec<SessionKey>,
+    /// The session that was last sent a request.
+    pub(super) asked: Option<SessionKey>,
+    pub(super) spin: Spin,
+    /// The session whose answer was found by spinning.
+    pub(super) answered: Option<SessionKey>,
+    /// Sessions that are ready; at the start of a round, those with lines left from the previous one.
+    pub(super) ready: Vec<SessionKey>,
+    pub(super) read_buffers: ReadBuffers,
+    pub(super) spare_buffers: SpareBuffers,
+    pub(super) notices: VecDeque<Notice>,
+    /// For how long the input of this round may have waited, in microseconds. Pauses of the referee are not lag.
+    pub(super) lag: u64,
+    /// The accumulated pause that the matches account for.
+    pub(super) paused: u64,
+    /// When the streams were last polled: the start of the latest round.
+    pub(super) polled: u64,
+    /// The earliest time at which lines that wait for the lane's owner can have arrived.
+    pub(super) arrived: u64,
+    /// When the latest output was written.
+    pub(super) written: u64,
+    /// Since when the lane has had nothing to do. `None` while its owner has control.
+    pub(super) asleep: Option<u64>,
+    /// How long the matches of a lost connection wait for another one, in microseconds.
+    pub(super) reconnect_timeout: u64,
+}
+
+impl<S: ByteStream> Default for Lane<S> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<S: ByteStream> Lane<S> {
+    /// A lane without matches.
+    pub fn new() -> Self {
+        Lane::with_clock(LaneClock::new())
+    }
+
+    /// A lane without matches, with this clock.
+    pub fn with_clock(clock: LaneClock) -> Self {
+        Lane {
+            clock,
+            sessions: Sessions::default(),
+            matches: Arena::default(),
+            by_id: FxHashMap::default(),
+            ready_queue: Arc::default(),
+            ready: Vec::new(),
+            read_buffers: ReadBuffers::default(),
+            spare_buffers: SpareBuffers::default(),
+            timers: Timers::new(),
+            touched: Vec::new(),
+            dirty: Vec::new(),
+            owed_end: Vec::new(),
+            asked: None,
+            spin: Spin::default(),
+            answered: None,
+            notices: VecDeque::new(),
+            lag: 0,
+            paused: 0,
+            polled: 0,
+            arrived: 0,
+            written: 0,
+            asleep: None,
+            reconnect_timeout: limits::LOST_MS * 1000,
+        }
+    }
+
+    pub(crate) fn now(&self) -> u64 {
+        self.clock.now()
+    }
+
+    /// Adds a stream and sends `hello`. The peer has `hello_limit` to answer.
+    pub fn add(&mut self, role: Role, stream: S, hello_limit: Duration) -> SessionKey {
+        let (hello, ready_queue) = ((self.now(), hello_limit), self.ready_queue.clone());
+        let key = self.sessions.insert(|key| {
+            let mut session = Session::new(key, role, stream, hello, ready_queue);
+            session.say(&message::FromReferee::Hello(message::Hello {
+                protocol: referee_protocol::PROTOCOL,
+                server: referee_match::SERVER.to_owned(),
+                auth: role.auth(),
+                may_open: role == Role::Host { may_open: true },
+                reconnect: role.reconnects(),
+            }));
+            session
+        });
+        self.dirty.push(key);
+        // The first poll registers the stream with the reactor.
+        self.ready.push(key);
+        key
+    }
+
+    /// The process of a session has exited.
+    pub fn exited(&mut self, key: SessionKey, how: Detail) {
+        if let Some(session) = self.sessions.get_mut(key) {
+            session.exited = Some(Box::new(how));
+            session.drain();
+            self.ready.push(key);
+        }
+    }
+
+    /// The `hello` of a bot, once it has arrived.
+    pub fn hello(&self, session: SessionKey) -> Option<&BotHello> {
+        self.sessions.get(session)?.hello.as_ref()
+    }
+
+    /// The token of the `hello` of a connection.
+    pub(crate) fn token(&self, session: SessionKey) -> Option<&str> {
+        self.sessions.get(session)?.token.as_deref()
+    }
+
+    /// Whether a match has ended on a session.
+    pub fn has_played(&self, session: SessionKey) -> bool {
+        self.sessions.get(session).is_some_and(|session| session.has_played)
+    }
+
+    /// Whether a time limit of a session expired, and nothing has arrived since.
+    pub fn is_silent(&self, session: SessionKey) -> bool {
+        self.sessions.get(session).is_some_and(|session| session.is_silent)
+    }
+
+    /// Ends a session: writes pending output as far as possible, then closes the stream. Returns the messages that
+    /// the bot gets again if it connects again.
+    pub fn forget(&mut self, session: SessionKey) -> Option<Unacknowledged> {
+        let mut ended = self.sessions.remove(session)?;
+        self.timers.cancel(ended.alarm, Timer::Session(session));
+        ended.end(0);
+        ended.unacknowledged()
+    }
+
+    /// Sends `bye`: the bot exits.
+    pub fn dismiss(&mut self, session: SessionKey, reason: &str) {
+        self.say_bye(session, reason, false);
+    }
+
+    /// Sends `bye`: if the bot can connect again, it does, instead of exiting. A connection whose `hello` has not arrived
+    /// may be one of such a bot.
+    pub fn dismiss_for_now(&mut self, session: SessionKey, reason: &str) {
+        self.say_bye(session, reason, true);
+    }
+
+    fn say_bye(&mut self, session: SessionKey, reason: &str, returns: bool) {
+        if let Some(open) = self.sessions.get_mut(session) {
+            let may_reconnect = open.may_reconnect() || (open.is_pending() && open.role.reconnects());
+            let reconnect = returns && may_reconnect;
+            open.say(&message::FromReferee::Bye(message::Bye { reason: reason.to_owned(), reconnect }));
+            let now = self.clock.now();
+            open.write(now);
+        }
+    }
+
+    /// Sends an error.
+    pub fn refuse(&mut self, session: SessionKey, code: ErrorCode, message: String, id: Option<String>) {
+        if let Some(open) = self.sessions.get_mut(session) {
+            open.refuse(code, message, id, None);
+            self.dirty.push(session);
+        }
+    }
+
+    /// Whether the stream of a session is open.
+    pub fn is_live(&self, session: SessionKey) -> bool {
+        self.sessions.get(session).is_some_and(|session| session.stream.is_some())
+    }
+
+    /// Waits until the output of a session has been written, at most for `timeout`.
+    pub async fn drained(&mut self, session: SessionKey, timeout: Duration) {
+        let drained = poll_fn(|cx| match self.sessions.get_mut(session) {
+            Some(open) if open.stream.is_some() && open.has_output() => {
+                self.ready_queue.attach(cx.waker());
+                open.write(0);
+                if open.has_output() { Poll::Pending } else { Poll::Ready(()) }
+            }
+            _ => Poll::Ready(()),
+        });
+        let _ = tokio::time::timeout(timeout, drained).await;
+    }
+
+    /// Serves the streams until there is a notice.
+    pub async fn next(&mut self) -> Notice {
+        // With a budget, tokio would put off all reads of a round beyond the 128th, and those behind newer ones.
+        unconstrained(poll_fn(|cx| self.poll_next(cx))).await
+    }
+
+    /// Takes a notice that is already pending.
+    pub(crate) fn noticed(&mut self) -> Option<Notice> {
+        self.notices.pop_front()
+    }
+
+    fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Notice> {
+        self.ready_queue.attach(cx.waker());
+        loop {
+            if let Some(notice) = self.notices.pop_front() {
+                return Poll::Ready(notice);
+            }
+            self.serve();
+            if self.notices.is_empty() && self.ready.is_empty() {
+                self.asleep = Some(self.written);
+                self.clock.sleep(self.written);
+                if !self.spin() && self.timers.poll(&self.clock, cx).is_pending() {
+                    return Poll::Pending;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! One lane: the matches and streams of one thread. A lane handles byte streams, whatever their source.
+
+pub(crate) mod arena;
+mod clock;
+mod detached_session;
+mod dispatch;
+mod hello;
+pub mod incoming;
+mod json_scanner;
+mod keys;
+mod lane;
+mod match_clock;
+mod match_journal;
+mod matches;
+mod notice;
+mod plan;
+mod ready_queue;
+mod reconnect;
+mod role;
+pub mod route;
+mod serve;
+mod session;
+mod session_end;
+mod spin;
+#[cfg(test)]
+mod tests;
+mod timers;
+mod unacknowledged;
+
+pub(crate) use arena::{Arena, Key, key};
+pub use clock::LaneClock;
+pub use detached_session::DetachedSession;
+pub use hello::{BotHello, HelloError};
+
+pub use keys::{MatchKey, SessionKey};
+pub use lane::Lane;
+pub use match_journal::{JournalWriter, JournaledSeat, MatchJournal};
+pub use matches::SeatOccupant;
+pub use notice::{Finished, Notice};
+#[cfg(test)]
+pub(crate) use plan::match_of_checkers;
+pub use plan::{MatchPlan, PlannedSeat, Run, Terms, check_clock};
+pub(crate) use reconnect::REPLACED;
+pub use role::Role;
+pub use unacknowledged::{BotInstance, Unacknowledged};

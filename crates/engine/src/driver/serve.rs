@@ -1,0 +1,290 @@
+//! One round of a lane: it reads all streams that are ready, handles their lines and the timers, then writes.
+
+use referee_game::seat::{Seat, SeatSet};
+use referee_match::{AbortReason, Event};
+use referee_protocol::limits;
+use referee_transport::ByteStream;
+
+use crate::driver::clock::SHORTEST_WAIT;
+use crate::driver::keys::{MatchKey, SessionKey};
+use crate::driver::lane::{Lane, Timer};
+use crate::driver::matches::Running;
+use crate::driver::notice::Notice;
+use crate::driver::session::Session;
+
+/// How often to look whether a process has exited whose stream has ended, in microseconds.
+const EXIT_INTERVAL: u64 = 5_000;
+/// The maximum number of matches whose requests get the same timestamp.
+const BATCH: usize = 64;
+
+impl<S: ByteStream> Lane<S> {
+    /// Reads all ready streams, handles the input, then the timers, then writes. All input has the same timestamp, so that
+    /// no bot is billed for the lines of another one.
+    pub(super) fn serve(&mut self) {
+        // Lines wait for the owner of the lane, and for this round.
+        let has_waiting_lines = self.ready.iter().any(|&key| self.has_waiting_lines(key));
+        let started = self.start_round(has_waiting_lines);
+        self.ready_queue.take(&mut self.ready);
+        let mut ready = std::mem::take(&mut self.ready);
+        let asked = self.written;
+        for &key in &ready {
+            if let Some(session) = self.sessions.get_mut(key) {
+                session.lines.take_buffer(&mut self.read_buffers);
+                session.read();
+                // The owner of the lane has handled all notices.
+                session.has_lines &= session.is_held;
+            }
+        }
+        let stamp = if ready.len() > 1 { self.now() } else { started };
+        self.lag += stamp - started;
+        self.report_pauses(stamp);
+        match self.answered.take() {
+            Some(key) => {
+                self.spin.note_found(started - asked);
+                ready.push(key);
+            }
+            None => self.spin.note_turn(started),
+        }
+        for key in ready.drain(..) {
+            self.handle_lines(key, stamp);
+            if let Some(session) = self.sessions.get_mut(key) {
+                session.lines.return_buffer(&mut self.read_buffers);
+            }
+            self.settle_session(key, stamp);
+        }
+        // Sessions with lines left.
+        ready.append(&mut self.ready);
+        self.ready = ready;
+        while let Some(due) = self.timers.pop(stamp) {
+            match due {
+                Timer::Session(key) => {
+                    if let Some(session) = self.sessions.get_mut(key) {
+                        session.alarm = None;
+                    }
+                    self.settle_session(key, stamp);
+                }
+                Timer::Match(key) => self.expire(key, stamp),
+            }
+        }
+        self.flush(stamp);
+    }
+
+    /// Returns the current time, and measures the lag of the input that is handled next: for how long at most it may have
+    /// waited. If the lane slept, that is the time since something woke it up, and the bots of other input have used
+    /// the time. Otherwise, it is the time since the streams were last polled.
+    fn start_round(&mut self, has_waiting_lines: bool) -> u64 {
+        let (started, lag) = match self.asleep.take() {
+            Some(asleep) => {
+                let (started, woken) = self.clock.wake(asleep);
+                let is_short = started - asleep < SHORTEST_WAIT;
+                // What arrived while the lane was busy ends its sleep at once.
+                let was_busy = is_short && asleep - self.polled >= SHORTEST_WAIT;
+                (started, if was_busy { started - self.polled } else { woken })
+            }
+            None => {
+                let started = self.now();
+                (started, started - self.polled)
+            }
+        };
+        // Something else may have blocked the thread. Timers may fire one millisecond late.
+        let late = self.timers.overdue(started).min(started - self.polled);
+        // What arrives one microsecond before a timer is in time.
+        self.lag = if late > lag + 2 * SHORTEST_WAIT { late + 1 } else { lag };
+        if has_waiting_lines {
+            self.lag = self.lag.max(started - self.arrived);
+        } else {
+            self.arrived = started - self.lag.min(started);
+        }
+        self.polled = started;
+        started
+    }
+
+    /// Whether lines of a session wait until the owner of the lane has handled a notice, which it does at once.
+    fn has_waiting_lines(&self, key: SessionKey) -> bool {
+        self.sessions.get(key).is_some_and(|session| session.has_lines && !session.is_held)
+    }
+
+    /// Tells the matches how long the referee was paused, and aborts those that were paused for too long.
+    fn report_pauses(&mut self, stamp: u64) {
+        let paused = self.clock.paused();
+        if paused == self.paused {
+            return;
+        }
+        self.paused = paused;
+        for key in self.running() {
+            let running = &mut self.matches[key];
+            let us = paused - std::mem::replace(&mut running.paused, paused);
+            if us > 0 {
+                self.notify_match(key, stamp, Event::Paused { us });
+            }
+            let Running { play, forgiven, .. } = &self.matches[key];
+            if play.has_clock() && play.paused() - forgiven > limits::PAUSED_MS * 1000 {
+                self.notify_match(
+                    key,
+                    stamp,
+                    Event::Abort(&AbortReason::Paused { most_ms: limits::PAUSED_MS }),
+                );
+            }
+        }
+    }
+
+    /// Handles the deadline of a match. Input that has arrived by now is read first.
+    fn expire(&mut self, key: MatchKey, stamp: u64) {
+        let Some(running) = self.matches.get_mut(key) else { return };
+        running.alarm = None;
+        let clock = running.clock;
+        if running.play.next_deadline().is_some_and(|at| clock.due(at) <= stamp) {
+            let sessions: Vec<SessionKey> = running.places.iter().flatten().copied().collect();
+            for &session in &sessions {
+                if let Some(session) = self.sessions.get_mut(session) {
+                    session.drain();
+                }
+                self.handle_lines(session, stamp);
+            }
+            if self.has_exiting_bot(key, stamp) {
+                // Its exit is about to be reported, and is not a missed limit.
+                let running = &mut self.matches[key];
+                return self.timers.set(&mut running.alarm, stamp + EXIT_INTERVAL, Timer::Match(key));
+            }
+            // An answer may be among lines that wait: the next round decides.
+            if !sessions.iter().any(|&session| self.has_waiting_lines(session)) {
+                self.replace_silent(key, stamp);
+                self.report_received(key, stamp);
+                let late = self.notify_match(key, stamp, Event::Tick);
+                self.note_silence(key, late);
+            }
+        }
+        self.touch(key);
+    }
+
+    /// Ends the sessions of a match whose process has exited. Returns whether there is one whose exit is awaited.
+    fn has_exiting_bot(&mut self, key: MatchKey, now: u64) -> bool {
+        let places = self.matches[key].places.clone();
+        places.into_iter().flatten().fold(false, |found, key| {
+            if self.sessions.get(key).is_some_and(Session::is_exiting) {
+                self.settle_session(key, now);
+            }
+            found || self.sessions.get(key).is_some_and(|session| session.is_exiting() && !session.is_ending)
+        })
+    }
+
+    /// Notes that the bots of these seats of a match let a time limit expire.
+    fn note_silence(&mut self, key: MatchKey, late: SeatSet) {
+        let Some(running) = self.matches.get(key) else { return };
+        for seat in late.iter() {
+            if let Some(session) = running.places[seat.index()].and_then(|key| self.sessions.get_mut(key)) {
+                session.is_silent = true;
+            }
+        }
+    }
+
+    /// Spins for the answer to the latest request, if no other match has to wait for it.
+    pub(super) fn spin(&mut self) -> bool {
+        let Some(key) = self.asked.take() else { return false };
+        if self.matches.len() != 1 || !self.spin.is_due(self.written) {
+            return false;
+        }
+        let found = self.sessions.get_mut(key).is_some_and(|session| {
+            session.lines.take_buffer(&mut self.read_buffers);
+            // The bot may have run as soon as it was written to.
+            session.spin() || {
+                std::thread::yield_now();
+                session.spin()
+            }
+        });
+        if !found {
+            self.spin.note_missed();
+            return false;
+        }
+        self.answered = Some(key);
+        true
+    }
+
+    /// Writes the output of the matches: one write per session. The clocks of requests start when they are written, so many
+    /// matches are written in batches.
+    pub(super) fn flush(&mut self, stamp: u64) {
+        let mut owed_end = std::mem::take(&mut self.owed_end);
+        let mut touched = std::mem::take(&mut self.touched);
+        let mut batches = touched.chunks(BATCH).peekable();
+        while let Some(batch) = batches.next() {
+            let at = self.now();
+            for &key in batch {
+                self.flush_match(key, at);
+            }
+            if batches.peek().is_none() {
+                self.dirty.append(&mut owed_end);
+            }
+            self.write_dirty(stamp);
+            let writing = self.written - at;
+            for &key in batch {
+                if let Some(running) = self.matches.get_mut(key)
+                    && std::mem::take(&mut running.is_asking)
+                {
+                    running.clock.note_writing(writing);
+                }
+            }
+        }
+        self.dirty.append(&mut owed_end);
+        self.write_dirty(stamp);
+        touched.clear();
+        // Matches of sessions that were checked again.
+        touched.append(&mut self.touched);
+        self.touched = touched;
+    }
+
+    /// Writes the sessions with output.
+    fn write_dirty(&mut self, stamp: u64) {
+        let mut dirty = std::mem::take(&mut self.dirty);
+        for key in dirty.drain(..) {
+            if let Some(session) = self.sessions.get_mut(key) {
+                session.write(stamp);
+                session.return_buffer(&mut self.spare_buffers);
+                if session.deadline().is_some() {
+                    // Rare: a stream that is blocked, closed or new.
+                    self.settle_session(key, stamp);
+                }
+            }
+        }
+        // Sessions that were checked again; the allocation is reused.
+        dirty.append(&mut self.dirty);
+        self.dirty = dirty;
+        self.written = self.now();
+    }
+
+    /// Queues the output of a match. Its journal is written before the output.
+    fn flush_match(&mut self, key: MatchKey, at: u64) {
+        let Some(running) = self.matches.get_mut(key) else { return };
+        running.is_touched = false;
+        let stamp = running.clock.stamp(at, 0);
+        let receivers = if running.ending.is_some() { &mut self.owed_end } else { &mut self.dirty };
+        for (seat, place) in (0..).map(Seat).zip(&running.places) {
+            let Some(transmit) = running.play.poll_transmit(seat, stamp) else { continue };
+            if let Some(session) = place.and_then(|key| self.sessions.get_mut(key)) {
+                if running.ending.is_some() && session.may_reconnect() {
+                    session.unacknowledged.extend_from_slice(transmit.bytes);
+                }
+                if session.lost.is_some() {
+                    continue;
+                }
+                if transmit.has_request {
+                    running.is_asking = true;
+                    session.since_request = (0, 0);
+                    self.asked = *place;
+                }
+                session.queue(transmit.bytes, &mut self.spare_buffers);
+                receivers.extend(*place);
+            }
+        }
+        running.write_journal();
+        if let Some(ending) = running.ending.take() {
+            return self.finish(key, ending, stamp);
+        }
+        if std::mem::take(&mut running.has_news) {
+            self.notices.push_back(Notice::Moved(key));
+        }
+        if let Some(deadline) = running.play.next_deadline() {
+            let due = running.clock.due(deadline);
+            self.timers.set(&mut running.alarm, due, Timer::Match(key));
+        }
+    }
+}

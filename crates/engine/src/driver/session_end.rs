@@ -1,0 +1,136 @@
+//! Ends sessions, and reports that to their matches.
+
+use referee_game::seat::Seat;
+use referee_match::{AbortReason, Detail, Event};
+use referee_protocol::referee as message;
+use referee_protocol::words::{ErrorCode, FaultCode};
+use referee_transport::ByteStream;
+
+use crate::driver::keys::{MatchKey, SessionKey};
+use crate::driver::lane::{Lane, Timer};
+use crate::driver::matches::Running;
+use crate::driver::notice::Notice;
+use crate::driver::role::Role;
+
+impl<S: ByteStream> Lane<S> {
+    /// The open requests of a session.
+    pub(super) fn open_requests(&self, key: SessionKey) -> impl Iterator<Item = (MatchKey, Seat)> {
+        let seats = self.sessions.get(key).map_or(&[][..], |session| &session.seats);
+        seats.iter().copied().filter(|&(key, seat)| self.matches[key].play.open_request(seat).is_some())
+    }
+
+    /// Ends a session and notifies its matches. `bye` is sent last.
+    pub(super) fn end_session(
+        &mut self,
+        key: SessionKey,
+        now: u64,
+        (code, detail): (FaultCode, &Detail),
+        bye: Option<&Detail>,
+    ) {
+        if self.suspend(key, now, (code, detail), bye) {
+            return;
+        }
+        let Some(session) = self.sessions.get_mut(key) else { return };
+        if std::mem::replace(&mut session.is_ending, true) {
+            return;
+        }
+        let is_replaced = session.has_played
+            && match session.role {
+                Role::Process => {
+                    [Detail::LEFT, Detail::SaidBye].contains(detail)
+                        || (session.is_silent && code == FaultCode::NoStart)
+                }
+                Role::Connection { .. } => code == FaultCode::Disconnected,
+                Role::Host { .. } => false,
+            };
+        let (mut waiting, mut lost) = (Vec::new(), Vec::new());
+        let is_host = matches!(session.role, Role::Host { .. });
+        for (key, seat) in session.seats.clone() {
+            if is_host {
+                self.notify_match(key, now, Event::Abort(&AbortReason::HostLeft));
+                continue;
+            }
+            let running = &mut self.matches[key];
+            running.places[seat.index()] = None;
+            if is_replaced && running.play.awaits_ready(seat) {
+                waiting.push((key, seat));
+                // The next bot of the seat is not known.
+                running.discard_journal();
+                self.notify_match(key, now, Event::Vacated(seat));
+            } else {
+                let at_fault = self.notify_match(key, now, Event::Gone { seat, code, detail });
+                if at_fault.contains(seat) {
+                    lost.push((key, seat));
+                }
+            }
+        }
+        if is_host {
+            // The host may still read after its output has ended.
+            self.flush(now);
+        }
+        let Some(session) = self.sessions.get_mut(key) else { return };
+        session.seats.clear();
+        session.matches = 0;
+        if let Some(reason) = bye {
+            session.say(&message::FromReferee::Bye(message::Bye {
+                reason: reason.to_string(),
+                reconnect: false,
+            }));
+        }
+        session.end(now);
+        self.notices.push_back(Notice::Gone { session: key, code, detail: detail.clone(), waiting, lost });
+    }
+
+    /// Ends the processes that no longer answer: a time limit expired, nothing has arrived since, and they were not ready
+    /// for this match in time. Others take their seats.
+    pub(super) fn replace_silent(&mut self, key: MatchKey, now: u64) {
+        let Running { places, play, clock, .. } = &self.matches[key];
+        let at = clock.at(now);
+        let overdue = (0..).map(Seat).zip(places).filter(|&(seat, _)| play.is_ready_overdue(seat, at));
+        let silent: Vec<SessionKey> = overdue
+            .filter_map(|(_, place)| *place)
+            .filter(|&session| self.is_silent(session) && self.sessions[session].role == Role::Process)
+            .collect();
+        for session in silent {
+            let detail = Detail::other("it no longer answers");
+            self.end_session(session, now, (FaultCode::NoStart, &detail), None);
+        }
+    }
+
+    /// Ends a session, reporting the reason to the peer: an error, then `bye`.
+    pub(crate) fn reject(&mut self, key: SessionKey, code: ErrorCode, detail: Detail, now: u64) {
+        let Some(session) = self.sessions.get_mut(key) else { return };
+        session.fall_back_to_plain_text();
+        session.refuse(code, detail.to_string(), None, None);
+        let fault = if code == ErrorCode::Protocol { FaultCode::Protocol } else { FaultCode::NoStart };
+        self.end_session(key, now, (fault, &detail), Some(&detail));
+    }
+
+    /// Ends a session that is over; otherwise sets its timer and queues its output.
+    pub(super) fn settle_session(&mut self, key: SessionKey, now: u64) {
+        if let Some(session) = self.sessions.get_mut(key) {
+            session.date_end(|| self.clock.now());
+        }
+        let Some(session) = self.sessions.get(key) else { return };
+        if session.has_output() {
+            self.dirty.push(key);
+        }
+        if session.has_lines || session.is_ending {
+            return;
+        }
+        if let Some((code, detail)) = session.over(now, || self.open_requests(key).next().is_some()) {
+            return match (session.role, code) {
+                (_, FaultCode::Protocol) => self.reject(key, ErrorCode::Protocol, detail, now),
+                (Role::Connection { .. }, FaultCode::NoStart) => {
+                    self.reject(key, ErrorCode::NoStart, detail, now);
+                }
+                _ => self.end_session(key, now, (code, &detail), None),
+            };
+        }
+        let Some(session) = self.sessions.get_mut(key) else { return };
+        let Some(due) = session.deadline().map(|due| if due <= now { now + 1_000_000 } else { due }) else {
+            return;
+        };
+        self.timers.set(&mut session.alarm, due, Timer::Session(key));
+    }
+}

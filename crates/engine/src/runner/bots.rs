@@ -1,0 +1,102 @@
+//! The bots of a lane.
+
+use std::mem;
+use std::time::Duration;
+
+use referee_bots::{Process, Stderr, StderrCut, StderrText};
+use referee_game::seat::Seat;
+use referee_match::record::BotLine;
+use referee_match::{Detail, Outage};
+use referee_protocol::words::FaultCode;
+
+use crate::driver::key;
+use crate::driver::{MatchKey, SessionKey};
+
+/// What a lane knows about a bot at the end of a match. The bot's standard error may not have been read yet.
+pub(super) struct BotUsage {
+    seat: usize,
+    pub(super) cpu_ms: Option<u64>,
+    said: Vec<StderrCut>,
+    /// The times without a connection.
+    pub(super) outages: Vec<Outage>,
+}
+
+impl BotUsage {
+    /// Waits until the bot's standard error has been read.
+    pub(super) fn complete(self) -> BotLine {
+        let mut said = StderrText::default();
+        for cut in self.said {
+            said.append(cut.wait());
+        }
+        let (stderr, stderr_dropped) = said.into_text();
+        let seat = Seat(self.seat as u8);
+        BotLine { seat, cpu_ms: self.cpu_ms, stderr, stderr_dropped, outages: self.outages }
+    }
+}
+
+key! {
+    /// A bot of a lane.
+    BotKey
+}
+
+pub(super) enum BotState {
+    /// Requested from the runner.
+    Requested,
+    /// Its `hello` has not arrived.
+    Greeting(SessionKey),
+    /// It can play.
+    Ready(SessionKey),
+    /// Its connection is lost, and its matches wait for another one.
+    Lost(SessionKey),
+    /// It could not be started or did not connect.
+    Failed(FaultCode, Detail),
+    /// It has left, or has not been requested.
+    Absent,
+}
+
+/// A bot of a lane: a process or connection, or the slot for one.
+pub(super) struct Bot {
+    pub(super) spec: usize,
+    /// The pairing in which it plays; `None` while it is idle.
+    pub(super) pairing: Option<usize>,
+    pub(super) state: BotState,
+    pub(super) process: Option<Process>,
+    /// Seats that wait for its next process or connection.
+    pub(super) waiting: Vec<(MatchKey, Seat)>,
+    /// Processor time up to the end of its last match.
+    pub(super) cpu_before: Duration,
+    /// The standard error of processes that have ended since its last match.
+    pub(super) gone: Vec<Stderr>,
+}
+
+impl Bot {
+    pub(super) fn new(spec: usize) -> Bot {
+        Bot {
+            spec,
+            pairing: None,
+            state: BotState::Absent,
+            process: None,
+            waiting: Vec::new(),
+            cpu_before: Duration::ZERO,
+            gone: Vec::new(),
+        }
+    }
+
+    pub(super) fn session(&self) -> Option<SessionKey> {
+        match self.state {
+            BotState::Greeting(session) | BotState::Ready(session) | BotState::Lost(session) => Some(session),
+            BotState::Requested | BotState::Failed(..) | BotState::Absent => None,
+        }
+    }
+
+    /// Takes the statistics of the match that has just ended.
+    pub(super) fn usage(&mut self, seat: usize, outages: Vec<Outage>) -> BotUsage {
+        let process = self.process.as_ref();
+        let cpu = process.and_then(Process::cpu);
+        let before = cpu.map_or(Duration::ZERO, |cpu| mem::replace(&mut self.cpu_before, cpu));
+        let said = self.gone.drain(..).chain(process.map(Process::stderr).cloned());
+        let said = said.map(|stderr| stderr.cut()).collect();
+        let cpu_ms = cpu.map(|cpu| cpu.saturating_sub(before).as_millis() as u64);
+        BotUsage { seat, cpu_ms, said, outages }
+    }
+}

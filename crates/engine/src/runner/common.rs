@@ -1,0 +1,60 @@
+//! What all matches of a run have in common.
+
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
+
+use referee_files::{Records, RunningMatches};
+use referee_game::erased::Rules;
+use referee_game::seat::Seating;
+
+use crate::driver::Run;
+use crate::runner::live::LiveFeed;
+use crate::sources::BotSpec;
+
+/// What all matches of a run have in common.
+pub(super) struct RunContext {
+    pub(super) run: Run,
+    pub(super) rules: &'static dyn Rules,
+    pub(super) seating: Seating,
+    pub(super) bots: Bots,
+    /// The maximum number of concurrent matches per process or connection.
+    pub(super) slots: usize,
+    /// How long the matches of a lost connection wait for another one.
+    pub(super) reconnect: Duration,
+    pub(super) records: Option<Records>,
+    /// Whether records describe the bots.
+    pub(super) describes_bots: bool,
+    /// Where matches are journaled whose bots can connect again.
+    pub(super) running: Option<RunningMatches>,
+    /// Where matches are passed on for spectators.
+    pub(super) live: Option<LiveFeed>,
+}
+
+/// The bots of a run. Further bots may join; none is removed.
+pub(super) struct Bots(RwLock<Vec<Arc<BotSpec>>>);
+
+impl Bots {
+    pub(super) fn new(bots: Vec<BotSpec>) -> Bots {
+        Bots(RwLock::new(bots.into_iter().map(Arc::new).collect()))
+    }
+
+    /// The bot with this index.
+    pub(super) fn get(&self, index: usize) -> Arc<BotSpec> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner)[index].clone()
+    }
+
+    /// All bots, in order.
+    pub(super) fn all(&self) -> Vec<Arc<BotSpec>> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Removes the last bot, which has not played.
+    pub(super) fn pop(&self) {
+        self.0.write().unwrap_or_else(PoisonError::into_inner).pop();
+    }
+
+    /// Adds a bot after all others.
+    pub(super) fn push(&self, bot: BotSpec) {
+        self.0.write().unwrap_or_else(PoisonError::into_inner).push(Arc::new(bot));
+    }
+}

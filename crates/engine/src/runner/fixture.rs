@@ -1,0 +1,61 @@
+//! A match to be played.
+
+use std::fmt;
+use std::sync::Arc;
+
+use referee_game::chance::Seed;
+use referee_game::erased::Rules;
+use referee_match::{Leg, Opening};
+use serde_json::value::RawValue;
+
+/// What a match does if one of its bots is not connected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Wait {
+    /// It waits; the bot loses by a fault when it has been absent for too long.
+    Always,
+    /// The same, unless another bot connects, so that other matches may be possible.
+    AsLastResort,
+    /// It goes back to the schedule.
+    Never,
+}
+
+/// A match that is to be played.
+#[derive(Clone, Debug)]
+pub struct Fixture {
+    /// m1, m2, ...
+    pub id: String,
+    /// The deal of a mirrored set; `None` if the match has its own.
+    pub deal: Option<String>,
+    /// Its position in its mirrored set.
+    pub leg: Leg,
+    /// The options of the game.
+    pub options: Arc<RawValue>,
+    /// The opening.
+    pub opening: Arc<Opening>,
+    /// The bots by seat. A bot with several seats gets a process or connection for each.
+    pub bots: Vec<usize>,
+    /// What it does if one of them is not connected.
+    pub wait: Wait,
+    /// Its secret, if that is not derived from the run seed.
+    pub secret: Option<MatchSecret>,
+}
+
+/// What a match keeps secret until its deal is played.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct MatchSecret {
+    /// The seed of its deal.
+    pub seed: Seed,
+    /// The salt of its commitment.
+    pub salt: [u8; 32],
+}
+
+impl fmt::Debug for MatchSecret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("MatchSecret")
+    }
+}
+
+/// Whether a bot that remembers the first match of a deal knows what will happen in the second.
+pub fn deal_leaks_information(rules: &dyn Rules) -> bool {
+    rules.meta().chance || rules.meta().hidden
+}

@@ -1,0 +1,103 @@
+//! The messages between the threads of a run.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+
+use referee_bots::Process;
+use referee_game::seat::Seat;
+use referee_match::{Detail, Log};
+use referee_protocol::referee::Reveal;
+use referee_protocol::words::FaultCode;
+use referee_transport::Wire;
+use tokio::sync::{mpsc, oneshot};
+
+use crate::driver::{BotInstance, DetachedSession, SessionKey, Unacknowledged};
+use crate::runner::bots::{BotKey, BotUsage};
+use crate::runner::fixture::{Fixture, Wait};
+use crate::runner::results::MatchReport;
+
+/// The reason in `bye` at the end of a run.
+pub(super) const OVER: &str = "the run is over";
+
+/// An event that a lane reports to the runner.
+pub(super) enum LaneEvent {
+    /// It needs bots, given with the index of their configuration: all of them or none. What the match does if one is
+    /// not connected.
+    NeedsBots(Vec<(BotKey, usize)>, Wait),
+    /// A process is to be terminated; its stream is closed.
+    EndProcess(Process),
+    /// A connection has no match on this lane any more.
+    ReturnsConnection(Box<DetachedSession>),
+    /// A connection of this bot has ended.
+    ConnectionEnded(usize),
+    /// The connections of these bots are for the lane from now on: they play a match of an earlier process.
+    ExpectsBots(Vec<(BotKey, BotInstance)>),
+    /// The lane does not wait for this bot to connect again.
+    BotGone(BotKey, Unacknowledged),
+    /// An error ends the run.
+    Failed(String),
+    /// The lane is done. This is its last event.
+    Done,
+}
+
+/// An order of the runner to a lane.
+pub(super) enum LaneOrder {
+    /// A requested bot, or why it is not available.
+    BotArrived(BotKey, Result<BotArrival, (FaultCode, Detail)>),
+    /// One of these bots is not connected: their match goes back to the schedule.
+    PutBack(Vec<BotKey>),
+    /// Another connection of a bot of the lane.
+    TakeOver(BotKey, Box<DetachedSession>),
+    /// The process of a session has exited.
+    Exited(SessionKey, Detail),
+    /// A match of this pairing has been journaled; `None` if that failed.
+    Journaled(usize, Option<Fixture>),
+    /// The schedule may have more matches.
+    Wake,
+    /// Send the ids of the matches in progress with their numbers of moves.
+    Progress(mpsc::UnboundedSender<(String, u32)>),
+    /// Abort all matches.
+    Stop,
+}
+
+/// A bot that is handed to a lane.
+pub(super) enum BotArrival {
+    /// A started process. The lane sends its session key, which is needed to report its exit.
+    Process(Process, Wire, oneshot::Sender<SessionKey>),
+    /// A connection.
+    Connection(Box<DetachedSession>),
+}
+
+/// An event for the reporter.
+pub(super) enum ReportEvent {
+    /// Bots can connect to this address.
+    Listening(SocketAddr),
+    /// A match waits for a bot of this name to connect.
+    Waiting(String),
+    /// A bot of this name that a match waited for has connected.
+    Connected(String),
+    /// News of the watched match, as text.
+    Moved(String),
+    /// A match has ended.
+    Ended(Box<EndedMatch>),
+    /// All lanes are done. This is the last event.
+    Over {
+        /// Whether everything was played.
+        is_complete: bool,
+    },
+}
+
+/// A match that has ended, with the data about its bots.
+pub(super) struct EndedMatch {
+    pub(super) fixture: Fixture,
+    pub(super) report: MatchReport,
+    /// The record, without data about the bots and without its seal.
+    pub(super) record: Log,
+    pub(super) reveal: Reveal,
+    /// By seat: the beginning of the last line that was the fault `malformed`.
+    pub(super) malformed: BTreeMap<Seat, String>,
+    /// By seat.
+    pub(super) bots: Vec<BotUsage>,
+    /// A seat whose bot could not play at all, and why.
+    pub(super) no_show: Option<(usize, String)>,
+}

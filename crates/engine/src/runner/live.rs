@@ -1,0 +1,429 @@
+//! What the lanes and the reporter pass on for spectators of a run.
+//!
+//! Neither waits for the receiver. What it has not taken yet is merged: one step per match with everything that happened
+//! since. Results wait as long as it takes; they are small. Their records are left out beyond [`MOST_BYTES`].
+
+use std::collections::BTreeMap;
+use std::mem;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use referee_game::erased::{Rules, Table};
+use referee_game::{Meta, Seating};
+use referee_match::{Faults, Leg, Match};
+use referee_protocol::referee::Reveal;
+use tokio::sync::mpsc;
+
+use crate::runner::fixture::Fixture;
+use crate::runner::fixture::deal_leaks_information;
+use crate::runner::results::MatchReport;
+
+/// The maximum number of matches in progress whose positions are passed on.
+pub const MOST_BOARDS: usize = 64;
+/// The maximum number of steps of a match that wait for the receiver. Later positions are merged into the last one.
+const MOST_STEPS: usize = 32;
+/// The maximum size of the records that wait for the receiver, in bytes.
+const MOST_BYTES: usize = 32 * 1024 * 1024;
+
+/// The part of a match that is public from its beginning.
+#[derive(Debug)]
+pub struct LiveHeader {
+    /// The match id.
+    pub id: String,
+    /// The game.
+    pub game: &'static Meta,
+    /// The name and the number of the side, by seat.
+    pub seats: Vec<(String, u8)>,
+    /// What spectators see of it.
+    pub visibility: Visibility,
+}
+
+/// What spectators see of a match in progress.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Visibility {
+    /// Its public positions.
+    Live,
+    /// Nothing before the set is complete: other matches of the deal would reveal its chance or secrets.
+    Held,
+    /// Nothing before its end: [`MOST_BOARDS`] others are shown.
+    Crowded,
+}
+
+/// A public position and what led to it.
+#[derive(Debug)]
+pub struct LiveStep {
+    /// The position. Spectators get its public view.
+    pub table: Box<dyn Table>,
+    /// The events as the public sees them, one JSON object per line.
+    pub events: Vec<u8>,
+    /// By seat: the faults so far.
+    pub faults: Vec<Faults>,
+    /// By seat: the time in the bank, in milliseconds; `None` without a clock.
+    pub banks_ms: Vec<Option<u64>>,
+}
+
+impl LiveStep {
+    /// This step together with the one before it.
+    #[must_use]
+    pub fn after(self, earlier: LiveStep) -> LiveStep {
+        let mut events = earlier.events;
+        events.extend_from_slice(&self.events);
+        LiveStep { events, ..self }
+    }
+}
+
+/// A match that has ended. Its record is on the disk if the run keeps records.
+#[derive(Debug)]
+pub struct LiveEnd {
+    /// The match.
+    pub fixture: Fixture,
+    /// The name and the number of the side, by seat.
+    pub seats: Vec<(String, u8)>,
+    /// Whether spectators see only its result until its deal is complete.
+    pub is_held: bool,
+    /// The result.
+    pub report: MatchReport,
+    /// The record without its seal; `None` if too many records waited for the receiver.
+    pub record: Option<Vec<u8>>,
+    /// The content of the seal.
+    pub reveal: Reveal,
+}
+
+impl LiveEnd {
+    /// Whether no other match of its deal is left to play.
+    pub fn completes_its_deal(&self) -> bool {
+        match self.fixture.leg {
+            Leg::Open => true,
+            Leg::Earlier => false,
+            Leg::Only | Leg::Last => !self.report.is_to_be_replayed(),
+        }
+    }
+}
+
+/// An event of a run.
+#[derive(Debug)]
+pub enum LiveEvent {
+    /// A match has begun, or has a new position.
+    Moved(Arc<LiveHeader>, Option<LiveStep>),
+    /// A match has ended.
+    Ended(Box<LiveEnd>),
+}
+
+/// What waits for the receiver.
+#[derive(Debug, Default)]
+struct LiveBacklog {
+    /// By match: what has happened since the receiver took its last position, in [`MOST_STEPS`] steps at most.
+    moved: BTreeMap<String, (Arc<LiveHeader>, Vec<LiveStep>)>,
+    ended: Vec<LiveEnd>,
+    /// The size of the records in `ended`.
+    bytes: usize,
+}
+
+impl LiveBacklog {
+    fn moved(&mut self, header: &Arc<LiveHeader>, step: Option<LiveStep>) {
+        let (_, waiting) =
+            self.moved.entry(header.id.clone()).or_insert_with(|| (header.clone(), Vec::new()));
+        if let Some(step) = step {
+            let earlier = if waiting.len() < MOST_STEPS { None } else { waiting.pop() };
+            waiting.push(match earlier {
+                Some(earlier) => step.after(earlier),
+                None => step,
+            });
+        }
+    }
+
+    fn ended(&mut self, mut end: LiveEnd) {
+        let size = end.record.as_ref().map_or(0, Vec::len);
+        if self.bytes + size > MOST_BYTES {
+            end.record = None;
+            // Its last positions are part of its replay.
+            if let Some((_, steps)) = self.moved.get_mut(&end.report.id) {
+                steps.clear();
+            }
+        } else {
+            self.bytes += size;
+        }
+        self.ended.push(end);
+    }
+}
+
+fn lock(backlog: &Mutex<LiveBacklog>) -> MutexGuard<'_, LiveBacklog> {
+    backlog.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Where the events of a run go.
+#[derive(Clone, Debug)]
+pub struct LiveFeed {
+    backlog: Arc<Mutex<LiveBacklog>>,
+    /// Wakes the receiver.
+    wake: mpsc::Sender<()>,
+    /// The number of matches in progress whose positions are passed on.
+    boards: Arc<AtomicUsize>,
+}
+
+/// Where the events of a run arrive.
+#[derive(Debug)]
+pub struct LiveReceiver {
+    backlog: Arc<Mutex<LiveBacklog>>,
+    wake: mpsc::Receiver<()>,
+}
+
+/// A feed and its receiver.
+pub fn live_feed() -> (LiveFeed, LiveReceiver) {
+    let (wake, woken) = mpsc::channel(1);
+    let backlog = Arc::<Mutex<LiveBacklog>>::default();
+    let receiver = LiveReceiver { backlog: backlog.clone(), wake: woken };
+    (LiveFeed { backlog, wake, boards: Arc::default() }, receiver)
+}
+
+impl LiveReceiver {
+    /// The events since the last call, as soon as there are some: positions first, then ends. `None` once the feed and
+    /// its clones are dropped and nothing is left.
+    pub async fn next(&mut self) -> Option<Vec<LiveEvent>> {
+        let woken = self.wake.recv().await;
+        let events = self.take();
+        (woken.is_some() || !events.is_empty()).then_some(events)
+    }
+
+    /// The events since the last call.
+    pub(crate) fn take(&self) -> Vec<LiveEvent> {
+        let LiveBacklog { moved, ended, .. } = mem::take(&mut *lock(&self.backlog));
+        let moved = moved.into_values().flat_map(|(header, steps)| {
+            let begun = steps.is_empty().then(|| LiveEvent::Moved(header.clone(), None));
+            let steps = steps.into_iter().map(move |step| LiveEvent::Moved(header.clone(), Some(step)));
+            begun.into_iter().chain(steps)
+        });
+        moved.chain(ended.into_iter().map(|end| LiveEvent::Ended(Box::new(end)))).collect()
+    }
+}
+
+impl LiveFeed {
+    fn send(&self, change: impl FnOnce(&mut LiveBacklog)) {
+        change(&mut lock(&self.backlog));
+        // If it is full, the receiver is about to take everything. If it is closed, the server has failed, and the run
+        // continues.
+        let _ = self.wake.try_send(());
+    }
+
+    /// What spectators will see of a match.
+    pub(super) fn visibility(&self, rules: &dyn Rules, fixture: &Fixture) -> Visibility {
+        if is_held(rules, fixture) {
+            Visibility::Held
+        } else if self.boards.load(Ordering::Relaxed) >= MOST_BOARDS {
+            Visibility::Crowded
+        } else {
+            Visibility::Live
+        }
+    }
+
+    /// Passes on the beginning of a match.
+    pub(super) fn open(&self, play: &Match, visibility: Visibility) -> LiveMatch {
+        let header = &play.setup().header;
+        let header = Arc::new(LiveHeader {
+            id: header.r#match.clone(),
+            game: play.table().meta(),
+            seats: header.seats.iter().map(|seat| (seat.name.clone(), seat.team)).collect(),
+            visibility,
+        });
+        if visibility == Visibility::Live {
+            self.boards.fetch_add(1, Ordering::Relaxed);
+        } else {
+            self.send(|backlog| backlog.moved(&header, None));
+        }
+        let mut opened = LiveMatch { feed: self.clone(), header };
+        opened.show(play, &[]);
+        opened
+    }
+}
+
+/// Passes on the results of a run.
+#[derive(Clone, Debug)]
+pub struct ResultFeed {
+    feed: LiveFeed,
+    rules: &'static dyn Rules,
+    seating: Seating,
+}
+
+impl ResultFeed {
+    /// For a run of this game.
+    pub fn new(feed: LiveFeed, rules: &'static dyn Rules, seating: Seating) -> ResultFeed {
+        ResultFeed { feed, rules, seating }
+    }
+
+    /// Passes on the end of a match. Never blocks.
+    pub(crate) fn end(&self, fixture: Fixture, report: MatchReport, record: Vec<u8>, reveal: Reveal) {
+        let sides = self.seating.all().iter().map(|seat| self.seating.side(seat) as u8);
+        let seats = report.seats.iter().cloned().zip(sides).collect();
+        let is_held = is_held(self.rules, &fixture);
+        let end = LiveEnd { fixture, seats, is_held, report, record: Some(record), reveal };
+        self.feed.send(|backlog| backlog.ended(end));
+    }
+}
+
+/// Whether another match of its deal would reveal the chance or the secrets of a match.
+fn is_held(rules: &dyn Rules, fixture: &Fixture) -> bool {
+    fixture.deal.is_some() && deal_leaks_information(rules)
+}
+
+/// A match in progress that has spectators.
+#[derive(Debug)]
+pub(super) struct LiveMatch {
+    feed: LiveFeed,
+    header: Arc<LiveHeader>,
+}
+
+impl LiveMatch {
+    /// Passes on the position after these events. Never blocks.
+    pub(super) fn show(&mut self, play: &Match, events: &[u8]) {
+        if self.header.visibility == Visibility::Live {
+            let step = step(play, events.to_vec());
+            self.feed.send(|backlog| backlog.moved(&self.header, Some(step)));
+        }
+    }
+}
+
+impl Drop for LiveMatch {
+    fn drop(&mut self) {
+        if self.header.visibility == Visibility::Live {
+            self.feed.boards.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+}
+
+fn step(play: &Match, events: Vec<u8>) -> LiveStep {
+    let seats = play.setup().seating.all();
+    LiveStep {
+        table: play.table().fork(),
+        events,
+        faults: seats.iter().map(|seat| play.faults(seat)).collect(),
+        banks_ms: seats.iter().map(|seat| play.bank_ms(seat)).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use referee_game::clock::Tick;
+    use referee_game::{Seat, Turn, Viewer};
+    use referee_match::{Event, Opening, Stamp};
+    use referee_protocol::referee::Clock;
+    use referee_stats::Cause;
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::driver::match_of_checkers;
+    use crate::runner::fixture::Wait;
+
+    const SEATS: [Seat; 2] = [Seat(0), Seat(1)];
+
+    /// A match of checkers in which both are ready.
+    fn checkers() -> Match {
+        let clock = Clock { delay_ms: 100, bank_ms: 1000, increment_ms: 10 };
+        let (setup, table) = match_of_checkers(Some(clock), true);
+        let mut play = Match::open(setup, table);
+        for seat in SEATS {
+            play.poll_transmit(seat, Stamp { at: Tick(0), lag: 0 });
+        }
+        play
+    }
+
+    fn handle(play: &mut Match, event: Event<'_>) {
+        let now = Stamp { at: Tick(0), lag: 0 };
+        play.handle(now, event);
+        for seat in SEATS {
+            play.poll_transmit(seat, now);
+        }
+    }
+
+    fn fixture() -> Fixture {
+        Fixture {
+            id: "m1".to_owned(),
+            deal: None,
+            leg: Leg::Only,
+            options: Arc::from(serde_json::value::to_raw_value(&json!({})).expect("JSON")),
+            opening: Arc::new(Opening::None),
+            bots: vec![0, 1],
+            wait: Wait::Always,
+            secret: None,
+        }
+    }
+
+    /// Plays the first legal move. Returns it and the events.
+    fn moved(play: &mut Match) -> (String, Vec<u8>) {
+        let mut table = play.table().fork();
+        let Turn::Decide(decision) = table.ask() else { panic!("the match is over") };
+        let seat = decision.seats().iter().next().expect("a seat");
+        let text = table.text(&decision, seat, 0).to_owned();
+        let turn = play.open_request(seat).expect("an open request");
+        handle(play, Event::Answer { seat, turn: turn.into(), text: &text, offer_draw: false, info: None });
+        (text, mem::take(play.news()))
+    }
+
+    /// The moves in the events of a step.
+    fn moves(step: &LiveStep) -> Vec<String> {
+        let lines = step.events.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
+        let events = lines.map(|line| serde_json::from_slice::<Value>(line).expect("JSON"));
+        let moves = events.filter(|event| event["kind"] == "move");
+        moves.map(|event| event["move"].as_str().expect("a move").to_owned()).collect()
+    }
+
+    /// The steps that the receiver gets now.
+    fn received(queue: &LiveReceiver) -> Vec<LiveStep> {
+        let step = |event| match event {
+            LiveEvent::Moved(_, step) => step,
+            LiveEvent::Ended(_) => None,
+        };
+        queue.take().into_iter().filter_map(step).collect()
+    }
+
+    #[test]
+    fn positions_beyond_those_that_may_wait_are_merged() {
+        let (feed, queue) = live_feed();
+        let (mut play, mut played) = (checkers(), Vec::new());
+        let mut live = feed.open(&play, Visibility::Live);
+        assert_eq!(received(&queue).len(), 1);
+        for _ in 0..MOST_STEPS + 8 {
+            let (text, events) = moved(&mut play);
+            played.push(text);
+            live.show(&play, &events);
+        }
+        let steps = received(&queue);
+        assert_eq!(steps.len(), MOST_STEPS);
+        assert_eq!(steps.iter().flat_map(moves).collect::<Vec<_>>(), played);
+        let last = &steps[MOST_STEPS - 1];
+        assert_eq!(moves(last).len(), 9, "the last step has everything since");
+        let view = |table: &dyn Table| table.view(Viewer::Public).unwrap();
+        assert_eq!(view(&*last.table), view(play.table()), "the step shows the latest position");
+        assert!(received(&queue).is_empty());
+    }
+
+    fn ended(number: usize) -> (Fixture, MatchReport, Reveal) {
+        let reveal =
+            Reveal { seed: String::new(), salt: String::new(), deal: "m1".to_owned(), nonces: Vec::new() };
+        let id = format!("m{number}");
+        (
+            Fixture { id: id.clone(), ..fixture() },
+            MatchReport::aborted(&id, Cause::Interrupted, false),
+            reveal,
+        )
+    }
+
+    #[test]
+    fn results_pass_while_the_receiver_does_nothing_and_records_are_left_out() {
+        const MATCHES: usize = 5000;
+        let (feed, queue) = live_feed();
+        let rules = referee_games::catalog().find("checkers").expect("a game");
+        let results = ResultFeed::new(feed, rules, Seating::new(2, 2));
+        for number in 0..MATCHES {
+            let (fixture, report, reveal) = ended(number);
+            results.end(fixture, report, vec![0; 20_000], reveal);
+        }
+        let mut bytes = 0;
+        let events = queue.take();
+        assert_eq!(events.len(), MATCHES);
+        for event in events {
+            let LiveEvent::Ended(end) = event else { panic!("{event:?}") };
+            bytes += end.record.map_or(0, |record| record.len());
+        }
+        assert!((MOST_BYTES - 20_000..=MOST_BYTES).contains(&bytes), "{bytes}");
+    }
+}

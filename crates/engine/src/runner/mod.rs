@@ -1,0 +1,57 @@
+//! Many matches on many lanes: what is played next, by which bots, and what becomes of the results.
+
+mod archive;
+mod bots;
+mod common;
+mod cpu;
+mod descriptors;
+mod evidence;
+mod fixture;
+mod host;
+mod journal;
+mod lane_messages;
+mod live;
+mod match_runner;
+mod moves;
+mod openings;
+mod pairings;
+mod play;
+mod record_sink;
+mod reporter;
+mod results;
+mod resumed;
+mod roster;
+mod run_event;
+mod scheduler;
+mod start_check;
+mod starts;
+mod stop_signal;
+mod tournament_scheduler;
+mod trial;
+mod trial_results;
+
+pub use archive::Unsealed;
+pub use evidence::{Evidence, FirstFaults};
+pub use fixture::{Fixture, MatchSecret, Wait, deal_leaks_information};
+pub use host::{HostMatches, HostPlayed, HostRun, serve_host};
+pub use live::{
+    LiveEnd, LiveEvent, LiveFeed, LiveHeader, LiveReceiver, LiveStep, MOST_BOARDS, ResultFeed, Visibility,
+    live_feed,
+};
+pub use match_runner::{MatchRunner, RunChange, RunEnd};
+pub use moves::short_moves_of_match;
+pub use openings::Openings;
+pub use play::{Mirror, Play, PlayEvent, PlayResult, check_fresh, seating_for};
+pub use record_sink::{EndedRecord, RecordSink};
+pub use reporter::Watch;
+pub use results::{BotSummary, Comparison, Loss, MatchReport, RunSummary, SetReport, Sets};
+pub use resumed::ResumedMatch;
+pub use roster::Roster;
+pub use run_event::{Halt, NoShow, RunEvent};
+pub use scheduler::{DueSet, Next, NextSet, Scheduler, SetScheduler};
+pub use start_check::{StartCheck, check_starts};
+pub use stop_signal::signalled;
+
+pub use tournament_scheduler::{LiveSchedule, Scoring, TournamentScheduler, is_between};
+pub use trial::{Added, SetOfTrial, Trial};
+pub use trial_results::{Crash, ResultLine, ResultMatch};

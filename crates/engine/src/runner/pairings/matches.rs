@@ -1,0 +1,194 @@
+//! The matches of a lane: how they are opened, and what is reported of them.
+
+use std::mem;
+
+use referee_game::printable::printable;
+use referee_game::seat::Seat;
+use referee_match::{AbortReason, Detail, Wants};
+use referee_protocol::words::FaultCode;
+use referee_stats::Cause;
+use referee_stats::schedule::MatchId;
+
+use super::{LanePairings, MOST_UNREPORTED, OpenMatch};
+use crate::driver::{Finished, MatchJournal, MatchKey, MatchPlan, PlannedSeat};
+use crate::runner::bots::{BotKey, BotState, BotUsage};
+use crate::runner::fixture::Fixture;
+use crate::runner::lane_messages::EndedMatch;
+use crate::runner::live::Visibility;
+use crate::runner::results::{Loss, MatchReport, cause_of};
+
+impl LanePairings {
+    /// Links the matches that lost the same process or connection.
+    pub(super) fn note_loss(&mut self, code: FaultCode, lost: &[(MatchKey, Seat)]) {
+        let id = |key: &MatchKey| self.open.get(key).map(|open| open.fixture.id.clone());
+        let matches: Vec<String> = lost.iter().filter_map(|(key, _)| id(key)).collect();
+        let Some(counted_in) = matches.first().filter(|_| matches.len() > 1).cloned() else { return };
+        let mut matches = Some(matches);
+        for &(key, seat) in lost {
+            if let Some(open) = self.open.get_mut(&key) {
+                let counted_in = counted_in.clone();
+                open.lost.push(Loss { seat, code, counted_in, matches: matches.take() });
+            }
+        }
+    }
+
+    pub(super) fn open(&mut self, pairing: usize, fixture: Fixture) -> Result<(), String> {
+        let common = self.common.clone();
+        let terms = &common.run.terms;
+        // A bot with several seats fills them with its processes in order.
+        let mut free = self.pairings[pairing].bots.clone();
+        let mut bots = Vec::with_capacity(free.len());
+        for &spec in &fixture.bots {
+            let fits = free.iter().position(|&key| self.bots[key].spec == spec);
+            let index = fits.ok_or("the schedule confuses the bots of two pairings")?;
+            bots.push(free.remove(index));
+        }
+        let seats = bots.iter().map(|&key| {
+            let bot = &self.bots[key];
+            let spec = common.bots.get(bot.spec);
+            let session = bot.session();
+            let hello = session.and_then(|session| self.lane.hello(session));
+            PlannedSeat {
+                name: spec.name.clone(),
+                ready_ms: terms.ready_ms(!session.is_some_and(|session| self.lane.has_played(session))),
+                clock: terms.clock.and_then(|clock| spec.clock(clock)),
+                bot: spec.in_header(hello),
+                wants: hello.map_or(Wants::default(), |hello| hello.wants),
+            }
+        });
+        let visibility = common.live.as_ref().map(|live| live.visibility(common.rules, &fixture));
+        let plan = MatchPlan {
+            id: fixture.id.clone(),
+            deal: fixture.deal.clone(),
+            seed: fixture.secret.map(|secret| secret.seed),
+            salt: fixture.secret.map(|secret| secret.salt),
+            opening: (*fixture.opening).clone(),
+            leg: fixture.leg,
+            rules: common.rules,
+            options: &fixture.options,
+            seating: common.seating,
+            seats: seats.collect(),
+            open_id: None,
+            auto_ready: false,
+            watched: self.watched.is_some() || visibility == Some(Visibility::Live),
+        };
+        let (setup, table) = common.run.set_up(terms, plan).map_err(|error| error.to_string())?;
+        let places = bots.iter().map(|&key| match &self.bots[key].state {
+            BotState::Ready(session) => Ok(*session),
+            BotState::Failed(code, detail) => Err((*code, detail.clone())),
+            BotState::Requested | BotState::Greeting(_) | BotState::Lost(_) | BotState::Absent => {
+                Err((FaultCode::NoStart, Detail::NotHere))
+            }
+        });
+        let places = places.collect();
+        // The time of the match begins when it is opened.
+        let journal = self.begin_journal(&fixture.id, &bots);
+        let key = self.lane.open(setup, table, places);
+        if let Some(journal) = journal {
+            self.lane.journal(key, journal);
+        }
+        self.add_open(
+            key,
+            OpenMatch { pairing, fixture, bots, lost: Vec::new(), live: None, waits: 0 },
+            visibility,
+        );
+        Ok(())
+    }
+
+    /// Journals a match if all its bots can connect again.
+    fn begin_journal(&self, id: &str, bots: &[BotKey]) -> Option<MatchJournal> {
+        let running = self.common.running.as_ref()?;
+        let returns = |&key: &BotKey| {
+            let hello = self.bots[key].session().and_then(|session| self.lane.hello(session));
+            hello.is_some_and(|hello| hello.instance().is_some())
+        };
+        if !bots.iter().all(returns) {
+            return None;
+        }
+        let begun = running.begin(id).inspect_err(|error| {
+            tracing::warn!("{id}: it cannot be journaled: {error}; it will not continue after a restart");
+        });
+        Some(MatchJournal::new(Box::new(begun.ok()?)))
+    }
+
+    /// Adds a match that the lane has.
+    pub(super) fn add_open(&mut self, key: MatchKey, mut open: OpenMatch, visibility: Option<Visibility>) {
+        let play = self.lane.match_mut(key).map(|play| &*play);
+        let live = self.common.live.as_ref().zip(visibility).zip(play);
+        open.live = live.map(|((live, visibility), play)| live.open(play, visibility));
+        self.pairings[open.pairing].running += 1;
+        self.open.insert(key, Box::new(open));
+    }
+
+    /// Handles a match that has ended.
+    pub(super) fn end(
+        &mut self,
+        Finished { key, mut play, ending, malformed, mut outages, duration }: Finished,
+    ) {
+        let Some(open) = self.open.remove(&key) else { return };
+        let OpenMatch { pairing, fixture, bots, lost, live, .. } = *open;
+        let news = mem::take(play.news());
+        if let Some(watched) = &mut self.watched {
+            watched.show(&play, &news);
+        }
+        if let Some(mut live) = live {
+            live.show(&play, &news);
+        }
+        let usages: Vec<BotUsage> = bots
+            .iter()
+            .enumerate()
+            .map(|(seat, &key)| self.bots[key].usage(seat, mem::take(&mut outages[seat])))
+            .collect();
+        let mut no_show = None;
+        for (seat, &key) in bots.iter().enumerate() {
+            let bot = &mut self.bots[key];
+            let BotState::Failed(code, detail) = &bot.state else { continue };
+            let spec = self.common.bots.get(bot.spec);
+            let why = format!("the bot `{}` does not start ({code}: {detail}): `{}`", spec.name, spec.source);
+            no_show = Some((seat, why));
+            bot.state = BotState::Absent;
+        }
+        let (record, reveal) = (play.take_log(), play.reveal());
+        let source = |&spec: &usize| self.common.bots.get(spec).source.to_string();
+        let header = &play.setup().header;
+        if let Some(reason @ AbortReason::RulesFailed(_)) = play.broken_off() {
+            tracing::warn!("{}: {}", header.r#match, printable(&reason.to_string()));
+        }
+        let cause = ending.ranks.is_none().then(|| cause_of(play.broken_off()));
+        let attempt = fixture.id.parse().map_or(1, |MatchId { attempt, .. }| attempt);
+        let report = MatchReport {
+            is_cut_off: cause == Some(Cause::Interrupted),
+            cause,
+            is_void: cause.is_some_and(|cause| cause.is_void(attempt)),
+            id: header.r#match.clone(),
+            game: header.game.clone(),
+            seats: header.seats.iter().map(|seat| seat.name.clone()).collect(),
+            bots: fixture.bots.iter().map(source).collect(),
+            ranks: ending.ranks,
+            scores: ending.scores,
+            ended_by: ending.ended_by,
+            reason: ending.reason,
+            fault: ending.fault.as_ref().map(Into::into),
+            faults: play.setup().seating.all().iter().map(|seat| play.faults(seat)).collect(),
+            // The reporter adds it: the standard error of the bots is complete there.
+            evidence: Vec::new(),
+            lost,
+            decisions: play.decisions(),
+            duration_us: duration.as_micros() as u64,
+            lag_ms: play.worst_lag() / 1000,
+            paused_ms: play.paused() / 1000,
+            cpu_ms: usages.iter().map(|bot| bot.cpu_ms).collect(),
+            record: self.common.records.as_ref().map(|records| records.path(&fixture.id)),
+            worker: None,
+        };
+        self.schedule.ended(&fixture, &report, record.len());
+        let bots = usages;
+        self.ended.push(EndedMatch { fixture, report, record, reveal, malformed, bots, no_show });
+        if self.ended.len() == MOST_UNREPORTED {
+            self.report();
+        }
+        self.pairings[pairing].running -= 1;
+        self.part_from_idle(pairing);
+        self.continue_pairing(pairing);
+    }
+}

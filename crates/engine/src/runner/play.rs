@@ -1,0 +1,538 @@
+//! Matches between the same bots, one at a time or several concurrently.
+
+use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::net::SocketAddr;
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+
+use referee_game::erased::Rules;
+use referee_game::seat::{Seat, Seating};
+use referee_match::record::Difference;
+use referee_match::{Faults, Leg};
+use referee_stats::sample::{Sample, SetMoves};
+use referee_stats::schedule::MatchId;
+use referee_stats::sprt::SetScores;
+
+use crate::runner::evidence::FirstFaults;
+use crate::runner::fixture::{Fixture, Wait, deal_leaks_information};
+use crate::runner::match_runner::{MatchRunner, RunEnd};
+use crate::runner::moves::{moves_of_match, moves_of_set};
+use crate::runner::openings::Openings;
+use crate::runner::results::{BotSummary, Comparison, MatchReport, RunSummary, SetReport, Sets};
+use crate::runner::run_event::{Halt, RunEvent};
+use crate::runner::scheduler::{Next, Scheduler};
+use crate::sources::{Source, check_programs};
+
+/// The configuration of `referee play`.
+#[derive(Debug)]
+pub struct Play {
+    /// How matches are run. There is one bot per seat or one per side, as [`seating_for`] allows; the first starts in
+    /// seat 0, and the bots rotate by one seat from match to match.
+    pub runner: MatchRunner,
+    /// The number of matches.
+    pub matches: u32,
+    /// The openings of the matches.
+    pub openings: Openings,
+    /// How often each deal is played, and how the bots are seated each time.
+    pub mirror: Option<Mirror>,
+    /// Whether to trust that bots remember nothing of earlier matches, so that no new processes are needed for deals
+    /// with chance or secrets. Otherwise bots that connect cannot play them: see [`Play::check`].
+    pub trust_bots: bool,
+}
+
+/// How a mirrored set plays a deal several times, with the bots in other seats each time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mirror {
+    /// Each bot once in each place: as many matches as bots.
+    Rotations,
+    /// Every order of the bots: 2 matches for two bots, 6 for three.
+    All,
+}
+
+impl Mirror {
+    /// The number of matches of a set.
+    pub fn size(self, bots: usize) -> usize {
+        match self {
+            Mirror::Rotations => bots,
+            Mirror::All => (1..=bots).product(),
+        }
+    }
+
+    /// The order of the bots in a match of a set; `index` counts from 0.
+    fn order(self, bots: usize, index: usize) -> Vec<usize> {
+        match self {
+            Mirror::Rotations => (0..bots).map(|place| (place + index) % bots).collect(),
+            Mirror::All => {
+                let mut left: Vec<usize> = (0..bots).collect();
+                let mut index = index;
+                let pick = |place: usize| {
+                    let orders_of_rest: usize = (1..bots - place).product();
+                    let bot = left.remove(index / orders_of_rest);
+                    index %= orders_of_rest;
+                    bot
+                };
+                (0..bots).map(pick).collect()
+            }
+        }
+    }
+}
+
+/// The seating for a number of bots: each bot has one seat, or all seats of a side.
+///
+/// # Errors
+/// If the number of bots fits neither the seats nor the sides.
+pub fn seating_for(rules: &dyn Rules, bots: usize, seats: Option<u8>) -> Result<Seating, String> {
+    let of_game = rules.meta().seatings.iter().copied();
+    if seats.is_some() {
+        let seating = rules.meta().seating(seats).map_err(|error| error.to_string())?;
+        return if bots == seating.seats() || bots == seating.sides() {
+            Ok(seating)
+        } else {
+            let sides = seating.sides();
+            Err(format!(
+                "{} seats in {sides} sides need {sides} or {} bots",
+                seating.seats(),
+                seating.seats()
+            ))
+        };
+    }
+    let each_seat = of_game.clone().find(|seating| seating.seats() == bots);
+    each_seat.or_else(|| of_game.clone().find(|seating| seating.sides() == bots)).ok_or_else(|| {
+        let counts: BTreeSet<usize> =
+            of_game.flat_map(|seating| [seating.seats(), seating.sides()]).collect();
+        let counts: Vec<String> = counts.iter().map(ToString::to_string).collect();
+        format!("{} needs {} bots", rules.meta().id, counts.join(" or "))
+    })
+}
+
+/// Checks that all bots can be restarted for each match of a deal that leaks information.
+///
+/// # Errors
+/// Which bot cannot be restarted, and why.
+pub fn check_fresh<'a>(
+    rules: &dyn Rules,
+    bots: impl IntoIterator<Item = &'a Arc<dyn Source>>,
+) -> Result<(), String> {
+    match bots.into_iter().find(|bot| !bot.is_started()) {
+        None => Ok(()),
+        Some(bot) => Err(format!(
+            "{} has chance or hidden information, so a bot that remembers the first match of a deal knows what will \
+             happen in the second, and the referee cannot restart `{bot}`",
+            rules.meta().id
+        )),
+    }
+}
+
+/// An event of a run.
+#[derive(Debug)]
+pub enum PlayEvent<'a> {
+    /// Bots can connect to this address.
+    Listening(SocketAddr),
+    /// A match waits for a bot of this name to connect.
+    Waiting(&'a str),
+    /// The watched match has news, as text.
+    Moved(&'a str),
+    /// A match has ended.
+    Ended(&'a MatchReport),
+    /// A mirrored set is complete, or the run has ended within it.
+    SetEnded(&'a SetReport),
+}
+
+/// The results of a run.
+#[derive(Debug)]
+pub struct PlayResult {
+    /// All results.
+    pub summary: RunSummary,
+    /// The error that ended the run early.
+    pub stopped: Option<String>,
+}
+
+/// A match that is to be played.
+#[derive(Debug, Clone, Copy)]
+struct Leftover {
+    set: u32,
+    /// Its index in the set, from 0.
+    index: u32,
+    /// The number of the attempt, from 1.
+    attempt: u32,
+}
+
+/// The matches of a run in order. The matches of a set run one at a time, so that the last one ends last.
+#[derive(Debug)]
+struct InOrder {
+    sets: RangeInclusive<u32>,
+    /// The number of matches of a set.
+    size: u32,
+    mirror: Option<Mirror>,
+    /// The next matches of sets that have begun and of which no match is in progress.
+    begun: VecDeque<Leftover>,
+    /// The matches in progress, by id.
+    running: HashMap<String, Leftover>,
+    seats: usize,
+    bots: usize,
+    openings: Openings,
+}
+
+impl Scheduler for InOrder {
+    fn next(&mut self, _: Option<&[usize]>) -> Next {
+        let begun = self.begun.pop_front();
+        let next = begun.or_else(|| self.sets.next().map(|set| Leftover { set, index: 0, attempt: 1 }));
+        let Some(next @ Leftover { set, index, attempt }) = next else {
+            // A match in progress may have to be played again.
+            return if self.running.is_empty() { Next::Never } else { Next::Later };
+        };
+        let number = (set - 1) * self.size + index + 1;
+        let id = MatchId { number, attempt }.to_string();
+        self.running.insert(id.clone(), next);
+        let order = match self.mirror {
+            Some(mirror) => mirror.order(self.bots, index as usize),
+            None => Mirror::Rotations.order(self.bots, number as usize - 1),
+        };
+        // Without mirroring, each match is a set.
+        let (options, opening) = self.openings.of(set);
+        Next::Match(Fixture {
+            id,
+            deal: self.mirror.map(|_| format!("s{set}")),
+            leg: match self.mirror {
+                None => Leg::Only,
+                Some(_) if index + 1 == self.size => Leg::Last,
+                Some(_) => Leg::Earlier,
+            },
+            options,
+            opening,
+            // Seat numbers of a side differ by multiples of the number of sides.
+            bots: (0..self.seats).map(|seat| order[seat % self.bots]).collect(),
+            wait: Wait::Always,
+            secret: None,
+        })
+    }
+
+    fn ended(&mut self, fixture: &Fixture, report: &MatchReport) -> bool {
+        let Some(ended @ Leftover { set, index, attempt }) = self.running.remove(&fixture.id) else {
+            return false;
+        };
+        if report.is_to_be_replayed() {
+            self.begun.push_back(Leftover { attempt: attempt + 1, ..ended });
+        } else if index + 1 < self.size {
+            self.begun.push_back(Leftover { set, index: index + 1, attempt: 1 });
+        } else {
+            return false;
+        }
+        true
+    }
+}
+
+impl Play {
+    /// Validates the configuration.
+    ///
+    /// # Errors
+    /// Why it would be unfair or cannot be played.
+    pub fn check(&self) -> Result<(), String> {
+        let Some(mirror) = self.mirror else { return Ok(()) };
+        if self.needs_fresh_bots() {
+            check_fresh(self.runner.rules, self.runner.bots.iter().map(|entrant| &entrant.source))
+                .map_err(|what| format!("--mirror: {what}; --trust-bots overrides this check"))?;
+        }
+        let size = mirror.size(self.runner.bots.len()) as u32;
+        if !self.matches.is_multiple_of(size) {
+            return Err(format!(
+                "-n {}: --mirror needs a multiple of {size}, the number of matches of a set",
+                self.matches
+            ));
+        }
+        Ok(())
+    }
+
+    fn needs_fresh_bots(&self) -> bool {
+        self.mirror.is_some() && deal_leaks_information(self.runner.rules) && !self.trust_bots
+    }
+
+    /// Plays. `interrupt` aborts the run; `on_event` receives events on a thread of its own.
+    pub fn run(
+        self,
+        interrupt: impl Future<Output = ()>,
+        mut on_event: impl FnMut(PlayEvent<'_>) + Send,
+    ) -> PlayResult {
+        let is_fresh = self.needs_fresh_bots();
+        let trust_bots = self.mirror.is_some().then_some(self.trust_bots);
+        let Play { mut runner, matches, openings, mirror, .. } = self;
+        for entrant in &mut runner.bots {
+            entrant.is_fresh = is_fresh;
+        }
+        let mut tally = RunTally::new(&runner, mirror, trust_bots);
+        if let Err(why) = check_programs(&runner.bots) {
+            return PlayResult { summary: tally.into_summary(), stopped: Some(why) };
+        }
+        let size = mirror.map_or(1, |mirror| mirror.size(runner.bots.len()) as u32);
+        let schedule = InOrder {
+            sets: 1..=matches / size,
+            size,
+            mirror,
+            begun: VecDeque::new(),
+            running: HashMap::new(),
+            seats: runner.seating.seats(),
+            bots: runner.bots.len(),
+            openings,
+        };
+        let on_run_event = |event: RunEvent<'_>| {
+            match event {
+                RunEvent::Listening(address) => on_event(PlayEvent::Listening(address)),
+                RunEvent::Waiting(name) => on_event(PlayEvent::Waiting(name)),
+                RunEvent::Moved(text) => on_event(PlayEvent::Moved(text)),
+                RunEvent::Ended { fixture, report, record, no_show, .. } => {
+                    let moves = tally
+                        .moves(fixture, report, record)
+                        .map_err(|error| Halt::Because(format!("the record of {}: {error}", report.id)))?;
+                    tally.count(fixture, report, moves.as_ref());
+                    let absent = no_show.as_ref().map(|no_show| no_show.seat);
+                    tally.summary.first_faults.add(report, absent);
+                    on_event(PlayEvent::Ended(report));
+                    if let Some(set) = tally.add_to_set(fixture, report, moves) {
+                        on_event(PlayEvent::SetEnded(&set));
+                    }
+                    return no_show.map_or(Ok(()), |no_show| Err(Halt::Because(no_show.why)));
+                }
+                RunEvent::Connected(_) | RunEvent::Settled => {}
+            }
+            Ok(())
+        };
+        let RunEnd { is_interrupted, why, .. } = runner.play(schedule, interrupt, on_run_event);
+        for set in tally.open_sets() {
+            on_event(PlayEvent::SetEnded(&set));
+        }
+        tally.summary.interrupted = is_interrupted;
+        PlayResult { summary: tally.into_summary(), stopped: why }
+    }
+}
+
+/// Sums up the results of a run.
+struct RunTally {
+    seating: Seating,
+    summary: RunSummary,
+    /// Incomplete sets, in the order in which their first match ended.
+    sets: Vec<SetReport>,
+    /// The moves of the matches of incomplete sets, with the bots by seat.
+    moves: HashMap<String, Vec<(Vec<u8>, SetMoves)>>,
+    /// With two bots: the scores of the first one, per mirrored set or match.
+    sample: Option<Sample>,
+    /// Whether matches can have the moves of earlier ones.
+    can_repeat: bool,
+}
+
+impl RunTally {
+    fn new(runner: &MatchRunner, mirror: Option<Mirror>, trust_bots: Option<bool>) -> RunTally {
+        let bots = runner.bots.iter().map(|entrant| BotSummary {
+            bot: entrant.name.clone(),
+            command: entrant.source.to_string(),
+            matches: 0,
+            wins: 0,
+            draws: 0,
+            losses: 0,
+            score: 0.0,
+            sets: trust_bots.map(|_| Sets::default()),
+            faults: Faults::default(),
+            cpu_ms: 0,
+            sandbox: entrant.source.command().map(|command| command.sandbox.clone()),
+        });
+        let summary = RunSummary {
+            game: runner.rules.meta().id.to_owned(),
+            matches: 0,
+            aborted: 0,
+            void: 0,
+            paused: 0,
+            bots: bots.collect(),
+            difference: None,
+            seed: runner.run.seed.to_hex(),
+            trust_bots,
+            interrupted: false,
+            first_faults: FirstFaults::default(),
+        };
+        let bots = runner.bots.len();
+        let legs = mirror.map_or(1, |mirror| mirror.size(bots) as u32);
+        let sample = (bots == 2).then(|| Sample::new(SetScores::new(legs, 1)));
+        let can_repeat = !runner.rules.meta().chance;
+        let (sets, moves) = (Vec::new(), HashMap::new());
+        RunTally { seating: runner.seating, summary, sets, moves, sample, can_repeat }
+    }
+
+    /// The moves of a match with the bots by seat, if they matter.
+    fn moves(
+        &self,
+        fixture: &Fixture,
+        report: &MatchReport,
+        record: &[u8],
+    ) -> Result<Option<(Vec<u8>, SetMoves)>, Difference> {
+        if self.sample.is_none() || !self.can_repeat || report.scores.is_none() {
+            return Ok(None);
+        }
+        let bots = fixture.bots.iter().map(|&bot| bot as u8).collect();
+        moves_of_match(fixture, record).map(|moves| Some((bots, moves)))
+    }
+
+    fn count(&mut self, fixture: &Fixture, report: &MatchReport, moves: Option<&(Vec<u8>, SetMoves)>) {
+        match (&report.ranks, &report.scores) {
+            (Some(_), Some(_)) => self.summary.matches += 1,
+            _ => self.summary.aborted += 1,
+        }
+        self.summary.void += u32::from(report.is_void);
+        self.summary.paused += u32::from(report.paused_ms > 0);
+        for (bot, summary) in self.summary.bots.iter_mut().enumerate() {
+            let seats: Vec<usize> =
+                (0..fixture.bots.len()).filter(|&seat| fixture.bots[seat] == bot).collect();
+            for &seat in &seats {
+                summary.faults.merge(&report.counted_faults(seat));
+                summary.cpu_ms += report.cpu_ms[seat].unwrap_or(0);
+            }
+            // All seats of a bot are on one side, so the first one represents it.
+            let Some(&seat) = seats.first() else { continue };
+            let (Some(ranks), Some(scores)) = (&report.ranks, &report.scores) else { continue };
+            let side = |seat: usize| self.seating.side(Seat(seat as u8));
+            let shares =
+                (0..ranks.len()).any(|other| side(other) != side(seat) && ranks[other] == ranks[seat]);
+            summary.matches += 1;
+            summary.score += scores[seat];
+            if let Some(sample) = self.sample.as_mut().filter(|_| bot == 0 && fixture.deal.is_none()) {
+                sample.add(scores[seat], moves.map(|moves| moves_of_set(vec![moves.clone()])));
+            }
+            match (ranks[seat], shares) {
+                (1, false) => summary.wins += 1,
+                (1, true) => summary.draws += 1,
+                _ => summary.losses += 1,
+            }
+        }
+    }
+
+    /// Adds a match to its set, if it belongs to one. Returns the set once it is complete.
+    fn add_to_set(
+        &mut self,
+        fixture: &Fixture,
+        report: &MatchReport,
+        moves: Option<(Vec<u8>, SetMoves)>,
+    ) -> Option<SetReport> {
+        let deal = fixture.deal.as_ref().filter(|_| !report.is_to_be_replayed() || report.is_cut_off)?;
+        let index = self.sets.iter().position(|set| set.id == *deal).unwrap_or_else(|| {
+            self.sets.push(SetReport {
+                id: deal.clone(),
+                deal: deal.clone(),
+                matches: Vec::new(),
+                bots: self.summary.bots.iter().map(|bot| bot.bot.clone()).collect(),
+                scores: Some(vec![0.0; self.summary.bots.len()]),
+            });
+            self.sets.len() - 1
+        });
+        self.moves.entry(deal.clone()).or_default().extend(moves);
+        let set = &mut self.sets[index];
+        set.matches.push(report.id.clone());
+        set.scores = set.scores.take().zip(report.scores.as_ref()).map(|(mut sums, scores)| {
+            for (bot, sum) in sums.iter_mut().enumerate() {
+                let seat = fixture.bots.iter().position(|&entrant| entrant == bot);
+                *sum += seat.map_or(0.0, |seat| scores[seat]);
+            }
+            sums
+        });
+        if fixture.leg != Leg::Last {
+            return None;
+        }
+        let set = self.sets.remove(index);
+        let moves = self.moves.remove(deal).filter(|_| self.can_repeat).map(moves_of_set);
+        if let Some(scores) = &set.scores {
+            if let Some(sample) = &mut self.sample {
+                sample.add(scores[0] / set.matches.len() as f64, moves);
+            }
+            let best = scores.iter().copied().fold(f64::MIN, f64::max);
+            let is_shared = scores.iter().filter(|&&score| score == best).count() > 1;
+            for (bot, &score) in self.summary.bots.iter_mut().zip(scores) {
+                let Some(sets) = &mut bot.sets else { continue };
+                match (score == best, is_shared) {
+                    (true, false) => sets.wins += 1,
+                    (true, true) => sets.draws += 1,
+                    (false, _) => sets.losses += 1,
+                }
+            }
+        }
+        Some(set)
+    }
+
+    fn into_summary(self) -> RunSummary {
+        RunSummary { difference: self.sample.as_ref().map(Comparison::from), ..self.summary }
+    }
+
+    /// The incomplete sets, without scores.
+    fn open_sets(&mut self) -> Vec<SetReport> {
+        let mut sets = std::mem::take(&mut self.sets);
+        for set in &mut sets {
+            set.scores = None;
+        }
+        sets
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use referee_match::Opening;
+    use referee_stats::Cause;
+    use serde_json::value::RawValue;
+
+    use super::*;
+
+    /// Plays the schedule to its end. `ends` gives the cause of an abort by match id. Returns ids and deals.
+    fn played(
+        mirror: Option<Mirror>,
+        matches: u32,
+        ends: impl Fn(&str) -> Option<Cause>,
+    ) -> Vec<(String, Option<String>)> {
+        let size = mirror.map_or(1, |mirror| mirror.size(2) as u32);
+        let mut schedule = InOrder {
+            sets: 1..=matches / size,
+            size,
+            mirror,
+            begun: VecDeque::new(),
+            running: HashMap::new(),
+            seats: 2,
+            bots: 2,
+            openings: Openings::same(RawValue::from_string("{}".to_owned()).unwrap(), Opening::None),
+        };
+        let mut played = Vec::new();
+        while let Next::Match(fixture) = schedule.next(None) {
+            let MatchId { attempt, .. } = fixture.id.parse().unwrap();
+            let cause = ends(&fixture.id);
+            let is_void = cause.is_some_and(|cause| cause.is_void(attempt));
+            let mut report = MatchReport::aborted(&fixture.id, cause.unwrap_or(Cause::Paused), is_void);
+            report.ranks = cause.is_none().then(|| vec![1, 2]);
+            schedule.ended(&fixture, &report);
+            played.push((fixture.id, fixture.deal));
+        }
+        played
+    }
+
+    #[test]
+    fn a_match_without_a_result_is_replayed_and_finally_void() {
+        let ids = |played: Vec<(String, Option<String>)>| -> Vec<String> {
+            played.into_iter().map(|(id, _)| id).collect()
+        };
+        assert_eq!(ids(played(None, 1, |id| (id == "m1").then_some(Cause::Paused))), ["m1", "m1.2"]);
+        assert_eq!(ids(played(None, 1, |_| Some(Cause::Paused))), ["m1", "m1.2", "m1.3"]);
+        assert_eq!(ids(played(None, 1, |_| Some(Cause::NoBots))), ["m1"]);
+    }
+
+    #[test]
+    fn a_match_of_a_set_is_replayed_on_its_deal_before_the_next() {
+        let played = played(Some(Mirror::Rotations), 2, |id| (id == "m1").then_some(Cause::Paused));
+        let deal = Some("s1".to_owned());
+        let all = ["m1", "m1.2", "m2"].map(|id| (id.to_owned(), deal.clone()));
+        assert_eq!(played, all);
+    }
+
+    #[test]
+    fn rotations_seat_each_bot_once_in_each_place() {
+        let orders: Vec<_> = (0..3).map(|index| Mirror::Rotations.order(3, index)).collect();
+        assert_eq!(orders, [[0, 1, 2], [1, 2, 0], [2, 0, 1]]);
+        assert_eq!(Mirror::Rotations.size(3), 3);
+    }
+
+    #[test]
+    fn all_orders_are_distinct() {
+        let orders: Vec<_> = (0..Mirror::All.size(3)).map(|index| Mirror::All.order(3, index)).collect();
+        assert_eq!(orders, [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]]);
+    }
+}

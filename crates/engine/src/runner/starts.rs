@@ -1,0 +1,130 @@
+//! Starts the processes of bots for lanes, and retries failed starts.
+
+use std::collections::HashSet;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use referee_bots::{Launcher, Starter};
+use referee_match::Detail;
+use referee_protocol::words::FaultCode;
+use tokio::sync::{mpsc, oneshot, watch};
+use tokio::task::JoinSet;
+
+use crate::driver::SessionKey;
+use crate::runner::bots::BotKey;
+use crate::runner::cpu::Cpu;
+use crate::runner::lane_messages::{BotArrival, LaneOrder};
+use crate::sources::{OnExit, Source};
+
+/// The delays before the retries of a failed start. Until then a shortage of memory or descriptors may be over, and a
+/// program that is being replaced may be complete.
+const DELAYS: [Duration; 3] =
+    [Duration::from_millis(100), Duration::from_millis(500), Duration::from_millis(2000)];
+
+type Orders = mpsc::UnboundedSender<LaneOrder>;
+
+/// Starts in progress.
+pub(super) struct Starts {
+    launcher: Arc<Launcher>,
+    running: JoinSet<Started>,
+    /// Entrants whose last start failed for a reason other than a shortage: they are not retried, so that a program that
+    /// is missing does not delay each match.
+    cannot_start: HashSet<usize>,
+    /// Whether no process is needed any more.
+    is_over: watch::Sender<bool>,
+}
+
+/// The result of a start.
+struct Started {
+    lane: usize,
+    key: BotKey,
+    spec: usize,
+    result: io::Result<BotArrival>,
+}
+
+impl Starts {
+    pub(super) fn new(launcher: Launcher) -> Starts {
+        Starts {
+            launcher: Arc::new(launcher),
+            running: JoinSet::new(),
+            cannot_start: HashSet::new(),
+            is_over: watch::Sender::new(false),
+        }
+    }
+
+    /// Starts a process for a lane, on the lane's processor. [`Starts::next`] returns the result.
+    pub(super) fn start(
+        &mut self,
+        (lane, orders, cpu): (usize, &Orders, Option<Cpu>),
+        (key, spec): (BotKey, usize),
+        source: Arc<dyn Source>,
+    ) {
+        let (launcher, orders) = (self.launcher.clone(), orders.clone());
+        let delays = if self.cannot_start.contains(&spec) { &[][..] } else { &DELAYS };
+        let mut is_over = self.is_over.subscribe();
+        self.running.spawn(async move {
+            let mut result = start(&launcher, &source, cpu, &orders).await;
+            for &delay in delays {
+                let Err(error) = &result else { break };
+                tracing::debug!(%source, %error, "not started; to be retried");
+                if tokio::time::timeout(delay, is_over.wait_for(|&is_over| is_over)).await.is_ok() {
+                    break;
+                }
+                result = start(&launcher, &source, cpu, &orders).await;
+            }
+            Started { lane, key, spec, result }
+        });
+    }
+
+    /// Waits for the next result. Returns the lane and the order for it; `None` if no start is in progress.
+    pub(super) async fn next(&mut self) -> Option<(usize, LaneOrder)> {
+        loop {
+            // A start that has panicked has no result.
+            let Ok(Started { lane, key, spec, result }) = self.running.join_next().await? else {
+                continue;
+            };
+            let come = match result {
+                Ok(come) => {
+                    self.cannot_start.remove(&spec);
+                    Ok(come)
+                }
+                Err(error) => {
+                    if error.kind() != io::ErrorKind::ResourceBusy {
+                        self.cannot_start.insert(spec);
+                    }
+                    Err((FaultCode::NoStart, Detail::NotStarted { error: error.to_string() }))
+                }
+            };
+            return Some((lane, LaneOrder::BotArrived(key, come)));
+        }
+    }
+
+    /// Stops retrying: no process is needed any more.
+    pub(super) fn give_up(&self) {
+        self.is_over.send_replace(true);
+    }
+}
+
+/// Starts a process once. Its exit is sent to the lane with these orders.
+async fn start(
+    launcher: &Launcher,
+    source: &Arc<dyn Source>,
+    cpu: Option<Cpu>,
+    orders: &Orders,
+) -> io::Result<BotArrival> {
+    let (sender, receiver) = oneshot::channel::<SessionKey>();
+    let (source, orders) = (source.clone(), orders.clone());
+    // The process may exit before its session has a key.
+    let on_exit: OnExit = Box::new(move |how| {
+        tokio::spawn(async move {
+            if let Ok(session) = receiver.await {
+                // The lane may be done already.
+                let _ = orders.send(LaneOrder::Exited(session, how));
+            }
+        });
+    });
+    let work = move |starter: &Starter| Cpu::run(cpu.as_ref(), || source.start(starter, on_exit));
+    let (process, wire) = launcher.start(work).await?;
+    Ok(BotArrival::Process(process, wire, sender))
+}

@@ -1,0 +1,158 @@
+//! The lines of a results file of `regress`: complete sets, and the crash that ended a run.
+
+use std::path::PathBuf;
+
+use referee_game::{MAX_SEATS, Seat, SeatSet, Seating, hex};
+use referee_match::Faults;
+use referee_protocol::words::FaultCode;
+use referee_stats::sample::SetMoves;
+use referee_stats::{Entrant, Lineup, MatchResult};
+use serde::{Deserialize, Serialize};
+
+use crate::runner::evidence::Evidence;
+
+/// A line of a results file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum ResultLine {
+    /// A complete set.
+    Set {
+        /// Its number, counted from 1.
+        set: u32,
+        /// All its matches.
+        matches: Vec<ResultMatch>,
+    },
+    /// The new version crashed, which ended the run.
+    Crash {
+        /// The number of the set.
+        set: u32,
+        /// Where, and how.
+        #[serde(flatten)]
+        crash: Crash,
+        /// The match.
+        matches: Vec<ResultMatch>,
+    },
+}
+
+/// A crash of the new version.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Crash {
+    /// The id of the match.
+    #[serde(rename = "match")]
+    pub id: String,
+    /// The code of the fault and its detail.
+    pub what: String,
+    /// The path of the record of the match; omitted if none was kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub record: Option<PathBuf>,
+    /// What led to it; omitted if unknown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<Evidence>,
+}
+
+impl ResultLine {
+    /// The number of the set.
+    pub fn set(&self) -> u32 {
+        let (ResultLine::Set { set, .. } | ResultLine::Crash { set, .. }) = self;
+        *set
+    }
+
+    /// The matches.
+    pub fn matches(&self) -> &[ResultMatch] {
+        let (ResultLine::Set { matches, .. } | ResultLine::Crash { matches, .. }) = self;
+        matches
+    }
+}
+
+/// A match that was played.
+#[derive(Debug)]
+pub(super) struct TrialMatch {
+    pub(super) id: String,
+    /// Whether it is void; then only the faults of `result` count.
+    pub(super) is_void: bool,
+    pub(super) result: MatchResult,
+    /// The faults of `new` and of `base`.
+    pub(super) faults: [Faults; 2],
+    pub(super) moves: SetMoves,
+}
+
+/// A match of a set in a results file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ResultMatch {
+    id: String,
+    /// By seat: 0 for the new version, 1 for the base.
+    entrants: Vec<Entrant>,
+    /// By side.
+    places: Vec<u8>,
+    /// Seats that made a fault.
+    faulted: Vec<u8>,
+    /// Seats that lost by a fault.
+    forfeited: Vec<u8>,
+    void: bool,
+    /// The counted faults of the new version and of the base.
+    faults: [Vec<(FaultCode, u32)>; 2],
+    /// A digest of the opening.
+    opening: String,
+    /// A digest of the moves.
+    moves: String,
+}
+
+impl ResultMatch {
+    pub(super) fn of(played: &TrialMatch) -> ResultMatch {
+        let TrialMatch { id, is_void, result, faults, moves } = played;
+        let seats = |set: SeatSet| set.iter().map(|seat| seat.0).collect();
+        ResultMatch {
+            id: id.clone(),
+            entrants: result.lineup.seats().to_vec(),
+            places: result.places[..result.lineup.seating().sides()].to_vec(),
+            faulted: seats(result.faulted),
+            forfeited: seats(result.forfeited),
+            void: *is_void,
+            faults: faults.map(|of| of.iter().collect()),
+            opening: hex::encode(&moves.opening),
+            moves: hex::encode(&moves.all),
+        }
+    }
+
+    /// The match id.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// Whether the match is void.
+    pub fn is_void(&self) -> bool {
+        self.void
+    }
+
+    /// The result of the match; `None` if it does not fit this seating.
+    pub fn result(&self, set: u32, seating: Seating) -> Option<MatchResult> {
+        let lineup = Lineup::of_seats(seating, &self.entrants)?;
+        let sides = seating.sides();
+        let are_seats = |seats: &[u8]| seats.iter().all(|&seat| usize::from(seat) < seating.seats());
+        if self.places.len() != sides || !are_seats(&self.faulted) || !are_seats(&self.forfeited) {
+            return None;
+        }
+        let mut places = [0; MAX_SEATS];
+        places[..sides].copy_from_slice(&self.places);
+        let seats = |seats: &[u8]| seats.iter().map(|&seat| Seat(seat)).collect();
+        let (faulted, forfeited) = (seats(&self.faulted), seats(&self.forfeited));
+        Some(MatchResult { set, lineup, places, faulted, forfeited })
+    }
+
+    pub(super) fn played(&self, set: u32, seating: Seating) -> Option<TrialMatch> {
+        let faults = self.faults.each_ref().map(|of| {
+            let mut faults = Faults::default();
+            for &(code, count) in of {
+                faults.add_many(code, count);
+            }
+            faults
+        });
+        Some(TrialMatch {
+            id: self.id.clone(),
+            is_void: self.void,
+            result: self.result(set, seating)?,
+            faults,
+            moves: SetMoves { opening: hex::decode32(&self.opening)?, all: hex::decode32(&self.moves)? },
+        })
+    }
+}

@@ -1,0 +1,35 @@
+//! How bots connect.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::time::Duration;
+
+use referee_transport::Certificate;
+
+/// SHA-256 of a token.
+pub type TokenHash = [u8; 32];
+
+/// How bots connect.
+#[derive(Clone, Debug)]
+pub struct Listen {
+    /// The address to listen on; port 0 picks a free port.
+    pub address: SocketAddr,
+    /// Enables TLS.
+    pub certificate: Option<Certificate>,
+    /// SHA-256 of the tokens by name; `None` if no name needs one, otherwise every name does.
+    pub tokens: Option<BTreeMap<String, TokenHash>>,
+    /// Whether every name with a token may connect, and joins the run then. Each version of a bot is a bot of its own.
+    /// Otherwise only bots of the run may connect.
+    pub is_open: bool,
+    /// The maximum number of connections per name.
+    pub connections: usize,
+    /// How long a match waits for a bot that is not connected.
+    pub wait: Duration,
+    /// How long the matches of a lost connection wait for one that replaces it; zero: not at all. Bots need tokens for
+    /// it.
+    pub reconnect: Duration,
+    /// Counts the connections whose `hello` is not accepted.
+    pub refusals: Arc<AtomicU64>,
+}

@@ -1,0 +1,129 @@
+//! Where a bot comes from.
+
+use std::fmt;
+use std::io;
+use std::sync::Arc;
+
+use referee_bots::{Command, Process, Starter};
+use referee_game::name::check_name;
+use referee_match::Detail;
+use referee_transport::Wire;
+
+/// Receives how a process ended.
+pub type OnExit = Box<dyn FnOnce(Detail) + Send>;
+
+/// Where a bot comes from. Its text is that of the command line: see [`parse`].
+pub trait Source: fmt::Debug + fmt::Display + Send + Sync {
+    /// A short name for results.
+    fn label(&self) -> String;
+
+    /// Path and SHA-256 of the program and its scripts.
+    fn fingerprints(&self) -> Vec<(String, String)> {
+        Vec::new()
+    }
+
+    /// The command with which the referee starts the bot, including its sandbox; `None` if the bot connects by itself.
+    fn command(&self) -> Option<&Command> {
+        None
+    }
+
+    /// Checks whether the bot can be started, as far as that is possible without starting it.
+    ///
+    /// # Errors
+    /// Says what is missing.
+    fn check(&self) -> Result<(), String> {
+        Ok(())
+    }
+
+    /// The name with which the bot connects by itself; `None` if the referee starts it.
+    fn connects_as(&self) -> Option<&str> {
+        None
+    }
+
+    /// Whether the referee starts the bot.
+    fn is_started(&self) -> bool {
+        self.connects_as().is_none()
+    }
+
+    /// Starts the bot. Called on the thread of the launcher.
+    ///
+    /// # Errors
+    /// Those of [`Starter::start`]; `Unsupported` if the bot connects by itself.
+    fn start(&self, _starter: &Starter, _on_exit: OnExit) -> io::Result<(Process, Wire)> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+}
+
+/// Parses a source: a command line, or `tcp:NAME` for a bot that connects.
+///
+/// # Errors
+/// If a quote is not closed, or the name is invalid.
+pub fn parse(text: &str) -> Result<Arc<dyn Source>, String> {
+    let Some(name) = text.strip_prefix("tcp:") else { return Ok(Arc::new(text.parse::<Command>()?)) };
+    match Connection::new(name) {
+        Ok(connection) => Ok(Arc::new(connection)),
+        Err(what) => Err(format!("`{text}`: {what}")),
+    }
+}
+
+impl Source for Command {
+    fn label(&self) -> String {
+        self.label()
+    }
+
+    fn fingerprints(&self) -> Vec<(String, String)> {
+        self.fingerprints()
+    }
+
+    fn command(&self) -> Option<&Command> {
+        Some(self)
+    }
+
+    fn check(&self) -> Result<(), String> {
+        self.check()
+    }
+
+    fn start(&self, starter: &Starter, on_exit: OnExit) -> io::Result<(Process, Wire)> {
+        starter.start(self, on_exit)
+    }
+}
+
+/// A bot that connects with this name in its `hello`.
+#[derive(Clone, Debug)]
+pub struct Connection {
+    name: String,
+}
+
+impl Connection {
+    /// A bot of this name.
+    ///
+    /// # Errors
+    /// If the name is invalid: a description of valid names.
+    pub fn new(name: &str) -> Result<Connection, String> {
+        check_name(name).map_err(|what| what.to_string())?;
+        Ok(Connection { name: name.to_owned() })
+    }
+}
+
+impl Connection {
+    /// The connections of a player: of a bot, or of one version of it.
+    pub(crate) fn of(player: &str) -> Connection {
+        Connection { name: player.to_owned() }
+    }
+}
+
+impl fmt::Display for Connection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "tcp:{}", self.name)
+    }
+}
+
+impl Source for Connection {
+    fn label(&self) -> String {
+        self.name.clone()
+    }
+
+    fn connects_as(&self) -> Option<&str> {
+        Some(&self.name)
+    }
+}
