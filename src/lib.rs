@@ -63,6 +63,8 @@ pub use referee_match::{SERVER, record};
 pub use referee_program as program;
 pub use referee_stats as stats;
 #[cfg(feature = "shell")]
+pub use referee_store as store;
+#[cfg(feature = "shell")]
 pub use referee_transport as transport;
 
 #[cfg(feature = "shell")]
@@ -78,8 +80,6 @@ pub mod game_programs;
 pub mod league;
 #[cfg(feature = "shell")]
 pub mod report;
-#[cfg(feature = "shell")]
-pub mod store;
 #[cfg(feature = "shell")]
 pub mod web;
 #[cfg(feature = "shell")]

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::files::Folder;
+use referee_files::Folder;
 
 /// What SQLite appends to the name of a database for the files beside it.
 const ENDINGS: [&str; 4] = ["", "-journal", "-shm", "-wal"];

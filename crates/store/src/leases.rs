@@ -4,12 +4,12 @@ use std::io;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use referee_files::{Folder, StorageWait, keep_private};
+use referee_game::hex;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, ToSql, params};
 
-use crate::files::{Folder, StorageWait, keep_private};
-use crate::game::hex;
-use crate::store::checkpoints::Checkpoints;
-use crate::store::database::check_database;
+use crate::checkpoints::Checkpoints;
+use crate::database::check_database;
 
 /// The schema version: `PRAGMA user_version`.
 const VERSION: i64 = 1;

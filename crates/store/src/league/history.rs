@@ -3,11 +3,11 @@
 use std::io;
 use std::time::SystemTime;
 
+use referee_stats::rating::Estimate;
 use rusqlite::params;
 use serde::Serialize;
 
 use super::{League, failed, utc};
-use crate::stats::rating::Estimate;
 
 /// The rating of a player at a time.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -6,17 +6,17 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use referee_files::{Folder, keep_private};
+use referee_game::{MAX_SEATS, Seating};
+use referee_stats::sample::MatchMoves;
+use referee_stats::schedule::MatchId;
+use referee_stats::{Cause, Entrant, Lineup, MatchResult};
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, TransactionBehavior, params};
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
-use crate::files::{Folder, keep_private};
-use crate::game::{MAX_SEATS, Seating};
-use crate::stats::sample::MatchMoves;
-use crate::stats::schedule::MatchId;
-use crate::stats::{Cause, Entrant, Lineup, MatchResult};
-use crate::store::database::{check_database, database_files};
-use crate::store::rows::{
+use crate::database::{check_database, database_files};
+use crate::rows::{
     BadRow, EntrantRow, MatchRow, by_seat, count_interruptions, insert_entrant, insert_match, json,
     read_match, read_result,
 };
@@ -108,7 +108,7 @@ impl Results {
                 ("sides", about.seating.sides().to_string()),
                 ("config", about.config.clone()),
                 ("seed", about.seed.clone()),
-                ("referee", crate::SERVER.to_owned()),
+                ("referee", referee_match::SERVER.to_owned()),
             ];
             let openings = about.openings.clone().map(|digest| ("openings", digest));
             let program = about.program.as_ref().map(|program| ("program", program.get().to_owned()));

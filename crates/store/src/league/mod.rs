@@ -16,11 +16,12 @@ use serde::de::DeserializeOwned;
 pub use history::RatingPoint;
 pub use log::LeagueChange;
 
-use crate::files::{Folder, keep_private};
-use crate::game::name;
-use crate::store::database::database_files;
-use crate::store::results::prepare;
-use crate::store::rows::json;
+use referee_files::{Folder, keep_private};
+use referee_game::name;
+
+use crate::database::database_files;
+use crate::results::prepare;
+use crate::rows::json;
 
 /// The page cache of a connection in KiB. A server has several connections for months, and mostly appends.
 const CACHE: i64 = 256;

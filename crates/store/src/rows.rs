@@ -5,12 +5,11 @@ use std::io;
 use std::str::FromStr;
 use std::time::SystemTime;
 
+use referee_game::{MAX_SEATS, Seat, SeatSet, Seating};
+use referee_stats::sample::MatchMoves;
+use referee_stats::schedule::MatchId;
+use referee_stats::{Entrant, Lineup, MatchResult};
 use rusqlite::{Connection, Row, params};
-
-use crate::game::{MAX_SEATS, Seat, SeatSet, Seating};
-use crate::stats::sample::MatchMoves;
-use crate::stats::schedule::MatchId;
-use crate::stats::{Entrant, Lineup, MatchResult};
 
 /// [`MatchRow::ended_by`] of a match that was played to its end but does not count: results that it depended on were
 /// lost when the run was killed.

@@ -1,0 +1,56 @@
+//! Results, leagues and leases of sets in SQLite.
+//!
+//! * [`Results`] is the database of a tournament: [`About`] it, its [`EntrantRow`]s, and a [`MatchRow`] for each attempt at a
+//!   match
+//! * [`League`] is the database of a server that plays without an end: its bots, players, matches and challenges
+//! * [`Leases`] lists the sets that are queued or that a worker has
+//!
+//! ```
+//! use std::collections::BTreeMap;
+//!
+//! use referee_game::Seating;
+//! use referee_store::{About, EntrantRow, Results};
+//!
+//! # fn main() -> std::io::Result<()> {
+//! let directory = tempfile::tempdir()?;
+//! let path = directory.path().join("results.sqlite");
+//! let about = About {
+//!     name: "spring".to_owned(),
+//!     game: "checkers".to_owned(),
+//!     rules: 1,
+//!     program: None,
+//!     seating: Seating::new(2, 2),
+//!     config: "game = 'checkers'".to_owned(),
+//!     openings: None,
+//!     seed: "07".repeat(32),
+//! };
+//! let entrant = EntrantRow {
+//!     name: "random".to_owned(),
+//!     source: "python3 random_bot.py".to_owned(),
+//!     files: BTreeMap::new(),
+//!     joins: 0,
+//!     leaves: None,
+//!     missed: Vec::new(),
+//!     interruptions: 0,
+//! };
+//! Results::create(&path, &about, &[entrant])?;
+//! // A process that resumes the tournament reads what it is.
+//! assert_eq!(Results::open(&path)?.about()?.name, "spring");
+//! # Ok(())
+//! # }
+//! ```
+
+mod checkpoints;
+mod database;
+mod league;
+mod leases;
+mod results;
+mod rows;
+
+pub use league::{
+    Challenge, League, LeagueBot, LeagueChange, LeagueMatch, LeaguePlayer, MatchKind, RatingPoint, match_id,
+    parse_match_id, utc,
+};
+pub use leases::{Lease, Leases, WorkerRow};
+pub use results::{About, Results, TournamentChange, is_void_for};
+pub use rows::{BadRow, EntrantRow, MatchRow, VOID};
