@@ -52,6 +52,8 @@ compile_error!("referee runs on Linux and other Unix only: it needs process grou
 #[cfg(feature = "shell")]
 pub use referee_bots as bot;
 #[cfg(feature = "shell")]
+pub use referee_check as check;
+#[cfg(feature = "shell")]
 pub use referee_engine::{driver, runner, sources};
 #[cfg(feature = "shell")]
 pub use referee_files as files;
@@ -67,8 +69,6 @@ pub use referee_store as store;
 #[cfg(feature = "shell")]
 pub use referee_transport as transport;
 
-#[cfg(feature = "shell")]
-pub mod check;
 #[cfg(feature = "shell")]
 pub mod cli;
 #[cfg(feature = "fuzzing")]

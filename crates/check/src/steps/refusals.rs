@@ -1,14 +1,14 @@
 //! `error` messages and retries.
 
+use referee_game::json;
+use referee_game::seat::Seat;
 use referee_protocol::referee as message;
 use referee_protocol::words::ErrorCode;
+use referee_transport::Line;
 
-use crate::check::context::Context;
-use crate::check::encounter::handle_line;
-use crate::check::verdict::Stop;
-use crate::game::json;
-use crate::game::seat::Seat;
-use crate::transport::Line;
+use crate::context::Context;
+use crate::encounter::handle_line;
+use crate::verdict::Stop;
 
 /// Sends irrelevant errors, with a known and an unknown code.
 pub(super) async fn errors(context: &mut Context<'_>) -> Result<(), Stop> {

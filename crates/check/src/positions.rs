@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use crate::game::chance::{Seed, Uniform};
-use crate::game::erased::{OpenDecision, Rules, Table};
-use crate::game::seat::{MAX_SEATS, Seat, Seating};
-use crate::game::{Turn, Viewer};
+use referee_game::chance::{Seed, Uniform};
+use referee_game::erased::{OpenDecision, Rules, Table};
+use referee_game::seat::{MAX_SEATS, Seat, Seating};
+use referee_game::{Turn, Viewer};
 
 /// Maximum number of random playouts per seating.
 const PLAYOUTS: u64 = 40;
@@ -160,7 +160,7 @@ mod tests {
 
     #[test]
     fn every_game_has_positions_for_each_of_its_seats_and_several_kinds_of_moves() {
-        for rules in crate::games::catalog().games() {
+        for rules in referee_games::catalog().games() {
             let positions = positions(rules);
             let kinds: BTreeSet<&String> = positions.iter().flat_map(|position| &position.kinds).collect();
             for seating in rules.meta().seatings {
@@ -179,10 +179,10 @@ mod tests {
     #[test]
     fn every_kind_of_move_in_the_shared_vectors_occurs() {
         let vectors =
-            std::fs::read_to_string(format!("{}/bots/vectors/moves.jsonl", env!("CARGO_MANIFEST_DIR")));
+            std::fs::read_to_string(format!("{}/../../bots/vectors/moves.jsonl", env!("CARGO_MANIFEST_DIR")));
         let vectors: Vec<serde_json::Value> =
             vectors.unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-        for rules in crate::games::catalog().games() {
+        for rules in referee_games::catalog().games() {
             let id = rules.meta().id;
             let found = positions(rules);
             let moves = vectors.iter().filter(|vector| vector["game"] == id && !vector["read"].is_null());

@@ -3,19 +3,19 @@
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
+use referee_engine::driver::incoming::{self, Incoming};
+use referee_game::hex;
+use referee_game::seat::Seat;
 use referee_protocol::bot;
 use referee_protocol::limits;
 use referee_protocol::referee::Auth;
+use referee_transport::{Bound, Listener, Stream, Wire};
 use tokio::time::{Instant, timeout_at};
 
-use crate::check::context::Context;
-use crate::check::rule::Rule;
-use crate::check::talk::{BotOutput, Talk, ended, hello_asking};
-use crate::check::verdict::Stop;
-use crate::driver::incoming::{self, Incoming};
-use crate::game::hex;
-use crate::game::seat::Seat;
-use crate::transport::{Bound, Listener, Stream, Wire};
+use crate::context::Context;
+use crate::rule::Rule;
+use crate::talk::{BotOutput, Talk, ended, hello_asking};
+use crate::verdict::Stop;
 
 /// Answers in the match.
 const FEW: u32 = 8;

@@ -1,8 +1,9 @@
 //! Several matches in one process.
 
-use crate::check::context::Context;
-use crate::check::verdict::Stop;
-use crate::game::seat::Seat;
+use referee_game::seat::Seat;
+
+use crate::context::Context;
+use crate::verdict::Stop;
 
 /// Maximum number of slots used.
 const SLOTS: u64 = 8;

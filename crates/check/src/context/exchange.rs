@@ -2,20 +2,20 @@
 
 use std::time::Duration;
 
+use referee_engine::driver::incoming::{self, Incoming, Unreadable};
+use referee_engine::driver::route::Rejection;
+use referee_game::seat::Seat;
+use referee_match::Detail;
 use referee_protocol::limits;
 use referee_protocol::words::ErrorCode;
+use referee_transport::Line;
 use tokio::time::Instant;
 
 use super::{Answer, Context, answer_to};
-use crate::check::encounter::{Encounter, LineOutcome, handle_line};
-use crate::check::rule::Rule;
-use crate::check::talk::{BotOutput, Talk, ended};
-use crate::check::verdict::Stop;
-use crate::driver::incoming::{self, Incoming, Unreadable};
-use crate::driver::route::Rejection;
-use crate::game::seat::Seat;
-use crate::referee::Detail;
-use crate::transport::Line;
+use crate::encounter::{Encounter, LineOutcome, handle_line};
+use crate::rule::Rule;
+use crate::talk::{BotOutput, Talk, ended};
+use crate::verdict::Stop;
 
 /// How long to wait for unexpected messages from a bot that does not answer `ping`.
 const QUIET: Duration = Duration::from_millis(100);
@@ -24,17 +24,12 @@ const LEFT: &str = "it left after a match, as it may";
 
 impl Context<'_> {
     /// Plays a match until it is over. Aborts it after `most` decisions of the bot.
-    pub(in crate::check) async fn play(
-        &mut self,
-        encounter: Encounter,
-        seat: Seat,
-        most: u32,
-    ) -> Result<(), Stop> {
+    pub(crate) async fn play(&mut self, encounter: Encounter, seat: Seat, most: u32) -> Result<(), Stop> {
         self.play_all(&mut [(encounter, seat)], most).await
     }
 
     /// Plays several matches concurrently on one stream, each with the bot in one seat.
-    pub(in crate::check) async fn play_all(
+    pub(crate) async fn play_all(
         &mut self,
         matches: &mut [(Encounter, Seat)],
         most: u32,
@@ -61,7 +56,7 @@ impl Context<'_> {
     }
 
     /// Plays until the bot is ready in all matches and has received the next requests.
-    pub(in crate::check) async fn begin(&mut self, matches: &mut [(Encounter, Seat)]) -> Result<(), Stop> {
+    pub(crate) async fn begin(&mut self, matches: &mut [(Encounter, Seat)]) -> Result<(), Stop> {
         loop {
             self.exchange(matches).await?;
             if !matches.iter().any(|(encounter, seat)| encounter.awaits_ready(*seat)) {
@@ -72,7 +67,7 @@ impl Context<'_> {
     }
 
     /// Plays the other seats and sends pending output of the matches to the bot.
-    pub(in crate::check) async fn exchange(&mut self, matches: &mut [(Encounter, Seat)]) -> Result<(), Stop> {
+    pub(crate) async fn exchange(&mut self, matches: &mut [(Encounter, Seat)]) -> Result<(), Stop> {
         let limit = self.check.move_limit;
         let mut out = Vec::new();
         for (encounter, seat) in matches.iter_mut() {
@@ -103,10 +98,7 @@ impl Context<'_> {
     }
 
     /// Receives the next message and checks it. Returns the index of its match.
-    pub(in crate::check) async fn handle_line(
-        &mut self,
-        matches: &mut [(Encounter, Seat)],
-    ) -> Result<usize, Stop> {
+    pub(crate) async fn handle_line(&mut self, matches: &mut [(Encounter, Seat)]) -> Result<usize, Stop> {
         let waiting = || matches.iter().filter(|(encounter, _)| encounter.ending().is_none());
         let left = |(encounter, seat): &(Encounter, Seat)| {
             self.limit(encounter, *seat).saturating_sub(encounter.asked_for(*seat))
@@ -246,7 +238,7 @@ impl Context<'_> {
     }
 
     /// Receives the answer to a request that was just sent.
-    pub(in crate::check) async fn answer(&mut self) -> Result<Vec<u8>, Stop> {
+    pub(crate) async fn answer(&mut self) -> Result<Vec<u8>, Stop> {
         let (asked, limit) = (Instant::now(), self.check.move_limit);
         match (self.message(asked + limit).await?, &self.talk) {
             (None, Some(talk)) => Err(no_answer(talk, limit)),
@@ -293,7 +285,7 @@ impl Context<'_> {
     }
 
     /// Fails if the bot sends anything although no request is open.
-    pub(in crate::check) async fn quiet(&mut self) -> Result<(), Stop> {
+    pub(crate) async fn quiet(&mut self) -> Result<(), Stop> {
         let Some(talk) = &mut self.talk else { return Ok(()) };
         let id = talk.ping().await;
         let until = Instant::now() + QUIET;
@@ -355,7 +347,7 @@ impl Context<'_> {
 
     /// Receives the answer to the open request and discards it. Returns false without an open request, or if the bot
     /// resigned.
-    pub(in crate::check) async fn discard_answer(
+    pub(crate) async fn discard_answer(
         &mut self,
         encounter: &mut Encounter,
         seat: Seat,

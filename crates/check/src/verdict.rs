@@ -4,12 +4,11 @@ use std::fmt;
 
 use serde::{Serialize, Serializer};
 
-use crate::check::rule::Rule;
+use crate::rule::Rule;
 
 /// The verdict of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-#[non_exhaustive]
 pub enum StepVerdict {
     /// The bot conforms.
     Passed,

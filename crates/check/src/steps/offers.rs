@@ -1,10 +1,10 @@
 //! Draws by agreement.
 
+use referee_game::seat::Seat;
 use referee_protocol::words::EndedBy;
 
-use crate::check::context::Context;
-use crate::check::verdict::Stop;
-use crate::game::seat::Seat;
+use crate::context::Context;
+use crate::verdict::Stop;
 
 /// Offers a draw with every move. The bot may accept or play on.
 pub(super) async fn draw_offers(context: &mut Context<'_>) -> Result<(), Stop> {

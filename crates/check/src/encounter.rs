@@ -2,18 +2,17 @@
 
 use std::time::Duration;
 
+use referee_engine::driver::route::{Matches, Rejection, Routed, Sender, route};
+use referee_engine::driver::{MatchPlan, Run};
+use referee_game::chance::{RandomStream, Uniform};
+use referee_game::clock::Tick;
+use referee_game::erased::{NotOpened, Table};
+use referee_game::seat::{Seat, SeatSet};
+use referee_match::{AbortReason, Detail, Ending, Event, Match, MatchEvent, Received, Stamp};
 use referee_protocol::referee as message;
 use referee_protocol::words::FaultCode;
+use referee_transport::Line;
 use tokio::time::Instant;
-
-use crate::driver::route::{Matches, Rejection, Routed, Sender, route};
-use crate::driver::{MatchPlan, Run};
-use crate::game::chance::{RandomStream, Uniform};
-use crate::game::clock::Tick;
-use crate::game::erased::{NotOpened, Table};
-use crate::game::seat::{Seat, SeatSet};
-use crate::referee::{AbortReason, Detail, Ending, Event, Match, MatchEvent, Received, Stamp};
-use crate::transport::Line;
 
 /// A match with bots in some seats and random moves in the others.
 #[derive(Debug)]
@@ -29,7 +28,7 @@ pub struct Encounter {
     /// Whether the match has ended and the bots were sent `end`.
     has_sent_end: bool,
     /// When each bot was last sent a request or `start`.
-    asked: [Option<Instant>; crate::game::MAX_SEATS],
+    asked: [Option<Instant>; referee_game::MAX_SEATS],
 }
 
 impl Encounter {
@@ -231,7 +230,7 @@ impl Matches for EncounterMatches<'_, '_> {
 
 /// What became of a line.
 #[derive(Debug)]
-pub(crate) enum LineOutcome {
+pub enum LineOutcome {
     /// Nothing: it was empty or `pong`.
     Nothing,
     /// The match with this index handled it. Errors are written to its outbox.
@@ -243,7 +242,7 @@ pub(crate) enum LineOutcome {
 }
 
 /// Handles a line of a bot that has greeted and has a seat in each of these matches, as a lane does.
-pub(crate) fn handle_line(matches: &mut [(&mut Encounter, Seat)], line: Line<'_>) -> LineOutcome {
+pub fn handle_line(matches: &mut [(&mut Encounter, Seat)], line: Line<'_>) -> LineOutcome {
     let running = (0..).zip(&*matches).filter(|(_, (encounter, _))| !encounter.has_sent_end);
     let seats = running.map(|(index, (_, seat))| (index, *seat)).collect();
     let sender = Sender { has_greeted: true, may_open: false };
@@ -273,7 +272,7 @@ pub(crate) fn handle_line(matches: &mut [(&mut Encounter, Seat)], line: Line<'_>
 }
 
 /// Finds out what a line means of a bot whose `hello` is awaited, as a lane does.
-pub(crate) fn read_greeting(line: Line<'_>) -> Routed<'_, usize> {
+pub fn read_greeting(line: Line<'_>) -> Routed<'_, usize> {
     let sender = Sender { has_greeted: false, may_open: false };
     route(line, sender, &EncounterMatches { matches: &[], seats: Vec::new() })
 }

@@ -6,20 +6,20 @@ use std::io;
 use std::task::Poll;
 use std::time::Duration;
 
+use referee_bots::{Command, Launch, Launcher, Process};
+use referee_game::excerpt::excerpt;
+use referee_game::json;
+use referee_match::{Detail, Received};
 use referee_protocol::limits;
 use referee_protocol::referee as message;
+use referee_transport::{ByteStream, Line, Lines, ReadProgress, Stream, Wire};
 use rustix::process::Signal;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
-use crate::bot::{Command, Launch, Launcher, Process};
-use crate::check::delivery::Variation;
-use crate::check::rule::Rule;
-use crate::check::verdict::Complaint;
-use crate::game::excerpt::excerpt;
-use crate::game::json;
-use crate::referee::{Detail, Received};
-use crate::transport::{ByteStream, Line, Lines, ReadProgress, Stream, Wire};
+use crate::delivery::Variation;
+use crate::rule::Rule;
+use crate::verdict::Complaint;
 
 /// Lines per direction that an explanation shows since the last write, and characters of each.
 const SHOWN: (usize, usize) = (3, 400);
@@ -274,7 +274,7 @@ pub(super) fn hello_asking(auth: message::Auth) -> Vec<u8> {
     let mut line = Vec::new();
     let hello = message::Hello {
         protocol: referee_protocol::PROTOCOL,
-        server: crate::SERVER.to_owned(),
+        server: referee_match::SERVER.to_owned(),
         auth,
         may_open: false,
         reconnect: auth == message::Auth::Token,

@@ -112,7 +112,7 @@ mod tests {
     fn every_rule_is_quoted_from_its_section() {
         for rule in Rule::ALL {
             let (page, anchor) = rule.section.split_once('#').unwrap();
-            let path = format!("{}/protocol/spec/{page}", env!("CARGO_MANIFEST_DIR"));
+            let path = format!("{}/../../protocol/spec/{page}", env!("CARGO_MANIFEST_DIR"));
             let text = std::fs::read_to_string(&path).unwrap();
             let slug = |heading: &str| {
                 let plain = |c: char| c.is_ascii_alphanumeric() || " -_".contains(c);

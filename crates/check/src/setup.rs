@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use crate::bot::{Command, Launch};
-use crate::game::Catalog;
-use crate::game::erased::Rules;
+use referee_bots::{Command, Launch};
+use referee_game::Catalog;
+use referee_game::erased::Rules;
 
 /// The configuration of a check.
 #[derive(Debug)]

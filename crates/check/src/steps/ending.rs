@@ -3,15 +3,14 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
+use referee_game::seat::Seat;
+use referee_match::Detail;
 use referee_protocol::limits;
 use rustix::process::{Pid, Signal};
 
-use crate::bot;
-use crate::check::context::Context;
-use crate::check::rule::Rule;
-use crate::check::verdict::Stop;
-use crate::game::seat::Seat;
-use crate::referee::Detail;
+use crate::context::Context;
+use crate::rule::Rule;
+use crate::verdict::Stop;
 
 const END: Duration = Duration::from_millis(limits::END_OF_INPUT_MS);
 const SIGTERM: Duration = Duration::from_millis(limits::SIGTERM_MS);
@@ -57,7 +56,7 @@ async fn after_a_match(context: &mut Context<'_>) -> Result<(), Stop> {
 
 async fn end(context: &mut Context<'_>, last_words: &str) -> Result<(), Stop> {
     let limit = context.check.move_limit;
-    let before: HashSet<Pid> = bot::children().collect();
+    let before: HashSet<Pid> = referee_bots::children().collect();
     let Some(mut talk) = context.talk.take() else { return Ok(()) };
     if !last_words.is_empty() {
         talk.send(last_words.as_bytes(), limit).await;
@@ -70,7 +69,7 @@ async fn end(context: &mut Context<'_>, last_words: &str) -> Result<(), Stop> {
         return Err(talk.complain(wrong, Rule::END).into());
     };
     tokio::time::sleep(MOMENT).await;
-    let left = bot::children().filter(|child| !before.contains(child)).count();
+    let left = referee_bots::children().filter(|child| !before.contains(child)).count();
     if left > 0 {
         let wrong = format!("it ended and left {left} of its processes behind");
         return Err(talk.complain(wrong, Rule::LEFT).into());

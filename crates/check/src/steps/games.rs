@@ -2,20 +2,20 @@
 
 use std::collections::BTreeSet;
 
+use referee_game::erased::{MoveError, Rules};
+use referee_game::excerpt::excerpt;
+use referee_game::json;
+use referee_game::seat::Seat;
 use referee_protocol::Text;
 use referee_protocol::bot::Want;
 use referee_protocol::referee as message;
 use serde_json::value::RawValue;
 
-use crate::check::context::{Answer, Context, answer_to};
-use crate::check::encounter::Encounter;
-use crate::check::positions::{SamplePosition, positions};
-use crate::check::rule::Rule;
-use crate::check::verdict::Stop;
-use crate::game::erased::{MoveError, Rules};
-use crate::game::excerpt::excerpt;
-use crate::game::json;
-use crate::game::seat::Seat;
+use crate::context::{Answer, Context, answer_to};
+use crate::encounter::Encounter;
+use crate::positions::{SamplePosition, positions};
+use crate::rule::Rule;
+use crate::verdict::Stop;
 
 /// Number of answers after which a match counts as under way.
 const FEW: u32 = 8;

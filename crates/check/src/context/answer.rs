@@ -1,11 +1,12 @@
 //! Answers to requests, as steps with raw messages read them.
 
-use crate::check::rule::Rule;
-use crate::driver::incoming::{self, Incoming};
-use crate::game::excerpt::excerpt;
+use referee_engine::driver::incoming::{self, Incoming};
+use referee_game::excerpt::excerpt;
+
+use crate::rule::Rule;
 
 /// An answer to a request without a draw offer.
-pub(in crate::check) enum Answer {
+pub(crate) enum Answer {
     Move(String),
     Resignation,
 }
@@ -14,7 +15,7 @@ pub(in crate::check) enum Answer {
 ///
 /// # Errors
 /// What is wrong with the line, and the violated sentence.
-pub(in crate::check) fn answer_to(line: &[u8], id: &str, turn: u32) -> Result<Answer, (String, Rule)> {
+pub(crate) fn answer_to(line: &[u8], id: &str, turn: u32) -> Result<Answer, (String, Rule)> {
     let named = |of: &str, named: u64| {
         if of != id {
             Err((

@@ -9,13 +9,13 @@ mod reconnect;
 mod refusals;
 mod succession;
 
+use referee_game::erased::Rules;
 use tokio::time::Instant;
 
-use crate::check::context::Context;
-use crate::check::delivery::Variation;
-use crate::check::setup::Check;
-use crate::check::verdict::{StepResult, StepVerdict, Stop};
-use crate::game::erased::Rules;
+use crate::context::Context;
+use crate::delivery::Variation;
+use crate::setup::Check;
+use crate::verdict::{StepResult, StepVerdict, Stop};
 
 /// A step of the check.
 #[derive(Clone, Copy)]

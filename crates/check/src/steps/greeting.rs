@@ -1,14 +1,14 @@
 //! The start of the bot, and its `hello`.
 
+use referee_engine::driver::incoming::{self, Incoming, Unreadable};
+use referee_engine::driver::{BotHello, HelloError};
+use referee_game::excerpt::excerpt;
+use referee_match::{Detail, Field};
 use referee_protocol::limits;
 
-use crate::check::context::Context;
-use crate::check::rule::Rule;
-use crate::check::verdict::Stop;
-use crate::driver::incoming::{self, Incoming, Unreadable};
-use crate::driver::{BotHello, HelloError};
-use crate::game::excerpt::excerpt;
-use crate::referee::{Detail, Field};
+use crate::context::Context;
+use crate::rule::Rule;
+use crate::verdict::Stop;
 
 /// The characters that an error shows of a text.
 const SHOWN: usize = 60;

@@ -5,22 +5,22 @@ mod exchange;
 
 use std::time::Duration;
 
+use referee_engine::driver::{MatchPlan, PlannedSeat, Run, Terms};
+use referee_game::chance::Seed;
+use referee_game::erased::Rules;
+use referee_game::seat::{Seat, SeatSet, Seating};
+use referee_match::{Detail, Leg, Opening, Wants};
 use referee_protocol::bot::{self, Want};
 use referee_protocol::limits;
 use referee_protocol::referee::Clock;
 use referee_protocol::words::OnFault;
 use tokio::time::Instant;
 
-use crate::check::encounter::Encounter;
-use crate::check::rule::Rule;
-use crate::check::setup::Check;
-use crate::check::talk::{BotOutput, Talk, ended, hello};
-use crate::check::verdict::Stop;
-use crate::driver::{MatchPlan, PlannedSeat, Run, Terms};
-use crate::game::chance::Seed;
-use crate::game::erased::Rules;
-use crate::game::seat::{Seat, SeatSet, Seating};
-use crate::referee::{Detail, Leg, Opening, Wants};
+use crate::encounter::Encounter;
+use crate::rule::Rule;
+use crate::setup::Check;
+use crate::talk::{BotOutput, Talk, ended, hello};
+use crate::verdict::Stop;
 
 pub(super) use answer::{Answer, answer_to};
 use exchange::{has_no_effect, is_text};

@@ -1,9 +1,10 @@
 //! Delivers the same messages in different ways.
 
-use crate::check::context::Context;
-use crate::check::delivery::Variation;
-use crate::check::verdict::Stop;
-use crate::game::seat::Seat;
+use referee_game::seat::Seat;
+
+use crate::context::Context;
+use crate::delivery::Variation;
+use crate::verdict::Stop;
 
 /// Plays some decisions of a match with this kind of delivery.
 pub(super) async fn with_delivery(context: &mut Context<'_>, delivery: Variation) -> Result<(), Stop> {
