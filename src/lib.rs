@@ -63,6 +63,8 @@ pub use referee_match as referee;
 pub use referee_match::{SERVER, record};
 #[cfg(feature = "shell")]
 pub use referee_program as program;
+#[cfg(feature = "shell")]
+pub use referee_report as report;
 pub use referee_stats as stats;
 #[cfg(feature = "shell")]
 pub use referee_store as store;
@@ -78,8 +80,6 @@ pub mod fuzzing;
 pub mod game_programs;
 #[cfg(feature = "shell")]
 pub mod league;
-#[cfg(feature = "shell")]
-pub mod report;
 #[cfg(feature = "shell")]
 pub mod web;
 #[cfg(feature = "shell")]

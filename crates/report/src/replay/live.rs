@@ -1,0 +1,146 @@
+//! A match in progress as the data of the player, step by step, as spectators see it.
+
+use referee_game::erased::{BoardText, Table};
+use referee_game::{Scene, Seat, Viewer};
+use referee_match::Faults;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::layout::layout;
+use super::match_replay::{ReplayStep, banks, kind_name};
+use super::shown::ShownScenes;
+use crate::note::{EventText, Kind};
+
+/// Turns the public positions of a match into steps of the player.
+#[derive(Debug)]
+pub struct LiveReplay {
+    shown: ShownScenes,
+    /// The number of looks that earlier steps have passed on.
+    looks: usize,
+    moves: u32,
+    faults: Vec<Faults>,
+}
+
+/// A step of a match in progress.
+#[derive(Debug)]
+pub struct LiveFrame {
+    /// The number of moves so far.
+    pub moves: u32,
+    /// What new shapes of the step look like.
+    pub looks: Vec<Value>,
+    /// The step as the player reads it.
+    pub step: Value,
+    /// The step as text.
+    pub text: FrameText,
+}
+
+/// A step as text.
+#[derive(Clone, Debug, Serialize)]
+pub struct FrameText {
+    /// The number of moves so far.
+    pub moves: u32,
+    /// What happened, one event per line.
+    pub lines: Vec<String>,
+    /// The board.
+    pub board: String,
+}
+
+/// The beginning of the data of a match: everything but its looks and steps.
+pub fn head(id: &str, game: &str, seats: &[(String, u8)], first: &Scene) -> Value {
+    let seats = seats
+        .iter()
+        .zip(&first.seats)
+        .map(|((name, team), tone)| json!({ "name": name, "team": team, "tone": tone.name() }));
+    let mut head = json!({
+        "match": id,
+        "game": game,
+        "seats": seats.collect::<Vec<_>>(),
+        "views": ["Spectator"],
+        "size": [first.width, first.height],
+        "result": "",
+    });
+    if let Some(first) = &first.layout {
+        head["layout"] = layout(first, |row| row.places.clone());
+    }
+    head
+}
+
+impl LiveReplay {
+    /// Begins after this number of moves.
+    pub fn new(moves: u32, faults: Vec<Faults>) -> LiveReplay {
+        LiveReplay { shown: ShownScenes::default(), looks: 0, moves, faults }
+    }
+
+    /// The number of moves so far.
+    pub fn moves(&self) -> u32 {
+        self.moves
+    }
+
+    /// Whether there is news since the last step.
+    pub fn is_news(&self, events: &[u8], faults: &[Faults]) -> bool {
+        !events.is_empty() || faults != self.faults
+    }
+
+    /// Adds a step: the position after these events, one JSON object per line, as the public saw them.
+    pub fn step(
+        &mut self,
+        names: &[(String, u8)],
+        table: &dyn Table,
+        events: &[u8],
+        faults: &[Faults],
+        banks_ms: &[Option<u64>],
+    ) -> LiveFrame {
+        let mut texts = self.new_faults(faults, table.meta().hidden);
+        texts.extend(EventText::events(events));
+        let before = self.moves;
+        self.moves += texts.iter().filter(|text| text.kind == Kind::Move).count() as u32;
+        let (c, w) = self.shown.show(table.scenes(&[Viewer::Public]));
+        let looks = self.shown.looks[self.looks..].iter().map(|parts| json!(parts)).collect();
+        self.looks = self.shown.looks.len();
+        let notes = texts.iter().map(|event| (1, kind_name(event.kind), event.seat, event.text.clone()));
+        let step = json!(ReplayStep {
+            n: self.moves,
+            t: None,
+            c,
+            w,
+            s: notes.collect(),
+            k: Vec::new(),
+            // In games with hidden information, the time of an answer depends on the secrets of the seat.
+            b: if table.meta().hidden { Vec::new() } else { banks(banks_ms) },
+        });
+        let text = FrameText {
+            moves: self.moves,
+            lines: sentences(&texts, names, before),
+            board: BoardText(table, Viewer::Public).to_string(),
+        };
+        LiveFrame { moves: self.moves, looks, step, text }
+    }
+
+    /// The faults since the last step. They are public only where nothing is hidden.
+    fn new_faults(&mut self, faults: &[Faults], is_hidden: bool) -> Vec<EventText> {
+        let mut texts = Vec::new();
+        for (seat, (now, before)) in (0..).map(Seat).zip(faults.iter().zip(&self.faults)) {
+            for (code, count) in now.iter().filter(|_| !is_hidden) {
+                let known = before.iter().find(|&(of, _)| of == code).map_or(0, |(_, count)| count);
+                let fault = EventText { kind: Kind::Fault, seat: Some(seat), text: code.as_str().to_owned() };
+                texts.extend((known..count).map(|_| fault.clone()));
+            }
+        }
+        self.faults = faults.to_vec();
+        texts
+    }
+}
+
+/// The events as sentences; moves are numbered from the first one after `moves`.
+fn sentences(texts: &[EventText], names: &[(String, u8)], mut moves: u32) -> Vec<String> {
+    let line = |event: &EventText| {
+        let name = event.seat.and_then(|seat| names.get(seat.index())).map_or("", |(name, _)| name);
+        let sentence = event.sentence(name);
+        if event.kind != Kind::Move {
+            return sentence;
+        }
+        moves += 1;
+        format!("{moves}. {sentence}")
+    };
+    texts.iter().map(line).collect()
+}

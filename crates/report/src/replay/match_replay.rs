@@ -1,0 +1,257 @@
+//! A match as the data of the player: the first scene, and what changes from step to step.
+//!
+//! A `mask` is a set of views, as bits. What several views share is written once.
+
+use std::sync::Arc;
+
+use referee_game::scene::Layout;
+use referee_game::{Seat, Viewer};
+use referee_match::Header;
+use referee_match::record::{Difference, Note, Playback, RecordEntry, RecordedAnswer, Step};
+use referee_protocol::referee::Clock;
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::record::PackedRecord;
+use super::shown::{Change, ChangedLine, ShownScenes};
+use crate::note::{EventText, Kind, result};
+
+/// The maximum length of the text of an `info` on a page, in characters.
+const INFO: usize = 200;
+
+/// A match.
+#[derive(Debug, Serialize)]
+pub struct MatchReplay {
+    #[serde(skip)]
+    header: Arc<Header>,
+    /// The seed of the match.
+    #[serde(skip)]
+    seed: String,
+    pub(super) r#match: String,
+    pub(super) game: &'static str,
+    pub(super) seats: Vec<SeatOf>,
+    /// The names of the views; the first sees everything.
+    pub(super) views: Vec<String>,
+    pub(super) size: [i16; 2],
+    #[serde(skip)]
+    pub(super) layout: Option<Arc<Layout>>,
+    /// The result in words.
+    pub(super) result: String,
+    /// What shapes look like, as lists of parts.
+    pub(super) looks: Vec<Vec<Value>>,
+    pub(super) steps: Vec<ReplayStep>,
+    /// The record, if the page contains it.
+    #[serde(skip)]
+    pub(super) record: Option<PackedRecord>,
+}
+
+/// A position and what led to it.
+#[derive(Debug)]
+pub(super) struct ReplayStep {
+    /// The number of moves so far.
+    pub(super) n: u32,
+    /// Milliseconds since the match was opened; only in replays.
+    pub(super) t: Option<u64>,
+    /// Changes of things, sorted by thing.
+    pub(super) c: Vec<Change>,
+    /// Changed lines of words.
+    pub(super) w: Vec<ChangedLine>,
+    /// What happened: mask, kind, seat, text.
+    pub(super) s: Vec<(u32, &'static str, Option<Seat>, String)>,
+    /// The time that answers took: seat and milliseconds; only in replays.
+    pub(super) k: Vec<(Seat, u64)>,
+    /// By seat: milliseconds in the bank; empty without a clock.
+    pub(super) b: Vec<Option<u64>>,
+}
+
+/// As the player reads it. What is empty is left out, except changes.
+impl Serialize for ReplayStep {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut step = serializer.serialize_map(None)?;
+        step.serialize_entry("n", &self.n)?;
+        if let Some(ms) = self.t {
+            step.serialize_entry("t", &ms)?;
+        }
+        step.serialize_entry("c", &self.c.iter().flat_map(Change::rows).collect::<Vec<_>>())?;
+        // The things that moved and are marked: mask, number.
+        let marks: Vec<_> = self.c.iter().filter_map(Change::mark).collect();
+        if !marks.is_empty() {
+            step.serialize_entry("m", &marks)?;
+        }
+        let words = self.w.iter().map(|(mask, line, text)| (mask, line, text.as_deref()));
+        step.serialize_entry("w", &words.collect::<Vec<_>>())?;
+        if !self.s.is_empty() {
+            step.serialize_entry("s", &self.s)?;
+        }
+        if !self.k.is_empty() {
+            step.serialize_entry("k", &self.k)?;
+        }
+        if !self.b.is_empty() {
+            step.serialize_entry("b", &self.b)?;
+        }
+        step.end()
+    }
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct SeatOf {
+    name: String,
+    team: u8,
+    /// Its colour.
+    tone: &'static str,
+}
+
+/// The kind of a note as the player reads it.
+pub(super) fn kind_name(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Move => "move",
+        Kind::Fault => "fault",
+        Kind::Fallback => "fallback",
+        Kind::Event => "event",
+    }
+}
+
+/// The `info` of an answer in words: what is conventional in it.
+fn info(info: &RawValue) -> Option<String> {
+    // A number that is out of range is valid JSON.
+    let info: Value = serde_json::from_str(info.get()).ok()?;
+    let words = ["score", "depth", "nodes", "text"].into_iter().filter_map(|key| match &info[key] {
+        Value::String(text) => Some(text.clone()),
+        value @ (Value::Number(_) | Value::Bool(_)) => Some(format!("{key} {value}")),
+        _ => None,
+    });
+    let words: String = words.collect::<Vec<_>>().join(", ").chars().take(INFO).collect();
+    Some(words).filter(|words| !words.is_empty())
+}
+
+/// What happened in a step: kind, seat and text, with the views that know it.
+fn notes(step: &Step<'_, '_>, viewers: &[Viewer]) -> Vec<(u32, &'static str, Option<Seat>, String)> {
+    let mut notes = Vec::new();
+    for (note, known) in step.notes.iter().zip(EventText::of_views(step, viewers)) {
+        if let Note::Line(line) = note
+            && let RecordEntry::Answer(RecordedAnswer { seat, info: Some(given), .. }) = &line.entry
+            && let Some(info) = info(given)
+        {
+            let knows = |viewer: &Viewer| viewer.shares(*seat);
+            let knowing = viewers.iter().zip(0..).filter(|(viewer, _)| knows(viewer));
+            let mask = knowing.fold(0, |mask, (_, view)| mask | 1_u32 << view);
+            notes.push((mask, "info", Some(*seat), info));
+        }
+        notes.extend(
+            known.into_iter().map(|(mask, event)| (mask, kind_name(event.kind), event.seat, event.text)),
+        );
+    }
+    notes
+}
+
+/// The time that the answers of a step took: seat and milliseconds.
+fn took(step: &Step<'_, '_>) -> Vec<(Seat, u64)> {
+    let answers = step.notes.iter().filter_map(|note| match note {
+        Note::Line(line) => match line.entry {
+            RecordEntry::Answer(RecordedAnswer { seat, took_us, .. }) => Some((seat, took_us / 1000)),
+            _ => None,
+        },
+        Note::Event(_) => None,
+    });
+    answers.collect()
+}
+
+/// The banks, unless there is no clock.
+pub(super) fn banks(banks_ms: &[Option<u64>]) -> Vec<Option<u64>> {
+    if banks_ms.iter().any(Option::is_some) { banks_ms.to_vec() } else { Vec::new() }
+}
+
+/// A clock in words: `delay=5s, bank=60s`.
+fn clock_in_words(clock: Clock) -> String {
+    let parts = [("delay", clock.delay_ms), ("bank", clock.bank_ms), ("increment", clock.increment_ms)];
+    let parts = parts.into_iter().filter(|&(_, ms)| ms > 0).map(|(name, ms)| match ms % 1000 {
+        0 => format!("{name}={}s", ms / 1000),
+        _ => format!("{name}={ms}ms"),
+    });
+    parts.collect::<Vec<_>>().join(", ")
+}
+
+impl MatchReplay {
+    /// Replays a record.
+    ///
+    /// # Errors
+    /// When the record is not valid.
+    pub fn of(mut playback: Playback<'_>) -> Result<MatchReplay, Difference> {
+        let (header, seating) = (playback.setup().header.clone(), playback.setup().seating);
+        let mut shown = ShownScenes::default();
+        let mut steps = Vec::new();
+        let (mut viewers, mut meta, mut first) = (Vec::new(), None, None);
+        while let Some(step) = playback.step()? {
+            if viewers.is_empty() {
+                let all = [Viewer::Omniscient, Viewer::Public];
+                let all = all.into_iter().chain(seating.all().iter().map(Viewer::Seat));
+                // Without hidden information, everyone sees the same.
+                let count = if step.table.meta().hidden { usize::MAX } else { 1 };
+                viewers.extend(all.take(count));
+                meta = Some(step.table.meta());
+            }
+            let scenes = step.table.scenes(&viewers);
+            first.get_or_insert_with(|| {
+                let scene = &scenes.scene;
+                (scene.seats.clone(), [scene.width, scene.height], scene.layout.clone())
+            });
+            let (c, w) = shown.show(scenes);
+            steps.push(ReplayStep {
+                n: step.moves,
+                t: Some(step.at_us / 1000),
+                c,
+                w,
+                s: notes(&step, &viewers),
+                k: took(&step),
+                b: banks(step.banks_ms),
+            });
+        }
+        let (meta, (tones, size, layout)) =
+            meta.zip(first).unwrap_or_else(|| unreachable!("a match has a first position"));
+        let seats = header.seats.iter().zip(&tones);
+        let of_seat = |(seat, name): (Seat, &String)| format!("Seat {seat}: {name}");
+        let names = header.seats.iter().map(|seat| &seat.name);
+        let of_seats = (0..).map(Seat).zip(names).map(of_seat);
+        let all = ["Everything".to_owned(), "Spectator".to_owned()].into_iter().chain(of_seats);
+        Ok(MatchReplay {
+            game: meta.title,
+            seats: seats
+                .map(|(seat, tone)| SeatOf { name: seat.name.clone(), team: seat.team, tone: tone.name() })
+                .collect(),
+            views: all.take(viewers.len()).collect(),
+            size,
+            layout,
+            seed: playback.setup().seed.to_hex(),
+            result: playback.ending().map(|ending| result(ending, &header)).unwrap_or_default(),
+            looks: shown.looks,
+            r#match: header.r#match.clone(),
+            header,
+            steps,
+            record: None,
+        })
+    }
+
+    /// Adds the record itself to the data.
+    #[must_use]
+    pub fn with_record(mut self, record: &[u8]) -> MatchReplay {
+        self.record = PackedRecord::of(record);
+        self
+    }
+
+    /// The clock in words.
+    pub fn clock(&self) -> String {
+        self.header.clock.map_or_else(|| "none".to_owned(), clock_in_words)
+    }
+
+    /// The options of the game.
+    pub fn options(&self) -> &RawValue {
+        &self.header.options
+    }
+
+    /// The seed of the match, as hex digits.
+    pub fn seed(&self) -> &str {
+        &self.seed
+    }
+}

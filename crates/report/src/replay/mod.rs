@@ -1,0 +1,185 @@
+//! Recorded matches as pictures and as a page that plays them.
+
+mod base116;
+mod changes;
+mod column;
+mod layout;
+mod live;
+mod match_replay;
+mod motion;
+mod names;
+mod pack;
+mod record;
+mod shown;
+mod svg;
+
+use std::io::{self, Write};
+
+use flate2::Compression;
+use flate2::read::ZlibDecoder;
+use flate2::write::ZlibEncoder;
+use pack::Packed;
+use record::PackedRecord;
+use referee_files::read_limited;
+use referee_game::{Scene, Viewer};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+pub use live::{FrameText, LiveFrame, LiveReplay, head};
+pub use match_replay::MatchReplay;
+pub use svg::svg;
+
+/// The player.
+pub const SCRIPT: &str = include_str!("player.js");
+/// What precedes the data of a page. The data are digits, which are not markup.
+pub(crate) const DATA: &str = "<script type=\"text/plain\" id=\"data\">";
+/// What the player fills.
+pub const BODY: &str = include_str!("player.html");
+
+/// The style sheet of the player.
+pub fn style() -> String {
+    format!("{}{}", svg::colours(), include_str!("player.css"))
+}
+
+/// A source expression of a content security policy that allows exactly this inline script or style.
+pub fn hash_of(text: &str) -> String {
+    format!("'sha256-{}'", base64(&Sha256::digest(text.as_bytes())))
+}
+
+/// Base64 with padding (RFC 4648).
+fn base64(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::new();
+    for group in bytes.chunks(3) {
+        let bits = (0..3).fold(0, |bits, at| bits << 8 | u32::from(*group.get(at).unwrap_or(&0)));
+        for digit in 0..4 {
+            let value = bits >> (18 - 6 * digit) & 63;
+            text.push(if digit <= group.len() { char::from(DIGITS[value as usize]) } else { '=' });
+        }
+    }
+    text
+}
+
+#[derive(Serialize)]
+struct Data<'a> {
+    view: usize,
+    turn: u32,
+    matches: Vec<Packed<'a>>,
+}
+
+/// Where parts of the data begin that have other frequencies of characters than those before.
+const PARTS: [&str; 8] = [
+    "\"columns\":",
+    "\"w\":",
+    "\"text\":\"",
+    "\"s\":",
+    "\"text\":[\"",
+    "\"record\":",
+    "\"lines\":",
+    "\"texts\":",
+];
+
+/// The data of a page with these matches: JSON that is compressed (RFC 1950) and encoded, so that it cannot contain
+/// markup. `view` is the initial view, `turn` the number of moves after which it begins.
+pub(super) fn data(replays: &[&MatchReplay], view: usize, turn: u32) -> String {
+    let matches = replays.iter().map(|replay| Packed::of(replay)).collect();
+    // Not escaped further: compressed data is not printed, and references and numbers are control characters.
+    let text = serde_json::to_string(&Data { view, turn, matches });
+    let text = text.unwrap_or_else(|error| unreachable!("the data has keys of text: {error}"));
+    // Level 9 takes twice the time and saves 0.5%.
+    let mut encoder = ZlibEncoder::new(Vec::new(), Compression::new(6));
+    let mut write = || -> io::Result<()> {
+        let mut rest = text.as_str();
+        for part in PARTS.iter().cycle() {
+            let Some(at) = rest.find(part) else { break };
+            let (part, after) = rest.split_at(at);
+            encoder.write_all(part.as_bytes())?;
+            // Ends a block: the next one has its own code.
+            encoder.flush()?;
+            rest = after;
+        }
+        encoder.write_all(rest.as_bytes())
+    };
+    let bytes = write().and_then(|()| encoder.finish());
+    base116::encode(&bytes.unwrap_or_else(|error| unreachable!("memory takes all bytes: {error}")))
+}
+
+/// The record that a page contains, as this text or within `most` bytes; `None` if there is none or it is damaged.
+pub fn record_of_page(page: &str, most: u64) -> Option<Vec<u8>> {
+    #[derive(Deserialize)]
+    struct PageData {
+        matches: Vec<MatchData>,
+    }
+    #[derive(Deserialize)]
+    struct MatchData {
+        record: PackedRecord,
+    }
+    let (_, data) = page.split_once(DATA)?;
+    let bytes = base116::decode(data.split('<').next()?)?;
+    let text = read_limited(ZlibDecoder::new(&*bytes), most).ok()?;
+    let page: PageData = serde_json::from_slice(&text).ok()?;
+    let [MatchData { record }] = &page.matches[..] else { return None };
+    record.restore(most as usize)
+}
+
+/// Asserts that the packed form of this text restores it, and reads the text itself as a packed record.
+#[cfg(feature = "fuzzing")]
+pub fn check_packed_record(text: &[u8]) {
+    if let Some(packed) = PackedRecord::of(text) {
+        let read: Result<PackedRecord, _> = serde_json::from_str(&referee_game::json::text(&packed));
+        let restored = read.ok().and_then(|read| read.restore(text.len()));
+        assert_eq!(restored.as_deref(), Some(text));
+    }
+    if let Ok(damaged) = serde_json::from_slice::<PackedRecord>(text) {
+        let restored = damaged.restore(1 << 20);
+        assert!(restored.is_none_or(|record| record.len() <= 1 << 20));
+    }
+}
+
+/// A page that plays these matches, as this viewer sees them at first, after this many moves. It needs no other file and makes no
+/// request. Its policy allows only its own script and style, and no text of a match becomes markup.
+pub fn page(replays: &[MatchReplay], viewer: Viewer, turn: u32) -> String {
+    let view = match viewer {
+        Viewer::Omniscient => 0,
+        Viewer::Public => 1,
+        Viewer::Seat(seat) => 2 + seat.index(),
+    };
+    let style = style();
+    let policy = format!(
+        "default-src 'none'; script-src {}; style-src {}; base-uri 'none'; form-action 'none'",
+        hash_of(SCRIPT),
+        hash_of(&style)
+    );
+    let data = data(&replays.iter().collect::<Vec<_>>(), view, turn);
+    format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n<title>referee</title>\n\
+         <style>{style}</style>\n</head>\n<body>\n{BODY}\
+         {DATA}{data}</script>\n\
+         <script>{SCRIPT}</script>\n</body>\n</html>\n"
+    )
+}
+
+/// A scene in which what moved since the scene before is marked.
+pub fn marked(before: Option<&Scene>, mut after: Scene) -> Scene {
+    if let Some(before) = before {
+        let marks = motion::marks(before, &after);
+        marks.into_iter().for_each(|mark| after.add(mark));
+    }
+    after
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn base64_pads() {
+        let texts = [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")];
+        for (text, encoded) in texts {
+            assert_eq!(base64(text.as_bytes()), encoded);
+        }
+    }
+}

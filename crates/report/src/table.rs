@@ -1,0 +1,135 @@
+//! Tables and lines of results.
+
+use std::time::Duration;
+
+use comfy_table::presets::NOTHING;
+use comfy_table::{CellAlignment, Table};
+use referee_engine::runner::{MatchReport, RunSummary};
+use referee_game::counted;
+use referee_game::printable::printable_lines;
+use referee_match::Faults;
+use referee_protocol::words::EndedBy;
+use referee_stats::Cause;
+
+use crate::interval::{interval, origin};
+
+/// A plain table with control characters escaped: a line of headings, then the rows. The columns from `numbers` on
+/// are right-aligned.
+pub fn table(headings: &[&str], rows: Vec<Vec<String>>, numbers: std::ops::Range<usize>) -> Table {
+    let mut table = Table::new();
+    let rows = rows.iter().map(|row| row.iter().map(|cell| printable_lines(cell).into_owned()));
+    table.load_style(NOTHING).set_header(headings).add_rows(rows);
+    for column in numbers {
+        if let Some(column) = table.column_mut(column) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    table
+}
+
+pub(super) fn faults(faults: &Faults) -> String {
+    let each: Vec<String> = faults.iter().map(|(code, count)| format!("{count} {code}")).collect();
+    if each.is_empty() { "0".to_owned() } else { each.join(", ") }
+}
+
+/// The results of a run, one row per bot.
+pub fn summary_table(summary: &RunSummary) -> Table {
+    let rows = summary.bots.iter().map(|bot| {
+        vec![
+            bot.bot.clone(),
+            bot.matches.to_string(),
+            bot.wins.to_string(),
+            bot.draws.to_string(),
+            bot.losses.to_string(),
+            bot.score.to_string(),
+            format!("{:.2} s", Duration::from_millis(bot.cpu_ms).as_secs_f64()),
+            faults(&bot.faults),
+        ]
+    });
+    table(&["bot", "matches", "wins", "draws", "losses", "score", "cpu", "faults"], rows.collect(), 1..7)
+}
+
+/// The mirrored sets of a run, in one line.
+pub fn sets_line(summary: &RunSummary) -> String {
+    let of_bots = summary.bots.iter().filter_map(|bot| Some((&bot.bot, bot.sets?)));
+    let each: Vec<String> = of_bots
+        .map(|(name, sets)| format!("{name} won {}, drew {}, lost {}", sets.wins, sets.draws, sets.losses))
+        .collect();
+    format!("sets: {}", each.join("; "))
+}
+
+/// The difference in strength of two bots; `None` for more bots.
+pub fn difference_lines(summary: &RunSummary) -> Option<String> {
+    let difference = summary.difference.as_ref()?;
+    let [one, other] = &summary.bots[..] else { return None };
+    let sets = if one.sets.is_some() { "sets" } else { "matches" };
+    let text = match (difference.elo, difference.superiority) {
+        (Some(elo), Some(superiority)) => format!(
+            "Elo of {} against {}: {} at 95%, likelihood of superiority {:.1}%, {}",
+            one.bot,
+            other.bot,
+            interval(elo, 1),
+            100.0 * superiority,
+            origin(difference.distinct_sets, difference.openings)
+        ),
+        _ if difference.copies > 0 => {
+            format!("Elo: unknown from copies of one of the {sets}; more openings would tell more")
+        }
+        _ => format!("Elo: unknown from fewer than 2 {sets}"),
+    };
+    let like_these = difference.elo_of_openings_like_these;
+    let like_these =
+        like_these.map(|elo| format!("\nElo on openings like these: {} at 95%", interval(elo, 1)));
+    let copies = (difference.copies > 0).then(|| {
+        format!("\n{} copies of others do not count: the bots are deterministic", difference.copies)
+    });
+    let text = [text, like_these.unwrap_or_default(), copies.unwrap_or_default()].concat();
+    let counts: Vec<String> = difference.counts.iter().map(u64::to_string).collect();
+    Some(if one.sets.is_some() { format!("{text}\nsets by score: {}", counts.join(", ")) } else { text })
+}
+
+/// The result of a match, in one line.
+pub fn result_line(report: &MatchReport) -> String {
+    let winners: Vec<&str> = match &report.ranks {
+        Some(ranks) if ranks.iter().any(|&rank| rank != 1) => report
+            .seats
+            .iter()
+            .zip(ranks)
+            .filter(|&(_, &rank)| rank == 1)
+            .map(|(name, _)| name.as_str())
+            .collect(),
+        _ => Vec::new(),
+    };
+    let result = match (report.ended_by, winners.is_empty()) {
+        (EndedBy::Aborted, _) if report.is_void => "void".to_owned(),
+        (EndedBy::Aborted, _) => "aborted".to_owned(),
+        (_, true) => "draw".to_owned(),
+        (_, false) => {
+            let verb = if winners.len() == 1 { "wins" } else { "win" };
+            format!("{} {verb}", winners.join(" and "))
+        }
+    };
+    let mut why = report.ended_by.to_string();
+    let cause = report.cause.filter(|&cause| cause != Cause::Interrupted).map(Cause::as_str);
+    let reason = cause.unwrap_or(&report.reason);
+    if reason != why {
+        why = format!("{why}: {reason}");
+    }
+    if let Some(fault) = &report.fault {
+        let name = &report.seats[usize::from(fault.seat)];
+        why = format!(
+            "{why} of {name}{}",
+            fault.detail.as_ref().map(|detail| format!(", {detail}")).unwrap_or_default()
+        );
+    }
+    let why = if why == result { String::new() } else { format!(" ({why})") };
+    let when = match report.decisions {
+        // The time since the match was opened is meaningless then: it may include waiting for bots.
+        0 => "before the first move".to_owned(),
+        moves => {
+            let time = Duration::from_micros(report.duration_us).as_secs_f64();
+            format!("after {} in {time:.3} s", counted(moves, "move", "moves"))
+        }
+    };
+    format!("{}: {result}{why} {when}", report.id)
+}

@@ -1,0 +1,123 @@
+//! What is played in a tournament, and on which settings.
+
+use std::time::{Duration, SystemTime};
+
+use referee_game::counted;
+use referee_stats::Deals;
+use referee_stats::schedule::{Format, Plan};
+use referee_store::MatchRow;
+use serde::Serialize;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+/// The settings of the tournament file that reports state.
+#[derive(Debug)]
+pub struct Settings {
+    /// The names of each entrant's bots.
+    pub bots: Vec<Vec<String>>,
+    /// The clock, as in the file.
+    pub clock: String,
+    /// The fault policy, as in the file.
+    pub on_fault: String,
+    /// The options of the game, with defaults filled in.
+    pub options: Box<RawValue>,
+    /// How matches open, in words.
+    pub openings: String,
+    /// The seed of the run.
+    pub seed: String,
+}
+
+/// The conditions of a tournament.
+#[derive(Clone, Debug, Serialize)]
+pub struct Conditions {
+    /// The format in words.
+    pub format: String,
+    /// The matches per deal in words.
+    pub deals: String,
+    /// The clock, as in the tournament file.
+    pub clock: String,
+    /// The fault policy, as in the tournament file.
+    pub on_fault: String,
+    /// The options of the game, with defaults filled in.
+    pub options: Box<RawValue>,
+    /// How matches open, in words.
+    pub openings: String,
+    /// The seed of the run; `None` while matches are missing, because it determines their deals.
+    pub seed: Option<String>,
+    /// When the first match began, in UTC: 2026-11-22T18:30:05Z; `None` if not stored.
+    pub began_at: Option<String>,
+    /// When the last match ended, in UTC; `None` if not stored.
+    pub ended_at: Option<String>,
+}
+
+/// The time from the first match to the last one.
+#[derive(Clone, Copy, Default)]
+pub(super) struct PlayedSpan(Option<(SystemTime, SystemTime)>);
+
+impl PlayedSpan {
+    pub(super) fn add(&mut self, row: &MatchRow) {
+        let Some(began) = row.began_at else { return };
+        let ended = began + Duration::from_micros(row.duration_us);
+        let (first, last) = self.0.unwrap_or((began, ended));
+        self.0 = Some((first.min(began), last.max(ended)));
+    }
+}
+
+fn format(format: Format) -> String {
+    let times = |count: u32, one: &str, many: &str| counted(count, one, many);
+    match format {
+        Format::RoundRobin { cycles } => format!("round robin, {}", times(cycles, "cycle", "cycles")),
+        Format::Gauntlet { cycles } => format!("gauntlet, {}", times(cycles, "cycle", "cycles")),
+        Format::Swiss { rounds, sets } => {
+            let (rounds, sets) = (times(rounds, "round", "rounds"), times(sets, "set", "sets"));
+            format!("Swiss, {rounds} of {sets} per pair")
+        }
+        Format::Knockout { best_of, tie_breaks } => {
+            let further = times(tie_breaks, "set", "sets");
+            format!("knockout, best of {best_of} per pair, at most {further} more to break a tie")
+        }
+        Format::Partners { cycles } => {
+            format!("each entrant partners each other one, {}", times(cycles, "cycle", "cycles"))
+        }
+        Format::Duel { sets } => format!("duel, {}", times(sets, "set", "sets")),
+    }
+}
+
+fn deals(plan: &Plan) -> String {
+    match (plan.deals, plan.deals.legs(plan.seating)) {
+        (Deals::Single, _) => "each match has its own deal".to_owned(),
+        (_, matches) => format!("{matches} matches per deal, with the entrants in other seats"),
+    }
+}
+
+impl Conditions {
+    pub(super) fn of(plan: &Plan, settings: &Settings, span: PlayedSpan, is_complete: bool) -> Conditions {
+        let text = |at: SystemTime| humantime::format_rfc3339_seconds(at).to_string();
+        Conditions {
+            format: format(plan.format),
+            deals: deals(plan),
+            clock: settings.clock.clone(),
+            on_fault: settings.on_fault.clone(),
+            options: settings.options.clone(),
+            openings: settings.openings.clone(),
+            seed: is_complete.then(|| settings.seed.clone()),
+            began_at: span.0.map(|(first, _)| text(first)),
+            ended_at: span.0.map(|(_, last)| text(last)),
+        }
+    }
+}
+
+/// Options in words: `draw_plies 50, turn_limit 0`.
+pub(crate) fn options_in_words(options: &RawValue) -> String {
+    let options: Map<String, Value> = serde_json::from_str(options.get()).unwrap_or_default();
+    let words = options.iter().map(|(key, value)| match value {
+        Value::String(text) => format!("{key} {text}"),
+        value => format!("{key} {value}"),
+    });
+    words.collect::<Vec<_>>().join(", ")
+}
+
+/// A time in UTC for readers: `2026-11-22 18:30`.
+pub(crate) fn minute(at: &str) -> String {
+    at.get(..16).unwrap_or(at).replace('T', " ")
+}

@@ -1,0 +1,98 @@
+//! CSV with one row per entrant, the best first.
+
+use std::io;
+
+use referee_game::printable::printable;
+
+use super::{TournamentReport, text, time_outs};
+
+/// The names of the columns.
+const COLUMNS: [&str; 36] = [
+    "place",
+    "entrant",
+    "points",
+    "matches",
+    "awarded",
+    "withdrawn",
+    "play_wins",
+    "play_draws",
+    "play_losses",
+    "fault_wins",
+    "fault_draws",
+    "fault_losses",
+    "faulted",
+    "direct_encounter",
+    "buchholz",
+    "sonneborn_berger",
+    "elo",
+    "elo_low",
+    "elo_high",
+    "glicko2",
+    "glicko2_low",
+    "glicko2_high",
+    "weng_lin",
+    "weng_lin_low",
+    "weng_lin_high",
+    "faults",
+    "time_outs",
+    "interruptions",
+    "cpu_ms",
+    "answers",
+    "p50_us",
+    "p99_us",
+    "max_us",
+    "source",
+    "game",
+    "tournament",
+];
+
+/// A line of CSV, with control characters escaped.
+pub(super) fn line(cells: impl IntoIterator<Item = String>) -> io::Result<Vec<u8>> {
+    let mut out = csv::Writer::from_writer(Vec::new());
+    out.write_record(cells.into_iter().map(|cell| printable(&cell).into_owned().into_bytes()))?;
+    out.into_inner().map_err(|error| io::Error::other(error.to_string()))
+}
+
+/// Counts of faults in a cell.
+pub(super) fn counts<'a>(faults: impl IntoIterator<Item = (&'a String, &'a u32)>) -> String {
+    let each: Vec<String> = faults.into_iter().map(|(code, count)| format!("{code}={count}")).collect();
+    each.join(" ")
+}
+
+/// The data with one row per entrant.
+///
+/// # Errors
+/// Never in practice: it writes to memory.
+pub fn csv(report: &TournamentReport) -> io::Result<Vec<u8>> {
+    let mut out = line(COLUMNS.map(str::to_owned))?;
+    for (standing, details) in report.entrants() {
+        let mut row = vec![
+            standing.place.to_string(),
+            standing.name.clone(),
+            standing.points.to_string(),
+            standing.matches.to_string(),
+            standing.awarded.to_string(),
+            text::withdrawn(standing.withdrawn).to_owned(),
+        ];
+        for wdl in [standing.by_play, standing.by_fault] {
+            row.extend([wdl.wins, wdl.draws, wdl.losses].map(|count| count.to_string()));
+        }
+        row.push(standing.faulted.to_string());
+        row.push(standing.direct_encounter.map(|score| score.to_string()).unwrap_or_default());
+        row.extend([standing.buchholz, standing.sonneborn_berger].map(|sum| sum.to_string()));
+        for rating in [standing.elo, details.glicko2, details.weng_lin] {
+            let known = |value: f64| if rating.is_known() { format!("{value:.3}") } else { String::new() };
+            row.extend([rating.value, rating.low, rating.high].map(known));
+        }
+        row.push(counts(&details.faults));
+        row.push(time_outs(&details.faults).to_string());
+        row.extend([details.interruptions.to_string(), details.cpu_ms.to_string()]);
+        row.extend(match &details.time {
+            Some(time) => [time.answers, time.p50_us, time.p99_us, time.max_us].map(|n| n.to_string()),
+            None => Default::default(),
+        });
+        row.extend([&details.source, &report.standings.game, &report.standings.name].map(String::clone));
+        out.extend(line(row)?);
+    }
+    Ok(out)
+}

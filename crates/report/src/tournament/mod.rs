@@ -1,0 +1,334 @@
+//! The report on a tournament, computed once from its database, and its output formats.
+
+mod bracket;
+mod conditions;
+mod csv;
+mod github;
+mod html;
+mod junit;
+mod links;
+mod markdown;
+mod matches;
+mod plot;
+mod standings;
+mod tables;
+mod text;
+mod timing;
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::Path;
+
+use referee_protocol::words::FaultCode;
+use serde::Serialize;
+
+pub use self::bracket::{PairReport, RoundReport};
+pub use self::conditions::{Conditions, Settings};
+pub(super) use self::conditions::{minute, options_in_words};
+pub use self::csv::csv;
+pub use self::github::annotations;
+pub use self::html::html;
+pub(super) use self::html::{STYLE, Section, notes, sections, shade, table};
+pub use self::junit::junit;
+pub(super) use self::links::{Escaped, Links};
+pub use self::markdown::markdown;
+pub use self::matches::{ListedMatch, MatchList, match_headings, movetext};
+pub use self::standings::{EntrantStanding, StandingsReport};
+pub use self::tables::{standings_table, tables};
+pub(super) use self::text::{Grid, elo, estimate, faults, met, points, subtitle, time, time_use_of, wdl};
+pub use self::timing::{Lag, Paused, SandboxUse, Timed, Timing};
+use referee_engine::runner::Roster;
+use referee_stats::rating::{Estimate, Rating, glicko2, weng_lin};
+use referee_stats::schedule::{Format, Schedule};
+use referee_stats::standings::TableRow;
+use referee_stats::{Entrant, MatchResult};
+use referee_store::{MatchRow, Results, VOID, is_void_for};
+
+/// The full report on a tournament.
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename = "report")]
+pub struct TournamentReport {
+    /// The description of the tournament and its standings.
+    #[serde(flatten)]
+    pub standings: StandingsReport,
+    /// What is played, and under which settings.
+    pub conditions: Conditions,
+    /// Attempts at matches that were aborted.
+    pub aborted: u32,
+    /// Attempts at matches that were cut off.
+    pub cut_off: u32,
+    /// Matches that do not count: those of `void_for`, and those that depended on results that were lost. They are
+    /// not part of any other figure.
+    pub void: u32,
+    /// The minimum number of matches without a result, including those of rounds that are not paired yet.
+    pub unfinished: u64,
+    /// The maximum number; in a knockout, results may require more matches.
+    pub unfinished_at_most: u64,
+    /// Details of the entrants, in the order of the standings.
+    pub details: Vec<EntrantDetails>,
+    /// The rating algorithms.
+    pub ratings: Vec<Rater>,
+    /// The referee's own lag; `None` if no record was read.
+    pub lag: Option<Lag>,
+    /// Suspensions of the referee; `None` if there were none.
+    pub paused: Option<Paused>,
+    /// Records without a readable file.
+    pub unread: u32,
+    /// The sandboxes of the bots that the referee started, the strictest first; empty if no record was read.
+    pub sandboxes: Vec<SandboxUse>,
+    /// The rounds of a Swiss tournament that are paired, or the bracket of a knockout; otherwise empty.
+    pub rounds: Vec<RoundReport>,
+    /// Every attempt at a match, in the order of their numbers.
+    pub attempts: Vec<ListedMatch>,
+}
+
+/// A rating algorithm.
+#[derive(Clone, Debug, Serialize)]
+pub struct Rater {
+    /// The algorithm.
+    pub algorithm: &'static str,
+    /// The library and its version.
+    pub version: &'static str,
+}
+
+/// Details of an entrant.
+#[derive(Debug, Serialize)]
+pub struct EntrantDetails {
+    /// Its number in the order of the tournament file, from 1.
+    pub number: usize,
+    /// Its name.
+    pub name: String,
+    /// Its command line, or tcp:NAME.
+    pub source: String,
+    /// The results against each entrant in the order of the standings; `None` if they never met.
+    pub cross: Vec<Option<HeadToHead>>,
+    /// The results together with each entrant as a partner, in the order of the standings; omitted if partners are
+    /// not drawn.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub partners: Vec<Option<HeadToHead>>,
+    /// Glicko-2.
+    pub glicko2: Estimate,
+    /// Weng-Lin.
+    pub weng_lin: Estimate,
+    /// Code -> count.
+    pub faults: BTreeMap<String, u32>,
+    /// The first matches in which it made a fault, at most [`FAULTY`].
+    pub faulty: Vec<String>,
+    /// The number of its matches that were cut off.
+    pub interruptions: u32,
+    /// Processor time in milliseconds.
+    pub cpu_ms: u64,
+    /// Its time use; `None` if none of its answers was read.
+    pub time: Option<Timed>,
+    /// The bots of a team by seat of its side; omitted for a single bot.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub team: Vec<BotDetails>,
+}
+
+/// A bot of a team.
+#[derive(Debug, Serialize)]
+pub struct BotDetails {
+    /// Its name in records.
+    pub name: String,
+    /// Code -> count.
+    pub faults: BTreeMap<String, u32>,
+    /// The first matches in which it made a fault, at most [`FAULTY`].
+    pub faulty: Vec<String>,
+    /// Processor time in milliseconds.
+    pub cpu_ms: u64,
+    /// Its time use; `None` if none of its answers was read.
+    pub time: Option<Timed>,
+}
+
+/// The number of timeouts among these faults.
+fn time_outs(faults: &BTreeMap<String, u32>) -> u32 {
+    faults.get(FaultCode::Timeout.as_str()).copied().unwrap_or(0)
+}
+
+/// The maximum number of matches with a fault that an entrant's details list.
+pub const FAULTY: usize = 10;
+
+/// The results of one entrant against another.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct HeadToHead {
+    /// Matches; with three sides, the share of them between these two.
+    pub matches: f64,
+    /// What it scored.
+    pub score: f64,
+}
+
+/// The sums over the matches of an entrant.
+#[derive(Clone, Default)]
+struct EntrantSums {
+    faults: BTreeMap<String, u32>,
+    faulty: Vec<String>,
+    cpu_ms: u64,
+}
+
+impl TournamentReport {
+    /// The report on the tournament in `folder`, with its schedule and records. `tick` receives the number of records that have been read, and the total.
+    ///
+    /// # Errors
+    /// If the database cannot be read, or a record is not valid.
+    pub fn of(
+        folder: &Path,
+        db: &Results,
+        schedule: &Schedule,
+        settings: &Settings,
+        tick: impl Fn(u64, u64) + Sync,
+    ) -> io::Result<TournamentReport> {
+        let bots = &settings.bots[..];
+        let standing = standings::StandingsData::of(db, schedule)?;
+        let results: Vec<MatchResult> = schedule.results().copied().collect();
+        let entrants = standing.entrants.len();
+        let roster = Roster::of(bots.iter().map(Vec::len));
+        let mut sums = vec![EntrantSums::default(); entrants];
+        let mut bot_sums = vec![EntrantSums::default(); roster.len()];
+        let seating = schedule.plan().seating;
+        let (mut aborted, mut cut_off, mut void) = (0, 0, 0);
+        let (mut records, mut matches, mut span) =
+            (Vec::new(), Vec::new(), conditions::PlayedSpan::default());
+        let names = standing.entrants.iter().map(|row| row.name.clone()).collect();
+        let listed = MatchList::of(schedule, names, bots);
+        db.for_each_match(|row| {
+            matches.push(listed.report(&row));
+            span.add(&row);
+            if row.ended_by == VOID {
+                void += 1;
+                if !is_void_for(&row.reason) {
+                    return Ok(());
+                }
+            } else if row.ranks.is_none() {
+                *(if row.ended_by == "cut_off" { &mut cut_off } else { &mut aborted }) += 1;
+            }
+            let seated = roster.seated_at(seating, &row.lineup);
+            let entrants: Vec<usize> = row.lineup.iter().map(|&entrant| entrant.into()).collect();
+            add(&mut sums, &row, &entrants);
+            add(&mut bot_sums, &row, &seated);
+            if let Some(record) = row.record {
+                let lineup = seated.into_iter().map(|bot| bot as u16).collect();
+                records.push(timing::RecordFile { file: record, lineup });
+            }
+            Ok(())
+        })?;
+        let timing = Timing::of(&folder.join("records"), &records, &roster, tick)?;
+        let glicko2 = glicko2::rate(entrants, &results);
+        let weng_lin = weng_lin::rate(entrants, &results);
+        let partners = partners(schedule);
+        let order: Vec<Entrant> = standing.table.rows.iter().map(|row| row.entrant).collect();
+        let details = standing.table.rows.iter().map(|&TableRow { entrant, matches, .. }| {
+            let (index, row) = (entrant.index(), &standing.entrants[entrant.index()]);
+            // Before its first match, an entrant has no rating.
+            let known = |rating: Rating| {
+                let deviation = if matches > 0 { rating.deviation } else { f64::INFINITY };
+                Rating { deviation, ..rating }.estimate()
+            };
+            let sum = std::mem::take(&mut sums[index]);
+            let met = |&other: &Entrant| {
+                let cross = standing.table.between(entrant, other);
+                (cross.matches > 0.0).then_some(HeadToHead { matches: cross.matches, score: cross.score })
+            };
+            let of_team = |bot: usize| {
+                let EntrantSums { faults, faulty, cpu_ms } = std::mem::take(&mut bot_sums[bot]);
+                let name = bots[index][bot - roster.bots(index).start].clone();
+                BotDetails { name, faults, faulty, cpu_ms, time: timing.bots[bot].clone() }
+            };
+            let team = roster.bots(index).filter(|_| bots[index].len() > 1).map(of_team).collect();
+            EntrantDetails {
+                number: index + 1,
+                name: row.name.clone(),
+                source: row.source.clone(),
+                cross: order.iter().map(met).collect(),
+                partners: match &partners {
+                    Some(partners) => {
+                        order.iter().map(|&other| partners.get(&(entrant, other)).copied()).collect()
+                    }
+                    None => Vec::new(),
+                },
+                glicko2: known(glicko2.rows[index]),
+                weng_lin: known(weng_lin.rows[index]),
+                faults: sum.faults,
+                faulty: sum.faulty,
+                interruptions: row.interruptions,
+                cpu_ms: sum.cpu_ms,
+                time: timing.entrants[index].clone(),
+                team,
+            }
+        });
+        let missing = schedule.missing();
+        let is_complete = missing.most == 0 && schedule.is_over();
+        Ok(TournamentReport {
+            conditions: Conditions::of(schedule.plan(), settings, span, is_complete),
+            aborted,
+            cut_off,
+            void,
+            unfinished: missing.least,
+            unfinished_at_most: missing.most,
+            details: details.collect(),
+            ratings: [&glicko2, &weng_lin]
+                .map(|ratings| Rater { algorithm: ratings.algorithm, version: ratings.version })
+                .into(),
+            lag: timing.lag,
+            paused: timing.paused,
+            unread: timing.unread,
+            sandboxes: timing.sandboxes,
+            rounds: bracket::rounds(schedule, &standing.entrants, &matches),
+            attempts: matches,
+            standings: standing.report,
+        })
+    }
+
+    /// Whether the rounds are those of a knockout.
+    fn is_knockout(&self) -> bool {
+        !self.rounds.is_empty() && self.standings.is_knockout
+    }
+
+    /// Its bracket as text, if it is a knockout that is not too large.
+    fn bracket(&self) -> Option<String> {
+        bracket::drawn(&self.rounds, self.is_knockout())
+    }
+
+    /// Standing and details of each entrant, the best first.
+    pub fn entrants(&self) -> impl Iterator<Item = (&EntrantStanding, &EntrantDetails)> {
+        self.standings.entrants.iter().zip(&self.details)
+    }
+}
+
+/// The results of partners, by both orders of the two; `None` if partners are not drawn.
+fn partners(schedule: &Schedule) -> Option<BTreeMap<(Entrant, Entrant), HeadToHead>> {
+    if !matches!(schedule.plan().format, Format::Partners { .. }) {
+        return None;
+    }
+    let mut partners = BTreeMap::new();
+    for result in schedule.results() {
+        for side in 0..result.lineup.seating().sides() {
+            for entrant in result.lineup.side(side) {
+                for other in result.lineup.side(side).filter(|&other| other != entrant) {
+                    let met =
+                        partners.entry((entrant, other)).or_insert(HeadToHead { matches: 0.0, score: 0.0 });
+                    met.matches += 1.0;
+                    met.score += result.score(entrant).unwrap_or_default();
+                }
+            }
+        }
+    }
+    Some(partners)
+}
+
+/// Adds a match to the sums of the entrants in its seats.
+fn add(sums: &mut [EntrantSums], row: &MatchRow, seated: &[usize]) {
+    for (seat, &of) in seated.iter().enumerate() {
+        let Some(sum) = sums.get_mut(of) else { continue };
+        let faults = row.faults.get(seat).into_iter().flatten();
+        let before = sum.faults.values().sum::<u32>();
+        for (code, count) in faults {
+            *sum.faults.entry(code.clone()).or_default() += count;
+        }
+        let id = row.id.to_string();
+        let is_faulty = sum.faults.values().sum::<u32>() > before;
+        if is_faulty && sum.faulty.len() < FAULTY && sum.faulty.last() != Some(&id) {
+            sum.faulty.push(id);
+        }
+        sum.cpu_ms += row.cpu_ms.get(seat).copied().flatten().unwrap_or(0);
+    }
+}

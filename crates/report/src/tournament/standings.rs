@@ -1,0 +1,157 @@
+//! The standings, which take little time however many matches there are.
+
+use std::collections::BTreeMap;
+use std::io;
+
+use referee_stats::rating::Estimate;
+use referee_stats::rating::bradley_terry::{self, Counts, Origin};
+use referee_stats::schedule::{Format, Schedule};
+use referee_stats::standings::{Standings, TieBreak, Wdl, Withdrawn};
+use referee_store::{EntrantRow, Results};
+use serde::Serialize;
+
+use crate::interval::Population;
+
+/// The description and the standings of a tournament.
+#[derive(Debug, Serialize)]
+pub struct StandingsReport {
+    /// The tournament's name.
+    pub name: String,
+    /// The game id.
+    pub game: String,
+    /// The rules version.
+    pub rules: u32,
+    /// The number of seats per match.
+    pub seats: usize,
+    /// The number of sides.
+    pub sides: usize,
+    /// Matches with a result.
+    pub matches: usize,
+    /// Sets with a result.
+    pub sets: usize,
+    /// Copies of other sets, which do not count for Elo.
+    pub copies: u64,
+    /// Sets with different entrants in the seats, moves or results.
+    pub distinct_sets: u64,
+    /// Different openings or deals.
+    pub openings: u64,
+    /// The openings of which Elo speaks.
+    pub population: Population,
+    /// The number of void matches by cause: they have no result and are not replayed.
+    pub void_for: BTreeMap<String, u32>,
+    /// The tie-breaks, in order of precedence.
+    pub tie_breaks: Vec<TieBreak>,
+    /// Whether it is a knockout.
+    #[serde(skip)]
+    pub(super) is_knockout: bool,
+    /// The winner of a knockout, once known.
+    pub champion: Option<String>,
+    /// The best first.
+    pub entrants: Vec<EntrantStanding>,
+    /// By side except the last: in Elo, the advantage of its seats over those of the last side.
+    pub advantage: Vec<Estimate>,
+}
+
+/// The standing of an entrant.
+#[derive(Debug, Serialize)]
+pub struct EntrantStanding {
+    /// From 1; the same for entrants that are tied after all tie-breaks.
+    pub place: u32,
+    /// Its name.
+    pub name: String,
+    /// The sum of its scores and awards.
+    pub points: f64,
+    /// Matches that it played.
+    pub matches: u32,
+    /// Points without play.
+    pub awarded: f64,
+    /// Decided by play.
+    pub by_play: Wdl,
+    /// Decided by a fault.
+    pub by_fault: Wdl,
+    /// The round of a knockout in which it was eliminated.
+    pub out: Option<u32>,
+    /// The treatment of its results if it has withdrawn.
+    pub withdrawn: Option<Withdrawn>,
+    /// Matches in which it made a fault.
+    pub faulted: u32,
+    /// The score against the entrants with equal points, if it orders the entrant.
+    pub direct_encounter: Option<f64>,
+    /// The opponents' points.
+    pub buchholz: f64,
+    /// The points of beaten opponents.
+    pub sonneborn_berger: f64,
+    /// Elo relative to the mean of the field, with its 95% interval.
+    pub elo: Estimate,
+}
+
+/// The standings with their sources.
+pub(super) struct StandingsData {
+    pub(super) entrants: Vec<EntrantRow>,
+    pub(super) table: Standings,
+    pub(super) report: StandingsReport,
+}
+
+impl StandingsData {
+    pub(super) fn of(db: &Results, schedule: &Schedule) -> io::Result<StandingsData> {
+        let (about, entrants) = (db.about()?, db.entrants()?);
+        let table = schedule.standings();
+        let moves = db.moves()?;
+        let results =
+            schedule.numbered_results().map(|(number, result)| (result, moves.get(&number).copied()));
+        let counts = Counts::with_moves(entrants.len(), results);
+        let Origin { copies, distinct_sets, openings, .. } = counts.origin();
+        let strengths = bradley_terry::fit(&counts);
+        let rows = table.rows.iter().map(|row| EntrantStanding {
+            place: row.place,
+            name: entrants[row.entrant.index()].name.clone(),
+            points: row.points,
+            matches: row.matches,
+            awarded: row.awarded,
+            out: row.out,
+            withdrawn: row.withdrawn,
+            by_play: row.by_play,
+            by_fault: row.by_fault,
+            faulted: row.faulted,
+            direct_encounter: row.direct_encounter,
+            buchholz: row.buchholz,
+            sonneborn_berger: row.sonneborn_berger,
+            elo: strengths.elo[row.entrant.index()],
+        });
+        let report = StandingsReport {
+            name: about.name,
+            game: about.game,
+            rules: about.rules,
+            seats: about.seating.seats(),
+            sides: about.seating.sides(),
+            matches: schedule.results().count(),
+            // The results of a set are adjacent.
+            sets: schedule
+                .results()
+                .scan(0, |last, result| Some(std::mem::replace(last, result.set) != result.set))
+                .filter(|&is_new| is_new)
+                .count(),
+            copies,
+            distinct_sets,
+            openings,
+            population: Population::new(strengths.is_of_played_openings),
+            void_for: db.void_for()?,
+            tie_breaks: schedule.plan().format.tie_breaks().to_vec(),
+            is_knockout: matches!(schedule.plan().format, Format::Knockout { .. }),
+            champion: schedule.champion().map(|champion| entrants[champion.index()].name.clone()),
+            entrants: rows.collect(),
+            advantage: strengths.advantage,
+        };
+        Ok(StandingsData { entrants, table, report })
+    }
+}
+
+impl StandingsReport {
+    /// The standings of the tournament in a database.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn of(db: &Results, schedule: &Schedule) -> io::Result<StandingsReport> {
+        Ok(StandingsData::of(db, schedule)?.report)
+    }
+}

@@ -1,0 +1,596 @@
+//! The verdict of a comparison: as text, JSON, JUnit XML and for GitHub.
+
+use std::fmt::Write as _;
+use std::io;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
+use referee_bots::sandbox::Sandbox;
+use referee_engine::runner::{FirstFaults, Trial};
+use referee_game::counted;
+use referee_match::Faults;
+use referee_protocol::referee::Clock;
+use referee_stats::estimates::{Basis, Estimates};
+use referee_stats::rating::Estimate;
+use referee_stats::regression::{Alike, PossibleScores, Tally, Verdict};
+use referee_stats::sprt::{EloModel, Sprt};
+use serde::Serialize;
+
+use crate::evidence::evidence_lines;
+use crate::github::{annotation, escaped};
+use crate::interval::{Population, interval, origin, percent_interval};
+use crate::junit::xml;
+use crate::table::faults;
+use crate::tested_bot::TestedBot;
+
+/// How a comparison ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TrialOutcome {
+    /// With a verdict.
+    Judged(Verdict),
+    /// Without a verdict, for this reason.
+    Undecided(String),
+    /// It was interrupted.
+    Interrupted,
+    /// An error prevented it.
+    CouldNotRun(String),
+}
+
+impl TrialOutcome {
+    /// The identifier in `--json`.
+    fn word(&self) -> &'static str {
+        match self {
+            TrialOutcome::Judged(Verdict::Passed | Verdict::PassedAlike) => "passed",
+            TrialOutcome::Judged(Verdict::Failed | Verdict::FailedAlike | Verdict::Crashed) => "failed",
+            TrialOutcome::Judged(Verdict::AtLimit | Verdict::OnlyRepeats) | TrialOutcome::Undecided(_) => {
+                "undecided"
+            }
+            TrialOutcome::Judged(Verdict::Measured) => "measured",
+            TrialOutcome::Judged(Verdict::Invalid) => "invalid",
+            TrialOutcome::Interrupted => "interrupted",
+            TrialOutcome::CouldNotRun(_) => "could not run",
+        }
+    }
+}
+
+/// What was compared, and how.
+#[derive(Debug)]
+pub struct TrialSetting {
+    /// The game.
+    pub game: String,
+    /// The new version.
+    pub new: TestedBot,
+    /// Its base.
+    pub base: TestedBot,
+    /// Those of `new` and `base` whose programs changed during the run.
+    pub changed: Vec<&'static str>,
+    /// The clock of each bot.
+    pub clock: Option<Clock>,
+    /// The sandbox of the bots; `None` if they connect.
+    pub sandbox: Option<Sandbox>,
+    /// The run seed.
+    pub seed: String,
+    /// How long the matches took, of all parts and shards of the run together.
+    pub duration: Duration,
+}
+
+/// The result of a comparison, in the format of `--json`.
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename = "verdict")]
+pub struct TrialReport {
+    /// `passed`, `failed`, `undecided`, `measured`, `invalid`, `interrupted` or `could not run`.
+    verdict: &'static str,
+    /// The reason, as text.
+    reason: String,
+    game: String,
+    new: TestedBot,
+    base: TestedBot,
+    /// Whether both have the same program and scripts, though not the same command line and directory.
+    same_files: bool,
+    /// Those of `new` and `base` whose programs changed during the run.
+    changed: Vec<&'static str>,
+    clock: Option<Clock>,
+    /// How long the matches took, of all parts and shards of the run together.
+    duration_ms: u64,
+    /// The version of the referee.
+    referee: &'static str,
+    /// The maximum number of sets.
+    max_sets: u32,
+    #[serde(flatten)]
+    tally: Tally,
+    /// The number of sets per score, from 0 to 1 in equal steps.
+    scores: Vec<u64>,
+    /// The assumption of the estimates about the number of sets.
+    estimates: Option<Basis>,
+    /// Why they are less exact than others.
+    estimates_caution: Option<String>,
+    score: Option<Estimate>,
+    /// The limits of the score with three sides, of which one version has two: its interval ends there.
+    possible_scores: Option<PossibleScores>,
+    /// In logistic Elo; infinite values are `null`.
+    elo: Option<Estimate>,
+    /// Whether the verdict and the estimates speak of openings like those that were played, or only of these.
+    population: Population,
+    /// The same of openings like those that were played, if `elo` is not and there is more than one opening.
+    elo_of_openings_like_these: Option<Estimate>,
+    normalized_elo: Option<Estimate>,
+    /// Why there is no normalized Elo.
+    normalized_elo_unknown: Option<String>,
+    /// The probability that the new version is stronger.
+    superiority: Option<f64>,
+    /// `None` in a run of fixed length.
+    test: Option<Sprt>,
+    llr: Option<f64>,
+    /// The bounds that accept H0 and H1.
+    bounds: Option<(f64, f64)>,
+    /// The bounds if all sets were played alike; otherwise `None`.
+    played_alike: Option<Alike>,
+    fault_rate: f64,
+    max_fault_rate: f64,
+    faults: FaultsOfBoth,
+    /// The record of the match in which the new version crashed; omitted if it did not, or no record was kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    crash_record: Option<PathBuf>,
+    /// The sandbox of the bots; omitted if they connect.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sandbox: Option<Sandbox>,
+    /// The run seed.
+    seed: String,
+    /// Details of the first faults, for people; the matches have all of them.
+    #[serde(skip)]
+    evidence: Vec<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct FaultsOfBoth {
+    new: Faults,
+    base: Faults,
+}
+
+impl TrialReport {
+    /// The report on a comparison.
+    pub fn new(
+        outcome: TrialOutcome,
+        setting: TrialSetting,
+        trial: &Trial,
+        first_faults: &FirstFaults,
+    ) -> TrialReport {
+        let TrialSetting { game, new, base, changed, clock, sandbox, seed, duration } = setting;
+        let regression = &trial.regression;
+        let (terms, tally, &[of_new, of_base]) = (regression.terms(), regression.tally(), trial.faults());
+        let estimates = match &terms.sprt {
+            Some(sprt) => Estimates::sequential(regression.scores(), sprt),
+            None => Estimates::fixed(regression.scores()),
+        };
+        let estimates = estimates.filter(|_| tally.distinct_sets > 1);
+        let possible = regression.possible_scores();
+        let difference = estimates.map(|estimates| estimates.difference);
+        let normalized_elo = estimates.map(|estimates| estimates.normalized_elo);
+        TrialReport {
+            verdict: outcome.word(),
+            reason: format!("{}{}", reason(&outcome, trial), changed_note(&changed)),
+            game,
+            same_files: new.is_other_command_of_same_files(&base),
+            new,
+            base,
+            changed,
+            clock,
+            duration_ms: duration.as_millis() as u64,
+            referee: env!("CARGO_PKG_VERSION"),
+            max_sets: terms.max_sets,
+            tally,
+            scores: regression.scores().counts().to_vec(),
+            estimates: estimates.map(|estimates| estimates.basis),
+            estimates_caution: estimates
+                .and_then(|estimates| estimates.caution)
+                .map(|caution| caution.to_string()),
+            score: difference.map(|difference| within(difference.score, possible)),
+            possible_scores: possible,
+            elo: difference.map(|difference| within(difference.elo, possible.map(PossibleScores::elo))),
+            population: Population::new(regression.sample().is_of_played_openings()),
+            elo_of_openings_like_these: difference
+                .and_then(|difference| regression.sample().of_openings_like_these(&difference)),
+            normalized_elo: normalized_elo.and_then(Result::ok),
+            normalized_elo_unknown: normalized_elo.and_then(Result::err).map(|why| why.to_string()),
+            superiority: difference.map(|difference| difference.superiority),
+            test: terms.sprt,
+            llr: regression.llr(),
+            bounds: terms.sprt.map(|sprt| sprt.bounds()),
+            played_alike: regression.alike(),
+            fault_rate: tally.fault_rate(),
+            max_fault_rate: terms.max_fault_rate,
+            faults: FaultsOfBoth { new: of_new, base: of_base },
+            crash_record: trial.crash().and_then(|crash| crash.record.clone()),
+            sandbox,
+            seed,
+            evidence: evidence_lines(first_faults, |_| true),
+        }
+    }
+
+    /// The verdict and its reason, in one line.
+    pub fn headline(&self) -> String {
+        format!("{}: {}", self.verdict, self.reason)
+    }
+
+    /// The figures, one per line.
+    fn rows(&self) -> Vec<(&'static str, String)> {
+        let mut rows =
+            vec![("game", self.game.clone()), ("new", self.new.to_string()), ("base", self.base.to_string())];
+        if self.same_files {
+            let what =
+                "both have the same program files: only arguments and other files can make a difference";
+            rows.push(("warning", what.to_owned()));
+        }
+        if let (Some(elo), Some(score)) = (self.elo, self.score) {
+            let Tally { distinct_sets, openings, .. } = self.tally;
+            let origin = origin(distinct_sets, openings);
+            rows.push(("Elo", format!("{} at 95%, {origin}", interval(elo, 1))));
+            if self.population == Population::TheseOpenings {
+                let known = self.elo_of_openings_like_these.map(|elo| format!("{} at 95%", interval(elo, 1)));
+                let text = known.unwrap_or_else(|| "unknown from one opening".to_owned());
+                rows.push(("Elo, openings like these", text));
+            }
+            if let Some(normalized) = self.normalized_elo {
+                rows.push(("normalized Elo", format!("{} at 95%", interval(normalized, 1))));
+            }
+            if let Some(why) = &self.normalized_elo_unknown {
+                rows.push(("normalized Elo", format!("not shown: {why}")));
+            }
+            rows.push(("score", percent_interval(score)));
+            if let Some(possible) = self.possible_scores {
+                rows.push(("possible", limits(possible)));
+            }
+        } else if self.tally.counted > 0 {
+            rows.push(("Elo", "not shown: there is only one distinct set".to_owned()));
+        }
+        if let Some(superiority) = self.superiority {
+            rows.push(("likelihood of superiority", format!("{:.1}%", 100.0 * superiority)));
+        }
+        if let Some(basis) = self.estimates {
+            let what = match basis {
+                Basis::Fixed => "of a number of sets that was fixed in advance",
+                Basis::Sequential => "corrected for a test that may end after every set",
+            };
+            rows.push(("estimates", cautioned(what, self.estimates_caution.as_deref())));
+        }
+        if let (Some(llr), Some((lower, upper)), Some(sprt)) = (self.llr, self.bounds, self.test) {
+            let (elo0, elo1, model) = (sprt.elo0(), sprt.elo1(), model_name(sprt.model()));
+            let text = format!("{llr:.2}, bounds {lower:.2} and {upper:.2}, H0 {elo0} and H1 {elo1} {model}");
+            rows.push(("LLR", text));
+        }
+        let Tally { sets, counted, dropped, repeated, void, matches, .. } = self.tally;
+        let void = if void > 0 { format!(", {void} with a void match") } else { String::new() };
+        let text = format!(
+            "{sets} of at most {}: {counted} counted, {dropped} dropped for a fault of base, {repeated} copies{void}",
+            self.max_sets
+        );
+        rows.push(("sets", text));
+        if let Some(alike) = self.played_alike {
+            rows.push(("played alike", bounds_of_alike(&alike)));
+        } else if self.tally.alike > 0 {
+            rows.push(("played alike", format!("{} of {counted} sets that count", self.tally.alike)));
+        }
+        let steps = (self.scores.len() - 1).max(1);
+        let each = self.scores.iter().enumerate();
+        let each: Vec<String> =
+            each.map(|(at, count)| format!("{}: {count}", rounded(at as f64 / steps as f64))).collect();
+        rows.push(("sets by score", each.join(", ")));
+        for (who, with_fault, codes) in [
+            ("faults of new", self.tally.faults_of_new, &self.faults.new),
+            ("faults of base", self.tally.faults_of_base, &self.faults.base),
+        ] {
+            let text = match with_fault {
+                0 => "none".to_owned(),
+                _ => {
+                    let matches = referee_game::counted(matches, "match", "matches");
+                    format!("{}, in {with_fault} of {matches}", faults(codes))
+                }
+            };
+            rows.push((who, text));
+        }
+        if let Some(record) = &self.crash_record {
+            rows.push(("record of the crash", record.display().to_string()));
+        }
+        rows.push(("clock", self.clock.map_or("none".to_owned(), clock_text)));
+        let duration = Duration::from_secs(self.duration_ms.div_ceil(1000));
+        rows.push(("duration", humantime::format_duration(duration).to_string()));
+        if let Some(sandbox) = self.sandbox.as_ref().filter(|sandbox| !sandbox.is_default()) {
+            rows.push(("sandbox", sandbox.to_string()));
+        }
+        rows.push(("run seed", self.seed.clone()));
+        rows.push(("referee", self.referee.to_owned()));
+        rows
+    }
+
+    /// The report as text.
+    pub fn text(&self) -> String {
+        let rows = self.rows().into_iter().map(|(name, what)| format!("{name:<27}{what}"));
+        let gap = (!self.evidence.is_empty()).then(String::new);
+        let lines: Vec<String> = rows.chain(gap).chain(self.evidence.iter().cloned()).collect();
+        format!("{}\n\n{}", self.headline(), lines.join("\n"))
+    }
+
+    /// The report as a job summary on GitHub.
+    pub fn markdown(&self) -> String {
+        let mut text = format!("### {} {}\n\n| | |\n|---|---|\n", self.mark(), escaped(&self.headline()));
+        for (name, what) in self.rows() {
+            // Writing to a string cannot fail.
+            let _ = writeln!(text, "| {name} | {} |", escaped(&what));
+        }
+        text.push('\n');
+        for line in &self.evidence {
+            // Indented, it is a block of code.
+            let _ = writeln!(text, "    {line}");
+        }
+        text
+    }
+
+    fn mark(&self) -> &'static str {
+        match self.verdict {
+            "passed" | "measured" => "✅",
+            "undecided" => "❔",
+            _ => "❌",
+        }
+    }
+
+    /// The workflow command with which GitHub shows the verdict.
+    pub fn annotation(&self) -> String {
+        let level = match self.verdict {
+            "passed" | "measured" => "notice",
+            "undecided" => "warning",
+            _ => "error",
+        };
+        let origin = origin(self.tally.distinct_sets, self.tally.openings);
+        let elo = self.elo.map(|elo| format!("; Elo {}, {origin}", interval(elo, 1))).unwrap_or_default();
+        let what = format!("{}{elo}", self.headline());
+        annotation(level, &format!("referee regress {}", self.game), &what)
+    }
+
+    /// Writes JUnit XML with one test case.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn junit(&self, mut out: impl io::Write) -> io::Result<()> {
+        let mut status = match self.verdict {
+            "passed" | "measured" => TestCaseStatus::success(),
+            "failed" | "undecided" => TestCaseStatus::non_success(NonSuccessKind::Failure),
+            _ => TestCaseStatus::non_success(NonSuccessKind::Error),
+        };
+        if !matches!(status, TestCaseStatus::Success { .. }) {
+            status.set_type(self.verdict).set_message(self.headline());
+        }
+        let mut case = TestCase::new(format!("{} against {}", self.new.command, self.base.command), status);
+        case.set_classname(format!("referee regress {}", self.game))
+            .set_time(Duration::from_millis(self.duration_ms))
+            .set_system_out(self.text());
+        let mut suite = TestSuite::new(&*self.game);
+        suite.add_test_case(case);
+        let mut report = Report::new("referee regress");
+        report.add_test_suite(suite);
+        out.write_all(xml(&report).map_err(io::Error::other)?.as_bytes())
+    }
+}
+
+/// The estimate with its interval inside the limits.
+fn within(estimate: Estimate, limits: Option<PossibleScores>) -> Estimate {
+    let Some(PossibleScores { least, most }) = limits else { return estimate };
+    let [value, low, high] = [estimate.value, estimate.low, estimate.high].map(|end| end.clamp(least, most));
+    Estimate { value, low, high }
+}
+
+/// The limits of the score and of Elo.
+fn limits(possible: PossibleScores) -> String {
+    let ([least, most], elo) = ([possible.least, possible.most].map(|part| 100.0 * part), possible.elo());
+    let elo = Estimate { value: f64::INFINITY, low: elo.least, high: elo.most };
+    format!(
+        "a score from {least:.1}% to {most:.1}%, Elo {}: of two sides of one version one wins at most",
+        interval(elo, 1)
+    )
+}
+
+fn reason(outcome: &TrialOutcome, trial: &Trial) -> String {
+    let regression = &trial.regression;
+    let (terms, tally) = (regression.terms(), regression.tally());
+    let sets = counted(tally.sets, "set", "sets");
+    let place = match regression.sample().is_of_played_openings() {
+        true => format!(" on the {} played", counted(tally.openings, "opening", "openings")),
+        false => String::new(),
+    };
+    let alike = || regression.alike().map(|alike| bounds_of_alike(&alike)).unwrap_or_default();
+    match outcome {
+        TrialOutcome::Judged(Verdict::Passed) => accepted(terms.sprt.as_ref(), true, &place),
+        TrialOutcome::Judged(Verdict::Failed) => accepted(terms.sprt.as_ref(), false, &place),
+        TrialOutcome::Judged(Verdict::AtLimit) => {
+            format!("{sets} did not decide (neither H0 nor H1 is accepted)")
+        }
+        TrialOutcome::Judged(Verdict::OnlyRepeats) => format!(
+            "the bots are deterministic and have nothing more to tell: after {} of {}, the last {} are copies; more openings \
+             would tell more",
+            counted(tally.distinct_sets, "distinct set", "distinct sets"),
+            counted(tally.openings, "opening", "openings"),
+            counted(terms.max_repeats, "set", "sets")
+        ),
+        TrialOutcome::Judged(Verdict::Measured) => match trial.shard() {
+            Some(shard) => {
+                format!("{sets} of shard {shard} played; `referee regress merge` gives the verdict")
+            }
+            None => format!("{sets} played"),
+        },
+        TrialOutcome::Judged(Verdict::Invalid) => format!(
+            "{} of {} had a fault, where at most {}% of all may: {}",
+            tally.faulty,
+            counted(tally.matches, "match", "matches"),
+            rounded(100.0 * terms.max_fault_rate),
+            bots_at_fault(&tally)
+        ),
+        TrialOutcome::Judged(Verdict::PassedAlike) => {
+            format!("plays move for move the same as the base ({})", alike())
+        }
+        TrialOutcome::Judged(Verdict::FailedAlike) => {
+            format!("not stronger, plays move for move the same as the base ({})", alike())
+        }
+        TrialOutcome::Judged(Verdict::Crashed) => {
+            let crash = trial.crash().map(|crash| format!(" in {}: {}", crash.id, crash.what));
+            format!("the new version crashed{}", crash.unwrap_or_default())
+        }
+        TrialOutcome::Undecided(why) => why.clone(),
+        TrialOutcome::Interrupted => format!("there is no verdict after {sets}"),
+        TrialOutcome::CouldNotRun(why) => why.clone(),
+    }
+}
+
+/// The meaning of a verdict for the new version, with the openings, then how often the test errs.
+fn accepted(sprt: Option<&Sprt>, is_passed: bool, place: &str) -> String {
+    let Some(sprt) = sprt else { return String::new() };
+    let (elo0, elo1) = (sprt.elo0(), sprt.elo1());
+    let words = match (is_passed, elo0 < 0.0) {
+        (true, true) if elo1 < 0.0 => "not much weaker",
+        (true, true) => "not weaker",
+        (true, false) => "stronger",
+        (false, true) => "weaker",
+        (false, false) if elo0 > 0.0 => "not stronger by enough",
+        (false, false) => "not stronger",
+    };
+    format!("{words}{place} ({})", error_rates(sprt, is_passed))
+}
+
+/// How often the test errs, by its bounds: a version 50 normalized Elo weaker passes in 5%, one 20 weaker in 64%.
+fn error_rates(sprt: &Sprt, is_passed: bool) -> String {
+    let passes = |elo: f64| sprt.acceptance_of_h1(elo);
+    let (worst, best) = (sprt.elo0(), sprt.elo1());
+    let version = |elo: f64| match direction(elo) {
+        None => "an equal version".to_owned(),
+        Some(direction) => {
+            format!("a version {} {} {direction}", rounded(elo.abs()), model_name(sprt.model()))
+        }
+    };
+    if !is_passed {
+        return format!("{} fails in {}", version(best), percent(1.0 - passes(best)));
+    }
+    let between = best - 0.4 * (best - worst);
+    let one = match direction(between) {
+        None => "an equal one".to_owned(),
+        Some(direction) => format!("one {} {direction}", rounded(between.abs())),
+    };
+    format!("{} passes in {}, {one} in {}", version(worst), percent(passes(worst)), percent(passes(between)))
+}
+
+/// Where a version with this difference is; `None` if it is equal to the base.
+fn direction(elo: f64) -> Option<&'static str> {
+    match rounded(elo) {
+        0.0 => None,
+        elo if elo < 0.0 => Some("weaker"),
+        _ => Some("stronger"),
+    }
+}
+
+/// With one decimal below 10%.
+fn percent(share: f64) -> String {
+    let percent = 100.0 * share;
+    let step = if percent < 10.0 { 10.0 } else { 1.0 };
+    format!("{}%", (step * percent).round() / step)
+}
+
+/// Who made the faults of an invalid run, and what helps.
+fn bots_at_fault(tally: &Tally) -> String {
+    let &Tally { faults_of_new, faults_of_base, .. } = tally;
+    let who = format!("`new` in {faults_of_new}, `base` in {faults_of_base}");
+    if faults_of_base > faults_of_new {
+        return format!(
+            "{who}; a higher --max-fault-rate tolerates the faults of the base and drops the sets that have one"
+        );
+    }
+    who
+}
+
+/// States that programs changed during a run.
+fn changed_note(changed: &[&str]) -> String {
+    let names: Vec<String> = changed.iter().map(|name| format!("`{name}`")).collect();
+    if names.is_empty() {
+        return String::new();
+    }
+    format!("; the program of {} changed during the run (--accept-changed)", names.join(" and of "))
+}
+
+/// A clock as the option `--clock` gives it.
+fn clock_text(clock: Clock) -> String {
+    let parts = [("delay", clock.delay_ms), ("bank", clock.bank_ms), ("increment", clock.increment_ms)];
+    let parts = parts.into_iter().filter(|&(_, ms)| ms > 0);
+    let parts = parts.map(|(name, ms)| {
+        // Without the spaces of "1m 30s".
+        let time = humantime::format_duration(Duration::from_millis(ms)).to_string().replace(' ', "");
+        format!("{name}={time}")
+    });
+    parts.collect::<Vec<_>>().join(",")
+}
+
+/// The bounds from sets that were played alike: in all 74 sets; with 95% confidence at most 4.0% of sets differ, ...
+fn bounds_of_alike(&Alike { sets, confidence, differing, elo, elo_model, needed_sets }: &Alike) -> String {
+    let needed = needed_sets.filter(|&needed| needed > sets);
+    let needed = needed.map(|needed| format!("; {needed} such sets decide the test")).unwrap_or_default();
+    format!(
+        "in all {sets} sets; with {}% confidence at most {:.1}% of sets differ, which is at most {elo:.1} {}{needed}",
+        rounded(100.0 * confidence),
+        100.0 * differing,
+        model_name(elo_model)
+    )
+}
+
+/// The name of the Elo model.
+pub fn model_name(model: EloModel) -> &'static str {
+    match model {
+        EloModel::Logistic => "logistic Elo",
+        EloModel::Normalized => "normalized Elo",
+    }
+}
+
+/// What estimates assume, and why they are less exact than others if they are.
+pub fn cautioned(assumption: &str, caution: Option<&str>) -> String {
+    caution.map_or_else(|| assumption.to_owned(), |caution| format!("{assumption}; {caution}"))
+}
+
+/// With at most three decimals.
+fn rounded(value: f64) -> f64 {
+    (1000.0 * value).round() / 1000.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_headline_starts_with_the_meaning_for_the_new_version() {
+        for (elo0, elo1, passed, failed) in [
+            (-10.0, 0.0, "not weaker", "weaker"),
+            (0.0, 10.0, "stronger", "not stronger"),
+            (5.0, 10.0, "stronger", "not stronger by enough"),
+            (-10.0, -5.0, "not much weaker", "weaker"),
+        ] {
+            let sprt = Sprt::new(elo0, elo1, 0.05, 0.05, EloModel::Normalized).expect("hypotheses");
+            for (is_passed, words) in [(true, passed), (false, failed)] {
+                let text = accepted(Some(&sprt), is_passed, "");
+                assert!(text.starts_with(&format!("{words} (a")), "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_headline_states_the_error_rates_of_the_test() {
+        for (elo0, elo1, alpha, is_passed, text) in [
+            (
+                -50.0,
+                0.0,
+                0.05,
+                true,
+                "not weaker (a version 50 normalized Elo weaker passes in 5%, one 20 weaker in 64%)",
+            ),
+            (-50.0, 0.0, 0.05, false, "weaker (an equal version fails in 5%)"),
+            (0.0, 20.0, 0.001, true, "stronger (an equal version passes in 0.1%, one 12 stronger in 52%)"),
+            (0.0, 20.0, 0.05, false, "not stronger (a version 20 normalized Elo stronger fails in 5%)"),
+        ] {
+            let sprt = Sprt::new(elo0, elo1, alpha, 0.05, EloModel::Normalized).expect("hypotheses");
+            assert_eq!(accepted(Some(&sprt), is_passed, ""), text);
+        }
+    }
+}
