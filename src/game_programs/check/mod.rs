@@ -70,7 +70,7 @@ enum StepFailure {
     #[error("the request {request} got the answer {expected}, and later {again}")]
     Impure { request: String, expected: String, again: String },
     #[error("{leaks}; the request was {request}")]
-    Leaks { leaks: Leaks, request: String },
+    Leaks { leaks: Box<Leaks>, request: String },
     #[error("{disagrees}; the request was {request}")]
     Disagrees { disagrees: Disagrees, request: String },
 }

@@ -45,7 +45,10 @@ pub(super) fn check(
             compared += 1;
             let leak = leak(first, other, *seating).map_err(|failed| witness.failure(failed))?;
             if let Some(leaks) = leak {
-                return Err(StepFailure::Leaks { leaks, request: quote(&witness.kept().latest) });
+                return Err(StepFailure::Leaks {
+                    leaks: Box::new(leaks),
+                    request: quote(&witness.kept().latest),
+                });
             }
         }
     }
