@@ -159,7 +159,7 @@ fn s8_the_rules_own_endings_come_before_the_turn_limit() {
 fn s8_the_turn_limit_counts_the_turns_of_both_seats() {
     let mut game = start(&Options { turn_limit: 3, ..Options::default() });
     for face in 1..=3 {
-        assert_eq!(game.turns_left(), Some(4 - u32::from(face)));
+        assert_eq!(game.turns_left(), Some(4 - face));
         roll(&mut game, [face; 2]);
         play(&mut game, &format!("place {face} {face}"));
     }
