@@ -44,6 +44,7 @@ fn the_seating_follows_from_the_number_of_bots() {
     };
     refused(&[&bots[0]], &["1 bot: keezen needs 2 or 3 or 4 or 6 bots"]);
     refused(&[&bots[0], &bots[1], "--seats", "6"], &["--seats 6: 6 seats in 3 sides need 3 or 6 bots"]);
+    refused(&[&bots[0], "--seats", "2"], &["--seats 2: 2 seats in 2 sides need 2 bots"]);
     refused(&[&bots[0], &bots[1], "--seats", "5"], &["--seats 5", "2 or 4 or 6 seats, not 5"]);
 }
 

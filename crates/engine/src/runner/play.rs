@@ -88,12 +88,9 @@ pub fn seating_for(rules: &dyn Rules, bots: usize, seats: Option<u8>) -> Result<
         return if bots == seating.seats() || bots == seating.sides() {
             Ok(seating)
         } else {
-            let sides = seating.sides();
-            Err(format!(
-                "{} seats in {sides} sides need {sides} or {} bots",
-                seating.seats(),
-                seating.seats()
-            ))
+            let (seats, sides) = (seating.seats(), seating.sides());
+            let bots = if seats == sides { seats.to_string() } else { format!("{sides} or {seats}") };
+            Err(format!("{seats} seats in {sides} sides need {bots} bots"))
         };
     }
     let each_seat = of_game.clone().find(|seating| seating.seats() == bots);
