@@ -27,11 +27,11 @@ pub(super) struct Args {
     directory: PathBuf,
     /// The language of the rules and of the bot
     #[arg(long, short, value_enum)]
-    language: Language,
+    language: GameLanguage,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum Language {
+enum GameLanguage {
     Python,
     Javascript,
     C,
@@ -39,7 +39,7 @@ enum Language {
 }
 
 /// The template of a language.
-struct Template {
+struct GameTemplate {
     language: &'static str,
     /// The files, of which the first one has the rules.
     files: &'static [(&'static str, &'static str)],
@@ -52,10 +52,10 @@ struct Template {
     bot: &'static str,
 }
 
-impl Language {
-    fn template(self) -> Template {
+impl GameLanguage {
+    fn template(self) -> GameTemplate {
         match self {
-            Language::Python => Template {
+            GameLanguage::Python => GameTemplate {
                 language: "Python",
                 files: &[
                     ("game.py", include_str!("templates/game/python/game.py")),
@@ -68,7 +68,7 @@ impl Language {
                 command: "python3 game.py",
                 bot: "python3 bot.py",
             },
-            Language::Javascript => Template {
+            GameLanguage::Javascript => GameTemplate {
                 language: "JavaScript",
                 files: &[
                     ("game.mjs", include_str!("templates/game/javascript/game.mjs")),
@@ -81,7 +81,7 @@ impl Language {
                 command: "node game.mjs",
                 bot: "node bot.mjs",
             },
-            Language::C => Template {
+            GameLanguage::C => GameTemplate {
                 language: "C",
                 files: &[
                     ("game.c", include_str!("templates/game/c/game.c")),
@@ -95,7 +95,7 @@ impl Language {
                 bot: "./bot",
             },
             // These are no sources of this package: Cargo would leave out their directory.
-            Language::Rust => Template {
+            GameLanguage::Rust => GameTemplate {
                 language: "Rust",
                 files: &[
                     ("src/main.rs", include_str!("templates/game/rust/main.rs.in")),
