@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 use common::{Limit, Result, VIEW_AND_LEGAL, instant, pin};
 use referee::game::{
-    Game, Meta, Misconfigured, NoDraw, NoFact, Outcome, Seat, SeatSet, Seating, Turn, Viewer,
+    Chance, Draw, Game, Meta, Misconfigured, NoFact, Outcome, Seat, SeatSet, Seating, Turn, Viewer,
 };
 use serde::{Deserialize, Serialize};
 
@@ -28,9 +28,13 @@ const FEW: u32 = 40;
 const PLIES: u8 = 60;
 const LIMIT: Duration = Duration::from_secs(600);
 
-/// A game of 60 plies in which every move is always legal.
+/// A game of 60 plies in which every move is always legal. It begins with a random number, so that no match has the positions
+/// of another one.
 #[derive(Clone, Copy, Debug)]
-struct Line(u8);
+struct Line {
+    salt: Option<u32>,
+    moves: u8,
+}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Letter(u8);
@@ -67,7 +71,7 @@ impl Game for Line {
         rules_version: 1,
         seatings: &[Seating::new(2, 2)],
         hidden: false,
-        chance: false,
+        chance: true,
         simultaneous: false,
         draws_by_agreement: false,
         openings: None,
@@ -78,17 +82,18 @@ impl Game for Line {
     type Move = Letter;
     type Fact = NoFact;
     type View<'a> = View;
-    type Key = u8;
-    type Draw = NoDraw;
+    type Key = (Option<u32>, u8);
+    type Draw = Draw;
 
     fn start(_: &NoOptions, _: Seating) -> std::result::Result<Line, Misconfigured> {
-        Ok(Line(0))
+        Ok(Line { salt: None, moves: 0 })
     }
 
-    fn turn(&self) -> Turn<NoDraw> {
-        match self.0 {
-            PLIES => Turn::Over(Outcome::draw("length")),
-            ply => Turn::Decide(SeatSet::one(Seat(ply % 2))),
+    fn turn(&self) -> Turn<Draw> {
+        match (self.salt, self.moves) {
+            (None, _) => Turn::Draw(Draw::Pick { of: u32::MAX }),
+            (_, PLIES) => Turn::Over(Outcome::draw("length")),
+            (_, ply) => Turn::Decide(SeatSet::one(Seat(ply % 2))),
         }
     }
 
@@ -101,19 +106,25 @@ impl Game for Line {
     }
 
     fn play_unchecked(&mut self, _: Seat, _: Letter, _: &mut impl FnMut(NoFact)) {
-        self.0 += 1;
+        self.moves += 1;
     }
 
     fn view(&self, _: Viewer) -> View {
-        View { moves: self.0 }
+        View { moves: self.moves }
     }
 
-    fn key(&self) -> u8 {
-        self.0
+    fn key(&self) -> (Option<u32>, u8) {
+        (self.salt, self.moves)
     }
 
     fn draw_board(&self, _: Viewer, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{}", self.0)
+        writeln!(f, "{}", self.moves)
+    }
+}
+
+impl Chance for Line {
+    fn settle(&mut self, drawn: &[u32], _: &mut impl FnMut(NoFact)) {
+        self.salt = drawn.first().copied();
     }
 }
 
@@ -137,7 +148,7 @@ fn write_game(folder: &Path, name: &str, command: &str) -> Result<String> {
     std::fs::create_dir(&directory)?;
     let id = format!("line_{name}");
     let manifest = format!(
-        "protocol = 1\nid = \"{id}\"\ntitle = \"Line\"\nversion = 1\ncommand = \"{command}\"\nseats = 2\nreasons = [\"length\"]\n"
+        "protocol = 1\nid = \"{id}\"\ntitle = \"Line\"\nversion = 1\ncommand = \"{command}\"\nseats = 2\nchance = true\nreasons = [\"length\"]\n"
     );
     std::fs::write(directory.join("game.toml"), manifest)?;
     Ok(directory.display().to_string())
