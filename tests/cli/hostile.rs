@@ -151,7 +151,7 @@ fn play(bot: &str, policy: &str, way: Way, index: usize) -> Row {
     let status = format!("/proc/{}/status", child.id());
     let peak = thread::spawn(move || {
         let mut peak = 0;
-        while let Some(now) = fs::read_to_string(&status).ok().and_then(|status| high_water_mark(&status)) {
+        while let Some(now) = fs::read_to_string(&status).ok().and_then(|status| allocated(&status)) {
             peak = now.max(peak);
             thread::sleep(Duration::from_millis(10));
         }
@@ -288,8 +288,9 @@ fn answers(record: &str, seat: u8) -> impl Iterator<Item = Value> {
     lines.filter(move |line| line["type"] == "answer" && line["seat"] == seat)
 }
 
-fn high_water_mark(status: &str) -> Option<u64> {
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+/// Without the pages of the program itself, of which the kernel maps more or fewer.
+fn allocated(status: &str) -> Option<u64> {
+    let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"))?;
     Some(line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? * 1024)
 }
 
