@@ -14,7 +14,7 @@ import gymnasium
 
 from .aec import RefereeEnv, env
 from .batch import Batch
-from .encodings import GAMES
+from .encodings import GAMES, Encoding, GameDirectory
 from .opponent import BotProcess
 from .parallel import ParallelRefereeEnv, parallel_env
 from .referee import Backend, Referee
@@ -26,6 +26,8 @@ __all__ = [
     "Backend",
     "Batch",
     "BotProcess",
+    "Encoding",
+    "GameDirectory",
     "ParallelRefereeEnv",
     "Referee",
     "RefereeEnv",

@@ -9,12 +9,13 @@ from pettingzoo.utils import wrappers
 
 from ..messages import Json
 from .agents import Agents, Arrays
+from .encodings import Game
 from .referee import Backend, Referee
 from .table import Decision, blank
 
 
 def env(
-    game: str,
+    game: Game,
     *,
     seats: int | None = None,
     options: Json | None = None,
@@ -24,7 +25,7 @@ def env(
 ) -> AECEnv:
     """Returns the environment of a game as PettingZoo's own come: an illegal action ends the match and costs 1.
 
-    `seats` is by default the game's smallest number, `options` are the game's. Without a `referee` it starts one of
+    `game` is an id, the path of the directory of a game whose rules are a program (with a slash), or an encoding. `seats` is by default the game's smallest number, `options` are the game's. Without a `referee` it starts one of
     its own, which ends with `close`: a program or, with the `backend` `native`, one in this process. `render_mode`
     is `ansi`, `rgb_array` or None; another one raises gymnasium.error.UnsupportedMode.
     """
@@ -35,7 +36,7 @@ def env(
 class RefereeEnv(Agents, AECEnv):  # type: ignore[misc]  # PettingZoo is not typed
     """The bare environment: `step` raises ValueError if the action is not possible."""
 
-    def __init__(self, game: str, **settings: Any) -> None:
+    def __init__(self, game: Game, **settings: Any) -> None:
         super().__init__(game, **settings)
         self.metadata["is_parallelizable"] = False
         self.infos: dict[str, dict[str, Any]] = {}

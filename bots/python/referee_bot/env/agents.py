@@ -8,7 +8,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from ..messages import Json
-from .encodings import encoding
+from .encodings import Game, encoding
 from .referee import Backend, Referee
 from .render import RENDERING, Frame, check_mode, rendered
 from .table import Table, observation_space
@@ -21,7 +21,7 @@ class Agents:
 
     def __init__(
         self,
-        game: str,
+        game: Game,
         *,
         seats: int | None = None,
         options: Json | None = None,
@@ -31,13 +31,13 @@ class Agents:
     ) -> None:
         super().__init__()
         self._encoding = encoding(game, seats)
-        self.metadata: dict[str, Any] = {"name": f"{game}_v1", **RENDERING}
+        self.metadata: dict[str, Any] = {"name": f"{self._encoding.game}_v1", **RENDERING}
         self.possible_agents = [f"player_{seat}" for seat in range(self._encoding.seats)]
         self.agents: list[str] = []
         self.observation_spaces = {agent: observation_space(self._encoding) for agent in self.possible_agents}
         self.action_spaces = {agent: spaces.Discrete(self._encoding.actions) for agent in self.possible_agents}
         self.render_mode = check_mode(render_mode)
-        self._referee = Referee.of(referee, backend)
+        self._referee = Referee.of(referee, backend, self._encoding)
         self._owns_referee = referee is None
         self._table = Table(self._referee, self._encoding, options, scenes=render_mode is not None)
 

@@ -10,7 +10,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from ..messages import Json
-from .encodings import Encoding, encoding
+from .encodings import Encoding, Game, encoding
 from .native_batch import NativeMatches
 from .referee import Backend, Referee
 from .step import Step
@@ -26,7 +26,7 @@ class Batch:
 
     def __init__(
         self,
-        game: str,
+        game: Game,
         size: int,
         *,
         seats: int | None = None,
@@ -40,10 +40,10 @@ class Batch:
         self.action_space = spaces.Discrete(spelt.actions)
         self._size = size
         self._matches: _Matches
-        if backend == "native" and referee is None:
+        if backend == "native" and referee is None and spelt.command is None:
             self._matches = NativeMatches(spelt, size, options)
         else:
-            self._matches = _ProcessMatches(spelt, size, options, Referee.of(referee, backend), referee is None)
+            self._matches = _ProcessMatches(spelt, size, options, Referee.of(referee, backend, spelt), referee is None)
 
     def reset(self, seed: int | None = None) -> Step:
         """Begins all matches; match i has the seed `seed` + i."""

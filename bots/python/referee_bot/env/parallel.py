@@ -9,6 +9,7 @@ from pettingzoo import ParallelEnv
 
 from ..messages import Json
 from .agents import Agents, Arrays
+from .encodings import Game
 from .referee import Backend, Referee
 from .table import blank
 
@@ -16,7 +17,7 @@ ByAgent = dict[str, Any]
 
 
 def parallel_env(
-    game: str,
+    game: Game,
     *,
     seats: int | None = None,
     options: Json | None = None,
@@ -37,7 +38,7 @@ class ParallelRefereeEnv(Agents, ParallelEnv):  # type: ignore[misc]  # PettingZ
     actions are ignored. An action that is not possible ends the match and costs 1.
     """
 
-    def __init__(self, game: str, **settings: Any) -> None:
+    def __init__(self, game: Game, **settings: Any) -> None:
         super().__init__(game, **settings)
         self._seen: dict[str, Arrays] = {}
 
@@ -90,7 +91,7 @@ class ParallelRefereeEnv(Agents, ParallelEnv):  # type: ignore[misc]  # PettingZ
         awaits_all = not self._table.decisions
         self._referee.settle()
         while awaits_all and self._table.decisions and not self._table.is_over:
-            if len(self._table.decisions) >= len(self._table.decisions[0].view["to_move"]):
+            if len(self._table.decisions) >= self._encoding.deciders(self._table.decisions[0].view):
                 return
             self._referee.wait(self._table)
             self._referee.settle()

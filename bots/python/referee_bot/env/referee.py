@@ -16,7 +16,10 @@ from ..stream import Disconnected, Reader, Stream
 from .native import Loopback
 
 if TYPE_CHECKING:
+    from .encodings import Encoding
     from .table import Table
+
+_COMMAND = ("referee", "stdio", "--clock", "none")
 
 _SLOTS = 4096  # as many as there may be
 
@@ -48,7 +51,7 @@ class Referee:
 
     def __init__(
         self,
-        command: Sequence[str] = ("referee", "stdio", "--clock", "none"),
+        command: Sequence[str] = _COMMAND,
         *,
         events: bool = False,
         backend: Backend = "process",
@@ -75,11 +78,16 @@ class Referee:
         self._waiting: set[Table] = set()
 
     @classmethod
-    def of(cls, given: Referee | None, backend: Backend, *, events: bool = False) -> Referee:
+    def of(cls, given: Referee | None, backend: Backend, encoding: Encoding, *, events: bool = False) -> Referee:
         """Returns the referee that a caller gave to an environment, by default a new one with this backend."""
         if given is not None and backend != "process":
             raise ValueError(f"give either a referee or the backend {backend!r}, not both")
-        return given or cls(events=events, backend=backend)
+        if given is not None:
+            return given
+        command = encoding.command
+        if backend == "native" and command is not None:
+            raise ValueError(f"{encoding.game} is a program, which the backend 'native' does not play")
+        return cls(command or _COMMAND, events=events, backend=backend)
 
     def open(self, table: Table, setup: Json) -> None:
         """Asks for a match, which `table` waits for."""

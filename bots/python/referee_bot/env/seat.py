@@ -10,7 +10,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from ..messages import Json, Turn
-from .encodings import encoding
+from .encodings import Game, encoding
 from .opponent import Opponent, player
 from .referee import Backend, Referee
 from .render import RENDERING, Frame, check_mode, rendered
@@ -31,7 +31,7 @@ class SeatEnv(gymnasium.Env[Any, Any]):
 
     def __init__(
         self,
-        game: str,
+        game: Game,
         opponent: Opponent | None = None,
         *,
         seat: int = 0,
@@ -43,13 +43,13 @@ class SeatEnv(gymnasium.Env[Any, Any]):
     ) -> None:
         self._encoding = encoding(game, seats)
         if not 0 <= seat < self._encoding.seats:
-            raise ValueError(f"seat {seat}: {game} has seats 0 to {self._encoding.seats - 1} here")
+            raise ValueError(f"seat {seat}: {self._encoding.game} has seats 0 to {self._encoding.seats - 1} here")
         self._seat = seat
         self._player = player(opponent or self._at_random)
         self.observation_space = observation_space(self._encoding)
         self.action_space = spaces.Discrete(self._encoding.actions)
         self.render_mode = check_mode(render_mode)
-        self._referee = Referee.of(referee, backend, events=True)
+        self._referee = Referee.of(referee, backend, self._encoding, events=True)
         self._owns_referee = referee is None
         others = [other for other in range(self._encoding.seats) if other != seat]
         self._table = Table(self._referee, self._encoding, options, others, scenes=render_mode is not None)

@@ -28,8 +28,7 @@ class Decision:
         self.events = events
         self._encoding = encoding
         self._chosen: tuple[int, ...] = ()
-        words = encoding.words[self.seat]
-        self._moves = {words[move]: move for move in self.legal}
+        self._moves = encoding.spell(self.legal, self.seat)
 
     def actions(self) -> list[int]:
         """Returns the actions that are possible now; one may be there more than once."""

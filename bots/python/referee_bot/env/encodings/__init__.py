@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Callable
+from typing import Callable, Union
 
 from .checkers import Checkers
+from .directory import GameDirectory
 from .encoding import Encoding, Observation
 from .jeex import Jeex
 from .keezen import Keezen
@@ -24,16 +25,26 @@ _SEATS = {"keezen": (2, 4, 6)}
 GAMES = tuple(_MAKE)
 """The games that there are environments for."""
 
-__all__ = ["GAMES", "Encoding", "Observation", "encoding"]
+Game = Union[str, Encoding]
+"""A game: its id, the path of the directory of a game whose rules are a program, with a slash, or an encoding."""
+
+__all__ = ["GAMES", "Encoding", "Game", "GameDirectory", "Observation", "encoding"]
 
 
-def encoding(game: str, seats: int | None = None) -> Encoding:
+def encoding(game: Game, seats: int | None = None) -> Encoding:
     """Returns the encoding of a game with so many seats, by default its smallest number.
 
     Raises ValueError if there is no such game, or it is not for so many.
     """
+    if isinstance(game, Encoding):
+        if seats not in (None, game.seats):
+            raise ValueError(f"the encoding of {game.game} is for {game.seats} seats, not {seats}")
+        return game
+    if "/" in game:
+        return GameDirectory(game, seats)
     if game not in _MAKE:
-        raise ValueError(f"{game!r} is no game here: there are {', '.join(GAMES)}")
+        known = ", ".join(GAMES)
+        raise ValueError(f"{game!r} is no game here: there are {known}, and directories of games, such as './{game}'")
     possible = _SEATS.get(game, (2,))
     if seats is None:
         seats = possible[0]

@@ -39,6 +39,17 @@ class Encoding(ABC):
     """How many there are."""
     words: Sequence[Mapping[str, Word]]
     """By seat, the actions that spell each move."""
+    command: Sequence[str] | None = None
+    """What starts the referee, if the game needs another command than usual."""
+
+    def spell(self, legal: Sequence[str], seat: int) -> dict[Word, str]:
+        """Returns the legal moves of a seat by the actions that spell them."""
+        words = self.words[seat]
+        return {words[move]: move for move in legal}
+
+    def deciders(self, view: Json) -> int:
+        """Returns how many seats decide, by the view of one of them."""
+        return len(view["to_move"])
 
     @abstractmethod
     def write(self, out: Observation, view: Json, seat: int, chosen: Word) -> None:
