@@ -43,8 +43,10 @@ fn a_browser_shows_players_and_a_bot_to_copy_that_plays() {
         let address = server.receive_type("listening")["address"].as_str().expect("text").to_owned();
         receive_matches(&mut server, 4);
         wait_until("a rating over time", || {
-            let player = site.get("/api/v1/players/two").json();
-            player["history"].as_array().is_some_and(|history| history.len() >= 2)
+            // It is a player once the ratings have been computed for the first time.
+            let found = site.ask("GET", "/api/v1/players/two", "");
+            found.status == 200
+                && found.json()["history"].as_array().is_some_and(|history| history.len() >= 2)
         });
         let file = league.folder.text("joins.py");
         browser::run("league.mjs", &[&site.url("/"), "two", &file]);
