@@ -4,7 +4,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::game::chance::RandomStream;
-use crate::game::erased::{Knowledge, NotOpened, Rules, RulesFailed, Table};
+use crate::game::erased::{Knowledge, OpenDecision, Rules, Table};
 use crate::game::seat::{Seat, Seating};
 use crate::game::{Turn, counted};
 use crate::game_programs::check::{StepFailure, Witness, quote};
@@ -35,17 +35,17 @@ pub(super) fn check(
         let turns_left = table.turns_left();
         let Turn::Decide(decision) = table.ask() else { continue };
         for seat in decision.seats().iter() {
-            let (mut view, mut legal) = (Vec::new(), Vec::new());
-            table.write_view(&decision, seat, &mut view);
-            table.write_legal(&decision, seat, &mut legal);
-            let raw: Box<RawValue> = serde_json::from_slice(&view)
+            let expected = sight(&*table, &decision, seat);
+            let raw: Box<RawValue> = serde_json::from_slice(&expected[0])
                 .unwrap_or_else(|error| unreachable!("a view is an object: {error}"));
             let knowledge = Knowledge { options, seating: *seating, seat, view: &raw, turns_left };
             let worlds = rules.imagine(&knowledge, WORLDS, rng).map_err(|error| witness.failure(error))?;
-            for world in worlds.into_iter().flatten() {
+            for mut world in worlds.into_iter().flatten() {
                 compared += 1;
-                let seen = sight(world, seat).map_err(|failed| witness.failure(NotOpened::from(failed)))?;
-                let expected = [view.clone(), legal.clone()];
+                let Turn::Decide(decision) = world.ask() else {
+                    unreachable!("a position in which the seat does not decide is refused")
+                };
+                let seen = sight(&*world, &decision, seat);
                 if !are_same(&seen, &expected) {
                     let [imagined, seen] = [seen, expected].map(|sight| quote(&sight.concat()));
                     let disagrees = Disagrees { seat, imagined, seen };
@@ -58,14 +58,11 @@ pub(super) fn check(
 }
 
 /// The view and the legal moves of a seat that decides.
-fn sight(mut world: Box<dyn Table>, seat: Seat) -> Result<[Vec<u8>; 2], RulesFailed> {
-    let Turn::Decide(decision) = world.ask() else {
-        return Err(RulesFailed("nobody decides in an imagined position".into()));
-    };
+fn sight(table: &dyn Table, decision: &OpenDecision, seat: Seat) -> [Vec<u8>; 2] {
     let (mut view, mut legal) = (Vec::new(), Vec::new());
-    world.write_view(&decision, seat, &mut view);
-    world.write_legal(&decision, seat, &mut legal);
-    Ok([view, legal])
+    table.write_view(decision, seat, &mut view);
+    table.write_legal(decision, seat, &mut legal);
+    [view, legal]
 }
 
 /// Whether they are the same values; objects may have another order.
