@@ -7,12 +7,12 @@ use std::thread::{self, JoinHandle};
 
 use tokio::sync::{mpsc, oneshot};
 
-use crate::bot::sandbox::{Sandbox, separate};
+use crate::bot::sandbox::{Layer, Mode, Sandbox, separate};
 use crate::bot::{Command, Launch};
 use crate::driver::Run;
-use crate::game::Seating;
 use crate::game::chance::Seed;
 use crate::game::erased::Rules;
+use crate::game::{Misconfigured, Seating};
 use crate::record;
 use crate::runner::{
     Fixture, Halt, MatchReport, MatchRunner, Next, RunChange, RunEvent, Scheduler, is_between,
@@ -42,6 +42,21 @@ pub(super) enum PlayerEvent {
     Failed(String, String),
 }
 
+/// Why a unit cannot be played with the rules that this machine has.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum NotOfGame {
+    #[error("the game is {here} here and {there} there")]
+    Game { here: &'static str, there: String },
+    #[error("{game} has rules version {here} here and {there} there")]
+    Version { game: String, here: u32, there: u32 },
+    #[error(transparent)]
+    Seats(#[from] Misconfigured),
+    #[error("{game} has {here} sides here and {there} there")]
+    Sides { game: String, here: usize, there: u8 },
+    #[error("the matches of {0} do not fit its bots")]
+    Matches(UnitId),
+}
+
 /// What the units of a player have in common.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct UnitKind {
@@ -57,24 +72,23 @@ impl UnitKind {
     ///
     /// # Errors
     /// If it is not of this game.
-    pub(super) fn of(unit: &WorkUnit, rules: &dyn Rules) -> Result<UnitKind, String> {
-        let meta = rules.meta();
+    pub(super) fn of(unit: &WorkUnit, rules: &dyn Rules) -> Result<UnitKind, NotOfGame> {
+        let (meta, game) = (rules.meta(), || unit.game.clone());
         if meta.id != unit.game {
-            return Err(format!("the game is {} here and {} there", meta.id, unit.game));
+            return Err(NotOfGame::Game { here: meta.id, there: game() });
         }
         if meta.rules_version != unit.rules {
-            let (own, other) = (meta.rules_version, unit.rules);
-            return Err(format!("{} has rules version {own} here and {other} there", unit.game));
+            return Err(NotOfGame::Version { game: game(), here: meta.rules_version, there: unit.rules });
         }
-        let seating = meta.seating(Some(unit.seats)).map_err(|error| error.to_string())?;
+        let seating = meta.seating(Some(unit.seats))?;
         if seating.sides() != usize::from(unit.sides) {
-            return Err(format!("{} has {} sides here and {} there", unit.game, seating.sides(), unit.sides));
+            return Err(NotOfGame::Sides { game: game(), here: seating.sides(), there: unit.sides });
         }
         let fits = |of: &UnitMatch| {
             of.bots.len() == seating.seats() && of.bots.iter().all(|&bot| bot < unit.bots.len())
         };
         if unit.matches.is_empty() || !unit.matches.iter().all(fits) {
-            return Err(format!("the matches of {} do not fit its bots", unit.id));
+            return Err(NotOfGame::Matches(unit.id.clone()));
         }
         Ok(UnitKind {
             run: unit.id.run.clone(),
@@ -322,14 +336,24 @@ impl Drop for UnitPlayer {
     }
 }
 
+/// A sandbox lacks a layer that this worker demands.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "the sandbox `{asked}` without the layer {layer} is less than `{least}`, in which this worker starts bots \
+     (`referee worker --sandbox`)"
+)]
+pub(super) struct LessThanLeast {
+    asked: Mode,
+    layer: Layer,
+    least: Mode,
+}
+
 /// Checks that a sandbox has the layers that this worker demands.
-pub(super) fn check_least(sandbox: &Sandbox, least: &Sandbox) -> Result<(), String> {
-    let Some(layer) = least.layers().difference(sandbox.layers()).next() else { return Ok(()) };
-    let (asked, least) = (sandbox.mode(), least.mode());
-    Err(format!(
-        "the sandbox `{asked}` without the layer {layer} is less than `{least}`, in which this worker starts bots \
-         (`referee worker --sandbox`)"
-    ))
+pub(super) fn check_least(sandbox: &Sandbox, least: &Sandbox) -> Result<(), LessThanLeast> {
+    match least.layers().difference(sandbox.layers()).next() {
+        None => Ok(()),
+        Some(&layer) => Err(LessThanLeast { asked: sandbox.mode(), layer, least: least.mode() }),
+    }
 }
 
 /// How this machine starts a bot.
@@ -343,7 +367,7 @@ fn command(bot: &UnitBot, location: &Location, least: &Sandbox) -> Result<Comman
     let sandbox = Sandbox::new(bot.sandbox.mode(), &bot.sandbox.left_out(), bot.sandbox.limits().clone())
         .map_err(|why| why.to_string())?;
     bot.compare_sandbox(&sandbox)?;
-    check_least(&sandbox, least)?;
+    check_least(&sandbox, least).map_err(|why| why.to_string())?;
     let command = Command {
         argv: bot.argv.clone(),
         directory: Some(location.directory.clone()),

@@ -370,7 +370,7 @@ impl<F: FnMut(WorkerEvent<'_>)> Work<F> {
         let wrong = |why: String| format!("the rules of {}: {why}", unit.game);
         let Some(location) = self.locate(&Place::Archive(id, PathBuf::new()))? else { return Ok(None) };
         let Worker { launch, least, .. } = &self.worker;
-        check_least(&game_programs::sandbox(launch), least).map_err(wrong)?;
+        check_least(&game_programs::sandbox(launch), least).map_err(|why| wrong(why.to_string()))?;
         game_programs::load(&location.directory, launch).map(Some).map_err(|error| wrong(error.to_string()))
     }
 
@@ -384,7 +384,7 @@ impl<F: FnMut(WorkerEvent<'_>)> Work<F> {
             unit.bots.iter().map(|bot| self.locate(&bot.place)).collect::<Result<_, _>>()?;
         let locations = locations.into_iter().collect::<Option<Vec<Location>>>();
         let Some((rules, locations)) = rules.zip(locations) else { return Ok(false) };
-        let kind = UnitKind::of(unit, rules)?;
+        let kind = UnitKind::of(unit, rules).map_err(|why| why.to_string())?;
         let index = match self.players.iter().position(|player| player.plays(&kind)) {
             Some(index) => index,
             None => {

@@ -78,6 +78,8 @@ fn is_played_and_shown(name: &str) {
     let game = copied(&folder, name);
     let checked = referee(["game", "check", &game, "-n", "5"]).done().stdout;
     assert!(checked.contains("ok      imagine"), "{checked}");
+    let steps = if name == "kuhn_poker" { 7 } else { 6 };
+    assert_eq!(checked.matches("ok      ").count(), steps, "{checked}");
     assert_eq!(checked.contains("ok      secrets"), name == "kuhn_poker", "{checked}");
 
     let bot = format!("sh -c 'cd \"{game}\" && exec {bot}'");

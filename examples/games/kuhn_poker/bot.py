@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Plays Kuhn poker by an equilibrium: on average nobody wins against it."""
+"""Plays a Nash equilibrium of Kuhn poker: no other player wins against it when both begin equally often."""
 
 import json
 import random
