@@ -144,7 +144,7 @@ pub fn archive(data: &[u8]) {
     let folder = tempfile::tempdir().unwrap_or_else(|error| panic!("{error}"));
     unpack(Cursor::new(data), &id, folder.path(), limits).unwrap_or_else(|error| panic!("{error}"));
     // Packing leaves these out.
-    if ![&b".git"[..], b"__pycache__"].iter().any(|name| memchr::memmem::find(data, name).is_some()) {
+    if ![&b".git"[..], b"__pycache__"].iter().any(|name| data.windows(name.len()).any(|part| part == *name)) {
         let mut again = Vec::new();
         let packed = pack_folder(folder.path(), &mut again).unwrap_or_else(|error| panic!("{error}"));
         assert!(again == data && packed.id == id);

@@ -24,10 +24,9 @@
 //! clocks or random sources. The shell builds on all of them:
 //!
 //! * `files`: private and atomic files, directories of records
-//! * `program`: games whose rules are programs in any language
 //! * `transport`: non-blocking streams, TLS, line framing
 //! * `bot`: bot processes
-//! * `game_programs`: the directories and processes of games whose rules are programs
+//! * `program`: games whose rules are programs in any language
 //! * `driver`: one lane: the matches and streams of one thread
 //! * `sources`: where bots come from: processes and connections
 //! * `runner`: many matches on many lanes
@@ -70,6 +69,8 @@ pub use referee_stats as stats;
 pub use referee_store as store;
 #[cfg(feature = "shell")]
 pub use referee_transport as transport;
+#[cfg(feature = "shell")]
+pub use referee_web as web;
 
 #[cfg(feature = "shell")]
 pub mod cli;
@@ -77,10 +78,6 @@ pub mod cli;
 #[doc(hidden)]
 pub mod fuzzing;
 #[cfg(feature = "shell")]
-pub mod game_programs;
-#[cfg(feature = "shell")]
 pub mod league;
-#[cfg(feature = "shell")]
-pub mod web;
 #[cfg(feature = "shell")]
 pub mod workers;

@@ -6,7 +6,7 @@ use crate::cli::Failure;
 use crate::cli::bots::launch;
 use crate::game::Catalog;
 use crate::game::erased::Rules;
-use crate::game_programs::{MANIFEST, is_game, load};
+use crate::program::{MANIFEST, is_game, load};
 
 /// Adds the games of directories to a catalog.
 pub(super) fn with_games<P: AsRef<Path>>(directories: &[P], catalog: &Catalog) -> Result<Catalog, Failure> {

@@ -11,7 +11,7 @@ use crate::cli::output::TolerantStdout;
 use crate::cli::screen::Screen;
 use crate::cli::{Exit, Failure};
 use crate::game::json;
-use crate::game_programs::{GameFigures, GameStep, check};
+use crate::program::{GameFigures, GameStep, check};
 
 /// Check a game whose rules are a program
 #[derive(Debug, ClapArgs)]

@@ -25,7 +25,7 @@
 //! | `league log` | [`LeagueLogLine`] |
 //! | `league verify` | [`LeagueAuditLine`] |
 //! | `check` | [`StepResult`](crate::check::StepResult), [`CheckSummary`] |
-//! | `game check` | [`GameStep`](crate::game_programs::GameStep), [`GameFigures`](crate::game_programs::GameFigures) |
+//! | `game check` | [`GameStep`](crate::program::GameStep), [`GameFigures`](crate::program::GameFigures) |
 //! | `verify` | [`VerifyLine`] |
 //! | `games` | [`ListedGame`] |
 //! | `perft` | [`PerftLine`] |

@@ -19,7 +19,7 @@ use crate::cli::{Failure, nats, screen};
 use crate::files::{Folder, read_secret};
 use crate::game::erased::Rules;
 use crate::game::{counted, hex, json};
-use crate::game_programs;
+use crate::program;
 use crate::report::table;
 use crate::sources::BotSpec;
 use crate::store::{Leases, WorkerRow};
@@ -368,7 +368,7 @@ pub(super) fn unit_bots(bots: &[BotSpec], directory: &Path) -> Result<Vec<UnitBo
 
 /// Packs the directory of a game whose rules are a program, for the run in this directory: the files that records identify.
 pub(super) fn pack_game(rules: &dyn Rules, directory: &Path) -> Result<Option<ArchiveId>, Failure> {
-    let Some((game, files)) = game_programs::files(rules) else { return Ok(None) };
+    let Some((game, files)) = program::files(rules) else { return Ok(None) };
     let packed = pack(&directory.join(ARCHIVES), |out| pack_files(&game, &files, out));
     packed.map(Some).map_err(|error| Failure::usage(format!("the files of {}: {error}", rules.meta().id)))
 }

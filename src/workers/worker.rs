@@ -13,7 +13,7 @@ use crate::bot::Launch;
 use crate::bot::sandbox::Sandbox;
 use crate::game::Catalog;
 use crate::game::erased::Rules;
-use crate::game_programs;
+use crate::program;
 use crate::workers::archive::{ArchiveId, Cache, Unpacked};
 use crate::workers::carrier::{Assignment, OutcomeVerdict, Request, Returned, WorkerEnd};
 use crate::workers::machine::MachineState;
@@ -370,8 +370,8 @@ impl<F: FnMut(WorkerEvent<'_>)> Work<F> {
         let wrong = |why: String| format!("the rules of {}: {why}", unit.game);
         let Some(location) = self.locate(&Place::Archive(id, PathBuf::new()))? else { return Ok(None) };
         let Worker { launch, least, .. } = &self.worker;
-        check_least(&game_programs::sandbox(launch), least).map_err(|why| wrong(why.to_string()))?;
-        game_programs::load(&location.directory, launch).map(Some).map_err(|error| wrong(error.to_string()))
+        check_least(&program::sandbox(launch), least).map_err(|why| wrong(why.to_string()))?;
+        program::load(&location.directory, launch).map(Some).map_err(|error| wrong(error.to_string()))
     }
 
     /// Starts to play a unit. Returns whether its game and all its bots are here.

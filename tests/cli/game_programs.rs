@@ -6,7 +6,7 @@ use std::process::Command;
 use ::referee::bot::Launch;
 use ::referee::game::chance::{RandomKey, Uniform};
 use ::referee::game::{Seat, Turn};
-use ::referee::game_programs;
+use ::referee::program;
 use serde_json::{Value, json};
 
 use crate::common::{Ended, Folder, ROOT, SEED, referee, sample};
@@ -150,7 +150,7 @@ impl BitBoard {
 #[test]
 fn random_games_agree_with_an_independent_implementation() {
     let launch = Launch::Through(env!("CARGO_BIN_EXE_referee").into());
-    let rules = game_programs::load(&Path::new(ROOT).join(GAME), &launch).expect("the example");
+    let rules = program::load(&Path::new(ROOT).join(GAME), &launch).expect("the example");
     let mut rng = RandomKey([4; 32]).stream();
     let mut reasons = Vec::new();
     for _ in 0..300 {

@@ -10,7 +10,7 @@ use ::referee::game::Turn;
 use ::referee::game::chance::{RandomKey, Uniform};
 use ::referee::game::erased::{Knowledge, Rules};
 use ::referee::game::seat::{Seat, Viewer};
-use ::referee::game_programs;
+use ::referee::program;
 use jsonschema::Validator;
 use referee_protocol::schemas::{RULES_ANSWER, RULES_REQUEST};
 use serde_json::Value;
@@ -61,7 +61,7 @@ fn recorded(name: &str, command: &str) -> String {
     let with_tee = with_tee.replace("default = 7", "default = 4").replace("default = 6", "default = 4");
     folder.write(&format!("{name}/game.toml"), with_tee);
     // Without a sandbox the program can write beside itself.
-    let rules = game_programs::load(Path::new(&game), &Launch::Directly).expect("the example");
+    let rules = program::load(Path::new(&game), &Launch::Directly).expect("the example");
     play(rules);
     folder.read(&format!("{name}/lines"))
 }

@@ -4,6 +4,20 @@
 //! * [`Carrier`] passes requests to the program of a game, one line of JSON each, and its answers back
 //! * [`ProgramRules`] implements [`Rules`](referee_game::erased::Rules) with them
 //!
+//! * [`load`] does all of it for the directory of a game, and [`check`] tests such a game step by step
+//!
+//! ```no_run
+//! use std::path::Path;
+//!
+//! use referee_bots::Launch;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let rules = referee_program::load(Path::new("examples/games/connect_four"), &Launch::Directly)?;
+//! println!("{}", rules.meta().id);
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! The program is a pure function: it gets a position that it has made itself, as JSON, and returns the next one. It knows
 //! no match, no bot, no clock and no seed. Every answer is checked before anything depends on it. The specification is the
 //! page `games` of the protocol.
@@ -12,8 +26,12 @@ mod answer;
 mod bad_answer;
 mod cache;
 mod carrier;
+mod check;
+mod directory;
+mod load;
 mod manifest;
 mod position;
+mod processes;
 mod request;
 mod rules;
 mod scene;
@@ -22,6 +40,9 @@ mod table;
 
 pub use bad_answer::{BadAnswer, BadDecision, BadEvent, BadScene};
 pub use carrier::Carrier;
+pub use check::{GameFigures, GameStep, check};
+pub use directory::{BadGame, MANIFEST};
+pub use load::{files, is_game, load, sandbox};
 pub use manifest::{BadManifest, Manifest};
 pub use rules::ProgramRules;
 

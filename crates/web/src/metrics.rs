@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use referee_protocol::words::FaultCode;
 
-use crate::record;
-use crate::runner::{LiveEnd, MatchReport};
+use referee_engine::runner::{LiveEnd, MatchReport};
+use referee_match::record;
 
 /// Upper bounds of the buckets of a histogram, in microseconds.
 const BOUNDS_US: [u64; 13] =

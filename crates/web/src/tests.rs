@@ -8,18 +8,18 @@ use referee_protocol::words::FaultCode;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use crate::game::chance::{RandomKey, RandomStream, Uniform};
-use crate::game::erased::{Knowledge, Rules, Table};
-use crate::game::test_length::long_or;
-use crate::game::{Seat, Seating, Turn, Viewer};
-use crate::referee::{Faults, Leg, Opening};
-use crate::runner::{
+use crate::board::{BoardEvent, BoardForm, LiveBoard};
+use crate::entries::BoardAccess;
+use crate::hub::{Hub, MatchAccess};
+use referee_engine::runner::{
     Fixture, LiveEnd, LiveEvent, LiveHeader, LiveStep, MatchReport, Visibility, Wait, deal_leaks_information,
 };
-use crate::stats::Cause;
-use crate::web::board::{BoardEvent, BoardForm, LiveBoard};
-use crate::web::entries::BoardAccess;
-use crate::web::hub::{Hub, MatchAccess};
+use referee_game::chance::{RandomKey, RandomStream, Uniform};
+use referee_game::erased::{Knowledge, Rules, Table};
+use referee_game::test_length::long_or;
+use referee_game::{Seat, Seating, Turn, Viewer};
+use referee_match::{Faults, Leg, Opening};
+use referee_stats::Cause;
 
 const POSITIONS_PER_GAME: usize = long_or(1_000, 250);
 
@@ -98,7 +98,7 @@ fn imagined(rules: &dyn Rules, table: &dyn Table, seating: Seating, seat: Seat) 
 
 #[test]
 fn the_public_bytes_are_the_same_when_secrets_are_replaced() {
-    for rules in crate::games::catalog().games().filter(|rules| rules.meta().hidden) {
+    for rules in referee_games::catalog().games().filter(|rules| rules.meta().hidden) {
         let (mut positions, mut different, mut continued) = (0, 0, 0);
         for number in 0.. {
             let seating = rules.meta().seatings[number % rules.meta().seatings.len()];
@@ -154,7 +154,7 @@ fn the_public_bytes_are_the_same_when_secrets_are_replaced() {
 
 /// So many random positions of checkers: the first one, then one after each move.
 fn steps_of_checkers(count: usize) -> Vec<LiveStep> {
-    let rules = crate::games::catalog().find("checkers").expect("a game");
+    let rules = referee_games::catalog().find("checkers").expect("a game");
     let seating = rules.meta().seatings[0];
     let mut rng = RandomKey([1; 32]).stream();
     let mut table = rules.open(&rules.default_options(), seating).expect("a position");
@@ -211,7 +211,7 @@ fn drawn(board: &LiveBoard) -> Vec<String> {
 
 #[test]
 fn a_step_of_several_positions_tells_all_moves_and_draws_the_last() {
-    let header = header(crate::games::catalog().find("checkers").expect("a game"), Seating::new(2, 2));
+    let header = header(referee_games::catalog().find("checkers").expect("a game"), Seating::new(2, 2));
     let board = |delay: u32, groups: &[usize]| {
         let mut steps = steps_of_checkers(1 + groups.iter().sum::<usize>()).into_iter();
         let mut board = LiveBoard::new(header.clone(), delay, &steps.next().expect("the first"));
@@ -274,8 +274,8 @@ fn ended(rules: &'static dyn Rules, id: &str, deal: Option<&str>, leg: Leg) -> L
 
 #[test]
 fn a_match_whose_beginning_was_not_passed_on_is_held_until_its_set_is_complete() {
-    let rules = crate::games::catalog().find("saxum").expect("a game");
-    let hub = Hub::new(1, (rules.meta(), crate::games::catalog()), 0);
+    let rules = referee_games::catalog().find("saxum").expect("a game");
+    let hub = Hub::new(1, (rules.meta(), referee_games::catalog()), 0);
     let figure = |name: &str| {
         let text = hub.metrics_text();
         let value = text.lines().find_map(|line| line.strip_prefix(name)?.trim().parse::<u64>().ok());
@@ -312,8 +312,8 @@ fn json_of(value: &impl serde::Serialize) -> Value {
 
 #[test]
 fn everything_that_waits_at_the_end_of_a_run_is_shown() {
-    let rules = crate::games::catalog().find("checkers").expect("a game");
-    let hub = Hub::new(1, (rules.meta(), crate::games::catalog()), 0);
+    let rules = referee_games::catalog().find("checkers").expect("a game");
+    let hub = Hub::new(1, (rules.meta(), referee_games::catalog()), 0);
     let header = header(rules, Seating::new(2, 2));
     let mut steps = steps_of_checkers(10).into_iter();
     hub.handle(LiveEvent::Moved(header.clone(), steps.next()));

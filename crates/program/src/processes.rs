@@ -8,12 +8,12 @@ use std::time::Duration;
 
 use tokio::sync::mpsc;
 
-use crate::bot::{Command, Launch, Launcher, Process};
-use crate::game::erased::RulesFailed;
-use crate::game::excerpt::excerpt;
-use crate::program::{BadAnswer, Carrier, MOST_ANSWER};
-use crate::referee::Detail;
-use crate::transport::{Exchange, NoAnswer, Wire};
+use crate::{BadAnswer, Carrier, MOST_ANSWER};
+use referee_bots::{Command, Launch, Launcher, Process};
+use referee_game::erased::RulesFailed;
+use referee_game::excerpt::excerpt;
+use referee_match::Detail;
+use referee_transport::{Exchange, NoAnswer, Wire};
 
 /// How long the system may take to report the exit of a process whose output has ended.
 const EXIT: Duration = Duration::from_millis(500);
@@ -24,7 +24,7 @@ const QUOTED: usize = 400;
 
 /// The processes of the program of a game. A thread that asks has a process to itself, and leaves it to the next one.
 #[derive(Debug)]
-pub(super) struct RulesProcesses {
+pub(crate) struct RulesProcesses {
     command: Command,
     start_limit: Duration,
     limit: Duration,
@@ -64,7 +64,7 @@ struct RulesProcess {
 }
 
 impl RulesProcesses {
-    pub(super) fn new(command: Command, limits_ms: [u64; 2], launch: Launch) -> RulesProcesses {
+    pub(crate) fn new(command: Command, limits_ms: [u64; 2], launch: Launch) -> RulesProcesses {
         let [start_limit, limit] = limits_ms.map(Duration::from_millis);
         RulesProcesses {
             command,

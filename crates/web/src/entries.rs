@@ -3,10 +3,10 @@
 use referee_protocol::words::EndedBy;
 use serde::Serialize;
 
-use crate::referee::Faults;
-use crate::report::result_words;
-use crate::runner::MatchReport;
-use crate::stats::rating::Estimate;
+use referee_engine::runner::MatchReport;
+use referee_match::Faults;
+use referee_report::result_words;
+use referee_stats::rating::Estimate;
 
 /// A seat in lists of matches.
 #[derive(Clone, Debug, Serialize)]

@@ -2,7 +2,24 @@
 //!
 //! Everything runs on one thread with a runtime of its own, at a lower priority than the lanes. The lanes pass on
 //! positions without waiting (see [`LiveFeed`]); what a spectator gets is generated here from the public view.
-//! `protocol/spec/watch.md` describes the interface and its limits.
+//! The page `watch` of the protocol describes the interface and its limits.
+//!
+//! ```no_run
+//! use referee_web::{WatchOptions, WatchServer};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let catalog = referee_games::catalog();
+//! let game = catalog.find("checkers")?.meta();
+//! let options = WatchOptions { address: "127.0.0.1:8080".parse()?, hosts: Vec::new(), delay: 0 };
+//! let server = WatchServer::open(options, game, &catalog)?;
+//! println!("{}", server.url());
+//! // `referee_engine::runner::MatchRunner` gets this feed, and passes on what it plays.
+//! let feed = server.feed();
+//! # drop(feed);
+//! server.close();
+//! # Ok(())
+//! # }
+//! ```
 
 mod answers;
 mod api;
@@ -30,10 +47,10 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle as Task;
 use tokio::time::timeout;
 
-use crate::game::Catalog;
-use crate::game::Meta;
-use crate::runner::{LiveFeed, LiveReceiver, MatchReport, Unsealed, live_feed};
-use crate::web::hub::Hub;
+use crate::hub::Hub;
+use referee_engine::runner::{LiveFeed, LiveReceiver, MatchReport, Unsealed, live_feed};
+use referee_game::Catalog;
+use referee_game::Meta;
 
 pub use entries::StandingsRow;
 pub use ladder::{LadderEntry, LadderHealth, LadderView, OtherLadder, PlayedMatch, PlayerEntry};

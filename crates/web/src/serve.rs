@@ -17,8 +17,8 @@ use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 use tokio_io_timeout::TimeoutStream;
 
-use crate::web::hub::{Closes, Hub};
-use crate::web::limiter::{RequestLimiter, network_of};
+use crate::hub::{Closes, Hub};
+use crate::limiter::{RequestLimiter, network_of};
 
 /// The maximum number of connections.
 const MOST_CONNECTIONS: usize = 512;

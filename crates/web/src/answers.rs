@@ -7,7 +7,7 @@ use std::time::Duration;
 use axum::body::Bytes;
 use tokio::time::Instant;
 
-use crate::web::board::BoardForm;
+use crate::board::BoardForm;
 
 /// How long an answer is kept at least. Computing one takes at most a tenth of the time.
 pub(super) const ANSWER_APART: Duration = Duration::from_secs(1);

@@ -7,9 +7,9 @@ use std::{fs, io};
 
 use sha2::{Digest, Sha256};
 
-use crate::files::{open_regular, read_limited};
-use crate::game::hex;
-use crate::program::{BadManifest, Manifest};
+use crate::{BadManifest, Manifest};
+use referee_files::{open_regular, read_limited};
+use referee_game::hex;
 
 /// The file that describes a game.
 pub const MANIFEST: &str = "game.toml";
@@ -72,14 +72,14 @@ pub enum BadGame {
 
 /// What the referee knows of the directory of a game.
 #[derive(Debug)]
-pub(super) struct GameDirectory {
-    pub(super) manifest: Manifest,
+pub(crate) struct GameDirectory {
+    pub(crate) manifest: Manifest,
     /// The rules page, in Markdown.
-    pub(super) page: String,
+    pub(crate) page: String,
     /// The text of the manifest.
-    pub(super) text: String,
+    pub(crate) text: String,
     /// SHA-256 by path.
-    pub(super) files: BTreeMap<String, String>,
+    pub(crate) files: BTreeMap<String, String>,
 }
 
 impl GameDirectory {
@@ -87,7 +87,7 @@ impl GameDirectory {
     ///
     /// # Errors
     /// Names the file and what is wrong with it.
-    pub(super) fn read(directory: &Path) -> Result<GameDirectory, BadGame> {
+    pub(crate) fn read(directory: &Path) -> Result<GameDirectory, BadGame> {
         let path = directory.join(MANIFEST);
         let text = read_text(&path)?;
         let manifest = match Manifest::read(&text) {

@@ -11,9 +11,9 @@ use futures_util::stream;
 use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
 
-use crate::web::board::{BoardEvent, BoardForm, LiveBoard};
-use crate::web::hub::{Closes, Hub};
-use crate::web::metrics::{Gauge, OpenCount};
+use crate::board::{BoardEvent, BoardForm, LiveBoard};
+use crate::hub::{Closes, Hub};
+use crate::metrics::{Gauge, OpenCount};
 
 /// How often a stream sends something if nothing happens, so that proxies keep it open.
 const HEARTBEAT: Duration = Duration::from_secs(15);

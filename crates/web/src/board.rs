@@ -6,10 +6,10 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
-use crate::game::Viewer;
-use crate::game::json;
-use crate::report::replay::{LiveFrame, LiveReplay, head};
-use crate::runner::{LiveHeader, LiveStep};
+use referee_engine::runner::{LiveHeader, LiveStep};
+use referee_game::Viewer;
+use referee_game::json;
+use referee_report::replay::{LiveFrame, LiveReplay, head};
 
 /// The maximum size of the steps of a board in bytes. Beyond it the board starts over at the current position.
 const MOST_BYTES: usize = 2 * 1024 * 1024;

@@ -3,11 +3,11 @@
 //! Two positions that follow from the same one by draws or secret moves which a seat cannot tell apart, by its events, must
 //! look the same to it (noninterference).
 
-use crate::game::chance::{RandomStream, Uniform};
-use crate::game::erased::{RulesFailed, Table};
-use crate::game::seat::{Seat, Seating, Viewer};
-use crate::game::{Turn, counted};
-use crate::game_programs::check::{StepFailure, Witness, quote};
+use crate::check::{StepFailure, Witness, quote};
+use referee_game::chance::{RandomStream, Uniform};
+use referee_game::erased::{RulesFailed, Table};
+use referee_game::seat::{Seat, Seating, Viewer};
+use referee_game::{Turn, counted};
 
 /// How often something else is drawn or played in one position.
 const ALTERNATIVES: usize = 4;

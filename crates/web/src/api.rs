@@ -19,16 +19,16 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::json;
 
-use crate::game::erased::BoardText;
-use crate::game::{Catalog, Viewer, json as text};
-use crate::record::{Difference, Playback};
-use crate::report::replay::{FrameText, MatchReplay};
-use crate::web::board::{BoardEvent, BoardForm};
-use crate::web::entries::BoardAccess;
-use crate::web::host::RequestHost;
-use crate::web::hub::{EndedBoard, Hub, MatchAccess, SealedRecord};
-use crate::web::stream::{self, BoardFeed, RunFeed};
-use crate::web::{ladder, pages};
+use crate::board::{BoardEvent, BoardForm};
+use crate::entries::BoardAccess;
+use crate::host::RequestHost;
+use crate::hub::{EndedBoard, Hub, MatchAccess, SealedRecord};
+use crate::stream::{self, BoardFeed, RunFeed};
+use crate::{ladder, pages};
+use referee_game::erased::BoardText;
+use referee_game::{Catalog, Viewer, json as text};
+use referee_match::record::{Difference, Playback};
+use referee_report::replay::{FrameText, MatchReplay};
 
 /// The default and the maximum number of matches in a list.
 const LIST: usize = 100;

@@ -1,8 +1,4 @@
-//! Games whose rules are programs: their directories, and the processes of the programs.
-
-mod check;
-mod directory;
-mod processes;
+//! Loading a game from its directory.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,15 +7,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use serde_json::json;
 use serde_json::value::{RawValue, to_raw_value};
 
-use crate::bot::sandbox::{BotLimits, Layer, Mode, Sandbox, Size};
-use crate::bot::{Command, Launch};
-use crate::game::erased::Rules;
-use crate::program::{Manifest, ProgramRules};
-
-pub use check::{GameFigures, GameStep, check};
-use directory::GameDirectory;
-pub use directory::{BadGame, MANIFEST};
-use processes::RulesProcesses;
+use crate::directory::{BadGame, GameDirectory, MANIFEST};
+use crate::processes::RulesProcesses;
+use crate::{Manifest, ProgramRules};
+use referee_bots::sandbox::{BotLimits, Layer, Mode, Sandbox, Size};
+use referee_bots::{Command, Launch};
+use referee_game::erased::Rules;
 
 /// The games that were loaded, by directory.
 static LOADED: Mutex<BTreeMap<PathBuf, LoadedGame>> = Mutex::new(BTreeMap::new());
@@ -69,15 +62,15 @@ pub fn files(rules: &dyn Rules) -> Option<(PathBuf, Vec<PathBuf>)> {
 }
 
 /// A game before its program is asked for anything.
-struct ReadGame {
-    manifest: Manifest,
+pub(crate) struct ReadGame {
+    pub(crate) manifest: Manifest,
     /// The rules page, in Markdown.
-    page: String,
+    pub(crate) page: String,
     /// The files that are hashed.
-    files: Vec<PathBuf>,
+    pub(crate) files: Vec<PathBuf>,
     /// What identifies the program in records.
-    description: Box<RawValue>,
-    processes: RulesProcesses,
+    pub(crate) description: Box<RawValue>,
+    pub(crate) processes: RulesProcesses,
 }
 
 fn canonical(directory: &Path) -> Result<PathBuf, BadGame> {
@@ -85,7 +78,7 @@ fn canonical(directory: &Path) -> Result<PathBuf, BadGame> {
     directory.canonicalize().map_err(unreadable)
 }
 
-fn read(directory: &Path, launch: &Launch) -> Result<ReadGame, BadGame> {
+pub(crate) fn read(directory: &Path, launch: &Launch) -> Result<ReadGame, BadGame> {
     let place = canonical(directory)?;
     let GameDirectory { manifest, page, text, files } = GameDirectory::read(&place)?;
     let bad_command = |what| BadGame::Command { path: place.join(MANIFEST), what };

@@ -3,11 +3,11 @@
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::game::chance::RandomStream;
-use crate::game::erased::{Knowledge, OpenDecision, Rules, Table};
-use crate::game::seat::{Seat, Seating};
-use crate::game::{Turn, counted};
-use crate::game_programs::check::{StepFailure, Witness, quote};
+use crate::check::{StepFailure, Witness, quote};
+use referee_game::chance::RandomStream;
+use referee_game::erased::{Knowledge, OpenDecision, Rules, Table};
+use referee_game::seat::{Seat, Seating};
+use referee_game::{Turn, counted};
 
 /// The number of positions that are imagined from a view.
 const WORLDS: usize = 3;

@@ -10,20 +10,20 @@ use axum::body::Bytes;
 use referee_protocol::referee::Reveal;
 use tokio::sync::watch;
 
-use crate::files::read_regular;
-use crate::game::Meta;
-use crate::game::{Catalog, json};
-use crate::record;
-use crate::referee::Faults;
-use crate::runner::{
+use crate::answers::{ANSWER_APART, RecentAnswers, RecentReplays};
+use crate::board::LiveBoard;
+use crate::entries::{self, BoardAccess, BotEntry, MatchEntry, StandingsRow, seat_entries};
+use crate::ladder::LadderView;
+use crate::metrics::{MatchFigures, Metrics};
+use crate::{EarlierMatch, StandingsSource};
+use referee_engine::runner::{
     LiveEnd, LiveEvent, LiveHeader, LiveReceiver, LiveStep, MatchReport, Unsealed, Visibility,
 };
-use crate::web::answers::{ANSWER_APART, RecentAnswers, RecentReplays};
-use crate::web::board::LiveBoard;
-use crate::web::entries::{self, BoardAccess, BotEntry, MatchEntry, StandingsRow, seat_entries};
-use crate::web::ladder::LadderView;
-use crate::web::metrics::{MatchFigures, Metrics};
-use crate::web::{EarlierMatch, StandingsSource};
+use referee_files::read_regular;
+use referee_game::Meta;
+use referee_game::{Catalog, json};
+use referee_match::Faults;
+use referee_match::record;
 
 /// The maximum number of ended matches that are listed.
 const MOST_ENDED: usize = 10_000;
@@ -466,7 +466,7 @@ impl Hub {
                 state.ended.iter().rev().take(OVERVIEW).map(|ended| &ended.entry).collect();
             let (running_count, ended_count) = (state.running.len(), state.count);
             let overview = serde_json::json!({
-                "referee": crate::SERVER,
+                "referee": referee_match::SERVER,
                 "run": self.run,
                 "game": { "id": self.game.id, "title": self.game.title },
                 "delay": self.delay,

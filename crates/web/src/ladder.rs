@@ -10,10 +10,10 @@ use axum::http::request::Parts;
 use axum::response::Response;
 use serde::Serialize;
 
-use crate::stats::rating::Estimate;
-use crate::store::RatingPoint;
-use crate::web::EarlierMatch;
-use crate::web::api::{HubState, as_json, refused};
+use crate::EarlierMatch;
+use crate::api::{HubState, as_json, refused};
+use referee_stats::rating::Estimate;
+use referee_store::RatingPoint;
 
 /// A ladder, as spectators see it.
 pub trait LadderView: Send + Sync {
@@ -224,7 +224,7 @@ fn no_ladder() -> Response {
 /// The ladder as JSON.
 pub(super) async fn of_ladder(State(hub): HubState) -> Response {
     let Some(ladder) = hub.ladder() else { return no_ladder() };
-    let compute = || crate::game::json::text(&ladder.ladder());
+    let compute = || referee_game::json::text(&ladder.ladder());
     as_json(StatusCode::OK, hub.answers().get("ladder", compute))
 }
 
@@ -233,7 +233,7 @@ pub(super) async fn of_player(State(hub): HubState, PlayerName(name): PlayerName
     let Some(ladder) = hub.ladder().map(Arc::clone) else { return no_ladder() };
     let asked = name.clone();
     match tokio::task::spawn_blocking(move || ladder.player(&asked)).await {
-        Ok(Ok(Some(player))) => as_json(StatusCode::OK, crate::game::json::text(&player)),
+        Ok(Ok(Some(player))) => as_json(StatusCode::OK, referee_game::json::text(&player)),
         Ok(Ok(None)) => refused(StatusCode::NOT_FOUND, &format!("there is no player `{name}`")),
         Ok(Err(error)) => {
             refused(StatusCode::INTERNAL_SERVER_ERROR, &format!("the player cannot be read: {error}"))

@@ -9,17 +9,18 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::Serialize;
 
-use crate::bot::Launch;
-use crate::game::chance::{RandomKey, RandomStream, Uniform};
-use crate::game::erased::{NotOpened, Rules, RulesFailed, Table};
-use crate::game::excerpt::excerpt;
-use crate::game::seat::{MAX_SEATS, Seating, Viewer};
-use crate::game::{Turn, counted};
-use crate::game_programs::check::imagined::Disagrees;
-use crate::game_programs::check::secrets::Leaks;
-use crate::game_programs::processes::RulesProcesses;
-use crate::game_programs::{BadGame, ReadGame, read};
-use crate::program::{BadAnswer, Carrier, MOST_STEPS, ProgramRules};
+use crate::check::imagined::Disagrees;
+use crate::check::secrets::Leaks;
+use crate::directory::BadGame;
+use crate::load::{ReadGame, read};
+use crate::processes::RulesProcesses;
+use crate::{BadAnswer, Carrier, MOST_STEPS, ProgramRules};
+use referee_bots::Launch;
+use referee_game::chance::{RandomKey, RandomStream, Uniform};
+use referee_game::erased::{NotOpened, Rules, RulesFailed, Table};
+use referee_game::excerpt::excerpt;
+use referee_game::seat::{MAX_SEATS, Seating, Viewer};
+use referee_game::{Turn, counted};
 
 /// The maximum number of requests that are repeated.
 const MOST_REPEATED: usize = 500;

@@ -7,9 +7,9 @@ use axum::http::StatusCode;
 use axum::http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
 
-use crate::report::replay::{BODY, SCRIPT, hash_of, style};
-use crate::web::api::{HubState, PathMatchId};
-use crate::web::ladder::PlayerName;
+use crate::api::{HubState, PathMatchId};
+use crate::ladder::PlayerName;
+use referee_report::replay::{BODY, SCRIPT, hash_of, style};
 
 const RUN: &str = include_str!("assets/run.html");
 const COMMON_SCRIPT: &str = include_str!("assets/common.js");
