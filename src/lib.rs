@@ -34,8 +34,8 @@
 //! * `check`: tests whether a bot conforms to the protocol
 //! * `report`: results as text, JSON and other formats
 //! * `web`: a read-only HTTP server for spectators
-//! * `league`: ladders that a server plays without an end
 //! * `workers`: matches on more than one machine
+//! * `runs`: what opens, recovers and plays runs
 //! * `cli`: the subcommands
 //!
 //! # Features
@@ -64,6 +64,8 @@ pub use referee_match::{SERVER, record};
 pub use referee_program as program;
 #[cfg(feature = "shell")]
 pub use referee_report as report;
+#[cfg(feature = "shell")]
+pub use referee_runs as runs;
 pub use referee_stats as stats;
 #[cfg(feature = "shell")]
 pub use referee_store as store;
@@ -71,13 +73,11 @@ pub use referee_store as store;
 pub use referee_transport as transport;
 #[cfg(feature = "shell")]
 pub use referee_web as web;
+#[cfg(feature = "shell")]
+pub use referee_workers as workers;
 
 #[cfg(feature = "shell")]
 pub mod cli;
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
 pub mod fuzzing;
-#[cfg(feature = "shell")]
-pub mod league;
-#[cfg(feature = "shell")]
-pub mod workers;

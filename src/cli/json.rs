@@ -42,9 +42,9 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::game::Flaw;
-use crate::league::LadderRow;
 use crate::record::Difference;
 use crate::report::tournament::{ListedMatch, StandingsReport};
+use crate::runs::league::LadderRow;
 use crate::stats::estimates::Basis;
 use crate::stats::rating::Rating;
 use crate::stats::schedule::Balance;

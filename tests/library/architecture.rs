@@ -246,16 +246,6 @@ fn only_main_decides_which_games_there_are() {
 }
 
 #[test]
-fn modules_of_the_shell_depend_only_on_lower_ones() {
-    // From the ground up.
-    let shell = ["workers", "league", "cli"];
-    for (floor, room) in shell.iter().enumerate() {
-        let above: Vec<String> = shell[floor + 1..].iter().map(|other| format!("crate::{other}")).collect();
-        assert_names_none(&format!("src/{room}"), &above.iter().map(String::as_str).collect::<Vec<&str>>());
-    }
-}
-
-#[test]
 fn a_lane_knows_neither_where_streams_come_from_nor_what_becomes_of_results() {
     let above = ["crate::runner", "referee_files", "referee_match::record"];
     assert_names_none("crates/engine/src/sources", &above);

@@ -16,8 +16,8 @@ use crate::cli::options::random_seed;
 use crate::cli::{Exit, Failure, screen};
 use crate::game::json;
 use crate::game::name::check_name;
-use crate::league::LadderMemory;
 use crate::report::table;
+use crate::runs::league::LadderMemory;
 use crate::stats::ladder::Name;
 use crate::store::{League, LeagueBot, LeaguePlayer, utc};
 

@@ -25,8 +25,8 @@ use crate::game::chance::Seed;
 use crate::game::erased::Rules;
 use crate::game::name::NameSet;
 use crate::game::{Catalog, Seating};
-use crate::league::LadderLimits;
 use crate::runner::Openings;
+use crate::runs::league::LadderLimits;
 use crate::store::{League, LeagueBot, utc};
 use crate::transport::Certificate;
 

@@ -7,9 +7,9 @@ use std::{fmt, io};
 
 use crate::cli::league::which::now;
 use crate::game::Seating;
-use crate::league::{PlayerState, SharedLadder};
 use crate::report::result_words;
 use crate::runner::MatchReport;
+use crate::runs::league::{PlayerState, SharedLadder};
 use crate::stats::ladder::Name;
 use crate::store::{League, LeagueMatch, parse_match_id};
 use crate::web::{

@@ -15,7 +15,7 @@ use crate::cli::{Exit, Failure, progress, screen};
 use crate::files::{Folder, written_at};
 use crate::game::chance::Seed;
 use crate::game::{Catalog, hex, json};
-use crate::league::recorded;
+use crate::runs::league::recorded;
 use crate::store::{League, LeagueMatch, parse_match_id};
 
 /// Verify the results of a league against its records

@@ -7,9 +7,9 @@ use crate::cli::league::which::now;
 use crate::cli::screen;
 use crate::files::{RunningMatches, StorageWait, written_at};
 use crate::game::json;
-use crate::league::{SharedLadder, row_of};
 use crate::record::times;
 use crate::runner::{Halt, RunEvent};
+use crate::runs::league::{SharedLadder, row_of};
 use crate::store::{League, LeagueMatch};
 
 /// Stores the results of a ladder, and prints them.

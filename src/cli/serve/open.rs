@@ -13,11 +13,11 @@ use crate::cli::{Failure, workers};
 use crate::files::{Folder, Journal, Records, RunningMatches, StorageWait};
 use crate::game::Viewer;
 use crate::game::chance::Seed;
-use crate::league::{
+use crate::runner::ResumedMatch;
+use crate::runs::league::{
     Ladder, LadderMemory, LadderRow, SharedLadder, deal_of, number, plays_sets, recover, resume,
     resume_on_workers,
 };
-use crate::runner::ResumedMatch;
 use crate::store::{League, Leases};
 use crate::web::{self, OtherLadder, WatchOptions, WatchServer};
 use crate::workers::JobBots;

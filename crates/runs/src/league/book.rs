@@ -1,0 +1,464 @@
+//! The results of a ladder, counted and rated.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use serde::Serialize;
+
+use referee_engine::runner::deal_leaks_information;
+use referee_game::Seating;
+use referee_game::erased::Rules;
+use referee_stats::ladder::{Name, Strength};
+use referee_stats::rating::Estimate;
+use referee_stats::rating::bradley_terry::{Counts, FitConstraints, fit_anchored};
+use referee_stats::{Deals, Entrant, Lineup, MatchResult};
+use referee_store::{LeagueMatch, MatchKind};
+
+/// A rating is provisional while its margin in the field is greater, in Elo.
+const PROVISIONAL: f64 = 80.0;
+
+/// A rating from fewer matches is provisional too.
+const LEAST_MATCHES: u32 = 30;
+
+/// After this time without a match a player is inactive: standings do not show it.
+const INACTIVE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+
+/// The second match of a set belongs to it if its number is greater by at most this number.
+const APART: u32 = 20_000;
+
+/// Numbers the places of the rows of standings that have one.
+pub fn number(rows: &mut [LadderRow]) {
+    let ranked = rows.iter_mut().filter(|row| row.is_ranked());
+    ranked.zip(1..).for_each(|(row, place)| row.place = Some(place));
+}
+
+/// Whether a ladder is played in mirrored sets. Bots that stay connected would know the dice and the secrets of the first
+/// match in the second one, so that only games without both are.
+pub fn plays_sets(rules: &dyn Rules, seating: Seating) -> bool {
+    seating.seats() == 2 && !deal_leaks_information(rules)
+}
+
+/// The results of a ladder, counted.
+#[derive(Debug)]
+pub struct Book {
+    seating: Seating,
+    /// Whether the unit is a mirrored set.
+    is_mirrored: bool,
+    /// Fixed ratings by bot.
+    anchors: BTreeMap<String, f64>,
+    players: Vec<PlayerTally>,
+    by_name: BTreeMap<String, Entrant>,
+    counts: Arc<Counts>,
+    /// Results that have come while the players are rated, each with that of the first match of its set.
+    uncounted: Vec<(Option<MatchResult>, MatchResult)>,
+    /// The results of first matches of sets, by number.
+    firsts: BTreeMap<u32, MatchResult>,
+    known: FitConstraints,
+}
+
+/// What the ratings of a ladder depend on.
+#[derive(Debug)]
+pub struct RatingInputs {
+    counts: Arc<Counts>,
+    known: FitConstraints,
+}
+
+impl RatingInputs {
+    /// What it tells of the strengths of all players, in their order.
+    pub fn strengths(&self) -> Vec<Strength> {
+        Strength::all(&fit_anchored(&self.counts, &self.known))
+    }
+}
+
+/// The matches of a player.
+#[derive(Clone, Debug, Default)]
+struct PlayerTally {
+    name: String,
+    matches: u32,
+    wins: u32,
+    draws: u32,
+    losses: u32,
+    /// Matches in which it made a fault.
+    faulted: u32,
+    /// When its last match ended, in UTC.
+    last_seen: Option<String>,
+}
+
+/// A row of the standings of a ladder.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LadderRow {
+    /// From 1; `None` for anchors and for earlier versions, which stand outside the ranking.
+    pub place: Option<usize>,
+    /// `NAME` or `NAME@VERSION`.
+    pub player: String,
+    /// Elo with its 95% interval.
+    pub rating: Estimate,
+    /// The distance to the ends of the 95% interval of its difference to the field, in Elo.
+    pub margin_in_field: f64,
+    /// Whether the rating is fixed.
+    #[serde(rename = "anchor")]
+    pub is_anchor: bool,
+    /// Whether its difference to the field is uncertain by more than 80 Elo, or comes from fewer than 30 matches.
+    #[serde(rename = "provisional")]
+    pub is_provisional: bool,
+    /// Whether no later version of the bot has played.
+    #[serde(rename = "newest")]
+    pub is_newest: bool,
+    /// Rated matches with a result.
+    pub matches: u32,
+    /// Ranked first alone.
+    pub wins: u32,
+    /// Ranked first with another side.
+    pub draws: u32,
+    /// Another side was ranked ahead.
+    pub losses: u32,
+    /// Matches in which it made a fault.
+    pub faulted: u32,
+    /// When its last match ended, in UTC.
+    pub last_seen: Option<String>,
+}
+
+impl LadderRow {
+    /// Whether it has a place.
+    fn is_ranked(&self) -> bool {
+        self.is_newest && !self.is_anchor
+    }
+
+    /// Whether it has had no match for a long time.
+    pub fn is_inactive(&self, now: SystemTime) -> bool {
+        let seen = self.last_seen.as_deref().and_then(|text| humantime::parse_rfc3339(text).ok());
+        seen.is_some_and(|seen| now.duration_since(seen).is_ok_and(|since| since > INACTIVE))
+    }
+}
+
+impl Book {
+    /// A ladder without results.
+    pub fn new(seating: Seating, is_mirrored: bool, anchors: BTreeMap<String, f64>) -> Book {
+        Book {
+            seating,
+            is_mirrored,
+            anchors,
+            players: Vec::new(),
+            by_name: BTreeMap::new(),
+            counts: Arc::default(),
+            uncounted: Vec::new(),
+            firsts: BTreeMap::new(),
+            known: FitConstraints::default(),
+        }
+    }
+
+    /// Changes the fixed ratings, by bot.
+    pub fn set_anchors(&mut self, anchors: BTreeMap<String, f64>) {
+        self.anchors = anchors;
+        let fixed = |(at, player): (usize, &PlayerTally)| {
+            Some((Entrant(at as u16), *self.anchors.get(&Name::parse(&player.name).bot)?))
+        };
+        self.known.anchors = self.players.iter().enumerate().filter_map(fixed).collect();
+    }
+
+    /// The player with this name, which is added if it is new. A new version succeeds the newest one of its bot.
+    ///
+    /// # Errors
+    /// If there are too many players.
+    pub fn player(&mut self, name: &str) -> Result<Entrant, String> {
+        if let Some(&player) = self.by_name.get(name) {
+            return Ok(player);
+        }
+        let index =
+            u16::try_from(self.players.len()).map_err(|_| "the ladder has too many players".to_owned())?;
+        let (player, bot) = (Entrant(index), Name::parse(name).bot);
+        if let Some(&elo) = self.anchors.get(&bot) {
+            self.known.anchors.insert(player, elo);
+        }
+        if let Some(before) = self.players.iter().rposition(|other| Name::parse(&other.name).bot == bot) {
+            self.known.predecessors.insert(player, Entrant(before as u16));
+        }
+        self.players.push(PlayerTally { name: name.to_owned(), ..PlayerTally::default() });
+        self.by_name.insert(name.to_owned(), player);
+        Ok(player)
+    }
+
+    /// The player with this name, if there is one.
+    pub fn find(&self, name: &str) -> Option<Entrant> {
+        self.by_name.get(name).copied()
+    }
+
+    /// The name of a player.
+    pub fn name(&self, player: Entrant) -> &str {
+        &self.players[player.index()].name
+    }
+
+    /// The number of players.
+    pub fn len(&self) -> usize {
+        self.players.len()
+    }
+
+    /// Whether there are no players.
+    pub fn is_empty(&self) -> bool {
+        self.players.is_empty()
+    }
+
+    /// The number of players of a bot.
+    pub fn versions(&self, bot: &str) -> usize {
+        self.players.iter().filter(|player| Name::parse(&player.name).bot == bot).count()
+    }
+
+    /// Adds a match. Returns its lineup, if it has a result.
+    ///
+    /// # Errors
+    /// If it does not fit the seats of the ladder.
+    pub fn add(&mut self, row: &LeagueMatch) -> Result<Option<Lineup>, String> {
+        let seats = self.seating.seats();
+        let misfit = || format!("{} does not fit the {seats} seats of its ladder", row.id());
+        if row.players.len() != seats || row.faults.len() != seats {
+            return Err(misfit());
+        }
+        let players: Vec<Entrant> =
+            row.players.iter().map(|name| self.player(name)).collect::<Result<_, _>>()?;
+        for (&player, faults) in players.iter().zip(&row.faults) {
+            let tally = &mut self.players[player.index()];
+            tally.faulted += u32::from(!faults.is_empty());
+            tally.last_seen = Some(row.ended_at.clone());
+        }
+        let Some(ranks) = &row.ranks else { return Ok(None) };
+        let lineup = Lineup::of_seats(self.seating, &players).filter(|_| ranks.len() == players.len());
+        let lineup = lineup.ok_or_else(misfit)?;
+        if !row.counts() {
+            return Ok(Some(lineup));
+        }
+        let result = MatchResult::played(row.number, lineup, ranks);
+        let first = (0..self.seating.sides()).filter(|&side| result.places[side] == 1).count();
+        for (seat, &player) in players.iter().enumerate() {
+            let tally = &mut self.players[player.index()];
+            tally.matches += 1;
+            match (ranks[seat], first) {
+                (1, 1) => tally.wins += 1,
+                (1, _) => tally.draws += 1,
+                _ => tally.losses += 1,
+            }
+        }
+        let first = row.deal.and_then(|deal| self.firsts.remove(&deal)).filter(|first| {
+            first.set + APART >= row.number && Deals::Mirrored.leg(first.lineup, 1) == lineup
+        });
+        if self.is_mirrored && row.kind == MatchKind::Pairing && row.deal.is_none() {
+            self.firsts.insert(row.number, result);
+            // Numbers come nearly in order.
+            while self.firsts.first_key_value().is_some_and(|(&first, _)| first + 2 * APART < row.number) {
+                self.firsts.pop_first();
+            }
+        }
+        self.uncounted.push((first, result));
+        self.count();
+        Ok(Some(lineup))
+    }
+
+    /// The latest sets without a return match, at most as many as players: the lineup of the first match and its number.
+    pub fn incomplete_sets(&self) -> Vec<(Lineup, u32)> {
+        let last = self.firsts.iter().rev().take(self.players.len());
+        last.map(|(&number, first)| (first.lineup, number)).collect()
+    }
+
+    /// Counts results, unless the players are rated now.
+    fn count(&mut self) {
+        if let Some(counts) = Arc::get_mut(&mut self.counts) {
+            counts.grow(self.players.len());
+            for (first, result) in self.uncounted.drain(..) {
+                match first {
+                    None => counts.add(&result),
+                    Some(first) => counts.complete(&first, &result),
+                }
+            }
+        }
+    }
+
+    /// What the ratings depend on now. Results that come while it exists are counted after it is dropped.
+    pub fn rating_inputs(&mut self) -> RatingInputs {
+        self.count();
+        RatingInputs { counts: self.counts.clone(), known: self.known.clone() }
+    }
+
+    /// The standings with these strengths, which may be older; the best first. Provisional ratings come after the others,
+    /// because a few lucky matches do not make a leader, then anchors, then earlier versions of bots.
+    pub fn standings(&self, strengths: &[Strength]) -> Vec<LadderRow> {
+        let mut seen = BTreeSet::new();
+        let row = |(at, tally): (usize, &PlayerTally)| {
+            let unknown = Strength { rating: 0.0, margin: f64::INFINITY, margin_in_field: f64::INFINITY };
+            let Strength { rating, margin, margin_in_field } = strengths.get(at).copied().unwrap_or(unknown);
+            let is_anchor = self.known.anchors.contains_key(&Entrant(at as u16));
+            let is_uncertain = margin_in_field > PROVISIONAL || tally.matches < LEAST_MATCHES;
+            LadderRow {
+                place: None,
+                player: tally.name.clone(),
+                rating: Estimate { value: rating, low: rating - margin, high: rating + margin },
+                margin_in_field,
+                is_anchor,
+                is_provisional: is_uncertain && !is_anchor,
+                is_newest: seen.insert(Name::parse(&tally.name).bot),
+                matches: tally.matches,
+                wins: tally.wins,
+                draws: tally.draws,
+                losses: tally.losses,
+                faulted: tally.faulted,
+                last_seen: tally.last_seen.clone(),
+            }
+        };
+        // The newest version of a bot is the last one that has come.
+        let mut rows: Vec<LadderRow> = self.players.iter().enumerate().rev().map(row).collect();
+        let group = |row: &LadderRow| (!row.is_newest, row.is_anchor, row.is_provisional);
+        rows.sort_by(|one, other| {
+            let by_rating = other.rating.value.total_cmp(&one.rating.value);
+            group(one).cmp(&group(other)).then(by_rating).then_with(|| one.player.cmp(&other.player))
+        });
+        number(&mut rows);
+        rows
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn played(number: u32, players: [&str; 2], ranks: Option<[u8; 2]>, is_rated: bool) -> LeagueMatch {
+        LeagueMatch {
+            number,
+            players: players.map(str::to_owned).to_vec(),
+            ranks: ranks.map(Vec::from),
+            scores: None,
+            faults: vec![BTreeMap::new(); 2],
+            ended_by: "rules".to_owned(),
+            reason: "no_moves".to_owned(),
+            is_rated,
+            kind: MatchKind::Pairing,
+            deal: None,
+            decisions: 9,
+            duration_us: 9,
+            record: None,
+            seal: None,
+            ended_at: "2026-11-22T18:30:05Z".to_owned(),
+            worker: None,
+            is_void: false,
+        }
+    }
+
+    #[test]
+    fn only_rated_matches_with_a_result_count() {
+        let mut book = Book::new(Seating::new(2, 2), true, [("random".to_owned(), 1000.0)].into());
+        for number in 1..=200 {
+            // A quarter of the matches in each seat are lost.
+            let ranks = if matches!(number % 8, 3 | 4) { [2, 1] } else { [1, 2] };
+            let seats = if number % 2 == 0 { ["alice@1", "random"] } else { ["random", "alice@1"] };
+            let ranks = if number % 2 == 0 { ranks } else { [ranks[1], ranks[0]] };
+            book.add(&played(number, seats, Some(ranks), true)).unwrap();
+        }
+        book.add(&played(201, ["bob", "random"], Some([1, 2]), false)).unwrap();
+        book.add(&played(202, ["bob", "random"], None, true)).unwrap();
+        let strengths = book.rating_inputs().strengths();
+        let rows = book.standings(&strengths);
+        let summary: Vec<(Option<usize>, &str, u32, bool)> =
+            rows.iter().map(|row| (row.place, &*row.player, row.matches, row.is_provisional)).collect();
+        let expected =
+            [(Some(1), "alice@1", 200, false), (Some(2), "bob", 0, true), (None, "random", 200, false)];
+        assert_eq!(summary, expected);
+        assert_eq!((rows[0].wins, rows[0].losses, rows[2].rating.value), (150, 50, 1000.0));
+        assert!((1150.0..1230.0).contains(&rows[0].rating.value), "{rows:?}");
+    }
+
+    #[test]
+    fn a_mirrored_set_is_one_observation() {
+        // Alice wins both matches of every other set, and loses both of the others.
+        let margin = |is_in_sets: bool| {
+            let mut book = Book::new(Seating::new(2, 2), true, [("anchor".to_owned(), 0.0)].into());
+            for number in (1..=4000).step_by(2) {
+                let ranks = if number % 4 == 1 { [1, 2] } else { [2, 1] };
+                let first = played(number, ["alice", "anchor"], Some(ranks), true);
+                let [one, other] = ranks;
+                let deal = is_in_sets.then_some(number);
+                let second = played(number + 1, ["anchor", "alice"], Some([other, one]), true);
+                book.add(&first).unwrap();
+                book.add(&LeagueMatch { deal, ..second }).unwrap();
+            }
+            assert!(book.firsts.is_empty() || !is_in_sets);
+            book.rating_inputs().strengths()[0].margin
+        };
+        let wider = margin(true) / margin(false);
+        assert!((1.3..1.5).contains(&wider), "{wider}, expected the square root of 2");
+    }
+
+    #[test]
+    fn results_that_come_while_players_are_rated_count_later() {
+        let mut book = Book::new(Seating::new(2, 2), true, BTreeMap::new());
+        book.add(&played(1, ["alice", "bob"], Some([1, 2]), true)).unwrap();
+        let inputs = book.rating_inputs();
+        let before = inputs.strengths();
+        book.add(&LeagueMatch { deal: Some(1), ..played(2, ["bob", "alice"], Some([2, 1]), true) }).unwrap();
+        book.player("carol").unwrap();
+        assert_eq!(inputs.strengths(), before);
+        drop(inputs);
+        let after = book.rating_inputs().strengths();
+        assert!(after[0].rating > before[0].rating && after.len() == 3, "{after:?}");
+    }
+
+    #[test]
+    fn a_new_version_takes_over_the_rating() {
+        let mut book = Book::new(Seating::new(2, 2), true, [("random".to_owned(), 0.0)].into());
+        for number in 1..=100 {
+            book.add(&played(number, ["alice@1", "random"], Some([1, 2]), true)).unwrap();
+        }
+        book.player("alice@2").unwrap();
+        book.player("eve").unwrap();
+        let strengths = book.rating_inputs().strengths();
+        assert!((strengths[2].rating - strengths[0].rating).abs() < 5.0 && strengths[2].margin > 500.0);
+        assert!(strengths[3].rating.abs() < 1.0);
+        assert_eq!(book.versions("alice"), 2);
+    }
+
+    #[test]
+    fn only_the_newest_version_of_a_bot_has_a_place() {
+        let mut book = Book::new(Seating::new(2, 2), true, BTreeMap::new());
+        for (number, player) in (1..).zip(["alice@2", "alice@10", "alice"]) {
+            book.add(&played(number, [player, "bob"], Some([1, 2]), true)).unwrap();
+        }
+        let strengths = book.rating_inputs().strengths();
+        let rows = book.standings(&strengths);
+        let places: BTreeMap<&str, Option<usize>> =
+            rows.iter().map(|row| (&*row.player, row.place)).collect();
+        let expected = [("alice", Some(1)), ("alice@10", None), ("alice@2", None), ("bob", Some(2))];
+        assert_eq!(places, expected.into());
+        assert!(rows[..2].iter().all(|row| row.is_newest && row.is_provisional), "{rows:?}");
+    }
+
+    #[test]
+    fn a_ladder_with_a_distant_anchor_ranks_its_players_before_newcomers() {
+        let mut book = Book::new(Seating::new(2, 2), true, [("random".to_owned(), 0.0)].into());
+        let bots = ["alice", "bob", "carol", "dave"];
+        let mut number = 0;
+        let mut play = |one: &str, other: &str, first_wins: bool| {
+            number += 1;
+            let ranks = if first_wins { [1, 2] } else { [2, 1] };
+            book.add(&played(number, [one, other], Some(ranks), true)).unwrap();
+        };
+        for (at, one) in bots.iter().enumerate() {
+            (0..30).for_each(|_| play(one, "random", true));
+            for other in &bots[at + 1..] {
+                (0..200).for_each(|count| play(one, other, count % 2 == 0));
+            }
+        }
+        (0..3).for_each(|_| play("newcomer", "alice", true));
+        let strengths = book.rating_inputs().strengths();
+        let rows = book.standings(&strengths);
+        let alice = rows.iter().find(|row| row.player == "alice").unwrap();
+        assert!(alice.rating.high - alice.rating.value > 80.0 && alice.margin_in_field < 80.0, "{alice:?}");
+        assert!(rows[..4].iter().all(|row| !row.is_provisional && bots.contains(&&*row.player)), "{rows:?}");
+        let last: Vec<(&str, Option<usize>)> =
+            rows[4..].iter().map(|row| (&*row.player, row.place)).collect();
+        assert_eq!(last, [("newcomer", Some(5)), ("random", None)]);
+    }
+
+    #[test]
+    fn a_match_with_other_seats_is_an_error() {
+        let mut book = Book::new(Seating::new(4, 2), false, BTreeMap::new());
+        let error = book.add(&played(7, ["alice", "bob"], None, true)).unwrap_err();
+        assert_eq!(error, "m7 does not fit the 4 seats of its ladder");
+    }
+}

@@ -1,0 +1,39 @@
+//! Which ratings are kept for the history of players.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use crate::league::LadderRow;
+use referee_stats::rating::Estimate;
+
+/// The time between two ratings of a player that are kept. Before that, one is kept whenever its matches have doubled.
+const APART: Duration = Duration::from_secs(600);
+
+/// The ratings that were kept last.
+#[derive(Debug, Default)]
+pub struct RatingHistory {
+    /// By player: when, and after how many matches.
+    kept: BTreeMap<String, (Instant, u32)>,
+}
+
+impl RatingHistory {
+    /// The ratings to keep now: players, ratings and numbers of matches.
+    pub fn due(&mut self, standings: &[LadderRow]) -> Vec<(String, Estimate, u32)> {
+        let now = Instant::now();
+        let mut due = Vec::new();
+        for LadderRow { player, rating, matches, .. } in standings {
+            let (rating, matches) = (*rating, *matches);
+            let is_due = match self.kept.get(player) {
+                None => matches > 0,
+                Some(&(at, before)) => matches > before && (matches >= 2 * before || now >= at + APART),
+            };
+            if is_due {
+                self.kept.insert(player.clone(), (now, matches));
+                due.push((player.clone(), rating, matches));
+            }
+        }
+        due
+    }
+}

@@ -1,0 +1,590 @@
+//! The state of a ladder while it is played.
+
+mod memory;
+mod on_workers;
+mod scheduler;
+
+pub use memory::{LadderMemory, PlayerState};
+pub use scheduler::LadderScheduler;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use tokio::time::Instant;
+
+use crate::league::book::{Book, LadderRow};
+use crate::league::ladder::on_workers::OnWorkers;
+use referee_engine::runner::{Fixture, Openings, Wait};
+use referee_files::StorageWait;
+use referee_game::Seating;
+use referee_game::chance::RandomStream;
+use referee_match::Leg;
+use referee_match::record::Times;
+use referee_stats::ladder::{FaultExclusion, Matchmaker, Name, Newcomer, Strength};
+use referee_stats::{Entrant, Lineup};
+use referee_store::{Challenge, LeagueBot, LeagueMatch, MatchKind, match_id, parse_match_id};
+
+/// After this number of other matches one challenge may be played, so that challenges take at most a tenth of the matches.
+const CHALLENGE_AFTER: u64 = 9;
+/// The seconds of a day.
+const DAY: u64 = 24 * 60 * 60;
+
+/// The limits of a ladder.
+#[derive(Clone, Copy, Debug)]
+pub struct LadderLimits {
+    /// The number of matches that are played concurrently.
+    pub jobs: usize,
+    /// The maximum number of matches of all bots of an owner a day; `None`: any.
+    pub quota: Option<u32>,
+    /// The maximum number of new versions of a bot a day.
+    pub versions: u32,
+    /// How long a player rests after a match, in milliseconds.
+    pub rest_ms: u64,
+    /// Whether challenges between players of different owners are rated.
+    pub rated_challenges: bool,
+}
+
+/// A player of a ladder in progress.
+#[derive(Clone, Debug, Default)]
+struct Member {
+    /// The index of its bot in the run, once it has one.
+    bot: Option<usize>,
+    is_program: bool,
+    /// The index of its program among the bots that workers start.
+    program: Option<usize>,
+    connections: usize,
+    exclusion: FaultExclusion,
+}
+
+/// A command line and its directory.
+type Program = (Option<String>, Option<PathBuf>);
+
+/// A match in progress, or whose result is not stored yet.
+#[derive(Clone, Debug)]
+struct MatchInProgress {
+    lineup: Lineup,
+    /// The challenge that it fulfils.
+    challenge: Option<i64>,
+    /// The number of the first match of its set, if it is the second one.
+    deal: Option<u32>,
+}
+
+/// The state of a ladder.
+#[derive(Debug)]
+pub struct Ladder {
+    /// Its name.
+    name: String,
+    limits: LadderLimits,
+    seating: Seating,
+    openings: Openings,
+    /// Whether the unit of pairing is a mirrored set, not a match.
+    is_mirrored: bool,
+    book: Book,
+    strengths: Vec<Strength>,
+    /// Whether results have come since the players were rated.
+    is_unrated: bool,
+    matchmaker: Matchmaker,
+    rng: RandomStream,
+    members: Vec<Member>,
+    /// The players of the bots of the run.
+    by_bot: BTreeMap<usize, Entrant>,
+    owners: BTreeMap<String, u32>,
+    /// The bots that take part, by name.
+    bots: BTreeMap<String, LeagueBot>,
+    /// The command lines and directories of the programs that the run has, or is about to have.
+    started: BTreeMap<String, Program>,
+    /// New versions by bot on the day of the matchmaker.
+    new_versions: BTreeMap<String, u32>,
+    running: BTreeMap<u32, MatchInProgress>,
+    next: u32,
+    is_paused: bool,
+    /// No match begins while a result or the journal cannot be written.
+    wait: StorageWait,
+    challenges: Vec<Challenge>,
+    /// Challenges that were played, to be removed from the database.
+    fulfilled: Vec<i64>,
+    /// The number of other matches at the last challenge.
+    challenged_at: Option<u64>,
+    on_workers: OnWorkers,
+    /// When the last match ended, in UTC.
+    last_result: Option<String>,
+    began: Instant,
+    /// The same in milliseconds since 1970.
+    opened_ms: u64,
+}
+
+/// What is shown of a ladder.
+#[derive(Debug, Default)]
+pub struct LadderSnapshot {
+    /// The standings, the best first.
+    pub rows: Vec<LadderRow>,
+    /// The players that are there now: connected, or programs.
+    pub online: BTreeSet<String>,
+    /// The players that are not paired now.
+    pub states: BTreeMap<String, PlayerState>,
+    /// Whether no match begins because the league is paused.
+    pub is_paused: bool,
+    /// Whether no match begins because results or journals cannot be written.
+    pub is_waiting_for_storage: bool,
+    /// The number of connections of bots.
+    pub connections: usize,
+    /// The number of players that could be paired now.
+    pub waiting: usize,
+    /// The number of matches that are played concurrently, at most.
+    pub jobs: usize,
+    /// The number of matches in progress here.
+    pub running: usize,
+    /// When the last match ended, in UTC.
+    pub last_result: Option<String>,
+}
+
+/// A ladder that the scheduler and the server share.
+#[derive(Clone, Debug)]
+pub struct SharedLadder {
+    ladder: Arc<Mutex<Ladder>>,
+    shown: Arc<Mutex<Arc<LadderSnapshot>>>,
+}
+
+impl SharedLadder {
+    /// Shares a ladder.
+    pub fn new(ladder: Ladder) -> SharedLadder {
+        SharedLadder { ladder: Arc::new(Mutex::new(ladder)), shown: Arc::default() }
+    }
+
+    /// What was published last. Spectators get this, so that the ladder never waits for them.
+    pub fn shown(&self) -> Arc<LadderSnapshot> {
+        self.shown.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Publishes the state of the ladder at this time.
+    pub fn publish(&self, at: SystemTime) -> Arc<LadderSnapshot> {
+        let snapshot = Arc::new(self.lock().snapshot(at));
+        *self.shown.lock().unwrap_or_else(PoisonError::into_inner) = snapshot.clone();
+        snapshot
+    }
+
+    /// Locks it. Nothing that takes long is done meanwhile.
+    pub fn lock(&self) -> MutexGuard<'_, Ladder> {
+        self.ladder.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Rates all players, if results have come since the last time. The ladder is played meanwhile.
+    pub fn rate(&self) {
+        let inputs = {
+            let mut ladder = self.lock();
+            if !std::mem::take(&mut ladder.is_unrated) {
+                return;
+            }
+            ladder.book.rating_inputs()
+        };
+        let strengths = inputs.strengths();
+        drop(inputs);
+        let mut ladder = self.lock();
+        for (at, &strength) in strengths.iter().enumerate() {
+            ladder.matchmaker.rate(Entrant(at as u16), strength);
+        }
+        ladder.strengths = strengths;
+    }
+}
+
+impl Ladder {
+    /// A ladder without players. `next` is the number of its next match.
+    pub fn new(
+        name: &str,
+        (seating, is_mirrored): (Seating, bool),
+        openings: Openings,
+        limits: LadderLimits,
+        rng: RandomStream,
+        wait: StorageWait,
+    ) -> Ladder {
+        Ladder {
+            name: name.to_owned(),
+            limits,
+            seating,
+            openings,
+            is_mirrored,
+            book: Book::new(seating, is_mirrored, BTreeMap::new()),
+            strengths: Vec::new(),
+            is_unrated: true,
+            matchmaker: Matchmaker::new(seating, limits.jobs),
+            rng,
+            members: Vec::new(),
+            by_bot: BTreeMap::new(),
+            owners: BTreeMap::new(),
+            bots: BTreeMap::new(),
+            started: BTreeMap::new(),
+            new_versions: BTreeMap::new(),
+            running: BTreeMap::new(),
+            next: 1,
+            is_paused: false,
+            wait,
+            challenges: Vec::new(),
+            fulfilled: Vec::new(),
+            challenged_at: None,
+            on_workers: OnWorkers::default(),
+            last_result: None,
+            began: Instant::now(),
+            opened_ms: 0,
+        }
+    }
+
+    /// Notes the think time of the players of a match, from its report and record.
+    pub fn timed(&mut self, players: &[String], times: &Times) {
+        let players: Option<Vec<Entrant>> = players.iter().map(|name| self.book.find(name)).collect();
+        let Some(players) = players.filter(|players| players.len() > 1) else { return };
+        let mut think_time = vec![0; players.len()];
+        for answer in &times.answers {
+            if let Some(sum) = think_time.get_mut(answer.seat.index()) {
+                *sum += answer.took_us;
+            }
+        }
+        let all: u64 = think_time.iter().sum();
+        let now = self.now();
+        for (player, own) in players.iter().zip(think_time) {
+            let of_others = (all - own) / (players.len() as u64 - 1);
+            self.matchmaker.add_think_time(*player, own.saturating_sub(of_others), now);
+        }
+    }
+
+    /// The number of the next match.
+    pub fn set_next(&mut self, next: u32) {
+        self.next = next;
+    }
+
+    /// Microseconds since the ladder was opened.
+    fn now(&self) -> u64 {
+        self.began.elapsed().as_micros() as u64
+    }
+
+    /// Adds the result of an earlier run.
+    ///
+    /// # Errors
+    /// If it does not fit the seats.
+    pub fn add_earlier(&mut self, row: &LeagueMatch) -> Result<(), String> {
+        for name in &row.players {
+            self.player(name)?;
+        }
+        if let Some(lineup) = self.book.add(row)? {
+            self.matchmaker.note(&lineup);
+        }
+        self.last_result = Some(row.ended_at.clone());
+        Ok(())
+    }
+
+    /// Begins a day, in days since 1970, on which players have played so often already.
+    pub fn begin_day(&mut self, at: SystemTime, played: &BTreeMap<String, u32>) {
+        let since = at.duration_since(SystemTime::UNIX_EPOCH).unwrap_or(Duration::ZERO);
+        let day = since.as_secs() / DAY;
+        if day != self.matchmaker.day() {
+            let known = played.iter().filter_map(|(name, &count)| Some((self.book.find(name)?, count)));
+            let known: Vec<(Entrant, u32)> = known.collect();
+            self.matchmaker.begin_day(day, known);
+            self.new_versions.clear();
+        }
+    }
+
+    /// The player with this name, which is added if it is new.
+    fn player(&mut self, name: &str) -> Result<Entrant, String> {
+        let before = self.book.len();
+        let player = self.book.player(name)?;
+        if self.book.len() > before {
+            let bot = Name::parse(name).bot;
+            let owner = self.bots.get(&bot).map_or_else(|| bot.clone(), |bot| bot.owner.clone());
+            let fresh = self.owners.len() as u32;
+            let owner = *self.owners.entry(owner).or_insert(fresh);
+            self.matchmaker.join(Newcomer { owner, quota: self.limits.quota });
+            self.members.push(Member::default());
+            self.is_unrated = true;
+        }
+        Ok(player)
+    }
+
+    /// Sets the bots, whose owners are needed before players are added, and whether the league is paused.
+    pub fn begin(&mut self, bots: &[LeagueBot], is_paused: bool) {
+        self.is_paused = is_paused;
+        self.bots = bots.iter().map(|bot| (bot.name.clone(), bot.clone())).collect();
+    }
+
+    /// Changes which bots take part, and which of them are paused. Returns the programs that are not in the run yet, or
+    /// not with this command line; those of an earlier call are expected to join.
+    pub fn set_bots(&mut self, bots: &[LeagueBot], is_paused: bool) -> Vec<LeagueBot> {
+        let plays = |bot: &&LeagueBot| {
+            let is_here = bot.ladders.as_ref().is_none_or(|ladders| ladders.contains(&self.name));
+            bot.revoked_at.is_none() && is_here
+        };
+        self.bots = bots.iter().filter(plays).map(|bot| (bot.name.clone(), bot.clone())).collect();
+        self.is_paused = is_paused;
+        // An anchor that does not take part any more still pins the scale.
+        let anchors = bots.iter().filter_map(|bot| Some((bot.name.clone(), bot.anchor?)));
+        self.book.set_anchors(anchors.collect());
+        self.is_unrated = true;
+        let mut new = Vec::new();
+        for bot in self.bots.values().filter(|bot| bot.command.is_some()) {
+            let program = (bot.command.clone(), bot.directory.clone());
+            if self.started.get(&bot.name) != Some(&program) {
+                self.started.insert(bot.name.clone(), program);
+                new.push(bot.clone());
+            }
+        }
+        self.set_places();
+        new
+    }
+
+    /// Changes the challenges. Returns those that were played since the last time.
+    pub fn set_challenges(&mut self, challenges: Vec<Challenge>) -> Vec<i64> {
+        let fulfilled = std::mem::take(&mut self.fulfilled);
+        let is_running = |id: i64| self.running.values().any(|running| running.challenge == Some(id));
+        let mut challenges = challenges;
+        challenges.retain(|challenge| !fulfilled.contains(&challenge.id) && !is_running(challenge.id));
+        self.challenges = challenges;
+        fulfilled
+    }
+
+    /// Tells the matchmaker who can play how many matches at once.
+    fn set_places(&mut self) {
+        let now = self.now();
+        let is_here = |at: usize| {
+            let bot = self.bots.get(&Name::parse(self.book.name(Entrant(at as u16))).bot);
+            bot.is_some_and(|bot| !bot.is_paused) && self.members[at].bot.is_some()
+        };
+        let here: BTreeSet<usize> = (0..self.members.len()).filter(|&at| is_here(at)).collect();
+        let programs = here.iter().filter(|&&at| self.members[at].is_program).count().max(1);
+        // Programs start as often as it takes to fill all jobs.
+        let jobs = self.limits.jobs + self.on_workers.most();
+        let copies = (jobs * self.seating.seats()).div_ceil(programs);
+        for (at, member) in self.members.iter().enumerate() {
+            let places = match (here.contains(&at), member.is_program) {
+                (false, _) => 0,
+                (true, true) => copies,
+                (true, false) => member.connections,
+            };
+            self.matchmaker.set_places(Entrant(at as u16), places, now);
+        }
+    }
+
+    /// What is shown of it.
+    fn snapshot(&self, at: SystemTime) -> LadderSnapshot {
+        let connected = self.members.iter().filter(|member| !member.is_program);
+        LadderSnapshot {
+            rows: self.standings(),
+            online: self.online().into_iter().map(str::to_owned).collect(),
+            states: self.states(at),
+            is_paused: self.is_paused,
+            is_waiting_for_storage: self.wait.is_waiting(),
+            connections: connected.map(|member| member.connections).sum(),
+            waiting: self.matchmaker.waiting(self.now()),
+            jobs: self.limits.jobs,
+            running: self.running.len().saturating_sub(self.on_workers.len()),
+            last_result: self.last_result.clone(),
+        }
+    }
+
+    /// The standings, with the ratings of the last time that the players were rated.
+    pub fn standings(&self) -> Vec<LadderRow> {
+        self.book.standings(&self.strengths)
+    }
+
+    /// The players that are there now: connected, or programs.
+    pub fn online(&self) -> Vec<&str> {
+        let is_here = |member: &Member| member.is_program || member.connections > 0;
+        let here = self.members.iter().enumerate().filter(|(_, member)| is_here(member));
+        here.map(|(at, _)| self.book.name(Entrant(at as u16))).collect()
+    }
+
+    /// Results are stored.
+    ///
+    /// # Errors
+    /// If one does not fit the seats.
+    pub fn stored(&mut self, rows: &[LeagueMatch]) -> Result<(), String> {
+        for row in rows {
+            let challenge = self.running.remove(&row.number).and_then(|running| running.challenge);
+            self.fulfilled.extend(challenge);
+            self.book.add(row)?;
+            self.last_result = Some(row.ended_at.clone());
+            self.is_unrated = true;
+        }
+        Ok(())
+    }
+
+    /// Notes that a match of an earlier run continues: the second one of its set, if it has the number of the first one. If it is a
+    /// challenge, it fulfils one of these.
+    ///
+    /// # Errors
+    /// If it does not fit the seats.
+    pub fn resume(
+        &mut self,
+        (id, deal): (&str, Option<u32>),
+        players: &[&str],
+        challenges: &[Challenge],
+    ) -> Result<(), String> {
+        let seated: Vec<Entrant> = players.iter().map(|name| self.player(name)).collect::<Result<_, _>>()?;
+        let lineup = Lineup::of_seats(self.seating, &seated);
+        let ((number, kind), lineup) = parse_match_id(id)
+            .zip(lineup)
+            .ok_or_else(|| format!("{id} does not fit the {} seats of the ladder", self.seating.seats()))?;
+        let is_running = |id| self.running.values().any(|running| running.challenge == Some(id));
+        let mut open = challenges.iter().filter(|challenge| !is_running(challenge.id));
+        let challenge = open.find(|challenge| kind.is_challenge() && is_between(challenge, players));
+        let challenge = challenge.map(|challenge| challenge.id);
+        let now = self.now();
+        self.matchmaker.begin(&lineup, now);
+        self.running.insert(number, MatchInProgress { lineup, challenge, deal });
+        Ok(())
+    }
+
+    /// Queues the return matches of sets that an earlier server did not complete.
+    pub fn queue_returns(&mut self) {
+        let now = self.now();
+        let running: BTreeSet<u32> = self.running.values().filter_map(|running| running.deal).collect();
+        for (first, number) in self.book.incomplete_sets() {
+            if !running.contains(&number) {
+                self.matchmaker.queue_return(&first, number, now);
+            }
+        }
+    }
+
+    /// The kind of a challenge between these players.
+    fn kind_of_challenge(&self, players: &[Entrant]) -> MatchKind {
+        let owner = |player: &Entrant| {
+            let bot = Name::parse(self.book.name(*player)).bot;
+            self.bots.get(&bot).map(|bot| &bot.owner)
+        };
+        let owners: BTreeSet<_> = players.iter().map(owner).collect();
+        if self.limits.rated_challenges && owners.len() == players.len() {
+            MatchKind::RatedChallenge
+        } else {
+            MatchKind::Challenge
+        }
+    }
+
+    /// The next match: on workers, or here. It is between programs if there are workers, and only then.
+    fn next_match(&mut self, on_workers: bool) -> Option<Fixture> {
+        if self.is_paused || self.wait.is_waiting() {
+            return None;
+        }
+        if let Some(fixture) = self.next_challenge(on_workers) {
+            return Some(fixture);
+        }
+        if !on_workers && let Some(fixture) = self.next_return() {
+            return Some(fixture);
+        }
+        let now = self.now();
+        let Ladder { matchmaker, rng, members, .. } = self;
+        let is_away = |player: Entrant| members[player.index()].program.is_some();
+        let lineup = match on_workers {
+            true => matchmaker.next_of(is_away, is_away, now, rng),
+            false if self.on_workers.is_empty() => matchmaker.next(now, rng),
+            false => matchmaker.next_of(|player| !is_away(player), |_| true, now, rng),
+        };
+        self.fixture(lineup?, (MatchKind::Pairing, on_workers), None, None)
+    }
+
+    /// This match, on workers or here; one of a kind other than `Pairing` fulfils a challenge.
+    fn fixture(
+        &mut self,
+        lineup: Lineup,
+        (kind, on_workers): (MatchKind, bool),
+        challenge: Option<i64>,
+        deal: Option<u32>,
+    ) -> Option<Fixture> {
+        let bot = |player: &Entrant| {
+            let Member { bot, program, .. } = self.members[player.index()];
+            if on_workers { program } else { bot }
+        };
+        let bots: Option<Vec<usize>> = lineup.seats().iter().map(bot).collect();
+        let number = self.next;
+        let (options, opening) = self.openings.of(deal.unwrap_or(number));
+        let is_in_set = self.is_mirrored && kind == MatchKind::Pairing && !on_workers;
+        let fixture = Fixture {
+            id: match_id(number, kind),
+            deal: deal.map(|first| match_id(first, kind)),
+            // The seed of a set determines the opening, and nothing that is secret.
+            leg: if is_in_set { Leg::Open } else { Leg::Only },
+            options,
+            opening,
+            bots: bots?,
+            wait: Wait::Never,
+            secret: None,
+        };
+        self.next += 1;
+        for player in lineup.seats().iter().filter(|&&player| self.matchmaker.has_used_up(player)) {
+            let (name, player) = (&self.name, self.book.name(*player));
+            let quota = self.limits.quota.unwrap_or(0);
+            tracing::info!("{name}: the owner of {player} has used up the quota of {quota} matches today");
+        }
+        self.running.insert(number, MatchInProgress { lineup, challenge, deal });
+        if on_workers {
+            self.on_workers.add(number);
+        }
+        Some(fixture)
+    }
+
+    /// The second match of a set that is due, if there is one.
+    fn next_return(&mut self) -> Option<Fixture> {
+        let now = self.now();
+        let (lineup, first) = self.matchmaker.next_return(now)?;
+        self.fixture(lineup, (MatchKind::Pairing, false), None, Some(first))
+    }
+
+    /// The challenge that is due, if there is one: on workers, or here.
+    fn next_challenge(&mut self, on_workers: bool) -> Option<Fixture> {
+        let matches = self.matchmaker.matches();
+        if self.challenged_at.is_some_and(|at| matches < at + CHALLENGE_AFTER) {
+            return None;
+        }
+        let now = self.now();
+        for at in 0..self.challenges.len() {
+            let Challenge { id, players } = &self.challenges[at];
+            let id = *id;
+            let group: Option<Vec<Entrant>> = players.iter().map(|name| self.newest(name)).collect();
+            let is_away = |player: &Entrant| self.members[player.index()].program.is_some();
+            let is_meant = |group: &Vec<Entrant>| {
+                let have_workers = !self.on_workers.is_empty();
+                on_workers == (have_workers && group.iter().all(is_away))
+            };
+            let Some(lineup) = group
+                .filter(is_meant)
+                .and_then(|group| self.matchmaker.challenge(&group, now, &mut self.rng))
+            else {
+                continue;
+            };
+            self.challenges.remove(at);
+            self.challenged_at = Some(matches);
+            let kind = self.kind_of_challenge(lineup.seats());
+            return self.fixture(lineup, (kind, on_workers), Some(id), None);
+        }
+        None
+    }
+
+    /// Pairs the program of a bot no longer, because another one takes its place.
+    fn retire_programs(&mut self, bot: &str) {
+        for (at, member) in self.members.iter_mut().enumerate() {
+            if member.is_program && Name::parse(self.book.name(Entrant(at as u16))).bot == bot {
+                (member.bot, member.is_program) = (None, false);
+            }
+        }
+    }
+
+    /// The player with this name; for a name without a version the newest version that is there.
+    fn newest(&self, name: &str) -> Option<Entrant> {
+        let is_meant = |player: &Entrant| {
+            let own = self.book.name(*player);
+            let member = &self.members[player.index()];
+            let is_here = member.is_program || member.connections > 0;
+            own == name || (is_here && Name::parse(own).bot == name)
+        };
+        (0..self.book.len() as u16).rev().map(Entrant).find(is_meant)
+    }
+}
+
+/// Whether the players of a match are those of a challenge, in any order, or versions of them.
+fn is_between(challenge: &Challenge, players: &[&str]) -> bool {
+    let mut left = players.to_vec();
+    let mut take = |name: &String| {
+        let is_meant = |player: &&str| *player == name || Name::parse(player).bot == *name;
+        left.iter().position(is_meant).map(|at| left.remove(at)).is_some()
+    };
+    challenge.players.iter().all(&mut take) && left.is_empty()
+}

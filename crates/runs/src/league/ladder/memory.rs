@@ -1,0 +1,149 @@
+//! What a ladder remembers across a restart besides its results, and which players are not paired.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::{Duration, SystemTime};
+use std::{fmt, io};
+
+use serde::{Deserialize, Serialize};
+
+use super::Ladder;
+use referee_game::json;
+use referee_stats::Entrant;
+use referee_stats::ladder::{FaultExclusion, Name};
+use referee_store::{League, utc};
+
+/// What a ladder remembers across a restart besides its results.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LadderMemory {
+    /// In days since 1970.
+    day: u64,
+    /// The number of new versions on this day, by bot.
+    versions: BTreeMap<String, u32>,
+    /// By player.
+    exclusions: BTreeMap<String, RememberedExclusion>,
+    /// The players whose owners have used up the quota of this day. It is counted anew from the results.
+    used_up: BTreeSet<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct RememberedExclusion {
+    /// Matches in a row that ended by its fault.
+    strikes: u32,
+    /// Exclusions in a row.
+    times: u32,
+    /// The end of the last one, in milliseconds since 1970.
+    until_ms: u64,
+}
+
+/// Why a player is not paired.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PlayerState {
+    /// Its bot is paused.
+    Paused,
+    /// Until this time, in UTC, because of its faults.
+    Excluded(String),
+    /// The owner has used up the matches of the day.
+    OutOfQuota,
+}
+
+impl fmt::Display for PlayerState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PlayerState::Paused => f.write_str("paused"),
+            PlayerState::Excluded(until) => write!(f, "excluded until {until}"),
+            PlayerState::OutOfQuota => f.write_str("out of quota"),
+        }
+    }
+}
+
+fn since_1970(at: SystemTime) -> Duration {
+    at.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default()
+}
+
+fn key(ladder: &str) -> String {
+    format!("memory:{ladder}")
+}
+
+impl LadderMemory {
+    /// That of a ladder; empty if there is none.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub fn read(league: &League, ladder: &str) -> io::Result<LadderMemory> {
+        let text = league.value(&key(ladder))?;
+        Ok(text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default())
+    }
+
+    /// Stores that of a ladder.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub fn write(&self, league: &mut League, ladder: &str) -> io::Result<()> {
+        league.set_value(&key(ladder), &json::text(self))
+    }
+
+    /// The players that are not paired at this time.
+    pub fn states(&self, at: SystemTime) -> BTreeMap<String, PlayerState> {
+        let now = since_1970(at);
+        let mut states = BTreeMap::new();
+        if now.as_secs() / super::DAY == self.day {
+            states.extend(self.used_up.iter().map(|player| (player.clone(), PlayerState::OutOfQuota)));
+        }
+        for (player, exclusion) in &self.exclusions {
+            let until = Duration::from_millis(exclusion.until_ms);
+            if until > now {
+                let until = utc(SystemTime::UNIX_EPOCH + until);
+                states.insert(player.clone(), PlayerState::Excluded(until));
+            }
+        }
+        states
+    }
+}
+
+impl Ladder {
+    /// What it has to remember.
+    pub fn memory(&self) -> LadderMemory {
+        let now = self.now();
+        let exclusions = self.members.iter().enumerate().filter_map(|(at, member)| {
+            let (strikes, times, until) = member.exclusion.state();
+            let until_ms = self.opened_ms + until / 1000;
+            let is_needed = strikes > 0 || times > 0 || until > now;
+            let player = self.book.name(Entrant(at as u16)).to_owned();
+            is_needed.then_some((player, RememberedExclusion { strikes, times, until_ms }))
+        });
+        let players = (0..self.book.len() as u16).map(Entrant);
+        let used_up = players.filter(|&player| self.matchmaker.has_used_up(player));
+        LadderMemory {
+            day: self.matchmaker.day(),
+            versions: self.new_versions.clone(),
+            exclusions: exclusions.collect(),
+            used_up: used_up.map(|player| self.book.name(player).to_owned()).collect(),
+        }
+    }
+
+    /// Continues with what an earlier server remembered. The players are known, and the day has begun.
+    pub fn remember(&mut self, memory: LadderMemory, at: SystemTime) {
+        let now = self.now();
+        self.opened_ms = (since_1970(at).as_millis() as u64).saturating_sub(now / 1000);
+        if memory.day == self.matchmaker.day() {
+            self.new_versions = memory.versions;
+        }
+        for (name, RememberedExclusion { strikes, times, until_ms }) in memory.exclusions {
+            let Some(player) = self.book.find(&name) else { continue };
+            let until = until_ms.saturating_sub(self.opened_ms).saturating_mul(1000);
+            self.members[player.index()].exclusion = FaultExclusion::resumed((strikes, times, until));
+            if until > now {
+                self.matchmaker.exclude(player, until);
+            }
+        }
+    }
+
+    /// The players that are not paired at this time.
+    pub(super) fn states(&self, at: SystemTime) -> BTreeMap<String, PlayerState> {
+        let mut states = self.memory().states(at);
+        let players = (0..self.book.len() as u16).map(|at| self.book.name(Entrant(at)));
+        let is_paused = |name: &&str| self.bots.get(&Name::parse(name).bot).is_some_and(|bot| bot.is_paused);
+        states.extend(players.filter(is_paused).map(|name| (name.to_owned(), PlayerState::Paused)));
+        states
+    }
+}

@@ -1,0 +1,90 @@
+//! The matches of a ladder that workers play.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use super::{Challenge, Ladder};
+use referee_engine::runner::DueSet;
+use referee_stats::Entrant;
+use referee_stats::ladder::Name;
+use referee_store::parse_match_id;
+
+/// For each slot of the workers a match is in progress and another one is queued.
+const MATCHES_PER_SLOT: usize = 2;
+
+/// The matches of a ladder that workers play.
+#[derive(Debug, Default)]
+pub(super) struct OnWorkers {
+    /// The number of matches that the workers play concurrently; 0 while there are none.
+    pub(super) slots: usize,
+    /// The matches that they have, or will get.
+    matches: BTreeSet<u32>,
+    /// Matches of an earlier server, which are handed out first.
+    pub(super) earlier: VecDeque<DueSet>,
+}
+
+impl OnWorkers {
+    /// Whether there are no workers.
+    pub(super) fn is_empty(&self) -> bool {
+        self.slots == 0
+    }
+
+    /// The maximum number of their matches.
+    pub(super) fn most(&self) -> usize {
+        self.slots * MATCHES_PER_SLOT
+    }
+
+    /// The number of matches that they have, or will get.
+    pub(super) fn len(&self) -> usize {
+        self.matches.len()
+    }
+
+    /// Whether they need no further matches.
+    pub(super) fn is_full(&self) -> bool {
+        self.matches.len() >= self.most()
+    }
+
+    pub(super) fn add(&mut self, number: u32) {
+        self.matches.insert(number);
+    }
+
+    /// Whether it was one of their matches.
+    pub(super) fn remove(&mut self, number: u32) -> bool {
+        self.matches.remove(&number)
+    }
+}
+
+impl Ladder {
+    /// Workers can start the program of this player, which has this index among their bots.
+    ///
+    /// # Errors
+    /// If there are too many players.
+    pub fn set_program(&mut self, name: &str, program: usize) -> Result<(), String> {
+        let player = self.player(name)?;
+        let bot = Name::parse(name).bot;
+        for (at, member) in self.members.iter_mut().enumerate() {
+            if Name::parse(self.book.name(Entrant(at as u16))).bot == bot {
+                member.program = (at == player.index()).then_some(program);
+            }
+        }
+        Ok(())
+    }
+
+    /// Matches that workers had when an earlier server ended go on. If one is a challenge, it fulfils one of these.
+    ///
+    /// # Errors
+    /// If it does not fit the seats.
+    pub fn resume_set(
+        &mut self,
+        due: DueSet,
+        players: &[Vec<String>],
+        challenges: &[Challenge],
+    ) -> Result<(), String> {
+        for (fixture, players) in due.fixtures.iter().zip(players) {
+            let players: Vec<&str> = players.iter().map(String::as_str).collect();
+            self.resume((&fixture.id, None), &players, challenges)?;
+            self.on_workers.matches.extend(parse_match_id(&fixture.id).map(|(number, _)| number));
+        }
+        self.on_workers.earlier.push_back(due);
+        Ok(())
+    }
+}

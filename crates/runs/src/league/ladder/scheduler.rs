@@ -1,0 +1,173 @@
+//! The scheduler of the matches of a ladder.
+
+use std::time::Duration;
+
+use super::{MatchInProgress, SharedLadder};
+use referee_engine::runner::{DueSet, Fixture, MatchReport, Next, NextSet, Scheduler, SetScheduler};
+use referee_stats::ladder::Name;
+use referee_stats::{Deals, Entrant, Lineup};
+use referee_store::{MatchKind, parse_match_id};
+
+/// Hands out the matches of a ladder.
+#[derive(Debug)]
+pub struct LadderScheduler(pub SharedLadder);
+
+impl Scheduler for LadderScheduler {
+    fn next(&mut self, among: Option<&[usize]>) -> Next {
+        // Each match is between other players.
+        if among.is_some() {
+            return Next::Later;
+        }
+        self.0.lock().next_match(false).map_or(Next::Later, Next::Match)
+    }
+
+    fn ended(&mut self, fixture: &Fixture, report: &MatchReport) -> bool {
+        let mut ladder = self.0.lock();
+        let now = ladder.now();
+        let Some((number, kind)) = parse_match_id(&fixture.id) else { return false };
+        let was_here = !ladder.on_workers.remove(number);
+        let can_be_first = ladder.is_mirrored && kind == MatchKind::Pairing && was_here;
+        let is_first =
+            can_be_first && ladder.running.get(&number).is_some_and(|running| running.deal.is_none());
+        // The result of a match on workers is stored already.
+        let players: Option<Vec<Entrant>> = report.seats.iter().map(|name| ladder.book.find(name)).collect();
+        let lineup = players.and_then(|players| Lineup::of_seats(ladder.seating, &players));
+        let Some(lineup) = lineup else { return false };
+        let has_result = report.ranks.is_some();
+        ladder.matchmaker.ended(&lineup, has_result, now);
+        let rested = now + 1000 * ladder.limits.rest_ms;
+        if is_first && has_result {
+            ladder.matchmaker.queue_return(&lineup, number, rested);
+        }
+        lineup.seats().iter().for_each(|&player| ladder.matchmaker.rest(player, rested));
+        for (seat, &player) in lineup.seats().iter().enumerate() {
+            let is_its_fault = report.faults[seat].total() > 0;
+            let member = &mut ladder.members[player.index()];
+            // A program that fails before the first move would fail in the next match too.
+            let (exclude, why) = if member.is_program && is_its_fault && report.decisions == 0 {
+                (Some(member.exclusion.exclude(now)), "it does not start".to_owned())
+            } else {
+                let code = report.faults[seat].iter().last().map_or("", |(code, _)| code.as_str());
+                let why = format!("its last matches ended by its faults, the last one by `{code}`");
+                (member.exclusion.ended(is_its_fault, now), why)
+            };
+            if let Some(until) = exclude {
+                ladder.matchmaker.exclude(player, until);
+                let pause = Duration::from_secs((until - now) / 1_000_000);
+                let (name, player) = (&ladder.name, ladder.book.name(player));
+                tracing::warn!(
+                    "{name} {}: {player} is excluded for {}: {why}",
+                    fixture.id,
+                    humantime::format_duration(pause)
+                );
+            }
+        }
+        true
+    }
+
+    fn put_back(&mut self, fixture: &Fixture) {
+        let mut ladder = self.0.lock();
+        let number = parse_match_id(&fixture.id).map(|(number, _)| number);
+        if let Some(number) = number {
+            ladder.on_workers.remove(number);
+        }
+        if let Some(MatchInProgress { lineup, deal, .. }) =
+            number.and_then(|number| ladder.running.remove(&number))
+        {
+            ladder.matchmaker.put_back(&lineup);
+            if let Some(first) = deal {
+                let now = ladder.now();
+                ladder.matchmaker.queue_return(&Deals::Mirrored.leg(lineup, 1), first, now);
+            }
+        }
+    }
+
+    fn join(&mut self, bot: usize, name: &str) -> Result<(), String> {
+        let mut ladder = self.0.lock();
+        let of = Name::parse(name).bot;
+        let Some(is_program) = ladder.bots.get(&of).map(|bot| bot.command.is_some()) else {
+            return Err(format!("`{of}` does not take part on this ladder"));
+        };
+        let is_new = ladder.book.find(name).is_none();
+        if is_new && !is_program && ladder.book.versions(&of) > 0 {
+            let most = ladder.limits.versions;
+            let today = ladder.new_versions.entry(of.clone()).or_default();
+            if *today >= most {
+                return Err(format!(
+                    "new versions of `{of}` today: {most} of {most}; try again tomorrow (UTC)"
+                ));
+            }
+            *today += 1;
+        }
+        let player = ladder.player(name)?;
+        if is_program {
+            ladder.retire_programs(&of);
+        }
+        ladder.members[player.index()].bot = Some(bot);
+        ladder.members[player.index()].is_program = is_program;
+        if !is_program {
+            ladder.members[player.index()].program = None;
+        }
+        ladder.by_bot.insert(bot, player);
+        ladder.set_places();
+        Ok(())
+    }
+
+    fn set_connections(&mut self, bot: usize, connections: usize) {
+        let mut ladder = self.0.lock();
+        if let Some(&player) = ladder.by_bot.get(&bot) {
+            ladder.members[player.index()].connections = connections;
+            ladder.set_places();
+        }
+    }
+}
+
+/// For workers: each match is a set.
+impl SetScheduler for LadderScheduler {
+    fn next_set(&mut self) -> NextSet {
+        let mut ladder = self.0.lock();
+        if let Some(earlier) = ladder.on_workers.earlier.pop_front() {
+            return NextSet::Set(earlier);
+        }
+        if ladder.on_workers.is_full() {
+            return NextSet::Later;
+        }
+        let fixture = ladder.next_match(true);
+        let number = fixture.as_ref().and_then(|fixture| parse_match_id(&fixture.id));
+        match fixture.zip(number) {
+            Some((fixture, (number, _))) => NextSet::Set(DueSet { number, fixtures: vec![fixture] }),
+            None => NextSet::Later,
+        }
+    }
+
+    fn set_slots(&mut self, slots: usize) {
+        let mut ladder = self.0.lock();
+        ladder.on_workers.slots = slots;
+        ladder.set_places();
+    }
+
+    fn is_endless(&self) -> bool {
+        true
+    }
+
+    fn give_up(&mut self, set: &DueSet) {
+        for fixture in &set.fixtures {
+            let number = parse_match_id(&fixture.id).map(|(number, _)| number);
+            let running = number.and_then(|number| self.0.lock().running.get(&number).cloned());
+            self.put_back(fixture);
+            let mut ladder = self.0.lock();
+            let now = ladder.now();
+            for &player in running.iter().flat_map(|running| running.lineup.seats()) {
+                let until = ladder.members[player.index()].exclusion.exclude(now);
+                ladder.matchmaker.exclude(player, until);
+                let pause =
+                    humantime::format_duration(Duration::from_secs((until - now) / 1_000_000)).to_string();
+                let (name, player) = (&ladder.name, ladder.book.name(player));
+                tracing::warn!(
+                    "{name} {}: {player} is excluded for {pause}: workers are lost with it",
+                    fixture.id
+                );
+            }
+        }
+    }
+}

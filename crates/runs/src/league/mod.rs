@@ -1,0 +1,19 @@
+//! A league: ladders that a server plays without an end, between bots that come and go.
+//!
+//! A [`Book`] counts the results of a ladder and rates its players. A [`Ladder`] is its state while it is played, which
+//! the scheduler of its matches ([`LadderScheduler`]) shares with the server. [`recover`] completes the results after the
+//! server was killed, and [`resume`] reads the matches that go on. The database is [`referee_store::League`].
+
+mod book;
+mod history;
+mod ladder;
+mod recover;
+mod resume;
+
+pub use book::{Book, LadderRow, RatingInputs, number, plays_sets};
+pub use history::RatingHistory;
+pub use ladder::{
+    Ladder, LadderLimits, LadderMemory, LadderScheduler, LadderSnapshot, PlayerState, SharedLadder,
+};
+pub use recover::{deal_of, recorded, recover, row_of};
+pub use resume::{resume, resume_on_workers};

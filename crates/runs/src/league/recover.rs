@@ -1,0 +1,178 @@
+//! Completes the results of a ladder after its server was killed.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::time::SystemTime;
+
+use serde::Deserialize;
+
+use referee_engine::runner::MatchReport;
+use referee_files::{Journal, Records, written_at};
+use referee_game::Catalog;
+use referee_game::chance::Seed;
+use referee_game::hex;
+use referee_match::record::{self, RecordEntry, RecordLine, RecordSummary, lines};
+use referee_match::{Faults, Header, SeatHeader};
+use referee_store::{League, LeagueMatch, MatchKind, parse_match_id, utc};
+
+/// The row of a match, from its sealed record. The time is that of the file.
+///
+/// # Errors
+/// Why it is not the record of this match on this ladder.
+pub fn recorded(
+    id: &str,
+    record: &[u8],
+    seed: Option<&Seed>,
+    ended_at: SystemTime,
+    catalog: &Catalog,
+) -> Result<LeagueMatch, String> {
+    let (number, kind) = parse_match_id(id).ok_or_else(|| format!("`{id}` is not the id of a match"))?;
+    let summary = record::summarize(record, catalog).map_err(|differences| {
+        let differences: Vec<String> = differences.iter().map(ToString::to_string).collect();
+        format!("its record differs: {}", differences.join("; "))
+    })?;
+    let RecordSummary { header, ending, faults, decisions, duration_us, seal, .. } = summary;
+    if header.r#match != id {
+        return Err(format!("it is the record of {}", header.r#match));
+    }
+    let is_own = |seed: &Seed| {
+        seal.reveal.as_ref().is_some_and(|reveal| {
+            reveal.seed == seed.of_deal(&header.deal).to_hex() && reveal.salt == hex::encode(&seed.salt(id))
+        })
+    };
+    if !seed.is_none_or(is_own) {
+        return Err("it was not played with the seed of this ladder".to_owned());
+    }
+    let deal = deal_of(&header)?;
+    Ok(LeagueMatch {
+        number,
+        deal,
+        is_rated: is_rated(kind, &header),
+        players: header.seats.into_iter().map(|seat| seat.name).collect(),
+        ranks: ending.ranks,
+        scores: ending.scores,
+        faults: faults.iter().map(counted).collect(),
+        ended_by: ending.ended_by.to_string(),
+        reason: ending.reason,
+        kind,
+        decisions,
+        duration_us,
+        record: Some(format!("{id}.jsonl")),
+        seal: Some(seal.sha256),
+        ended_at: utc(ended_at),
+        worker: None,
+        is_void: false,
+    })
+}
+
+/// The number of the first match of the set of a match, if it is the second one.
+///
+/// # Errors
+/// If its deal is neither its own nor that of an earlier match.
+pub fn deal_of(header: &Header) -> Result<Option<u32>, String> {
+    let number = parse_match_id(&header.r#match).map_or(0, |(number, _)| number);
+    if header.deal == header.r#match {
+        return Ok(None);
+    }
+    match parse_match_id(&header.deal) {
+        Some((first, MatchKind::Pairing)) if first < number => Ok(Some(first)),
+        _ => Err(format!("{}: its deal is `{}`, expected an earlier match", header.r#match, header.deal)),
+    }
+}
+
+/// The row of a match that has ended, from its report and its record.
+pub fn row_of(
+    report: &MatchReport,
+    record: &[u8],
+    seal: Option<String>,
+    ended_at: SystemTime,
+) -> Option<LeagueMatch> {
+    let (number, kind) = parse_match_id(&report.id)?;
+    let Some(Ok(RecordLine { entry: RecordEntry::Record(header), .. })) = lines(record).next() else {
+        return None;
+    };
+    let path = report.record.as_ref().and_then(|path| path.file_name());
+    Some(LeagueMatch {
+        number,
+        players: report.seats.clone(),
+        ranks: report.ranks.clone(),
+        scores: report.scores.clone(),
+        faults: report.faults.iter().map(counted).collect(),
+        ended_by: report.ended_by.to_string(),
+        reason: report.reason.clone(),
+        is_rated: is_rated(kind, &header),
+        kind,
+        deal: deal_of(&header).ok()?,
+        decisions: report.decisions,
+        duration_us: report.duration_us,
+        record: path.map(|name| name.to_string_lossy().into_owned()),
+        seal,
+        ended_at: utc(ended_at),
+        worker: report.worker.clone(),
+        is_void: false,
+    })
+}
+
+/// Whether a match counts for ratings: not an unrated challenge, and not one with a bot that never said `hello`. A bot that
+/// knows its opponents cannot prevent that the match counts.
+fn is_rated(kind: MatchKind, header: &Header) -> bool {
+    #[derive(Deserialize)]
+    struct Greeted {
+        name: String,
+    }
+    let has_greeted = |seat: &SeatHeader| {
+        let bot = seat.bot.as_ref().and_then(|bot| serde_json::from_str::<Greeted>(bot.get()).ok());
+        bot.is_some_and(|bot| !bot.name.is_empty())
+    };
+    kind.is_rated() && header.seats.iter().all(has_greeted)
+}
+
+/// Faults as the database has them.
+fn counted(faults: &Faults) -> BTreeMap<String, u32> {
+    faults.iter().map(|(code, count)| (code.to_string(), count)).collect()
+}
+
+/// Adds the matches of a ladder that had ended, with complete records, but are not in the results. Sets incomplete
+/// records aside, as a power failure leaves them. Returns the number of the next match: none that began before has it.
+///
+/// # Errors
+/// If a file is not a record of this ladder, or I/O errors.
+pub fn recover(
+    league: &mut League,
+    ladder: &str,
+    seed: &Seed,
+    records: &Records,
+    journal: &mut Journal,
+    catalog: &Catalog,
+) -> io::Result<u32> {
+    let (sealed, _) = records.matches()?;
+    let mut rows = Vec::new();
+    for id in sealed {
+        let Some((number, _)) = parse_match_id(&id) else { continue };
+        if league.has_match(ladder, number)? {
+            continue;
+        }
+        let path = records.path(&id);
+        let record = records.read(&id)?;
+        if !record::is_sealed(&record) {
+            let kept = records.set_aside(&id)?;
+            tracing::warn!("{}: incomplete, kept as {}", path.display(), kept.display());
+            continue;
+        }
+        let ended_at = written_at(&path)?;
+        let row = recorded(&id, &record, Some(seed), ended_at, catalog)
+            .map_err(|what| io::Error::other(format!("{}: {what}; move the file away", path.display())))?;
+        tracing::info!("{id}: added to the results from its record");
+        rows.push(row);
+    }
+    rows.sort_by_key(|row| row.number);
+    league.add_matches(ladder, &rows)?;
+    let key = format!("last:{ladder}");
+    let begun = journal.read()?;
+    let begun = begun.iter().filter_map(|(id, _)| Some(parse_match_id(id)?.0)).max().unwrap_or(0);
+    let before = league.number(&key)?.unwrap_or(0);
+    let last = league.last_number(ladder)?.max(begun).max(before);
+    league.set_value(&key, &last.to_string())?;
+    journal.clear()?;
+    Ok(last + 1)
+}

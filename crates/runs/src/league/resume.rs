@@ -1,0 +1,90 @@
+//! Matches that go on after their server was killed.
+
+use std::io;
+
+use referee_engine::runner::{DueSet, ResumedMatch};
+use referee_files::RunningMatches;
+use referee_game::chance::Seed;
+use referee_game::erased::Rules;
+use referee_game::{Catalog, Seating, Viewer};
+use referee_store::{League, Leases, parse_match_id};
+use referee_workers::JobBots;
+use referee_workers::unit::{UnitMatch, WorkUnit};
+
+/// Reads the journals of the matches of a ladder that had no result. A match whose journal is damaged is cut off.
+///
+/// # Errors
+/// I/O errors of the directory or the database.
+pub fn resume(
+    running: &RunningMatches,
+    (league, ladder): (&League, &str),
+    (rules, seating): (&dyn Rules, Seating),
+    seed: &Seed,
+    watched: Option<Viewer>,
+    catalog: &Catalog,
+) -> io::Result<Vec<ResumedMatch>> {
+    let mut resumed = Vec::new();
+    for id in running.ids()? {
+        let number = parse_match_id(&id).map(|(number, _)| number);
+        if let Some(number) = number
+            && league.has_match(ladder, number)?
+        {
+            running.remove(&id)?;
+            continue;
+        }
+        let read = running.resume(&id).map_err(|error| error.to_string());
+        let read = read.and_then(|(journal, lines, paused_us)| {
+            ResumedMatch::read((&id, journal, &lines, paused_us), seed, watched, catalog)
+        });
+        let read = read.and_then(|found| match &found {
+            Some(found) if !found.is_of(rules, seating) => {
+                Err("the ladder plays another game now".to_owned())
+            }
+            _ => Ok(found),
+        });
+        match read {
+            Ok(Some(found)) => resumed.push(found),
+            Ok(None) => running.remove(&id)?,
+            Err(why) => {
+                let kept = running.set_aside(&id)?;
+                tracing::warn!("{ladder}: {id} is cut off: its journal, kept as {kept}: {why}");
+            }
+        }
+    }
+    Ok(resumed)
+}
+
+/// Reads the sets that workers have, or would get next, and that have no result; with the players of their matches. Their bots
+/// are added to `bots`. Without workers they do not go on.
+///
+/// # Errors
+/// I/O errors of the databases.
+pub fn resume_on_workers(
+    leases: &Leases,
+    (league, ladder): (&League, &str),
+    (rules, seating): (&dyn Rules, Seating),
+    bots: &JobBots,
+    has_workers: bool,
+) -> io::Result<Vec<(DueSet, Vec<Vec<String>>)>> {
+    let mut resumed = Vec::new();
+    for lease in leases.open_sets()? {
+        let number = lease.set;
+        let unit = serde_json::from_str(&lease.unit).ok().filter(|unit: &WorkUnit| {
+            unit.game == rules.meta().id && usize::from(unit.seats) == seating.seats()
+        });
+        let has_result = league.has_match(ladder, number)?;
+        let Some(unit) = unit.filter(|_| !has_result && has_workers) else {
+            if !has_result {
+                tracing::warn!("{ladder}: match {number}, which was on a worker, does not count");
+            }
+            // Its number is not used again.
+            leases.retire(number)?;
+            continue;
+        };
+        let names = |of: &UnitMatch| of.bots.iter().map(|&bot| unit.bots[bot].name.clone()).collect();
+        let players = unit.matches.iter().map(names).collect();
+        let added: Vec<usize> = unit.bots.iter().map(|bot| bots.add(bot.clone())).collect();
+        resumed.push((DueSet { number, fixtures: unit.fixtures(&added) }, players));
+    }
+    Ok(resumed)
+}

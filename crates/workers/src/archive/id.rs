@@ -1,0 +1,53 @@
+//! The name of an archive.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use referee_game::hex;
+
+/// The SHA-256 of an archive, written as 64 hex digits.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct ArchiveId([u8; 32]);
+
+impl ArchiveId {
+    pub(super) fn of(hash: Sha256) -> ArchiveId {
+        ArchiveId(hash.finalize().into())
+    }
+}
+
+impl fmt::Display for ArchiveId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&hex::encode(&self.0))
+    }
+}
+
+impl fmt::Debug for ArchiveId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl FromStr for ArchiveId {
+    type Err = String;
+    fn from_str(text: &str) -> Result<ArchiveId, String> {
+        let bytes = hex::decode32(text);
+        bytes.map(ArchiveId).ok_or_else(|| "an archive is named by 64 lower-case hex digits".to_owned())
+    }
+}
+
+impl TryFrom<String> for ArchiveId {
+    type Error = String;
+    fn try_from(text: String) -> Result<ArchiveId, String> {
+        text.parse()
+    }
+}
+
+impl From<ArchiveId> for String {
+    fn from(id: ArchiveId) -> String {
+        id.to_string()
+    }
+}

@@ -1,0 +1,43 @@
+//! The files of a bot as an archive that is named by its contents.
+//!
+//! An archive is a tar file in one form: ustar headers, entries sorted by path, only regular files and symbolic links
+//! between them, modes 0644 and 0755, owner and time 0. The same files therefore give the same archive on every machine,
+//! and its SHA-256 ([`ArchiveId`]) names them. [`pack_folder`] and [`pack_files`] write archives; [`unpack`] accepts
+//! nothing else, and writes no file before it has checked the whole archive. [`Cache`] keeps archives on a worker.
+
+mod cache;
+mod entry;
+mod error;
+mod id;
+mod pack;
+#[cfg(test)]
+mod tests;
+mod tree;
+mod unpack;
+
+pub use cache::{Cache, Unpacked};
+pub use error::ArchiveError;
+pub use id::ArchiveId;
+pub use pack::{PackedArchive, pack_files, pack_folder};
+#[cfg(feature = "fuzzing")]
+#[doc(hidden)]
+pub use unpack::check;
+pub use unpack::unpack;
+
+/// The limits of an archive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ArchiveLimits {
+    /// The size of its files, in bytes.
+    pub bytes: u64,
+    /// The number of files, links and directories.
+    pub entries: usize,
+}
+
+impl ArchiveLimits {
+    /// The limits of the archives of bots: 2 GiB in 100,000 files, links and directories.
+    pub const BOT: ArchiveLimits = ArchiveLimits { bytes: 2 << 30, entries: 100_000 };
+}
+
+/// The size of the largest archive within [`ArchiveLimits::BOT`], in bytes: each entry has a header and padding.
+pub const MOST_BYTES: u64 =
+    ArchiveLimits::BOT.bytes + (ArchiveLimits::BOT.entries as u64 * 2 + 2) * entry::BLOCK as u64;

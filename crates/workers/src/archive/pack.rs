@@ -1,0 +1,159 @@
+//! Writes archives.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+
+use super::entry::{BLOCK, Entry, EntryKind};
+use super::tree::Tree;
+use super::{ArchiveError, ArchiveId, ArchiveLimits};
+use referee_files::open_regular;
+
+/// Directories that are no part of a bot: the history of its sources, and what Python writes while it runs.
+const LEFT_OUT: [&str; 2] = [".git", "__pycache__"];
+
+/// An archive that was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PackedArchive {
+    /// Its name.
+    pub id: ArchiveId,
+    /// Its size, in bytes.
+    pub size: u64,
+    /// The number of files and links in it.
+    pub entries: usize,
+}
+
+/// Writes the archive of all files in a directory and below it, without `.git` and `__pycache__`. Links within the
+/// directory stay links.
+///
+/// # Errors
+/// Names a file that no archive may contain (a FIFO, a link that leads out of the directory, names that differ only in
+/// case) or that changes while it is read; a limit of [`ArchiveLimits::BOT`]; I/O errors.
+pub fn pack_folder(folder: &Path, out: impl Write) -> Result<PackedArchive, ArchiveError> {
+    let root = folder.canonicalize().map_err(|error| at(folder, error))?;
+    let mut found = Vec::new();
+    walk(&root, &root, &mut found)?;
+    write(&root, found, out)
+}
+
+/// Writes the archive of some files, given by their paths relative to `root`. A link is replaced by the file that it leads
+/// to.
+///
+/// # Errors
+/// As [`pack_folder`].
+pub fn pack_files(root: &Path, files: &[PathBuf], out: impl Write) -> Result<PackedArchive, ArchiveError> {
+    let mut found = Vec::new();
+    for file in files {
+        let path = text(file)?;
+        let of = fs::metadata(root.join(file)).map_err(|error| at(&root.join(file), error))?;
+        found.push(Entry { kind: kind(&path, &of)?, path });
+    }
+    write(root, found, out)
+}
+
+fn at(path: &Path, error: io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+}
+
+/// The path of an entry.
+fn text(path: &Path) -> Result<String, ArchiveError> {
+    let is_text = path.to_str().map(str::to_owned);
+    is_text.ok_or_else(|| ArchiveError::Entry {
+        path: path.to_string_lossy().into_owned(),
+        reason: "the path is not UTF-8".to_owned(),
+    })
+}
+
+fn kind(path: &str, of: &fs::Metadata) -> Result<EntryKind, ArchiveError> {
+    if !of.is_file() {
+        let reason = "it is not a regular file; archives contain files, links and directories".to_owned();
+        return Err(ArchiveError::Entry { path: path.to_owned(), reason });
+    }
+    Ok(EntryKind::File { size: of.len(), is_program: of.permissions().mode() & 0o111 != 0 })
+}
+
+/// Adds all files and links below a directory.
+fn walk(root: &Path, folder: &Path, found: &mut Vec<Entry>) -> Result<(), ArchiveError> {
+    let read = fs::read_dir(folder).map_err(|error| at(folder, error))?;
+    for file in read {
+        let file = file.map_err(|error| at(folder, error))?.path();
+        let of = fs::symlink_metadata(&file).map_err(|error| at(&file, error))?;
+        let path = text(file.strip_prefix(root).unwrap_or(&file))?;
+        if of.is_dir() {
+            if !LEFT_OUT.iter().any(|name| file.ends_with(name)) {
+                walk(root, &file, found)?;
+            }
+        } else if of.is_symlink() {
+            found.push(link(root, &file, path)?);
+        } else {
+            found.push(Entry { kind: kind(&path, &of)?, path });
+        }
+        if found.len() > ArchiveLimits::BOT.entries {
+            let (folder, most) = (root.display(), ArchiveLimits::BOT.entries);
+            return Err(ArchiveError::Invalid(format!("{folder} has more than {most} files and links")));
+        }
+    }
+    Ok(())
+}
+
+/// A link to what it leads to in the end.
+fn link(root: &Path, file: &Path, path: String) -> Result<Entry, ArchiveError> {
+    let error = |reason: String| ArchiveError::Entry { path: path.clone(), reason };
+    let end = file.canonicalize().map_err(|what| error(format!("the link leads nowhere: {what}")))?;
+    let Ok(end) = end.strip_prefix(root) else {
+        return Err(error(format!("it links to {}, which is outside the directory", end.display())));
+    };
+    let from = Path::new(&path).parent().unwrap_or(Path::new(""));
+    let common = from.components().zip(end.components()).take_while(|(one, other)| one == other).count();
+    let up = from.components().skip(common).map(|_| Path::new(".."));
+    let target: PathBuf =
+        up.chain(end.components().skip(common).map(|name| Path::new(name.as_os_str()))).collect();
+    Ok(Entry { kind: EntryKind::Link { target: text(&target)? }, path })
+}
+
+/// Writes the archive of these entries.
+fn write(root: &Path, mut entries: Vec<Entry>, mut out: impl Write) -> Result<PackedArchive, ArchiveError> {
+    entries.sort_by(|one, other| one.path.cmp(&other.path));
+    let mut tree = Tree::new(ArchiveLimits::BOT);
+    for entry in &entries {
+        entry.check_path()?;
+        tree.add(entry)?;
+    }
+    tree.finish()?;
+    let (mut hash, mut size) = (Sha256::new(), 0);
+    let mut put = |bytes: &[u8]| {
+        hash.update(bytes);
+        size += bytes.len() as u64;
+        out.write_all(bytes)
+    };
+    for entry in &entries {
+        put(entry.header()?.as_bytes())?;
+        if let EntryKind::File { size, .. } = entry.kind {
+            let file = root.join(&entry.path);
+            let opened =
+                open_regular(&file, OpenOptions::new().read(true)).map_err(|error| at(&file, error))?;
+            copy(opened, size, &mut put).map_err(|error| at(&file, error))?;
+            put(&[0; BLOCK][..entry.padding()])?;
+        }
+    }
+    put(&[0; 2 * BLOCK])?;
+    out.flush()?;
+    Ok(PackedArchive { id: ArchiveId::of(hash), size, entries: entries.len() })
+}
+
+/// Copies a file of this size.
+fn copy(mut file: File, size: u64, mut put: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
+    let changed = || io::Error::other("the file changed while it was read");
+    let (mut buffer, mut left) = (vec![0; 64 << 10], size);
+    loop {
+        let read = file.read(&mut buffer)?;
+        if read == 0 {
+            return if left == 0 { Ok(()) } else { Err(changed()) };
+        }
+        left = left.checked_sub(read as u64).ok_or_else(changed)?;
+        put(&buffer[..read])?;
+    }
+}

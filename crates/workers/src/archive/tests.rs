@@ -1,0 +1,490 @@
+//! What archives keep, and hostile archives.
+
+use std::fs;
+use std::io::{self, Cursor, Read, Seek, SeekFrom};
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+
+use proptest::prelude::*;
+use sha2::{Digest, Sha256};
+use tar::{EntryType, Header};
+use tempfile::{TempDir, tempdir};
+
+use super::*;
+
+/// A bot with a program, a module and a link.
+fn bot() -> TempDir {
+    let folder = tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    fs::create_dir_all(path("lib/deep")).unwrap();
+    fs::write(path("bot.sh"), "#!/bin/sh\n").unwrap();
+    fs::set_permissions(path("bot.sh"), fs::Permissions::from_mode(0o700)).unwrap();
+    fs::write(path("lib/deep/data"), vec![7; 100_000]).unwrap();
+    fs::write(path("empty"), "").unwrap();
+    symlink("../lib/deep/data", path("lib/link")).unwrap();
+    folder
+}
+
+fn packed(folder: &Path) -> (PackedArchive, Vec<u8>) {
+    let mut archive = Vec::new();
+    let packed = pack_folder(folder, &mut archive).unwrap();
+    (packed, archive)
+}
+
+fn id_of(archive: &[u8]) -> ArchiveId {
+    ArchiveId::of(Sha256::new_with_prefix(archive))
+}
+
+#[test]
+fn the_same_files_give_the_same_archive() {
+    let (one, other) = (bot(), bot());
+    // Neither the time nor permissions of others matter, nor what a run of Python leaves behind.
+    fs::write(other.path().join("empty"), "").unwrap();
+    fs::set_permissions(other.path().join("empty"), fs::Permissions::from_mode(0o666)).unwrap();
+    fs::create_dir(other.path().join("lib/__pycache__")).unwrap();
+    fs::write(other.path().join("lib/__pycache__/bot.pyc"), "x").unwrap();
+    let ((first, bytes), (second, _)) = (packed(one.path()), packed(other.path()));
+    assert_eq!(first, second);
+    assert_eq!((first.size, first.entries, first.id), (bytes.len() as u64, 4, id_of(&bytes)));
+    fs::write(other.path().join("empty"), "x").unwrap();
+    assert_ne!(packed(other.path()).0.id, first.id);
+}
+
+#[test]
+fn an_unpacked_bot_has_its_files_modes_and_links() {
+    let (first, archive) = packed(bot().path());
+    let copy = tempdir().unwrap();
+    unpack(Cursor::new(&archive), &first.id, copy.path(), ArchiveLimits::BOT).unwrap();
+    assert_eq!(packed(copy.path()).1, archive);
+    let mode = |name: &str| fs::metadata(copy.path().join(name)).unwrap().permissions().mode() & 0o777;
+    assert_eq!((mode("bot.sh") & 0o100, mode("empty") & 0o111), (0o100, 0));
+    assert_eq!(fs::read(copy.path().join("lib/link")).unwrap(), vec![7; 100_000]);
+}
+
+#[test]
+fn other_programs_read_an_archive() {
+    let (_, archive) = packed(bot().path());
+    let folder = tempdir().unwrap();
+    fs::write(folder.path().join("bot.tar"), archive).unwrap();
+    let listed =
+        std::process::Command::new("tar").args(["-tvf", "bot.tar"]).current_dir(&folder).output().unwrap();
+    let listed = String::from_utf8(listed.stdout).unwrap();
+    assert!(listed.contains("-rwxr-xr-x") && listed.contains("lib/link -> deep/data"), "{listed}");
+}
+
+#[test]
+fn files_that_no_archive_may_have_are_named() {
+    let pack = |prepare: &dyn Fn(&Path)| {
+        let folder = bot();
+        prepare(folder.path());
+        pack_folder(folder.path(), io::sink()).unwrap_err().to_string()
+    };
+    let error = pack(&|folder| symlink("/etc/passwd", folder.join("lib/out")).unwrap());
+    assert_eq!(error, "`lib/out`: it links to /etc/passwd, which is outside the directory");
+    let error = pack(&|folder| symlink("nowhere", folder.join("broken")).unwrap());
+    assert!(error.starts_with("`broken`: the link leads nowhere"), "{error}");
+    let error = pack(&|folder| {
+        assert!(std::process::Command::new("mkfifo").arg(folder.join("fifo")).status().unwrap().success());
+    });
+    assert!(error.starts_with("`fifo`: it is not a regular file"), "{error}");
+    let error = pack(&|folder| fs::write(folder.join("EMPTY"), "").unwrap());
+    assert_eq!(error, "`empty`: `empty` differs only in case or Unicode normalisation from `EMPTY`");
+    let error = pack(&|folder| fs::write(folder.join("n".repeat(120)), "").unwrap());
+    assert!(error.contains("the path is too long"), "{error}");
+    assert!(
+        pack_folder(Path::new("/nowhere"), io::sink()).unwrap_err().to_string().starts_with("/nowhere: ")
+    );
+}
+
+#[test]
+fn single_files_are_packed_by_their_paths() {
+    let folder = bot();
+    let mut archive = Vec::new();
+    let files: Vec<PathBuf> = vec!["lib/link".into(), "bot.sh".into()];
+    let packed = pack_files(folder.path(), &files, &mut archive).unwrap();
+    let copy = tempdir().unwrap();
+    unpack(Cursor::new(&archive), &packed.id, copy.path(), ArchiveLimits::BOT).unwrap();
+    assert_eq!(fs::read(copy.path().join("lib/link")).unwrap(), vec![7; 100_000]);
+    assert!(!copy.path().join("empty").exists());
+    let error = pack_files(folder.path(), &["../x".into()], io::sink()).unwrap_err().to_string();
+    assert!(error.contains("No such file") || error.contains("`..`"), "{error}");
+}
+
+/// An entry as an attacker writes it.
+struct Raw(Header, Vec<u8>);
+
+impl Raw {
+    /// A file of `1`.
+    fn file(path: &str) -> Raw {
+        Raw::of(EntryType::Regular, path, "", 1)
+    }
+
+    fn link(path: &str, target: &str) -> Raw {
+        Raw::of(EntryType::Symlink, path, target, 0)
+    }
+
+    fn of(kind: EntryType, path: &str, target: &str, size: u64) -> Raw {
+        let mut header = Header::new_ustar();
+        // `set_path` refuses what an attacker would write.
+        header.as_ustar_mut().unwrap().name[..path.len()].copy_from_slice(path.as_bytes());
+        header.as_ustar_mut().unwrap().linkname[..target.len()].copy_from_slice(target.as_bytes());
+        header.set_entry_type(kind);
+        header.set_mode(0o644);
+        header.set_size(size);
+        header.set_uid(0);
+        header.set_gid(0);
+        header.set_mtime(0);
+        Raw(header, vec![b'1'; size.min(1) as usize])
+    }
+
+    fn but(mut self, change: impl FnOnce(&mut Header)) -> Raw {
+        change(&mut self.0);
+        self
+    }
+
+    fn bytes(mut self) -> Vec<u8> {
+        self.0.set_cksum();
+        let mut bytes = [self.0.as_bytes().as_slice(), &self.1].concat();
+        bytes.resize(bytes.len().next_multiple_of(512), 0);
+        bytes
+    }
+}
+
+fn archive(entries: impl IntoIterator<Item = Raw>) -> Vec<u8> {
+    let mut bytes: Vec<u8> = entries.into_iter().flat_map(Raw::bytes).collect();
+    bytes.extend([0; 1024]);
+    bytes
+}
+
+/// Asserts that nothing of an archive is unpacked. Returns the error.
+#[track_caller]
+fn refused(archive: impl Read + Seek, id: &ArchiveId, limits: ArchiveLimits) -> String {
+    let around = tempdir().unwrap();
+    let folder = around.path().join("bot");
+    fs::create_dir(&folder).unwrap();
+    let error = unpack(archive, id, &folder, limits).unwrap_err().to_string();
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 0, "{error}: files are left");
+    assert_eq!(fs::read_dir(around.path()).unwrap().count(), 1, "{error}: files are left outside");
+    error
+}
+
+#[test]
+fn hostile_archives_are_refused_with_the_entry_and_the_reason() {
+    let file = Raw::file;
+    let mode = |mode: u32| move |header: &mut Header| header.set_mode(mode);
+    let of = |kind: EntryType| Raw::of(kind, "bot", "", 0);
+    let table: Vec<(&str, Vec<Raw>, &str)> = vec![
+        ("..", vec![file("../evil")], "`../evil`: the path contains `..`"),
+        (".. inside", vec![file("a/../../evil")], "`a/../../evil`: the path contains `..`"),
+        ("absolute", vec![file("/etc/cron.d/evil")], "`/etc/cron.d/evil`: the path is absolute"),
+        ("dot", vec![file("./bot")], "`./bot`: the path has an empty name or `.`"),
+        ("empty name", vec![file("a//b")], "`a//b`: the path has an empty name or `.`"),
+        ("no name", vec![file("")], "``: the path has an empty name or `.`"),
+        ("escape", vec![file("a\u{1b}[2J")], "`a\\u{1b}[2J`: the path contains a control character"),
+        ("absolute link", vec![Raw::link("l", "/etc/passwd")], "`l`: it links to the absolute path"),
+        ("link out", vec![Raw::link("a/l", "../../x")], "`a/l`: it links to `../../x`, which is outside"),
+        (
+            "link to the top",
+            vec![file("a/b"), Raw::link("a/l", "..")],
+            "`a/l`: it links to `..`, which is not in",
+        ),
+        ("link to nothing", vec![Raw::link("l", "x")], "`l`: it links to `x`, which is not in the archive"),
+        ("link to itself", vec![Raw::link("l", "l")], "`l`: it links to `l`, which is a link itself"),
+        (
+            "link by a link",
+            vec![file("a/f"), Raw::link("k", "a"), Raw::link("l", "k/../../x")],
+            "`l`: it links to `k/../../x`; a target has `..` only at its start",
+        ),
+        (
+            "file below a link",
+            vec![file("a/f"), Raw::link("l", "a"), file("l/x")],
+            "`l/x`: `l` is not a directory",
+        ),
+        ("file below a file", vec![file("f"), file("f/x")], "`f/x`: `f` is not a directory in the archive"),
+        ("hard link", vec![Raw::of(EntryType::Link, "l", "/etc/passwd", 0)], "`l`: it is a hard link"),
+        ("character device", vec![of(EntryType::Char)], "`bot`: it is a device"),
+        ("block device", vec![of(EntryType::Block)], "`bot`: it is a device"),
+        ("FIFO", vec![of(EntryType::Fifo)], "`bot`: it is a FIFO"),
+        ("directory", vec![of(EntryType::Directory)], "`bot`: it is a directory"),
+        ("long name", vec![of(EntryType::GNULongName)], "`bot`: it is an extension"),
+        ("PAX", vec![of(EntryType::XHeader)], "`bot`: it is an extension"),
+        ("sparse", vec![of(EntryType::GNUSparse)], "`bot`: it is a sparse file"),
+        ("unknown type", vec![of(EntryType::new(b'Z'))], "`bot`: it is of an unknown type"),
+        ("setuid", vec![file("bot").but(mode(0o4755))], "`bot`: its mode is 4755; 0644 and 0755 are allowed"),
+        ("setgid", vec![file("bot").but(mode(0o2755))], "`bot`: its mode is 2755"),
+        ("writable by all", vec![file("bot").but(mode(0o666))], "`bot`: its mode is 0666"),
+        (
+            "owner",
+            vec![file("bot").but(|header| header.set_uid(1000))],
+            "`bot`: its header is not in normal form",
+        ),
+        (
+            "time",
+            vec![file("bot").but(|header| header.set_mtime(1))],
+            "`bot`: its header is not in normal form",
+        ),
+        ("twice", vec![file("a"), file("a")], "`a`: the archive has it twice"),
+        ("order", vec![file("b"), file("a")], "`a`: it follows `b`; entries are sorted by path"),
+        (
+            "case",
+            vec![file("Bot"), file("bot")],
+            "`bot`: `bot` differs only in case or Unicode normalisation from `Bot`",
+        ),
+        ("case of a directory", vec![file("LIB/a"), file("lib/b")], "`lib/b`: `lib` differs only in case"),
+        ("sharp s", vec![file("STRASSE"), file("straße")], "`straße`: `straße` differs only in case"),
+        (
+            "normalisation",
+            vec![file("e\u{301}"), file("\u{e9}")],
+            "`\u{e9}`: `\u{e9}` differs only in case or Unicode",
+        ),
+        (
+            "10 GB of zeros",
+            vec![Raw::of(EntryType::Regular, "zeros", "", 10_000_000_000)],
+            "`zeros`: with it the files have 10000000000 bytes; 2147483648 are allowed",
+        ),
+        (
+            "8 GiB of zeros",
+            vec![Raw::of(EntryType::Regular, "zeros", "", (8 << 30) - 1)],
+            "`zeros`: with it the files have 8589934591 bytes; 2147483648 are allowed",
+        ),
+        (
+            "size that overflows",
+            vec![file("a"), Raw::of(EntryType::Regular, "zeros", "", u64::MAX)],
+            "`zeros`: with it the files have 18446744073709551615 bytes",
+        ),
+    ];
+    for (what, entries, expected) in table {
+        let bytes = archive(entries);
+        let error = refused(Cursor::new(&bytes), &id_of(&bytes), ArchiveLimits::BOT);
+        assert!(error.starts_with(expected), "{what}: {error}");
+    }
+}
+
+#[test]
+fn a_damaged_archive_is_refused() {
+    let (packed, good) = packed(bot().path());
+    let change = |change: &dyn Fn(&mut Vec<u8>)| {
+        let mut bytes = good.clone();
+        change(&mut bytes);
+        refused(Cursor::new(&bytes), &id_of(&bytes), ArchiveLimits::BOT)
+    };
+    assert_eq!(change(&|bytes| bytes.truncate(700)), "the archive is cut off");
+    assert_eq!(change(&|bytes| bytes.clear()), "the archive is cut off");
+    assert_eq!(change(&|bytes| bytes.truncate(bytes.len() - 1)), "the archive is cut off");
+    assert_eq!(change(&|bytes| bytes.push(0)), "the archive does not end with two zero blocks");
+    assert!(change(&|bytes| bytes[0] ^= 1).contains("the checksum of its header is wrong"));
+    assert_eq!(change(&|bytes| bytes[1023] = 1), "`bot.sh`: the padding after its contents is not zero");
+    // A file whose contents were changed is another bot.
+    let mut altered = good.clone();
+    altered[512] ^= 1;
+    let error = refused(Cursor::new(&altered), &packed.id, ArchiveLimits::BOT);
+    assert_eq!(error, format!("the archive is {}, but {} was asked for", id_of(&altered), packed.id));
+}
+
+/// Entries that are made while they are read.
+struct Endless<F> {
+    make: F,
+    next: u64,
+    rest: Cursor<Vec<u8>>,
+}
+
+impl<F: Fn(u64) -> Raw> Endless<F> {
+    fn new(make: F) -> Endless<F> {
+        Endless { make, next: 0, rest: Cursor::default() }
+    }
+}
+
+impl<F: Fn(u64) -> Raw> Read for Endless<F> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.rest.position() == self.rest.get_ref().len() as u64 {
+            self.rest = Cursor::new((self.make)(self.next).bytes());
+            self.next += 1;
+        }
+        self.rest.read(buffer)
+    }
+}
+
+impl<F> Seek for Endless<F> {
+    fn seek(&mut self, _: SeekFrom) -> io::Result<u64> {
+        panic!("it has no end")
+    }
+}
+
+#[test]
+fn too_many_files_or_directories_are_refused() {
+    let id = id_of(&[]);
+    let many = Endless::new(|n| Raw::of(EntryType::Regular, &format!("f{n:09}"), "", 0));
+    assert_eq!(ArchiveLimits::BOT.entries, 100_000);
+    let error = refused(many, &id, ArchiveLimits { entries: 10_000, ..ArchiveLimits::BOT });
+    assert_eq!(error, "`f000010000`: the archive has more than 10000 files, links and directories");
+    let deep = Endless::new(|n| Raw::of(EntryType::Regular, &format!("d{n:09}{}f", "/d".repeat(40)), "", 0));
+    let error = refused(deep, &id, ArchiveLimits { entries: 1000, ..ArchiveLimits::BOT });
+    assert!(error.ends_with("the archive has more than 1000 files, links and directories"), "{error}");
+    let zeros = Endless::new(|n| Raw::of(EntryType::Regular, &format!("f{n:09}"), "", 1));
+    let error = refused(zeros, &id, ArchiveLimits { bytes: 1000, ..ArchiveLimits::BOT });
+    assert_eq!(error, "`f000001000`: with it the files have 1001 bytes; 1000 are allowed");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Whatever is changed in an archive: it is refused, or it is a valid archive of other files.
+    #[test]
+    fn a_changed_archive_unpacks_to_its_own_files_or_not_at_all(
+        at in 0usize..4096, byte in any::<u8>(), cut in any::<bool>(), block in 0usize..8, with in 0usize..8,
+    ) {
+        let entries = [Raw::file("a/b"), Raw::file("a/c"), Raw::link("d", "a/b")];
+        let mut bytes = archive(entries);
+        let length = bytes.len();
+        match (cut, block == with) {
+            (true, _) => bytes.truncate(at % length),
+            (false, true) => bytes[at % length] = byte,
+            (false, false) => {
+                let (from, to) = (block * 512 % length, with * 512 % length);
+                bytes.copy_within(from..from + 512, to);
+            }
+        }
+        let folder = tempdir().unwrap();
+        match unpack(Cursor::new(&bytes), &id_of(&bytes), folder.path(), ArchiveLimits::BOT) {
+            Ok(()) => prop_assert_eq!(packed(folder.path()).1, bytes),
+            Err(error) => {
+                prop_assert!(!matches!(error, ArchiveError::Io(_)), "{}", error);
+                prop_assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_cache_writes_through_no_planted_link_and_waits_for_no_fifo() {
+    let place = tempfile::tempdir().unwrap();
+    let path = |name: &str| place.path().join(name);
+    let fifo = |path: PathBuf| {
+        assert!(std::process::Command::new("mkfifo").arg(path).status().unwrap().success());
+    };
+    fs::write(path("victim"), "precious").unwrap();
+    // Where the cache unpacks.
+    let work = path("cache").join("work");
+    fs::create_dir_all(&work).unwrap();
+    std::os::unix::fs::symlink(path("victim"), path("cache/lock")).unwrap();
+    let error = Cache::open(&path("cache"), 1 << 20).unwrap_err().to_string();
+    assert!(error.contains("lock: expected a file, found a symbolic link"), "{error}");
+    assert_eq!(fs::read(path("victim")).unwrap(), b"precious");
+    fs::remove_file(path("cache/lock")).unwrap();
+    fifo(path("cache/lock"));
+    let error = Cache::open(&path("cache"), 1 << 20).unwrap_err().to_string();
+    assert!(error.contains("lock: expected a file, found a FIFO"), "{error}");
+    fs::remove_file(path("cache/lock")).unwrap();
+    fifo(work.join("bot-1"));
+    std::os::unix::fs::symlink(place.path(), work.join("bot-2")).unwrap();
+    let cache = Cache::open(&path("cache"), 1 << 20).unwrap();
+    assert_eq!(fs::read_dir(&work).unwrap().count(), 0);
+    assert!(path("victim").exists());
+    let id: ArchiveId = "07".repeat(32).parse().unwrap();
+    fifo(path("cache").join(format!("{id}.tar")));
+    let error = cache.get(&id).unwrap_err().to_string();
+    assert!(error.contains("found a FIFO"), "{error}");
+}
+
+/// Stores an archive with this many bytes in a cache.
+fn stored(cache: &Cache, size: usize, with: u8) -> ArchiveId {
+    let folder = tempdir().unwrap();
+    fs::write(folder.path().join("data"), vec![with; size]).unwrap();
+    let mut file = cache.incoming().unwrap();
+    let packed = pack_folder(folder.path(), &mut file).unwrap();
+    cache.insert(&packed.id, file).unwrap();
+    packed.id
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let names = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let mut names: Vec<String> = names.collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn each_user_of_a_cached_bot_has_files_of_its_own() {
+    let folder = tempdir().unwrap();
+    let cache = Cache::open(&folder.path().join("cache"), 1 << 20).unwrap();
+    let id = stored(&cache, 1000, 1);
+    let one = cache.get(&id).unwrap().unwrap();
+    fs::write(one.path().join("data"), "changed").unwrap();
+    let other = cache.get(&id).unwrap().unwrap();
+    assert_eq!(fs::read(other.path().join("data")).unwrap(), vec![1; 1000]);
+    drop((one, other));
+    assert_eq!(names(&folder.path().join("cache/work")), [""; 0], "their files are removed");
+    assert!(cache.get(&id_of(b"another")).unwrap().is_none());
+}
+
+#[test]
+fn a_damaged_archive_in_the_cache_is_removed_and_can_be_stored_again() {
+    let folder = tempdir().unwrap();
+    let cache = Cache::open(folder.path(), 1 << 20).unwrap();
+    let id = stored(&cache, 1000, 1);
+    let path = folder.path().join(format!("{id}.tar"));
+    let mut bytes = fs::read(&path).unwrap();
+    bytes[600] ^= 1;
+    fs::write(&path, bytes).unwrap();
+    assert!(cache.get(&id).unwrap().is_none());
+    assert!(!path.exists());
+    assert_eq!(stored(&cache, 1000, 1), id);
+    assert!(cache.get(&id).unwrap().is_some());
+}
+
+#[test]
+fn an_altered_archive_is_not_stored() {
+    let folder = tempdir().unwrap();
+    let cache = Cache::open(folder.path(), 1 << 20).unwrap();
+    let mut file = cache.incoming().unwrap();
+    pack_folder(bot().path(), &mut file).unwrap();
+    let error = cache.insert(&id_of(b"another"), file).unwrap_err().to_string();
+    assert!(error.contains("was asked for"), "{error}");
+    assert_eq!(names(folder.path()), ["lock", "work"]);
+    assert_eq!(names(&folder.path().join("work")), [""; 0]);
+}
+
+#[test]
+fn the_archive_that_was_not_used_for_the_longest_time_leaves_a_full_cache() {
+    let folder = tempdir().unwrap();
+    // An archive has 512 bytes of header, 1,024 of contents and 1,024 at its end.
+    let cache = Cache::open(folder.path(), 3 * 2560).unwrap();
+    let ids: Vec<ArchiveId> = (0..3).map(|with| stored(&cache, 1000, with)).collect();
+    let has = |id: &ArchiveId| folder.path().join(format!("{id}.tar")).exists();
+    assert!(ids.iter().all(has));
+    let held = cache.get(&ids[1]).unwrap().unwrap();
+    drop(cache.get(&ids[0]).unwrap());
+    let fourth = stored(&cache, 1000, 3);
+    assert_eq!([&ids[0], &ids[1], &ids[2], &fourth].map(has), [true, true, false, true]);
+    // The oldest one is in use.
+    let fifth = stored(&cache, 1000, 4);
+    assert_eq!([&ids[0], &ids[1], &fourth, &fifth].map(has), [false, true, true, true]);
+    assert_eq!(fs::read(held.path().join("data")).unwrap(), vec![1; 1000]);
+    // One that is larger than the cache is usable.
+    let id = stored(&cache, 10_000, 5);
+    assert!(cache.get(&id).unwrap().is_some());
+}
+
+#[test]
+fn a_cache_is_cleaned_of_what_killed_workers_left() {
+    let folder = tempdir().unwrap();
+    let cache = Cache::open(folder.path(), 1 << 20).unwrap();
+    let id = stored(&cache, 1000, 1);
+    let in_use = cache.get(&id).unwrap().unwrap();
+    let arriving = cache.incoming().unwrap();
+    fs::create_dir_all(folder.path().join("work/bot-killed/lib")).unwrap();
+    fs::write(folder.path().join("work/incoming-killed"), "half").unwrap();
+    let again = Cache::open(folder.path(), 1 << 20).unwrap();
+    let left = names(&folder.path().join("work"));
+    assert!(left.len() == 2 && !left.iter().any(|name| name.ends_with("killed")), "{left:?}");
+    assert!(in_use.path().join("data").exists() && arriving.path().exists());
+    assert!(again.get(&id).unwrap().is_some());
+}
+
+#[test]
+fn a_seed_of_the_fuzz_target_is_a_valid_archive() {
+    let seed = fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/seeds/archive/bot")).unwrap();
+    let folder = tempdir().unwrap();
+    unpack(Cursor::new(&seed), &id_of(&seed), folder.path(), ArchiveLimits::BOT).unwrap();
+    assert_eq!(packed(folder.path()).1, seed);
+}

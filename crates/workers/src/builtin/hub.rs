@@ -1,0 +1,329 @@
+//! Knows the workers and the published units, and hands these out.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::time::Duration;
+
+use tokio::sync::mpsc::{Receiver, UnboundedReceiver, UnboundedSender};
+use tokio::time::{Instant, timeout};
+
+use super::frame::{FromCoordinator, FromWorker, Hello};
+use crate::carrier::{CarrierEvent, Order, OutcomeVerdict, RETURN, Returned};
+use crate::machine::{MOST_SLOTS, Machine, MachineState};
+use crate::unit::{EncodedOutcome, UnitId, WorkUnit};
+
+/// Timers that fire later than this were delayed by an absence of this process.
+const LATE: Duration = Duration::from_secs(1);
+/// The maximum number of workers.
+const MOST_WORKERS: usize = 10_000;
+/// The maximum number of units that a worker may have at once.
+const MOST_UNITS: usize = MOST_SLOTS as usize;
+/// The least time between two reports of progress of a unit that are passed on; workers send them every 10 s.
+const LEAST_PROGRESS: Duration = Duration::from_secs(1);
+/// How long the end of the run may take to reach the workers.
+const FAREWELL: Duration = Duration::from_secs(2);
+
+/// From a connection to the hub.
+pub(super) enum FromConnection {
+    /// An admitted worker, with a sender for its messages and for its number.
+    Joined(Hello, UnboundedSender<HubMessage>),
+    /// A message with the name of the worker and the number of the connection.
+    Message(String, u64, FromWorker, Option<EncodedOutcome>),
+    Left(String, u64),
+}
+
+/// From the hub to a connection.
+pub(super) enum HubMessage {
+    /// It is admitted under this name, and has this number.
+    Admitted(String, u64),
+    Rejected(String),
+    /// A message with its bytes.
+    Message(FromCoordinator, Vec<u8>),
+}
+
+/// A worker.
+struct ConnectedWorker {
+    /// The number of its connection and a sender for its messages, while it is connected.
+    connection: Option<(u64, UnboundedSender<HubMessage>)>,
+    /// Until when it may return, while it is not connected.
+    until: Instant,
+    /// Distinguishes it from another worker on a machine of the same name.
+    instance: u64,
+    /// Its states by run. It gets no units of other runs.
+    states: BTreeMap<String, MachineState>,
+    free: usize,
+    holding: BTreeSet<UnitId>,
+    /// Those of these units whose outcome the coordinator is judging.
+    judging: BTreeSet<UnitId>,
+    /// When it last reported progress of a unit.
+    moved: BTreeMap<UnitId, Instant>,
+}
+
+impl ConnectedWorker {
+    /// Whether it can take a unit of this run.
+    fn can_take(&self, run: &str) -> bool {
+        let is_active = self.states.values().all(|&state| state == MachineState::Active);
+        self.connection.is_some() && self.free > 0 && is_active && self.states.contains_key(run)
+    }
+}
+
+/// Knows the workers and the published units.
+pub(super) struct WorkerHub {
+    events: UnboundedSender<CarrierEvent>,
+    workers: BTreeMap<String, ConnectedWorker>,
+    queue: VecDeque<Box<WorkUnit>>,
+    /// The number of the last connection.
+    connection: u64,
+    is_over: bool,
+}
+
+impl WorkerHub {
+    pub(super) fn new(events: UnboundedSender<CarrierEvent>) -> WorkerHub {
+        WorkerHub { events, workers: BTreeMap::new(), queue: VecDeque::new(), connection: 0, is_over: false }
+    }
+
+    /// Runs until `orders` is closed, and the workers are notified of the end of the run.
+    pub(super) async fn run(
+        mut self,
+        mut orders: UnboundedReceiver<Order>,
+        mut of_connections: Receiver<FromConnection>,
+    ) {
+        loop {
+            let until = self.workers.values().filter(|of| of.connection.is_none()).map(|of| of.until).min();
+            tokio::select! {
+                order = orders.recv() => match order {
+                    Some(order) => self.handle_order(order),
+                    None => break,
+                },
+                Some(message) = of_connections.recv() => self.handle_message(message),
+                () = sleep_until(until), if until.is_some() => self.forget_lost(),
+            }
+            self.hand_out();
+        }
+        // The connections write what they have been given; a worker closes its own after `Over`.
+        let farewell = async {
+            while self.is_over && self.workers.values().any(|worker| worker.connection.is_some()) {
+                match of_connections.recv().await {
+                    Some(FromConnection::Left(name, number)) => self.leave(&name, number),
+                    Some(_) => {}
+                    None => return,
+                }
+            }
+        };
+        // Workers that do not answer are disconnected.
+        let _ = timeout(FAREWELL, farewell).await;
+    }
+
+    fn emit(&self, event: CarrierEvent) {
+        // The channel is closed if the run is failing.
+        let _ = self.events.send(event);
+    }
+
+    fn send(&self, worker: &str, message: FromCoordinator) {
+        let connection = self.workers.get(worker).and_then(|worker| worker.connection.as_ref());
+        if let Some((_, connection)) = connection {
+            // An error means that the connection has ended, which arrives as an event of its own.
+            let _ = connection.send(HubMessage::Message(message, Vec::new()));
+        }
+    }
+
+    fn handle_order(&mut self, order: Order) {
+        match order {
+            Order::Publish(unit) => {
+                let is_known = self.queue.iter().any(|queued| queued.id == unit.id)
+                    || self.workers.values().any(|worker| worker.holding.contains(&unit.id));
+                if !is_known {
+                    self.queue.push_back(unit);
+                }
+            }
+            // Workers name the units that they have when they connect.
+            Order::Adopt(_) => {}
+            Order::Withdraw(id) => {
+                self.queue.retain(|unit| unit.id != id);
+                let holders: Vec<String> = self.holders(&id).map(str::to_owned).collect();
+                for name in holders {
+                    self.release(&name, &id);
+                    self.send(&name, FromCoordinator::Withdrawn(id.clone()));
+                }
+            }
+            Order::Verdict { unit, worker, verdict } => {
+                self.release(&worker, &unit);
+                self.send(&worker, FromCoordinator::Verdict(unit, verdict));
+            }
+            Order::SetState(run, name, state) => {
+                if let Some(worker) = self.workers.get_mut(&name) {
+                    worker.states.insert(run.clone(), state);
+                }
+                self.send(&name, FromCoordinator::State(run, state));
+            }
+            Order::Over(run) => {
+                self.is_over = true;
+                for worker in self.workers.values_mut() {
+                    worker.states.remove(&run);
+                }
+                let names: Vec<String> = self.workers.keys().cloned().collect();
+                names.iter().for_each(|name| self.send(name, FromCoordinator::Over(run.clone())));
+            }
+        }
+    }
+
+    fn holders(&self, id: &UnitId) -> impl Iterator<Item = &str> {
+        self.workers.iter().filter(|(_, worker)| worker.holding.contains(id)).map(|(name, _)| &**name)
+    }
+
+    fn release(&mut self, name: &str, id: &UnitId) {
+        if let Some(worker) = self.workers.get_mut(name) {
+            worker.holding.remove(id);
+            worker.judging.remove(id);
+            worker.moved.remove(id);
+        }
+    }
+
+    fn handle_message(&mut self, message: FromConnection) {
+        match message {
+            FromConnection::Joined(hello, connection) => self.join(hello, connection),
+            FromConnection::Left(name, number) => self.leave(&name, number),
+            FromConnection::Message(name, number, message, outcome) => {
+                let is_current =
+                    |of: &&mut ConnectedWorker| of.connection.as_ref().is_some_and(|(own, _)| *own == number);
+                let Some(worker) = self.workers.get_mut(&name).filter(is_current) else { return };
+                match (message, outcome) {
+                    (FromWorker::Free(free), _) => {
+                        worker.free = MOST_UNITS.min(worker.free + free.min(MOST_UNITS));
+                    }
+                    (FromWorker::Moved(id), _) => {
+                        let (now, before) = (Instant::now(), worker.moved.get(&id));
+                        let is_new = before.is_none_or(|&before| now - before >= LEAST_PROGRESS);
+                        if worker.holding.contains(&id) && is_new {
+                            worker.moved.insert(id.clone(), now);
+                            self.emit(CarrierEvent::Moved(id, name));
+                        }
+                    }
+                    (FromWorker::Returned(id, reason), _) => {
+                        if worker.holding.contains(&id) {
+                            self.release(&name, &id);
+                            self.emit(CarrierEvent::Returned(id, name, reason));
+                        }
+                    }
+                    (FromWorker::Bye, _) => {
+                        // Also those that it has not received any more.
+                        worker.free = 0;
+                        for id in std::mem::take(&mut worker.holding) {
+                            self.emit(CarrierEvent::Returned(id, name.clone(), Returned::Stopped));
+                        }
+                    }
+                    (FromWorker::Played(id), Some(outcome)) => {
+                        if !worker.holding.contains(&id) {
+                            // It was withdrawn, or never had it.
+                            self.send(&name, FromCoordinator::Verdict(id, OutcomeVerdict::Duplicate));
+                        } else if worker.judging.insert(id) {
+                            self.emit(CarrierEvent::Played(outcome, name));
+                        }
+                    }
+                    (FromWorker::Played(_) | FromWorker::Alive | FromWorker::Fetch(..), _) => {}
+                }
+            }
+        }
+    }
+
+    /// A worker has connected. It replaces its own earlier connection; beside another worker of the same name it gets a
+    /// number.
+    fn join(&mut self, hello: Hello, connection: UnboundedSender<HubMessage>) {
+        let Hello { mut machine, instance, holding, .. } = hello;
+        let holding: BTreeSet<UnitId> = holding.into_iter().collect();
+        let is_taken = |name: &str| {
+            let other = self.workers.get(name).filter(|other| other.connection.is_some());
+            other.is_some_and(|other| other.instance != instance)
+        };
+        if self.workers.len() >= MOST_WORKERS && !self.workers.contains_key(&machine.name) {
+            let why = format!("there are {MOST_WORKERS} workers already");
+            // The connection may be closed.
+            let _ = connection.send(HubMessage::Rejected(why));
+            return;
+        }
+        let own = self.workers.iter().find(|(_, worker)| worker.instance == instance);
+        if let Some((own, _)) = own {
+            machine.name.clone_from(own);
+        } else if is_taken(&machine.name) {
+            let numbered = (2..).map(|number| format!("{}-{number}", machine.name));
+            machine.name = numbered.take(MOST_WORKERS).find(|name| !is_taken(name)).unwrap_or_default();
+        }
+        let Machine { name, .. } = &machine;
+        let name = name.clone();
+        self.connection += 1;
+        let _ = connection.send(HubMessage::Admitted(name.clone(), self.connection));
+        let before = self.workers.remove(&name);
+        let lost = before.map(|before| before.holding).unwrap_or_default();
+        let member = ConnectedWorker {
+            connection: Some((self.connection, connection)),
+            until: Instant::now(),
+            instance,
+            states: BTreeMap::new(),
+            free: 0,
+            holding: holding.clone(),
+            judging: BTreeSet::new(),
+            moved: BTreeMap::new(),
+        };
+        self.workers.insert(name.clone(), member);
+        // A worker that has one of these has it still, so no other gets it.
+        self.queue.retain(|unit| !holding.contains(&unit.id));
+        self.emit(CarrierEvent::Joined(machine, holding.iter().cloned().collect()));
+        for id in lost.difference(&holding) {
+            self.emit(CarrierEvent::Returned(id.clone(), name.clone(), Returned::Lost));
+        }
+    }
+
+    fn leave(&mut self, name: &str, number: u64) {
+        let Some(worker) = self.workers.get_mut(name) else { return };
+        if worker.connection.as_ref().is_some_and(|(own, _)| *own == number) {
+            worker.connection = None;
+            worker.until = Instant::now() + RETURN;
+            self.emit(CarrierEvent::Left(name.to_owned()));
+        }
+    }
+
+    /// Gives up workers that have not returned in time.
+    fn forget_lost(&mut self) {
+        let now = Instant::now();
+        for worker in self.workers.values_mut().filter(|worker| now - worker.until > LATE) {
+            // This process did not run when the time was over, and no worker could return.
+            worker.until = now + RETURN;
+        }
+        let is_lost = |worker: &ConnectedWorker| worker.connection.is_none() && worker.until <= now;
+        let lost = self.workers.iter().filter(|(_, worker)| is_lost(worker)).map(|(name, _)| name.clone());
+        for name in lost.collect::<Vec<String>>() {
+            let holding = self.workers.remove(&name).map(|worker| worker.holding).unwrap_or_default();
+            for id in holding {
+                self.emit(CarrierEvent::Returned(id, name.clone(), Returned::Lost));
+            }
+        }
+    }
+
+    /// Hands units out to the workers with the most free slots first.
+    fn hand_out(&mut self) {
+        let queued = std::mem::take(&mut self.queue);
+        for unit in queued {
+            let can_take = |name: &str, of: &ConnectedWorker| {
+                of.can_take(&unit.id.run) && !unit.avoid.iter().any(|avoided| avoided == name)
+            };
+            let able = self.workers.iter_mut().filter(|(name, worker)| can_take(name, worker));
+            let Some((name, worker)) = able.max_by_key(|(_, worker)| worker.free) else {
+                self.queue.push_back(unit);
+                continue;
+            };
+            let id = unit.id.clone();
+            worker.free -= 1;
+            worker.holding.insert(id.clone());
+            let name = name.clone();
+            self.send(&name, FromCoordinator::Play(unit));
+            self.emit(CarrierEvent::Taken(id, name));
+        }
+    }
+}
+
+/// Sleeps until this time; for ever without one.
+pub(super) async fn sleep_until(until: Option<Instant>) {
+    match until {
+        Some(until) => tokio::time::sleep_until(until).await,
+        None => std::future::pending().await,
+    }
+}

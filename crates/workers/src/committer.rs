@@ -1,0 +1,191 @@
+//! Verifies outcomes and stores their records, on a thread of its own.
+
+use std::sync::Arc;
+use std::sync::mpsc::Receiver;
+
+use referee_protocol::words::FaultCode;
+use tokio::sync::mpsc::UnboundedSender;
+
+use crate::job::{Job, JobBots};
+use crate::unit::{EncodedOutcome, UnitId, WorkUnit};
+use crate::verify::{NotVerified, Unstarted, VerifiedMatch, verify};
+use referee_engine::runner::{
+    EndedRecord, Fixture, Halt, MatchReport, NoShow, RecordSink, ResultFeed, RunEvent,
+};
+use referee_files::Records;
+use referee_game::Catalog;
+use referee_game::seat::Seat;
+use referee_match::Leg;
+
+/// The maximum number of matches whose records are synchronized at once.
+const BATCH: usize = 64;
+
+/// From the coordinator.
+#[derive(Debug)]
+pub(super) enum ToCommit {
+    /// The outcome of a set.
+    Outcome {
+        /// The unit as it was handed out last.
+        unit: Arc<WorkUnit>,
+        /// Its matches.
+        fixtures: Vec<Fixture>,
+        /// The outcome, perhaps of an earlier attempt.
+        outcome: EncodedOutcome,
+        /// The worker that sent it.
+        worker: String,
+        /// Whether it counts although a bot did not start.
+        is_final: bool,
+    },
+    /// The last message.
+    Over {
+        /// Whether everything was played.
+        is_complete: bool,
+    },
+}
+
+/// What became of an outcome.
+#[derive(Debug)]
+pub(super) struct Committed {
+    pub(super) unit: UnitId,
+    pub(super) worker: String,
+    pub(super) result: CommitResult,
+}
+
+/// Whether an outcome counts.
+#[derive(Debug)]
+pub(super) enum CommitResult {
+    /// It counts and is stored.
+    Counted {
+        /// The reports of its matches.
+        reports: Vec<MatchReport>,
+        /// The bot that did not start, if one did not.
+        unstarted: Option<Unstarted>,
+    },
+    /// It does not count: a bot did not start.
+    Unstarted(Unstarted),
+    /// It is not what the unit asks for.
+    Refused(String),
+    /// It cannot be stored, which ends the run.
+    Failed(Halt),
+}
+
+/// Verifies and stores outcomes.
+pub(super) struct Committer<F> {
+    record_sink: RecordSink<F>,
+    catalog: Catalog,
+    records: Option<Records>,
+    bots: JobBots,
+}
+
+impl<F: FnMut(RunEvent<'_>) -> Result<(), Halt>> Committer<F> {
+    pub(super) fn new(job: &mut Job, on_event: F) -> Committer<F> {
+        let rules = job.catalog.find(job.game).ok();
+        let live = job.live.clone().zip(rules).map(|(live, rules)| ResultFeed::new(live, rules, job.seating));
+        let record_sink = RecordSink::new(job.records.clone(), job.unsealed.take(), live, on_event);
+        let (catalog, records) = (job.catalog.clone(), job.records.clone());
+        Committer { record_sink, catalog, records, bots: job.bots.clone() }
+    }
+
+    /// Stores outcomes until the coordinator has no more.
+    pub(super) fn work(mut self, outcomes: &Receiver<ToCommit>, to: &UnboundedSender<Committed>) {
+        while let Ok(first) = outcomes.recv() {
+            self.step(first, outcomes, to);
+        }
+    }
+
+    /// Stores this outcome and those that have arrived: one synchronization covers all.
+    pub(super) fn step(
+        &mut self,
+        first: ToCommit,
+        outcomes: &Receiver<ToCommit>,
+        to: &UnboundedSender<Committed>,
+    ) {
+        let mut stored = Vec::new();
+        let (mut next, mut over) = (Some(first), None);
+        while let Some(to_commit) = next.take() {
+            match to_commit {
+                ToCommit::Outcome { unit, fixtures, outcome, worker, is_final } => {
+                    let unit_id = outcome.unit.clone();
+                    match self.keep(&unit, fixtures, &outcome, (&worker, is_final)) {
+                        CommitResult::Counted { reports, unstarted } => {
+                            stored.push((unit_id, worker, (reports, unstarted)));
+                        }
+                        result => {
+                            let _ = to.send(Committed { unit: unit_id, worker, result });
+                        }
+                    }
+                }
+                ToCommit::Over { is_complete } => over = Some(is_complete),
+            }
+            next = if self.record_sink.len() < BATCH { outcomes.try_recv().ok() } else { None };
+        }
+        let mut settled = self.record_sink.settle();
+        for (unit, worker, (reports, unstarted)) in stored {
+            let result = match &mut settled {
+                Ok(()) => CommitResult::Counted { reports, unstarted },
+                Err(Halt::Done) => CommitResult::Failed(Halt::Done),
+                Err(Halt::Because(why)) => CommitResult::Failed(Halt::Because(why.clone())),
+            };
+            // The coordinator waits for it.
+            let _ = to.send(Committed { unit, worker, result });
+        }
+        if let Some(is_complete) = over
+            && let Err(Halt::Because(why)) = self.record_sink.close(is_complete)
+        {
+            tracing::error!("{why}");
+        }
+    }
+
+    /// Verifies an outcome and writes its records, unless a bot did not start and it is not final.
+    fn keep(
+        &mut self,
+        unit: &WorkUnit,
+        fixtures: Vec<Fixture>,
+        outcome: &EncodedOutcome,
+        (worker, is_final): (&str, bool),
+    ) -> CommitResult {
+        let decoded = outcome.decode().map_err(|what| NotVerified::Differs(what.to_string()));
+        let verified = match decoded.and_then(|outcome| verify(unit, &outcome, &self.catalog)) {
+            Ok(verified) => verified,
+            Err(NotVerified::Differs(why)) => return CommitResult::Refused(why),
+            Err(why @ NotVerified::RulesFailed(_)) => {
+                return CommitResult::Failed(Halt::Because(format!("{}: {why}", outcome.unit)));
+            }
+        };
+        let unstarted = verified.iter().find_map(|found| found.unstarted.clone());
+        if let Some(unstarted) = unstarted.as_ref().filter(|_| !is_final) {
+            return CommitResult::Unstarted(unstarted.clone());
+        }
+        let is_left = verified.last().is_some_and(|last| last.report.is_to_be_replayed());
+        let mut reports = Vec::with_capacity(verified.len());
+        for (mut fixture, found) in fixtures.into_iter().zip(verified) {
+            let VerifiedMatch { mut report, record, reveal, .. } = found;
+            if is_left && fixture.leg == Leg::Last {
+                // The deal is still to be played.
+                fixture.leg = Leg::Earlier;
+            }
+            report.bots = fixture.bots.iter().map(|&bot| self.bots.command(bot)).collect();
+            report.record = self.records.as_ref().map(|records| records.path(&fixture.id));
+            report.worker = Some(worker.to_owned());
+            let no_show = no_show(&fixture, &report);
+            reports.push(report.clone());
+            let ended = EndedRecord { fixture, report, record, reveal, no_show };
+            if let Err(halt) = self.record_sink.keep(ended) {
+                return CommitResult::Failed(halt);
+            }
+        }
+        CommitResult::Counted { reports, unstarted }
+    }
+}
+
+/// The seat whose bot did not start.
+fn no_show(fixture: &Fixture, report: &MatchReport) -> Option<NoShow> {
+    let is_absent = |faults: &referee_match::Faults| {
+        faults.iter().any(|(code, count)| code == FaultCode::NoStart && count > 0)
+    };
+    let seat = report.faults.iter().position(is_absent)?;
+    let said = report.evidence.iter().find(|evidence| evidence.seat.index() == seat);
+    let why = said.and_then(|evidence| evidence.detail.clone()).unwrap_or_default();
+    let why = format!("the bot `{}` does not start: {why}", report.seats[seat]);
+    Some(NoShow { entrant: fixture.bots[seat], seat: Seat(seat as u8), why })
+}

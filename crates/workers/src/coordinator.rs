@@ -1,0 +1,159 @@
+//! The coordinator: serves one run with a carrier.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc as blocking;
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+use std::{fmt, io};
+
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+
+use crate::carrier::{CarrierEvent, CoordinatorEnd, Order};
+use crate::committer::Committer;
+use crate::dispatcher::Dispatcher;
+use crate::fleet::Fleet;
+use crate::job::Job;
+use referee_engine::runner::{Halt, RunEnd, RunEvent, SetScheduler};
+use referee_store::Leases;
+
+/// Hands sets out to workers. It stays when the run that it serves is changed.
+pub struct Coordinator {
+    orders: UnboundedSender<Order>,
+    pub(super) events: UnboundedReceiver<CarrierEvent>,
+    /// The thread of the carrier, until it has failed.
+    thread: Option<JoinHandle<io::Result<()>>>,
+    pub(super) leases: Leases,
+    /// The id of the run.
+    pub(super) run: String,
+    pub(super) fleet: Fleet,
+    pub(super) timeout: Duration,
+    pub(super) activity: Activity,
+}
+
+/// What the workers of a coordinator do.
+#[derive(Clone, Debug, Default)]
+pub struct Activity(Arc<WorkerCounts>);
+
+#[derive(Debug, Default)]
+struct WorkerCounts {
+    slots: AtomicUsize,
+    inactive: AtomicUsize,
+}
+
+impl Activity {
+    /// How many sets the active workers play concurrently; 0 if none is active.
+    pub fn slots(&self) -> usize {
+        self.0.slots.load(Ordering::Relaxed)
+    }
+
+    /// The number of connected workers that get no sets.
+    pub fn inactive(&self) -> usize {
+        self.0.inactive.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn set(&self, slots: usize, inactive: usize) {
+        self.0.slots.store(slots, Ordering::Relaxed);
+        self.0.inactive.store(inactive, Ordering::Relaxed);
+    }
+}
+
+impl fmt::Debug for Coordinator {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Coordinator").field("run", &self.run).finish_non_exhaustive()
+    }
+}
+
+impl Coordinator {
+    /// Starts the coordinator's end of a carrier. A set without an outcome and without progress for `timeout` is given to
+    /// another worker.
+    ///
+    /// # Errors
+    /// Those of the leases, or if no thread can be started.
+    pub fn start(
+        end: impl CoordinatorEnd + Send + 'static,
+        leases: Leases,
+        timeout: Duration,
+    ) -> io::Result<Coordinator> {
+        let (orders, of_coordinator) = unbounded_channel();
+        let (to_coordinator, events) = unbounded_channel();
+        let serve = move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+            runtime.block_on(end.serve(of_coordinator, to_coordinator))
+        };
+        let thread = thread::Builder::new().name("carrier".to_owned()).spawn(serve)?;
+        Coordinator::with((orders, events), thread, leases, timeout)
+    }
+
+    /// A coordinator with these channels to a carrier, which this thread serves.
+    pub(super) fn with(
+        (orders, events): (UnboundedSender<Order>, UnboundedReceiver<CarrierEvent>),
+        thread: JoinHandle<io::Result<()>>,
+        leases: Leases,
+        timeout: Duration,
+    ) -> io::Result<Coordinator> {
+        let (run, fleet) = (leases.run()?, Fleet::open(&leases)?);
+        let activity = Activity::default();
+        Ok(Coordinator { orders, events, thread: Some(thread), leases, run, fleet, timeout, activity })
+    }
+
+    /// Plays a job, as [`MatchRunner::play`](referee_engine::runner::MatchRunner::play) does on this machine.
+    pub fn play(
+        &mut self,
+        mut job: Job,
+        schedule: impl SetScheduler,
+        interrupt: impl Future<Output = ()>,
+        on_event: impl FnMut(RunEvent<'_>) -> Result<(), Halt> + Send,
+    ) -> RunEnd {
+        let mut end = RunEnd::default();
+        let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+            Ok(runtime) => runtime,
+            Err(error) => return RunEnd { why: Some(error.to_string()), ..end },
+        };
+        let drain = job.drain.take();
+        let committer = Committer::new(&mut job, on_event);
+        let (to_commit, of_dispatcher) = blocking::channel();
+        let (to_dispatcher, committed) = unbounded_channel();
+        thread::scope(|scope| {
+            scope.spawn(move || committer.work(&of_dispatcher, &to_dispatcher));
+            let dispatcher = Dispatcher::new(self, &job, schedule, to_commit);
+            runtime.block_on(dispatcher.run(committed, (interrupt, drain), &mut end));
+        });
+        end
+    }
+
+    /// What its workers do, also while it plays.
+    pub fn activity(&self) -> Activity {
+        self.activity.clone()
+    }
+
+    /// Tells the workers that the run is over if it is, and ends the carrier.
+    ///
+    /// # Errors
+    /// Why the carrier failed.
+    pub fn end(self, is_over: bool) -> io::Result<()> {
+        if is_over {
+            // The channel is closed if the carrier has failed.
+            let _ = self.orders.send(Order::Over(self.run));
+        }
+        drop(self.orders);
+        self.thread.map_or(Ok(()), join)
+    }
+
+    /// Why the carrier has ended before the run.
+    pub(super) fn failure(&mut self) -> String {
+        match self.thread.take().map(join) {
+            Some(Err(error)) => error.to_string(),
+            Some(Ok(())) | None => "the carrier has failed".to_owned(),
+        }
+    }
+
+    pub(super) fn order(&self, order: Order) {
+        // The channel is closed if the carrier has failed, which ends the run.
+        let _ = self.orders.send(order);
+    }
+}
+
+fn join(carrier: JoinHandle<io::Result<()>>) -> io::Result<()> {
+    carrier.join().unwrap_or_else(|_| Err(io::Error::other("the carrier panicked")))
+}

@@ -1,0 +1,364 @@
+//! Hands sets out to workers: counts deliveries, replaces what makes no progress, and counts the first outcome of each set.
+
+mod outcomes;
+mod sweep;
+
+use std::collections::{BTreeMap, VecDeque};
+use std::io;
+use std::sync::Arc;
+use std::sync::mpsc::Sender;
+use std::time::Duration;
+
+use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::sync::oneshot;
+use tokio::time::{Instant, MissedTickBehavior, interval};
+
+use crate::carrier::{CarrierEvent, Order, OutcomeVerdict, RETURN, Returned};
+use crate::committer::{CommitResult, Committed, ToCommit};
+use crate::coordinator::Coordinator;
+use crate::job::Job;
+use crate::machine::MachineState;
+use crate::unit::{EncodedOutcome, UnitId, WorkUnit};
+use crate::verify::Unstarted;
+use referee_engine::runner::{DueSet, Halt, NextSet, RunEnd, SetScheduler, signalled};
+use referee_store::Lease;
+
+/// How often a set is given to workers, at most.
+const MOST_DELIVERIES: u32 = 4;
+/// The minimum number of sets that are queued or with workers.
+const WINDOW: usize = 16;
+/// How often overdue sets and requested changes are looked for.
+const LOOK: Duration = Duration::from_millis(500);
+
+/// Where a set is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum SetPhase {
+    /// The carrier hands it out.
+    Queued,
+    /// This worker has it.
+    Out(String),
+    /// A worker had it when the last coordinator ended, and may return with it.
+    Expected(Instant),
+}
+
+/// A set without an outcome that counts.
+struct OpenSet {
+    unit: Arc<WorkUnit>,
+    /// The number of the first attempt that has the same matches.
+    since: u32,
+    due: DueSet,
+    deliveries: u32,
+    phase: SetPhase,
+    /// When it was queued, taken or last moved.
+    moved_at: Instant,
+    /// The worker whose outcome is being verified and stored.
+    committing: Option<String>,
+    /// Further outcomes, in case that one does not count.
+    waiting: VecDeque<(EncodedOutcome, String)>,
+    /// A worker on which a bot did not start.
+    unstarted: Option<(String, Unstarted)>,
+}
+
+/// Hands the sets of a job out, and counts their outcomes.
+pub(super) struct Dispatcher<'a, S> {
+    coordinator: &'a mut Coordinator,
+    job: &'a Job,
+    schedule: S,
+    to_commit: Sender<ToCommit>,
+    open: BTreeMap<u32, OpenSet>,
+    /// Open sets of an earlier coordinator that are not drawn from the schedule yet.
+    earlier: BTreeMap<u32, Lease>,
+    /// By set: the attempt that counts and its worker.
+    counted: BTreeMap<u32, (u32, String)>,
+    given_up: Vec<String>,
+    /// Whether the schedule has no more sets.
+    is_exhausted: bool,
+    /// The number of sets that the active workers play concurrently, as the schedule knows it.
+    slots: usize,
+    /// When a worker was last active.
+    active_at: Instant,
+    /// When overdue sets were last looked for.
+    looked_at: Instant,
+}
+
+impl<'a, S: SetScheduler> Dispatcher<'a, S> {
+    pub(super) fn new(
+        coordinator: &'a mut Coordinator,
+        job: &'a Job,
+        schedule: S,
+        to_commit: Sender<ToCommit>,
+    ) -> Dispatcher<'a, S> {
+        Dispatcher {
+            coordinator,
+            job,
+            schedule,
+            to_commit,
+            open: BTreeMap::new(),
+            earlier: BTreeMap::new(),
+            counted: BTreeMap::new(),
+            given_up: Vec::new(),
+            is_exhausted: false,
+            slots: 0,
+            active_at: Instant::now(),
+            looked_at: Instant::now(),
+        }
+    }
+
+    /// Plays until every set has an outcome or was given up.
+    pub(super) async fn run(
+        mut self,
+        mut committed: UnboundedReceiver<Committed>,
+        (interrupt, drain): (impl Future<Output = ()>, Option<oneshot::Receiver<()>>),
+        end: &mut RunEnd,
+    ) {
+        if let Err(halt) = self.play(&mut committed, (interrupt, drain), end).await {
+            end.halt(halt);
+        }
+        // What is being stored is stored.
+        let Dispatcher { to_commit, given_up, coordinator, .. } = self;
+        let is_complete = !end.is_stopping() && !end.is_drained && given_up.is_empty();
+        // The committer has ended if it has failed.
+        let _ = to_commit.send(ToCommit::Over { is_complete });
+        drop(to_commit);
+        while let Some(committed) = committed.recv().await {
+            let Committed { unit, worker, result } = committed;
+            match result {
+                CommitResult::Counted { .. } => {
+                    coordinator.order(Order::Verdict { unit, worker, verdict: OutcomeVerdict::Counted });
+                }
+                CommitResult::Failed(Halt::Because(why)) if end.why.is_none() => end.why = Some(why),
+                CommitResult::Failed(_) | CommitResult::Refused(_) | CommitResult::Unstarted(_) => {}
+            }
+        }
+        if end.why.is_none() && !given_up.is_empty() {
+            end.given_up = given_up;
+        }
+    }
+
+    async fn play(
+        &mut self,
+        committed: &mut UnboundedReceiver<Committed>,
+        (interrupt, mut drain): (impl Future<Output = ()>, Option<oneshot::Receiver<()>>),
+        end: &mut RunEnd,
+    ) -> Result<(), Halt> {
+        let mut interrupt = std::pin::pin!(interrupt);
+        let mut ticks = interval(LOOK);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let leases = self.coordinator.leases.open_sets().map_err(because)?;
+        self.earlier = leases.into_iter().map(|lease| (lease.set, lease)).collect();
+        let mut least = self.earlier.len() + WINDOW;
+        loop {
+            self.note_slots();
+            self.top_up(least)?;
+            // Those that are left are not due any more.
+            for set in std::mem::take(&mut self.earlier).into_keys() {
+                self.coordinator.leases.close(set).map_err(because)?;
+            }
+            least = WINDOW;
+            if self.is_exhausted && self.open.is_empty() {
+                return Ok(());
+            }
+            tokio::select! {
+                () = &mut interrupt => {
+                    end.is_interrupted = true;
+                    return Ok(());
+                }
+                () = signalled(&mut drain) => {
+                    end.is_drained = true;
+                    return Ok(());
+                }
+                event = self.coordinator.events.recv() => match event {
+                    Some(event) => self.handle(event)?,
+                    None => return Err(Halt::Because(self.coordinator.failure())),
+                },
+                committed = committed.recv() => match committed {
+                    Some(committed) => self.commit(committed)?,
+                    None => return Err(Halt::Because("a thread panicked".to_owned())),
+                },
+                _ = ticks.tick() => {
+                    self.deduct_absence();
+                    self.sweep()?;
+                    self.apply_requests()?;
+                }
+            }
+        }
+    }
+
+    /// Draws sets from the schedule while fewer than enough are open.
+    fn top_up(&mut self, least: usize) -> Result<(), Halt> {
+        let most = least.max(4 * self.slots);
+        while self.open.len() < most && !self.is_exhausted {
+            match self.schedule.next_set() {
+                NextSet::Set(due) => self.add(due)?,
+                // If all others were given up, nothing will make more sets due.
+                NextSet::Later => {
+                    self.is_exhausted = self.open.is_empty() && !self.schedule.is_endless();
+                    return Ok(());
+                }
+                NextSet::Never => self.is_exhausted = true,
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds a set, which an earlier coordinator may have handed out.
+    fn add(&mut self, due: DueSet) -> Result<(), Halt> {
+        let set = due.number;
+        let is_same = |lease: &Lease| {
+            let unit: WorkUnit = serde_json::from_str(&lease.unit).ok()?;
+            let ids = || due.fixtures.iter().map(|fixture| &fixture.id);
+            unit.matches.iter().map(|of| &of.id).eq(ids()).then_some(unit)
+        };
+        let earlier = self.earlier.remove(&set).and_then(|lease| Some((is_same(&lease)?, lease)));
+        let (unit, deliveries, worker) = match earlier {
+            Some((unit, lease)) => (unit, lease.deliveries, lease.worker),
+            None => {
+                let attempt = self.coordinator.leases.next_attempt(set).map_err(because)?;
+                let id = UnitId { run: self.coordinator.run.clone(), set, attempt };
+                let (unit, text) = self.job.unit(id, &due)?;
+                self.coordinator.leases.queue(set, attempt, 0, &text).map_err(because)?;
+                (unit, 0, None)
+            }
+        };
+        let now = Instant::now();
+        let holder = self.coordinator.fleet.holder(&unit.id).map(str::to_owned);
+        let phase = match (holder, worker) {
+            (Some(holder), _) => SetPhase::Out(holder),
+            (None, Some(_)) => SetPhase::Expected(now + RETURN),
+            (None, None) => SetPhase::Queued,
+        };
+        let order = if phase == SetPhase::Queued { Order::Publish } else { Order::Adopt };
+        self.coordinator.order(order(Box::new(unit.clone())));
+        let unit = Arc::new(unit);
+        let (committing, waiting, unstarted) = (None, VecDeque::new(), None);
+        let since = unit.id.attempt;
+        let open =
+            OpenSet { unit, since, due, deliveries, phase, moved_at: now, committing, waiting, unstarted };
+        self.open.insert(set, open);
+        Ok(())
+    }
+
+    /// The open set of a unit, if the unit is its current attempt.
+    fn current(&mut self, id: &UnitId) -> Option<&mut OpenSet> {
+        self.open.get_mut(&id.set).filter(|open| open.unit.id == *id)
+    }
+
+    fn handle(&mut self, event: CarrierEvent) -> Result<(), Halt> {
+        match event {
+            CarrierEvent::Joined(machine, holding) => {
+                let name = machine.name.clone();
+                let is_timed = self.job.run.terms.clock.is_some();
+                let state = self.coordinator.fleet.join(machine, &holding, is_timed);
+                let run = self.coordinator.run.clone();
+                self.coordinator.order(Order::SetState(run, name.clone(), state));
+                for id in holding {
+                    if let Some(open) = self.current(&id) {
+                        (open.phase, open.moved_at) = (SetPhase::Out(name.clone()), Instant::now());
+                    }
+                }
+                self.coordinator.fleet.store(&self.coordinator.leases, &name).map_err(because)
+            }
+            CarrierEvent::Left(worker) => {
+                self.coordinator.fleet.leave(&worker);
+                self.coordinator.fleet.store(&self.coordinator.leases, &worker).map_err(because)
+            }
+            CarrierEvent::Taken(id, worker) => self.taken(&id, worker),
+            CarrierEvent::Moved(id, _) => {
+                let Some(open) = self.current(&id) else { return Ok(()) };
+                open.moved_at = Instant::now();
+                self.coordinator.leases.touch(id.set, id.attempt).map_err(because)
+            }
+            CarrierEvent::Returned(id, worker, reason) => self.returned(&id, worker, reason),
+            CarrierEvent::Played(outcome, worker) => self.played(outcome, worker),
+            CarrierEvent::Incompatible(worker, why) => {
+                tracing::warn!("the worker `{worker}` gets no sets: {why}");
+                self.set_state(&worker, MachineState::Incompatible, Some(why))
+            }
+        }
+    }
+
+    /// A worker has received a unit.
+    fn taken(&mut self, id: &UnitId, worker: String) -> Result<(), Halt> {
+        let Some(open) = self.current(id) else {
+            self.coordinator.order(Order::Withdraw(id.clone()));
+            return Ok(());
+        };
+        open.deliveries += 1;
+        (open.phase, open.moved_at) = (SetPhase::Out(worker.clone()), Instant::now());
+        let deliveries = open.deliveries;
+        self.coordinator.fleet.take(&worker, id);
+        self.coordinator.leases.take(id.set, id.attempt, &worker, deliveries).map_err(because)
+    }
+
+    /// A worker does not have a unit any more.
+    fn returned(&mut self, id: &UnitId, worker: String, reason: Returned) -> Result<(), Halt> {
+        self.coordinator.fleet.release(&worker, id);
+        // A worker may be lost while its outcome is stored: the set is not.
+        let has_sent = self.current(id).is_some_and(|open| open.committing.as_ref() == Some(&worker));
+        if reason != Returned::Stopped && !has_sent {
+            self.coordinator.fleet.count(&worker, |row| row.lost += 1);
+        }
+        if let Returned::Unable(why) = &reason {
+            self.put_aside(&worker, format!("it cannot play {id}: {why}"))?;
+        }
+        self.coordinator.fleet.store(&self.coordinator.leases, &worker).map_err(because)?;
+        let Some(open) = self.current(id).filter(|open| open.phase == SetPhase::Out(worker)) else {
+            return Ok(());
+        };
+        if reason != Returned::Lost {
+            // It was not played there.
+            open.deliveries = open.deliveries.saturating_sub(1);
+        }
+        self.hand_out_again(id.set)
+    }
+
+    /// Queues a set that a worker had, or gives it up.
+    fn hand_out_again(&mut self, set: u32) -> Result<(), Halt> {
+        let Some(open) = self.open.get_mut(&set) else { return Ok(()) };
+        if open.committing.is_some() {
+            return Ok(());
+        }
+        if open.deliveries >= MOST_DELIVERIES {
+            return self.give_up(set);
+        }
+        (open.phase, open.moved_at) = (SetPhase::Queued, Instant::now());
+        let (unit, deliveries) = (Arc::clone(&open.unit), open.deliveries);
+        self.coordinator.leases.put_back(set, unit.id.attempt, deliveries).map_err(because)?;
+        self.coordinator.order(Order::Publish(Box::new((*unit).clone())));
+        Ok(())
+    }
+
+    /// Tries a set no more: it has been delivered too often.
+    fn give_up(&mut self, set: u32) -> Result<(), Halt> {
+        let Some(open) = self.open.remove(&set) else { return Ok(()) };
+        self.coordinator.order(Order::Withdraw(open.unit.id.clone()));
+        self.coordinator.leases.give_up(set).map_err(because)?;
+        let ids: Vec<&str> = open.due.fixtures.iter().map(|fixture| &*fixture.id).collect();
+        let times = open.deliveries;
+        let what = format!("s{set} ({}): delivered {times} times without a result", ids.join(", "));
+        if self.schedule.is_endless() {
+            tracing::warn!("{what}: it does not count");
+            self.schedule.give_up(&open.due);
+        } else {
+            self.given_up.push(what);
+        }
+        Ok(())
+    }
+
+    fn put_aside(&mut self, worker: &str, why: String) -> Result<(), Halt> {
+        tracing::warn!("the worker `{worker}` is put aside: {why}");
+        self.set_state(worker, MachineState::Aside, Some(why))
+    }
+
+    fn set_state(&mut self, worker: &str, state: MachineState, why: Option<String>) -> Result<(), Halt> {
+        if self.coordinator.fleet.set_state(worker, state, why) {
+            let run = self.coordinator.run.clone();
+            self.coordinator.order(Order::SetState(run, worker.to_owned(), state));
+        }
+        self.coordinator.fleet.store(&self.coordinator.leases, worker).map_err(because)
+    }
+}
+
+fn because(error: io::Error) -> Halt {
+    Halt::Because(error.to_string())
+}

@@ -1,0 +1,246 @@
+//! The first line of every message: the version of the messages, and in those of a coordinator the run and a signature.
+//!
+//! Whoever may publish at the broker can send anything to workers, and a unit starts programs. Workers therefore take nothing
+//! that is not signed with a key that they trust. The signature covers the subject, so that no message can be repeated on
+//! another one, and the time, so that a later state of a worker is not replaced by an earlier one.
+
+use std::fmt;
+use std::io;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use ring::signature::{ED25519, Ed25519KeyPair, KeyPair, UnparsedPublicKey};
+use serde::{Deserialize, Serialize};
+
+use referee_game::hex;
+
+/// The version of the messages. Each version has a stream of its own, so that no worker gets a unit of another one.
+pub(super) const VERSION: u32 = 2;
+
+/// The key with which coordinators sign what they send to workers (Ed25519).
+pub struct SigningKey(Ed25519KeyPair);
+
+impl fmt::Debug for SigningKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "SigningKey({})", self.public())
+    }
+}
+
+/// A text that is not a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum KeyError {
+    /// A line has another form.
+    #[error("line {0}: expected 64 lower-case hex digits")]
+    Line(usize),
+    /// There is no line.
+    #[error("it has no key: expected a line with 64 hex digits")]
+    Empty,
+}
+
+/// The keys of a text: lines of hex digits. Empty lines and those that begin with `#` are ignored.
+fn keys(text: &str) -> Result<Vec<[u8; 32]>, KeyError> {
+    let lines = text.lines().enumerate().map(|(index, line)| (index + 1, line.trim()));
+    let lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
+    let keys: Vec<[u8; 32]> = lines
+        .map(|(number, line)| hex::decode32(line).ok_or(KeyError::Line(number)))
+        .collect::<Result<_, _>>()?;
+    if keys.is_empty() { Err(KeyError::Empty) } else { Ok(keys) }
+}
+
+impl SigningKey {
+    /// The key of a file.
+    ///
+    /// # Errors
+    /// If the text is not one.
+    pub fn parse(text: &str) -> Result<SigningKey, KeyError> {
+        SigningKey::of(&keys(text)?[0])
+    }
+
+    /// The key with this seed.
+    fn of(seed: &[u8; 32]) -> Result<SigningKey, KeyError> {
+        Ed25519KeyPair::from_seed_unchecked(seed).map(SigningKey).map_err(|_| KeyError::Empty)
+    }
+
+    /// Makes a key. Returns the text of its file.
+    ///
+    /// # Errors
+    /// If the system has no random numbers.
+    pub fn generate() -> io::Result<String> {
+        let mut seed = [0; 32];
+        getrandom::fill(&mut seed).map_err(io::Error::other)?;
+        Ok(format!("{}\n", hex::encode(&seed)))
+    }
+
+    /// Its public key, which workers trust: 64 hex digits.
+    pub fn public(&self) -> String {
+        hex::encode(self.0.public_key().as_ref())
+    }
+
+    /// The keys that a worker of this coordinator alone trusts.
+    pub(super) fn trusted(&self) -> TrustedKeys {
+        TrustedKeys(self.0.public_key().as_ref().try_into().into_iter().collect())
+    }
+
+    /// Makes a message: the head and the body.
+    pub(super) fn seal(&self, subject: &str, run: &str, at: u64, body: &[u8]) -> Vec<u8> {
+        let signature = self.0.sign(&covered(subject, run, at, body));
+        let head = SignedHead {
+            version: VERSION,
+            run: run.to_owned(),
+            at,
+            signature: hex::encode(signature.as_ref()),
+        };
+        let mut bytes = serde_json::to_vec(&head).unwrap_or_default();
+        bytes.push(b'\n');
+        bytes.extend_from_slice(body);
+        bytes
+    }
+}
+
+/// What a signature covers.
+fn covered(subject: &str, run: &str, at: u64, body: &[u8]) -> Vec<u8> {
+    let mut bytes = serde_json::to_vec(&(VERSION, subject, run, at)).unwrap_or_default();
+    bytes.push(b'\n');
+    bytes.extend_from_slice(body);
+    bytes
+}
+
+/// The keys of the coordinators that a worker trusts.
+#[derive(Clone, Debug)]
+pub struct TrustedKeys(Vec<[u8; 32]>);
+
+impl TrustedKeys {
+    /// The public keys of a file, one a line.
+    ///
+    /// # Errors
+    /// If a line is not one.
+    pub fn parse(text: &str) -> Result<TrustedKeys, KeyError> {
+        keys(text).map(TrustedKeys)
+    }
+
+    /// Opens a message that arrived on this subject.
+    pub(super) fn open<'a>(
+        &self,
+        subject: &str,
+        payload: &'a [u8],
+    ) -> Result<SignedMessage<'a>, EnvelopeError> {
+        let (head, body) = split(payload);
+        let version = version(head)?;
+        if version != VERSION {
+            return Err(EnvelopeError::Version(version));
+        }
+        let SignedHead { run, at, signature, .. } = serde_json::from_slice(head)?;
+        let signature = hex::decode(&signature).unwrap_or_default();
+        let covered = covered(subject, &run, at, body);
+        let is_signed =
+            |key: &[u8; 32]| UnparsedPublicKey::new(&ED25519, key).verify(&covered, &signature).is_ok();
+        if self.0.iter().any(is_signed) {
+            Ok(SignedMessage { run, at, body })
+        } else {
+            Err(EnvelopeError::Unsigned)
+        }
+    }
+}
+
+/// The head of a message of a coordinator.
+#[derive(Serialize, Deserialize)]
+struct SignedHead {
+    version: u32,
+    run: String,
+    /// When it was sent: microseconds since 1970. Later messages of a coordinator have later times.
+    at: u64,
+    /// 128 hex digits.
+    signature: String,
+}
+
+/// A message that a trusted coordinator has signed.
+#[derive(Debug)]
+pub(super) struct SignedMessage<'a> {
+    pub(super) run: String,
+    pub(super) at: u64,
+    pub(super) body: &'a [u8],
+}
+
+/// Why a message is not taken.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum EnvelopeError {
+    #[error("it has version {0} of the messages, this program {VERSION}")]
+    Version(u32),
+    #[error("it is malformed: {0}")]
+    Malformed(#[from] serde_json::Error),
+    #[error("it is not signed with a key that this worker trusts")]
+    Unsigned,
+}
+
+/// The first line of a message, and what follows it.
+pub(super) fn split(payload: &[u8]) -> (&[u8], &[u8]) {
+    let end = payload.iter().position(|&byte| byte == b'\n').unwrap_or(payload.len());
+    (&payload[..end], payload.get(end + 1..).unwrap_or_default())
+}
+
+/// The version of a message with this head: 1 if it states none.
+pub(super) fn version(head: &[u8]) -> Result<u32, EnvelopeError> {
+    #[derive(Deserialize)]
+    struct AnyHead {
+        #[serde(default = "first")]
+        version: u32,
+    }
+    fn first() -> u32 {
+        1
+    }
+    let AnyHead { version } = serde_json::from_slice(head)?;
+    Ok(version)
+}
+
+/// The time of a message that is sent after the one of time `last`.
+#[expect(clippy::disallowed_methods, reason = "no result depends on it")]
+pub(super) fn later_than(last: u64) -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_micros() as u64);
+    now.max(last + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(byte: u8) -> SigningKey {
+        SigningKey::of(&[byte; 32]).unwrap()
+    }
+
+    #[test]
+    fn only_what_a_trusted_key_has_signed_for_its_subject_is_taken() {
+        let (own, other) = (key(1), key(2));
+        let message = own.seal("q.workers", "ab", 17, b"{}\n{}");
+        let opened = own.trusted().open("q.workers", &message).unwrap();
+        assert_eq!((&*opened.run, opened.at, opened.body), ("ab", 17, &b"{}\n{}"[..]));
+        let refused = |keys: &TrustedKeys, subject: &str, message: &[u8]| {
+            keys.open(subject, message).unwrap_err().to_string()
+        };
+        let unsigned = "it is not signed with a key that this worker trusts";
+        assert_eq!(refused(&other.trusted(), "q.workers", &message), unsigned);
+        assert_eq!(refused(&own.trusted(), "q.worker.box", &message), unsigned);
+        let text = String::from_utf8(message.clone()).unwrap();
+        for altered in
+            [text.replace("\"ab\"", "\"cd\""), text.replace("17", "18"), text.replace("\n{}\n", "\n[]\n")]
+        {
+            assert_eq!(refused(&own.trusted(), "q.workers", altered.as_bytes()), unsigned);
+        }
+        let both = TrustedKeys::parse(&format!("# two\n{}\n\n{}\n", other.public(), own.public())).unwrap();
+        both.open("q.workers", &message).unwrap();
+    }
+
+    #[test]
+    fn a_message_of_another_version_is_named_as_such() {
+        let refused =
+            |message: &str| key(1).trusted().open("q.workers", message.as_bytes()).unwrap_err().to_string();
+        assert_eq!(refused("{\"type\":\"over\"}"), "it has version 1 of the messages, this program 2");
+        assert_eq!(refused("{\"version\":3}\nx"), "it has version 3 of the messages, this program 2");
+        assert!(refused("").starts_with("it is malformed"));
+    }
+
+    #[test]
+    fn keys_are_lines_of_hex_digits() {
+        assert_eq!(SigningKey::parse(&SigningKey::generate().unwrap()).unwrap().public().len(), 64);
+        assert_eq!(TrustedKeys::parse("# none\n").unwrap_err(), KeyError::Empty);
+        assert_eq!(TrustedKeys::parse("\nxyz\n").unwrap_err(), KeyError::Line(2));
+    }
+}
