@@ -13,6 +13,7 @@ mod ladder;
 mod month;
 mod pairings;
 mod ratings;
+mod rulings;
 mod schedule;
 mod schedules;
 #[cfg(feature = "schema")]

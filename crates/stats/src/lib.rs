@@ -28,7 +28,7 @@
 //! let mut schedule = Schedule::new(plan).unwrap();
 //! loop {
 //!     let Some(due) = schedule.due().next() else { break };
-//!     assert_eq!(due.deal(), format!("s{}", due.set));
+//!     assert_eq!(schedule.plan().deal(due.id), format!("s{}", due.set));
 //!     // The first seat wins.
 //!     let result = MatchResult::played(due.set, due.lineup, &[1, 2]);
 //!     schedule.record(due.id.number, result).unwrap();

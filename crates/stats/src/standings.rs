@@ -46,6 +46,8 @@ pub enum Unplayed {
     Requested,
     /// Its opponent has withdrawn.
     Withdrawal,
+    /// The organiser has awarded them.
+    Ruling,
 }
 
 /// The treatment of the results of a withdrawn entrant.

@@ -133,7 +133,7 @@ impl TournamentScheduler {
         let bots = self.scoring.roster.seated(&due.lineup);
         Fixture {
             id: due.id.to_string(),
-            deal: due.is_mirrored.then(|| due.deal()),
+            deal: due.is_mirrored.then(|| self.schedule.plan().deal(due.id)),
             leg,
             options,
             opening,

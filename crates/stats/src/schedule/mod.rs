@@ -28,6 +28,10 @@
 //! meeting. A set is complete without them. A pair of a knockout is decided by its other matches; if these leave it
 //! tied, by the tie-breaks, and after them by the seeds.
 //!
+//! **Rulings** ([`Ruling`]) replace results: a match is void, awarded or replayed. They are part of the plan, with the round
+//! that was paired next when they were made. Rounds that were paired before stay as they are; standings and later rounds follow
+//! the rulings. A knockout has rulings on its current round only.
+//!
 //! **Byes** of a Swiss tournament are worth [`ByePoints`] for each match of the round, by default a win if the number
 //! of entrants is odd, and a draw in a round of [`Participation::absent`]. An entrant that has withdrawn from a Swiss
 //! tournament can return: the rounds between are [`Participation::missed`], without points. In formats that are known
@@ -39,6 +43,7 @@ mod knockout;
 mod missing;
 mod plan;
 mod rounds;
+mod ruling;
 mod swiss;
 mod withdrawal;
 
@@ -50,6 +55,7 @@ pub use id::MatchId;
 pub use missing::MatchesLeft;
 pub use plan::{ByePoints, Format, Participation, Plan};
 pub use rounds::RoundPair;
+pub use ruling::{MatchRuling, Ruling, RulingError};
 
 use super::pairing::{knockout::bracket, partners, swiss::Card, table};
 use super::standings::{Award, Inactive, Standings, Unplayed};
@@ -80,13 +86,6 @@ pub struct Due {
     pub is_mirrored: bool,
     /// The entrants by seat.
     pub lineup: Lineup,
-}
-
-impl Due {
-    /// The id of its deal.
-    pub fn deal(&self) -> String {
-        if self.is_mirrored { format!("s{}", self.set) } else { self.id.to_string() }
-    }
 }
 
 /// Why the schedule rejects a result.
@@ -139,6 +138,10 @@ pub struct Schedule {
     early: Vec<(u32, Option<MatchResult>)>,
     /// Void matches, with their lineups.
     voids: BTreeMap<u32, Lineup>,
+    /// The matches on which there are rulings, except to replay them.
+    ruled: BTreeMap<u32, MatchRuling>,
+    /// The results that they replace.
+    set_aside: BTreeMap<u32, MatchResult>,
     attempts: BTreeMap<u32, u32>,
     awards: Vec<Award>,
     /// The first match that may still have to be played.
@@ -182,6 +185,8 @@ impl Schedule {
             results: Vec::new(),
             early: results.into_iter().map(|(number, result)| (number, Some(result))).collect(),
             voids: voids.into_iter().collect(),
+            ruled: BTreeMap::new(),
+            set_aside: BTreeMap::new(),
             attempts: BTreeMap::new(),
             awards: Vec::new(),
             first_open: 0,
@@ -238,9 +243,10 @@ impl Schedule {
         (1..).zip(&self.results).filter_map(|(number, result)| Some((number, result.as_ref()?)))
     }
 
-    /// The number of void matches.
+    /// The number of matches that are void, or awarded by a ruling.
     pub fn voids(&self) -> usize {
-        self.voids.keys().filter(|&&number| self.is_void(number)).count()
+        let voids = self.voids.keys().filter(|&number| !self.ruled.contains_key(number));
+        self.ruled.len() + voids.filter(|&&number| self.is_void(number)).count()
     }
 
     /// The value of [`Participation::joins`] for an entrant that joins now, and of [`Participation::leaves`] for one that withdraws
@@ -347,10 +353,12 @@ impl Schedule {
         Ok(())
     }
 
-    /// Whether a match is void.
+    /// Whether a match gets no result, because it is void or by a ruling.
     fn is_void(&self, number: u32) -> bool {
         let lineup = self.voids.get(&number);
-        lineup.is_some_and(|lineup| self.expected(number).is_some_and(|(_, expected)| expected == *lineup))
+        self.ruled.contains_key(&number)
+            || lineup
+                .is_some_and(|lineup| self.expected(number).is_some_and(|(_, expected)| expected == *lineup))
     }
 
     /// Whether the match at an index, from 0, may still get a result.
@@ -407,6 +415,10 @@ impl Schedule {
             let early = early.ok().map(|at| &mut self.early[at].1);
             let fits = |early: &mut MatchResult| early.lineup == lineup && early.set == set;
             self.results[at] = early.and_then(|early| early.take_if(fits));
+            let next = if self.plan.format.is_known() { u32::MAX } else { self.round + 1 };
+            if let Some(ruling) = self.ruling_at(at as u32 + 1, next) {
+                self.apply_ruling(at as u32 + 1, Some(ruling));
+            }
         }
     }
 
@@ -514,9 +526,13 @@ impl Schedule {
 
     /// Twice the points of both entrants of a pair in some sets.
     fn points(&self, entrants: [Entrant; 2], sets: &[u32]) -> [u64; 2] {
-        let results = || sets.iter().flat_map(|&set| &self.results[self.matches_of(set)]).flatten();
+        let matches = || sets.iter().flat_map(|&set| self.matches_of(set));
         entrants.map(|entrant| {
-            results().filter_map(|result| result.score(entrant)).map(|score| (2.0 * score) as u64).sum()
+            let points = |at: usize| match &self.results[at] {
+                Some(result) => result.score(entrant).map_or(0, |score| (2.0 * score) as u64),
+                None => self.awarded(at as u32 + 1, entrant),
+            };
+            matches().map(points).sum()
         })
     }
 

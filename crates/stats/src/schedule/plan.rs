@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
+use super::Ruling;
 use crate::pairing::{partners, swiss};
 use crate::standings::TieBreak;
 use crate::{Deals, Entrant};
@@ -82,6 +83,8 @@ pub struct Participation {
     pub missed: Vec<Range<u32>>,
     /// The rounds of a Swiss tournament for which it requested a bye.
     pub absent: BTreeSet<u32>,
+    /// Whether all its results are annulled when it leaves, however many there are, in formats that are known in advance.
+    pub is_disqualified: bool,
 }
 
 impl Participation {
@@ -101,7 +104,13 @@ impl Participation {
 
 impl Default for Participation {
     fn default() -> Self {
-        Participation { joins: 1, leaves: None, missed: Vec::new(), absent: BTreeSet::new() }
+        Participation {
+            joins: 1,
+            leaves: None,
+            missed: Vec::new(),
+            absent: BTreeSet::new(),
+            is_disqualified: false,
+        }
     }
 }
 
@@ -133,6 +142,8 @@ pub struct Plan {
     pub byes: ByePoints,
     /// The entrants, in the order of their seeds; late ones at the end.
     pub entrants: Vec<Participation>,
+    /// The rulings on matches, in the order in which they were made.
+    pub rulings: Vec<Ruling>,
 }
 
 /// The maximum number of matches of a schedule.
@@ -142,7 +153,14 @@ impl Plan {
     /// A tournament of `entrants` that all take part from the start.
     pub fn new(format: Format, seating: Seating, deals: Deals, entrants: usize) -> Plan {
         let byes = ByePoints::default();
-        Plan { format, seating, deals, byes, entrants: vec![Participation::default(); entrants] }
+        Plan {
+            format,
+            seating,
+            deals,
+            byes,
+            entrants: vec![Participation::default(); entrants],
+            rulings: Vec::new(),
+        }
     }
 
     /// The number of entrants that take part from the start.

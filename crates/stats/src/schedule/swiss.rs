@@ -37,6 +37,7 @@ impl Schedule {
         if let Some(entrant) = paired.bye {
             self.award(entrant, Unplayed::Bye, matches, allocated * matches);
         }
+        self.apply_late_rulings();
     }
 
     /// Enters a round with this number of matches per pair on the cards.

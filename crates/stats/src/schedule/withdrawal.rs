@@ -51,9 +51,8 @@ impl Schedule {
         if let Some(entry) = plan.entrants.get_mut(entrant.index()) {
             change(entry);
         }
-        let results = self.results.iter().enumerate();
-        let results = results.filter_map(|(at, result)| Some((at as u32 + 1, (*result)?)));
-        Ok(Schedule::resume(plan, results, self.voids.clone())?.0)
+        let played = self.played_results().collect::<Vec<_>>();
+        Ok(Schedule::resume(plan, played, self.voids.clone())?.0)
     }
 
     /// By entrant: the treatment of its results if it has withdrawn. In formats that are known in advance they are
@@ -80,8 +79,8 @@ impl Schedule {
                     u64::from(result.is_some() || (!self.is_void(number) && self.had_to_play(entrant, set)));
             }
         }
-        for (withdrawn, (played, all)) in withdrawn.iter_mut().zip(counts) {
-            if withdrawn.is_some() && 2 * played < all {
+        for ((withdrawn, entry), (played, all)) in withdrawn.iter_mut().zip(entries).zip(counts) {
+            if withdrawn.is_some() && (2 * played < all || entry.is_disqualified) {
                 *withdrawn = Some(Withdrawn::Annulled);
             }
         }
@@ -97,6 +96,7 @@ impl Schedule {
     /// wins their unplayed matches, unless their results are annulled.
     pub(super) fn awards_after(&self, withdrawn: &[Option<Withdrawn>]) -> Vec<Award> {
         let mut awards = self.awards.clone();
+        awards.extend(self.awards_by_rulings());
         let is_of_two = self.plan.seating.sides() == 2
             && matches!(self.plan.format, Format::RoundRobin { .. } | Format::Gauntlet { .. });
         if !is_of_two || !withdrawn.contains(&Some(Withdrawn::Counted)) {

@@ -1,0 +1,291 @@
+//! Rulings: decisions of the organiser that replace results of matches.
+
+use super::{Format, MatchId, Schedule, ScheduleError};
+use crate::standings::{Award, Unplayed};
+use crate::{Deals, Entrant};
+use referee_game::Misconfigured;
+
+/// What is decided on a match.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MatchRuling {
+    /// It does not count: see *Void* in the documentation of this module.
+    Void,
+    /// Nobody has played it, and the side of the winner gets the points of a win; without a winner everybody gets half of
+    /// them. Like the points of a bye they count in the standings, and as evidence of strength they do not.
+    Award {
+        /// `None` for a draw.
+        winner: Option<Entrant>,
+    },
+    /// This attempt and earlier ones do not count, and the match is due again.
+    Replay,
+}
+
+/// A decision on a match.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ruling {
+    /// What is decided.
+    pub decides: MatchRuling,
+    /// The match, and for [`MatchRuling::Replay`] its last attempt before the ruling.
+    pub id: MatchId,
+    /// [`Schedule::next_round`] when it was made: earlier rounds stay paired by what was played.
+    pub since: u32,
+    /// [`Schedule::next_round`] when it was undone.
+    pub until: Option<u32>,
+}
+
+impl Ruling {
+    /// Whether it is in force when this round is paired.
+    fn is_in_force(&self, round: u32) -> bool {
+        self.since <= round && self.until.is_none_or(|until| until > round)
+    }
+}
+
+/// Why a ruling is not possible.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RulingError {
+    /// The schedule does not have the match.
+    #[error("there is no match m{0} in the schedule")]
+    Unknown(u32),
+    /// It has no result, and will get none: its pair is decided, or an entrant has withdrawn.
+    #[error("m{0} is not played: its pair is decided, or an entrant has withdrawn")]
+    NotPlayed(u32),
+    /// It has no result that could be replaced.
+    #[error("m{0} has not been played yet")]
+    NoResult(u32),
+    /// Later rounds of a knockout depend on it.
+    #[error("m{number} is of round {round}, and round {now} of the knockout is paired by its result")]
+    Decided {
+        /// The match.
+        number: u32,
+        /// Its round.
+        round: u32,
+        /// The current round.
+        now: u32,
+    },
+    /// Later rounds are paired, so it cannot be played again.
+    #[error(
+        "m{number} is of round {round}, and round {now} is paired: it can be void or awarded, but not replayed"
+    )]
+    Closed {
+        /// The match.
+        number: u32,
+        /// Its round.
+        round: u32,
+        /// The current round.
+        now: u32,
+    },
+    /// Another match that was played would not be in the schedule.
+    #[error("with this ruling m{0}, which was played, would not be needed: rule on it first")]
+    Needless(u32),
+    /// The plan is inconsistent with it.
+    #[error("the schedule is inconsistent with this ruling")]
+    Inconsistent,
+}
+
+impl From<Misconfigured> for RulingError {
+    fn from(_: Misconfigured) -> RulingError {
+        RulingError::Inconsistent
+    }
+}
+
+impl Schedule {
+    /// What is decided on a match instead of its result, if anything is.
+    pub fn ruling_on(&self, number: u32) -> Option<MatchRuling> {
+        self.ruled.get(&number).copied()
+    }
+
+    /// Checks that a ruling which is made now is possible, and returns the schedule with it. Of a mirrored set all matches are
+    /// replayed, on a new deal: pass a ruling for each of them.
+    ///
+    /// # Errors
+    /// Why it is not possible.
+    pub fn with_rulings(&self, rulings: &[Ruling]) -> Result<Schedule, RulingError> {
+        for ruling in rulings {
+            self.check_ruling(ruling)?;
+        }
+        let mut plan = self.plan.clone();
+        plan.rulings.extend(rulings);
+        let replayed: Vec<u32> = rulings
+            .iter()
+            .filter(|ruling| ruling.decides == MatchRuling::Replay)
+            .map(|ruling| ruling.id.number)
+            .collect();
+        let played = self.played_results().filter(|(number, _)| !replayed.contains(number));
+        let (schedule, refused) = Schedule::resume(plan, played.collect::<Vec<_>>(), self.voids.clone())?;
+        match refused.first() {
+            Some(refused) => Err(RulingError::Needless(refused.number())),
+            None => Ok(schedule),
+        }
+    }
+
+    /// The schedule without a ruling that is undone now, given by its index in the plan.
+    ///
+    /// # Errors
+    /// Why it cannot be undone.
+    pub fn without_rulings(&self, indices: &[usize]) -> Result<Schedule, RulingError> {
+        let (mut plan, now) = (self.plan.clone(), self.next_round());
+        for &index in indices {
+            let ruling = &mut plan.rulings[index];
+            ruling.until = Some(now);
+            let (number, round) = (ruling.id.number, self.round_of(ruling.id.number)?);
+            if matches!(plan.format, Format::Knockout { .. }) && round < self.round {
+                return Err(RulingError::Decided { number, round, now: self.round });
+            }
+        }
+        let played = self.played_results().collect::<Vec<_>>();
+        let (schedule, refused) = Schedule::resume(plan, played, self.voids.clone())?;
+        match refused.first() {
+            Some(ScheduleError::Unknown(_)) | None => Ok(schedule),
+            Some(refused) => Err(RulingError::Needless(refused.number())),
+        }
+    }
+
+    fn round_of(&self, number: u32) -> Result<u32, RulingError> {
+        self.expected(number)
+            .map(|(set, _)| self.sets[set as usize - 1].round)
+            .ok_or(RulingError::Unknown(number))
+    }
+
+    fn check_ruling(&self, ruling: &Ruling) -> Result<(), RulingError> {
+        let (number, now) = (ruling.id.number, self.round);
+        let round = self.round_of(number)?;
+        let is_played = self.results[number as usize - 1].is_some();
+        if matches!(self.plan.format, Format::Knockout { .. }) && round < now {
+            return Err(RulingError::Decided { number, round, now });
+        }
+        if ruling.decides == MatchRuling::Replay {
+            return match is_played {
+                false => Err(RulingError::NoResult(number)),
+                true if round < now && !self.plan.format.is_known() => {
+                    Err(RulingError::Closed { number, round, now })
+                }
+                true => Ok(()),
+            };
+        }
+        let is_ruled = self.ruled.contains_key(&number);
+        if is_played || is_ruled || self.is_open(number as usize - 1) && self.is_due(self.set_of(number)) {
+            return Ok(());
+        }
+        Err(RulingError::NotPlayed(number))
+    }
+
+    /// Everything that was played, whether or not a ruling replaces it.
+    pub(super) fn played_results(&self) -> impl Iterator<Item = (u32, crate::MatchResult)> {
+        let counting = self.results.iter().enumerate();
+        let counting = counting.filter_map(|(at, result)| Some((at as u32 + 1, (*result)?)));
+        counting.chain(self.set_aside.iter().map(|(&number, &result)| (number, result)))
+    }
+
+    /// What is decided on a match when a round is paired.
+    pub(super) fn ruling_at(&self, number: u32, round: u32) -> Option<MatchRuling> {
+        let mut rulings = self.plan.rulings.iter().rev();
+        let found = rulings.find(|ruling| {
+            ruling.id.number == number && ruling.decides != MatchRuling::Replay && ruling.is_in_force(round)
+        });
+        found.map(|ruling| ruling.decides)
+    }
+
+    /// Puts a ruling in the place of a result, or the result back.
+    pub(super) fn apply_ruling(&mut self, number: u32, ruling: Option<MatchRuling>) {
+        let at = number as usize - 1;
+        match ruling {
+            Some(ruling) => {
+                self.ruled.insert(number, ruling);
+                self.set_aside.extend(self.results[at].take().map(|result| (number, result)));
+            }
+            None => {
+                self.ruled.remove(&number);
+                self.results[at] = self.set_aside.remove(&number);
+            }
+        }
+    }
+
+    /// Applies the rulings that were made or undone while this round of a Swiss tournament was the last one paired, on
+    /// matches of earlier rounds. It is paired by what counted before.
+    pub(super) fn apply_late_rulings(&mut self) {
+        let next = self.round + 1;
+        let changed = |ruling: &&Ruling| ruling.since == next || ruling.until == Some(next);
+        let numbers: Vec<u32> =
+            self.plan.rulings.iter().filter(changed).map(|ruling| ruling.id.number).collect();
+        for number in numbers {
+            let is_earlier = self.round_of(number).is_ok_and(|round| round < self.round);
+            let ruling = self.ruling_at(number, next);
+            if !is_earlier || ruling == self.ruling_on(number) {
+                continue;
+            }
+            let set = self.set_of(number);
+            let pair =
+                [0, 1].map(|side| self.sets[set as usize - 1].first.side(side).next().unwrap_or_default());
+            let before = self.points(pair, &[set]);
+            self.apply_ruling(number, ruling);
+            let after = self.points(pair, &[set]);
+            for (at, entrant) in pair.into_iter().enumerate() {
+                let card = &mut self.swiss[entrant.index()];
+                card.points = card.points + after[at] - before[at];
+            }
+        }
+    }
+
+    /// Twice the points that an entrant gets for a match by a ruling.
+    pub(super) fn awarded(&self, number: u32, entrant: Entrant) -> u64 {
+        let Some(MatchRuling::Award { winner }) = self.ruling_on(number) else { return 0 };
+        let Some((_, lineup)) = self.expected(number) else { return 0 };
+        let sides = || 0..lineup.seating().sides();
+        match winner {
+            None => u64::from(lineup.has(entrant)),
+            Some(winner) => {
+                let has = |side: usize, which: Entrant| lineup.side(side).any(|other| other == which);
+                2 * u64::from(sides().any(|side| has(side, winner) && has(side, entrant)))
+            }
+        }
+    }
+
+    /// The points by rulings.
+    pub(super) fn awards_by_rulings(&self) -> impl Iterator<Item = Award> {
+        self.ruled.keys().flat_map(move |&number| {
+            let (set, lineup) = self.expected(number).unzip();
+            let round = set.map_or(1, |set| self.sets[set as usize - 1].round);
+            let mut entrants: Vec<Entrant> =
+                lineup.iter().flat_map(|lineup| lineup.seats()).copied().collect();
+            entrants.sort_unstable();
+            entrants.dedup();
+            entrants.into_iter().filter_map(move |entrant| {
+                let half_points = self.awarded(number, entrant) as u32;
+                (half_points > 0).then_some(Award {
+                    round,
+                    entrant,
+                    reason: Unplayed::Ruling,
+                    matches: 1,
+                    half_points,
+                })
+            })
+        })
+    }
+}
+
+impl super::Plan {
+    /// The number of times that a set was replayed by rulings before an attempt at one of its matches.
+    pub(super) fn replays_before(&self, id: MatchId) -> u32 {
+        let is_before = |ruling: &&Ruling| {
+            ruling.decides == MatchRuling::Replay
+                && ruling.until.is_none()
+                && ruling.id.number == id.number
+                && ruling.id.attempt < id.attempt
+        };
+        self.rulings.iter().filter(is_before).count() as u32
+    }
+
+    /// The deal of an attempt at a match: that of its set if deals are mirrored, and a new one after each ruling that the
+    /// set is replayed, since the dice of the old one are public.
+    pub fn deal(&self, id: MatchId) -> String {
+        if self.deals == Deals::Single {
+            return id.to_string();
+        }
+        let set = id.set(self.deals.legs(self.seating) as u32);
+        match self.replays_before(id) {
+            0 => format!("s{set}"),
+            replays => format!("s{set}.{}", replays + 1),
+        }
+    }
+}
