@@ -88,6 +88,7 @@ fn store(folder: &Path) -> Result<usize, Box<dyn Error>> {
         seed: String::new(),
     };
     let entrant = |index| EntrantRow {
+        display_name: None,
         missed: Default::default(),
         name: format!("bot{index}"),
         source: "bot".to_owned(),

@@ -41,6 +41,7 @@
 //! # Features
 //!
 //! * `shell` (default): everything that touches the outside world, and the command `referee`. Linux and other Unix
+//! * `mcp`: `referee mcp`, the seat of an agent
 //! * `nats`: workers over NATS JetStream
 //! * `schema`: JSON Schemas of games; part of `shell`
 //! * `fuzzing`: what the fuzz targets of the repository call; not covered by semantic versioning

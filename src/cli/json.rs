@@ -23,6 +23,7 @@
 //! | `league standings` | [`LadderStandings`] |
 //! | `league matches` | [`LeagueMatchLine`] |
 //! | `league log` | [`LeagueLogLine`] |
+//! | `tournament rulings`, `league rulings` | [`RulingLine`] |
 //! | `league verify` | [`LeagueAuditLine`] |
 //! | `check` | [`StepResult`](crate::check::StepResult), [`CheckSummary`] |
 //! | `game check` | [`GameStep`](crate::program::GameStep), [`GameFigures`](crate::program::GameFigures) |
@@ -43,13 +44,14 @@ use serde_json::Value;
 
 use crate::game::Flaw;
 use crate::record::Difference;
+use crate::report::ruling_words;
 use crate::report::tournament::{ListedMatch, StandingsReport};
 use crate::runs::league::LadderRow;
 use crate::stats::estimates::Basis;
 use crate::stats::rating::Rating;
 use crate::stats::schedule::Balance;
 use crate::stats::sprt::EloModel;
-use crate::store::LeagueMatch;
+use crate::store::{LeagueMatch, RuledMatch, RulingAct, RulingRow};
 use crate::workers::WorkerEvent;
 use crate::workers::carrier::OutcomeVerdict;
 use crate::workers::machine::{Machine, MachineState};
@@ -527,6 +529,8 @@ pub(super) struct AddedBot<'a> {
 #[serde(tag = "type", rename = "bot")]
 pub(super) struct LeagueBotLine<'a> {
     pub(super) name: &'a str,
+    /// What people see instead of the name.
+    pub(super) display_name: Option<&'a str>,
     pub(super) owner: &'a str,
     /// `connects` or `program`.
     pub(super) kind: &'a str,
@@ -555,6 +559,66 @@ pub(super) struct LeagueLogLine<'a> {
     pub(super) user: &'a str,
     /// As in the command line.
     pub(super) action: &'a str,
+}
+
+/// A ruling, as its organiser sees it.
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "ruling")]
+pub(super) struct RulingLine<'a> {
+    /// From 1.
+    id: u32,
+    /// In UTC.
+    at: &'a str,
+    /// The user of the operating system.
+    user: &'a str,
+    act: RulingAct,
+    /// The same in words.
+    decision: String,
+    /// The ladder of a league; `null` in tournaments, and for all ladders.
+    ladder: Option<&'a str>,
+    matches: &'a [RuledMatch],
+    /// The entrant or bot that is disqualified or renamed.
+    name: Option<&'a str>,
+    /// Whether all results of a disqualified one are annulled.
+    is_from_start: bool,
+    reason: &'a str,
+    /// Whether reports and pages show the reason.
+    is_public: bool,
+    /// `null` while it is in force.
+    undone: Option<UndoneLine<'a>>,
+}
+
+/// How a ruling was undone.
+#[derive(Serialize)]
+struct UndoneLine<'a> {
+    /// In UTC.
+    at: &'a str,
+    /// The user of the operating system.
+    user: &'a str,
+    reason: &'a str,
+}
+
+impl RulingLine<'_> {
+    pub(super) fn of(row: &RulingRow) -> RulingLine<'_> {
+        RulingLine {
+            id: row.id,
+            at: &row.at,
+            user: &row.user,
+            act: row.act,
+            decision: ruling_words(row),
+            ladder: row.ladder.as_deref(),
+            matches: &row.matches,
+            name: row.name.as_deref(),
+            is_from_start: row.is_from_start,
+            reason: &row.reason,
+            is_public: row.is_public,
+            undone: row.undone.as_ref().map(|undone| UndoneLine {
+                at: &undone.at,
+                user: &undone.user,
+                reason: &undone.reason,
+            }),
+        }
+    }
 }
 
 /// A version of a bot on a ladder.
@@ -607,6 +671,8 @@ pub(super) struct LeagueAuditSummary {
     pub(super) results: usize,
     /// Verified records.
     pub(super) records: usize,
-    /// Matches that differ or are missing on one side.
+    /// Rulings in force, which were replayed.
+    pub(super) rulings: usize,
+    /// Matches that differ or are missing on one side, and players whose wins, draws and losses differ.
     pub(super) differing: usize,
 }

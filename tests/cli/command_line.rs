@@ -52,6 +52,14 @@ const NESTED: &[&str] = &[
     "league challenge",
     "league workers",
     "league log",
+    "league rule",
+    "league rule award",
+    "league rule disqualify",
+    "league rule rename",
+    "league rule replay",
+    "league rule undo",
+    "league rule void",
+    "league rulings",
     "league matches",
     "league export",
     "league verify",
@@ -70,6 +78,14 @@ const NESTED: &[&str] = &[
     "tournament verify",
     "tournament withdraw",
     "tournament return",
+    "tournament rule",
+    "tournament rule award",
+    "tournament rule disqualify",
+    "tournament rule rename",
+    "tournament rule replay",
+    "tournament rule undo",
+    "tournament rule void",
+    "tournament rulings",
     "worker check",
     "worker drain",
     "worker aside",
@@ -169,7 +185,8 @@ fn man_pages_are_complete_and_groff_accepts_them() {
     assert_eq!(crate::common::files(&folder.path("share/man1")), pages);
     for page in &pages {
         let path = folder.path("share/man1").join(page);
-        let output = Command::new("groff").args(["-man", "-Tascii", "-P-c", "-ww"]).arg(&path).output();
+        let output =
+            Command::new("groff").args(["-man", "-Tascii", "-rLL=100n", "-P-c", "-ww"]).arg(&path).output();
         let output = output.expect("there is a groff");
         assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{page}");
         let text = String::from_utf8_lossy(&output.stdout);

@@ -159,8 +159,9 @@ fn exit_codes_survive_closed_readers_and_full_disks() {
     case("imagine", 0, 0);
     case("stdio checkers -n 1", 1, 1);
     case(&format!("tournament check {config}"), 0, 5);
+    referee(["tournament", "rule", "rename", &cup, "one", "The first", "--reason", "asked for it"]).done();
     for more in ["", "--json"] {
-        for subcommand in ["status", "standings", "verify"] {
+        for subcommand in ["status", "standings", "verify", "rulings"] {
             case(&format!("tournament {subcommand} {cup} {more}"), 0, 5);
         }
     }
@@ -176,8 +177,10 @@ fn exit_codes_survive_closed_readers_and_full_disks() {
         serve_without_a_reader(&folder, &league, is_full);
     }
     case(&format!("league check --league {league}"), 0, 5);
+    let renamed = ["rename", "--league", &league, "one", "The first", "--reason", "asked for it"];
+    referee(["league", "rule"].iter().chain(&renamed)).done();
     for more in ["", "--json"] {
-        for subcommand in ["list", "standings", "matches", "verify", "workers"] {
+        for subcommand in ["list", "standings", "matches", "verify", "workers", "rulings"] {
             case(&format!("league {subcommand} --league {league} {more}"), 0, 5);
         }
     }
@@ -213,11 +216,13 @@ fn exit_codes_survive_closed_readers_and_full_disks() {
         vec!["tournament", "change", &cup, "--jobs"],
         vec!["tournament", "withdraw", &cup],
         vec!["tournament", "return", &cup],
+        vec!["tournament", "rule", "rename", &cup, "one", "--reason", "asked for it"],
         vec!["league", "init"],
         vec!["league", "add", "--league", &league],
         vec!["league", "challenge", "--league", &league, "one", "two"],
         vec!["league", "pause", "--league", &league],
         vec!["league", "resume", "--league", &league],
+        vec!["league", "rule", "rename", "--league", &league, "one", "--reason", "asked for it"],
         vec!["league", "revoke", "--league", &league],
         vec!["league", "export", "--league", &league],
     ] {
@@ -228,6 +233,7 @@ fn exit_codes_survive_closed_readers_and_full_disks() {
             let mut args: Vec<String> = args.iter().map(|&arg| arg.to_owned()).collect();
             match args[1].as_str() {
                 "run" | "tournament" | "init" | "export" => args.push(folder.text(&format!("new{number}"))),
+                "rule" => args.push(format!("The number {number}")),
                 "change" => args.push(number.to_string()),
                 "add" | "revoke" if args[0] == "league" => {
                     args.push(if is_full { "carol" } else { "alice" }.to_owned());

@@ -100,7 +100,7 @@ fn every_format_lists_entrants_time_result_and_record_of_matches() {
             .unwrap();
     assert_eq!((&exported["type"], of(&exported)), (&json!("match"), first));
     let csv = output(&folder, &["export", "--format", "csv"]);
-    assert!(csv.contains("\nm1,s1,,2026-11-22T18:30:00Z,1-0,false,rules,no_pieces,40,"), "{csv}");
+    assert!(csv.contains("\nm1,s1,,2026-11-22T18:30:00Z,1-0,false,,rules,no_pieces,40,"), "{csv}");
     let markdown = output(&folder, &["report", "--format", "markdown"]);
     assert!(markdown.contains("| m1 | 2026-11-22 18:30 | ada - bob | 1-0 | rules: no"), "{markdown}");
     let html = elements(&output(&folder, &["report", "--format", "html"]), "td");

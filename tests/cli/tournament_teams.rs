@@ -132,7 +132,7 @@ fn an_invalid_team_is_rejected_with_the_reason() {
         (
             "name = 'pair'\n",
             "name = 'pair'\ntcp = 'x'\n",
-            "entrant pair: only `name` and `absent` are allowed beside `team`",
+            "entrant pair: only `name`, `display_name` and `absent` are allowed beside `team`",
         ),
         ("name = 'north', ", "name = 'alone', ", "entrant alone: the name is not unique"),
         (

@@ -160,8 +160,8 @@ fn slow_points(schedule: &Schedule, played: &BTreeMap<u32, MatchResult>) -> BTre
         *points.get_mut(&award.entrant.0).unwrap() += f64::from(award.half_points) / 2.0;
     }
     let last = |number: u32| {
-        let of_match = schedule.plan().rulings.iter().filter(|ruling| ruling.id.number == number);
-        of_match.filter(|ruling| ruling.until.is_none()).next_back()
+        let mut of_match = schedule.plan().rulings.iter().filter(|ruling| ruling.id.number == number);
+        of_match.rfind(|ruling| ruling.until.is_none())
     };
     for (&number, result) in played {
         for &entrant in result.lineup.seats() {

@@ -1,8 +1,11 @@
-//! The names of bots and entrants.
+//! The names of bots and entrants: ids in ASCII, and what people see instead.
 
 use std::collections::HashMap;
 
 use referee_protocol::limits;
+use unicode_normalization::char::is_combining_mark;
+use unicode_normalization::is_nfc;
+use unicode_security::GeneralSecurityProfile;
 
 /// Why a name is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -13,6 +16,12 @@ pub enum NameError {
     /// It could be taken for an option or a directory.
     #[error("a name begins with a letter, a digit or `_`")]
     Beginning,
+    /// A display name has other characters, or too many.
+    #[error(
+        "a display name has 1 to 64 characters in NFC: letters and digits that Unicode recommends for names, single spaces, and \
+         any of .,'\u{2019}&()+-_!?"
+    )]
+    DisplayForm,
     /// It is not unique.
     #[error("the name is not unique")]
     Taken,
@@ -44,6 +53,32 @@ pub fn check_name(name: &str) -> Result<(), NameError> {
         false => Ok(()),
     }
 }
+
+/// Checks a display name: what people see instead of a name. Letters are those that Unicode Technical Standard 39 allows in
+/// identifiers, so nothing is invisible, changes the direction of text or piles up marks.
+///
+/// # Errors
+/// [`NameError::DisplayForm`], or [`NameError::Beginning`].
+pub fn check_display_name(name: &str) -> Result<(), NameError> {
+    let is_allowed = |c: char| c.identifier_allowed() || " .,'\u{2019}&()+-_!?".contains(c);
+    let is_long = name.chars().count() > limits::NAME;
+    let mut marks = 0;
+    let is_piled = name.chars().any(|c| {
+        marks = if is_combining_mark(c) { marks + 1 } else { 0 };
+        marks > MOST_MARKS
+    });
+    let is_spaced = name.contains("  ") || name.ends_with(' ');
+    if name.is_empty() || is_long || is_piled || is_spaced || !is_nfc(name) || !name.chars().all(is_allowed) {
+        return Err(NameError::DisplayForm);
+    }
+    match name.starts_with(char::is_alphanumeric) {
+        true => Ok(()),
+        false => Err(NameError::Beginning),
+    }
+}
+
+/// The maximum number of combining marks in a row (Unicode Technical Standard 39, section 5.4).
+const MOST_MARKS: u32 = 4;
 
 /// What is left of a name when everything is removed that a reader may overlook: case, separators, and the difference
 /// between characters that look alike (Unicode Technical Standard 39, and a few pairs of ASCII). Two names must not have the
@@ -78,6 +113,21 @@ impl NameSet {
             Some(other) => Err(NameError::LooksLike(other)),
         }
     }
+
+    /// Adds what people see instead of a name that was added.
+    ///
+    /// # Errors
+    /// If it is invalid, or looks like the name or the display name of another one.
+    pub fn add_display(&mut self, name: &str, display: &str) -> Result<(), NameError> {
+        check_display_name(display)?;
+        match self.0.get(&skeleton(display)) {
+            Some(other) if other != name => Err(NameError::LooksLike(other.clone())),
+            _ => {
+                self.0.insert(skeleton(display), name.to_owned());
+                Ok(())
+            }
+        }
+    }
 }
 
 #[cfg(test)]
@@ -96,6 +146,45 @@ mod tests {
             assert_eq!(check_name(name), Err(NameError::Beginning), "{name}");
             assert_eq!(check_hello_name(name), Ok(()), "{name}");
         }
+    }
+
+    #[test]
+    fn display_names_are_words_in_any_script_without_tricks() {
+        for name in ["Alice Liddell", "Zo\u{eb}", "\u{5f20}\u{4f1f}", "O\u{2019}Neill & Co. (B)"] {
+            assert_eq!(check_display_name(name), Ok(()), "{name}");
+        }
+        let hostile = [
+            "",
+            " a",
+            "a ",
+            "a  b",
+            "a\u{202e}b",
+            "a\u{200b}b",
+            "a\nb",
+            "Zoe\u{308}",
+            &"x".repeat(65),
+            "<b>",
+            &format!("a{}", "\u{323}".repeat(5)),
+            "\u{1f600}",
+        ];
+        for name in hostile {
+            assert!(check_display_name(name).is_err(), "{name:?}");
+        }
+    }
+
+    #[test]
+    fn a_display_name_imitates_no_other_entrant() {
+        let mut names = NameSet::default();
+        names.add("alice").unwrap();
+        names.add("bob").unwrap();
+        assert_eq!(names.add_display("alice", "Alice"), Ok(()), "its own");
+        assert_eq!(
+            names.add_display("bob", "\u{430}lice"),
+            Err(NameError::LooksLike("alice".to_owned())),
+            "in Cyrillic"
+        );
+        assert_eq!(names.add_display("alice", "Ms. Liddell"), Ok(()));
+        assert_eq!(names.add_display("bob", "MsLiddell"), Err(NameError::LooksLike("alice".to_owned())));
     }
 
     #[test]

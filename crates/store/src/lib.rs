@@ -26,6 +26,7 @@
 //! };
 //! let entrant = EntrantRow {
 //!     name: "random".to_owned(),
+//!     display_name: None,
 //!     source: "python3 random_bot.py".to_owned(),
 //!     files: BTreeMap::new(),
 //!     joins: 0,
@@ -46,6 +47,7 @@ mod league;
 mod leases;
 mod results;
 mod rows;
+mod rulings;
 
 pub use league::{
     Challenge, League, LeagueBot, LeagueChange, LeagueMatch, LeaguePlayer, MatchKind, RatingPoint, match_id,
@@ -54,3 +56,4 @@ pub use league::{
 pub use leases::{Lease, Leases, WorkerRow};
 pub use results::{About, Results, TournamentChange, is_void_for};
 pub use rows::{BadRow, EntrantRow, MatchRow, VOID};
+pub use rulings::{RuledMatch, RulingAct, RulingRow, UndoneRuling};

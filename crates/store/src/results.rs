@@ -20,9 +20,12 @@ use crate::rows::{
     BadRow, EntrantRow, MatchRow, by_seat, count_interruptions, insert_entrant, insert_match, json,
     read_match, read_result,
 };
+use crate::rulings::{
+    RulingRow, UndoneRuling, insert_ruling, is_replayed, read_rulings, replayed, undo_ruling,
+};
 
 /// The schema version: `PRAGMA user_version`.
-const VERSION: i64 = 6;
+const VERSION: i64 = 7;
 
 /// The database of a tournament.
 #[derive(Debug)]
@@ -67,6 +70,12 @@ pub struct TournamentChange {
     pub returns: Option<(usize, Vec<(u32, u32)>)>,
     /// Entrants with new command lines, and their files.
     pub sources: Vec<(usize, String, BTreeMap<String, String>)>,
+    /// An entrant with another display name.
+    pub renamed: Option<(usize, Option<String>)>,
+    /// A new ruling.
+    pub ruling: Option<RulingRow>,
+    /// A ruling that is undone.
+    pub undone: Option<UndoneRuling>,
 }
 
 fn failed(error: rusqlite::Error) -> io::Error {
@@ -99,6 +108,7 @@ impl Results {
             db.pragma_update(None, "journal_mode", "memory")?;
             let db = db.transaction()?;
             db.execute_batch(include_str!("schema.sql"))?;
+            db.execute_batch(include_str!("rulings.sql"))?;
             db.pragma_update(None, "user_version", VERSION)?;
             let pairs = [
                 ("name", about.name.clone()),
@@ -204,7 +214,7 @@ impl Results {
     /// # Errors
     /// If the name of a new entrant is not unique, or on I/O errors.
     pub fn change(&mut self, changes: &TournamentChange) -> io::Result<()> {
-        let TournamentChange { config, joins, leaves, returns, sources } = changes;
+        let TournamentChange { config, joins, leaves, returns, sources, renamed, ruling, undone } = changes;
         let change = |db: &mut Connection| {
             let transaction = db.transaction()?;
             if let Some(config) = config {
@@ -223,6 +233,12 @@ impl Results {
                 let sql = "UPDATE entrants SET source = ?2, files = ?3 WHERE id = ?1";
                 transaction.execute(sql, params![*entrant as i64, source, json(files)])?;
             }
+            if let Some((entrant, display_name)) = renamed {
+                let sql = "UPDATE entrants SET display_name = ?2 WHERE id = ?1";
+                transaction.execute(sql, params![*entrant as i64, display_name])?;
+            }
+            ruling.iter().try_for_each(|ruling| insert_ruling(&transaction, ruling))?;
+            undone.iter().try_for_each(|undone| undo_ruling(&transaction, undone))?;
             transaction.commit()
         };
         change(&mut self.db).map_err(failed)
@@ -295,8 +311,8 @@ impl Results {
     /// # Errors
     /// I/O errors, or if a row is invalid.
     pub fn entrants(&self) -> io::Result<Vec<EntrantRow>> {
-        let sql =
-            "SELECT name, source, files, joins, leaves, interruptions, id, missed FROM entrants ORDER BY id";
+        let sql = "SELECT name, source, files, joins, leaves, interruptions, id, missed, display_name \
+                   FROM entrants ORDER BY id";
         let mut query = self.db.prepare(sql).map_err(failed)?;
         let mut rows = query.query([]).map_err(failed)?;
         let mut entrants = Vec::new();
@@ -310,6 +326,7 @@ impl Results {
                 let id: i64 = row.get(6)?;
                 let row = EntrantRow {
                     name: row.get(0)?,
+                    display_name: row.get(8)?,
                     source: row.get(1)?,
                     files: BTreeMap::new(),
                     joins: row.get(3)?,
@@ -379,17 +396,21 @@ impl Results {
         found.map(|row| row.is_some()).map_err(failed)
     }
 
-    /// All results by number: the input of schedules, standings and ratings.
+    /// All results by number: the input of schedules, standings and ratings. Those that a ruling had replayed are left out.
     ///
     /// # Errors
     /// If a row is invalid.
     pub fn results(&self, seating: Seating) -> io::Result<Vec<(u32, MatchResult)>> {
-        let sql = "SELECT number, \"set\", lineup, ranks, faulted, forfeited FROM matches \
+        let sql = "SELECT number, \"set\", lineup, ranks, faulted, forfeited, attempt FROM matches \
                    WHERE ranks IS NOT NULL ORDER BY number";
+        let replayed = replayed(&self.db).map_err(failed)?;
         let mut query = self.db.prepare(sql).map_err(failed)?;
         let mut rows = query.query([]).map_err(failed)?;
         let mut results = Vec::new();
         while let Some(row) = rows.next().map_err(failed)? {
+            if is_replayed(&replayed, row, [0, 6]).map_err(failed)? {
+                continue;
+            }
             let number: u32 = row.get(0).map_err(failed)?;
             let result = read_result(row, seating).map_err(failed)?;
             let what = || io::Error::other(format!("results: m{number} does not fit the seats"));
@@ -403,14 +424,56 @@ impl Results {
     /// # Errors
     /// If a row is invalid.
     pub fn moves(&self) -> io::Result<HashMap<u32, MatchMoves>> {
+        // Of two attempts with a result, the later one counts.
         let sql = "SELECT number, opening, moves FROM matches \
-                   WHERE ranks IS NOT NULL AND opening IS NOT NULL AND moves IS NOT NULL";
+                   WHERE ranks IS NOT NULL AND opening IS NOT NULL AND moves IS NOT NULL ORDER BY number, attempt";
         let mut query = self.db.prepare(sql).map_err(failed)?;
         let moves = query.query_map([], |row| {
             let [opening, all] = [row.get::<_, i64>(1)?, row.get(2)?].map(i64::cast_unsigned);
             Ok((row.get(0)?, MatchMoves { opening, all }))
         });
         moves.and_then(Iterator::collect).map_err(failed)
+    }
+
+    /// All rulings, in the order in which they were made.
+    ///
+    /// # Errors
+    /// If a row is invalid.
+    pub fn rulings(&self) -> io::Result<Vec<RulingRow>> {
+        read_rulings(&self.db).map_err(failed)
+    }
+
+    /// By match: the number of its attempts.
+    ///
+    /// # Errors
+    /// Those of the disk.
+    pub fn attempts(&self) -> io::Result<BTreeMap<u32, u32>> {
+        let sql = "SELECT number, max(attempt) FROM matches GROUP BY number";
+        let mut query = self.db.prepare(sql).map_err(failed)?;
+        let attempts = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?)));
+        attempts.and_then(Iterator::collect).map_err(failed)
+    }
+
+    /// By match: the number of attempts with a result that does not count, because a ruling had it replayed.
+    ///
+    /// # Errors
+    /// Those of the disk.
+    pub fn replaced(&self) -> io::Result<BTreeMap<u32, u32>> {
+        let sql = "SELECT count(*) FROM matches WHERE number = ?1 AND attempt <= ?2 AND ranks IS NOT NULL";
+        let replayed = self.replayed()?.into_iter();
+        let counted = replayed.map(|(number, attempt)| {
+            let count = self.db.query_row(sql, [number, attempt], |row| row.get(0));
+            Ok((number, count.map_err(failed)?))
+        });
+        counted.collect()
+    }
+
+    /// By match: the last attempt that does not count, because a ruling had it replayed.
+    ///
+    /// # Errors
+    /// If a row is invalid.
+    pub fn replayed(&self) -> io::Result<BTreeMap<u32, u32>> {
+        replayed(&self.db).map_err(failed)
     }
 
     /// The numbers of matches that were cut off or aborted, once per attempt.

@@ -20,6 +20,8 @@ pub const VOID: &str = "void";
 pub struct EntrantRow {
     /// Its label.
     pub name: String,
+    /// What people see instead of it.
+    pub display_name: Option<String>,
     /// Its command line, or tcp:NAME.
     pub source: String,
     /// Path -> SHA-256.
@@ -158,9 +160,10 @@ pub(super) fn insert_match(db: &Connection, row: &MatchRow) -> rusqlite::Result<
 }
 
 pub(super) fn insert_entrant(db: &Connection, entrant: &EntrantRow) -> rusqlite::Result<()> {
-    let sql = "INSERT INTO entrants SELECT count(*), ?1, ?2, ?3, ?4, ?5, ?6, ?7 FROM entrants";
-    let EntrantRow { name, source, files, joins, leaves, missed, interruptions } = entrant;
-    let values = params![name, source, json(files), joins, leaves, interruptions, json(missed)];
+    let sql = "INSERT INTO entrants SELECT count(*), ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8 FROM entrants";
+    let EntrantRow { name, display_name, source, files, joins, leaves, missed, interruptions } = entrant;
+    let missed = json(missed);
+    let values = params![name, source, json(files), joins, leaves, interruptions, missed, display_name];
     db.execute(sql, values).map(drop)
 }
 

@@ -20,11 +20,12 @@ CREATE TABLE entrants (
                                              -- rounds the number of the change, from 2
     leaves INTEGER,                          -- the first round in which it is no longer paired, or the number of the change
     interruptions INTEGER NOT NULL DEFAULT 0, -- attempts at its matches that were cut off, aborted or void
-    missed TEXT NOT NULL DEFAULT '[]'        -- JSON: rounds between a withdrawal and a return, as [first missed, first paired]
+    missed TEXT NOT NULL DEFAULT '[]',       -- JSON: rounds between a withdrawal and a return, as [first missed, first paired]
+    display_name TEXT                        -- what people see instead of the name
 ) STRICT;
 
 CREATE TABLE matches (
-    -- Every attempt at a match. The attempt with a result has `ranks`; there is at most one per match. Lists by seat are
+    -- Every attempt at a match. The attempt with a result has `ranks`; a match has several only if rulings had it replayed. Lists by seat are
     -- JSON: json_each(lineup) has one row per seat.
     number INTEGER NOT NULL,                 -- m17 is 17
     attempt INTEGER NOT NULL,                -- m17.2 is 2

@@ -91,6 +91,7 @@ pub(super) fn add(args: AddArgs) -> Result<Exit, Failure> {
         Some(_) => None,
         None => Some(random_seed()?.to_hex()),
     };
+    let before_display = before.as_ref().and_then(|bot| bot.display_name.clone());
     let bot = LeagueBot {
         owner: owner.or(before.as_ref().map(|bot| bot.owner.clone())).unwrap_or_else(|| name.clone()),
         token: token.as_ref().map(|token| Sha256::digest(token).into()),
@@ -103,6 +104,7 @@ pub(super) fn add(args: AddArgs) -> Result<Exit, Failure> {
         added_at: before.map_or_else(|| utc(now()), |bot| bot.added_at),
         revoked_at: None,
         refused: None,
+        display_name: before_display,
         name,
     };
     put_bot(&mut league, &bot)?;
@@ -125,7 +127,7 @@ fn find(league: &League, name: &str) -> Result<Option<LeagueBot>, Failure> {
 }
 
 /// The bot with this name that takes part.
-fn existing(league: &League, name: &str) -> Result<LeagueBot, Failure> {
+pub(super) fn existing(league: &League, name: &str) -> Result<LeagueBot, Failure> {
     let bot = Name::parse(name).bot;
     let found = find(league, &bot)?.filter(|bot| bot.revoked_at.is_none());
     found.ok_or_else(|| {
@@ -251,6 +253,7 @@ pub(super) fn list(args: &ListArgs) -> Result<Exit, Failure> {
             .collect();
         let listed = LeagueBotLine {
             name: &bot.name,
+            display_name: bot.display_name.as_deref(),
             owner: &bot.owner,
             kind: if bot.command.is_some() { "program" } else { "connects" },
             command: bot.command.as_deref(),
@@ -282,7 +285,11 @@ pub(super) fn list(args: &ListArgs) -> Result<Exit, Failure> {
         let state = state.join("; ");
         let last_seen = listed.players.iter().map(|player| &*player.last_seen).max().unwrap_or("never");
         let how = bot.command.as_deref().unwrap_or("connects");
-        let cells = [&bot.name, &bot.owner, how, &state, last_seen];
+        let name = match &bot.display_name {
+            Some(display) => format!("{display} ({})", bot.name),
+            None => bot.name.clone(),
+        };
+        let cells = [&*name, &bot.owner, how, &state, last_seen];
         rows.push(cells.map(str::to_owned).to_vec());
     }
     if !args.json {

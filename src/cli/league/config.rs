@@ -115,6 +115,9 @@ pub(in crate::cli) struct LadderConfig {
 #[serde(deny_unknown_fields)]
 pub(in crate::cli) struct ProgramConfig {
     name: String,
+    /// What people see instead of the name, at first.
+    #[serde(default)]
+    display_name: Option<String>,
     command: String,
     #[serde(default)]
     files: Option<PathBuf>,
@@ -299,6 +302,10 @@ impl LeagueConfig {
                 added_at: before.map_or_else(|| utc(now), |bot| bot.added_at.clone()),
                 revoked_at: None,
                 refused: None,
+                display_name: match before {
+                    Some(bot) => bot.display_name.clone(),
+                    None => program.display_name.clone(),
+                },
             };
             if before != Some(&bot) {
                 put_bot(league, &bot)?;

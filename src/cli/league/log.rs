@@ -1,11 +1,10 @@
 //! `referee league log`: who has changed the league.
 
-use std::env;
-use std::fs;
 use std::io::Write;
 
 use crate::cli::json::LeagueLogLine;
 use crate::cli::league::which::{LeagueSelector, now};
+use crate::cli::user::user;
 use crate::cli::{Exit, Failure, screen};
 use crate::game::json;
 use crate::report::table;
@@ -47,20 +46,4 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
 /// Notes that the user of this process has changed the league.
 pub(super) fn note(league: &mut League, action: &str) -> Result<(), Failure> {
     league.log(&user(), action, now()).map_err(Failure::cannot_run)
-}
-
-/// The user of this process, and who became it with sudo.
-fn user() -> String {
-    let uid = rustix::process::getuid().as_raw();
-    let users = fs::read_to_string("/etc/passwd").unwrap_or_default();
-    let name = users.lines().find_map(|line| {
-        let mut fields = line.split(':');
-        let name = fields.next()?;
-        (fields.nth(1)?.parse() == Ok(uid)).then(|| name.to_owned())
-    });
-    let name = name.unwrap_or_else(|| format!("uid {uid}"));
-    match env::var("SUDO_USER") {
-        Ok(from) => format!("{name} (sudo by {from})"),
-        Err(_) => name,
-    }
 }

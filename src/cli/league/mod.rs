@@ -7,6 +7,7 @@ mod export;
 mod log;
 mod matches;
 pub(super) mod pages;
+mod ruling;
 mod standings;
 pub(super) mod verify;
 pub(super) mod which;
@@ -55,6 +56,8 @@ enum Command {
     Pause(bots::PauseArgs),
     Resume(bots::ResumeArgs),
     Challenge(challenge::Args),
+    Rule(ruling::RuleArgs),
+    Rulings(ruling::RulingsArgs),
     Matches(matches::Args),
     Export(export::Args),
     Log(log::Args),
@@ -73,6 +76,8 @@ pub(super) fn run(args: Args, catalog: &Catalog) -> Result<Exit, Failure> {
         Command::Pause(args) => bots::pause(&args),
         Command::Resume(args) => bots::resume(&args),
         Command::Challenge(args) => challenge::run(&args, catalog),
+        Command::Rule(args) => ruling::rule(args),
+        Command::Rulings(args) => ruling::list(&args),
         Command::Matches(args) => matches::run(&args),
         Command::Export(args) => export::run(&args),
         Command::Log(args) => log::run(&args),

@@ -10,7 +10,7 @@ use crate::cli::league::which::{LeagueSelector, now};
 use crate::cli::{Exit, Failure, screen};
 use crate::game::{Catalog, json};
 use crate::report::table;
-use crate::runs::league::{Book, LadderRow, number, plays_sets};
+use crate::runs::league::{Book, LadderRow, LadderRulings, number, plays_sets};
 use crate::stats::MatchResult;
 use crate::stats::rating::weng_lin;
 use crate::store::LeagueMatch;
@@ -63,8 +63,11 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
         let mut book = Book::new(seating, plays_sets(rules, seating), anchors.clone());
         let mut matches = 0;
         let mut results = Vec::new();
-        let mut add = |row: &LeagueMatch| {
+        let rulings = league.rulings().map_err(Failure::cannot_run)?;
+        let rulings = LadderRulings::of(&rulings, &ladder.name);
+        let mut add = |row: LeagueMatch| {
             matches += 1;
+            let row = &rulings.apply(row, seating);
             let lineup = book.add(row)?.filter(|_| row.counts() && seating.sides() > 2);
             results.extend(
                 lineup.zip(row.ranks.as_ref()).map(|(of, ranks)| MatchResult::played(row.number, of, ranks)),
@@ -74,10 +77,10 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
         if args.from_records {
             for row in recorded_rows(&config, &league, ladder, catalog)? {
                 let row = row.map_err(|(id, what)| Failure::cannot_run(format!("{id}: {what}")))?;
-                add(&row).map_err(Failure::cannot_run)?;
+                add(row).map_err(Failure::cannot_run)?;
             }
         } else {
-            let read = league.for_each_match(&ladder.name, |row| add(&row).map_err(std::io::Error::other));
+            let read = league.for_each_match(&ladder.name, |row| add(row).map_err(std::io::Error::other));
             read.map_err(Failure::cannot_run)?;
         }
         // These ratings depend on the order.

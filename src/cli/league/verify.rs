@@ -8,20 +8,20 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use crate::cli::json::{LeagueAuditLine, LeagueAuditSummary};
-use crate::cli::league::config::{LadderConfig, LeagueConfig};
+use crate::cli::league::config::{LadderConfig, LadderGame, LeagueConfig};
 use crate::cli::league::which::{LeagueSelector, ladder_folder};
 use crate::cli::options::random_seed;
 use crate::cli::{Exit, Failure, progress, screen};
 use crate::files::{Folder, written_at};
 use crate::game::chance::Seed;
-use crate::game::{Catalog, hex, json};
-use crate::runs::league::recorded;
-use crate::store::{League, LeagueMatch, parse_match_id};
+use crate::game::{Catalog, counted, hex, json};
+use crate::runs::league::{Book, LadderRulings, plays_sets, recorded};
+use crate::store::{League, LeagueMatch, RulingRow, parse_match_id};
 
 /// Verify the results of a league against its records
 ///
 /// Every record is verified as by `referee verify`, and must derive from the seed of its ladder. The result computed from
-/// it must equal the one in the database. The exit code is 1 if one differs or is missing, or a file has the name of a record
+/// it must equal the one in the database, and so must the wins, draws and losses of each player when the rulings are replayed. The exit code is 1 if one differs or is missing, or a file has the name of a record
 /// but not that of a match.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
@@ -144,6 +144,23 @@ fn add_new_results(
     }
 }
 
+/// Wins, draws and losses by player, with the rulings replayed.
+fn tally(
+    rulings: &[RulingRow],
+    ladder: &LadderConfig,
+    game: &LadderGame,
+    rows: Vec<LeagueMatch>,
+) -> Result<BTreeMap<String, [u32; 3]>, Failure> {
+    let rulings = LadderRulings::of(rulings, &ladder.name);
+    let mut book = Book::new(game.seating, plays_sets(game.rules, game.seating), BTreeMap::new());
+    for row in rows {
+        // One that does not fit the seats is a difference of its own.
+        let _ = book.add(&rulings.apply(row, game.seating));
+    }
+    let rows = book.standings(&[]).into_iter();
+    Ok(rows.map(|row| (row.player, [row.wins, row.draws, row.losses])).collect())
+}
+
 /// The id of the match of a record.
 fn id_of(recorded: &Recorded) -> String {
     recorded.as_ref().map_or_else(|(id, _)| id.clone(), LeagueMatch::id)
@@ -162,6 +179,8 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
     let (config, league) = args.which.open()?;
     let mut out = screen::stdout();
     let mut summary = LeagueAuditSummary::default();
+    let rulings = league.rulings().map_err(Failure::cannot_run)?;
+    summary.rulings = rulings.iter().filter(|row| row.is_in_force()).count();
     for ladder in &config.ladders {
         // A record is written before its result is stored: those of all rows that are read now are there. The results of
         // further records are read afterwards.
@@ -175,6 +194,10 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
         let recorded = recorded_rows(&config, &league, ladder, catalog)?;
         add_new_results(&league, &ladder.name, &recorded, &mut rows)?;
         let seen: BTreeSet<String> = recorded.iter().map(id_of).collect();
+        let game = ladder.game(catalog, &config.folder)?;
+        let tally = |rows: Vec<LeagueMatch>| tally(&rulings, ladder, &game, rows);
+        let by_results = tally(rows.values().cloned().collect())?;
+        let by_records = tally(recorded.iter().flatten().cloned().collect())?;
         let mut differences = Vec::new();
         summary.results += rows.len();
         for recorded in recorded {
@@ -203,6 +226,24 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
         for id in rows.keys().filter(|id| !seen.contains(*id)) {
             differences.push((id.clone(), "it has no record".to_owned()));
         }
+        for (player, by_records) in &by_records {
+            let by_results = by_results.get(player).copied().unwrap_or_default();
+            if *by_records != by_results {
+                let [of_records, of_results] = [*by_records, by_results]
+                    .map(|[won, drawn, lost]| format!("{won} won, {drawn} drawn, {lost} lost"));
+                let what = format!("{of_records} by the records and rulings, {of_results} by the database");
+                differences.push((player.clone(), what));
+            }
+        }
+        for row in rulings.iter().filter(|row| row.ladder.as_ref() == Some(&ladder.name)) {
+            let ids: BTreeSet<u32> = rows.values().map(|row| row.number).collect();
+            for ruled in row.matches.iter().filter(|ruled| !ids.contains(&ruled.number)) {
+                differences.push((
+                    format!("m{}", ruled.number),
+                    format!("ruling {} is on a match without a result", row.id),
+                ));
+            }
+        }
         let differing: BTreeSet<&String> = differences.iter().map(|(id, _)| id).collect();
         summary.differing += differing.len();
         for (id, what) in &differences {
@@ -214,11 +255,15 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
             }
         }
     }
-    let LeagueAuditSummary { results, records, differing } = summary;
+    let LeagueAuditSummary { results, records, rulings, differing } = summary;
     if args.json {
         writeln!(out, "{}", json::text(&LeagueAuditLine::Summary(&summary)))?;
     } else {
-        writeln!(out, "{results} results, {records} records, {differing} differ")?;
+        let with_rulings = match rulings {
+            0 => String::new(),
+            _ => format!(", with {}", counted(rulings, "ruling", "rulings")),
+        };
+        writeln!(out, "{results} results, {records} records, {differing} differ{with_rulings}")?;
     }
     out.flush()?;
     Ok(if differing == 0 { Exit::Done } else { Exit::No })

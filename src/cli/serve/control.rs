@@ -1,6 +1,6 @@
 //! Takes up changes while a ladder is played.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use crate::cli::service::Service;
 use crate::cli::workers::unit_bots;
 use crate::game::hex;
 use crate::runner::RunChange;
-use crate::runs::league::{LadderMemory, RatingHistory, SharedLadder};
+use crate::runs::league::{LadderMemory, LadderRulings, RatingHistory, SharedLadder};
 use crate::sources::{BotSpec, Source, TokenHash};
 use crate::stats::ladder::Name;
 use crate::store::{League, LeagueBot};
@@ -118,6 +118,7 @@ impl Control {
         if *seen == Some(version) {
             return Ok(());
         }
+        self.take_up_rulings()?;
         let (bots, is_paused) = (self.league.bots()?, is_paused(&self.league)?);
         let challenges = self.league.challenges(&self.name)?;
         let (new, fulfilled) = {
@@ -137,6 +138,22 @@ impl Control {
         }
         *seen = Some(version);
         Ok(())
+    }
+
+    /// Counts all results again if rulings were made or undone. The ladder is played meanwhile.
+    fn take_up_rulings(&mut self) -> io::Result<()> {
+        let rulings = LadderRulings::of(&self.league.rulings()?, &self.name);
+        let (began, seating) = {
+            let mut ladder = self.ladder.lock();
+            (ladder.begin_recount(&rulings).map_err(io::Error::other)?, ladder.seating())
+        };
+        let Some(mut book) = began else { return Ok(()) };
+        let mut counted = BTreeSet::new();
+        self.league.for_each_match(&self.name, |row| {
+            counted.insert(row.number);
+            book.add(&rulings.apply(row, seating)).map(drop).map_err(io::Error::other)
+        })?;
+        self.ladder.lock().end_recount(book, rulings, &counted).map_err(io::Error::other)
     }
 
     /// Lets workers play the matches of a program, if there are workers.

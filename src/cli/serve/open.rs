@@ -15,8 +15,8 @@ use crate::game::Viewer;
 use crate::game::chance::Seed;
 use crate::runner::ResumedMatch;
 use crate::runs::league::{
-    Ladder, LadderMemory, LadderRow, SharedLadder, deal_of, number, plays_sets, recover, resume,
-    resume_on_workers,
+    Ladder, LadderMemory, LadderRow, LadderRulings, SharedLadder, deal_of, number, plays_sets, recover,
+    resume, resume_on_workers,
 };
 use crate::store::{League, Leases};
 use crate::web::{self, OtherLadder, WatchOptions, WatchServer};
@@ -78,6 +78,7 @@ pub(super) fn open<'a>(
     let mut ladder = Ladder::new(name, (seating, is_mirrored), openings, prepared.limits, rng, wait.clone());
     ladder.set_next(next.max(last_on_workers + 1));
     ladder.begin(&league.bots().map_err(wrong)?, is_paused(league).map_err(wrong)?);
+    ladder.set_rulings(LadderRulings::of(&league.rulings().map_err(wrong)?, name));
     let (mut today, date) = (BTreeMap::new(), crate::store::utc(now()));
     let read = league.for_each_match(name, |row| {
         if row.ended_at.get(..10) == date.get(..10) {

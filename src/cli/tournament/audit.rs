@@ -16,7 +16,7 @@ use crate::game::hex;
 use crate::record::{self, Difference, RecordSummary};
 use crate::referee::Leg;
 use crate::runner::{Fixture, MatchReport, Scoring, Wait, short_moves_of_match};
-use crate::stats::schedule::MatchId;
+use crate::stats::schedule::{MatchId, Plan};
 use crate::stats::{Cause, Deals, Entrant, Lineup, MatchResult};
 use crate::store::{About, MatchRow, VOID};
 
@@ -28,7 +28,7 @@ pub(super) struct Auditor<'a> {
     bots: Vec<String>,
     seed: Seed,
     scoring: Scoring,
-    is_mirrored: bool,
+    plan: &'a Plan,
     /// Whether matches can have the moves of earlier ones.
     can_repeat: bool,
 }
@@ -56,14 +56,14 @@ impl<'a> Auditor<'a> {
                 on_fault: config.on_fault,
                 roster: Arc::new(config.roster()),
             },
-            is_mirrored: plan.deals != Deals::Single,
+            plan,
             can_repeat: catalog.find(&about.game).is_ok_and(|rules| !rules.meta().chance),
         })
     }
 
     /// The deal of a match.
     pub(super) fn deal(&self, id: MatchId) -> String {
-        if self.is_mirrored { format!("s{}", id.set(self.scoring.legs)) } else { id.to_string() }
+        self.plan.deal(id)
     }
 
     /// The row of an attempt, from its sealed record.
@@ -132,7 +132,7 @@ impl<'a> Auditor<'a> {
         let RecordSummary { header, seal, .. } = summary;
         let fixture = Fixture {
             id: id.to_string(),
-            deal: self.is_mirrored.then_some(header.deal),
+            deal: (self.plan.deals != Deals::Single).then_some(header.deal),
             leg: Leg::Only,
             options: header.options.into(),
             opening: header.opening.into(),

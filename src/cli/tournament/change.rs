@@ -1,7 +1,7 @@
 //! Changes to a tournament in progress: entrants that join or withdraw, and settings.
 
 use std::collections::BTreeSet;
-use std::io::Write;
+use std::io::{self, BufRead, IsTerminal, Write};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::cli::tournament::config::{EntrantConfig, way};
 use crate::cli::tournament::database;
 use crate::cli::tournament::folder::LockedTournament;
 use crate::cli::tournament::reading::read;
-use crate::cli::tournament::requested_change::{RequestedChange, decide};
+use crate::cli::tournament::requested_change::{Decided, RequestedChange, decide};
 use crate::cli::{Exit, Failure, screen};
 use crate::files::{Folder, Journal};
 use crate::game::Catalog;
@@ -49,15 +49,20 @@ pub(super) struct AddArgs {
 /// Withdraw an entrant, even while the tournament is in progress
 ///
 /// In a Swiss tournament and in a knockout its results stand. In the other formats they stand if it has played at
-/// least half of its matches, and its opponents win the rest; otherwise all its results are annulled.
+/// least half of its matches, and its opponents win the rest; otherwise all its results are annulled. On a terminal it
+/// asks first. `referee tournament return` brings the entrant back.
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:
-  referee tournament withdraw cup old")]
+  referee tournament withdraw cup old
+  referee tournament withdraw cup old --yes")]
 pub(super) struct WithdrawArgs {
     /// The tournament's directory
     dir: PathBuf,
     /// Its label
     name: String,
+    /// Do not ask
+    #[arg(long)]
+    yes: bool,
 }
 
 /// Bring back an entrant that has withdrawn, even while the tournament is in progress
@@ -127,7 +132,23 @@ pub(super) fn add(args: AddArgs, catalog: &Catalog) -> Result<Exit, Failure> {
 }
 
 pub(super) fn withdraw(args: WithdrawArgs, catalog: &Catalog) -> Result<Exit, Failure> {
-    change(&args.dir, catalog, &RequestedChange::Withdraw { name: args.name })
+    let withdraw = RequestedChange::Withdraw { name: args.name };
+    if !args.yes && io::stdin().is_terminal() {
+        let results = database::open(&args.dir)?;
+        let Decided { said, .. } = decide(&read(&args.dir, &results, catalog)?, &withdraw)?;
+        if !confirmed(&format!("{said}. `referee tournament return` would bring it back. Withdraw it?"))? {
+            return Err(Failure::usage("nothing was changed"));
+        }
+    }
+    change(&args.dir, catalog, &withdraw)
+}
+
+/// Asks on the terminal. Only `y` and `yes` are assent.
+fn confirmed(question: &str) -> Result<bool, Failure> {
+    write!(screen::stderr(), "{question} [y/N] ")?;
+    let mut answer = String::new();
+    io::stdin().lock().read_line(&mut answer)?;
+    Ok(["y", "yes"].contains(&answer.trim().to_ascii_lowercase().as_str()))
 }
 
 pub(super) fn return_(args: ReturnArgs, catalog: &Catalog) -> Result<Exit, Failure> {
@@ -163,7 +184,7 @@ fn here(dir: &Path) -> Result<PathBuf, Failure> {
 }
 
 /// Applies a change, or requests it from the process that plays the tournament.
-fn change(dir: &Path, catalog: &Catalog, change: &RequestedChange) -> Result<Exit, Failure> {
+pub(super) fn change(dir: &Path, catalog: &Catalog, change: &RequestedChange) -> Result<Exit, Failure> {
     let folder = Folder::open(dir).map_err(Failure::cannot_run)?;
     let said = if Journal::is_open(&folder).map_err(Failure::cannot_run)? {
         let mut results = database::open(dir)?;

@@ -53,7 +53,7 @@ fn read_all(dir: &Path) -> Result<(), Failure> {
     let names: Vec<String> =
         db.entrants().map(|rows| rows.into_iter().map(|row| row.name).collect()).unwrap_or_default();
     each(read(dir, &db, &catalog).and_then(|reading| {
-        let matches = MatchList::of(&reading.schedule, names, &reading.config.bot_names());
+        let matches = MatchList::of(&reading.schedule, names, &reading.config.bot_names(), &reading.rulings);
         db.for_each_match(|row| {
             matches.tags(&reading.about, &row);
             let report = matches.report(&row);

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::cli::tournament::config::EntrantConfig;
 use crate::sources::BotSpec;
 use crate::store::EntrantRow;
 
@@ -21,9 +22,10 @@ pub(super) fn sources(bots: &[BotSpec]) -> String {
 }
 
 /// An entrant with these bots that is paired from round `joins` on.
-pub(super) fn row(name: &str, bots: &[BotSpec], joins: u32) -> EntrantRow {
+pub(super) fn row(config: &EntrantConfig, bots: &[BotSpec], joins: u32) -> EntrantRow {
     EntrantRow {
-        name: name.to_owned(),
+        name: config.name.clone().unwrap_or_default(),
+        display_name: config.display_name.clone(),
         source: sources(bots),
         files: fingerprints(bots),
         joins,

@@ -60,7 +60,7 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
     let about = db.about().map_err(failed)?;
     let names: Vec<String> = db.entrants().map_err(failed)?.into_iter().map(|row| row.name).collect();
     let reading = reading::read(&args.folder, &db, catalog)?;
-    let matches = MatchList::of(&reading.schedule, names, &reading.config.bot_names());
+    let matches = MatchList::of(&reading.schedule, names, &reading.config.bot_names(), &reading.rulings);
     let mut records = SheetReader::of(&args.folder, &reading.catalog);
     let mut out = Output { options: &args.output, kept: Vec::new() };
     match args.format {

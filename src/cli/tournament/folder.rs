@@ -89,10 +89,11 @@ impl TournamentFolder {
             openings: config.openings_file().as_deref().map(digest).transpose()?,
             seed: seed.to_hex(),
         };
-        let names = config.names();
-        let rows = names.iter().enumerate().map(|(index, name)| row(name, prepared.bots_of(index), 1));
+        let rows = config.entrants.iter().enumerate();
+        let rows = rows.map(|(index, entrant)| row(entrant, prepared.bots_of(index), 1));
+        let rows = rows.collect::<Vec<_>>();
         let schedule = Schedule::new(plan).map_err(Failure::usage)?;
-        let results = Results::create(&database(path), &about, &rows.collect::<Vec<_>>()).map_err(wrong)?;
+        let results = Results::create(&database(path), &about, &rows).map_err(wrong)?;
         results.set_durable(is_durable).map_err(wrong)?;
         let records = Records::reopen(&folder, is_durable).map_err(Failure::cannot_run)?;
         let path = path.to_owned();
@@ -143,7 +144,7 @@ impl TournamentFolder {
         let mut unsealed = Vec::new();
         for match_id in self.records.matches().map_err(wrong)?.1 {
             let Ok(id) = match_id.parse::<MatchId>() else { continue };
-            let deal = format!("s{}", id.set(self.schedule.legs()));
+            let deal = self.schedule.plan().deal(id);
             let record = self.records.read_unsealed(&match_id).map_err(wrong)?;
             let seats = self.schedule.plan().seating.seats();
             let reveal = reveal(&self.prepared.run.seed, &match_id, &deal, seats);

@@ -14,6 +14,8 @@ mod play;
 mod reading;
 mod report;
 mod requested_change;
+mod requested_ruling;
+mod ruling;
 mod site;
 mod standings;
 mod status;
@@ -36,6 +38,7 @@ use crate::game::Catalog;
   referee tournament status cup --json
   referee tournament standings cup
   referee tournament report cup --format html -o cup.html
+  referee tournament rule award cup m17 alice --reason 'power cut at the other site'
   referee tournament verify cup
 
 examples/tournament.toml shows and explains everything that a file may say.")]
@@ -58,6 +61,8 @@ enum Command {
     Change(change::ChangeArgs),
     Withdraw(change::WithdrawArgs),
     Return(change::ReturnArgs),
+    Rule(ruling::RuleArgs),
+    Rulings(ruling::RulingsArgs),
 }
 
 /// Reads a tournament file. What can be read is written as a file that means the same.
@@ -90,5 +95,7 @@ pub(super) fn run(args: Args, catalog: &Catalog) -> Result<Exit, Failure> {
         Command::Change(args) => change::set(args, catalog),
         Command::Withdraw(args) => change::withdraw(args, catalog),
         Command::Return(args) => change::return_(args, catalog),
+        Command::Rule(args) => ruling::rule(args, catalog),
+        Command::Rulings(args) => ruling::list(&args),
     }
 }

@@ -1,18 +1,20 @@
 //! A tournament as stored in its database.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
 use crate::cli::Failure;
 use crate::cli::tournament::config::Config;
+use crate::cli::tournament::requested_ruling::{disqualified, of_match};
 use crate::game::Catalog;
 use crate::game::chance::Seed;
 use crate::game::erased::Rules;
 use crate::game::hex;
 use crate::report::tournament::Settings;
-use crate::stats::MatchResult;
-use crate::stats::schedule::{Participation, Schedule, ScheduleError};
-use crate::store::{About, EntrantRow, Results};
+use crate::stats::schedule::{MatchId, Participation, Ruling, Schedule, ScheduleError};
+use crate::stats::{Entrant, MatchResult};
+use crate::store::{About, EntrantRow, Results, RulingRow};
 
 /// A tournament as stored in its database; the bots need not exist.
 pub(super) struct Reading {
@@ -23,6 +25,10 @@ pub(super) struct Reading {
     pub(super) entrants: Vec<EntrantRow>,
     pub(super) config: Config,
     pub(super) schedule: Schedule,
+    /// In the order in which they were made.
+    pub(super) rulings: Vec<RulingRow>,
+    /// By match: the number of attempts so far. Empty if the results are not those of the database.
+    pub(super) attempts: BTreeMap<u32, u32>,
     /// Matches whose results do not belong to the schedule, because results that they depend on were not stored.
     pub(super) refused: Vec<u32>,
 }
@@ -51,6 +57,10 @@ pub(super) fn read(path: &Path, results: &Results, catalog: &Catalog) -> Result<
     let cut_offs = results.cut_offs().map_err(Failure::cannot_run)?;
     for number in cut_offs.into_iter().chain(results.voids().map_err(Failure::cannot_run)?) {
         reading.schedule.cut_off(number);
+    }
+    reading.attempts = results.attempts().map_err(Failure::cannot_run)?;
+    for (number, attempts) in results.replaced().map_err(Failure::cannot_run)? {
+        (0..attempts).for_each(|_| reading.schedule.cut_off(number));
     }
     reading.refused = refused.into_iter().map(ScheduleError::number).collect();
     Ok(reading)
@@ -84,18 +94,45 @@ pub(super) fn read_with(
             configured.join(", ")
         )));
     }
-    let entry = |row: &EntrantRow| Participation {
-        joins: row.joins,
-        leaves: row.leaves,
-        missed: row.missed.iter().map(|&(first, end)| first..end).collect(),
-        ..Participation::default()
+    let rulings = results.rulings().map_err(Failure::cannot_run)?;
+    let entry = |row: &EntrantRow| {
+        let entry = Participation {
+            joins: row.joins,
+            leaves: row.leaves,
+            missed: row.missed.iter().map(|&(first, end)| first..end).collect(),
+            ..Participation::default()
+        };
+        disqualified(entry, &row.name, &rulings)
     };
     let entries = entrants.iter().map(entry).collect();
-    let plan = config.plan(rules, Some(entries))?;
+    let mut plan = config.plan(rules, Some(entries))?;
+    plan.rulings = rulings.iter().flat_map(|row| on_matches(row, &entrants)).collect();
     if plan.seating != about.seating {
         return Err(wrong("the seats are not those of the configuration".to_owned()));
     }
     let voids = results.void_matches(about.seating).map_err(Failure::cannot_run)?;
     let (schedule, refused) = Schedule::resume(plan, played, voids).map_err(Failure::cannot_run)?;
-    Ok((Reading { about, rules, catalog, entrants, config, schedule, refused: Vec::new() }, refused))
+    let reading = Reading {
+        about,
+        rules,
+        catalog,
+        entrants,
+        config,
+        schedule,
+        rulings,
+        attempts: BTreeMap::new(),
+        refused: Vec::new(),
+    };
+    Ok((reading, refused))
+}
+
+/// What a ruling decides on matches.
+pub(super) fn on_matches(row: &RulingRow, entrants: &[EntrantRow]) -> impl Iterator<Item = Ruling> {
+    let find = |name: &str| entrants.iter().position(|entrant| entrant.name == name);
+    row.matches.iter().filter_map(move |ruled| {
+        let winner = ruled.winner.as_deref().and_then(find).map(|index| Entrant(index as u16));
+        let id = MatchId { number: ruled.number, attempt: ruled.attempt };
+        let decides = of_match(row.act, winner)?;
+        Some(Ruling { decides, id, since: row.since, until: row.until })
+    })
 }

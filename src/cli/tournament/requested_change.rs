@@ -13,11 +13,12 @@ use crate::cli::screen::complain;
 use crate::cli::tournament::config::{Config, EntrantConfig, ListenConfig};
 use crate::cli::tournament::entrant_row::{fingerprints, row, sources};
 use crate::cli::tournament::reading::{Reading, read};
+use crate::cli::tournament::requested_ruling::{RequestedRuling, decide_ruling};
 use crate::game::counted;
 use crate::stats::Entrant;
 use crate::stats::schedule::{Format, Participation, Schedule};
 use crate::stats::standings::Withdrawn;
-use crate::store::{Results, TournamentChange};
+use crate::store::{Results, RulingAct, TournamentChange};
 
 /// A change, as requested from the process that plays the tournament. Paths are relative to the tournament's
 /// directory.
@@ -35,6 +36,7 @@ pub(super) enum RequestedChange {
     Return {
         name: String,
     },
+    Rule(Box<RequestedRuling>),
     Set {
         jobs: Option<u32>,
         clock: Option<String>,
@@ -76,6 +78,7 @@ pub(super) fn decide(reading: &Reading, change: &RequestedChange) -> Result<Deci
         }
         RequestedChange::Withdraw { name } => decide_to_withdraw(reading, name),
         RequestedChange::Return { name } => decide_to_return(reading, name),
+        RequestedChange::Rule(requested) => decide_ruling(reading, requested),
         RequestedChange::Set { jobs, clock, commands, directory, absent } => {
             decide_to_set(reading, (*jobs, clock.as_deref()), (commands, directory), absent)
         }
@@ -125,7 +128,7 @@ fn decide_to_add(
     let prepared = config.prepare(reading.rules, reading.seed()?, &plan)?;
     config.keep_names(&prepared.entrants);
     let bots = prepared.bots_of(own.index());
-    let row = row(&config.names()[own.index()], bots, joins);
+    let row = row(&config.entrants[own.index()], bots, joins);
     let said = if plan.format.is_known() {
         let schedule = Schedule::new(plan).map_err(Failure::usage)?;
         let matches = schedule.due().filter(|due| due.lineup.has(own)).count();
@@ -158,7 +161,7 @@ fn check_new(reading: &Reading, entrant: &EntrantConfig) -> Result<(), Failure> 
 }
 
 /// Finds an entrant by name.
-fn find(reading: &Reading, name: &str) -> Result<usize, Failure> {
+pub(super) fn find(reading: &Reading, name: &str) -> Result<usize, Failure> {
     let found = reading.entrants.iter().position(|row| row.name == name);
     found.ok_or_else(|| {
         let names: Vec<&str> = reading.entrants.iter().map(|row| row.name.as_str()).collect();
@@ -203,6 +206,21 @@ fn decide_to_return(reading: &Reading, name: &str) -> Result<Decided, Failure> {
     if reading.entrants[index].leaves.is_none() {
         return Err(Failure::usage(format!("`{name}` has not withdrawn")));
     }
+    let disqualified = reading.rulings.iter().find(|row| {
+        row.act == RulingAct::Disqualify
+            && row.is_in_force()
+            && (row.matches.is_empty() || row.is_from_start)
+            && row.name.as_deref() == Some(name)
+    });
+    if let Some(row) = disqualified {
+        return Err(Failure::usage(format!("`{name}` is disqualified: undo ruling {}", row.id)));
+    }
+    rejoin(reading, index)
+}
+
+/// Brings an entrant back.
+pub(super) fn rejoin(reading: &Reading, index: usize) -> Result<Decided, Failure> {
+    let name = &reading.entrants[index].name;
     let own = Entrant(index as u16);
     let schedule = reading.schedule.with_returned(own).map_err(Failure::usage)?;
     let plan = schedule.plan();

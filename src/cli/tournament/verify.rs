@@ -121,12 +121,15 @@ pub(super) fn audit(
         differences.push((Some(*id), format!("the results have no row for {}", path.display())));
     }
     let checked = check_all(&auditor, &reading, &files, &rows, tick);
+    let replayed = db.replayed().map_err(failed)?;
+    let counts = |id: MatchId| replayed.get(&id.number).is_none_or(|&last| id.attempt > last);
     let mut counted = Vec::new();
     let mut summary = AuditSummary { rows: rows.len() + bad.len(), ..AuditSummary::default() };
     for (row, RowCheck { found, result, has_record }) in rows.iter().zip(checked) {
         summary.records += usize::from(has_record);
         differences.extend(found.into_iter().map(|what| (Some(row.id), what)));
-        counted.extend(result.filter(|_| row.ended_by != VOID).map(|result| (row.id.number, result)));
+        let result = result.filter(|_| row.ended_by != VOID && counts(row.id));
+        counted.extend(result.map(|result| (row.id.number, result)));
     }
     counted.extend(lost(&auditor, &reading, &files, &rows));
     let (by_records, refused) = read_with(folder, db, catalog, counted)?;
@@ -149,7 +152,8 @@ pub(super) fn audit(
     differences.sort_by_key(|(id, _)| *id);
     let differing: BTreeSet<MatchId> = differences.iter().filter_map(|(id, _)| *id).collect();
     summary.differing = differing.len() + differences.iter().filter(|(id, _)| id.is_none()).count();
-    let stored = rows.iter().filter_map(|row| Some((row.id.number, row.result(by_records.about.seating)?)));
+    let stored = rows.iter().filter(|row| counts(row.id));
+    let stored = stored.filter_map(|row| Some((row.id.number, row.result(by_records.about.seating)?)));
     let (by_results, _) = read_with(folder, db, catalog, stored.collect())?;
     summary.points = points(&reading, &by_results.schedule, &by_records.schedule);
     let standings = StandingsReport::of(db, &by_records.schedule).map_err(failed)?;

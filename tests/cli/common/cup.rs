@@ -30,6 +30,7 @@ pub(crate) fn create(folder: &Folder, seating: Seating, head: &str, names: &[&st
         seed: SEED.to_owned(),
     };
     let entrant = |name: &&str| EntrantRow {
+        display_name: None,
         name: (*name).to_owned(),
         source: format!("./{name}"),
         files: BTreeMap::new(),

@@ -13,6 +13,7 @@ pub fn markdown(report: &TournamentReport) -> String {
     let standings = &report.standings;
     let mut out = format!("## {}\n\n{}\n", escaped(&standings.name), escaped(&text::subtitle(standings)));
     for grid in text::grids(report) {
+        let grid = grid.with_display_names(standings);
         out += &format!("\n### {}\n\n", grid.title);
         out += &row(grid.headings.iter().map(|heading| escaped(heading)));
         let align = |column| if grid.text.contains(&column) { "---" } else { "---:" };

@@ -8,11 +8,12 @@ use referee_game::{MatchTags, SeatSet, Seating, Sheet, notation};
 use referee_stats::MatchResult;
 use referee_stats::schedule::Schedule;
 use referee_stats::standings::Withdrawn;
-use referee_store::{About, MatchRow, VOID};
+use referee_store::{About, MatchRow, RulingRow, VOID};
 use serde::Serialize;
 
 use super::csv::{counts, line};
 use super::text::points;
+use crate::ruling::{RulingOnMatch, RulingsByMatch};
 
 /// An attempt at a match: an item of the list of matches in all formats.
 #[derive(Clone, Debug, Serialize)]
@@ -41,6 +42,8 @@ pub struct ListedMatch {
     pub reason: String,
     /// Whether its result is annulled, because one of its entrants withdrew too early.
     pub annulled: bool,
+    /// The ruling that replaces its result.
+    pub ruling: Option<RulingOnMatch>,
     /// The seats that made a fault.
     pub faulted: Vec<u8>,
     /// The seats that lost by a fault, and those of their partners.
@@ -74,11 +77,17 @@ pub struct MatchList {
     rounds: Vec<u32>,
     /// Whether the results of each entrant are annulled.
     annulled: Vec<bool>,
+    rulings: RulingsByMatch,
 }
 
 impl MatchList {
     /// The context for a schedule; `names` are those of the entrants, `bots` those of each entrant's bots.
-    pub fn of(schedule: &Schedule, names: Vec<String>, bots: &[Vec<String>]) -> MatchList {
+    pub fn of(
+        schedule: &Schedule,
+        names: Vec<String>,
+        bots: &[Vec<String>],
+        rulings: &[RulingRow],
+    ) -> MatchList {
         let plan = schedule.plan();
         let is_known = plan.format.is_known();
         let rounds = schedule.sets().iter().filter(|_| !is_known).map(|set| set.round);
@@ -90,6 +99,7 @@ impl MatchList {
             roster: Roster::of(bots.iter().map(Vec::len)),
             rounds: rounds.collect(),
             annulled: schedule.withdrawn().into_iter().map(is_annulled).collect(),
+            rulings: RulingsByMatch::of(rulings),
         }
     }
 
@@ -122,6 +132,7 @@ impl MatchList {
             ended_by: row.ended_by.clone(),
             reason: row.reason.clone(),
             annulled: result.is_some() && row.lineup.iter().any(is_annulled),
+            ruling: self.rulings.on(row.id).cloned(),
             faulted: seats(row.faulted),
             forfeited: seats(row.forfeited),
             faults: row.faults.clone(),
@@ -175,6 +186,7 @@ pub fn match_headings(seats: usize) -> io::Result<Vec<u8>> {
         "began_at",
         "result",
         "annulled",
+        "ruling",
         "ended_by",
         "reason",
         "decisions",
@@ -204,9 +216,12 @@ impl ListedMatch {
         (0..sides).map(of_side).collect::<Vec<_>>().join(" - ")
     }
 
-    /// The result, and whether it is annulled.
+    /// The result, whether it is annulled, and the ruling that replaces it.
     pub(crate) fn result_in_words(&self) -> String {
-        format!("{}{}", self.result, if self.annulled { ", annulled" } else { "" })
+        let ruling =
+            self.ruling.as_ref().map(|ruling| format!(", {} by ruling {}", ruling.outcome, ruling.id));
+        let annulled = if self.annulled { ", annulled" } else { "" };
+        format!("{}{annulled}{}", self.result, ruling.unwrap_or_default())
     }
 
     /// What ended it: `rules: no_pieces`.
@@ -225,6 +240,7 @@ impl ListedMatch {
     pub fn csv(&self) -> io::Result<Vec<u8>> {
         let mut row = vec![self.id.clone(), self.set.clone(), text(self.round), text(self.began_at.as_ref())];
         row.extend([self.result.clone(), self.annulled.to_string()]);
+        row.push(self.ruling.as_ref().map_or(String::new(), |ruling| ruling.outcome.clone()));
         row.extend([self.ended_by.clone(), self.reason.clone(), self.decisions.to_string()]);
         row.extend([self.duration_us.to_string(), self.lag_ms.to_string(), text(self.record.as_ref())]);
         row.push(text(self.worker.as_ref()));

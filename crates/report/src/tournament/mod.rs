@@ -189,7 +189,7 @@ impl TournamentReport {
         let (mut records, mut matches, mut span) =
             (Vec::new(), Vec::new(), conditions::PlayedSpan::default());
         let names = standing.entrants.iter().map(|row| row.name.clone()).collect();
-        let listed = MatchList::of(schedule, names, bots);
+        let listed = MatchList::of(schedule, names, bots, &db.rulings()?);
         db.for_each_match(|row| {
             matches.push(listed.report(&row));
             span.add(&row);

@@ -11,6 +11,7 @@ use referee_store::{EntrantRow, Results};
 use serde::Serialize;
 
 use crate::interval::Population;
+use crate::ruling::PublicRuling;
 
 /// The description and the standings of a tournament.
 #[derive(Debug, Serialize)]
@@ -39,6 +40,8 @@ pub struct StandingsReport {
     pub population: Population,
     /// The number of void matches by cause: they have no result and are not replayed.
     pub void_for: BTreeMap<String, u32>,
+    /// The rulings of the organiser, in the order in which they were made.
+    pub rulings: Vec<PublicRuling>,
     /// The tie-breaks, in order of precedence.
     pub tie_breaks: Vec<TieBreak>,
     /// Whether it is a knockout.
@@ -59,6 +62,8 @@ pub struct EntrantStanding {
     pub place: u32,
     /// Its name.
     pub name: String,
+    /// What people see instead of it.
+    pub display_name: Option<String>,
     /// The sum of its scores and awards.
     pub points: f64,
     /// Matches that it played.
@@ -85,6 +90,13 @@ pub struct EntrantStanding {
     pub elo: Estimate,
 }
 
+impl EntrantStanding {
+    /// What people see.
+    pub fn shown(&self) -> &str {
+        self.display_name.as_deref().unwrap_or(&self.name)
+    }
+}
+
 /// The standings with their sources.
 pub(super) struct StandingsData {
     pub(super) entrants: Vec<EntrantRow>,
@@ -105,6 +117,7 @@ impl StandingsData {
         let rows = table.rows.iter().map(|row| EntrantStanding {
             place: row.place,
             name: entrants[row.entrant.index()].name.clone(),
+            display_name: entrants[row.entrant.index()].display_name.clone(),
             points: row.points,
             matches: row.matches,
             awarded: row.awarded,
@@ -136,6 +149,7 @@ impl StandingsData {
             openings,
             population: Population::new(strengths.is_of_played_openings),
             void_for: db.void_for()?,
+            rulings: db.rulings()?.iter().map(PublicRuling::of).collect(),
             tie_breaks: schedule.plan().format.tie_breaks().to_vec(),
             is_knockout: matches!(schedule.plan().format, Format::Knockout { .. }),
             champion: schedule.champion().map(|champion| entrants[champion.index()].name.clone()),

@@ -21,13 +21,19 @@ fn drawn(grid: Grid) -> String {
 /// The standings and the advantage of the seats.
 pub fn standings_table(report: &StandingsReport) -> String {
     let lines: String = text::standings_remarks(report).iter().map(|line| format!("{line}\n")).collect();
-    format!("{}: {}\n\n{}{lines}", report.name, text::subtitle(report), drawn(text::standings(report)))
+    format!(
+        "{}: {}\n\n{}{lines}",
+        report.name,
+        text::subtitle(report),
+        drawn(text::standings(report).with_display_names(report))
+    )
 }
 
 /// The full report.
 pub fn tables(report: &TournamentReport) -> String {
     let mut out = format!("{}: {}\n", report.standings.name, text::subtitle(&report.standings));
     for grid in text::grids(report) {
+        let grid = grid.with_display_names(&report.standings);
         let (title, note) = (grid.title, grid.note.clone());
         out += &format!("\n{title}\n{}({note})\n", drawn(grid));
         if title == "Rounds"

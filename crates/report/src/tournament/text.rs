@@ -11,6 +11,7 @@ use super::{
     minute, options_in_words, time_outs,
 };
 use crate::interval::{Population, origin, plain_zero};
+use crate::ruling::PublicRuling;
 
 /// Headings and rows of cells. The first column is a name, unless `text` states otherwise; the rest are numbers.
 pub(crate) struct Grid {
@@ -23,6 +24,23 @@ pub(crate) struct Grid {
     pub(crate) entrants: Option<usize>,
     /// An explanation of the columns.
     pub(crate) note: String,
+}
+
+impl Grid {
+    /// With display names before the names of entrants: `Bob the Second (bob)`.
+    pub(crate) fn with_display_names(mut self, report: &StandingsReport) -> Grid {
+        let Some(column) = self.entrants else { return self };
+        let entrants = report.entrants.iter();
+        let displayed: BTreeMap<&str, &str> = entrants
+            .filter_map(|entrant| Some((entrant.name.as_str(), entrant.display_name.as_deref()?)))
+            .collect();
+        for cell in self.rows.iter_mut().filter_map(|row| row.get_mut(column)) {
+            if let Some(display) = displayed.get(cell.as_str()) {
+                *cell = format!("{display} ({cell})");
+            }
+        }
+        self
+    }
 }
 
 /// Points, with at most three decimals.
@@ -139,7 +157,14 @@ pub(crate) fn unfinished(report: &TournamentReport) -> Option<String> {
 
 /// Remarks on the standings, one per line.
 pub(super) fn standings_remarks(report: &StandingsReport) -> Vec<String> {
-    origin_of_elo(report).into_iter().chain(advantages(report)).chain(voids(report)).collect()
+    let rulings = report.rulings.iter().filter(|ruling| ruling.undone_at.is_none()).map(ruling);
+    origin_of_elo(report).into_iter().chain(advantages(report)).chain(voids(report)).chain(rulings).collect()
+}
+
+/// A ruling in a line.
+fn ruling(ruling: &PublicRuling) -> String {
+    let reason = ruling.reason.as_ref().map_or(String::new(), |reason| format!(": {reason}"));
+    format!("ruling {}: {}{reason}", ruling.id, ruling.decision)
 }
 
 /// Remarks on the numbers, one per line.

@@ -148,6 +148,16 @@ impl Book {
         }
     }
 
+    /// The same players in the same order, without results.
+    ///
+    /// # Errors
+    /// If there are too many players.
+    pub fn without_results(&self) -> Result<Book, String> {
+        let mut book = Book::new(self.seating, self.is_mirrored, self.anchors.clone());
+        self.players.iter().try_for_each(|player| book.player(&player.name).map(drop))?;
+        Ok(book)
+    }
+
     /// Changes the fixed ratings, by bot.
     pub fn set_anchors(&mut self, anchors: BTreeMap<String, f64>) {
         self.anchors = anchors;

@@ -16,6 +16,7 @@ use tokio::time::Instant;
 
 use crate::league::book::{Book, LadderRow};
 use crate::league::ladder::on_workers::OnWorkers;
+use crate::league::rulings::LadderRulings;
 use referee_engine::runner::{Fixture, Openings, Wait};
 use referee_files::StorageWait;
 use referee_game::Seating;
@@ -108,6 +109,9 @@ pub struct Ladder {
     /// The number of other matches at the last challenge.
     challenged_at: Option<u64>,
     on_workers: OnWorkers,
+    rulings: LadderRulings,
+    /// The results that were stored since a count of all results began, as they were played.
+    stored_since: Option<Vec<LeagueMatch>>,
     /// When the last match ended, in UTC.
     last_result: Option<String>,
     began: Instant,
@@ -224,6 +228,8 @@ impl Ladder {
             fulfilled: Vec::new(),
             challenged_at: None,
             on_workers: OnWorkers::default(),
+            rulings: LadderRulings::default(),
+            stored_since: None,
             last_result: None,
             began: Instant::now(),
             opened_ms: 0,
@@ -248,6 +254,52 @@ impl Ladder {
         }
     }
 
+    /// Sets the rulings, before results of earlier runs are added.
+    pub fn set_rulings(&mut self, rulings: LadderRulings) {
+        self.rulings = rulings;
+    }
+
+    /// Begins to count all results again, because of other rulings. Returns a book to add them to, if these are others: read
+    /// them from the database, and call [`Ladder::end_recount`]. The ladder is played meanwhile.
+    ///
+    /// # Errors
+    /// If there are too many players.
+    pub fn begin_recount(&mut self, rulings: &LadderRulings) -> Result<Option<Book>, String> {
+        if self.rulings == *rulings {
+            return Ok(None);
+        }
+        self.stored_since = Some(Vec::new());
+        self.book.without_results().map(Some)
+    }
+
+    /// Replaces the results by those of the book, with rulings that apply to later ones. `counted` has the numbers of its matches.
+    ///
+    /// # Errors
+    /// If one does not fit the seats.
+    pub fn end_recount(
+        &mut self,
+        mut book: Book,
+        rulings: LadderRulings,
+        counted: &BTreeSet<u32>,
+    ) -> Result<(), String> {
+        // Players that have come meanwhile keep their places.
+        for at in 0..self.book.len() {
+            book.player(self.book.name(Entrant(at as u16)))?;
+        }
+        for row in self.stored_since.take().unwrap_or_default() {
+            if !counted.contains(&row.number) {
+                book.add(&rulings.apply(row, self.seating))?;
+            }
+        }
+        (self.book, self.rulings, self.is_unrated) = (book, rulings, true);
+        Ok(())
+    }
+
+    /// Which seats play together.
+    pub fn seating(&self) -> Seating {
+        self.seating
+    }
+
     /// The number of the next match.
     pub fn set_next(&mut self, next: u32) {
         self.next = next;
@@ -266,7 +318,7 @@ impl Ladder {
         for name in &row.players {
             self.player(name)?;
         }
-        if let Some(lineup) = self.book.add(row)? {
+        if let Some(lineup) = self.book.add(&self.rulings.apply(row.clone(), self.seating))? {
             self.matchmaker.note(&lineup);
         }
         self.last_result = Some(row.ended_at.clone());
@@ -401,7 +453,10 @@ impl Ladder {
         for row in rows {
             let challenge = self.running.remove(&row.number).and_then(|running| running.challenge);
             self.fulfilled.extend(challenge);
-            self.book.add(row)?;
+            self.book.add(&self.rulings.apply(row.clone(), self.seating))?;
+            if let Some(stored) = &mut self.stored_since {
+                stored.push(row.clone());
+            }
             self.last_result = Some(row.ended_at.clone());
             self.is_unrated = true;
         }

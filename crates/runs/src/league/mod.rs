@@ -9,6 +9,7 @@ mod history;
 mod ladder;
 mod recover;
 mod resume;
+mod rulings;
 
 pub use book::{Book, LadderRow, RatingInputs, number, plays_sets};
 pub use history::RatingHistory;
@@ -17,3 +18,4 @@ pub use ladder::{
 };
 pub use recover::{deal_of, recorded, recover, row_of};
 pub use resume::{resume, resume_on_workers};
+pub use rulings::LadderRulings;

@@ -274,6 +274,11 @@ impl Schedule {
         sets * legs
     }
 
+    /// The entrants of a match by seat, once it is in the schedule.
+    pub fn lineup(&self, number: u32) -> Option<Lineup> {
+        self.expected(number).map(|(_, lineup)| lineup)
+    }
+
     /// Whether there are no more matches, now or later.
     pub fn is_over(&self) -> bool {
         self.is_over

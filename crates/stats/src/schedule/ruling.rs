@@ -1,8 +1,10 @@
 //! Rulings: decisions of the organiser that replace results of matches.
 
+use std::collections::BTreeSet;
+
 use super::{Format, MatchId, Schedule, ScheduleError};
 use crate::standings::{Award, Unplayed};
-use crate::{Deals, Entrant};
+use crate::{Deals, Entrant, Lineup};
 use referee_game::Misconfigured;
 
 /// What is decided on a match.
@@ -241,26 +243,23 @@ impl Schedule {
         }
     }
 
-    /// The points by rulings.
-    pub(super) fn awards_by_rulings(&self) -> impl Iterator<Item = Award> {
-        self.ruled.keys().flat_map(move |&number| {
-            let (set, lineup) = self.expected(number).unzip();
-            let round = set.map_or(1, |set| self.sets[set as usize - 1].round);
-            let mut entrants: Vec<Entrant> =
-                lineup.iter().flat_map(|lineup| lineup.seats()).copied().collect();
-            entrants.sort_unstable();
-            entrants.dedup();
-            entrants.into_iter().filter_map(move |entrant| {
+    /// The points by rulings on matches of these lineups.
+    pub(super) fn awards_by_rulings(&self, counts: impl Fn(&Lineup) -> bool) -> Vec<Award> {
+        let mut awards = Vec::new();
+        for &number in self.ruled.keys() {
+            let Some((set, lineup)) = self.expected(number).filter(|(_, lineup)| counts(lineup)) else {
+                continue;
+            };
+            let round = self.sets[set as usize - 1].round;
+            let entrants: BTreeSet<Entrant> = lineup.seats().iter().copied().collect();
+            for entrant in entrants {
                 let half_points = self.awarded(number, entrant) as u32;
-                (half_points > 0).then_some(Award {
-                    round,
-                    entrant,
-                    reason: Unplayed::Ruling,
-                    matches: 1,
-                    half_points,
-                })
-            })
-        })
+                if half_points > 0 {
+                    awards.push(Award { round, entrant, reason: Unplayed::Ruling, matches: 1, half_points });
+                }
+            }
+        }
+        awards
     }
 }
 

@@ -96,7 +96,9 @@ impl Schedule {
     /// wins their unplayed matches, unless their results are annulled.
     pub(super) fn awards_after(&self, withdrawn: &[Option<Withdrawn>]) -> Vec<Award> {
         let mut awards = self.awards.clone();
-        awards.extend(self.awards_by_rulings());
+        let is_annulled =
+            |entrant: &Entrant| withdrawn.get(entrant.index()) == Some(&Some(Withdrawn::Annulled));
+        awards.extend(self.awards_by_rulings(|lineup| !lineup.seats().iter().any(is_annulled)));
         let is_of_two = self.plan.seating.sides() == 2
             && matches!(self.plan.format, Format::RoundRobin { .. } | Format::Gauntlet { .. });
         if !is_of_two || !withdrawn.contains(&Some(Withdrawn::Counted)) {

@@ -25,7 +25,8 @@ CREATE TABLE bots (
     is_paused INTEGER NOT NULL DEFAULT 0,
     added_at TEXT NOT NULL,                  -- in UTC: 2026-11-22T18:30:05Z
     revoked_at TEXT,
-    refused TEXT                             -- why the server does not start the command; null: it does
+    refused TEXT,                            -- why the server does not start the command; null: it does
+    display_name TEXT                        -- what people see instead of the name
 ) STRICT;
 
 CREATE TABLE players (

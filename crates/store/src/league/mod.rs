@@ -22,11 +22,12 @@ use referee_game::name;
 use crate::database::database_files;
 use crate::results::prepare;
 use crate::rows::json;
+use crate::rulings::{RulingRow, UndoneRuling, insert_ruling, read_rulings, undo_ruling};
 
 /// The page cache of a connection in KiB. A server has several connections for months, and mostly appends.
 const CACHE: i64 = 256;
 /// The schema version: `PRAGMA user_version`.
-const VERSION: i64 = 4;
+const VERSION: i64 = 5;
 /// The file name in the directory of the league.
 const NAME: &str = "league.sqlite";
 
@@ -63,6 +64,8 @@ pub struct LeagueBot {
     pub revoked_at: Option<String>,
     /// Why the server does not start its command.
     pub refused: Option<String>,
+    /// What people see instead of its name.
+    pub display_name: Option<String>,
 }
 
 /// A player of a ladder.
@@ -240,6 +243,7 @@ impl League {
         match version {
             0 => {
                 transaction.execute_batch(include_str!("league.sql")).map_err(failed)?;
+                transaction.execute_batch(include_str!("../rulings.sql")).map_err(failed)?;
                 transaction.pragma_update(None, "user_version", VERSION).map_err(failed)?;
             }
             VERSION => {}
@@ -305,7 +309,7 @@ impl League {
     /// Those of the database.
     pub fn bots(&self) -> io::Result<Vec<LeagueBot>> {
         let sql = "SELECT name, owner, token, command, directory, anchor, ladders, is_of_file, is_paused, added_at, \
-                   revoked_at, refused FROM bots ORDER BY id";
+                   revoked_at, refused, display_name FROM bots ORDER BY id";
         let read = |row: &Row<'_>| -> rusqlite::Result<LeagueBot> {
             Ok(LeagueBot {
                 name: row.get(0)?,
@@ -320,6 +324,7 @@ impl League {
                 added_at: row.get(9)?,
                 revoked_at: row.get(10)?,
                 refused: row.get(11)?,
+                display_name: row.get(12)?,
             })
         };
         let mut query = self.db.prepare_cached(sql).map_err(failed)?;
@@ -344,9 +349,10 @@ impl League {
             }
             db.execute(
                 "INSERT INTO bots (name, skeleton, owner, token, command, directory, anchor, ladders, is_of_file, \
-                 is_paused, added_at, revoked_at, refused) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13) \
+                 is_paused, added_at, revoked_at, refused, display_name) \
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14) \
                  ON CONFLICT (name) DO UPDATE SET owner = ?3, token = ?4, command = ?5, directory = ?6, anchor = ?7, \
-                 ladders = ?8, is_of_file = ?9, is_paused = ?10, revoked_at = ?12, refused = ?13",
+                 ladders = ?8, is_of_file = ?9, is_paused = ?10, revoked_at = ?12, refused = ?13, display_name = ?14",
                 params![
                     bot.name,
                     skeleton,
@@ -361,6 +367,7 @@ impl League {
                     bot.added_at,
                     bot.revoked_at,
                     bot.refused,
+                    bot.display_name,
                 ],
             )?;
             Ok(None)
@@ -516,6 +523,30 @@ impl League {
         let count: i64 =
             self.db.query_row("SELECT count(*) FROM matches", [], |row| row.get(0)).map_err(failed)?;
         Ok(count.unsigned_abs())
+    }
+
+    /// All rulings, in the order in which they were made.
+    ///
+    /// # Errors
+    /// If a row is invalid.
+    pub fn rulings(&self) -> io::Result<Vec<RulingRow>> {
+        read_rulings(&self.db).map_err(failed)
+    }
+
+    /// Adds a ruling.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub fn rule(&mut self, row: &RulingRow) -> io::Result<()> {
+        self.change(|db| insert_ruling(db, row))
+    }
+
+    /// Undoes a ruling.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub fn undo_ruling(&mut self, undone: &UndoneRuling) -> io::Result<()> {
+        self.change(|db| undo_ruling(db, undone))
     }
 
     /// Asks for a match.

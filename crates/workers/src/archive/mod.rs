@@ -19,10 +19,7 @@ pub use cache::{Cache, Unpacked};
 pub use error::ArchiveError;
 pub use id::ArchiveId;
 pub use pack::{PackedArchive, pack_files, pack_folder};
-#[cfg(feature = "fuzzing")]
-#[doc(hidden)]
-pub use unpack::check;
-pub use unpack::unpack;
+pub use unpack::{check, unpack};
 
 /// The limits of an archive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -48,8 +48,27 @@ impl Config {
                 sources.push(self.source(bot, &sandbox, &mut names, is_there).map_err(wrong)?);
             }
         }
+        self.check_display_names().map_err(Failure::usage)?;
         change_commands(&mut sources, |mut commands| separate(&mut commands));
         Ok(sources)
+    }
+
+    /// Checks what people see instead of names: it must not look like the name of another entrant.
+    pub(in crate::cli::tournament) fn check_display_names(&self) -> Result<(), String> {
+        let mut names = NameSet::default();
+        for name in self.entrants.iter().filter_map(|entrant| entrant.name.as_deref()) {
+            names.add(name).map_err(|error| format!("entrant {name}: {error}"))?;
+        }
+        for entrant in &self.entrants {
+            let Some(display) = &entrant.display_name else { continue };
+            let Some(name) = &entrant.name else {
+                return Err(format!("display_name `{display}`: the entrant needs a `name`, too"));
+            };
+            names
+                .add_display(name, display)
+                .map_err(|error| format!("entrant {name}: display_name: {error}"))?;
+        }
+        Ok(())
     }
 
     /// The paths that no bot may see: of the tournament and of its seed.

@@ -21,6 +21,9 @@ fn full() -> f64 {
 pub(in crate::cli::tournament) struct EntrantConfig {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(in crate::cli::tournament) name: Option<String>,
+    /// What people see instead of the name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(in crate::cli::tournament) display_name: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(in crate::cli::tournament) command: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -83,11 +86,11 @@ impl EntrantConfig {
             return Err("a bot of a team cannot have a `team` itself".to_owned());
         }
         if !own.is_blank() {
-            return Err("only `name` and `absent` are allowed beside `team`: other keys belong to its bots"
+            return Err("only `name`, `display_name` and `absent` are allowed beside `team`: other keys belong to its bots"
                 .to_owned());
         }
-        if self.team.iter().any(|bot| !bot.absent.is_empty()) {
-            return Err("`absent` belongs to the team, not to one of its bots".to_owned());
+        if self.team.iter().any(|bot| !bot.absent.is_empty() || bot.display_name.is_some()) {
+            return Err("`absent` and `display_name` belong to the team, not to one of its bots".to_owned());
         }
         Ok(())
     }
@@ -96,6 +99,7 @@ impl EntrantConfig {
     fn is_blank(&self) -> bool {
         let EntrantConfig {
             name: _,
+            display_name: _,
             command,
             tcp,
             directory,
@@ -141,6 +145,7 @@ impl EntrantConfig {
     fn blank() -> EntrantConfig {
         EntrantConfig {
             name: None,
+            display_name: None,
             command: None,
             tcp: None,
             directory: None,

@@ -1,0 +1,116 @@
+//! Rulings in words.
+
+use std::collections::BTreeMap;
+
+use referee_stats::schedule::MatchId;
+use referee_store::{RuledMatch, RulingAct, RulingRow};
+use serde::Serialize;
+
+/// A ruling as everybody may see it: without who made it, and with its reason only if that is public.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct PublicRuling {
+    /// Its number, from 1.
+    pub id: u32,
+    /// When it was made, in UTC.
+    pub at: String,
+    /// What it decides.
+    pub act: RulingAct,
+    /// The same in words: `m17 is awarded to alice`.
+    pub decision: String,
+    /// The matches: m17.
+    pub matches: Vec<String>,
+    /// The entrant or bot that is disqualified or renamed.
+    pub name: Option<String>,
+    /// Why it was made; `None` if the reason is private.
+    pub reason: Option<String>,
+    /// When it was undone, in UTC.
+    pub undone_at: Option<String>,
+}
+
+impl PublicRuling {
+    /// What everybody may see of a ruling.
+    pub fn of(row: &RulingRow) -> PublicRuling {
+        PublicRuling {
+            id: row.id,
+            at: row.at.clone(),
+            act: row.act,
+            decision: ruling_words(row),
+            matches: row.matches.iter().map(|ruled| format!("m{}", ruled.number)).collect(),
+            name: row.name.clone(),
+            reason: row.is_public.then(|| row.reason.clone()),
+            undone_at: row.undone.as_ref().map(|undone| undone.at.clone()),
+        }
+    }
+}
+
+/// What a ruling decides: `m17 is awarded to alice`.
+pub fn ruling_words(row: &RulingRow) -> String {
+    let ids: Vec<String> = row.matches.iter().map(|ruled| format!("m{}", ruled.number)).collect();
+    let (ids, name) = (ids.join(" and "), row.name.as_deref().unwrap_or_default());
+    match row.act {
+        RulingAct::Void | RulingAct::Award => {
+            let of_match = |ruled: &RuledMatch| format!("m{} is {}", ruled.number, outcome(row.act, ruled));
+            row.matches.iter().map(of_match).collect::<Vec<_>>().join(", ")
+        }
+        RulingAct::Replay if row.matches.len() > 1 => format!("{ids} are played again, on another deal"),
+        RulingAct::Replay => format!("{ids} is played again"),
+        RulingAct::Disqualify if row.is_from_start => format!("{name} is disqualified from the start"),
+        RulingAct::Disqualify if row.matches.is_empty() => format!("{name} is disqualified"),
+        RulingAct::Disqualify => format!("{name} is disqualified from {ids}"),
+        RulingAct::Rename => match row.display.as_ref().and_then(|[_, after]| after.as_deref()) {
+            Some(after) => format!("{name} is shown as {after}"),
+            None => format!("{name} is shown as {name}"),
+        },
+    }
+}
+
+fn outcome(act: RulingAct, ruled: &RuledMatch) -> String {
+    match (act, &ruled.winner) {
+        (RulingAct::Replay, _) => "replayed".to_owned(),
+        (_, Some(winner)) => format!("awarded to {winner}"),
+        (RulingAct::Award, None) => "awarded as a draw".to_owned(),
+        (_, None) => "void".to_owned(),
+    }
+}
+
+/// The ruling in force on an attempt at a match.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct RulingOnMatch {
+    /// Its number.
+    pub id: u32,
+    /// `void`, `awarded to alice`, `awarded as a draw` or `replayed`.
+    pub outcome: String,
+}
+
+/// The rulings in force, by match.
+#[derive(Clone, Debug, Default)]
+pub struct RulingsByMatch {
+    decided: BTreeMap<u32, RulingOnMatch>,
+    /// With the last attempt that does not count.
+    replayed: BTreeMap<u32, Vec<(u32, RulingOnMatch)>>,
+}
+
+impl RulingsByMatch {
+    /// The rulings of a tournament, or of a ladder.
+    pub fn of<'a>(rulings: impl IntoIterator<Item = &'a RulingRow>) -> RulingsByMatch {
+        let mut found = RulingsByMatch::default();
+        for row in rulings.into_iter().filter(|row| row.is_in_force()) {
+            for ruled in &row.matches {
+                let ruling = RulingOnMatch { id: row.id, outcome: outcome(row.act, ruled) };
+                if row.act == RulingAct::Replay {
+                    found.replayed.entry(ruled.number).or_default().push((ruled.attempt, ruling));
+                } else {
+                    found.decided.insert(ruled.number, ruling);
+                }
+            }
+        }
+        found
+    }
+
+    /// The ruling on an attempt.
+    pub fn on(&self, id: MatchId) -> Option<&RulingOnMatch> {
+        let replayed = self.replayed.get(&id.number);
+        let of_attempt = replayed.and_then(|rulings| rulings.iter().find(|(last, _)| id.attempt <= *last));
+        of_attempt.map(|(_, ruling)| ruling).or_else(|| self.decided.get(&id.number))
+    }
+}

@@ -1,0 +1,236 @@
+//! Rulings: decisions of the organiser of a tournament or a league. `rulings.sql` documents the table.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::time::SystemTime;
+
+use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
+use rusqlite::{Connection, Row, params};
+use serde::{Deserialize, Serialize};
+
+use crate::league::utc;
+use crate::rows::json;
+
+/// What a ruling decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RulingAct {
+    /// A match does not count.
+    Void,
+    /// The points of a match go to a side, or half of them to each.
+    Award,
+    /// A match is played again.
+    Replay,
+    /// An entrant or bot loses a match, or takes part no longer.
+    Disqualify,
+    /// It has another display name.
+    Rename,
+}
+
+impl RulingAct {
+    const ALL: [RulingAct; 5] =
+        [RulingAct::Void, RulingAct::Award, RulingAct::Replay, RulingAct::Disqualify, RulingAct::Rename];
+
+    /// As in the database and in JSON.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            RulingAct::Void => "void",
+            RulingAct::Award => "award",
+            RulingAct::Replay => "replay",
+            RulingAct::Disqualify => "disqualify",
+            RulingAct::Rename => "rename",
+        }
+    }
+}
+
+impl fmt::Display for RulingAct {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+impl ToSql for RulingAct {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(self.as_str().into())
+    }
+}
+
+impl FromSql for RulingAct {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<RulingAct> {
+        let text = value.as_str()?;
+        RulingAct::ALL.into_iter().find(|act| act.as_str() == text).ok_or(FromSqlError::InvalidType)
+    }
+}
+
+/// A match of a ruling.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RuledMatch {
+    /// m17 is 17.
+    pub number: u32,
+    /// Its last attempt before the ruling; 0 if there is none.
+    pub attempt: u32,
+    /// Who gets the points; `None` for a draw, and for a match that does not count.
+    pub winner: Option<String>,
+}
+
+/// A ruling.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RulingRow {
+    /// From 1; ignored when it is added.
+    pub id: u32,
+    /// In UTC.
+    pub at: String,
+    /// The user of the operating system who made it.
+    pub user: String,
+    /// What it decides.
+    pub act: RulingAct,
+    /// The ladder of a league; `None` for all of them.
+    pub ladder: Option<String>,
+    /// The matches on which it decides.
+    pub matches: Vec<RuledMatch>,
+    /// The entrant or bot that is disqualified or renamed.
+    pub name: Option<String>,
+    /// Whether all results of a disqualified one are annulled.
+    pub is_from_start: bool,
+    /// The display names before and after.
+    pub display: Option<[Option<String>; 2]>,
+    /// The round of a tournament that was paired next when it was made.
+    pub since: u32,
+    /// The same when it was undone.
+    pub until: Option<u32>,
+    /// Why it was made.
+    pub reason: String,
+    /// Whether everybody may read the reason.
+    pub is_public: bool,
+    /// Set if it was undone.
+    pub undone: Option<UndoneRuling>,
+}
+
+impl RulingRow {
+    /// A ruling that is made at this time.
+    pub fn made(at: SystemTime, act: RulingAct, user: &str, reason: &str, is_public: bool) -> RulingRow {
+        RulingRow {
+            id: 0,
+            at: utc(at),
+            user: user.to_owned(),
+            act,
+            ladder: None,
+            matches: Vec::new(),
+            name: None,
+            is_from_start: false,
+            display: None,
+            since: 0,
+            until: None,
+            reason: reason.to_owned(),
+            is_public,
+            undone: None,
+        }
+    }
+
+    /// Whether it was not undone.
+    pub fn is_in_force(&self) -> bool {
+        self.undone.is_none()
+    }
+}
+
+/// How a ruling was undone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UndoneRuling {
+    /// The ruling.
+    pub id: u32,
+    /// [`RulingRow::until`].
+    pub until: u32,
+    /// In UTC.
+    pub at: String,
+    /// The user of the operating system.
+    pub user: String,
+    /// Why.
+    pub reason: String,
+}
+
+impl UndoneRuling {
+    /// A ruling that is undone at this time.
+    pub fn made(at: SystemTime, id: u32, until: u32, user: &str, reason: &str) -> UndoneRuling {
+        UndoneRuling { id, until, at: utc(at), user: user.to_owned(), reason: reason.to_owned() }
+    }
+}
+
+const COLUMNS: &str = "id, at, user, act, ladder, matches, name, is_from_start, display, since, until, reason, \
+                       is_public, undone_at, undone_by, undone_for";
+
+pub(crate) fn insert_ruling(db: &Connection, row: &RulingRow) -> rusqlite::Result<()> {
+    let sql = "INSERT INTO rulings (at, user, act, ladder, matches, name, is_from_start, display, since, reason, is_public) \
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
+    let RulingRow { at, user, act, ladder, matches, name, is_from_start, display, since, reason, .. } = row;
+    let (matches, display) = (json(matches), display.as_ref().map(json));
+    let values =
+        params![at, user, act, ladder, matches, name, is_from_start, display, since, reason, row.is_public];
+    db.execute(sql, values).map(drop)
+}
+
+pub(crate) fn undo_ruling(db: &Connection, undone: &UndoneRuling) -> rusqlite::Result<()> {
+    let sql = "UPDATE rulings SET until = ?2, undone_at = ?3, undone_by = ?4, undone_for = ?5 \
+               WHERE id = ?1 AND undone_at IS NULL";
+    let UndoneRuling { id, until, at, user, reason } = undone;
+    db.execute(sql, params![id, until, at, user, reason]).map(drop)
+}
+
+/// All rulings, in the order in which they were made.
+pub(crate) fn read_rulings(db: &Connection) -> rusqlite::Result<Vec<RulingRow>> {
+    let mut query = db.prepare(&format!("SELECT {COLUMNS} FROM rulings ORDER BY id"))?;
+    let rows = query.query_map([], |row| {
+        let parsed =
+            |column: usize, text: &str| serde_json::from_str(text).map_err(|error| unreadable(column, error));
+        let matches: Vec<RuledMatch> = parsed(5, row.get_ref(5)?.as_str()?)?;
+        let display: Option<String> = row.get(8)?;
+        let display = display.map(|text| serde_json::from_str(&text).map_err(|error| unreadable(8, error)));
+        let (id, until): (u32, Option<u32>) = (row.get(0)?, row.get(10)?);
+        let undone_at: Option<String> = row.get(13)?;
+        let undone = undone_at.map(|at| -> rusqlite::Result<UndoneRuling> {
+            let until = until.unwrap_or_default();
+            Ok(UndoneRuling { id, until, at, user: row.get(14)?, reason: row.get(15)? })
+        });
+        Ok(RulingRow {
+            id,
+            at: row.get(1)?,
+            user: row.get(2)?,
+            act: row.get(3)?,
+            ladder: row.get(4)?,
+            matches,
+            name: row.get(6)?,
+            is_from_start: row.get(7)?,
+            display: display.transpose()?,
+            since: row.get(9)?,
+            until,
+            reason: row.get(11)?,
+            is_public: row.get(12)?,
+            undone: undone.transpose()?,
+        })
+    })?;
+    rows.collect()
+}
+
+fn unreadable(column: usize, error: serde_json::Error) -> rusqlite::Error {
+    rusqlite::Error::FromSqlConversionFailure(column, rusqlite::types::Type::Text, Box::new(error))
+}
+
+/// By match: the last attempt that does not count, because a ruling had it replayed.
+pub(crate) fn replayed(db: &Connection) -> rusqlite::Result<BTreeMap<u32, u32>> {
+    let mut replayed = BTreeMap::new();
+    for row in read_rulings(db)? {
+        if row.act == RulingAct::Replay && row.is_in_force() {
+            replayed.extend(row.matches.iter().map(|ruled| (ruled.number, ruled.attempt)));
+        }
+    }
+    Ok(replayed)
+}
+
+/// Whether a row, by number and attempt, was replaced by a replay.
+pub(crate) fn is_replayed(
+    replayed: &BTreeMap<u32, u32>,
+    row: &Row<'_>,
+    columns: [usize; 2],
+) -> rusqlite::Result<bool> {
+    let (number, attempt): (u32, u32) = (row.get(columns[0])?, row.get(columns[1])?);
+    Ok(replayed.get(&number).is_some_and(|&last| attempt <= last))
+}

@@ -1,0 +1,345 @@
+//! `referee league rule` and `rulings`: decisions of the organiser that replace results.
+
+use std::io::Write;
+
+use clap::{Args as ClapArgs, Subcommand};
+
+use crate::cli::json::RulingLine;
+use crate::cli::league::bots::existing;
+use crate::cli::league::config::{LeagueConfig, put_bot};
+use crate::cli::league::log;
+use crate::cli::league::which::{LeagueSelector, now};
+use crate::cli::ruling::{Why, rulings_table};
+use crate::cli::user::user;
+use crate::cli::{Exit, Failure, screen};
+use crate::game::json;
+use crate::game::name::NameSet;
+use crate::report::ruling_words;
+use crate::stats::ladder::Name;
+use crate::store::{
+    League, LeagueBot, LeagueMatch, RuledMatch, RulingAct, RulingRow, UndoneRuling, parse_match_id, utc,
+};
+
+/// Rule on matches and bots, also while `referee serve` runs
+///
+/// Rulings replace results; what was played stays stored, and the standings follow within a second. Every ruling has a reason
+/// and can be undone.
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "Examples:
+  referee league rule void m17 --reason 'the network was down'
+  referee league rule award m17 alice --reason 'power cut at the other site'
+  referee league rule replay m17 --reason 'the network was down'
+  referee league rule disqualify bob --from-start --reason 'copied program'
+  referee league rule rename bob 'Bob the Second' --reason 'asked for it'
+  referee league rule undo 3 --reason 'ruled on the wrong match'
+  referee league rulings")]
+pub(super) struct RuleArgs {
+    #[command(subcommand)]
+    decision: Decision,
+}
+
+#[derive(Debug, Subcommand)]
+enum Decision {
+    /// A match is not rated
+    #[command(after_help = "Examples:\n  referee league rule void m17 --reason 'the network was down'")]
+    Void {
+        #[command(flatten)]
+        on: MatchOf,
+        #[command(flatten)]
+        why: Why,
+        #[command(flatten)]
+        which: LeagueSelector,
+    },
+    /// A match is rated as won by a player, or as drawn
+    #[command(after_help = "Examples:
+  referee league rule award m17 alice --reason 'power cut at the other site'
+  referee league rule award m17 --draw --reason 'power cut at both sites'")]
+    Award {
+        #[command(flatten)]
+        on: MatchOf,
+        /// The winner
+        #[arg(required_unless_present = "draw", conflicts_with = "draw")]
+        winner: Option<String>,
+        /// Nobody wins
+        #[arg(long)]
+        draw: bool,
+        #[command(flatten)]
+        why: Why,
+        #[command(flatten)]
+        which: LeagueSelector,
+    },
+    /// A match is not rated, and its players meet again as after `referee league challenge`
+    #[command(after_help = "Examples:\n  referee league rule replay m17 --reason 'the network was down'")]
+    Replay {
+        #[command(flatten)]
+        on: MatchOf,
+        #[command(flatten)]
+        why: Why,
+        #[command(flatten)]
+        which: LeagueSelector,
+    },
+    /// A bot plays no more, or loses a match
+    ///
+    /// Its results stand, unless it is disqualified from the start: then none of its matches is rated.
+    #[command(after_help = "Examples:
+  referee league rule disqualify bob --reason 'does not answer'
+  referee league rule disqualify bob --from-start --reason 'copied program'
+  referee league rule disqualify bob --from-match m17 --reason 'help from outside'")]
+    Disqualify {
+        /// The bot
+        name: String,
+        /// None of its matches is rated
+        #[arg(long, conflicts_with = "from_match")]
+        from_start: bool,
+        /// It only loses this match
+        #[arg(long, value_name = "MATCH")]
+        from_match: Option<String>,
+        /// The ladder of the match, if the league has several
+        #[arg(long, value_name = "NAME", requires = "from_match")]
+        ladder: Option<String>,
+        #[command(flatten)]
+        why: Why,
+        #[command(flatten)]
+        which: LeagueSelector,
+    },
+    /// People see another name of a bot; its id stays
+    #[command(after_help = "Examples:
+  referee league rule rename bob 'Bob the Second' --reason 'asked for it'
+  referee league rule rename bob --reason 'shown by its id again'")]
+    Rename {
+        /// The bot
+        name: String,
+        /// What people see: up to 64 characters [default: the id]
+        display: Option<String>,
+        #[command(flatten)]
+        why: Why,
+        #[command(flatten)]
+        which: LeagueSelector,
+    },
+    /// A ruling holds no longer
+    #[command(after_help = "Examples:\n  referee league rule undo 3 --reason 'ruled on the wrong match'")]
+    Undo {
+        /// Its number, from `referee league rulings`
+        ruling: u32,
+        #[command(flatten)]
+        why: Why,
+        #[command(flatten)]
+        which: LeagueSelector,
+    },
+}
+
+#[derive(Debug, ClapArgs)]
+struct MatchOf {
+    /// The match, e.g. m17
+    #[arg(value_name = "MATCH")]
+    id: String,
+    /// The ladder, if the league has several
+    #[arg(long, value_name = "NAME")]
+    ladder: Option<String>,
+}
+
+/// A match with its ladder.
+struct FoundMatch {
+    ladder: String,
+    row: LeagueMatch,
+}
+
+impl FoundMatch {
+    fn of(config: &LeagueConfig, league: &League, on: &MatchOf) -> Result<FoundMatch, Failure> {
+        let ladder = config.ladder(on.ladder.as_deref())?.name.clone();
+        let none = || Failure::usage(format!("there is no match {} on {ladder}", on.id));
+        let (number, _) = parse_match_id(&on.id).ok_or_else(none)?;
+        let row = league.find_match(&ladder, number).map_err(Failure::cannot_run)?;
+        let row = row.filter(|row| row.id() == on.id).ok_or_else(none)?;
+        Ok(FoundMatch { ladder, row })
+    }
+
+    /// A ruling on it.
+    fn ruling(self, winner: Option<String>, row: RulingRow) -> RulingRow {
+        let ruled = RuledMatch { number: self.row.number, attempt: 1, winner };
+        RulingRow { ladder: Some(self.ladder), matches: vec![ruled], ..row }
+    }
+
+    /// The player that a name stands for: with a version, or any version of a bot.
+    fn player(&self, name: &str) -> Result<String, Failure> {
+        let is_it = |player: &&String| *player == name || Name::parse(player).bot == name;
+        self.row.players.iter().find(is_it).cloned().ok_or_else(|| {
+            Failure::usage(format!(
+                "`{name}` does not play {}: its players are {}",
+                self.row.id(),
+                self.row.players.join(" and ")
+            ))
+        })
+    }
+}
+
+pub(super) fn rule(args: RuleArgs) -> Result<Exit, Failure> {
+    let made = |act: RulingAct, why: &Why| -> Result<RulingRow, Failure> {
+        Ok(RulingRow::made(now(), act, &user(), why.reason()?, !why.private))
+    };
+    let (mut league, row, said) = match args.decision {
+        Decision::Void { on, why, which } => {
+            let (config, league) = which.open()?;
+            let found = FoundMatch::of(&config, &league, &on)?;
+            let row = found.ruling(None, made(RulingAct::Void, &why)?);
+            (league, row, format!("{} is void", on.id))
+        }
+        Decision::Award { on, winner, draw: _, why, which } => {
+            let (config, league) = which.open()?;
+            let found = FoundMatch::of(&config, &league, &on)?;
+            let winner = winner.map(|name| found.player(&name)).transpose()?;
+            let said = match &winner {
+                Some(winner) => format!("{} is awarded to {winner}", on.id),
+                None => format!("{} is awarded as a draw", on.id),
+            };
+            (league, found.ruling(winner, made(RulingAct::Award, &why)?), said)
+        }
+        Decision::Replay { on, why, which } => {
+            let (config, mut league) = which.open()?;
+            let found = FoundMatch::of(&config, &league, &on)?;
+            let (ladder, players) = (found.ladder.clone(), found.row.players.clone());
+            let row = found.ruling(None, made(RulingAct::Replay, &why)?);
+            league.ask(&ladder, &players, now()).map_err(Failure::cannot_run)?;
+            (
+                league,
+                row,
+                format!("{} is void; {} meet again when all are free", on.id, players.join(" and ")),
+            )
+        }
+        Decision::Disqualify { name, from_start, from_match, ladder, why, which } => {
+            let (config, mut league) = which.open()?;
+            let row = RulingRow { name: Some(name.clone()), ..made(RulingAct::Disqualify, &why)? };
+            match from_match {
+                Some(id) => {
+                    let found = FoundMatch::of(&config, &league, &MatchOf { id: id.clone(), ladder })?;
+                    let loser = found.player(&name)?;
+                    let others: Vec<&String> =
+                        found.row.players.iter().filter(|&player| *player != loser).collect();
+                    // With several opponents nobody wins.
+                    let winner = if let [only] = others[..] { Some(only.clone()) } else { None };
+                    let said = match &winner {
+                        Some(winner) => {
+                            format!("{name} is disqualified from {id}: it is awarded to {winner}")
+                        }
+                        None => format!("{name} is disqualified from {id}: it is void"),
+                    };
+                    (league, found.ruling(winner, row), said)
+                }
+                None => {
+                    let bot = existing(&league, &name)?;
+                    if bot.is_of_file {
+                        let file = which.league.display();
+                        return Err(Failure::usage(format!(
+                            "`{name}` is a program in {file}: remove it there, and rule on its matches"
+                        )));
+                    }
+                    let bot = LeagueBot { revoked_at: Some(utc(now())), ..bot };
+                    put_bot(&mut league, &bot)?;
+                    let what = if from_start { "none of its matches is rated" } else { "it plays no more" };
+                    let row = RulingRow { name: Some(bot.name), is_from_start: from_start, ..row };
+                    (league, row, format!("{name} is disqualified: {what}"))
+                }
+            }
+        }
+        Decision::Rename { name, display, why, which } => {
+            let (_, mut league) = which.open()?;
+            let bot = existing(&league, &name)?;
+            let row = made(RulingAct::Rename, &why)?;
+            let before = bot.display_name.clone();
+            let (name, shown) = (bot.name.clone(), display.as_ref().unwrap_or(&bot.name).clone());
+            set_display_name(&mut league, bot, display.clone())?;
+            let said = format!("{name} is shown as {shown}");
+            (league, RulingRow { name: Some(name), display: Some([before, display]), ..row }, said)
+        }
+        Decision::Undo { ruling, why, which } => return undo(ruling, &why, &which),
+    };
+    league.rule(&row).map_err(Failure::cannot_run)?;
+    log::note(&mut league, &format!("rule: {}", ruling_words(&row)))?;
+    writeln!(screen::stdout(), "{said}")?;
+    Ok(Exit::Done)
+}
+
+/// Changes what people see instead of the name of a bot. It must not look like another one.
+pub(super) fn set_display_name(
+    league: &mut League,
+    bot: LeagueBot,
+    display: Option<String>,
+) -> Result<(), Failure> {
+    if let Some(display) = &display {
+        let mut names = NameSet::default();
+        let bots = league.bots().map_err(Failure::cannot_run)?;
+        for other in &bots {
+            // Names of restored backups may look alike.
+            let _ = names.add(&other.name);
+        }
+        for other in bots.iter().filter(|other| other.name != bot.name) {
+            other.display_name.iter().for_each(|display| _ = names.add_display(&other.name, display));
+        }
+        let wrong = |error| Failure::usage(format!("`{display}`: {error}"));
+        names.add_display(&bot.name, display).map_err(wrong)?;
+    }
+    put_bot(league, &LeagueBot { display_name: display, ..bot })
+}
+
+fn undo(id: u32, why: &Why, which: &LeagueSelector) -> Result<Exit, Failure> {
+    let reason = why.reason()?;
+    let (_, mut league) = which.open()?;
+    let rulings = league.rulings().map_err(Failure::cannot_run)?;
+    let row = rulings.iter().find(|row| row.id == id).ok_or_else(|| {
+        Failure::usage(format!("there is no ruling {id}: `referee league rulings` lists them"))
+    })?;
+    if let Some(UndoneRuling { at, user, .. }) = &row.undone {
+        return Err(Failure::usage(format!("ruling {id} was undone by {user} at {at}")));
+    }
+    let bot = |name: &str| {
+        let bots = league.bots().map_err(Failure::cannot_run)?;
+        Ok::<_, Failure>(bots.into_iter().find(|bot| bot.name == name))
+    };
+    let bot = row.name.as_deref().map(bot).transpose()?.flatten();
+    match (row.act, bot) {
+        (RulingAct::Disqualify, Some(bot)) if row.matches.is_empty() => {
+            put_bot(&mut league, &LeagueBot { revoked_at: None, ..bot })?;
+        }
+        (RulingAct::Rename, Some(bot)) => {
+            let [before, after] = row.display.clone().unwrap_or_default();
+            if bot.display_name != after {
+                return Err(Failure::usage(format!("ruling {id}: a later ruling has renamed it again")));
+            }
+            set_display_name(&mut league, bot, before)?;
+        }
+        _ => {}
+    }
+    let undone = UndoneRuling::made(now(), id, 0, &user(), reason);
+    league.undo_ruling(&undone).map_err(Failure::cannot_run)?;
+    log::note(&mut league, &format!("rule: undo {id}"))?;
+    writeln!(screen::stdout(), "ruling {id} is undone")?;
+    Ok(Exit::Done)
+}
+
+/// List the rulings of a league, with who made them and why
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "Examples:
+  referee league rulings
+  referee league rulings --json")]
+pub(super) struct RulingsArgs {
+    /// One JSON object per line and ruling
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    which: LeagueSelector,
+}
+
+pub(super) fn list(args: &RulingsArgs) -> Result<Exit, Failure> {
+    let (_, league) = args.which.open()?;
+    let rulings = league.rulings().map_err(Failure::cannot_run)?;
+    let mut out = screen::stdout();
+    if args.json {
+        for row in &rulings {
+            writeln!(out, "{}", json::text(&RulingLine::of(row)))?;
+        }
+    } else {
+        writeln!(out, "{}", rulings_table(&rulings))?;
+    }
+    out.flush()?;
+    Ok(Exit::Done)
+}

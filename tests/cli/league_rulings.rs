@@ -1,0 +1,104 @@
+//! `referee league rule` and `rulings`, while the league is played and when it is not.
+
+use serde_json::{Value, json};
+
+use crate::common::http::Site;
+use crate::common::league::{League, drain, receive_matches};
+use crate::watch::wait_until;
+
+/// The row of a player in the standings of the command.
+fn row(league: &League, player: &str, more: &[&str]) -> Value {
+    let standings = league.run(&[&["standings", "--json"], more].concat()).done().one("standings");
+    let rows = standings["standings"].as_array().expect("rows");
+    rows.iter().find(|row| row["player"] == player).cloned().expect("the player")
+}
+
+fn tally(row: &Value) -> [u64; 3] {
+    ["wins", "draws", "losses"].map(|key| row[key].as_u64().expect("a number"))
+}
+
+/// Both ways to the standings agree, and nothing differs.
+fn verified(league: &League, rulings: u64) {
+    let summary = league.run(&["verify", "--json"]).done().one("summary");
+    assert_eq!((&summary["differing"], &summary["rulings"]), (&json!(0), &json!(rulings)));
+    let of = |more: &[&str]| tally(&row(league, "one", more));
+    assert_eq!(of(&[]), of(&["--from-records"]));
+}
+
+#[test]
+fn a_running_league_takes_rulings_and_goes_on() {
+    let league = League::new("watch = \"127.0.0.1:0\"", &[("one", ""), ("two", "")]);
+    let mut server = league.serve();
+    let site = Site::of(&mut server);
+    let first = receive_matches(&mut server, 4)[0]["id"].as_str().expect("an id").to_owned();
+    league.run(&["pause"]).done();
+    let shown = || {
+        let standings = site.get("/api/v1/standings").json();
+        let rows = standings["standings"].as_array().expect("rows").clone();
+        let row = rows.iter().find(|row| row["name"] == "one").expect("the player");
+        ["wins", "draws", "losses"].map(|key| row[key].as_u64().expect("a number"))
+    };
+    let mut stable = [u64::MAX; 3];
+    wait_until("matches in progress have ended", || {
+        let before = std::mem::replace(&mut stable, shown());
+        std::thread::sleep(std::time::Duration::from_millis(700));
+        before == stable && shown() == stable
+    });
+    let before = stable;
+    let rule = |args: &[&str]| league.run(&[&["rule"], args].concat());
+    rule(&["award", "m99999", "one", "--reason", "x"]).with_code(2).says(&["there is no match m99999"]);
+    rule(&["award", &first, "nobody", "--reason", "x"]).with_code(2).says(&["`nobody` does not play"]);
+    let said = rule(&["award", &first, "one", "--reason", "a power cut"]).done().stdout;
+    assert_eq!(said, format!("{first} is awarded to one\n"));
+    rule(&["undo", "1", "--reason", "wrong match"]).done();
+    rule(&["void", &first, "--reason", "a power cut"]).done();
+    let total = |tally: [u64; 3]| tally.iter().sum::<u64>();
+    wait_until("the standings follow", || total(shown()) == total(before) - 1);
+    verified(&league, 1);
+    league.run(&["resume"]).done();
+    receive_matches(&mut server, 2);
+    rule(&["undo", "2", "--reason", "it was played"]).done();
+    drain(server);
+    verified(&league, 0);
+    let rulings = league.run(&["rulings", "--json"]).done().all("ruling");
+    assert_eq!(rulings[0]["undone"]["reason"], "wrong match");
+    let log = league.run(&["log", "--json"]).done().all("log");
+    let actions: Vec<&str> = log.iter().map(|entry| entry["action"].as_str().unwrap()).collect();
+    assert!(actions.contains(&&*format!("rule: {first} is void")), "{actions:?}");
+    assert!(actions.contains(&"rule: undo 2"), "{actions:?}");
+}
+
+#[test]
+fn rulings_last_and_a_disqualified_bot_comes_back() {
+    let league = League::new("", &[("one", ""), ("two", "")]);
+    league.add("alice");
+    let mut server = league.serve();
+    let matches = receive_matches(&mut server, 3);
+    drain(server);
+    let rule = |args: &[&str]| league.run(&[&["rule"], args].concat());
+    let id = matches[0]["id"].as_str().expect("an id");
+    let before = tally(&row(&league, "one", &[]));
+    rule(&["disqualify", "one", "--from-match", id, "--reason", "help from outside"]).done();
+    let after = tally(&row(&league, "one", &[]));
+    assert!(after[2] >= before[2] && after[0] <= before[0] && after != before || before[2] > 0, "{after:?}");
+    verified(&league, 1);
+    rule(&["disqualify", "one", "--reason", "x"]).with_code(2).says(&["is a program in"]);
+    rule(&["disqualify", "alice", "--reason", "does not answer"]).done();
+    let listed = || {
+        let bots = league.run(&["list", "--json"]).done().all("bot");
+        bots.into_iter().find(|bot| bot["name"] == "alice").expect("she is listed")
+    };
+    assert!(listed()["revoked_at"].is_string());
+    rule(&["undo", "2", "--reason", "she answers"]).done();
+    assert_eq!(listed()["revoked_at"], Value::Null);
+    rule(&["rename", "alice", "two", "--reason", "x"]).with_code(2).says(&["looks like `two`"]);
+    rule(&["rename", "alice", "Alice Liddell", "--reason", "asked for it"]).done();
+    assert_eq!(listed()["display_name"], "Alice Liddell");
+    rule(&["replay", id, "--reason", "the network was down"]).done();
+    assert_eq!(league.query("SELECT count(*) FROM challenges"), "1");
+    verified(&league, 3);
+    let mut server = league.serve();
+    receive_matches(&mut server, 2);
+    drain(server);
+    verified(&league, 3);
+}
