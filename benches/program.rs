@@ -1,9 +1,9 @@
 //! What rules that are a program cost: the time of a decision in a game of this process, and in the same game as a program
-//! in C and in Python.
+//! in C and in Python, and as a WebAssembly module.
 //!
-//! Instant bots, records in a directory of their own, no clock; the process tree is pinned to one core. The three alternate. The
+//! Instant bots, records in a directory of their own, no clock; the process tree is pinned to one core. They alternate. The
 //! time of a decision is that of many matches without that of few, so that starts of processes do not count.
-//! `cargo bench --bench program`; needs a C compiler (`cc`) and `python3`.
+//! `cargo bench --bench program --features wasm`; needs a C compiler (`cc`), `clang` with `lld`, and `python3`.
 #![expect(clippy::disallowed_methods, reason = "a bench measures")]
 
 mod common;
@@ -143,15 +143,20 @@ fn main() -> Result<std::process::ExitCode> {
 }
 
 /// Writes the directory of the game as a program.
-fn write_game(folder: &Path, name: &str, command: &str) -> Result<String> {
+fn write_game(folder: &Path, name: &str, program: &str) -> Result<String> {
     let directory = folder.join(name);
     std::fs::create_dir(&directory)?;
     let id = format!("line_{name}");
     let manifest = format!(
-        "protocol = 1\nid = \"{id}\"\ntitle = \"Line\"\nversion = 1\ncommand = \"{command}\"\nseats = 2\nchance = true\nreasons = [\"length\"]\n"
+        "protocol = 1\nid = \"{id}\"\ntitle = \"Line\"\nversion = 1\n{program}\nseats = 2\nchance = true\nreasons = [\"length\"]\n"
     );
     std::fs::write(directory.join("game.toml"), manifest)?;
     Ok(directory.display().to_string())
+}
+
+fn compile(compiler: &str, options: &[&str], source: &Path, program: &Path) -> Result<()> {
+    let built = Command::new(compiler).args(options).arg("-o").args([program, source]).status()?;
+    if built.success() { Ok(()) } else { Err(format!("{} does not compile", source.display()).into()) }
 }
 
 /// Plays this number of matches.
@@ -199,32 +204,35 @@ fn bench() -> Result<()> {
     pin(0)?;
     let folder = tempfile::tempdir()?;
     let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/program");
-    let in_c = write_game(folder.path(), "c", "./line")?;
-    let built = Command::new("cc")
-        .args(["-O2", "-o"])
-        .arg(Path::new(&in_c).join("line"))
-        .arg(sources.join("line.c"))
-        .status()?;
-    if !built.success() {
-        return Err("line.c does not compile".into());
-    }
-    let in_python = write_game(folder.path(), "python", "python3 line.py")?;
+    let in_c = write_game(folder.path(), "c", "command = \"./line\"")?;
+    compile("cc", &["-O2"], &sources.join("line.c"), &Path::new(&in_c).join("line"))?;
+    let wasm = write_game(folder.path(), "wasm", "wasm = \"line.wasm\"")?;
+    let bare = ["--target=wasm32", "-nostdlib", "-O2", "-Wl,--no-entry,-z,stack-size=8192"];
+    compile("clang", &bare, &sources.join("wasm.c"), &Path::new(&wasm).join("line.wasm"))?;
+    let in_python = write_game(folder.path(), "python", "command = \"python3 line.py\"")?;
     std::fs::copy(sources.join("line.py"), Path::new(&in_python).join("line.py"))?;
     println!("microseconds per decision");
-    println!("{:>10} {:>10} {:>10} {:>10} {:>12}", "built in", "C", "ratio", "Python", "difference");
-    let (mut ratios, mut differences) = (Vec::new(), Vec::new());
+    println!(
+        "{:>10} {:>10} {:>10} {:>10} {:>10} {:>10} {:>12}",
+        "built in", "wasm", "ratio", "C", "ratio", "Python", "difference"
+    );
+    let (mut of_wasm, mut of_c, mut differences) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
         let built_in = decision(folder.path(), "line")?;
-        let (c, python) = (decision(folder.path(), &in_c)?, decision(folder.path(), &in_python)?);
+        let [wasm, c, python] = [&wasm, &in_c, &in_python].map(|game| decision(folder.path(), game));
+        let (wasm, c, python) = (wasm?, c?, python?);
         println!(
-            "{built_in:>10.1} {c:>10.1} {:>10.2} {python:>10.1} {:>12.1}",
+            "{built_in:>10.1} {wasm:>10.1} {:>10.2} {c:>10.1} {:>10.2} {python:>10.1} {:>12.1}",
+            wasm / built_in,
             c / built_in,
             python - built_in
         );
-        ratios.push(c / built_in);
+        of_wasm.push(wasm / built_in);
+        of_c.push(c / built_in);
         differences.push(python - built_in);
     }
-    println!("C: median ratio {:.2}", median(ratios));
+    println!("wasm: median ratio {:.2}", median(of_wasm));
+    println!("C: median ratio {:.2}", median(of_c));
     println!("Python: median difference {:.1} us", median(differences));
     Ok(())
 }

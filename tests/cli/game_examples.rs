@@ -21,7 +21,7 @@ struct Example {
     shown: [&'static str; 2],
 }
 
-const EXAMPLES: [Example; 4] = [
+const EXAMPLES: [Example; 5] = [
     Example {
         name: "hex",
         bot: "node bot.mjs",
@@ -49,6 +49,13 @@ const EXAMPLES: [Example; 4] = [
         reason: "all_played",
         seats: 4,
         shown: ["all play for a prize of", ">13</text>"],
+    },
+    Example {
+        name: "rock_paper_scissors",
+        bot: "python3 bot.py",
+        reason: "rounds_played",
+        seats: 2,
+        shown: ["round 10 of 10", ">paper</text>"],
     },
 ];
 
@@ -129,6 +136,27 @@ fn kuhn_poker_in_python_is_played_and_shown() {
 #[test]
 fn goofspiel_in_python_is_played_and_shown() {
     is_played_and_shown("goofspiel");
+}
+
+#[test]
+fn rock_paper_scissors_in_assemblyscript_is_played_and_shown() {
+    is_played_and_shown("rock_paper_scissors");
+}
+
+#[test]
+fn the_module_of_rock_paper_scissors_is_built_from_its_source() {
+    let folder = Folder::new();
+    let game = copied(&folder, "rock_paper_scissors");
+    let installed = Path::new(ROOT).join(GAMES).join("rock_paper_scissors/node_modules");
+    assert!(installed.exists(), "tests/run installs the compiler");
+    std::os::unix::fs::symlink(installed, folder.path("rock_paper_scissors/node_modules")).expect("a link");
+    let module = folder.path("rock_paper_scissors/game.wasm");
+    let expected = std::fs::read(&module).expect("a module");
+    std::fs::remove_file(&module).expect("a module");
+    let built = Command::new("npm").args(["run", "build", "--silent", "--prefix", &game]).output();
+    let built = built.expect("npm starts");
+    assert!(built.status.success(), "{built:?}");
+    assert!(std::fs::read(&module).expect("a module") == expected, "npm run build makes another game.wasm");
 }
 
 #[test]

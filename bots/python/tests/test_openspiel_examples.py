@@ -36,8 +36,10 @@ class Rules:
 
     def __init__(self, directory: Path) -> None:
         manifest = (directory / "game.toml").read_text()
-        command = next(line for line in manifest.splitlines() if line.startswith("command"))
-        words = shlex.split(command.partition("=")[2].strip().strip('"'))
+        program = next(line for line in manifest.splitlines() if line.startswith(("command", "wasm")))
+        words = shlex.split(program.partition("=")[2].strip().strip('"'))
+        if program.startswith("wasm"):
+            words = ["node", str(Path(__file__).with_name("wasm_rules.mjs")), *words]
         self.process = subprocess.Popen(
             words, cwd=directory, text=True, bufsize=1, stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )
@@ -242,6 +244,25 @@ class Examples(unittest.TestCase):
                         position = rules.play(position, moves)
                 self.assertEqual(position["state"]["points"], [int(points) for points in state.returns()])
                 self.assert_over(position, state)
+
+    def test_rock_paper_scissors(self) -> None:
+        rng = random.Random(6)
+        choices = {"rock": 0, "paper": 1, "scissors": 2}
+        with Rules(GAMES / "rock_paper_scissors") as rules:
+            for _ in range(MATCHES):
+                rounds = rng.randint(1, 12)
+                position, returns = rules.start(rounds=rounds), [0.0, 0.0]
+                for _ in range(rounds):
+                    state = pyspiel.load_game("matrix_rps").new_initial_state()
+                    legal = self.assert_legal(position, state, choices.__getitem__)
+                    moves = {seat: rng.choice(texts) for seat, texts in legal.items()}
+                    state.apply_actions([choices[moves[seat]] for seat in range(2)])
+                    position = rules.play(position, moves)
+                    [event] = position["events"]
+                    winner = state.returns().index(1.0) if any(state.returns()) else None
+                    self.assertEqual(event["all"].get("winner"), winner, str(moves))
+                    returns = [before + more for before, more in zip(returns, state.returns())]
+                self.assertEqual(position["turn"]["over"]["ranks"], ranks(returns))
 
 
 if __name__ == "__main__":

@@ -13,6 +13,9 @@ pub enum BadAnswer {
     /// It is not JSON, or a field is missing or has another type.
     #[error(transparent)]
     Unreadable(#[from] serde_json::Error),
+    /// It has several lines.
+    #[error("the answer has a line break, which a line of JSON has not")]
+    LineBreak,
     /// The state is too long.
     #[error("`state` has {bytes} bytes; it has at most {MOST_STATE}")]
     LongState {

@@ -9,10 +9,10 @@ use crate::BadAnswer;
 /// Passes requests to the program of a game, and its answers back.
 pub trait Carrier: Debug + Send + Sync {
     /// Sends a request, one line of JSON without its line break, and passes the answer to `accept`. If it accepts
-    /// none, asks a fresh instance of the program once more.
+    /// none, and another instance of the program could answer otherwise, asks one once more.
     ///
     /// # Errors
-    /// If the second attempt failed as well: says what happened.
+    /// If the last attempt failed: says what happened.
     fn ask(
         &self,
         request: &[u8],

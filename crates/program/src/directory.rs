@@ -7,7 +7,9 @@ use std::{fs, io};
 
 use sha2::{Digest, Sha256};
 
-use crate::{BadManifest, Manifest};
+use crate::{BadManifest, Manifest, ManifestProgram};
+#[cfg(feature = "wasm")]
+use crate::{BadModule, WasmModule};
 use referee_files::{open_regular, read_limited};
 use referee_game::hex;
 
@@ -19,6 +21,9 @@ const MOST_FILES: usize = 1000;
 const MOST_BYTES: u64 = 256 << 20;
 /// The maximum size of the manifest and of the rules page, in bytes.
 const MOST_TEXT: u64 = 1 << 20;
+/// The maximum size of a WebAssembly module, in bytes.
+#[cfg(feature = "wasm")]
+const MOST_MODULE: u64 = 16 << 20;
 /// Directories that are not hashed: what Python compiles, and installed packages.
 const IGNORED: [&str; 2] = ["__pycache__", "node_modules"];
 
@@ -49,12 +54,31 @@ pub enum BadGame {
         /// What is wrong.
         what: String,
     },
+    /// The WebAssembly module cannot be rules.
+    #[cfg(feature = "wasm")]
+    #[error("{}: {what}", path.display())]
+    Module {
+        /// The path of the module.
+        path: PathBuf,
+        /// What is wrong.
+        what: BadModule,
+    },
+    /// The rules are a WebAssembly module, which this program cannot run.
+    #[cfg(not(feature = "wasm"))]
+    #[error(
+        "{}: wasm: this program was built without WebAssembly: `cargo install referee --features wasm`",
+        path.display()
+    )]
+    NoWasm {
+        /// The path of the manifest.
+        path: PathBuf,
+    },
     /// A file of the manifest is elsewhere.
     #[error("{}: {key}: `{file}` is not below the directory", path.display())]
     Outside {
         /// The path of the manifest.
         path: PathBuf,
-        /// `rules` or `files`.
+        /// `rules`, `files` or `wasm`.
         key: &'static str,
         /// The file.
         file: String,
@@ -105,6 +129,10 @@ impl GameDirectory {
             None => format!("# {}\n", manifest.title),
             Some(page) => read_text(&below("rules", page)?)?,
         };
+        let module = match manifest.program() {
+            ManifestProgram::Command(_) => None,
+            ManifestProgram::Wasm(file) => Some(below("wasm", file)?),
+        };
         let mut hashed = HashedFiles { directory, files: BTreeMap::new(), bytes: 0 };
         match &manifest.files {
             None => hashed.add_all(directory)?,
@@ -112,6 +140,7 @@ impl GameDirectory {
                 for file in files.iter().map(String::as_str).chain([MANIFEST]) {
                     hashed.add(&below("files", file)?)?;
                 }
+                module.iter().try_for_each(|path| hashed.add(path))?;
             }
         }
         Ok(GameDirectory { manifest, page, text, files: hashed.files })
@@ -133,6 +162,17 @@ fn read_text(path: &Path) -> Result<String, BadGame> {
             .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error.utf8_error()))
     });
     text.map_err(unreadable(path))
+}
+
+/// Loads the WebAssembly module of a game.
+///
+/// # Errors
+/// If it cannot be read, or cannot be rules.
+#[cfg(feature = "wasm")]
+pub(crate) fn load_module(directory: &Path, file: &str, manifest: &Manifest) -> Result<WasmModule, BadGame> {
+    let path = directory.join(file);
+    let bytes = read(&path, MOST_MODULE).map_err(unreadable(&path))?;
+    WasmModule::new(file, &bytes, manifest).map_err(|what| BadGame::Module { path, what })
 }
 
 struct HashedFiles<'a> {

@@ -2,6 +2,7 @@
 //!
 //! * [`Manifest`] is `game.toml`, which describes a game
 //! * [`Carrier`] passes requests to the program of a game, one line of JSON each, and its answers back
+//! * [`WasmModule`] is a carrier that runs a WebAssembly module (feature `wasm`)
 //! * [`ProgramRules`] implements [`Rules`](referee_game::erased::Rules) with them
 //!
 //! * [`load`] does all of it for the directory of a game, and [`check`] tests such a game step by step
@@ -37,14 +38,18 @@ mod rules;
 mod scene;
 mod shown;
 mod table;
+#[cfg(feature = "wasm")]
+mod wasm;
 
 pub use bad_answer::{BadAnswer, BadDecision, BadEvent, BadScene};
 pub use carrier::Carrier;
 pub use check::{GameFigures, GameStep, check};
 pub use directory::{BadGame, MANIFEST};
 pub use load::{files, is_game, load, sandbox};
-pub use manifest::{BadManifest, Manifest};
+pub use manifest::{BadManifest, Manifest, ManifestProgram};
 pub use rules::ProgramRules;
+#[cfg(feature = "wasm")]
+pub use wasm::{BadModule, WasmModule};
 
 /// The version of the messages between referee and program.
 pub const PROTOCOL: u32 = 1;

@@ -7,9 +7,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use serde_json::json;
 use serde_json::value::{RawValue, to_raw_value};
 
+#[cfg(feature = "wasm")]
+use crate::directory::load_module;
 use crate::directory::{BadGame, GameDirectory, MANIFEST};
 use crate::processes::RulesProcesses;
-use crate::{Manifest, ProgramRules};
+use crate::{Carrier, Manifest, ManifestProgram, ProgramRules};
 use referee_bots::sandbox::{BotLimits, Layer, Mode, Sandbox, Size};
 use referee_bots::{Command, Launch};
 use referee_game::erased::Rules;
@@ -44,9 +46,9 @@ pub fn load(directory: &Path, launch: &Launch) -> Result<&'static dyn Rules, Bad
     if let Some(game) = loaded.get(&place) {
         return Ok(game.rules);
     }
-    let ReadGame { manifest, page, files, description, processes } = read(&place, launch)?;
+    let ReadGame { manifest, page, files, description, carrier } = read(&place, launch)?;
     let rules: &'static dyn Rules =
-        Box::leak(Box::new(ProgramRules::new(&manifest, &page, description, Box::new(processes))));
+        Box::leak(Box::new(ProgramRules::new(&manifest, &page, description, carrier)));
     loaded.insert(place, LoadedGame { rules, files });
     Ok(rules)
 }
@@ -70,7 +72,7 @@ pub(crate) struct ReadGame {
     pub(crate) files: Vec<PathBuf>,
     /// What identifies the program in records.
     pub(crate) description: Box<RawValue>,
-    pub(crate) processes: RulesProcesses,
+    pub(crate) carrier: Box<dyn Carrier>,
 }
 
 fn canonical(directory: &Path) -> Result<PathBuf, BadGame> {
@@ -81,17 +83,33 @@ fn canonical(directory: &Path) -> Result<PathBuf, BadGame> {
 pub(crate) fn read(directory: &Path, launch: &Launch) -> Result<ReadGame, BadGame> {
     let place = canonical(directory)?;
     let GameDirectory { manifest, page, text, files } = GameDirectory::read(&place)?;
-    let bad_command = |what| BadGame::Command { path: place.join(MANIFEST), what };
-    let command: Command = manifest.command.parse().map_err(bad_command)?;
-    let of_game = Some(place.clone());
-    let command = Command { directory: of_game.clone(), files: of_game, sandbox: sandbox(launch), ..command };
-    command.check().map_err(bad_command)?;
+    let carrier: Box<dyn Carrier> = match manifest.program() {
+        ManifestProgram::Command(command) => Box::new(processes(&place, command, &manifest, launch)?),
+        #[cfg(feature = "wasm")]
+        ManifestProgram::Wasm(file) => Box::new(load_module(&place, file, &manifest)?),
+        #[cfg(not(feature = "wasm"))]
+        ManifestProgram::Wasm(_) => return Err(BadGame::NoWasm { path: place.join(MANIFEST) }),
+    };
     let description = to_raw_value(&json!({ "manifest": text, "files": files }))
         .unwrap_or_else(|error| unreachable!("it has string keys: {error}"));
-    let limits = [manifest.start_limit_ms, manifest.limit_ms];
-    let processes = RulesProcesses::new(command, limits, launch.clone());
     let files = files.into_keys().map(PathBuf::from).collect();
-    Ok(ReadGame { manifest, page, files, description, processes })
+    Ok(ReadGame { manifest, page, files, description, carrier })
+}
+
+/// The processes of a game whose rules are a command.
+fn processes(
+    place: &Path,
+    command: &str,
+    manifest: &Manifest,
+    launch: &Launch,
+) -> Result<RulesProcesses, BadGame> {
+    let bad_command = |what| BadGame::Command { path: place.join(MANIFEST), what };
+    let command: Command = command.parse().map_err(bad_command)?;
+    let of_game = Some(place.to_owned());
+    let command = Command { directory: of_game.clone(), files: of_game, sandbox: sandbox(launch), ..command };
+    command.check().map_err(bad_command)?;
+    let limits = [manifest.start_limit_ms, manifest.limit_ms];
+    Ok(RulesProcesses::new(command, limits, launch.clone()))
 }
 
 /// The sandbox of rules: the strictest that this machine has. They need no network.

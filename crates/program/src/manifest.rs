@@ -27,8 +27,8 @@ pub struct Manifest {
     pub title: String,
     /// The version of the rules. It changes when the same moves could lead to a different position.
     pub version: u32,
-    /// The command line of the program, seen from the directory.
-    pub command: String,
+    command: Option<String>,
+    wasm: Option<String>,
     /// The numbers of seats; the first is the default.
     seats: SeatCounts,
     /// Whether the game has hidden information.
@@ -57,12 +57,22 @@ pub struct Manifest {
     pub rules: Option<String>,
     /// The files and directories that a record identifies; `None` for all.
     pub files: Option<Vec<String>>,
-    /// The time limit of the first answer of a process, in milliseconds.
+    /// The time limit of the first answer of a process, in milliseconds. The instructions of a module are limited
+    /// accordingly.
     #[serde(default = "start_limit_ms")]
     pub start_limit_ms: u64,
     /// The time limit of the other answers, in milliseconds.
     #[serde(default = "limit_ms")]
     pub limit_ms: u64,
+}
+
+/// What answers the requests of a game.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ManifestProgram<'a> {
+    /// A process: its command line, seen from the directory.
+    Command(&'a str),
+    /// A WebAssembly module: its file.
+    Wasm(&'a str),
 }
 
 /// An option of a game.
@@ -111,6 +121,9 @@ pub enum BadManifest {
     /// It is for another version of the messages.
     #[error("protocol: {0} is not known here, only {PROTOCOL}")]
     Protocol(u32),
+    /// It names no program, or both kinds.
+    #[error("expected either `command` or `wasm`")]
+    Program,
     /// A word has other characters, or is too long.
     #[error(
         "{key}: `{}`; expected lower-case letters, digits and `_`, beginning with a letter, at most {LONGEST_NAME}",
@@ -170,6 +183,7 @@ impl Manifest {
         if self.protocol != PROTOCOL {
             return Err(BadManifest::Protocol(self.protocol));
         }
+        self.try_program()?;
         if self.title.is_empty()
             || self.title.chars().count() > LONGEST_TITLE
             || self.title.contains(char::is_control)
@@ -196,6 +210,19 @@ impl Manifest {
             }
         }
         Ok(())
+    }
+
+    fn try_program(&self) -> Result<ManifestProgram<'_>, BadManifest> {
+        match (&self.command, &self.wasm) {
+            (Some(command), None) => Ok(ManifestProgram::Command(command)),
+            (None, Some(wasm)) => Ok(ManifestProgram::Wasm(wasm)),
+            (Some(_), Some(_)) | (None, None) => Err(BadManifest::Program),
+        }
+    }
+
+    /// What answers the requests.
+    pub fn program(&self) -> ManifestProgram<'_> {
+        self.try_program().unwrap_or_else(|what| unreachable!("it was checked: {what}"))
     }
 
     fn try_seatings(&self) -> Result<Vec<Seating>, BadManifest> {
@@ -279,6 +306,8 @@ mod tests {
             Manifest::read(&format!("{PLAIN}seats = 2").replace(from, to)).unwrap_err().to_string()
         };
         assert!(other("protocol = 1", "protocol = 2").contains("only 1"));
+        assert!(other("command = \"./toy\"", "").contains("either `command` or `wasm`"));
+        assert!(refusal("seats = 2\nwasm = \"toy.wasm\"").contains("either `command` or `wasm`"));
         assert!(other("\"toy\"", "\"To/y\"").contains("id: `To/y`"));
         assert!(other("[\"won\"]", "[]").contains("reasons"));
         assert!(other("[\"won\"]", "[\"A\\u001b\"]").contains("reasons: `A\\u{1b}`"));

@@ -131,6 +131,11 @@ impl ProgramRules {
     }
 }
 
+/// Bots get parts of an answer in lines.
+fn check_line(answer: &[u8]) -> Result<(), BadAnswer> {
+    if answer.iter().any(|byte| matches!(byte, b'\r' | b'\n')) { Err(BadAnswer::LineBreak) } else { Ok(()) }
+}
+
 /// The type of a value.
 fn kind(value: &Value) -> &'static str {
     match value {
@@ -156,6 +161,7 @@ impl SharedProgram {
         }
         let mut accepted = None;
         self.carrier.ask(request, &mut |answer| {
+            check_line(answer)?;
             accepted = Some((Arc::new(read(answer)?), answer.len()));
             Ok(())
         })?;
@@ -195,6 +201,7 @@ impl SharedProgram {
     ) -> Result<Arc<Position>, NotOpened> {
         let mut imagined = None;
         self.carrier.ask(&request.line(), &mut |answer| {
+            check_line(answer)?;
             let ViewAnswer { bad_view } = serde_json::from_slice(answer)?;
             if let Some(why) = bad_view {
                 imagined = Some(Err(Misconfigured(format!("view of {}: {why}", self.meta.id))));

@@ -13,7 +13,6 @@ use crate::check::imagined::Disagrees;
 use crate::check::secrets::Leaks;
 use crate::directory::BadGame;
 use crate::load::{ReadGame, read};
-use crate::processes::RulesProcesses;
 use crate::{BadAnswer, Carrier, MOST_STEPS, ProgramRules};
 use referee_bots::Launch;
 use referee_game::chance::{RandomKey, RandomStream, Uniform};
@@ -82,7 +81,7 @@ struct Witness(Arc<Witnessed>);
 
 #[derive(Debug)]
 struct Witnessed {
-    processes: RulesProcesses,
+    carrier: Box<dyn Carrier>,
     kept: Mutex<KeptAnswers>,
 }
 
@@ -119,7 +118,7 @@ impl Carrier for Witness {
     ) -> Result<(), RulesFailed> {
         self.kept().latest = request.to_owned();
         let mut answer = Vec::new();
-        self.0.processes.ask(request, &mut |bytes| {
+        self.0.carrier.ask(request, &mut |bytes| {
             answer = bytes.to_owned();
             accept(bytes)
         })?;
@@ -227,8 +226,8 @@ pub fn check(
         Err(why) => (Err(why.into()), None),
     };
     step("manifest", "the-directory", about)?;
-    let ReadGame { manifest, page, description, processes, .. } = game?;
-    let witness = Witness(Arc::new(Witnessed { processes, kept: Mutex::default() }));
+    let ReadGame { manifest, page, description, carrier, .. } = game?;
+    let witness = Witness(Arc::new(Witnessed { carrier, kept: Mutex::default() }));
     let rules = ProgramRules::new(&manifest, &page, description, Box::new(witness.clone()));
     let (seatings, options) = (manifest.seatings(), rules.default_options());
 
@@ -258,7 +257,7 @@ pub fn check(
     }
 
     let other = read(directory, launch).map_err(StepFailure::from);
-    let purity = other.and_then(|other| purity(&witness, &other.processes, &mut rng));
+    let purity = other.and_then(|other| purity(&witness, &*other.carrier, &mut rng));
     step("purity", "requests-and-answers", purity)?;
 
     let per = |sum: usize, count: usize| sum as f64 / count.max(1) as f64;
@@ -272,14 +271,14 @@ pub fn check(
     })
 }
 
-/// Repeats requests in another order, in the same process and in another one. The answers must be the same bytes.
-fn purity(witness: &Witness, other: &RulesProcesses, rng: &mut RandomStream) -> Result<String, StepFailure> {
+/// Repeats requests in another order, with the same carrier and with another one. The answers must be the same bytes.
+fn purity(witness: &Witness, other: &dyn Carrier, rng: &mut RandomStream) -> Result<String, StepFailure> {
     let mut answered = std::mem::take(&mut witness.kept().answered);
     rng.shuffle(&mut answered);
     for (request, expected) in &answered {
-        for processes in [other, &witness.0.processes] {
+        for carrier in [other, &*witness.0.carrier] {
             let mut again = Vec::new();
-            let asked = processes.ask(request, &mut |answer| {
+            let asked = carrier.ask(request, &mut |answer| {
                 again = answer.to_owned();
                 Ok(())
             });
@@ -293,5 +292,5 @@ fn purity(witness: &Witness, other: &RulesProcesses, rng: &mut RandomStream) -> 
         }
     }
     let requests = counted(answered.len(), "request", "requests");
-    Ok(format!("{requests} in another order, in two processes: the same answers"))
+    Ok(format!("{requests} in another order, with two instances of the program: the same answers"))
 }

@@ -1,0 +1,317 @@
+//! Rules as a WebAssembly module.
+
+use referee_game::erased::RulesFailed;
+use referee_game::excerpt::excerpt;
+use wasmi::errors::{ErrorKind, InstantiationError};
+use wasmi::{
+    CompilationMode, Config, Engine, ExternType, Instance, Memory, Module, Store, StoreLimits,
+    StoreLimitsBuilder, TrapCode, TypedFunc, ValType,
+};
+
+use crate::{BadAnswer, Carrier, MOST_ANSWER, Manifest};
+
+/// The maximum size of the memory of an instance, in bytes.
+const MOST_MEMORY: usize = 256 << 20;
+/// The maximum number of tables of an instance, and of the elements of each.
+const MOST_TABLES: usize = 16;
+const MOST_ELEMENTS: usize = 1 << 20;
+/// The fuel of a millisecond of a limit: an instruction takes about one unit.
+const FUEL_PER_MS: u64 = 1_000_000;
+/// How many characters of an answer a failure quotes.
+const QUOTED: usize = 400;
+
+/// What a module exports beside its memory.
+const ALLOC: &str = "alloc";
+const HANDLE: &str = "handle";
+const MEMORY: &str = "memory";
+
+/// A WebAssembly module that answers requests. Each request gets an instance of its own, so that an answer depends on the
+/// request alone.
+#[derive(Debug)]
+pub struct WasmModule {
+    /// Its file.
+    name: String,
+    engine: Engine,
+    module: Module,
+    /// The fuel of a request, with the instantiation.
+    fuel: u64,
+}
+
+/// Why a module cannot be rules.
+#[derive(Debug, thiserror::Error)]
+pub enum BadModule {
+    /// It is no module, or an invalid one.
+    #[error("not a valid WebAssembly module: {0}")]
+    Invalid(Box<wasmi::Error>),
+    /// It imports something.
+    #[error("it imports `{module}.{name}`; rules import nothing")]
+    Import {
+        /// The module of the import.
+        module: String,
+        /// Its name.
+        name: String,
+    },
+    /// An export is missing or has another type.
+    #[error("it does not export {0}")]
+    Export(&'static str),
+}
+
+/// Why an instance has not answered a request.
+#[derive(Debug, thiserror::Error)]
+enum Trapped {
+    #[error("{0}")]
+    Failed(#[from] wasmi::Error),
+    #[error("it used more than {0} units of fuel")]
+    OutOfFuel(u64),
+    #[error("it needs more than {} MiB of memory", MOST_MEMORY >> 20)]
+    OutOfMemory,
+    #[error("`{ALLOC}` returned {offset}, where its memory of {size} bytes has no room for {length}")]
+    Allocated { offset: u32, length: u32, size: usize },
+    #[error("`{HANDLE}` returned an answer of {length} bytes at {offset}, beyond its memory of {size} bytes")]
+    Beyond { offset: u32, length: u32, size: usize },
+    #[error("its answer has {0} bytes; it has at most {MOST_ANSWER}")]
+    LongAnswer(u32),
+    #[error("{what}, in the answer {answer}")]
+    Wrongly { what: BadAnswer, answer: String },
+}
+
+impl WasmModule {
+    /// Compiles a module. `name` is its file, `manifest` has its limits.
+    ///
+    /// # Errors
+    /// If it is not valid, imports something, or does not export what rules export.
+    pub fn new(name: &str, bytes: &[u8], manifest: &Manifest) -> Result<WasmModule, BadModule> {
+        let mut config = Config::default();
+        config.consume_fuel(true).compilation_mode(CompilationMode::Eager).ignore_custom_sections(true);
+        let engine = Engine::new(&config);
+        let module = Module::new(&engine, bytes).map_err(|error| BadModule::Invalid(error.into()))?;
+        if let Some(import) = module.imports().next() {
+            return Err(BadModule::Import { module: import.module().into(), name: import.name().into() });
+        }
+        let function = |name, expected: (&[ValType], &[ValType])| match module.get_export(name) {
+            Some(ExternType::Func(of)) => (of.params(), of.results()) == expected,
+            _ => false,
+        };
+        if !matches!(module.get_export(MEMORY), Some(ExternType::Memory(_))) {
+            return Err(BadModule::Export("`memory`, its memory"));
+        }
+        if !function(ALLOC, (&[ValType::I32], &[ValType::I32])) {
+            return Err(BadModule::Export("`alloc`, a function from i32 to i32"));
+        }
+        if !function(HANDLE, (&[ValType::I32, ValType::I32], &[ValType::I64])) {
+            return Err(BadModule::Export("`handle`, a function from two i32 to i64"));
+        }
+        Ok(WasmModule { name: name.to_owned(), engine, module, fuel: manifest.limit_ms * FUEL_PER_MS })
+    }
+
+    /// Answers a request with a fresh instance.
+    fn answer(
+        &self,
+        request: &[u8],
+        accept: &mut dyn FnMut(&[u8]) -> Result<(), BadAnswer>,
+    ) -> Result<(), Trapped> {
+        let limits = StoreLimitsBuilder::new()
+            .memories(1)
+            .memory_size(MOST_MEMORY)
+            .tables(MOST_TABLES)
+            .table_elements(MOST_ELEMENTS)
+            // A module that could see a limit could make its answers depend on it.
+            .trap_on_grow_failure(true);
+        let mut store = Store::new(&self.engine, limits.build());
+        store.limiter(|limits| limits);
+        store.set_fuel(self.fuel)?;
+        let trapped = |error| trapped(error, self.fuel);
+        let instance = Instance::new(&mut store, &self.module, &[]).map_err(trapped)?;
+        let (memory, alloc, handle) = exports(&instance, &store)?;
+        // The length of a request is bounded by those of states and moves.
+        let length = request.len() as u32;
+        let at = alloc.call(&mut store, length).map_err(trapped)?;
+        if memory.write(&mut store, at as usize, request).is_err() {
+            let size = memory.data_size(&store);
+            return Err(Trapped::Allocated { offset: at, length, size });
+        }
+        let answer = handle.call(&mut store, (at, length)).map_err(trapped)?;
+        let (offset, length) = ((answer >> 32) as u32, answer as u32);
+        if length as usize > MOST_ANSWER {
+            return Err(Trapped::LongAnswer(length));
+        }
+        let data = memory.data(&store);
+        let from = offset as usize;
+        let Some(answer) = data.get(from..from + length as usize) else {
+            return Err(Trapped::Beyond { offset, length, size: data.len() });
+        };
+        accept(answer).map_err(|what| {
+            let answer = excerpt(&String::from_utf8_lossy(answer), QUOTED).into_owned();
+            Trapped::Wrongly { what, answer }
+        })
+    }
+}
+
+type Exports = (Memory, TypedFunc<u32, u32>, TypedFunc<(u32, u32), u64>);
+
+fn exports(instance: &Instance, store: &Store<StoreLimits>) -> Result<Exports, wasmi::Error> {
+    let memory = instance.get_memory(store, MEMORY);
+    let memory = memory.ok_or_else(|| wasmi::Error::new("it does not export its memory"))?;
+    Ok((memory, instance.get_typed_func(store, ALLOC)?, instance.get_typed_func(store, HANDLE)?))
+}
+
+fn trapped(error: wasmi::Error, fuel: u64) -> Trapped {
+    match (error.as_trap_code(), error.kind()) {
+        (Some(TrapCode::OutOfFuel), _) => Trapped::OutOfFuel(fuel),
+        (Some(TrapCode::GrowthOperationLimited), _) => Trapped::OutOfMemory,
+        (
+            None,
+            ErrorKind::Instantiation(
+                InstantiationError::FailedToInstantiateMemory(_)
+                | InstantiationError::FailedToInstantiateTable(_),
+            ),
+        ) => Trapped::OutOfMemory,
+        _ => Trapped::Failed(error),
+    }
+}
+
+impl Carrier for WasmModule {
+    /// It is asked once: another instance would give the same answer.
+    fn ask(
+        &self,
+        request: &[u8],
+        accept: &mut dyn FnMut(&[u8]) -> Result<(), BadAnswer>,
+    ) -> Result<(), RulesFailed> {
+        self.answer(request, accept).map_err(|what| RulesFailed(format!("{}: {what}", self.name).into()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MANIFEST: &str = "protocol = 1\nid = \"toy\"\ntitle = \"Toy\"\nversion = 1\nwasm = \"toy.wasm\"\nseats = 2\nreasons = [\"won\"]\n";
+
+    /// Writes requests at 1024, unless `alloc` is overridden.
+    const ALLOC: &str = r#"(func (export "alloc") (param i32) (result i32) (i32.const 1024))"#;
+    /// Answers `{"x":1}`.
+    const HANDLE: &str = r#"(data (i32.const 16) "{\22x\22:1}")
+        (func (export "handle") (param i32 i32) (result i64) (i64.const 0x1000000007))"#;
+    const MEMORY: &str = r#"(memory (export "memory") 1)"#;
+
+    fn module(parts: &[&str]) -> Result<WasmModule, BadModule> {
+        let bytes = wat::parse_str(format!("(module {})", parts.concat())).expect("WebAssembly text");
+        let manifest = Manifest::read(&format!("{MANIFEST}limit_ms = 20")).expect("a manifest");
+        WasmModule::new("toy.wasm", &bytes, &manifest)
+    }
+
+    fn ask(module: &WasmModule, request: &str) -> Result<String, RulesFailed> {
+        let mut got = String::new();
+        module.ask(request.as_bytes(), &mut |answer| {
+            got = serde_json::from_slice::<serde_json::Value>(answer)?.to_string();
+            Ok(())
+        })?;
+        Ok(got)
+    }
+
+    fn failure(parts: &[&str]) -> String {
+        ask(&module(parts).expect("a module of rules"), "{}").expect_err("a failure").to_string()
+    }
+
+    fn refusal(parts: &[&str]) -> String {
+        module(parts).expect_err("a refusal").to_string()
+    }
+
+    #[test]
+    fn a_request_gets_the_answer_of_the_module() {
+        let echo = r#"(func (export "handle") (param i32 i32) (result i64)
+            (i64.or (i64.shl (i64.extend_i32_u (local.get 0)) (i64.const 32)) (i64.extend_i32_u (local.get 1))))"#;
+        let echo = module(&[MEMORY, ALLOC, echo]).expect("a module of rules");
+        assert_eq!(ask(&echo, r#"{"type":"start"}"#).expect("an answer"), r#"{"type":"start"}"#);
+        let fixed = module(&[MEMORY, ALLOC, HANDLE]).expect("a module of rules");
+        assert_eq!(ask(&fixed, "{}").expect("an answer"), r#"{"x":1}"#);
+    }
+
+    #[test]
+    fn a_module_remembers_nothing() {
+        let counts = r#"(global $asked (mut i32) (i32.const 0)) (data (i32.const 16) "0")
+            (func (export "handle") (param i32 i32) (result i64)
+                (global.set $asked (i32.add (global.get $asked) (i32.const 1)))
+                (i32.store8 (i32.const 16) (i32.add (i32.load8_u (i32.const 16)) (global.get $asked)))
+                (i64.const 0x1000000001))"#;
+        let counts = module(&[MEMORY, ALLOC, counts]).expect("a module of rules");
+        for _ in 0..3 {
+            assert_eq!(ask(&counts, "{}").expect("an answer"), "1");
+        }
+    }
+
+    #[test]
+    fn modules_that_cannot_be_rules_are_refused() {
+        let import = r#"(import "env" "abort" (func (param i32)))"#;
+        assert_eq!(refusal(&[import, MEMORY, ALLOC, HANDLE]), "it imports `env.abort`; rules import nothing");
+        let memory = r#"(import "env" "memory" (memory 1)) (export "memory" (memory 0))"#;
+        assert!(refusal(&[memory, ALLOC, HANDLE]).contains("`env.memory`"));
+        assert!(refusal(&["(memory 1)", ALLOC, HANDLE]).contains("`memory`"));
+        assert!(refusal(&[MEMORY, HANDLE]).contains("`alloc`, a function from i32 to i32"));
+        let other = r#"(func (export "handle") (param i32 i32) (result i32) (i32.const 0))"#;
+        assert!(refusal(&[MEMORY, ALLOC, other]).contains("`handle`, a function from two i32 to i64"));
+        let manifest = Manifest::read(MANIFEST).expect("a manifest");
+        let text = WasmModule::new("toy.wasm", b"(module)", &manifest).expect_err("a refusal").to_string();
+        assert!(text.starts_with("not a valid WebAssembly module: "), "{text}");
+    }
+
+    #[test]
+    fn traps_are_failures_that_name_the_file() {
+        let traps = r#"(func (export "handle") (param i32 i32) (result i64) unreachable)"#;
+        let text = failure(&[MEMORY, ALLOC, traps]);
+        assert!(text.contains("toy.wasm: ") && text.contains("unreachable"), "{text}");
+        let starts = "(func $start unreachable) (start $start)";
+        assert!(failure(&[MEMORY, ALLOC, HANDLE, starts]).contains("unreachable"));
+        let recurses = r#"(func $f (export "handle") (param i32 i32) (result i64)
+            (i64.add (i64.const 1) (call $f (local.get 0) (local.get 1))))"#;
+        assert!(failure(&[MEMORY, ALLOC, recurses]).contains("stack"));
+        let data = r#"(data (i32.const 65535) "xy")"#;
+        assert!(failure(&[MEMORY, ALLOC, HANDLE, data]).contains("memory access"));
+    }
+
+    #[test]
+    fn endless_loops_run_out_of_fuel() {
+        let expected = "it used more than 20000000 units of fuel";
+        let loops = r#"(func (export "handle") (param i32 i32) (result i64) (loop (br 0)) unreachable)"#;
+        assert!(failure(&[MEMORY, ALLOC, loops]).contains(expected));
+        let starts = "(func $start (loop (br 0))) (start $start)";
+        assert!(failure(&[MEMORY, ALLOC, HANDLE, starts]).contains(expected));
+    }
+
+    #[test]
+    fn memory_is_limited_by_a_trap_that_the_module_does_not_see() {
+        let expected = "it needs more than 256 MiB of memory";
+        let grows = r#"(func (export "handle") (param i32 i32) (result i64)
+            (loop (drop (memory.grow (i32.const 100))) (br 0)) unreachable)"#;
+        let text = failure(&[MEMORY, ALLOC, grows]);
+        assert!(text.contains(expected), "{text}");
+        let text = failure(&[r#"(memory (export "memory") 5000)"#, ALLOC, HANDLE]);
+        assert!(text.contains(expected), "{text}");
+        let table = "(table 2000000 funcref)";
+        assert!(failure(&[MEMORY, ALLOC, HANDLE, table]).contains(expected));
+    }
+
+    #[test]
+    fn pointers_beyond_the_memory_are_failures() {
+        let alloc = r#"(func (export "alloc") (param i32) (result i32) (i32.const -1))"#;
+        let text = failure(&[MEMORY, alloc, HANDLE]);
+        assert!(text.contains("`alloc` returned 4294967295") && text.contains("65536 bytes"), "{text}");
+        let handle = |packed: &str| {
+            format!(r#"(func (export "handle") (param i32 i32) (result i64) (i64.const {packed}))"#)
+        };
+        let text = failure(&[MEMORY, ALLOC, &handle("0xffffffff00000010")]);
+        assert!(text.contains("an answer of 16 bytes at 4294967295"), "{text}");
+        let text = failure(&[MEMORY, ALLOC, &handle("0x0000fff000000011")]);
+        assert!(text.contains("an answer of 17 bytes at 65520"), "{text}");
+        let text = failure(&[MEMORY, ALLOC, &handle("-1")]);
+        assert!(text.contains("its answer has 4294967295 bytes; it has at most 1048576"), "{text}");
+    }
+
+    #[test]
+    fn answers_that_are_no_text_are_failures() {
+        let bytes = r#"(data (i32.const 16) "\22\ff\22")
+            (func (export "handle") (param i32 i32) (result i64) (i64.const 0x1000000003))"#;
+        let text = failure(&[MEMORY, ALLOC, bytes]);
+        assert!(text.contains("invalid unicode"), "{text}");
+    }
+}

@@ -1,0 +1,105 @@
+//! Games whose rules are WebAssembly modules.
+
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::json;
+
+use crate::common::{Folder, ROOT, referee, sample};
+use crate::game_examples::copied;
+
+const MANIFEST: &str = "protocol = 1\nid = \"line\"\ntitle = \"Line\"\nversion = 1\nwasm = \"line.wasm\"\nseats = 2\nchance = true\nreasons = [\"length\"]\n";
+
+/// The directory of a game whose rules are in C, with a change of the source.
+fn in_c(folder: &Folder, (from, to): (&str, &str)) -> String {
+    let source = std::fs::read_to_string(Path::new(ROOT).join("benches/program/wasm.c")).expect("a source");
+    assert!(source.contains(from), "{from}");
+    let source = folder.write("line.c", source.replace(from, to));
+    std::fs::create_dir(folder.path("game")).expect("a directory");
+    folder.write("game/game.toml", MANIFEST);
+    let mut clang = Command::new("clang");
+    clang.args(["--target=wasm32", "-nostdlib", "-O2", "-Wl,--no-entry", "-o"]);
+    let built = clang.arg(folder.path("game/line.wasm")).arg(source).output().expect("clang starts");
+    assert!(built.status.success(), "{built:?}");
+    folder.text("game")
+}
+
+#[test]
+fn a_module_from_c_is_checked_played_and_verified() {
+    let folder = Folder::new();
+    let game = in_c(&folder, ("", ""));
+    let checked = referee(["game", "check", &game, "-n", "5"]).done().stdout;
+    assert!(checked.contains("ok      purity") && !checked.contains("failed"), "{checked}");
+    let (bot, records) = (sample("python/random_bot.py"), folder.text("records"));
+    let play = ["play", &game, &bot, &bot, "-n", "4", "--jobs", "2", "--record", &records, "--json"];
+    for report in referee(play).done().all("match") {
+        assert_eq!((&report["reason"], &report["faults"]), (&json!("length"), &json!([{}, {}])), "{report}");
+    }
+    let verified = referee(["verify", &records, "--game", &game]).done();
+    assert!(verified.stdout.contains("4 records, 0 differ"), "{verified:?}");
+    let header = &folder.record("records/m1.jsonl")[0];
+    let files = header["program"]["files"].as_object().expect("an object");
+    assert!(files.contains_key("line.wasm"), "{header}");
+}
+
+#[test]
+fn a_record_verifies_only_with_the_same_module() {
+    let folder = Folder::new();
+    let game = copied(&folder, "rock_paper_scissors");
+    let (bot, records) = (sample("python/random_bot.py"), folder.text("records"));
+    referee(["play", &game, &bot, &bot, "--record", &records]).done();
+    let mut module = std::fs::read(folder.path("rock_paper_scissors/game.wasm")).expect("a module");
+    // An empty custom section.
+    module.extend([0, 1, 0]);
+    std::fs::write(folder.path("rock_paper_scissors/game.wasm"), module).expect("a module");
+    let refused = referee(["verify", &records, "--game", &game]).with_code(2);
+    assert!(refused.stderr.trim_end().ends_with("than those of the record: game.wasm"), "{refused:?}");
+}
+
+#[test]
+fn modules_that_trap_or_compute_without_end_abort_the_match() {
+    let plays = "    if (type[0] == 'p') moves++;\n";
+    let cases = [
+        ("if (moves == 3) __builtin_trap();", "line.wasm: wasm `unreachable` instruction executed"),
+        (
+            "for (volatile int forever = 1; moves == 3 && forever;);",
+            "it used more than 1000000000 units of fuel",
+        ),
+        ("while (moves == 3) __builtin_wasm_memory_grow(0, 100);", "it needs more than 256 MiB of memory"),
+        ("if (moves == 3) return -1;", "its answer has 4294967295 bytes; it has at most 1048576"),
+        ("if (moves == 3) put(\"{\\n\");", "the answer has a line break"),
+    ];
+    for (does, expected) in cases {
+        let folder = Folder::new();
+        let game = in_c(&folder, (plays, &format!("{plays}    {does}\n")));
+        let (bot, records) = (sample("python/random_bot.py"), folder.text("records"));
+        let play = ["play", &game, &bot, &bot, "--record", &records, "--json"];
+        let report = referee(play).with_code(0).one("match");
+        assert_eq!(report["cause"], "rules_failed", "{report}");
+        assert_eq!(report["faults"], json!([{}, {}]), "{report}");
+        let record = folder.record("records/m1.jsonl");
+        let abort = record.iter().find(|line| line["type"] == "abort").expect("an abort");
+        let why = abort["reason"]["why"].as_str().expect("a text");
+        assert!(why.contains(expected), "{does}: {why}");
+        let verified = referee(["verify", &records, "--game", &game]).done();
+        assert!(verified.stdout.contains("1 record, 0 differ"), "{verified:?}");
+    }
+}
+
+#[test]
+fn files_that_are_no_module_of_rules_are_refused() {
+    let folder = Folder::new();
+    let game = in_c(&folder, ("", ""));
+    let refusal = || referee(["games", &game]).with_code(2).stderr;
+    folder.write("game/line.wasm", "(module)");
+    assert!(refusal().contains("game/line.wasm: not a valid WebAssembly module: "), "{}", refusal());
+    std::fs::remove_file(folder.path("game/line.wasm")).expect("a file");
+    assert!(refusal().contains("game/line.wasm: "), "{}", refusal());
+    for (program, expected) in [
+        ("wasm = \"../line.wasm\"", "wasm: `../line.wasm` is not below the directory"),
+        ("wasm = \"line.wasm\"\ncommand = \"./line\"", "expected either `command` or `wasm`"),
+    ] {
+        folder.write("game/game.toml", MANIFEST.replace("wasm = \"line.wasm\"", program));
+        assert!(refusal().contains(expected), "{}", refusal());
+    }
+}
