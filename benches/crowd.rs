@@ -200,12 +200,12 @@ fn referee(matches: usize) -> Result<Figures> {
         output.read_to_string(&mut rest).map(|_| rest)
     });
     // Without its bots the referee would wait for others.
-    let bots = bots.join().map_err(|_| "a thread broke down")??;
+    let bots = bots.join().map_err(|_| "a thread panicked")??;
     if !bots.status.success() {
         referee.kill()?;
-        return Err("the bots broke down".into());
+        return Err("the bots panicked".into());
     }
-    let rest = output.join().map_err(|_| "a thread broke down")??;
+    let rest = output.join().map_err(|_| "a thread panicked")??;
     referee.wait()?;
     let all = played(&bots)?;
     let mut each = Vec::new();
@@ -261,7 +261,7 @@ fn bare(pairs: usize) -> Result<Figures> {
     let lanes: Vec<_> = shares.into_iter().map(|share| thread::spawn(|| bounce(share))).collect();
     let mut each = Vec::new();
     for lane in lanes {
-        each.extend(lane.join().map_err(|_| "a thread broke down")??);
+        each.extend(lane.join().map_err(|_| "a thread panicked")??);
     }
     each.sort_unstable();
     Ok(Figures { each, all: played(&bots.wait_with_output()?)?, memory: 0 })

@@ -15,7 +15,7 @@ use crate::cli::json::CheckSummary;
 use crate::cli::options::{ReadyLimits, milliseconds, ready_limits};
 use crate::cli::output::TolerantStdout;
 use crate::cli::sandbox::SandboxOptions;
-use crate::cli::screen::{Screen, complain};
+use crate::cli::screen::{Screen, stderr_line};
 use crate::cli::signals::interrupted;
 use crate::cli::{Exit, Failure};
 use crate::game::Catalog;
@@ -115,7 +115,7 @@ pub(super) fn run(args: Args, catalog: &Catalog) -> Result<Exit, Failure> {
             // `TolerantStdout` keeps the error until the end.
             let _ = writeln!(out, "{}", json::text(outcome));
         } else if is_live {
-            complain(format_args!("{} {}", outcome.step, outcome.verdict.as_str()));
+            stderr_line(format_args!("{} {}", outcome.step, outcome.verdict.as_str()));
         }
     };
     let done = block_on(async {

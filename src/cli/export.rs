@@ -50,7 +50,7 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
             Err(differences) => {
                 exit = Exit::No;
                 for difference in differences {
-                    screen::complain(format_args!("{}: {difference}", file.display()));
+                    screen::stderr_line(format_args!("{}: {difference}", file.display()));
                 }
             }
         }

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use ureq::Agent;
 
-use crate::cli::screen::{complain, stdout};
+use crate::cli::screen::{stderr_line, stdout};
 use crate::cli::{Exit, Failure};
 
 /// The time to connect, and for the head of a response.
@@ -88,7 +88,7 @@ pub(super) fn follow(url: &str) -> Result<Exit, Failure> {
                 if last.is_none() || since.elapsed() > RETRIES {
                     return Err(Failure::cannot_run(format!("{url}: {why}")));
                 }
-                complain(format_args!("{url}: {why}; connecting again"));
+                stderr_line(format_args!("{url}: {why}; connecting again"));
                 thread::sleep(RETRY);
             }
         }

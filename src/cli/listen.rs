@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 
 use crate::cli::Failure;
 use crate::cli::options::milliseconds;
-use crate::cli::screen::complain;
+use crate::cli::screen::stderr_line;
 use crate::cli::syntax::{OptionName, Syntax};
 use crate::files::read_secret;
 use crate::game::name::check_name;
@@ -138,7 +138,7 @@ pub(super) fn listen<'a>(
         return Err(Failure::usage(format!("missing token for `{name}`")));
     }
     if tokens.is_empty() && !address.ip().is_loopback() {
-        complain(format_args!(
+        stderr_line(format_args!(
             "warning: without tokens, anyone who can reach {address} can play as `{first}`"
         ));
     }

@@ -66,7 +66,7 @@ mod workers;
 pub use exit::{Exit, Failure};
 #[cfg(feature = "fuzzing")]
 pub(crate) use imagine::ImagineServer;
-use screen::complain;
+use screen::stderr_line;
 #[cfg(feature = "fuzzing")]
 pub(crate) use tournament::read_file as read_tournament;
 
@@ -100,7 +100,7 @@ pub fn main(catalog: Catalog) -> ExitCode {
         Err(failure) => {
             // The reader has closed standard output, which is not an error.
             if failure.exit != Exit::Done {
-                complain(format_args!("error: {:#}", failure.error));
+                stderr_line(format_args!("error: {:#}", failure.error));
             }
             failure.exit.into()
         }

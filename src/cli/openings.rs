@@ -165,7 +165,7 @@ impl OpeningSource {
         })?;
         if !left_out.is_empty() {
             let out = counted(left_out.len() as u64, "opening is", "openings are");
-            screen::complain(format_args!(
+            screen::stderr_line(format_args!(
                 "{name}: {out} left out, {} remain:{}",
                 openings.len(),
                 list(&left_out)

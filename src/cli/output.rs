@@ -13,7 +13,7 @@ use crate::cli::{Exit, Failure};
 /// The number of bytes that a ready pipe accepts at once.
 const PORTION: usize = 4096;
 /// How often a wait for the reader checks whether the process was interrupted.
-const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
+const POLL_INTERVAL: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
 /// After this number of checks, an interrupted process stops waiting for the reader.
 const LOOKS: u32 = 10;
 
@@ -109,7 +109,7 @@ fn wait(stdout: impl AsFd) -> io::Result<()> {
     let mut looks = 0;
     while !IS_GIVEN_UP.load(Ordering::Relaxed) {
         let mut fds = [PollFd::new(&stdout, PollFlags::OUT)];
-        if rustix::io::retry_on_intr(|| poll(&mut fds, Some(&LOOK)))? > 0 {
+        if rustix::io::retry_on_intr(|| poll(&mut fds, Some(&POLL_INTERVAL)))? > 0 {
             return Ok(());
         }
         if is_interrupted() {

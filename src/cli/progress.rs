@@ -14,7 +14,7 @@ use crate::game::printable::{printable, printable_lines};
 /// How often the bar is drawn.
 const REDRAW: Duration = Duration::from_millis(200);
 /// The minimum interval between queries of the progress. Queries also take at most a tenth of the time.
-const OFTEN: Duration = Duration::from_millis(500);
+const QUERY_INTERVAL: Duration = Duration::from_millis(500);
 /// Without a terminal, the minimum time between two lines after matches have ended.
 const LINE_APART: Duration = Duration::from_secs(5);
 /// Without a terminal, the maximum time between two lines.
@@ -264,7 +264,7 @@ fn draw(shared: &SharedProgress, mut display: Display, mut query: Option<Progres
     if let Some(lines) = &mut display.lines {
         lines.last.1 = display.bar.position();
     }
-    let mut next_look = now() + OFTEN;
+    let mut next_look = now() + QUERY_INTERVAL;
     loop {
         let is_quiet = |news: &mut News| news.lines.is_empty() && !news.is_over;
         let waited = shared.changed.wait_timeout_while(shared.news(), REDRAW, is_quiet);
@@ -293,7 +293,7 @@ fn draw(shared: &SharedProgress, mut display: Display, mut query: Option<Progres
             Some(query) if now() >= next_look => {
                 let began = now();
                 display.show(query());
-                next_look = now() + OFTEN.max(9 * began.elapsed());
+                next_look = now() + QUERY_INTERVAL.max(9 * began.elapsed());
             }
             Some(_) => {}
         }

@@ -15,7 +15,7 @@ use crate::cli::bots::{block_on, launch};
 use crate::cli::json::{LayerRow, ModeRow, SandboxCheck, ThreatRow};
 use crate::cli::output::TolerantStdout;
 use crate::cli::screen::Screen;
-use crate::cli::screen::complain;
+use crate::cli::screen::stderr_line;
 use crate::cli::{Exit, Failure};
 use crate::game::json;
 use crate::report::table;
@@ -145,7 +145,9 @@ pub(super) fn default_sandbox() -> Sandbox {
                 missing.join("; ")
             }
         };
-        complain(format_args!("note: bots run without a sandbox: {why} (`--sandbox none` hides this note)"));
+        stderr_line(format_args!(
+            "note: bots run without a sandbox: {why} (`--sandbox none` hides this note)"
+        ));
         Sandbox::default()
     })
 }

@@ -31,7 +31,7 @@ pub(super) fn stderr() -> Screen<Stderr> {
 }
 
 /// Writes a line to standard error.
-pub(crate) fn complain(line: impl std::fmt::Display) {
+pub(crate) fn stderr_line(line: impl std::fmt::Display) {
     // If standard error is closed, the line is lost.
     let _ = writeln!(stderr(), "{line}");
 }

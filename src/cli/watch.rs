@@ -8,7 +8,7 @@ use clap::Args;
 use crate::cli::Failure;
 use crate::cli::json::Watching;
 use crate::cli::output::stdout;
-use crate::cli::screen::complain;
+use crate::cli::screen::stderr_line;
 use crate::game::Catalog;
 use crate::game::Meta;
 use crate::game::json;
@@ -49,7 +49,7 @@ pub(super) fn announce(url: &str, is_json: bool) -> Result<(), Failure> {
     if is_json {
         writeln!(stdout(), "{}", json::text(&Watching { url }))?;
     } else {
-        complain(format_args!("watch at {url}"));
+        stderr_line(format_args!("watch at {url}"));
     }
     Ok(())
 }

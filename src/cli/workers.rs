@@ -31,7 +31,7 @@ use crate::workers::machine::MachineState;
 use crate::workers::shared::share;
 use crate::workers::unit::{Place, UnitBot};
 
-/// The file in the directory of a run that lets workers in: a token, and the certificate of the coordinator.
+/// The file in the directory of a run with which workers are admitted: a token, and the certificate of the coordinator.
 const TOKEN_FILE: &str = "workers.token";
 /// The private key of the certificate.
 const KEY_FILE: &str = "workers.key";
@@ -327,7 +327,7 @@ impl Opened {
             writeln!(out, "{line}")?;
             return Ok(out.flush()?);
         }
-        screen::complain(text);
+        screen::stderr_line(text);
         Ok(())
     }
 }

@@ -126,7 +126,7 @@ impl Launcher {
             // If the caller has given up, dropping the process kills it.
             drop(sender.send(started));
         });
-        let is_gone = || io::Error::other("the thread that starts bots broke down");
+        let is_gone = || io::Error::other("the thread that starts bots panicked");
         self.jobs.send(job).map_err(|_| is_gone())?;
         receiver.await.map_err(|_| is_gone())?
     }

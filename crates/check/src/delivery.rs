@@ -32,7 +32,7 @@ pub(super) enum Variation {
 pub(super) type Chunk = (Vec<u8>, Duration);
 
 /// A short pause, after which a bot probably reads the next piece separately.
-const MOMENT: Duration = Duration::from_millis(2);
+const PIECE_INTERVAL: Duration = Duration::from_millis(2);
 /// A pause longer than the timeout of most buffers.
 const PAUSE: Duration = Duration::from_millis(250);
 const PIECE: usize = 24;
@@ -58,13 +58,13 @@ impl Variation {
                 at_once(each().flat_map(|line| [strange.as_bytes(), line].concat()).collect())
             }
             Variation::Pings => each()
-                .flat_map(|line| [(ping().into_bytes(), MOMENT), (line.to_vec(), Duration::ZERO)])
+                .flat_map(|line| [(ping().into_bytes(), PIECE_INTERVAL), (line.to_vec(), Duration::ZERO)])
                 .collect(),
             Variation::Joined => {
                 let (before, after) = (ping(), ping());
                 at_once([before.as_bytes(), strange.as_bytes(), lines, after.as_bytes()].concat())
             }
-            Variation::Split => lines.chunks(PIECE).map(|piece| (piece.to_vec(), MOMENT)).collect(),
+            Variation::Split => lines.chunks(PIECE).map(|piece| (piece.to_vec(), PIECE_INTERVAL)).collect(),
             Variation::Slow => {
                 let last = each().next_back().map_or(0, <[u8]>::len);
                 let (first, second) = lines.split_at(lines.len() - last / 2);

@@ -29,7 +29,7 @@ pub(super) fn root(a: (f64, f64), b: (f64, f64), tolerance: f64, mut f: impl FnM
     loop {
         let best = if of_a.abs() < of_b.abs() { a } else { b };
         let (width, least) = ((b - a).abs(), tolerance * best.abs() + f64::MIN_POSITIVE);
-        // A width that is no number comes of values that are none.
+        // The width is not a number if a value is not.
         if of_a == 0.0 || of_b == 0.0 || width <= least || width.is_nan() {
             return best;
         }

@@ -124,11 +124,11 @@ impl WatchServer {
             .max_blocking_threads(BLOCKING_THREADS)
             .thread_name("watch-replay")
             // They add to the niceness of the thread that starts them.
-            .on_thread_start(|| be_nice(9))
+            .on_thread_start(|| lower_priority(9))
             .build()?;
         let of_thread = hub.clone();
         let work = move || {
-            be_nice(10);
+            lower_priority(10);
             serve_during_run(runtime, listener, options.hosts, of_thread, (events, over))
         };
         let thread = thread::Builder::new().name("watch".to_owned()).spawn(work)?;
@@ -187,7 +187,7 @@ const LAST_EVENTS: Duration = Duration::from_secs(1);
 const BLOCKING_THREADS: usize = 2;
 
 /// Lowers the priority of this thread further below that of the lanes and the bots. Threads that it starts inherit it.
-fn be_nice(by: i32) {
+fn lower_priority(by: i32) {
     #[cfg(target_os = "linux")]
     if let Err(error) = rustix::process::nice(by) {
         tracing::debug!(%error, "cannot lower the priority of the server for spectators");

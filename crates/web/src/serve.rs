@@ -33,7 +33,7 @@ const HEAD: Duration = Duration::from_secs(15);
 /// The time after which a client that reads nothing is disconnected.
 const UNREAD: Duration = Duration::from_secs(30);
 /// How long to wait at the end for streams to be written.
-const FAREWELL: Duration = Duration::from_millis(900);
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_millis(900);
 /// How long to wait after an error of the operating system, such as a lack of file descriptors.
 const AFTER_ERROR: Duration = Duration::from_millis(100);
 
@@ -112,7 +112,7 @@ pub(super) async fn serve(listener: TcpListener, router: Router, hub: &Arc<Hub>)
     drop(listener);
     let done = async { while connections.join_next().await.is_some() {} };
     // A client that does not read must not delay the end.
-    let _ = timeout(FAREWELL, done).await;
+    let _ = timeout(SHUTDOWN_TIMEOUT, done).await;
 }
 
 /// Resolves when the server closes.

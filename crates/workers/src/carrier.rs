@@ -18,7 +18,7 @@ use crate::unit::{EncodedOutcome, UnitId, UnitOutcome, WorkUnit};
 
 /// How long lost workers may take to return with their units, also when a coordinator has just started: longer than the
 /// longest pause between two attempts to connect and the handshake.
-pub(super) const RETURN: Duration = Duration::from_secs(20);
+pub(super) const RECONNECT_WINDOW: Duration = Duration::from_secs(20);
 
 /// The coordinator's end of a carrier.
 pub trait CoordinatorEnd {

@@ -13,7 +13,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::sync::oneshot;
 use tokio::time::{Instant, MissedTickBehavior, interval};
 
-use crate::carrier::{CarrierEvent, Order, OutcomeVerdict, RETURN, Returned};
+use crate::carrier::{CarrierEvent, Order, OutcomeVerdict, RECONNECT_WINDOW, Returned};
 use crate::committer::{CommitResult, Committed, ToCommit};
 use crate::coordinator::Coordinator;
 use crate::job::Job;
@@ -28,7 +28,7 @@ const MOST_DELIVERIES: u32 = 4;
 /// The minimum number of sets that are queued or with workers.
 const WINDOW: usize = 16;
 /// How often overdue sets and requested changes are looked for.
-const LOOK: Duration = Duration::from_millis(500);
+const POLL_INTERVAL: Duration = Duration::from_millis(500);
 
 /// Where a set is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -114,7 +114,7 @@ impl<'a, S: SetScheduler> Dispatcher<'a, S> {
         if let Err(halt) = self.play(&mut committed, (interrupt, drain), end).await {
             end.halt(halt);
         }
-        // What is being stored is stored.
+        // Outcomes that are being stored are waited for.
         let Dispatcher { to_commit, given_up, coordinator, .. } = self;
         let is_complete = !end.is_stopping() && !end.is_drained && given_up.is_empty();
         // The committer has ended if it has failed.
@@ -142,7 +142,7 @@ impl<'a, S: SetScheduler> Dispatcher<'a, S> {
         end: &mut RunEnd,
     ) -> Result<(), Halt> {
         let mut interrupt = std::pin::pin!(interrupt);
-        let mut ticks = interval(LOOK);
+        let mut ticks = interval(POLL_INTERVAL);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let leases = self.coordinator.leases.open_sets().map_err(because)?;
         self.earlier = leases.into_iter().map(|lease| (lease.set, lease)).collect();
@@ -224,7 +224,7 @@ impl<'a, S: SetScheduler> Dispatcher<'a, S> {
         let holder = self.coordinator.fleet.holder(&unit.id).map(str::to_owned);
         let phase = match (holder, worker) {
             (Some(holder), _) => SetPhase::Out(holder),
-            (None, Some(_)) => SetPhase::Expected(now + RETURN),
+            (None, Some(_)) => SetPhase::Expected(now + RECONNECT_WINDOW),
             (None, None) => SetPhase::Queued,
         };
         let order = if phase == SetPhase::Queued { Order::Publish } else { Order::Adopt };

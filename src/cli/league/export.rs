@@ -42,7 +42,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     writeln!(screen::stdout(), "{} has everything but tokens and seeds, with {records}", file.display())?;
     if archived.missing > 0 {
         let missing = counted(archived.missing, "record is", "records are");
-        screen::complain(format_args!("{missing} missing; `referee league verify` lists them"));
+        screen::stderr_line(format_args!("{missing} missing; `referee league verify` lists them"));
     }
     Ok(Exit::Done)
 }

@@ -114,7 +114,7 @@ pub(super) fn recorded_rows(
 /// How long to wait for the results of records that a server has just written.
 const RESULTS_FOLLOW: Duration = Duration::from_secs(2);
 /// The time between two looks at the database.
-const LOOK: Duration = Duration::from_millis(100);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Adds the results of these records that are not among the rows, because their matches have ended since.
 fn add_new_results(
@@ -140,7 +140,7 @@ fn add_new_results(
         if missing.is_empty() || Instant::now() > until {
             return Ok(());
         }
-        thread::sleep(LOOK);
+        thread::sleep(POLL_INTERVAL);
     }
 }
 

@@ -7,7 +7,7 @@ use std::thread;
 use crate::cli::bots::with_bots;
 use crate::cli::mcp::seat::AgentSeat;
 use crate::cli::mcp::server::SeatServer;
-use crate::cli::screen::complain;
+use crate::cli::screen::stderr_line;
 use crate::cli::seat::{SeatMatch, SeatOptions};
 use crate::cli::signals::interrupted;
 use crate::cli::{Exit, Failure};
@@ -43,12 +43,12 @@ pub(super) fn run(options: SeatOptions, catalog: &Catalog) -> Result<Exit, Failu
     });
     // Standard output belongs to the protocol.
     if let Some((line, record)) = result {
-        complain(format_args!("{line}"));
+        stderr_line(format_args!("{line}"));
         if let Some(path) = record {
-            complain(format_args!("record: {}", path.display()));
+            stderr_line(format_args!("record: {}", path.display()));
         }
         for line in evidence_lines(&summary.first_faults, Evidence::is_quote) {
-            complain(format_args!("{line}"));
+            stderr_line(format_args!("{line}"));
         }
     }
     if summary.interrupted {

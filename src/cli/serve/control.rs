@@ -28,7 +28,7 @@ use crate::workers::JobBots;
 use crate::workers::archive::{ArchiveError, pack_folder};
 
 /// How often changes of the database are looked for, and players are rated.
-const LOOK: Duration = Duration::from_millis(300);
+const POLL_INTERVAL: Duration = Duration::from_millis(300);
 
 /// The number of hexadecimal digits in the version of a program whose files have changed.
 const VERSION_DIGITS: usize = 8;
@@ -81,7 +81,7 @@ impl Control {
             self.service.alive(&self.name);
             // Players whose pause is over can be paired again. The run may have ended.
             let _ = self.changes.send(RunChange::Wake);
-            match ends.recv_timeout(LOOK) {
+            match ends.recv_timeout(POLL_INTERVAL) {
                 Err(RecvTimeoutError::Timeout) => {}
                 Ok(()) | Err(RecvTimeoutError::Disconnected) => {
                     self.keep_memory(&mut memory);

@@ -24,7 +24,7 @@ use crate::cli::bots::{launch, with_bots};
 use crate::cli::json::{LadderListening, LadderWatching};
 use crate::cli::league::config::{LadderGame, LeagueConfig, PreparedLadder, WORKERS};
 use crate::cli::league::which::now;
-use crate::cli::screen::complain;
+use crate::cli::screen::stderr_line;
 use crate::cli::service::Service;
 use crate::cli::workers::{WorkersOptions, pack_game};
 use crate::cli::{Exit, Failure, screen, signals};
@@ -142,7 +142,7 @@ fn announce(line: Option<String>, text: impl std::fmt::Display) {
             let mut out = screen::stdout();
             let _ = writeln!(out, "{line}").and_then(|()| out.flush());
         }
-        None => complain(text),
+        None => stderr_line(text),
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::oneshot;
 
-use crate::cli::screen::complain;
+use crate::cli::screen::stderr_line;
 use crate::cli::service::Service;
 use crate::files::StorageWait;
 
@@ -78,7 +78,7 @@ impl LadderStops {
     pub(super) fn signal(&self, number: u32) {
         if number == 1 {
             self.service.stopping();
-            complain("stopping: the matches in progress end first; a second signal stops at once");
+            stderr_line("stopping: the matches in progress end first; a second signal stops at once");
         } else {
             self.is_aborted.store(true, Ordering::Relaxed);
         }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use clap::Args as ClapArgs;
 
-use crate::cli::tournament::config::{EntrantConfig, way};
+use crate::cli::tournament::config::{EntrantConfig, relative_path};
 use crate::cli::tournament::database;
 use crate::cli::tournament::folder::LockedTournament;
 use crate::cli::tournament::reading::read;
@@ -135,8 +135,8 @@ pub(super) fn withdraw(args: WithdrawArgs, catalog: &Catalog) -> Result<Exit, Fa
     let withdraw = RequestedChange::Withdraw { name: args.name };
     if !args.yes && io::stdin().is_terminal() {
         let results = database::open(&args.dir)?;
-        let Decided { said, .. } = decide(&read(&args.dir, &results, catalog)?, &withdraw)?;
-        if !confirmed(&format!("{said}. `referee tournament return` would bring it back. Withdraw it?"))? {
+        let Decided { message, .. } = decide(&read(&args.dir, &results, catalog)?, &withdraw)?;
+        if !confirmed(&format!("{message}. `referee tournament return` would bring it back. Withdraw it?"))? {
             return Err(Failure::usage("nothing was changed"));
         }
     }
@@ -180,24 +180,24 @@ pub(super) fn set(args: ChangeArgs, catalog: &Catalog) -> Result<Exit, Failure> 
 /// The current directory, relative to that of the tournament.
 fn here(dir: &Path) -> Result<PathBuf, Failure> {
     database::open(dir)?;
-    way(dir, Path::new(".")).map_err(Failure::cannot_run)
+    relative_path(dir, Path::new(".")).map_err(Failure::cannot_run)
 }
 
 /// Applies a change, or requests it from the process that plays the tournament.
 pub(super) fn change(dir: &Path, catalog: &Catalog, change: &RequestedChange) -> Result<Exit, Failure> {
     let folder = Folder::open(dir).map_err(Failure::cannot_run)?;
-    let said = if Journal::is_open(&folder).map_err(Failure::cannot_run)? {
+    let message = if Journal::is_open(&folder).map_err(Failure::cannot_run)? {
         let mut results = database::open(dir)?;
         let decided = decide(&read(dir, &results, catalog)?, change)?;
         let text = serde_json::to_string(change).map_err(Failure::cannot_run)?;
         results.ask(&text).map_err(Failure::cannot_run)?;
-        format!("{}\nit takes effect when the matches in progress have ended", decided.said)
+        format!("{}\nit takes effect when the matches in progress have ended", decided.message)
     } else {
         let LockedTournament { mut results, reading, .. } = LockedTournament::open(dir, catalog, true)?;
         let decided = decide(&reading, change)?;
         results.change(&decided.changes).map_err(Failure::cannot_run)?;
-        decided.said
+        decided.message
     };
-    writeln!(screen::stdout(), "{said}")?;
+    writeln!(screen::stdout(), "{message}")?;
     Ok(Exit::Done)
 }

@@ -166,7 +166,7 @@ impl<'a> SheetReader<'a> {
         ] {
             if count > 0 {
                 let are = counted(count, "match is", "matches are");
-                screen::complain(format_args!("{are} left out: {why}"));
+                screen::stderr_line(format_args!("{are} left out: {why}"));
             }
         }
         self.exit
@@ -185,7 +185,7 @@ impl<'a> SheetReader<'a> {
             Err(differences) => {
                 self.exit = Exit::No;
                 for difference in differences {
-                    screen::complain(format_args!("{}: {difference}", path.display()));
+                    screen::stderr_line(format_args!("{}: {difference}", path.display()));
                 }
                 None
             }

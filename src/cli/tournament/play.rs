@@ -14,7 +14,7 @@ use crate::cli::json::Listening;
 use crate::cli::options::random_seed;
 use crate::cli::output::TolerantStdout;
 use crate::cli::progress::{Progress, RunProgress};
-use crate::cli::screen::{Screen, complain};
+use crate::cli::screen::{Screen, stderr_line};
 use crate::cli::signals::interrupted;
 use crate::cli::tournament::config::Config;
 use crate::cli::tournament::entrant_row::fingerprints;
@@ -215,7 +215,7 @@ fn report_of(row: MatchRow, seats: Vec<String>) -> MatchReport {
 }
 
 /// How often requested changes are checked for.
-const LOOK: Duration = Duration::from_millis(300);
+const POLL_INTERVAL: Duration = Duration::from_millis(300);
 
 /// Resolves when another process requests a change of the tournament.
 fn wait_for_changes(path: &Path) -> Result<oneshot::Receiver<()>, Failure> {
@@ -229,7 +229,7 @@ fn wait_for_changes(path: &Path) -> Result<oneshot::Receiver<()>, Failure> {
                 let _ = sender.send(());
                 return;
             }
-            thread::sleep(LOOK);
+            thread::sleep(POLL_INTERVAL);
         }
     };
     thread::Builder::new().name("changes".to_owned()).spawn(watch).map_err(Failure::cannot_run)?;
@@ -259,7 +259,8 @@ fn play_until_changed(
     let live = scheduler.live_schedule();
     let (shown, shown_names) = (live.clone(), config.names());
     let activity = coordinator.as_ref().map(|coordinator| coordinator.activity());
-    let progress = Progress::of_changing(move || how_far(&shown.look(), &shown_names, activity.as_ref()));
+    let progress =
+        Progress::of_changing(move || run_progress(&shown.look(), &shown_names, activity.as_ref()));
     if let Some(server) = watch {
         // The run never waits for standings that spectators want.
         let (shown, names) = (scheduler.live_schedule(), config.names());
@@ -362,12 +363,12 @@ fn play_until_changed(
         }
     }
     if stopped.is_interrupted {
-        complain(format_args!("interrupted: `referee tournament resume {}` continues", path.display()));
+        stderr_line(format_args!("interrupted: `referee tournament resume {}` continues", path.display()));
         return Ok(PlayEnd::Ended(Exit::Interrupted));
     }
     if !stopped.given_up.is_empty() {
         let sets = stopped.given_up.join("; ");
-        complain(format_args!(
+        stderr_line(format_args!(
             "error: workers were lost with these sets: {sets}. `referee tournament resume {}` tries again",
             path.display()
         ));
@@ -431,7 +432,7 @@ fn say_if_workers_played(path: &Path) -> Result<(), Failure> {
     let workers = leases.map_or(Ok(Vec::new()), |leases| leases.workers()).map_err(Failure::cannot_run)?;
     if !workers.is_empty() {
         let workers = counted(workers.len(), "worker", "workers");
-        screen::complain(format_args!(
+        screen::stderr_line(format_args!(
             "{workers} played this tournament before; without --workers-listen or --workers all matches are played here"
         ));
     }
@@ -439,7 +440,7 @@ fn say_if_workers_played(path: &Path) -> Result<(), Failure> {
 }
 
 /// The progress of the tournament.
-fn how_far(schedule: &Schedule, names: &[String], workers: Option<&Activity>) -> RunProgress {
+fn run_progress(schedule: &Schedule, names: &[String], workers: Option<&Activity>) -> RunProgress {
     let position = (schedule.results().count() + schedule.voids()) as u64;
     let missing = schedule.missing();
     RunProgress {

@@ -78,7 +78,7 @@ pub(super) fn read_with(
     let wrong = |what: String| Failure::cannot_run(format!("results: {what}"));
     let config = Config::parse(&about.config).map_err(|what| wrong(format!("config: {what}")))?;
     let unreadable = |error: io::Error| Failure::cannot_run(format!("{}: {error}", path.display()));
-    let config = config.seen_from(&path.canonicalize().map_err(unreadable)?);
+    let config = config.with_base(&path.canonicalize().map_err(unreadable)?);
     let (rules, catalog) = config.find_game(catalog)?;
     if rules.meta().id != about.game {
         let configured = rules.meta().id;

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::bot::Command;
 use crate::cli::Failure;
 use crate::cli::options::clock;
-use crate::cli::screen::complain;
+use crate::cli::screen::stderr_line;
 use crate::cli::tournament::config::{Config, EntrantConfig, ListenConfig};
 use crate::cli::tournament::entrant_row::{fingerprints, row, sources};
 use crate::cli::tournament::reading::{Reading, read};
@@ -53,18 +53,18 @@ pub(super) enum RequestedChange {
 pub(super) struct Decided {
     pub(super) changes: TournamentChange,
     /// A description.
-    pub(super) said: String,
+    pub(super) message: String,
 }
 
 /// Applies a requested change. A change that has become impossible is reported and skipped.
 pub(super) fn apply_asked(results: &mut Results, reading: Reading, asked: &str) -> Result<Reading, Failure> {
     let change: RequestedChange = serde_json::from_str(asked).map_err(Failure::cannot_run)?;
     match decide(&reading, &change) {
-        Ok(Decided { changes, said }) => {
+        Ok(Decided { changes, message }) => {
             results.change(&changes).map_err(Failure::cannot_run)?;
-            complain(format_args!("changed: {said}"));
+            stderr_line(format_args!("changed: {message}"));
         }
-        Err(failure) => complain(format_args!("not changed: {:#}", failure.error)),
+        Err(failure) => stderr_line(format_args!("not changed: {:#}", failure.error)),
     }
     // Interrupted matches are only known to the caller's `reading` if it is of this process.
     let folder = reading.config.folder().to_owned();
@@ -129,7 +129,7 @@ fn decide_to_add(
     config.keep_names(&prepared.entrants);
     let bots = prepared.bots_of(own.index());
     let row = row(&config.entrants[own.index()], bots, joins);
-    let said = if plan.format.is_known() {
+    let message = if plan.format.is_known() {
         let schedule = Schedule::new(plan).map_err(Failure::usage)?;
         let matches = schedule.due().filter(|due| due.lineup.has(own)).count();
         format!("{} joins: {matches} more matches, after all others", row.name)
@@ -138,7 +138,7 @@ fn decide_to_add(
     };
     let changes =
         TournamentChange { config: Some(config.to_toml()?), joins: Some(row), ..TournamentChange::default() };
-    Ok(Decided { changes, said })
+    Ok(Decided { changes, message })
 }
 
 /// Checks that the name of a new entrant is unique.
@@ -198,7 +198,7 @@ fn decide_to_withdraw(reading: &Reading, name: &str) -> Result<Decided, Failure>
         _ => "its results count",
     };
     let changes = TournamentChange { leaves: Some((index, leaves)), ..TournamentChange::default() };
-    Ok(Decided { changes, said: format!("{name} has withdrawn: {what}") })
+    Ok(Decided { changes, message: format!("{name} has withdrawn: {what}") })
 }
 
 fn decide_to_return(reading: &Reading, name: &str) -> Result<Decided, Failure> {
@@ -227,7 +227,7 @@ pub(super) fn rejoin(reading: &Reading, index: usize) -> Result<Decided, Failure
     let prepared = reading.config.prepare(reading.rules, reading.seed()?, plan)?;
     let bots = prepared.bots_of(index);
     let missed = plan.entrants[index].missed.iter().map(|missed| (missed.start, missed.end)).collect();
-    let said = if plan.format.is_known() {
+    let message = if plan.format.is_known() {
         let matches = schedule.due().filter(|due| due.lineup.has(own)).count();
         format!(
             "{name} returns: {}, and its results count",
@@ -244,7 +244,7 @@ pub(super) fn rejoin(reading: &Reading, index: usize) -> Result<Decided, Failure
         sources: vec![(index, sources(bots), fingerprints(bots))],
         ..TournamentChange::default()
     };
-    Ok(Decided { changes, said })
+    Ok(Decided { changes, message })
 }
 
 /// Sets the rounds that are not paired yet in which an entrant takes a bye.
@@ -278,14 +278,14 @@ fn decide_to_set(
     absent: &BTreeMap<String, BTreeSet<u32>>,
 ) -> Result<Decided, Failure> {
     let mut config: Config = reading.config.clone();
-    let mut said = Vec::new();
+    let mut message = Vec::new();
     if let Some(jobs) = jobs {
-        said.push(format!("jobs: {jobs}, before {}", config.jobs));
+        message.push(format!("jobs: {jobs}, before {}", config.jobs));
         config.jobs = jobs;
     }
     if let Some(text) = new_clock {
         clock(text).map_err(|what| Failure::usage(format!("--clock: {what}")))?;
-        said.push(format!("clock of future matches: {text}, before {}", config.clock));
+        message.push(format!("clock of future matches: {text}, before {}", config.clock));
         config.clock = text.to_owned();
     }
     let mut changed = Vec::new();
@@ -296,11 +296,11 @@ fn decide_to_set(
         };
         bot.directory = Some(directory.to_owned());
         bot.files = None;
-        said.push(format!("{name}: `{command}`, before `{before}`"));
+        message.push(format!("{name}: `{command}`, before `{before}`"));
         changed.push(index);
     }
     for (name, rounds) in absent {
-        said.push(set_absent(reading, &mut config, name, rounds)?);
+        message.push(set_absent(reading, &mut config, name, rounds)?);
     }
     let plan = config.plan(reading.rules, Some(reading.schedule.plan().entrants.clone()))?;
     let prepared = config.prepare(reading.rules, reading.seed()?, &plan)?;
@@ -311,5 +311,5 @@ fn decide_to_set(
     let sources = changed.into_iter().map(source).collect();
     let changes =
         TournamentChange { config: Some(config.to_toml()?), sources, ..TournamentChange::default() };
-    Ok(Decided { changes, said: said.join("\n") })
+    Ok(Decided { changes, message: message.join("\n") })
 }

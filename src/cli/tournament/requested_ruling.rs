@@ -70,11 +70,11 @@ pub(super) fn decide_ruling(reading: &Reading, requested: &RequestedRuling) -> R
                 }
             }
             let matches = vec![ruled(reading, number, winner.clone())?];
-            let said = match winner {
+            let message = match winner {
                 Some(winner) => format!("{id} is awarded to {winner}"),
                 None => format!("{id} is awarded as a draw"),
             };
-            decide_on_matches(reading, RulingRow { matches, ..made(RulingAct::Award) }, &said)
+            decide_on_matches(reading, RulingRow { matches, ..made(RulingAct::Award) }, &message)
         }
         RequestedDecision::Replay(id) => decide_to_replay(reading, parse(id)?, made(RulingAct::Replay)),
         RequestedDecision::Disqualify { name, from } => {
@@ -91,7 +91,7 @@ pub(super) fn decide_ruling(reading: &Reading, requested: &RequestedRuling) -> R
                 display: Some([before, display.clone()]),
                 ..made(RulingAct::Rename)
             };
-            let said = match display {
+            let message = match display {
                 Some(display) => format!("{name} is shown as {display}"),
                 None => format!("{name} is shown as {name}"),
             };
@@ -101,7 +101,7 @@ pub(super) fn decide_ruling(reading: &Reading, requested: &RequestedRuling) -> R
                 ruling: Some(row),
                 ..TournamentChange::default()
             };
-            Ok(Decided { changes, said })
+            Ok(Decided { changes, message })
         }
         RequestedDecision::Undo(id) => decide_to_undo(reading, *id, requested),
     }
@@ -130,10 +130,10 @@ fn check(reading: &Reading, row: &RulingRow) -> Result<Schedule, Failure> {
     reading.schedule.with_rulings(&rulings).map_err(Failure::usage)
 }
 
-fn decide_on_matches(reading: &Reading, row: RulingRow, said: &str) -> Result<Decided, Failure> {
+fn decide_on_matches(reading: &Reading, row: RulingRow, message: &str) -> Result<Decided, Failure> {
     check(reading, &row)?;
     let changes = TournamentChange { ruling: Some(row), ..TournamentChange::default() };
-    Ok(Decided { changes, said: said.to_owned() })
+    Ok(Decided { changes, message: message.to_owned() })
 }
 
 /// A mirrored set is replayed as a whole, on a new deal: the dice of the old one are public.
@@ -149,11 +149,11 @@ fn decide_to_replay(reading: &Reading, number: u32, row: RulingRow) -> Result<De
     };
     let ids: Vec<String> = numbers.clone().map(|number| format!("m{number}")).collect();
     let matches = numbers.map(|number| ruled(reading, number, None)).collect::<Result<_, _>>()?;
-    let said = match ids.as_slice() {
+    let message = match ids.as_slice() {
         [only] => format!("{only} is played again"),
         _ => format!("{} are played again, on another deal", ids.join(" and ")),
     };
-    decide_on_matches(reading, RulingRow { matches, ..row }, &said)
+    decide_on_matches(reading, RulingRow { matches, ..row }, &message)
 }
 
 fn decide_to_disqualify(
@@ -181,11 +181,11 @@ fn decide_to_disqualify(
     };
     if let DisqualifiedFrom::Match(id) = from {
         row.matches = vec![lost(parse(id)?)?];
-        let said = match &row.matches[0].winner {
+        let message = match &row.matches[0].winner {
             Some(winner) => format!("{name} is disqualified from {id}: it is awarded to {winner}"),
             None => format!("{name} is disqualified from {id}: it is void"),
         };
-        return decide_on_matches(reading, row, &said);
+        return decide_on_matches(reading, row, &message);
     }
     if reading.entrants[index].leaves.is_some() {
         return Err(Failure::usage(format!(
@@ -218,7 +218,7 @@ fn decide_to_disqualify(
     };
     let changes =
         TournamentChange { leaves: Some((index, leaves)), ruling: Some(row), ..TournamentChange::default() };
-    Ok(Decided { changes, said: format!("{name} is disqualified: {what}") })
+    Ok(Decided { changes, message: format!("{name} is disqualified: {what}") })
 }
 
 fn decide_to_undo(reading: &Reading, id: u32, requested: &RequestedRuling) -> Result<Decided, Failure> {
@@ -232,7 +232,7 @@ fn decide_to_undo(reading: &Reading, id: u32, requested: &RequestedRuling) -> Re
     let schedule = &reading.schedule;
     let undone = UndoneRuling::made(now(), id, schedule.next_round(), &requested.user, &requested.reason);
     let mut changes = TournamentChange { undone: Some(undone), ..TournamentChange::default() };
-    let said = format!("ruling {id} is undone");
+    let message = format!("ruling {id} is undone");
     match row.act {
         RulingAct::Replay => {
             let again = row.matches.iter().find(|ruled| {
@@ -269,14 +269,14 @@ fn decide_to_undo(reading: &Reading, id: u32, requested: &RequestedRuling) -> Re
             let left = row.act == RulingAct::Disqualify && (row.matches.is_empty() || row.is_from_start);
             if left {
                 let index = find(reading, row.name.as_deref().unwrap_or_default())?;
-                let Decided { changes: back, said: returns } = rejoin(reading, index)?;
+                let Decided { changes: back, message: returns } = rejoin(reading, index)?;
                 changes.returns = back.returns;
                 changes.sources = back.sources;
-                return Ok(Decided { changes, said: format!("{said}: {returns}") });
+                return Ok(Decided { changes, message: format!("{message}: {returns}") });
             }
         }
     }
-    Ok(Decided { changes, said })
+    Ok(Decided { changes, message })
 }
 
 /// The participation of an entrant with the rulings on it.

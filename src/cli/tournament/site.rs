@@ -97,7 +97,7 @@ fn replayed(
     Ok(match Playback::verified(&record, catalog).and_then(MatchReplay::of) {
         Ok(replay) => Ok(replay.with_record(&record)),
         Err(difference) => {
-            screen::complain(format_args!("{}: {difference}", path.display()));
+            screen::stderr_line(format_args!("{}: {difference}", path.display()));
             Err(Unshown::Invalid)
         }
     })

@@ -104,7 +104,7 @@ pub(super) fn run(args: &RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
         }
     };
     if machine.noisy && args.noisy.is_none() {
-        screen::complain(format_args!(
+        screen::stderr_line(format_args!(
             "note: other programs disturb the clocks of bots on this machine: it plays no matches with a clock \
              (`referee worker check` measures it, --noisy false overrides it)"
         ));
@@ -227,7 +227,7 @@ impl WorkerPrinter {
             // `TolerantStdout` keeps the error until the end.
             let _ = writeln!(self.out, "{}", json::text(&WorkerLine::of(event)));
         } else if let Some(text) = text(event).filter(|_| is_news) {
-            screen::complain(text);
+            screen::stderr_line(text);
         }
     }
 }

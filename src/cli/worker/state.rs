@@ -83,7 +83,7 @@ fn ask(of: &WorkerOfRun, state: MachineState, what: &str) -> Result<Exit, Failur
     for run in of.check()? {
         run.ask(&of.name, state.as_str()).map_err(Failure::cannot_run)?;
     }
-    screen::complain(format_args!("{} {what}", of.name));
+    screen::stderr_line(format_args!("{} {what}", of.name));
     Ok(Exit::Done)
 }
 

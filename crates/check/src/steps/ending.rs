@@ -15,7 +15,7 @@ use crate::verdict::Stop;
 const END: Duration = Duration::from_millis(limits::END_OF_INPUT_MS);
 const SIGTERM: Duration = Duration::from_millis(limits::SIGTERM_MS);
 /// How long the system may take to reparent orphaned processes.
-const MOMENT: Duration = Duration::from_millis(50);
+const REPARENTING: Duration = Duration::from_millis(50);
 
 /// Closes the input after a match.
 pub(super) async fn end_of_input(context: &mut Context<'_>) -> Result<(), Stop> {
@@ -68,7 +68,7 @@ async fn end(context: &mut Context<'_>, last_words: &str) -> Result<(), Stop> {
         let wrong = format!("it was still there {} ms after the end of its input", limits::END_OF_INPUT_MS);
         return Err(talk.complain(wrong, Rule::END).into());
     };
-    tokio::time::sleep(MOMENT).await;
+    tokio::time::sleep(REPARENTING).await;
     let left = referee_bots::children().filter(|child| !before.contains(child)).count();
     if left > 0 {
         let wrong = format!("it ended and left {left} of its processes behind");

@@ -92,12 +92,12 @@ impl<S: ByteStream> Lane<S> {
     }
 
     /// Passes a line to its match, and keeps its beginning if it is malformed and a fault.
-    fn handle_input(&mut self, game: MatchKey, input: &Input<'_>, now: u64) {
-        let at_fault = self.notify_match(game, now, input.event());
+    fn handle_input(&mut self, key: MatchKey, input: &Input<'_>, now: u64) {
+        let at_fault = self.notify_match(key, now, input.event());
         if let Input::Broken { seat, line: Some(line), .. } = input
             && at_fault.contains(*seat)
         {
-            self.matches[game].malformed.insert(*seat, beginning(line));
+            self.matches[key].malformed.insert(*seat, beginning(line));
         }
     }
 
@@ -105,9 +105,9 @@ impl<S: ByteStream> Lane<S> {
     fn handle_rejection(&mut self, key: SessionKey, rejection: Rejection<MatchKey>, now: u64) {
         let refused = rejection.refused;
         for index in 0..self.sessions[key].seats.len() {
-            let (game, seat) = self.sessions[key].seats[index];
-            if rejection.concerns(game) {
-                self.notify_match(game, now, Event::Refused { seat, refused });
+            let (match_key, seat) = self.sessions[key].seats[index];
+            if rejection.concerns(match_key) {
+                self.notify_match(match_key, now, Event::Refused { seat, refused });
             }
         }
         let session = &mut self.sessions[key];
@@ -192,8 +192,8 @@ impl Matches for MatchesOf<'_> {
         self.seats
     }
 
-    fn play(&self, game: MatchKey) -> &Match {
-        &self.running[game].play
+    fn play(&self, key: MatchKey) -> &Match {
+        &self.running[key].play
     }
 }
 

@@ -36,7 +36,7 @@ use crate::runner::scheduler::{self, SharedScheduler};
 const MOST_UNREPORTED: usize = 16;
 /// How long an idle lane waits for a journal entry before it does anything else: the entry mostly arrives at once,
 /// and the `start` of the next match goes out with the `end` of the last.
-const NOTED_SOON: Duration = Duration::from_millis(1);
+const JOURNAL_WAIT: Duration = Duration::from_millis(1);
 
 /// Bots that play each other.
 struct Pairing {
@@ -160,7 +160,7 @@ impl LanePairings {
         while !(self.is_over && self.pairings.is_empty()) {
             if self.open.is_empty()
                 && self.pairings.iter().any(|(_, pairing)| pairing.noting > 0)
-                && let Ok(Some(order)) = timeout(NOTED_SOON, orders.recv()).await
+                && let Ok(Some(order)) = timeout(JOURNAL_WAIT, orders.recv()).await
             {
                 self.handle_order(order);
                 continue;
@@ -436,13 +436,13 @@ impl LanePairings {
             }
             Notice::Gone { session, code, detail, waiting, lost } => {
                 self.note_loss(code, &lost);
-                let had_come = self.lane.hello(session).is_some();
+                let had_greeted = self.lane.hello(session).is_some();
                 let Some(key) = self.forget(session) else { return };
                 let bot = &mut self.bots[key];
                 let spec = bot.spec;
                 tracing::debug!(bot = self.common.bots.get(spec).name, %code, %detail, "gone");
                 self.release(key);
-                if !had_come {
+                if !had_greeted {
                     return self.fail(key, code, detail);
                 }
                 self.expect_again(key);

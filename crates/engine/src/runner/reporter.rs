@@ -28,7 +28,7 @@ pub type Watch = Box<dyn FnMut(&Match, &[u8]) -> String + Send>;
 const BATCH: usize = 64;
 /// How long the record of a match waits for others to be synchronized with it. The disk is slow, whether one record or
 /// many are written.
-const MOMENT: Duration = Duration::from_millis(20);
+const SYNC_WINDOW: Duration = Duration::from_millis(20);
 
 /// Stores records and reports events.
 pub(super) struct Reporter<F> {
@@ -59,7 +59,8 @@ impl<F: FnMut(RunEvent<'_>) -> Result<(), Halt>> Reporter<F> {
         let mut is_over = false;
         while !is_over && let Ok(report) = reports.recv() {
             // One synchronization covers all matches that end within a moment.
-            let until = Instant::now() + if self.record_sink.is_durable() { MOMENT } else { Duration::ZERO };
+            let until =
+                Instant::now() + if self.record_sink.is_durable() { SYNC_WINDOW } else { Duration::ZERO };
             let mut next = Some(report);
             while let Some(report) = next {
                 is_over = matches!(report, ReportEvent::Over { .. });

@@ -86,7 +86,7 @@ pub(super) struct SeatedTable<G: Game> {
     prepared: [Prepared<G::Move>; MAX_SEATS],
     events: Vec<LoggedEvent<G::Fact>>,
     /// The texts of the moves in `events`.
-    told_texts: String,
+    move_texts: String,
 }
 
 impl<G: Game> SeatedTable<G> {
@@ -98,7 +98,7 @@ impl<G: Game> SeatedTable<G> {
             scratch: Vec::new(),
             prepared: std::array::from_fn(|_| Prepared { moves: Vec::new(), texts: String::new() }),
             events: Vec::new(),
-            told_texts: String::new(),
+            move_texts: String::new(),
         }
     }
 
@@ -129,9 +129,9 @@ impl<G: Game> SeatedTable<G> {
         assert_eq!(indices.len(), decision.seats().len(), "one move of each seat that decides");
         for ((seat, &index), prepared) in decision.seats().iter().zip(indices).zip(&self.prepared) {
             let mv = prepared.moves[index].1;
-            let start = self.told_texts.len();
-            self.told_texts.push_str(prepared.text(index));
-            let text = (start, self.told_texts.len());
+            let start = self.move_texts.len();
+            self.move_texts.push_str(prepared.text(index));
+            let text = (start, self.move_texts.len());
             self.events.push(LoggedEvent::Move {
                 seat,
                 text,
@@ -247,7 +247,7 @@ impl<G: Game> Table for SeatedTable<G> {
     fn open_move(&self, index: usize) -> Option<(Seat, &str, bool)> {
         match self.events[index] {
             LoggedEvent::Move { seat, text: (start, end), secret: false, opening } => {
-                Some((seat, &self.told_texts[start..end], opening))
+                Some((seat, &self.move_texts[start..end], opening))
             }
             LoggedEvent::Move { .. } | LoggedEvent::Fact(_) => None,
         }
@@ -258,14 +258,14 @@ impl<G: Game> Table for SeatedTable<G> {
             LoggedEvent::Fact(fact) => write_value(out, &fact.as_seen_by(viewer)),
             &LoggedEvent::Move { seat, text: (start, end), secret, opening } => {
                 let is_visible = !secret || viewer.shares(seat);
-                write_move_event(out, seat, is_visible.then(|| &self.told_texts[start..end]), opening);
+                write_move_event(out, seat, is_visible.then(|| &self.move_texts[start..end]), opening);
             }
         }
     }
 
     fn forget(&mut self) {
         self.events.clear();
-        self.told_texts.clear();
+        self.move_texts.clear();
     }
 
     fn write_view(&self, decision: &OpenDecision, seat: Seat, out: &mut Vec<u8>) {

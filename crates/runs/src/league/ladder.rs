@@ -325,7 +325,7 @@ impl Ladder {
         Ok(())
     }
 
-    /// Begins a day, in days since 1970, on which players have played so often already.
+    /// Begins the day of this time. `played` has the number of matches of each player on this day so far.
     pub fn begin_day(&mut self, at: SystemTime, played: &BTreeMap<String, u32>) {
         let since = at.duration_since(SystemTime::UNIX_EPOCH).unwrap_or(Duration::ZERO);
         let day = since.as_secs() / DAY;
@@ -403,7 +403,7 @@ impl Ladder {
         };
         let here: BTreeSet<usize> = (0..self.members.len()).filter(|&at| is_here(at)).collect();
         let programs = here.iter().filter(|&&at| self.members[at].is_program).count().max(1);
-        // Programs start as often as it takes to fill all jobs.
+        // So many copies of each program that all jobs can be filled.
         let jobs = self.limits.jobs + self.on_workers.most();
         let copies = (jobs * self.seating.seats()).div_ceil(programs);
         for (at, member) in self.members.iter().enumerate() {

@@ -20,7 +20,7 @@ use tokio_rustls::client::TlsStream;
 use super::frame::{self, Admission, FromCoordinator, FromWorker, Hello, VERSION};
 use super::{ALIVE, HANDSHAKE, SILENCE};
 use crate::archive::{ArchiveId, MOST_BYTES};
-use crate::carrier::{Assignment, RETURN, Request, Returned, WorkerEnd};
+use crate::carrier::{Assignment, RECONNECT_WINDOW, Request, Returned, WorkerEnd};
 use crate::machine::Machine;
 use crate::unit::{UnitId, UnitOutcome};
 
@@ -28,7 +28,7 @@ use crate::unit::{UnitId, UnitOutcome};
 const AGAIN: Duration = Duration::from_millis(250);
 const AGAIN_MOST: Duration = Duration::from_secs(8);
 /// The coordinator waits until a live worker has tried again, and for its handshake.
-const _: () = assert!(AGAIN_MOST.as_secs() + HANDSHAKE.as_secs() < RETURN.as_secs());
+const _: () = assert!(AGAIN_MOST.as_secs() + HANDSHAKE.as_secs() < RECONNECT_WINDOW.as_secs());
 /// How long a worker that ends waits until the coordinator has read everything.
 const CLOSING: Duration = Duration::from_secs(5);
 

@@ -7,7 +7,7 @@ use tokio::sync::mpsc::{Receiver, UnboundedReceiver, UnboundedSender};
 use tokio::time::{Instant, timeout};
 
 use super::frame::{FromCoordinator, FromWorker, Hello};
-use crate::carrier::{CarrierEvent, Order, OutcomeVerdict, RETURN, Returned};
+use crate::carrier::{CarrierEvent, Order, OutcomeVerdict, RECONNECT_WINDOW, Returned};
 use crate::machine::{MOST_SLOTS, Machine, MachineState};
 use crate::unit::{EncodedOutcome, UnitId, WorkUnit};
 
@@ -20,7 +20,7 @@ const MOST_UNITS: usize = MOST_SLOTS as usize;
 /// The least time between two reports of progress of a unit that are passed on; workers send them every 10 s.
 const LEAST_PROGRESS: Duration = Duration::from_secs(1);
 /// How long the end of the run may take to reach the workers.
-const FAREWELL: Duration = Duration::from_secs(2);
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// From a connection to the hub.
 pub(super) enum FromConnection {
@@ -110,7 +110,7 @@ impl WorkerHub {
             }
         };
         // Workers that do not answer are disconnected.
-        let _ = timeout(FAREWELL, farewell).await;
+        let _ = timeout(SHUTDOWN_TIMEOUT, farewell).await;
     }
 
     fn emit(&self, event: CarrierEvent) {
@@ -276,7 +276,7 @@ impl WorkerHub {
         let Some(worker) = self.workers.get_mut(name) else { return };
         if worker.connection.as_ref().is_some_and(|(own, _)| *own == number) {
             worker.connection = None;
-            worker.until = Instant::now() + RETURN;
+            worker.until = Instant::now() + RECONNECT_WINDOW;
             self.emit(CarrierEvent::Left(name.to_owned()));
         }
     }
@@ -286,7 +286,7 @@ impl WorkerHub {
         let now = Instant::now();
         for worker in self.workers.values_mut().filter(|worker| now - worker.until > LATE) {
             // This process did not run when the time was over, and no worker could return.
-            worker.until = now + RETURN;
+            worker.until = now + RECONNECT_WINDOW;
         }
         let is_lost = |worker: &ConnectedWorker| worker.connection.is_none() && worker.until <= now;
         let lost = self.workers.iter().filter(|(_, worker)| is_lost(worker)).map(|(name, _)| name.clone());

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use tokio::time::Instant;
 
-use super::{Dispatcher, LOOK, MOST_DELIVERIES, OpenSet, SetPhase, because};
-use crate::carrier::{Order, RETURN};
+use super::{Dispatcher, MOST_DELIVERIES, OpenSet, POLL_INTERVAL, SetPhase, because};
+use crate::carrier::{Order, RECONNECT_WINDOW};
 use crate::machine::MachineState;
 use crate::unit::{UnitId, WorkUnit};
 use referee_engine::runner::{Halt, SetScheduler};
@@ -28,7 +28,7 @@ impl<S: SetScheduler> Dispatcher<'_, S> {
         if slots > 0 {
             self.active_at = now;
         }
-        if slots != self.slots && (slots > 0 || now - self.active_at >= RETURN) {
+        if slots != self.slots && (slots > 0 || now - self.active_at >= RECONNECT_WINDOW) {
             self.slots = slots;
             self.schedule.set_slots(slots);
         }
@@ -38,9 +38,9 @@ impl<S: SetScheduler> Dispatcher<'_, S> {
     /// Moves all times by how long this process did not run: it has not read what workers have sent since.
     pub(super) fn deduct_absence(&mut self) {
         let now = Instant::now();
-        let absence = (now - self.looked_at).saturating_sub(LOOK);
+        let absence = (now - self.looked_at).saturating_sub(POLL_INTERVAL);
         self.looked_at = now;
-        if absence < LOOK {
+        if absence < POLL_INTERVAL {
             return;
         }
         let later = |time: Instant| (time + absence).min(now);
@@ -95,7 +95,7 @@ impl<S: SetScheduler> Dispatcher<'_, S> {
             let is_overdue = match &open.phase {
                 SetPhase::Expected(until) => *until <= now,
                 // The others may return soon.
-                SetPhase::Queued if self.is_avoided_by_all(open) => now - open.moved_at > RETURN,
+                SetPhase::Queued if self.is_avoided_by_all(open) => now - open.moved_at > RECONNECT_WINDOW,
                 SetPhase::Out(_) | SetPhase::Queued => now - open.moved_at > self.coordinator.timeout,
             };
             if is_overdue {

@@ -103,7 +103,7 @@ impl CoordinatorEnd for NatsCoordinator {
     }
 }
 
-/// A set that is out.
+/// An assigned set.
 struct Open {
     unit: Box<WorkUnit>,
     payload: Vec<u8>,

@@ -225,7 +225,7 @@ impl Config {
         let text = String::from_utf8(text).map_err(|error| wrong(error.to_string()))?;
         let config = Config::parse(&text).map_err(wrong)?;
         let file = std::path::absolute(path).map_err(|error| wrong(error.to_string()))?;
-        Ok(config.seen_from(file.parent().unwrap_or(Path::new("/"))))
+        Ok(config.with_base(file.parent().unwrap_or(Path::new("/"))))
     }
 
     /// Parses the text of a file.
@@ -239,39 +239,39 @@ impl Config {
     }
 
     /// Resolves relative paths against this directory.
-    pub(super) fn seen_from(self, folder: &Path) -> Config {
+    pub(super) fn with_base(self, folder: &Path) -> Config {
         Config { folder: folder.to_owned(), ..self }
     }
 
     /// The configuration for a file in another directory. Relative paths stay relative, so that both directories can
     /// be moved together. `is_program`: the game is a directory.
     pub(super) fn moved_to(&self, folder: &Path, is_program: bool) -> io::Result<Config> {
-        let mut config = self.clone().seen_from(folder);
-        let way = way(folder, &self.folder)?;
+        let mut config = self.clone().with_base(folder);
+        let up = relative_path(folder, &self.folder)?;
         if is_program {
             // Only a path has a slash.
-            config.game = Path::new(".").join(&way).join(&self.game).to_string_lossy().into_owned();
+            config.game = Path::new(".").join(&up).join(&self.game).to_string_lossy().into_owned();
         }
         let listen = config.listen.iter_mut();
         let of_listen = listen.flat_map(|l| [&mut l.token_file, &mut l.tls_cert, &mut l.tls_key]);
         let of_workers = config.workers.iter_mut().flat_map(WorkersConfig::paths);
         let own = [&mut config.openings, &mut config.seed_file];
         for path in of_listen.chain(of_workers).chain(own).flatten() {
-            *path = way.join(&path);
+            *path = up.join(&path);
         }
         for entrant in config.entrants.iter_mut().flat_map(EntrantConfig::bots_mut) {
             // A bot with `files` runs in them by default.
             let directory = match (entrant.directory.take(), &entrant.files) {
                 (None, Some(_)) => None,
-                (directory, _) => Some(way.join(directory.unwrap_or_default())),
+                (directory, _) => Some(up.join(directory.unwrap_or_default())),
             };
             entrant.directory = directory;
-            entrant.files = entrant.files.take().map(|files| way.join(files));
+            entrant.files = entrant.files.take().map(|files| up.join(files));
         }
         let common = config.sandbox.iter_mut().map(|sandbox| &mut sandbox.limits);
         let own = config.entrants.iter_mut().flat_map(EntrantConfig::bots_mut).map(|bot| &mut bot.limits);
         for path in common.chain(own).flat_map(|limits| &mut limits.read) {
-            *path = way.join(&path);
+            *path = up.join(&path);
         }
         Ok(config)
     }
@@ -350,7 +350,7 @@ impl Config {
 }
 
 /// The relative path from one directory to another.
-pub(super) fn way(from: &Path, to: &Path) -> io::Result<PathBuf> {
+pub(super) fn relative_path(from: &Path, to: &Path) -> io::Result<PathBuf> {
     let (from, to) = (from.canonicalize()?, to.canonicalize()?);
     let common = from.components().zip(to.components()).take_while(|(one, other)| one == other).count();
     let up = from.components().skip(common).map(|_| Component::ParentDir);

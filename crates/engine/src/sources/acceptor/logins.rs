@@ -32,7 +32,7 @@ impl AcceptLoop {
         }
         match self.admit(session) {
             Ok(()) => {}
-            Err((ErrorCode::WrongToken, _)) => self.pending.was_wrong(session, WRONG_TOKEN_APART, now),
+            Err((ErrorCode::WrongToken, _)) => self.pending.delay_answer(session, WRONG_TOKEN_APART, now),
             Err(why) => self.hold_or_reject(session, why),
         }
     }

@@ -220,7 +220,7 @@ impl<K: Copy + Eq + Hash> PendingConnections<K> {
     }
 
     /// The token was wrong: the connection is answered at the next turn of its address, before all others.
-    pub(super) fn was_wrong(&mut self, session: K, apart: Duration, now: Instant) {
+    pub(super) fn delay_answer(&mut self, session: K, apart: Duration, now: Instant) {
         let Some(&(peer, ..)) = self.by_session.get(&session) else { return };
         let Some(address) = self.addresses.get_mut(&peer) else { return };
         address.turn = now + apart;
@@ -409,7 +409,7 @@ mod tests {
         let [first, second, third] = [(); 3].map(|()| crowd.comes(1));
         let other = crowd.comes(2);
         assert!(crowd.pending.asks(first, crowd.now));
-        crowd.pending.was_wrong(first, APART, crowd.now);
+        crowd.pending.delay_answer(first, APART, crowd.now);
         assert!(!crowd.pending.asks(second, crowd.now) && !crowd.pending.asks(third, crowd.now));
         assert!(crowd.pending.asks(other, crowd.now));
         assert_eq!(crowd.pending.due(crowd.now), None);
