@@ -13,7 +13,7 @@ use referee_bots::sandbox::{Layer, Mode, Sandbox, separate};
 use referee_bots::{Command, Launch};
 use referee_engine::driver::Run;
 use referee_engine::runner::{
-    Fixture, Halt, MatchReport, MatchRunner, Next, RunChange, RunEvent, Scheduler, is_between,
+    Fixture, Halt, JoinError, MatchReport, MatchRunner, Next, RunChange, RunEvent, Scheduler, is_between,
 };
 use referee_engine::sources::{BotSpec, Source};
 use referee_game::chance::Seed;
@@ -166,7 +166,7 @@ impl Scheduler for UnitScheduler {
         true
     }
 
-    fn join(&mut self, _bot: usize, _name: &str) -> Result<(), String> {
+    fn join(&mut self, _bot: usize, _name: &str) -> Result<(), JoinError> {
         lock(&self.0).bots += 1;
         Ok(())
     }

@@ -10,7 +10,7 @@ use crate::cli::league::which::{LeagueSelector, now};
 use crate::cli::{Exit, Failure, screen};
 use crate::game::{Catalog, json};
 use crate::report::table;
-use crate::runs::league::{Book, LadderRow, LadderRulings, number, plays_sets};
+use crate::runs::league::{Book, LadderError, LadderRow, LadderRulings, number, plays_sets};
 use crate::stats::MatchResult;
 use crate::stats::rating::weng_lin;
 use crate::store::LeagueMatch;
@@ -72,7 +72,7 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
             results.extend(
                 lineup.zip(row.ranks.as_ref()).map(|(of, ranks)| MatchResult::played(row.number, of, ranks)),
             );
-            Ok::<_, String>(())
+            Ok::<_, LadderError>(())
         };
         if args.from_records {
             for row in recorded_rows(&config, &league, ladder, catalog)? {

@@ -99,7 +99,8 @@ pub(super) fn recorded_rows(
             let bytes = records.read(&name).map_err(|error| error.to_string())?;
             let ended_at = written_at(&records.path().join(&name)).map_err(|error| error.to_string())?;
             let row =
-                recorded(&id, &bytes, seed.as_ref().and_then(|seed| seed.of(number)), ended_at, catalog)?;
+                recorded(&id, &bytes, seed.as_ref().and_then(|seed| seed.of(number)), ended_at, catalog)
+                    .map_err(|error| error.to_string())?;
             // That it was taken back is in the database only.
             Ok(LeagueMatch { is_void: voided.contains(&number), ..row })
         };

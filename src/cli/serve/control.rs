@@ -161,7 +161,8 @@ impl Control {
         let Some((bots, folder)) = &self.job_bots else { return Ok(()) };
         let units = unit_bots(std::slice::from_ref(spec), folder).map_err(|why| why.error.to_string())?;
         let mut ladder = self.ladder.lock();
-        units.into_iter().try_for_each(|unit| ladder.set_program(&spec.name, bots.add(unit)))
+        let mut added = units.into_iter().map(|unit| ladder.set_program(&spec.name, bots.add(unit)));
+        added.try_for_each(|added| added.map_err(|error| error.to_string()))
     }
 
     /// The programs that are new in the run, kept apart from the files of the league and of the others. A program whose

@@ -48,7 +48,7 @@ pub use results::{BotSummary, Comparison, Loss, MatchReport, RunSummary, SetRepo
 pub use resumed::ResumedMatch;
 pub use roster::Roster;
 pub use run_event::{Halt, NoShow, RunEvent};
-pub use scheduler::{DueSet, Next, NextSet, Scheduler, SetScheduler};
+pub use scheduler::{DueSet, JoinError, Next, NextSet, Scheduler, SetScheduler};
 pub use start_check::{StartCheck, check_starts};
 pub use stop_signal::signalled;
 

@@ -59,6 +59,29 @@ pub trait SetScheduler: Scheduler {
     fn give_up(&mut self, _set: &DueSet) {}
 }
 
+/// Why a bot cannot join a run.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum JoinError {
+    /// The bots of the run do not change.
+    #[error("`{0}` cannot join: the bots of this run are fixed")]
+    Fixed(String),
+    /// It is not one of the bots that may join.
+    #[error("`{0}` does not take part on this ladder")]
+    NotAdmitted(String),
+    /// It has had too many new versions today.
+    #[error("new versions of `{bot}` today: {most} of {most}; try again tomorrow (UTC)")]
+    TooManyVersions {
+        /// The bot.
+        bot: String,
+        /// The maximum number.
+        most: u32,
+    },
+    /// There are too many players.
+    #[error("the ladder has too many players")]
+    TooManyPlayers,
+}
+
 /// Hands out the matches of a run, each once.
 pub trait Scheduler: fmt::Debug + Send {
     /// The next match. `among`: only one whose seats these bots fill, in any order.
@@ -75,8 +98,8 @@ pub trait Scheduler: fmt::Debug + Send {
     ///
     /// # Errors
     /// Why it cannot play.
-    fn join(&mut self, _bot: usize, name: &str) -> Result<(), String> {
-        Err(format!("`{name}` cannot join: the bots of this run are fixed"))
+    fn join(&mut self, _bot: usize, name: &str) -> Result<(), JoinError> {
+        Err(JoinError::Fixed(name.to_owned()))
     }
 
     /// A bot that joined by connecting has so many connections from now on.
@@ -216,7 +239,7 @@ impl SharedScheduler {
     }
 
     /// A bot joins the run.
-    pub(super) fn join(&self, bot: usize, name: &str) -> Result<(), String> {
+    pub(super) fn join(&self, bot: usize, name: &str) -> Result<(), JoinError> {
         let mut inner = self.lock();
         let joined = inner.schedule.join(bot, name);
         inner.wake();

@@ -6,6 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use serde::Serialize;
 
+use crate::league::error::LadderError;
 use referee_engine::runner::deal_leaks_information;
 use referee_game::Seating;
 use referee_game::erased::Rules;
@@ -152,7 +153,7 @@ impl Book {
     ///
     /// # Errors
     /// If there are too many players.
-    pub fn without_results(&self) -> Result<Book, String> {
+    pub fn without_results(&self) -> Result<Book, LadderError> {
         let mut book = Book::new(self.seating, self.is_mirrored, self.anchors.clone());
         self.players.iter().try_for_each(|player| book.player(&player.name).map(drop))?;
         Ok(book)
@@ -171,12 +172,11 @@ impl Book {
     ///
     /// # Errors
     /// If there are too many players.
-    pub fn player(&mut self, name: &str) -> Result<Entrant, String> {
+    pub fn player(&mut self, name: &str) -> Result<Entrant, LadderError> {
         if let Some(&player) = self.by_name.get(name) {
             return Ok(player);
         }
-        let index =
-            u16::try_from(self.players.len()).map_err(|_| "the ladder has too many players".to_owned())?;
+        let index = u16::try_from(self.players.len()).map_err(|_| LadderError::TooManyPlayers)?;
         let (player, bot) = (Entrant(index), Name::parse(name).bot);
         if let Some(&elo) = self.anchors.get(&bot) {
             self.known.anchors.insert(player, elo);
@@ -218,9 +218,9 @@ impl Book {
     ///
     /// # Errors
     /// If it does not fit the seats of the ladder.
-    pub fn add(&mut self, row: &LeagueMatch) -> Result<Option<Lineup>, String> {
+    pub fn add(&mut self, row: &LeagueMatch) -> Result<Option<Lineup>, LadderError> {
         let seats = self.seating.seats();
-        let misfit = || format!("{} does not fit the {seats} seats of its ladder", row.id());
+        let misfit = || LadderError::Misfit { id: row.id(), seats };
         if row.players.len() != seats || row.faults.len() != seats {
             return Err(misfit());
         }
@@ -469,6 +469,6 @@ mod tests {
     fn a_match_with_other_seats_is_an_error() {
         let mut book = Book::new(Seating::new(4, 2), false, BTreeMap::new());
         let error = book.add(&played(7, ["alice", "bob"], None, true)).unwrap_err();
-        assert_eq!(error, "m7 does not fit the 4 seats of its ladder");
+        assert_eq!(error.to_string(), "m7 does not fit the 4 seats of its ladder");
     }
 }

@@ -15,6 +15,7 @@ use std::time::{Duration, SystemTime};
 use tokio::time::Instant;
 
 use crate::league::book::{Book, LadderRow};
+use crate::league::error::LadderError;
 use crate::league::ladder::on_workers::OnWorkers;
 use crate::league::rulings::LadderRulings;
 use referee_engine::runner::{Fixture, Openings, Wait};
@@ -264,7 +265,7 @@ impl Ladder {
     ///
     /// # Errors
     /// If there are too many players.
-    pub fn begin_recount(&mut self, rulings: &LadderRulings) -> Result<Option<Book>, String> {
+    pub fn begin_recount(&mut self, rulings: &LadderRulings) -> Result<Option<Book>, LadderError> {
         if self.rulings == *rulings {
             return Ok(None);
         }
@@ -281,7 +282,7 @@ impl Ladder {
         mut book: Book,
         rulings: LadderRulings,
         counted: &BTreeSet<u32>,
-    ) -> Result<(), String> {
+    ) -> Result<(), LadderError> {
         // Players that have come meanwhile keep their places.
         for at in 0..self.book.len() {
             book.player(self.book.name(Entrant(at as u16)))?;
@@ -314,7 +315,7 @@ impl Ladder {
     ///
     /// # Errors
     /// If it does not fit the seats.
-    pub fn add_earlier(&mut self, row: &LeagueMatch) -> Result<(), String> {
+    pub fn add_earlier(&mut self, row: &LeagueMatch) -> Result<(), LadderError> {
         for name in &row.players {
             self.player(name)?;
         }
@@ -338,7 +339,7 @@ impl Ladder {
     }
 
     /// The player with this name, which is added if it is new.
-    fn player(&mut self, name: &str) -> Result<Entrant, String> {
+    fn player(&mut self, name: &str) -> Result<Entrant, LadderError> {
         let before = self.book.len();
         let player = self.book.player(name)?;
         if self.book.len() > before {
@@ -449,7 +450,7 @@ impl Ladder {
     ///
     /// # Errors
     /// If one does not fit the seats.
-    pub fn stored(&mut self, rows: &[LeagueMatch]) -> Result<(), String> {
+    pub fn stored(&mut self, rows: &[LeagueMatch]) -> Result<(), LadderError> {
         for row in rows {
             let challenge = self.running.remove(&row.number).and_then(|running| running.challenge);
             self.fulfilled.extend(challenge);
@@ -473,12 +474,12 @@ impl Ladder {
         (id, deal): (&str, Option<u32>),
         players: &[&str],
         challenges: &[Challenge],
-    ) -> Result<(), String> {
+    ) -> Result<(), LadderError> {
         let seated: Vec<Entrant> = players.iter().map(|name| self.player(name)).collect::<Result<_, _>>()?;
         let lineup = Lineup::of_seats(self.seating, &seated);
         let ((number, kind), lineup) = parse_match_id(id)
             .zip(lineup)
-            .ok_or_else(|| format!("{id} does not fit the {} seats of the ladder", self.seating.seats()))?;
+            .ok_or_else(|| LadderError::Misfit { id: id.to_owned(), seats: self.seating.seats() })?;
         let is_running = |id| self.running.values().any(|running| running.challenge == Some(id));
         let mut open = challenges.iter().filter(|challenge| !is_running(challenge.id));
         let challenge = open.find(|challenge| kind.is_challenge() && is_between(challenge, players));

@@ -5,6 +5,7 @@
 //! server was killed, and [`resume`] reads the matches that go on. The database is [`referee_store::League`].
 
 mod book;
+mod error;
 mod history;
 mod ladder;
 mod recover;
@@ -12,6 +13,7 @@ mod resume;
 mod rulings;
 
 pub use book::{Book, LadderRow, RatingInputs, number, plays_sets};
+pub use error::{LadderError, NotOfLadder};
 pub use history::RatingHistory;
 pub use ladder::{
     Ladder, LadderLimits, LadderMemory, LadderScheduler, LadderSnapshot, PlayerState, SharedLadder,

@@ -6,6 +6,7 @@ use std::time::SystemTime;
 
 use serde::Deserialize;
 
+use crate::league::error::{LadderError, NotOfLadder};
 use referee_engine::runner::MatchReport;
 use referee_files::{Journal, Records, written_at};
 use referee_game::Catalog;
@@ -25,15 +26,12 @@ pub fn recorded(
     seed: Option<&Seed>,
     ended_at: SystemTime,
     catalog: &Catalog,
-) -> Result<LeagueMatch, String> {
-    let (number, kind) = parse_match_id(id).ok_or_else(|| format!("`{id}` is not the id of a match"))?;
-    let summary = record::summarize(record, catalog).map_err(|differences| {
-        let differences: Vec<String> = differences.iter().map(ToString::to_string).collect();
-        format!("its record differs: {}", differences.join("; "))
-    })?;
+) -> Result<LeagueMatch, NotOfLadder> {
+    let (number, kind) = parse_match_id(id).ok_or_else(|| NotOfLadder::NoMatch(id.to_owned()))?;
+    let summary = record::summarize(record, catalog).map_err(NotOfLadder::Differs)?;
     let RecordSummary { header, ending, faults, decisions, duration_us, seal, .. } = summary;
     if header.r#match != id {
-        return Err(format!("it is the record of {}", header.r#match));
+        return Err(NotOfLadder::OtherMatch(header.r#match));
     }
     let is_own = |seed: &Seed| {
         seal.reveal.as_ref().is_some_and(|reveal| {
@@ -41,7 +39,7 @@ pub fn recorded(
         })
     };
     if !seed.is_none_or(is_own) {
-        return Err("it was not played with the seed of this ladder".to_owned());
+        return Err(NotOfLadder::OtherSeed);
     }
     let deal = deal_of(&header)?;
     Ok(LeagueMatch {
@@ -69,14 +67,14 @@ pub fn recorded(
 ///
 /// # Errors
 /// If its deal is neither its own nor that of an earlier match.
-pub fn deal_of(header: &Header) -> Result<Option<u32>, String> {
+pub fn deal_of(header: &Header) -> Result<Option<u32>, LadderError> {
     let number = parse_match_id(&header.r#match).map_or(0, |(number, _)| number);
     if header.deal == header.r#match {
         return Ok(None);
     }
     match parse_match_id(&header.deal) {
         Some((first, MatchKind::Pairing)) if first < number => Ok(Some(first)),
-        _ => Err(format!("{}: its deal is `{}`, expected an earlier match", header.r#match, header.deal)),
+        _ => Err(LadderError::OtherDeal { id: header.r#match.clone(), deal: header.deal.clone() }),
     }
 }
 

@@ -10,6 +10,7 @@ use super::event_loop::EventLoop;
 use crate::runner::fixture::{Fixture, Wait};
 use crate::runner::lane_messages::LaneOrder;
 use crate::runner::resumed::ResumedMatch;
+use crate::runner::scheduler::JoinError;
 use crate::sources::{BotSpec, Connection, Lobby, TokenHash};
 
 /// A change of a run in progress.
@@ -56,7 +57,7 @@ impl EventLoop {
     }
 
     /// Adds a bot to the run, unless the schedule refuses it.
-    fn join(&self, bot: BotSpec) -> Result<(), String> {
+    fn join(&self, bot: BotSpec) -> Result<(), JoinError> {
         let index = self.common.bots.all().len();
         let name = bot.name.clone();
         // It may be paired as soon as the schedule knows it.
@@ -65,7 +66,7 @@ impl EventLoop {
     }
 
     /// The index of a bot that joins by connecting; adds it to the run if it is new.
-    fn guest(&mut self, name: &str) -> Result<usize, String> {
+    fn guest(&mut self, name: &str) -> Result<usize, JoinError> {
         if let Some(&index) = self.guests.get(name) {
             return Ok(index);
         }
@@ -80,10 +81,10 @@ impl EventLoop {
     pub(super) fn fixtures(
         &mut self,
         mut resumed: Vec<ResumedMatch>,
-    ) -> Result<Vec<(Fixture, ResumedMatch)>, String> {
+    ) -> Result<Vec<(Fixture, ResumedMatch)>, JoinError> {
         ResumedMatch::leave_ended(&mut resumed);
         let fixture = |resumed: ResumedMatch| {
-            let bots: Result<Vec<usize>, String> =
+            let bots: Result<Vec<usize>, JoinError> =
                 resumed.header().seats.iter().map(|seat| self.guest(&seat.name)).collect();
             let header = &resumed.play.setup().header;
             let fixture = Fixture {
@@ -112,7 +113,7 @@ impl EventLoop {
                 Err(why) => {
                     tracing::warn!(name, "not admitted: {why}");
                     if let Some(lobby) = &mut self.lobby {
-                        lobby.dismiss(&name, &why);
+                        lobby.dismiss(&name, &why.to_string());
                     }
                     continue;
                 }

@@ -60,7 +60,8 @@ impl EventLoop {
             false => thread::available_parallelism().map_or(1, usize::from),
         };
         let lanes = jobs.min(most);
-        let mut resumed: VecDeque<(Fixture, ResumedMatch)> = self.fixtures(resumed)?.into();
+        let mut resumed: VecDeque<(Fixture, ResumedMatch)> =
+            self.fixtures(resumed).map_err(|error| error.to_string())?.into();
         for number in 0..lanes {
             let of_lane = resumed.split_off(resumed.len() - resumed.len().div_ceil(lanes - number));
             let cpu = cpus.get(number % cpus.len().max(1)).copied();

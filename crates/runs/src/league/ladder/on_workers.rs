@@ -1,5 +1,6 @@
 //! The matches of a ladder that workers play.
 
+use crate::league::error::LadderError;
 use std::collections::{BTreeSet, VecDeque};
 
 use super::{Challenge, Ladder};
@@ -58,7 +59,7 @@ impl Ladder {
     ///
     /// # Errors
     /// If there are too many players.
-    pub fn set_program(&mut self, name: &str, program: usize) -> Result<(), String> {
+    pub fn set_program(&mut self, name: &str, program: usize) -> Result<(), LadderError> {
         let player = self.player(name)?;
         let bot = Name::parse(name).bot;
         for (at, member) in self.members.iter_mut().enumerate() {
@@ -78,7 +79,7 @@ impl Ladder {
         due: DueSet,
         players: &[Vec<String>],
         challenges: &[Challenge],
-    ) -> Result<(), String> {
+    ) -> Result<(), LadderError> {
         for (fixture, players) in due.fixtures.iter().zip(players) {
             let players: Vec<&str> = players.iter().map(String::as_str).collect();
             self.resume((&fixture.id, None), &players, challenges)?;

@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use super::{MatchInProgress, SharedLadder};
-use referee_engine::runner::{DueSet, Fixture, MatchReport, Next, NextSet, Scheduler, SetScheduler};
+use referee_engine::runner::{
+    DueSet, Fixture, JoinError, MatchReport, Next, NextSet, Scheduler, SetScheduler,
+};
 use referee_stats::ladder::Name;
 use referee_stats::{Deals, Entrant, Lineup};
 use referee_store::{MatchKind, parse_match_id};
@@ -82,24 +84,22 @@ impl Scheduler for LadderScheduler {
         }
     }
 
-    fn join(&mut self, bot: usize, name: &str) -> Result<(), String> {
+    fn join(&mut self, bot: usize, name: &str) -> Result<(), JoinError> {
         let mut ladder = self.0.lock();
         let of = Name::parse(name).bot;
         let Some(is_program) = ladder.bots.get(&of).map(|bot| bot.command.is_some()) else {
-            return Err(format!("`{of}` does not take part on this ladder"));
+            return Err(JoinError::NotAdmitted(of));
         };
         let is_new = ladder.book.find(name).is_none();
         if is_new && !is_program && ladder.book.versions(&of) > 0 {
             let most = ladder.limits.versions;
             let today = ladder.new_versions.entry(of.clone()).or_default();
             if *today >= most {
-                return Err(format!(
-                    "new versions of `{of}` today: {most} of {most}; try again tomorrow (UTC)"
-                ));
+                return Err(JoinError::TooManyVersions { bot: of, most });
             }
             *today += 1;
         }
-        let player = ladder.player(name)?;
+        let player = ladder.player(name).map_err(|_| JoinError::TooManyPlayers)?;
         if is_program {
             ladder.retire_programs(&of);
         }

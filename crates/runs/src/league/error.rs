@@ -1,0 +1,53 @@
+//! What does not fit a ladder.
+
+use referee_match::record::Difference;
+
+/// A match that cannot be added to a ladder.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LadderError {
+    /// There are more than 65,536 players.
+    #[error("the ladder has too many players")]
+    TooManyPlayers,
+    /// Its players or results do not fit the seats.
+    #[error("{id} does not fit the {seats} seats of its ladder")]
+    Misfit {
+        /// The match id.
+        id: String,
+        /// The number of seats.
+        seats: usize,
+    },
+    /// Its deal is neither its own nor that of an earlier match.
+    #[error("{id}: its deal is `{deal}`, expected an earlier match")]
+    OtherDeal {
+        /// The match id.
+        id: String,
+        /// The deal in its record.
+        deal: String,
+    },
+}
+
+/// Why a file is not the record of a match on a ladder.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum NotOfLadder {
+    /// Its name is not the id of a match.
+    #[error("`{0}` is not the id of a match")]
+    NoMatch(String),
+    /// It is not valid.
+    #[error("its record differs: {}", list(.0))]
+    Differs(Vec<Difference>),
+    /// It is that of another match.
+    #[error("it is the record of {0}")]
+    OtherMatch(String),
+    /// It was played with another seed.
+    #[error("it was not played with the seed of this ladder")]
+    OtherSeed,
+    /// It does not fit the ladder.
+    #[error(transparent)]
+    Ladder(#[from] LadderError),
+}
+
+fn list(differences: &[Difference]) -> String {
+    differences.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+}
