@@ -421,6 +421,8 @@ pub(super) struct AssignedSet {
 #[derive(Serialize)]
 pub(super) struct EntrantStatus {
     pub(super) name: String,
+    /// What people see instead of it.
+    pub(super) display_name: Option<String>,
     pub(super) source: String,
     /// The number of its matches that were cut off or aborted.
     pub(super) interruptions: u32,
@@ -649,6 +651,8 @@ pub(super) struct LadderStandings<'a> {
 pub(super) struct LadderStanding {
     #[serde(flatten)]
     pub(super) row: LadderRow,
+    /// What people see instead of the name of the bot.
+    pub(super) display_name: Option<String>,
     /// Its Weng-Lin rating and the algorithm's own deviation, if the game has more than two sides.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) weng_lin: Option<Rating>,

@@ -12,6 +12,7 @@ use crate::game::{Catalog, json};
 use crate::report::table;
 use crate::runs::league::{Book, LadderError, LadderRow, LadderRulings, number, plays_sets};
 use crate::stats::MatchResult;
+use crate::stats::ladder::Name;
 use crate::stats::rating::weng_lin;
 use crate::store::LeagueMatch;
 
@@ -50,6 +51,9 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
     let (config, league) = args.which.open()?;
     let bots = league.bots().map_err(Failure::cannot_run)?;
+    let displayed: BTreeMap<String, String> =
+        bots.iter().filter_map(|bot| Some((bot.name.clone(), bot.display_name.clone()?))).collect();
+    let display_name = |row: &LadderRow| displayed.get(&Name::parse(&row.player).bot);
     let anchors: BTreeMap<String, f64> =
         bots.into_iter().filter_map(|bot| Some((bot.name, bot.anchor?))).collect();
     let mut out = screen::stdout();
@@ -99,6 +103,7 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
         }
         if args.json {
             let standing = |row: LadderRow| LadderStanding {
+                display_name: display_name(&row).cloned(),
                 weng_lin: weng_lin(&row),
                 inactive: is_inactive(&row),
                 row,
@@ -120,7 +125,10 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
             let margin = |margin: f64| if row.is_anchor { String::new() } else { format!("{margin:.0}") };
             let mut cells = vec![
                 row.place.map(|place| place.to_string()).unwrap_or_default(),
-                row.player.clone(),
+                match display_name(row) {
+                    Some(display) => format!("{display} ({})", row.player),
+                    None => row.player.clone(),
+                },
                 format!("{:.0}{mark}", row.rating.value),
                 margin(row.rating.high - row.rating.value),
                 margin(row.margin_in_field),

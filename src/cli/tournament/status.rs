@@ -56,6 +56,7 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
                     .filter_map(|bot| bot.tcp.as_ref())
                     .any(|name| absent.contains(name)),
                 name: row.name,
+                display_name: row.display_name,
                 source: row.source,
                 interruptions: row.interruptions,
                 has_left: row.leaves.is_some(),
@@ -95,7 +96,11 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
         let left = if entrant.has_left { ", withdrawn" } else { "" };
         let absent = if entrant.is_absent { ", not connected" } else { "" };
         let interruptions = counted(entrant.interruptions, "interruption", "interruptions");
-        writeln!(out, "  {}: {interruptions}{left}{absent}", entrant.name)?;
+        let name = match entrant.display_name {
+            Some(display) => format!("{display} ({})", entrant.name),
+            None => entrant.name,
+        };
+        writeln!(out, "  {name}: {interruptions}{left}{absent}")?;
     }
     if let Some(status) = &status.workers {
         out.write_all(workers::status_text(status).as_bytes())?;
