@@ -24,18 +24,23 @@ pub(super) fn is_interrupted() -> bool {
 pub(super) fn interrupted() -> impl Future<Output = ()> {
     let (sender, receiver) = oneshot::channel();
     let mut sender = Some(sender);
-    on_each(move |_| {
+    let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
+    on_each(kinds, move |_| {
+        IS_INTERRUPTED.store(true, Ordering::Relaxed);
         // The run may be over already.
         let _ = sender.take().map(|sender| sender.send(()));
     });
     async { signalled(&mut Some(receiver)).await }
 }
 
-/// Calls this on a thread of its own for each signal that interrupts the process, with its number from 1. Must be called
-/// before any bot is started.
-pub(super) fn on_each(on_signal: impl FnMut(u32) + Send + 'static) {
+/// Calls this on a thread of its own for each of these signals. Must be called before any bot is started.
+pub(super) fn on_each<const KINDS: usize>(
+    kinds: [SignalKind; KINDS],
+    on_signal: impl FnMut(SignalKind) + Send + 'static,
+) {
     let (ready, is_ready) = sync_channel(1);
-    let listener = thread::Builder::new().name("signals".to_owned()).spawn(|| listen(ready, on_signal));
+    let listener =
+        thread::Builder::new().name("signals".to_owned()).spawn(move || listen(&kinds, ready, on_signal));
     match listener {
         // The thread reports when it listens, or ends if it cannot.
         Ok(_) => drop(is_ready.recv()),
@@ -51,31 +56,31 @@ fn ignored() -> u64 {
     mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
 }
 
-fn listen(ready: SyncSender<()>, mut on_signal: impl FnMut(u32)) {
+fn listen(kinds: &[SignalKind], ready: SyncSender<()>, mut on_signal: impl FnMut(SignalKind)) {
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => return tracing::warn!(%error, "cannot listen for signals"),
     };
     runtime.block_on(async {
         let mut listeners = Vec::new();
-        let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
         let ignored = ignored();
-        for kind in kinds.into_iter().filter(|kind| ignored >> (kind.as_raw_value() - 1) & 1 == 0) {
+        for &kind in kinds.iter().filter(|kind| ignored >> (kind.as_raw_value() - 1) & 1 == 0) {
             match signal(kind) {
-                Ok(listener) => listeners.push(listener),
+                Ok(listener) => listeners.push((kind, listener)),
                 Err(error) => tracing::warn!(%error, ?kind, "cannot listen for a signal"),
             }
         }
         // The other thread waits for this.
         let _ = ready.send(());
-        for number in 1.. {
-            std::future::poll_fn(|cx| {
-                let is_asked = listeners.iter_mut().any(|listener| listener.poll_recv(cx).is_ready());
-                if is_asked { std::task::Poll::Ready(()) } else { std::task::Poll::Pending }
+        loop {
+            let kind = std::future::poll_fn(|cx| {
+                let mut received = listeners.iter_mut();
+                let received =
+                    received.find_map(|(kind, listener)| listener.poll_recv(cx).is_ready().then_some(*kind));
+                received.map_or(std::task::Poll::Pending, std::task::Poll::Ready)
             })
             .await;
-            IS_INTERRUPTED.store(true, Ordering::Relaxed);
-            on_signal(number);
+            on_signal(kind);
         }
     });
 }

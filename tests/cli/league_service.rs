@@ -2,9 +2,13 @@
 
 use std::os::unix::net::UnixDatagram;
 use std::process::Command;
+use std::time::Duration;
+
+use serde_json::{Value, json};
 
 use crate::common::league::{League, drain, receive_matches};
-use crate::common::{ROOT, Referee, TIMEOUT};
+use crate::common::{ROOT, Referee, Signal, TIMEOUT};
+use crate::watch::wait_until;
 
 /// The next notification.
 fn notification(socket: &UnixDatagram) -> String {
@@ -76,4 +80,42 @@ fn a_signal_during_the_start_is_not_lost() {
         server.receive_type("watch");
         drain(server);
     }
+}
+
+#[test]
+fn a_hangup_takes_up_programs_and_says_what_needs_a_restart() {
+    let league = League::new("", &[("one", ""), ("two", "")]);
+    let mut server = league.serve();
+    receive_matches(&mut server, 1);
+    let before = league.folder.read("league.toml");
+    let bot = league.folder.plain_bot("third");
+    let third = format!("\n[[programs]]\nname = \"third\"\ncommand = \"{bot}\"\n");
+    let changed = before.replacen("rest = \"0s\"", "rest = \"7s\"", 1);
+    league.folder.write("league.toml", "nonsense");
+    server.signal(Signal::HUP);
+    std::thread::sleep(Duration::from_millis(500));
+    league.folder.write("league.toml", changed + &third);
+    server.signal(Signal::HUP);
+    let seats_third =
+        |message: &Value| message["players"].as_array().is_some_and(|all| all.contains(&json!("third")));
+    while !seats_third(&server.receive_type("match")) {}
+    league.folder.write("league.toml", before);
+    server.signal(Signal::HUP);
+    let is_listed = || {
+        let bots = league.run(&["list", "--json"]).done().all("bot");
+        bots.iter().any(|bot| bot["name"] == "third" && bot["revoked_at"] == Value::Null)
+    };
+    wait_until("it takes part no longer", || !is_listed());
+    let log = league.run(&["log", "--json"]).done().all("log");
+    assert!(
+        log.iter().any(|entry| entry["action"]
+            == "reload: program third takes part no longer; ladder short: `rest` after a restart"),
+        "{log:?}"
+    );
+    drain(server).says(&[
+        "not reloaded: ",
+        "reloaded: program third takes part\n",
+        "reloaded: ladder short: `rest` after a restart",
+        "reloaded: program third takes part no longer",
+    ]);
 }

@@ -56,6 +56,9 @@ pub(in crate::cli) struct LeagueConfig {
     /// The directory of the file, which is the base of relative paths.
     #[serde(skip)]
     pub(in crate::cli) folder: PathBuf,
+    /// The file as it was written.
+    #[serde(skip)]
+    text: toml::Table,
 }
 
 /// A ladder.
@@ -179,8 +182,14 @@ impl LeagueConfig {
             toml::from_str(&text).map_err(|error| wrong(suggest(&error.to_string())))?;
         let file = std::path::absolute(path).map_err(|error| wrong(error.to_string()))?;
         config.folder = file.parent().unwrap_or(Path::new("/")).to_owned();
+        config.text = text.parse().map_err(|error: toml::de::Error| wrong(error.to_string()))?;
         config.check_names().map_err(wrong)?;
         Ok(config)
+    }
+
+    /// The file as it was written.
+    pub(in crate::cli) fn text(&self) -> &toml::Table {
+        &self.text
     }
 
     fn check_names(&self) -> Result<(), String> {

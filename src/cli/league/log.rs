@@ -44,6 +44,6 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
 }
 
 /// Notes that the user of this process has changed the league.
-pub(super) fn note(league: &mut League, action: &str) -> Result<(), Failure> {
+pub(in crate::cli) fn note(league: &mut League, action: &str) -> Result<(), Failure> {
     league.log(&user(), action, now()).map_err(Failure::cannot_run)
 }

@@ -4,7 +4,7 @@ mod bots;
 mod challenge;
 pub(super) mod config;
 mod export;
-mod log;
+pub(super) mod log;
 mod matches;
 pub(super) mod pages;
 mod ruling;

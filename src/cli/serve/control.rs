@@ -12,9 +12,9 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use super::open::is_paused;
+use super::reload::{ConfigFile, CurrentConfig};
 use crate::bot::Command;
 use crate::bot::sandbox::separate;
-use crate::cli::league::config::LeagueConfig;
 use crate::cli::league::which::now;
 use crate::cli::service::Service;
 use crate::cli::workers::unit_bots;
@@ -47,9 +47,7 @@ pub(super) struct Control {
     pub(super) league: League,
     pub(super) changes: mpsc::UnboundedSender<RunChange>,
     /// The file of the league, with the sandboxes of programs.
-    pub(super) config: LeagueConfig,
-    /// The directories of the files of programs, by name.
-    pub(super) files: BTreeMap<String, PathBuf>,
+    pub(super) file: ConfigFile,
     /// The bots that workers start, and the directory for what workers need; `None` without workers.
     pub(super) job_bots: Option<(JobBots, PathBuf)>,
 }
@@ -171,10 +169,11 @@ impl Control {
         if new.is_empty() {
             return Ok(Vec::new());
         }
+        let CurrentConfig { config, files } = self.file.current().clone();
         let mut commands: Vec<(&LeagueBot, Command)> = Vec::new();
         for bot in all.iter().filter(|bot| bot.revoked_at.is_none()) {
             let Some(text) = &bot.command else { continue };
-            let sandbox = self.config.sandbox(&bot.name).map_err(|why| format!("{:#}", why.error));
+            let sandbox = config.sandbox(&bot.name).map_err(|why| format!("{:#}", why.error));
             let parsed = sandbox.and_then(|sandbox| Ok(Command { sandbox, ..text.parse()? }));
             let refused = parsed.as_ref().err();
             if refused != bot.refused.as_ref() {
@@ -184,7 +183,7 @@ impl Control {
                 self.league.set_refused(&bot.name, text, refused.map(String::as_str))?;
             }
             let Ok(command) = parsed else { continue };
-            let (directory, files) = (bot.directory.clone(), self.files.get(&bot.name).cloned());
+            let (directory, files) = (bot.directory.clone(), files.get(&bot.name).cloned());
             commands.push((bot, Command { directory, files, ..command }));
         }
         separate(&mut commands.iter_mut().map(|(_, command)| command).collect::<Vec<_>>());

@@ -3,9 +3,9 @@
 mod control;
 mod ladder_results;
 mod open;
+mod reload;
 mod stop;
 
-use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -17,7 +17,9 @@ use clap::Args as ClapArgs;
 use control::{Control, tokens};
 use ladder_results::LadderResults;
 use open::{OpenedLadder, open};
+use reload::{ConfigFile, CurrentConfig};
 use stop::{LadderStop, LadderStops};
+use tokio::signal::unix::SignalKind;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::cli::bots::{launch, with_bots};
@@ -47,7 +49,7 @@ const CLOSED: &str = "the league is closed for now: connect again later";
 /// Bots that connect with a token, and programs that the server starts, are paired for as long as they stay. SIGTERM and
 /// Ctrl-C drain: no match begins, those in progress end, and the exit code is 0; a second signal stops at once. After that,
 /// or a crash, no result is lost or counted twice, and matches whose bots connect again continue. `referee league` manages the
-/// league meanwhile.
+/// league meanwhile. SIGHUP reads the file again and says what has changed: programs are taken up, the rest needs a restart.
 ///
 /// With workers (`referee worker`), which connect to the league or pull from a NATS server, matches between programs are played
 /// on other machines. They are played here while no worker is active, and so are those of bots that connect.
@@ -77,7 +79,8 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
     for ladder in &config.ladders {
         prepared.push((ladder, ladder.prepare(catalog, &config.folder)?));
     }
-    let (workers, files) = (config.workers(&args.workers)?, config.files()?);
+    let workers = config.workers(&args.workers)?;
+    let file = ConfigFile::new(args.config.clone(), CurrentConfig::of(config.clone())?);
     let folder = Folder::open(&config.folder).map_err(Failure::cannot_run)?;
     let mut league = League::open(&folder).map_err(Failure::cannot_run)?;
     config.store_programs(&mut league, now())?;
@@ -99,9 +102,10 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
     let mut coordinators = coordinated.into_iter().flat_map(|coordinated| coordinated.coordinators);
     let service = Arc::new(Service::new(opened.len()));
     let stops = LadderStops::new(service.clone());
-    let of_signals = stops.clone();
+    let on_signal = on_signal(&file, &folder, &stops)?;
     let result = with_bots(|| {
-        signals::on_each(move |number| of_signals.signal(number));
+        let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
+        signals::on_each(kinds, on_signal);
         for OpenedLadder { config, watch, .. } in &opened {
             if let Some((server, _)) = watch {
                 let (ladder, url) = (&config.name, &server.url());
@@ -111,11 +115,10 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
         }
         thread::scope(|scope| {
             let league = LeagueRun {
-                config: &config,
                 folder: &folder,
                 stops: &stops,
                 service: &service,
-                files: &files,
+                file: &file,
                 is_json: args.json,
             };
             let playing: Vec<_> = opened
@@ -135,6 +138,29 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
     Ok(if stops.is_aborted() { Exit::Interrupted } else { Exit::Done })
 }
 
+/// What each signal does: SIGHUP reads the file of the league again, unless it says that the terminal was closed; others
+/// stop the ladders.
+fn on_signal(
+    file: &ConfigFile,
+    folder: &Folder,
+    stops: &LadderStops,
+) -> Result<impl FnMut(SignalKind) + Send + use<>, Failure> {
+    let (file, stops) = (file.clone(), stops.clone());
+    let folder = Folder::open(folder.path()).map_err(Failure::cannot_run)?;
+    let mut number = 0;
+    Ok(move |kind| {
+        if kind != SignalKind::hangup() || file.has_lost_terminal() {
+            number += 1;
+            return stops.signal(number);
+        }
+        match file.reload(&folder) {
+            Ok(changes) if changes.is_empty() => stderr_line("reloaded: nothing has changed"),
+            Ok(changes) => changes.iter().for_each(|change| stderr_line(format_args!("reloaded: {change}"))),
+            Err(failure) => stderr_line(format_args!("not reloaded: {:#}", failure.error)),
+        }
+    })
+}
+
 /// Prints a line of JSON, or a line for people. A closed standard output does not stop the league.
 fn announce(line: Option<String>, text: impl std::fmt::Display) {
     match line {
@@ -149,12 +175,10 @@ fn announce(line: Option<String>, text: impl std::fmt::Display) {
 /// What the ladders of a league have in common.
 #[derive(Clone, Copy)]
 struct LeagueRun<'a> {
-    config: &'a LeagueConfig,
     folder: &'a Folder,
     stops: &'a LadderStops,
     service: &'a Arc<Service>,
-    /// The directories of the files of programs, by name.
-    files: &'a BTreeMap<String, PathBuf>,
+    file: &'a ConfigFile,
     is_json: bool,
 }
 
@@ -162,7 +186,7 @@ struct LeagueRun<'a> {
 fn play(
     opened: OpenedLadder<'_>,
     coordinator: Option<Coordinator>,
-    LeagueRun { config: whole, folder, stops, service, files, is_json }: LeagueRun<'_>,
+    LeagueRun { folder, stops, service, file, is_json }: LeagueRun<'_>,
 ) -> Result<(), Failure> {
     let OpenedLadder {
         config,
@@ -229,8 +253,7 @@ fn play(
     let (end_control, control_ends) = channel::<()>();
     let control = Control {
         name: name.clone(),
-        config: whole.clone(),
-        files: files.clone(),
+        file: file.clone(),
         job_bots: coordinator.is_some().then_some((job_bots, workers)),
         service: service.clone(),
         ladder: ladder.clone(),
