@@ -74,6 +74,7 @@ impl Game for Line {
         chance: true,
         simultaneous: false,
         draws_by_agreement: false,
+        lists_moves: true,
         openings: None,
         options: &[],
         rules: "# Line\n",

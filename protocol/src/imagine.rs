@@ -159,7 +159,7 @@ pub struct Imagined {
 pub struct Decision<'a> {
     /// The seat.
     pub seat: u8,
-    /// Every legal move, sorted bytewise.
+    /// Every legal move, sorted bytewise; empty if nobody can list them.
     #[serde(borrow)]
     pub legal: Vec<Text<'a>>,
 }

@@ -32,6 +32,8 @@ pub const PAUSED_MS: u64 = 60_000;
 pub const FALLBACK_MOVES: u32 = 64;
 /// Characters of a `move` that a match keeps. No legal move is longer.
 pub const MOVE: usize = 256;
+/// The same in a game that does not list its moves.
+pub const UNLISTED_MOVE: usize = 16 * 1024;
 /// Longest `info`, in bytes.
 pub const INFO: usize = 4 * 1024;
 /// Total `info` of a seat that a match keeps, in bytes.

@@ -93,6 +93,9 @@ pub struct Start<V> {
     pub commitment: String,
     /// Whether a nonce in `ready` is mixed into the chance of this match.
     pub nonce: bool,
+    /// Whether requests may come without `legal`, since nobody can list the moves of the game.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub unlisted: bool,
     /// Whether the match was announced before, on a connection that this one replaces.
     #[serde(default, skip_serializing_if = "is_false")]
     pub resumed: bool,
@@ -158,7 +161,7 @@ pub struct Turn<'a, V> {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(extend("type" = "object")))]
     pub view: Option<V>,
-    /// All legal moves, sorted by their bytes; absent if not wanted.
+    /// All legal moves, sorted by their bytes; absent if not wanted, or if nobody can list them.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub legal: Option<Vec<Text<'a>>>,
     /// The seat's clock; null: no limit.

@@ -86,6 +86,12 @@ pub(super) fn run(args: Args, catalog: &Catalog) -> Result<Exit, Failure> {
     let (game, catalog, command) = match &args.bot[..] {
         [game, command] => {
             let (rules, catalog) = find_game(game, catalog)?;
+            if !rules.meta().lists_moves {
+                let id = rules.meta().id;
+                return Err(Failure::usage(format!(
+                    "{id} does not list its moves, which the check needs: play a match"
+                )));
+            }
             (Some(rules), catalog, command)
         }
         words => (None, catalog.clone(), &words[0]),

@@ -39,6 +39,7 @@ fn properties(meta: &Meta) -> Vec<&'static str> {
         (meta.simultaneous, "simultaneous choices"),
         (meta.draws_by_agreement, "draws by agreement"),
         (meta.openings.is_some(), "openings"),
+        (!meta.lists_moves, "moves that are not listed"),
     ];
     all.into_iter().filter(|&(has, _)| has).map(|(_, name)| name).collect()
 }
@@ -76,6 +77,7 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
                 simultaneous: meta.simultaneous,
                 draws_by_agreement: meta.draws_by_agreement,
                 openings: meta.openings.is_some(),
+                lists_moves: meta.lists_moves,
                 options,
             };
             let game = serde_json::to_string(&game).map_err(io::Error::from)?;

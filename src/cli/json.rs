@@ -152,6 +152,7 @@ pub(super) struct ListedGame {
     pub(super) simultaneous: bool,
     pub(super) draws_by_agreement: bool,
     pub(super) openings: bool,
+    pub(super) lists_moves: bool,
     pub(super) options: Vec<ListedOption>,
 }
 

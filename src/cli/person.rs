@@ -135,6 +135,7 @@ impl Person {
         write!(self.out, "\n{board}")?;
         let legal = turn["legal"].as_array().into_iter().flatten();
         let legal: Vec<&str> = legal.filter_map(Value::as_str).collect();
+        let is_listed = turn["legal"].is_array();
         list(&mut self.out, &legal)?;
         if turn["draw_offered"] == true {
             writeln!(self.out, "You are offered a draw: `accept` it, or move.")?;
@@ -158,6 +159,12 @@ impl Person {
                 ("", Some(choice)) => break choice,
                 ("", None) => {}
                 ("?" | "help", _) => writeln!(self.out, "{HELP}")?,
+                ("moves", _) if !is_listed => {
+                    writeln!(
+                        self.out,
+                        "Nobody can list the moves: `rules` of the game says how they are written."
+                    )?;
+                }
                 ("moves", _) => list(&mut self.out, &legal)?,
                 ("y" | "yes", Some(choice)) => break choice,
                 ("resign" | "quit", _) => chosen = Some(Choice::Resign),
@@ -166,7 +173,7 @@ impl Person {
                 (said, _) => {
                     let (said, offers_draw) =
                         said.strip_prefix("draw ").map_or((said, false), |said| (said.trim(), true));
-                    match find(&legal, said) {
+                    match if is_listed { find(&legal, said) } else { Ok(said) } {
                         Ok(text) => chosen = Some(Choice::Move { text: text.to_owned(), offers_draw }),
                         Err(what) => writeln!(self.out, "{what}")?,
                     }

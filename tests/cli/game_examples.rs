@@ -21,7 +21,7 @@ struct Example {
     shown: [&'static str; 2],
 }
 
-const EXAMPLES: [Example; 5] = [
+const EXAMPLES: [Example; 6] = [
     Example {
         name: "hex",
         bot: "node bot.mjs",
@@ -49,6 +49,13 @@ const EXAMPLES: [Example; 5] = [
         reason: "all_played",
         seats: 4,
         shown: ["all play for a prize of", ">13</text>"],
+    },
+    Example {
+        name: "blotto",
+        bot: "python3 bot.py",
+        reason: "battles_fought",
+        seats: 2,
+        shown: ["battle 5 of 5", "class=\"f-red\""],
     },
     Example {
         name: "rock_paper_scissors",
@@ -85,9 +92,10 @@ fn is_played_and_shown(name: &str) {
     let game = copied(&folder, name);
     let checked = referee(["game", "check", &game, "-n", "5"]).done().stdout;
     assert!(checked.contains("ok      imagine"), "{checked}");
-    let steps = if name == "kuhn_poker" { 7 } else { 6 };
+    let steps = if ["kuhn_poker", "blotto"].contains(&name) { 7 } else { 6 };
     assert_eq!(checked.matches("ok      ").count(), steps, "{checked}");
     assert_eq!(checked.contains("ok      secrets"), name == "kuhn_poker", "{checked}");
+    assert_eq!(checked.contains("ok      check"), name == "blotto", "{checked}");
 
     let bot = format!("sh -c 'cd \"{game}\" && exec {bot}'");
     let records = folder.text("records");
@@ -136,6 +144,11 @@ fn kuhn_poker_in_python_is_played_and_shown() {
 #[test]
 fn goofspiel_in_python_is_played_and_shown() {
     is_played_and_shown("goofspiel");
+}
+
+#[test]
+fn blotto_in_python_is_played_and_shown() {
+    is_played_and_shown("blotto");
 }
 
 #[test]
@@ -225,6 +238,7 @@ fn copies_of_the_sdks_are_current() {
     for (sdk, copy) in [
         ("bots/python/referee_game/__init__.py", "kuhn_poker/referee_game.py"),
         ("bots/python/referee_game/__init__.py", "goofspiel/referee_game.py"),
+        ("bots/python/referee_game/__init__.py", "blotto/referee_game.py"),
         ("bots/javascript/src/game.js", "hex/referee_game.mjs"),
     ] {
         let (sdk, copy) = (Path::new(ROOT).join(sdk), Path::new(ROOT).join(GAMES).join(copy));

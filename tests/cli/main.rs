@@ -25,6 +25,7 @@ mod game_programs;
 mod game_programs_hostile;
 mod game_programs_runs;
 mod game_transcripts;
+mod game_unlisted;
 mod game_wasm;
 mod games;
 mod guide;

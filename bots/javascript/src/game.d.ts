@@ -13,8 +13,11 @@ export type Turn =
       /** The seats that decide, in ascending order, without seeing each other's decisions. */
       readonly decide: readonly {
         readonly seat: number;
-        /** All legal moves, at least one, each once: printable ASCII without quote and backslash, at most 256 bytes each. */
-        readonly legal: readonly string[];
+        /**
+         * All legal moves, at least one, each once: printable ASCII without quote and backslash, at most 256 bytes each. Absent if
+         * nobody can list them: the game then has `check`.
+         */
+        readonly legal?: readonly string[];
         /** Whether only the seat sees its move. */
         readonly secret?: boolean;
       }[];
@@ -59,6 +62,9 @@ export class Step<State> {
 /** `start` refuses the options. The text names the option, its value, and what would be right. */
 export class BadOptions extends Error {}
 
+/** `check` refuses a move. The text says why; the bot gets it. */
+export class BadMove extends Error {}
+
 /** `imagine` refuses the view. The text says what contradicts the rules. */
 export class BadView extends Error {}
 
@@ -91,6 +97,10 @@ export interface Game<State = any, Packed = any> {
    * and return it, unless there is `unpack`.
    */
   play(state: State, moves: readonly { readonly seat: number; readonly move: string }[]): State | Step<State>;
+  /**
+   * Accepts a move of a decision without `legal`, of at most 16,384 bytes, or throws `BadMove`. `check = true` in the manifest.
+   */
+  check?(state: State, seat: number, move: string): void;
   /** Returns the state after a draw, in games with chance. It may change `state` and return it, unless there is `unpack`. */
   settle?(state: State, drawn: readonly number[]): State | Step<State>;
   /** Returns what a viewer may see of the state, an object. Bots and people get the same. */

@@ -245,6 +245,34 @@ class Examples(unittest.TestCase):
                 self.assertEqual(position["state"]["points"], [int(points) for points in state.returns()])
                 self.assert_over(position, state)
 
+    def test_blotto(self) -> None:
+        rng = random.Random(7)
+        with Rules(GAMES / "blotto") as rules:
+            for _ in range(MATCHES):
+                coins, fields, battles = rng.randint(1, 12), rng.randint(2, 4), rng.randint(1, 5)
+                game = pyspiel.load_game("blotto", {"coins": coins, "fields": fields})
+                position, returns = rules.start(coins=coins, fields=fields, battles=battles), [0.0, 0.0]
+                for _ in range(battles):
+                    state = game.new_initial_state()
+                    texts = [state.action_to_string(0, action) for action in state.legal_actions(0)]
+                    listed = {text.strip("[]").replace(",", " "): action for action, text in enumerate(texts)}
+                    self.assertEqual([set(decision) for decision in position["turn"]["decide"]], [{"seat", "view"}] * 2)
+                    for text in listed:
+                        checked = rules.ask("check", state=position["state"], seat=0, move=text)
+                        self.assertEqual(checked, {"ok": True}, text)
+                    for _ in range(20):
+                        text = " ".join(str(rng.randint(0, coins)) for _ in range(rng.randint(fields - 1, fields + 1)))
+                        checked = rules.ask("check", state=position["state"], seat=1, move=text)
+                        self.assertEqual("ok" in checked, text in listed, f"{text}: {checked}")
+                    moves = {seat: rng.choice(list(listed)) for seat in range(2)}
+                    state.apply_actions([listed[moves[seat]] for seat in range(2)])
+                    position = rules.play(position, moves)
+                    [event] = position["events"]
+                    winner = state.returns().index(1.0) if any(state.returns()) else None
+                    self.assertEqual(event["all"].get("winner"), winner, str(moves))
+                    returns = [before + more for before, more in zip(returns, state.returns())]
+                self.assertEqual(position["turn"]["over"]["ranks"], ranks(returns))
+
     def test_rock_paper_scissors(self) -> None:
         rng = random.Random(6)
         choices = {"rock": 0, "paper": 1, "scissors": 2}

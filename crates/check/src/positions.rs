@@ -83,6 +83,9 @@ fn walk(
                         found.push(SamplePosition { seating, seat, table, decision, events, kinds });
                     }
                 }
+                if decision.seats().iter().any(|seat| !table.lists(&decision, seat)) {
+                    return;
+                }
                 let choose = |seat| choice.uniform(table.count(&decision, seat) as u64) as usize;
                 let choices: Vec<usize> = decision.seats().iter().map(choose).collect();
                 if table.play(decision, &choices).is_err() {

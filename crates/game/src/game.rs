@@ -37,6 +37,8 @@ pub struct Meta {
     pub simultaneous: bool,
     /// Whether the sides may agree on a draw.
     pub draws_by_agreement: bool,
+    /// Whether every decision lists its legal moves. If not, the referee can check a move, but choose none.
+    pub lists_moves: bool,
     /// The default number of random opening plies when two bots are compared; `None` if matches cannot begin with an
     /// opening. Only games without hidden information, chance and simultaneous decisions have openings.
     pub openings: Option<u32>,

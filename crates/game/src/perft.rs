@@ -149,7 +149,7 @@ fn each_successor(table: &dyn Table, depth: u32, visit: Visit<'_>) -> Result<(),
         }
         Turn::Decide(decision) => {
             let seat = decision.seats().iter().next().filter(|_| decision.seats().len() == 1);
-            let seat = seat.ok_or(NotCountable)?;
+            let seat = seat.filter(|&seat| table.lists(&decision, seat)).ok_or(NotCountable)?;
             for index in 0..table.count(&decision, seat) {
                 let mut next = table.fork();
                 let Turn::Decide(decision_of_copy) = next.ask() else { continue };

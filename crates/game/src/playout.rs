@@ -56,7 +56,8 @@ pub fn playout<G: Game>(mut position: G, seating: Seating, rng: &mut impl Unifor
     None
 }
 
-/// Plays random moves on a table until the game is over. `None` after [`LONGEST`] decisions and draws.
+/// Plays random moves on a table until the game is over. `None` after [`LONGEST`] decisions and draws, and at a decision
+/// whose moves are not listed.
 ///
 /// # Errors
 /// When the rules fail.
@@ -68,6 +69,9 @@ pub(crate) fn playout_table(
     for _ in 0..LONGEST {
         match table.ask() {
             Turn::Decide(decision) => {
+                if decision.seats().iter().any(|seat| !table.lists(&decision, seat)) {
+                    break;
+                }
                 let choose = |seat| rng.uniform(table.count(&decision, seat) as u64) as usize;
                 let indices: Vec<usize> = decision.seats().iter().map(choose).collect();
                 table.play(decision, &indices)?;

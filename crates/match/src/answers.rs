@@ -101,7 +101,7 @@ impl Playing {
         text: &str,
         offer_draw: bool,
         info: Option<&str>,
-    ) {
+    ) -> PhaseFlow {
         // Size limits apply to the recorded form.
         let info = info.map(json::escaped);
         let info = info.filter(|info| {
@@ -132,10 +132,10 @@ impl Playing {
         }
         line.end_line();
         if timing.is_late {
-            return self.time_out(common, stamp, seat, turn, Some(timing.received()));
+            self.time_out(common, stamp, seat, turn, Some(timing.received()));
+            return PhaseFlow::Continue(());
         }
-        let found = self.decision().map(|decision| common.table.find(decision, seat, text));
-        match found.unwrap_or(Err(MoveError::Illegal)) {
+        match self.find(common, stamp, seat, text)? {
             Ok(index) => {
                 common.bill(seat, timing);
                 if let Some(bank) = &mut common.player(seat).bank {
@@ -151,14 +151,35 @@ impl Playing {
                     MoveError::Illegal => {
                         (format!("`{shown}` is not legal: send one of the strings in `legal`"), None)
                     }
+                    MoveError::Refused(why) => (format!("`{shown}` is not legal: {why}"), None),
                     MoveError::Ambiguous(forms) => {
                         (format!("`{shown}` is ambiguous: it could be {}", forms.join(" or ")), Some(forms))
                     }
+                    MoveError::RulesFailed(failed) => unreachable!("the match has been aborted: {failed}"),
                 };
                 let refusal = Refusal { code: FaultCode::IllegalMove, message, legal_forms, detail: None };
                 self.refuse(common, stamp, seat, turn, refusal);
             }
         }
+        PhaseFlow::Continue(())
+    }
+
+    /// Finds the legal move of a seat that a text denotes. If its moves are not listed, the rules are asked, which may fail.
+    fn find(
+        &self,
+        common: &mut Common,
+        stamp: Stamp,
+        seat: Seat,
+        text: &str,
+    ) -> PhaseFlow<Result<usize, MoveError>> {
+        let Some(decision) = self.decision() else { return PhaseFlow::Continue(Err(MoveError::Illegal)) };
+        if common.table.lists(decision, seat) {
+            return PhaseFlow::Continue(common.table.find(decision, seat, text));
+        }
+        common.call_rules(stamp, |common| match common.table.find(decision, seat, text) {
+            Err(MoveError::RulesFailed(failed)) => Err(failed),
+            found => Ok(found),
+        })
     }
 
     /// Handles `accept_draw` in answer to an open request.

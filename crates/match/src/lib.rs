@@ -100,7 +100,7 @@ pub use opening::Opening;
 pub use outage::Outage;
 pub use player::Faults;
 pub use received::{Field, Received, RefusedLine};
-pub use setup::{Header, Leg, SeatHeader, Setup, Wants};
+pub use setup::{Header, Leg, SeatHeader, Setup, Wants, check_policy};
 
 #[cfg(test)]
 mod tests;

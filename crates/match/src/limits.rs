@@ -1,5 +1,6 @@
 //! Limits that affect the course of a match. Each record contains the limits that its match was played with.
 
+use referee_game::Meta;
 use referee_protocol::limits;
 use serde::{Deserialize, Serialize};
 
@@ -39,6 +40,12 @@ impl Limits {
         opening_plies: opening::MAX_PLIES as u64,
         opening_tries: opening::TRIES as u64,
     };
+
+    /// The limits of new matches of a game.
+    pub fn of(meta: &Meta) -> Limits {
+        let move_chars = if meta.lists_moves { limits::MOVE } else { limits::UNLISTED_MOVE };
+        Limits { move_chars: move_chars as u64, ..Limits::TODAY }
+    }
 
     /// The largest limits with which a record is replayed. They bound the work that a record can cause.
     pub const MOST: Limits = Limits {

@@ -160,7 +160,8 @@ fn draw(
         if moves.len() == plies as usize {
             return Ok(Some(moves));
         }
-        let Some(seat) = decision.seats().iter().next() else { break };
+        let seat = decision.seats().iter().next().filter(|&seat| table.lists(&decision, seat));
+        let Some(seat) = seat else { break };
         let index = stream.uniform(table.count(&decision, seat) as u64) as usize;
         table.play(decision, &[index])?;
         moves.push(index);
@@ -183,9 +184,11 @@ fn read(mut table: Box<dyn Table>, texts: &[String]) -> Result<Vec<usize>, NoOpe
             let shown: String = text.chars().take(40).collect();
             let what = match refused {
                 MoveError::Illegal => format!("`{shown}` is not legal for seat {seat}"),
+                MoveError::Refused(why) => format!("`{shown}` is not legal for seat {seat}: {why}"),
                 MoveError::Ambiguous(all) => format!("`{shown}` may be {}", all.join(", ")),
+                MoveError::RulesFailed(failed) => return NoOpening::RulesFailed(failed),
             };
-            Unplayable { ply: moves.len() + 1, what }
+            Unplayable { ply: moves.len() + 1, what }.into()
         })?;
         table.play(decision, &[index])?;
         moves.push(index);

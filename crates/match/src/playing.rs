@@ -195,7 +195,7 @@ impl Playing {
             Event::Answer { seat, turn, text, offer_draw, info } => {
                 match self.current(common, stamp, seat, turn) {
                     Ok(turn) => {
-                        self.answer(common, stamp, (seat, turn), text, offer_draw, info);
+                        self.answer(common, stamp, (seat, turn), text, offer_draw, info)?;
                         None
                     }
                     Err(exit) => exit,
@@ -353,7 +353,7 @@ impl Playing {
             if wants.view {
                 line.with(key!("view"), |out| table.write_view(decision, seat, out));
             }
-            if wants.legal {
+            if wants.legal && table.lists(decision, seat) {
                 line.with(key!("legal"), |out| table.write_legal(decision, seat, out));
             }
         }

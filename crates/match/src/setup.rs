@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use referee_game::chance::Seed;
 use referee_game::seat::{Seat, Seating, Viewer};
+use referee_game::{Meta, Misconfigured};
 use referee_protocol::bot::{Hello, Want};
 use referee_protocol::referee::Clock;
 use referee_protocol::words::OnFault;
@@ -53,6 +54,20 @@ pub struct Header {
     /// The opening; no field without one.
     #[serde(flatten)]
     pub opening: Opening,
+}
+
+/// Checks that a fault policy is possible in a game.
+///
+/// # Errors
+/// If the referee would have to choose a move, and no list has them.
+pub fn check_policy(meta: &Meta, on_fault: OnFault) -> Result<(), Misconfigured> {
+    match on_fault {
+        OnFault::Random if !meta.lists_moves => Err(Misconfigured(format!(
+            "the fault policy `random` needs lists of legal moves, which {} does not have; expected `forfeit` or `retry=N`",
+            meta.id
+        ))),
+        _ => Ok(()),
+    }
 }
 
 /// A seat in the set-up.

@@ -19,6 +19,15 @@ pub(crate) struct ViewAnswer {
     pub(crate) bad_view: Option<String>,
 }
 
+/// The answer to `check`.
+#[derive(Debug, Deserialize)]
+pub(crate) struct CheckAnswer {
+    #[serde(default)]
+    pub(crate) ok: bool,
+    #[serde(default)]
+    pub(crate) bad_move: Option<String>,
+}
+
 /// A position: the answer to `start`, `play` and `settle`.
 #[derive(Debug, Deserialize)]
 pub(crate) struct PositionAnswer<'a> {
@@ -46,7 +55,9 @@ pub(crate) enum TurnAnswer<'a> {
 #[derive(Debug, Deserialize)]
 pub(crate) struct DecisionAnswer<'a> {
     pub(crate) seat: u8,
-    pub(crate) legal: Vec<String>,
+    /// `None`: nobody can list them.
+    #[serde(default)]
+    pub(crate) legal: Option<Vec<String>>,
     #[serde(borrow)]
     pub(crate) view: &'a RawValue,
     #[serde(default)]

@@ -42,6 +42,9 @@ pub enum BadAnswer {
         /// What is wrong.
         what: BadDecision,
     },
+    /// The answer to `check` is neither or both of its forms.
+    #[error("expected `{{\"ok\":true}}`, or `{{\"bad_move\":\"why\"}}`")]
+    Check,
     /// A draw in a game without chance.
     #[error("`draw`: the manifest has no `chance`")]
     Chance,
@@ -85,6 +88,9 @@ pub enum BadAnswer {
 /// What is wrong with the decision of a seat.
 #[derive(Debug, thiserror::Error)]
 pub enum BadDecision {
+    /// The list of legal moves is missing.
+    #[error("`legal` is missing, but the manifest has no `check`")]
+    NoList,
     /// There is no legal move.
     #[error("`legal`: it has no move; a seat that decides has one")]
     NoMove,

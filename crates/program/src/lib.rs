@@ -60,6 +60,8 @@ pub const MOST_ANSWER: usize = 1 << 20;
 pub const MOST_STATE: usize = 64 << 10;
 /// Longest move, in bytes.
 pub const MOST_MOVE: usize = 256;
+/// Longest move that is not listed, in bytes.
+pub const MOST_UNLISTED_MOVE: usize = referee_protocol::limits::UNLISTED_MOVE;
 /// The maximum number of events of one answer.
 pub const MOST_EVENTS: usize = 1000;
 /// The maximum number of decisions and draws of a match.

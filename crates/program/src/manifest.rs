@@ -46,6 +46,9 @@ pub struct Manifest {
     /// Whether the program imagines positions that agree with a view.
     #[serde(default)]
     pub imagine: bool,
+    /// Whether the program checks moves: a decision may come without the list of its legal moves.
+    #[serde(default)]
+    pub check: bool,
     /// The default number of random opening plies; `None` if matches cannot begin with an opening.
     pub openings: Option<u32>,
     /// The identifiers of the rules that end a match.
@@ -155,9 +158,12 @@ pub enum BadManifest {
     /// A number of seats is listed twice.
     #[error("seats: {0} is there twice")]
     DuplicateSeats(u8),
-    /// Openings of a game with secrets, chance or simultaneous decisions.
-    #[error("openings: only games without `hidden`, `chance` and `simultaneous` have them")]
+    /// Openings of a game with secrets, chance or simultaneous decisions, or without lists of moves.
+    #[error("openings: only games without `hidden`, `chance`, `simultaneous` and `check` have them")]
     Openings,
+    /// More than two sides in a game without lists of moves: when one is out, the referee could not move for it.
+    #[error("check: only games with two sides have it")]
+    Check,
     /// A limit is out of range.
     #[error("{key}: {ms}; expected 1 to {LONGEST_MS}")]
     Limit {
@@ -201,8 +207,11 @@ impl Manifest {
                 return Err(BadManifest::Name { key, word: word.clone() });
             }
         }
-        if self.openings.is_some() && (self.hidden || self.chance || self.simultaneous) {
+        if self.openings.is_some() && (self.hidden || self.chance || self.simultaneous || self.check) {
             return Err(BadManifest::Openings);
+        }
+        if self.check && self.seatings().iter().any(|seating| seating.sides() > 2) {
+            return Err(BadManifest::Check);
         }
         for (key, ms) in [("limit_ms", self.limit_ms), ("start_limit_ms", self.start_limit_ms)] {
             if !(1..=LONGEST_MS).contains(&ms) {
@@ -302,6 +311,8 @@ mod tests {
         assert!(refusal("seats = 2\nhiden = true").contains("`hiden`"));
         assert!(refusal("seats = 2\nlimit_ms = 0").contains("limit_ms: 0; expected 1 to 60000"));
         assert!(refusal("seats = 2\nchance = true\nopenings = 2").contains("openings"));
+        assert!(refusal("seats = 2\ncheck = true\nopenings = 2").contains("openings"));
+        assert!(refusal("seats = [2, 3]\ncheck = true").contains("check: only games with two sides"));
         let other = |from: &str, to: &str| {
             Manifest::read(&format!("{PLAIN}seats = 2").replace(from, to)).unwrap_err().to_string()
         };

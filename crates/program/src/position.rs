@@ -34,8 +34,8 @@ pub(crate) struct Position {
 /// What a seat that decides gets.
 #[derive(Debug)]
 pub(crate) struct DecidingSeat {
-    /// Sorted bytewise.
-    pub(crate) legal: Vec<String>,
+    /// Sorted bytewise; `None` if nobody can list them.
+    pub(crate) legal: Option<Vec<String>>,
     pub(crate) view: Box<RawValue>,
     /// Whether only the seat may see its move.
     pub(crate) is_secret: bool,
@@ -125,12 +125,31 @@ pub(crate) fn read(
 }
 
 fn decider(decision: DecisionAnswer<'_>, meta: &Meta) -> Result<DecidingSeat, BadDecision> {
-    let DecisionAnswer { mut legal, view, secret, .. } = decision;
+    let DecisionAnswer { legal, view, secret, .. } = decision;
+    if legal.is_none() && meta.lists_moves {
+        return Err(BadDecision::NoList);
+    }
+    let legal = legal.map(read_legal).transpose()?;
+    if !view.get().starts_with('{') {
+        return Err(BadDecision::View);
+    }
+    if secret && !meta.hidden {
+        return Err(BadDecision::Secret);
+    }
+    Ok(DecidingSeat { legal, view: view.to_owned(), is_secret: secret })
+}
+
+/// Whether a text can be a move.
+pub(crate) fn is_plain(text: &str) -> bool {
+    let is_plain = |byte: u8| matches!(byte, b' '..=b'~') && byte != b'"' && byte != b'\\';
+    !text.is_empty() && text.bytes().all(is_plain)
+}
+
+fn read_legal(mut legal: Vec<String>) -> Result<Vec<String>, BadDecision> {
     if legal.is_empty() {
         return Err(BadDecision::NoMove);
     }
-    let is_plain = |byte: u8| matches!(byte, b' '..=b'~') && byte != b'"' && byte != b'\\';
-    if let Some(mv) = legal.iter().find(|mv| !mv.bytes().all(is_plain) || mv.is_empty()) {
+    if let Some(mv) = legal.iter().find(|mv| !is_plain(mv)) {
         return Err(BadDecision::Characters(excerpt(mv, QUOTED).into_owned()));
     }
     if let Some(mv) = legal.iter().find(|mv| mv.len() > MOST_MOVE) {
@@ -140,13 +159,7 @@ fn decider(decision: DecisionAnswer<'_>, meta: &Meta) -> Result<DecidingSeat, Ba
     if let Some(pair) = legal.windows(2).find(|pair| pair[0] == pair[1]) {
         return Err(BadDecision::Duplicate(pair[0].clone()));
     }
-    if !view.get().starts_with('{') {
-        return Err(BadDecision::View);
-    }
-    if secret && !meta.hidden {
-        return Err(BadDecision::Secret);
-    }
-    Ok(DecidingSeat { legal, view: view.to_owned(), is_secret: secret })
+    Ok(legal)
 }
 
 fn read_draw(draw: &DrawAnswer) -> Result<Draw, BadAnswer> {
@@ -211,6 +224,7 @@ mod tests {
         chance: false,
         simultaneous: false,
         draws_by_agreement: false,
+        lists_moves: true,
         openings: None,
         options: &[],
         rules: "",
@@ -230,7 +244,7 @@ mod tests {
             r#"{"state":[7],"turn":{"decide":[{"seat":1,"legal":["b","a","C"],"view":{"x":1}}]},"later":1}"#;
         let position = read(answer.as_bytes(), &META, &[], Seating::new(2, 2)).unwrap();
         assert_eq!(position.turn, Turn::Decide(SeatSet::one(Seat(1))));
-        assert_eq!(position.deciders[0].legal, ["C", "a", "b"]);
+        assert_eq!(position.deciders[0].legal.as_deref().unwrap(), ["C", "a", "b"]);
         assert_eq!((position.state.get(), position.deciders[0].view.get()), ("[7]", r#"{"x":1}"#));
     }
 
@@ -248,6 +262,9 @@ mod tests {
         assert!(refusal(r#"{"decide":[{"seat":0,"legal":["a"],"view":1}]}"#).contains("`view`"));
         assert!(
             refusal(r#"{"decide":[{"seat":0,"legal":["a"],"view":{},"secret":true}]}"#).contains("`hidden`")
+        );
+        assert!(
+            refusal(r#"{"decide":[{"seat":0,"view":{}}]}"#).contains("`legal` is missing, but the manifest")
         );
         let both = r#"{"decide":[{"seat":0,"legal":["a"],"view":{}},{"seat":1,"legal":["a"],"view":{}}]}"#;
         assert!(refusal(both).contains("`simultaneous`"));

@@ -32,6 +32,15 @@ pub(crate) enum RulesRequest<'a> {
         /// The numbers that were drawn.
         drawn: &'a [u32],
     },
+    /// Whether a move that is not listed is legal.
+    Check {
+        /// The position.
+        state: &'a RawValue,
+        /// The seat.
+        seat: Seat,
+        /// Its move.
+        r#move: &'a str,
+    },
     /// A position that agrees with what a seat knows.
     Imagine {
         /// All options.

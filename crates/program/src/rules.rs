@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use referee_game::chance::Uniform;
 use referee_game::erased::{Knowledge, NotOpened, Rules, RulesFailed, Table};
+use referee_game::excerpt::excerpt;
 use referee_game::notation::Notation;
 use referee_game::openings::{LINES, OpeningFile};
 use referee_game::seat::{Seat, Seating, Viewer};
@@ -12,7 +13,7 @@ use referee_game::{Meta, Misconfigured, OptionMeta, Turn};
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 
-use crate::answer::{OptionsAnswer, ViewAnswer};
+use crate::answer::{CheckAnswer, OptionsAnswer, ViewAnswer};
 use crate::cache::AnswerCache;
 use crate::position::{self, Position};
 use crate::request::RulesRequest;
@@ -20,6 +21,8 @@ use crate::shown::{self, Shown};
 use crate::table::ProgramTable;
 use crate::{BadAnswer, Carrier, Manifest};
 
+/// How many characters of a reason against a move are passed on.
+const QUOTED: usize = 400;
 /// How many random numbers a program gets for an imagined position.
 const RANDOM_NUMBERS: usize = 64;
 
@@ -38,6 +41,7 @@ pub(crate) struct SharedProgram {
     carrier: Box<dyn Carrier>,
     starts: Mutex<AnswerCache<Arc<Start>>>,
     positions: Mutex<AnswerCache<Arc<Position>>>,
+    checked: Mutex<AnswerCache<Arc<MoveCheck>>>,
     shown: Mutex<AnswerCache<Arc<Shown>>>,
 }
 
@@ -48,6 +52,9 @@ enum Start {
     /// The options contradict each other or the seats: why.
     Refused(String),
 }
+
+/// The answer to `check`: why the move is refused, if it is.
+pub(crate) type MoveCheck = Option<String>;
 
 fn leak(text: &str) -> &'static str {
     Box::leak(text.to_owned().into_boxed_str())
@@ -84,6 +91,7 @@ impl ProgramRules {
             chance: manifest.chance,
             simultaneous: manifest.simultaneous,
             draws_by_agreement: manifest.draws_by_agreement,
+            lists_moves: !manifest.check,
             openings: manifest.openings,
             options: Vec::leak(options.collect()),
             rules: leak(page),
@@ -97,6 +105,7 @@ impl ProgramRules {
             carrier,
             starts: Mutex::default(),
             positions: Mutex::default(),
+            checked: Mutex::default(),
             shown: Mutex::default(),
         }))
     }
@@ -181,6 +190,21 @@ impl SharedProgram {
         let key = [&line[..], &[seating.seats() as u8, seating.sides() as u8]].concat();
         self.ask(&self.positions, (&key, &line), |answer| {
             position::read(answer, self.meta, &self.reasons, seating)
+        })
+    }
+
+    /// Asks whether a move that is not listed is legal.
+    pub(crate) fn check(
+        &self,
+        state: &RawValue,
+        seat: Seat,
+        mv: &str,
+    ) -> Result<Arc<MoveCheck>, RulesFailed> {
+        let line = RulesRequest::Check { state, seat, r#move: mv }.line();
+        self.ask(&self.checked, (&line, &line), |answer| match serde_json::from_slice(answer)? {
+            CheckAnswer { ok: true, bad_move: None } => Ok(None),
+            CheckAnswer { ok: false, bad_move: Some(why) } => Ok(Some(excerpt(&why, QUOTED).into_owned())),
+            CheckAnswer { .. } => Err(BadAnswer::Check),
         })
     }
 

@@ -7,14 +7,14 @@ use referee_game::chance::Draw;
 use referee_game::erased::{MoveError, OpenDecision, PositionId, RulesFailed, Table, write_move_event};
 use referee_game::printable::printable;
 use referee_game::seat::{Seat, Seating, Viewer};
-use referee_game::{Meta, Scene, Turn};
+use referee_game::{MAX_SEATS, Meta, Scene, Turn};
 use serde_json::value::RawValue;
 
-use crate::MOST_STEPS;
-use crate::position::{DecidingSeat, Position};
+use crate::position::{DecidingSeat, Position, is_plain};
 use crate::request::{RulesRequest, SeatMove};
 use crate::rules::SharedProgram;
 use crate::shown::Shown;
+use crate::{MOST_STEPS, MOST_UNLISTED_MOVE};
 
 /// A game in progress.
 #[derive(Clone, Debug)]
@@ -24,6 +24,8 @@ pub(crate) struct ProgramTable {
     options: Arc<RawValue>,
     position: Arc<Position>,
     id: PositionId,
+    /// The moves that the program has accepted, by the rank of the seat; only of decisions without a list.
+    checked: [Vec<String>; MAX_SEATS],
     /// The number of decisions and draws so far.
     steps: u32,
     events: Vec<TableEvent>,
@@ -49,12 +51,19 @@ impl ProgramTable {
         position: Arc<Position>,
     ) -> ProgramTable {
         let id = PositionId::first();
-        ProgramTable { program, seating, options, position, id, steps: 0, events: Vec::new() }
+        let checked = Default::default();
+        ProgramTable { program, seating, options, position, id, checked, steps: 0, events: Vec::new() }
     }
 
     fn decider(&self, decision: &OpenDecision, seat: Seat) -> &DecidingSeat {
         decision.check(self.id);
         &self.position.deciders[decision.rank(seat)]
+    }
+
+    /// The legal moves of a seat, as far as they are listed or were accepted.
+    fn legal(&self, decision: &OpenDecision, seat: Seat) -> &[String] {
+        let listed = self.decider(decision, seat).legal.as_deref();
+        listed.unwrap_or(&self.checked[decision.rank(seat)])
     }
 
     /// Goes on to the position that answers a request.
@@ -64,6 +73,7 @@ impl ProgramTable {
             return Err(RulesFailed(what.into()));
         }
         self.position = self.program.position(request, self.seating)?;
+        self.checked.iter_mut().for_each(Vec::clear);
         self.steps += 1;
         self.id.advance();
         let events = 0..self.position.events.len();
@@ -81,13 +91,16 @@ impl ProgramTable {
         assert_eq!(indices.len(), decision.seats().len(), "one move of each seat that decides");
         let before = self.position.clone();
         let chosen = decision.seats().iter().zip(&before.deciders).zip(indices);
-        let chosen: Vec<_> =
-            chosen.map(|((seat, of), &index)| (seat, &of.legal[index], of.is_secret)).collect();
-        let moves = chosen.iter().map(|&(seat, text, _)| SeatMove { seat: seat.0, r#move: text });
-        let made = chosen.iter().map(|&(seat, text, is_secret)| TableEvent::Move {
-            seat,
-            text: text.as_str().into(),
-            is_secret,
+        let chosen: Vec<(Seat, Box<str>, bool)> = chosen
+            .map(|((seat, of), &index)| {
+                (seat, self.legal(decision, seat)[index].as_str().into(), of.is_secret)
+            })
+            .collect();
+        let moves = chosen.iter().map(|(seat, text, _)| SeatMove { seat: seat.0, r#move: text });
+        let made = chosen.iter().map(|(seat, text, is_secret)| TableEvent::Move {
+            seat: *seat,
+            text: text.clone(),
+            is_secret: *is_secret,
             is_opening,
         });
         let logged = self.events.len();
@@ -133,13 +146,17 @@ impl Table for ProgramTable {
         }
     }
 
+    fn lists(&self, decision: &OpenDecision, seat: Seat) -> bool {
+        self.decider(decision, seat).legal.is_some()
+    }
+
     fn count(&self, decision: &OpenDecision, seat: Seat) -> usize {
-        self.decider(decision, seat).legal.len()
+        self.legal(decision, seat).len()
     }
 
     fn write_legal(&self, decision: &OpenDecision, seat: Seat, out: &mut Vec<u8>) {
         out.push(b'[');
-        for (index, text) in self.decider(decision, seat).legal.iter().enumerate() {
+        for (index, text) in self.legal(decision, seat).iter().enumerate() {
             out.extend_from_slice(if index == 0 { b"\"" } else { b",\"" });
             out.extend_from_slice(text.as_bytes());
             out.push(b'"');
@@ -147,13 +164,28 @@ impl Table for ProgramTable {
         out.push(b']');
     }
 
-    fn find(&self, decision: &OpenDecision, seat: Seat, text: &str) -> Result<usize, MoveError> {
-        let legal = &self.decider(decision, seat).legal;
-        legal.binary_search_by(|mv| mv.as_str().cmp(text)).map_err(|_| MoveError::Illegal)
+    fn find(&mut self, decision: &OpenDecision, seat: Seat, text: &str) -> Result<usize, MoveError> {
+        if let Some(legal) = &self.decider(decision, seat).legal {
+            return legal.binary_search_by(|mv| mv.as_str().cmp(text)).map_err(|_| MoveError::Illegal);
+        }
+        let rank = decision.rank(seat);
+        if let Some(index) = self.checked[rank].iter().position(|mv| mv == text) {
+            return Ok(index);
+        }
+        if !is_plain(text) || text.len() > MOST_UNLISTED_MOVE {
+            let what = "a move is printable ASCII without quote and backslash, 1 to";
+            return Err(MoveError::Refused(format!("{what} {MOST_UNLISTED_MOVE} bytes")));
+        }
+        let checked = self.program.check(&self.position.state, seat, text).map_err(MoveError::RulesFailed)?;
+        if let Some(why) = &*checked {
+            return Err(MoveError::Refused(why.clone()));
+        }
+        self.checked[rank].push(text.to_owned());
+        Ok(self.checked[rank].len() - 1)
     }
 
     fn text(&self, decision: &OpenDecision, seat: Seat, index: usize) -> &str {
-        &self.decider(decision, seat).legal[index]
+        &self.legal(decision, seat)[index]
     }
 
     fn play(&mut self, decision: OpenDecision, indices: &[usize]) -> Result<(), RulesFailed> {

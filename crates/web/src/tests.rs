@@ -77,8 +77,8 @@ fn play(tables: &mut [&mut Box<dyn Table>], rng: &mut RandomStream) -> Option<()
     let mut chosen = Vec::new();
     for table in tables.iter_mut() {
         let decision = table.ask().decide()?;
-        let find = |(seat, text): &(Seat, String)| table.find(&decision, *seat, text).ok();
-        let indices: Vec<usize> = texts.iter().map(find).collect::<Option<_>>()?;
+        let mut find = |(seat, text): &(Seat, String)| table.find(&decision, *seat, text).ok();
+        let indices: Vec<usize> = texts.iter().map(&mut find).collect::<Option<_>>()?;
         chosen.push((decision, indices));
     }
     for (table, (decision, indices)) in tables.iter_mut().zip(chosen) {

@@ -110,6 +110,7 @@ impl Game for TicTacToe {
         chance: false,
         simultaneous: false,
         draws_by_agreement: false,
+        lists_moves: true,
         openings: Some(1),
         options: &[],
         rules: include_str!("rules.md"),

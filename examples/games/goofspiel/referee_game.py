@@ -39,6 +39,7 @@ from typing import Any, Generic, Literal, TypeVar, Union
 __version__ = "0.1.0"
 
 __all__ = [
+    "BadMove",
     "BadOptions",
     "BadView",
     "Decide",
@@ -76,6 +77,10 @@ class BadOptions(Exception):
     """`start` refuses the options. The text names the option, its value, and what would be right."""
 
 
+class BadMove(Exception):
+    """`check` refuses a move. The text says why; the bot gets it."""
+
+
 class BadView(Exception):
     """`imagine` refuses the view. The text says what contradicts the rules."""
 
@@ -85,11 +90,12 @@ class Decide:
     """A seat decides, without seeing the decisions of other seats on the same turn.
 
     `seat` counts from 0. `legal` lists all legal moves, at least one, each once: printable ASCII without quote and
-    backslash, at most 256 bytes each. Only the seat sees its move if it is `secret`.
+    backslash, at most 256 bytes each. If nobody can list them, it is None, and the game has `check`. Only the seat sees its
+    move if it is `secret`.
     """
 
     seat: int
-    legal: Sequence[str]
+    legal: Sequence[str] | None
     secret: bool = False
 
 
@@ -195,6 +201,14 @@ class Game(Generic[State]):
         """
         raise NotImplementedError
 
+    def check(self, state: State, seat: int, move: str) -> None:
+        """Accepts a move of a decision without a list of legal moves: printable ASCII without quote and backslash, at most
+        16,384 bytes. `check = true` in the manifest.
+
+        Raises BadMove if it is not legal.
+        """
+        raise NotImplementedError
+
     def settle(self, state: State, drawn: list[int]) -> State | Step[State]:
         """Returns the state after a draw. `drawn` has the numbers: see `Dice`, `Pick` and `Shuffle`.
 
@@ -262,9 +276,15 @@ class Program(Generic[State]):
             return self._position(self._game.play(state, {move["seat"]: move["move"] for move in request["moves"]}))
         if kind == "settle":
             return self._position(self._game.settle(state, request["drawn"]))
+        if kind == "check":
+            try:
+                self._game.check(state, request["seat"], request["move"])
+            except BadMove as why:
+                return {"bad_move": str(why)}
+            return {"ok": True}
         if kind == "show":
             return self._show(state, request["viewer"])
-        raise ValueError(f"unknown request `{kind}`; expected `start`, `play`, `settle`, `imagine` or `show`")
+        raise ValueError(f"unknown request `{kind}`; expected `start`, `play`, `settle`, `check`, `imagine` or `show`")
 
     def answer_line(self, line: str | bytes) -> str:
         """Returns the answer to a request, both as a line of JSON."""
@@ -301,7 +321,9 @@ class Program(Generic[State]):
         raise TypeError(f"turn returned {turn!r}; expected Decide, a list of them, Dice, Pick, Shuffle or Over")
 
     def _decide(self, state: State, decide: Decide) -> Json:
-        answer = {"seat": decide.seat, "legal": list(decide.legal), "view": self._game.view(state, decide.seat)}
+        answer: Json = {"seat": decide.seat, "view": self._game.view(state, decide.seat)}
+        if decide.legal is not None:
+            answer["legal"] = list(decide.legal)
         if decide.secret:
             answer["secret"] = True
         return answer

@@ -7,6 +7,8 @@ const MOST_KEPT = 256;
 
 export class BadOptions extends Error {}
 
+export class BadMove extends Error {}
+
 export class BadView extends Error {}
 
 export class Step {
@@ -50,11 +52,20 @@ export class Program {
     const state = this.#unpack(request.state);
     if (type === "play") return this.#position(type, this.#game.play(state, request.moves));
     if (type === "settle") return this.#position(type, this.#game.settle(state, request.drawn));
+    if (type === "check") {
+      try {
+        this.#game.check(state, request.seat, request.move);
+        return { ok: true };
+      } catch (error) {
+        if (error instanceof BadMove) return { bad_move: error.message };
+        throw error;
+      }
+    }
     if (type === "show") {
       const { viewer } = request;
       return { view: this.#game.view(state, viewer), text: this.#game.text?.(state, viewer), scene: this.#game.scene?.(state, viewer) };
     }
-    throw new TypeError(`unknown request \`${type}\`; expected \`start\`, \`play\`, \`settle\`, \`imagine\` or \`show\``);
+    throw new TypeError(`unknown request \`${type}\`; expected \`start\`, \`play\`, \`settle\`, \`check\`, \`imagine\` or \`show\``);
   }
 
   #position(from, reached) {

@@ -55,7 +55,7 @@ impl LinePosition {
                     reached.has_drawn = true;
                 }
                 Turn::Decide(decision) => {
-                    let table = &*reached.table;
+                    let table = &mut *reached.table;
                     let mut chosen = [None; MAX_SEATS];
                     let mut missing = decision.seats();
                     while !missing.is_empty()
@@ -130,11 +130,13 @@ impl LinePosition {
 }
 
 /// The index of a move among the legal moves.
-fn find(table: &dyn Table, decision: &OpenDecision, mv: &SeatMove<'_>) -> Result<usize, String> {
+fn find(table: &mut dyn Table, decision: &OpenDecision, mv: &SeatMove<'_>) -> Result<usize, String> {
     table.find(decision, Seat(mv.seat), &mv.r#move).map_err(|error| {
         let (seat, text) = (mv.seat, excerpt(&mv.r#move, 40));
         match error {
             MoveError::Illegal => format!("`{text}` is not a legal move of seat {seat}"),
+            MoveError::Refused(why) => format!("`{text}` is not a legal move of seat {seat}: {why}"),
+            MoveError::RulesFailed(failed) => failed.to_string(),
             MoveError::Ambiguous(forms) => {
                 format!("`{text}` is a short form of {} legal moves of seat {seat}", forms.len())
             }

@@ -118,7 +118,8 @@ impl AgentSeat {
             let legal = turn["legal"].as_array().into_iter().flatten().filter_map(Value::as_str);
             let legal: Vec<&str> = legal.collect();
             let (of, seat, id) = (&turn["match"], &turn["seat"], &turn["turn"]);
-            let answer = if legal.contains(&text) {
+            let is_listed = turn["legal"].is_array();
+            let answer = if legal.contains(&text) || (!is_listed && text != ACCEPT_DRAW) {
                 json!({
                     "type": "move", "match": of, "seat": seat, "turn": id, "move": text, "offer_draw": offers_draw
                 })

@@ -23,6 +23,8 @@ class Decision:
         self.seat: int = message["seat"]
         self.turn: int = message["turn"]
         self.view: Json = message["view"]
+        if "legal" not in message:
+            raise ValueError("the game does not list its moves, which environments need")
         self.legal: list[str] = message["legal"]
         self.turns_left: int | None = message.get("turns_left")
         self.events = events

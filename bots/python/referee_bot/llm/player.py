@@ -81,6 +81,8 @@ class Player(Bot):
         messages = [rules_message(turn.start, self._rules(turn.start.game)), turn_message(turn)]
         about: Json = {"match": turn.match, "seat": turn.seat, "turn": turn.turn}
         legal = choices(turn)
+        if not legal:
+            raise ValueError("the game does not list its moves, of which a model chooses")
         move, problem = "", "the model was not asked"
         for _ in range(self._attempts):
             try:

@@ -42,10 +42,10 @@ pub(super) async fn whole_matches(context: &mut Context<'_>, rules: &'static dyn
 
 /// Requests a decision in positions from random playouts, which cover every kind of move.
 pub(super) async fn decisions(context: &mut Context<'_>, rules: &'static dyn Rules) -> Result<(), Stop> {
-    let positions = positions(rules);
+    let mut positions = positions(rules);
     let kinds: BTreeSet<&String> = positions.iter().flat_map(|position| &position.kinds).collect();
     context.notes.push(format!("{} kinds in {} positions", kinds.len(), positions.len()));
-    for position in &positions {
+    for position in &mut positions {
         let mut matches = [(context.open_still(rules, position.seating, position.seat)?, position.seat)];
         context.begin(&mut matches).await?;
         decide(context, &matches[0].0, position).await?;
@@ -59,7 +59,7 @@ pub(super) async fn decisions(context: &mut Context<'_>, rules: &'static dyn Rul
 async fn decide(
     context: &mut Context<'_>,
     encounter: &Encounter,
-    position: &SamplePosition,
+    position: &mut SamplePosition,
 ) -> Result<(), Stop> {
     let limit = context.check.move_limit;
     let lines = request(context, encounter.id(), position);
@@ -76,6 +76,9 @@ async fn decide(
             let shown = excerpt(&text, 80);
             match position.table.find(&position.decision, position.seat, &text) {
                 Ok(_) => Ok(()),
+                Err(MoveError::Refused(why)) => fail(format!("`{shown}` is not legal: {why}"), Rule::LEGAL),
+                // No fault of the bot.
+                Err(MoveError::RulesFailed(_)) => Ok(()),
                 Err(MoveError::Illegal) => fail(format!("`{shown}` is not legal"), Rule::LEGAL),
                 Err(MoveError::Ambiguous(forms)) => {
                     fail(format!("`{shown}` could be {}", forms.join(" or ")), Rule::LEGAL)

@@ -6,7 +6,7 @@ use referee_game::chance::Seed;
 use referee_game::erased::{NotOpened, Rules, Table};
 use referee_game::hex;
 use referee_game::seat::{Seating, Viewer};
-use referee_match::{Header, Leg, Limits, Opening, SeatHeader, Setup, Wants};
+use referee_match::{Header, Leg, Limits, Opening, SeatHeader, Setup, Wants, check_policy};
 use referee_protocol::limits;
 use referee_protocol::referee::Clock;
 use referee_protocol::words::OnFault;
@@ -167,6 +167,7 @@ impl Run {
     /// # Errors
     /// If the options or the seating are invalid, or the rules fail.
     pub fn set_up(&self, terms: &Terms, plan: MatchPlan<'_>) -> Result<(Setup, Box<dyn Table>), NotOpened> {
+        check_policy(plan.rules.meta(), terms.on_fault)?;
         let table = plan.rules.open(plan.options, plan.seating)?;
         let deal = plan.deal.unwrap_or_else(|| plan.id.clone());
         let seed = plan.seed.unwrap_or_else(|| self.seed.of_deal(&deal));
@@ -194,7 +195,7 @@ impl Run {
             nonce: !plan.auto_ready && plan.leg == Leg::Only,
             auto_ready: plan.auto_ready,
             program: plan.rules.program().map(ToOwned::to_owned),
-            limits: Limits::TODAY,
+            limits: Limits::of(plan.rules.meta()),
             opening: plan.opening,
         };
         let seating = plan.seating;

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::erased::RulesFailed;
 use crate::seat::{Seat, SeatSet};
 
 /// Why a move text was rejected.
@@ -11,6 +12,10 @@ pub enum MoveError {
     Illegal,
     /// It is a short form of all of these.
     Ambiguous(Vec<String>),
+    /// The legal moves are not listed, and the rules refuse this one: why.
+    Refused(String),
+    /// The rules failed.
+    RulesFailed(RulesFailed),
 }
 
 /// An open decision: the legal moves of the seats that decide in one position of one [`Table`](crate::erased::Table).

@@ -188,7 +188,7 @@ impl<G: Game> Table for SeatedTable<G> {
         out.push(b']');
     }
 
-    fn find(&self, decision: &OpenDecision, seat: Seat, text: &str) -> Result<usize, MoveError> {
+    fn find(&mut self, decision: &OpenDecision, seat: Seat, text: &str) -> Result<usize, MoveError> {
         let prepared = self.legal(decision, seat);
         let head = head(text.as_bytes());
         let found = prepared.moves.binary_search_by(|(span, _)| {

@@ -34,17 +34,24 @@ pub trait Table: Debug + Send {
     /// What has to happen next. If seats decide, generates their legal moves.
     fn ask(&mut self) -> Turn<Draw, OpenDecision>;
 
+    /// Whether the legal moves of a seat are listed. If not, those that [`Table::find`] has found are its list.
+    fn lists(&self, decision: &OpenDecision, seat: Seat) -> bool {
+        let _ = (decision, seat);
+        true
+    }
+
     /// The number of legal moves of a seat.
     fn count(&self, decision: &OpenDecision, seat: Seat) -> usize;
 
     /// Writes the legal moves of a seat as a JSON array, sorted bytewise.
     fn write_legal(&self, decision: &OpenDecision, seat: Seat, out: &mut Vec<u8>);
 
-    /// Finds the legal move that a text denotes, as an index in the sorted list.
+    /// Finds the legal move that a text denotes, as an index in the list. If legal moves are not listed, asks the rules, and
+    /// adds it to the list.
     ///
     /// # Errors
     /// [`MoveError`]
-    fn find(&self, decision: &OpenDecision, seat: Seat, text: &str) -> Result<usize, MoveError>;
+    fn find(&mut self, decision: &OpenDecision, seat: Seat, text: &str) -> Result<usize, MoveError>;
 
     /// The text of a legal move.
     fn text(&self, decision: &OpenDecision, seat: Seat, index: usize) -> &str;

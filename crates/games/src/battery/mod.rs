@@ -284,7 +284,7 @@ pub(crate) fn legal_moves_survive_a_round_trip_and_are_playable<G: Game>() {
 fn table_playout<G: Game>(
     seating: Seating,
     number: u8,
-    mut look: impl FnMut(&dyn Table, Option<&OpenDecision>) -> bool,
+    mut look: impl FnMut(&mut dyn Table, Option<&OpenDecision>) -> bool,
 ) {
     let rules = &Of::<G>::RULES as &dyn Rules;
     let mut table = rules.open(&rules.default_options(), seating).unwrap();
@@ -297,7 +297,7 @@ fn table_playout<G: Game>(
                 table.settle(&drawn).unwrap();
             }
             Turn::Decide(decision) => {
-                if !look(table.as_ref(), Some(&decision)) {
+                if !look(table.as_mut(), Some(&decision)) {
                     return;
                 }
                 let choose = |seat| rng.uniform(table.count(&decision, seat) as u64) as usize;
@@ -306,7 +306,7 @@ fn table_playout<G: Game>(
             }
             Turn::Over(_) => return,
         }
-        if !look(table.as_ref(), None) {
+        if !look(table.as_mut(), None) {
             return;
         }
         table.forget();

@@ -25,8 +25,9 @@ impl<G: Game> World<G> {
     fn play(&mut self, ply: &[(Seat, G::Move)]) {
         self.table.forget();
         let decision = self.table.ask().decide().unwrap();
-        let find = |&(seat, mv): &(Seat, G::Move)| self.table.find(&decision, seat, &mv.to_string()).unwrap();
-        let indices: Vec<usize> = ply.iter().map(find).collect();
+        let mut find =
+            |&(seat, mv): &(Seat, G::Move)| self.table.find(&decision, seat, &mv.to_string()).unwrap();
+        let indices: Vec<usize> = ply.iter().map(&mut find).collect();
         self.table.play(decision, &indices).unwrap();
         for &(seat, mv) in ply {
             self.position.play_unchecked(seat, mv, &mut |_| {});

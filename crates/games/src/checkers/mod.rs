@@ -100,6 +100,7 @@ impl Game for Checkers {
         chance: false,
         simultaneous: false,
         draws_by_agreement: true,
+        lists_moves: true,
         openings: Some(6),
         options: &[
             OptionMeta {

@@ -95,6 +95,7 @@ impl Game for Jeex {
         chance: false,
         simultaneous: false,
         draws_by_agreement: false,
+        lists_moves: true,
         openings: Some(4),
         options: &[
             OptionMeta {

@@ -90,6 +90,7 @@ impl Game for Keezen {
         chance: true,
         simultaneous: false,
         draws_by_agreement: false,
+        lists_moves: true,
         openings: None,
         options: &[OptionMeta {
             name: "turn_limit",

@@ -109,6 +109,7 @@ impl Game for Saxum {
         chance: true,
         simultaneous: false,
         draws_by_agreement: false,
+        lists_moves: true,
         openings: None,
         options: &[
             OptionMeta {

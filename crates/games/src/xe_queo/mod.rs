@@ -85,6 +85,7 @@ impl Game for XeQueo {
         chance: true,
         simultaneous: true,
         draws_by_agreement: false,
+        lists_moves: true,
         openings: None,
         options: &[],
         rules: include_str!("rules.md"),

@@ -1,6 +1,6 @@
 //! A recorded match step by step, for people.
 
-use referee_game::erased::{RulesFailed, Table};
+use referee_game::erased::{MoveError, RulesFailed, Table};
 use referee_game::{Catalog, Turn};
 
 use crate::record::{BotLine, Difference, Moved, RecordEntry, RecordLine, RecordedEvent, Replay};
@@ -162,11 +162,12 @@ impl<'a> Playback<'a> {
         let mut ply = std::mem::take(&mut self.ply);
         ply.sort_by_key(|moved| moved.seat);
         if let (Some(first), Turn::Decide(decision)) = (ply.first(), self.table.ask()) {
-            let index = |moved: &Moved| {
-                let found = self.table.find(&decision, moved.seat, &moved.text);
-                found.unwrap_or_else(|_| unreachable!("the replay has played the same move"))
+            let index = |moved: &Moved| match self.table.find(&decision, moved.seat, &moved.text) {
+                Err(MoveError::RulesFailed(failed)) => Err(failed),
+                found => Ok(found.unwrap_or_else(|_| unreachable!("the replay has played the same move"))),
             };
-            let indices: Vec<usize> = ply.iter().map(index).collect();
+            let indices: Result<Vec<usize>, RulesFailed> = ply.iter().map(index).collect();
+            let indices = indices.map_err(|failed| self.failure(&failed))?;
             let played = match first.opening {
                 true => self.table.play_opening(decision, &indices),
                 false => self.table.play(decision, &indices),

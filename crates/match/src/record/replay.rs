@@ -12,6 +12,7 @@ use serde_json::value::RawValue;
 
 use crate::record::line::{NOT_A_LINE, check_format, read_header, read_seal};
 use crate::record::{Difference, RecordEntry, RecordLine, Seal, digest};
+use crate::setup::check_policy;
 use crate::{AbortReason, Header, Leg, Limits, Match, RulesFailure, Setup, Wants, opening};
 
 /// Longest line of a record, in bytes.
@@ -307,6 +308,7 @@ pub(super) fn open_match(
         .seating()
         .filter(|seating| rules.meta().seatings.contains(seating))
         .ok_or_else(|| format!("the seats are not a seating of {}", header.game))?;
+    check_policy(rules.meta(), header.on_fault).map_err(NotOpened::from)?;
     let table = rules.open(&header.options, seating)?;
     if table.options().get() != header.options.get() {
         return Err(format!("the options are not complete: {}", table.options()).into());

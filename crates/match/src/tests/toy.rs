@@ -136,6 +136,7 @@ impl Game for Toy {
         chance: true,
         simultaneous: true,
         draws_by_agreement: false,
+        lists_moves: true,
         openings: None,
         options: &[],
         rules: "",

@@ -13,10 +13,10 @@ use crate::check::imagined::Disagrees;
 use crate::check::secrets::Leaks;
 use crate::directory::BadGame;
 use crate::load::{ReadGame, read};
-use crate::{BadAnswer, Carrier, MOST_STEPS, ProgramRules};
+use crate::{BadAnswer, Carrier, MOST_STEPS, MOST_UNLISTED_MOVE, ProgramRules};
 use referee_bots::Launch;
 use referee_game::chance::{RandomKey, RandomStream, Uniform};
-use referee_game::erased::{NotOpened, Rules, RulesFailed, Table};
+use referee_game::erased::{MoveError, NotOpened, Rules, RulesFailed, Table};
 use referee_game::excerpt::excerpt;
 use referee_game::seat::{MAX_SEATS, Seating, Viewer};
 use referee_game::{Turn, counted};
@@ -32,7 +32,7 @@ const QUOTED: usize = 1000;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "type", rename = "step")]
 pub struct GameStep {
-    /// `manifest`, `start`, `matches`, `show`, `secrets`, `imagine` or `purity`.
+    /// `manifest`, `start`, `matches`, `check`, `show`, `secrets`, `imagine` or `purity`.
     pub name: &'static str,
     /// Whether it passed.
     pub ok: bool,
@@ -135,6 +135,8 @@ impl Carrier for Witness {
 #[derive(Default)]
 struct RandomMatches {
     matches: u32,
+    /// The number of matches that ended at a decision without a list of moves.
+    unlisted: u32,
     steps: usize,
     decisions: usize,
     moves: usize,
@@ -159,6 +161,11 @@ impl RandomMatches {
             }
             match table.ask() {
                 Turn::Decide(decision) => {
+                    if decision.seats().iter().any(|seat| !table.lists(&decision, seat)) {
+                        self.unlisted += 1;
+                        self.positions.push((table, seating));
+                        return Ok(());
+                    }
                     let mut indices = Vec::new();
                     for seat in decision.seats().iter() {
                         let count = table.count(&decision, seat);
@@ -186,6 +193,15 @@ impl RandomMatches {
             table.forget();
         }
         Ok(())
+    }
+
+    /// How the matches have ended.
+    fn ends(&self) -> String {
+        let to_the_end = format!("{} to the end", counted(self.matches, "random match", "random matches"));
+        match self.unlisted {
+            0 => to_the_end,
+            _ => format!("{to_the_end}, {} up to a decision without `legal`", self.unlisted),
+        }
     }
 
     /// Shows the positions to every viewer.
@@ -244,8 +260,10 @@ pub fn check(
             played.play(table, of, &mut rng).map_err(|failed| witness.failure(failed))
         })
     });
-    let what = || format!("{} to the end", counted(played.matches, "random match", "random matches"));
-    step("matches", "positions", result.map(|()| what()))?;
+    step("matches", "positions", result.map(|()| played.ends()))?;
+    if manifest.check {
+        step("check", "moves-that-nobody-can-list", odd_moves(&mut played.positions, &witness))?;
+    }
 
     step("show", "what-people-see", played.show(&witness))?;
     if manifest.hidden {
@@ -269,6 +287,28 @@ pub fn check(
         scores: scores.iter().map(|sum| sum / f64::from(matches.max(1))).collect(),
         most_answer_bytes: witness.kept().most_answer_bytes,
     })
+}
+
+/// Asks about moves that no bot in its right mind makes. The program answers, whatever it says.
+fn odd_moves(positions: &mut [(Box<dyn Table>, Seating)], witness: &Witness) -> Result<String, StepFailure> {
+    let odd =
+        [" ", "0", "-1", "a b c", "1 2 3 4 5 6 7 8 9", "[]{}:,", "%n%s", &"9".repeat(MOST_UNLISTED_MOVE)];
+    let mut asked = 0;
+    for (table, _) in positions {
+        let Turn::Decide(decision) = table.ask() else { continue };
+        for seat in decision.seats().iter() {
+            if table.lists(&decision, seat) {
+                continue;
+            }
+            for text in odd {
+                if let Err(MoveError::RulesFailed(failed)) = table.find(&decision, seat, text) {
+                    return Err(witness.failure(failed));
+                }
+                asked += 1;
+            }
+        }
+    }
+    Ok(format!("{} have an answer", counted(asked, "odd move", "odd moves")))
 }
 
 /// Repeats requests in another order, with the same carrier and with another one. The answers must be the same bytes.

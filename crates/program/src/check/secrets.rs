@@ -77,6 +77,9 @@ fn successors(table: &dyn Table, rng: &mut RandomStream) -> Result<Vec<Successor
             for _ in 0..ALTERNATIVES {
                 let mut table = table.fork();
                 let Turn::Decide(decision) = table.ask() else { unreachable!("its seats decide") };
+                if all.iter().any(|&seat| !table.lists(&decision, seat)) {
+                    break;
+                }
                 let mut any = |&seat: &Seat| rng.uniform(table.count(&decision, seat) as u64) as usize;
                 // The others play the same moves each time.
                 let indices = indices.get_or_insert_with(|| all.iter().map(&mut any).collect::<Vec<_>>());
