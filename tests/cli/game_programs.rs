@@ -2,14 +2,17 @@
 
 use std::path::Path;
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 use ::referee::bot::Launch;
 use ::referee::game::chance::{RandomKey, Uniform};
+use ::referee::game::test_length::long_or;
 use ::referee::game::{Seat, Turn};
 use ::referee::program;
 use serde_json::{Value, json};
 
-use crate::common::{Ended, Folder, ROOT, SEED, referee, sample};
+use crate::common::http::Site;
+use crate::common::{Ended, Folder, ROOT, Referee, SEED, Signal, TIMEOUT, kill, referee, sample};
 
 /// The directory of the example.
 pub(crate) const GAME: &str = "examples/games/connect_four";
@@ -84,7 +87,7 @@ fn options_of_a_game_in_python_are_checked() {
 pub(crate) fn changed(folder: &Folder, changes: &[(&str, &str)]) -> String {
     let directory = folder.path("game");
     std::fs::create_dir(&directory).expect("a directory");
-    for file in ["game.toml", "rules.md", "game.py"] {
+    for file in ["game.toml", "rules.md", "schema.json", "game.py"] {
         let mut text = std::fs::read_to_string(Path::new(ROOT).join(GAME).join(file)).expect("a file");
         for (from, to) in changes {
             text = text.replace(from, to);
@@ -291,6 +294,92 @@ fn a_program_that_dies_again_and_again_loses_no_match() {
         assert_eq!((&report["ended_by"], &report["faults"]), (&json!("rules"), &json!([{}, {}])), "{report}");
     }
     referee(["verify", &folder.text("records"), "--game", &game]).done();
+}
+
+/// The processes of the rules of a test.
+fn processes_of(marker: &str) -> Vec<u32> {
+    let is_it = |words: Vec<u8>| words.starts_with(format!("python3\0game.py\0{marker}\0").as_bytes());
+    let found = std::fs::read_dir("/proc").expect("processes").flatten().filter_map(|entry| {
+        let process = entry.file_name().to_str()?.parse().ok()?;
+        std::fs::read(entry.path().join("cmdline")).is_ok_and(is_it).then_some(process)
+    });
+    found.collect()
+}
+
+#[test]
+fn kills_of_the_program_at_random_instants_lose_no_match() {
+    let kills = long_or(500, 15);
+    let folder = Folder::new();
+    let marker = format!("kill-{}", std::process::id());
+    let game = changed(&folder, &[("python3 game.py", &format!("python3 game.py {marker}"))]);
+    let (bot, records) = (sample("python/random_bot.py"), folder.text("records"));
+    let running = Referee::start(
+        ["play", &game, &bot, &bot, "-n", "100000", "--jobs", "2", "--record", &records, "--json"]
+    );
+    let mut rng = RandomKey([8; 32]).stream();
+    let mut killed = 0;
+    while killed < kills {
+        // A request is asked three times at most: three kills in a row would be a failure of the rules.
+        std::thread::sleep(Duration::from_micros(200_000 + rng.uniform(200_000)));
+        let processes = processes_of(&marker);
+        if let Some(&process) = processes.get(rng.uniform(processes.len().max(1) as u64) as usize) {
+            kill(process, Signal::KILL);
+            killed += 1;
+        }
+    }
+    running.signal(Signal::INT);
+    let ended = running.end();
+    let (mut played, mut interrupted) = (0, 0);
+    for report in ended.all("match") {
+        assert_eq!(report["faults"], json!([{}, {}]), "{report}");
+        match report["cause"].as_str() {
+            None => played += 1,
+            Some("interrupted") => interrupted += 1,
+            Some(_) => panic!("{report}"),
+        }
+    }
+    assert!(played > 3 && interrupted <= 2, "{played} played, {interrupted} interrupted");
+    let verified = referee(["verify", &records, "--game", &game]).done();
+    assert!(verified.stdout.contains(", 0 differ"), "{verified:?}");
+}
+
+#[test]
+fn a_slow_scene_delays_no_match_and_no_other_page() {
+    const SCENE: Duration = Duration::from_secs(1);
+    let folder = Folder::new();
+    let slow = "    request = json.loads(line)\n    if request['type'] == 'show':\n        time.sleep(1)\n";
+    let changes = [
+        ("    request = json.loads(line)\n", slow),
+        ("import sys", "import sys\nimport time"),
+        ("openings = 2", "limit_ms = 5000"),
+    ];
+    let game = changed(&folder, &changes);
+    let bot = sample("python/random_bot.py");
+    let begun = Instant::now();
+    let args = ["play", &game, &bot, &bot, "-n", "40", "--json", "--watch", "127.0.0.1:0"];
+    let mut referee = Referee::start(args);
+    let site = Site::of(&mut referee);
+    let (mut slowest, mut matches, mut decisions) = (Duration::ZERO, 0, 0);
+    while matches < 40 {
+        assert!(begun.elapsed() < TIMEOUT, "{matches} matches");
+        for page in ["/api/v1/run", "/", "/api/v1/matches/m1"] {
+            let asked = Instant::now();
+            site.ask("GET", page, "");
+            slowest = slowest.max(asked.elapsed());
+        }
+        while let Some(line) = referee.line_within(Duration::from_millis(20)) {
+            let line: Value = serde_json::from_str(&line).expect("JSON");
+            if line["type"] == "match" {
+                matches += 1;
+                decisions += line["decisions"].as_u64().expect("a number");
+            }
+        }
+    }
+    let took = begun.elapsed();
+    assert!(slowest < SCENE / 2, "a page took {slowest:?}");
+    assert!(took < SCENE * decisions as u32 / 10, "{decisions} decisions took {took:?}");
+    referee.signal(Signal::INT);
+    referee.end();
 }
 
 #[test]

@@ -190,6 +190,12 @@ fn a_person_and_an_agent_play_a_game_in_python() {
 fn a_game_in_python_has_a_schema() {
     let schema: Value = serde_json::from_str(&referee(["schema", GAME]).done().stdout).expect("JSON");
     assert_eq!(schema["$defs"]["Options"]["properties"]["columns"]["default"], 7, "{schema}");
+    assert_eq!(schema["$defs"]["View"]["properties"]["rows"]["maximum"], 9, "{schema}");
+    assert_eq!(schema["$defs"]["Move"]["pattern"], "^[a-i]$", "{schema}");
+    let folder = Folder::new();
+    let game = changed(&folder, &[("\"Event\": false", "\"Event\": 1")]);
+    let refused = referee(["schema", &game]).with_code(2);
+    assert!(refused.stderr.contains("schema.json: `Event` is no schema; expected an object"), "{refused:?}");
 }
 
 #[test]

@@ -85,7 +85,7 @@ pub use crate::string_schema;
 /// use.
 pub fn document<G: Game>() -> Value {
     match G::SCHEMAS {
-        None => untyped(&G::META, &Of::<G>::RULES.default_options()),
+        None => untyped(&G::META, &Of::<G>::RULES.default_options(), &Map::new()),
         Some(schemas) => describe(&G::META, |written, read| SchemaParts {
             view: (schemas.view)(written),
             mv: (schemas.mv)(written),
@@ -95,8 +95,10 @@ pub fn document<G: Game>() -> Value {
     }
 }
 
-/// Returns what holds for every game: objects and strings, and the options of its description with these defaults.
-pub fn untyped(meta: &Meta, defaults: &RawValue) -> Value {
+/// Returns what holds for every game: objects and strings, and the options of its description with these defaults. Of
+/// `known`, `View`, `Move` and `Event` (an event of the game's own) take the place of what holds for every game, and the
+/// others are definitions that they use.
+pub fn untyped(meta: &Meta, defaults: &RawValue, known: &Map<String, Value>) -> Value {
     let defaults: Value = serde_json::from_str(defaults.get()).unwrap_or_default();
     let property = |option: &OptionMeta| {
         let default = &defaults[option.name];
@@ -116,19 +118,32 @@ pub fn untyped(meta: &Meta, defaults: &RawValue) -> Value {
         (option.name.to_owned(), property)
     };
     let properties: Map<String, Value> = meta.options.iter().map(property).collect();
-    describe(meta, |_, _| SchemaParts {
-        view: json_schema!({ "type": "object" }),
-        facts: json_schema!({
-            "type": "object",
-            "properties": {
-                "kind": { "type": "string", "not": { "enum": ["move", "draw_offered", "out"] } },
-            },
-            "required": ["kind"],
-            "additionalProperties": true,
-        }),
-        mv: json_schema!({ "type": "string" }),
+    let part = |name: &str, otherwise: Schema| {
+        let known = known.get(name).and_then(|known| Schema::try_from(known.clone()).ok());
+        known.unwrap_or(otherwise)
+    };
+    let mut document = describe(meta, |_, _| SchemaParts {
+        view: part("View", json_schema!({ "type": "object" })),
+        facts: part(
+            "Event",
+            json_schema!({
+                "type": "object",
+                "properties": {
+                    "kind": { "type": "string", "not": { "enum": ["move", "draw_offered", "out"] } },
+                },
+                "required": ["kind"],
+                "additionalProperties": true,
+            }),
+        ),
+        mv: part("Move", json_schema!({ "type": "string" })),
         options: json_schema!({ "type": "object", "properties": properties }),
-    })
+    });
+    for (name, schema) in known {
+        if let Value::Object(definitions) = &mut document["$defs"] {
+            definitions.entry(name).or_insert(schema.clone());
+        }
+    }
+    document
 }
 
 fn describe(

@@ -5,6 +5,7 @@ use std::fs::OpenOptions;
 use std::path::{Component, Path, PathBuf};
 use std::{fs, io};
 
+use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
 use crate::{BadManifest, Manifest, ManifestProgram};
@@ -73,12 +74,20 @@ pub enum BadGame {
         /// The path of the manifest.
         path: PathBuf,
     },
+    /// The file of schemas is none.
+    #[error("{}: {what}; expected an object of JSON Schemas, such as `View`, `Move` and `Event`", path.display())]
+    Schema {
+        /// The path of the file.
+        path: PathBuf,
+        /// What is wrong.
+        what: String,
+    },
     /// A file of the manifest is elsewhere.
     #[error("{}: {key}: `{file}` is not below the directory", path.display())]
     Outside {
         /// The path of the manifest.
         path: PathBuf,
-        /// `rules`, `files` or `wasm`.
+        /// `rules`, `schema`, `files` or `wasm`.
         key: &'static str,
         /// The file.
         file: String,
@@ -100,6 +109,8 @@ pub(crate) struct GameDirectory {
     pub(crate) manifest: Manifest,
     /// The rules page, in Markdown.
     pub(crate) page: String,
+    /// The definitions of views, moves and events, by name.
+    pub(crate) schema: Map<String, Value>,
     /// The text of the manifest.
     pub(crate) text: String,
     /// SHA-256 by path.
@@ -129,6 +140,10 @@ impl GameDirectory {
             None => format!("# {}\n", manifest.title),
             Some(page) => read_text(&below("rules", page)?)?,
         };
+        let schema = match &manifest.schema {
+            None => Map::new(),
+            Some(file) => read_schema(&below("schema", file)?)?,
+        };
         let module = match manifest.program() {
             ManifestProgram::Command(_) => None,
             ManifestProgram::Wasm(file) => Some(below("wasm", file)?),
@@ -140,10 +155,11 @@ impl GameDirectory {
                 for file in files.iter().map(String::as_str).chain([MANIFEST]) {
                     hashed.add(&below("files", file)?)?;
                 }
-                module.iter().try_for_each(|path| hashed.add(path))?;
+                let schema = manifest.schema.as_ref().map(|file| directory.join(file));
+                module.iter().chain(&schema).try_for_each(|path| hashed.add(path))?;
             }
         }
-        Ok(GameDirectory { manifest, page, text, files: hashed.files })
+        Ok(GameDirectory { manifest, page, schema, text, files: hashed.files })
     }
 }
 
@@ -162,6 +178,16 @@ fn read_text(path: &Path) -> Result<String, BadGame> {
             .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error.utf8_error()))
     });
     text.map_err(unreadable(path))
+}
+
+fn read_schema(path: &Path) -> Result<Map<String, Value>, BadGame> {
+    let bad = |what| BadGame::Schema { path: path.to_owned(), what };
+    let schemas: Map<String, Value> =
+        serde_json::from_str(&read_text(path)?).map_err(|error| bad(error.to_string()))?;
+    match schemas.iter().find(|(_, schema)| !schema.is_object() && !schema.is_boolean()) {
+        None => Ok(schemas),
+        Some((name, _)) => Err(bad(format!("`{name}` is no schema"))),
+    }
 }
 
 /// Loads the WebAssembly module of a game.

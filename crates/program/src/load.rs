@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use serde_json::json;
+use serde_json::{Map, Value, json};
 use serde_json::value::{RawValue, to_raw_value};
 
 #[cfg(feature = "wasm")]
@@ -46,9 +46,9 @@ pub fn load(directory: &Path, launch: &Launch) -> Result<&'static dyn Rules, Bad
     if let Some(game) = loaded.get(&place) {
         return Ok(game.rules);
     }
-    let ReadGame { manifest, page, files, description, carrier } = read(&place, launch)?;
+    let ReadGame { manifest, page, schema, files, description, carrier } = read(&place, launch)?;
     let rules: &'static dyn Rules =
-        Box::leak(Box::new(ProgramRules::new(&manifest, &page, description, carrier)));
+        Box::leak(Box::new(ProgramRules::new(&manifest, &page, schema, description, carrier)));
     loaded.insert(place, LoadedGame { rules, files });
     Ok(rules)
 }
@@ -68,6 +68,8 @@ pub(crate) struct ReadGame {
     pub(crate) manifest: Manifest,
     /// The rules page, in Markdown.
     pub(crate) page: String,
+    /// The definitions of views, moves and events, by name.
+    pub(crate) schema: Map<String, Value>,
     /// The files that are hashed.
     pub(crate) files: Vec<PathBuf>,
     /// What identifies the program in records.
@@ -82,7 +84,7 @@ fn canonical(directory: &Path) -> Result<PathBuf, BadGame> {
 
 pub(crate) fn read(directory: &Path, launch: &Launch) -> Result<ReadGame, BadGame> {
     let place = canonical(directory)?;
-    let GameDirectory { manifest, page, text, files } = GameDirectory::read(&place)?;
+    let GameDirectory { manifest, page, schema, text, files } = GameDirectory::read(&place)?;
     let carrier: Box<dyn Carrier> = match manifest.program() {
         ManifestProgram::Command(command) => Box::new(processes(&place, command, &manifest, launch)?),
         #[cfg(feature = "wasm")]
@@ -93,7 +95,7 @@ pub(crate) fn read(directory: &Path, launch: &Launch) -> Result<ReadGame, BadGam
     let description = to_raw_value(&json!({ "manifest": text, "files": files }))
         .unwrap_or_else(|error| unreachable!("it has string keys: {error}"));
     let files = files.into_keys().map(PathBuf::from).collect();
-    Ok(ReadGame { manifest, page, files, description, carrier })
+    Ok(ReadGame { manifest, page, schema, files, description, carrier })
 }
 
 /// The processes of a game whose rules are a command.

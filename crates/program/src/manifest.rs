@@ -58,6 +58,8 @@ pub struct Manifest {
     pub options: BTreeMap<String, OptionManifest>,
     /// The file with the rules page, in Markdown.
     pub rules: Option<String>,
+    /// The file with the JSON Schemas of views, moves and events.
+    pub schema: Option<String>,
     /// The files and directories that a record identifies; `None` for all.
     pub files: Option<Vec<String>>,
     /// The time limit of the first answer of a process, in milliseconds. The instructions of a module are limited

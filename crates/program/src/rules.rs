@@ -10,7 +10,7 @@ use referee_game::notation::Notation;
 use referee_game::openings::{LINES, OpeningFile};
 use referee_game::seat::{Seat, Seating, Viewer};
 use referee_game::{Meta, Misconfigured, OptionMeta, Turn};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use serde_json::value::{RawValue, to_raw_value};
 
 use crate::answer::{CheckAnswer, OptionsAnswer, ViewAnswer};
@@ -37,6 +37,8 @@ pub(crate) struct SharedProgram {
     reasons: Vec<&'static str>,
     imagines: bool,
     defaults: Box<RawValue>,
+    #[cfg_attr(not(feature = "schema"), expect(dead_code, reason = "only the feature shows it"))]
+    schema: Map<String, Value>,
     description: Box<RawValue>,
     carrier: Box<dyn Carrier>,
     starts: Mutex<AnswerCache<Arc<Start>>>,
@@ -70,11 +72,12 @@ fn lock<V>(cache: &Mutex<AnswerCache<V>>) -> MutexGuard<'_, AnswerCache<V>> {
 }
 
 impl ProgramRules {
-    /// The rules of a program. `page` is the rules page, in Markdown; `description` identifies the program in records. The
+    /// The rules of a program. `page` is the rules page, in Markdown; `schema` has definitions of JSON Schema; `description` identifies the program in records. The
     /// description of the game is never freed: a process loads a game once.
     pub fn new(
         manifest: &Manifest,
         page: &str,
+        schema: Map<String, Value>,
         description: Box<RawValue>,
         carrier: Box<dyn Carrier>,
     ) -> ProgramRules {
@@ -101,6 +104,7 @@ impl ProgramRules {
             reasons: manifest.reasons.iter().map(|reason| leak(reason)).collect(),
             imagines: manifest.imagine,
             defaults: raw(&manifest.defaults()),
+            schema,
             description,
             carrier,
             starts: Mutex::default(),
@@ -281,7 +285,7 @@ impl Rules for ProgramRules {
 
     #[cfg(feature = "schema")]
     fn schema(&self) -> Value {
-        referee_game::schema::untyped(self.0.meta, &self.default_options())
+        referee_game::schema::untyped(self.0.meta, &self.default_options(), &self.0.schema)
     }
 
     fn open(&self, options: &RawValue, seating: Seating) -> Result<Box<dyn Table>, NotOpened> {

@@ -250,6 +250,10 @@ impl Table for ProgramTable {
         })
     }
 
+    fn waits(&self) -> bool {
+        true
+    }
+
     fn scene(&self, viewer: Viewer) -> Scene {
         self.shown(viewer, |shown| match shown {
             Ok(shown) => shown.scene.clone(),

@@ -21,6 +21,7 @@ use referee_engine::runner::{
 };
 use referee_files::read_regular;
 use referee_game::Meta;
+use referee_game::seat::Viewer;
 use referee_game::{Catalog, json};
 use referee_match::Faults;
 use referee_match::record;
@@ -612,6 +613,7 @@ const EVENTS_AT_ONCE: usize = 4;
 /// of this thread must not lock spectators out.
 pub(super) async fn receive(hub: Arc<Hub>, mut events: LiveReceiver) {
     while let Some(events) = events.next().await {
+        let events = prepared(events).await;
         for (at, event) in events.into_iter().enumerate() {
             hub.handle(event);
             if at % EVENTS_AT_ONCE == EVENTS_AT_ONCE - 1 {
@@ -620,6 +622,31 @@ pub(super) async fn receive(hub: Arc<Hub>, mut events: LiveReceiver) {
         }
         tokio::task::yield_now().await;
     }
+}
+
+/// Lets the programs of games draw the positions, each on a thread that may wait for it. They keep what they have drawn.
+async fn prepared(events: Vec<LiveEvent>) -> Vec<LiveEvent> {
+    let waits = |event: &LiveEvent| matches!(event, LiveEvent::Moved(_, Some(step)) if step.table.waits());
+    let mut prepared = Vec::with_capacity(events.len());
+    for event in events {
+        prepared.push(match waits(&event) {
+            false => Ok(event),
+            true => Err(tokio::task::spawn_blocking(move || {
+                if let LiveEvent::Moved(_, Some(step)) = &event {
+                    step.table.scene(Viewer::Public);
+                }
+                event
+            })),
+        });
+    }
+    let mut events = Vec::with_capacity(prepared.len());
+    for event in prepared {
+        match event {
+            Ok(event) => events.push(event),
+            Err(waiting) => events.extend(waiting.await),
+        }
+    }
+    events
 }
 
 /// Publishes new versions of the overview.

@@ -118,6 +118,11 @@ pub trait Table: Debug + Send {
     /// so.
     fn scene(&self, viewer: Viewer) -> Scene;
 
+    /// Whether what is asked of it may wait for another process.
+    fn waits(&self) -> bool {
+        false
+    }
+
     /// Returns the scenes of these viewers, at least one and at most 31.
     fn scenes(&self, viewers: &[Viewer]) -> Scenes {
         Scenes::merged(viewers.iter().map(|&viewer| self.scene(viewer)))

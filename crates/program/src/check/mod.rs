@@ -242,9 +242,9 @@ pub fn check(
         Err(why) => (Err(why.into()), None),
     };
     step("manifest", "the-directory", about)?;
-    let ReadGame { manifest, page, description, carrier, .. } = game?;
+    let ReadGame { manifest, page, schema, description, carrier, .. } = game?;
     let witness = Witness(Arc::new(Witnessed { carrier, kept: Mutex::default() }));
-    let rules = ProgramRules::new(&manifest, &page, description, Box::new(witness.clone()));
+    let rules = ProgramRules::new(&manifest, &page, schema, description, Box::new(witness.clone()));
     let (seatings, options) = (manifest.seatings(), rules.default_options());
 
     let opened = seatings.iter().try_for_each(|&seating| rules.open(&options, seating).map(drop));
