@@ -24,7 +24,7 @@ use crate::cli::{Exit, Failure};
 use crate::game::json;
 use crate::game::printable::printable;
 use crate::game::{Catalog, Viewer, counted};
-use crate::referee::Match;
+use crate::referee::{Match, check_policy};
 use crate::report::{Scoresheet, difference_lines, evidence_lines, result_line, sets_line, summary_table};
 use crate::runner::{
     MatchReport, MatchRunner, Mirror, Play, PlayEvent, PlayResult, RunSummary, Watch, seating_for,
@@ -118,6 +118,7 @@ pub(super) fn run(mut args: Args, catalog: &Catalog) -> Result<Exit, Failure> {
     })?;
     change_directories(&mut args.bots, &args.directories)?;
     let run = args.terms.run()?;
+    check_policy(rules.meta(), run.terms.on_fault).map_err(Failure::usage)?;
     let openings = args.openings.source(0);
     let openings = openings.openings(rules, seating, args.options.to_map()?, &run.seed, Syntax::Flags)?;
     let mirror = args.mirror.map(|mirror| match mirror {

@@ -1,4 +1,5 @@
 //! Games whose rules are programs: `examples/games`, and programs that fail.
+#![expect(clippy::disallowed_methods, reason = "tests measure what slow rules delay")]
 
 use std::path::Path;
 use std::process::Command;
@@ -313,9 +314,9 @@ fn kills_of_the_program_at_random_instants_lose_no_match() {
     let marker = format!("kill-{}", std::process::id());
     let game = changed(&folder, &[("python3 game.py", &format!("python3 game.py {marker}"))]);
     let (bot, records) = (sample("python/random_bot.py"), folder.text("records"));
-    let running = Referee::start(
-        ["play", &game, &bot, &bot, "-n", "100000", "--jobs", "2", "--record", &records, "--json"]
-    );
+    let running = Referee::start([
+        "play", &game, &bot, &bot, "-n", "100000", "--jobs", "2", "--record", &records, "--json",
+    ]);
     let mut rng = RandomKey([8; 32]).stream();
     let mut killed = 0;
     while killed < kills {
@@ -491,4 +492,77 @@ fn bots_and_moves_of_a_game_in_python_are_checked_and_counted() {
     assert!(checked.contains("connect_four"), "{checked}");
     let shown = referee(["debug", GAME, &bot()]).done().stdout;
     assert!(shown.contains("\"columns\":"), "{shown}");
+}
+
+/// Answers each request half a tenth of a second after it has received it, in as many matches at once as it is asked for.
+const PUNCTUAL: &str = r#"import json, sys, threading
+lock = threading.Lock()
+def send(message):
+    with lock:
+        sys.stdout.write(json.dumps(message) + "\n")
+        sys.stdout.flush()
+for line in sys.stdin:
+    message = json.loads(line)
+    of = {key: message[key] for key in ("match", "seat", "turn") if key in message}
+    if message["type"] == "hello":
+        send(dict(type="hello", protocol=1, name="punctual", games=["connect_four"], slots=3))
+    elif message["type"] == "start":
+        send(dict(of, type="ready"))
+    elif message["type"] == "turn":
+        threading.Timer(0.05, send, [dict(of, type="move", move=message["legal"][0])]).start()
+"#;
+
+#[test]
+fn while_rules_are_slow_no_match_of_a_lane_gains_or_loses_time() {
+    let folder = Folder::new();
+    let slow =
+        "    request = json.loads(line)\n    if request['type'] == 'play':\n        time.sleep(0.15)\n";
+    let changes = [
+        ("    request = json.loads(line)\n", slow),
+        ("import sys", "import sys\nimport time"),
+        ("default = 7", "default = 4"),
+        ("default = 6", "default = 4"),
+    ];
+    let game = changed(&folder, &changes);
+    let (bot, records) =
+        (format!("python3 '{}'", folder.write("punctual.py", PUNCTUAL)), folder.text("records"));
+    let args = ["play", &game, &bot, &bot, "-n", "6", "--jobs", "1", "--record", &records, "--json"];
+    for report in referee(args).done().all("match") {
+        assert_eq!((&report["ended_by"], &report["faults"]), (&json!("rules"), &json!([{}, {}])), "{report}");
+    }
+    let mut billed = Vec::new();
+    for number in 1..=6 {
+        let record = folder.record(&format!("records/m{number}.jsonl"));
+        for line in record.iter().filter(|line| line["type"] == "answer") {
+            let [took, lag] = ["took_us", "lag_us"].map(|field| line[field].as_u64().expect("a number"));
+            billed.push((took - lag) / 1000);
+        }
+    }
+    billed.sort_unstable();
+    // A busy machine may make a bot late, and the lane that notes its answer.
+    let [early, median, late] = [1, 5, 9].map(|tenths| billed[billed.len() * tenths / 10]);
+    assert!(billed.len() > 40 && early >= 40 && median < 60 && late < 100, "{billed:?}");
+}
+
+#[test]
+fn an_interrupt_does_not_wait_for_rules() {
+    let folder = Folder::new();
+    let slow = "    request = json.loads(line)\n    if request['type'] == 'play':\n        time.sleep(30)\n";
+    let changes = [
+        ("    request = json.loads(line)\n", slow),
+        ("import sys", "import sys\nimport time"),
+        ("openings = 2", "limit_ms = 60000"),
+    ];
+    let game = changed(&folder, &changes);
+    let (bot, records) = (sample("python/random_bot.py"), folder.text("records"));
+    let running = Referee::start(["play", &game, &bot, &bot, "--record", &records, "--json"]);
+    std::thread::sleep(Duration::from_secs(3));
+    let begun = Instant::now();
+    running.signal(Signal::INT);
+    let ended = running.end();
+    assert!(begun.elapsed() < Duration::from_secs(8), "it took {:?}", begun.elapsed());
+    let report = ended.one("match");
+    assert_eq!((&report["cause"], &report["faults"]), (&json!("interrupted"), &json!([{}, {}])), "{report}");
+    let verified = referee(["verify", &records, "--game", &game]).done();
+    assert!(verified.stdout.contains("m1.jsonl: ok"), "{verified:?}");
 }

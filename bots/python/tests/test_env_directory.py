@@ -46,6 +46,12 @@ class Directories(unittest.TestCase):
                 api_test(room, num_cycles=200)
                 room.close()
 
+    def test_games_that_do_not_list_their_moves_are_refused(self) -> None:
+        room = RefereeEnv(game("blotto"))
+        with self.assertRaisesRegex(ValueError, "the game does not list its moves"):
+            room.reset(seed=1)
+        room.close()
+
     def test_an_action_is_a_legal_move_and_an_observation_the_view(self) -> None:
         room = RefereeEnv(game("connect_four"))
         room.reset(seed=1)

@@ -114,18 +114,21 @@ impl Common {
         call: impl FnOnce(&mut Common) -> Result<T, RulesFailed>,
     ) -> PhaseFlow<T> {
         let after = self.rules_calls;
-        let recorded = self.setup.rules_failure.as_ref().filter(|failure| failure.after == after);
-        let failure = match recorded {
-            Some(failure) => failure.clone(),
+        let recorded = self.setup.rules_failure.as_ref();
+        let reason = match recorded.filter(|reason| reason.rules_calls() == Some(after)) {
+            Some(reason) => reason.clone(),
             None => match call(self) {
                 Ok(result) => {
                     self.rules_calls += 1;
                     return PhaseFlow::Continue(result);
                 }
-                Err(RulesFailed(why)) => RulesFailure { after, why: why.into() },
+                Err(RulesFailed::Because(why)) => {
+                    AbortReason::RulesFailed(RulesFailure { after, why: why.into() })
+                }
+                Err(RulesFailed::Interrupted) => AbortReason::RulesInterrupted { after },
             },
         };
-        PhaseFlow::Break(self.break_off(stamp, &AbortReason::RulesFailed(failure)))
+        PhaseFlow::Break(self.break_off(stamp, &reason))
     }
 
     /// Handles an event that means the same in every phase. Returns the seat that stops deciding for itself, if any.

@@ -282,6 +282,11 @@ pub enum AbortReason {
     },
     /// The rules failed, which only those of a program do.
     RulesFailed(RulesFailure),
+    /// The referee was interrupted while it waited for the rules.
+    RulesInterrupted {
+        /// As [`RulesFailure::after`].
+        after: u64,
+    },
     /// Any other detail, as text.
     Other {
         /// The words.
@@ -298,10 +303,21 @@ pub struct RulesFailure {
     pub why: String,
 }
 
+impl AbortReason {
+    /// The number of calls of the rules that succeeded before the one that did not, if that is the reason.
+    pub(super) fn rules_calls(&self) -> Option<u64> {
+        match self {
+            AbortReason::RulesFailed(RulesFailure { after, .. })
+            | AbortReason::RulesInterrupted { after } => Some(*after),
+            _ => None,
+        }
+    }
+}
+
 impl fmt::Display for AbortReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            AbortReason::Interrupted => f.write_str("interrupted"),
+            AbortReason::Interrupted | AbortReason::RulesInterrupted { .. } => f.write_str("interrupted"),
             AbortReason::ByHost => f.write_str("the host broke it off"),
             AbortReason::HostLeft => f.write_str("the other end left"),
             AbortReason::Paused { most_ms } => {

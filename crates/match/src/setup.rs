@@ -11,7 +11,7 @@ use referee_protocol::words::OnFault;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::detail::RulesFailure;
+use crate::detail::AbortReason;
 use crate::limits::Limits;
 use crate::opening::Opening;
 
@@ -186,6 +186,6 @@ pub struct Setup {
     pub wants: Vec<Wants>,
     /// The viewer for whom events are kept, for spectators.
     pub watched: Option<Viewer>,
-    /// In a replay: the failure of the rules that ended the match.
-    pub rules_failure: Option<RulesFailure>,
+    /// In a replay: how the rules, which gave no position, ended the match.
+    pub rules_failure: Option<AbortReason>,
 }

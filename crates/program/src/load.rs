@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use serde_json::{Map, Value, json};
 use serde_json::value::{RawValue, to_raw_value};
+use serde_json::{Map, Value, json};
 
 #[cfg(feature = "wasm")]
 use crate::directory::load_module;

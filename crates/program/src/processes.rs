@@ -1,16 +1,15 @@
 //! The processes of the program of a game.
 
-use std::io;
 use std::sync::mpsc as blocking;
 use std::sync::{Mutex, OnceLock, PoisonError};
-use std::thread;
 use std::time::Duration;
+use std::{io, iter, thread};
 
 use tokio::sync::mpsc;
 
 use crate::{BadAnswer, Carrier, MOST_ANSWER};
 use referee_bots::{Command, Launch, Launcher, Process};
-use referee_game::erased::RulesFailed;
+use referee_game::erased::{RulesFailed, RulesWait};
 use referee_game::excerpt::excerpt;
 use referee_match::Detail;
 use referee_transport::{Exchange, NoAnswer, Wire};
@@ -19,6 +18,8 @@ use referee_transport::{Exchange, NoAnswer, Wire};
 const EXIT: Duration = Duration::from_millis(500);
 /// The maximum number of processes of a game.
 const MOST_PROCESSES: usize = 4096;
+/// How many fresh processes are asked.
+const ATTEMPTS: usize = 2;
 /// How many characters of standard error a failure quotes.
 const QUOTED: usize = 400;
 
@@ -168,22 +169,29 @@ async fn start(
 }
 
 impl Carrier for RulesProcesses {
+    fn wait(&self) -> RulesWait {
+        RulesWait::Watching
+    }
+
     fn ask(
         &self,
         request: &[u8],
         accept: &mut dyn FnMut(&[u8]) -> Result<(), BadAnswer>,
     ) -> Result<(), RulesFailed> {
         // One that has waited may have ended meanwhile.
-        let waiting = self.idle().pop();
-        if let Some(process) = waiting
-            && self.ask_one(process, request, accept).is_ok()
-        {
-            return Ok(());
+        let waiting = self.idle().pop().map(Ok);
+        let fresh = iter::repeat_with(|| self.start()).take(ATTEMPTS);
+        let mut why = String::new();
+        for process in waiting.into_iter().chain(fresh) {
+            let asked = process.map_err(NotAnswered::from);
+            match asked.and_then(|process| self.ask_one(process, request, accept)) {
+                Ok(()) => return Ok(()),
+                Err(NotAnswered::Not { error: NoAnswer::Interrupted, .. }) => {
+                    return Err(RulesFailed::Interrupted);
+                }
+                Err(what) => why = what.to_string(),
+            }
         }
-        let mut attempt = || self.ask_one(self.start()?, request, accept);
-        if attempt().is_ok() {
-            return Ok(());
-        }
-        attempt().map_err(|what| RulesFailed(format!("{}: {what}", self.command).into()))
+        Err(RulesFailed::Because(format!("{}: {why}", self.command).into()))
     }
 }

@@ -4,14 +4,14 @@ use std::fmt::Debug;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use referee_game::chance::Uniform;
-use referee_game::erased::{Knowledge, NotOpened, Rules, RulesFailed, Table};
+use referee_game::erased::{Knowledge, NotOpened, Rules, RulesFailed, RulesWait, Table};
 use referee_game::excerpt::excerpt;
 use referee_game::notation::Notation;
 use referee_game::openings::{LINES, OpeningFile};
 use referee_game::seat::{Seat, Seating, Viewer};
 use referee_game::{Meta, Misconfigured, OptionMeta, Turn};
-use serde_json::{Map, Value};
 use serde_json::value::{RawValue, to_raw_value};
+use serde_json::{Map, Value};
 
 use crate::answer::{CheckAnswer, OptionsAnswer, ViewAnswer};
 use crate::cache::AnswerCache;
@@ -178,7 +178,7 @@ impl SharedProgram {
             accepted = Some((Arc::new(read(answer)?), answer.len()));
             Ok(())
         })?;
-        let (value, length) = accepted.ok_or_else(|| RulesFailed("no answer".into()))?;
+        let (value, length) = accepted.ok_or_else(|| RulesFailed::Because("no answer".into()))?;
         lock(cache).insert(key, value.clone(), length);
         Ok(value)
     }
@@ -245,7 +245,7 @@ impl SharedProgram {
             imagined = Some(Ok(Arc::new(position)));
             Ok(())
         })?;
-        Ok(imagined.ok_or_else(|| RulesFailed("no answer".into()))??)
+        Ok(imagined.ok_or_else(|| RulesFailed::Because("no answer".into()))??)
     }
 
     /// Asks for the initial position.
@@ -302,8 +302,8 @@ impl Rules for ProgramRules {
         Some(&self.0.description)
     }
 
-    fn waits(&self) -> bool {
-        true
+    fn wait(&self) -> RulesWait {
+        self.0.carrier.wait()
     }
 
     fn imagine(

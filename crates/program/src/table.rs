@@ -70,7 +70,7 @@ impl ProgramTable {
     fn advance(&mut self, request: RulesRequest<'_>) -> Result<(), RulesFailed> {
         if self.steps == MOST_STEPS {
             let what = format!("the game has not ended after {MOST_STEPS} decisions and draws");
-            return Err(RulesFailed(what.into()));
+            return Err(RulesFailed::Because(what.into()));
         }
         self.position = self.program.position(request, self.seating)?;
         self.checked.iter_mut().for_each(Vec::clear);

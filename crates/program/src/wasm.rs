@@ -1,6 +1,6 @@
 //! Rules as a WebAssembly module.
 
-use referee_game::erased::RulesFailed;
+use referee_game::erased::{RulesFailed, RulesWait};
 use referee_game::excerpt::excerpt;
 use wasmi::errors::{ErrorKind, InstantiationError};
 use wasmi::{
@@ -171,13 +171,18 @@ fn trapped(error: wasmi::Error, fuel: u64) -> Trapped {
 }
 
 impl Carrier for WasmModule {
+    fn wait(&self) -> RulesWait {
+        RulesWait::Computing
+    }
+
     /// It is asked once: another instance would give the same answer.
     fn ask(
         &self,
         request: &[u8],
         accept: &mut dyn FnMut(&[u8]) -> Result<(), BadAnswer>,
     ) -> Result<(), RulesFailed> {
-        self.answer(request, accept).map_err(|what| RulesFailed(format!("{}: {what}", self.name).into()))
+        self.answer(request, accept)
+            .map_err(|what| RulesFailed::Because(format!("{}: {what}", self.name).into()))
     }
 }
 

@@ -44,6 +44,14 @@ pub trait ByteStream: Debug {
     /// Writes once. Pending when no bytes are accepted; then the waker is notified when some are.
     fn poll_write(&mut self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>>;
 
+    /// Watches the stream under this number: see [`watch_while_waiting`](crate::watch_while_waiting).
+    ///
+    /// # Errors
+    /// Those of the operating system.
+    fn watch(&self, _number: u64) -> io::Result<()> {
+        Ok(())
+    }
+
     /// Closes the stream.
     fn close(self);
 

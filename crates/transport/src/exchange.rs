@@ -7,9 +7,13 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
 use crate::Wire;
+use crate::watch::{WaitWatch, with_watch};
 
 /// Reads at most this many bytes at once, as many as a pipe holds.
 const READ: usize = 64 * 1024;
+
+/// How long to wait before looking at other streams.
+const PATIENCE: Duration = Duration::from_millis(1);
 
 /// A stream on which each request, a line, gets an answer, a line.
 #[derive(Debug)]
@@ -24,6 +28,9 @@ pub enum NoAnswer {
     /// The time is up.
     #[error("it did not answer within {} ms", .0.as_millis())]
     Late(Duration),
+    /// The wait was interrupted: see [`watch_while_waiting`](crate::watch_while_waiting).
+    #[error("the wait for its answer was interrupted")]
+    Interrupted,
     /// The stream ended.
     #[error("its output ended")]
     Ended,
@@ -68,6 +75,27 @@ impl Exchange {
     /// # Errors
     /// If there is no answer of at most `most` bytes within the limit, or more than the answer.
     pub fn ask(&mut self, request: &[u8], most: usize, limit: Duration) -> Result<Vec<u8>, NoAnswer> {
+        with_watch(|watch| match watch {
+            None => self.ask_watching(request, most, limit, None),
+            Some(watch) if watch.is_stopped => Err(NoAnswer::Interrupted),
+            Some(watch) => {
+                let mut is_watching = false;
+                let asked = self.ask_watching(request, most, limit, Some((watch, &mut is_watching)));
+                if is_watching {
+                    watch.end(now());
+                }
+                asked
+            }
+        })
+    }
+
+    fn ask_watching(
+        &mut self,
+        request: &[u8],
+        most: usize,
+        limit: Duration,
+        mut watch: Option<(&mut WaitWatch, &mut bool)>,
+    ) -> Result<Vec<u8>, NoAnswer> {
         let deadline = now() + limit;
         let line = [request, b"\n"].concat();
         let mut unwritten = &line[..];
@@ -79,14 +107,33 @@ impl Exchange {
                 return Err(NoAnswer::Late(limit));
             }
             let output = self.wire.output.as_ref().unwrap_or(&self.wire.input);
-            let mut fds = [PollFd::new(&self.wire.input, PollFlags::IN), PollFd::new(output, PollFlags::OUT)];
-            let polled = if unwritten.is_empty() { 1 } else { 2 };
-            let timeout = Timespec::try_from(left).map_err(io::Error::other)?;
-            match poll(&mut fds[..polled], Some(&timeout)) {
-                Ok(_) | Err(Errno::INTR) => {}
-                Err(error) => return Err(error.into()),
+            let mut fds = Vec::with_capacity(3);
+            fds.push(PollFd::new(&self.wire.input, PollFlags::IN));
+            if !unwritten.is_empty() {
+                fds.push(PollFd::new(output, PollFlags::OUT));
             }
-            let [readable, writable] = [0, 1].map(|index| !fds[index].revents().is_empty());
+            let is_patient = watch.as_ref().is_some_and(|(_, is_watching)| !**is_watching);
+            if let Some((watch, _)) = watch.as_ref().filter(|_| !is_patient) {
+                fds.push(PollFd::new(&watch.epoll, PollFlags::IN));
+            }
+            let timeout = Timespec::try_from(if is_patient { left.min(PATIENCE) } else { left });
+            let ready = match poll(&mut fds, Some(&timeout.map_err(io::Error::other)?)) {
+                Ok(ready) => ready,
+                Err(Errno::INTR) => continue,
+                Err(error) => return Err(error.into()),
+            };
+            let is_ready = |index: usize| fds.get(index).is_some_and(|fd| !fd.revents().is_empty());
+            let (readable, writable) = (is_ready(0), !unwritten.is_empty() && is_ready(1));
+            let has_arrivals = is_ready(if unwritten.is_empty() { 1 } else { 2 });
+            if let Some((watch, is_watching)) = &mut watch
+                && (has_arrivals || (is_patient && ready == 0))
+            {
+                watch.note(now(), !has_arrivals)?;
+                **is_watching = true;
+                if watch.is_stopped {
+                    return Err(NoAnswer::Interrupted);
+                }
+            }
             if writable && !unwritten.is_empty() {
                 match output.write(unwritten) {
                     Ok(written) => unwritten = &unwritten[written..],
@@ -128,6 +175,7 @@ mod tests {
     use std::thread;
 
     use super::*;
+    use crate::watch::{take_arrivals, watch_stream, watch_while_waiting};
 
     const LIMIT: Duration = Duration::from_secs(20);
 
@@ -188,5 +236,45 @@ mod tests {
             read(&mut peer);
         });
         assert!(matches!(gone.ask(b"1", 5000, LIMIT), Err(NoAnswer::Ended)));
+    }
+
+    #[test]
+    fn a_thread_that_waits_notes_arrivals_and_ends_when_it_has_to() {
+        let (stop, stopper) = UnixStream::pair().unwrap();
+        let (other, mut peer_of_other) = UnixStream::pair().unwrap();
+        let mut slow = with(move |mut peer| {
+            for _ in 0..2 {
+                peer.read_line(&mut String::new()).unwrap();
+                thread::sleep(Duration::from_millis(60));
+                peer_of_other.write_all(b"x").unwrap();
+                thread::sleep(Duration::from_millis(60));
+                peer.get_ref().write_all(b"answer\n").unwrap();
+            }
+            peer.read_line(&mut String::new()).unwrap();
+            drop(stopper);
+            // It answers no more.
+            thread::sleep(LIMIT);
+        });
+        // The thread of this test watches nothing else.
+        let waits = thread::spawn(move || {
+            watch_while_waiting(stop.into()).unwrap();
+            watch_stream(&other, 7).unwrap();
+            let mut arrivals = Vec::new();
+            for _ in 0..2 {
+                let begun = now();
+                slow.ask(b"1", 100, LIMIT).unwrap();
+                let ended = take_arrivals(&mut arrivals).unwrap();
+                let arrival = arrivals.pop().unwrap();
+                assert_eq!((arrival.stream, arrival.since), (7, Some(arrival.at)));
+                assert!(
+                    arrival.at - begun >= Duration::from_millis(55)
+                        && ended - arrival.at >= Duration::from_millis(55)
+                );
+            }
+            assert!(take_arrivals(&mut arrivals).is_none() && arrivals.is_empty());
+            assert!(matches!(slow.ask(b"1", 100, LIMIT), Err(NoAnswer::Interrupted)));
+            assert!(matches!(slow.ask(b"1", 100, LIMIT), Err(NoAnswer::Interrupted)));
+        });
+        waits.join().unwrap();
     }
 }

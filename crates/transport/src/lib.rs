@@ -4,7 +4,7 @@
 //!   [`ByteStream`] what both this and streams in memory are
 //! * [`Lines`] splits what is read into lines of bounded length
 //! * [`Listener`] accepts connections; [`Certificate`] and [`trust`] are the two ends of TLS
-//! * [`Exchange`] waits for the answer to each of its requests
+//! * [`Exchange`] waits for the answer to each of its requests; [`watch_while_waiting`] watches other streams meanwhile
 //!
 //! ```
 //! use referee_transport::{Line, Lines};
@@ -28,6 +28,7 @@ mod memory;
 mod stream;
 mod tls;
 mod trust;
+mod watch;
 
 use std::io;
 
@@ -41,6 +42,7 @@ pub use memory::{MemoryPeer, MemoryStream, memory_stream};
 pub use stream::{Stream, Wire};
 pub use tls::{Certificate, Tls, private_key, tls_failure};
 pub use trust::trust;
+pub use watch::{Arrival, take_arrivals, watch_while_waiting};
 
 /// The error for "nothing to read" and "no room to write".
 fn would_block() -> io::Error {

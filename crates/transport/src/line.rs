@@ -2,7 +2,7 @@
 
 use std::io;
 
-use memchr::memchr;
+use memchr::{memchr, memchr_iter};
 
 /// Bytes requested per read: initial and maximum. The size doubles while reads fill the buffer.
 const READ: std::ops::RangeInclusive<usize> = 1024..=64 * 1024;
@@ -117,6 +117,11 @@ impl Lines {
     /// Received bytes that have not been returned as lines.
     pub fn pending(&self) -> &[u8] {
         &self.buffer[self.start..self.end]
+    }
+
+    /// Number of received lines that have not been returned.
+    pub fn complete(&self) -> usize {
+        memchr_iter(b'\n', self.pending()).count()
     }
 
     /// The number of bytes at the start of the next line that may not count: a byte order mark.

@@ -262,6 +262,10 @@ impl Stream {
 }
 
 impl ByteStream for Stream {
+    fn watch(&self, number: u64) -> io::Result<()> {
+        crate::watch::watch_stream(self.input.fd(), number)
+    }
+
     fn poll_read(&mut self, cx: &mut Context<'_>, lines: &mut Lines) -> Poll<io::Result<ReadProgress>> {
         if self.tls.is_none() {
             return self.poll_fill(cx, lines);

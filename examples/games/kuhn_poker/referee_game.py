@@ -321,9 +321,10 @@ class Program(Generic[State]):
         raise TypeError(f"turn returned {turn!r}; expected Decide, a list of them, Dice, Pick, Shuffle or Over")
 
     def _decide(self, state: State, decide: Decide) -> Json:
-        answer: Json = {"seat": decide.seat, "view": self._game.view(state, decide.seat)}
+        answer: Json = {"seat": decide.seat}
         if decide.legal is not None:
             answer["legal"] = list(decide.legal)
+        answer["view"] = self._game.view(state, decide.seat)
         if decide.secret:
             answer["secret"] = True
         return answer

@@ -25,6 +25,7 @@ use crate::game::chance::Seed;
 use crate::game::erased::Rules;
 use crate::game::name::NameSet;
 use crate::game::{Catalog, Seating};
+use crate::referee::check_policy;
 use crate::runner::Openings;
 use crate::runs::league::LadderLimits;
 use crate::store::{League, LeagueBot, utc};
@@ -400,6 +401,7 @@ impl LadderConfig {
                 return Err(self.wrong(format!("{key}: {value} is not from 1 to {most}")));
             }
         }
+        check_policy(game.rules.meta(), self.on_fault).map_err(|what| self.wrong(what.to_string()))?;
         // Any seed will do to validate the openings.
         self.openings(&game, &Seed([0; 32]))?;
         let certificate = match (&self.tls_cert, &self.tls_key) {

@@ -33,6 +33,7 @@ use crate::cli::watch::{WatchArgs, announce};
 use crate::cli::workers::{WorkersOptions, pack_game, unit_bots};
 use crate::cli::{Exit, Failure, screen};
 use crate::game::{Catalog, counted, json};
+use crate::referee::check_policy;
 use crate::report::{TestedBot, TrialOutcome, TrialReport, TrialSetting, interval, origin};
 use crate::runner::{
     Added, FirstFaults, Halt, MatchRunner, Roster, RunEnd, RunEvent, Scoring, SetOfTrial,
@@ -318,6 +319,7 @@ fn play(args: RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
         run.seed = seed(&earlier.setup.seed).map_err(Failure::usage)?;
         setup.seed.clone_from(&earlier.setup.seed);
     }
+    check_policy(rules.meta(), run.terms.on_fault).map_err(Failure::usage)?;
     let openings = openings.openings(rules, seating, setup.options.clone(), &run.seed, Syntax::Flags)?;
     let is_fresh = deal_leaks_information(rules) && !args.trust_bots;
     if is_fresh {

@@ -52,6 +52,19 @@ impl<K, T> Default for Arena<K, T> {
 }
 
 impl<K: From<Key> + Into<Key>, T> Arena<K, T> {
+    /// A number that stands for a key, and for no other one of this arena until four thousand million others.
+    pub(crate) fn number(key: K) -> u64 {
+        let Key { index, serial } = key.into();
+        (index as u64) << 32 | (serial & u64::from(u32::MAX))
+    }
+
+    /// The key of an item for which this number stands.
+    pub(crate) fn by_number(&self, number: u64) -> Option<K> {
+        let index = (number >> 32) as usize;
+        let &(serial, _) = self.slab.get(index)?;
+        Some(Key { index, serial }.into()).filter(|_| serial as u32 == number as u32)
+    }
+
     pub(crate) fn insert(&mut self, make: impl FnOnce(K) -> T) -> K {
         let Ok(key) = self.try_insert(|key| Ok::<_, Infallible>(make(key)));
         key

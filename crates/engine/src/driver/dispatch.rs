@@ -37,8 +37,19 @@ impl<S: ByteStream> Lane<S> {
         }
         // Handling a line may change the session, so its lines are taken out.
         let mut lines = std::mem::replace(&mut session.lines, Lines::new(limits::LINE_FROM_BOT));
+        let arrived = std::mem::take(&mut session.arrived);
+        // The last line arrived with the last data, the one before with those before, at the latest.
+        let mut left = if arrived.is_empty() { 0 } else { lines.complete() };
         while let Some(line) = lines.next_line() {
-            self.handle_line(key, line, now);
+            match arrived.get(arrived.len().saturating_sub(left)) {
+                None => self.handle_line(key, line, now),
+                Some(&(at, waited)) => {
+                    let lag = std::mem::replace(&mut self.lag, waited);
+                    self.handle_line(key, line, at.min(now));
+                    self.lag = lag;
+                }
+            }
+            left = left.saturating_sub(1);
             let Some(session) = self.sessions.get(key).filter(|session| session.stream.is_some()) else {
                 return;
             };

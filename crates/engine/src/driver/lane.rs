@@ -10,7 +10,7 @@ use referee_match::Detail;
 use referee_protocol::limits;
 use referee_protocol::referee as message;
 use referee_protocol::words::ErrorCode;
-use referee_transport::{ByteStream, ReadBuffers, Stream};
+use referee_transport::{Arrival, ByteStream, ReadBuffers, Stream};
 use rustc_hash::FxHashMap;
 use tokio::task::coop::unconstrained;
 
@@ -61,6 +61,8 @@ pub struct Lane<S = Stream> {
     pub(super) notices: VecDeque<Notice>,
     /// For how long the input of this round may have waited, in microseconds. Pauses of the referee are not lag.
     pub(super) lag: u64,
+    /// The streams that have become readable while the lane waited for rules.
+    pub(super) arrivals: Vec<Arrival>,
     /// The accumulated pause that the matches account for.
     pub(super) paused: u64,
     /// When the streams were last polled: the start of the latest round.
@@ -107,6 +109,7 @@ impl<S: ByteStream> Lane<S> {
             answered: None,
             notices: VecDeque::new(),
             lag: 0,
+            arrivals: Vec::new(),
             paused: 0,
             polled: 0,
             arrived: 0,

@@ -1,9 +1,11 @@
 //! One round of a lane: it reads all streams that are ready, handles their lines and the timers, then writes.
 
+use std::time::Instant;
+
 use referee_game::seat::{Seat, SeatSet};
 use referee_match::{AbortReason, Event};
 use referee_protocol::limits;
-use referee_transport::ByteStream;
+use referee_transport::{Arrival, ByteStream, take_arrivals};
 
 use crate::driver::clock::SHORTEST_WAIT;
 use crate::driver::keys::{MatchKey, SessionKey};
@@ -23,6 +25,7 @@ impl<S: ByteStream> Lane<S> {
     pub(super) fn serve(&mut self) {
         // Lines wait for the owner of the lane, and for this round.
         let has_waiting_lines = self.ready.iter().any(|&key| self.has_waiting_lines(key));
+        self.note_arrivals();
         let started = self.start_round(has_waiting_lines);
         self.ready_queue.take(&mut self.ready);
         let mut ready = std::mem::take(&mut self.ready);
@@ -31,6 +34,7 @@ impl<S: ByteStream> Lane<S> {
             if let Some(session) = self.sessions.get_mut(key) {
                 session.lines.take_buffer(&mut self.read_buffers);
                 session.read();
+                session.watch(key);
                 // The owner of the lane has handled all notices.
                 session.has_lines &= session.is_held;
             }
@@ -69,6 +73,26 @@ impl<S: ByteStream> Lane<S> {
         self.flush(stamp);
     }
 
+    /// Notes when the input has arrived that came while the lane waited for rules. What came later has waited since then at most.
+    fn note_arrivals(&mut self) {
+        let Some(ended) = take_arrivals(&mut self.arrivals) else { return };
+        let now = self.now();
+        let lane_time = |at: Instant| now.saturating_sub(at.elapsed().as_micros() as u64);
+        for Arrival { stream, at, since } in std::mem::take(&mut self.arrivals) {
+            let Some(key) = self.sessions.by_number(stream) else { continue };
+            let session = &mut self.sessions[key];
+            let at = lane_time(at);
+            let waited = at.saturating_sub(since.map_or(self.polled, lane_time));
+            session.arrived.push((at, waited));
+            if session.arrived.len() == 1 && !session.is_held {
+                // The runtime has not looked at it yet.
+                session.drain();
+                self.ready.push(key);
+            }
+        }
+        self.polled = self.polled.max(lane_time(ended));
+    }
+
     /// Returns the current time, and measures the lag of the input that is handled next: for how long at most it may have
     /// waited. If the lane slept, that is the time since something woke it up, and the bots of other input have used
     /// the time. Otherwise, it is the time since the streams were last polled.
@@ -78,7 +102,7 @@ impl<S: ByteStream> Lane<S> {
                 let (started, woken) = self.clock.wake(asleep);
                 let is_short = started - asleep < SHORTEST_WAIT;
                 // What arrived while the lane was busy ends its sleep at once.
-                let was_busy = is_short && asleep - self.polled >= SHORTEST_WAIT;
+                let was_busy = is_short && asleep.saturating_sub(self.polled) >= SHORTEST_WAIT;
                 (started, if was_busy { started - self.polled } else { woken })
             }
             None => {

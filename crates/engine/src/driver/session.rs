@@ -64,6 +64,10 @@ pub(super) struct Session<S> {
     /// `None` once the session has ended, and while it is lost.
     pub(super) stream: Option<S>,
     pub(super) lines: Lines,
+    /// Whether the lane learns when the stream becomes readable while the lane waits for rules.
+    pub(super) is_watched: bool,
+    /// When its input has arrived while the lane waited for rules, and for how long it may have waited before.
+    pub(super) arrived: Vec<(u64, u64)>,
     /// Whether complete lines wait until the lane's owner has handled the previous one.
     pub(super) has_lines: bool,
     /// Lines and bytes since the last request.
@@ -113,6 +117,8 @@ impl<S: ByteStream> Session<S> {
             is_silent: false,
             stream: Some(stream),
             lines: Lines::new(limits::LINE_FROM_BOT),
+            is_watched: false,
+            arrived: Vec::new(),
             has_lines: false,
             since_request: (0, 0),
             alarm: None,
@@ -226,6 +232,16 @@ impl<S: ByteStream> Session<S> {
         let Some(stream) = &mut self.stream else { return false };
         // The end of the stream will be reported.
         matches!(stream.try_read(&mut self.lines), Ok(ReadProgress::Read { .. }))
+    }
+
+    /// Watches the stream, if this thread watches any while it waits.
+    pub(super) fn watch(&mut self, key: SessionKey) {
+        if let Some(stream) = self.stream.as_ref().filter(|_| !self.is_watched) {
+            self.is_watched = true;
+            if let Err(error) = stream.watch(Sessions::<S>::number(key)) {
+                tracing::warn!(%error, "a stream is not watched while rules are asked");
+            }
+        }
     }
 
     /// Reads all available input, whether or not the reactor has reported it. Returns false if the stream has ended.

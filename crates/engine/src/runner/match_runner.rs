@@ -22,7 +22,7 @@ use event_loop::{EventLoop, Inputs};
 use lanes::LaneConfig;
 use referee_bots::{Launch, Launcher};
 use referee_files::{Journal, Records, RunningMatches};
-use referee_game::erased::Rules;
+use referee_game::erased::{Rules, RulesWait};
 use referee_game::seat::Seating;
 use tokio::sync::{mpsc, oneshot};
 
@@ -240,7 +240,8 @@ impl MatchRunner {
             rules,
             seating,
             bots: Bots::new(bots),
-            slots: if rules.waits() { 1 } else { slots },
+            // While a lane computes, it does not learn when answers arrive.
+            slots: if rules.wait() == RulesWait::Computing { 1 } else { slots },
             reconnect: listen.as_ref().map_or(Duration::ZERO, |listen| listen.reconnect),
             describes_bots: describes_bots || records.is_some(),
             records: records.clone(),

@@ -41,6 +41,7 @@ pub(super) fn cause_of(abort: Option<&AbortReason>) -> Cause {
         Some(AbortReason::RulesFailed(_)) => Cause::RulesFailed,
         Some(
             AbortReason::Interrupted
+            | AbortReason::RulesInterrupted { .. }
             | AbortReason::ByHost
             | AbortReason::HostLeft
             | AbortReason::Other { .. },

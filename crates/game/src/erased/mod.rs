@@ -8,5 +8,5 @@ mod table;
 
 pub use decision::{MoveError, OpenDecision, PositionId};
 pub use of::Of;
-pub use rules::{Knowledge, NotOpened, Rules, RulesFailed};
+pub use rules::{Knowledge, NotOpened, Rules, RulesFailed, RulesWait};
 pub use table::{BoardText, Table, write_move_event};

@@ -12,10 +12,27 @@ use crate::openings::OpeningFile;
 use crate::perft;
 use crate::seat::{Seat, Seating};
 
-/// The rules of a game failed, which only those of a program outside this one do. Names what happened.
+/// The rules of a game gave no position, which happens only to those of a program outside this one.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the rules failed: {0}")]
-pub struct RulesFailed(pub Box<str>);
+pub enum RulesFailed {
+    /// They failed: what happened.
+    #[error("the rules failed: {0}")]
+    Because(Box<str>),
+    /// The wait for them was interrupted.
+    #[error("the wait for the rules was interrupted")]
+    Interrupted,
+}
+
+/// How long the calls of a table take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RulesWait {
+    /// They return at once.
+    None,
+    /// They wait for another process. A thread that waits reads nothing that bots send, but learns when it has arrived.
+    Watching,
+    /// They compute for some time, in which the thread does nothing else.
+    Computing,
+}
 
 /// Why a game cannot be opened.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -57,9 +74,9 @@ pub trait Rules: Debug + Sync {
         None
     }
 
-    /// Whether the calls of a table wait for another process. A thread that waits cannot read what bots send.
-    fn waits(&self) -> bool {
-        false
+    /// What a thread cannot do during a call of a table.
+    fn wait(&self) -> RulesWait {
+        RulesWait::None
     }
 
     /// Samples positions that are consistent with what a seat knows: `count` of them, or one if the game has no hidden

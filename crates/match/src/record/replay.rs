@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 use crate::record::line::{NOT_A_LINE, check_format, read_header, read_seal};
 use crate::record::{Difference, RecordEntry, RecordLine, Seal, digest};
 use crate::setup::check_policy;
-use crate::{AbortReason, Header, Leg, Limits, Match, RulesFailure, Setup, Wants, opening};
+use crate::{AbortReason, Header, Leg, Limits, Match, Setup, Wants, opening};
 
 /// Longest line of a record, in bytes.
 const MOST_BYTES: usize = 16 * 1024 * 1024;
@@ -249,11 +249,11 @@ impl<'a> Replay<'a> {
 }
 
 /// The failure of the rules that ended a match, by the lines of its record.
-fn rules_failure(happened: &[u8]) -> Option<RulesFailure> {
+fn rules_failure(happened: &[u8]) -> Option<AbortReason> {
     // `result` and `bots` follow it.
     let last = happened.trim_ascii_end().rsplit(|&byte| byte == b'\n').take(3);
     last.filter_map(|text| RecordLine::read(text).ok()).find_map(|line| match line.entry {
-        RecordEntry::Abort { reason: AbortReason::RulesFailed(failure) } => Some(failure),
+        RecordEntry::Abort { reason } if reason.rules_calls().is_some() => Some(reason),
         _ => None,
     })
 }
@@ -284,7 +284,7 @@ pub(super) fn open_match(
     header: Header,
     (seed, salt): (Seed, [u8; 32]),
     (wants, watched): (Vec<Wants>, Option<Viewer>),
-    rules_failure: Option<RulesFailure>,
+    rules_failure: Option<AbortReason>,
     catalog: &Catalog,
 ) -> Result<Match, NotReplayed> {
     let clocks = header.seats.iter().flat_map(|seat| &seat.clock).chain(&header.clock);

@@ -16,7 +16,7 @@ use crate::load::{ReadGame, read};
 use crate::{BadAnswer, Carrier, MOST_STEPS, MOST_UNLISTED_MOVE, ProgramRules};
 use referee_bots::Launch;
 use referee_game::chance::{RandomKey, RandomStream, Uniform};
-use referee_game::erased::{MoveError, NotOpened, Rules, RulesFailed, Table};
+use referee_game::erased::{MoveError, NotOpened, Rules, RulesFailed, RulesWait, Table};
 use referee_game::excerpt::excerpt;
 use referee_game::seat::{MAX_SEATS, Seating, Viewer};
 use referee_game::{Turn, counted};
@@ -111,6 +111,10 @@ fn quote(bytes: &[u8]) -> String {
 }
 
 impl Carrier for Witness {
+    fn wait(&self) -> RulesWait {
+        self.0.carrier.wait()
+    }
+
     fn ask(
         &self,
         request: &[u8],

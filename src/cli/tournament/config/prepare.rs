@@ -18,6 +18,7 @@ use crate::driver::{Run, Terms, check_clock};
 use crate::game::chance::Seed;
 use crate::game::erased::Rules;
 use crate::game::{Catalog, Seating, counted};
+use crate::referee::check_policy;
 use crate::report::tournament::Settings;
 use crate::runner::{Openings, Roster, check_fresh, deal_leaks_information};
 use crate::sources::{BotSpec, Listen, Source};
@@ -157,6 +158,7 @@ impl Config {
             let checked = workers.options(|path| self.resolve(path));
             checked.map_err(|what| Failure::usage(format!("[workers]: {what}")))?;
         }
+        check_policy(rules.meta(), self.on_fault).map_err(Failure::usage)?;
         let openings = self.openings(rules, plan.seating, &seed)?;
         let names = self.bots().map(|bot| bot.name.clone());
         let of_teams = self.entrants.iter().filter(|entrant| !entrant.team.is_empty());

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::iter;
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 use std::thread::JoinHandle;
@@ -62,6 +63,8 @@ pub(super) struct EventLoop {
     /// By name. The waiting time of matches starts when a bot is first missed, so that its absence costs this time
     /// once.
     pub(super) absent: BTreeMap<String, Absent>,
+    /// Closed when the lanes have to stop, even if they wait for rules.
+    pub(super) is_stopping: Option<OwnedFd>,
     /// Processes that are being terminated.
     pub(super) ending: JoinSet<()>,
     pub(super) reports: Sender<ReportEvent>,
@@ -90,6 +93,7 @@ impl EventLoop {
             guests: BTreeMap::new(),
             unplaced: 0,
             absent: BTreeMap::new(),
+            is_stopping: None,
             ending: JoinSet::new(),
             reports,
         }
@@ -250,6 +254,7 @@ impl EventLoop {
             // A lane that is done needs no orders.
             let _ = lane.orders.send(LaneOrder::Stop);
         }
+        self.is_stopping = None;
     }
 }
 

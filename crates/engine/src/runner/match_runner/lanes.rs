@@ -1,9 +1,13 @@
 //! The threads of the lanes.
 
 use std::collections::VecDeque;
+use std::fmt;
 use std::sync::mpsc::Sender;
 use std::thread::{self, JoinHandle};
 
+use referee_game::erased::RulesWait;
+use referee_transport::watch_while_waiting;
+use rustix::pipe::PipeFlags;
 use tokio::sync::mpsc;
 
 use super::event_loop::EventLoop;
@@ -54,11 +58,13 @@ impl EventLoop {
         // A watched run has one lane.
         let jobs = if watched.is_some() { 1 } else { jobs };
         let spare = processes.saturating_sub(jobs * self.common.seating.seats());
-        // A lane that waits for rules reads no answer, so it has no other match whose clock runs.
-        let most = match self.common.rules.waits() {
-            true => jobs,
-            false => thread::available_parallelism().map_or(1, usize::from),
+        // A lane that waits for rules, or computes what they say, does nothing else: others go on.
+        let most = match self.common.rules.wait() {
+            RulesWait::Watching | RulesWait::Computing => jobs,
+            RulesWait::None => thread::available_parallelism().map_or(1, usize::from),
         };
+        let (stop, is_stopping) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC).map_err(no_pipe)?;
+        self.is_stopping = Some(is_stopping);
         let lanes = jobs.min(most);
         let mut resumed: VecDeque<(Fixture, ResumedMatch)> =
             self.fixtures(resumed).map_err(|error| error.to_string())?.into();
@@ -73,12 +79,16 @@ impl EventLoop {
             let results = (self.reports.clone(), journal.clone());
             let of_lane = Vec::from(of_lane);
             let runner = runner.clone();
+            let stop = stop.try_clone().map_err(no_pipe)?;
             let work = move || {
                 let _done = Done(number, runner.clone());
                 if let Some(cpu) = &cpu
                     && let Err(error) = cpu.keep()
                 {
                     tracing::warn!(%error, "the lane is not pinned");
+                }
+                if let Err(error) = watch_while_waiting(stop) {
+                    tracing::warn!(%error, "while the lane waits for rules, it watches no streams");
                 }
                 match tokio::runtime::Builder::new_current_thread().enable_all().build() {
                     Ok(runtime) => runtime.block_on(async {
@@ -98,6 +108,10 @@ impl EventLoop {
         }
         Ok(())
     }
+}
+
+fn no_pipe(error: impl fmt::Display) -> Halt {
+    Halt::Because(format!("cannot create a pipe: {error}"))
 }
 
 /// Tells the runner that a lane is done, even if it panicked.

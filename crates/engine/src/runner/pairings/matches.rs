@@ -151,8 +151,13 @@ impl LanePairings {
         let (record, reveal) = (play.take_log(), play.reveal());
         let source = |&spec: &usize| self.common.bots.get(spec).source.to_string();
         let header = &play.setup().header;
-        if let Some(reason @ AbortReason::RulesFailed(_)) = play.broken_off() {
-            tracing::warn!("{}: {}", header.r#match, printable(&reason.to_string()));
+        match play.broken_off() {
+            Some(reason @ AbortReason::RulesFailed(_)) => {
+                tracing::warn!("{}: {}", header.r#match, printable(&reason.to_string()));
+            }
+            // The order to stop is on its way.
+            Some(AbortReason::RulesInterrupted { .. }) => (self.is_stopping, self.is_over) = (true, true),
+            _ => {}
         }
         let cause = ending.ranks.is_none().then(|| cause_of(play.broken_off()));
         let attempt = fixture.id.parse().map_or(1, |MatchId { attempt, .. }| attempt);
