@@ -77,6 +77,7 @@ impl Game for Line {
         lists_moves: true,
         openings: None,
         options: &[],
+        reasons: &[],
         rules: "# Line\n",
     };
     type Options = NoOptions;

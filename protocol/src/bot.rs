@@ -130,7 +130,7 @@ pub struct Move<'a, V> {
     /// Offers a draw with the move.
     #[serde(default, skip_serializing_if = "is_false", deserialize_with = "or_default")]
     pub offer_draw: bool,
-    /// An object of at most 4 KiB: score, depth, nodes, pv, text. Recorded.
+    /// An object of at most 4 KiB: score with `score_scale` and `score_side`, depth, nodes, pv, text. Recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(extend("type" = "object")))]
     pub info: Option<V>,

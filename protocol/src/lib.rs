@@ -5,6 +5,7 @@
 //! * [`referee`]: messages from the referee
 //! * [`bot`]: messages from a bot
 //! * [`imagine`]: the messages of `referee imagine`, for search bots
+//! * [`info`]: the score that a bot reports beside a move
 //! * [`words`]: enumerations shared by messages, records and the command line: fault codes, error codes, endings,
 //!   fault policies
 //! * [`schemas`]: JSON Schemas of both message sets
@@ -46,6 +47,7 @@
 
 pub mod bot;
 pub mod imagine;
+pub mod info;
 pub mod limits;
 pub mod referee;
 pub mod schemas;

@@ -106,7 +106,7 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
             open(file, &record, args.view, catalog)?;
             replays.push(Playback::open(&record, catalog).and_then(MatchReplay::of).map_err(invalid(file))?);
         }
-        args.output.write(page(&replays, args.view, args.turn.unwrap_or(0)).as_bytes())?;
+        args.output.write(page(&replays, args.view, args.turn).as_bytes())?;
     } else if args.svg {
         let [file] = &files[..] else {
             return Err(Failure::usage(format!("--svg draws one record, not {}", files.len())));

@@ -2,6 +2,7 @@
 // Usage: node league.mjs CHROMIUM URL PLAYER FILE. The environment variable PICTURES names a folder for pictures.
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
+import { fits, hasCard, isAccessible } from "./look.mjs";
 import { launch, open } from "./tab.mjs";
 
 const [executablePath, address, player, file] = process.argv.slice(2);
@@ -23,9 +24,16 @@ async function picture(page, name) {
 try {
   const start = await visit();
   await start.waitForSelector("#standings tbody tr");
-  assert.match(await start.textContent("#standings"), /\(fixed\)/, "the anchor");
+  assert.match(await start.textContent("#standings tbody tr:last-child"), /fixed/, "the anchor comes last, without a place");
+  assert.match(await start.textContent("#standings tbody tr:first-child td:first-child"), /^1/, "the first one has a place");
   assert.ok(await start.locator("#standings .online").count() >= 2, "programs are online");
-  await start.waitForFunction(() => document.getElementById("title").textContent.endsWith("short"));
+  await start.waitForFunction(() => document.getElementById("brand").textContent.endsWith("short"));
+  await start.waitForFunction(() => document.querySelectorAll("#podium li").length >= 1);
+  assert.match(await start.textContent("#title"), /leads?( together|, \d+ Elo ahead of .*)?$/, "who leads");
+  assert.match(await start.textContent("#why"), / won \d+ of /);
+  await fits(start);
+  await hasCard(start);
+  await isAccessible(start);
   assert.ok(await start.isVisible("#legend"), "a rating is provisional");
   await picture(start, "ladder");
 
@@ -37,6 +45,8 @@ try {
   await start.click("#copy");
   await start.waitForFunction(() => document.getElementById("copy").textContent !== "Copy the bot");
   await picture(start, "join");
+  await fits(start);
+  await isAccessible(start);
 
   await start.goto(address);
   await start.click(`#standings a:text-is("${player}")`);
@@ -45,6 +55,9 @@ try {
   assert.match(await start.textContent("#figures"), /Rated matches/);
   assert.match(await start.getAttribute("#plot", "aria-label"), /^Rating from \d{4}-\d\d-\d\d to .* Elo$/);
   await picture(start, "player");
+  await start.waitForSelector("#opponents tbody tr");
+  await fits(start);
+  await isAccessible(start);
   await start.click("#ended a");
   await start.waitForSelector("#board g g");
 
@@ -53,7 +66,7 @@ try {
   for (const path of ["", "join", `players/${player}`]) {
     await page.goto(new URL(path, address).href);
     await page.waitForFunction(() => document.querySelector("#standings tbody tr, #bot:not(:empty), #plot .line"));
-    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 390, `${path}: nothing is cut off`);
+    await fits(page);
     await picture(page, `phone-${path.replace("/", "-") || "ladder"}`);
   }
   await page.goto(new URL("players/nobody", address).href);

@@ -38,6 +38,8 @@ const checks = {
   async controls() {
     const page = await visit();
     const end = await last(page), at = async (n) => assert.equal(await step(page), n);
+    await at(end);
+    await page.click("#first");
     const seen = [await drawn(page)];
     for (let n = 1; n <= 3; n++) {
       await page.click("#next");
@@ -54,8 +56,8 @@ const checks = {
     await page.keyboard.press("End");
     await at(end);
     assert.equal(await page.getAttribute("#next", "aria-disabled"), "true");
-    const result = await page.textContent("#result");
-    assert.ok((await page.textContent("#notes")).includes(result), "the last step tells the result");
+    const title = await page.textContent("#title");
+    assert.ok((await page.textContent("#notes")).includes(title), "the last step tells the result");
     await page.keyboard.press("Home");
     assert.deepEqual(await drawn(page), seen[0]);
     await page.click("#last");
@@ -162,14 +164,14 @@ const checks = {
 
   /** The button leads from fault to fault, in a circle. */
   async faults() {
-    const page = await visit();
+    const page = await visit("#t=0");
     const marked = await page.locator("#moves li", { has: page.locator("button.fault") }).count();
     assert.ok(marked > 1);
     const steps = [];
     for (let n = 0; n <= marked; n++) {
       await (n % 2 ? page.keyboard.press("n") : page.click("#fault"));
       steps.push(await step(page));
-      assert.match(await page.textContent("#notes .fault"), /^fault of illegal: illegal_move/);
+      assert.match(await page.textContent("#notes .fault"), /^fault of illegal: illegal move/);
     }
     assert.equal(steps[marked], steps[0]);
     assert.equal(new Set(steps).size, marked);
@@ -185,7 +187,7 @@ const checks = {
 
   /** Hidden choices of Xe Queo! appear to those who may see them. */
   async choices() {
-    const page = await visit();
+    const page = await visit("#t=0");
     const hidden = () => page.evaluate(() =>
       [...document.querySelectorAll("#board text")].filter((text) => text.textContent === "?").length);
     const said = () => page.textContent("#words");
@@ -236,10 +238,10 @@ const checks = {
     const page = await visit("#m=2&t=1");
     assert.equal(await step(page), 1);
     const [first, second] = await page.locator("#matches button").allTextContents();
-    assert.equal(await page.textContent("#title"), second);
+    assert.ok(second.endsWith(`: ${await page.textContent("#title")}`), second);
     await page.click("#matches button:nth-child(1)");
-    assert.equal(await page.textContent("#title"), first);
-    assert.equal(await page.title(), first);
+    const title = await page.textContent("#title");
+    assert.ok(first.endsWith(`: ${title}`) && (await page.title()).startsWith(title), first);
   },
 
   /** A step takes a frame at most: the processor time of the thread that runs scripts and lays out the page. */

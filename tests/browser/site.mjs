@@ -6,6 +6,7 @@ import { createServer } from "node:http";
 import { readFile, readdir } from "node:fs/promises";
 import { basename, extname, join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { fits, hasCard, hasKeyboard, isAccessible } from "./look.mjs";
 import { launch, open } from "./tab.mjs";
 
 const [executablePath, directory, from, records] = process.argv.slice(2);
@@ -32,7 +33,7 @@ const hasPlayer = (page) => page.evaluate(() => document.getElementById("board")
 const isReady = () => document.getElementById("place").textContent !== "";
 
 try {
-  const seen = new Set([top + "index.html"]), ahead = [...seen], replays = [];
+  const seen = new Set([top + "index.html"]), ahead = [...seen], replays = [], idsOf = new Map(), fragments = [];
   const note = (url) => {
     if (!url.startsWith(top) && !url.startsWith("data:")) complaints.push(`${page.url()} asks for ${url}`);
   };
@@ -54,13 +55,14 @@ try {
     assert.equal(foreign, 0, `${address}: a name became markup`);
     assert.equal(hacked, undefined, `${address}: a name ran a script`);
     assert.equal(new Set(ids).size, ids.length, `${address}: ids are unique`);
+    idsOf.set(address, ids);
     assert.ok(policy.startsWith("default-src 'none';") && !policy.includes("unsafe"), policy);
     assert.ok(links.length > 0, `${address}: a way out`);
     for (const link of links) {
       const [target, fragment] = link.split("#");
       assert.ok(target.startsWith(top), `${address} leads to ${link}`);
-      if (fragment !== undefined) assert.ok(target === address && ids.includes(fragment), `${address} leads to ${link}`);
-      else if (!seen.has(target)) {
+      if (fragment !== undefined) fragments.push([address, target, fragment]);
+      if (!seen.has(target)) {
         seen.add(target);
         ahead.push(target);
       }
@@ -69,10 +71,16 @@ try {
     }
   }
   assert.equal(replays.length, (await readdir(records)).length, "every match has a replay");
+  for (const [address, target, fragment] of fragments) {
+    assert.ok(idsOf.get(target).includes(fragment), `${address} leads to ${target}#${fragment}`);
+  }
 
-  // The replay plays.
+  // The replay begins at the end, and plays.
   await page.goto(replays[0]);
   await page.waitForFunction(isReady);
+  const [at, last] = (await page.textContent("#place")).split(" / ");
+  assert.equal(at, last, "a replay opens at its end");
+  assert.ok(await page.locator("#plots .plot").count() >= 2, "time use and lag are plotted");
   const drawn = () => page.evaluate(() =>
     [...document.querySelectorAll("#board g g")].map((g) => `${g.style.transform} ${g.innerHTML}`).sort());
   await page.keyboard.press("End");
@@ -92,17 +100,25 @@ try {
     assert.ok(given.equals(kept), `${name} differs from the record`);
   }
 
-  // Every kind of page fits a phone, and has a dark form.
+  // Every kind of page fits all screens, is accessible in light and dark and by keyboard, and says what it is.
   const colour = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
-  await page.setViewportSize({ width: 390, height: 844 });
-  for (const address of [top + "index.html", top + "matches.html", top + "entrants/1.html", replays[0]]) {
+  for (const name of ["index", "matches", "figures", "entrants/1"]) {
+    const address = `${top}${name}.html`;
     await page.goto(address);
-    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 390, `${address} is too wide`);
+    await fits(page);
+    if (from === "file") await isAccessible(page);
+    await hasKeyboard(page);
+    await hasCard(page);
     const light = await colour();
     await page.emulateMedia({ colorScheme: "dark" });
     assert.notEqual(await colour(), light);
     await page.emulateMedia({ colorScheme: null });
   }
+  await page.goto(replays[0]);
+  await page.waitForFunction(isReady);
+  await fits(page);
+  if (from === "file") await isAccessible(page);
+  await hasCard(page);
   assert.deepEqual(complaints, [], "the browser complains");
   console.log(`${seen.size} pages, ${replays.length} replays`);
 } finally {

@@ -3,6 +3,7 @@
 // bots of the first match wait. The environment variable PICTURES names a folder for pictures.
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
+import { fits, hasCard, hasKeyboard, isAccessible } from "./look.mjs";
 import { launch, open } from "./tab.mjs";
 
 const [executablePath, address, goFile, ...names] = process.argv.slice(2);
@@ -40,7 +41,14 @@ const checks = {
     const page = await visit();
     await page.waitForSelector("#running a");
     assert.ok(await page.locator("#standings tbody tr").count() >= 2);
-    assert.match(await page.textContent("#running li"), /one – two/);
+    assert.match(await page.textContent("#running li"), /one.* – two/);
+    assert.match(await page.textContent("#title"), /: no result yet$/, "the first sentence says who leads");
+    // Boards of matches in progress are drawn on the start page.
+    await page.waitForSelector("#boards svg g");
+    await fits(page);
+    await hasCard(page);
+    await hasKeyboard(page);
+    await isAccessible(page);
     await picture(page, "overview");
     await page.click("#running a");
     await page.waitForSelector("#board g g");
@@ -55,14 +63,14 @@ const checks = {
     await page.click("#ended li:last-child a");
     await page.waitForFunction(() => document.getElementById("result")?.textContent.length > 4);
     await page.waitForSelector("#board g g");
-    assert.match(await page.title(), /^m1 Checkers: ann – bob$/);
+    assert.match(await page.title(), /^ann (beat bob in|and bob drew after) \d+ moves, Checkers$|^bob beat ann in \d+ moves, Checkers$/);
   },
 
   /** The page of a match follows it to its end. A viewer who has gone back stays there. */
   async live() {
     const page = await visit("matches/m1");
     await page.waitForFunction(() => document.getElementById("place").textContent.split(" / ")[1] >= 5);
-    assert.equal(await page.textContent("#state"), "live");
+    assert.equal(await page.textContent("#state"), "Live");
     const [at, last] = await place(page);
     assert.equal(at, last, "it follows the match");
     await picture(page, "live");
@@ -99,8 +107,10 @@ const checks = {
     const standing = (name) => ({ place: 1, name, matches: 1, wins: 1, draws: 0, losses: 0, points: 1 });
     const listed = names.map(match);
     const run = {
-      referee: names[0], run: "00000000", game: { id: names[1], title: names[2] }, delay: 0, running: listed,
-      running_count: 1000, ended: listed, ended_count: 1000, standings: names.map(standing),
+      referee: names[0], run: "00000000", name: names[3], game: { id: names[1], title: names[2] }, delay: 0, running: listed,
+      running_count: 1000, ended: listed, ended_count: 1000, standings: names.map(standing), standings_count: 1000, ladder: null,
+      story: { heading: names[4], why: [{ text: names[5] }, { text: names[6], match: names[7] }] },
+      next: names.map((name) => ({ id: null, sides: [name], why: name })),
     };
     const notes = names.map((name, n) => [1, ["move", "fault", "event", "fallback"][n % 4], n, name]);
     const step = { n: 0, c: [[1, 0, 5, 5, 0, 2]], w: [[1, 0, names[0]]], s: notes };
@@ -143,7 +153,8 @@ const checks = {
     for (const path of ["", "matches/m2"]) {
       await page.goto(new URL(path, address).href);
       await page.waitForSelector(path ? "#board g g" : "#standings tbody tr");
-      assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 390, `${path}: nothing is cut off`);
+      await fits(page);
+      await isAccessible(page);
       await picture(page, path ? "phone-match" : "phone");
     }
   },

@@ -21,7 +21,7 @@ fn a_terminal_follows_a_match_to_its_end() {
     for moves in 10..=20 {
         assert!(shown.contains(&format!("\n{moves}. ")), "move {moves}: {shown}");
     }
-    assert!(shown.ends_with("draw (turn_limit)\n"), "{shown}");
+    assert!(shown.ends_with("one and two drew: turn limit\n"), "{shown}");
     referee.end().with_code(0);
     without_a_server(&site);
 }
@@ -93,7 +93,7 @@ fn a_terminal_continues_after_a_cut_without_gaps_and_duplicates() {
     text += &ended.stdout;
     let numbers = text.lines().filter_map(|line| line.split_once(". ")?.0.parse::<u32>().ok());
     assert_eq!(numbers.collect::<Vec<_>>(), (6..=20).collect::<Vec<_>>(), "{text}");
-    assert!(text.ends_with("draw (turn_limit)\n"), "{text}");
+    assert!(text.ends_with("one and two drew: turn limit\n"), "{text}");
     assert_eq!(ended.stderr.matches("connecting again").count(), 3, "{}", ended.stderr);
     referee.end().with_code(0);
     let heads: Vec<String> = heads.try_iter().map(|head| head.to_lowercase()).collect();

@@ -29,7 +29,7 @@ fn the_page_shows_standings_and_matches() {
         let (one, two) = (rating("one"), rating("two").unwrap_or_default());
         one.as_ref() == Some(&fixed) && two["low"].as_f64() < two["high"].as_f64()
     });
-    assert!(site.get("/").body.contains("<title>referee</title>"));
+    assert!(site.get("/").body.contains("<title>Matches</title>"));
     drain(server);
 }
 

@@ -80,7 +80,11 @@ fn a_picture_shows_the_position_after_the_move_of_its_number() {
     let picture =
         |turn: &str| described(&referee(["show", &record, "--svg", "--turn", turn]).done().stdout).0;
     assert!(picture("0").contains("Black to move. Black: men on 14. White: men on 18"), "{}", picture("0"));
-    assert!(picture("1").contains("over: no_pieces. Black: men on 23. White: no men"), "{}", picture("1"));
+    assert!(
+        picture("1").contains("over: no pieces left. Black: men on 23. White: no men"),
+        "{}",
+        picture("1")
+    );
     let other = folder.write("m2.jsonl", folder.read("records/m1.jsonl"));
     referee(["show", &record, &other, "--svg"]).with_code(2).says(&["--svg draws one record, not 2"]);
     referee(["show", &record, "-o", "x"]).with_code(2).says(&["--output needs --html or --svg"]);

@@ -169,7 +169,7 @@ eve 0 ─┘";
     assert!(markdown.contains("    eve 0 ─┘\n"), "{markdown}");
     let html = output(&folder, &["report", "--format", "html"]);
     assert_eq!(elements(&html, "h3"), ["Semi-finals", "Final"]);
-    assert!(html.contains("<div class=\"won\"><span>bob</span><span>1.5</span></div>"), "{html}");
+    assert!(html.contains("<p class=\"won\"><span>bob</span><span>1½</span></p>"), "{html}");
     let report: Value = serde_json::from_str(&output(&folder, &["report", "--format", "json"])).unwrap();
     assert_eq!(report["rounds"][1]["pairs"][0]["winner"], "bob");
 }
@@ -195,18 +195,29 @@ fn the_winner_of_a_knockout_comes_first_regardless_of_points() {
     let rows: Vec<Value> =
         rows.map(|row| json!([row["place"], row["name"], row["points"], row["out"]])).collect();
     assert_eq!(json!(rows), json!([[1, "ada", 1.0, null], [2, "bob", 3.0, 2], [3, EVIL, 0.0, 1]]));
-    for form in [
-        &["standings"][..],
-        &["report"],
-        &["report", "--format", "markdown"],
-        &["report", "--format", "html"],
-    ] {
+    for form in [&["standings"][..], &["report"], &["report", "--format", "markdown"]] {
         let text = output(&folder, form);
         assert!(text.contains("4 matches in 2 sets, won by ada") && text.contains("round 2"), "{text}");
     }
+    let html = output(&folder, &["report", "--format", "html"]);
+    assert!(
+        html.contains("<h1>ada won Cup of &lt;2026&gt;</h1>") && html.contains("out in round 2"),
+        "{html}"
+    );
     let report = output(&folder, &["report", "--format", "json"]);
     assert_eq!(report.matches("\"type\"").count(), 1, "{report}");
     assert_eq!(serde_json::from_str::<Value>(&report).unwrap()["champion"], "ada");
+}
+
+/// The results of an entrant against another.
+#[derive(serde::Deserialize)]
+struct HeadToHead {
+    matches: f64,
+    score: f64,
+    wins: u32,
+    draws: u32,
+    losses: u32,
+    match_ids: Vec<String>,
 }
 
 #[test]
@@ -233,8 +244,17 @@ fn a_report_has_cross_table_ratings_faults_and_aborts() {
     let evil = &report["details"][2];
     assert_eq!((&evil["name"], &evil["interruptions"]), (&json!(EVIL), &json!(2)));
     assert_eq!((&evil["faults"], &evil["faulty"]), (&json!({ "timeout": 1 }), &json!(["m5"])));
-    let met = |score, matches| json!({ "matches": matches, "score": score });
-    assert_eq!(report["details"][0]["cross"], json!([null, met(2.0, 2.0), met(2.0, 2.0)]));
+    let cross = report["details"][0]["cross"].as_array().unwrap();
+    let met = |at: usize| {
+        let HeadToHead { matches, score, wins, draws, losses, match_ids } =
+            serde_json::from_value(cross[at].clone()).unwrap();
+        (matches, score, [wins, draws, losses], match_ids.join(" "))
+    };
+    assert_eq!(cross[0], Value::Null);
+    assert_eq!(met(1), (2.0, 2.0, [2, 0, 0], "m1 m2".to_owned()));
+    assert_eq!(met(2), (2.0, 2.0, [2, 0, 0], "m3 m4.2".to_owned()));
+    let expected = cross[1]["expected"].as_f64().unwrap();
+    assert!((1.0..2.0).contains(&expected), "ada is the stronger one: {expected}");
     for rating in ["glicko2", "weng_lin"] {
         let [ada, evil] = [0, 2].map(|at| report["details"][at][rating]["value"].as_f64().unwrap());
         assert!(ada > evil, "{rating}");
@@ -439,14 +459,13 @@ fn elements(document: &str, name: &str) -> Vec<String> {
 #[test]
 fn the_html_report_is_well_formed_and_self_contained() {
     let html = output(&cup(), &["report", "--format", "html"]);
-    assert_eq!(elements(&html, "h1"), ["Cup of <2026>"]);
+    assert_eq!(elements(&html, "h1"), ["ada leads, 3 points ahead of bob"]);
     let cells = elements(&html, "td");
     let ada = cells.iter().position(|cell| cell == "ada").unwrap();
-    assert_eq!(cells[ada - 1..ada + 5], ["1", "ada", "4", "4", "4-0-0", "0-0-0"]);
+    assert_eq!(cells[ada - 1..ada + 4], ["1", "ada", "4 of 4", "", "4 / 0 / 0"]);
     assert!(cells.iter().any(|cell| cell == EVIL));
-    let dots = elements(&html, "circle").len() + html.matches("<circle ").count();
-    assert_eq!(dots, 3, "a dot an entrant");
-    assert!(!html.contains("<b>"), "a name became an element");
+    assert_eq!(html.matches("<circle ").count(), 3, "a dot an entrant");
+    assert!(!html.contains("<b>\""), "a name became an element");
     for outside in ["<script", "http:", "https:", "src=", "href=", "url(", "@import"] {
         assert!(!html.contains(outside), "{outside} in the report");
     }
@@ -472,7 +491,7 @@ fn a_browser_shows_the_html_report() {
     assert_eq!(output(&folder, &["report", "--format", "html", "-o", &page]), "");
     let page = Path::new(&page);
     let dom = browse(&browser, &folder, &["--dump-dom"], page);
-    assert!(dom.contains("<td class=\"text name\">ada</td>"), "{dom}");
+    assert!(dom.contains("<td class=\"name\">ada</td>"), "{dom}");
     assert!(dom.contains("&lt;b&gt;\"evil\" &amp; 'co', | ::error::</td>"), "{dom}");
     assert_eq!(dom.matches("<section id=").count(), 8, "{dom}");
     let picture = folder.text("report.png");

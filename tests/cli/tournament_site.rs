@@ -1,11 +1,13 @@
 //! The pages of `referee tournament report --site`, in a real browser.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
-use crate::common::cup::{output, played};
+use crate::common::cup::{create, output, played, row};
 use crate::common::{Folder, SEED, browser, in_rust, referee};
+use referee::game::Seating;
 use referee::record::digest;
+use referee::store::MatchRow;
 use serde_json::{Value, json};
 
 /// The addresses to which a page links.
@@ -58,7 +60,7 @@ fn a_browser_visits_all_pages_of_a_round_robin() {
         "round robin, 1 cycle",
         "2 matches per deal",
         "2 plies at random",
-        "delay=5s,bank=60s",
+        "delay 5 s, bank 60 s",
         "turn_limit 60",
         SEED,
         "referee verify",
@@ -66,8 +68,29 @@ fn a_browser_visits_all_pages_of_a_round_robin() {
         assert!(index.contains(text), "{text} in {index}");
     }
     let bob = folder.read("site/entrants/2.html");
-    assert!(bob.contains("<h1>Bob</h1>") && bob.contains("Time use"), "{bob}");
-    assert_eq!(links(&bob).iter().filter(|link| link.starts_with("../matches/")).count(), 4, "{bob}");
+    assert!(bob.contains("<h1>Bob</h1>") && bob.contains("Head to head"), "{bob}");
+    let matches: BTreeSet<&str> =
+        links(&bob).into_iter().filter(|link| link.starts_with("../matches/")).collect();
+    assert_eq!(matches.len(), 4, "{bob}");
+    // Who won and why, with the match that decided it, is said first, and can be fetched.
+    let report: Value = serde_json::from_str(&output(&folder, &["report", "--format", "json"])).unwrap();
+    let story = &report["story"];
+    let heading = story["heading"].as_str().unwrap();
+    assert!(index.contains(&format!("<h1>{heading}</h1>")), "{heading}");
+    if let Some(decided) = story["deciding_match"].as_str() {
+        assert!(links(&index).contains(&&*format!("matches/{decided}.html")), "{story}");
+    }
+    assert!(index.contains("class=\"podium\"") && story["superiority"].is_number(), "{story}");
+    // A cell of the cross table leads to the matches of the two.
+    let cross = index.split_once("class=\"cross\"").unwrap().1.split_once("</table>").unwrap().0;
+    assert_eq!(links(cross).iter().filter(|link| link.contains("#with-")).count(), 6, "{cross}");
+    let met = &report["details"][0]["cross"][1];
+    assert!(met["match_ids"].as_array().unwrap().len() == 2 && met["expected"].is_number(), "{met}");
+    // Endings are words.
+    let matches = folder.read("site/matches.html");
+    for code in ["no_pieces", "no_moves", "quiet_plies", "turn_limit", "rules:"] {
+        assert!(!matches.contains(code), "{code} in {matches}");
+    }
 }
 
 #[test]
@@ -79,14 +102,9 @@ fn a_browser_visits_all_pages_of_a_knockout() {
     for text in ["<h3>Quarter-finals</h3>", "<h3>Semi-finals</h3>", "<h3>Final</h3>", "<i>bye</i>"] {
         assert!(index.contains(text), "{text} in {index}");
     }
-    assert!(index.contains("<dt>winner</dt>"), "{index}");
+    assert!(index.contains(" won Cup</h1>") && index.contains(">Winner</span>"), "{index}");
     let file = output(&folder, &["report", "--format", "html"]);
-    for text in [
-        "<h3>Quarter-finals</h3>",
-        "<h3>Final</h3>",
-        "<section id=\"matches\">",
-        "<td class=\"text\">m4</td>",
-    ] {
+    for text in ["<h3>Quarter-finals</h3>", "<h3>Final</h3>", "<section id=\"matches\"", ">m4</td>"] {
         assert!(file.contains(text), "{text} in {file}");
     }
     assert!(!file.contains("src=") && !file.contains("href="), "one file without references");
@@ -112,7 +130,7 @@ fn the_rounds_of_a_swiss_tournament_link_to_their_matches() {
     let (folder, _) = cup("jeex", head, &["Ada", "Bob", "Eve"]);
     let index = folder.read("site/index.html");
     let rounds = index.split_once("id=\"rounds\"").unwrap().1.split_once("</section>").unwrap().0;
-    assert!(rounds.contains(">Round 1</th>") && rounds.contains(">Round 2</th>"), "{rounds}");
+    assert!(rounds.contains(">Round 1</summary>") && rounds.contains(">Round 2</summary>"), "{rounds}");
     assert!(links(rounds).contains(&"matches/m1.html") && rounds.contains("<i>bye</i>"), "{rounds}");
 }
 
@@ -145,13 +163,13 @@ fn the_page_of_a_match_is_small() {
     // By game: the maximum size of a page with its record, a quarter more than at present. A match of four or six seats
     // of Keezenspel has hundreds of moves and as many views as seats.
     for (game, seats, entrants, most) in [
-        ("checkers", 2, 2, 7_000),
-        ("jeex", 2, 2, 5_300),
-        ("saxum", 2, 2, 9_500),
-        ("xe_queo", 2, 2, 7_900),
-        ("keezen", 2, 2, 10_000),
-        ("keezen", 4, 2, 16_700),
-        ("keezen", 6, 3, 21_500),
+        ("checkers", 2, 2, 9_000),
+        ("jeex", 2, 2, 7_300),
+        ("saxum", 2, 2, 11_900),
+        ("xe_queo", 2, 2, 10_000),
+        ("keezen", 2, 2, 12_200),
+        ("keezen", 4, 2, 19_300),
+        ("keezen", 6, 3, 24_500),
     ] {
         let head = format!("seats = {seats}\nmirror = 'none'\n[format]\nkind = 'round_robin'");
         let (folder, site) = cup(game, &head, &["Ada", "Bob", "Eve"][..entrants]);
@@ -160,6 +178,45 @@ fn the_page_of_a_match_is_small() {
         println!("{game}, {seats} seats, {moves} moves: {page} bytes");
         assert!(page < most, "{game}, {seats} seats: {page} bytes");
     }
+}
+
+#[test]
+fn the_first_page_of_200_entrants_is_small_and_can_be_searched() {
+    let folder = Folder::new();
+    let names: Vec<String> = (1..=200).map(|number| format!("Entrant number {number}")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let mut db = create(
+        &folder,
+        Seating::new(2, 2),
+        "game = 'checkers'\n[format]\nkind = 'swiss'\nrounds = 1",
+        &names,
+    );
+    let rows = (0..100_u16).flat_map(|at| {
+        let first = 2 * u32::from(at) + 1;
+        // Colours alternate from pair to pair.
+        let [one, other] = if at % 2 == 0 { [at, at + 100] } else { [at + 100, at] };
+        [row(first, [one, other], [1, 2]), row(first + 1, [other, one], [2, 1])]
+    });
+    let rows: Vec<MatchRow> = rows.collect();
+    db.add_matches(&rows).unwrap();
+    drop(db);
+    let site = site(&folder);
+    let index = folder.read("site/index.html");
+    let all: usize = ["index.html", "style.css", "search.js"]
+        .map(|file| std::fs::metadata(format!("{site}/{file}")).unwrap().len() as usize)
+        .iter()
+        .sum();
+    println!("{} bytes, with style and search {all}", index.len());
+    assert!(all < 100_000, "{all} bytes");
+    assert!(index.contains("There is no cross table of 200 entrants") && !index.contains("class=\"cross\""));
+    for page in 2..=4 {
+        assert!(
+            folder
+                .read(&format!("site/standings-{page}.html"))
+                .contains("<h1>Standings of 200 entrants</h1>")
+        );
+    }
+    browser::run("search.mjs", &[&site]);
 }
 
 #[test]

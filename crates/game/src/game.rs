@@ -44,6 +44,8 @@ pub struct Meta {
     pub openings: Option<u32>,
     /// The options, in the order of the rules page.
     pub options: &'static [OptionMeta],
+    /// The reasons that end a match by the rules, for readers. Those that are missing are shown by their code.
+    pub reasons: &'static [ReasonMeta],
     /// The rules page, in Markdown.
     pub rules: &'static str,
 }
@@ -63,6 +65,27 @@ impl Meta {
             Misconfigured(format!("{id} is played with {counts} seats, not {seats}"))
         })
     }
+
+    /// The description of a reason, if there is one.
+    pub fn reason(&self, code: &str) -> Option<&'static ReasonMeta> {
+        self.reasons.iter().find(|reason| reason.code == code)
+    }
+
+    /// A reason in a few words, those of its code if it has no description.
+    pub fn reason_in_words(&self, code: &str) -> String {
+        self.reason(code).map_or_else(|| code.replace('_', " "), |reason| reason.words.to_owned())
+    }
+}
+
+/// Describes a reason that ends a match by the rules, for readers.
+#[derive(Debug)]
+pub struct ReasonMeta {
+    /// The code in outcomes, messages and records: `no_pieces`.
+    pub code: &'static str,
+    /// A few words: `no pieces left`.
+    pub words: &'static str,
+    /// A sentence. `{winner}` and `{loser}` stand for names: `{winner} captured all pieces of {loser}.`
+    pub sentence: &'static str,
 }
 
 /// Describes an option in lists and help texts.

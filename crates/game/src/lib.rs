@@ -38,7 +38,7 @@ pub use chance::{Draw, Uniform};
 pub use counted::counted;
 pub use game::{
     Chance, DrawOf, Drawn, Fact, Game, IllegalMove, Imagination, Imagine, Known, Meta, Misconfigured, NoDraw,
-    NoFact, OptionMeta, Turn,
+    NoFact, OptionMeta, ReasonMeta, Turn,
 };
 pub use notation::{Checked, Flaw, MatchTags, Notation, Sheet, Validity};
 pub use openings::{GivenOpening, OpeningFile};

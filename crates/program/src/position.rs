@@ -227,6 +227,7 @@ mod tests {
         lists_moves: true,
         openings: None,
         options: &[],
+        reasons: &[],
         rules: "",
     };
 

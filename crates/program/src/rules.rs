@@ -97,6 +97,7 @@ impl ProgramRules {
             lists_moves: !manifest.check,
             openings: manifest.openings,
             options: Vec::leak(options.collect()),
+            reasons: &[],
             rules: leak(page),
         };
         ProgramRules(Arc::new(SharedProgram {

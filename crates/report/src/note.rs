@@ -6,7 +6,6 @@ use std::time::Duration;
 use referee_game::erased::Table;
 use referee_game::{Seat, Viewer};
 use referee_match::record::{Moved, Note, RecordEntry, RecordLine, RecordedAnswer, RecordedFault, Step};
-use referee_match::{Ending, Header};
 use referee_protocol::words::{EndedBy, FaultCode};
 use serde_json::Value;
 
@@ -210,12 +209,6 @@ impl EventText {
 /// The set of the viewers for whom this holds, as bits.
 fn set(viewers: &[Viewer], holds: impl Fn(Viewer) -> bool) -> u32 {
     (0..).zip(viewers).filter(|&(_, &viewer)| holds(viewer)).fold(0, |mask, (view, _)| mask | 1 << view)
-}
-
-/// The result of a match in words.
-pub(crate) fn result(ending: &Ending, header: &Header) -> String {
-    let names: Vec<&str> = header.seats.iter().map(|seat| seat.name.as_str()).collect();
-    result_words(&names, ending.ranks.as_deref(), ending.ended_by, &ending.reason)
 }
 
 /// The result of a match in words, given the names and the ranks of its seats.

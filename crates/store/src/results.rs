@@ -419,6 +419,20 @@ impl Results {
         Ok(results)
     }
 
+    /// The attempts that have a result, by the number of the match.
+    ///
+    /// # Errors
+    /// Those of the disk.
+    pub fn counted_attempts(&self) -> io::Result<BTreeMap<u32, MatchId>> {
+        let sql = "SELECT number, attempt FROM matches WHERE ranks IS NOT NULL";
+        let mut query = self.db.prepare(sql).map_err(failed)?;
+        let id = |row: &Row<'_>| {
+            let number = row.get(0)?;
+            Ok((number, MatchId { number, attempt: row.get(1)? }))
+        };
+        query.query_map([], id).and_then(Iterator::collect).map_err(failed)
+    }
+
     /// The moves of matches with a result, by number; without those of games with chance.
     ///
     /// # Errors

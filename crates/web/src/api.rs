@@ -32,6 +32,10 @@ use referee_report::replay::{FrameText, MatchReplay};
 
 /// The default and the maximum number of matches in a list.
 const LIST: usize = 100;
+/// The default and the maximum number of rows of the standings.
+const ROWS: usize = 1000;
+/// The maximum length of a text that is searched, in bytes.
+const MOST_SEARCH: usize = 100;
 /// More matches than a run has: the largest integer of JavaScript.
 const MOST_MATCHES: u64 = (1 << 53) - 1;
 
@@ -170,9 +174,24 @@ async fn run(State(hub): HubState) -> Response {
     as_json(StatusCode::OK, hub.overview().1)
 }
 
-async fn standings(State(hub): HubState) -> Response {
-    let compute = || text::text(&json!({ "standings": hub.standings() }));
-    as_json(StatusCode::OK, hub.answers().get("standings", compute))
+/// Which rows of the standings are wanted.
+#[derive(Debug, Deserialize)]
+struct StandingsQuery {
+    search: Option<String>,
+    offset: Option<Bounded<0, MOST_MATCHES>>,
+    limit: Option<Bounded<1, { ROWS as u64 }>>,
+}
+
+async fn standings(State(hub): HubState, Parameters(query): Parameters<StandingsQuery>) -> Response {
+    let search = query.search.unwrap_or_default();
+    if search.len() > MOST_SEARCH {
+        return refused(StatusCode::BAD_REQUEST, &format!("search: more than {MOST_SEARCH} bytes"));
+    }
+    let offset = query.offset.map_or(0, |Bounded(offset)| usize::try_from(offset).unwrap_or(usize::MAX));
+    let limit = query.limit.map_or(ROWS, |Bounded(limit)| limit as usize);
+    // The rows are those of the overview: a search computes no standings.
+    let (rows, count) = hub.standings(&search, offset, limit);
+    as_json(StatusCode::OK, text::text(&json!({ "standings": rows, "count": count })))
 }
 
 async fn bots(State(hub): HubState) -> Response {

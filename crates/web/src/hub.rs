@@ -4,17 +4,23 @@ use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
 use std::{io, mem};
 
 use axum::body::Bytes;
 use referee_protocol::referee::Reveal;
+use referee_report::story::{LeadChange, Story};
 use tokio::sync::watch;
 
 use crate::answers::{ANSWER_APART, RecentAnswers, RecentReplays};
 use crate::board::LiveBoard;
-use crate::entries::{self, BoardAccess, BotEntry, MatchEntry, StandingsRow, seat_entries};
-use crate::ladder::LadderView;
+use crate::entries::{
+    self, BoardAccess, BotEntry, EntrantNames, MatchEntry, RecentResults, StandingsRow, StandingsView,
+    seat_entries,
+};
+use crate::ladder::{LadderPast, LadderView, Opponent};
 use crate::metrics::{MatchFigures, Metrics};
+use crate::story::told;
 use crate::{EarlierMatch, StandingsSource};
 use referee_engine::runner::{
     LiveEnd, LiveEvent, LiveHeader, LiveReceiver, LiveStep, MatchReport, Unsealed, Visibility,
@@ -32,6 +38,15 @@ const MOST_ENDED: usize = 10_000;
 const MOST_KEPT: usize = 64 * 1024 * 1024;
 /// The number of matches of each kind in the overview.
 const OVERVIEW: usize = 50;
+
+/// The number of latest results that are counted.
+const RECENT: usize = 50;
+/// The number of latest results that are shown.
+const FORM: usize = 5;
+/// The number of matches that are announced.
+const NEXT: usize = 5;
+/// How long what the storage of a ladder knows is kept.
+const PAST: Duration = Duration::from_secs(10);
 
 /// Becomes true when the server closes.
 pub(super) type Closes = watch::Receiver<bool>;
@@ -51,13 +66,13 @@ impl LiveEntry {
         }
     }
 
-    fn entry(&self) -> MatchEntry {
+    fn entry(&self, names: &EntrantNames) -> MatchEntry {
         let LiveHeader { id, seats, visibility, .. } = &*self.header;
         let board = self.board.as_ref().map(|board| board.lock().unwrap_or_else(PoisonError::into_inner));
         MatchEntry {
             id: id.clone(),
             number: None,
-            seats: seat_entries(seats),
+            seats: seat_entries(seats, names),
             board: match visibility {
                 Visibility::Live => BoardAccess::Live,
                 Visibility::Held => BoardAccess::Held,
@@ -106,6 +121,15 @@ struct Withheld {
     figures: Option<MatchFigures>,
 }
 
+/// The results of a player against another one.
+#[derive(Debug, Default)]
+struct Met {
+    wins: u32,
+    draws: u32,
+    losses: u32,
+    last: String,
+}
+
 struct RunState {
     running: BTreeMap<String, LiveEntry>,
     /// The oldest first. Their numbers are consecutive.
@@ -120,6 +144,22 @@ struct RunState {
     kept: usize,
     bots: BTreeMap<String, BotEntry>,
     standings: Option<StandingsSource>,
+    /// The name of the run; that of the game without one.
+    name: Option<String>,
+    /// The entrants of bots that have other names.
+    entrants: EntrantNames,
+    /// The latest results by bot or entrant, the newest first: `W`, `D` and `L`.
+    recent: BTreeMap<String, VecDeque<char>>,
+    /// On a ladder: the results of players against each other.
+    met: BTreeMap<String, BTreeMap<String, Met>>,
+    /// What only the storage of a ladder knows.
+    past: LadderPast,
+    /// Who led when the overview was computed last.
+    leader: Option<String>,
+    last_change_of_lead: Option<LeadChange>,
+    /// The standings of the overview.
+    shown: StandingsView,
+    story: Story,
     /// The overview of a version.
     overview: (u64, Bytes),
 }
@@ -191,6 +231,15 @@ impl Hub {
             kept: 0,
             bots: BTreeMap::new(),
             standings: None,
+            name: None,
+            entrants: EntrantNames::new(),
+            recent: BTreeMap::new(),
+            met: BTreeMap::new(),
+            past: LadderPast::default(),
+            leader: None,
+            last_change_of_lead: None,
+            shown: StandingsView::default(),
+            story: Story::default(),
             overview: (u64::MAX, Bytes::new()),
         };
         Hub {
@@ -253,6 +302,22 @@ impl Hub {
         self.state().standings = Some(standings);
     }
 
+    /// Names the run.
+    pub(super) fn set_name(&self, name: String) {
+        self.state().name = Some(name);
+        self.has_changed.store(true, Ordering::Relaxed);
+    }
+
+    /// Names the entrants to which bots belong.
+    pub(super) fn set_entrants(&self, names: EntrantNames) {
+        self.state().entrants = names;
+    }
+
+    /// Notes what the storage of the ladder knows.
+    fn set_past(&self, past: LadderPast) {
+        self.state().past = past;
+    }
+
     /// Shows a ladder. Only the first call has an effect.
     pub(super) fn set_ladder(&self, ladder: Arc<dyn LadderView>) {
         self.ladder.get_or_init(|| ladder);
@@ -293,11 +358,15 @@ impl Hub {
         let running = state.running.remove(&end.report.id);
         state.count += 1;
         state.tally(&end.report, &end.seats);
+        if self.ladder().is_some() {
+            state.note_meeting(&end.report, &end.seats);
+        }
         let completes = end.completes_its_deal();
         let deal = end.fixture.deal.take();
         let withheld = Withheld { faults: faults_of(&end.report), figures: Some(figures) };
         let file = end.report.record.take();
-        let mut entry = entries::ended(&end.report, &end.seats, Some(state.count));
+        let mut entry =
+            entries::ended(&end.report, &end.seats, Some(state.count), (self.game, &state.entrants));
         let result = entry.result.as_ref().map(|result| result.text.clone()).unwrap_or_default();
         // Until the deal is complete, there is no file yet.
         let record = match (&file, end.record) {
@@ -354,9 +423,12 @@ impl Hub {
         let mut state = self.state();
         state.count += 1;
         state.tally(&report, &seats);
+        if self.ladder().is_some() {
+            state.note_meeting(&report, &seats);
+        }
         let withheld = Withheld { faults: faults_of(&report), figures: None };
         let file = report.record.take();
-        let mut entry = entries::ended(&report, &seats, Some(state.count));
+        let mut entry = entries::ended(&report, &seats, Some(state.count), (self.game, &state.entrants));
         let Some(Unsealed { deal, record, reveal, .. }) = unsealed else {
             if file.is_none() {
                 entry.board = BoardAccess::None;
@@ -389,7 +461,7 @@ impl Hub {
         if let Some(running) = state.running.get(id) {
             return Some(match &running.board {
                 Some(board) => MatchAccess::Board(board.clone()),
-                None => MatchAccess::Nothing(running.entry().board),
+                None => MatchAccess::Nothing(running.entry(&state.entrants).board),
             });
         }
         let Some(ended) = state.find(id) else {
@@ -409,7 +481,7 @@ impl Hub {
     /// The replay of a match of an earlier run of the same ladder.
     fn earlier(&self, id: &str) -> Option<MatchAccess> {
         let EarlierMatch { report, seats, .. } = self.ladder()?.earlier(id)?;
-        let entry = entries::ended(&report, &seats, None);
+        let entry = entries::ended(&report, &seats, None, (self.game, &EntrantNames::new()));
         let record = SealedRecord(report.record.map_or(RecordLocation::Nowhere, RecordLocation::File));
         let result = entry.result.map(|result| result.text).unwrap_or_default();
         Some(MatchAccess::Replay(EndedBoard { record, last: 1, result }))
@@ -419,17 +491,18 @@ impl Hub {
     pub(super) fn entry(&self, id: &str) -> Option<MatchEntry> {
         let state = self.state();
         let ended = || Some(state.find(id)?.entry.clone());
-        let found = state.running.get(id).map(LiveEntry::entry).or_else(ended);
+        let found = state.running.get(id).map(|running| running.entry(&state.entrants)).or_else(ended);
         drop(state);
         found.or_else(|| {
             let EarlierMatch { report, seats, .. } = self.ladder()?.earlier(id)?;
-            Some(entries::ended(&report, &seats, None))
+            Some(entries::ended(&report, &seats, None, (self.game, &EntrantNames::new())))
         })
     }
 
     /// The matches in progress.
     pub(super) fn running(&self) -> Vec<MatchEntry> {
-        self.state().running.values().map(LiveEntry::entry).collect()
+        let state = self.state();
+        state.running.values().map(|running| running.entry(&state.entrants)).collect()
     }
 
     /// So many ended matches with smaller numbers than this, the newest first.
@@ -440,8 +513,48 @@ impl Hub {
         older.take(limit).map(|ended| ended.entry.clone()).collect()
     }
 
-    pub(super) fn standings(&self) -> Vec<StandingsRow> {
-        self.state().standings()
+    /// The rows of the standings of the overview whose names contain a text, from this one on, and how many there are.
+    pub(super) fn standings(&self, search: &str, offset: usize, limit: usize) -> (Vec<StandingsRow>, usize) {
+        self.overview();
+        let (state, search) = (self.state(), search.to_lowercase());
+        let found = state.shown.rows.iter().filter(|row| row.name.to_lowercase().contains(&search));
+        let count = found.clone().count();
+        (found.skip(offset).take(limit).cloned().collect(), count)
+    }
+
+    /// The results of a player of a ladder against others, the most frequent opponent first.
+    pub(super) fn opponents(&self, name: &str) -> Vec<Opponent> {
+        self.overview();
+        let state = self.state();
+        let rating = |name: &str| {
+            let row = state.shown.rows.iter().find(|row| row.name == name)?;
+            Some(row.rating?.value)
+        };
+        let own = rating(name);
+        let met = state.met.get(name).into_iter().flatten().map(|(other, met)| {
+            let Met { wins, draws, losses, last } = met;
+            let matches = wins + draws + losses;
+            let points = f64::from(*wins) + f64::from(*draws) / 2.0;
+            // Players that the standings do not show any more have no rating here.
+            let expected = own.zip(rating(other)).map_or(points, |(own, other)| {
+                f64::from(matches) / (1.0 + 10.0_f64.powf((other - own) / 400.0))
+            });
+            let (name, last_match) = (other.clone(), last.clone());
+            Opponent {
+                name,
+                matches,
+                wins: *wins,
+                draws: *draws,
+                losses: *losses,
+                points,
+                expected,
+                last_match,
+            }
+        });
+        let mut opponents: Vec<Opponent> = met.collect();
+        opponents
+            .sort_by(|one, other| other.matches.cmp(&one.matches).then_with(|| one.name.cmp(&other.name)));
+        opponents
     }
 
     /// The bots as JSON.
@@ -460,25 +573,31 @@ impl Hub {
         let version = self.version.load(Ordering::Relaxed);
         let mut state = self.state();
         if state.overview.0 != version {
-            let standings = state.standings();
+            state.look_at_standings(self.game.title);
+            let RunState { shown, story, entrants, name, .. } = &*state;
             let running: Vec<MatchEntry> =
-                state.running.values().take(OVERVIEW).map(LiveEntry::entry).collect();
+                state.running.values().take(OVERVIEW).map(|running| running.entry(entrants)).collect();
             let ended: Vec<&MatchEntry> =
                 state.ended.iter().rev().take(OVERVIEW).map(|ended| &ended.entry).collect();
             let (running_count, ended_count) = (state.running.len(), state.count);
             let overview = serde_json::json!({
                 "referee": referee_match::SERVER,
                 "run": self.run,
+                "name": name.as_deref().unwrap_or(self.game.title),
                 "game": { "id": self.game.id, "title": self.game.title },
+                "story": story,
                 "delay": self.delay,
                 "running": running,
                 "running_count": running_count,
                 "ended": ended,
                 "ended_count": ended_count,
-                "standings": standings,
+                "standings": &shown.rows[..shown.rows.len().min(OVERVIEW)],
+                "standings_count": shown.rows.len(),
+                "next": shown.next,
                 "ladder": self.ladder.get().map(|ladder| ladder.ladder().name),
             });
-            state.overview = (version, json::text(&overview).into());
+            let text = json::text(&overview);
+            state.overview = (version, text.into());
         }
         state.overview.clone()
     }
@@ -526,8 +645,56 @@ impl RunState {
         }
     }
 
+    /// Adds a result to those of players against each other.
+    fn note_meeting(&mut self, report: &MatchReport, seats: &[(String, u8)]) {
+        let Some(ranks) = &report.ranks else { return };
+        let side = |seat: usize| seats.get(seat).map_or(seat, |(_, team)| usize::from(*team));
+        let names: Vec<&String> = report.seats.iter().take(ranks.len()).collect();
+        for (seat, name) in names.iter().enumerate() {
+            for (other, opponent) in names.iter().enumerate().filter(|&(other, _)| side(other) != side(seat))
+            {
+                let met =
+                    self.met.entry((*name).clone()).or_default().entry((*opponent).clone()).or_default();
+                if met.last == report.id {
+                    continue;
+                }
+                *(match ranks[seat].cmp(&ranks[other]) {
+                    std::cmp::Ordering::Less => &mut met.wins,
+                    std::cmp::Ordering::Equal => &mut met.draws,
+                    std::cmp::Ordering::Greater => &mut met.losses,
+                }) += 1;
+                met.last.clone_from(&report.id);
+            }
+        }
+    }
+
+    /// Adds a result to the form of its bots or entrants.
+    fn note_form(&mut self, report: &MatchReport, side: &impl Fn(usize) -> usize) {
+        let Some(ranks) = &report.ranks else { return };
+        let mut noted: Vec<&String> = Vec::new();
+        for (seat, bot) in report.seats.iter().enumerate().take(ranks.len()) {
+            let name = self.entrants.get(bot).unwrap_or(bot);
+            if noted.contains(&name) {
+                continue;
+            }
+            let others =
+                || (0..ranks.len()).filter(|&other| side(other) != side(seat)).map(|other| ranks[other]);
+            let result =
+                match (others().all(|rank| rank > ranks[seat]), others().any(|rank| rank < ranks[seat])) {
+                    (true, _) => 'W',
+                    (_, true) => 'L',
+                    _ => 'D',
+                };
+            let recent = self.recent.entry(name.clone()).or_default();
+            recent.push_front(result);
+            recent.truncate(RECENT);
+            noted.push(name);
+        }
+    }
+
     fn tally(&mut self, report: &MatchReport, seats: &[(String, u8)]) {
         let side = |seat: usize| seats.get(seat).map_or(seat, |(_, team)| usize::from(*team));
+        self.note_form(report, &side);
         for (seat, name) in report.seats.iter().enumerate() {
             let bot = self.bot(name);
             bot.playing.retain(|id| *id != report.id);
@@ -535,6 +702,8 @@ impl RunState {
                 // It has several seats of one side.
                 continue;
             }
+            bot.faulted +=
+                u32::from(report.faults.get(seat).is_some_and(|faults| faults.iter().next().is_some()));
             let (Some(ranks), Some(scores)) = (&report.ranks, &report.scores) else { continue };
             bot.matches += 1;
             bot.score += scores[seat];
@@ -547,7 +716,47 @@ impl RunState {
         }
     }
 
-    fn standings(&mut self) -> Vec<StandingsRow> {
+    /// Computes the standings and the story.
+    fn look_at_standings(&mut self, game: &str) {
+        let mut view = self.standings();
+        for row in &mut view.rows {
+            let recent = self.recent.get(&row.name).into_iter().flatten();
+            row.form = recent.clone().take(FORM).collect();
+            row.recent = RecentResults::default();
+            for &result in recent {
+                row.recent.matches += 1;
+                *(match result {
+                    'W' => &mut row.recent.wins,
+                    'D' => &mut row.recent.draws,
+                    _ => &mut row.recent.losses,
+                }) += 1;
+            }
+            row.place_a_week_ago = self.past.places.get(&row.name).copied();
+        }
+        view.next.extend(self.past.next.iter().cloned());
+        view.next.retain(|next| next.id.as_ref().is_none_or(|id| !self.running.contains_key(id)));
+        view.next.truncate(NEXT);
+        let name = self.name.as_deref().unwrap_or(game);
+        let mut story = view.story.take().unwrap_or_else(|| told(name, &view.rows));
+        // What the tournament knows is better than what was seen from here.
+        if story.last_change_of_lead.is_none() {
+            if story.leader.is_some() && self.leader.is_some() && story.leader != self.leader {
+                let last = self.ended.back().map(|ended| ended.entry.id.clone());
+                self.last_change_of_lead =
+                    last.map(|id| LeadChange { r#match: id, from: self.leader.clone() });
+            }
+            story.last_change_of_lead = self.last_change_of_lead.clone();
+            if let Some(LeadChange { r#match, from: Some(from) }) = &self.last_change_of_lead {
+                story.say(format!(" It overtook {from} with "));
+                story.say_of(r#match, format!("match {}", r#match.trim_start_matches('m')));
+                story.say(".");
+            }
+        }
+        self.leader = story.leader.clone().or(self.leader.take());
+        (self.shown, self.story) = (view, story);
+    }
+
+    fn standings(&mut self) -> StandingsView {
         if let Some(standings) = &mut self.standings {
             return standings();
         }
@@ -561,12 +770,10 @@ impl RunState {
             draws: bot.draws,
             losses: bot.losses,
             points: bot.score,
-            rating: None,
-            online: None,
-            state: None,
-            is_provisional: None,
+            faulted: bot.faulted,
+            ..StandingsRow::default()
         };
-        bots.iter().map(standing).collect()
+        StandingsView { rows: bots.iter().map(standing).collect(), ..StandingsView::default() }
     }
 
     /// Drops the oldest matches and records beyond the limits.
@@ -652,8 +859,15 @@ async fn prepared(events: Vec<LiveEvent>) -> Vec<LiveEvent> {
 /// Publishes new versions of the overview.
 pub(super) async fn publish(hub: Arc<Hub>) {
     let mut apart = ANSWER_APART;
+    let mut looked: Option<tokio::time::Instant> = None;
     loop {
         tokio::time::sleep(apart).await;
+        if let Some(ladder) = hub.ladder().filter(|_| looked.is_none_or(|at| at.elapsed() > PAST)).cloned() {
+            looked = Some(tokio::time::Instant::now());
+            if let Ok(Ok(past)) = tokio::task::spawn_blocking(move || ladder.past()).await {
+                hub.set_past(past);
+            }
+        }
         if hub.has_changed.swap(false, Ordering::Relaxed) {
             hub.version.fetch_add(1, Ordering::Relaxed);
             let began = tokio::time::Instant::now();

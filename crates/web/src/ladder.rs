@@ -1,5 +1,6 @@
 //! What the server of a ladder shows besides the run: its players, and how a bot joins.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,6 +13,7 @@ use serde::Serialize;
 
 use crate::EarlierMatch;
 use crate::api::{HubState, as_json, refused};
+use crate::entries::NextMatch;
 use referee_stats::rating::Estimate;
 use referee_store::RatingPoint;
 
@@ -32,8 +34,23 @@ pub trait LadderView: Send + Sync {
     /// Those of the database.
     fn player(&self, name: &str) -> io::Result<Option<PlayerEntry>>;
 
+    /// What only the storage knows. May block.
+    ///
+    /// # Errors
+    /// Those of the database.
+    fn past(&self) -> io::Result<LadderPast>;
+
     /// A match of an earlier run of the server; `None` if there is no such match. May block.
     fn earlier(&self, match_id: &str) -> Option<EarlierMatch>;
+}
+
+/// What the storage of a ladder knows of the time before.
+#[derive(Clone, Debug, Default)]
+pub struct LadderPast {
+    /// The places a week ago of the players that were rated then.
+    pub places: BTreeMap<String, usize>,
+    /// The return matches and the challenges that are waiting.
+    pub next: Vec<NextMatch>,
 }
 
 /// A ladder and how a bot joins it.
@@ -184,6 +201,29 @@ pub struct PlayerEntry {
     pub history: Vec<RatingPoint>,
     /// Its last matches, the newest first.
     pub last_matches: Vec<PlayedMatch>,
+    /// Its results against others, the most frequent opponent first; filled in by the server.
+    pub opponents: Vec<Opponent>,
+}
+
+/// The results of a player against another one.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Opponent {
+    /// The other player.
+    pub name: String,
+    /// The matches with a result.
+    pub matches: u32,
+    /// Those in which the player was ranked ahead.
+    pub wins: u32,
+    /// Those in which both had the same rank.
+    pub draws: u32,
+    /// The others.
+    pub losses: u32,
+    /// What it scored.
+    pub points: f64,
+    /// What it was expected to score by the ratings of today.
+    pub expected: f64,
+    /// The last of these matches.
+    pub last_match: String,
 }
 
 /// A match of a player.
@@ -233,7 +273,10 @@ pub(super) async fn of_player(State(hub): HubState, PlayerName(name): PlayerName
     let Some(ladder) = hub.ladder().map(Arc::clone) else { return no_ladder() };
     let asked = name.clone();
     match tokio::task::spawn_blocking(move || ladder.player(&asked)).await {
-        Ok(Ok(Some(player))) => as_json(StatusCode::OK, referee_game::json::text(&player)),
+        Ok(Ok(Some(player))) => {
+            let opponents = hub.opponents(&player.name);
+            as_json(StatusCode::OK, referee_game::json::text(&PlayerEntry { opponents, ..player }))
+        }
         Ok(Ok(None)) => refused(StatusCode::NOT_FOUND, &format!("there is no player `{name}`")),
         Ok(Err(error)) => {
             refused(StatusCode::INTERNAL_SERVER_ERROR, &format!("the player cannot be read: {error}"))

@@ -32,10 +32,12 @@ mod limiter;
 mod metrics;
 mod pages;
 mod serve;
+mod story;
 mod stream;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeMap;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
@@ -52,8 +54,10 @@ use referee_engine::runner::{LiveFeed, LiveReceiver, MatchReport, Unsealed, live
 use referee_game::Catalog;
 use referee_game::Meta;
 
-pub use entries::StandingsRow;
-pub use ladder::{LadderEntry, LadderHealth, LadderView, OtherLadder, PlayedMatch, PlayerEntry};
+pub use entries::{NextMatch, RecentResults, StandingsRow, StandingsView};
+pub use ladder::{
+    LadderEntry, LadderHealth, LadderPast, LadderView, Opponent, OtherLadder, PlayedMatch, PlayerEntry,
+};
 
 /// How a run is watched.
 #[derive(Clone, Debug)]
@@ -67,7 +71,7 @@ pub struct WatchOptions {
 }
 
 /// The standings, computed when they are needed.
-pub type StandingsSource = Box<dyn FnMut() -> Vec<StandingsRow> + Send>;
+pub type StandingsSource = Box<dyn FnMut() -> StandingsView + Send>;
 
 /// A match that was played in an earlier part of the run.
 #[derive(Debug)]
@@ -148,6 +152,16 @@ impl WatchServer {
     /// Computes the standings in this way. Otherwise the bots are ranked by their mean score.
     pub fn set_standings(&self, standings: StandingsSource) {
         self.hub.set_standings(standings);
+    }
+
+    /// Names the run. Otherwise it has the name of its game.
+    pub fn set_name(&self, name: &str) {
+        self.hub.set_name(name.to_owned());
+    }
+
+    /// Names the entrants to which bots belong, by the names of the bots: teams are shown by their names.
+    pub fn set_entrants(&self, names: BTreeMap<String, String>) {
+        self.hub.set_entrants(names);
     }
 
     /// Shows a ladder: its players, and how a bot joins. Call it once.

@@ -9,12 +9,12 @@ use axum::response::{IntoResponse, Response};
 
 use crate::api::{HubState, PathMatchId};
 use crate::ladder::PlayerName;
-use referee_report::replay::{BODY, SCRIPT, hash_of, style};
+use referee_report::page::{self, SIGN};
+use referee_report::replay::{BODY, DRAW, SCRIPT, hash_of};
 
 const RUN: &str = include_str!("assets/run.html");
 const COMMON_SCRIPT: &str = include_str!("assets/common.js");
 const RUN_SCRIPT: &str = include_str!("assets/run.js");
-const STYLE: &str = include_str!("assets/pages.css");
 const PLAYER: &str = include_str!("assets/player.html");
 const PLAYER_SCRIPT: &str = include_str!("assets/player.js");
 const JOIN: &str = include_str!("assets/join.html");
@@ -35,20 +35,29 @@ impl Page {
     /// A page of these parts. Its links and requests are relative to `root`, the path from the page to the start page, so
     /// that a proxy can serve the pages under any path. The policy allows its scripts, its style and requests to the same
     /// server.
-    fn new(root: &str, body: &str, style: &str, scripts: &[&str]) -> Page {
+    fn new(root: &str, title: &str, body: &str, scripts: &[&str]) -> Page {
+        let style = page::style();
         let hashes: Vec<String> = scripts.iter().map(|script| hash_of(script)).collect();
         let policy = format!(
             "default-src 'none'; script-src {}; style-src {}; connect-src 'self'; img-src data:; base-uri 'none'; \
              form-action 'none'",
             hashes.join(" "),
-            hash_of(style)
+            hash_of(&style)
         );
         let scripts: String = scripts.iter().map(|script| format!("<script>{script}</script>\n")).collect();
+        let head = page::head(title, "Matches between programs, live and as replays.").into_string();
         let html = format!(
-            "<!DOCTYPE html>\n<html lang=\"en\" data-root=\"{root}\">\n<head>\n<meta charset=\"utf-8\">\n\
-             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-             <meta name=\"color-scheme\" content=\"light dark\">\n<link rel=\"icon\" href=\"data:,\">\n\
-             <title>referee</title>\n<style>{style}</style>\n</head>\n<body>\n{body}{scripts}</body>\n</html>\n"
+            "<!DOCTYPE html>\n<html lang=\"en\" data-root=\"{root}\">\n<head>\n<meta charset=\"utf-8\">\n{head}\n\
+             <style>{style}</style>\n</head>\n<body>\n\
+             <a class=\"skip\" href=\"#main\">Skip to content</a>\n\
+             <header class=\"top\"><div class=\"wrap\"><a class=\"brand\" href=\"{root}\">{SIGN}\
+             <span id=\"brand\">referee</span></a><nav aria-label=\"Pages\"><ul id=\"pages\"></ul></nav></div></header>\n\
+             <main id=\"main\" class=\"wrap\" tabindex=\"-1\">\n\
+             <noscript><p class=\"notice\">This page needs JavaScript. What it shows is JSON, too: \
+             <a href=\"{root}api/v1/run\">api/v1/run</a>.</p></noscript>\n{body}</main>\n\
+             <footer><div class=\"wrap\"><span>Every result can be verified from its record.</span>\
+             <a href=\"{root}api/v1/run\">Data as JSON</a><span>Times are UTC</span></div></footer>\n\
+             {scripts}</body>\n</html>\n"
         );
         Page { html, policy }
     }
@@ -63,39 +72,34 @@ impl Page {
 
 /// The start page: the whole run.
 pub(super) async fn run() -> Response {
-    static PAGE: LazyLock<Page> = LazyLock::new(|| {
-        let style = style() + STYLE;
-        Page::new(TOP, RUN, &style, &[COMMON_SCRIPT, RUN_SCRIPT])
-    });
+    static PAGE: LazyLock<Page> =
+        LazyLock::new(|| Page::new(TOP, "Matches", RUN, &[DRAW, COMMON_SCRIPT, RUN_SCRIPT]));
     PAGE.respond(true)
 }
 
 /// The page of a match, which shows its live board or its replay.
 pub(super) async fn of_match(State(hub): HubState, PathMatchId(id): PathMatchId) -> Response {
     static PAGE: LazyLock<Page> = LazyLock::new(|| {
-        let style = style() + STYLE;
         let body = format!(
-            "<nav id=\"above\"><a href=\"../\">All matches</a><span id=\"state\" role=\"status\"></span></nav>\n{BODY}"
+            "<ol class=\"crumbs\"><li><a href=\"../\">All matches</a></li><li id=\"id\"></li></ol>\n\
+             <h1 id=\"title\"></h1>\n<p id=\"result\" class=\"lede\"></p>\n\
+             <p id=\"state\" class=\"row\" role=\"status\"></p>\n<div id=\"match\" hidden>\n{BODY}</div>\n"
         );
-        Page::new(BELOW, &body, &style, &[SCRIPT, MATCH_SCRIPT])
+        Page::new(BELOW, "Match", &body, &[SCRIPT, MATCH_SCRIPT])
     });
     PAGE.respond(hub.entry(&id).is_some())
 }
 
 /// The page of a player of a ladder.
 pub(super) async fn of_player(State(hub): HubState, PlayerName(name): PlayerName) -> Response {
-    static PAGE: LazyLock<Page> = LazyLock::new(|| {
-        let style = style() + STYLE;
-        Page::new(BELOW, PLAYER, &style, &[COMMON_SCRIPT, PLAYER_SCRIPT])
-    });
+    static PAGE: LazyLock<Page> =
+        LazyLock::new(|| Page::new(BELOW, "Player", PLAYER, &[COMMON_SCRIPT, PLAYER_SCRIPT]));
     PAGE.respond(hub.ladder().is_some_and(|ladder| ladder.has_player(&name)))
 }
 
 /// How a bot joins a ladder.
 pub(super) async fn join(State(hub): HubState) -> Response {
-    static PAGE: LazyLock<Page> = LazyLock::new(|| {
-        let style = style() + STYLE;
-        Page::new(TOP, JOIN, &style, &[COMMON_SCRIPT, JOIN_SCRIPT])
-    });
+    static PAGE: LazyLock<Page> =
+        LazyLock::new(|| Page::new(TOP, "Join", JOIN, &[COMMON_SCRIPT, JOIN_SCRIPT]));
     PAGE.respond(hub.ladder().is_some())
 }

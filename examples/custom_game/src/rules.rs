@@ -5,8 +5,8 @@ use std::fmt;
 use std::str::FromStr;
 
 use referee::game::{
-    Game, Imagination, Imagine, Known, Meta, Misconfigured, NoDraw, NoFact, Outcome, Schemas, Seat, SeatSet,
-    Seating, Turn, Uniform, Viewer,
+    Game, Imagination, Imagine, Known, Meta, Misconfigured, NoDraw, NoFact, Outcome, ReasonMeta, Schemas,
+    Seat, SeatSet, Seating, Turn, Uniform, Viewer,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
@@ -113,6 +113,10 @@ impl Game for TicTacToe {
         lists_moves: true,
         openings: Some(1),
         options: &[],
+        reasons: &[
+            ReasonMeta { code: "line", words: "three in a row", sentence: "{winner} has three in a row." },
+            ReasonMeta { code: "full", words: "full board", sentence: "The board is full." },
+        ],
         rules: include_str!("rules.md"),
     };
     // Optional, like the implementation of `Imagine` below: with it, `human` draws the board.

@@ -13,11 +13,14 @@ use crate::runs::league::{PlayerState, SharedLadder};
 use crate::stats::ladder::Name;
 use crate::store::{League, LeagueMatch, parse_match_id};
 use crate::web::{
-    EarlierMatch, LadderEntry, LadderHealth, LadderView, OtherLadder, PlayedMatch, PlayerEntry,
+    EarlierMatch, LadderEntry, LadderHealth, LadderPast, LadderView, NextMatch, OtherLadder, PlayedMatch,
+    PlayerEntry,
 };
 
 /// The maximum number of ratings in the history of a player.
 const HISTORY: usize = 1000;
+/// The time for which places are compared.
+const WEEK: std::time::Duration = std::time::Duration::from_secs(7 * 24 * 60 * 60);
 /// The maximum number of matches on the page of a player.
 const MATCHES: usize = 50;
 
@@ -81,6 +84,26 @@ impl LadderPages {
 }
 
 impl LadderView for LadderPages {
+    fn past(&self) -> io::Result<LadderPast> {
+        let shown = self.ladder.shown();
+        let (rated, challenges) = {
+            let league = self.league();
+            let week_ago = now().checked_sub(WEEK).unwrap_or(std::time::SystemTime::UNIX_EPOCH);
+            (league.ratings_at(&self.name, week_ago)?, league.challenges(&self.name)?)
+        };
+        let is_ranked =
+            |name: &String| shown.rows.iter().any(|row| row.player == *name && row.place.is_some());
+        let mut rated: Vec<(String, f64)> = rated.into_iter().filter(|(name, _)| is_ranked(name)).collect();
+        rated.sort_by(|(_, one), (_, other)| other.total_cmp(one));
+        let places = rated.into_iter().map(|(name, _)| name).zip(1..).collect();
+        let next = challenges.into_iter().map(|challenge| NextMatch {
+            id: None,
+            sides: challenge.players,
+            why: "challenge".to_owned(),
+        });
+        Ok(LadderPast { places, next: next.collect() })
+    }
+
     fn ladder(&self) -> LadderEntry {
         LadderEntry {
             league: self.league_name.clone(),
@@ -147,6 +170,7 @@ impl LadderView for LadderPages {
             versions: players.into_iter().map(|player| player.name).filter(is_version).collect(),
             history,
             last_matches: own.map(|row| self.played(row)).collect(),
+            opponents: Vec::new(),
         }))
     }
 

@@ -123,6 +123,8 @@ pub(super) fn open<'a>(
             let pages = Arc::new(pages(whole, config, &prepared, &ladder, &own, folder).map_err(wrong)?);
             let shown = ladder.clone();
             server.set_standings(Box::new(move || shown_standings(&shown)));
+            let league_name = whole.name.as_ref().map(|league| format!("{league}: {name}"));
+            server.set_name(league_name.as_deref().unwrap_or(name));
             server.set_ladder(pages.clone());
             let read = league.for_each_match(name, |row| {
                 server.add_earlier(pages.earlier_match(row));
@@ -184,7 +186,7 @@ pub(super) fn is_paused(league: &League) -> io::Result<bool> {
 }
 
 /// The standings for spectators.
-fn shown_standings(ladder: &SharedLadder) -> Vec<web::StandingsRow> {
+fn shown_standings(ladder: &SharedLadder) -> web::StandingsView {
     let shown = ladder.shown();
     let (mut standings, online) = (shown.rows.clone(), &shown.online);
     standings.retain(|row| row.is_newest && (online.contains(&row.player) || !row.is_inactive(now())));
@@ -200,7 +202,12 @@ fn shown_standings(ladder: &SharedLadder) -> Vec<web::StandingsRow> {
         draws: row.draws,
         losses: row.losses,
         points: row.rating.value.round(),
+        faulted: row.faulted,
         rating: Some(row.rating),
+        ..web::StandingsRow::default()
     };
-    standings.into_iter().map(standing).collect()
+    web::StandingsView {
+        rows: standings.into_iter().map(standing).collect(),
+        ..web::StandingsView::default()
+    }
 }

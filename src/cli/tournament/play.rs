@@ -26,15 +26,16 @@ use crate::cli::{Exit, Failure, screen};
 use crate::game::Catalog;
 use crate::game::{counted, json};
 use crate::report::evidence_lines;
+use crate::report::tournament::live_story;
 use crate::runner::{
     FirstFaults, Halt, MatchReport, MatchRunner, NoShow, RunEvent, Scoring, TournamentScheduler,
     short_moves_of_match,
 };
 use crate::sources::ParkedLobby;
-use crate::stats::schedule::{MatchId, Schedule};
+use crate::stats::schedule::{Due, MatchId, Schedule};
 use crate::stats::standings::TableRow;
 use crate::store::{Leases, MatchRow, Results, VOID};
-use crate::web::{EarlierMatch, StandingsRow, WatchServer};
+use crate::web::{EarlierMatch, NextMatch, StandingsRow, StandingsView, WatchServer};
 use crate::workers::{Activity, Coordinator, Job, JobBots};
 
 /// Play a tournament
@@ -131,6 +132,8 @@ fn play(mut folder: TournamentFolder, options: &PlayOptions) -> Result<Exit, Fai
     let mut first_faults = FirstFaults::default();
     let watch = options.watch.open(folder.prepared.rules.meta(), &folder.catalog)?;
     if let Some(server) = &watch {
+        server.set_name(&folder.results.about().map_err(Failure::cannot_run)?.name);
+        server.set_entrants(entrants_of_bots(&folder.config));
         for earlier in earlier_matches(&folder)? {
             server.add_earlier(earlier);
         }
@@ -162,6 +165,14 @@ fn play(mut folder: TournamentFolder, options: &PlayOptions) -> Result<Exit, Fai
         }
         folder = TournamentFolder::open(&path, &catalog, !options.no_fsync)?;
     }
+}
+
+/// The entrants of the bots of teams.
+fn entrants_of_bots(config: &Config) -> BTreeMap<String, String> {
+    let teams = config.names().into_iter().zip(config.bot_names());
+    let of_team =
+        |(entrant, bots): (String, Vec<String>)| bots.into_iter().map(move |bot| (bot, entrant.clone()));
+    teams.flat_map(of_team).collect()
 }
 
 /// The matches that were played before, for spectators. Attempts that were cut off are left out.
@@ -264,7 +275,8 @@ fn play_until_changed(
     if let Some(server) = watch {
         // The run never waits for standings that spectators want.
         let (shown, names) = (scheduler.live_schedule(), config.names());
-        server.set_standings(Box::new(move || web_standings(&shown.look(), &names)));
+        let name = results.about().map_err(Failure::cannot_run)?.name;
+        server.set_standings(Box::new(move || web_standings(&name, &shown.look(), &names)));
     }
     let (bots, game_files) = match &coordinator {
         Some(_) => (unit_bots(&prepared.entrants, &path)?, pack_game(prepared.rules, &path)?),
@@ -407,8 +419,11 @@ impl NoShows {
     }
 }
 
+/// The number of matches of which spectators may be told in advance; those in progress are among them.
+const NEXT: usize = 100;
+
 /// The standings for spectators.
-fn web_standings(schedule: &Schedule, names: &[String]) -> Vec<StandingsRow> {
+fn web_standings(name: &str, schedule: &Schedule, names: &[String]) -> StandingsView {
     let standings = schedule.standings();
     let standing = |row: &TableRow| StandingsRow {
         place: Some(row.place as usize),
@@ -418,12 +433,26 @@ fn web_standings(schedule: &Schedule, names: &[String]) -> Vec<StandingsRow> {
         draws: row.by_play.draws + row.by_fault.draws,
         losses: row.by_play.losses + row.by_fault.losses,
         points: row.points,
-        rating: None,
-        online: None,
-        state: None,
-        is_provisional: None,
+        faulted: row.faulted,
+        ..StandingsRow::default()
     };
-    standings.rows.iter().map(standing).collect()
+    let side = |due: &Due, side: usize| {
+        let mut names: Vec<&str> =
+            due.lineup.side(side).map(|entrant| names[entrant.index()].as_str()).collect();
+        names.dedup();
+        names.join(" + ")
+    };
+    let next = schedule.due().take(NEXT).map(|due| NextMatch {
+        id: Some(due.id.to_string()),
+        sides: (0..due.lineup.seating().sides()).map(|at| side(&due, at)).collect(),
+        why: format!("match {}", due.id.number),
+    });
+    let entrants: Vec<&str> = names.iter().map(String::as_str).collect();
+    StandingsView {
+        rows: standings.rows.iter().map(standing).collect(),
+        story: Some(live_story(name, &entrants, schedule, &standings)),
+        next: next.collect(),
+    }
 }
 
 /// Says that this process plays what workers played before.

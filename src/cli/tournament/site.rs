@@ -49,7 +49,7 @@ pub(super) fn write(
     let folders = SiteFolders::make(site).map_err(Failure::cannot_run)?;
     let write = |path: &str, text: &str| folders.write(path, text).map_err(Failure::cannot_run);
     let pages = Site::of(report);
-    for (path, text) in Site::assets() {
+    for (path, text) in pages.assets() {
         write(path, &text)?;
     }
     for (path, text) in pages.pages() {

@@ -12,7 +12,7 @@ use serde_json::value::to_raw_value;
 use referee_game::chance::{RandomKey, RandomStream};
 use referee_game::erased::{MoveError, Of, OpenDecision, Rules, Table};
 use referee_game::openings::LINES;
-use referee_game::{DrawOf, Drawn, Game, Imagine, Seat, SeatSet, Seating, Turn, Uniform, Viewer};
+use referee_game::{DrawOf, Drawn, Game, Imagine, Meta, Seat, SeatSet, Seating, Turn, Uniform, Viewer};
 
 mod scenes;
 #[cfg(feature = "schema")]
@@ -51,6 +51,7 @@ macro_rules! battery {
             only_games_without_hidden_information_and_chance_have_openings,
             openings_survive_a_round_trip_as_lines,
             random_playouts_end,
+            reasons_are_described_in_words,
             legal_moves_survive_a_round_trip_and_are_playable,
             legal_lists_are_sorted_and_unique,
             no_legal_move_exceeds_the_recorded_length,
@@ -154,6 +155,21 @@ fn check_turn<G: Game>(turn: Turn<G::Draw>, turns_left: Option<u32>, seating: Se
                 "no side is best in {outcome:?}"
             );
             assert!(!outcome.turn_limit || turns_left.is_some(), "{outcome:?} without a limit");
+        }
+    }
+}
+
+pub(crate) fn reasons_are_described_in_words<G: Game>() {
+    let Meta { rules, reasons, .. } = &G::META;
+    for reason in *reasons {
+        assert!(rules.contains(&format!("(`{}`", reason.code)), "{reason:?} is on the rules page");
+        assert!(reason.sentence.ends_with('.') && !reason.words.contains('_'), "{reason:?}");
+    }
+    for &seating in G::META.seatings {
+        for number in 0..PLAYOUTS {
+            let last = playout::<G>(seating, number).pop().map(|position| position.turn());
+            let Some(Turn::Over(outcome)) = last else { panic!("a playout ends") };
+            assert!(outcome.turn_limit || G::META.reason(outcome.reason).is_some(), "{outcome:?}");
         }
     }
 }

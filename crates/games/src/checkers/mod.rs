@@ -26,7 +26,7 @@ pub use self::view::{Seen, View};
 use referee_game::Schemas;
 use referee_game::{
     Game, Imagination, Imagine, Known, Meta, Misconfigured, NoDraw, NoFact, Notation, OpeningFile,
-    OptionMeta, Outcome, Scene, Seat, SeatSet, Seating, Turn, Uniform, Viewer,
+    OptionMeta, Outcome, ReasonMeta, Scene, Seat, SeatSet, Seating, Turn, Uniform, Viewer,
 };
 
 /// The options of the game.
@@ -113,6 +113,23 @@ impl Game for Checkers {
                        turn_limit; default: 50.",
             },
             OptionMeta { name: "turn_limit", help: "A draw after so many plies; 0: never; default: 0." },
+        ],
+        reasons: &[
+            ReasonMeta {
+                code: "no_pieces",
+                words: "no pieces left",
+                sentence: "{winner} captured the last piece of {loser}.",
+            },
+            ReasonMeta {
+                code: "no_moves",
+                words: "no moves left",
+                sentence: "{loser} had no legal move left.",
+            },
+            ReasonMeta {
+                code: "quiet_plies",
+                words: "no progress",
+                sentence: "Too many moves in a row neither captured nor crowned a piece.",
+            },
         ],
         rules: include_str!("rules.md"),
     };

@@ -2,8 +2,8 @@
 
 use super::Checkers;
 use super::board::{Colour, bit, place, squares};
-use referee_game::Scene;
 use referee_game::scene::{Depth, Part, Shape, Tone};
+use referee_game::{Game, Scene};
 
 /// The width of a square.
 const CELL: i16 = 100;
@@ -69,7 +69,7 @@ pub(super) fn scene(position: &Checkers) -> Scene {
     }
     scene.say(match position.outcome() {
         None => format!("{} to move", board.to_move),
-        Some(outcome) => format!("over: {}", outcome.reason),
+        Some(outcome) => format!("over: {}", Checkers::META.reason_in_words(outcome.reason)),
     });
     for colour in [Colour::Black, Colour::White] {
         let pieces = board.pieces(colour);

@@ -21,8 +21,8 @@ pub use self::view::{Seen, View};
 #[cfg(feature = "schema")]
 use referee_game::Schemas;
 use referee_game::{
-    Game, Imagination, Imagine, Known, Meta, Misconfigured, NoDraw, NoFact, OptionMeta, Outcome, Scene, Seat,
-    SeatSet, Seating, Turn, Uniform, Viewer,
+    Game, Imagination, Imagine, Known, Meta, Misconfigured, NoDraw, NoFact, OptionMeta, Outcome, ReasonMeta,
+    Scene, Seat, SeatSet, Seating, Turn, Uniform, Viewer,
 };
 
 /// The options of the game.
@@ -105,6 +105,28 @@ impl Game for Jeex {
             OptionMeta {
                 name: "draw_plies",
                 help: "A draw after so many rotations in a row; 0: never; default: 50.",
+            },
+        ],
+        reasons: &[
+            ReasonMeta {
+                code: "claim",
+                words: "correct claim",
+                sentence: "{winner} claimed Jeex, and attacked the centre alone.",
+            },
+            ReasonMeta {
+                code: "wrong_claim",
+                words: "wrong claim",
+                sentence: "{loser} claimed Jeex without attacking the centre alone.",
+            },
+            ReasonMeta {
+                code: "no_stones",
+                words: "no stones left",
+                sentence: "One side had no stone left on the board.",
+            },
+            ReasonMeta {
+                code: "quiet_plies",
+                words: "no progress",
+                sentence: "Too many moves in a row were rotations.",
             },
         ],
         rules: include_str!("rules.md"),

@@ -121,7 +121,7 @@ pub(super) fn scene(position: &Jeex) -> Scene {
         Some(outcome) => {
             let winner = outcome.winner(Jeex::META.seatings[0]);
             let winner = winner.map_or(String::new(), |winner| format!(", {} wins", Colour::ALL[winner]));
-            format!("over: {}{winner}", outcome.reason)
+            format!("over: {}{winner}", Jeex::META.reason_in_words(outcome.reason))
         }
     };
     if board.removed > 0 {

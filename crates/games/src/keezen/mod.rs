@@ -31,8 +31,8 @@ pub use self::view::View;
 #[cfg(feature = "schema")]
 use referee_game::Schemas;
 use referee_game::{
-    Chance, Draw, Game, Imagination, Imagine, Known, Meta, Misconfigured, OptionMeta, Outcome, Scene, Scenes,
-    Seat, SeatSet, Seating, Turn, Uniform, Viewer,
+    Chance, Draw, Game, Imagination, Imagine, Known, Meta, Misconfigured, OptionMeta, Outcome, ReasonMeta,
+    Scene, Scenes, Seat, SeatSet, Seating, Turn, Uniform, Viewer,
 };
 
 /// The options of the game.
@@ -95,6 +95,11 @@ impl Game for Keezen {
         options: &[OptionMeta {
             name: "turn_limit",
             help: "A draw after so many plays of all seats together, at least 1; default: 5000.",
+        }],
+        reasons: &[ReasonMeta {
+            code: "home",
+            words: "all pawns home",
+            sentence: "All pawns of {winner} are home.",
         }],
         rules: include_str!("rules.md"),
     };

@@ -420,7 +420,7 @@ fn frame(game: &Keezen, plan: &Plan) -> Scene {
     scene.ground = Some(ground(plan, board));
     scene.layout = Some(layout(plan, board));
     scene.say(match (game.turn(), position.to_move) {
-        (Turn::Over(outcome), _) => format!("over: {}", outcome.reason),
+        (Turn::Over(outcome), _) => format!("over: {}", Keezen::META.reason_in_words(outcome.reason)),
         (_, Some(seat)) => {
             let own = board.played_by(seat);
             let whose = if own == seat { String::new() } else { format!(" with the pawns of seat {own}") };

@@ -25,8 +25,8 @@ pub use self::view::{Seen, View};
 #[cfg(feature = "schema")]
 use referee_game::Schemas;
 use referee_game::{
-    Chance, Draw, Game, Imagination, Imagine, Known, Meta, Misconfigured, OptionMeta, Outcome, Scene, Seat,
-    SeatSet, Seating, Turn, Uniform, Viewer,
+    Chance, Draw, Game, Imagination, Imagine, Known, Meta, Misconfigured, OptionMeta, Outcome, ReasonMeta,
+    Scene, Seat, SeatSet, Seating, Turn, Uniform, Viewer,
 };
 
 /// The options of the game. Each is at least 1.
@@ -121,6 +121,23 @@ impl Game for Saxum {
                 help: "Who has so many points wins, at least 1; default: 177.",
             },
             OptionMeta { name: "rows_to_win", help: "Who has so many rows wins, at least 1; default: 7." },
+        ],
+        reasons: &[
+            ReasonMeta {
+                code: "points",
+                words: "enough points",
+                sentence: "{winner} reached the points that win.",
+            },
+            ReasonMeta {
+                code: "rows",
+                words: "enough rows",
+                sentence: "{winner} completed the rows that win.",
+            },
+            ReasonMeta {
+                code: "insurance",
+                words: "insurance used up",
+                sentence: "{loser} handed in the last insurance stone.",
+            },
         ],
         rules: include_str!("rules.md"),
     };

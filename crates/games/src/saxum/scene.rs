@@ -124,7 +124,7 @@ pub(super) fn scene(game: &Saxum) -> Scene {
         scene.add(Shape::new(Depth::Piece, format!("die-{}", n + 1), at).with(die).with_all(pips(face)));
     }
     scene.say(match game.turn() {
-        Turn::Over(outcome) => format!("over: {}", outcome.reason),
+        Turn::Over(outcome) => format!("over: {}", Saxum::META.reason_in_words(outcome.reason)),
         Turn::Draw(_) => format!("seat {to_move} to roll"),
         Turn::Decide(_) => {
             let [one, other] = dice.faces();

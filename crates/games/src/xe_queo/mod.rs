@@ -29,8 +29,8 @@ pub use self::view::{Seen, View};
 #[cfg(feature = "schema")]
 use referee_game::Schemas;
 use referee_game::{
-    Chance, Draw, Game, Imagination, Imagine, Known, Meta, Misconfigured, Outcome, Scene, Seat, SeatSet,
-    Seating, Turn, Uniform, Viewer,
+    Chance, Draw, Game, Imagination, Imagine, Known, Meta, Misconfigured, Outcome, ReasonMeta, Scene, Seat,
+    SeatSet, Seating, Turn, Uniform, Viewer,
 };
 
 /// The options of the game; there are none.
@@ -88,6 +88,11 @@ impl Game for XeQueo {
         lists_moves: true,
         openings: None,
         options: &[],
+        reasons: &[ReasonMeta {
+            code: "rings",
+            words: "four rings",
+            sentence: "{winner} won the fourth ring.",
+        }],
         rules: include_str!("rules.md"),
     };
     const IMAGINATION: Option<Imagination<XeQueo>> = Some(Imagination::OF);

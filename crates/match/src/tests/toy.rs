@@ -139,6 +139,7 @@ impl Game for Toy {
         lists_moves: true,
         openings: None,
         options: &[],
+        reasons: &[],
         rules: "",
     };
     type Options = Options;

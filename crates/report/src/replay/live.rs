@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::layout::layout;
-use super::match_replay::{ReplayStep, banks, kind_name};
+use super::match_replay::{ReplayStep, banks, kind_name, shown_text};
 use super::shown::ShownScenes;
 use crate::note::{EventText, Kind};
 
@@ -97,7 +97,7 @@ impl LiveReplay {
         let (c, w) = self.shown.show(table.scenes(&[Viewer::Public]));
         let looks = self.shown.looks[self.looks..].iter().map(|parts| json!(parts)).collect();
         self.looks = self.shown.looks.len();
-        let notes = texts.iter().map(|event| (1, kind_name(event.kind), event.seat, event.text.clone()));
+        let notes = texts.iter().map(|event| (1, kind_name(event.kind), event.seat, shown_text(event)));
         let step = json!(ReplayStep {
             n: self.moves,
             t: None,
@@ -105,6 +105,7 @@ impl LiveReplay {
             w,
             s: notes.collect(),
             k: Vec::new(),
+            e: Vec::new(),
             // In games with hidden information, the time of an answer depends on the secrets of the seat.
             b: if table.meta().hidden { Vec::new() } else { banks(banks_ms) },
         });

@@ -5,18 +5,21 @@
 use std::sync::Arc;
 
 use referee_game::scene::Layout;
-use referee_game::{Seat, Viewer};
+use referee_game::{Seat, Seating, Viewer};
 use referee_match::Header;
 use referee_match::record::{Difference, Note, Playback, RecordEntry, RecordedAnswer, Step};
+use referee_protocol::info::DeclaredScore;
 use referee_protocol::referee::Clock;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::moment::Moment;
 use super::record::PackedRecord;
 use super::shown::{Change, ChangedLine, ShownScenes};
-use crate::note::{EventText, Kind, result};
+use crate::note::{EventText, Kind};
+use crate::words::{ToldMatch, ending_in_words, note_in_words};
 
 /// The maximum length of the text of an `info` on a page, in characters.
 const INFO: usize = 200;
@@ -39,6 +42,16 @@ pub struct MatchReplay {
     pub(super) layout: Option<Arc<Layout>>,
     /// The result in words.
     pub(super) result: String,
+    /// The result as a sentence without its full stop.
+    pub(super) heading: String,
+    /// Why it ended like this, as a sentence.
+    pub(super) why: String,
+    /// By seat; `None` without a result.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) scores: Option<Vec<f64>>,
+    /// What decided the match, if that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) moment: Option<Moment>,
     /// What shapes look like, as lists of parts.
     pub(super) looks: Vec<Vec<Value>>,
     pub(super) steps: Vec<ReplayStep>,
@@ -60,8 +73,12 @@ pub(super) struct ReplayStep {
     pub(super) w: Vec<ChangedLine>,
     /// What happened: mask, kind, seat, text.
     pub(super) s: Vec<(u32, &'static str, Option<Seat>, String)>,
-    /// The time that answers took: seat and milliseconds; only in replays.
-    pub(super) k: Vec<(Seat, u64)>,
+    /// The time that answers took: seat, milliseconds, and the lag of the referee in tenths of a millisecond; only in
+    /// replays.
+    pub(super) k: Vec<(Seat, u64, u64)>,
+    /// What bots expected after their moves, as far as they declare a scale: seat and thousandths of a point; only in
+    /// replays.
+    pub(super) e: Vec<(Seat, u16)>,
     /// By seat: milliseconds in the bank; empty without a clock.
     pub(super) b: Vec<Option<u64>>,
 }
@@ -88,6 +105,9 @@ impl Serialize for ReplayStep {
         if !self.k.is_empty() {
             step.serialize_entry("k", &self.k)?;
         }
+        if !self.e.is_empty() {
+            step.serialize_entry("e", &self.e)?;
+        }
         if !self.b.is_empty() {
             step.serialize_entry("b", &self.b)?;
         }
@@ -110,6 +130,15 @@ pub(super) fn kind_name(kind: Kind) -> &'static str {
         Kind::Fault => "fault",
         Kind::Fallback => "fallback",
         Kind::Event => "event",
+    }
+}
+
+/// The text of an event on a page, without codes.
+pub(super) fn shown_text(event: &EventText) -> String {
+    match event.kind {
+        Kind::Fault => note_in_words(&event.text, ""),
+        Kind::Event => note_in_words(&event.text, "is out: "),
+        Kind::Move | Kind::Fallback => event.text.clone(),
     }
 }
 
@@ -139,23 +168,44 @@ fn notes(step: &Step<'_, '_>, viewers: &[Viewer]) -> Vec<(u32, &'static str, Opt
             let mask = knowing.fold(0, |mask, (_, view)| mask | 1_u32 << view);
             notes.push((mask, "info", Some(*seat), info));
         }
-        notes.extend(
-            known.into_iter().map(|(mask, event)| (mask, kind_name(event.kind), event.seat, event.text)),
-        );
+        notes.extend(known.into_iter().map(|(mask, event)| {
+            let text = shown_text(&event);
+            (mask, kind_name(event.kind), event.seat, text)
+        }));
     }
     notes
 }
 
-/// The time that the answers of a step took: seat and milliseconds.
-fn took(step: &Step<'_, '_>) -> Vec<(Seat, u64)> {
-    let answers = step.notes.iter().filter_map(|note| match note {
-        Note::Line(line) => match line.entry {
-            RecordEntry::Answer(RecordedAnswer { seat, took_us, .. }) => Some((seat, took_us / 1000)),
+/// The answers of a step.
+fn answers<'a, 'b>(step: &'b Step<'a, 'b>) -> impl Iterator<Item = &'b RecordedAnswer<'a>> {
+    step.notes.iter().filter_map(|note| match note {
+        Note::Line(line) => match &line.entry {
+            RecordEntry::Answer(answer) => Some(answer),
             _ => None,
         },
         Note::Event(_) => None,
+    })
+}
+
+/// The time that the answers of a step took: seat, milliseconds, and the lag in tenths of a millisecond.
+fn took(step: &Step<'_, '_>) -> Vec<(Seat, u64, u64)> {
+    answers(step).map(|answer| (answer.seat, answer.took_us / 1000, answer.lag_us / 100)).collect()
+}
+
+/// What the bots expected after the moves of a step, in thousandths of a point for their own sides.
+fn expectations(step: &Step<'_, '_>, seating: Seating) -> Vec<(Seat, u16)> {
+    let expected = answers(step).filter_map(|answer| {
+        let declared: DeclaredScore = serde_json::from_str(answer.info?.get()).ok()?;
+        let (own, expected) = (seating.side(answer.seat), declared.expected()?);
+        let side = declared.score_side.map_or(own, usize::from);
+        let expected = match side {
+            _ if side == own => expected,
+            _ if side < seating.sides() && seating.sides() == 2 => 1.0 - expected,
+            _ => return None,
+        };
+        Some((answer.seat, (1000.0 * expected).round() as u16))
     });
-    answers.collect()
+    expected.collect()
 }
 
 /// The banks, unless there is no clock.
@@ -163,12 +213,12 @@ pub(super) fn banks(banks_ms: &[Option<u64>]) -> Vec<Option<u64>> {
     if banks_ms.iter().any(Option::is_some) { banks_ms.to_vec() } else { Vec::new() }
 }
 
-/// A clock in words: `delay=5s, bank=60s`.
+/// A clock in words: `delay 5 s, bank 60 s`.
 fn clock_in_words(clock: Clock) -> String {
     let parts = [("delay", clock.delay_ms), ("bank", clock.bank_ms), ("increment", clock.increment_ms)];
     let parts = parts.into_iter().filter(|&(_, ms)| ms > 0).map(|(name, ms)| match ms % 1000 {
-        0 => format!("{name}={}s", ms / 1000),
-        _ => format!("{name}={ms}ms"),
+        0 => format!("{name} {} s", ms / 1000),
+        _ => format!("{name} {ms} ms"),
     });
     parts.collect::<Vec<_>>().join(", ")
 }
@@ -205,16 +255,36 @@ impl MatchReplay {
                 w,
                 s: notes(&step, &viewers),
                 k: took(&step),
+                e: expectations(&step, seating),
                 b: banks(step.banks_ms),
             });
         }
         let (meta, (tones, size, layout)) =
             meta.zip(first).unwrap_or_else(|| unreachable!("a match has a first position"));
         let seats = header.seats.iter().zip(&tones);
-        let of_seat = |(seat, name): (Seat, &String)| format!("Seat {seat}: {name}");
-        let names = header.seats.iter().map(|seat| &seat.name);
-        let of_seats = (0..).map(Seat).zip(names).map(of_seat);
+        let of_seat = |name: &String| format!("As {name} saw it");
+        let names: Vec<&str> = header.seats.iter().map(|seat| seat.name.as_str()).collect();
+        let of_seats = header.seats.iter().map(|seat| of_seat(&seat.name));
         let all = ["Everything".to_owned(), "Spectator".to_owned()].into_iter().chain(of_seats);
+        let seed = playback.setup().seed.to_hex();
+        let ending = playback.ending();
+        let ended = ending.map(|ending| ToldMatch {
+            game: Some(meta),
+            names: &names,
+            ranks: ending.ranks.as_deref(),
+            ended_by: ending.ended_by.as_str(),
+            reason: &ending.reason,
+            forfeited: &[],
+            moves: steps.last().map_or(0, |step: &ReplayStep| step.n),
+        });
+        let by_fault = ending.and_then(|ending| ending.fault.as_ref()).map(|fault| [fault.seat.0]);
+        let ended = ended.map(|ended| ToldMatch {
+            forfeited: by_fault.as_ref().map_or(&[], |seats| seats.as_slice()),
+            ..ended
+        });
+        let in_words = |ended: &ToldMatch<'_>| {
+            format!("{} ({})", ended.heading(), ending_in_words(Some(meta), ended.ended_by, ended.reason))
+        };
         Ok(MatchReplay {
             game: meta.title,
             seats: seats
@@ -223,8 +293,12 @@ impl MatchReplay {
             views: all.take(viewers.len()).collect(),
             size,
             layout,
-            seed: playback.setup().seed.to_hex(),
-            result: playback.ending().map(|ending| result(ending, &header)).unwrap_or_default(),
+            seed,
+            result: ended.as_ref().map(in_words).unwrap_or_default(),
+            heading: ended.as_ref().map(ToldMatch::heading).unwrap_or_default(),
+            why: ended.as_ref().map(ToldMatch::why).unwrap_or_default(),
+            scores: ending.and_then(|ending| ending.scores.clone()),
+            moment: Moment::of(&steps, &names),
             looks: shown.looks,
             r#match: header.r#match.clone(),
             header,
@@ -238,6 +312,11 @@ impl MatchReplay {
     pub fn with_record(mut self, record: &[u8]) -> MatchReplay {
         self.record = PackedRecord::of(record);
         self
+    }
+
+    /// The number of moves, those of the opening included.
+    pub fn moves(&self) -> u32 {
+        self.steps.last().map_or(0, |step| step.n)
     }
 
     /// The clock in words.

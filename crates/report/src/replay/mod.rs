@@ -6,6 +6,7 @@ mod column;
 mod layout;
 mod live;
 mod match_replay;
+mod moment;
 mod motion;
 mod names;
 mod pack;
@@ -21,25 +22,24 @@ use flate2::write::ZlibEncoder;
 use pack::Packed;
 use record::PackedRecord;
 use referee_files::read_limited;
-use referee_game::{Scene, Viewer};
+use referee_game::{Scene, Viewer, counted};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 pub use live::{FrameText, LiveFrame, LiveReplay, head};
 pub use match_replay::MatchReplay;
+pub use moment::{Moment, MomentKind};
+pub(crate) use svg::colours;
 pub use svg::svg;
 
-/// The player.
-pub const SCRIPT: &str = include_str!("player.js");
+/// What draws shapes.
+pub const DRAW: &str = include_str!("draw.js");
+/// The player, which includes [`DRAW`].
+pub const SCRIPT: &str = concat!(include_str!("draw.js"), include_str!("player.js"));
 /// What precedes the data of a page. The data are digits, which are not markup.
 pub(crate) const DATA: &str = "<script type=\"text/plain\" id=\"data\">";
 /// What the player fills.
 pub const BODY: &str = include_str!("player.html");
-
-/// The style sheet of the player.
-pub fn style() -> String {
-    format!("{}{}", svg::colours(), include_str!("player.css"))
-}
 
 /// A source expression of a content security policy that allows exactly this inline script or style.
 pub fn hash_of(text: &str) -> String {
@@ -63,7 +63,9 @@ fn base64(bytes: &[u8]) -> String {
 #[derive(Serialize)]
 struct Data<'a> {
     view: usize,
-    turn: u32,
+    /// The number of moves after which it begins; `None`: at the end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    turn: Option<u32>,
     matches: Vec<Packed<'a>>,
 }
 
@@ -80,8 +82,8 @@ const PARTS: [&str; 8] = [
 ];
 
 /// The data of a page with these matches: JSON that is compressed (RFC 1950) and encoded, so that it cannot contain
-/// markup. `view` is the initial view, `turn` the number of moves after which it begins.
-pub(super) fn data(replays: &[&MatchReplay], view: usize, turn: u32) -> String {
+/// markup. `view` is the initial view, `turn` the number of moves after which it begins; without one it begins at the end.
+pub(super) fn data(replays: &[&MatchReplay], view: usize, turn: Option<u32>) -> String {
     let matches = replays.iter().map(|replay| Packed::of(replay)).collect();
     // Not escaped further: compressed data is not printed, and references and numbers are control characters.
     let text = serde_json::to_string(&Data { view, turn, matches });
@@ -136,27 +138,33 @@ pub fn check_packed_record(text: &[u8]) {
     }
 }
 
-/// A page that plays these matches, as this viewer sees them at first, after this many moves. It needs no other file and makes no
+/// A page that plays these matches, as this viewer sees them at first, after this many moves or at the end. It needs no other file and makes no
 /// request. Its policy allows only its own script and style, and no text of a match becomes markup.
-pub fn page(replays: &[MatchReplay], viewer: Viewer, turn: u32) -> String {
+pub fn page(replays: &[MatchReplay], viewer: Viewer, turn: Option<u32>) -> String {
     let view = match viewer {
         Viewer::Omniscient => 0,
         Viewer::Public => 1,
         Viewer::Seat(seat) => 2 + seat.index(),
     };
-    let style = style();
+    let style = crate::page::style();
     let policy = format!(
-        "default-src 'none'; script-src {}; style-src {}; base-uri 'none'; form-action 'none'",
+        "default-src 'none'; script-src {}; style-src {}; img-src data:; base-uri 'none'; form-action 'none'",
         hash_of(SCRIPT),
         hash_of(&style)
     );
     let data = data(&replays.iter().collect::<Vec<_>>(), view, turn);
+    let (title, description) = match replays {
+        [only] => (only.heading.clone(), only.why.clone()),
+        all => (counted(all.len(), "match", "matches"), "Replays of matches.".to_owned()),
+    };
+    let head = crate::page::head(&title, &description).into_string();
+    let sign = crate::page::SIGN;
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"color-scheme\" content=\"light dark\">\n<title>referee</title>\n\
-         <style>{style}</style>\n</head>\n<body>\n{BODY}\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n{head}\n\
+         <style>{style}</style>\n</head>\n<body>\n\
+         <header class=\"top\"><div class=\"wrap\"><span class=\"brand\">{sign}referee</span></div></header>\n\
+         <main id=\"main\" class=\"wrap\">\n<h1 id=\"title\"></h1>\n<p id=\"result\" class=\"lede\"></p>\n{BODY}</main>\n\
          {DATA}{data}</script>\n\
          <script>{SCRIPT}</script>\n</body>\n</html>\n"
     )

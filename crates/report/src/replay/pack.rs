@@ -14,6 +14,7 @@ use super::changes::Changes;
 use super::column::{Column, Texts};
 use super::layout::layout;
 use super::match_replay::{MatchReplay, ReplayStep, SeatOf};
+use super::moment::Moment;
 use super::names::{self, StepNames, refer, refer_to_lists};
 use super::record::PackedRecord;
 
@@ -110,6 +111,16 @@ struct AnswerTimes {
     count: Column,
     seat: Column,
     ms: Column,
+    lag: Column,
+}
+
+/// What bots expected after their moves.
+#[derive(Debug, Default, Serialize)]
+struct Expectations {
+    /// By step: how many.
+    count: Column,
+    seat: Column,
+    points: Column,
 }
 
 /// The steps of a match.
@@ -121,6 +132,8 @@ struct StepColumns {
     w: WordChanges,
     s: Notes,
     k: AnswerTimes,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    e: Option<Expectations>,
     /// By step; empty if it is as before.
     b: Vec<Vec<Option<u64>>>,
 }
@@ -146,6 +159,7 @@ impl StepColumns {
             let used = columns.notes(step, names, &mut played, lists);
             lists = &lists[used..];
             columns.answer_times(step);
+            columns.expectations(step, steps);
             columns.b.push(if step.b == banks { Vec::new() } else { step.b.clone() });
             banks = &step.b;
         }
@@ -187,10 +201,24 @@ impl StepColumns {
         used
     }
 
+    /// Adds what bots expected, if any of them declared a scale in the match.
+    fn expectations(&mut self, step: &ReplayStep, steps: &[ReplayStep]) {
+        if self.e.is_none() && steps.iter().all(|step| step.e.is_empty()) {
+            return;
+        }
+        let columns = self.e.get_or_insert_default();
+        columns.count.push(step.e.len() as u32);
+        for &(Seat(seat), points) in &step.e {
+            columns.seat.push(seat.into());
+            columns.points.push(points.into());
+        }
+    }
+
     fn answer_times(&mut self, step: &ReplayStep) {
         self.k.count.push(step.k.len() as u32);
-        for &(Seat(seat), ms) in &step.k {
+        for &(Seat(seat), ms, lag) in &step.k {
             self.k.seat.push(seat.into());
+            self.k.lag.push(u32::try_from(lag).unwrap_or(u32::MAX));
             self.k.ms.push(u32::try_from(ms).unwrap_or(u32::MAX));
         }
     }
@@ -239,6 +267,12 @@ pub(super) struct Packed<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     layout: Option<Value>,
     result: &'a str,
+    heading: &'a str,
+    why: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    scores: Option<&'a [f64]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    moment: Option<&'a Moment>,
     looks: Looks,
     columns: StepColumns,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -255,6 +289,10 @@ impl<'a> Packed<'a> {
             size: replay.size,
             layout: replay.layout.as_deref().map(|of| layout(of, |row| row.places.len())),
             result: &replay.result,
+            heading: &replay.heading,
+            why: &replay.why,
+            scores: replay.scores.as_deref(),
+            moment: replay.moment.as_ref(),
             looks: Looks::of(&replay.looks),
             columns: StepColumns::of(replay),
             record: replay.record.as_ref(),

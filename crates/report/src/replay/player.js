@@ -1,8 +1,6 @@
 // Plays matches: those in the page, or those that another script passes to `start`. It draws shapes and moves them; it
 // knows no rules.
-"use strict";
 const $ = (id) => document.getElementById(id);
-const SVG = "http://www.w3.org/2000/svg";
 const LAYERS = 4, PIECES = 2;
 /** The states of a view are kept at every so many steps, so that going back is fast. */
 const KEPT = 64;
@@ -81,15 +79,15 @@ function listsOf({ templates, lines, texts }) {
 }
 
 /** The steps of a match whose data is in columns (pack.rs). */
-function stepsOf({ columns: { n, c, w, s, k, b }, looks, layout, record }) {
+function stepsOf({ columns: { n, c, w, s, k, e, b }, looks, layout, record }) {
   const KINDS = ["move", "event", "fault", "fallback", "info"], LISTS = 16;
-  const note = readers(s), answer = readers(k), told = s.text.map(textsOf);
+  const note = readers(s), answer = readers(k), expected = e && readers(e), told = s.text.map(textsOf);
   const played = [...textsOf(record?.texts["event move"] ?? "")], lists = record ? listsOf(record) : [];
   let moves = 0, banks, next = 0, list = 0;
   const steps = numbers(n).map((more, i) => {
     moves += more;
     if (b[i].length) banks = b[i];
-    return { n: moves, c: [], m: [], w: [], s: [], k: [], b: banks };
+    return { n: moves, c: [], m: [], w: [], s: [], k: [], e: [], b: banks };
   });
   for (const step of steps) {
     for (let left = note.count(); left > 0; left--) {
@@ -101,7 +99,8 @@ function stepsOf({ columns: { n, c, w, s, k, b }, looks, layout, record }) {
       }
       step.s.push([mask, KINDS[kind], seat ? seat - 1 : null, text]);
     }
-    for (let left = answer.count(); left > 0; left--) step.k.push([answer.seat(), answer.ms()]);
+    for (let left = answer.count(); left > 0; left--) step.k.push([answer.seat(), answer.ms(), answer.lag()]);
+    for (let left = expected ? expected.count() : 0; left > 0; left--) step.e.push([expected.seat(), expected.points()]);
   }
   const names = namesOf(steps);
   steps.forEach((step, i) => {
@@ -318,26 +317,6 @@ function element(name, attributes = {}, text) {
   return made;
 }
 
-function shape(name, attributes) {
-  const made = document.createElementNS(SVG, name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  return made;
-}
-
-function part([form, kind, width, a, b, c, d, e]) {
-  const common = width ? { class: kind, "stroke-width": width } : { class: kind };
-  switch (form) {
-    case "r": return shape("rect", { ...common, x: a, y: b, width: c, height: d, rx: e });
-    case "d": return shape("circle", { ...common, cx: a, cy: b, r: c });
-    case "p": return shape("polygon", { ...common, points: a });
-    default: {
-      const text = shape("text", { ...common, x: a, y: b, "font-size": c });
-      text.textContent = d;
-      return text;
-    }
-  }
-}
-
 /** The form of a part, larger by this much, for a mark. */
 function outline([form, , , a, b, c, d, e], by, kind, width) {
   switch (form) {
@@ -441,6 +420,7 @@ function draw(things) {
 }
 
 function clock(ms) {
+  if (ms < 100) return `${Math.round(ms)} ms`;
   const seconds = ms / 1000;
   if (seconds < 60) return seconds.toFixed(1) + " s";
   const minutes = Math.floor(seconds / 60), rest = String(Math.floor(seconds % 60)).padStart(2, "0");
@@ -448,6 +428,10 @@ function clock(ms) {
   return hours ? `${hours}:${String(minutes % 60).padStart(2, "0")}:${rest}` : `${minutes}:${rest}`;
 }
 
+/** Whether the page names the match itself. */
+const isTitled = $("title").textContent !== "";
+/** The result as a sentence; of a match in progress its sides. */
+const headingOf = ({ heading, seats }) => heading ?? seats.map(({ name }) => name).join(" – ");
 const nameOf = (seat) => (seat === null ? "" : replay.seats[seat].name);
 const notesOf = (step) => (step.s || []).filter(([mask]) => sees(mask));
 const movesOf = (step) => notesOf(step).filter(([, kind]) => kind === "move");
@@ -461,6 +445,9 @@ function words([, kind, seat, text]) {
 }
 const isLast = (step) => step === replay.steps.length - 1;
 
+/** A line with the names of seats. */
+const withNames = (line) => line.replace(/\bseat (\d+)\b/g, (text, seat) => replay.seats[seat]?.name ?? text);
+
 /** The seats that move in the next step. */
 function movers(step) {
   const next = replay.steps[step + 1];
@@ -472,15 +459,24 @@ function drawSeats() {
   $("seats").replaceChildren(...replay.seats.map((seat, n) => {
     const item = element("li", moving.includes(n) ? { class: "moving", "aria-current": "true" } : {});
     item.append(element("span", { class: "badge b-" + seat.tone, "aria-hidden": "true" }));
-    item.append(element("span", { class: "name" }, seat.name));
-    const team = replay.seats.some((other, m) => m !== n && other.team === seat.team) ? `, team ${seat.team}` : "";
-    item.append(element("span", { class: "faint" }, `seat ${n}${team}`));
-    const count = faults[at][n];
-    if (count) item.append(element("span", { class: "fault", title: "faults" }, `⚑ ${count}`));
+    const who = element("div", { class: "who" });
+    who.append(element("span", { class: "name" }, seat.name));
+    const partners = replay.seats.filter((other, m) => m !== n && other.team === seat.team && other.name !== seat.name);
+    const about = [capital(seat.tone), ...partners.length ? [`with ${partners.map(({ name }) => name).join(" and ")}`] : []];
+    if (used[n]?.count) about.push(`used ${clock(used[n].ms)}, ${clock(used[n].ms / used[n].count)} a move`);
     const left = step.b && step.b[n];
     if (left !== null && left !== undefined) {
-      item.append(element("span", { class: "clock", "aria-label": "time left" }, clock(left)));
+      const small = element("small", {}, about.join(" · "));
+      small.append(" · ", element("span", { class: "clock" }, `${clock(left)} left`));
+      who.append(small);
+    } else {
+      who.append(element("small", {}, about.join(" · ")));
     }
+    item.append(who);
+    const count = faults[at][n], score = isLast(at) ? replay.scores?.[n] : undefined, end = element("span", {});
+    if (count) end.append(element("span", { class: "fault", title: "faults" }, `⚑ ${count} `));
+    if (score !== undefined) end.append(element("span", { class: "score" }, score === 0.5 ? "½" : String(score)));
+    item.append(end);
     return item;
   }));
 }
@@ -488,7 +484,7 @@ function drawSeats() {
 function drawNotes() {
   const step = replay.steps[at];
   const items = notesOf(step).map((note) => element("li", { class: note[1] }, words(note)));
-  for (const [seat, ms] of step.k || []) items.push(element("li", { class: "faint" }, `${nameOf(seat)} took ${ms} ms`));
+  for (const [seat, ms] of step.k || []) items.push(element("li", { class: "took" }, `${nameOf(seat)} took ${ms} ms`));
   if (isLast(at) && replay.result) items.push(element("li", { class: "end" }, replay.result));
   $("notes").replaceChildren(...items);
 }
@@ -502,7 +498,7 @@ function go(step, isQuiet) {
   at = step;
   draw(state.things);
   const lines = linesOf(state);
-  $("status").textContent = lines[0] || "";
+  $("status").textContent = withNames(lines[0] || "");
   $("words").textContent = lines.join(". ");
   $("slider").value = at;
   $("slider").setAttribute("aria-valuetext", `${at} of ${replay.steps.length - 1}`);
@@ -518,7 +514,12 @@ function go(step, isQuiet) {
     list.scrollTop = top - list.clientHeight / 2;
   }
   const told = notesOf(replay.steps[at]).filter(([, kind]) => kind !== "info").map(words);
-  $("live").textContent = [...told, lines[0], isLast(at) ? replay.result : ""].filter(Boolean).join(". ");
+  $("live").textContent = [...told, withNames(lines[0] || ""), isLast(at) ? replay.result : ""].filter(Boolean).join(". ");
+  const share = (1000 * at / Math.max(1, replay.steps.length - 1)).toFixed(1);
+  for (const line of document.querySelectorAll("#plots .now")) {
+    line.setAttribute("x1", share);
+    line.setAttribute("x2", share);
+  }
   for (const [id, end] of [["first", at === 0], ["back", at === 0], ["next", isLast(at)], ["last", isLast(at)]]) {
     $(id).setAttribute("aria-disabled", end);
   }
@@ -538,7 +539,7 @@ function recall() {
   const wanted = new URLSearchParams(location.hash.slice(1));
   const match = Math.max(1, Math.min(Number(wanted.get("m")) || 1, data.matches.length));
   open(match - 1);
-  const moves = Number(wanted.get("t") ?? data.turn) || 0;
+  const moves = Number(wanted.get("t") ?? data.turn ?? Number.MAX_SAFE_INTEGER) || 0;
   const step = replay.steps.findIndex(({ n }) => n >= moves);
   go(step < 0 ? replay.steps.length - 1 : step, true);
 }
@@ -549,7 +550,7 @@ function listed(step, i) {
   const list = element("span", { class: "played" });
   if (hasFault(step)) button.className = "fault";
   const moves = movesOf(step);
-  button.append(element("span", { class: "faint" }, i === 0 ? "" : moves.length ? `${i}.` : ""));
+  button.append(element("span", { class: "count" }, i === 0 ? "" : moves.length ? `${i}.` : ""));
   for (const [, , seat, text] of moves) {
     const move = element("span", { class: "move" });
     move.append(element("span", { class: "badge b-" + replay.seats[seat].tone, title: nameOf(seat) }), text);
@@ -571,15 +572,112 @@ function look(chosen) {
   replay.steps.forEach(keepState);
   $("moves").replaceChildren(...replay.steps.map(listed));
   $("fault").hidden = !replay.steps.some(hasFault);
+  drawMoment();
+  drawPlots();
+}
+
+const capital = (word) => word.charAt(0).toUpperCase() + word.slice(1);
+
+/** What decided the match, with a way there. */
+function drawMoment() {
+  const { moment } = replay;
+  $("key").hidden = $("moment").hidden = !moment;
+  if (!moment) return;
+  const step = replay.steps[moment.step], [move] = movesOf(step);
+  $("moment-step").textContent = `move ${step.n}${move ? `, ${move[3]}` : ""}`;
+  $("moment-text").textContent = moment.text;
+}
+
+/** The time that each seat has used. */
+let used = [];
+
+/** A plot over the steps: a figure with a drawing that stretches. `marks` are the texts of the scale from top to bottom. */
+function plot(title, key, marks, shapes, isLow) {
+  const count = Math.max(1, replay.steps.length - 1), x = (step) => (1000 * step / count).toFixed(1);
+  const figure = element("figure", { class: "plot" }), caption = element("figcaption");
+  caption.append(element("b", {}, title), key);
+  const area = element("div", { class: isLow ? "area low" : "area" }), scale = element("div", { class: "y" });
+  scale.append(...marks.map((mark) => element("span", {}, mark)));
+  const drawing = shape("svg", { viewBox: "0 0 1000 100", preserveAspectRatio: "none", role: "img", "aria-label": title });
+  drawing.append(shape("path", { class: "grid", d: "M0 0h1000M0 50h1000M0 100h1000" }), ...shapes(x));
+  if (replay.moment) drawing.append(shape("line", { class: "key", x1: x(replay.moment.step), x2: x(replay.moment.step), y1: 0, y2: 100 }));
+  drawing.append(shape("line", { class: "now", y1: 0, y2: 100 }));
+  const foot = element("div", { class: "x" });
+  foot.append(...["0", String(Math.round(count / 2)), `${count} steps`].map((text) => element("span", {}, text)));
+  area.append(scale, drawing, foot);
+  figure.append(caption, area);
+  return figure;
+}
+
+/** The names of the sides with their lines. */
+function keyOf(sides, suffix = () => "") {
+  const key = element("span", { class: "keys" });
+  for (const side of sides) {
+    const item = element("span"), sample = shape("svg", { viewBox: "0 0 22 6", "aria-hidden": "true" });
+    sample.append(shape("path", { class: `l${1 + side % 6}`, d: "M0 3h22", fill: "none" }));
+    item.append(sample, sideName(side) + suffix(side));
+    key.append(item);
+  }
+  return key;
+}
+
+const sideName = (side) => [...new Set(replay.seats.filter(({ team }) => team === side).map(({ name }) => name))].join(" + ");
+
+/** Scores, thinking times and the lag of the referee over the match. Matches in progress have none. */
+function drawPlots() {
+  const { steps, seats } = replay, plots = [], sides = [...new Set(seats.map(({ team }) => team))];
+  used = seats.map(() => ({ ms: 0, count: 0 }));
+  let slowest = 0, lag = 0, answers = 0;
+  for (const step of steps) {
+    for (const [seat, ms, delay] of step.k || []) {
+      used[seat].ms += ms;
+      used[seat].count++;
+      answers++;
+      slowest = Math.max(slowest, ms);
+      lag = Math.max(lag, delay || 0);
+    }
+  }
+  const scored = seats.map((_, seat) => steps.flatMap(({ e }, i) =>
+    (e || []).filter(([of]) => of === seat).map(([, points]) => [i, points / 1000])));
+  if (scored.some((points) => points.length > 1)) {
+    const own = ([i, points], side) => [i, sides.length === 2 && side === sides[1] ? 1 - points : points];
+    const title = sides.length === 2 ? `Expected points of ${sideName(sides[0])}, as each bot sees it` : "Expected points of each side";
+    plots.push(plot(title, keyOf(sides), ["1", "½", "0"], (x) => scored.map((points, seat) => shape("polyline", {
+      class: `l${1 + seats[seat].team % 6}`,
+      points: points.map((point) => own(point, seats[seat].team)).map(([i, value]) => `${x(i)},${(100 - 100 * value).toFixed(1)}`).join(" "),
+    }))));
+  }
+  if (answers) {
+    const top = slowest || 1, isUp = (side) => side === sides[0], thickness = Math.max(2, Math.min(8, 600 / steps.length));
+    const bars = (x) => seats.map((_, seat) => shape("path", {
+      class: `f${isUp(seats[seat].team) ? 1 : 2}`,
+      d: steps.flatMap(({ k }, i) => (k || []).filter(([of]) => of === seat).map(([, ms]) => {
+        const height = 50 * ms / top;
+        return `M${x(i)} 50h${thickness}v${(isUp(seats[seat].team) ? -height : height).toFixed(1)}h-${thickness}z`;
+      })).join(""),
+    }));
+    const key = keyOf(sides.slice(0, 2), (side) => (isUp(side) ? ", up" : ", down"));
+    plots.push(plot("Thinking time of a move", key, [clock(top), "0", clock(top)], bars));
+    const most = lag || 1, line = steps.flatMap(({ k }, i) => (k || []).map(([, , delay]) => [i, delay || 0]));
+    plots.push(plot("Lag of the referee", element("span", {}, `not charged to any clock; at most ${(lag / 10).toFixed(1)} ms`),
+      [`${(most / 10).toFixed(1)} ms`, "", "0"], (x) => [shape("polyline", {
+        class: "l1", points: line.map(([i, delay]) => `${x(i)},${(100 - 100 * delay / most).toFixed(1)}`).join(" "),
+      })], true));
+  }
+  const note = replay.moment ? "Red dashes: the decisive moment. Solid line: the position on the board." : "Solid line: the position on the board.";
+  $("plots").replaceChildren(...plots, element("p", { class: "note" }, note));
+  $("plots").hidden = plots.length === 0;
 }
 
 function open(match) {
   if (replay === data.matches[match]) return;
   pause();
   replay = data.matches[match];
-  document.title = `${replay.match} ${replay.game}: ${replay.seats.map(({ name }) => name).join(" – ")}`;
-  $("title").textContent = document.title;
-  $("result").textContent = replay.result;
+  if (!isTitled) {
+    $("title").textContent = headingOf(replay);
+    $("result").textContent = replay.why ?? replay.result;
+    document.title = `${headingOf(replay)}, ${replay.game}`;
+  }
   $("board").setAttribute("viewBox", `0 0 ${replay.size[0]} ${replay.size[1]}`);
   $("board").style.aspectRatio = `${replay.size[0]} / ${replay.size[1]}`;
   layers = Array.from({ length: LAYERS }, () => shape("g", {}));
@@ -631,10 +729,12 @@ const actions = {
   last: by(() => replay.steps.length - 1),
   play, flip,
   fault: () => { pause(); nextFault(); },
+  key: by(() => replay.moment?.step ?? at),
 };
-const keys = { Home: "first", ArrowLeft: "back", ArrowRight: "next", End: "last", " ": "play", f: "flip", n: "fault" };
+const keys = { Home: "first", ArrowLeft: "back", ArrowRight: "next", End: "last", " ": "play", f: "flip", n: "fault", d: "key" };
 
 for (const [id, act] of Object.entries(actions)) $(id).addEventListener("click", act);
+$("moment-step").addEventListener("click", actions.key);
 $("slider").addEventListener("input", () => { pause(); go(Number($("slider").value)); });
 $("speed").addEventListener("change", () => { if (timer) { pause(); play(); } });
 $("view").addEventListener("change", () => { look(Number($("view").value)); go(at); });
@@ -659,9 +759,9 @@ document.body.classList.toggle("embed", new URLSearchParams(location.search).has
 function start(given) {
   data = given;
   replay = undefined;
-  $("matches").replaceChildren(...data.matches.map(({ match, game, seats }, n) => {
-    const button = element("button", { type: "button" }, `${match} ${game}: ${seats.map(({ name }) => name).join(" – ")}`);
-    button.addEventListener("click", () => { open(n); go(0); });
+  $("matches").replaceChildren(...data.matches.map((match, n) => {
+    const button = element("button", { type: "button" }, `${match.match}: ${headingOf(match)}`);
+    button.addEventListener("click", () => { open(n); go(match.steps.length - 1); });
     return button;
   }));
   $("matches").hidden = data.matches.length < 2;

@@ -31,7 +31,7 @@ const DARK: [(Tone, &str); 19] = [
 ];
 
 /// The style sheet of scenes: a variable and three classes for each colour, for insides, lines and HTML.
-pub(super) fn colours() -> String {
+pub(crate) fn colours() -> String {
     let variables = |pick: fn(&(Tone, &'static str)) -> &'static str| -> String {
         DARK.iter().map(|entry| format!("--{}:{};", entry.0.name(), pick(entry))).collect()
     };

@@ -2,20 +2,18 @@
 
 use maud::{Markup, html};
 use referee_game::counted;
+use referee_stats::standings::Wdl;
 
 use super::list::{pages, table as match_table};
-use super::{File, Grid, LabelledValue, Links, ListedMatch, Section, Site, SitePage, facts, footer, table};
+use super::{
+    Escaped, File, Links, ListedMatch, Section, Site, crumbs, facts, halves, plus_minus, results_bar,
+};
+use crate::page::ordinal;
 use crate::tournament::{
-    EntrantDetails, EntrantStanding, Escaped, HeadToHead, elo, estimate, faults, met, points, shade,
+    EntrantDetails, EntrantStanding, Grid, HeadToHead, all_results, estimate, results_in_words, table, time,
     time_use_of, wdl,
 };
-
-/// The results of an entrant against or with others.
-struct ResultsTable<'a> {
-    title: &'static str,
-    note: &'static str,
-    cells: &'a [Option<HeadToHead>],
-}
+use crate::words::fault_code_in_words;
 
 impl Site<'_> {
     /// The pages of an entrant, which differ in the matches that they list.
@@ -24,33 +22,46 @@ impl Site<'_> {
         let matches: Vec<&ListedMatch> =
             self.report.attempts.iter().filter(|listed| listed.seats.contains(name)).collect();
         let stem = format!("entrants/{}", details.number);
+        let told = self.told(standing);
         let files = pages(&stem, &matches).map(|(path, matches, others)| {
-            let links = Links::from("../", self.report);
+            let page = self.page(format!("{}, {}", standing.shown(), self.name()), told.clone(), "../");
+            let links = &page.links;
             let result = |listed: &ListedMatch| self.result_of(listed, name);
-            let list = html! { (others) (match_table(self, matches, &links, result)) (others) };
-            let mut sections = vec![Section::new("Matches", "", list)];
-            sections.extend(self.results(details, &links));
-            sections.extend(self.faults_and_times(details, &links));
-            let body = html! {
-                (self.way("../", &Markup::default()))
-                header {
-                    h1 { (Escaped(name)) }
-                    p {
-                        @if self.report.standings.matches > 0 {
-                            "Place " (standing.place) " of " (self.report.details.len())
-                        }
-                    }
-                }
-                main {
-                    (figures(standing, details))
-                    @for section in &sections { (section) }
-                }
-                (footer())
+            let mut sections = self.encounters(details, links);
+            sections.push(Section::new(
+                "Matches",
+                "",
+                html! { (match_table(self, matches, links, result)) (others) },
+            ));
+            sections.extend(self.faults_and_times(details, links));
+            let content = html! {
+                (crumbs(&[
+                    html! { a href="../index.html" { (Escaped(self.name())) } },
+                    html! { (Escaped(name)) },
+                ]))
+                h1 { (Escaped(standing.shown())) }
+                p class="lede" { (Escaped(&told)) }
+                section class="card" aria-label="Figures" { (figures(standing, details)) }
+                @for section in &sections { (section) }
             };
-            let page = SitePage { title: format!("{name}, {}", self.name()), links, plays: false };
-            (path, page.text(&body))
+            (path, page.text(self.name(), &content))
         });
         files.collect()
+    }
+
+    /// An entrant in a sentence.
+    fn told(&self, standing: &EntrantStanding) -> String {
+        if self.report.standings.matches == 0 {
+            return "No match has ended yet.".to_owned();
+        }
+        let place = ordinal(standing.place);
+        let results = results_in_words(all_results(standing));
+        let faults = match standing.faulted {
+            0 => "It made no fault.".to_owned(),
+            count => format!("It made faults in {}.", counted(count, "match", "matches")),
+        };
+        let out = standing.out.map_or(String::new(), |round| format!(" It was eliminated in round {round}."));
+        format!("{place} of {}: {results}.{out} {faults}", self.report.details.len())
     }
 
     /// The result of a match as an entrant sees it.
@@ -64,93 +75,144 @@ impl Site<'_> {
         let has_others = listed.seats.iter().any(|seat| seat != name);
         let Some(&own) = own.filter(|_| has_others && !of_sides.is_empty()) else { return text };
         let (best, worst) = (of_sides.iter().min(), of_sides.iter().max());
-        let (class, word) = match (best == Some(&own), worst == Some(&own)) {
-            (true, true) => ("draw", "draw"),
-            (true, false) => ("win", "win"),
-            (false, true) => ("loss", "loss"),
-            (false, false) => ("draw", "middle"),
+        let (letter, word) = match (best == Some(&own), worst == Some(&own)) {
+            (true, true) => ("D", "drawn"),
+            (true, false) => ("W", "won"),
+            (false, true) => ("L", "lost"),
+            (false, false) => ("D", "in the middle"),
         };
-        html! { span class=(class) { (word) } " " (text) }
+        html! {
+            span class="form" { i class=(letter) role="img" aria-label=(word) { (letter) } }
+            " " span class="muted small" { (text) }
+        }
     }
 
     /// The results against each opponent and with each partner.
-    fn results(&self, details: &EntrantDetails, links: &Links<'_>) -> impl Iterator<Item = Section> {
-        let against = ResultsTable {
-            title: "Opponents",
-            note: "points of matches; with three sides, the share of them between these two",
-            cells: &details.cross,
-        };
-        let with = ResultsTable { title: "Partners", note: "points of matches", cells: &details.partners };
-        [against, with].into_iter().filter_map(|ResultsTable { title, note, cells }| {
+    fn encounters(&self, details: &EntrantDetails, links: &Links<'_>) -> Vec<Section> {
+        let note = "Against expectation: points more or less than the strengths of all entrants predict. With three sides, \
+                    points are shares of matches.";
+        let against = ("Head to head", note, &details.cross);
+        let with = ("Partners", "Points of the matches with this partner.", &details.partners);
+        let sections = [against, with].into_iter().filter_map(|(title, note, cells)| {
             let rows = cells.iter().zip(&self.report.details);
-            let rows: Vec<_> = rows.filter_map(|(&cell, other)| Some((cell?, other))).collect();
+            let rows: Vec<(&HeadToHead, &EntrantDetails)> =
+                rows.filter_map(|(cell, other)| Some((cell.as_ref()?, other))).collect();
+            let has_expectation = rows.iter().any(|(met, _)| met.expected.is_some());
             let table = html! {
-                div class="wide" {
-                    table {
-                        tbody {
-                            @for &(cell, other) in &rows {
-                                tr {
-                                    td class="text" { (links.entrant(&other.name)) }
-                                    td class=(shade(cell)) { (met(Some(cell))) }
+                table class="cards no" {
+                    thead {
+                        tr {
+                            th class="t" { (if has_expectation { "Opponent" } else { "Partner" }) }
+                            th { "Points" }
+                            th class="t" { span class="hide" { "Share of results" } }
+                            th { "W / D / L" }
+                            @if has_expectation { th { "Against expectation" } }
+                            th class="t" { "Matches" }
+                        }
+                    }
+                    tbody {
+                        @for (met, other) in &rows {
+                            tr id=[has_expectation.then(|| format!("with-{}", other.number))] {
+                                td class="name" { (links.entrant(&other.name)) }
+                                td class="lead num" {
+                                    (halves(met.score)) " " span class="muted small" { "of " (halves(met.matches)) }
                                 }
+                                @let results = Wdl { wins: met.wins, draws: met.draws, losses: met.losses };
+                                td class="bars" { (results_bar(results)) }
+                                td class="num beside" { (wdl(results)) }
+                                @if has_expectation { (against_expectation(met)) }
+                                td class="t small" data-l="Matches" { (links.matches(&met.match_ids)) }
                             }
                         }
                     }
                 }
             };
             (!rows.is_empty()).then(|| Section::new(title, note, table))
-        })
+        });
+        sections.collect()
     }
 
     fn faults_and_times(&self, details: &EntrantDetails, links: &Links<'_>) -> Vec<Section> {
         let mut sections = Vec::new();
         if !details.faults.is_empty() {
-            let items = html! {
-                p { (Escaped(&faults(&details.faults))) "; first in " (links.match_ids(&details.faulty)) }
-                @for bot in details.team.iter().filter(|bot| !bot.faults.is_empty()) {
-                    p { (Escaped(&bot.name)) ": " (Escaped(&faults(&bot.faults))) }
+            let of =
+                |name: Option<&str>, faults: &std::collections::BTreeMap<String, u32>, ids: &[String]| {
+                    html! {
+                        @for (code, count) in faults {
+                            li class="row" {
+                                span class="grow" {
+                                    @if let Some(name) = name { (Escaped(name)) ": " }
+                                    b { (fault_code_in_words(code)) } ", " (counted(*count, "time", "times"))
+                                }
+                                span class="small" { "first in " (links.matches(ids)) }
+                            }
+                        }
+                    }
+                };
+            let list = html! {
+                ul class="lines" {
+                    @if details.team.is_empty() { (of(None, &details.faults, &details.faulty)) }
+                    @for bot in &details.team { (of(Some(&bot.name), &bot.faults, &bot.faulty)) }
                 }
             };
-            sections.push(Section::new("Faults", "", items));
+            sections.push(Section::new("Faults", "", list));
         }
-        let row = |name: &str, cells: Vec<String>| -> Vec<String> {
-            std::iter::once(name.to_owned()).chain(cells).collect()
-        };
-        let own = row(&details.name, time_use_of(&details.time, &details.faults, details.cpu_ms));
-        let of_team =
-            details.team.iter().map(|bot| row(&bot.name, time_use_of(&bot.time, &bot.faults, bot.cpu_ms)));
-        let grid = Grid {
-            title: "Time use",
-            headings: ["", "p50", "p99", "max", "time-outs", "answers", "cpu"].map(str::to_owned).to_vec(),
-            rows: std::iter::once(own).chain(of_team).collect(),
-            text: &[0],
-            entrants: None,
-            note: "thinking time of an answer, without the referee's own lag".to_owned(),
-        };
-        sections.push(Section::new(grid.title, &grid.note, table(&grid, links)));
+        if !details.team.is_empty() {
+            let rows = details.team.iter().map(|bot| {
+                let cells = time_use_of(&bot.time, &bot.faults, bot.cpu_ms);
+                std::iter::once(bot.name.clone()).chain(cells).collect()
+            });
+            let grid = Grid {
+                title: "Time use",
+                headings: ["Bot", "p50", "p99", "max", "time-outs", "answers", "cpu"]
+                    .map(str::to_owned)
+                    .to_vec(),
+                rows: rows.collect(),
+                text: &[0],
+                entrants: None,
+                note: "Thinking time of an answer, without the referee's own lag.".to_owned(),
+            };
+            sections.push(Section::new(grid.title, &grid.note, table(&grid, links)));
+        }
         sections
     }
 }
 
+/// Points more or less than expected, as a cell.
+fn against_expectation(met: &HeadToHead) -> Markup {
+    let more = met.score - met.expected.unwrap_or(met.score);
+    let rounded = (10.0 * more).round() / 10.0;
+    let (class, text) = match rounded {
+        _ if rounded > 0.0 => ("num up", format!("+{rounded:.1}")),
+        _ if rounded < 0.0 => ("num down", format!("−{:.1}", -rounded)),
+        _ => ("num", "0.0".to_owned()),
+    };
+    html! { td class=(class) data-l="Against expectation" { (text) } }
+}
+
 /// The results and ratings of an entrant.
 fn figures(standing: &EntrantStanding, details: &EntrantDetails) -> Markup {
+    let with = |value: Markup, small: String| html! { (value) @if !small.is_empty() { small { (Escaped(&small)) } } };
+    let by_fault = format!("{} by a fault", results_in_words(standing.by_fault));
     let team: Vec<&str> = details.team.iter().map(|bot| bot.name.as_str()).collect();
-    let out = standing.out.map_or(String::new(), |round| format!("in round {round}"));
-    let awarded = if standing.awarded == 0.0 { String::new() } else { points(standing.awarded) };
-    let of_faults = if details.faults.is_empty() {
-        "none".to_owned()
+    let faults: Vec<String> =
+        details.faults.iter().map(|(code, count)| format!("{count} {}", fault_code_in_words(code))).collect();
+    let median = details.time.as_ref().map_or(String::new(), |used| time(used.p50_us));
+    let longest = details
+        .time
+        .as_ref()
+        .map_or(String::new(), |used| format!("99%: {}, longest {}", time(used.p99_us), time(used.max_us)));
+    let awarded = if standing.awarded > 0.0 {
+        format!("{} without play", halves(standing.awarded))
     } else {
-        format!("{} in {}", faults(&details.faults), counted(standing.faulted, "match", "matches"))
+        String::new()
     };
     facts(&[
-        LabelledValue::text("points", &format!("{} of {}", points(standing.points), standing.matches)),
-        LabelledValue::text("decided by play", &wdl(standing.by_play)),
-        LabelledValue::text("decided by a fault", &wdl(standing.by_fault)),
-        LabelledValue::text("awarded", &awarded),
-        LabelledValue::text("eliminated", &out),
-        LabelledValue::text("Elo", &elo(standing.elo)),
-        LabelledValue::text("Glicko-2", &estimate(details.glicko2, 0)),
-        LabelledValue::text("team", &team.join(", ")),
-        LabelledValue::text("faults", &of_faults),
+        ("Points", with(html! { (halves(standing.points)) " of " (standing.matches) }, awarded)),
+        ("Elo", with(plus_minus(standing.elo), format!("Glicko-2 {}", estimate(details.glicko2, 0)))),
+        ("Decided by play", with(html! { (wdl(standing.by_play)) }, by_fault)),
+        ("Faults", with(html! { (standing.faulted) }, faults.join(", "))),
+        ("A move", with(html! { (median) }, longest)),
+        ("Team", html! { (Escaped(&team.join(", "))) }),
     ])
 }

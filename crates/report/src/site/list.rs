@@ -3,15 +3,33 @@
 use maud::{Markup, html};
 use referee_game::counted;
 
-use super::{File, Links, ListedMatch, Site, SitePage, footer, minute};
+use super::{File, Links, ListedMatch, Site, SitePage, minute};
 use crate::tournament::Escaped;
 
 /// The maximum number of matches on a page.
-const LISTED: usize = 500;
+const LISTED: usize = 200;
 
 /// The path of a page of a list, from 0.
 fn path(stem: &str, page: usize) -> String {
     if page == 0 { format!("{stem}.html") } else { format!("{stem}-{}.html", page + 1) }
+}
+
+/// Links to the pages of a list, given the file and the label of each; nothing for one page.
+pub(super) fn pager(
+    count: usize,
+    at: usize,
+    file: impl Fn(usize) -> String,
+    label: impl Fn(usize) -> String,
+) -> Markup {
+    html! {
+        @if count > 1 {
+            nav class="pager" aria-label="Pages of the list" {
+                @for other in 0..count {
+                    a class="btn" href=(file(other)) aria-current=[(other == at).then_some("page")] { (label(other)) }
+                }
+            }
+        }
+    }
 }
 
 /// The pages of a list: the path of each, the matches on it, and links to the others.
@@ -20,16 +38,7 @@ pub(super) fn pages<'a, T>(stem: &'a str, items: &'a [T]) -> impl Iterator<Item 
     let file = stem.rsplit('/').next().unwrap_or(stem).to_owned();
     (0..count).map(move |at| {
         let items = &items[at * LISTED..items.len().min((at + 1) * LISTED)];
-        let others = html! {
-            @if count > 1 {
-                nav class="others" aria-label="Pages" {
-                    "Page "
-                    @for other in 0..count {
-                        a href=(path(&file, other)) aria-current=[(other == at).then_some("page")] { (other + 1) }
-                    }
-                }
-            }
-        };
+        let others = pager(count, at, |page| path(&file, page), |page| (page + 1).to_string());
         (path(stem, at), items, others)
     })
 }
@@ -62,34 +71,30 @@ pub(super) fn table(
     let has_rounds = !site.report.rounds.is_empty();
     let began = |listed: &ListedMatch| listed.began_at.as_deref().map(minute).unwrap_or_default();
     html! {
-        div class="wide" {
-            table class="matches" {
-                thead {
-                    tr {
-                        th class="text" { "match" }
-                        @if has_rounds { th { "round" } }
-                        th class="text" { "entrants" }
-                        th class="text" { "result" }
-                        th class="text" { "how" }
-                        th { "moves" }
-                        th class="text" { "began (UTC)" }
-                    }
+        table class="cards no" {
+            thead {
+                tr {
+                    th class="t" { "Entrants" }
+                    th { "Result" }
+                    th { "Match" }
+                    @if has_rounds { th { "Round" } }
+                    th class="t" { "Ended by" }
+                    th { "Moves" }
+                    th class="t" { "Began (UTC)" }
                 }
-                tbody {
-                    @for listed in matches {
-                        tr {
-                            td class="text" { (links.match_id(&listed.id)) }
-                            @if has_rounds {
-                                td { @if let Some(round) = listed.round { (round) } }
-                            }
-                            td class="text names" { (sides(listed, site.report.standings.sides, links)) }
-                            td class="text" { (result(listed)) }
-                            td class=(if listed.faulted.is_empty() { "text" } else { "text alarm" }) {
-                                (Escaped(&listed.how()))
-                            }
-                            td { (listed.decisions) }
-                            td class="text" { (began(listed)) }
+            }
+            tbody {
+                @for listed in matches {
+                    tr {
+                        td class="name" { (sides(listed, site.report.standings.sides, links)) }
+                        td class="lead num" { (result(listed)) }
+                        td class="num" data-l="Match" { (links.match_id(&listed.id)) }
+                        @if has_rounds {
+                            td class="num" data-l="Round" { @if let Some(round) = listed.round { (round) } }
                         }
+                        td class="t" data-l="Ended by" { (Escaped(&site.ending(listed))) }
+                        td class="num" data-l="Moves" { (listed.decisions) }
+                        td class="t" data-l="Began" { (began(listed)) }
                     }
                 }
             }
@@ -104,23 +109,15 @@ impl Site<'_> {
         let count = counted(matches.len(), "match", "matches");
         let files: Vec<File> = pages("matches", &matches)
             .map(|(path, matches, others)| {
-                let links = Links::from("", self.report);
+                let title = format!("Matches of {}", self.name());
+                let page = SitePage { section: "matches.html", ..self.page(title, self.summary(), "") };
                 let result = |listed: &ListedMatch| html! { (Escaped(&listed.result_in_words())) };
-                let body = html! {
-                    (self.way("", &Markup::default()))
-                    header {
-                        h1 { "Matches" }
-                        p { (count) "; results in the order of the entrants" }
-                    }
-                    main {
-                        (others)
-                        (table(self, matches, &links, result))
-                        (others)
-                    }
-                    (footer())
+                let content = html! {
+                    h1 { (count) }
+                    p class="lede" { "Each links to its replay. Results are in the order of the entrants." }
+                    section aria-label="List" { (table(self, matches, &page.links, result)) (others) }
                 };
-                let page = SitePage { title: format!("Matches of {}", self.name()), links, plays: false };
-                (path, page.text(&body))
+                (path, page.text(self.name(), &content))
             })
             .collect();
         files.into_iter()

@@ -2,11 +2,14 @@
 //!
 //! | path | contents |
 //! |---|---|
-//! | `index.html` | the report, and how to verify it |
+//! | `index.html` | who won or leads and why, the standings, the cross table, the rounds, how to verify it |
+//! | `standings-2.html`, ... | further pages of the standings |
+//! | `rounds.html` | the rounds or the bracket, if there are too many entrants for the first page |
 //! | `matches.html`, `matches-2.html`, ... | the list of matches |
+//! | `figures.html` | ratings, faults and time use of all entrants |
 //! | `matches/m1.html` | a match, its replay and its record |
 //! | `entrants/1.html`, `entrants/1-2.html`, ... | an entrant and its matches |
-//! | `report.css`, `player.css`, `player.js` | what pages share |
+//! | `style.css`, `player.js`, `search.js` | what pages share |
 //!
 //! Links are relative. The policy of every page allows only the scripts and styles of the site; no text of a match or
 //! of a bot becomes markup.
@@ -14,16 +17,19 @@
 mod entrant;
 mod list;
 mod replay;
+mod search;
 
 pub use replay::Unshown;
 
 use maud::{DOCTYPE, Markup, html};
-use referee_game::json;
+use referee_game::{counted, json};
 
-use super::replay::{BODY, MatchReplay, SCRIPT, style};
+use self::list::pager;
+use super::page::{self, NavLink, facts, halves, plus_minus, results_bar};
+use super::replay::{BODY, MatchReplay, SCRIPT};
 use super::tournament::{
-    Escaped, Grid, Links, ListedMatch, STYLE, Section, TournamentReport, minute, notes, sections, subtitle,
-    table,
+    CROSS, Escaped, Links, ListedMatch, Section, TournamentReport, encounters, figures, footer, minute,
+    notes, opening, standings,
 };
 
 /// A file of the site: its path and its text.
@@ -35,12 +41,27 @@ pub struct Site<'a> {
     report: &'a TournamentReport,
 }
 
+/// The maximum number of entrants on a page of the standings.
+const PLACES: usize = 50;
+
+/// The pages to which all others link: the file, and its name.
+const PAGES: [(&str, &str); 4] = [
+    ("index.html", "Overview"),
+    ("matches.html", "Matches"),
+    ("figures.html", "Figures"),
+    ("index.html#verify", "How to verify"),
+];
+
 /// What the parts of a page depend on.
 struct SitePage<'a> {
     title: String,
+    /// What other sites show of it.
+    description: String,
     links: Links<'a>,
-    /// Whether it has the player.
-    plays: bool,
+    /// The page of [`PAGES`] to which it belongs.
+    section: &'static str,
+    /// Its scripts.
+    scripts: &'static [&'static str],
 }
 
 /// Allows only the scripts and styles of the site.
@@ -48,25 +69,28 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; i
                       form-action 'none'";
 
 impl SitePage<'_> {
-    /// The page with this body.
-    fn text(&self, body: &Markup) -> String {
+    /// The page of the site of `name` with this content.
+    fn text(&self, name: &str, content: &Markup) -> String {
         let top = self.links.top();
+        let links = PAGES.map(|(file, name)| NavLink {
+            href: format!("{top}{file}"),
+            name,
+            is_current: file == self.section,
+        });
         let page = html! {
             (DOCTYPE)
             html lang="en" {
                 head {
                     meta charset="utf-8";
                     meta http-equiv="Content-Security-Policy" content=(POLICY);
-                    meta name="viewport" content="width=device-width, initial-scale=1";
-                    meta name="color-scheme" content="light dark";
-                    link rel="icon" href="data:,";
-                    link rel="stylesheet" href={ (top) "report.css" };
-                    @if self.plays { link rel="stylesheet" href={ (top) "player.css" }; }
-                    title { (Escaped(&self.title)) }
+                    (page::head(&self.title, &self.description))
+                    link rel="stylesheet" href={ (top) "style.css" };
                 }
-                body class=[self.plays.then_some("player")] {
-                    (body)
-                    @if self.plays { script src={ (top) "player.js" } {} }
+                body {
+                    (page::top(name, &format!("{top}index.html"), &links))
+                    main id="main" class="wrap" tabindex="-1" { (content) }
+                    (footer())
+                    @for script in self.scripts { script src={ (top) (script) } {} }
                 }
             }
         };
@@ -74,49 +98,9 @@ impl SitePage<'_> {
     }
 }
 
-/// The end of every page.
-fn footer() -> Markup {
-    html! { footer { (referee_match::SERVER) } }
-}
-
-/// The maximum length of a fact that shares its row with others, in bytes.
-const SHORT: usize = 60;
-
-/// A label and its value.
-struct LabelledValue {
-    label: &'static str,
-    value: Markup,
-    /// Whether it has a row of its own.
-    is_long: bool,
-}
-
-impl LabelledValue {
-    fn text(label: &'static str, text: &str) -> LabelledValue {
-        LabelledValue { label, value: html! { (Escaped(text)) }, is_long: text.len() > SHORT }
-    }
-
-    fn code(label: &'static str, text: &str) -> LabelledValue {
-        LabelledValue { label, value: html! { code { (Escaped(text)) } }, is_long: text.len() > SHORT }
-    }
-
-    /// A value with links.
-    fn links(label: &'static str, value: Markup) -> LabelledValue {
-        LabelledValue { label, value, is_long: false }
-    }
-}
-
-/// A list of facts; those without a value are left out.
-fn facts(facts: &[LabelledValue]) -> Markup {
-    html! {
-        dl class="facts" {
-            @for LabelledValue { label, value, is_long } in facts.iter().filter(|fact| !fact.value.0.is_empty()) {
-                div class=[is_long.then_some("long")] {
-                    dt { (label) }
-                    dd { (value) }
-                }
-            }
-        }
-    }
+/// The way from the first page to one below it.
+fn crumbs(parts: &[Markup]) -> Markup {
+    html! { ol class="crumbs" { @for part in parts { li { (part) } } } }
 }
 
 impl<'a> Site<'a> {
@@ -126,20 +110,26 @@ impl<'a> Site<'a> {
     }
 
     /// What all pages share.
-    pub fn assets() -> [(&'static str, String); 3] {
+    pub fn assets(&self) -> Vec<(&'static str, String)> {
         // The elements of the player come with its script, so that they do not take space on each page.
         let mut script = format!(
             "\"use strict\";\ndocument.getElementById(\"player\").outerHTML = {};\n",
             json::text(&BODY)
         );
         script += SCRIPT;
-        [("report.css", STYLE.to_owned()), ("player.css", style()), ("player.js", script)]
+        let mut assets = vec![("style.css", page::style()), ("player.js", script)];
+        if self.has_search() {
+            assets.push(("search.js", search::script(self.report)));
+        }
+        assets
     }
 
     /// The pages except those of matches.
     pub fn pages(&self) -> impl Iterator<Item = File> {
         let entrants = self.report.entrants().flat_map(|(standing, details)| self.entrant(standing, details));
-        std::iter::once(("index.html".to_owned(), self.index())).chain(self.lists()).chain(entrants)
+        let first = [("index.html".to_owned(), self.index()), ("figures.html".to_owned(), self.figures())];
+        let first = first.into_iter().chain(self.rounds());
+        first.chain(self.further_standings()).chain(self.lists()).chain(entrants)
     }
 
     /// The page of a match, an index into the attempts of the report.
@@ -152,100 +142,121 @@ impl<'a> Site<'a> {
         &self.report.standings.name
     }
 
-    /// The links at the top of a page below the first one, and what follows them.
-    fn way(&self, top: &str, here: &Markup) -> Markup {
-        html! {
-            nav class="way" aria-label="Site" {
-                a href={ (top) "index.html" } { (Escaped(self.name())) }
-                a href={ (top) "matches.html" } { "Matches" }
-                (here)
-            }
-        }
+    /// Whether the standings have several pages, which can be searched.
+    fn has_search(&self) -> bool {
+        self.report.details.len() > PLACES
+    }
+
+    fn page(&self, title: String, description: String, top: &'static str) -> SitePage<'_> {
+        let links = Links::from(top, self.report);
+        SitePage { title, description, links, section: "", scripts: &[] }
     }
 
     fn index(&self) -> String {
         let report = self.report;
-        let links = Links::from("", report);
-        let page = SitePage { title: self.name().to_owned(), links, plays: false };
-        let mut sections = sections(report, &page.links);
-        sections.extend(notes(report));
-        sections.push(self.verification());
-        let body = html! {
-            header {
-                h1 { (Escaped(self.name())) }
-                p { (Escaped(&subtitle(&report.standings))) }
-            }
-            nav class="menu" aria-label="Sections" {
-                a href="matches.html" { b { "Matches" } }
-                @for section in &sections {
-                    a href={ "#" (section.id) } { (Escaped(section.short_title())) }
-                }
-            }
-            main {
-                (self.summary(&page.links))
-                @for section in &sections { (section) }
-            }
-            (footer())
+        let story = &report.standings.story;
+        let page = SitePage {
+            section: "index.html",
+            scripts: if self.has_search() { &["search.js"] } else { &[] },
+            ..self.page(story.heading.clone(), self.summary(), "")
         };
-        page.text(&body)
+        let (links, is_large) = (&page.links, report.details.len() > CROSS);
+        let content = html! {
+            (opening(report, links))
+            (self.standings_page(0, links))
+            @if is_large {
+                p class="note" {
+                    "There is no cross table of " (report.details.len()) " entrants: the page of each lists its results head to \
+                     head."
+                    @if !report.rounds.is_empty() { " " a href="rounds.html" { "All rounds" } }
+                }
+            } @else {
+                @for section in encounters(report, links) { (section) }
+            }
+            @for section in notes(report) { (section) }
+            (self.verification())
+        };
+        page.text(self.name(), &content)
     }
 
-    /// The leader and the figures of the tournament.
-    fn summary(&self, links: &Links<'_>) -> Markup {
-        let TournamentReport { standings, conditions, unfinished_at_most, .. } = self.report;
-        let first = standings.entrants.iter().take_while(|entrant| entrant.place == 1);
-        let mut first: Vec<&str> = first.map(|entrant| entrant.name.as_str()).collect();
-        let is_over = *unfinished_at_most == 0;
-        let label = match (is_over, first.len()) {
-            (true, 1) => "winner",
-            (true, _) => "winners",
-            _ => "leading",
+    /// The first three in one line.
+    fn summary(&self) -> String {
+        let entrants = self.report.standings.entrants.iter().take(3);
+        let points: Vec<String> =
+            entrants.map(|row| format!("{} {}", row.shown(), halves(row.points))).collect();
+        let matches = counted(self.report.standings.matches, "match", "matches");
+        format!("{} points. {}, {matches}.", points.join(", "), self.report.game.title)
+    }
+
+    /// A page of the standings with the way to the others.
+    fn standings_page(&self, number: usize, links: &Links<'_>) -> Markup {
+        let entrants = self.report.details.len();
+        let pages = entrants.div_ceil(PLACES).max(1);
+        let (start, end) = (number * PLACES, entrants.min((number + 1) * PLACES));
+        let file = |page: usize| {
+            if page == 0 { "index.html".to_owned() } else { format!("standings-{}.html", page + 1) }
         };
-        if standings.matches == 0 || first.len() > 3 {
-            first.clear();
+        let label = |page: usize| format!("{}–{}", page * PLACES + 1, entrants.min((page + 1) * PLACES));
+        html! {
+            @if self.has_search() { (search::form(start + 1, end, entrants)) }
+            (standings(self.report, links, start..end))
+            (pager(pages, number, file, label))
         }
-        let first = html! {
-            @for (at, name) in first.iter().enumerate() {
-                @if at > 0 { ", " }
-                (links.entrant(name))
-            }
+    }
+
+    fn further_standings(&self) -> Vec<File> {
+        let pages = self.report.details.len().div_ceil(PLACES);
+        let page_of = |number: usize| {
+            let title = format!("Standings of {}, page {}", self.name(), number + 1);
+            let page = SitePage { scripts: &["search.js"], ..self.page(title, self.summary(), "") };
+            let content = html! {
+                h1 { "Standings of " (self.report.details.len()) " entrants" }
+                (self.standings_page(number, &page.links))
+            };
+            (format!("standings-{}.html", number + 1), page.text(self.name(), &content))
         };
-        let dates = match (&conditions.began_at, &conditions.ended_at) {
-            (Some(began), Some(ended)) if began[..10] == ended[..10] => began[..10].to_owned(),
-            (Some(began), Some(ended)) => format!("{} to {}", &began[..10], &ended[..10]),
-            _ => String::new(),
+        (1..pages).map(page_of).collect()
+    }
+
+    /// The rounds or the bracket of many entrants.
+    fn rounds(&self) -> Option<File> {
+        if self.report.rounds.is_empty() || self.report.details.len() <= CROSS {
+            return None;
+        }
+        let page = self.page(format!("Rounds of {}", self.name()), self.summary(), "");
+        let content = html! {
+            h1 { "Rounds" }
+            @for section in encounters(self.report, &page.links) { (section) }
         };
-        let played = html! {
-            a href="matches.html" {
-                (standings.matches)
-                @if !is_over { ", not over yet" }
-            }
+        Some(("rounds.html".to_owned(), page.text(self.name(), &content)))
+    }
+
+    fn figures(&self) -> String {
+        let title = format!("Figures of {}", self.name());
+        let page = SitePage { section: "figures.html", ..self.page(title, self.summary(), "") };
+        let content = html! {
+            h1 { "Figures" }
+            p class="lede" { "Ratings, faults and thinking times of all entrants, computed from the records of the matches." }
+            @for section in figures(self.report, &page.links) { (section) }
         };
-        facts(&[
-            LabelledValue::links(label, first),
-            LabelledValue::text("entrants", &standings.entrants.len().to_string()),
-            LabelledValue::links("matches", played),
-            LabelledValue::text("format", &conditions.format),
-            LabelledValue::text("clock", &conditions.clock.replace(',', ", ")),
-            LabelledValue::text("played", &dates),
-        ])
+        page.text(self.name(), &content)
     }
 
     /// How a visitor verifies matches.
     fn verification(&self) -> Section {
         let text = html! {
-            p {
+            p class="note" {
                 "The page of each match offers its record: every answer with its time, every fault, all dice and cards, "
                 "and the result. " code { "referee verify m1.jsonl" } " replays the match by the rules and reports "
                 "every difference. " code { "referee show m1.jsonl" } " prints it. Both also read the page itself, "
                 "and " code { "referee verify matches" } " all pages of a copy of this site."
             }
-            p {
+            p class="note" {
                 "Before the first move, the referee commits itself to the seed of a match: the bots receive SHA-256 of a "
                 "salt and the seed. The record reveals both, so neither the dice nor the cards can be chosen afterwards."
             }
             @if self.report.conditions.seed.is_some() {
-                p {
+                p class="note" {
                     "The seeds of all matches derive from the seed of the tournament: the seed of a match is HMAC-SHA-256 "
                     "of " code { "referee/1/seed" } ", a line feed and the id of its deal, with the seed of the tournament "
                     "as the key."

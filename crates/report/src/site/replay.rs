@@ -2,9 +2,10 @@
 
 use maud::{Markup, PreEscaped, html};
 
-use super::{LabelledValue, Links, ListedMatch, MatchReplay, Site, SitePage, facts, footer, minute};
+use super::{Escaped, Links, ListedMatch, MatchReplay, Section, Site, SitePage, crumbs, facts, minute};
 use crate::replay::{DATA, data};
-use crate::tournament::{Escaped, faults, options_in_words, time};
+use crate::tournament::{options_in_words, time};
+use crate::words::{ToldMatch, ending_in_words, fault_code_in_words};
 
 /// Why a match has no replay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,112 +31,118 @@ impl Unshown {
 }
 
 impl Site<'_> {
+    /// What ended a match, in a few words.
+    pub(super) fn ending(&self, listed: &ListedMatch) -> String {
+        ending_in_words(Some(self.report.game), &listed.ended_by, &listed.reason)
+    }
+
     pub(super) fn replay(&self, index: usize, replay: Result<&MatchReplay, Unshown>) -> String {
         let listed = &self.report.attempts[index];
-        let links = Links::from("../", self.report);
-        let page =
-            SitePage { title: format!("{}, {}", listed.id, self.name()), links, plays: replay.is_ok() };
+        let names: Vec<&str> = listed.seats.iter().map(String::as_str).collect();
+        let ended = ToldMatch {
+            game: Some(self.report.game),
+            names: &names,
+            ranks: listed.ranks.as_deref(),
+            ended_by: &listed.ended_by,
+            reason: &listed.reason,
+            forfeited: &listed.forfeited,
+            moves: replay.map_or(listed.decisions, MatchReplay::moves),
+        };
+        let (heading, why) = (ended.heading(), ended.why());
+        let description = format!("{}, match {}: {why}", self.name(), listed.id);
+        let page = SitePage {
+            section: "matches.html",
+            scripts: if replay.is_ok() { &["player.js"] } else { &[] },
+            ..self.page(heading.clone(), description, "../")
+        };
         let neighbour = |at: Option<usize>| at.and_then(|at| self.report.attempts.get(at));
-        let here = html! {
-            span {
-                @if let Some(ListedMatch { id, .. }) = neighbour(index.checked_sub(1)) {
-                    a rel="prev" href={ (Escaped(id)) ".html" } { "‹ " (Escaped(id)) }
-                }
-                " "
-                @if let Some(ListedMatch { id, .. }) = neighbour(Some(index + 1)) {
-                    a rel="next" href={ (Escaped(id)) ".html" } { (Escaped(id)) " ›" }
+        let link = |rel: &str, at: Option<usize>, before: &str, after: &str| {
+            html! {
+                @if let Some(ListedMatch { id, .. }) = neighbour(at) {
+                    a rel=(rel) href={ (Escaped(id)) ".html" } { (before) (Escaped(id)) (after) }
                 }
             }
         };
-        let body = html! {
-            (self.way("../", &here))
+        let content = html! {
+            (crumbs(&[
+                html! { a href="../index.html" { (Escaped(self.name())) } },
+                html! { a href="../matches.html" { "Matches" } },
+                html! { (Escaped(&listed.id)) },
+            ]))
+            h1 id="title" { (Escaped(&heading)) }
+            p class="lede" id="result" { (Escaped(&why)) }
             @match replay {
                 Ok(replay) => {
-                    div id="player" { noscript { p { "The board needs JavaScript." } } }
-                    (PreEscaped(DATA)) (PreEscaped(data(&[replay], 0, 0))) (PreEscaped("</script>"))
+                    div id="player" { noscript { p class="note" { "The board needs JavaScript." } } }
+                    (PreEscaped(DATA)) (PreEscaped(data(&[replay], 0, None))) (PreEscaped("</script>"))
                 }
-                Err(why) => {
-                    header {
-                        h1 { (Escaped(&listed.id)) }
-                        p { (why.text()) }
-                    }
-                }
+                Err(why) => { p class="notice warn" { (why.text()) } }
             }
-            (about(listed, &page.links, replay.ok()))
-            (footer())
+            (self.about(listed, &page.links, replay.ok()))
+            nav class="pager about" aria-label="Other matches" {
+                (link("prev", index.checked_sub(1), "‹ ", ""))
+                (link("next", Some(index + 1), "", " ›"))
+            }
         };
-        page.text(&body)
+        page.text(self.name(), &content)
     }
-}
 
-/// The facts about a match.
-fn about(listed: &ListedMatch, links: &Links<'_>, replay: Option<&MatchReplay>) -> Markup {
-    let mut rows = vec![
-        LabelledValue::text("result", &listed.result_in_words()),
-        LabelledValue::text("ended by", &listed.how()),
-        LabelledValue::text("set", &listed.set),
-        LabelledValue::text("round", &listed.round.map_or(String::new(), |round| round.to_string())),
-        LabelledValue::text("began (UTC)", &listed.began_at.as_deref().map(minute).unwrap_or_default()),
-        LabelledValue::text("duration", &time(listed.duration_us)),
-        LabelledValue::text("moves", &listed.decisions.to_string()),
-    ];
-    if let Some(replay) = replay {
-        rows.extend([
-            LabelledValue::text("clock", &replay.clock()),
-            LabelledValue::text("options", &options_in_words(replay.options())),
-            LabelledValue::code("seed", replay.seed()),
-        ]);
-    }
-    html! {
-        section class="about" {
-            h2 { "About " (Escaped(&listed.id)) }
+    /// The facts about a match.
+    fn about(&self, listed: &ListedMatch, links: &Links<'_>, replay: Option<&MatchReplay>) -> Section {
+        let mut rows = vec![
+            ("Ended by", html! { (Escaped(&self.ending(listed))) }),
+            ("Result", html! { (Escaped(&listed.result_in_words())) }),
+            ("Round", html! { @if let Some(round) = listed.round { (round) } }),
+            ("Began", html! { (listed.began_at.as_deref().map(minute).unwrap_or_default()) }),
+            ("Duration", html! { (time(listed.duration_us)) }),
+            ("Set", html! { (Escaped(&listed.set)) }),
+        ];
+        if let Some(replay) = replay {
+            rows.push(("Clock", html! { (replay.clock()) }));
+            rows.push(("Options", html! { small { (Escaped(&options_in_words(replay.options()))) } }));
+            rows.push(("Seed", html! { small { code { (replay.seed()) } } }));
+        }
+        let content = html! {
             (seats(listed, links))
             (facts(&rows))
             @if replay.is_some() {
-                p {
+                p class="note" {
                     // The player fills it.
                     a id="record" href="#" download={ (Escaped(&listed.id)) ".jsonl" } { "Download the record" }
-                    " and verify it: "
-                    code { "referee verify " (Escaped(&listed.id)) ".jsonl" }
-                    ". This page contains it, too: "
-                    code { "referee verify " (Escaped(&listed.id)) ".html" }
+                    " and verify it: " code { "referee verify " (Escaped(&listed.id)) ".jsonl" }
+                    ". This page contains it, too: " code { "referee verify " (Escaped(&listed.id)) ".html" }
                 }
             }
-        }
+        };
+        Section::new("This match", "", content).with_id("about")
     }
 }
 
 /// The entrants of the seats, and their results.
 fn seats(listed: &ListedMatch, links: &Links<'_>) -> Markup {
     let has_bots = listed.bots != listed.seats && listed.bots.len() == listed.seats.len();
-    let rank = |seat: usize| listed.ranks.as_ref().and_then(|ranks| ranks.get(seat));
     let score = |seat: usize| listed.scores.as_ref().and_then(|scores| scores.get(seat));
-    let of_seat = |seat: usize| listed.faults.get(seat).map(faults).unwrap_or_default();
+    let faults = |seat: usize| -> String {
+        let of_seat = listed.faults.get(seat).into_iter().flatten();
+        let each: Vec<String> =
+            of_seat.map(|(code, count)| format!("{count} {}", fault_code_in_words(code))).collect();
+        if each.is_empty() { "none".to_owned() } else { each.join(", ") }
+    };
     let cpu = |seat: usize| listed.cpu_ms.get(seat).copied().flatten();
     html! {
-        div class="wide" {
-            table {
-                thead {
+        table class="cards no" {
+            thead { tr { th class="t" { "Entrant" } th { "Score" } th class="t" { "Faults" } th { "Processor time" } } }
+            tbody {
+                @for (seat, name) in listed.seats.iter().enumerate() {
                     tr {
-                        th { "seat" }
-                        th class="text" { "entrant" }
-                        @if has_bots { th class="text" { "bot" } }
-                        th { "rank" }
-                        th { "score" }
-                        th class="text" { "faults" }
-                        th { "cpu" }
-                    }
-                }
-                tbody {
-                    @for (seat, name) in listed.seats.iter().enumerate() {
-                        tr {
-                            td { (seat) }
-                            td class="text" { (links.entrant(name)) }
-                            @if has_bots { td class="text" { (Escaped(&listed.bots[seat])) } }
-                            td { @if let Some(rank) = rank(seat) { (rank) } }
-                            td { @if let Some(score) = score(seat) { (score.to_string()) } }
-                            td class="text" { (Escaped(&of_seat(seat))) }
-                            td { @if let Some(ms) = cpu(seat) { (time(ms * 1000)) } }
+                        td class="name" {
+                            (links.entrant(name))
+                            @if has_bots { small { (Escaped(&listed.bots[seat])) } }
+                        }
+                        td class="lead num" { @if let Some(score) = score(seat) { (score.to_string()) } @else { "–" } }
+                        td class="t" data-l="Faults" { (Escaped(&faults(seat))) }
+                        td class="num" data-l="Processor time" {
+                            @if let Some(ms) = cpu(seat) { (time(ms * 1000)) } @else { "–" }
                         }
                     }
                 }

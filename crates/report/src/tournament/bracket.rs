@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use super::ListedMatch;
 use super::text::points;
+use crate::page::halves;
 
 /// A round of a Swiss tournament or a knockout.
 #[derive(Clone, Debug, Serialize)]
@@ -48,6 +49,11 @@ impl PairReport {
             None if self.is_bye => "bye",
             None => "?",
         }
+    }
+
+    /// The score at a position for pages: `1½`.
+    pub(super) fn in_halves(&self, place: usize) -> String {
+        if self.score(place).is_empty() { String::new() } else { halves(self.points[place]) }
     }
 
     /// The score at a position, if there was a match or a bye with points.

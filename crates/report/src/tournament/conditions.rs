@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use referee_game::counted;
+use referee_game::{Meta, counted};
 use referee_stats::Deals;
 use referee_stats::schedule::{Format, Plan};
 use referee_store::MatchRow;
@@ -13,6 +13,8 @@ use serde_json::{Map, Value};
 /// The settings of the tournament file that reports state.
 #[derive(Debug)]
 pub struct Settings {
+    /// The game.
+    pub game: &'static Meta,
     /// The names of each entrant's bots.
     pub bots: Vec<Vec<String>>,
     /// The clock, as in the file.

@@ -1,12 +1,14 @@
 //! The report as HTML: one self-contained file, and the sections that the pages of a site share.
 
 use maud::{DOCTYPE, Markup, PreEscaped, Render, html};
+use referee_stats::standings::{TieBreak, Wdl};
 
 use super::text::{self, Grid};
-use super::{Escaped, HeadToHead, Links, PairReport, TournamentReport, plot};
+use super::{EntrantDetails, EntrantStanding, Escaped, HeadToHead, Links, PairReport, TournamentReport};
+use crate::page::{self, Scale, halves, interval_bar, lede, ordinal, plus_minus, results_bar};
 
-/// The style sheet of reports and sites.
-pub(crate) const STYLE: &str = include_str!("report.css");
+/// The maximum number of entrants with a cross table. It would be wider than any screen.
+pub(crate) const CROSS: usize = 40;
 
 /// A section of a page.
 pub(crate) struct Section {
@@ -29,18 +31,13 @@ impl Section {
     pub(crate) fn with_id(self, id: &str) -> Section {
         Section { id: id.to_owned(), ..self }
     }
-
-    /// The title without details.
-    pub(crate) fn short_title(&self) -> &str {
-        self.title.split_once(" with ").map_or(&self.title, |(title, _)| title)
-    }
 }
 
 impl Render for Section {
     fn render(&self) -> Markup {
         html! {
-            section id=(self.id) {
-                h2 { (Escaped(&self.title)) }
+            section id=(self.id) aria-labelledby={ (self.id) "-title" } {
+                div class="head" { h2 id={ (self.id) "-title" } { (Escaped(&self.title)) } }
                 (self.content)
                 @if !self.note.is_empty() {
                     p class="note" { (Escaped(&self.note)) }
@@ -50,31 +47,30 @@ impl Render for Section {
     }
 }
 
-/// A table; `class` may replace the class of a cell, given its row and column.
-fn table_with(grid: &Grid, links: &Links<'_>, class: impl Fn(usize, usize) -> Option<String>) -> Markup {
-    let is_name = |column| grid.entrants == Some(column);
-    let of_column = |column| grid.text.contains(&column).then_some("text");
-    let usual = |column| if is_name(column) { Some("text name") } else { of_column(column) };
-    let class = |row, column| class(row, column).or_else(|| usual(column).map(str::to_owned));
+/// A table. On a phone a row becomes a card.
+pub(crate) fn table(grid: &Grid, links: &Links<'_>) -> Markup {
+    let name = grid.entrants.unwrap_or(0);
+    let is_text = |column| grid.text.contains(&column);
     html! {
-        div class="wide" {
-            table {
-                @if grid.headings.iter().any(|heading| !heading.is_empty()) {
-                    thead {
-                        tr {
-                            @for (column, heading) in grid.headings.iter().enumerate() {
-                                th class=[of_column(column)] { (Escaped(heading)) }
-                            }
-                        }
+        table class="cards no" {
+            thead {
+                tr {
+                    @for (column, heading) in grid.headings.iter().enumerate() {
+                        th class=[is_text(column).then_some("t")] { (Escaped(heading)) }
                     }
                 }
-                tbody {
-                    @for (row, cells) in grid.rows.iter().enumerate() {
-                        tr {
-                            @for (column, cell) in cells.iter().enumerate() {
-                                td class=[class(row, column)] {
-                                    @if is_name(column) { (links.entrant(cell)) } @else { (Escaped(cell)) }
+            }
+            tbody {
+                @for cells in &grid.rows {
+                    tr {
+                        @for (column, cell) in cells.iter().enumerate() {
+                            @if column == name {
+                                td class="name" {
+                                    @if grid.entrants.is_some() { (links.entrant(cell)) } @else { (Escaped(cell)) }
                                 }
+                            } @else {
+                                td class=(if is_text(column) { "t" } else { "num" })
+                                    data-l=(Escaped(&grid.headings[column])) { (Escaped(cell)) }
                             }
                         }
                     }
@@ -84,24 +80,186 @@ fn table_with(grid: &Grid, links: &Links<'_>, class: impl Fn(usize, usize) -> Op
     }
 }
 
-/// A table.
-pub(crate) fn table(grid: &Grid, links: &Links<'_>) -> Markup {
-    table_with(grid, links, |_, _| None)
-}
-
 fn plain(grid: &Grid, links: &Links<'_>) -> Section {
     Section::new(grid.title, &grid.note, table(grid, links))
 }
 
-/// A table with a row and a column per entrant, shaded by score.
-fn square(grid: &Grid, links: &Links<'_>, met: impl Fn(usize, usize) -> Option<HeadToHead>) -> Section {
-    let class = |row: usize, column: usize| Some(shade(met(row, column.checked_sub(2)?)?));
-    Section::new(grid.title, &grid.note, table_with(grid, links, class))
+/// Wins, draws and losses, however they came about.
+pub(crate) fn all_results(standing: &EntrantStanding) -> Wdl {
+    let (play, fault) = (standing.by_play, standing.by_fault);
+    Wdl { wins: play.wins + fault.wins, draws: play.draws + fault.draws, losses: play.losses + fault.losses }
 }
 
-/// The class of a cell by its score, in tenths.
-pub(crate) fn shade(met: HeadToHead) -> String {
-    format!("share-{:.0}", met.score / met.matches * 10.0)
+/// Wins, draws and losses in a cell: `12 / 2 / 0`.
+pub(crate) fn wdl(Wdl { wins, draws, losses }: Wdl) -> String {
+    format!("{wins} / {draws} / {losses}")
+}
+
+/// Results in a sentence: `12 won, 2 drawn, 0 lost`.
+pub(crate) fn results_in_words(Wdl { wins, draws, losses }: Wdl) -> String {
+    format!("{wins} won, {draws} drawn, {losses} lost")
+}
+
+/// What is special about an entrant, below its name.
+fn remarks_on(standing: &EntrantStanding, details: &EntrantDetails) -> String {
+    let mut remarks = Vec::new();
+    if !details.team.is_empty() {
+        let bots: Vec<&str> = details.team.iter().map(|bot| bot.name.as_str()).collect();
+        remarks.push(bots.join(" + "));
+    }
+    if let Some(round) = standing.out {
+        remarks.push(format!("out in round {round}"));
+    }
+    if standing.withdrawn.is_some() {
+        remarks.push(format!("withdrawn, results {}", text::withdrawn(standing.withdrawn)));
+    }
+    if standing.awarded > 0.0 {
+        remarks.push(format!("{} awarded without play", halves(standing.awarded)));
+    }
+    remarks.join(" · ")
+}
+
+/// The tie-breaks that order entrants with equal points.
+fn tie_breaks(report: &TournamentReport) -> Vec<TieBreak> {
+    let standings = &report.standings;
+    let has_ties = standings.entrants.windows(2).any(|pair| pair[0].points == pair[1].points);
+    let has_encounters = standings.entrants.iter().any(|entrant| entrant.direct_encounter.is_some());
+    let is_shown = |kind: &TieBreak| match kind {
+        TieBreak::DirectEncounter => has_encounters,
+        TieBreak::Buchholz | TieBreak::SonnebornBerger => true,
+        TieBreak::Wins => false,
+    };
+    let shown = standings.tie_breaks.iter().copied().filter(is_shown);
+    if has_ties { shown.take(1).collect() } else { Vec::new() }
+}
+
+/// Faults in a cell: how many matches.
+fn faulted(standing: &EntrantStanding) -> String {
+    if standing.faulted == 0 { "none".to_owned() } else { standing.faulted.to_string() }
+}
+
+/// The standings of the entrants in a range, on the scale of these.
+pub(crate) fn standings(
+    report: &TournamentReport,
+    links: &Links<'_>,
+    shown: std::ops::Range<usize>,
+) -> Section {
+    let breaks = tie_breaks(report);
+    let rows: Vec<_> = report.entrants().skip(shown.start).take(shown.len()).collect();
+    let scale = Scale::of(rows.iter().map(|(standing, _)| standing.elo));
+    let content = html! {
+        table class="cards" id="rows" {
+            thead {
+                tr {
+                    th { "#" }
+                    th class="t" { "Entrant" }
+                    th { "Points" }
+                    th class="t" { span class="hide" { "Share of results" } }
+                    th { "W / D / L" }
+                    th class="t" { "95% interval" }
+                    th { "Elo" }
+                    @for &kind in &breaks { th { (text::tie_break(kind)) } }
+                    th { "Faults" }
+                }
+            }
+            tbody {
+                @for (standing, details) in rows {
+                    tr {
+                        td { (standing.place) }
+                        td class="name" {
+                            (links.entrant(&standing.name))
+                            @let remarks = remarks_on(standing, details);
+                            @if !remarks.is_empty() { small { (Escaped(&remarks)) } }
+                        }
+                        td class="lead num" {
+                            (halves(standing.points)) " " span class="muted small" { "of " (standing.matches) }
+                        }
+                        td class="bars" { (results_bar(all_results(standing))) }
+                        td class="num beside" { (wdl(all_results(standing))) }
+                        td class="bar" { (interval_bar(standing.elo, scale)) }
+                        td class="num beside" { (plus_minus(standing.elo)) }
+                        @for &kind in &breaks {
+                            td class="num" data-l=(text::tie_break(kind)) { (text::tie_break_of(standing, kind)) }
+                        }
+                        td class="num" data-l="Faults" { (faulted(standing)) }
+                    }
+                }
+            }
+        }
+    };
+    let mut note = Vec::new();
+    if let Some(&kind) = breaks.first() {
+        let order = match kind {
+            TieBreak::DirectEncounter => "the score against the others with equal points",
+            TieBreak::Buchholz => "Buchholz, the points of the opponents",
+            TieBreak::SonnebornBerger => "Sonneborn-Berger, the points of beaten opponents",
+            TieBreak::Wins => "matches won by play",
+        };
+        note.push(format!("Equal points are ordered by {order}."));
+    }
+    note.push(
+        "Elo is relative to the mean of the field. Dots are estimates, bars 95% intervals: entrants whose bars overlap may be \
+         equally strong. Faults: matches with a fault."
+            .to_owned(),
+    );
+    Section::new("Standings", &note.join(" "), content)
+}
+
+/// The class and the letter of a result: won, drawn or lost.
+pub(crate) fn letter(met: &HeadToHead) -> &'static str {
+    match met.score.total_cmp(&(met.matches / 2.0)) {
+        std::cmp::Ordering::Greater => "W",
+        std::cmp::Ordering::Equal => "D",
+        std::cmp::Ordering::Less => "L",
+    }
+}
+
+/// A table with a row and a column per entrant. A cell leads to its match, or to the matches of the two.
+fn square(
+    report: &TournamentReport,
+    (title, note): (&str, &str),
+    links: &Links<'_>,
+    met: impl Fn(usize, usize) -> Option<HeadToHead>,
+) -> Section {
+    let entrants: Vec<&EntrantDetails> = report.details.iter().collect();
+    let cell = |row: usize, column: usize| {
+        let (of, other) = (entrants[row], entrants[column]);
+        let Some(met) = met(row, column) else { return html! { span class="self" { "·" } } };
+        let label =
+            format!("{} {} of {} against {}", of.name, halves(met.score), halves(met.matches), other.name);
+        let (class, score) = (letter(&met), halves(met.score));
+        html! {
+            @match links.encounter(of.number, other.number, &met) {
+                Some(href) => { a class=(class) href=(href) aria-label=(Escaped(&label)) { (score) } }
+                None => { span class=(class) { (score) } }
+            }
+        }
+    };
+    let content = html! {
+        div class="scroll" tabindex="0" role="group" aria-label=(title) {
+            table class="cross" {
+                thead {
+                    tr {
+                        th class="name" { "Entrant" }
+                        @for (column, details) in entrants.iter().enumerate() {
+                            th { abbr title=(Escaped(&details.name)) { (column + 1) } }
+                        }
+                        th { "Points" }
+                    }
+                }
+                tbody {
+                    @for (row, (standing, details)) in report.entrants().enumerate() {
+                        tr {
+                            th class="name" scope="row" { (row + 1) ". " (links.entrant(&details.name)) }
+                            @for column in 0..entrants.len() { td { (cell(row, column)) } }
+                            td { span { (halves(standing.points)) } }
+                        }
+                    }
+                }
+            }
+        }
+    };
+    Section::new(title, note, content)
 }
 
 /// The entrant of a pair, or what stands in its place.
@@ -127,22 +285,24 @@ fn bracket(report: &TournamentReport, links: &Links<'_>) -> Section {
         (pair.winner.is_some() && pair.winner == pair.entrants[place]).then_some("won")
     };
     let content = html! {
-        div class="wide" {
-            div class="bracket" {
+        div class="scroll" tabindex="0" role="group" aria-label="Bracket" {
+            div class="bracket stack" {
                 @for round in &report.rounds {
-                    div class="round" {
+                    div class="stage" {
                         h3 { (title(round.round)) }
-                        div class="pairs" {
+                        ol {
                             @for pair in &round.pairs {
-                                div class="pair" {
-                                    @for place in 0..2 {
-                                        div class=[won(pair, place)] {
-                                            span { (of_pair(pair, place, links)) }
-                                            span { (pair.score(place)) }
+                                li {
+                                    div class="pair" {
+                                        @for place in 0..2 {
+                                            p class=[won(pair, place)] {
+                                                span { (of_pair(pair, place, links)) }
+                                                span { (pair.in_halves(place)) }
+                                            }
                                         }
-                                    }
-                                    @if !pair.matches.is_empty() {
-                                        p { (links.match_ids(&pair.matches)) }
+                                        @if !pair.matches.is_empty() {
+                                            p class="more" { span { (links.matches(&pair.matches)) } }
+                                        }
                                     }
                                 }
                             }
@@ -155,24 +315,30 @@ fn bracket(report: &TournamentReport, links: &Links<'_>) -> Section {
     Section::new("Bracket", "", content)
 }
 
-/// The rounds of a Swiss tournament.
+/// The rounds of a Swiss tournament, the last one open.
 fn rounds(report: &TournamentReport, links: &Links<'_>) -> Section {
+    let last = report.rounds.len();
+    let is_ahead = |pair: &PairReport, place: usize| pair.points[place] > pair.points[1 - place];
     let content = html! {
-        div class="wide" {
-            table {
-                @for round in &report.rounds {
-                    tbody {
-                        @for (at, pair) in round.pairs.iter().enumerate() {
-                            tr {
-                                @if at == 0 {
-                                    th rowspan=(round.pairs.len()) { "Round " (round.round) }
+        @for (at, round) in report.rounds.iter().enumerate() {
+            details open[at + 1 == last] {
+                summary { "Round " (round.round) }
+                ul class="lines" {
+                    @for pair in &round.pairs {
+                        li class="row" {
+                            span class="grow" {
+                                @for place in 0..2 {
+                                    @if place > 0 { " – " }
+                                    @if is_ahead(pair, place) {
+                                        b { (of_pair(pair, place, links)) }
+                                    } @else {
+                                        (of_pair(pair, place, links))
+                                    }
                                 }
-                                td class="text" { (of_pair(pair, 0, links)) }
-                                td {
-                                    @if !pair.matches.is_empty() { (pair.score(0)) " – " (pair.score(1)) }
-                                }
-                                td class="text" { (of_pair(pair, 1, links)) }
-                                td class="text" { (links.match_ids(&pair.matches)) }
+                            }
+                            @if !pair.matches.is_empty() {
+                                span class="num" { b { (pair.in_halves(0)) " : " (pair.in_halves(1)) } }
+                                span class="small" { (links.matches(&pair.matches)) }
                             }
                         }
                     }
@@ -180,7 +346,7 @@ fn rounds(report: &TournamentReport, links: &Links<'_>) -> Section {
             }
         }
     };
-    let note = "points of the matches that the pair played against each other in this round";
+    let note = "Points of the matches that the pair played against each other in this round.";
     Section::new("Rounds", note, content)
 }
 
@@ -199,44 +365,141 @@ fn faults(report: &TournamentReport, links: &Links<'_>) -> Section {
     plain(&grid, links)
 }
 
-/// The sections from the standings to the time use.
-pub(crate) fn sections(report: &TournamentReport, links: &Links<'_>) -> Vec<Section> {
-    let mut sections = vec![plain(&text::standings(&report.standings), links)];
+/// The cross table, the table of partners, and the bracket or the rounds.
+pub(crate) fn encounters(report: &TournamentReport, links: &Links<'_>) -> Vec<Section> {
+    let mut sections = Vec::new();
     if report.is_knockout() {
         sections.push(bracket(report, links));
     }
-    sections.push(square(&text::cross(report), links, |row, column| report.details[row].cross[column]));
-    if let Some(partners) = text::partners(report) {
-        sections.push(square(&partners, links, |row, column| report.details[row].partners[column]));
+    if report.details.len() <= CROSS {
+        let note = "Points against the entrant of that column; a cell leads to the matches. Green: won, grey: even, red: \
+                    lost.";
+        let met = |row: usize, column: usize| report.details[row].cross[column].clone();
+        sections.push(square(report, ("Cross table", note), links, met));
+        if report.details.iter().any(|details| !details.partners.is_empty()) {
+            let note = "Points with the entrant of that column as the partner.";
+            let met = |row: usize, column: usize| report.details[row].partners.get(column).cloned().flatten();
+            sections.push(square(report, ("Partners", note), links, met));
+        }
     }
     if !report.rounds.is_empty() && !report.is_knockout() {
         sections.push(rounds(report, links));
     }
-    let ratings = text::ratings(report);
-    let content = html! {
-        div class="wide" { (PreEscaped(plot::plot(&report.standings))) }
-        (table(&ratings, links))
-    };
-    sections.push(Section::new(ratings.title, &ratings.note, content));
-    sections.extend([faults(report, links), plain(&text::time_use(report), links)]);
     sections
 }
 
-/// The conditions and the remarks.
+/// Ratings, faults and time use.
+pub(crate) fn figures(report: &TournamentReport, links: &Links<'_>) -> Vec<Section> {
+    vec![
+        plain(&text::ratings(report), links).with_id("ratings"),
+        faults(report, links),
+        plain(&text::time_use(report), links).with_id("time"),
+    ]
+}
+
+/// What was played under which conditions, and what is to be said of it.
 pub(crate) fn notes(report: &TournamentReport) -> Vec<Section> {
-    let mut sections = vec![plain(&text::conditions(report), &Links::none())];
-    let remarks = text::remarks(report);
-    if !remarks.is_empty() {
-        let list = html! { ul { @for line in &remarks { li { (Escaped(line)) } } } };
-        sections.push(Section::new("Remarks", "", list));
+    let standings = &report.standings;
+    let mut facts: Vec<(&str, Markup)> = vec![("Matches", html! { (standings.matches) })];
+    for row in text::conditions(report).rows {
+        let [label, value] = &row[..] else { continue };
+        let label = match &**label {
+            "options" => "Options",
+            "deals" => "Deals",
+            "openings" => "Openings",
+            "clock" => "Clock",
+            "on fault" => "On a fault",
+            "sandbox" => "Sandbox",
+            "seed" => "Seed",
+            _ => continue,
+        };
+        let value = if label == "Clock" { text::clock_in_words(value) } else { value.clone() };
+        facts.push((label, html! { (Escaped(&value)) }));
     }
-    sections
+    for (side, &advantage) in
+        standings.advantage.iter().enumerate().filter(|(_, advantage)| advantage.is_known())
+    {
+        let label = if side == 0 { "First move" } else { "Second side" };
+        let is_clear = advantage.low > 0.0 || advantage.high < 0.0;
+        let small = if is_clear { "Elo" } else { "Elo; no clear advantage" };
+        facts.push((label, html! { (plus_minus(advantage)) small { (small) } }));
+    }
+    let faulted: u32 = standings.entrants.iter().map(|standing| standing.faulted).sum();
+    facts.push(("Matches with a fault", html! { (faulted) }));
+    if let Some(lag) = &report.lag {
+        let longest = format!("99% of answers; longest {}", text::time(lag.max_us));
+        facts.push(("Lag of the referee", html! { (text::time(lag.p99_us)) small { (longest) } }));
+    }
+    let about = Section::new(
+        "About",
+        "The record of each match contains the conditions under which it was played.",
+        page::facts(&facts),
+    );
+    let remarks: Vec<String> = text::page_remarks(report).iter().map(|line| text::sentence(line)).collect();
+    if remarks.is_empty() {
+        return vec![about];
+    }
+    let list = html! { ul class="lines" { @for line in &remarks { li { (Escaped(line)) } } } };
+    vec![about, Section::new("Remarks", "", list)]
+}
+
+/// The status line above the heading: what is played, and when.
+pub(crate) fn status(report: &TournamentReport) -> String {
+    let conditions = &report.conditions;
+    let dates = match (&conditions.began_at, &conditions.ended_at) {
+        (Some(began), Some(ended)) if began[..10] == ended[..10] => began[..10].to_owned(),
+        (Some(began), Some(ended)) => format!("{} to {}", &began[..10], &ended[..10]),
+        _ => String::new(),
+    };
+    let entrants = referee_game::counted(report.details.len(), "entrant", "entrants");
+    let parts = [report.game.title.to_owned(), conditions.format.clone(), entrants, dates];
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · ")
+}
+
+/// The status line, the heading, why, and the first three.
+pub(crate) fn opening(report: &TournamentReport, links: &Links<'_>) -> Markup {
+    let story = &report.standings.story;
+    html! {
+        p class="eyebrow" { (Escaped(&status(report))) }
+        h1 { (Escaped(&story.heading)) }
+        (lede(story, |id, text| links.to_match(id, text)))
+        @if report.standings.matches > 0 { (podium(report, links)) }
+    }
+}
+
+/// The first three with their points.
+fn podium(report: &TournamentReport, links: &Links<'_>) -> Markup {
+    let is_over = report.unfinished_at_most == 0;
+    let place = |standing: &EntrantStanding| match standing.place {
+        1 if is_over => "Winner".to_owned(),
+        place => ordinal(place),
+    };
+    html! {
+        ol class="podium" {
+            @for (standing, details) in report.entrants().take(3) {
+                li class=[(standing.place == 1).then_some("first")] {
+                    span class="place" { (place(standing)) }
+                    span class="name plain" { (links.entrant(&standing.name)) }
+                    @let remarks = remarks_on(standing, details);
+                    @if !remarks.is_empty() { span class="muted small" { (Escaped(&remarks)) } }
+                    p class="figure" {
+                        b { (halves(standing.points)) }
+                        span class="muted" { "of " (standing.matches) " points" }
+                    }
+                    (results_bar(all_results(standing)))
+                    p class="small muted" { (results_in_words(all_results(standing))) }
+                }
+            }
+        }
+    }
 }
 
 /// The full report.
 pub fn html(report: &TournamentReport) -> String {
-    let (name, links) = (Escaped(&report.standings.name), Links::none());
-    let mut sections = sections(report, &links);
+    let links = Links::none(report);
+    let mut sections = vec![standings(report, &links, 0..report.details.len())];
+    sections.extend(encounters(report, &links));
+    sections.extend(figures(report, &links));
     sections.push(plain(&text::matches(report, LISTED), &links));
     sections.extend(notes(report));
     let page = html! {
@@ -246,18 +509,31 @@ pub fn html(report: &TournamentReport) -> String {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
-                title { (name) }
-                style { (PreEscaped(STYLE)) }
+                title { (Escaped(&report.standings.name)) }
+                style { (PreEscaped(page::style())) }
             }
             body {
-                header {
-                    h1 { (name) }
-                    p { (Escaped(&text::subtitle(&report.standings))) }
+                header class="top" { div class="wrap" { span class="brand" { (Escaped(&report.standings.name)) } } }
+                main class="wrap" {
+                    (opening(report, &links))
+                    @for section in &sections { (section) }
                 }
-                main { @for section in &sections { (section) } }
-                footer { (referee_match::SERVER) }
+                (footer())
             }
         }
     };
     page.into_string()
+}
+
+/// The end of every page.
+pub(crate) fn footer() -> Markup {
+    html! {
+        footer {
+            div class="wrap" {
+                span { "Every result can be verified from its record." }
+                span { "Times are UTC" }
+                span { (referee_match::SERVER) }
+            }
+        }
+    }
 }

@@ -6,7 +6,7 @@ use std::fmt;
 use maud::{Markup, Render, html};
 use referee_game::printable::is_active;
 
-use super::TournamentReport;
+use super::{HeadToHead, TournamentReport};
 
 /// Text that is escaped for HTML elements and attributes.
 pub(crate) struct Escaped<'a>(pub(crate) &'a str);
@@ -39,20 +39,21 @@ impl Render for Escaped<'_> {
 pub(crate) struct Links<'a> {
     /// The path from the page to the directory of the site; `None` if there are no other pages.
     top: Option<&'static str>,
-    /// The numbers of the entrants by name.
-    numbers: HashMap<&'a str, usize>,
+    /// The numbers of the entrants by name, and what people see instead of the names.
+    entrants: HashMap<&'a str, (usize, &'a str)>,
 }
 
 impl<'a> Links<'a> {
     /// The links of a page that stands alone.
-    pub(crate) fn none() -> Links<'a> {
-        Links { top: None, numbers: HashMap::new() }
+    pub(crate) fn none(report: &'a TournamentReport) -> Links<'a> {
+        Links { top: None, ..Links::from("", report) }
     }
 
     /// The links of the pages in a directory of a site; `top` is the path from there to that of the site.
     pub(crate) fn from(top: &'static str, report: &'a TournamentReport) -> Links<'a> {
-        let numbers = report.details.iter().map(|details| (details.name.as_str(), details.number));
-        Links { top: Some(top), numbers: numbers.collect() }
+        let entrants = report.entrants();
+        let entrants = entrants.map(|(standing, of)| (of.name.as_str(), (of.number, standing.shown())));
+        Links { top: Some(top), entrants: entrants.collect() }
     }
 
     /// The path to the directory of the site.
@@ -63,30 +64,51 @@ impl<'a> Links<'a> {
     /// The name of an entrant.
     pub(crate) fn entrant(&self, name: &str) -> Markup {
         html! {
-            @match (self.top, self.numbers.get(name)) {
-                (Some(top), Some(number)) => { a href={ (top) "entrants/" (number) ".html" } { (Escaped(name)) } }
+            @match (self.top, self.entrants.get(name)) {
+                (Some(top), Some((number, shown))) => {
+                    a href={ (top) "entrants/" (number) ".html" } { (Escaped(shown)) }
+                }
+                (None, Some((_, shown))) => { (Escaped(shown)) }
                 _ => { (Escaped(name)) }
+            }
+        }
+    }
+
+    /// A text that leads to a match.
+    pub(crate) fn to_match(&self, id: &str, text: &str) -> Markup {
+        html! {
+            @match self.top {
+                Some(top) => { a href={ (top) "matches/" (Escaped(id)) ".html" } { (Escaped(text)) } }
+                None => { (Escaped(text)) }
             }
         }
     }
 
     /// The id of a match.
     pub(crate) fn match_id(&self, id: &str) -> Markup {
+        self.to_match(id, id)
+    }
+
+    /// The first matches of a list.
+    pub(crate) fn matches(&self, ids: &[String]) -> Markup {
         html! {
-            @match self.top {
-                Some(top) => { a href={ (top) "matches/" (Escaped(id)) ".html" } { (Escaped(id)) } }
-                None => { (Escaped(id)) }
+            @for (at, id) in ids.iter().take(LISTED).enumerate() {
+                @if at > 0 { " · " }
+                (self.match_id(id))
             }
+            @if ids.len() > LISTED { " and " (ids.len() - LISTED) " more" }
         }
     }
 
-    /// The ids of matches.
-    pub(crate) fn match_ids(&self, ids: &[String]) -> Markup {
-        html! {
-            @for (at, id) in ids.iter().enumerate() {
-                @if at > 0 { " " }
-                (self.match_id(id))
-            }
-        }
+    /// Where the matches of two entrants are, given their numbers: their match, or the row on the page of the first one.
+    pub(crate) fn encounter(&self, number: usize, other: usize, met: &HeadToHead) -> Option<String> {
+        let top = self.top?;
+        Some(match &met.match_ids[..] {
+            [id] => format!("{top}matches/{}.html", Escaped(id)),
+            _ => format!("{top}entrants/{number}.html#with-{other}"),
+        })
     }
 }
+
+/// The maximum number of matches in a cell.
+const LISTED: usize = 8;

@@ -3,14 +3,15 @@
 mod bracket;
 mod conditions;
 mod csv;
+mod encounters;
 mod github;
 mod html;
 mod junit;
 mod links;
 mod markdown;
 mod matches;
-mod plot;
 mod standings;
+mod story;
 mod tables;
 mod text;
 mod timing;
@@ -26,20 +27,26 @@ pub use self::bracket::{PairReport, RoundReport};
 pub use self::conditions::{Conditions, Settings};
 pub(super) use self::conditions::{minute, options_in_words};
 pub use self::csv::csv;
+pub use self::encounters::HeadToHead;
 pub use self::github::annotations;
 pub use self::html::html;
-pub(super) use self::html::{STYLE, Section, notes, sections, shade, table};
+pub(super) use self::html::{
+    CROSS, Section, all_results, encounters, figures, footer, notes, opening, results_in_words, standings,
+    table, wdl,
+};
 pub use self::junit::junit;
 pub(super) use self::links::{Escaped, Links};
 pub use self::markdown::markdown;
 pub use self::matches::{ListedMatch, MatchList, match_headings, movetext};
 pub use self::standings::{EntrantStanding, StandingsReport};
+pub use self::story::live_story;
 pub use self::tables::{standings_table, tables};
-pub(super) use self::text::{Grid, elo, estimate, faults, met, points, subtitle, time, time_use_of, wdl};
+pub(super) use self::text::{Grid, estimate, time, time_use_of};
 pub use self::timing::{Lag, Paused, SandboxUse, Timed, Timing};
 use referee_engine::runner::Roster;
+use referee_game::Meta;
 use referee_stats::rating::{Estimate, Rating, glicko2, weng_lin};
-use referee_stats::schedule::{Format, Schedule};
+use referee_stats::schedule::Schedule;
 use referee_stats::standings::TableRow;
 use referee_stats::{Entrant, MatchResult};
 use referee_store::{MatchRow, Results, VOID, is_void_for};
@@ -48,6 +55,9 @@ use referee_store::{MatchRow, Results, VOID, is_void_for};
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename = "report")]
 pub struct TournamentReport {
+    /// The game.
+    #[serde(skip)]
+    pub(super) game: &'static Meta,
     /// The description of the tournament and its standings.
     #[serde(flatten)]
     pub standings: StandingsReport,
@@ -148,15 +158,6 @@ fn time_outs(faults: &BTreeMap<String, u32>) -> u32 {
 /// The maximum number of matches with a fault that an entrant's details list.
 pub const FAULTY: usize = 10;
 
-/// The results of one entrant against another.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct HeadToHead {
-    /// Matches; with three sides, the share of them between these two.
-    pub matches: f64,
-    /// What it scored.
-    pub score: f64,
-}
-
 /// The sums over the matches of an entrant.
 #[derive(Clone, Default)]
 struct EntrantSums {
@@ -214,7 +215,8 @@ impl TournamentReport {
         let timing = Timing::of(&folder.join("records"), &records, &roster, tick)?;
         let glicko2 = glicko2::rate(entrants, &results);
         let weng_lin = weng_lin::rate(entrants, &results);
-        let partners = partners(schedule);
+        let partners = encounters::partners(schedule, &standing.attempts);
+        let opponents = encounters::opponents(schedule, &standing);
         let order: Vec<Entrant> = standing.table.rows.iter().map(|row| row.entrant).collect();
         let details = standing.table.rows.iter().map(|&TableRow { entrant, matches, .. }| {
             let (index, row) = (entrant.index(), &standing.entrants[entrant.index()]);
@@ -224,10 +226,6 @@ impl TournamentReport {
                 Rating { deviation, ..rating }.estimate()
             };
             let sum = std::mem::take(&mut sums[index]);
-            let met = |&other: &Entrant| {
-                let cross = standing.table.between(entrant, other);
-                (cross.matches > 0.0).then_some(HeadToHead { matches: cross.matches, score: cross.score })
-            };
             let of_team = |bot: usize| {
                 let EntrantSums { faults, faulty, cpu_ms } = std::mem::take(&mut bot_sums[bot]);
                 let name = bots[index][bot - roster.bots(index).start].clone();
@@ -238,10 +236,10 @@ impl TournamentReport {
                 number: index + 1,
                 name: row.name.clone(),
                 source: row.source.clone(),
-                cross: order.iter().map(met).collect(),
+                cross: order.iter().map(|&other| opponents.get(&(entrant, other)).cloned()).collect(),
                 partners: match &partners {
                     Some(partners) => {
-                        order.iter().map(|&other| partners.get(&(entrant, other)).copied()).collect()
+                        order.iter().map(|&other| partners.get(&(entrant, other)).cloned()).collect()
                     }
                     None => Vec::new(),
                 },
@@ -258,6 +256,7 @@ impl TournamentReport {
         let missing = schedule.missing();
         let is_complete = missing.most == 0 && schedule.is_over();
         Ok(TournamentReport {
+            game: settings.game,
             conditions: Conditions::of(schedule.plan(), settings, span, is_complete),
             aborted,
             cut_off,
@@ -292,27 +291,6 @@ impl TournamentReport {
     pub fn entrants(&self) -> impl Iterator<Item = (&EntrantStanding, &EntrantDetails)> {
         self.standings.entrants.iter().zip(&self.details)
     }
-}
-
-/// The results of partners, by both orders of the two; `None` if partners are not drawn.
-fn partners(schedule: &Schedule) -> Option<BTreeMap<(Entrant, Entrant), HeadToHead>> {
-    if !matches!(schedule.plan().format, Format::Partners { .. }) {
-        return None;
-    }
-    let mut partners = BTreeMap::new();
-    for result in schedule.results() {
-        for side in 0..result.lineup.seating().sides() {
-            for entrant in result.lineup.side(side) {
-                for other in result.lineup.side(side).filter(|&other| other != entrant) {
-                    let met =
-                        partners.entry((entrant, other)).or_insert(HeadToHead { matches: 0.0, score: 0.0 });
-                    met.matches += 1.0;
-                    met.score += result.score(entrant).unwrap_or_default();
-                }
-            }
-        }
-    }
-    Some(partners)
 }
 
 /// Adds a match to the sums of the entrants in its seats.

@@ -4,14 +4,16 @@ use std::collections::BTreeMap;
 use std::io;
 
 use referee_stats::rating::Estimate;
-use referee_stats::rating::bradley_terry::{self, Counts, Origin};
-use referee_stats::schedule::{Format, Schedule};
+use referee_stats::rating::bradley_terry::{self, Counts, Origin, Strengths};
+use referee_stats::schedule::{Format, MatchId, Schedule};
 use referee_stats::standings::{Standings, TieBreak, Wdl, Withdrawn};
 use referee_store::{EntrantRow, Results};
 use serde::Serialize;
 
+use super::story::StoryOf;
 use crate::interval::Population;
 use crate::ruling::PublicRuling;
+use crate::story::Story;
 
 /// The description and the standings of a tournament.
 #[derive(Debug, Serialize)]
@@ -49,6 +51,8 @@ pub struct StandingsReport {
     pub(super) is_knockout: bool,
     /// The winner of a knockout, once known.
     pub champion: Option<String>,
+    /// Who leads or has won, and why.
+    pub story: Story,
     /// The best first.
     pub entrants: Vec<EntrantStanding>,
     /// By side except the last: in Elo, the advantage of its seats over those of the last side.
@@ -101,6 +105,9 @@ impl EntrantStanding {
 pub(super) struct StandingsData {
     pub(super) entrants: Vec<EntrantRow>,
     pub(super) table: Standings,
+    pub(super) strengths: Strengths,
+    /// The attempts with a result, by the number of the match.
+    pub(super) attempts: BTreeMap<u32, MatchId>,
     pub(super) report: StandingsReport,
 }
 
@@ -131,6 +138,20 @@ impl StandingsData {
             sonneborn_berger: row.sonneborn_berger,
             elo: strengths.elo[row.entrant.index()],
         });
+        let attempts = db.counted_attempts()?;
+        let story = StoryOf {
+            name: &about.name,
+            ids: &entrants.iter().map(|row| row.name.as_str()).collect::<Vec<_>>(),
+            names: &entrants
+                .iter()
+                .map(|row| row.display_name.as_deref().unwrap_or(&row.name))
+                .collect::<Vec<_>>(),
+            schedule,
+            table: &table,
+            strengths: Some(&strengths),
+            attempts: Some(&attempts),
+        };
+        let story = story.told();
         let report = StandingsReport {
             name: about.name,
             game: about.game,
@@ -153,10 +174,11 @@ impl StandingsData {
             tie_breaks: schedule.plan().format.tie_breaks().to_vec(),
             is_knockout: matches!(schedule.plan().format, Format::Knockout { .. }),
             champion: schedule.champion().map(|champion| entrants[champion.index()].name.clone()),
+            story,
             entrants: rows.collect(),
-            advantage: strengths.advantage,
+            advantage: strengths.advantage.clone(),
         };
-        Ok(StandingsData { entrants, table, report })
+        Ok(StandingsData { entrants, table, strengths, attempts, report })
     }
 }
 

@@ -7,8 +7,8 @@ use referee_stats::rating::Estimate;
 use referee_stats::standings::{TieBreak, Wdl, Withdrawn};
 
 use super::{
-    BotDetails, Conditions, EntrantDetails, HeadToHead, SandboxUse, StandingsReport, Timed, TournamentReport,
-    minute, options_in_words, time_outs,
+    BotDetails, Conditions, EntrantDetails, EntrantStanding, HeadToHead, SandboxUse, StandingsReport, Timed,
+    TournamentReport, minute, options_in_words, time_outs,
 };
 use crate::interval::{Population, origin, plain_zero};
 use crate::ruling::PublicRuling;
@@ -84,6 +84,18 @@ pub(crate) fn time(us: u64) -> String {
     format!("{value:.digits$} {unit}")
 }
 
+/// A clock for people: `delay 5 s, bank 60 s` for `delay=5s,bank=60s`.
+pub(crate) fn clock_in_words(clock: &str) -> String {
+    let part = |part: &str| match part.split_once('=') {
+        Some((name, time)) => {
+            let unit = time.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(time.len());
+            format!("{name} {} {}", &time[..unit], &time[unit..])
+        }
+        None => part.to_owned(),
+    };
+    clock.split(',').map(part).collect::<Vec<_>>().join(", ")
+}
+
 /// Counts of faults.
 pub(crate) fn faults(faults: &BTreeMap<String, u32>) -> String {
     let each: Vec<String> = faults.iter().map(|(code, count)| format!("{count} {code}")).collect();
@@ -99,12 +111,22 @@ pub(crate) fn withdrawn(withdrawn: Option<Withdrawn>) -> &'static str {
     }
 }
 
-fn tie_break(tie_break: TieBreak) -> &'static str {
+pub(crate) fn tie_break(tie_break: TieBreak) -> &'static str {
     match tie_break {
         TieBreak::DirectEncounter => "direct",
         TieBreak::Buchholz => "Buchholz",
         TieBreak::SonnebornBerger => "S-B",
         TieBreak::Wins => "wins",
+    }
+}
+
+/// A tie-break of an entrant.
+pub(crate) fn tie_break_of(entrant: &EntrantStanding, kind: TieBreak) -> String {
+    match kind {
+        TieBreak::DirectEncounter => entrant.direct_encounter.map(points).unwrap_or_default(),
+        TieBreak::Buchholz => points(entrant.buchholz),
+        TieBreak::SonnebornBerger => points(entrant.sonneborn_berger),
+        TieBreak::Wins => entrant.by_play.wins.to_string(),
     }
 }
 
@@ -170,6 +192,35 @@ fn ruling(ruling: &PublicRuling) -> String {
 /// Remarks on the numbers, one per line.
 pub(crate) fn remarks(report: &TournamentReport) -> Vec<String> {
     let mut lines = standings_remarks(&report.standings);
+    lines.extend(remarks_on_attempts(report));
+    if let Some(lag) = &report.lag {
+        lines.push(format!(
+            "the referee's own lag: 99% of answers at most {}, the longest {}",
+            time(lag.p99_us),
+            time(lag.max_us)
+        ));
+    }
+    lines
+}
+
+/// The remarks of pages, which show advantages and lag as figures.
+pub(crate) fn page_remarks(report: &TournamentReport) -> Vec<String> {
+    let standings = &report.standings;
+    let rulings = standings.rulings.iter().filter(|ruling| ruling.undone_at.is_none()).map(ruling);
+    let of_standings = origin_of_elo(standings).into_iter().chain(voids(standings)).chain(rulings);
+    of_standings.chain(remarks_on_attempts(report)).collect()
+}
+
+/// A remark as a sentence.
+pub(crate) fn sentence(line: &str) -> String {
+    let mut letters = line.chars();
+    let first: String = letters.next().into_iter().flat_map(char::to_uppercase).collect();
+    format!("{first}{}.", letters.as_str())
+}
+
+/// Remarks on attempts without a result, records that are missing and interruptions.
+fn remarks_on_attempts(report: &TournamentReport) -> Vec<String> {
+    let mut lines = Vec::new();
     let lost = report.void - report.standings.void_for.values().sum::<u32>();
     for (count, one, many, what) in [
         (report.aborted, "attempt was", "attempts were", "aborted"),
@@ -184,13 +235,6 @@ pub(crate) fn remarks(report: &TournamentReport) -> Vec<String> {
     if report.unread > 0 {
         let unread = counted(report.unread, "record", "records");
         lines.push(format!("{unread} could not be read: no times from there"));
-    }
-    if let Some(lag) = &report.lag {
-        lines.push(format!(
-            "the referee's own lag: 99% of answers at most {}, the longest {}",
-            time(lag.p99_us),
-            time(lag.max_us)
-        ));
     }
     if let Some(paused) = &report.paused {
         let longest = time(paused.longest_us);
@@ -244,12 +288,7 @@ pub(crate) fn standings(report: &StandingsReport) -> Grid {
         if has_withdrawn {
             row.push(withdrawn(entrant.withdrawn).to_owned());
         }
-        row.extend(tie_breaks.iter().map(|tie_break| match tie_break {
-            TieBreak::DirectEncounter => entrant.direct_encounter.map(points).unwrap_or_default(),
-            TieBreak::Buchholz => points(entrant.buchholz),
-            TieBreak::SonnebornBerger => points(entrant.sonneborn_berger),
-            TieBreak::Wins => entrant.by_play.wins.to_string(),
-        }));
+        row.extend(tie_breaks.iter().map(|&kind| tie_break_of(entrant, kind)));
         row.push(elo(entrant.elo));
         row
     });
@@ -301,7 +340,7 @@ pub(crate) fn ratings(report: &TournamentReport) -> Grid {
 }
 
 /// The result of a pair, as points of matches.
-pub(crate) fn met(met: Option<HeadToHead>) -> String {
+pub(crate) fn met(met: Option<&HeadToHead>) -> String {
     met.map_or(String::new(), |met| format!("{}/{}", points(met.score), points(met.matches)))
 }
 
@@ -317,7 +356,7 @@ fn square<'a>(
     let rows = report.details.iter().enumerate().map(|(at, details)| {
         let mut row = vec![(at + 1).to_string(), details.name.clone()];
         let cells = cells(details).iter().enumerate();
-        row.extend(cells.map(|(other, &cell)| if other == at { "-".to_owned() } else { met(cell) }));
+        row.extend(cells.map(|(other, cell)| if other == at { "-".to_owned() } else { met(cell.as_ref()) }));
         row
     });
     Grid {

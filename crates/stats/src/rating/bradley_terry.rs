@@ -218,6 +218,18 @@ impl Strengths {
     }
 }
 
+impl Strengths {
+    /// The score that a side of a lineup is expected to have against another one, from 0 to 1.
+    pub fn expected(&self, lineup: &Lineup, side: usize, other: usize) -> f64 {
+        let strength = |side: usize| {
+            let entrants = lineup.side(side).filter_map(|entrant| self.elo.get(entrant.index()));
+            let (sum, count) = entrants.fold((0.0, 0.0), |(sum, count), elo| (sum + elo.value, count + 1.0));
+            sum / f64::max(count, 1.0) + self.advantage.get(side).map_or(0.0, |advantage| advantage.value)
+        };
+        1.0 / (1.0 + 10.0_f64.powf((strength(other) - strength(side)) / 400.0))
+    }
+}
+
 /// Computes the strengths of all entrants, with a distribution of strengths that is fitted to the field.
 pub fn fit(counts: &Counts) -> Strengths {
     field::strengths(counts)

@@ -15,6 +15,8 @@ pub mod weng_lin;
 
 use serde::Serialize;
 
+use crate::brownian::normal_cdf;
+
 /// The two-sided 95% quantile of the normal distribution.
 pub(crate) const Z95: f64 = 1.959_963_984_540_054;
 
@@ -36,6 +38,12 @@ impl Estimate {
     /// From a standard error.
     pub(crate) fn normal(value: f64, error: f64) -> Estimate {
         Estimate { value, low: value - Z95 * error, high: value + Z95 * error }
+    }
+
+    /// The probability that the figure is above 0, taken as normally distributed; `None` without data.
+    pub fn probability_above_zero(&self) -> Option<f64> {
+        let error = (self.high - self.low) / (2.0 * Z95);
+        (error.is_finite() && error > 0.0).then(|| normal_cdf(self.value / error))
     }
 
     /// Whether it is based on any data; otherwise the interval is infinite, and `null` in JSON.

@@ -43,6 +43,18 @@ impl League {
         })
     }
 
+    /// The ratings of the players of a ladder at a time, for those that had one.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub fn ratings_at(&self, ladder: &str, at: SystemTime) -> io::Result<Vec<(String, f64)>> {
+        let sql = "SELECT name, (SELECT value FROM ratings WHERE ladder = ?1 AND player = name AND at <= ?2 \
+                   ORDER BY at DESC LIMIT 1) AS value FROM players WHERE ladder = ?1 AND value IS NOT NULL";
+        let mut query = self.db.prepare_cached(sql).map_err(failed)?;
+        let rows = query.query_map(params![ladder, utc(at)], |row| Ok((row.get(0)?, row.get(1)?)));
+        rows.and_then(|rows| rows.collect::<Result<_, _>>()).map_err(failed)
+    }
+
     /// The last so many ratings of a player, the oldest first.
     ///
     /// # Errors

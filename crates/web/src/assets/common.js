@@ -11,11 +11,58 @@ function element(name, attributes = {}, ...children) {
   return made;
 }
 
-/** A rating with its margin; the rating of an anchor is exact. */
-function elo({ value, low, high }) {
-  const margin = high === null || low === null ? "" : Math.round((high - low) / 2);
-  return margin === 0 ? `${Math.round(value)} (fixed)` : `${Math.round(value)} ± ${margin === "" ? "?" : margin}`;
+function drawing(name, attributes = {}, ...children) {
+  const made = document.createElementNS("http://www.w3.org/2000/svg", name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  made.append(...children);
+  return made;
 }
+
+/** Half of the width of the interval of a rating; 0 for an anchor, null without an interval. */
+const margin = ({ low, high }) => (high === null || low === null ? null : Math.round((high - low) / 2));
+
+/** A rating with its margin; the rating of an anchor is fixed. */
+function elo(rating) {
+  const of = margin(rating), small = of === 0 ? "fixed" : `± ${of ?? "?"}`;
+  return [`${Math.round(rating.value)} `, element("span", { class: "muted small" }, small)];
+}
+
+/** Wins, draws and losses as a bar. */
+function bar({ wins, draws, losses }) {
+  const all = Math.max(1, wins + draws + losses), share = (count) => `${(100 * count / all).toFixed(1)}%`;
+  const made = drawing("svg", { class: "wdl", role: "img", "aria-label": `${wins} won, ${draws} drawn, ${losses} lost` });
+  if (wins + draws + losses) made.append(drawing("rect", { class: "d", width: share(wins + draws), height: 8 }), drawing("rect", { class: "w", width: share(wins), height: 8 }));
+  else made.append(drawing("rect", { class: "none", width: "100%", height: 8 }));
+  return made;
+}
+
+/** The scale of the intervals of these ratings. Those that are fixed do not count. */
+function scaleOf(ratings) {
+  const known = ratings.filter(({ low, high }) => low !== null && high !== null && low < high);
+  if (!known.length) return [-100, 100];
+  return [Math.min(...known.map(({ low }) => low)), Math.max(...known.map(({ high }) => high))];
+}
+
+/** An interval on a scale. */
+function interval({ value, low, high }, [least, most]) {
+  const at = (x) => `${Math.max(2, Math.min(98, 2 + 96 * (x - least) / Math.max(1, most - least))).toFixed(1)}%`;
+  const label = low === null || high === null ? "unbounded" : `${Math.round(low)} to ${Math.round(high)}`;
+  const made = drawing("svg", { class: "iv", role: "img", "aria-label": label });
+  made.append(drawing("line", { class: "rail", x1: 0, x2: "100%", y1: 8, y2: 8 }));
+  made.append(drawing("line", { class: "span", x1: at(low ?? least), x2: at(high ?? most), y1: 8, y2: 8 }));
+  made.append(drawing("circle", { cx: at(value), cy: 8, r: 4 }));
+  return made;
+}
+
+/** The last results as letters. */
+function form(letters) {
+  const words = { W: "won", D: "drawn", L: "lost" };
+  return element("span", { class: "form" }, ...[...letters].map((letter) =>
+    element("i", { class: letter, role: "img", "aria-label": words[letter] }, letter)));
+}
+
+/** Points with halves as a fraction. */
+const halves = (points) => (Math.abs(points % 1) === 0.5 ? `${Math.abs(points) > 1 ? Math.trunc(points) : ""}½` : String(+points.toFixed(2)));
 
 /** A link to another ladder of the league: its URL if the league file has one, which a proxy may need, or its port here. */
 const ladderLink = ({ name, port, url }) =>
@@ -23,3 +70,23 @@ const ladderLink = ({ name, port, url }) =>
 
 /** A link to the page of a player of a ladder. */
 const playerLink = (name) => element("a", { href: `${root}players/${encodeURIComponent(name)}` }, name);
+
+const matchLink = (id, text = id) => element("a", { href: `${root}matches/${encodeURIComponent(id)}` }, text);
+
+/** The sides of a match: teams by their names. */
+function sides(seats) {
+  const teams = new Map();
+  for (const { name, team, entrant } of seats) {
+    const names = teams.get(team) ?? teams.set(team, new Set()).get(team);
+    names.add(entrant ?? name);
+  }
+  return [...teams.values()].map((names) => [...names].join(" + "));
+}
+
+/** The name of the run, and its pages. */
+function brand(name, isLadder, here) {
+  $("brand").textContent = name;
+  const pages = [["", "Overview"], ...isLadder ? [["join", "Join"]] : []];
+  $("pages").replaceChildren(...pages.map(([path, text]) =>
+    element("li", {}, element("a", { href: root + path, ...path === here ? { "aria-current": "page" } : {} }, text))));
+}

@@ -29,7 +29,10 @@ for line in stream:
         return;
       }
       const { league, name, game, port, tls, online, others } = ladder;
-      $("title").textContent = `Join ${league ? `${league}: ` : ""}${name}`;
+      const whole = league ? `${league}: ${name}` : name;
+      $("title").textContent = `Join ${whole}`;
+      document.title = $("title").textContent;
+      brand(whole, true, "join");
       $("state").textContent = port === null
         ? `${game}, for programs of the organiser only`
         : `${game}, bots connect to ${location.hostname}:${port}${tls ? " with TLS" : ""}`;

@@ -4,8 +4,10 @@
   const id = decodeURIComponent(location.pathname.split("/").pop());
   const path = `${document.documentElement.dataset.root}api/v1/matches/${encodeURIComponent(id)}`;
   const say = (text) => { $("state").textContent = text; };
-  const main = document.querySelector("main");
-  main.hidden = true;
+  $("id").textContent = id;
+  $("brand").textContent = "Matches";
+  /** A sign that the match is in progress. */
+  const sayLive = () => $("state").replaceChildren(element("span", { class: "tag live" }, "Live"));
 
   /** The stream reconnects by itself and continues after the last event that it has received. */
   function follow() {
@@ -14,14 +16,15 @@
     stream.addEventListener("snapshot", ({ data }) => {
       const shown = JSON.parse(data);
       isLive = !shown.result;
-      main.hidden = false;
-      start({ view: 0, turn: isLive ? Number.MAX_SAFE_INTEGER : 0, matches: [shown] });
-      say(isLive ? "live" : "");
+      $("match").hidden = false;
+      start({ view: 0, matches: [shown] });
+      if (isLive) sayLive();
+      else say("");
     });
     stream.addEventListener("step", ({ data }) => {
       const { step, looks } = JSON.parse(data);
       append(step, looks);
-      say("live");
+      sayLive();
     });
     stream.addEventListener("end", ({ data }) => {
       stream.close();
@@ -51,7 +54,7 @@
         $("title").textContent = id;
         return say(error);
       }
-      $("title").textContent = `${id}${result ? `: ${result.text}` : ""}`;
+      $("title").textContent = result ? result.text : `Match ${id}`;
       say(board === "held" ? "The board is shown when all matches of the same deal have ended." : "There is no board of this match.");
     } catch {
       say("connecting …");

@@ -2,63 +2,76 @@
 "use strict";
 {
   const name = decodeURIComponent(location.pathname.split("/").pop());
-  const shape = (kind, attributes, ...children) => {
-    const made = document.createElementNS("http://www.w3.org/2000/svg", kind);
-    for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-    made.append(...children);
-    return made;
-  };
   const day = (at) => at.slice(0, 10);
   const minute = (at) => at.slice(0, 16).replace("T", " ");
 
   /** The rating over time with its interval. */
   function plot(history) {
-    const [left, right, top, bottom] = [56, 712, 10, 226];
     const known = history.filter(({ rating }) => rating.low !== null && rating.high !== null);
+    $("rating").hidden = known.length < 2;
     if (known.length < 2) return;
     const times = known.map(({ at }) => Date.parse(at));
-    const low = Math.min(...known.map(({ rating }) => rating.low)), high = Math.max(...known.map(({ rating }) => rating.high));
-    const step = [10, 20, 50, 100, 200, 500, 1000, 2000].find((size) => (high - low) / size <= 6) ?? 5000;
+    const [low, high] = scaleOf(known.map(({ rating }) => rating));
+    const step = [10, 20, 50, 100, 200, 500, 1000, 2000].find((size) => (high - low) / size <= 4) ?? 5000;
     const [least, most] = [Math.floor(low / step) * step, Math.ceil(high / step) * step];
-    const x = (time) => left + (right - left) * (time - times[0]) / Math.max(1, times.at(-1) - times[0]);
-    const y = (elo) => bottom - (bottom - top) * (elo - least) / Math.max(1, most - least);
+    const x = (time) => 1000 * (time - times[0]) / Math.max(1, times.at(-1) - times[0]);
+    const y = (elo) => 100 - 100 * (elo - least) / Math.max(1, most - least);
     const points = (of) => known.map(({ rating }, n) => `${x(times[n]).toFixed(1)},${y(of(rating)).toFixed(1)}`);
-    const shapes = [];
-    for (let elo = least; elo <= most; elo += step) {
-      shapes.push(shape("line", { x1: left, x2: right, y1: y(elo), y2: y(elo), class: "grid" }));
-      shapes.push(shape("text", { x: left - 8, y: y(elo) + 4, "text-anchor": "end" }, elo));
-    }
-    shapes.push(shape("text", { x: left, y: bottom + 22 }, minute(known[0].at)));
-    shapes.push(shape("text", { x: right, y: bottom + 22, "text-anchor": "end" }, minute(known.at(-1).at)));
-    shapes.push(shape("polygon", { points: [...points(({ high }) => high), ...points(({ low }) => low).reverse()].join(" "), class: "band" }));
-    shapes.push(shape("polyline", { points: points(({ value }) => value).join(" "), class: "line" }));
+    const marks = Array.from({ length: Math.round((most - least) / step) + 1 }, (_, n) => most - n * step);
+    $("scale").replaceChildren(...marks.map((mark) => element("span", {}, mark)));
+    $("dates").replaceChildren(element("span", {}, day(known[0].at)), element("span", {}, day(known.at(-1).at)));
+    $("plot").replaceChildren(
+      drawing("path", { class: "grid", d: marks.map((mark) => `M0 ${y(mark).toFixed(1)}h1000`).join("") }),
+      drawing("polygon", { points: [...points(({ high }) => high), ...points(({ low }) => low).reverse()].join(" "), class: "band" }),
+      drawing("polyline", { points: points(({ value }) => value).join(" "), class: "l1 line" }));
     const last = known.at(-1).rating;
-    $("plot").replaceChildren(...shapes);
     $("plot").setAttribute("aria-label", `Rating from ${day(known[0].at)} to ${day(known.at(-1).at)}: ${Math.round(known[0].rating.value)} to ${Math.round(last.value)} Elo`);
-    $("rating").hidden = false;
   }
+
+  /** The results against each opponent. */
+  function opponents(met) {
+    $("met").hidden = !met.length;
+    $("opponents").tBodies[0].replaceChildren(...met.map(({ name: other, points, matches, wins, draws, losses, expected, last_match: last }) => {
+      const more = Math.round(10 * (points - expected)) / 10;
+      const text = more === 0 ? "0.0" : `${more > 0 ? "+" : "−"}${Math.abs(more).toFixed(1)}`;
+      const cell = (attributes, ...children) => element("td", attributes, ...children);
+      return element("tr", {},
+        cell({ class: "name" }, playerLink(other)),
+        cell({ class: "lead num" }, `${halves(points)} `, element("span", { class: "muted small" }, `of ${matches}`)),
+        cell({ class: "bars" }, bar({ wins, draws, losses })),
+        cell({ class: "num beside" }, `${wins} / ${draws} / ${losses}`),
+        cell({ class: `num ${more > 0 ? "up" : more < 0 ? "down" : ""}`, "data-l": "Against expectation" }, text),
+        cell({ class: "num", "data-l": "Last match" }, matchLink(last)));
+    }));
+  }
+
+  const standing = ({ place, anchor, newest }) => (place ? `Number ${place} of the ladder` : anchor ? "An anchor, whose rating is fixed" : newest ? "Without a place" : "An earlier version");
 
   function show(player) {
     document.title = `${player.name}: ${Math.round(player.rating.value)}`;
-    $("title").textContent = player.name;
-    $("state").textContent = player.state ?? (player.online ? "online" : player.last_seen ? `last match ${minute(player.last_seen)} UTC` : "no match yet");
+    brand("Ladder", true, null);
+    $("title").textContent = $("name").textContent = player.name;
+    const results = `${player.wins} won, ${player.draws} drawn, ${player.losses} lost`;
+    $("told").textContent = player.matches ? `${standing(player)}: ${results}.` : "No rated match has ended yet.";
+    const says = player.state ?? (player.online ? "online" : player.last_seen ? `last match ${minute(player.last_seen)} UTC` : "not seen yet");
+    $("state").replaceChildren(element("span", { class: player.online && !player.state ? "tag good" : "tag" }, says));
     const figures = [
-      ["Place", player.place ?? (player.anchor ? "none: an anchor" : "none: an earlier version")],
-      ["Elo", `${elo(player.rating)}${player.provisional ? ", provisional" : ""}`],
-      ...player.anchor || player.margin_in_field === null ? [] : [["In the field", `± ${Math.round(player.margin_in_field)}`]],
-      ["Rated matches", player.matches],
-      ["Won, drawn, lost", `${player.wins}, ${player.draws}, ${player.losses}`],
-      ["With a fault", player.faulted],
+      ["Rating", elo(player.rating), player.provisional ? "provisional" : ""],
+      ["Place", [player.place ?? "–"], player.place ? "" : player.anchor ? "an anchor" : "an earlier version"],
+      ...player.anchor || player.margin_in_field === null ? [] : [["In the field", [`± ${Math.round(player.margin_in_field)}`], "Elo"]],
+      ["Rated matches", [player.matches], results],
+      ["Faults", [player.faulted || "none"], player.faulted ? "matches with a fault" : ""],
     ];
-    $("figures").replaceChildren(...figures.flatMap(([key, value]) => [element("dt", {}, key), element("dd", {}, value)]));
+    $("figures").replaceChildren(...figures.map(([key, value, small]) =>
+      element("div", {}, element("dt", {}, key), element("dd", {}, ...value, ...small ? [element("small", {}, small)] : []))));
     plot(player.history);
+    opponents(player.opponents);
     const others = player.versions.filter((version) => version !== player.name);
     $("others").hidden = others.length === 0;
     $("versions").replaceChildren(...others.map((version) => element("li", {}, playerLink(version))));
-    $("ended").replaceChildren(...player.last_matches.map(({ id, seats, text, ended_at, rated }) => element("li", {},
-      element("a", { href: `${root}matches/${encodeURIComponent(id)}` }, id),
-      element("span", { class: "names" }, seats.join(" – ")),
-      element("span", { class: "faint" }, `${text}${rated ? "" : ", not rated"}, ${minute(ended_at)}`))));
+    $("ended").replaceChildren(...player.last_matches.map(({ id, text, ended_at, rated }) => element("li", { class: "row" },
+      element("span", { class: "grow" }, text),
+      element("span", { class: "small muted" }, `${rated ? "" : "not rated, "}${minute(ended_at)}`), matchLink(id))));
   }
 
   async function look() {

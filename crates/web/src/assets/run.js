@@ -1,53 +1,218 @@
-// Shows the run: matches in progress, standings, and matches that have ended. Text is never markup.
+// Shows the run: who leads and why, what is live, what is next, the standings, and matches that have ended.
 "use strict";
+/** The number of rows on a page of the standings. */
+const ROWS = 50;
+/** The number of live boards. */
+const BOARDS = 3;
+
 function item({ id, seats, moves, board, result }) {
-  const names = seats.map(({ name }) => name).join(" – ");
-  const line = [element("a", { href: `${root}matches/${encodeURIComponent(id)}` }, id), element("span", { class: "names" }, names)];
-  const say = (text) => line.push(element("span", { class: "faint" }, text));
+  const line = [element("span", { class: "grow" }, element("b", {}, sides(seats).join(" – ")))];
+  const say = (text) => line.push(element("span", { class: "small muted" }, text));
   if (result) say(result.text);
   else if (moves !== null) say(moves === 1 ? "1 move" : `${moves} moves`);
   if (board === "held") say("board shown when the deal is complete");
   if (board === "none") say("no board");
-  return element("li", {}, ...line);
+  return element("li", { class: "row" }, ...line, matchLink(id));
 }
 
-/** The name of a row; on a ladder a link, and a dot for a player that is online. */
-const named = ({ name, rating, online, state }) => rating ? [
-  playerLink(name),
-  ...online ? [element("span", { class: "online", title: "online" }, " ●")] : [],
-  ...state ? [element("span", { class: "faint" }, ` ${state}`)] : [],
-] : [name];
+/** A name; on a ladder a link, with what is to be said of the player. */
+function named({ name, rating, online, state, matches }) {
+  if (!rating) return [name];
+  const says = matches ? state ?? (online ? "online" : "") : online ? "ready, no match yet" : "has not played yet";
+  return [playerLink(name), ...says ? [element("small", { class: online && !state ? "online" : "" }, says)] : []];
+}
 
-function cells(row) {
-  const { place, points, rating, provisional, matches, wins, draws, losses } = row;
-  const figure = rating ? `${elo(rating)}${provisional ? " ?" : ""}` : points;
-  const values = [[place ?? ""], named(row), [figure], [matches], [wins], [draws], [losses]];
-  return element("tr", provisional ? { class: "faint" } : {}, ...values.map((value) => element("td", {}, ...value)));
+/** The change of a place within a week. */
+function moved({ place, place_a_week_ago: before }) {
+  if (!place || !before || place === before) return [];
+  const up = before > place;
+  return [element("small", { class: up ? "up" : "down" }, `${up ? "▲" : "▼"} ${Math.abs(before - place)}`)];
+}
+
+const wdl = ({ wins, draws, losses }) => `${wins} / ${draws} / ${losses}`;
+
+function cells(row, scale) {
+  const { place, points, rating, provisional, faulted, matches, form: last } = row;
+  const figure = rating ? [...elo(rating), ...provisional ? [element("span", { class: "muted small" }, " provisional")] : []]
+    : [halves(points), element("span", { class: "muted small" }, ` of ${matches}`)];
+  const cell = (attributes, ...children) => element("td", attributes, ...children);
+  return element("tr", {},
+    cell({}, ...place ? [String(place)] : [element("span", { class: "muted" }, "–")], ...moved(row)),
+    cell({ class: "name" }, ...named(row)),
+    cell({ class: "lead num" }, ...figure),
+    cell({ class: rating ? "bar" : "bars" }, rating ? interval(rating, scale) : bar(row)),
+    cell({ class: "num beside" }, wdl(row)),
+    cell({ class: "num", "data-l": "Faults" }, faulted ? String(faulted) : "none"),
+    cell({ "data-l": "Last five" }, form(last ?? "")));
+}
+
+/** The rows: those with a place come first. */
+function showRows(rows) {
+  const ordered = [...rows.filter(({ place, matches }) => place && matches), ...rows.filter(({ place, matches }) => place && !matches), ...rows.filter(({ place }) => !place)];
+  const scale = scaleOf(ordered.filter(({ rating, matches }) => rating && matches).map(({ rating }) => rating));
+  $("standings").tBodies[0].replaceChildren(...ordered.map((row) => cells(row, scale)));
+}
+
+/** The first three, with their figures. */
+function podium(rows) {
+  const first = rows.filter(({ place, matches }) => place && matches).slice(0, 3);
+  const scale = scaleOf(first.filter(({ rating }) => rating).map(({ rating }) => rating));
+  const ending = ["st", "nd", "rd"];
+  $("podium").hidden = !first.length;
+  $("podium").replaceChildren(...first.map((row) => {
+    const { place, name, rating, points, matches, recent } = row;
+    const figure = rating ? [element("b", {}, String(Math.round(rating.value))), element("span", { class: "muted" }, `± ${margin(rating) ?? "?"}`)]
+      : [element("b", {}, halves(points)), element("span", { class: "muted" }, `of ${matches} points`)];
+    const why = recent?.matches ? `won ${recent.wins} of the last ${recent.matches}` : "";
+    return element("li", place === 1 ? { class: "first" } : {},
+      element("span", { class: "place" }, `${place}${ending[place - 1] ?? "th"}`),
+      element("span", { class: "name plain" }, rating ? playerLink(name) : name),
+      element("p", { class: "figure" }, ...figure), rating ? interval(rating, scale) : bar(row),
+      element("p", { class: "small muted" }, why));
+  }));
 }
 
 /** Shows the name of a ladder, and links to the others of its league. */
 async function introduce() {
-  const { league, name, others } = await (await fetch(`${root}api/v1/ladder`)).json();
-  $("title").textContent = league ? `${league}: ${name}` : name;
-  $("others").replaceChildren(...others.flatMap((other) => [" · ", ladderLink(other)]));
+  const { others } = await (await fetch(`${root}api/v1/ladder`)).json();
+  $("others").replaceChildren(...others.length ? ["Other ladders: "] : [], ...others.flatMap((other, n) => [n ? " · " : "", ladderLink(other)]));
+}
+
+/** The story with links to its matches. */
+const told = ({ why }) => why.map(({ text, match }) => (match ? matchLink(match, text) : text));
+
+/** The boards of matches in progress, by id. */
+const boards = new Map();
+
+/** Shows the boards of the first matches that have one, and follows them. */
+function showBoards(running) {
+  const shown = running.filter(({ board }) => board === "live").slice(0, BOARDS), ids = shown.map(({ id }) => id);
+  for (const [id, { node }] of boards) {
+    if (ids.includes(id)) continue;
+    node.remove();
+    boards.delete(id);
+  }
+  for (const match of shown) {
+    const board = boards.get(match.id) ?? boards.set(match.id, new Board(match)).get(match.id);
+    if (!board.node.isConnected) $("boards").append(board.node);
+    board.node.querySelector(".moves").textContent = `move ${match.moves ?? 0}`;
+    board.follow();
+  }
+  $("boards").hidden = !shown.length;
+}
+
+/** A board of the front page: what has changed is asked for, and drawn. */
+class Board {
+  constructor({ id, seats }) {
+    const names = sides(seats), who = (name) => element("p", { class: "who" }, element("span", {}, name));
+    this.path = `${root}api/v1/matches/${encodeURIComponent(id)}/events`;
+    this.view = drawing("svg", { class: "scene board", fill: "none", role: "img", "aria-label": `Position of ${names.join(" – ")}` });
+    this.node = element("li", {}, who(names[0] ?? ""), element("a", { href: `${root}matches/${encodeURIComponent(id)}` }, this.view), who(names.slice(1).join(" – ")),
+      element("p", { class: "more" }, element("span", { class: "tag live" }, "Live"), element("span", { class: "muted moves" })));
+    [this.things, this.looks, this.after, this.isAsking] = [new Map(), [], "", false];
+  }
+
+  async follow() {
+    if (this.isAsking) return;
+    this.isAsking = true;
+    try {
+      const { events } = await (await fetch(this.path + this.after, { headers: { Accept: "application/json" } })).json();
+      for (const { id, event, data } of events ?? []) this.take(id, event, data);
+      this.draw();
+    } catch {
+      // The next overview tries again.
+    }
+    this.isAsking = false;
+  }
+
+  take(id, event, data) {
+    this.after = `?after=${encodeURIComponent(id)}`;
+    if (event === "snapshot") {
+      this.view.setAttribute("viewBox", `0 0 ${data.size[0]} ${data.size[1]}`);
+      [this.things, this.looks] = [new Map(), data.looks];
+      data.steps.forEach((step) => this.advance(step));
+    }
+    if (event === "step") {
+      this.looks.push(...data.looks);
+      this.advance(data.step);
+    }
+  }
+
+  advance({ c }) {
+    for (const [mask, thing, ...where] of c) {
+      if (!(mask & 1)) continue;
+      if (where.length) this.things.set(thing, where);
+      else this.things.delete(thing);
+    }
+  }
+
+  draw() {
+    const ordered = [...this.things.values()].sort(([, , , one], [, , , other]) => one - other);
+    this.view.replaceChildren(...ordered.map(([x, y, look, , turn]) => {
+      const group = shape("g", { transform: `translate(${x} ${y})${turn === undefined ? "" : ` rotate(${turn})`}` });
+      group.append(...(this.looks[look] ?? []).map(part));
+      return group;
+    }));
+  }
 }
 
 /** The oldest matches of the list, which the stream does not contain. */
 let older = [];
+/** The page of the standings that is shown, from 0, and whether it is the first one without a search. */
+let page = 0;
+let hasIntroduced = false;
+
+/** The standings that are searched or lie on a later page come from the server. */
+async function look(count) {
+  const search = $("q").value.trim();
+  if (!page && !search) return null;
+  const query = new URLSearchParams({ search, offset: page * ROWS, limit: ROWS });
+  const answer = await (await fetch(`${root}api/v1/standings?${query}`)).json();
+  return answer.standings ? answer : { standings: [], count };
+}
+
+async function showStandings(run) {
+  const found = await look(run.standings_count).catch(() => null);
+  const count = found?.count ?? run.standings_count, rows = found?.standings ?? run.standings;
+  showRows(rows);
+  $("search").hidden = $("count").hidden = run.standings_count <= ROWS;
+  $("count").textContent = count ? `${page * ROWS + 1} to ${page * ROWS + rows.length} of ${count}` : "Nobody has such a name";
+  const pages = Math.ceil(count / ROWS);
+  $("pager").replaceChildren(...pages < 2 ? [] : Array.from({ length: pages }, (_, n) => {
+    const button = element("button", { type: "button", ...n === page ? { "aria-current": "page" } : {} }, `${n * ROWS + 1}–${Math.min(count, (n + 1) * ROWS)}`);
+    button.addEventListener("click", () => { page = n; showStandings(run); });
+    return button;
+  }));
+}
 
 function show(run) {
-  document.title = `${run.game.title}: ${run.running_count} in progress, ${run.ended_count} ended`;
-  const delay = run.delay ? `, boards ${run.delay} moves behind` : "";
-  $("state").textContent = `${run.running_count} in progress, ${run.ended_count} ended${delay}`;
-  if ($("join").hidden) $("title").textContent = run.game.title;
-  // If that fails, the title of the game stays.
-  if (run.ladder && $("join").hidden) introduce().catch(() => {});
-  $("join").hidden = !run.ladder;
-  const none = element("li", { class: "faint" }, "no match");
+  const { story, name, game } = run;
+  document.title = story.heading || name;
+  brand(name, run.ladder !== null, "");
+  const delay = run.delay ? ` · boards ${run.delay} moves behind` : "";
+  $("state").textContent = `${game.title} · ${run.running_count} in progress, ${run.ended_count} ended${delay}`;
+  $("title").textContent = story.heading || name;
+  $("why").replaceChildren(...told(story));
+  podium(run.standings);
+  if (run.ladder !== null && !hasIntroduced) {
+    hasIntroduced = true;
+    // If that fails, there are no links to other ladders.
+    introduce().catch(() => {});
+  }
+  $("join").hidden = run.ladder === null;
+  const none = element("li", { class: "muted" }, "No match is in progress.");
+  showBoards(run.running);
   $("running").replaceChildren(...(run.running_count ? run.running.map(item) : [none]));
-  $("points").textContent = run.standings.some(({ rating }) => rating) ? "Elo" : "Points";
-  $("standings").tBodies[0].replaceChildren(...run.standings.map(cells));
-  $("legend").hidden = !run.standings.some(({ provisional }) => provisional);
+  $("next-section").hidden = !run.next.length;
+  $("next-section").parentElement.classList.toggle("two", run.next.length > 0);
+  $("next").replaceChildren(...run.next.map(({ sides, why }) =>
+    element("li", {}, element("b", {}, sides.join(" – ")), element("p", { class: "small muted" }, why))));
+  const isRated = run.standings.some(({ rating }) => rating);
+  $("points").textContent = isRated ? "Rating" : "Points";
+  if (isRated) $("bar-title").textContent = "95% interval";
+  showStandings(run);
+  $("legend").hidden = !isRated;
+  $("legend").textContent = "Ratings are Elo. Dots are ratings, bars 95% intervals: players whose bars overlap may be equally strong. Provisional: the difference to the field is uncertain by more than 80 Elo, or there are fewer than 30 matches. Fixed: an anchor, which stands outside the ranking. Arrows: places since a week ago.";
   const newest = run.ended.at(-1)?.number ?? 0;
   const rest = older.filter(({ number }) => number < newest);
   $("ended").replaceChildren(...[...run.ended, ...rest].map(item));
@@ -59,6 +224,8 @@ function show(run) {
     older = [...rest, ...matches];
     show(run);
   };
+  $("search").onsubmit = (event) => { event.preventDefault(); page = 0; showStandings(run); };
+  $("q").oninput = () => { page = 0; showStandings(run); };
 }
 
 const stream = new EventSource(`${root}api/v1/events`);

@@ -70,6 +70,7 @@ impl Config {
             (None, plies) => format!("{} at random", counted(plies, "ply", "plies")),
         };
         Settings {
+            game: rules.meta(),
             bots: self.bot_names(),
             clock: self.clock.clone(),
             on_fault: self.on_fault.to_string(),

@@ -1,0 +1,108 @@
+//! The results of every two entrants, against and with each other.
+
+use std::collections::BTreeMap;
+
+use referee_stats::rating::bradley_terry::Strengths;
+use referee_stats::schedule::{Format, MatchId, Schedule};
+use referee_stats::{Entrant, MatchResult};
+use serde::Serialize;
+
+use super::standings::StandingsData;
+
+/// The results of one entrant against or with another.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct HeadToHead {
+    /// Matches; with three sides, the share of them between these two.
+    pub matches: f64,
+    /// What it scored.
+    pub score: f64,
+    /// Matches in which it was ranked before the other one; of partners, those that they won.
+    pub wins: u32,
+    /// Matches in which both had the same rank; of partners, those that were drawn.
+    pub draws: u32,
+    /// The others.
+    pub losses: u32,
+    /// What it was expected to score by the fitted strengths of all; `None` for partners.
+    pub expected: Option<f64>,
+    /// The ids of the matches.
+    pub match_ids: Vec<String>,
+}
+
+impl HeadToHead {
+    fn add(&mut self, id: &str, score: f64) {
+        // A match may have several seats of both.
+        if self.match_ids.last().is_none_or(|last| last != id) {
+            self.match_ids.push(id.to_owned());
+            let counted = match score {
+                0.5 => &mut self.draws,
+                _ if score > 0.5 => &mut self.wins,
+                _ => &mut self.losses,
+            };
+            *counted += 1;
+        }
+    }
+}
+
+/// Results by both orders of two entrants.
+type Encounters = BTreeMap<(Entrant, Entrant), HeadToHead>;
+
+fn id(attempts: &BTreeMap<u32, MatchId>, number: u32) -> String {
+    attempts.get(&number).map_or_else(|| format!("m{number}"), MatchId::to_string)
+}
+
+/// What the entrants of two sides of a match add to their encounters.
+fn meet(encounters: &mut Encounters, id: &str, result: &MatchResult, strengths: &Strengths) {
+    for (side, other) in result.comparisons() {
+        let expected = strengths.expected(&result.lineup, side, other);
+        for entrant in result.lineup.side(side) {
+            for opponent in result.lineup.side(other) {
+                let met = encounters.entry((entrant, opponent)).or_default();
+                let before = met.match_ids.len();
+                met.add(id, result.against(side, other));
+                if met.match_ids.len() > before {
+                    *met.expected.get_or_insert(0.0) += expected;
+                }
+            }
+        }
+    }
+}
+
+/// The results of opponents.
+pub(super) fn opponents(schedule: &Schedule, standing: &StandingsData) -> Encounters {
+    let mut encounters = Encounters::new();
+    for (number, result) in schedule.numbered_results() {
+        meet(&mut encounters, &id(&standing.attempts, number), result, &standing.strengths);
+    }
+    for ((entrant, other), met) in &mut encounters {
+        let counted = standing.table.between(*entrant, *other);
+        let share = counted.matches / met.match_ids.len() as f64;
+        met.expected = met.expected.map(|expected| expected * share);
+        (met.matches, met.score) = (counted.matches, counted.score);
+    }
+    // Annulled results do not count.
+    encounters.retain(|_, met| met.matches > 0.0);
+    encounters
+}
+
+/// The results of partners; `None` if partners are not drawn.
+pub(super) fn partners(schedule: &Schedule, attempts: &BTreeMap<u32, MatchId>) -> Option<Encounters> {
+    if !matches!(schedule.plan().format, Format::Partners { .. }) {
+        return None;
+    }
+    let mut encounters = Encounters::new();
+    for (number, result) in schedule.numbered_results() {
+        let id = id(attempts, number);
+        for side in 0..result.lineup.seating().sides() {
+            for entrant in result.lineup.side(side) {
+                for other in result.lineup.side(side).filter(|&other| other != entrant) {
+                    let score = result.score(entrant).unwrap_or_default();
+                    let met = encounters.entry((entrant, other)).or_default();
+                    met.add(&id, score);
+                    met.matches += 1.0;
+                    met.score += score;
+                }
+            }
+        }
+    }
+    Some(encounters)
+}

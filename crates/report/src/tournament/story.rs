@@ -1,0 +1,199 @@
+//! The story of a tournament: who won or leads, and which match decided it.
+
+use std::collections::BTreeMap;
+
+use referee_stats::rating::bradley_terry::Strengths;
+use referee_stats::schedule::{MatchId, Schedule};
+use referee_stats::standings::{Standings, TableRow};
+use referee_stats::{Entrant, Lineup};
+
+use crate::page::halves;
+use crate::story::{LeadChange, Story, several};
+
+/// What the story is about.
+pub(super) struct StoryOf<'a> {
+    pub(super) name: &'a str,
+    /// The ids of the entrants.
+    pub(super) ids: &'a [&'a str],
+    /// What people see instead of them.
+    pub(super) names: &'a [&'a str],
+    pub(super) schedule: &'a Schedule,
+    pub(super) table: &'a Standings,
+    /// The strengths, if they are known.
+    pub(super) strengths: Option<&'a Strengths>,
+    /// By the number of the match, if they are known.
+    pub(super) attempts: Option<&'a BTreeMap<u32, MatchId>>,
+}
+
+/// How the first place developed.
+struct Course {
+    /// After each match, by its number: who was alone in the first place.
+    leaders: Vec<(u32, Option<usize>)>,
+    /// The match after which nobody could catch the leader, with the matches that were played in the end.
+    decided: Option<u32>,
+}
+
+impl StoryOf<'_> {
+    fn name_of(&self, entrant: Entrant) -> &str {
+        self.names.get(entrant.index()).copied().unwrap_or_default()
+    }
+
+    fn id(&self, number: u32) -> String {
+        let attempt = self.attempts.and_then(|attempts| attempts.get(&number));
+        attempt.map_or_else(|| format!("m{number}"), MatchId::to_string)
+    }
+
+    /// Follows the points from match to match. Points without play count from the start.
+    fn course(&self, leader: usize) -> Course {
+        let entrants = self.names.len();
+        let (mut points, mut left) = (vec![0.0; entrants], vec![0_u32; entrants]);
+        for row in &self.table.rows {
+            points[row.entrant.index()] = row.awarded;
+        }
+        let played = |lineup: &Lineup| {
+            let mut all = lineup.seats().to_vec();
+            all.sort_unstable();
+            all.dedup();
+            all
+        };
+        for result in self.schedule.results() {
+            played(&result.lineup).into_iter().for_each(|entrant| left[entrant.index()] += 1);
+        }
+        let mut course = Course { leaders: Vec::new(), decided: None };
+        for (number, result) in self.schedule.numbered_results() {
+            for entrant in played(&result.lineup) {
+                points[entrant.index()] += result.score(entrant).unwrap_or_default();
+                left[entrant.index()] -= 1;
+            }
+            let alone = leads(&points);
+            course.leaders.push((number, alone));
+            let is_decided = || {
+                let others = (0..entrants).filter(|&other| other != leader);
+                others.into_iter().all(|other| points[other] + f64::from(left[other]) < points[leader])
+            };
+            if course.decided.is_none() && alone == Some(leader) && is_decided() {
+                course.decided = Some(number);
+            }
+        }
+        course
+    }
+
+    /// The story.
+    pub(super) fn told(&self) -> Story {
+        let mut story = Story::default();
+        let (name, rows) = (self.name, &self.table.rows);
+        let results = self.schedule.results().count();
+        let is_over = self.schedule.is_over() && self.schedule.missing().most == 0;
+        let first: Vec<&TableRow> = rows.iter().take_while(|row| row.place == 1).collect();
+        let champion = self.schedule.champion();
+        let leader = champion.or(first.first().filter(|_| first.len() == 1).map(|row| row.entrant));
+        let Some(leader) = leader.filter(|_| results > 0) else {
+            let names: Vec<&str> = first.iter().map(|row| self.name_of(row.entrant)).collect();
+            story.heading = match (results, is_over) {
+                (0, _) => format!("{name} has not begun"),
+                (_, true) => format!("{} share the first place", several(&names, "entrants")),
+                (_, false) => format!("{} lead together", several(&names, "entrants")),
+            };
+            if results > 0
+                && let Some(row) = first.first()
+            {
+                story.say(format!("Each has {} of {} points.", halves(row.points), row.matches));
+            }
+            return story;
+        };
+        let Some(row) = rows.iter().find(|row| row.entrant == leader) else { return story };
+        let second = rows.iter().find(|row| row.entrant != leader);
+        let of_leader = self.name_of(leader).to_owned();
+        let lead = second.map(|second| row.points - second.points).filter(|_| champion.is_none());
+        story.lead = lead;
+        story.second = second.map(|second| self.ids[second.entrant.index()].to_owned());
+        story.heading = match (is_over, lead, second.map(|second| self.name_of(second.entrant))) {
+            (true, ..) => format!("{of_leader} won {name}"),
+            (false, Some(lead), Some(second)) if lead > 0.0 => {
+                let unit = if lead > 1.0 { "points" } else { "point" };
+                format!("{of_leader} leads, {} {unit} ahead of {second}", halves(lead))
+            }
+            _ => format!("{of_leader} leads"),
+        };
+        let wins = row.by_play.wins + row.by_fault.wins;
+        let losses = row.by_play.losses + row.by_fault.losses;
+        let lost = if losses == 0 { "none".to_owned() } else { losses.to_string() };
+        let matches = referee_game::counted(row.matches, "match", "matches");
+        story.say(format!("{of_leader} won {wins} of {matches} and lost {lost}."));
+        story.leader = Some(self.ids[leader.index()].to_owned());
+        if let (Some(second), Some(strengths)) = (second, self.strengths) {
+            story.superiority = strengths.difference(leader, second.entrant).probability_above_zero();
+        }
+        match champion {
+            Some(champion) => self.tell_final(champion, &mut story),
+            None => self.tell_lead(leader, is_over, &mut story),
+        }
+        if lead == Some(0.0) {
+            story.say(" Tie-breaks put it first.");
+        }
+        if let Some(second) = second {
+            story.say_superiority(&of_leader, self.name_of(second.entrant));
+        }
+        story
+    }
+
+    /// The final of a knockout.
+    fn tell_final(&self, champion: Entrant, story: &mut Story) {
+        let rounds = self.schedule.rounds();
+        let Some(pair) = rounds.last().and_then(|pairs| pairs.first()) else { return };
+        let place = usize::from(pair.entrants[0] != Some(champion));
+        let numbers = self.schedule.numbered_results().filter(|(_, result)| pair.sets.contains(&result.set));
+        let Some((last, _)) = numbers.last() else { return };
+        let id = self.id(last);
+        let Some(loser) = pair.entrants[1 - place] else { return };
+        let score = [place, 1 - place].map(|place| halves(pair.points[place])).join(" : ");
+        let is_drawn = pair.points[0] == pair.points[1];
+        let how = if is_drawn {
+            " As the higher seed it won the drawn final against"
+        } else {
+            " It won the final against"
+        };
+        story.say(format!("{how} {} ", self.name_of(loser)));
+        story.say_of(&id, score);
+        story.say(".");
+        story.deciding_match = Some(id);
+    }
+
+    /// When the leader took the lead, and when nobody could catch it any more.
+    fn tell_lead(&self, leader: Entrant, is_over: bool, story: &mut Story) {
+        let at = leader.index();
+        let Course { leaders, decided } = self.course(at);
+        let name_of = |id: &str| format!("match {}", id.trim_start_matches('m'));
+        if let Some(number) = decided.filter(|_| is_over) {
+            let id = self.id(number);
+            story.say(" Nobody could catch it after ");
+            story.say_of(&id, name_of(&id));
+            story.say(".");
+            story.deciding_match = Some(id);
+        }
+        let taken = leaders.iter().rposition(|(_, leads)| *leads != Some(at)).map_or(0, |before| before + 1);
+        let Some(&(number, _)) = leaders.get(taken) else { return };
+        let from = taken.checked_sub(1).and_then(|before| leaders[before].1);
+        let before = leaders[..taken].iter().rev().filter_map(|(_, leads)| *leads).find(|&other| other != at);
+        let id = self.id(number);
+        if let Some(before) = before.filter(|_| !is_over) {
+            story.say(format!(" It took the lead from {} in ", self.names[before]));
+            story.say_of(&id, name_of(&id));
+            story.say(".");
+        }
+        story.last_change_of_lead =
+            Some(LeadChange { r#match: id, from: from.map(|other| self.ids[other].to_owned()) });
+    }
+}
+
+/// The entrant that has more points than all others.
+fn leads(points: &[f64]) -> Option<usize> {
+    let best = (0..points.len()).max_by(|&one, &other| points[one].total_cmp(&points[other]))?;
+    let is_alone = points.iter().enumerate().all(|(at, of)| at == best || *of < points[best]);
+    is_alone.then_some(best)
+}
+
+/// The story of a tournament in progress, given its name and the names of its entrants.
+pub fn live_story(name: &str, names: &[&str], schedule: &Schedule, table: &Standings) -> Story {
+    StoryOf { name, ids: names, names, schedule, table, strengths: None, attempts: None }.told()
+}

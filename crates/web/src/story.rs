@@ -1,0 +1,98 @@
+//! The story of a run that has no tables of its own: who leads and why, told from the rows of the standings.
+
+use referee_game::counted;
+use referee_report::story::{Story, several};
+use referee_stats::rating::Estimate;
+
+use crate::entries::StandingsRow;
+
+/// The story of a run with these standings.
+pub(super) fn told(name: &str, rows: &[StandingsRow]) -> Story {
+    let mut story = Story::default();
+    let ranked: Vec<&StandingsRow> =
+        rows.iter().filter(|row| row.place.is_some() && row.matches > 0).collect();
+    let first: Vec<&str> =
+        ranked.iter().filter(|row| row.place == Some(1)).map(|row| row.name.as_str()).collect();
+    let [leader] = first[..] else {
+        story.heading = match first.len() {
+            0 => format!("{name}: no result yet"),
+            _ => format!("{} lead together", several(&first, "bots")),
+        };
+        return story;
+    };
+    let (row, second) = (ranked[0], ranked.get(1));
+    story.leader = Some(leader.to_owned());
+    story.second = second.map(|second| second.name.clone());
+    match (row.rating, second.and_then(|second| second.rating)) {
+        (Some(own), Some(other)) => {
+            let lead = own.value - other.value;
+            story.lead = Some(lead);
+            story.superiority = superiority(own, other);
+        }
+        _ => story.lead = second.map(|second| row.points - second.points).filter(|lead| *lead > 0.0),
+    }
+    story.heading = match (story.lead.map(f64::round), &story.second, row.rating) {
+        (Some(lead), Some(second), Some(_)) if lead >= 1.0 => {
+            format!("{leader} leads, {lead} Elo ahead of {second}")
+        }
+        _ => format!("{leader} leads"),
+    };
+    let (recent, matches) = (row.recent, counted(row.matches, "match", "matches"));
+    if recent.matches < row.matches && recent.matches > 0 {
+        story.say(format!("{leader} won {} of its last {} matches.", recent.wins, recent.matches));
+    } else {
+        story.say(format!("{leader} won {} of {matches} and lost {}.", row.wins, row.losses));
+    }
+    if let Some(second) = second {
+        story.say_superiority(leader, &second.name);
+    }
+    story
+}
+
+/// The probability that a player is stronger than another, given their ratings.
+fn superiority(own: Estimate, other: Estimate) -> Option<f64> {
+    let error = |of: Estimate| (of.high - of.low) / 2.0;
+    let both = error(own).hypot(error(other));
+    let difference = own.value - other.value;
+    Estimate { value: difference, low: difference - both, high: difference + both }.probability_above_zero()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(place: usize, name: &str, rating: f64) -> StandingsRow {
+        let rating = Some(Estimate { value: rating, low: rating - 30.0, high: rating + 30.0 });
+        StandingsRow {
+            place: Some(place),
+            name: name.to_owned(),
+            matches: 80,
+            wins: 50,
+            losses: 20,
+            rating,
+            ..StandingsRow::default()
+        }
+    }
+
+    #[test]
+    fn an_anchor_and_a_player_without_a_match_do_not_lead() {
+        let anchor = StandingsRow { place: None, ..row(0, "anchor", 2000.0) };
+        let new = StandingsRow { matches: 0, ..row(1, "new", 1500.0) };
+        let story = told("Ladder", &[anchor, row(1, "ann", 1031.0), row(2, "bob", 1000.0), new]);
+        assert_eq!(story.heading, "ann leads, 31 Elo ahead of bob");
+        assert_eq!(story.leader.as_deref(), Some("ann"));
+        let superiority = story.superiority.expect("both are rated");
+        assert!((0.90..0.95).contains(&superiority), "{superiority}");
+        assert_eq!(
+            story.text(),
+            "ann won 50 of 80 matches and lost 20. Whether ann is stronger than bob is open: the \
+                                  probability is 92%."
+        );
+    }
+
+    #[test]
+    fn nobody_leads_before_the_first_result() {
+        let story = told("Ladder", &[StandingsRow { matches: 0, ..row(1, "ann", 0.0) }]);
+        assert_eq!((story.heading.as_str(), story.leader), ("Ladder: no result yet", None));
+    }
+}
