@@ -35,16 +35,16 @@ use crate::store::{
   referee league rulings")]
 pub(super) struct RuleArgs {
     #[command(subcommand)]
-    decision: Decision,
+    decision: LeagueDecision,
 }
 
 #[derive(Debug, Subcommand)]
-enum Decision {
+enum LeagueDecision {
     /// A match is not rated
     #[command(after_help = "Examples:\n  referee league rule void m17 --reason 'the network was down'")]
     Void {
         #[command(flatten)]
-        on: MatchOf,
+        on: MatchOfLadder,
         #[command(flatten)]
         why: Why,
         #[command(flatten)]
@@ -56,7 +56,7 @@ enum Decision {
   referee league rule award m17 --draw --reason 'power cut at both sites'")]
     Award {
         #[command(flatten)]
-        on: MatchOf,
+        on: MatchOfLadder,
         /// The winner
         #[arg(required_unless_present = "draw", conflicts_with = "draw")]
         winner: Option<String>,
@@ -72,7 +72,7 @@ enum Decision {
     #[command(after_help = "Examples:\n  referee league rule replay m17 --reason 'the network was down'")]
     Replay {
         #[command(flatten)]
-        on: MatchOf,
+        on: MatchOfLadder,
         #[command(flatten)]
         why: Why,
         #[command(flatten)]
@@ -129,7 +129,7 @@ enum Decision {
 }
 
 #[derive(Debug, ClapArgs)]
-struct MatchOf {
+struct MatchOfLadder {
     /// The match, e.g. m17
     #[arg(value_name = "MATCH")]
     id: String,
@@ -145,7 +145,7 @@ struct FoundMatch {
 }
 
 impl FoundMatch {
-    fn of(config: &LeagueConfig, league: &League, on: &MatchOf) -> Result<FoundMatch, Failure> {
+    fn of(config: &LeagueConfig, league: &League, on: &MatchOfLadder) -> Result<FoundMatch, Failure> {
         let ladder = config.ladder(on.ladder.as_deref())?.name.clone();
         let none = || Failure::usage(format!("there is no match {} on {ladder}", on.id));
         let (number, _) = parse_match_id(&on.id).ok_or_else(none)?;
@@ -178,13 +178,13 @@ pub(super) fn rule(args: RuleArgs) -> Result<Exit, Failure> {
         Ok(RulingRow::made(now(), act, &user(), why.reason()?, !why.private))
     };
     let (mut league, row, said) = match args.decision {
-        Decision::Void { on, why, which } => {
+        LeagueDecision::Void { on, why, which } => {
             let (config, league) = which.open()?;
             let found = FoundMatch::of(&config, &league, &on)?;
             let row = found.ruling(None, made(RulingAct::Void, &why)?);
             (league, row, format!("{} is void", on.id))
         }
-        Decision::Award { on, winner, draw: _, why, which } => {
+        LeagueDecision::Award { on, winner, draw: _, why, which } => {
             let (config, league) = which.open()?;
             let found = FoundMatch::of(&config, &league, &on)?;
             let winner = winner.map(|name| found.player(&name)).transpose()?;
@@ -194,7 +194,7 @@ pub(super) fn rule(args: RuleArgs) -> Result<Exit, Failure> {
             };
             (league, found.ruling(winner, made(RulingAct::Award, &why)?), said)
         }
-        Decision::Replay { on, why, which } => {
+        LeagueDecision::Replay { on, why, which } => {
             let (config, mut league) = which.open()?;
             let found = FoundMatch::of(&config, &league, &on)?;
             let (ladder, players) = (found.ladder.clone(), found.row.players.clone());
@@ -206,12 +206,12 @@ pub(super) fn rule(args: RuleArgs) -> Result<Exit, Failure> {
                 format!("{} is void; {} meet again when all are free", on.id, players.join(" and ")),
             )
         }
-        Decision::Disqualify { name, from_start, from_match, ladder, why, which } => {
+        LeagueDecision::Disqualify { name, from_start, from_match, ladder, why, which } => {
             let (config, mut league) = which.open()?;
             let row = RulingRow { name: Some(name.clone()), ..made(RulingAct::Disqualify, &why)? };
             match from_match {
                 Some(id) => {
-                    let found = FoundMatch::of(&config, &league, &MatchOf { id: id.clone(), ladder })?;
+                    let found = FoundMatch::of(&config, &league, &MatchOfLadder { id: id.clone(), ladder })?;
                     let loser = found.player(&name)?;
                     let others: Vec<&String> =
                         found.row.players.iter().filter(|&player| *player != loser).collect();
@@ -241,7 +241,7 @@ pub(super) fn rule(args: RuleArgs) -> Result<Exit, Failure> {
                 }
             }
         }
-        Decision::Rename { name, display, why, which } => {
+        LeagueDecision::Rename { name, display, why, which } => {
             let (_, mut league) = which.open()?;
             let bot = existing(&league, &name)?;
             let row = made(RulingAct::Rename, &why)?;
@@ -251,7 +251,7 @@ pub(super) fn rule(args: RuleArgs) -> Result<Exit, Failure> {
             let said = format!("{name} is shown as {shown}");
             (league, RulingRow { name: Some(name), display: Some([before, display]), ..row }, said)
         }
-        Decision::Undo { ruling, why, which } => return undo(ruling, &why, &which),
+        LeagueDecision::Undo { ruling, why, which } => return undo(ruling, &why, &which),
     };
     league.rule(&row).map_err(Failure::cannot_run)?;
     log::note(&mut league, &format!("rule: {}", ruling_words(&row)))?;

@@ -30,18 +30,18 @@ use crate::game::{Catalog, json};
   referee tournament rulings cup")]
 pub(super) struct RuleArgs {
     #[command(subcommand)]
-    decision: Decision,
+    decision: TournamentDecision,
 }
 
 #[derive(Debug, Subcommand)]
-enum Decision {
+enum TournamentDecision {
     /// A match does not count, and is not played again
     #[command(
         after_help = "Examples:\n  referee tournament rule void cup m17 --reason 'the network was down'"
     )]
     Void {
         #[command(flatten)]
-        on: MatchOf,
+        on: MatchOfTournament,
         #[command(flatten)]
         why: Why,
     },
@@ -53,7 +53,7 @@ enum Decision {
   referee tournament rule award cup m17 --draw --reason 'power cut at both sites'")]
     Award {
         #[command(flatten)]
-        on: MatchOf,
+        on: MatchOfTournament,
         /// The winner
         #[arg(required_unless_present = "draw", conflicts_with = "draw")]
         winner: Option<String>,
@@ -69,7 +69,7 @@ enum Decision {
     )]
     Replay {
         #[command(flatten)]
-        on: MatchOf,
+        on: MatchOfTournament,
         #[command(flatten)]
         why: Why,
     },
@@ -124,7 +124,7 @@ enum Decision {
 }
 
 #[derive(Debug, ClapArgs)]
-struct MatchOf {
+struct MatchOfTournament {
     /// The tournament's directory
     dir: PathBuf,
     /// The match, e.g. m17
@@ -134,12 +134,12 @@ struct MatchOf {
 
 pub(super) fn rule(args: RuleArgs, catalog: &Catalog) -> Result<Exit, Failure> {
     let (dir, why, decision) = match args.decision {
-        Decision::Void { on, why } => (on.dir, why, RequestedDecision::Void(on.id)),
-        Decision::Award { on, winner, draw: _, why } => {
+        TournamentDecision::Void { on, why } => (on.dir, why, RequestedDecision::Void(on.id)),
+        TournamentDecision::Award { on, winner, draw: _, why } => {
             (on.dir, why, RequestedDecision::Award { id: on.id, winner })
         }
-        Decision::Replay { on, why } => (on.dir, why, RequestedDecision::Replay(on.id)),
-        Decision::Disqualify { dir, name, from_start, from_match, why } => {
+        TournamentDecision::Replay { on, why } => (on.dir, why, RequestedDecision::Replay(on.id)),
+        TournamentDecision::Disqualify { dir, name, from_start, from_match, why } => {
             let from = match (from_match, from_start) {
                 (Some(id), _) => DisqualifiedFrom::Match(id),
                 (None, true) => DisqualifiedFrom::Start,
@@ -147,10 +147,10 @@ pub(super) fn rule(args: RuleArgs, catalog: &Catalog) -> Result<Exit, Failure> {
             };
             (dir, why, RequestedDecision::Disqualify { name, from })
         }
-        Decision::Rename { dir, name, display, why } => {
+        TournamentDecision::Rename { dir, name, display, why } => {
             (dir, why, RequestedDecision::Rename { name, display })
         }
-        Decision::Undo { dir, ruling, why } => (dir, why, RequestedDecision::Undo(ruling)),
+        TournamentDecision::Undo { dir, ruling, why } => (dir, why, RequestedDecision::Undo(ruling)),
     };
     let reason = why.reason()?.to_owned();
     let requested = RequestedRuling { decision, user: user(), reason, is_public: !why.private };
