@@ -61,7 +61,8 @@ const CONNECT_FOUR = {
 };
 
 test("it gives the answers of the specification", () => {
-  const lines = SPECIFICATION.split("\n").filter((line) => /^\{"(type|state)":/.test(line)).map((line) => JSON.parse(line));
+  // The other examples are of other games.
+  const lines = SPECIFICATION.split("\n").filter((line) => /^\{"(type|state)":/.test(line) && !line.startsWith('{"type":"check"')).map((line) => JSON.parse(line));
   assert.ok(lines.length >= 4);
   const program = new Program(CONNECT_FOUR);
   for (let i = 0; i < lines.length; i += 2) assert.deepEqual(JSON.parse(JSON.stringify(program.answer(lines[i]))), lines[i + 1]);
