@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::fmt;
+use std::os::fd::OwnedFd;
 use std::sync::mpsc::Sender;
 use std::thread::{self, JoinHandle};
 
@@ -63,8 +64,14 @@ impl EventLoop {
             RulesWait::Watching | RulesWait::Computing => jobs,
             RulesWait::None => thread::available_parallelism().map_or(1, usize::from),
         };
-        let (stop, is_stopping) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC).map_err(no_pipe)?;
-        self.is_stopping = Some(is_stopping);
+        let stop = match self.common.rules.wait() {
+            RulesWait::Watching => {
+                let (stop, is_stopping) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC).map_err(no_pipe)?;
+                self.is_stopping = Some(is_stopping);
+                Some(stop)
+            }
+            RulesWait::Computing | RulesWait::None => None,
+        };
         let lanes = jobs.min(most);
         let mut resumed: VecDeque<(Fixture, ResumedMatch)> =
             self.fixtures(resumed).map_err(|error| error.to_string())?.into();
@@ -79,7 +86,7 @@ impl EventLoop {
             let results = (self.reports.clone(), journal.clone());
             let of_lane = Vec::from(of_lane);
             let runner = runner.clone();
-            let stop = stop.try_clone().map_err(no_pipe)?;
+            let stop = stop.as_ref().map(OwnedFd::try_clone).transpose().map_err(no_pipe)?;
             let work = move || {
                 let _done = Done(number, runner.clone());
                 if let Some(cpu) = &cpu
@@ -87,7 +94,9 @@ impl EventLoop {
                 {
                     tracing::warn!(%error, "the lane is not pinned");
                 }
-                if let Err(error) = watch_while_waiting(stop) {
+                if let Some(stop) = stop
+                    && let Err(error) = watch_while_waiting(stop)
+                {
                     tracing::warn!(%error, "while the lane waits for rules, it watches no streams");
                 }
                 match tokio::runtime::Builder::new_current_thread().enable_all().build() {
