@@ -47,6 +47,8 @@ const FORM: usize = 5;
 const NEXT: usize = 5;
 /// How long what the storage of a ladder knows is kept.
 const PAST: Duration = Duration::from_secs(10);
+/// How often the standings of a ladder are compared with those that were published.
+const COMPARED_APART: Duration = Duration::from_millis(500);
 
 /// Becomes true when the server closes.
 pub(super) type Closes = watch::Receiver<bool>;
@@ -144,6 +146,8 @@ struct RunState {
     kept: usize,
     bots: BTreeMap<String, BotEntry>,
     standings: Option<StandingsSource>,
+    /// The rows that it gave at the last look, as JSON.
+    compared: String,
     /// The name of the run; that of the game without one.
     name: Option<String>,
     /// The entrants of bots that have other names.
@@ -231,6 +235,7 @@ impl Hub {
             kept: 0,
             bots: BTreeMap::new(),
             standings: None,
+            compared: String::new(),
             name: None,
             entrants: EntrantNames::new(),
             recent: BTreeMap::new(),
@@ -300,6 +305,14 @@ impl Hub {
 
     pub(super) fn set_standings(&self, standings: StandingsSource) {
         self.state().standings = Some(standings);
+    }
+
+    /// Notes whether the standings have changed without a match: by a ruling, a pause or another rating.
+    fn compare_standings(&self) {
+        let mut state = self.state();
+        if json::text(&state.standings().rows) != state.compared {
+            self.has_changed.store(true, Ordering::Relaxed);
+        }
     }
 
     /// Names the run.
@@ -719,6 +732,7 @@ impl RunState {
     /// Computes the standings and the story.
     fn look_at_standings(&mut self, game: &str) {
         let mut view = self.standings();
+        self.compared = json::text(&view.rows);
         for row in &mut view.rows {
             let recent = self.recent.get(&row.name).into_iter().flatten();
             row.form = recent.clone().take(FORM).collect();
@@ -860,8 +874,13 @@ async fn prepared(events: Vec<LiveEvent>) -> Vec<LiveEvent> {
 pub(super) async fn publish(hub: Arc<Hub>) {
     let mut apart = ANSWER_APART;
     let mut looked: Option<tokio::time::Instant> = None;
+    let mut compared = tokio::time::Instant::now();
     loop {
         tokio::time::sleep(apart).await;
+        if hub.ladder().is_some() && compared.elapsed() > COMPARED_APART {
+            compared = tokio::time::Instant::now();
+            hub.compare_standings();
+        }
         if let Some(ladder) = hub.ladder().filter(|_| looked.is_none_or(|at| at.elapsed() > PAST)).cloned() {
             looked = Some(tokio::time::Instant::now());
             if let Ok(Ok(past)) = tokio::task::spawn_blocking(move || ladder.past()).await {
