@@ -170,7 +170,8 @@ async fn start(
 
 impl Carrier for RulesProcesses {
     fn wait(&self) -> RulesWait {
-        RulesWait::Watching
+        // Elsewhere a thread cannot watch streams while it waits.
+        if cfg!(target_os = "linux") { RulesWait::Watching } else { RulesWait::Computing }
     }
 
     fn ask(

@@ -48,7 +48,7 @@ pub trait ByteStream: Debug {
     ///
     /// # Errors
     /// Those of the operating system.
-    fn watch(&self, _number: u64) -> io::Result<()> {
+    fn watch_arrivals(&self, _number: u64) -> io::Result<()> {
         Ok(())
     }
 

@@ -114,7 +114,7 @@ impl Exchange {
             }
             let is_patient = watch.as_ref().is_some_and(|(_, is_watching)| !**is_watching);
             if let Some((watch, _)) = watch.as_ref().filter(|_| !is_patient) {
-                fds.push(PollFd::new(&watch.epoll, PollFlags::IN));
+                fds.push(PollFd::new(&watch.set, PollFlags::IN));
             }
             let timeout = Timespec::try_from(if is_patient { left.min(PATIENCE) } else { left });
             let ready = match poll(&mut fds, Some(&timeout.map_err(io::Error::other)?)) {

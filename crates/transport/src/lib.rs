@@ -29,6 +29,7 @@ mod stream;
 mod tls;
 mod trust;
 mod watch;
+mod watch_set;
 
 use std::io;
 

@@ -19,6 +19,8 @@ struct MemoryState {
     /// The number of bytes that the peer accepts before it reads. Without a peer, writes fail.
     room: Option<usize>,
     is_closed: bool,
+    /// The number under which the referee watches it.
+    watched: Option<u64>,
     waker: Option<Waker>,
 }
 
@@ -38,6 +40,7 @@ pub fn memory_stream(room: usize) -> (MemoryStream, MemoryPeer) {
         output: Vec::new(),
         room: Some(room),
         is_closed: false,
+        watched: None,
         waker: None,
     }));
     (MemoryStream(state.clone()), MemoryPeer(state))
@@ -63,6 +66,11 @@ impl MemoryState {
 }
 
 impl ByteStream for MemoryStream {
+    fn watch_arrivals(&self, number: u64) -> io::Result<()> {
+        lock(&self.0).watched = Some(number);
+        Ok(())
+    }
+
     fn poll_read(&mut self, cx: &mut Context<'_>, lines: &mut Lines) -> Poll<io::Result<ReadProgress>> {
         let mut state = lock(&self.0);
         match state.fill(lines) {
@@ -119,6 +127,11 @@ impl MemoryPeer {
         let mut state = lock(&self.0);
         state.has_input_ended = true;
         state.wake();
+    }
+
+    /// The number under which the referee watches the stream, if it does.
+    pub fn watched(&self) -> Option<u64> {
+        lock(&self.0).watched
     }
 
     /// Whether the referee has closed its end.

@@ -262,7 +262,7 @@ impl Stream {
 }
 
 impl ByteStream for Stream {
-    fn watch(&self, number: u64) -> io::Result<()> {
+    fn watch_arrivals(&self, number: u64) -> io::Result<()> {
         crate::watch::watch_stream(self.input.fd(), number)
     }
 

@@ -6,8 +6,7 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::Instant;
 
-use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
-use rustix::io::Errno;
+use crate::watch_set;
 
 /// The data of the descriptor that ends waits.
 const STOP: u64 = u64::MAX;
@@ -19,7 +18,8 @@ thread_local! {
 /// What a thread watches.
 #[derive(Debug)]
 pub(crate) struct WaitWatch {
-    pub(crate) epoll: OwnedFd,
+    /// Readable when one of the streams is, or the descriptor that ends waits.
+    pub(crate) set: OwnedFd,
     /// Closed, it would not be watched.
     _stop: OwnedFd,
     arrivals: Vec<Arrival>,
@@ -45,9 +45,9 @@ pub struct Arrival {
 /// # Errors
 /// Those of the operating system.
 pub fn watch_while_waiting(stop: OwnedFd) -> io::Result<()> {
-    let epoll = epoll::create(CreateFlags::CLOEXEC)?;
-    epoll::add(&epoll, &stop, EventData::new_u64(STOP), EventFlags::IN)?;
-    let watch = WaitWatch { epoll, _stop: stop, arrivals: Vec::new(), ended: None, is_stopped: false };
+    let set = watch_set::new()?;
+    watch_set::add_level(&set, &stop, STOP)?;
+    let watch = WaitWatch { set, _stop: stop, arrivals: Vec::new(), ended: None, is_stopped: false };
     OF_THREAD.set(Some(watch));
     Ok(())
 }
@@ -57,13 +57,9 @@ pub fn watch_while_waiting(stop: OwnedFd) -> io::Result<()> {
 /// # Errors
 /// Those of the operating system.
 pub(crate) fn watch_stream(stream: impl AsFd, number: u64) -> io::Result<()> {
-    OF_THREAD.with_borrow(|watch| {
-        let Some(WaitWatch { epoll, .. }) = watch else { return Ok(()) };
-        // Edges: each write of the peer is an arrival.
-        match epoll::add(epoll, &stream, EventData::new_u64(number), EventFlags::IN | EventFlags::ET) {
-            Ok(()) | Err(Errno::PERM) => Ok(()),
-            Err(error) => Err(error.into()),
-        }
+    OF_THREAD.with_borrow(|watch| match watch {
+        Some(WaitWatch { set, .. }) => watch_set::add_edges(set, &stream, number),
+        None => Ok(()),
     })
 }
 
@@ -85,20 +81,13 @@ impl WaitWatch {
     /// Notes which streams have become readable.
     pub(crate) fn note(&mut self, at: Instant, is_earlier: bool) -> io::Result<()> {
         let since = if is_earlier { self.ended } else { Some(at) };
-        let mut events = Vec::with_capacity(64);
-        loop {
-            events.clear();
-            epoll::wait(&self.epoll, rustix::buffer::spare_capacity(&mut events), Some(&NO_TIME))?;
-            for event in &events {
-                match event.data.u64() {
-                    STOP => self.is_stopped = true,
-                    stream => self.arrivals.push(Arrival { stream, at, since }),
-                }
-            }
-            if events.len() < 64 {
-                return Ok(());
+        for number in watch_set::ready(&self.set)? {
+            match number {
+                STOP => self.is_stopped = true,
+                stream => self.arrivals.push(Arrival { stream, at, since }),
             }
         }
+        Ok(())
     }
 
     /// A wait in which the streams were watched has ended.
@@ -106,5 +95,3 @@ impl WaitWatch {
         self.ended = Some(at);
     }
 }
-
-const NO_TIME: rustix::event::Timespec = rustix::event::Timespec { tv_sec: 0, tv_nsec: 0 };

@@ -93,8 +93,7 @@ impl<S: ByteStream> Lane<S> {
         let Some(session) = self.sessions.get_mut(key) else { return };
         let wants = hello.wants;
         session.set_hello(hello);
-        session.stream = Some(stream);
-        session.lost = None;
+        session.replace_stream(key, stream);
         session.lines = lines;
         session.out = out.into();
         session.out.extend(&session.unacknowledged);

@@ -234,11 +234,20 @@ impl<S: ByteStream> Session<S> {
         matches!(stream.try_read(&mut self.lines), Ok(ReadProgress::Read { .. }))
     }
 
+    /// Continues on another stream. What was noted of the arrival of input belongs to the lost one.
+    pub(super) fn replace_stream(&mut self, key: SessionKey, stream: S) {
+        self.stream = Some(stream);
+        self.lost = None;
+        self.arrived.clear();
+        self.is_watched = false;
+        self.watch(key);
+    }
+
     /// Watches the stream, if this thread watches any while it waits.
     pub(super) fn watch(&mut self, key: SessionKey) {
         if let Some(stream) = self.stream.as_ref().filter(|_| !self.is_watched) {
             self.is_watched = true;
-            if let Err(error) = stream.watch(Sessions::<S>::number(key)) {
+            if let Err(error) = stream.watch_arrivals(Sessions::<S>::number(key)) {
                 tracing::warn!(%error, "a stream is not watched while rules are asked");
             }
         }

@@ -304,6 +304,19 @@ async fn nothing_is_read_of_a_connection_after_its_hello() {
 }
 
 #[tokio::test]
+async fn a_stream_that_replaces_a_lost_one_is_watched_while_rules_are_asked() {
+    let mut lane = Lane::new();
+    let (stream, peer) = memory_stream(1 << 20);
+    let key = lane.add(Role::Process, stream, Duration::from_secs(60));
+    peer.send(b"{\"type\":\"hello\",\"protocol\":1,\"name\":\"bot\"}\n");
+    assert!(matches!(lane.next().await, Notice::Greeted(_)));
+    let number = peer.watched().expect("the first stream is watched");
+    let (another, peer) = memory_stream(1 << 20);
+    lane.sessions[key].replace_stream(key, another);
+    assert_eq!(peer.watched(), Some(number));
+}
+
+#[tokio::test]
 async fn a_host_that_leaves_while_output_is_pending_ends_its_matches() {
     let mut lane = Lane::new();
     let (stream, peer) = memory_stream(300);

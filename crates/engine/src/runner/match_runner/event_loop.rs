@@ -1,8 +1,8 @@
 //! The loop that supplies the lanes with bots and handles what happens until the run is over.
 
 use std::collections::BTreeMap;
+use std::io::PipeWriter;
 use std::iter;
-use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 use std::thread::JoinHandle;
@@ -64,7 +64,7 @@ pub(super) struct EventLoop {
     /// once.
     pub(super) absent: BTreeMap<String, Absent>,
     /// Closed when the lanes have to stop, even if they wait for rules.
-    pub(super) is_stopping: Option<OwnedFd>,
+    pub(super) is_stopping: Option<PipeWriter>,
     /// Processes that are being terminated.
     pub(super) ending: JoinSet<()>,
     pub(super) reports: Sender<ReportEvent>,

@@ -1,14 +1,13 @@
 //! The threads of the lanes.
 
 use std::collections::VecDeque;
-use std::fmt;
+use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::mpsc::Sender;
 use std::thread::{self, JoinHandle};
 
 use referee_game::erased::RulesWait;
 use referee_transport::watch_while_waiting;
-use rustix::pipe::PipeFlags;
 use tokio::sync::mpsc;
 
 use super::event_loop::EventLoop;
@@ -66,9 +65,9 @@ impl EventLoop {
         };
         let stop = match self.common.rules.wait() {
             RulesWait::Watching => {
-                let (stop, is_stopping) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC).map_err(no_pipe)?;
+                let (stop, is_stopping) = io::pipe().map_err(no_pipe)?;
                 self.is_stopping = Some(is_stopping);
-                Some(stop)
+                Some(OwnedFd::from(stop))
             }
             RulesWait::Computing | RulesWait::None => None,
         };
@@ -119,7 +118,7 @@ impl EventLoop {
     }
 }
 
-fn no_pipe(error: impl fmt::Display) -> Halt {
+fn no_pipe(error: io::Error) -> Halt {
     Halt::Because(format!("cannot create a pipe: {error}"))
 }
 
