@@ -55,7 +55,7 @@ pub(crate) enum TurnAnswer<'a> {
 #[derive(Debug, Deserialize)]
 pub(crate) struct DecisionAnswer<'a> {
     pub(crate) seat: u8,
-    /// `None`: nobody can list them.
+    /// `None` if they are not listed.
     #[serde(default)]
     pub(crate) legal: Option<Vec<String>>,
     #[serde(borrow)]

@@ -34,7 +34,7 @@ pub(crate) struct Position {
 /// What a seat that decides gets.
 #[derive(Debug)]
 pub(crate) struct DecidingSeat {
-    /// Sorted bytewise; `None` if nobody can list them.
+    /// Sorted bytewise; `None` if they are not listed.
     pub(crate) legal: Option<Vec<String>>,
     pub(crate) view: Box<RawValue>,
     /// Whether only the seat may see its move.

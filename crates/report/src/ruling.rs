@@ -56,7 +56,10 @@ pub fn ruling_words(row: &RulingRow) -> String {
         RulingAct::Replay => format!("{ids} is played again"),
         RulingAct::Disqualify if row.is_from_start => format!("{name} is disqualified from the start"),
         RulingAct::Disqualify if row.matches.is_empty() => format!("{name} is disqualified"),
-        RulingAct::Disqualify => format!("{name} is disqualified from {ids}"),
+        RulingAct::Disqualify => {
+            let outcomes = row.matches.iter().map(|ruled| outcome(row.act, ruled));
+            format!("{name} is disqualified from {ids}: it is {}", outcomes.collect::<Vec<_>>().join(", "))
+        }
         RulingAct::Rename => match row.display.as_ref().and_then(|[_, after]| after.as_deref()) {
             Some(after) => format!("{name} is shown as {after}"),
             None => format!("{name} is shown as {name}"),

@@ -305,6 +305,7 @@ impl Hub {
 
     pub(super) fn set_standings(&self, standings: StandingsSource) {
         self.state().standings = Some(standings);
+        self.has_changed.store(true, Ordering::Relaxed);
     }
 
     /// Notes whether the standings have changed without a match: by a ruling, a pause or another rating.

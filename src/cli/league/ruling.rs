@@ -177,22 +177,18 @@ pub(super) fn rule(args: RuleArgs) -> Result<Exit, Failure> {
     let made = |act: RulingAct, why: &Why| -> Result<RulingRow, Failure> {
         Ok(RulingRow::made(now(), act, &user(), why.reason()?, !why.private))
     };
-    let (mut league, row, said) = match args.decision {
+    let (mut league, row) = match args.decision {
         LeagueDecision::Void { on, why, which } => {
             let (config, league) = which.open()?;
             let found = FoundMatch::of(&config, &league, &on)?;
             let row = found.ruling(None, made(RulingAct::Void, &why)?);
-            (league, row, format!("{} is void", on.id))
+            (league, row)
         }
         LeagueDecision::Award { on, winner, draw: _, why, which } => {
             let (config, league) = which.open()?;
             let found = FoundMatch::of(&config, &league, &on)?;
             let winner = winner.map(|name| found.player(&name)).transpose()?;
-            let said = match &winner {
-                Some(winner) => format!("{} is awarded to {winner}", on.id),
-                None => format!("{} is awarded as a draw", on.id),
-            };
-            (league, found.ruling(winner, made(RulingAct::Award, &why)?), said)
+            (league, found.ruling(winner, made(RulingAct::Award, &why)?))
         }
         LeagueDecision::Replay { on, why, which } => {
             let (config, mut league) = which.open()?;
@@ -200,11 +196,7 @@ pub(super) fn rule(args: RuleArgs) -> Result<Exit, Failure> {
             let (ladder, players) = (found.ladder.clone(), found.row.players.clone());
             let row = found.ruling(None, made(RulingAct::Replay, &why)?);
             league.ask(&ladder, &players, now()).map_err(Failure::cannot_run)?;
-            (
-                league,
-                row,
-                format!("{} is void; {} meet again when all are free", on.id, players.join(" and ")),
-            )
+            (league, row)
         }
         LeagueDecision::Disqualify { name, from_start, from_match, ladder, why, which } => {
             let (config, mut league) = which.open()?;
@@ -217,13 +209,7 @@ pub(super) fn rule(args: RuleArgs) -> Result<Exit, Failure> {
                         found.row.players.iter().filter(|&player| *player != loser).collect();
                     // With several opponents nobody wins.
                     let winner = if let [only] = others[..] { Some(only.clone()) } else { None };
-                    let said = match &winner {
-                        Some(winner) => {
-                            format!("{name} is disqualified from {id}: it is awarded to {winner}")
-                        }
-                        None => format!("{name} is disqualified from {id}: it is void"),
-                    };
-                    (league, found.ruling(winner, row), said)
+                    (league, found.ruling(winner, row))
                 }
                 None => {
                     let bot = existing(&league, &name)?;
@@ -235,9 +221,8 @@ pub(super) fn rule(args: RuleArgs) -> Result<Exit, Failure> {
                     }
                     let bot = LeagueBot { revoked_at: Some(utc(now())), ..bot };
                     put_bot(&mut league, &bot)?;
-                    let what = if from_start { "none of its matches is rated" } else { "it plays no more" };
                     let row = RulingRow { name: Some(bot.name), is_from_start: from_start, ..row };
-                    (league, row, format!("{name} is disqualified: {what}"))
+                    (league, row)
                 }
             }
         }
@@ -246,16 +231,16 @@ pub(super) fn rule(args: RuleArgs) -> Result<Exit, Failure> {
             let bot = existing(&league, &name)?;
             let row = made(RulingAct::Rename, &why)?;
             let before = bot.display_name.clone();
-            let (name, shown) = (bot.name.clone(), display.as_ref().unwrap_or(&bot.name).clone());
+            let name = bot.name.clone();
             set_display_name(&mut league, bot, display.clone())?;
-            let said = format!("{name} is shown as {shown}");
-            (league, RulingRow { name: Some(name), display: Some([before, display]), ..row }, said)
+            (league, RulingRow { name: Some(name), display: Some([before, display]), ..row })
         }
         LeagueDecision::Undo { ruling, why, which } => return undo(ruling, &why, &which),
     };
     league.rule(&row).map_err(Failure::cannot_run)?;
-    log::note(&mut league, &format!("rule: {}", ruling_words(&row)))?;
-    writeln!(screen::stdout(), "{said}")?;
+    let words = ruling_words(&row);
+    log::note(&mut league, &format!("rule: {words}"))?;
+    writeln!(screen::stdout(), "{words}")?;
     Ok(Exit::Done)
 }
 

@@ -7,6 +7,7 @@ use crate::cli::league::which::now;
 use crate::cli::tournament::reading::{Reading, on_matches};
 use crate::cli::tournament::requested_change::{Decided, find, rejoin};
 use crate::game::counted;
+use crate::report::ruling_words;
 use crate::stats::schedule::{Format, MatchId, MatchRuling, Participation, Ruling, Schedule};
 use crate::stats::{Deals, Entrant, Lineup};
 use crate::store::{RuledMatch, RulingAct, RulingRow, TournamentChange, UndoneRuling};
@@ -55,11 +56,7 @@ pub(super) fn decide_ruling(reading: &Reading, requested: &RequestedRuling) -> R
     match &requested.decision {
         RequestedDecision::Void(id) => {
             let matches = vec![ruled(reading, parse(id)?, None)?];
-            decide_on_matches(
-                reading,
-                RulingRow { matches, ..made(RulingAct::Void) },
-                &format!("{id} is void"),
-            )
+            decide_on_matches(reading, RulingRow { matches, ..made(RulingAct::Void) })
         }
         RequestedDecision::Award { id, winner } => {
             let number = parse(id)?;
@@ -70,11 +67,7 @@ pub(super) fn decide_ruling(reading: &Reading, requested: &RequestedRuling) -> R
                 }
             }
             let matches = vec![ruled(reading, number, winner.clone())?];
-            let message = match winner {
-                Some(winner) => format!("{id} is awarded to {winner}"),
-                None => format!("{id} is awarded as a draw"),
-            };
-            decide_on_matches(reading, RulingRow { matches, ..made(RulingAct::Award) }, &message)
+            decide_on_matches(reading, RulingRow { matches, ..made(RulingAct::Award) })
         }
         RequestedDecision::Replay(id) => decide_to_replay(reading, parse(id)?, made(RulingAct::Replay)),
         RequestedDecision::Disqualify { name, from } => {
@@ -91,10 +84,7 @@ pub(super) fn decide_ruling(reading: &Reading, requested: &RequestedRuling) -> R
                 display: Some([before, display.clone()]),
                 ..made(RulingAct::Rename)
             };
-            let message = match display {
-                Some(display) => format!("{name} is shown as {display}"),
-                None => format!("{name} is shown as {name}"),
-            };
+            let message = ruling_words(&row);
             let changes = TournamentChange {
                 config: Some(config.to_toml()?),
                 renamed: Some((index, display.clone())),
@@ -130,10 +120,11 @@ fn check(reading: &Reading, row: &RulingRow) -> Result<Schedule, Failure> {
     reading.schedule.with_rulings(&rulings).map_err(Failure::usage)
 }
 
-fn decide_on_matches(reading: &Reading, row: RulingRow, message: &str) -> Result<Decided, Failure> {
+fn decide_on_matches(reading: &Reading, row: RulingRow) -> Result<Decided, Failure> {
     check(reading, &row)?;
+    let message = ruling_words(&row);
     let changes = TournamentChange { ruling: Some(row), ..TournamentChange::default() };
-    Ok(Decided { changes, message: message.to_owned() })
+    Ok(Decided { changes, message })
 }
 
 /// A mirrored set is replayed as a whole, on a new deal: the dice of the old one are public.
@@ -147,13 +138,8 @@ fn decide_to_replay(reading: &Reading, number: u32, row: RulingRow) -> Result<De
             (set - 1) * legs + 1..=set * legs
         }
     };
-    let ids: Vec<String> = numbers.clone().map(|number| format!("m{number}")).collect();
     let matches = numbers.map(|number| ruled(reading, number, None)).collect::<Result<_, _>>()?;
-    let message = match ids.as_slice() {
-        [only] => format!("{only} is played again"),
-        _ => format!("{} are played again, on another deal", ids.join(" and ")),
-    };
-    decide_on_matches(reading, RulingRow { matches, ..row }, &message)
+    decide_on_matches(reading, RulingRow { matches, ..row })
 }
 
 fn decide_to_disqualify(
@@ -181,11 +167,7 @@ fn decide_to_disqualify(
     };
     if let DisqualifiedFrom::Match(id) = from {
         row.matches = vec![lost(parse(id)?)?];
-        let message = match &row.matches[0].winner {
-            Some(winner) => format!("{name} is disqualified from {id}: it is awarded to {winner}"),
-            None => format!("{name} is disqualified from {id}: it is void"),
-        };
-        return decide_on_matches(reading, row, &message);
+        return decide_on_matches(reading, row);
     }
     if reading.entrants[index].leaves.is_some() {
         return Err(Failure::usage(format!(
