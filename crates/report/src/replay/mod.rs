@@ -35,7 +35,12 @@ pub use svg::svg;
 /// What draws shapes.
 pub const DRAW: &str = include_str!("draw.js");
 /// The player, which includes [`DRAW`].
-pub const SCRIPT: &str = concat!(include_str!("draw.js"), include_str!("player.js"));
+pub const SCRIPT: &str = concat!(
+    include_str!("draw.js"),
+    include_str!("unpack.js"),
+    include_str!("plots.js"),
+    include_str!("player.js")
+);
 /// What precedes the data of a page. The data are digits, which are not markup.
 pub(crate) const DATA: &str = "<script type=\"text/plain\" id=\"data\">";
 /// What the player fills.
