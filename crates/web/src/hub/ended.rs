@@ -1,0 +1,113 @@
+//! Matches that have ended, and their records, within the limits of what is kept.
+
+use std::mem;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use referee_match::record;
+use referee_protocol::referee::Reveal;
+
+use super::RunState;
+use crate::entries::{BoardAccess, MatchEntry};
+
+/// The maximum number of ended matches that are listed.
+const MOST_ENDED: usize = 10_000;
+/// The maximum size of the records that are kept in memory, in bytes, for runs without records on the disk.
+const MOST_KEPT: usize = 64 * 1024 * 1024;
+
+/// Where the sealed record of an ended match is.
+#[derive(Clone, Debug)]
+pub(super) enum RecordLocation {
+    File(PathBuf),
+    Memory(Arc<Vec<u8>>),
+    Nowhere,
+}
+
+#[derive(Debug)]
+pub(super) struct EndedEntry {
+    pub(super) entry: MatchEntry,
+    /// What changes when its deal is complete.
+    pub(super) unsealed: Option<UnsealedEntry>,
+    pub(super) record: RecordLocation,
+    /// The number of its `end` event.
+    pub(super) last: u64,
+}
+
+/// What a match that has ended will be when its deal is complete.
+#[derive(Debug)]
+pub(super) struct UnsealedEntry {
+    pub(super) deal: String,
+    pub(super) entry: MatchEntry,
+    /// The file that its record will be in, if the run keeps records.
+    pub(super) file: Option<PathBuf>,
+}
+
+impl RunState {
+    pub(super) fn push(&mut self, ended: EndedEntry) {
+        self.numbers.insert(ended.entry.id.clone(), self.count);
+        self.ended.push_back(ended);
+        self.trim();
+    }
+
+    /// A match that has ended.
+    pub(super) fn find(&self, id: &str) -> Option<&EndedEntry> {
+        let number = *self.numbers.get(id)?;
+        let oldest = self.count + 1 - self.ended.len() as u64;
+        self.ended.get(usize::try_from(number.checked_sub(oldest)?).ok()?)
+    }
+
+    /// Keeps a record in memory.
+    pub(super) fn keep(&mut self, mut record: Vec<u8>, reveal: Reveal) -> RecordLocation {
+        record::seal(&mut record, reveal);
+        self.kept += record.len();
+        RecordLocation::Memory(Arc::new(record))
+    }
+
+    /// Shows everything of the matches of a deal that is complete.
+    pub(super) fn complete(&mut self, deal: &str) {
+        for ended in &mut self.ended {
+            let Some(UnsealedEntry { entry, file, .. }) = ended.unsealed.take_if(|own| own.deal == deal)
+            else {
+                continue;
+            };
+            ended.entry = entry;
+            if let Some(path) = file
+                && let RecordLocation::Memory(record) =
+                    mem::replace(&mut ended.record, RecordLocation::File(path))
+            {
+                self.kept -= record.len();
+            }
+        }
+    }
+
+    /// Drops the oldest matches and records beyond the limits.
+    fn trim(&mut self) {
+        while self.ended.len() > MOST_ENDED
+            && let Some(EndedEntry { entry, record, .. }) = self.ended.pop_front()
+        {
+            // Another attempt at it may have ended since.
+            if self.numbers.get(&entry.id).copied() == entry.number {
+                self.numbers.remove(&entry.id);
+            }
+            if let RecordLocation::Memory(record) = record {
+                self.kept -= record.len();
+            }
+        }
+        let mut kept = self.kept;
+        for ended in &mut self.ended {
+            if kept <= MOST_KEPT {
+                break;
+            }
+            if let RecordLocation::Memory(record) = &ended.record {
+                kept -= record.len();
+                ended.record = RecordLocation::Nowhere;
+                ended.entry.board = BoardAccess::None;
+                if let Some(unsealed) = &mut ended.unsealed {
+                    unsealed.entry.board =
+                        if unsealed.file.is_some() { BoardAccess::Replay } else { BoardAccess::None };
+                }
+            }
+        }
+        self.kept = kept;
+    }
+}

@@ -1,0 +1,168 @@
+//! The overview: the standings, who leads and why, and what is played now and next, computed once for each change.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use axum::body::Bytes;
+use referee_game::json;
+use referee_report::story::LeadChange;
+
+use super::{Hub, RunState};
+use crate::answers::ANSWER_APART;
+use crate::entries::{BotEntry, MatchEntry, RecentResults, StandingsRow, StandingsView};
+use crate::story::told;
+
+/// The number of matches of each kind in the overview.
+const OVERVIEW: usize = 50;
+/// The number of latest results that are shown.
+const FORM: usize = 5;
+/// The number of matches that are announced.
+const NEXT: usize = 5;
+/// How long what the storage of a ladder knows is kept.
+const PAST: Duration = Duration::from_secs(10);
+/// How often the standings of a ladder are compared with those that were published.
+const COMPARED_APART: Duration = Duration::from_millis(500);
+
+impl Hub {
+    /// The whole run as JSON, with its version.
+    pub(crate) fn overview(&self) -> (u64, Bytes) {
+        let version = self.version.load(Ordering::Relaxed);
+        let mut state = self.state();
+        if state.overview.0 != version {
+            state.look_at_standings(self.game.title);
+            let RunState { shown, story, entrants, name, .. } = &*state;
+            let running: Vec<MatchEntry> =
+                state.running.values().take(OVERVIEW).map(|running| running.entry(entrants)).collect();
+            let ended: Vec<&MatchEntry> =
+                state.ended.iter().rev().take(OVERVIEW).map(|ended| &ended.entry).collect();
+            let (running_count, ended_count) = (state.running.len(), state.count);
+            let overview = serde_json::json!({
+                "referee": referee_match::SERVER,
+                "run": self.run,
+                "name": name.as_deref().unwrap_or(self.game.title),
+                "game": { "id": self.game.id, "title": self.game.title },
+                "story": story,
+                "delay": self.delay,
+                "running": running,
+                "running_count": running_count,
+                "ended": ended,
+                "ended_count": ended_count,
+                "standings": &shown.rows[..shown.rows.len().min(OVERVIEW)],
+                "standings_count": shown.rows.len(),
+                "next": shown.next,
+                "ladder": self.ladder.get().map(|ladder| ladder.ladder().name),
+            });
+            let text = json::text(&overview);
+            state.overview = (version, text.into());
+        }
+        state.overview.clone()
+    }
+
+    /// The rows of the standings of the overview whose names contain a text, from this one on, and how many there are.
+    pub(crate) fn standings(&self, search: &str, offset: usize, limit: usize) -> (Vec<StandingsRow>, usize) {
+        self.overview();
+        let (state, search) = (self.state(), search.to_lowercase());
+        let found = state.shown.rows.iter().filter(|row| row.name.to_lowercase().contains(&search));
+        let count = found.clone().count();
+        (found.skip(offset).take(limit).cloned().collect(), count)
+    }
+
+    /// Notes whether the standings have changed without a match: by a ruling, a pause or another rating.
+    fn compare_standings(&self) {
+        let mut state = self.state();
+        if json::text(&state.standings().rows) != state.compared {
+            self.has_changed.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
+impl RunState {
+    /// Computes the standings and the story.
+    fn look_at_standings(&mut self, game: &str) {
+        let mut view = self.standings();
+        self.compared = json::text(&view.rows);
+        for row in &mut view.rows {
+            let recent = self.recent.get(&row.name).into_iter().flatten();
+            row.form = recent.clone().take(FORM).collect();
+            row.recent = RecentResults::default();
+            for &result in recent {
+                row.recent.matches += 1;
+                *(match result {
+                    'W' => &mut row.recent.wins,
+                    'D' => &mut row.recent.draws,
+                    _ => &mut row.recent.losses,
+                }) += 1;
+            }
+            row.place_a_week_ago = self.past.places.get(&row.name).copied();
+        }
+        view.next.extend(self.past.next.iter().cloned());
+        view.next.retain(|next| next.id.as_ref().is_none_or(|id| !self.running.contains_key(id)));
+        view.next.truncate(NEXT);
+        let name = self.name.as_deref().unwrap_or(game);
+        let mut story = view.story.take().unwrap_or_else(|| told(name, &view.rows));
+        // What the tournament knows is better than what was seen from here.
+        if story.last_change_of_lead.is_none() {
+            if story.leader.is_some() && self.leader.is_some() && story.leader != self.leader {
+                let last = self.ended.back().map(|ended| ended.entry.id.clone());
+                self.last_change_of_lead =
+                    last.map(|id| LeadChange { r#match: id, from: self.leader.clone() });
+            }
+            story.last_change_of_lead = self.last_change_of_lead.clone();
+            if let Some(LeadChange { r#match, from: Some(from) }) = &self.last_change_of_lead {
+                story.say(format!(" It overtook {from} with "));
+                story.say_of(r#match, format!("match {}", r#match.trim_start_matches('m')));
+                story.say(".");
+            }
+        }
+        self.leader = story.leader.clone().or(self.leader.take());
+        (self.shown, self.story) = (view, story);
+    }
+
+    fn standings(&mut self) -> StandingsView {
+        if let Some(standings) = &mut self.standings {
+            return standings();
+        }
+        let mut bots: Vec<&BotEntry> = self.bots.values().collect();
+        bots.sort_by(|one, other| other.mean().total_cmp(&one.mean()));
+        let standing = |bot: &&BotEntry| StandingsRow {
+            place: Some(1 + bots.iter().filter(|other| other.mean() > bot.mean()).count()),
+            name: bot.name.clone(),
+            matches: bot.matches,
+            wins: bot.wins,
+            draws: bot.draws,
+            losses: bot.losses,
+            points: bot.score,
+            faulted: bot.faulted,
+            ..StandingsRow::default()
+        };
+        StandingsView { rows: bots.iter().map(standing).collect(), ..StandingsView::default() }
+    }
+}
+
+/// Publishes new versions of the overview.
+pub(crate) async fn publish(hub: Arc<Hub>) {
+    let mut apart = ANSWER_APART;
+    let mut looked: Option<tokio::time::Instant> = None;
+    let mut compared = tokio::time::Instant::now();
+    loop {
+        tokio::time::sleep(apart).await;
+        if hub.ladder().is_some() && compared.elapsed() > COMPARED_APART {
+            compared = tokio::time::Instant::now();
+            hub.compare_standings();
+        }
+        if let Some(ladder) = hub.ladder().filter(|_| looked.is_none_or(|at| at.elapsed() > PAST)).cloned() {
+            looked = Some(tokio::time::Instant::now());
+            if let Ok(Ok(past)) = tokio::task::spawn_blocking(move || ladder.past()).await {
+                hub.set_past(past);
+            }
+        }
+        if hub.has_changed.swap(false, Ordering::Relaxed) {
+            hub.version.fetch_add(1, Ordering::Relaxed);
+            let began = tokio::time::Instant::now();
+            hub.overview();
+            apart = ANSWER_APART.max(9 * began.elapsed());
+            hub.changed.send_replace(());
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! The results of bots, entrants and players, counted as matches end.
+
+use referee_engine::runner::MatchReport;
+
+use super::{Hub, RunState};
+use crate::entries::BotEntry;
+use crate::ladder::Opponent;
+
+/// The number of latest results that are counted.
+const RECENT: usize = 50;
+
+/// The results of a player against another one.
+#[derive(Debug, Default)]
+pub(super) struct Met {
+    wins: u32,
+    draws: u32,
+    losses: u32,
+    last: String,
+}
+
+impl Hub {
+    /// The results of a player of a ladder against others, the most frequent opponent first.
+    pub(crate) fn opponents(&self, name: &str) -> Vec<Opponent> {
+        self.overview();
+        let state = self.state();
+        let rating = |name: &str| {
+            let row = state.shown.rows.iter().find(|row| row.name == name)?;
+            Some(row.rating?.value)
+        };
+        let own = rating(name);
+        let met = state.met.get(name).into_iter().flatten().map(|(other, met)| {
+            let Met { wins, draws, losses, last } = met;
+            let matches = wins + draws + losses;
+            let points = f64::from(*wins) + f64::from(*draws) / 2.0;
+            // Players that the standings do not show any more have no rating here.
+            let expected = own.zip(rating(other)).map_or(points, |(own, other)| {
+                f64::from(matches) / (1.0 + 10.0_f64.powf((other - own) / 400.0))
+            });
+            let (name, last_match) = (other.clone(), last.clone());
+            Opponent {
+                name,
+                matches,
+                wins: *wins,
+                draws: *draws,
+                losses: *losses,
+                points,
+                expected,
+                last_match,
+            }
+        });
+        let mut opponents: Vec<Opponent> = met.collect();
+        opponents
+            .sort_by(|one, other| other.matches.cmp(&one.matches).then_with(|| one.name.cmp(&other.name)));
+        opponents
+    }
+}
+
+impl RunState {
+    pub(super) fn bot(&mut self, name: &str) -> &mut BotEntry {
+        self.bots.entry(name.to_owned()).or_insert_with(|| BotEntry::new(name))
+    }
+
+    /// Adds a result to those of players against each other.
+    pub(super) fn note_meeting(&mut self, report: &MatchReport, seats: &[(String, u8)]) {
+        let Some(ranks) = &report.ranks else { return };
+        let side = |seat: usize| seats.get(seat).map_or(seat, |(_, team)| usize::from(*team));
+        let names: Vec<&String> = report.seats.iter().take(ranks.len()).collect();
+        for (seat, name) in names.iter().enumerate() {
+            for (other, opponent) in names.iter().enumerate().filter(|&(other, _)| side(other) != side(seat))
+            {
+                let met =
+                    self.met.entry((*name).clone()).or_default().entry((*opponent).clone()).or_default();
+                if met.last == report.id {
+                    continue;
+                }
+                *(match ranks[seat].cmp(&ranks[other]) {
+                    std::cmp::Ordering::Less => &mut met.wins,
+                    std::cmp::Ordering::Equal => &mut met.draws,
+                    std::cmp::Ordering::Greater => &mut met.losses,
+                }) += 1;
+                met.last.clone_from(&report.id);
+            }
+        }
+    }
+
+    /// Adds a result to the form of its bots or entrants.
+    fn note_form(&mut self, report: &MatchReport, side: &impl Fn(usize) -> usize) {
+        let Some(ranks) = &report.ranks else { return };
+        let mut noted: Vec<&String> = Vec::new();
+        for (seat, bot) in report.seats.iter().enumerate().take(ranks.len()) {
+            let name = self.entrants.get(bot).unwrap_or(bot);
+            if noted.contains(&name) {
+                continue;
+            }
+            let others =
+                || (0..ranks.len()).filter(|&other| side(other) != side(seat)).map(|other| ranks[other]);
+            let result =
+                match (others().all(|rank| rank > ranks[seat]), others().any(|rank| rank < ranks[seat])) {
+                    (true, _) => 'W',
+                    (_, true) => 'L',
+                    _ => 'D',
+                };
+            let recent = self.recent.entry(name.clone()).or_default();
+            recent.push_front(result);
+            recent.truncate(RECENT);
+            noted.push(name);
+        }
+    }
+
+    pub(super) fn tally(&mut self, report: &MatchReport, seats: &[(String, u8)]) {
+        let side = |seat: usize| seats.get(seat).map_or(seat, |(_, team)| usize::from(*team));
+        self.note_form(report, &side);
+        for (seat, name) in report.seats.iter().enumerate() {
+            let bot = self.bot(name);
+            bot.playing.retain(|id| *id != report.id);
+            if report.seats[..seat].contains(name) {
+                // It has several seats of one side.
+                continue;
+            }
+            bot.faulted +=
+                u32::from(report.faults.get(seat).is_some_and(|faults| faults.iter().next().is_some()));
+            let (Some(ranks), Some(scores)) = (&report.ranks, &report.scores) else { continue };
+            bot.matches += 1;
+            bot.score += scores[seat];
+            let is_shared = (0..ranks.len()).any(|other| ranks[other] == 1 && side(other) != side(seat));
+            match (ranks[seat], is_shared) {
+                (1, false) => bot.wins += 1,
+                (1, true) => bot.draws += 1,
+                _ => bot.losses += 1,
+            }
+        }
+    }
+}
