@@ -32,13 +32,12 @@ fn a_running_league_takes_rulings_and_goes_on() {
     let site = Site::of(&mut server);
     let first = receive_matches(&mut server, 4)[0]["id"].as_str().expect("an id").to_owned();
     league.run(&["pause"]).done();
-    let shown = || {
+    // Pages follow what is played within a second.
+    let total = || {
         let standings = site.get("/api/v1/standings").json();
-        let rows = standings["standings"].as_array().expect("rows").clone();
-        let row = rows.iter().find(|row| row["name"] == "one").expect("the player");
-        ["wins", "draws", "losses"].map(|key| row[key].as_u64().expect("a number"))
+        let row = standings["standings"].as_array().expect("rows").iter().find(|row| row["name"] == "one");
+        row.map_or(0, |row| tally(row).iter().sum::<u64>())
     };
-    let total = || shown().iter().sum::<u64>();
     // Each of them plays all matches. Some may still be in progress.
     let stored = || -> u64 { league.query("SELECT count(*) FROM matches").parse().expect("a number") };
     wait_until("all results are shown", || total() == stored());
@@ -97,4 +96,23 @@ fn rulings_last_and_a_disqualified_bot_comes_back() {
     receive_matches(&mut server, 2);
     drain(server);
     verified(&league, 3);
+}
+
+#[test]
+fn a_ruling_names_a_challenge_by_its_id() {
+    let league = League::new("", &[("one", ""), ("two", "")]);
+    league.run(&["challenge", "one", "two"]).done();
+    let mut server = league.serve();
+    let id = loop {
+        let id = server.receive_type("match")["id"].as_str().expect("an id").to_owned();
+        if id.starts_with('c') {
+            break id;
+        }
+    };
+    drain(server);
+    let said = league.run(&["rule", "void", &id, "--reason", "a power cut"]).done().stdout;
+    assert_eq!(said, format!("{id} is void\n"));
+    let listed = league.run(&["rulings", "--json"]).done().one("ruling");
+    assert_eq!(listed["decision"], format!("{id} is void"));
+    verified(&league, 1);
 }

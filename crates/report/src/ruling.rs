@@ -35,7 +35,7 @@ impl PublicRuling {
             at: row.at.clone(),
             act: row.act,
             decision: ruling_words(row),
-            matches: row.matches.iter().map(|ruled| format!("m{}", ruled.number)).collect(),
+            matches: row.matches.iter().map(RuledMatch::id).collect(),
             name: row.name.clone(),
             reason: row.is_public.then(|| row.reason.clone()),
             undone_at: row.undone.as_ref().map(|undone| undone.at.clone()),
@@ -45,11 +45,11 @@ impl PublicRuling {
 
 /// What a ruling decides: `m17 is awarded to alice`.
 pub fn ruling_words(row: &RulingRow) -> String {
-    let ids: Vec<String> = row.matches.iter().map(|ruled| format!("m{}", ruled.number)).collect();
+    let ids: Vec<String> = row.matches.iter().map(RuledMatch::id).collect();
     let (ids, name) = (ids.join(" and "), row.name.as_deref().unwrap_or_default());
     match row.act {
         RulingAct::Void | RulingAct::Award => {
-            let of_match = |ruled: &RuledMatch| format!("m{} is {}", ruled.number, outcome(row.act, ruled));
+            let of_match = |ruled: &RuledMatch| format!("{} is {}", ruled.id(), outcome(row.act, ruled));
             row.matches.iter().map(of_match).collect::<Vec<_>>().join(", ")
         }
         RulingAct::Replay if row.matches.len() > 1 => format!("{ids} are played again, on another deal"),

@@ -8,7 +8,7 @@ use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, 
 use rusqlite::{Connection, Row, params};
 use serde::{Deserialize, Serialize};
 
-use crate::league::utc;
+use crate::league::{MatchKind, match_id, utc};
 use crate::rows::json;
 
 /// What a ruling decides.
@@ -71,6 +71,16 @@ pub struct RuledMatch {
     pub attempt: u32,
     /// Who gets the points; `None` for a draw, and for a match that does not count.
     pub winner: Option<String>,
+    /// On a ladder: why it was played.
+    #[serde(default)]
+    pub kind: MatchKind,
+}
+
+impl RuledMatch {
+    /// The match id without its attempt.
+    pub fn id(&self) -> String {
+        match_id(self.number, self.kind)
+    }
 }
 
 /// A ruling.

@@ -5,8 +5,8 @@ CREATE TABLE rulings (
     user TEXT NOT NULL,                      -- of the operating system
     act TEXT NOT NULL,                       -- `void`, `award`, `replay`, `disqualify` or `rename`
     ladder TEXT,                             -- of a league; null: all ladders
-    matches TEXT NOT NULL,                   -- JSON: [{"number":17,"attempt":1,"winner":"bob"}]; `attempt` is the last one before a
-                                             -- replay, `winner` is null for a draw and for a match that does not count
+    matches TEXT NOT NULL,                   -- JSON: [{"number":17,"attempt":1,"winner":"bob","kind":"pairing"}]; `attempt` is the last
+                                             -- one before a replay, `kind` as in ids of a league, `winner` is null for a draw and for a match that does not count
     name TEXT,                               -- the entrant or bot that is disqualified or renamed
     is_from_start INTEGER NOT NULL,          -- 1: all results of a disqualified entrant are annulled
     display TEXT,                            -- JSON: [before, after], the display names of a renamed one

@@ -156,7 +156,7 @@ impl FoundMatch {
 
     /// A ruling on it.
     fn ruling(self, winner: Option<String>, row: RulingRow) -> RulingRow {
-        let ruled = RuledMatch { number: self.row.number, attempt: 1, winner };
+        let ruled = RuledMatch { number: self.row.number, attempt: 1, winner, kind: self.row.kind };
         RulingRow { ladder: Some(self.ladder), matches: vec![ruled], ..row }
     }
 
@@ -203,7 +203,7 @@ pub(super) fn rule(args: RuleArgs) -> Result<Exit, Failure> {
             let row = RulingRow { name: Some(name.clone()), ..made(RulingAct::Disqualify, &why)? };
             match from_match {
                 Some(id) => {
-                    let found = FoundMatch::of(&config, &league, &MatchOfLadder { id: id.clone(), ladder })?;
+                    let found = FoundMatch::of(&config, &league, &MatchOfLadder { id, ladder })?;
                     let loser = found.player(&name)?;
                     let others: Vec<&String> =
                         found.row.players.iter().filter(|&player| *player != loser).collect();

@@ -10,7 +10,7 @@ use crate::cli::league::which::{LeagueSelector, now};
 use crate::cli::{Exit, Failure, screen};
 use crate::game::{Catalog, json};
 use crate::report::table;
-use crate::runs::league::{Book, LadderError, LadderRow, LadderRulings, number, plays_sets};
+use crate::runs::league::{Book, LadderError, LadderRow, LadderRulings, NotCounted, number, plays_sets};
 use crate::stats::MatchResult;
 use crate::stats::ladder::Name;
 use crate::stats::rating::weng_lin;
@@ -84,7 +84,7 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
                 add(row).map_err(Failure::cannot_run)?;
             }
         } else {
-            let read = league.for_each_match(&ladder.name, |row| add(row).map_err(std::io::Error::other));
+            let read = league.for_each_match(&ladder.name, |row| add(row).map_err(NotCounted::from));
             read.map_err(Failure::cannot_run)?;
         }
         // These ratings depend on the order.

@@ -188,7 +188,7 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
         let mut rows = BTreeMap::new();
         let read = league.for_each_match(&ladder.name, |row| {
             rows.insert(row.id(), row);
-            Ok(())
+            Ok::<_, std::io::Error>(())
         });
         read.map_err(Failure::cannot_run)?;
         let catalog = &ladder.game(catalog, &config.folder)?.catalog;
@@ -239,10 +239,7 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
         for row in rulings.iter().filter(|row| row.ladder.as_ref() == Some(&ladder.name)) {
             let ids: BTreeSet<u32> = rows.values().map(|row| row.number).collect();
             for ruled in row.matches.iter().filter(|ruled| !ids.contains(&ruled.number)) {
-                differences.push((
-                    format!("m{}", ruled.number),
-                    format!("ruling {} is on a match without a result", row.id),
-                ));
+                differences.push((ruled.id(), format!("ruling {} is on a match without a result", row.id)));
             }
         }
         let differing: BTreeSet<&String> = differences.iter().map(|(id, _)| id).collect();

@@ -20,7 +20,7 @@ use crate::cli::service::Service;
 use crate::cli::workers::unit_bots;
 use crate::game::hex;
 use crate::runner::RunChange;
-use crate::runs::league::{LadderMemory, LadderRulings, RatingHistory, SharedLadder};
+use crate::runs::league::{LadderMemory, LadderRulings, NotCounted, RatingHistory, SharedLadder};
 use crate::sources::{BotSpec, Source, TokenHash};
 use crate::stats::ladder::Name;
 use crate::store::{League, LeagueBot};
@@ -111,7 +111,7 @@ impl Control {
         }
     }
 
-    fn look(&mut self, seen: &mut Option<i64>) -> io::Result<()> {
+    fn look(&mut self, seen: &mut Option<i64>) -> Result<(), NotCounted> {
         let version = self.league.data_version()?;
         if *seen == Some(version) {
             return Ok(());
@@ -139,19 +139,20 @@ impl Control {
     }
 
     /// Counts all results again if rulings were made or undone. The ladder is played meanwhile.
-    fn take_up_rulings(&mut self) -> io::Result<()> {
+    fn take_up_rulings(&mut self) -> Result<(), NotCounted> {
         let rulings = LadderRulings::of(&self.league.rulings()?, &self.name);
         let (began, seating) = {
             let mut ladder = self.ladder.lock();
-            (ladder.begin_recount(&rulings).map_err(io::Error::other)?, ladder.seating())
+            (ladder.begin_recount(&rulings)?, ladder.seating())
         };
         let Some(mut book) = began else { return Ok(()) };
         let mut counted = BTreeSet::new();
         self.league.for_each_match(&self.name, |row| {
             counted.insert(row.number);
-            book.add(&rulings.apply(row, seating)).map(drop).map_err(io::Error::other)
+            book.add(&rulings.apply(row, seating))?;
+            Ok::<_, NotCounted>(())
         })?;
-        self.ladder.lock().end_recount(book, rulings, &counted).map_err(io::Error::other)
+        Ok(self.ladder.lock().end_recount(book, rulings, &counted)?)
     }
 
     /// Lets workers play the matches of a program, if there are workers.

@@ -15,8 +15,8 @@ use crate::game::Viewer;
 use crate::game::chance::Seed;
 use crate::runner::ResumedMatch;
 use crate::runs::league::{
-    Ladder, LadderMemory, LadderRow, LadderRulings, SharedLadder, deal_of, number, plays_sets, recover,
-    resume, resume_on_workers,
+    Ladder, LadderMemory, LadderRow, LadderRulings, NotCounted, SharedLadder, deal_of, number, plays_sets,
+    recover, resume, resume_on_workers,
 };
 use crate::store::{League, Leases};
 use crate::web::{self, OtherLadder, WatchOptions, WatchServer};
@@ -84,9 +84,9 @@ pub(super) fn open<'a>(
         if row.ended_at.get(..10) == date.get(..10) {
             row.players.iter().for_each(|player| *today.entry(player.clone()).or_default() += 1);
         }
-        ladder.add_earlier(&row).map_err(io::Error::other)
+        Ok::<_, NotCounted>(ladder.add_earlier(&row)?)
     });
-    read.map_err(wrong)?;
+    read.map_err(|error| Failure::cannot_run(format!("ladder {name}: {error}")))?;
     ladder.begin_day(now(), &today);
     ladder.remember(LadderMemory::read(league, name).map_err(wrong)?, now());
     let running = RunningMatches::open(&own).map_err(wrong)?;
@@ -128,7 +128,7 @@ pub(super) fn open<'a>(
             server.set_ladder(pages.clone());
             let read = league.for_each_match(name, |row| {
                 server.add_earlier(pages.earlier_match(row));
-                Ok(())
+                Ok::<_, io::Error>(())
             });
             read.map_err(wrong)?;
             Some((server, pages))

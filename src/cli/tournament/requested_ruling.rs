@@ -10,7 +10,7 @@ use crate::game::counted;
 use crate::report::ruling_words;
 use crate::stats::schedule::{Format, MatchId, MatchRuling, Participation, Ruling, Schedule};
 use crate::stats::{Deals, Entrant, Lineup};
-use crate::store::{RuledMatch, RulingAct, RulingRow, TournamentChange, UndoneRuling};
+use crate::store::{MatchKind, RuledMatch, RulingAct, RulingRow, TournamentChange, UndoneRuling};
 
 /// A ruling, as requested from the process that plays the tournament.
 #[derive(Debug, Serialize, Deserialize)]
@@ -111,7 +111,7 @@ fn lineup(reading: &Reading, number: u32) -> Result<Lineup, Failure> {
 fn ruled(reading: &Reading, number: u32, winner: Option<String>) -> Result<RuledMatch, Failure> {
     lineup(reading, number)?;
     let attempt = reading.attempts.get(&number).copied().unwrap_or(0);
-    Ok(RuledMatch { number, attempt, winner })
+    Ok(RuledMatch { number, attempt, winner, kind: MatchKind::Pairing })
 }
 
 /// Checks a ruling on matches.

@@ -27,6 +27,18 @@ pub enum LadderError {
     },
 }
 
+/// Why the results of a ladder cannot be counted.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum NotCounted {
+    /// A match does not fit the ladder.
+    #[error(transparent)]
+    Ladder(#[from] LadderError),
+    /// The database cannot be read.
+    #[error(transparent)]
+    Database(#[from] std::io::Error),
+}
+
 /// Why a file is not the record of a match on a ladder.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]

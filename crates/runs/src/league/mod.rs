@@ -13,7 +13,7 @@ mod resume;
 mod rulings;
 
 pub use book::{Book, LadderRow, RatingInputs, number, plays_sets};
-pub use error::{LadderError, NotOfLadder};
+pub use error::{LadderError, NotCounted, NotOfLadder};
 pub use history::RatingHistory;
 pub use ladder::{
     Ladder, LadderLimits, LadderMemory, LadderScheduler, LadderSnapshot, PlayerState, SharedLadder,

@@ -99,7 +99,8 @@ mod tests {
     }
 
     fn ruling(act: RulingAct, winner: Option<&str>) -> RulingRow {
-        let ruled = RuledMatch { number: 7, attempt: 1, winner: winner.map(str::to_owned) };
+        let winner = winner.map(str::to_owned);
+        let ruled = RuledMatch { number: 7, attempt: 1, winner, kind: MatchKind::Pairing };
         RulingRow {
             matches: vec![ruled],
             ..RulingRow::made(SystemTime::UNIX_EPOCH, act, "jury", "because", true)

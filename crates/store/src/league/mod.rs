@@ -10,8 +10,8 @@ use std::time::SystemTime;
 use std::{fs, io};
 
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, Transaction, TransactionBehavior, params};
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
 pub use history::RatingPoint;
 pub use log::LeagueChange;
@@ -137,9 +137,11 @@ impl LeagueMatch {
 }
 
 /// Why a match is played. The database has the number of the variant, the id of the match its letter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum MatchKind {
-    /// The ladder paired the players.
+    /// The ladder paired the players. Matches of tournaments are of this kind.
+    #[default]
     Pairing = 0,
     /// A challenge, which is not rated.
     Challenge = 1,
@@ -442,11 +444,11 @@ impl League {
     ///
     /// # Errors
     /// If a row is invalid, and those of `each`.
-    pub fn for_each_match(
+    pub fn for_each_match<E: From<io::Error>>(
         &self,
         ladder: &str,
-        mut each: impl FnMut(LeagueMatch) -> io::Result<()>,
-    ) -> io::Result<()> {
+        mut each: impl FnMut(LeagueMatch) -> Result<(), E>,
+    ) -> Result<(), E> {
         let sql = format!("SELECT {COLUMNS} FROM matches WHERE ladder = ?1 ORDER BY number");
         let mut query = self.db.prepare(&sql).map_err(failed)?;
         let mut rows = query.query([ladder]).map_err(failed)?;
