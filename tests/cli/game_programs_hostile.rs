@@ -57,6 +57,9 @@ fn rules_that_start_processes_without_end_leave_none() {
     let marked =
         folder.read("game/game.py").replace("time.sleep(600)", "os.execvp('sleep', ['sleep', '600.75'])");
     folder.write("game/game.py", marked);
+    // To start them takes long on a busy machine.
+    let patient = folder.read("game/game.toml").replacen("protocol = 1", "protocol = 1\nlimit_ms = 30000", 1);
+    folder.write("game/game.toml", patient);
     let (_, report) = played(&folder, &game);
     assert_eq!(report["ended_by"], "rules", "{report}");
     let left = std::fs::read_dir("/proc").expect("processes").flatten().filter_map(|entry| {

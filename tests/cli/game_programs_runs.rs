@@ -4,9 +4,11 @@ use std::fs;
 
 use serde_json::{Value, json};
 
+use crate::common::http::Site;
 use crate::common::league::{drain, receive_matches};
 use crate::common::{Ended, Folder, ROOT, Referee, referee, sample};
 use crate::game_programs::{GAME, changed};
+use crate::watch::wait_until;
 use crate::workers::Coordinator;
 use crate::workers_nats::Server;
 
@@ -136,6 +138,35 @@ fn a_league_has_a_ladder_of_a_game_in_python() {
     receive_matches(&mut server, 2);
     drain(server);
     league(&["verify"]).done();
+}
+
+#[test]
+fn a_ladder_whose_rules_fail_waits_while_others_are_played() {
+    let folder = Folder::new();
+    let broken = "    if request['type'] == 'play':\n        raise SystemExit('the rules are broken')\n";
+    changed(
+        &folder,
+        &[("    request = json.loads(line)\n", &format!("    request = json.loads(line)\n{broken}"))],
+    );
+    let bot = sample("python/random_bot.py");
+    let programs = ["one", "two"].map(|name| format!("[[programs]]\nname = {name:?}\ncommand = {bot:?}\n"));
+    let ladder = |name: &str, game: &str| {
+        format!("[[ladders]]\nname = {name:?}\ngame = {game:?}\nrest = \"0s\"\nwatch = \"127.0.0.1:0\"\n")
+    };
+    let ladders = ladder("broken", "./game") + &ladder("works", "xe_queo");
+    let text = format!("[sandbox]\nmode = \"basic\"\n{ladders}{}", programs.concat());
+    let file = folder.write("league.toml", text);
+    let mut server = Referee::start(["serve", &file, "--json"]);
+    let sites = [Site::of(&mut server), Site::of(&mut server)];
+    let health = |of: usize| sites[of].ask("GET", "/healthz", "").body;
+    wait_until("the failure is shown", || health(0).contains("rules: they failed in match after match"));
+    assert!(sites[0].get("/metrics").body.contains("\nreferee_league_rules_failing 1\n"));
+    assert_eq!(health(1), "ok\n");
+    receive_matches(&mut server, 2);
+    let bots = sites[0].get("/api/v1/standings").json();
+    let rows = bots["standings"].as_array().expect("rows");
+    assert!(rows.iter().all(|row| row["faulted"] == 0 && row["matches"] == 0), "{bots}");
+    drain(server);
 }
 
 #[test]

@@ -82,6 +82,8 @@ pub struct LadderHealth {
     pub is_storage_writable: bool,
     /// Whether no match begins because the league is paused.
     pub is_paused: bool,
+    /// Whether a match begins only now and then because the rules, which are a program, fail.
+    pub are_rules_failing: bool,
     /// The maximum number of matches in progress.
     pub jobs: usize,
     /// The number of matches in progress.
@@ -107,6 +109,10 @@ impl LadderHealth {
         }
         if self.is_paused {
             problems += "paused: no match begins until `referee league resume`\n";
+        }
+        if self.are_rules_failing {
+            problems +=
+                "rules: they failed in match after match, and one match a minute is tried until they work\n";
         }
         if let Some(age) = self.result_age.filter(|age| *age >= NO_RESULT)
             && self.running >= self.jobs
@@ -137,6 +143,13 @@ impl LadderHealth {
             flag(self.is_storage_writable),
         );
         figure("paused", "gauge", "1 if the league is paused.", flag(self.is_paused));
+        let is_failing = flag(self.are_rules_failing);
+        figure(
+            "rules_failing",
+            "gauge",
+            "1 if the rules, which are a program, failed in match after match.",
+            is_failing,
+        );
         figure("jobs", "gauge", "The maximum number of matches in progress.", self.jobs as f64);
         figure("connections", "gauge", "Connections of bots.", self.connections as f64);
         figure("waiting", "gauge", "Players that could be paired now.", self.waiting as f64);

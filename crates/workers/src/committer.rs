@@ -82,6 +82,7 @@ impl<F: FnMut(RunEvent<'_>) -> Result<(), Halt>> Committer<F> {
         let rules = job.catalog.find(job.game).ok();
         let live = job.live.clone().zip(rules).map(|(live, rules)| ResultFeed::new(live, rules, job.seating));
         let record_sink = RecordSink::new(job.records.clone(), job.unsealed.take(), live, on_event);
+        let record_sink = if job.judges_rules { record_sink } else { record_sink.tolerating_rules() };
         let (catalog, records) = (job.catalog.clone(), job.records.clone());
         Committer { record_sink, catalog, records, bots: job.bots.clone() }
     }

@@ -65,6 +65,8 @@ pub struct Job {
     pub live: Option<LiveFeed>,
     /// When this resolves, the sets that are out stay with their workers, and the run ends.
     pub drain: Option<oneshot::Receiver<()>>,
+    /// Whether the run ends when the rules fail in match after match.
+    pub judges_rules: bool,
 }
 
 impl Job {
@@ -88,6 +90,7 @@ impl Job {
             unsealed: runner.unsealed,
             live: runner.live,
             drain: runner.drain,
+            judges_rules: runner.judges_rules,
         }
     }
 

@@ -51,6 +51,7 @@ pub(super) fn job(catalog: &Catalog) -> Job {
         unsealed: None,
         live: None,
         drain: None,
+        judges_rules: true,
     }
 }
 

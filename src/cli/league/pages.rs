@@ -123,6 +123,7 @@ impl LadderView for LadderPages {
         LadderHealth {
             is_storage_writable: !shown.is_waiting_for_storage,
             is_paused: shown.is_paused,
+            are_rules_failing: shown.are_rules_failing,
             jobs: shown.jobs,
             running: shown.running,
             connections: shown.connections,

@@ -235,6 +235,7 @@ fn play(
         unsealed: None,
         live: live.clone(),
         drain: None,
+        judges_rules: false,
     };
     let runner = MatchRunner {
         jobs: limits.jobs,
@@ -247,6 +248,8 @@ fn play(
         resumed,
         changes: Some(changed),
         live,
+        // The ladder does.
+        judges_rules: false,
         ..MatchRunner::new(Run { seed, terms }, rules, seating, Vec::new(), launch()?)
     };
     let is_open = runner.listen.is_some();

@@ -42,7 +42,7 @@ pub use match_runner::{MatchRunner, RunChange, RunEnd};
 pub use moves::short_moves_of_match;
 pub use openings::Openings;
 pub use play::{Mirror, Play, PlayEvent, PlayResult, check_fresh, seating_for};
-pub use record_sink::{EndedRecord, RecordSink};
+pub use record_sink::{EndedRecord, MOST_RULES_FAILED, RecordSink};
 pub use reporter::Watch;
 pub use results::{BotSummary, Comparison, Loss, MatchReport, RunSummary, SetReport, Sets};
 pub use resumed::ResumedMatch;

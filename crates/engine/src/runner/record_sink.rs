@@ -10,8 +10,8 @@ use crate::runner::live::ResultFeed;
 use crate::runner::results::MatchReport;
 use crate::runner::run_event::{Halt, NoShow, RunEvent};
 
-/// The number of consecutive matches in which the rules fail that ends a run.
-const MOST_RULES_FAILED: u32 = 10;
+/// The number of consecutive matches in which the rules fail that ends a run, or pauses a ladder.
+pub const MOST_RULES_FAILED: u32 = 10;
 
 /// A match that has ended.
 #[derive(Debug)]
@@ -69,7 +69,7 @@ impl<F: FnMut(RunEvent<'_>) -> Result<(), Halt>> RecordSink<F> {
 
     /// The same, but it goes on however often the rules fail.
     #[must_use]
-    pub(super) fn tolerating_rules(self) -> RecordSink<F> {
+    pub fn tolerating_rules(self) -> RecordSink<F> {
         RecordSink { rules_failed: None, ..self }
     }
 

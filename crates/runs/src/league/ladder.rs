@@ -2,6 +2,7 @@
 
 mod memory;
 mod on_workers;
+mod rules_state;
 mod scheduler;
 
 pub use memory::{LadderMemory, PlayerState};
@@ -17,6 +18,7 @@ use tokio::time::Instant;
 use crate::league::book::{Book, LadderRow};
 use crate::league::error::LadderError;
 use crate::league::ladder::on_workers::OnWorkers;
+use crate::league::ladder::rules_state::RulesState;
 use crate::league::rulings::LadderRulings;
 use referee_engine::runner::{Fixture, Openings, Wait};
 use referee_files::StorageWait;
@@ -104,6 +106,7 @@ pub struct Ladder {
     is_paused: bool,
     /// No match begins while a result or the journal cannot be written.
     wait: StorageWait,
+    rules: RulesState,
     challenges: Vec<Challenge>,
     /// Challenges that were played, to be removed from the database.
     fulfilled: Vec<i64>,
@@ -133,6 +136,8 @@ pub struct LadderSnapshot {
     pub is_paused: bool,
     /// Whether no match begins because results or journals cannot be written.
     pub is_waiting_for_storage: bool,
+    /// Whether a match begins only now and then because the rules, which are a program, fail.
+    pub are_rules_failing: bool,
     /// The number of connections of bots.
     pub connections: usize,
     /// The number of players that could be paired now.
@@ -225,6 +230,7 @@ impl Ladder {
             next: 1,
             is_paused: false,
             wait,
+            rules: RulesState::default(),
             challenges: Vec::new(),
             fulfilled: Vec::new(),
             challenged_at: None,
@@ -426,6 +432,7 @@ impl Ladder {
             states: self.states(at),
             is_paused: self.is_paused,
             is_waiting_for_storage: self.wait.is_waiting(),
+            are_rules_failing: self.rules.are_failing(),
             connections: connected.map(|member| member.connections).sum(),
             waiting: self.matchmaker.waiting(self.now()),
             jobs: self.limits.jobs,
@@ -517,7 +524,8 @@ impl Ladder {
 
     /// The next match: on workers, or here. It is between programs if there are workers, and only then.
     fn next_match(&mut self, on_workers: bool) -> Option<Fixture> {
-        if self.is_paused || self.wait.is_waiting() {
+        let may_begin = self.rules.may_begin(self.running.len(), self.now());
+        if self.is_paused || self.wait.is_waiting() || !may_begin {
             return None;
         }
         if let Some(fixture) = self.next_challenge(on_workers) {

@@ -26,6 +26,9 @@ impl Scheduler for LadderScheduler {
     fn ended(&mut self, fixture: &Fixture, report: &MatchReport) -> bool {
         let mut ladder = self.0.lock();
         let now = ladder.now();
+        if let Some(change) = ladder.rules.ended(report.cause, now) {
+            tracing::error!("{} {}: {change}", ladder.name, fixture.id);
+        }
         let Some((number, kind)) = parse_match_id(&fixture.id) else { return false };
         let was_here = !ladder.on_workers.remove(number);
         let can_be_first = ladder.is_mirrored && kind == MatchKind::Pairing && was_here;

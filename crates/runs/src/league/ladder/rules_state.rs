@@ -1,0 +1,74 @@
+//! Whether the rules of a ladder work, if they are a program.
+
+use referee_engine::runner::MOST_RULES_FAILED;
+use referee_stats::Cause;
+
+/// How long no match begins after one in which the rules failed, once they have failed in match after match, in microseconds.
+const PAUSE: u64 = 60_000_000;
+
+/// Whether the rules of a ladder work. Times are in microseconds.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct RulesState {
+    /// The number of matches in a row in which they failed.
+    failures: u32,
+    /// When the next match is tried, once they have failed in match after match.
+    retry_at: Option<u64>,
+}
+
+impl RulesState {
+    /// Notes how a match has ended. Returns a sentence if the rules begin to fail, or work again.
+    pub(super) fn ended(&mut self, cause: Option<Cause>, now: u64) -> Option<&'static str> {
+        match cause {
+            None => {
+                let RulesState { retry_at, .. } = std::mem::take(self);
+                retry_at.map(|_| "the rules work again")
+            }
+            Some(Cause::RulesFailed) => {
+                self.failures += 1;
+                if self.failures < MOST_RULES_FAILED {
+                    return None;
+                }
+                self.retry_at = Some(now + PAUSE);
+                let is_new = self.failures == MOST_RULES_FAILED;
+                is_new.then_some(
+                    "the rules fail in match after match: one match a minute is tried until they work",
+                )
+            }
+            // Nothing is known of the rules.
+            Some(_) => None,
+        }
+    }
+
+    /// Whether they have failed in match after match.
+    pub(super) fn are_failing(&self) -> bool {
+        self.retry_at.is_some()
+    }
+
+    /// Whether a match may begin while as many are in progress.
+    pub(super) fn may_begin(&self, running: usize, now: u64) -> bool {
+        self.retry_at.is_none_or(|at| now >= at && running == 0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rules_that_fail_are_tried_once_a_minute_until_they_work() {
+        let mut rules = RulesState::default();
+        for _ in 1..MOST_RULES_FAILED {
+            assert_eq!(rules.ended(Some(Cause::RulesFailed), 5), None);
+        }
+        assert_eq!(rules.ended(Some(Cause::Interrupted), 5), None);
+        assert!(rules.may_begin(7, 5) && !rules.are_failing());
+        assert!(rules.ended(Some(Cause::RulesFailed), 5).is_some() && rules.are_failing());
+        assert!(!rules.may_begin(0, 5) && rules.may_begin(0, 5 + PAUSE) && !rules.may_begin(1, 5 + PAUSE));
+        assert_eq!(rules.ended(Some(Cause::RulesFailed), 5 + PAUSE), None);
+        assert!(!rules.may_begin(0, 6 + PAUSE));
+        assert_eq!(rules.ended(None, 6 + 2 * PAUSE), Some("the rules work again"));
+        assert!(rules.may_begin(7, 6 + 2 * PAUSE));
+        assert_eq!(rules.ended(Some(Cause::RulesFailed), 7 + 2 * PAUSE), None);
+        assert!(rules.may_begin(7, 7 + 2 * PAUSE));
+    }
+}
