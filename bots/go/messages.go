@@ -29,6 +29,8 @@ type Start struct {
 	Commitment string `json:"commitment"`
 	// Nonce reports whether a nonce is mixed into the randomness of the match.
 	Nonce bool `json:"nonce"`
+	// Unlisted reports whether turns may come without Legal, since nobody can list the moves.
+	Unlisted bool `json:"unlisted"`
 }
 
 // Event is something that happened in a match.

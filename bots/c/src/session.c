@@ -110,6 +110,7 @@ static cJSON *start(session *session, const cJSON *message) {
     start->deal = text_of(message, "deal");
     start->commitment = text_of(message, "commitment");
     start->nonce = is_true(message, "nonce");
+    start->unlisted = is_true(message, "unlisted");
     const char *nonce = session->bot->start ? session->bot->start(session->bot->data, start) : NULL;
     cJSON *ready = answer("ready", start->match, start->seat);
     if (nonce) cJSON_AddStringToObject(ready, "nonce", nonce);

@@ -11,7 +11,7 @@ static const char *start(void *ended, const referee_start *start) {
 static referee_reply choose(void *ended, const referee_turn *turn) {
     if (turn->draw_offered) return (referee_reply){.kind = REFEREE_ACCEPT_DRAW};
     if (turn->is_retry) return (referee_reply){.kind = REFEREE_RESIGN};
-    referee_reply reply = referee_move(turn->legal[0]);
+    referee_reply reply = referee_move(turn->start->unlisted ? "unlisted" : turn->legal[0]);
     reply.offer_draw = turn->turns_left == 1;
     reply.info = cJSON_CreateObject();
     cJSON_AddStringToObject(reply.info, "game", turn->start->game);

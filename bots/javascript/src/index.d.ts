@@ -24,6 +24,8 @@ export interface Start {
   readonly commitment: string;
   /** True: a nonce returned by `start` is mixed into the randomness of the match. */
   readonly nonce: boolean;
+  /** True: turns may come without `legal`, since nobody can list the moves. */
+  readonly unlisted: boolean;
 }
 
 /** Something that happened in a match; its other fields depend on `kind`. */

@@ -71,7 +71,7 @@ export class Session {
     this.#hasStarted = true;
     const known = message.resumed ? this.#plays.get(key(match, seat)) : undefined;
     if (known) return known.ready;
-    const start = { options: {}, clock: null, deal: null, nonce: false, ...message };
+    const start = { options: {}, clock: null, deal: null, nonce: false, unlisted: false, ...message };
     const play = { start, events: [], nextEvent: 0 };
     this.#plays.set(key(match, seat), play);
     play.ready = this.#begin(start);

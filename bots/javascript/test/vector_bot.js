@@ -11,7 +11,7 @@ await run(
       if (draw_offered) return ACCEPT_DRAW;
       if (retry) return RESIGN;
       const info = { game: start.game, events: events.length, limit_ms: clock?.limit_ms ?? null, ended };
-      return { move: legal[0], offer_draw: turns_left === 1 || undefined, info };
+      return { move: start.unlisted ? "unlisted" : legal[0], offer_draw: turns_left === 1 || undefined, info };
     },
     end: ({ ended_by }) => void ended.push(ended_by),
   },

@@ -50,6 +50,8 @@ class Start:
     """The SHA-256 commitment to the seed; `End.reveal` lets a bot verify it."""
     nonce: bool
     """True: a nonce returned by `Bot.start` is mixed into the dice."""
+    unlisted: bool = False
+    """True: turns may come with an empty `legal`, since nobody can list the moves."""
 
     @classmethod
     def from_json(cls, message: Json) -> Start:
@@ -65,6 +67,7 @@ class Start:
             deal=message.get("deal"),
             commitment=message.get("commitment"),
             nonce=message.get("nonce", False),
+            unlisted=message.get("unlisted", False),
         )
 
 
@@ -96,7 +99,7 @@ class Turn:
     view: Json
     """The position as visible to the seat; empty if `wants` omits it."""
     legal: list[str]
-    """Every legal move, sorted; empty if `wants` omits it."""
+    """Every legal move, sorted; empty if `wants` omits it, or if nobody can list them."""
     clock: TimeLeft | None
     turns_left: int | None
     draw_offered: bool

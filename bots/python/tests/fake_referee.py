@@ -108,9 +108,11 @@ class FakeReferee:
         }
         return self.ask("start", **{**message, **fields})
 
-    def turn(self, legal: list[str], match: str = "m1", *, seat: int = 0, turn: int = 0, **fields: Any) -> Json:
-        """Asks for a decision and returns the answer."""
-        message: Json = {"match": match, "seat": seat, "turn": turn, "view": {}, "legal": legal}
+    def turn(self, legal: list[str] | None, match: str = "m1", *, seat: int = 0, turn: int = 0, **fields: Any) -> Json:
+        """Asks for a decision and returns the answer. `legal` is None where nobody can list the moves."""
+        message: Json = {"match": match, "seat": seat, "turn": turn, "view": {}}
+        if legal is not None:
+            message["legal"] = legal
         return self.ask("turn", **{**message, "clock": {"bank_ms": 60000, "limit_ms": 65000}, **fields})
 
     def end(self, match: str = "m1", *, seat: int = 0, **fields: Any) -> None:

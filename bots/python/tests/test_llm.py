@@ -71,6 +71,19 @@ class Prompts(LlmTest):
         schema = request["response_format"]["json_schema"]["schema"]
         self.assertEqual(schema["properties"]["move"]["enum"], MOVES)
 
+    def test_where_nobody_can_list_the_moves_the_model_writes_one(self) -> None:
+        with ModelServer(says('{"move": "7 3"}')) as server, self.bot(server) as referee:
+            referee.hello()
+            referee.start(unlisted=True)
+            self.assertEqual(referee.turn(view={"coins": 10}, legal=None)["move"], "7 3")
+            self.assertEqual(referee.finish(), 0, referee.stderr())
+        (request,) = server.requests
+        system, user = (message["content"] for message in request["messages"])
+        self.assertIn("nobody can list the legal ones", system)
+        self.assertNotIn("The legal moves", user)
+        schema = request["response_format"]["json_schema"]["schema"]
+        self.assertEqual(schema["properties"]["move"], {"type": "string"})
+
     def test_the_error_of_the_referee_is_in_the_next_prompt(self) -> None:
         retry = {"of": 0, "code": "illegal_move", "message": "`1-2` is not legal"}
         _, server = self.answer(turn=1, retry=retry)

@@ -19,7 +19,8 @@ class VectorBot(Bot):
             return Resign()
         limit = turn.clock.limit_ms if turn.clock else None
         info = {"game": turn.start.game, "events": len(turn.events), "limit_ms": limit, "ended": self.ended}
-        return Move(turn.legal[0], offer_draw=turn.turns_left == 1, info=info)
+        move = "unlisted" if turn.start.unlisted else turn.legal[0]
+        return Move(move, offer_draw=turn.turns_left == 1, info=info)
 
     def end(self, end: End) -> None:
         self.ended.append(end.ended_by)

@@ -8,6 +8,7 @@ use referee_bot::{Answer, Bot, End, Error, Event, Hello, Move, Start, Turn, hell
 /// What the bot has received for one seat of a match.
 struct Seen {
     game: String,
+    is_unlisted: bool,
     events: u32,
 }
 
@@ -23,7 +24,7 @@ impl Bot for Vector {
     }
 
     fn start(&mut self, start: &Start<'_>) {
-        let seen = Seen { game: start.game.clone(), events: 0 };
+        let seen = Seen { game: start.game.clone(), is_unlisted: start.unlisted, events: 0 };
         self.plays.insert((start.r#match.clone(), start.seat), seen);
     }
 
@@ -50,7 +51,8 @@ impl Bot for Vector {
             "limit_ms": turn.clock.map(|clock| clock.limit_ms),
             "ended": self.ended,
         });
-        let first = Move::legal(0).with_info(info);
+        let first = if seen.is_unlisted { Move::text("unlisted") } else { Move::legal(0) };
+        let first = first.with_info(info);
         if turn.turns_left == Some(1) { first.offering_draw().into() } else { first.into() }
     }
 

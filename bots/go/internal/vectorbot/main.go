@@ -29,7 +29,11 @@ func (b *bot) Choose(turn *refereebot.Turn) refereebot.Reply {
 		info["limit_ms"] = turn.Clock.LimitMS
 	}
 	last := turn.TurnsLeft != nil && *turn.TurnsLeft == 1
-	return refereebot.Move{Move: turn.Legal[0], OfferDraw: last, Info: info}
+	move := "unlisted"
+	if !turn.Start.Unlisted {
+		move = turn.Legal[0]
+	}
+	return refereebot.Move{Move: move, OfferDraw: last, Info: info}
 }
 
 func (b *bot) End(end *refereebot.End) { b.ended = append(b.ended, end.EndedBy) }

@@ -98,7 +98,7 @@ class Chat:
     _has_answered: bool = False  # the key, the model and the address are right
 
     def ask(self, messages: list[Json], choices: list[str], deadline: float, spent: Spent, about: Json) -> Answer:
-        """Returns the model's answer, which is one of `choices` if the server supports `response_format`.
+        """Returns the model's answer, which is one of `choices`, if there are some and the server supports `response_format`.
 
         `deadline` is a time of the monotonic clock. `about` goes into the transcript. Raises `NoAnswer`, `Rejected`.
         """
@@ -269,8 +269,8 @@ def _tool_arguments(calls: Any) -> str:
 
 
 def _schema(choices: list[str]) -> Json:
-    """Returns the `response_format` that allows only these moves."""
-    move: Json = {"type": "string", "enum": choices}
+    """Returns the `response_format` that allows only these moves, or any without a list."""
+    move: Json = {"type": "string", "enum": choices} if choices else {"type": "string"}
     schema: Json = {
         "type": "object",
         "properties": {"move": move},

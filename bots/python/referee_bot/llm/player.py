@@ -15,6 +15,9 @@ from .prompt import ACCEPT_DRAW, choices, read_move, repetition, rules_message, 
 LONGEST_MOVE = 256
 """The characters of a move that the referee keeps."""
 
+LONGEST_UNLISTED_MOVE = 16384
+"""The same where nobody can list the moves."""
+
 BANK_SHARE = 0.25
 """The share of the bank that one move may take, so that it lasts for the match."""
 
@@ -24,7 +27,8 @@ class Player(Bot):
 
     `rules` returns the rules of a game as text, `time_limit` is the longest time for a move in seconds. Without a legal
     move the bot submits the model's last answer as it is, and the fault policy of the match applies. With a `fallback`
-    it plays a random legal move instead, and `info.fallback` says why.
+    it plays a random legal move instead, and `info.fallback` says why. Where nobody can list the moves, the first answer
+    of the model is submitted.
     """
 
     def __init__(
@@ -63,10 +67,10 @@ class Player(Bot):
             info["problem"] = problem[:300]
             if self._fallback is not None:
                 info["fallback"] = "random"
-                answer = self._fallback.choice(turn.legal)
+                answer = self._fallback.choice(turn.legal or [answer])
         if turn.draw_offered and answer == ACCEPT_DRAW:
             return AcceptDraw()
-        return Move(answer[:LONGEST_MOVE], info=info)
+        return Move(answer[: LONGEST_MOVE if turn.legal else LONGEST_UNLISTED_MOVE], info=info)
 
     def time_for(self, turn: Turn) -> float:
         """Returns the seconds for this move: a margin and most of the bank stay on the clock."""
@@ -81,8 +85,6 @@ class Player(Bot):
         messages = [rules_message(turn.start, self._rules(turn.start.game)), turn_message(turn)]
         about: Json = {"match": turn.match, "seat": turn.seat, "turn": turn.turn}
         legal = choices(turn)
-        if not legal:
-            raise ValueError("the game does not list its moves, of which a model chooses")
         move, problem = "", "the model was not asked"
         for _ in range(self._attempts):
             try:
@@ -90,7 +92,8 @@ class Player(Bot):
             except NoAnswer as error:
                 return move, str(error)
             move = read_move(answer.text)
-            if move in legal and answer.problem is None:
+            is_unlisted = not turn.legal and move != ""
+            if (move in legal or is_unlisted) and answer.problem is None:
                 return move, None
             problem = answer.problem or f"`{move[:LONGEST_MOVE]}` is not a legal move"
             messages = repetition(messages, answer.text, problem)

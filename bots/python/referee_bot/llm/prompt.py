@@ -14,8 +14,8 @@ _OBJECT = re.compile(r'\{[^{}]*"move"[^{}]*\}')
 
 
 def choices(turn: Turn) -> list[str]:
-    """Returns the answers that the model may give."""
-    return [*turn.legal, ACCEPT_DRAW] if turn.draw_offered else turn.legal
+    """Returns the answers that the model may give; none if nobody can list them."""
+    return [*turn.legal, ACCEPT_DRAW] if turn.draw_offered and turn.legal else turn.legal
 
 
 def rules_message(start: Start, rules: str) -> Json:
@@ -27,8 +27,13 @@ def rules_message(start: Start, rules: str) -> Json:
     return {
         "role": "system",
         "content": f"You play a match of the game `{start.game}` in seat {start.seat}. Play to win.\n"
-        'Answer with one JSON object and nothing else: {"move": "..."}, where the move is one of the legal moves that '
-        "the request lists, character for character.\n\n"
+        'Answer with one JSON object and nothing else: {"move": "..."}, where the move is '
+        + (
+            "written as the rules say; nobody can list the legal ones.\n\n"
+            if start.unlisted
+            else "one of the legal moves that the request lists, character for character.\n\n"
+        )
+        + 
         f"The seats:\n{seats}\n\nThe options: {json.dumps(start.options)}\n\nThe rules:\n\n{rules}",
     }
 
@@ -44,7 +49,8 @@ def turn_message(turn: Turn) -> Json:
         parts.append(f"Turns until the limit: {turn.turns_left}")
     if turn.draw_offered:
         parts.append(f'You are offered a draw: the move "{ACCEPT_DRAW}" accepts it.')
-    parts.append("The legal moves:\n" + "\n".join(choices(turn)))
+    if turn.legal:
+        parts.append("The legal moves:\n" + "\n".join(choices(turn)))
     if turn.retry is not None:
         parts.append(f"The referee rejected your previous answer ({turn.retry.code}): {turn.retry.message}")
     return {"role": "user", "content": "\n\n".join(parts)}

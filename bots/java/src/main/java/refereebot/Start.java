@@ -11,6 +11,7 @@ import java.util.List;
  * @param deal null in a mirrored set
  * @param commitment the SHA-256 that binds the referee to its seed
  * @param nonce whether a nonce is mixed into the chance of the match
+ * @param unlisted whether turns may come without legal moves, since nobody can list them
  */
 public record Start(
         String match,
@@ -22,7 +23,8 @@ public record Start(
         Clock clock,
         String deal,
         String commitment,
-        boolean nonce) {
+        boolean nonce,
+        boolean unlisted) {
 
     /** A seat: the display name and the number of its side. */
     public record SeatInfo(String name, int team) {}

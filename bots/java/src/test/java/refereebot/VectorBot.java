@@ -31,7 +31,7 @@ final class VectorBot implements Bot {
         info.addProperty("limit_ms", turn.clock() == null ? null : turn.clock().limitMs());
         info.add("ended", ended.deepCopy());
         boolean isLast = turn.turnsLeft() != null && turn.turnsLeft() == 1;
-        return new Reply.Move(turn.legal().get(0), isLast, info);
+        return new Reply.Move(turn.start().unlisted() ? "unlisted" : turn.legal().get(0), isLast, info);
     }
 
     @Override
