@@ -30,7 +30,9 @@ enum GameCommand {
 /// Check a game step by step
 ///
 /// manifest: game.toml is valid. start: every seating opens. matches: random matches run to their end, and every answer is
-/// valid. show: positions are shown to every viewer. secrets, if the game has hidden information: positions that a seat cannot
+/// valid; decisions without `legal` get one of the manifest's `sample_moves`. schema: views, moves and events are as the game's
+/// schemas say. moves: every legal move of some positions can be played. check, if moves are not listed: odd and altered moves
+/// have an answer. show: positions are shown to every viewer. secrets, if the game has hidden information: positions that a seat cannot
 /// tell apart by its events look the same to it. imagine, if the game imagines positions: they agree with the views. purity: the same requests, in another order and in another process,
 /// get the same answers. A failed step shows the request and the answer, and ends the check with exit code 1.
 #[derive(Debug, ClapArgs)]
@@ -77,11 +79,13 @@ fn sentence(GameStep { name, ok, what, section }: &GameStep) -> String {
 }
 
 fn summary(figures: &GameFigures) -> String {
-    let GameFigures { length, branching, scores, most_answer_bytes, .. } = figures;
+    let GameFigures { length, branching, scores, matches_per_second, .. } = figures;
+    let GameFigures { answer_us, slowest_answer_ms, answer_bytes, most_answer_bytes, .. } = figures;
     let scores: Vec<String> = scores.iter().map(|score| format!("{score:.2}")).collect();
     format!(
-        "{length:.1} decisions and draws per match, {branching:.1} legal moves, scores by seat {}, answers of up to \
-         {most_answer_bytes} bytes",
+        "{length:.1} decisions and draws per match, {branching:.1} legal moves, scores by seat {}\n\
+         {matches_per_second:.0} random matches per second; an answer takes {answer_us:.0} us, at most \
+         {slowest_answer_ms:.0} ms, and has {answer_bytes:.0} bytes, at most {most_answer_bytes}",
         scores.join(" ")
     )
 }

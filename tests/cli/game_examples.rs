@@ -92,7 +92,7 @@ fn is_played_and_shown(name: &str) {
     let game = copied(&folder, name);
     let checked = referee(["game", "check", &game, "-n", "5"]).done().stdout;
     assert!(checked.contains("ok      imagine"), "{checked}");
-    let steps = if ["kuhn_poker", "blotto"].contains(&name) { 7 } else { 6 };
+    let steps = if ["kuhn_poker", "blotto"].contains(&name) { 9 } else { 8 };
     assert_eq!(checked.matches("ok      ").count(), steps, "{checked}");
     assert_eq!(checked.contains("ok      secrets"), name == "kuhn_poker", "{checked}");
     assert_eq!(checked.contains("ok      check"), name == "blotto", "{checked}");

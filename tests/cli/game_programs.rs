@@ -447,7 +447,7 @@ fn the_check_of_the_example_passes_and_says_what_its_matches_are_like() {
     let checked = referee(["game", "check", GAME, "-n", "20", "--json"]).done();
     let steps: Vec<String> =
         checked.all("step").iter().map(|step| format!("{} {}", step["name"], step["ok"])).collect();
-    let names = ["manifest", "start", "matches", "show", "imagine", "purity"];
+    let names = ["manifest", "start", "matches", "schema", "moves", "show", "imagine", "purity"];
     assert_eq!(steps, names.map(|name| format!("\"{name}\" true")));
     let figures = checked.one("figures");
     assert_eq!(figures["matches"], 20);
@@ -472,6 +472,19 @@ fn the_check_shows_the_request_and_the_answer_that_are_wrong() {
     let empty = changed_to("if len(discs) < rows]", "if len(discs) < 1]");
     assert!(empty.starts_with("FAILED  matches") && empty.contains("`legal`: it has no move"), "{empty}");
     assert!(empty.contains("the request was {\"type\":\"play\""), "{empty}");
+    let clap = "\"turns_left\": left, \"events\": [{\"all\": {\"kind\": \"clap\"}}] * (left == 40)}";
+    let unknown = changed_to("\"turns_left\": left}", clap);
+    assert!(unknown.starts_with("FAILED  schema") && unknown.contains("the schema of `Event`"), "{unknown}");
+    let tall = changed_to("\"view\": state}", "\"view\": {\"columns\": columns, \"rows\": 99}}");
+    assert!(
+        tall.starts_with("FAILED  schema") && tall.contains("the schema of `View` says: /rows"),
+        "{tall}"
+    );
+    // No random match plays it.
+    let first = "    if column == 0 and not any(state[\"columns\"]):\n        sys.exit(\"stuck\")\n";
+    let stuck =
+        changed_to("    state[\"columns\"][column]", &format!("{first}    state[\"columns\"][column]"));
+    assert!(stuck.starts_with("FAILED  moves"), "{stuck}");
     let colour = changed_to("\"fill\": \"blue\"", "\"fill\": \"navy\"");
     assert!(colour.starts_with("FAILED  show") && colour.contains("there is no colour `navy`"), "{colour}");
     let crash = changed_to("columns, rows = options[\"columns\"], options[\"rows\"]", "sys.exit(1)");

@@ -27,6 +27,7 @@ mod answer;
 mod bad_answer;
 mod cache;
 mod carrier;
+#[cfg(feature = "schema")]
 mod check;
 mod directory;
 mod load;
@@ -43,6 +44,7 @@ mod wasm;
 
 pub use bad_answer::{BadAnswer, BadDecision, BadEvent, BadScene};
 pub use carrier::Carrier;
+#[cfg(feature = "schema")]
 pub use check::{GameFigures, GameStep, check};
 pub use directory::{BadGame, MANIFEST};
 pub use load::{files, is_game, load, sandbox};

@@ -6,7 +6,8 @@ use referee_game::seat::{MAX_SEATS, Seating};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::PROTOCOL;
+use crate::position::is_plain;
+use crate::{MOST_UNLISTED_MOVE, PROTOCOL};
 
 /// The longest limit, in milliseconds.
 const LONGEST_MS: u64 = 60_000;
@@ -49,6 +50,9 @@ pub struct Manifest {
     /// Whether the program checks moves: a decision may come without the list of its legal moves.
     #[serde(default)]
     pub check: bool,
+    /// Moves of which one is legal in every decision without a list, for checks: the game is played with them.
+    #[serde(default)]
+    pub sample_moves: Vec<String>,
     /// The default number of random opening plies; `None` if matches cannot begin with an opening.
     pub openings: Option<u32>,
     /// The identifiers of the rules that end a match.
@@ -166,6 +170,12 @@ pub enum BadManifest {
     /// More than two sides in a game without lists of moves: when one is out, the referee could not move for it.
     #[error("check: only games with two sides have it")]
     Check,
+    /// Sample moves of a game that lists all moves, or that are none.
+    #[error(
+        "sample_moves: only games with `check` have them, as printable ASCII without quote and backslash, 1 to \
+         {MOST_UNLISTED_MOVE} bytes each"
+    )]
+    SampleMoves,
     /// A limit is out of range.
     #[error("{key}: {ms}; expected 1 to {LONGEST_MS}")]
     Limit {
@@ -214,6 +224,10 @@ impl Manifest {
         }
         if self.check && self.seatings().iter().any(|seating| seating.sides() > 2) {
             return Err(BadManifest::Check);
+        }
+        let is_move = |text: &String| is_plain(text) && text.len() <= MOST_UNLISTED_MOVE;
+        if self.sample_moves.iter().any(|text| !self.check || !is_move(text)) {
+            return Err(BadManifest::SampleMoves);
         }
         for (key, ms) in [("limit_ms", self.limit_ms), ("start_limit_ms", self.start_limit_ms)] {
             if !(1..=LONGEST_MS).contains(&ms) {
@@ -315,6 +329,10 @@ mod tests {
         assert!(refusal("seats = 2\nchance = true\nopenings = 2").contains("openings"));
         assert!(refusal("seats = 2\ncheck = true\nopenings = 2").contains("openings"));
         assert!(refusal("seats = [2, 3]\ncheck = true").contains("check: only games with two sides"));
+        assert!(
+            refusal("seats = 2\nsample_moves = [\"a\"]").contains("sample_moves: only games with `check`")
+        );
+        assert!(refusal("seats = 2\ncheck = true\nsample_moves = [\"\"]").contains("sample_moves"));
         let other = |from: &str, to: &str| {
             Manifest::read(&format!("{PLAIN}seats = 2").replace(from, to)).unwrap_err().to_string()
         };

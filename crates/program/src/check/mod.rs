@@ -1,22 +1,28 @@
 //! Checks a game whose rules are a program, for its author.
 
 mod imagined;
+mod moves;
+mod schemas;
 mod secrets;
 
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use serde::Serialize;
+use tokio::time::Instant;
 
 use crate::check::imagined::Disagrees;
+use crate::check::moves::any_move;
+use crate::check::schemas::{Differs, GameSchemas};
 use crate::check::secrets::Leaks;
 use crate::directory::BadGame;
 use crate::load::{ReadGame, read};
-use crate::{BadAnswer, Carrier, MOST_STEPS, MOST_UNLISTED_MOVE, ProgramRules};
+use crate::{BadAnswer, Carrier, MOST_STEPS, ProgramRules};
 use referee_bots::Launch;
 use referee_game::chance::{RandomKey, RandomStream, Uniform};
-use referee_game::erased::{MoveError, NotOpened, Rules, RulesFailed, RulesWait, Table};
+use referee_game::erased::{NotOpened, Rules, RulesFailed, RulesWait, Table};
 use referee_game::excerpt::excerpt;
 use referee_game::seat::{MAX_SEATS, Seating, Viewer};
 use referee_game::{Turn, counted};
@@ -32,7 +38,7 @@ const QUOTED: usize = 1000;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "type", rename = "step")]
 pub struct GameStep {
-    /// `manifest`, `start`, `matches`, `check`, `show`, `secrets`, `imagine` or `purity`.
+    /// `manifest`, `start`, `matches`, `schema`, `moves`, `check`, `show`, `secrets`, `imagine` or `purity`.
     pub name: &'static str,
     /// Whether it passed.
     pub ok: bool,
@@ -54,6 +60,14 @@ pub struct GameFigures {
     pub branching: f64,
     /// The mean score of each seat of the default seating.
     pub scores: Vec<f64>,
+    /// The number of random matches per second.
+    pub matches_per_second: f64,
+    /// The mean time until an answer, in microseconds.
+    pub answer_us: f64,
+    /// The longest time until an answer, in milliseconds. The first one includes the start of the program.
+    pub slowest_answer_ms: f64,
+    /// The mean size of an answer, in bytes.
+    pub answer_bytes: f64,
     /// The size of the largest answer, in bytes.
     pub most_answer_bytes: usize,
 }
@@ -65,6 +79,10 @@ enum StepFailure {
     BadGame(#[from] BadGame),
     #[error("{error}; the request was {request}")]
     Failed { error: NotOpened, request: String },
+    #[error("{0}")]
+    Schema(String),
+    #[error(transparent)]
+    Differs(#[from] Differs),
     #[error("`scene`: it is {} by {} and another one {} by {}; all have the same size", now.0, now.1, first.0, first.1)]
     SceneSize { first: (i16, i16), now: (i16, i16) },
     #[error("the request {request} got the answer {expected}, and later {again}")]
@@ -91,6 +109,11 @@ struct KeptAnswers {
     answered: Vec<(Vec<u8>, Vec<u8>)>,
     /// The latest request.
     latest: Vec<u8>,
+    /// The number of answers, and their sums.
+    count: u32,
+    took: Duration,
+    bytes: usize,
+    slowest: Duration,
     most_answer_bytes: usize,
 }
 
@@ -122,11 +145,17 @@ impl Carrier for Witness {
     ) -> Result<(), RulesFailed> {
         self.kept().latest = request.to_owned();
         let mut answer = Vec::new();
+        let began = Instant::now();
         self.0.carrier.ask(request, &mut |bytes| {
             answer = bytes.to_owned();
             accept(bytes)
         })?;
+        let took = began.elapsed();
         let mut kept = self.kept();
+        kept.count += 1;
+        kept.took += took;
+        kept.bytes += answer.len();
+        kept.slowest = kept.slowest.max(took);
         kept.most_answer_bytes = kept.most_answer_bytes.max(answer.len());
         if kept.answered.len() < MOST_REPEATED {
             kept.answered.push((request.to_owned(), answer));
@@ -136,10 +165,12 @@ impl Carrier for Witness {
 }
 
 /// Random matches of a game.
-#[derive(Default)]
-struct RandomMatches {
+struct RandomMatches<'a> {
+    /// The moves of the manifest, for decisions without a list.
+    samples: &'a [String],
+    schemas: GameSchemas,
     matches: u32,
-    /// The number of matches that ended at a decision without a list of moves.
+    /// The number of matches that ended at a decision in which no sample is legal.
     unlisted: u32,
     steps: usize,
     decisions: usize,
@@ -150,7 +181,7 @@ struct RandomMatches {
     positions: Vec<(Box<dyn Table>, Seating)>,
 }
 
-impl RandomMatches {
+impl RandomMatches<'_> {
     /// Plays a match.
     fn play(
         &mut self,
@@ -163,19 +194,22 @@ impl RandomMatches {
             if self.positions.len() < MOST_SHOWN && (step == 0 || rng.uniform(5) == 0) {
                 self.positions.push((table.fork(), seating));
             }
+            self.schemas.compare(&mut *table, seating);
+            table.forget();
             match table.ask() {
                 Turn::Decide(decision) => {
-                    if decision.seats().iter().any(|seat| !table.lists(&decision, seat)) {
+                    let mut indices = Vec::new();
+                    for seat in decision.seats().iter() {
+                        if table.lists(&decision, seat) {
+                            self.decisions += 1;
+                            self.moves += table.count(&decision, seat);
+                        }
+                        indices.extend(any_move(&mut *table, &decision, seat, self.samples, rng)?);
+                    }
+                    if indices.len() < decision.seats().len() {
                         self.unlisted += 1;
                         self.positions.push((table, seating));
                         return Ok(());
-                    }
-                    let mut indices = Vec::new();
-                    for seat in decision.seats().iter() {
-                        let count = table.count(&decision, seat);
-                        self.decisions += 1;
-                        self.moves += count;
-                        indices.push(rng.uniform(count as u64) as usize);
                     }
                     table.play(decision, &indices)?;
                 }
@@ -194,7 +228,6 @@ impl RandomMatches {
                     return Ok(());
                 }
             }
-            table.forget();
         }
         Ok(())
     }
@@ -204,7 +237,10 @@ impl RandomMatches {
         let to_the_end = format!("{} to the end", counted(self.matches, "random match", "random matches"));
         match self.unlisted {
             0 => to_the_end,
-            _ => format!("{to_the_end}, {} up to a decision without `legal`", self.unlisted),
+            _ => format!(
+                "{to_the_end}, {} up to a decision without `legal` for which `sample_moves` has no move",
+                self.unlisted
+            ),
         }
     }
 
@@ -256,7 +292,26 @@ pub fn check(
     step("start", "requests-and-answers", opened.map(|()| what).map_err(|error| witness.failure(error)))?;
 
     let mut rng = RandomKey([1; 32]).stream();
-    let mut played = RandomMatches::default();
+    let schemas = match GameSchemas::new(&rules.schema()) {
+        Ok(schemas) => schemas,
+        Err(what) => {
+            step("schema", "the-directory", Err(StepFailure::Schema(what)))?;
+            return None;
+        }
+    };
+    let samples = &manifest.sample_moves[..];
+    let mut played = RandomMatches {
+        samples,
+        schemas,
+        matches: 0,
+        unlisted: 0,
+        steps: 0,
+        decisions: 0,
+        moves: 0,
+        scores: [0.0; MAX_SEATS],
+        positions: Vec::new(),
+    };
+    let began = Instant::now();
     let result = seatings.iter().try_for_each(|&seating| {
         (0..matches).try_for_each(|_| {
             let table = rules.open(&options, seating).map_err(|error| witness.failure(error))?;
@@ -264,14 +319,23 @@ pub fn check(
             played.play(table, of, &mut rng).map_err(|failed| witness.failure(failed))
         })
     });
+    let took = began.elapsed();
     step("matches", "positions", result.map(|()| played.ends()))?;
+    let GameSchemas { compared, differs, .. } = &mut played.schemas;
+    let what = format!(
+        "{} as the schemas say",
+        counted(*compared, "view, move or event is", "views, moves and events are")
+    );
+    step("schema", "the-directory", differs.take().map_or(Ok(what), |differs| Err(differs.into())))?;
+    step("moves", "positions", moves::legal(&played.positions, samples, &mut rng, &witness))?;
     if manifest.check {
-        step("check", "moves-that-nobody-can-list", odd_moves(&mut played.positions, &witness))?;
+        let checked = moves::unlisted(&played.positions, samples, &mut rng, &witness);
+        step("check", "moves-that-nobody-can-list", checked)?;
     }
 
     step("show", "what-people-see", played.show(&witness))?;
     if manifest.hidden {
-        step("secrets", "events", secrets::check(&played.positions, &mut rng, &witness))?;
+        step("secrets", "events", secrets::check(&played.positions, samples, &mut rng, &witness))?;
     }
     if manifest.imagine {
         let imagined = imagined::check(&rules, &options, &played.positions, &mut rng, &witness);
@@ -284,35 +348,19 @@ pub fn check(
 
     let per = |sum: usize, count: usize| sum as f64 / count.max(1) as f64;
     let scores = &played.scores[..seatings[0].seats()];
+    let kept = witness.kept();
+    let count = kept.count as usize;
     Some(GameFigures {
         matches: played.matches,
         length: per(played.steps, played.matches as usize),
         branching: per(played.moves, played.decisions),
         scores: scores.iter().map(|sum| sum / f64::from(matches.max(1))).collect(),
-        most_answer_bytes: witness.kept().most_answer_bytes,
+        matches_per_second: f64::from(played.matches) / took.as_secs_f64(),
+        answer_us: 1e6 * kept.took.as_secs_f64() / f64::from(kept.count.max(1)),
+        slowest_answer_ms: 1e3 * kept.slowest.as_secs_f64(),
+        answer_bytes: per(kept.bytes, count),
+        most_answer_bytes: kept.most_answer_bytes,
     })
-}
-
-/// Asks about moves that no bot in its right mind makes. The program answers, whatever it says.
-fn odd_moves(positions: &mut [(Box<dyn Table>, Seating)], witness: &Witness) -> Result<String, StepFailure> {
-    let odd =
-        [" ", "0", "-1", "a b c", "1 2 3 4 5 6 7 8 9", "[]{}:,", "%n%s", &"9".repeat(MOST_UNLISTED_MOVE)];
-    let mut asked = 0;
-    for (table, _) in positions {
-        let Turn::Decide(decision) = table.ask() else { continue };
-        for seat in decision.seats().iter() {
-            if table.lists(&decision, seat) {
-                continue;
-            }
-            for text in odd {
-                if let Err(MoveError::RulesFailed(failed)) = table.find(&decision, seat, text) {
-                    return Err(witness.failure(failed));
-                }
-                asked += 1;
-            }
-        }
-    }
-    Ok(format!("{} have an answer", counted(asked, "odd move", "odd moves")))
 }
 
 /// Repeats requests in another order, with the same carrier and with another one. The answers must be the same bytes.

@@ -3,6 +3,7 @@
 //! Two positions that follow from the same one by draws or secret moves which a seat cannot tell apart, by its events, must
 //! look the same to it (noninterference).
 
+use crate::check::moves::{accepted, any_text};
 use crate::check::{StepFailure, Witness, quote};
 use referee_game::chance::{RandomStream, Uniform};
 use referee_game::erased::{RulesFailed, Table};
@@ -34,12 +35,13 @@ struct Successor {
 /// Checks what follows from these positions.
 pub(super) fn check(
     positions: &[(Box<dyn Table>, Seating)],
+    samples: &[String],
     rng: &mut RandomStream,
     witness: &Witness,
 ) -> Result<String, StepFailure> {
     let mut compared = 0;
     for (table, seating) in positions {
-        let successors = successors(&**table, rng).map_err(|failed| witness.failure(failed))?;
+        let successors = successors(&**table, samples, rng).map_err(|failed| witness.failure(failed))?;
         let Some((first, others)) = successors.split_first() else { continue };
         for other in others {
             compared += 1;
@@ -57,7 +59,11 @@ pub(super) fn check(
 }
 
 /// Positions that follow from one by different draws, or by different moves of one seat.
-fn successors(table: &dyn Table, rng: &mut RandomStream) -> Result<Vec<Successor>, RulesFailed> {
+fn successors(
+    table: &dyn Table,
+    samples: &[String],
+    rng: &mut RandomStream,
+) -> Result<Vec<Successor>, RulesFailed> {
     let mut found = Vec::new();
     match table.turn() {
         Turn::Over(_) => {}
@@ -73,19 +79,22 @@ fn successors(table: &dyn Table, rng: &mut RandomStream) -> Result<Vec<Successor
         Turn::Decide(seats) => {
             let all: Vec<Seat> = seats.iter().collect();
             let rank = rng.uniform(all.len() as u64) as usize;
-            let mut indices = None;
+            let mut others: Option<Vec<String>> = None;
             for _ in 0..ALTERNATIVES {
                 let mut table = table.fork();
                 let Turn::Decide(decision) = table.ask() else { unreachable!("its seats decide") };
-                if all.iter().any(|&seat| !table.lists(&decision, seat)) {
-                    break;
+                let mut any = |seat: Seat| any_text(&mut *table, &decision, seat, samples, rng);
+                if others.is_none() {
+                    others = all.iter().map(|&seat| any(seat)).collect::<Result<Option<Vec<_>>, _>>()?;
                 }
-                let mut any = |&seat: &Seat| rng.uniform(table.count(&decision, seat) as u64) as usize;
                 // The others play the same moves each time.
-                let indices = indices.get_or_insert_with(|| all.iter().map(&mut any).collect::<Vec<_>>());
-                indices[rank] = any(&all[rank]);
-                let after = format!("the move `{}`", table.text(&decision, all[rank], indices[rank]));
-                table.play(decision, indices)?;
+                let (Some(mut texts), Some(own)) = (others.clone(), any(all[rank])?) else { break };
+                let after = format!("the move `{own}`");
+                texts[rank] = own;
+                let indices =
+                    all.iter().zip(&texts).map(|(&seat, text)| accepted(&mut *table, &decision, seat, text));
+                let Some(indices) = indices.collect::<Result<Option<Vec<_>>, _>>()? else { break };
+                table.play(decision, &indices)?;
                 found.push(Successor { table, after, chooser: Some(all[rank]) });
             }
         }
