@@ -30,7 +30,7 @@ impl BotUsage {
         }
         let (stderr, stderr_dropped) = said.into_text();
         let seat = Seat(self.seat as u8);
-        BotLine { seat, cpu_ms: self.cpu_ms, stderr, stderr_dropped, outages: self.outages }
+        BotLine { seat, cpu_ms: self.cpu_ms, stderr, stderr_dropped, outages: self.outages, private: None }
     }
 }
 

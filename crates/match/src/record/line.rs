@@ -199,6 +199,9 @@ pub struct BotLine {
     /// The times without a connection.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub outages: Vec<Outage>,
+    /// In a public record: the SHA-256 of the private lines of the seat.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub private: Option<String>,
 }
 
 #[derive(Deserialize)]

@@ -3,6 +3,7 @@
 mod damage;
 mod forgery;
 mod formats;
+mod public;
 mod resume;
 
 use std::sync::Arc;

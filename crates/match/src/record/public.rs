@@ -1,0 +1,207 @@
+//! What the world may see of a match, and what only the owner of each seat may see.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use referee_game::seat::Seat;
+use referee_protocol::Text;
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde_json::value::RawValue;
+
+use crate::record::line::{BotLine, read_header, read_seal};
+use crate::record::{CUT_OFF, Difference, RecordEntry, RecordLine, Seal, add_bots, digest};
+
+/// What of a bot its seat in the first line shows to the world.
+const OPEN: [&str; 2] = ["name", "version"];
+/// Parameters of details that are free text: they may quote what a bot wrote, and name files of the machine.
+const FREE_TEXTS: [&str; 3] = ["error", "text", "why"];
+
+/// The public form of a record, and its private lines.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PublicRecord {
+    /// A record of the same match, which verifies by itself.
+    pub record: Vec<u8>,
+    /// By seat: the lines that only its owner may see, as they are in the whole record. The public form has their SHA-256.
+    pub private: Vec<Vec<u8>>,
+}
+
+/// Makes the public form of a record: without command lines and files of bots, standard error, processor times and free
+/// texts of details, and without `info` unless `shows_info`.
+///
+/// # Errors
+/// If it is not a sealed record. It is not replayed.
+pub fn public(record: &[u8], shows_info: bool) -> Result<PublicRecord, Difference> {
+    let texts: Vec<&[u8]> =
+        record.strip_suffix(b"\n").unwrap_or(record).split(|&byte| byte == b'\n').collect();
+    let at = |line: usize, what: String| Difference {
+        match_id: None,
+        turn: None,
+        line,
+        what,
+        rules_failed: false,
+    };
+    let header = read_header(texts[0]).map_err(|what| at(1, what))?;
+    let (last, happened) = texts[1..].split_last().ok_or_else(|| at(1, CUT_OFF.to_owned()))?;
+    let seal = read_seal(last).map_err(|_| at(texts.len(), CUT_OFF.to_owned()))?;
+    let mut public = PublicRecord {
+        record: Vec::with_capacity(record.len()),
+        private: vec![Vec::new(); header.seats.len()],
+    };
+    public.header(texts[0], &header.r#match).map_err(|what| at(1, what))?;
+    let mut outages = Vec::new();
+    for (text, number) in happened.iter().zip(2..) {
+        let line = RecordLine::read(text).map_err(|what| at(number, what))?;
+        let RecordEntry::Bots(bots) = line.entry else {
+            public.line(text, &line, shows_info).map_err(|what| at(number, what))?;
+            continue;
+        };
+        for bot in bots {
+            outages.push(bot.outages.clone());
+            if let Some(private) = public.private.get_mut(bot.seat.index()) {
+                add_bots(private, &[bot]);
+            }
+        }
+    }
+    let bots = public.private.iter().enumerate().map(|(at, private)| BotLine {
+        seat: Seat(at as u8),
+        cpu_ms: None,
+        stderr: String::new(),
+        stderr_dropped: 0,
+        outages: outages.get(at).cloned().unwrap_or_default(),
+        private: Some(digest(private)),
+    });
+    let bots: Vec<BotLine> = bots.collect();
+    add_bots(&mut public.record, &bots);
+    let seal = Seal { reveal: seal.reveal, sha256: digest(&public.record) };
+    seal.write(&mut public.record);
+    Ok(public)
+}
+
+impl PublicRecord {
+    fn push(&mut self, line: &[u8]) {
+        self.record.extend_from_slice(line);
+        self.record.push(b'\n');
+    }
+
+    /// Adds the first line; the descriptions of bots become the first private lines.
+    fn header(&mut self, text: &[u8], match_id: &str) -> Result<(), String> {
+        let mut described: Vec<Option<String>> = vec![None; self.private.len()];
+        let line = edit(text, |key, value| match key {
+            "seats" => {
+                let seats: Vec<&RawValue> = read(value.get().as_bytes())?;
+                let mut shown = Vec::with_capacity(seats.len());
+                for (at, seat) in seats.iter().enumerate() {
+                    shown.push(edit(seat.get().as_bytes(), |key, bot| {
+                        if key != "bot" {
+                            return Ok(Edit::Keep);
+                        }
+                        if let Some(described) = described.get_mut(at) {
+                            *described = Some(bot.get().to_owned());
+                        }
+                        let is_open = |key: &str| if OPEN.contains(&key) { Edit::Keep } else { Edit::Drop };
+                        Ok(Edit::Replace(edit(bot.get().as_bytes(), |key, _| Ok(is_open(key)))?))
+                    })?);
+                }
+                Ok(Edit::Replace(format!("[{}]", shown.join(","))))
+            }
+            _ => Ok(Edit::Keep),
+        })?;
+        self.push(line.as_bytes());
+        for (seat, bot) in described.into_iter().enumerate() {
+            let bot = bot.unwrap_or_else(|| "null".to_owned());
+            let first =
+                format!("{{\"type\":\"private\",\"match\":{match_id:?},\"seat\":{seat},\"bot\":{bot}}}\n");
+            self.private[seat].extend_from_slice(first.as_bytes());
+        }
+        Ok(())
+    }
+
+    /// Adds a line of the match without what is private.
+    fn line(&mut self, text: &[u8], line: &RecordLine<'_>, shows_info: bool) -> Result<(), String> {
+        let shown: Cow<'_, [u8]> = match &line.entry {
+            RecordEntry::Answer(answer) if answer.info.is_some() && !shows_info => {
+                let is_info = |key: &str| if key == "info" { Edit::Drop } else { Edit::Keep };
+                edit(text, |key, _| Ok(is_info(key)))?.into_bytes().into()
+            }
+            RecordEntry::Fault(_) | RecordEntry::Abort { .. } | RecordEntry::Result => {
+                without_texts(text)?.into_bytes().into()
+            }
+            _ => text.into(),
+        };
+        if let Some(private) = line.seat().and_then(|seat| self.private.get_mut(seat.index()))
+            && shown != text
+        {
+            private.extend_from_slice(text);
+            private.push(b'\n');
+        }
+        self.push(&shown);
+        Ok(())
+    }
+}
+
+/// A JSON object in which free texts of details are empty.
+fn without_texts(object: &[u8]) -> Result<String, String> {
+    edit(object, |key, value| match key {
+        key if FREE_TEXTS.contains(&key) => Ok(Edit::Replace("\"\"".to_owned())),
+        "detail" | "reason" | "received" | "fault" if value.get().starts_with('{') => {
+            Ok(Edit::Replace(without_texts(value.get().as_bytes())?))
+        }
+        _ => Ok(Edit::Keep),
+    })
+}
+
+/// What becomes of a field.
+enum Edit {
+    Keep,
+    Drop,
+    Replace(String),
+}
+
+/// The fields of an object in their order.
+struct Fields<'a>(Vec<(Text<'a>, &'a RawValue)>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Fields<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Ordered;
+
+        impl<'de> Visitor<'de> for Ordered {
+            type Value = Fields<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Fields<'de>, A::Error> {
+                let mut fields = Vec::new();
+                while let Some(field) = map.next_entry()? {
+                    fields.push(field);
+                }
+                Ok(Fields(fields))
+            }
+        }
+
+        deserializer.deserialize_map(Ordered)
+    }
+}
+
+fn read<'a, T: Deserialize<'a>>(json: &'a [u8]) -> Result<T, String> {
+    serde_json::from_slice(json).map_err(|error| error.to_string())
+}
+
+/// Changes fields of an object, in the same order.
+fn edit(
+    object: &[u8],
+    mut change: impl FnMut(&str, &RawValue) -> Result<Edit, String>,
+) -> Result<String, String> {
+    let Fields(fields) = read(object)?;
+    let mut kept = Vec::with_capacity(fields.len());
+    for (key, value) in fields {
+        let value = match change(&key, value)? {
+            Edit::Keep => Cow::Borrowed(value.get()),
+            Edit::Replace(value) => Cow::Owned(value),
+            Edit::Drop => continue,
+        };
+        kept.push(format!("\"{key}\":{value}"));
+    }
+    Ok(format!("{{{}}}", kept.join(",")))
+}
