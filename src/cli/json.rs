@@ -28,6 +28,7 @@
 //! | `check` | [`StepResult`](crate::check::StepResult), [`CheckSummary`] |
 //! | `game check` | [`GameStep`](crate::program::GameStep), [`GameFigures`](crate::program::GameFigures) |
 //! | `verify` | [`VerifyLine`] |
+//! | `publish` | [`PublishedRecord`] |
 //! | `games` | [`ListedGame`] |
 //! | `perft` | [`PerftLine`] |
 //! | `sandbox check` | [`SandboxCheck`] |
@@ -37,7 +38,7 @@ mod machine;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use serde_json::Value;
@@ -183,6 +184,18 @@ pub(super) enum PerftLine<'a> {
     },
 }
 
+/// A record that was published, and the files.
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "published")]
+pub(super) struct PublishedRecord<'a> {
+    /// The whole record.
+    pub(super) file: &'a Path,
+    /// The public form.
+    pub(super) public: &'a Path,
+    /// The private lines by seat; none without `--private`.
+    pub(super) private: &'a [PathBuf],
+}
+
 /// A line of `referee verify --json`: a file, or a game of a collection that differs or was skipped; then the summary.
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
@@ -208,6 +221,13 @@ pub(super) enum VerifyLine<'a> {
         differing: usize,
         #[serde(flatten)]
         count: CollectionCount,
+    },
+    /// Private lines of a seat.
+    Private {
+        file: &'a Path,
+        ok: bool,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        what: Option<String>,
     },
     /// Without `games` if there were no collections.
     Summary {

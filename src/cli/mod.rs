@@ -38,6 +38,7 @@ mod perft;
 mod person;
 mod play;
 mod progress;
+mod publish;
 mod regress;
 mod relay;
 mod relay_socket;
@@ -158,6 +159,7 @@ enum Command {
     Debug(Box<debug::Args>),
     Sandbox(sandbox::Args),
     Verify(verify::Args),
+    Publish(publish::Args),
     Show(show::Args),
     Export(export::Args),
     Game(game::Args),
@@ -202,6 +204,7 @@ impl Cli {
             Command::Debug(args) => debug::run(&args, catalog),
             Command::Sandbox(args) => sandbox::run(&args),
             Command::Verify(args) => verify::run(&args, catalog),
+            Command::Publish(args) => publish::run(&args),
             Command::Show(args) => show::run(&args, catalog),
             Command::Export(args) => export::run(&args, catalog),
             Command::Game(args) => game::run(&args),

@@ -1,5 +1,6 @@
 //! `referee verify`: verifies records, and collections of games in other notations.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -34,6 +35,7 @@ use crate::record;
   referee verify records/m1.jsonl --json
   referee verify m1.jsonl.gz
   referee verify public/matches/m1.html
+  referee verify public/m1.jsonl --private owners/m1.seat0.jsonl
   referee verify records --game examples/games/connect_four
   referee verify games.pdn
   referee verify games.pdn --strict")]
@@ -45,6 +47,10 @@ pub(super) struct Args {
     /// of a record, the exit code is 2
     #[arg(long = "game", value_name = "DIR")]
     games: Vec<PathBuf>,
+    /// Private lines of a seat, which `referee publish --private` writes: whether they are those of which a record has the
+    /// SHA-256; may be repeated
+    #[arg(long, value_name = "FILE")]
+    private: Vec<PathBuf>,
     /// Reject deviations from the notation even if they are unambiguous
     #[arg(long)]
     strict: bool,
@@ -60,6 +66,8 @@ impl fmt::Display for VerifyLine<'_> {
             VerifyLine::Record { file, differences, .. } => {
                 differences.iter().try_for_each(|what| writeln!(f, "{}: {what}", file.display()))
             }
+            VerifyLine::Private { file, what: None, .. } => writeln!(f, "{}: ok", file.display()),
+            VerifyLine::Private { file, what: Some(what), .. } => writeln!(f, "{}: {what}", file.display()),
             VerifyLine::Flaw { file, flaw } => writeln!(f, "{}: {flaw}", file.display()),
             VerifyLine::Skipped { file, flaw } => writeln!(f, "{}: skipped: {flaw}", file.display()),
             VerifyLine::Collection {
@@ -99,6 +107,7 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
         differing: 0,
         have_rules_failed: false,
         games: None,
+        digests: BTreeMap::new(),
     };
     for file in &files {
         let bytes = read(file)?;
@@ -110,6 +119,9 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
             }
             Some(notation) => printer.collection(file, notation, &bytes)?,
         }
+    }
+    for file in &args.private {
+        printer.private(file, &read(file)?)?;
     }
     if args.json || files.len() > 1 {
         let VerifyPrinter { records, differing, games, .. } = printer;
@@ -141,6 +153,8 @@ struct VerifyPrinter<'a, W> {
     /// Whether the rules of a game that is a program failed during a replay.
     have_rules_failed: bool,
     games: Option<CollectionCount>,
+    /// The SHA-256 of the private lines of each seat, by match.
+    digests: BTreeMap<String, Vec<String>>,
 }
 
 impl<W: Write> VerifyPrinter<'_, W> {
@@ -154,7 +168,27 @@ impl<W: Write> VerifyPrinter<'_, W> {
         self.records += 1;
         self.differing += usize::from(!ok);
         self.have_rules_failed |= differences.iter().any(|difference| difference.rules_failed);
+        self.digests.extend(record::private_digests(record));
         self.print(&VerifyLine::Record { file, ok, differences: &differences })
+    }
+
+    fn private(&mut self, file: &Path, lines: &[u8]) -> io::Result<()> {
+        let what = self.difference(lines).err();
+        self.differing += usize::from(what.is_some());
+        self.print(&VerifyLine::Private { file, ok: what.is_none(), what })
+    }
+
+    /// Compares private lines with the public record of their match.
+    fn difference(&self, lines: &[u8]) -> Result<(), String> {
+        let (of, seat) = record::private_seat(lines)?;
+        let digests = self.digests.get(&of);
+        let digests = digests.ok_or_else(|| format!("no public record of match {of} is among the files"))?;
+        match digests.get(seat.index()) {
+            Some(digest) if *digest == record::digest(lines) => Ok(()),
+            _ => Err(format!(
+                "the public record of {of} has another SHA-256 for seat {seat}: the lines were changed"
+            )),
+        }
     }
 
     fn collection(&mut self, file: &Path, notation: &dyn Notation, bytes: &[u8]) -> io::Result<()> {

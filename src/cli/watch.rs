@@ -12,6 +12,7 @@ use crate::cli::screen::stderr_line;
 use crate::game::Catalog;
 use crate::game::Meta;
 use crate::game::json;
+use crate::record::PublishedInfo;
 use crate::web::{WatchOptions, WatchServer};
 
 /// Options of the server for spectators.
@@ -39,7 +40,11 @@ impl WatchArgs {
     ) -> Result<Option<WatchServer>, Failure> {
         let Some(address) = self.watch else { return Ok(None) };
         let (hosts, delay) = (self.watch_host.clone(), self.watch_delay);
-        let server = WatchServer::open(WatchOptions { address, hosts, delay }, game, catalog);
+        let server = WatchServer::open(
+            WatchOptions { address, hosts, delay, info: PublishedInfo::After },
+            game,
+            catalog,
+        );
         server.map(Some).map_err(|error| Failure::cannot_run(format!("--watch {address}: {error}")))
     }
 }

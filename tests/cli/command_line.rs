@@ -23,6 +23,7 @@ const SUBCOMMANDS: &[&str] = &[
     "debug",
     "sandbox",
     "verify",
+    "publish",
     "show",
     "export",
     "game",

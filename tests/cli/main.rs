@@ -58,6 +58,7 @@ mod pipes;
 mod play;
 mod processes;
 mod progress;
+mod publish;
 mod readme;
 mod reconnect;
 mod records;

@@ -131,6 +131,7 @@ fn exit_codes_survive_closed_readers_and_full_disks() {
     case("sprt --wdl 0,0,400 --json", 1, 1);
     case("sprt --wdl 10,0,10", 3, 3);
     case(&format!("verify {record}"), 0, 5);
+    case(&format!("publish {record} --to {}", folder.text("published")), 0, 5);
     case(&format!("verify {record} {corrupted} --json"), 1, 1);
     case(&format!("show {record}"), 0, 5);
     case(&format!("export --pdn {record}"), 0, 5);

@@ -117,7 +117,9 @@ impl EventText {
             RecordEntry::Event { json, .. } => EventText::written(json.get().as_bytes()),
             RecordEntry::Fault(RecordedFault { code, detail, .. }) => {
                 let detail = detail.as_ref().map(|detail| format!(", {detail}")).unwrap_or_default();
-                EventText { kind: Kind::Fault, seat, text: format!("{code}{detail}") }
+                // Public records have details without their free texts.
+                let text = format!("{code}{detail}").trim_end_matches([' ', ',', ':']).to_owned();
+                EventText { kind: Kind::Fault, seat, text }
             }
             RecordEntry::Fallback { .. } => EventText { kind: Kind::Fallback, seat, text: String::new() },
             RecordEntry::Resign { .. } => EventText::other(seat, "resigns"),

@@ -29,6 +29,7 @@ use referee_game::Meta;
 use referee_game::seat::Viewer;
 use referee_game::{Catalog, json};
 use referee_match::Faults;
+use referee_match::record::{Difference, PublishedInfo, public};
 
 pub(super) use overview::publish;
 
@@ -122,6 +123,8 @@ pub(super) struct Hub {
     /// For replays.
     catalog: Catalog,
     delay: u32,
+    /// Whether what bots say of their search is public.
+    info: PublishedInfo,
     state: Mutex<RunState>,
     /// The version of the overview.
     version: AtomicU64,
@@ -156,22 +159,30 @@ pub(super) struct EndedBoard {
     pub(super) result: String,
 }
 
-/// A sealed record.
-pub(super) struct SealedRecord(RecordLocation);
+/// A sealed record, of which spectators get the public form.
+pub(super) struct SealedRecord(RecordLocation, PublishedInfo);
 
 impl SealedRecord {
-    /// Reads the record. Blocks.
+    /// Reads the public form of the record. Blocks.
     pub(super) fn read(self) -> io::Result<Vec<u8>> {
-        match self.0 {
-            RecordLocation::File(path) => read_regular(&path),
-            RecordLocation::Memory(record) => Ok(Arc::unwrap_or_clone(record)),
-            RecordLocation::Nowhere => Err(io::ErrorKind::NotFound.into()),
-        }
+        let record = match self.0 {
+            RecordLocation::File(path) => read_regular(&path)?,
+            RecordLocation::Memory(record) => Arc::unwrap_or_clone(record),
+            RecordLocation::Nowhere => return Err(io::ErrorKind::NotFound.into()),
+        };
+        let invalid =
+            |difference: Difference| io::Error::new(io::ErrorKind::InvalidData, difference.to_string());
+        Ok(public(&record, self.1).map_err(invalid)?.record)
     }
 }
 
 impl Hub {
-    pub(super) fn new(run: u32, (game, catalog): (&'static Meta, Catalog), delay: u32) -> Hub {
+    pub(super) fn new(
+        run: u32,
+        (game, catalog): (&'static Meta, Catalog),
+        delay: u32,
+        info: PublishedInfo,
+    ) -> Hub {
         let state = RunState {
             running: BTreeMap::new(),
             ended: VecDeque::new(),
@@ -198,6 +209,7 @@ impl Hub {
             game,
             catalog,
             delay,
+            info,
             state: Mutex::new(state),
             version: AtomicU64::new(0),
             has_changed: AtomicBool::new(false),
@@ -422,7 +434,7 @@ impl Hub {
         };
         Some(match ended.entry.board {
             BoardAccess::Replay => MatchAccess::Replay(EndedBoard {
-                record: SealedRecord(ended.record.clone()),
+                record: SealedRecord(ended.record.clone(), self.info),
                 last: ended.last,
                 result: ended.entry.result.as_ref().map(|result| result.text.clone()).unwrap_or_default(),
             }),
@@ -434,7 +446,8 @@ impl Hub {
     fn earlier(&self, id: &str) -> Option<MatchAccess> {
         let EarlierMatch { report, seats, .. } = self.ladder()?.earlier(id)?;
         let entry = entries::ended(&report, &seats, None, (self.game, &EntrantNames::new()));
-        let record = SealedRecord(report.record.map_or(RecordLocation::Nowhere, RecordLocation::File));
+        let record =
+            SealedRecord(report.record.map_or(RecordLocation::Nowhere, RecordLocation::File), self.info);
         let result = entry.result.map(|result| result.text).unwrap_or_default();
         Some(MatchAccess::Replay(EndedBoard { record, last: 1, result }))
     }

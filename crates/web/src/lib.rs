@@ -10,7 +10,7 @@
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let catalog = referee_games::catalog();
 //! let game = catalog.find("checkers")?.meta();
-//! let options = WatchOptions { address: "127.0.0.1:8080".parse()?, hosts: Vec::new(), delay: 0 };
+//! let options = WatchOptions { address: "127.0.0.1:8080".parse()?, hosts: Vec::new(), delay: 0, info: Default::default() };
 //! let server = WatchServer::open(options, game, &catalog)?;
 //! println!("{}", server.url());
 //! // `referee_engine::runner::MatchRunner` gets this feed, and passes on what it plays.
@@ -53,6 +53,7 @@ use crate::hub::Hub;
 use referee_engine::runner::{LiveFeed, LiveReceiver, MatchReport, Unsealed, live_feed};
 use referee_game::Catalog;
 use referee_game::Meta;
+use referee_match::record::PublishedInfo;
 
 pub use entries::{NextMatch, RecentResults, StandingsRow, StandingsView};
 pub use ladder::{
@@ -68,6 +69,8 @@ pub struct WatchOptions {
     pub hosts: Vec<String>,
     /// By how many moves the boards are behind.
     pub delay: u32,
+    /// Whether what bots say of their search is public.
+    pub info: PublishedInfo,
 }
 
 /// The standings, computed when they are needed.
@@ -121,7 +124,7 @@ impl WatchServer {
         let (is_over, over) = watch::channel(false);
         let mut run = [0; 4];
         getrandom::fill(&mut run).map_err(|error| io::Error::other(error.to_string()))?;
-        let hub = Hub::new(u32::from_ne_bytes(run), (game, catalog.clone()), options.delay);
+        let hub = Hub::new(u32::from_ne_bytes(run), (game, catalog.clone()), options.delay, options.info);
         let hub = Arc::new(hub);
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()

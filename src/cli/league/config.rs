@@ -25,6 +25,7 @@ use crate::game::chance::Seed;
 use crate::game::erased::Rules;
 use crate::game::name::NameSet;
 use crate::game::{Catalog, Seating};
+use crate::record::PublishedInfo;
 use crate::referee::check_policy;
 use crate::runner::Openings;
 use crate::runs::league::LadderLimits;
@@ -54,12 +55,23 @@ pub(in crate::cli) struct LeagueConfig {
     /// Of the programs; `strict` if it is missing.
     #[serde(default = "SandboxConfig::strict")]
     sandbox: SandboxConfig,
+    #[serde(default)]
+    pub(in crate::cli) publish: PublishConfig,
     /// The directory of the file, which is the base of relative paths.
     #[serde(skip)]
     pub(in crate::cli) folder: PathBuf,
     /// The file as it was written.
     #[serde(skip)]
     text: toml::Table,
+}
+
+/// What the world may see.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(in crate::cli) struct PublishConfig {
+    /// Whether what bots say of their search is public.
+    #[serde(default)]
+    pub(in crate::cli) info: PublishedInfo,
 }
 
 /// A ladder.

@@ -117,7 +117,7 @@ pub(super) fn open<'a>(
     let watch = match config.watch {
         Some(address) => {
             let (hosts, delay) = (config.watch_hosts.clone(), config.watch_delay);
-            let options = WatchOptions { address, hosts, delay };
+            let options = WatchOptions { address, hosts, delay, info: whole.publish.info };
             let server = WatchServer::open(options, rules.meta(), catalog)
                 .map_err(|error| Failure::cannot_run(format!("ladder {name}: watch {address}: {error}")))?;
             let pages = Arc::new(pages(whole, config, &prepared, &ladder, &own, folder).map_err(wrong)?);

@@ -9,7 +9,7 @@ use crate::cli::files;
 use crate::cli::{Exit, Failure, progress, screen};
 use crate::files::Folder;
 use crate::game::Catalog;
-use crate::record::Playback;
+use crate::record::{Playback, PublicRecord, PublishedInfo, public};
 use crate::report::replay::MatchReplay;
 use crate::report::site::{Site, Unshown};
 use crate::report::tournament::{ListedMatch, TournamentReport};
@@ -94,8 +94,12 @@ fn replayed(
         return Ok(Err(Unshown::Unsealed));
     }
     let record = files::read(&path)?;
-    Ok(match Playback::verified(&record, catalog).and_then(MatchReplay::of) {
-        Ok(replay) => Ok(replay.with_record(&record)),
+    let replayed = public(&record, PublishedInfo::After).and_then(|PublicRecord { record, .. }| {
+        let replay = Playback::verified(&record, catalog).and_then(MatchReplay::of)?;
+        Ok(replay.with_record(&record))
+    });
+    Ok(match replayed {
+        Ok(replay) => Ok(replay),
         Err(difference) => {
             screen::stderr_line(format_args!("{}: {difference}", path.display()));
             Err(Unshown::Invalid)

@@ -5,16 +5,29 @@ use std::fmt;
 
 use referee_game::seat::Seat;
 use referee_protocol::Text;
-use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde::de::{Deserializer, MapAccess, Visitor};
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::record::line::{BotLine, read_header, read_seal};
+use crate::record::replay::CHANGED;
 use crate::record::{CUT_OFF, Difference, RecordEntry, RecordLine, Seal, add_bots, digest};
 
 /// What of a bot its seat in the first line shows to the world.
 const OPEN: [&str; 2] = ["name", "version"];
 /// Parameters of details that are free text: they may quote what a bot wrote, and name files of the machine.
 const FREE_TEXTS: [&str; 3] = ["error", "text", "why"];
+
+/// Whether what bots say of their search (`info`) is public.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PublishedInfo {
+    /// It is not.
+    Never,
+    /// Once the match has ended.
+    #[default]
+    After,
+}
 
 /// The public form of a record, and its private lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,11 +39,11 @@ pub struct PublicRecord {
 }
 
 /// Makes the public form of a record: without command lines and files of bots, standard error, processor times and free
-/// texts of details, and without `info` unless `shows_info`.
+/// texts of details, and without `info` unless it is public.
 ///
 /// # Errors
-/// If it is not a sealed record. It is not replayed.
-pub fn public(record: &[u8], shows_info: bool) -> Result<PublicRecord, Difference> {
+/// If it is not a sealed record, or was changed after it was sealed. It is not replayed.
+pub fn public(record: &[u8], info: PublishedInfo) -> Result<PublicRecord, Difference> {
     let texts: Vec<&[u8]> =
         record.strip_suffix(b"\n").unwrap_or(record).split(|&byte| byte == b'\n').collect();
     let at = |line: usize, what: String| Difference {
@@ -43,6 +56,9 @@ pub fn public(record: &[u8], shows_info: bool) -> Result<PublicRecord, Differenc
     let header = read_header(texts[0]).map_err(|what| at(1, what))?;
     let (last, happened) = texts[1..].split_last().ok_or_else(|| at(1, CUT_OFF.to_owned()))?;
     let seal = read_seal(last).map_err(|_| at(texts.len(), CUT_OFF.to_owned()))?;
+    if seal.sha256 != digest(&record[..record.len() - last.len() - 1]) {
+        return Err(at(texts.len(), CHANGED.to_owned()));
+    }
     let mut public = PublicRecord {
         record: Vec::with_capacity(record.len()),
         private: vec![Vec::new(); header.seats.len()],
@@ -52,7 +68,7 @@ pub fn public(record: &[u8], shows_info: bool) -> Result<PublicRecord, Differenc
     for (text, number) in happened.iter().zip(2..) {
         let line = RecordLine::read(text).map_err(|what| at(number, what))?;
         let RecordEntry::Bots(bots) = line.entry else {
-            public.line(text, &line, shows_info).map_err(|what| at(number, what))?;
+            public.line(text, &line, info).map_err(|what| at(number, what))?;
             continue;
         };
         for bot in bots {
@@ -75,6 +91,36 @@ pub fn public(record: &[u8], shows_info: bool) -> Result<PublicRecord, Differenc
     let seal = Seal { reveal: seal.reveal, sha256: digest(&public.record) };
     seal.write(&mut public.record);
     Ok(public)
+}
+
+/// The first line of private lines.
+#[derive(Deserialize)]
+struct PrivateHead {
+    r#match: String,
+    seat: Seat,
+}
+
+/// The match and the seat of private lines.
+///
+/// # Errors
+/// If they do not begin as such lines do.
+pub fn private_seat(private: &[u8]) -> Result<(String, Seat), String> {
+    let first = private.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    let begins = r#"{"type":"private","#;
+    let head = first.starts_with(begins.as_bytes()).then(|| read(first)).unwrap_or(Err(String::new()));
+    let PrivateHead { r#match, seat } =
+        head.map_err(|_: String| format!("private lines begin with one of type `private`: `{begins}...`"))?;
+    Ok((r#match, seat))
+}
+
+/// The match of a public record and the SHA-256 of the private lines of each seat; `None` if it has none.
+pub fn private_digests(record: &[u8]) -> Option<(String, Vec<String>)> {
+    let mut lines = record.split(|&byte| byte == b'\n');
+    let header = read_header(lines.next()?).ok()?;
+    let mut last = record.trim_ascii_end().rsplit(|&byte| byte == b'\n').skip(1);
+    let RecordEntry::Bots(bots) = RecordLine::read(last.next()?).ok()?.entry else { return None };
+    let digests = bots.into_iter().map(|bot| bot.private).collect::<Option<Vec<_>>>()?;
+    Some((header.r#match, digests))
 }
 
 impl PublicRecord {
@@ -117,9 +163,9 @@ impl PublicRecord {
     }
 
     /// Adds a line of the match without what is private.
-    fn line(&mut self, text: &[u8], line: &RecordLine<'_>, shows_info: bool) -> Result<(), String> {
+    fn line(&mut self, text: &[u8], line: &RecordLine<'_>, info: PublishedInfo) -> Result<(), String> {
         let shown: Cow<'_, [u8]> = match &line.entry {
-            RecordEntry::Answer(answer) if answer.info.is_some() && !shows_info => {
+            RecordEntry::Answer(answer) if answer.info.is_some() && info == PublishedInfo::Never => {
                 let is_info = |key: &str| if key == "info" { Edit::Drop } else { Edit::Keep };
                 edit(text, |key, _| Ok(is_info(key)))?.into_bytes().into()
             }

@@ -143,9 +143,7 @@ impl<'a> Replay<'a> {
     pub(super) fn check_seal(&self) -> Vec<Difference> {
         let mut differences = Vec::new();
         if self.seal.sha256 != digest(self.unsealed) {
-            let what =
-                "the SHA-256 in the seal is not that of the record: it was changed after it was sealed";
-            differences.push(self.difference_of_seal(what));
+            differences.push(self.difference_of_seal(CHANGED));
         }
         let Setup { seed, salt, header, .. } = self.replayed.setup();
         if hex::encode(&seed.commitment(salt)) != header.commitment {
@@ -406,6 +404,10 @@ fn differing_files(one: &RawValue, other: &RawValue) -> Vec<String> {
 
 /// The error for a record without a seal.
 pub const CUT_OFF: &str = "the record is cut off: it does not end with a seal";
+
+/// The error for a record whose seal is of other bytes.
+pub(super) const CHANGED: &str =
+    "the SHA-256 in the seal is not that of the record: it was changed after it was sealed";
 
 fn too_long() -> String {
     format!("a line of a record has at most {MOST_BYTES} bytes")

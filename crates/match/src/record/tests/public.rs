@@ -1,7 +1,7 @@
 //! The public form of a record, and private lines.
 
 use super::*;
-use crate::record::{PublicRecord, digest, public};
+use crate::record::{PublicRecord, PublishedInfo, digest, private_digests, private_seat, public};
 
 /// A record that ends with these bots, and in which seat 0 has written what is no JSON.
 fn talkative() -> Vec<u8> {
@@ -32,7 +32,7 @@ fn talkative() -> Vec<u8> {
 fn the_public_form_verifies_and_shows_nothing_private() {
     let record = talkative();
     assert_eq!(verify(&record), []);
-    let PublicRecord { record: shown, private } = public(&record, false).unwrap();
+    let PublicRecord { record: shown, private } = public(&record, PublishedInfo::Never).unwrap();
     assert_eq!(verify(&shown), []);
     let text = String::from_utf8(shown.clone()).unwrap();
     for secret in ["command", "/home", "--secret", "hunter2", "weights", "cpu_ms\":5", "\"info\""] {
@@ -48,15 +48,18 @@ fn the_public_form_verifies_and_shows_nothing_private() {
     for (seat, private) in private.iter().enumerate() {
         assert!(text.contains(&digest(private)), "seat {seat}");
     }
+    let (of, digests) = private_digests(&shown).unwrap();
+    assert_eq!((&*of, digests), ("m1", private.iter().map(|private| digest(private)).collect()));
+    assert_eq!(private_digests(&record), None);
     // The form of the public form is the same, apart from what it says of private lines.
-    let again = public(&shown, false).unwrap().record;
+    let again = public(&shown, PublishedInfo::Never).unwrap().record;
     assert_eq!(lines(&again)[..lines(&again).len() - 2], lines(&shown)[..lines(&shown).len() - 2]);
 }
 
 #[test]
 fn private_lines_are_those_of_one_seat() {
     let record = talkative();
-    let [one, two] = &public(&record, false).unwrap().private[..] else { panic!("two seats") };
+    let [one, two] = &public(&record, PublishedInfo::Never).unwrap().private[..] else { panic!("two seats") };
     let whole = lines(&record);
     for (private, own, other) in [(one, "hunter2", "no weights"), (two, "no weights", "hunter2")] {
         let text = String::from_utf8(private.clone()).unwrap();
@@ -65,6 +68,8 @@ fn private_lines_are_those_of_one_seat() {
         let lines = lines(private);
         assert!(lines[1..lines.len() - 1].iter().all(|line| whole.contains(line)), "{text}");
     }
+    assert_eq!(private_seat(two), Ok(("m1".to_owned(), Seat(1))));
+    assert!(private_seat(&record).is_err());
     assert!(lines(one)[0].contains("\"command\":[\"/home/one/bot\""));
     assert_eq!(lines(one).iter().filter(|line| line.contains("\"info\"")).count(), 2);
 }
@@ -72,14 +77,14 @@ fn private_lines_are_those_of_one_seat() {
 #[test]
 fn info_is_public_if_it_may_be() {
     let record = eventful();
-    let shown = public(&record, true).unwrap();
+    let shown = public(&record, PublishedInfo::After).unwrap();
     assert_eq!(verify(&shown.record), []);
     let without_bots: Vec<String> =
         lines(&shown.record).into_iter().filter(|line| !line.starts_with("{\"type\":\"bots\"")).collect();
     let whole = lines(&record);
     assert_eq!(without_bots[..without_bots.len() - 1], whole[..whole.len() - 1]);
     for record in [eventful(), timed_out(), played_on(), restarted()] {
-        assert_eq!(verify(&public(&record, false).unwrap().record), []);
+        assert_eq!(verify(&public(&record, PublishedInfo::Never).unwrap().record), []);
     }
 }
 
@@ -87,8 +92,12 @@ fn info_is_public_if_it_may_be() {
 fn what_is_no_record_has_no_public_form() {
     let record = eventful();
     let cut = &record[..record.len() - 5];
-    assert!(public(cut, true).unwrap_err().what.contains("cut off"));
-    assert_eq!(public(b"", true).unwrap_err().line, 1);
+    assert!(public(cut, PublishedInfo::After).unwrap_err().what.contains("cut off"));
+    assert_eq!(public(b"", PublishedInfo::After).unwrap_err().line, 1);
+    let changed = String::from_utf8(record.clone()).unwrap().replacen("11-15", "11-16", 1);
+    assert!(
+        public(changed.as_bytes(), PublishedInfo::After).unwrap_err().what.contains("after it was sealed")
+    );
     let (odd, number) = forged(&record, "answer", "\"turn\":0", "\"turn\":zero");
-    assert_eq!(public(&odd, true).unwrap_err().line, number);
+    assert_eq!(public(&odd, PublishedInfo::After).unwrap_err().line, number);
 }
