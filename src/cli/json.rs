@@ -10,6 +10,7 @@
 //! | `regress merge` | [`TrialReport`](crate::report::TrialReport) |
 //! | `sprt` | [`SprtReport`] |
 //! | `tournament run`, `resume` | [`Listening`], [`Watching`], [`MatchReport`](crate::runner::MatchReport), [`StandingsLine`] |
+//! | `tournament watch` | [`Watching`] |
 //! | `tournament check` | [`TournamentCheck`] |
 //! | `tournament status` | [`TournamentStatus`] |
 //! | `tournament standings` | [`StandingsLine`] |

@@ -66,6 +66,25 @@ const checks = {
     assert.match(await page.title(), /^ann (beat bob in|and bob drew after) \d+ moves, Checkers$|^bob beat ann in \d+ moves, Checkers$/);
   },
 
+  /** The start page of a tournament that was played: its name, who won, and a replay for each match. */
+  async afterwards() {
+    const page = await visit();
+    await page.waitForSelector("#ended a");
+    assert.equal(await page.textContent("#brand"), "Spring cup");
+    assert.match(await page.textContent("#title"), / won Spring cup$| share the first place$/);
+    assert.match(await page.textContent("#state"), /^Checkers · 0 in progress, 3 ended$/);
+    assert.equal(await page.locator("#standings tbody tr").count(), 3);
+    await fits(page);
+    await isAccessible(page);
+    await picture(page, "afterwards");
+    for (const id of ["m1", "m2", "m3"]) {
+      await page.goto(new URL(`matches/${id}`, address).href);
+      await page.waitForSelector("#board g g");
+      const [at, last] = await place(page);
+      assert.ok(at === last && last > 0, "a replay opens at its end");
+    }
+  },
+
   /** The page of a match follows it to its end. A viewer who has gone back stays there. */
   async live() {
     const page = await visit("matches/m1");

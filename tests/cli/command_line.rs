@@ -77,6 +77,7 @@ const NESTED: &[&str] = &[
     "tournament add",
     "tournament change",
     "tournament verify",
+    "tournament watch",
     "tournament withdraw",
     "tournament return",
     "tournament rule",

@@ -85,6 +85,7 @@ mod tournament_reports;
 mod tournament_rulings;
 mod tournament_site;
 mod tournament_teams;
+mod tournament_watch;
 mod transcripts;
 mod transcripts_connections;
 mod violations;

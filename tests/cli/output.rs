@@ -177,6 +177,7 @@ fn exit_codes_survive_closed_readers_and_full_disks() {
     for is_full in [false, true] {
         serve_without_a_reader(&folder, &league, is_full);
     }
+    case(&format!("tournament watch {cup} --watch 127.0.0.1:0 --json"), 0, 5);
     case(&format!("league check --league {league}"), 0, 5);
     let renamed = ["rename", "--league", &league, "one", "The first", "--reason", "asked for it"];
     referee(["league", "rule"].iter().chain(&renamed)).done();

@@ -102,6 +102,7 @@ fn every_command_of_the_readme_works() {
             ("host:4711", "127.0.0.1:1"),
             ("-n 100 ", "-n 4 "),
             ("-n 200 ", "-n 6 "),
+            ("tournament watch results", "tournament watch results --watch 127.0.0.1:0"),
         ] {
             line = line.replace(shown, here);
         }
@@ -110,8 +111,9 @@ fn every_command_of_the_readme_works() {
         }
         let words = shlex::split(&line).expect("words");
         // They play until somebody ends them, or wait for somebody else.
-        let waits =
-            line.contains("listen") || ["debug", "human", "serve", "worker"].contains(&words[0].as_str());
+        let waits = line.contains("listen")
+            || line.starts_with("tournament watch")
+            || ["debug", "human", "serve", "worker"].contains(&words[0].as_str());
         let mut command = Command::new("timeout");
         command.args([if waits { "2" } else { "60" }, env!("CARGO_BIN_EXE_referee")]).args(&words);
         let output = command.current_dir(folder.path("")).stdin(Stdio::null()).output().expect("it runs");

@@ -175,6 +175,14 @@ impl Results {
         Err(io::Error::new(io::ErrorKind::NotFound, what))
     }
 
+    /// A number that changes when another process, or another connection, has changed the database.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub fn data_version(&self) -> io::Result<i64> {
+        self.db.query_row("PRAGMA data_version", [], |row| row.get(0)).map_err(failed)
+    }
+
     /// The description of the tournament.
     ///
     /// # Errors

@@ -363,11 +363,21 @@ impl Hub {
         let unsealed = open_deal.map(|deal| UnsealedEntry { deal, entry, file });
         state.push(EndedEntry { entry: shown, unsealed, record, last });
         if completes && let Some(deal) = deal {
-            for withheld in state.withheld.remove(&deal).into_iter().flatten() {
-                self.disclose(&mut state, withheld);
-            }
-            state.complete(&deal);
+            self.disclose_deal(&mut state, &deal);
         }
+    }
+
+    /// Shows everything of the matches of a deal that is complete.
+    pub(super) fn complete_deal(&self, deal: &str) {
+        self.has_changed.store(true, Ordering::Relaxed);
+        self.disclose_deal(&mut self.state(), deal);
+    }
+
+    fn disclose_deal(&self, state: &mut RunState, deal: &str) {
+        for withheld in state.withheld.remove(deal).into_iter().flatten() {
+            self.disclose(state, withheld);
+        }
+        state.complete(deal);
     }
 
     /// Counts what happened in a match.

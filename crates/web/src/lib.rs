@@ -177,6 +177,11 @@ impl WatchServer {
         self.hub.add_earlier(earlier);
     }
 
+    /// Shows everything of the matches of a deal that were added while it was incomplete.
+    pub fn complete_deal(&self, deal: &str) {
+        self.hub.complete_deal(deal);
+    }
+
     /// Ends the streams and the server. Call it after the run, so that spectators get the last events. This takes as
     /// long as spectators need to receive them, two seconds at most.
     ///

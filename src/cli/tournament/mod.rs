@@ -17,10 +17,12 @@ mod requested_change;
 mod requested_ruling;
 mod ruling;
 mod site;
+mod spectators;
 mod standings;
 mod status;
 mod verify;
 mod void;
+mod watch;
 
 pub(super) use void::void_matches_of;
 
@@ -38,6 +40,7 @@ use crate::game::Catalog;
   referee tournament status cup --json
   referee tournament standings cup
   referee tournament report cup --format html -o cup.html
+  referee tournament watch cup
   referee tournament rule award cup m17 alice --reason 'power cut at the other site'
   referee tournament verify cup
 
@@ -57,6 +60,7 @@ enum Command {
     Report(report::Args),
     Export(export::Args),
     Verify(verify::Args),
+    Watch(watch::Args),
     Add(change::AddArgs),
     Change(change::ChangeArgs),
     Withdraw(change::WithdrawArgs),
@@ -91,6 +95,7 @@ pub(super) fn run(args: Args, catalog: &Catalog) -> Result<Exit, Failure> {
         Command::Report(args) => report::run(&args, catalog),
         Command::Export(args) => export::run(&args, catalog),
         Command::Verify(args) => verify::run(&args, catalog),
+        Command::Watch(args) => watch::run(&args, catalog),
         Command::Add(args) => change::add(args, catalog),
         Command::Change(args) => change::set(args, catalog),
         Command::Withdraw(args) => change::withdraw(args, catalog),

@@ -19,6 +19,7 @@ use crate::cli::signals::interrupted;
 use crate::cli::tournament::config::Config;
 use crate::cli::tournament::entrant_row::fingerprints;
 use crate::cli::tournament::folder::TournamentFolder;
+use crate::cli::tournament::spectators::{SeatedBots, entrants_of_bots, was_cut_off, web_standings};
 use crate::cli::tournament::{audit, standings};
 use crate::cli::watch::{WatchArgs, announce};
 use crate::cli::workers::{WorkersOptions, pack_game, unit_bots};
@@ -26,16 +27,13 @@ use crate::cli::{Exit, Failure, screen};
 use crate::game::Catalog;
 use crate::game::{counted, json};
 use crate::report::evidence_lines;
-use crate::report::tournament::live_story;
 use crate::runner::{
-    FirstFaults, Halt, MatchReport, MatchRunner, NoShow, RunEvent, Scoring, TournamentScheduler,
-    short_moves_of_match,
+    FirstFaults, Halt, MatchRunner, NoShow, RunEvent, Scoring, TournamentScheduler, short_moves_of_match,
 };
 use crate::sources::ParkedLobby;
-use crate::stats::schedule::{Due, MatchId, Schedule};
-use crate::stats::standings::TableRow;
-use crate::store::{Leases, MatchRow, Results, VOID};
-use crate::web::{EarlierMatch, NextMatch, StandingsRow, StandingsView, WatchServer};
+use crate::stats::schedule::{MatchId, Schedule};
+use crate::store::{Leases, MatchRow, Results};
+use crate::web::{EarlierMatch, WatchServer};
 use crate::workers::{Activity, Coordinator, Job, JobBots};
 
 /// Play a tournament
@@ -134,9 +132,7 @@ fn play(mut folder: TournamentFolder, options: &PlayOptions) -> Result<Exit, Fai
     if let Some(server) = &watch {
         server.set_name(&folder.results.about().map_err(Failure::cannot_run)?.name);
         server.set_entrants(entrants_of_bots(&folder.config));
-        for earlier in earlier_matches(&folder)? {
-            server.add_earlier(earlier);
-        }
+        list_earlier(&folder, server)?;
         announce(&server.url(), options.json)?;
     }
     let section = folder.config.workers.as_ref();
@@ -154,6 +150,10 @@ fn play(mut folder: TournamentFolder, options: &PlayOptions) -> Result<Exit, Fai
             PlayEnd::Ended(exit) => {
                 if let Some(server) = watch {
                     server.close();
+                    if !options.json {
+                        let path = path.display();
+                        stderr_line(format_args!("`referee tournament watch {path}` serves these pages"));
+                    }
                 }
                 if let Some(coordinator) = coordinator {
                     let is_over = exit != Exit::Interrupted;
@@ -167,62 +167,21 @@ fn play(mut folder: TournamentFolder, options: &PlayOptions) -> Result<Exit, Fai
     }
 }
 
-/// The entrants of the bots of teams.
-fn entrants_of_bots(config: &Config) -> BTreeMap<String, String> {
-    let teams = config.names().into_iter().zip(config.bot_names());
-    let of_team =
-        |(entrant, bots): (String, Vec<String>)| bots.into_iter().map(move |bot| (bot, entrant.clone()));
-    teams.flat_map(of_team).collect()
-}
-
-/// The matches that were played before, for spectators. Attempts that were cut off are left out.
-fn earlier_matches(folder: &TournamentFolder) -> Result<Vec<EarlierMatch>, Failure> {
-    let TournamentFolder { results, records, prepared, schedule, .. } = folder;
-    let seating = schedule.plan().seating;
+/// Lists the matches that were played before, for spectators.
+fn list_earlier(folder: &TournamentFolder, server: &WatchServer) -> Result<(), Failure> {
+    let bots = SeatedBots::of(&folder.config, folder.schedule.plan().seating);
     let mut unsealed = folder.unsealed()?;
-    let mut earlier = Vec::new();
-    let read = results.for_each_match(|row| {
-        if row.ended_by == "cut_off" {
-            return Ok(());
-        }
-        let bots = prepared.roster.seated_at(seating, &row.lineup);
-        let bot = |bot: usize| prepared.entrants.get(bot);
-        let name = |at: usize| bot(at).map(|bot| bot.name.clone()).unwrap_or_default();
-        let names: Vec<String> = bots.iter().copied().map(name).collect();
+    let read = folder.results.for_each_match(|row| {
         let id = row.id.to_string();
+        let record = row.record.is_some().then(|| folder.records.path(&id));
         let at = unsealed.iter().position(|other| other.match_id == id);
-        let sides = seating.all().iter().map(|seat| seating.side(seat) as u8);
-        let sources = bots.iter().map(|&at| bot(at).map(|bot| bot.source.to_string()).unwrap_or_default());
-        let report = MatchReport {
-            game: prepared.rules.meta().id.to_owned(),
-            bots: sources.collect(),
-            record: row.record.is_some().then(|| records.path(&id)),
-            ..report_of(row, names.clone())
-        };
-        earlier.push(EarlierMatch {
-            report,
-            seats: names.into_iter().zip(sides).collect(),
-            unsealed: at.map(|at| unsealed.swap_remove(at)),
-        });
+        let unsealed = at.map(|at| unsealed.swap_remove(at));
+        if !was_cut_off(&row) {
+            server.add_earlier(EarlierMatch { unsealed, ..bots.earlier(row, record) });
+        }
         Ok(())
     });
-    read.map_err(Failure::cannot_run)?;
-    Ok(earlier)
-}
-
-/// The report of a match, from its row.
-fn report_of(row: MatchRow, seats: Vec<String>) -> MatchReport {
-    MatchReport {
-        ranks: row.ranks,
-        scores: row.scores,
-        is_void: row.ended_by == VOID,
-        decisions: row.decisions,
-        duration_us: row.duration_us,
-        lag_ms: row.lag_ms,
-        cpu_ms: row.cpu_ms,
-        worker: row.worker,
-        ..MatchReport::stored(row.id.to_string(), seats, &row.ended_by, row.reason, &row.faults)
-    }
+    read.map_err(Failure::cannot_run)
 }
 
 /// How often requested changes are checked for.
@@ -416,42 +375,6 @@ impl NoShows {
     fn lines(&self, names: &[String]) -> impl Iterator<Item = String> {
         let several = self.0.iter().filter(|&(_, &count)| count > 1);
         several.map(|(&entrant, count)| format!("`{}` did not start in {count} matches", names[entrant]))
-    }
-}
-
-/// The number of matches of which spectators may be told in advance; those in progress are among them.
-const NEXT: usize = 100;
-
-/// The standings for spectators.
-fn web_standings(name: &str, schedule: &Schedule, names: &[String]) -> StandingsView {
-    let standings = schedule.standings();
-    let standing = |row: &TableRow| StandingsRow {
-        place: Some(row.place as usize),
-        name: names[row.entrant.index()].clone(),
-        matches: row.matches,
-        wins: row.by_play.wins + row.by_fault.wins,
-        draws: row.by_play.draws + row.by_fault.draws,
-        losses: row.by_play.losses + row.by_fault.losses,
-        points: row.points,
-        faulted: row.faulted,
-        ..StandingsRow::default()
-    };
-    let side = |due: &Due, side: usize| {
-        let mut names: Vec<&str> =
-            due.lineup.side(side).map(|entrant| names[entrant.index()].as_str()).collect();
-        names.dedup();
-        names.join(" + ")
-    };
-    let next = schedule.due().take(NEXT).map(|due| NextMatch {
-        id: Some(due.id.to_string()),
-        sides: (0..due.lineup.seating().sides()).map(|at| side(&due, at)).collect(),
-        why: format!("match {}", due.id.number),
-    });
-    let entrants: Vec<&str> = names.iter().map(String::as_str).collect();
-    StandingsView {
-        rows: standings.rows.iter().map(standing).collect(),
-        story: Some(live_story(name, &entrants, schedule, &standings)),
-        next: next.collect(),
     }
 }
 

@@ -1,0 +1,169 @@
+//! `referee tournament watch`: serves the pages of a tournament, also while another process plays it.
+
+use std::collections::BTreeSet;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
+
+use clap::Args as ClapArgs;
+use tokio::signal::unix::SignalKind;
+use tokio::time::Instant;
+
+use super::database;
+use crate::cli::screen::stderr_line;
+use crate::cli::signals::on_each;
+use crate::cli::tournament::folder::reveal;
+use crate::cli::tournament::reading::{Reading, read};
+use crate::cli::tournament::spectators::{SeatedBots, entrants_of_bots, was_cut_off, web_standings};
+use crate::cli::watch::announce;
+use crate::cli::{Exit, Failure};
+use crate::files::{read_regular, unsealed};
+use crate::game::Catalog;
+use crate::game::chance::Seed;
+use crate::runner::Unsealed;
+use crate::stats::schedule::{MatchId, Plan};
+use crate::store::{MatchRow, Results};
+use crate::web::{EarlierMatch, WatchOptions, WatchServer};
+
+/// Serve the pages of a tournament, after it was played or while another process plays it
+///
+/// The pages are those of `run --watch`: who leads and why, the standings, and all matches that have ended with their replays.
+/// The directory is only read; new results appear a second after they were stored. Live boards are served by the process that
+/// plays. It runs until a signal stops it.
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "Examples:
+  referee tournament watch cup
+  referee tournament watch cup --watch 0.0.0.0:8080 --watch-host cup.example.org")]
+pub(super) struct Args {
+    /// Its directory
+    dir: PathBuf,
+    /// The address of the server; port 0 picks a free port. The URL is printed
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8080")]
+    watch: SocketAddr,
+    /// A host name by which browsers may address the server, besides IP addresses and localhost; may be repeated
+    #[arg(long, value_name = "NAME")]
+    watch_host: Vec<String>,
+    /// The URL as a JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// The minimum time between two looks at the database.
+const LOOKS_APART: Duration = Duration::from_millis(500);
+
+pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
+    let results = database::open(&args.dir)?;
+    let mut version = results.data_version().map_err(Failure::cannot_run)?;
+    let reading = read(&args.dir, &results, catalog)?;
+    let (sender, stopped) = channel();
+    // A signal that arrives while nothing is received any more has no effect.
+    on_each([SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()], move |_| {
+        let _ = sender.send(());
+    });
+    let options = WatchOptions { address: args.watch, hosts: args.watch_host.clone(), delay: 0 };
+    let server = WatchServer::open(options, reading.rules.meta(), &reading.catalog)
+        .map_err(|error| Failure::cannot_run(format!("--watch {}: {error}", args.watch)))?;
+    let mut shown = ShownMatches::default();
+    let began = Instant::now();
+    shown.update(&args.dir, &results, reading, &server)?;
+    let mut apart = LOOKS_APART.max(9 * began.elapsed());
+    announce(&server.url(), args.json)?;
+    let mut reported = None;
+    while stopped.recv_timeout(apart) == Err(RecvTimeoutError::Timeout) {
+        let began = Instant::now();
+        // The process that plays may write in between. The next look tries again.
+        match shown.look(&args.dir, &results, catalog, (&mut version, &server)) {
+            Ok(()) => reported = None,
+            Err(Failure { error, .. }) => {
+                let what = error.to_string();
+                if reported.as_ref() != Some(&what) {
+                    stderr_line(format_args!("the pages are not up to date: {what}"));
+                }
+                reported = Some(what);
+            }
+        }
+        apart = LOOKS_APART.max(9 * began.elapsed());
+    }
+    server.close();
+    Ok(Exit::Done)
+}
+
+/// The matches that the server lists.
+#[derive(Default)]
+struct ShownMatches {
+    ids: BTreeSet<MatchId>,
+    /// The matches whose deals are incomplete: the path of the record of each, and its deal.
+    unsealed: Vec<(PathBuf, String)>,
+}
+
+impl ShownMatches {
+    /// Shows what has changed in the database since this version.
+    fn look(
+        &mut self,
+        dir: &Path,
+        results: &Results,
+        catalog: &Catalog,
+        (version, server): (&mut i64, &WatchServer),
+    ) -> Result<(), Failure> {
+        results.check_in_place().map_err(Failure::cannot_run)?;
+        let found = results.data_version().map_err(Failure::cannot_run)?;
+        if found != *version {
+            self.update(dir, results, read(dir, results, catalog)?, server)?;
+            *version = found;
+        }
+        self.complete(server);
+        Ok(())
+    }
+
+    /// Shows the matches that are new, and the standings.
+    fn update(
+        &mut self,
+        dir: &Path,
+        results: &Results,
+        reading: Reading,
+        server: &WatchServer,
+    ) -> Result<(), Failure> {
+        let seed = reading.seed()?;
+        let Reading { about, config, schedule, .. } = reading;
+        server.set_name(&about.name);
+        server.set_entrants(entrants_of_bots(&config));
+        let bots = SeatedBots::of(&config, about.seating);
+        let records = dir.join("records");
+        let read = results.for_each_match(|row| {
+            if !was_cut_off(&row) && self.ids.insert(row.id) {
+                let record = row.record.as_ref().map(|name| records.join(name));
+                let unsealed =
+                    record.as_deref().and_then(|path| set_aside(path, &row, &seed, schedule.plan()));
+                if let (Some(path), Some(Unsealed { deal, .. })) = (&record, &unsealed) {
+                    self.unsealed.push((path.clone(), deal.clone()));
+                }
+                server.add_earlier(EarlierMatch { unsealed, ..bots.earlier(row, record) });
+            }
+            Ok(())
+        });
+        read.map_err(Failure::cannot_run)?;
+        let names = config.names();
+        server.set_standings(Box::new(move || web_standings(&about.name, &schedule, &names)));
+        Ok(())
+    }
+
+    /// Shows everything of the matches whose records are sealed by now: their deals are complete.
+    fn complete(&mut self, server: &WatchServer) {
+        for (_, deal) in self.unsealed.extract_if(.., |(path, _)| path.exists()) {
+            server.complete_deal(&deal);
+        }
+    }
+}
+
+/// The record of a match whose deal is incomplete.
+fn set_aside(sealed: &Path, row: &MatchRow, seed: &Seed, plan: &Plan) -> Option<Unsealed> {
+    if sealed.exists() {
+        return None;
+    }
+    // If there is none, it has been sealed in between, or it is missing.
+    let record = read_regular(&unsealed(sealed)).ok()?;
+    let (match_id, deal) = (row.id.to_string(), plan.deal(row.id));
+    let reveal = reveal(seed, &match_id, &deal, plan.seating.seats());
+    Some(Unsealed { deal, match_id, record, reveal })
+}
