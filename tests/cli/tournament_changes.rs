@@ -69,6 +69,42 @@ fn a_stopped_tournament_resumes_with_changed_settings() {
 }
 
 #[test]
+fn reports_and_pages_tell_which_matches_were_played_with_which_clock() {
+    let folder = Folder::new();
+    let bots = ["one", "two"].map(|name| (name, command(&folder.plain_bot(name))));
+    let (config, dir) = (cup(&folder, "", &bots), folder.text("cup"));
+    referee(["tournament", "run", &config, "--dir", &dir]).done();
+    let report = |more: &[&str]| referee(["tournament", "report", &dir].iter().chain(more)).done().stdout;
+    let conditions = || {
+        let report: Value = serde_json::from_str(&report(&["--format", "json"])).expect("JSON");
+        (report["conditions"].clone(), report["attempts"].clone())
+    };
+    assert_eq!(
+        conditions().0["clocks"],
+        json!([{ "clock": "delay=5s,bank=60s", "first": "m1", "last": "m2" }])
+    );
+    assert!(report(&[]).contains("delay 5 s, bank 60 s"));
+    // Nothing is left to play: the new clock is that of no match.
+    referee(["tournament", "change", &dir, "--clock", "bank=30s"]).done();
+    let text = report(&[]);
+    assert!(text.contains("delay 5 s, bank 60 s") && !text.contains("30 s"), "{text}");
+    referee(["tournament", "add", &dir, &folder.plain_bot("third")]).done();
+    let told = "delay 5 s, bank 60 s until match 2, then bank 30 s";
+    assert!(report(&[]).contains(told));
+    referee(["tournament", "resume", &dir]).done();
+    assert!(report(&[]).contains(told) && report(&["--format", "html"]).contains(told));
+    let (conditions, attempts) = conditions();
+    assert_eq!(conditions["clock"], "bank=30s");
+    assert_eq!(conditions["clocks"][1], json!({ "clock": "bank=30s", "first": "m3", "last": "m6" }));
+    assert_eq!([&attempts[1]["clock"], &attempts[2]["clock"]], ["delay=5s,bank=60s", "bank=30s"]);
+    report(&["--site", &folder.text("site")]);
+    assert!(folder.read("site/index.html").contains(told));
+    let page = |id: &str| folder.read(&format!("site/matches/{id}.html"));
+    assert!(page("m2").contains("delay 5 s, bank 60 s") && !page("m2").contains("bank 30 s"));
+    assert!(page("m3").contains("bank 30 s") && !page("m3").contains("bank 60 s"));
+}
+
+#[test]
 fn a_connecting_bot_joins_a_stopped_tournament_without_listener() {
     let folder = Folder::new();
     let bots = ["one", "two"].map(|name| (name, command(&folder.plain_bot(name))));

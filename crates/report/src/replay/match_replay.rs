@@ -9,7 +9,6 @@ use referee_game::{Seat, Seating, Viewer};
 use referee_match::Header;
 use referee_match::record::{Difference, Note, Playback, RecordEntry, RecordedAnswer, Step};
 use referee_protocol::info::DeclaredScore;
-use referee_protocol::referee::Clock;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
@@ -213,16 +212,6 @@ pub(super) fn banks(banks_ms: &[Option<u64>]) -> Vec<Option<u64>> {
     if banks_ms.iter().any(Option::is_some) { banks_ms.to_vec() } else { Vec::new() }
 }
 
-/// A clock in words: `delay 5 s, bank 60 s`.
-fn clock_in_words(clock: Clock) -> String {
-    let parts = [("delay", clock.delay_ms), ("bank", clock.bank_ms), ("increment", clock.increment_ms)];
-    let parts = parts.into_iter().filter(|&(_, ms)| ms > 0).map(|(name, ms)| match ms % 1000 {
-        0 => format!("{name} {} s", ms / 1000),
-        _ => format!("{name} {ms} ms"),
-    });
-    parts.collect::<Vec<_>>().join(", ")
-}
-
 impl MatchReplay {
     /// Replays a record.
     ///
@@ -317,11 +306,6 @@ impl MatchReplay {
     /// The number of moves, those of the opening included.
     pub fn moves(&self) -> u32 {
         self.steps.last().map_or(0, |step| step.n)
-    }
-
-    /// The clock in words.
-    pub fn clock(&self) -> String {
-        self.header.clock.map_or_else(|| "none".to_owned(), clock_in_words)
     }
 
     /// The options of the game.

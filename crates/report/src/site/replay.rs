@@ -4,7 +4,7 @@ use maud::{Markup, PreEscaped, html};
 
 use super::{Escaped, Links, ListedMatch, MatchReplay, Section, Site, SitePage, crumbs, facts, minute};
 use crate::replay::{DATA, data};
-use crate::tournament::{options_in_words, time};
+use crate::tournament::{clock_in_words, options_in_words, time};
 use crate::words::{ToldMatch, ending_in_words, fault_code_in_words};
 
 /// Why a match has no replay.
@@ -97,8 +97,10 @@ impl Site<'_> {
             ("Duration", html! { (time(listed.duration_us)) }),
             ("Set", html! { (Escaped(&listed.set)) }),
         ];
+        if let Some(clock) = &listed.clock {
+            rows.push(("Clock", html! { (Escaped(&clock_in_words(clock))) }));
+        }
         if let Some(replay) = replay {
-            rows.push(("Clock", html! { (replay.clock()) }));
             rows.push(("Options", html! { small { (Escaped(&options_in_words(replay.options()))) } }));
             rows.push(("Seed", html! { small { code { (replay.seed()) } } }));
         }

@@ -3,12 +3,15 @@
 use std::time::{Duration, SystemTime};
 
 use referee_game::{Meta, counted};
+use referee_protocol::referee::Clock;
 use referee_stats::Deals;
 use referee_stats::schedule::{Format, Plan};
 use referee_store::MatchRow;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
+
+use super::clocks::{self, ClockPeriod, clock_in_words, clock_option};
 
 /// The settings of the tournament file that reports state.
 #[derive(Debug)]
@@ -17,8 +20,10 @@ pub struct Settings {
     pub game: &'static Meta,
     /// The names of each entrant's bots.
     pub bots: Vec<Vec<String>>,
-    /// The clock, as in the file.
+    /// The clock of matches to come, as in the file.
     pub clock: String,
+    /// The same, parsed; `None` without a clock.
+    pub limits: Option<Clock>,
     /// The fault policy, as in the file.
     pub on_fault: String,
     /// The options of the game, with defaults filled in.
@@ -36,8 +41,13 @@ pub struct Conditions {
     pub format: String,
     /// The matches per deal in words.
     pub deals: String,
-    /// The clock, as in the tournament file.
+    /// The clock of matches to come, as in the tournament file.
     pub clock: String,
+    /// The clocks of the matches that have a record. Several if the clock was changed.
+    pub clocks: Vec<ClockPeriod>,
+    /// The clocks in words; `None` if no clock is known.
+    #[serde(skip)]
+    clocks_told: Option<String>,
     /// The fault policy, as in the tournament file.
     pub on_fault: String,
     /// The options of the game, with defaults filled in.
@@ -93,12 +103,26 @@ fn deals(plan: &Plan) -> String {
 }
 
 impl Conditions {
-    pub(super) fn of(plan: &Plan, settings: &Settings, span: PlayedSpan, is_complete: bool) -> Conditions {
+    /// The clock in words: `delay 5 s, bank 60 s`. If it was changed, with the matches that were played with each.
+    pub(super) fn clock_in_words(&self) -> String {
+        self.clocks_told.clone().unwrap_or_else(|| clock_in_words(&self.clock))
+    }
+
+    pub(super) fn of(
+        plan: &Plan,
+        settings: &Settings,
+        span: PlayedSpan,
+        clocks: Vec<ClockPeriod>,
+        is_complete: bool,
+    ) -> Conditions {
+        let next = clock_option(settings.limits);
         let text = |at: SystemTime| humantime::format_rfc3339_seconds(at).to_string();
         Conditions {
             format: format(plan.format),
             deals: deals(plan),
             clock: settings.clock.clone(),
+            clocks_told: clocks::told(&clocks, Some(&*next).filter(|_| !is_complete)),
+            clocks,
             on_fault: settings.on_fault.clone(),
             options: settings.options.clone(),
             openings: settings.openings.clone(),

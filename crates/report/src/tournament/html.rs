@@ -413,8 +413,7 @@ pub(crate) fn notes(report: &TournamentReport) -> Vec<Section> {
             "seed" => "Seed",
             _ => continue,
         };
-        let value = if label == "Clock" { text::clock_in_words(value) } else { value.clone() };
-        facts.push((label, html! { (Escaped(&value)) }));
+        facts.push((label, html! { (Escaped(value)) }));
     }
     for (side, &advantage) in
         standings.advantage.iter().enumerate().filter(|(_, advantage)| advantage.is_known())

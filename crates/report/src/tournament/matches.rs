@@ -62,6 +62,9 @@ pub struct ListedMatch {
     pub record: Option<String>,
     /// The worker that played it; `None` if the process of the tournament did.
     pub worker: Option<String>,
+    /// The clock, as the option `--clock` gives it; in reports only, and omitted without a readable record.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub clock: Option<String>,
 }
 
 /// The context for listing matches.
@@ -142,6 +145,7 @@ impl MatchList {
             cpu_ms: row.cpu_ms.clone(),
             record: row.record.clone(),
             worker: row.worker.clone(),
+            clock: None,
         }
     }
 

@@ -1,6 +1,7 @@
 //! The report on a tournament, computed once from its database, and its output formats.
 
 mod bracket;
+mod clocks;
 mod conditions;
 mod csv;
 mod encounters;
@@ -24,6 +25,8 @@ use referee_protocol::words::FaultCode;
 use serde::Serialize;
 
 pub use self::bracket::{PairReport, RoundReport};
+pub use self::clocks::ClockPeriod;
+pub(crate) use self::clocks::clock_in_words;
 pub use self::conditions::{Conditions, Settings};
 pub(super) use self::conditions::{minute, options_in_words};
 pub use self::csv::csv;
@@ -208,11 +211,17 @@ impl TournamentReport {
             add(&mut bot_sums, &row, &seated);
             if let Some(record) = row.record {
                 let lineup = seated.into_iter().map(|bot| bot as u16).collect();
-                records.push(timing::RecordFile { file: record, lineup });
+                let attempt = matches.len() - 1;
+                records.push(timing::RecordFile { file: record, attempt, lineup });
             }
             Ok(())
         })?;
         let timing = Timing::of(&folder.join("records"), &records, &roster, tick)?;
+        for (attempt, clock) in &timing.clocks {
+            if let Some(listed) = matches.get_mut(*attempt) {
+                listed.clock = Some(clock.clone());
+            }
+        }
         let glicko2 = glicko2::rate(entrants, &results);
         let weng_lin = weng_lin::rate(entrants, &results);
         let partners = encounters::partners(schedule, &standing.attempts);
@@ -257,7 +266,13 @@ impl TournamentReport {
         let is_complete = missing.most == 0 && schedule.is_over();
         Ok(TournamentReport {
             game: settings.game,
-            conditions: Conditions::of(schedule.plan(), settings, span, is_complete),
+            conditions: Conditions::of(
+                schedule.plan(),
+                settings,
+                span,
+                clocks::periods(&matches),
+                is_complete,
+            ),
             aborted,
             cut_off,
             void,

@@ -84,18 +84,6 @@ pub(crate) fn time(us: u64) -> String {
     format!("{value:.digits$} {unit}")
 }
 
-/// A clock for people: `delay 5 s, bank 60 s` for `delay=5s,bank=60s`.
-pub(crate) fn clock_in_words(clock: &str) -> String {
-    let part = |part: &str| match part.split_once('=') {
-        Some((name, time)) => {
-            let unit = time.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(time.len());
-            format!("{name} {} {}", &time[..unit], &time[unit..])
-        }
-        None => part.to_owned(),
-    };
-    clock.split(',').map(part).collect::<Vec<_>>().join(", ")
-}
-
 /// Counts of faults.
 pub(crate) fn faults(faults: &BTreeMap<String, u32>) -> String {
     let each: Vec<String> = faults.iter().map(|(code, count)| format!("{count} {code}")).collect();
@@ -394,7 +382,7 @@ pub(crate) fn sandboxes(report: &TournamentReport) -> String {
 
 /// The conditions.
 pub(crate) fn conditions(report: &TournamentReport) -> Grid {
-    let Conditions { format, deals, clock, on_fault, options, openings, seed, began_at, ended_at } =
+    let Conditions { format, deals, on_fault, options, openings, seed, began_at, ended_at, .. } =
         &report.conditions;
     let StandingsReport { game, rules, seats, sides, .. } = &report.standings;
     let teams = if seats == sides { String::new() } else { format!(", {sides} teams") };
@@ -404,7 +392,7 @@ pub(crate) fn conditions(report: &TournamentReport) -> Grid {
         ("format", format.clone()),
         ("deals", deals.clone()),
         ("openings", openings.clone()),
-        ("clock", clock.clone()),
+        ("clock", report.conditions.clock_in_words()),
         ("on fault", on_fault.clone()),
     ];
     if !report.sandboxes.is_empty() {

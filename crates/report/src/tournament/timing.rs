@@ -14,12 +14,17 @@ use referee_bots::sandbox::{Layer, Mode, Sandbox};
 use referee_engine::runner::Roster;
 use referee_files::{read_regular, unsealed};
 use referee_match::record::{AnswerTime, CUT_OFF, times};
+use referee_protocol::referee::Clock;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
+
+use super::clocks::clock_option;
 
 /// A record and its entrants by seat.
 pub(super) struct RecordFile {
     pub(super) file: String,
+    /// The index of its attempt.
+    pub(super) attempt: usize,
     pub(super) lineup: Vec<u16>,
 }
 
@@ -90,6 +95,8 @@ pub struct Timing {
     pub paused: Option<Paused>,
     /// Records without a readable file.
     pub unread: u32,
+    /// By attempt: the clock, as the option `--clock` gives it.
+    pub clocks: BTreeMap<usize, String>,
     /// The sandboxes, the strictest first; empty if the referee started no bot.
     pub sandboxes: Vec<SandboxUse>,
 }
@@ -100,12 +107,14 @@ struct TimeCounts {
     lag: Histogram<u64>,
     paused: Paused,
     unread: u32,
+    clocks: BTreeMap<usize, String>,
     sandboxes: BTreeMap<(Mode, Vec<Layer>), (Sandbox, u64)>,
 }
 
-/// What the header of a record states about the bots.
+/// What the header of a record states about the clock and the bots.
 #[derive(Deserialize)]
-struct HeaderBots {
+struct HeaderFacts {
+    clock: Option<Clock>,
     seats: Vec<SeatInHeader>,
 }
 
@@ -134,12 +143,14 @@ impl TimeCounts {
             lag: histogram(),
             paused: Paused::default(),
             unread: 0,
+            clocks: BTreeMap::new(),
             sandboxes: BTreeMap::new(),
         }
     }
 
-    fn add_sandboxes(&mut self, header: &[u8]) {
-        let Ok(HeaderBots { seats }) = serde_json::from_slice(header) else { return };
+    fn add_header(&mut self, header: &[u8], attempt: usize) {
+        let Ok(HeaderFacts { clock, seats }) = serde_json::from_slice(header) else { return };
+        self.clocks.insert(attempt, clock_option(clock));
         let bots = seats.into_iter().filter_map(|seat| seat.bot);
         for BotInHeader { sandbox, .. } in bots.filter(|bot| bot.command.is_some()) {
             let key = (sandbox.mode(), sandbox.layers().iter().copied().collect());
@@ -151,14 +162,16 @@ impl TimeCounts {
     ///
     /// # Errors
     /// When it is not valid, or lacks its seal where `is_sealed`.
-    fn add(&mut self, record: &[u8], lineup: &[u16], is_sealed: bool) -> Result<(), String> {
+    fn add(&mut self, record: &[u8], recorded: &RecordFile, is_sealed: bool) -> Result<(), String> {
         let times = times(record).map_err(|difference| difference.to_string())?;
         if is_sealed && !times.is_sealed {
             return Err(CUT_OFF.to_owned());
         }
-        self.add_sandboxes(record.split(|&byte| byte == b'\n').next().unwrap_or_default());
+        let header = record.split(|&byte| byte == b'\n').next().unwrap_or_default();
+        self.add_header(header, recorded.attempt);
         for AnswerTime { seat, took_us, lag_us } in times.answers {
-            let bot = lineup.get(seat.index()).and_then(|&bot| self.think_times.get_mut(usize::from(bot)));
+            let bot =
+                recorded.lineup.get(seat.index()).and_then(|&bot| self.think_times.get_mut(usize::from(bot)));
             let bot = bot.ok_or_else(|| format!("the match has no seat {seat}"))?;
             // The histogram resizes as needed.
             let _ = bot.record(took_us.saturating_sub(lag_us));
@@ -182,7 +195,7 @@ impl TimeCounts {
         };
         let invalid =
             |what| io::Error::new(io::ErrorKind::InvalidData, format!("{}: {what}", path.display()));
-        self.add(&record, &recorded.lineup, is_sealed).map_err(invalid)
+        self.add(&record, recorded, is_sealed).map_err(invalid)
     }
 
     fn merge(&mut self, other: &TimeCounts) {
@@ -192,6 +205,7 @@ impl TimeCounts {
         let _ = self.lag.add(&other.lag);
         self.paused.add(&other.paused);
         self.unread += other.unread;
+        self.clocks.extend(other.clocks.iter().map(|(attempt, clock)| (*attempt, clock.clone())));
         for (key, (sandbox, seats)) in &other.sandboxes {
             self.sandboxes.entry(key.clone()).or_insert_with(|| (sandbox.clone(), 0)).1 += seats;
         }
@@ -229,7 +243,7 @@ impl Timing {
             };
             readers.into_iter().try_for_each(join)
         })?;
-        let TimeCounts { think_times, lag, paused, unread, sandboxes } =
+        let TimeCounts { think_times, lag, paused, unread, clocks, sandboxes } =
             all.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
         let timed = |think_times: &Histogram<u64>| {
             (!think_times.is_empty()).then(|| Timed {
@@ -258,7 +272,7 @@ impl Timing {
             seats,
             in_words: sandbox.to_string(),
         });
-        Ok(Timing { entrants, bots, lag, paused, unread, sandboxes: sandboxes.collect() })
+        Ok(Timing { entrants, bots, lag, paused, unread, clocks, sandboxes: sandboxes.collect() })
     }
 }
 
@@ -285,7 +299,7 @@ mod tests {
 "#;
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("m1.unsealed"), format!("{}\n{lines}", header())).unwrap();
-        let recorded = |file: &str| RecordFile { file: file.to_owned(), lineup: vec![1, 0] };
+        let recorded = |file: &str| RecordFile { file: file.to_owned(), attempt: 0, lineup: vec![1, 0] };
         let timing = Timing::of(
             folder.path(),
             &[recorded("m1.jsonl"), recorded("m2.jsonl")],

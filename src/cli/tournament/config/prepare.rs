@@ -73,6 +73,8 @@ impl Config {
             game: rules.meta(),
             bots: self.bot_names(),
             clock: self.clock.clone(),
+            // It was checked when the tournament began or changed.
+            limits: clock(&self.clock).ok().and_then(|clock| clock.0),
             on_fault: self.on_fault.to_string(),
             options: table.map_or(options, |table| table.options().to_owned()),
             openings,
