@@ -80,6 +80,7 @@ mod tournament_changes;
 mod tournament_entrants;
 mod tournament_exports;
 mod tournament_files;
+mod tournament_kept_site;
 mod tournament_openings;
 mod tournament_reports;
 mod tournament_rulings;

@@ -10,6 +10,7 @@ mod database;
 mod entrant_row;
 mod export;
 mod folder;
+mod kept_site;
 mod play;
 mod reading;
 mod report;

@@ -19,6 +19,7 @@ use crate::cli::signals::interrupted;
 use crate::cli::tournament::config::Config;
 use crate::cli::tournament::entrant_row::fingerprints;
 use crate::cli::tournament::folder::TournamentFolder;
+use crate::cli::tournament::kept_site::KeptSite;
 use crate::cli::tournament::spectators::{SeatedBots, entrants_of_bots, was_cut_off, web_standings};
 use crate::cli::tournament::{audit, standings};
 use crate::cli::watch::{WatchArgs, announce};
@@ -42,6 +43,7 @@ use crate::workers::{Activity, Coordinator, Job, JobBots};
   referee tournament run cup.toml
   referee tournament run cup.toml --dir results/cup --json
   referee tournament run cup.toml --strict
+  referee tournament run cup.toml --watch 127.0.0.1:8080 --site public
   referee tournament run cup.toml --workers-listen 0.0.0.0:4711")]
 pub(super) struct RunArgs {
     /// The tournament file
@@ -65,6 +67,10 @@ struct PlayOptions {
     /// One JSON object per line: each match, then the standings
     #[arg(long)]
     json: bool,
+    /// Keep the pages of `report --site` in this directory up to date: written at the start, at most every 3 s after results,
+    /// and at the end. Each file is replaced as a whole
+    #[arg(long, value_name = "OUT")]
+    site: Option<PathBuf>,
     #[command(flatten)]
     watch: WatchArgs,
     #[command(flatten)]
@@ -75,7 +81,8 @@ struct PlayOptions {
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:
   referee tournament resume cup
-  referee tournament resume cup --accept-changed")]
+  referee tournament resume cup --accept-changed
+  referee tournament resume cup --site public")]
 pub(super) struct ResumeArgs {
     /// Its directory
     dir: PathBuf,
@@ -135,6 +142,8 @@ fn play(mut folder: TournamentFolder, options: &PlayOptions) -> Result<Exit, Fai
         list_earlier(&folder, server)?;
         announce(&server.url(), options.json)?;
     }
+    let site = options.site.as_deref();
+    let site = site.map(|site| KeptSite::begin(site, &folder.path, &folder.catalog)).transpose()?;
     let section = folder.config.workers.as_ref();
     let workers = options.workers.or(section, |path| folder.config.resolve(path))?;
     let mut opened = workers.open_run(&folder.path, true)?;
@@ -158,6 +167,13 @@ fn play(mut folder: TournamentFolder, options: &PlayOptions) -> Result<Exit, Fai
                 if let Some(coordinator) = coordinator {
                     let is_over = exit != Exit::Interrupted;
                     coordinator.end(is_over).map_err(Failure::cannot_run)?;
+                }
+                match (site.map(KeptSite::end), exit) {
+                    (Some(Err(failure)), Exit::Done) => return Err(failure),
+                    (Some(Err(Failure { error, .. })), _) => {
+                        stderr_line(format_args!("error: --site: {error}"));
+                    }
+                    _ => {}
                 }
                 return Ok(exit);
             }

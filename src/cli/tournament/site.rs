@@ -1,14 +1,18 @@
 //! Writes the pages of a tournament.
 
+use std::collections::BTreeMap;
+use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-use crate::cli::files;
+use crate::cli::files::read;
 use crate::cli::{Exit, Failure, progress, screen};
 use crate::files::Folder;
-use crate::game::Catalog;
+use crate::game::{Catalog, json};
 use crate::record::{Playback, PublicRecord, PublishedInfo, public};
 use crate::report::replay::MatchReplay;
 use crate::report::site::{Site, Unshown};
@@ -39,46 +43,130 @@ impl SiteFolders {
     }
 }
 
-/// Writes the site. Records that are invalid are reported and not published.
+/// Writes the site once. Records that are invalid are reported and not published.
 pub(super) fn write(
     site: &Path,
     folder: &Path,
     report: &TournamentReport,
     catalog: &Catalog,
 ) -> Result<Exit, Failure> {
-    let folders = SiteFolders::make(site).map_err(Failure::cannot_run)?;
-    let write = |path: &str, text: &str| folders.write(path, text).map_err(Failure::cannot_run);
-    let pages = Site::of(report);
-    for (path, text) in pages.assets() {
-        write(path, &text)?;
-    }
-    for (path, text) in pages.pages() {
-        write(&path, &text)?;
-    }
+    let writer = SiteWriter::new(site)?;
     let progress = progress::bar(report.attempts.len() as u64, "{bar:30} {pos}/{len} matches, {eta} left");
-    let (next, is_invalid) = (AtomicUsize::new(0), AtomicBool::new(false));
-    let write_some = || -> Result<(), Failure> {
-        loop {
-            let index = next.fetch_add(1, Ordering::Relaxed);
-            let Some(listed) = report.attempts.get(index) else { return Ok(()) };
-            let replay = replayed(folder, listed, catalog)?;
-            if replay.as_ref().is_err_and(|&why| why == Unshown::Invalid) {
-                is_invalid.store(true, Ordering::Relaxed);
-            }
-            let (path, text) = pages.match_page(index, replay.as_ref().map_err(|&why| why));
-            write(&path, &text)?;
-            progress.inc(1);
-        }
-    };
     let threads = thread::available_parallelism().map_or(1, usize::from);
-    let outcomes: Vec<Result<(), Failure>> = thread::scope(|scope| {
-        let threads: Vec<_> = (0..threads).map(|_| scope.spawn(write_some)).collect();
-        let join = |thread: thread::ScopedJoinHandle<'_, _>| thread.join().unwrap_or_else(|_| unreachable!());
-        threads.into_iter().map(join).collect()
-    });
+    let written = writer.write(folder, report, catalog, threads, |count| progress.inc(count));
     progress.finish_and_clear();
-    outcomes.into_iter().collect::<Result<(), Failure>>()?;
-    Ok(if is_invalid.into_inner() { Exit::No } else { Exit::Done })
+    written?;
+    Ok(if writer.has_invalid_record() { Exit::No } else { Exit::Done })
+}
+
+/// A match page that was written.
+struct WrittenPage {
+    /// The hash of what it was made of.
+    source: u64,
+    is_invalid: bool,
+}
+
+/// Writes a site, and again when results have been added. Pages of matches that are as before are left as they are.
+pub(super) struct SiteWriter {
+    folders: SiteFolders,
+    /// By match id.
+    written: Mutex<BTreeMap<String, WrittenPage>>,
+}
+
+impl SiteWriter {
+    /// Opens the directory of the site, created if missing.
+    pub(super) fn new(site: &Path) -> Result<SiteWriter, Failure> {
+        let folders = SiteFolders::make(site).map_err(Failure::cannot_run)?;
+        Ok(SiteWriter { folders, written: Mutex::default() })
+    }
+
+    fn written(&self) -> MutexGuard<'_, BTreeMap<String, WrittenPage>> {
+        self.written.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether the record of a match was invalid, so that its page has no replay.
+    fn has_invalid_record(&self) -> bool {
+        self.written().values().any(|page| page.is_invalid)
+    }
+
+    fn write_file(&self, path: &str, text: &str) -> Result<(), Failure> {
+        self.folders.write(path, text).map_err(Failure::cannot_run)
+    }
+
+    /// Writes all pages, those of matches on so many threads and before those that link to them. Each file is replaced as a
+    /// whole. `tick` gets the number of matches that are done.
+    pub(super) fn write(
+        &self,
+        folder: &Path,
+        report: &TournamentReport,
+        catalog: &Catalog,
+        threads: usize,
+        tick: impl Fn(u64) + Sync,
+    ) -> Result<(), Failure> {
+        let pages = Site::of(report);
+        for (path, text) in pages.assets() {
+            self.write_file(path, &text)?;
+        }
+        let next = AtomicUsize::new(0);
+        let write_some = || -> Result<(), Failure> {
+            loop {
+                let index = next.fetch_add(1, Ordering::Relaxed);
+                if index >= report.attempts.len() {
+                    return Ok(());
+                }
+                self.write_match(folder, &pages, (report, index), catalog)?;
+                tick(1);
+            }
+        };
+        let outcomes: Vec<Result<(), Failure>> = thread::scope(|scope| {
+            let threads: Vec<_> = (0..threads).map(|_| scope.spawn(write_some)).collect();
+            let join =
+                |thread: thread::ScopedJoinHandle<'_, _>| thread.join().unwrap_or_else(|_| unreachable!());
+            threads.into_iter().map(join).collect()
+        });
+        outcomes.into_iter().collect::<Result<(), Failure>>()?;
+        pages.pages().try_for_each(|(path, text)| self.write_file(&path, &text))
+    }
+
+    /// Writes the page of a match, an index into the attempts, unless it is as before.
+    fn write_match(
+        &self,
+        folder: &Path,
+        pages: &Site<'_>,
+        (report, index): (&TournamentReport, usize),
+        catalog: &Catalog,
+    ) -> Result<(), Failure> {
+        let listed = &report.attempts[index];
+        let source = source_of(folder, report, index);
+        if self.written().get(&listed.id).is_some_and(|page| page.source == source) {
+            return Ok(());
+        }
+        let replay = replayed(folder, listed, catalog)?;
+        let is_invalid = replay.as_ref().is_err_and(|&why| why == Unshown::Invalid);
+        let (path, text) = pages.match_page(index, replay.as_ref().map_err(|&why| why));
+        self.write_file(&path, &text)?;
+        self.written().insert(listed.id.clone(), WrittenPage { source, is_invalid });
+        Ok(())
+    }
+}
+
+/// A hash of all that the page of a match shows: the match, its neighbours, the names of the entrants, and the state of its
+/// record.
+fn source_of(folder: &Path, report: &TournamentReport, index: usize) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    let listed = &report.attempts[index];
+    json::text(listed).hash(&mut hasher);
+    let neighbours = [index.checked_sub(1), Some(index + 1)];
+    for neighbour in neighbours.map(|at| at.and_then(|at| report.attempts.get(at))) {
+        neighbour.map(|listed| &listed.id).hash(&mut hasher);
+    }
+    for (standing, details) in report.entrants().filter(|(row, _)| listed.seats.contains(&row.name)) {
+        (details.number, standing.shown()).hash(&mut hasher);
+    }
+    let record = listed.record.as_ref().map(|name| fs::metadata(folder.join("records").join(name)));
+    let record = record.and_then(Result::ok).map(|found| (found.len(), found.modified().ok()));
+    record.hash(&mut hasher);
+    hasher.finish()
 }
 
 /// The replay of a match, if its record is sealed and valid.
@@ -93,7 +181,7 @@ fn replayed(
     if !path.exists() {
         return Ok(Err(Unshown::Unsealed));
     }
-    let record = files::read(&path)?;
+    let record = read(&path)?;
     let replayed = public(&record, PublishedInfo::After).and_then(|PublicRecord { record, .. }| {
         let replay = Playback::verified(&record, catalog).and_then(MatchReplay::of)?;
         Ok(replay.with_record(&record))

@@ -1,0 +1,116 @@
+//! `--site`: keeps the pages of a tournament up to date while it is played.
+
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::database::{self, unreadable};
+use crate::cli::Failure;
+use crate::cli::screen::stderr_line;
+use crate::cli::tournament::reading::read;
+use crate::cli::tournament::site::SiteWriter;
+use crate::game::Catalog;
+use crate::report::tournament::TournamentReport;
+use crate::store::Results;
+
+/// The minimum time between two versions of the pages. It is also at least nine times as long as one takes, so that large
+/// tournaments do not spend more than a tenth of a processor on pages.
+const VERSIONS_APART: Duration = Duration::from_secs(3);
+
+/// A site that follows the results of a tournament, on a thread of its own with the lowest priority. The matches never wait
+/// for it: it reads what they have stored.
+pub(super) struct KeptSite {
+    /// Dropped at the end.
+    playing: SyncSender<()>,
+    thread: JoinHandle<Result<(), Failure>>,
+}
+
+impl KeptSite {
+    /// Begins to write the pages of the tournament in `dir` to `site`, which is created if missing.
+    pub(super) fn begin(site: &Path, dir: &Path, catalog: &Catalog) -> Result<KeptSite, Failure> {
+        let (playing, ended) = sync_channel(0);
+        let pages = Pages {
+            writer: SiteWriter::new(site)?,
+            dir: dir.to_owned(),
+            results: database::open(dir)?,
+            catalog: catalog.clone(),
+        };
+        let work = move || {
+            lower_priority();
+            pages.keep(&ended)
+        };
+        let thread =
+            thread::Builder::new().name("site".to_owned()).spawn(work).map_err(Failure::cannot_run)?;
+        Ok(KeptSite { playing, thread })
+    }
+
+    /// Writes the last version.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub(super) fn end(self) -> Result<(), Failure> {
+        drop(self.playing);
+        self.thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    }
+}
+
+/// The threads that the report starts inherit it.
+fn lower_priority() {
+    #[cfg(target_os = "linux")]
+    if let Err(error) = rustix::process::nice(19) {
+        tracing::debug!(%error, "cannot lower the priority of the pages");
+    }
+}
+
+/// What the thread needs.
+struct Pages {
+    writer: SiteWriter,
+    dir: PathBuf,
+    results: Results,
+    catalog: Catalog,
+}
+
+impl Pages {
+    /// Writes the pages at once, after results, and when the tournament has ended.
+    fn keep(mut self, ended: &Receiver<()>) -> Result<(), Failure> {
+        let mut written = None;
+        let mut reported = None;
+        loop {
+            let began = Instant::now();
+            // A version that has not been written completely is due again.
+            match self.write_if_changed(&mut written) {
+                Ok(()) => reported = None,
+                Err(Failure { error, .. }) => {
+                    let what = error.to_string();
+                    if reported.as_ref() != Some(&what) {
+                        stderr_line(format_args!("--site: the pages are not up to date: {what}"));
+                    }
+                    reported = Some(what);
+                }
+            }
+            let apart = VERSIONS_APART.max(9 * began.elapsed());
+            if ended.recv_timeout(apart) != Err(RecvTimeoutError::Timeout) {
+                // A record that was sealed last leaves no trace in the database.
+                return self.write_if_changed(&mut None);
+            }
+        }
+    }
+
+    /// Writes the pages, unless those of this version of the database are written already.
+    fn write_if_changed(&mut self, written: &mut Option<i64>) -> Result<(), Failure> {
+        let version = self.results.data_version().map_err(Failure::cannot_run)?;
+        if *written == Some(version) {
+            return Ok(());
+        }
+        let reading = read(&self.dir, &self.results, &self.catalog)?;
+        let report =
+            TournamentReport::of(&self.dir, &self.results, &reading.schedule, &reading.settings(), |_, _| ());
+        let report = report.map_err(|error| unreadable(&self.dir, &error))?;
+        self.writer.write(&self.dir, &report, &self.catalog, 1, |_| ())?;
+        *written = Some(version);
+        Ok(())
+    }
+}
