@@ -51,7 +51,9 @@ pub(super) fn run(args: Args, catalog: &Catalog) -> Result<Exit, Failure> {
     let PlayResult { summary, stopped } = with_bots(|| {
         let on_event = |step: PlayEvent<'_>| match step {
             PlayEvent::Moved(text) => text.clone_into(&mut board),
-            PlayEvent::Ended(report) => result = Some((result_line(report), report.record.clone())),
+            PlayEvent::Ended(report) => {
+                result = Some((result_line(report, rules.meta()), report.record.clone()));
+            }
             PlayEvent::SetEnded(_) | PlayEvent::Listening(_) | PlayEvent::Waiting(_) => {}
         };
         play.run(interrupted(), on_event)

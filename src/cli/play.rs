@@ -23,7 +23,7 @@ use crate::cli::watch::{WatchArgs, announce};
 use crate::cli::{Exit, Failure};
 use crate::game::json;
 use crate::game::printable::printable;
-use crate::game::{Catalog, Viewer, counted};
+use crate::game::{Catalog, Meta, Viewer, counted};
 use crate::referee::{Match, check_policy};
 use crate::report::{Scoresheet, difference_lines, evidence_lines, result_line, sets_line, summary_table};
 use crate::runner::{
@@ -141,7 +141,7 @@ pub(super) fn run(mut args: Args, catalog: &Catalog) -> Result<Exit, Failure> {
     play.check().map_err(Failure::usage)?;
     // Opened after validation, so that a rejected command line creates no directory.
     play.runner.records = args.terms.records()?;
-    let mut printer = MatchPrinter::new(matches, args.json);
+    let mut printer = MatchPrinter::new(matches, args.json, rules.meta());
     let watch = args.watch.open(rules.meta(), catalog)?;
     if let Some(server) = &watch {
         announce(&server.url(), args.json)?;
@@ -198,14 +198,15 @@ fn scoresheet() -> Watch {
 struct MatchPrinter {
     json: bool,
     is_single: bool,
+    game: &'static Meta,
     progress: Progress,
     out: Screen<TolerantStdout>,
 }
 
 impl MatchPrinter {
-    fn new(matches: u32, json: bool) -> MatchPrinter {
+    fn new(matches: u32, json: bool, game: &'static Meta) -> MatchPrinter {
         let progress = if matches > 1 { Progress::of_matches(matches.into()) } else { Progress::hidden() };
-        MatchPrinter { json, is_single: matches == 1, progress, out: Screen(TolerantStdout::new()) }
+        MatchPrinter { json, is_single: matches == 1, game, progress, out: Screen(TolerantStdout::new()) }
     }
 
     fn line(&mut self, line: impl Display) {
@@ -239,7 +240,7 @@ impl MatchPrinter {
         if self.json {
             self.line(json::text(report));
         } else if self.is_single {
-            self.line(result_line(report));
+            self.line(result_line(report, self.game));
             if let Some(path) = &report.record {
                 self.line(format_args!("record: {}", path.display()));
             }

@@ -13,8 +13,8 @@ use crate::cli::{Exit, Failure};
 use crate::game::printable::printable;
 use crate::game::{Catalog, Seat, Viewer};
 use crate::record::{BotLine, Difference, Playback};
-use crate::report::Scoresheet;
 use crate::report::replay::{MatchReplay, marked, page, svg};
+use crate::report::{Scoresheet, ending_in_words};
 
 /// Print recorded matches with boards, or write a page that plays them
 ///
@@ -177,9 +177,9 @@ fn print(path: &Path, args: &Args, catalog: &Catalog) -> Result<(), Failure> {
     }
     if let Some(ending) = playback.ending() {
         let ranks = ending.ranks.as_ref().map(|ranks| format!(", ranks {ranks:?}")).unwrap_or_default();
-        let ended_by = ending.ended_by.to_string();
-        let reason = if ending.reason == ended_by { String::new() } else { format!(" ({})", ending.reason) };
-        writeln!(out, "ended by {ended_by}{reason}{ranks}")?;
+        let game = catalog.find(&header.game).ok().map(|rules| rules.meta());
+        let how = ending_in_words(game, ending.ended_by.as_str(), &ending.reason);
+        writeln!(out, "ended: {}{ranks}", printable(&how))?;
     }
     // A bot's standard error may reveal what only its seat may see.
     let is_shown = |seat| args.view == Viewer::Omniscient || args.view == Viewer::Seat(seat);

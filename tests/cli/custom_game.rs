@@ -44,7 +44,7 @@ fn matches_of_a_custom_game_are_shown_as_text_picture_and_page() {
     played(&folder, "1");
     let record = folder.text("records/m1.jsonl");
     let text = program(["show", &record]).done().stdout;
-    assert!(text.contains("  abc\n") && text.contains("ended by rules"), "{text}");
+    assert!(text.contains("  abc\n") && text.contains("ended: "), "{text}");
     let letters = |svg: &str| svg.matches(">x</text>").count() + svg.matches(">o</text>").count();
     for (moves, turn) in [(1, "1"), (4, "4")] {
         let svg = program(["show", &record, "--svg", "--turn", turn]).done().stdout;

@@ -16,7 +16,7 @@ fn a_fault_forfeits_the_match_by_default() {
     assert_eq!(played["faults"], json!([{}, {"illegal_move": 1}]));
     let ended = referee(["play", "checkers", &plain, &illegal]).done();
     assert!(
-        ended.stdout.contains("m1: plain wins (fault: illegal_move of illegal) after 5 moves in "),
+        ended.stdout.contains("m1: plain wins (illegal: illegal move) after 5 moves in "),
         "{}",
         ended.stdout
     );
@@ -91,7 +91,7 @@ fn a_bot_that_does_not_flush_gets_a_hint() {
     let lazy = folder.bot("lazy", "play(turn=lambda t: None)");
     let plain = folder.plain_bot("plain");
     let ended = referee(["play", "checkers", &lazy, &plain, "--clock", "delay=200ms"]).done();
-    let result = "m1: plain wins (fault: timeout of lazy, no answer within 200 ms; is stdout flushed? Some programs buffer their input too, such as mawk without `-W interactive`) before the first move";
+    let result = "m1: plain wins (lazy: late answer, no answer within 200 ms; is stdout flushed? Some programs buffer their input too, such as mawk without `-W interactive`) before the first move";
     assert!(ended.stdout.contains(result), "{}", ended.stdout);
 }
 

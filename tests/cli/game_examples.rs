@@ -116,7 +116,10 @@ fn is_played_and_shown(name: &str) {
 
     let record = folder.text("records/m1.jsonl");
     let text = referee(["show", &record, "--game", &game]).done().stdout;
-    assert!(text.contains(shown[0]) && text.contains(&format!("ended by rules ({reason})")), "{text}");
+    assert!(
+        text.contains(shown[0]) && text.contains(&format!("ended: {}", reason.replace('_', " "))),
+        "{text}"
+    );
     let page = referee(["show", &record, "--game", &game, "--html"]).done().stdout;
     assert!(page.contains("</html>"), "{page}");
     let length = matches[0]["decisions"].as_u64().expect("a number");

@@ -44,7 +44,7 @@ fn a_game_in_python_is_played_verified_and_shown() {
     assert!(verified.stdout.contains("6 records, 0 differ"), "{verified:?}");
     let record = folder.text("records/m1.jsonl");
     let text = referee(["show", &record, "--game", GAME]).done().stdout;
-    assert!(text.contains("a b c d e f g\nred to move") && text.contains("ended by rules (four)"), "{text}");
+    assert!(text.contains("a b c d e f g\nred to move") && text.contains("ended: four"), "{text}");
     let svg = referee(["show", &record, "--game", GAME, "--svg", "--turn", "3"]).done().stdout;
     let discs = |tone: &str| svg.matches(&format!("<circle class=\"f-{tone}\"")).count();
     assert_eq!([discs("red"), discs("yellow")], [2, 1], "{svg}");

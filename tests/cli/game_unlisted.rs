@@ -144,5 +144,5 @@ fn a_person_types_a_move_that_nobody_can_list() {
     human.write("moves\n10 0 0\ny\n0 10 0\ny\n");
     let ended = human.end();
     assert!(ended.stdout.contains("Nobody can list the moves"), "{ended:?}");
-    assert!(ended.stdout.contains("scripted wins (rules: battles_fought)"), "{ended:?}");
+    assert!(ended.stdout.contains("scripted wins (battles fought)"), "{ended:?}");
 }

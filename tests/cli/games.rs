@@ -31,7 +31,7 @@ fn sample_bots_of_two_languages_play_every_game_without_a_fault() {
             for view in views.chain(["all".to_owned(), "public".to_owned()]) {
                 let shown = referee(["show", &format!("{records}/m1.jsonl"), "--view", &view]);
                 assert_eq!(shown.code, Some(0), "{id}: {}", shown.stderr);
-                assert!(shown.stdout.contains("\nended by "), "{id}: {}", shown.stdout);
+                assert!(shown.stdout.contains("\nended: "), "{id}: {}", shown.stdout);
                 assert!(!shown.stdout.contains('\x1b'), "{id}: colours in a pipe");
             }
         }

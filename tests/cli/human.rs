@@ -126,7 +126,7 @@ fn a_failing_bot_ends_the_match_while_a_person_thinks() {
     let bot = folder.bot("bot", "play(start=lambda s: (ready(s), sys.exit(3)))");
     let referee = Referee::start(["human", "checkers", &bot]);
     let ended = referee.wait();
-    assert!(ended.stdout.contains("human wins (fault: exited of bot, status 3)"), "{ended:?}");
+    assert!(ended.stdout.contains("human wins (bot: program ended, status 3)"), "{ended:?}");
 }
 
 #[test]

@@ -68,7 +68,7 @@ fn is_a_game(language: &str) {
     let output = shell(&format!("referee init game --language {language} 'My 2nd game'"), &folder.path(""));
     let played = shell(steps(&output), &folder.path(""));
     assert!(played.contains("ok      imagine") && played.contains("ok      purity"), "{played}");
-    assert!(played.contains("wins (rules: last_stick)"), "{played}");
+    assert!(played.contains("wins (last stick)"), "{played}");
     assert!(folder.read("My 2nd game/match.html").contains("</html>"));
     let checked = shell("'My 2nd game/test.sh'", &folder.path(""));
     assert!(checked.contains("ok      purity"), "{checked}");

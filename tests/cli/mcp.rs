@@ -51,7 +51,7 @@ fn the_tools_are_described() {
     assert_eq!(names, ["move", "resign", "rules", "wait_for_turn"]);
     assert_eq!(tools["move"]["required"], serde_json::json!(["move"]));
     assert!(lines[0]["instructions"].as_str().is_some_and(|text| text.contains("wait_for_turn")));
-    assert!(ended.stderr.contains("m1: agent wins (rules: no_pieces)"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("m1: agent wins (no pieces left)"), "{}", ended.stderr);
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn wrong_moves_are_explained_and_not_sent() {
 #[test]
 fn an_agent_that_leaves_or_resigns_loses() {
     for (plan, result) in
-        [("leave", "m1: random_bot wins (fault: "), ("resign", "m1: random_bot wins (resignation")]
+        [("leave", "m1: random_bot wins (agent: "), ("resign", "m1: random_bot wins (resignation")]
     {
         let ended = agent(plan, &["checkers", &sample("python/random_bot.py")]).with_code(0);
         assert!(ended.stderr.contains(result), "{ended:#?}");

@@ -224,7 +224,7 @@ fn steps_are_shown_one_at_a_time() {
     assert!(fault.contains("there is no later fault\n"), "{fault}");
     assert!(fault.contains("     fault of illegal: illegal_move: 1-32\n"), "{fault}");
     let whole = stepped(&"\n".repeat(13), &[]);
-    assert!(whole.ends_with("ended by turn_limit, ranks [1, 1]\n"), "{whole}");
+    assert!(whole.ends_with("ended: turn limit, ranks [1, 1]\n"), "{whole}");
     let later = referee(["show", &record, "--turn", "11"]).done().stdout;
     assert!(later.contains(" 11. ") && !later.contains(" 10. "), "{later}");
 }

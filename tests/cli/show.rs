@@ -21,7 +21,7 @@ fn a_match_is_shown_with_boards_and_events() {
         "     eventful offers a draw\n",
         "  4. plain: ",
         "     eventful resigns\n",
-        "ended by resignation, ranks [2, 1]\n",
+        "ended: resignation, ranks [2, 1]\n",
     ];
     let mut rest = shown.as_str();
     for mark in marks {
@@ -69,7 +69,7 @@ fn fallback_moves_and_aborts_are_shown() {
     let shown = referee(["show", &file]).done().stdout;
     assert!(shown.contains("     fault of illegal: illegal_move"), "{shown}");
     assert!(shown.contains("     the referee plays for illegal\n"), "{shown}");
-    assert!(shown.ends_with("ended by turn_limit, ranks [1, 1]\n"), "{shown}");
+    assert!(shown.ends_with("ended: turn limit, ranks [1, 1]\n"), "{shown}");
 
     let records = folder.text("records");
     let mut host = crate::common::Referee::start(["stdio", "--record", &records]);
@@ -79,7 +79,7 @@ fn fallback_moves_and_aborts_are_shown() {
     host.end().done();
     let shown = referee(["show", &format!("{records}/m1.jsonl")]).done().stdout;
     assert!(shown.contains("     broken off: the other end left\n"), "{shown}");
-    assert!(shown.ends_with("ended by aborted\n"), "{shown}");
+    assert!(shown.ends_with("ended: aborted\n"), "{shown}");
 }
 
 #[test]

@@ -77,16 +77,16 @@ fn every_format_lists_entrants_time_result_and_record_of_matches() {
     let text = output(&folder, &["report"]);
     let list = text.split_once("Matches\n").unwrap().1;
     for (id, row) in [
-        ("m1 ", ["m1", "2026-11-22 18:30", "ada - bob", "1-0", "rules: no_pieces", "m1.jsonl"]),
-        ("m2 ", ["m2", "2026-11-22 18:31", "bob - ada", "0-1", "rules: no_pieces", "m2.jsonl"]),
+        ("m1 ", ["m1", "2026-11-22 18:30", "ada - bob", "1-0", "no pieces left", "m1.jsonl"]),
+        ("m2 ", ["m2", "2026-11-22 18:31", "bob - ada", "0-1", "no pieces left", "m2.jsonl"]),
         (
             "m4.2 ",
-            ["m4.2", "2026-11-22 18:33", &format!("ada - {EVIL}"), "1-0", "rules: no_pieces", "m4.2.jsonl"],
+            ["m4.2", "2026-11-22 18:33", &format!("ada - {EVIL}"), "1-0", "no pieces left", "m4.2.jsonl"],
         ),
     ] {
         assert_eq!(cells(list, id)[..6], row);
     }
-    assert_eq!(cells(list, "m4 "), ["m4", &format!("ada - {EVIL}"), "cut off", "cut_off"]);
+    assert_eq!(cells(list, "m4 "), ["m4", &format!("ada - {EVIL}"), "cut off", "cut off"]);
     let report: Value = serde_json::from_str(&output(&folder, &["report", "--format", "json"])).unwrap();
     let matches = report["attempts"].as_array().unwrap();
     assert_eq!(matches.len(), 7);
@@ -102,11 +102,11 @@ fn every_format_lists_entrants_time_result_and_record_of_matches() {
     let csv = output(&folder, &["export", "--format", "csv"]);
     assert!(csv.contains("\nm1,s1,,2026-11-22T18:30:00Z,1-0,false,,rules,no_pieces,40,"), "{csv}");
     let markdown = output(&folder, &["report", "--format", "markdown"]);
-    assert!(markdown.contains("| m1 | 2026-11-22 18:30 | ada - bob | 1-0 | rules: no"), "{markdown}");
+    assert!(markdown.contains("| m1 | 2026-11-22 18:30 | ada - bob | 1-0 | no pieces left |"), "{markdown}");
     let html = elements(&output(&folder, &["report", "--format", "html"]), "td");
     assert!(html.windows(4).any(|row| row == ["m1", "2026-11-22 18:30", "ada - bob", "1-0"]), "{html:?}");
     let xml = output(&folder, &["report", "--format", "junit"]);
-    assert!(xml.contains("m1  2026-11-22 18:30  ada - bob  1-0  rules: no_pieces  m1.jsonl"), "{xml}");
+    assert!(xml.contains("m1  2026-11-22 18:30  ada - bob  1-0  no pieces left  m1.jsonl"), "{xml}");
 }
 
 #[test]

@@ -5,13 +5,14 @@ use std::time::Duration;
 use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, Table};
 use referee_engine::runner::{MatchReport, RunSummary};
-use referee_game::counted;
 use referee_game::printable::printable_lines;
+use referee_game::{Meta, counted};
 use referee_match::Faults;
 use referee_protocol::words::EndedBy;
 use referee_stats::Cause;
 
 use crate::interval::{interval, origin};
+use crate::words::ending_in_words;
 
 /// A plain table with control characters escaped: a line of headings, then the rows. The columns from `numbers` on
 /// are right-aligned.
@@ -88,8 +89,8 @@ pub fn difference_lines(summary: &RunSummary) -> Option<String> {
     Some(if one.sets.is_some() { format!("{text}\nsets by score: {}", counts.join(", ")) } else { text })
 }
 
-/// The result of a match, in one line.
-pub fn result_line(report: &MatchReport) -> String {
+/// The result of a match of this game, in one line.
+pub fn result_line(report: &MatchReport, game: &Meta) -> String {
     let winners: Vec<&str> = match &report.ranks {
         Some(ranks) if ranks.iter().any(|&rank| rank != 1) => report
             .seats
@@ -109,18 +110,13 @@ pub fn result_line(report: &MatchReport) -> String {
             format!("{} {verb}", winners.join(" and "))
         }
     };
-    let mut why = report.ended_by.to_string();
     let cause = report.cause.filter(|&cause| cause != Cause::Interrupted).map(Cause::as_str);
     let reason = cause.unwrap_or(&report.reason);
-    if reason != why {
-        why = format!("{why}: {reason}");
-    }
+    let mut why = ending_in_words(Some(game), report.ended_by.as_str(), reason);
     if let Some(fault) = &report.fault {
         let name = &report.seats[usize::from(fault.seat)];
-        why = format!(
-            "{why} of {name}{}",
-            fault.detail.as_ref().map(|detail| format!(", {detail}")).unwrap_or_default()
-        );
+        let detail = fault.detail.as_ref().map(|detail| format!(", {detail}")).unwrap_or_default();
+        why = format!("{name}: {why}{detail}");
     }
     let why = if why == result { String::new() } else { format!(" ({why})") };
     let when = match report.decisions {

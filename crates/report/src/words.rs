@@ -62,7 +62,7 @@ pub fn ending_in_words(game: Option<&Meta>, ended_by: &str, reason: &str) -> Str
     let by = EndedBy::ALL.iter().copied().find(|by| by.as_str() == ended_by);
     match by {
         Some(EndedBy::Rules) => game.map_or_else(|| plain(reason), |game| game.reason_in_words(reason)),
-        Some(EndedBy::Agreement) => "draw agreed".to_owned(),
+        Some(EndedBy::Agreement) => "agreement".to_owned(),
         Some(EndedBy::Resignation) => "resignation".to_owned(),
         Some(EndedBy::Fault) => fault_code_in_words(reason),
         Some(EndedBy::TurnLimit) => "turn limit".to_owned(),

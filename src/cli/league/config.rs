@@ -79,7 +79,7 @@ pub(in crate::cli) struct PublishConfig {
 #[serde(deny_unknown_fields)]
 pub(in crate::cli) struct LadderConfig {
     pub(in crate::cli) name: String,
-    game: String,
+    pub(in crate::cli) game: String,
     #[serde(default)]
     seats: Option<u8>,
     #[serde(default)]

@@ -5,8 +5,8 @@ use std::io::Write;
 use crate::cli::json::LeagueMatchLine;
 use crate::cli::league::which::LeagueSelector;
 use crate::cli::{Exit, Failure, screen};
-use crate::game::json;
-use crate::report::table;
+use crate::game::{Catalog, json};
+use crate::report::{ending_in_words, table};
 use crate::store::{LeagueMatch, MatchKind, match_id};
 
 /// List the matches of a league, the newest first
@@ -39,7 +39,7 @@ fn result(row: &LeagueMatch) -> String {
     if first().count() == ranks.len() { "draw".to_owned() } else { first().collect::<Vec<_>>().join(" and ") }
 }
 
-pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
+pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
     let (config, league) = args.which.open()?;
     let mut out = screen::stdout();
     let ladders = match &args.ladder {
@@ -59,6 +59,8 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
             }
             continue;
         }
+        // A game that is a program has the words of its codes.
+        let game = catalog.find(&ladder.game).ok().map(|rules| rules.meta());
         let cells = |row: &LeagueMatch| {
             let note = match (row.deal, row.is_rated) {
                 _ if row.is_void => "void".to_owned(),
@@ -66,7 +68,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
                 (None, true) => String::new(),
                 (None, false) => "unrated".to_owned(),
             };
-            let how = format!("{}: {}", row.ended_by, row.reason);
+            let how = ending_in_words(game, &row.ended_by, &row.reason);
             let players = row.players.join(" - ");
             [row.id(), players, result(row), how, note, row.ended_at.clone()].to_vec()
         };

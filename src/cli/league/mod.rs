@@ -78,7 +78,7 @@ pub(super) fn run(args: Args, catalog: &Catalog) -> Result<Exit, Failure> {
         Command::Challenge(args) => challenge::run(&args, catalog),
         Command::Rule(args) => ruling::rule(args),
         Command::Rulings(args) => ruling::list(&args),
-        Command::Matches(args) => matches::run(&args),
+        Command::Matches(args) => matches::run(&args, catalog),
         Command::Export(args) => export::run(&args),
         Command::Log(args) => log::run(&args),
         Command::Verify(args) => verify::run(&args, catalog),

@@ -36,7 +36,7 @@ pub(super) fn run(options: SeatOptions, catalog: &Catalog) -> Result<Exit, Failu
     let PlayResult { summary, stopped } = with_bots(|| {
         let on_event = |step: PlayEvent<'_>| {
             if let PlayEvent::Ended(report) = step {
-                result = Some((result_line(report), report.record.clone()));
+                result = Some((result_line(report, rules.meta()), report.record.clone()));
             }
         };
         play.run(interrupted(), on_event)

@@ -92,7 +92,7 @@ pub(super) fn table(
                         @if has_rounds {
                             td class="num" data-l="Round" { @if let Some(round) = listed.round { (round) } }
                         }
-                        td class="t" data-l="Ended by" { (Escaped(&site.ending(listed))) }
+                        td class="t" data-l="Ended by" { (Escaped(&listed.ending(site.report.game))) }
                         td class="num" data-l="Moves" { (listed.decisions) }
                         td class="t" data-l="Began" { (began(listed)) }
                     }

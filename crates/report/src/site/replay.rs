@@ -5,7 +5,7 @@ use maud::{Markup, PreEscaped, html};
 use super::{Escaped, Links, ListedMatch, MatchReplay, Section, Site, SitePage, crumbs, facts, minute};
 use crate::replay::{DATA, data};
 use crate::tournament::{clock_in_words, options_in_words, time};
-use crate::words::{ToldMatch, ending_in_words, fault_code_in_words};
+use crate::words::{ToldMatch, fault_code_in_words};
 
 /// Why a match has no replay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,11 +31,6 @@ impl Unshown {
 }
 
 impl Site<'_> {
-    /// What ended a match, in a few words.
-    pub(super) fn ending(&self, listed: &ListedMatch) -> String {
-        ending_in_words(Some(self.report.game), &listed.ended_by, &listed.reason)
-    }
-
     pub(super) fn replay(&self, index: usize, replay: Result<&MatchReplay, Unshown>) -> String {
         let listed = &self.report.attempts[index];
         let names: Vec<&str> = listed.seats.iter().map(String::as_str).collect();
@@ -90,7 +85,7 @@ impl Site<'_> {
     /// The facts about a match.
     fn about(&self, listed: &ListedMatch, links: &Links<'_>, replay: Option<&MatchReplay>) -> Section {
         let mut rows = vec![
-            ("Ended by", html! { (Escaped(&self.ending(listed))) }),
+            ("Ended by", html! { (Escaped(&listed.ending(self.report.game))) }),
             ("Result", html! { (Escaped(&listed.result_in_words())) }),
             ("Round", html! { @if let Some(round) = listed.round { (round) } }),
             ("Began", html! { (listed.began_at.as_deref().map(minute).unwrap_or_default()) }),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 
 use referee_engine::runner::Roster;
-use referee_game::{MatchTags, SeatSet, Seating, Sheet, notation};
+use referee_game::{MatchTags, Meta, SeatSet, Seating, Sheet, notation};
 use referee_stats::MatchResult;
 use referee_stats::schedule::Schedule;
 use referee_stats::standings::Withdrawn;
@@ -14,6 +14,7 @@ use serde::Serialize;
 use super::csv::{counts, line};
 use super::text::points;
 use crate::ruling::{RulingOnMatch, RulingsByMatch};
+use crate::words::ending_in_words;
 
 /// An attempt at a match: an item of the list of matches in all formats.
 #[derive(Clone, Debug, Serialize)]
@@ -228,13 +229,9 @@ impl ListedMatch {
         format!("{}{annulled}{}", self.result, ruling.unwrap_or_default())
     }
 
-    /// What ended it: `rules: no_pieces`.
-    pub(crate) fn how(&self) -> String {
-        if self.reason.is_empty() || self.reason == self.ended_by {
-            self.ended_by.clone()
-        } else {
-            format!("{}: {}", self.ended_by, self.reason)
-        }
+    /// What ended it, in a few words: `no pieces left`.
+    pub(crate) fn ending(&self, game: &Meta) -> String {
+        ending_in_words(Some(game), &self.ended_by, &self.reason)
     }
 
     /// A row of CSV.

@@ -513,7 +513,11 @@ pub(crate) fn matches(report: &TournamentReport, most: usize) -> Grid {
         if has_rounds {
             row.push(listed.round.map_or(String::new(), |round| round.to_string()));
         }
-        row.extend([listed.sides(report.standings.sides), listed.result_in_words(), listed.how()]);
+        row.extend([
+            listed.sides(report.standings.sides),
+            listed.result_in_words(),
+            listed.ending(report.game),
+        ]);
         row.push(listed.record.clone().unwrap_or_default());
         row
     });
