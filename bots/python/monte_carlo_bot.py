@@ -54,7 +54,7 @@ class MonteCarlo:
         best = max(arms, key=lambda arm: (arm.playouts, arm.mean))
         if turn.draw_offered and best.mean < 0.5:
             return AcceptDraw()
-        return Move(best.move, info={"score": round(best.mean, 3), "nodes": total})
+        return Move(best.move, info={"score": round(best.mean, 3), "score_scale": "points", "nodes": total})
 
     def _search(self, turn: Turn) -> tuple[list[Arm], int]:
         until = time.monotonic() + self._time(turn)

@@ -185,6 +185,25 @@ const checks = {
     assert.equal(await page.locator("#seats .clock").count(), 2);
   },
 
+  /** What bots expected is plotted, and leads to the move that decided the match. */
+  async scores() {
+    const page = await visit();
+    const plot = page.locator("#plots .plot").first();
+    assert.match(await plot.locator("figcaption b").textContent(), /^Expected points of \S+, as each bot sees it$/);
+    const lines = await plot.locator("polyline").evaluateAll((lines) => lines.map((line) => line.points.numberOfItems));
+    assert.equal(lines.length, 2);
+    assert.ok(lines.every((points) => points > 3), `${lines}`);
+    assert.equal(await plot.locator("line.key").count(), 1, "the plot shows the moment");
+    const text = await page.textContent("#moment-text");
+    const told = text.match(/^(\S+) expected (\d\.\d\d) points when it played this, and (\d\.\d\d) at its next move: the largest fall of the match\.$/);
+    assert.ok(told, text);
+    assert.ok(Number(told[2]) - Number(told[3]) >= 0.15, text);
+    await page.click("#key");
+    assert.ok((await page.textContent("#moment-step")).startsWith(`move ${await step(page)}`));
+    const by = await page.textContent("#notes");
+    assert.ok(by.includes(`${told[1]}: `), `${by} names ${told[1]}`);
+  },
+
   /** Hidden choices of Xe Queo! appear to those who may see them. */
   async choices() {
     const page = await visit("#t=0");

@@ -129,6 +129,27 @@ fn the_page_shows_hidden_choices_only_to_those_who_saw_them() {
 }
 
 #[test]
+fn the_page_plots_what_search_bots_expected_and_leads_to_the_decisive_move() {
+    let folder = Folder::new();
+    let pages = [
+        ("referee-alpha-beta", "--depth 1", "--depth 6"),
+        ("referee-monte-carlo", "--playouts 10 --seed 1", "--playouts 300 --seed 2"),
+    ]
+    .map(|(program, weak, strong)| {
+        let bot = in_rust(program);
+        let [weak, strong] = [weak, strong].map(|options| format!("'{}' {options}", bot.display()));
+        let records = folder.text(program);
+        let args = ["play", "checkers", &weak, &strong, "--seed", SEED, "--record", &records];
+        referee(args.into_iter().chain(["--opening-plies", "4", "--clock", "none"])).done();
+        let record = format!("{records}/m1.jsonl");
+        let scales = folder.read(&format!("{program}/m1.jsonl")).matches("\"score_scale\":").count();
+        assert!(scales > 10, "{program} declares the scale of its scores: {scales}");
+        (paged(&folder, &format!("{program}.html"), &[&record]), "scores")
+    });
+    browse(&pages);
+}
+
+#[test]
 fn the_page_shows_faults_info_and_clocks() {
     let folder = Folder::new();
     let illegal = folder.illegal_bot("t['turn'] % 2 == 1");

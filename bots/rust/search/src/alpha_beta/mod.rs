@@ -9,7 +9,7 @@ use referee_games::checkers::Checkers;
 use serde_json::{Map, Value};
 
 use self::table::{Bound, Entry, Table};
-use self::worth::{DRAW, WIN, is_won, worth};
+use self::worth::{DRAW, SCALE, WIN, is_won, worth};
 use crate::bot::{Found, Player, Question, Search, Searcher, seated};
 use crate::deadline::Deadline;
 use crate::dice::Dice;
@@ -69,8 +69,12 @@ impl Search<Checkers> for AlphaBeta {
             }
         }
         let (best, score, depth) = found;
-        let info = [("score", score.into()), ("depth", depth.into()), ("nodes", search.nodes.into())];
-        let info: Map<String, Value> = info.map(|(key, value)| (key.to_owned(), value)).into_iter().collect();
+        let mut info = vec![("depth", depth.into()), ("nodes", search.nodes.into())];
+        if depth > 0 {
+            // A move that is forced is played without a search.
+            info.extend([("score", Value::from(score)), ("score_scale", SCALE.into())]);
+        }
+        let info: Map<String, Value> = info.into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
         Found { best, is_behind: score < DRAW, info }
     }
 }

@@ -57,6 +57,7 @@ impl<G: Imagine> Search<G> for MonteCarlo {
         info.insert("nodes".to_owned(), playouts.into());
         if let Some(score) = score {
             info.insert("score".to_owned(), Value::from((score * 1000.0).round() / 1000.0));
+            info.insert("score_scale".to_owned(), "points".into());
         }
         Found { best, is_behind: score.is_some_and(|score| score < 0.5), info }
     }
