@@ -120,16 +120,18 @@ const checks = {
   async hostile() {
     const names = Array.from({ length: 1000 }, (_, n) => HOSTILE[n % HOSTILE.length].replaceAll("NNN", n));
     const match = (name, n) => ({
-      id: name, number: n + 1, seats: [{ name, team: 0 }, { name, team: 1 }], board: "replay", moves: 1, faults: null,
+      id: name, number: n + 1, seats: [{ name, display_name: name, team: 0 }, { name, team: 1 }], board: "replay", moves: 1, faults: null,
+      ruling: { id: 1, outcome: name, at: name, reason: name },
       result: { ranks: null, scores: null, ended_by: "fault", reason: name, text: name },
     });
-    const standing = (name) => ({ place: 1, name, matches: 1, wins: 1, draws: 0, losses: 0, points: 1 });
+    const standing = (name) => ({ place: 1, name, display_name: name, matches: 1, wins: 1, draws: 0, losses: 0, points: 1 });
     const listed = names.map(match);
     const run = {
       referee: names[0], run: "00000000", name: names[3], game: { id: names[1], title: names[2] }, delay: 0, running: listed,
       running_count: 1000, ended: listed, ended_count: 1000, standings: names.map(standing), standings_count: 1000, ladder: null,
       story: { heading: names[4], why: [{ text: names[5] }, { text: names[6], match: names[7] }] },
-      next: names.map((name) => ({ id: null, sides: [name], why: name })),
+      next: names.map((name) => ({ id: null, sides: [name], display_names: [name], why: name })), rulings_count: names.length,
+      rulings: names.map((name) => ({ id: 1, at: name, act: "void", decision: name, matches: [name], name, reason: name, undone_at: name })),
     };
     const notes = names.map((name, n) => [1, ["move", "fault", "event", "fallback"][n % 4], n, name]);
     const step = { n: 0, c: [[1, 0, 5, 5, 0, 2]], w: [[1, 0, names[0]]], s: notes };
@@ -148,10 +150,10 @@ const checks = {
       await page.route("**/api/v1/events", stream(event("snapshot", run, 1)));
     });
     await start.waitForFunction(() => document.querySelectorAll("#running li").length === 1000);
-    assert.deepEqual(await start.locator("#standings td:nth-child(2)").allTextContents(), names);
+    assert.deepEqual(await start.locator("#standings td:nth-child(2)").allTextContents(), names.map((name) => name + name));
     const board = await visit("matches/m1", {}, async (page) => {
       await hidden(page);
-      await page.route("**/api/v1/matches/*", (route) => route.fulfill({ json: match("m1", 0) }));
+      await page.route("**/api/v1/matches/*", (route) => route.fulfill({ json: { ...match("m1", 0), seats: names.map((name, team) => ({ name: "m1", display_name: name, team })) } }));
       const events = event("snapshot", replay, 0) + event("step", { step, looks: [] }, 1)
         + event("end", { result: names[7], replay: true }, 2);
       await page.route("**/api/v1/matches/*/events", stream(events));

@@ -39,6 +39,7 @@ mod jobs;
 mod language_models;
 mod launcher;
 mod league;
+mod league_facts;
 mod league_journal;
 mod league_pages;
 mod league_restart;

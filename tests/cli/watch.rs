@@ -394,8 +394,9 @@ fn a_spectator_that_never_reads_delays_no_match() {
 fn a_tournament_shows_its_standings_and_replays() {
     let folder = Folder::new();
     let bots = bots(&folder, &["ann", "bob", "cy"], 0.0, 3);
-    let entrants: Vec<String> =
+    let mut entrants: Vec<String> =
         bots.iter().map(|bot| format!("[[entrants]]\ncommand = \"{bot}\"\n")).collect();
+    entrants[0] += "name = \"ann\"\ndisplay_name = \"Ann of Cleves\"\n";
     let config = format!(
         "game = \"checkers\"\nmirror = \"none\"\n[format]\nkind = \"round_robin\"\ncycles = 2\n[options]\n\
          turn_limit = 10\n{}",
@@ -414,6 +415,12 @@ fn a_tournament_shows_its_standings_and_replays() {
     let rows = standings["standings"].as_array().expect("rows");
     let matches: u64 = rows.iter().filter_map(|row| row["matches"].as_u64()).sum();
     assert_eq!((rows.len(), matches), (3, 10), "{standings}");
+    let ann = rows.iter().find(|row| row["name"] == "ann").expect("a row");
+    assert_eq!(ann["display_name"], "Ann of Cleves");
+    let run = site.get("/api/v1/run").json();
+    assert!(run["next"][0]["display_names"].is_array() || run["running_count"] == 1, "{run}");
+    let story = &run["story"];
+    assert!(story["leader"].is_null() || story["superiority"].is_number(), "{story}");
     let page = site.get("/api/v1/matches?state=ended&limit=2").json();
     let next = page["next"].as_u64().expect("more");
     let older = site.get(&format!("/api/v1/matches?state=ended&before={next}")).json();

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use referee_stats::ladder::Name;
 use referee_stats::schedule::MatchId;
 use referee_store::{RuledMatch, RulingAct, RulingRow};
 use serde::Serialize;
@@ -91,6 +92,8 @@ pub struct RulingsByMatch {
     decided: BTreeMap<u32, RulingOnMatch>,
     /// With the last attempt that does not count.
     replayed: BTreeMap<u32, Vec<(u32, RulingOnMatch)>>,
+    /// By bot: the ruling that annuls all of its matches.
+    annulled: BTreeMap<String, RulingOnMatch>,
 }
 
 impl RulingsByMatch {
@@ -98,6 +101,9 @@ impl RulingsByMatch {
     pub fn of<'a>(rulings: impl IntoIterator<Item = &'a RulingRow>) -> RulingsByMatch {
         let mut found = RulingsByMatch::default();
         for row in rulings.into_iter().filter(|row| row.is_in_force()) {
+            if let Some(bot) = row.name.clone().filter(|_| row.is_from_start) {
+                found.annulled.insert(bot, RulingOnMatch { id: row.id, outcome: "void".to_owned() });
+            }
             for ruled in &row.matches {
                 let ruling = RulingOnMatch { id: row.id, outcome: outcome(row.act, ruled) };
                 if row.act == RulingAct::Replay {
@@ -115,5 +121,16 @@ impl RulingsByMatch {
         let replayed = self.replayed.get(&id.number);
         let of_attempt = replayed.and_then(|rulings| rulings.iter().find(|(last, _)| id.attempt <= *last));
         of_attempt.map(|(_, ruling)| ruling).or_else(|| self.decided.get(&id.number))
+    }
+
+    /// The ruling on a match of a ladder between these players: that on one of their bots annuls all matches of all its
+    /// versions.
+    pub fn on_played<'a>(
+        &self,
+        id: MatchId,
+        players: impl IntoIterator<Item = &'a str>,
+    ) -> Option<&RulingOnMatch> {
+        let annuls = |player: &str| self.annulled.get(&Name::parse(player).bot);
+        players.into_iter().find_map(annuls).or_else(|| self.on(id))
     }
 }

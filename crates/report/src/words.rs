@@ -141,6 +141,14 @@ impl<'a> ToldMatch<'a> {
         }
     }
 
+    /// The result and what ended it: `Ann beat Bob: no pieces left`.
+    pub fn outcome(&self) -> String {
+        match (self.ranks, ending_in_words(self.game, self.ended_by, self.reason)) {
+            (Some(_), why) => format!("{}: {why}", self.result()),
+            (None, why) => why,
+        }
+    }
+
     /// The result as a sentence without its full stop: `Ann beat Bob in 80 moves`.
     pub fn heading(&self) -> String {
         let moves = counted(self.moves, "move", "moves");

@@ -66,6 +66,11 @@ impl RecentReplays {
         Some(replay)
     }
 
+    /// Drops all replays.
+    pub(super) fn clear(&self) {
+        lock(&self.replays).clear();
+    }
+
     /// Keeps a replay.
     pub(super) fn add(&self, key: ReplayKey, replay: Bytes) {
         let mut replays = lock(&self.replays);

@@ -59,6 +59,7 @@ pub(super) fn router(hub: Arc<Hub>, hosts: Vec<String>) -> Router {
         .route("/api/v1/events", get(run_events))
         .route("/api/v1/standings", get(standings))
         .route("/api/v1/bots", get(bots))
+        .route("/api/v1/rulings", get(rulings))
         .route("/api/v1/ladder", get(ladder::of_ladder))
         .route("/api/v1/players/{name}", get(ladder::of_player))
         .route("/api/v1/matches", get(matches))
@@ -196,6 +197,10 @@ async fn standings(State(hub): HubState, Parameters(query): Parameters<Standings
 
 async fn bots(State(hub): HubState) -> Response {
     as_json(StatusCode::OK, hub.answers().get("bots", || hub.bots()))
+}
+
+async fn rulings(State(hub): HubState) -> Response {
+    as_json(StatusCode::OK, hub.answers().get("rulings", || hub.rulings()))
 }
 
 #[derive(Clone, Copy, Debug, Deserialize)]
@@ -342,10 +347,10 @@ async fn replay(
     form: BoardForm,
     after: Option<u64>,
 ) -> Response {
-    let EndedBoard { record, last, result } = replay;
+    let EndedBoard { record, last, result, names } = replay;
     let mut events = Vec::new();
     if after.is_none_or(|after| after + 1 < last) {
-        match kept_snapshot(&hub, (id, form), record).await {
+        match kept_snapshot(&hub, (id, form), (record, names)).await {
             Ok(data) => {
                 let data = String::from_utf8_lossy(&data).into_owned();
                 events.push(BoardEvent { number: last - 1, kind: "snapshot", data });
@@ -371,7 +376,7 @@ async fn replay(
 async fn kept_snapshot(
     hub: &Arc<Hub>,
     key: (String, BoardForm),
-    record: SealedRecord,
+    (record, names): (SealedRecord, Vec<Option<String>>),
 ) -> Result<Bytes, String> {
     if let Some(kept) = hub.replays().get(&key) {
         return Ok(kept);
@@ -382,19 +387,24 @@ async fn kept_snapshot(
         return Ok(kept);
     }
     let (of, form) = (hub.clone(), key.1);
-    let computed = tokio::task::spawn_blocking(move || snapshot(record, of.catalog(), form)).await;
+    let computed = tokio::task::spawn_blocking(move || snapshot(record, of.catalog(), form, &names)).await;
     let replay = Bytes::from(computed.map_err(|_| "the replay cannot be computed".to_owned())??);
     hub.replays().add(key, replay.clone());
     Ok(replay)
 }
 
-/// The steps of a record, or its last position as text. Blocks.
-fn snapshot(record: SealedRecord, catalog: &Catalog, form: BoardForm) -> Result<String, String> {
+/// The steps of a record with the names that people see, or its last position as text. Blocks.
+fn snapshot(
+    record: SealedRecord,
+    catalog: &Catalog,
+    form: BoardForm,
+    names: &[Option<String>],
+) -> Result<String, String> {
     let record = record.read().map_err(|error| format!("the record cannot be read: {error}"))?;
     let invalid = |difference: Difference| format!("the record is not valid: {difference}");
     match form {
         BoardForm::Shapes => Playback::open(&record, catalog)
-            .and_then(MatchReplay::of)
+            .and_then(|playback| MatchReplay::shown_as(playback, names))
             .map(|replay| text::text(&replay))
             .map_err(invalid),
         BoardForm::Text => last_position(&record, catalog).map_err(invalid),

@@ -1,6 +1,7 @@
 //! Matches, bots and standings as the API lists them.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use referee_protocol::words::EndedBy;
 use serde::Serialize;
@@ -9,8 +10,10 @@ use referee_engine::runner::MatchReport;
 use referee_game::Meta;
 use referee_match::Faults;
 use referee_report::story::Story;
-use referee_report::{ToldMatch, ending_in_words};
+use referee_report::{PublicRuling, RulingOnMatch, RulingsByMatch, ToldMatch};
 use referee_stats::rating::Estimate;
+use referee_stats::schedule::MatchId;
+use referee_store::{RulingRow, parse_match_id};
 
 /// A seat in lists of matches.
 #[derive(Clone, Debug, Serialize)]
@@ -20,10 +23,94 @@ pub(super) struct SeatEntry {
     /// The entrant to which the bot belongs, if that has a name of its own.
     #[serde(skip_serializing_if = "Option::is_none")]
     entrant: Option<String>,
+    /// What people see instead of the name of the entrant or the bot.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    display_name: Option<String>,
+}
+
+impl SeatEntry {
+    /// The entrant.
+    fn entrant(&self) -> &String {
+        self.entrant.as_ref().unwrap_or(&self.name)
+    }
+
+    /// What people see.
+    fn shown(&self) -> &str {
+        self.display_name.as_ref().unwrap_or_else(|| self.entrant())
+    }
+
+    /// What people see instead of the name of the bot: a team has a display name, its bots have none.
+    pub(super) fn display_name_of_bot(&self) -> Option<String> {
+        self.display_name.clone().filter(|_| self.entrant.is_none())
+    }
 }
 
 /// The names of entrants by the names of their bots.
 pub(super) type EntrantNames = BTreeMap<String, String>;
+
+/// What people see instead of the names of entrants, bots and players, by name. The version of a player follows.
+pub type DisplayNames = BTreeMap<String, String>;
+
+/// What entries of matches say besides what was played. It may change while the run goes on.
+#[derive(Debug, Default)]
+pub(super) struct NamesAndRulings {
+    /// The entrants of bots that have other names.
+    pub(super) entrants: EntrantNames,
+    pub(super) names: Arc<DisplayNames>,
+    /// In the order in which they were made.
+    pub(super) rulings: Arc<Vec<RulingRow>>,
+    by_match: RulingsByMatch,
+}
+
+impl NamesAndRulings {
+    /// Takes over other names and rulings. Returns whether they differ from those before.
+    pub(super) fn replace(&mut self, view: &StandingsView) -> bool {
+        if self.names == view.names && self.rulings == view.rulings {
+            return false;
+        }
+        (self.names, self.rulings) = (view.names.clone(), view.rulings.clone());
+        self.by_match = RulingsByMatch::of(&*self.rulings);
+        true
+    }
+
+    /// What people see instead of a name.
+    pub(super) fn display_name(&self, name: &str) -> Option<String> {
+        self.names.get(name).cloned()
+    }
+
+    /// What people see.
+    pub(super) fn shown<'a>(&'a self, name: &'a str) -> &'a str {
+        self.names.get(name).map_or(name, String::as_str)
+    }
+
+    /// The ruling on a match, given its id and its players.
+    pub(super) fn ruling<'a>(&self, id: &str, players: impl Iterator<Item = &'a str>) -> Option<MatchRuling> {
+        let (number, _) = parse_match_id(id)?;
+        let RulingOnMatch { id, outcome } =
+            self.by_match.on_played(MatchId { number, attempt: 1 }, players)?;
+        let row = self.rulings.iter().find(|row| row.id == *id)?;
+        let PublicRuling { at, reason, .. } = PublicRuling::of(row);
+        Some(MatchRuling { id: *id, outcome: outcome.clone(), at, reason })
+    }
+
+    /// The rulings, the newest first.
+    pub(super) fn public(&self) -> impl ExactSizeIterator<Item = PublicRuling> {
+        self.rulings.iter().rev().map(PublicRuling::of)
+    }
+}
+
+/// The ruling in force on a match.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct MatchRuling {
+    /// Its number.
+    pub id: u32,
+    /// `void`, `awarded to alice`, `awarded as a draw` or `replayed`.
+    pub outcome: String,
+    /// When it was made, in UTC.
+    pub at: String,
+    /// Why it was made; `None` if the reason is private.
+    pub reason: Option<String>,
+}
 
 /// Whether there is a board to look at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -64,6 +151,9 @@ pub(super) struct MatchEntry {
     pub(super) result: Option<ResultEntry>,
     /// By seat: code -> count; `None` while it is in progress or held.
     pub(super) faults: Option<Vec<Faults>>,
+    /// The ruling that replaces its result.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) ruling: Option<MatchRuling>,
 }
 
 /// Results among the latest matches.
@@ -80,7 +170,7 @@ pub struct RecentResults {
 }
 
 /// The standings, and what is to be said of them.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct StandingsView {
     /// The best first.
     pub rows: Vec<StandingsRow>,
@@ -88,26 +178,66 @@ pub struct StandingsView {
     pub story: Option<Story>,
     /// What is played next.
     pub next: Vec<NextMatch>,
+    /// On a ladder: the match after which the first place changed hands for the last time, and who led before.
+    pub last_change_of_lead: Option<(String, String)>,
+    /// What people see instead of names.
+    pub names: Arc<DisplayNames>,
+    /// The rulings on matches of the run, in the order in which they were made.
+    pub rulings: Arc<Vec<RulingRow>>,
 }
 
 /// A match that is waiting.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NextMatch {
     /// The id of the match, if it is known.
     pub id: Option<String>,
-    /// Who plays, by side.
-    pub sides: Vec<String>,
+    /// The names of those who play, by side.
+    pub sides: Vec<Vec<String>>,
     /// Why: a few words.
     pub why: String,
 }
 
+/// A match that is waiting, as the API lists it.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct NextEntry {
+    pub(super) id: Option<String>,
+    /// Who plays, by side.
+    sides: Vec<String>,
+    /// What people see of them, by side.
+    display_names: Vec<String>,
+    why: String,
+}
+
+impl NextEntry {
+    /// A match with these names.
+    pub(super) fn of(NextMatch { id, sides, why }: NextMatch, about: &NamesAndRulings) -> NextEntry {
+        let joined = |side: &Vec<String>, shown: fn(&NamesAndRulings, &str) -> String| {
+            let mut names: Vec<String> = side.iter().map(|name| shown(about, name)).collect();
+            names.dedup();
+            names.join(" + ")
+        };
+        NextEntry {
+            id,
+            sides: sides.iter().map(|side| joined(side, |_, name| name.to_owned())).collect(),
+            display_names: sides
+                .iter()
+                .map(|side| joined(side, |about, name| about.shown(name).to_owned()))
+                .collect(),
+            why,
+        }
+    }
+}
+
 /// A row of the standings.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct StandingsRow {
     /// The place, from 1; those with equal results share one. Anchors of a ladder have none.
     pub place: Option<usize>,
     /// The bot or the entrant.
     pub name: String,
+    /// What people see instead of its name; filled in by the server.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub display_name: Option<String>,
     /// Matches with a result.
     pub matches: u32,
     /// Ranked first alone.
@@ -141,10 +271,19 @@ pub struct StandingsRow {
     pub is_provisional: Option<bool>,
 }
 
+impl StandingsRow {
+    /// What people see.
+    pub(super) fn shown(&self) -> &str {
+        self.display_name.as_deref().unwrap_or(&self.name)
+    }
+}
+
 /// A bot with its matches.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(super) struct BotEntry {
     pub(super) name: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) display_name: Option<String>,
     /// The ids of its matches in progress.
     pub(super) playing: Vec<String>,
     pub(super) matches: u32,
@@ -170,20 +309,50 @@ impl BotEntry {
 }
 
 /// A seat.
-fn seat_entry(name: &str, team: u8, names: &EntrantNames) -> SeatEntry {
-    let entrant = names.get(name).filter(|entrant| *entrant != name).cloned();
-    SeatEntry { name: name.to_owned(), team, entrant }
+fn seat_entry(name: &str, team: u8, about: &NamesAndRulings) -> SeatEntry {
+    let entrant = about.entrants.get(name).filter(|entrant| *entrant != name).cloned();
+    let display_name = about.display_name(entrant.as_deref().unwrap_or(name));
+    SeatEntry { name: name.to_owned(), team, entrant, display_name }
 }
 
 /// The seats, given their names and sides.
-pub(super) fn seat_entries(seats: &[(String, u8)], names: &EntrantNames) -> Vec<SeatEntry> {
-    seats.iter().map(|(name, team)| seat_entry(name, *team, names)).collect()
+pub(super) fn seat_entries(seats: &[(String, u8)], about: &NamesAndRulings) -> Vec<SeatEntry> {
+    seats.iter().map(|(name, team)| seat_entry(name, *team, about)).collect()
 }
 
 impl MatchEntry {
     /// What may be known before the other matches of the deal have ended.
     pub(super) fn withheld(self) -> MatchEntry {
         MatchEntry { board: BoardAccess::Held, moves: None, faults: None, ..self }
+    }
+
+    /// Replaces what people see instead of names, and the ruling.
+    pub(super) fn tell(&mut self, game: &Meta, about: &NamesAndRulings) {
+        for seat in &mut self.seats {
+            seat.display_name = about.display_name(seat.entrant());
+        }
+        self.ruling = about.ruling(&self.id, self.seats.iter().map(|seat| seat.name.as_str()));
+        let names: Vec<&str> = self.seats.iter().map(SeatEntry::shown).collect();
+        if let Some(result) = &mut self.result {
+            result.text = result.in_words(game, &names);
+        }
+    }
+}
+
+impl ResultEntry {
+    /// The result in words, given the names of the seats.
+    fn in_words(&self, game: &Meta, names: &[&str]) -> String {
+        let ended_by = self.ended_by.to_string();
+        let told = ToldMatch {
+            game: Some(game),
+            names,
+            ranks: self.ranks.as_deref(),
+            ended_by: &ended_by,
+            reason: &self.reason,
+            forfeited: &[],
+            moves: 0,
+        };
+        told.outcome()
     }
 }
 
@@ -192,39 +361,26 @@ pub(super) fn ended(
     report: &MatchReport,
     seats: &[(String, u8)],
     number: Option<u64>,
-    (game, entrants): (&Meta, &EntrantNames),
+    (game, about): (&Meta, &NamesAndRulings),
 ) -> MatchEntry {
-    let of_entrant = |name: &String| entrants.get(name).unwrap_or(name).clone();
-    let names: Vec<String> = report.seats.iter().map(of_entrant).collect();
-    let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let ended_by = report.ended_by.to_string();
-    let told = ToldMatch {
-        game: Some(game),
-        names: &names,
-        ranks: report.ranks.as_deref(),
-        ended_by: &ended_by,
-        reason: &report.reason,
-        forfeited: &[],
-        moves: report.decisions,
-    };
     let teams = (0..).map(|seat: usize| seats.get(seat).map_or(seat as u8, |(_, team)| *team));
     let result = ResultEntry {
         ranks: report.ranks.clone(),
         scores: report.scores.clone(),
         ended_by: report.ended_by,
         reason: report.reason.clone(),
-        text: match (&report.ranks, ending_in_words(Some(game), &ended_by, &report.reason)) {
-            (Some(_), why) => format!("{}: {why}", told.result()),
-            (None, why) => why,
-        },
+        text: String::new(),
     };
-    MatchEntry {
+    let mut entry = MatchEntry {
         id: report.id.clone(),
         number,
-        seats: report.seats.iter().zip(teams).map(|(name, team)| seat_entry(name, team, entrants)).collect(),
+        seats: report.seats.iter().zip(teams).map(|(name, team)| seat_entry(name, team, about)).collect(),
         board: BoardAccess::Replay,
         moves: Some(report.decisions),
         result: Some(result),
         faults: Some(report.faults.clone()),
-    }
+        ruling: None,
+    };
+    entry.tell(game, about);
+    entry
 }

@@ -17,8 +17,11 @@ use tokio::sync::watch;
 
 use crate::answers::{RecentAnswers, RecentReplays};
 use crate::board::LiveBoard;
-use crate::entries::{self, BoardAccess, BotEntry, EntrantNames, MatchEntry, StandingsView, seat_entries};
-use crate::ladder::{LadderPast, LadderView};
+use crate::entries::{
+    self, BoardAccess, BotEntry, EntrantNames, MatchEntry, NamesAndRulings, NextEntry, SeatEntry,
+    StandingsRow, StandingsView, seat_entries,
+};
+use crate::ladder::LadderView;
 use crate::metrics::{MatchFigures, Metrics};
 use crate::{EarlierMatch, StandingsSource};
 use referee_engine::runner::{
@@ -51,13 +54,13 @@ impl LiveEntry {
         }
     }
 
-    fn entry(&self, names: &EntrantNames) -> MatchEntry {
+    fn entry(&self, about: &NamesAndRulings) -> MatchEntry {
         let LiveHeader { id, seats, visibility, .. } = &*self.header;
         let board = self.board.as_ref().map(|board| board.lock().unwrap_or_else(PoisonError::into_inner));
         MatchEntry {
             id: id.clone(),
             number: None,
-            seats: seat_entries(seats, names),
+            seats: seat_entries(seats, about),
             board: match visibility {
                 Visibility::Live => BoardAccess::Live,
                 Visibility::Held => BoardAccess::Held,
@@ -66,6 +69,7 @@ impl LiveEntry {
             moves: board.map(|board| board.moves()),
             result: None,
             faults: None,
+            ruling: None,
         }
     }
 }
@@ -93,23 +97,25 @@ struct RunState {
     kept: usize,
     bots: BTreeMap<String, BotEntry>,
     standings: Option<StandingsSource>,
-    /// The rows that it gave at the last look, as JSON.
-    compared: String,
+    /// What it gave at the last look.
+    compared: StandingsView,
     /// The name of the run; that of the game without one.
     name: Option<String>,
-    /// The entrants of bots that have other names.
-    entrants: EntrantNames,
+    /// The names of entrants, what people see of them, and rulings.
+    about: NamesAndRulings,
     /// The latest results by bot or entrant, the newest first: `W`, `D` and `L`.
     recent: BTreeMap<String, VecDeque<char>>,
     /// On a ladder: the results of players against each other.
     met: BTreeMap<String, BTreeMap<String, Met>>,
-    /// What only the storage of a ladder knows.
-    past: LadderPast,
+    /// On a ladder: the ratings a week ago, by player.
+    ratings_a_week_ago: BTreeMap<String, f64>,
     /// Who led when the overview was computed last.
     leader: Option<String>,
     last_change_of_lead: Option<LeadChange>,
     /// The standings of the overview.
-    shown: StandingsView,
+    rows: Vec<StandingsRow>,
+    /// What is played next, as in the overview.
+    next: Vec<NextEntry>,
     story: Story,
     /// The overview of a version.
     overview: (u64, Bytes),
@@ -157,6 +163,19 @@ pub(super) struct EndedBoard {
     pub(super) last: u64,
     /// The result in words.
     pub(super) result: String,
+    /// By seat: what people see instead of the name of the bot.
+    pub(super) names: Vec<Option<String>>,
+}
+
+impl EndedBoard {
+    fn of(entry: &MatchEntry, record: SealedRecord, last: u64) -> EndedBoard {
+        EndedBoard {
+            record,
+            last,
+            result: entry.result.as_ref().map(|result| result.text.clone()).unwrap_or_default(),
+            names: entry.seats.iter().map(SeatEntry::display_name_of_bot).collect(),
+        }
+    }
 }
 
 /// A sealed record, of which spectators get the public form.
@@ -192,15 +211,16 @@ impl Hub {
             kept: 0,
             bots: BTreeMap::new(),
             standings: None,
-            compared: String::new(),
+            compared: StandingsView::default(),
             name: None,
-            entrants: EntrantNames::new(),
+            about: NamesAndRulings::default(),
             recent: BTreeMap::new(),
             met: BTreeMap::new(),
-            past: LadderPast::default(),
+            ratings_a_week_ago: BTreeMap::new(),
             leader: None,
             last_change_of_lead: None,
-            shown: StandingsView::default(),
+            rows: Vec::new(),
+            next: Vec::new(),
             story: Story::default(),
             overview: (u64::MAX, Bytes::new()),
         };
@@ -261,8 +281,11 @@ impl Hub {
         self.changed.subscribe()
     }
 
-    pub(super) fn set_standings(&self, standings: StandingsSource) {
-        self.state().standings = Some(standings);
+    pub(super) fn set_standings(&self, mut standings: StandingsSource) {
+        let mut state = self.state();
+        // Matches that are added next have these names.
+        state.about.replace(&standings());
+        state.standings = Some(standings);
         self.has_changed.store(true, Ordering::Relaxed);
     }
 
@@ -274,12 +297,13 @@ impl Hub {
 
     /// Names the entrants to which bots belong.
     pub(super) fn set_entrants(&self, names: EntrantNames) {
-        self.state().entrants = names;
+        self.state().about.entrants = names;
     }
 
-    /// Notes what the storage of the ladder knows.
-    fn set_past(&self, past: LadderPast) {
-        self.state().past = past;
+    /// Notes the ratings of the players of the ladder a week ago.
+    fn set_ratings_a_week_ago(&self, ratings: Vec<(String, f64)>) {
+        self.state().ratings_a_week_ago = ratings.into_iter().collect();
+        self.has_changed.store(true, Ordering::Relaxed);
     }
 
     /// Shows a ladder. Only the first call has an effect.
@@ -329,8 +353,7 @@ impl Hub {
         let deal = end.fixture.deal.take();
         let withheld = Withheld { faults: faults_of(&end.report), figures: Some(figures) };
         let file = end.report.record.take();
-        let mut entry =
-            entries::ended(&end.report, &end.seats, Some(state.count), (self.game, &state.entrants));
+        let mut entry = entries::ended(&end.report, &end.seats, Some(state.count), (self.game, &state.about));
         let result = entry.result.as_ref().map(|result| result.text.clone()).unwrap_or_default();
         // Until the deal is complete, there is no file yet.
         let record = match (&file, end.record) {
@@ -402,7 +425,7 @@ impl Hub {
         }
         let withheld = Withheld { faults: faults_of(&report), figures: None };
         let file = report.record.take();
-        let mut entry = entries::ended(&report, &seats, Some(state.count), (self.game, &state.entrants));
+        let mut entry = entries::ended(&report, &seats, Some(state.count), (self.game, &state.about));
         let Some(Unsealed { deal, record, reveal, .. }) = unsealed else {
             if file.is_none() {
                 entry.board = BoardAccess::None;
@@ -435,7 +458,7 @@ impl Hub {
         if let Some(running) = state.running.get(id) {
             return Some(match &running.board {
                 Some(board) => MatchAccess::Board(board.clone()),
-                None => MatchAccess::Nothing(running.entry(&state.entrants).board),
+                None => MatchAccess::Nothing(running.entry(&state.about).board),
             });
         }
         let Some(ended) = state.find(id) else {
@@ -443,11 +466,10 @@ impl Hub {
             return self.earlier(id);
         };
         Some(match ended.entry.board {
-            BoardAccess::Replay => MatchAccess::Replay(EndedBoard {
-                record: SealedRecord(ended.record.clone(), self.info),
-                last: ended.last,
-                result: ended.entry.result.as_ref().map(|result| result.text.clone()).unwrap_or_default(),
-            }),
+            BoardAccess::Replay => {
+                let record = SealedRecord(ended.record.clone(), self.info);
+                MatchAccess::Replay(EndedBoard::of(&ended.entry, record, ended.last))
+            }
             other => MatchAccess::Nothing(other),
         })
     }
@@ -455,29 +477,27 @@ impl Hub {
     /// The replay of a match of an earlier run of the same ladder.
     fn earlier(&self, id: &str) -> Option<MatchAccess> {
         let EarlierMatch { report, seats, .. } = self.ladder()?.earlier(id)?;
-        let entry = entries::ended(&report, &seats, None, (self.game, &EntrantNames::new()));
-        let record =
-            SealedRecord(report.record.map_or(RecordLocation::Nowhere, RecordLocation::File), self.info);
-        let result = entry.result.map(|result| result.text).unwrap_or_default();
-        Some(MatchAccess::Replay(EndedBoard { record, last: 1, result }))
+        let entry = entries::ended(&report, &seats, None, (self.game, &self.state().about));
+        let record = report.record.map_or(RecordLocation::Nowhere, RecordLocation::File);
+        Some(MatchAccess::Replay(EndedBoard::of(&entry, SealedRecord(record, self.info), 1)))
     }
 
     /// A match in lists.
     pub(super) fn entry(&self, id: &str) -> Option<MatchEntry> {
         let state = self.state();
         let ended = || Some(state.find(id)?.entry.clone());
-        let found = state.running.get(id).map(|running| running.entry(&state.entrants)).or_else(ended);
+        let found = state.running.get(id).map(|running| running.entry(&state.about)).or_else(ended);
         drop(state);
         found.or_else(|| {
             let EarlierMatch { report, seats, .. } = self.ladder()?.earlier(id)?;
-            Some(entries::ended(&report, &seats, None, (self.game, &EntrantNames::new())))
+            Some(entries::ended(&report, &seats, None, (self.game, &self.state().about)))
         })
     }
 
     /// The matches in progress.
     pub(super) fn running(&self) -> Vec<MatchEntry> {
         let state = self.state();
-        state.running.values().map(|running| running.entry(&state.entrants)).collect()
+        state.running.values().map(|running| running.entry(&state.about)).collect()
     }
 
     /// So many ended matches with smaller numbers than this, the newest first.
@@ -491,7 +511,15 @@ impl Hub {
     /// The bots as JSON.
     pub(super) fn bots(&self) -> String {
         let state = self.state();
-        json::text(&serde_json::json!({ "bots": state.bots.values().collect::<Vec<_>>() }))
+        let shown =
+            |bot: &BotEntry| BotEntry { display_name: state.about.display_name(&bot.name), ..bot.clone() };
+        json::text(&serde_json::json!({ "bots": state.bots.values().map(shown).collect::<Vec<_>>() }))
+    }
+
+    /// The rulings as JSON, the newest first.
+    pub(super) fn rulings(&self) -> String {
+        let rulings: Vec<_> = self.state().about.public().collect();
+        json::text(&serde_json::json!({ "rulings": rulings }))
     }
 
     pub(super) fn metrics_text(&self) -> String {

@@ -1,6 +1,5 @@
 //! What the server of a ladder shows besides the run: its players, and how a bot joins.
 
-use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,7 +12,7 @@ use serde::Serialize;
 
 use crate::EarlierMatch;
 use crate::api::{HubState, as_json, refused};
-use crate::entries::NextMatch;
+use crate::entries::{DisplayNames, MatchRuling};
 use referee_stats::rating::Estimate;
 use referee_store::RatingPoint;
 
@@ -34,23 +33,14 @@ pub trait LadderView: Send + Sync {
     /// Those of the database.
     fn player(&self, name: &str) -> io::Result<Option<PlayerEntry>>;
 
-    /// What only the storage knows. May block.
+    /// The ratings a week ago of the players that were rated then. May block.
     ///
     /// # Errors
     /// Those of the database.
-    fn past(&self) -> io::Result<LadderPast>;
+    fn ratings_a_week_ago(&self) -> io::Result<Vec<(String, f64)>>;
 
     /// A match of an earlier run of the server; `None` if there is no such match. May block.
     fn earlier(&self, match_id: &str) -> Option<EarlierMatch>;
-}
-
-/// What the storage of a ladder knows of the time before.
-#[derive(Clone, Debug, Default)]
-pub struct LadderPast {
-    /// The places a week ago of the players that were rated then.
-    pub places: BTreeMap<String, usize>,
-    /// The return matches and the challenges that are waiting.
-    pub next: Vec<NextMatch>,
 }
 
 /// A ladder and how a bot joins it.
@@ -68,6 +58,8 @@ pub struct LadderEntry {
     pub tls: bool,
     /// The players that are connected, or programs.
     pub online: Vec<String>,
+    /// What people see instead of their names, by name.
+    pub display_names: DisplayNames,
     /// The other ladders of the league that have pages.
     pub others: Vec<OtherLadder>,
 }
@@ -180,6 +172,9 @@ pub struct OtherLadder {
 pub struct PlayerEntry {
     /// `NAME` or `NAME@VERSION`.
     pub name: String,
+    /// What people see instead of its name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub display_name: Option<String>,
     /// Its place, from 1; `None` for anchors and earlier versions.
     pub place: Option<usize>,
     /// Elo with its 95% interval.
@@ -223,6 +218,9 @@ pub struct PlayerEntry {
 pub struct Opponent {
     /// The other player.
     pub name: String,
+    /// What people see instead of its name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub display_name: Option<String>,
     /// The matches with a result.
     pub matches: u32,
     /// Those in which the player was ranked ahead.
@@ -252,6 +250,9 @@ pub struct PlayedMatch {
     pub ended_at: String,
     /// Whether it counts for ratings.
     pub rated: bool,
+    /// The ruling that replaces its result; filled in by the server.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ruling: Option<MatchRuling>,
 }
 
 /// The name of a player in a path.
@@ -286,8 +287,9 @@ pub(super) async fn of_player(State(hub): HubState, PlayerName(name): PlayerName
     let Some(ladder) = hub.ladder().map(Arc::clone) else { return no_ladder() };
     let asked = name.clone();
     match tokio::task::spawn_blocking(move || ladder.player(&asked)).await {
-        Ok(Ok(Some(player))) => {
+        Ok(Ok(Some(mut player))) => {
             let opponents = hub.opponents(&player.name);
+            hub.note_rulings(&mut player.last_matches);
             as_json(StatusCode::OK, referee_game::json::text(&PlayerEntry { opponents, ..player }))
         }
         Ok(Ok(None)) => refused(StatusCode::NOT_FOUND, &format!("there is no player `{name}`")),

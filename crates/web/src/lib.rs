@@ -55,10 +55,8 @@ use referee_game::Catalog;
 use referee_game::Meta;
 use referee_match::record::PublishedInfo;
 
-pub use entries::{NextMatch, RecentResults, StandingsRow, StandingsView};
-pub use ladder::{
-    LadderEntry, LadderHealth, LadderPast, LadderView, Opponent, OtherLadder, PlayedMatch, PlayerEntry,
-};
+pub use entries::{DisplayNames, MatchRuling, NextMatch, RecentResults, StandingsRow, StandingsView};
+pub use ladder::{LadderEntry, LadderHealth, LadderView, Opponent, OtherLadder, PlayedMatch, PlayerEntry};
 
 /// How a run is watched.
 #[derive(Clone, Debug)]

@@ -83,7 +83,8 @@ pub(super) async fn of_match(State(hub): HubState, PathMatchId(id): PathMatchId)
         let body = format!(
             "<ol class=\"crumbs\"><li><a href=\"../\">All matches</a></li><li id=\"id\"></li></ol>\n\
              <h1 id=\"title\"></h1>\n<p id=\"result\" class=\"lede\"></p>\n\
-             <p id=\"state\" class=\"row\" role=\"status\"></p>\n<div id=\"match\" hidden>\n{BODY}</div>\n"
+             <p id=\"state\" class=\"row\" role=\"status\"></p>\n<div id=\"ruling\" class=\"notice warn\" hidden></div>\n\
+             <div id=\"match\" hidden>\n{BODY}</div>\n"
         );
         Page::new(BELOW, "Match", &body, &[SCRIPT, MATCH_SCRIPT])
     });

@@ -11,8 +11,7 @@ pub(super) fn told(name: &str, rows: &[StandingsRow]) -> Story {
     let mut story = Story::default();
     let ranked: Vec<&StandingsRow> =
         rows.iter().filter(|row| row.place.is_some() && row.matches > 0).collect();
-    let first: Vec<&str> =
-        ranked.iter().filter(|row| row.place == Some(1)).map(|row| row.name.as_str()).collect();
+    let first: Vec<&str> = ranked.iter().filter(|row| row.place == Some(1)).map(|row| row.shown()).collect();
     let [leader] = first[..] else {
         story.heading = match first.len() {
             0 => format!("{name}: no result yet"),
@@ -21,7 +20,7 @@ pub(super) fn told(name: &str, rows: &[StandingsRow]) -> Story {
         return story;
     };
     let (row, second) = (ranked[0], ranked.get(1));
-    story.leader = Some(leader.to_owned());
+    story.leader = Some(row.name.clone());
     story.second = second.map(|second| second.name.clone());
     match (row.rating, second.and_then(|second| second.rating)) {
         (Some(own), Some(other)) => {
@@ -31,7 +30,7 @@ pub(super) fn told(name: &str, rows: &[StandingsRow]) -> Story {
         }
         _ => story.lead = second.map(|second| row.points - second.points).filter(|lead| *lead > 0.0),
     }
-    story.heading = match (story.lead.map(f64::round), &story.second, row.rating) {
+    story.heading = match (story.lead.map(f64::round), second.map(|second| second.shown()), row.rating) {
         (Some(lead), Some(second), Some(_)) if lead >= 1.0 => {
             format!("{leader} leads, {lead} Elo ahead of {second}")
         }
@@ -44,7 +43,7 @@ pub(super) fn told(name: &str, rows: &[StandingsRow]) -> Story {
         story.say(format!("{leader} won {} of {matches} and lost {}.", row.wins, row.losses));
     }
     if let Some(second) = second {
-        story.say_superiority(leader, &second.name);
+        story.say_superiority(leader, second.shown());
     }
     story
 }

@@ -6,15 +6,14 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::{fmt, io};
 
 use crate::cli::league::which::now;
-use crate::game::Seating;
-use crate::report::result_words;
+use crate::game::{Meta, Seating};
+use crate::report::ToldMatch;
 use crate::runner::MatchReport;
-use crate::runs::league::{PlayerState, SharedLadder};
+use crate::runs::league::{LadderSnapshot, PlayerState, SharedLadder};
 use crate::stats::ladder::Name;
 use crate::store::{League, LeagueMatch, parse_match_id};
 use crate::web::{
-    EarlierMatch, LadderEntry, LadderHealth, LadderPast, LadderView, NextMatch, OtherLadder, PlayedMatch,
-    PlayerEntry,
+    DisplayNames, EarlierMatch, LadderEntry, LadderHealth, LadderView, OtherLadder, PlayedMatch, PlayerEntry,
 };
 
 /// The maximum number of ratings in the history of a player.
@@ -28,7 +27,7 @@ const MATCHES: usize = 50;
 pub(in crate::cli) struct LadderPages {
     pub(in crate::cli) league_name: Option<String>,
     pub(in crate::cli) name: String,
-    pub(in crate::cli) game: &'static str,
+    pub(in crate::cli) game: &'static Meta,
     pub(in crate::cli) seating: Seating,
     /// The port for bots, once they can connect.
     pub(in crate::cli) port: OnceLock<u16>,
@@ -56,7 +55,7 @@ impl LadderPages {
     fn report(&self, row: LeagueMatch) -> MatchReport {
         let id = row.id();
         MatchReport {
-            game: self.game.to_owned(),
+            game: self.game.id.to_owned(),
             ranks: row.ranks,
             scores: row.scores,
             decisions: row.decisions,
@@ -74,44 +73,42 @@ impl LadderPages {
         EarlierMatch { report, seats, unsealed: None }
     }
 
-    fn played(&self, row: LeagueMatch) -> PlayedMatch {
+    fn played(&self, row: LeagueMatch, display_names: &DisplayNames) -> PlayedMatch {
         let (ended_at, rated) = (row.ended_at.clone(), row.counts());
         let report = self.report(row);
-        let names: Vec<&str> = report.seats.iter().map(String::as_str).collect();
-        let text = result_words(&names, report.ranks.as_deref(), report.ended_by, &report.reason);
-        PlayedMatch { id: report.id, seats: report.seats, text, ended_at, rated }
+        let names: Vec<&str> =
+            report.seats.iter().map(|name| display_names.get(name).unwrap_or(name).as_str()).collect();
+        let told = ToldMatch {
+            game: Some(self.game),
+            names: &names,
+            ranks: report.ranks.as_deref(),
+            ended_by: &report.ended_by.to_string(),
+            reason: &report.reason,
+            forfeited: &[],
+            moves: report.decisions,
+        };
+        let text = told.outcome();
+        PlayedMatch { id: report.id, seats: report.seats, text, ended_at, rated, ruling: None }
     }
 }
 
 impl LadderView for LadderPages {
-    fn past(&self) -> io::Result<LadderPast> {
-        let shown = self.ladder.shown();
-        let (rated, challenges) = {
-            let league = self.league();
-            let week_ago = now().checked_sub(WEEK).unwrap_or(std::time::SystemTime::UNIX_EPOCH);
-            (league.ratings_at(&self.name, week_ago)?, league.challenges(&self.name)?)
-        };
-        let is_ranked =
-            |name: &String| shown.rows.iter().any(|row| row.player == *name && row.place.is_some());
-        let mut rated: Vec<(String, f64)> = rated.into_iter().filter(|(name, _)| is_ranked(name)).collect();
-        rated.sort_by(|(_, one), (_, other)| other.total_cmp(one));
-        let places = rated.into_iter().map(|(name, _)| name).zip(1..).collect();
-        let next = challenges.into_iter().map(|challenge| NextMatch {
-            id: None,
-            sides: challenge.players,
-            why: "challenge".to_owned(),
-        });
-        Ok(LadderPast { places, next: next.collect() })
+    fn ratings_a_week_ago(&self) -> io::Result<Vec<(String, f64)>> {
+        let week_ago = now().checked_sub(WEEK).unwrap_or(std::time::SystemTime::UNIX_EPOCH);
+        self.league().ratings_at(&self.name, week_ago)
     }
 
     fn ladder(&self) -> LadderEntry {
+        let LadderSnapshot { online, display_names, .. } = &*self.ladder.shown();
+        let shown = display_names.iter().filter(|(name, _)| online.contains(*name));
         LadderEntry {
             league: self.league_name.clone(),
             name: self.name.clone(),
-            game: self.game,
+            game: self.game.id,
             port: self.port.get().copied(),
             tls: self.has_tls,
-            online: self.ladder.shown().online.iter().cloned().collect(),
+            online: online.iter().cloned().collect(),
+            display_names: shown.map(|(name, shown)| (name.clone(), shown.clone())).collect(),
             others: self.others.clone(),
         }
     }
@@ -153,6 +150,7 @@ impl LadderView for LadderPages {
         let is_version = |player: &String| Name::parse(player).bot == bot;
         let own = rows.into_iter().filter(|row| row.players.iter().any(|player| player == name));
         Ok(Some(PlayerEntry {
+            display_name: shown.display_names.get(&row.player).cloned(),
             name: row.player,
             place: row.place,
             rating: row.rating,
@@ -170,7 +168,7 @@ impl LadderView for LadderPages {
             last_seen: row.last_seen,
             versions: players.into_iter().map(|player| player.name).filter(is_version).collect(),
             history,
-            last_matches: own.map(|row| self.played(row)).collect(),
+            last_matches: own.map(|row| self.played(row, &shown.display_names)).collect(),
             opponents: Vec::new(),
         }))
     }

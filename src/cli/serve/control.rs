@@ -140,9 +140,11 @@ impl Control {
 
     /// Counts all results again if rulings were made or undone. The ladder is played meanwhile.
     fn take_up_rulings(&mut self) -> Result<(), NotCounted> {
-        let rulings = LadderRulings::of(&self.league.rulings()?, &self.name);
+        let all = self.league.rulings()?;
+        let rulings = LadderRulings::of(&all, &self.name);
         let (began, seating) = {
             let mut ladder = self.ladder.lock();
+            ladder.show_rulings(&all);
             (ladder.begin_recount(&rulings)?, ladder.seating())
         };
         let Some(mut book) = began else { return Ok(()) };

@@ -15,8 +15,8 @@ use crate::game::Viewer;
 use crate::game::chance::Seed;
 use crate::runner::ResumedMatch;
 use crate::runs::league::{
-    Ladder, LadderMemory, LadderRow, LadderRulings, NotCounted, SharedLadder, deal_of, number, plays_sets,
-    recover, resume, resume_on_workers,
+    Ladder, LadderMemory, LadderRow, LadderRulings, LeadTaken, NotCounted, QueuedMatch, QueuedWhy,
+    SharedLadder, deal_of, plays_sets, recover, resume, resume_on_workers,
 };
 use crate::store::{League, Leases};
 use crate::web::{self, OtherLadder, WatchOptions, WatchServer};
@@ -78,7 +78,9 @@ pub(super) fn open<'a>(
     let mut ladder = Ladder::new(name, (seating, is_mirrored), openings, prepared.limits, rng, wait.clone());
     ladder.set_next(next.max(last_on_workers + 1));
     ladder.begin(&league.bots().map_err(wrong)?, is_paused(league).map_err(wrong)?);
-    ladder.set_rulings(LadderRulings::of(&league.rulings().map_err(wrong)?, name));
+    let rulings = league.rulings().map_err(wrong)?;
+    ladder.show_rulings(&rulings);
+    ladder.set_rulings(LadderRulings::of(&rulings, name));
     let (mut today, date) = (BTreeMap::new(), crate::store::utc(now()));
     let read = league.for_each_match(name, |row| {
         if row.ended_at.get(..10) == date.get(..10) {
@@ -121,11 +123,11 @@ pub(super) fn open<'a>(
             let server = WatchServer::open(options, rules.meta(), catalog)
                 .map_err(|error| Failure::cannot_run(format!("ladder {name}: watch {address}: {error}")))?;
             let pages = Arc::new(pages(whole, config, &prepared, &ladder, &own, folder).map_err(wrong)?);
-            let shown = ladder.clone();
-            server.set_standings(Box::new(move || shown_standings(&shown)));
             let league_name = whole.name.as_ref().map(|league| format!("{league}: {name}"));
             server.set_name(league_name.as_deref().unwrap_or(name));
             server.set_ladder(pages.clone());
+            let shown = ladder.clone();
+            server.set_standings(Box::new(move || shown_standings(&shown)));
             let read = league.for_each_match(name, |row| {
                 server.add_earlier(pages.earlier_match(row));
                 Ok::<_, io::Error>(())
@@ -169,7 +171,7 @@ fn pages(
     Ok(LadderPages {
         league_name: whole.name.clone(),
         name: config.name.clone(),
-        game: prepared.game.rules.meta().id,
+        game: prepared.game.rules.meta(),
         seating: prepared.game.seating,
         port: OnceLock::new(),
         refusals: Arc::default(),
@@ -188,12 +190,9 @@ pub(super) fn is_paused(league: &League) -> io::Result<bool> {
 /// The standings for spectators.
 fn shown_standings(ladder: &SharedLadder) -> web::StandingsView {
     let shown = ladder.shown();
-    let (mut standings, online) = (shown.rows.clone(), &shown.online);
-    standings.retain(|row| row.is_newest && (online.contains(&row.player) || !row.is_inactive(now())));
-    number(&mut standings);
     let standing = |row: LadderRow| web::StandingsRow {
         place: row.place,
-        online: Some(online.contains(&row.player)),
+        online: Some(shown.online.contains(&row.player)),
         state: shown.states.get(&row.player).map(ToString::to_string),
         is_provisional: Some(row.is_provisional),
         name: row.player,
@@ -206,8 +205,21 @@ fn shown_standings(ladder: &SharedLadder) -> web::StandingsView {
         rating: Some(row.rating),
         ..web::StandingsRow::default()
     };
+    let next = shown.next.iter().map(|QueuedMatch { sides, why }| web::NextMatch {
+        id: None,
+        sides: sides.clone(),
+        why: match why {
+            QueuedWhy::Challenge => "challenge".to_owned(),
+            QueuedWhy::Return(first) => format!("return match of {first}"),
+        },
+    });
+    let taken = shown.lead_taken.as_ref();
     web::StandingsView {
-        rows: standings.into_iter().map(standing).collect(),
+        rows: shown.ranking(now()).into_iter().map(standing).collect(),
+        next: next.collect(),
+        last_change_of_lead: taken.map(|LeadTaken { id, from }| (id.clone(), from.clone())),
+        names: shown.display_names.clone(),
+        rulings: shown.rulings.clone(),
         ..web::StandingsView::default()
     }
 }

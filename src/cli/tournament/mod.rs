@@ -11,6 +11,7 @@ mod entrant_row;
 mod export;
 mod folder;
 mod kept_site;
+mod live_standings;
 mod play;
 mod reading;
 mod report;

@@ -20,7 +20,8 @@ use crate::cli::tournament::config::Config;
 use crate::cli::tournament::entrant_row::fingerprints;
 use crate::cli::tournament::folder::TournamentFolder;
 use crate::cli::tournament::kept_site::KeptSite;
-use crate::cli::tournament::spectators::{SeatedBots, entrants_of_bots, was_cut_off, web_standings};
+use crate::cli::tournament::live_standings::LiveStandings;
+use crate::cli::tournament::spectators::{SeatedBots, entrants_of_bots, was_cut_off};
 use crate::cli::tournament::{audit, standings};
 use crate::cli::watch::{WatchArgs, announce};
 use crate::cli::workers::{WorkersOptions, pack_game, unit_bots};
@@ -249,9 +250,9 @@ fn play_until_changed(
         Progress::of_changing(move || run_progress(&shown.look(), &shown_names, activity.as_ref()));
     if let Some(server) = watch {
         // The run never waits for standings that spectators want.
-        let (shown, names) = (scheduler.live_schedule(), config.names());
-        let name = results.about().map_err(Failure::cannot_run)?.name;
-        server.set_standings(Box::new(move || web_standings(&name, &shown.look(), &names)));
+        let shown = scheduler.live_schedule();
+        let mut standings = LiveStandings::open(&path, &config)?;
+        server.set_standings(Box::new(move || standings.view(&shown.look())));
     }
     let (bots, game_files) = match &coordinator {
         Some(_) => (unit_bots(&prepared.entrants, &path)?, pack_game(prepared.rules, &path)?),

@@ -1,16 +1,13 @@
-//! What spectators see of a tournament: the matches that were played before, and the standings.
+//! What spectators see of the matches of a tournament that were played before.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use crate::cli::tournament::config::Config;
 use crate::game::Seating;
-use crate::report::tournament::live_story;
 use crate::runner::{MatchReport, Roster};
-use crate::stats::schedule::{Due, Schedule};
-use crate::stats::standings::TableRow;
 use crate::store::{MatchRow, VOID};
-use crate::web::{EarlierMatch, NextMatch, StandingsRow, StandingsView};
+use crate::web::EarlierMatch;
 
 /// The entrants of the bots of teams.
 pub(super) fn entrants_of_bots(config: &Config) -> BTreeMap<String, String> {
@@ -54,41 +51,5 @@ impl SeatedBots {
             ..MatchReport::stored(row.id.to_string(), names, &row.ended_by, row.reason, &row.faults)
         };
         EarlierMatch { report, seats, unsealed: None }
-    }
-}
-
-/// The number of matches of which spectators may be told in advance; those in progress are among them.
-const NEXT: usize = 100;
-
-/// The standings for spectators.
-pub(super) fn web_standings(name: &str, schedule: &Schedule, names: &[String]) -> StandingsView {
-    let standings = schedule.standings();
-    let standing = |row: &TableRow| StandingsRow {
-        place: Some(row.place as usize),
-        name: names[row.entrant.index()].clone(),
-        matches: row.matches,
-        wins: row.by_play.wins + row.by_fault.wins,
-        draws: row.by_play.draws + row.by_fault.draws,
-        losses: row.by_play.losses + row.by_fault.losses,
-        points: row.points,
-        faulted: row.faulted,
-        ..StandingsRow::default()
-    };
-    let side = |due: &Due, side: usize| {
-        let mut names: Vec<&str> =
-            due.lineup.side(side).map(|entrant| names[entrant.index()].as_str()).collect();
-        names.dedup();
-        names.join(" + ")
-    };
-    let next = schedule.due().take(NEXT).map(|due| NextMatch {
-        id: Some(due.id.to_string()),
-        sides: (0..due.lineup.seating().sides()).map(|at| side(&due, at)).collect(),
-        why: format!("match {}", due.id.number),
-    });
-    let entrants: Vec<&str> = names.iter().map(String::as_str).collect();
-    StandingsView {
-        rows: standings.rows.iter().map(standing).collect(),
-        story: Some(live_story(name, &entrants, schedule, &standings)),
-        next: next.collect(),
     }
 }

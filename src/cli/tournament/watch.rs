@@ -14,13 +14,15 @@ use super::database;
 use crate::cli::screen::stderr_line;
 use crate::cli::signals::on_each;
 use crate::cli::tournament::folder::reveal;
+use crate::cli::tournament::live_standings::LiveStandings;
 use crate::cli::tournament::reading::{Reading, read};
-use crate::cli::tournament::spectators::{SeatedBots, entrants_of_bots, was_cut_off, web_standings};
+use crate::cli::tournament::spectators::{SeatedBots, entrants_of_bots, was_cut_off};
 use crate::cli::watch::announce;
 use crate::cli::{Exit, Failure};
 use crate::files::{read_regular, unsealed};
 use crate::game::Catalog;
 use crate::game::chance::Seed;
+use crate::record::PublishedInfo;
 use crate::runner::Unsealed;
 use crate::stats::schedule::{MatchId, Plan};
 use crate::store::{MatchRow, Results};
@@ -61,7 +63,8 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
     on_each([SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()], move |_| {
         let _ = sender.send(());
     });
-    let options = WatchOptions { address: args.watch, hosts: args.watch_host.clone(), delay: 0 };
+    let (address, hosts) = (args.watch, args.watch_host.clone());
+    let options = WatchOptions { address, hosts, delay: 0, info: PublishedInfo::After };
     let server = WatchServer::open(options, reading.rules.meta(), &reading.catalog)
         .map_err(|error| Failure::cannot_run(format!("--watch {}: {error}", args.watch)))?;
     let mut shown = ShownMatches::default();
@@ -143,8 +146,8 @@ impl ShownMatches {
             Ok(())
         });
         read.map_err(Failure::cannot_run)?;
-        let names = config.names();
-        server.set_standings(Box::new(move || web_standings(&about.name, &schedule, &names)));
+        let mut standings = LiveStandings::open(dir, &config)?;
+        server.set_standings(Box::new(move || standings.view(&schedule)));
         Ok(())
     }
 

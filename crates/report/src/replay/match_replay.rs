@@ -117,6 +117,9 @@ impl Serialize for ReplayStep {
 #[derive(Debug, Serialize)]
 pub(super) struct SeatOf {
     name: String,
+    /// What people see instead of the name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    display_name: Option<String>,
     team: u8,
     /// Its colour.
     tone: &'static str,
@@ -217,7 +220,18 @@ impl MatchReplay {
     ///
     /// # Errors
     /// When the record is not valid.
-    pub fn of(mut playback: Playback<'_>) -> Result<MatchReplay, Difference> {
+    pub fn of(playback: Playback<'_>) -> Result<MatchReplay, Difference> {
+        MatchReplay::shown_as(playback, &[])
+    }
+
+    /// Replays a record. People see these names by seat, where there is one.
+    ///
+    /// # Errors
+    /// When the record is not valid.
+    pub fn shown_as(
+        mut playback: Playback<'_>,
+        display_names: &[Option<String>],
+    ) -> Result<MatchReplay, Difference> {
         let (header, seating) = (playback.setup().header.clone(), playback.setup().seating);
         let mut shown = ShownScenes::default();
         let mut steps = Vec::new();
@@ -250,10 +264,11 @@ impl MatchReplay {
         }
         let (meta, (tones, size, layout)) =
             meta.zip(first).unwrap_or_else(|| unreachable!("a match has a first position"));
-        let seats = header.seats.iter().zip(&tones);
-        let of_seat = |name: &String| format!("As {name} saw it");
-        let names: Vec<&str> = header.seats.iter().map(|seat| seat.name.as_str()).collect();
-        let of_seats = header.seats.iter().map(|seat| of_seat(&seat.name));
+        let seats = header.seats.iter().zip(&tones).enumerate();
+        let display_name = |seat: usize| display_names.get(seat).and_then(Option::as_deref);
+        let names: Vec<&str> =
+            (0..).zip(&header.seats).map(|(at, seat)| display_name(at).unwrap_or(&seat.name)).collect();
+        let of_seats = names.iter().map(|name| format!("As {name} saw it"));
         let all = ["Everything".to_owned(), "Spectator".to_owned()].into_iter().chain(of_seats);
         let seed = playback.setup().seed.to_hex();
         let ending = playback.ending();
@@ -277,7 +292,12 @@ impl MatchReplay {
         Ok(MatchReplay {
             game: meta.title,
             seats: seats
-                .map(|(seat, tone)| SeatOf { name: seat.name.clone(), team: seat.team, tone: tone.name() })
+                .map(|(at, (seat, tone))| SeatOf {
+                    name: seat.name.clone(),
+                    display_name: display_name(at).map(str::to_owned),
+                    team: seat.team,
+                    tone: tone.name(),
+                })
                 .collect(),
             views: all.take(viewers.len()).collect(),
             size,

@@ -193,7 +193,13 @@ fn leads(points: &[f64]) -> Option<usize> {
     is_alone.then_some(best)
 }
 
-/// The story of a tournament in progress, given its name and the names of its entrants.
-pub fn live_story(name: &str, names: &[&str], schedule: &Schedule, table: &Standings) -> Story {
-    StoryOf { name, ids: names, names, schedule, table, strengths: None, attempts: None }.told()
+/// The story of a tournament in progress, given its name, the names of its entrants, what people see instead of these, and
+/// the strengths, if they are known.
+pub fn live_story(
+    name: &str,
+    (ids, names): (&[&str], &[&str]),
+    (schedule, table): (&Schedule, &Standings),
+    strengths: Option<&Strengths>,
+) -> Story {
+    StoryOf { name, ids, names, schedule, table, strengths, attempts: None }.told()
 }

@@ -1,12 +1,16 @@
 //! The state of a ladder while it is played.
 
+mod lead;
 mod memory;
 mod on_workers;
 mod rules_state;
 mod scheduler;
+mod snapshot;
 
+pub use lead::LeadTaken;
 pub use memory::{LadderMemory, PlayerState};
 pub use scheduler::LadderScheduler;
+pub use snapshot::{LadderSnapshot, QueuedMatch, QueuedWhy};
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -17,6 +21,7 @@ use tokio::time::Instant;
 
 use crate::league::book::{Book, LadderRow};
 use crate::league::error::LadderError;
+use crate::league::ladder::lead::Lead;
 use crate::league::ladder::on_workers::OnWorkers;
 use crate::league::ladder::rules_state::RulesState;
 use crate::league::rulings::LadderRulings;
@@ -28,7 +33,7 @@ use referee_match::Leg;
 use referee_match::record::Times;
 use referee_stats::ladder::{FaultExclusion, Matchmaker, Name, Newcomer, Strength};
 use referee_stats::{Entrant, Lineup};
-use referee_store::{Challenge, LeagueBot, LeagueMatch, MatchKind, match_id, parse_match_id};
+use referee_store::{Challenge, LeagueBot, LeagueMatch, MatchKind, RulingRow, match_id, parse_match_id};
 
 /// After this number of other matches one challenge may be played, so that challenges take at most a tenth of the matches.
 const CHALLENGE_AFTER: u64 = 9;
@@ -118,36 +123,21 @@ pub struct Ladder {
     stored_since: Option<Vec<LeagueMatch>>,
     /// When the last match ended, in UTC.
     last_result: Option<String>,
+    /// The id of the last match that is stored.
+    last_match: Option<String>,
+    /// The same when the players were rated last.
+    rated_to: Option<String>,
+    /// Who leads, and since when.
+    lead: Lead,
+    /// The last match that was rated when it was noted who leads.
+    led_to: Option<String>,
+    /// What people see instead of the names of players, by name.
+    display_names: Arc<BTreeMap<String, String>>,
+    /// The rulings that are shown.
+    shown_rulings: Arc<Vec<RulingRow>>,
     began: Instant,
     /// The same in milliseconds since 1970.
     opened_ms: u64,
-}
-
-/// What is shown of a ladder.
-#[derive(Debug, Default)]
-pub struct LadderSnapshot {
-    /// The standings, the best first.
-    pub rows: Vec<LadderRow>,
-    /// The players that are there now: connected, or programs.
-    pub online: BTreeSet<String>,
-    /// The players that are not paired now.
-    pub states: BTreeMap<String, PlayerState>,
-    /// Whether no match begins because the league is paused.
-    pub is_paused: bool,
-    /// Whether no match begins because results or journals cannot be written.
-    pub is_waiting_for_storage: bool,
-    /// Whether a match begins only now and then because the rules, which are a program, fail.
-    pub are_rules_failing: bool,
-    /// The number of connections of bots.
-    pub connections: usize,
-    /// The number of players that could be paired now.
-    pub waiting: usize,
-    /// The number of matches that are played concurrently, at most.
-    pub jobs: usize,
-    /// The number of matches in progress here.
-    pub running: usize,
-    /// When the last match ended, in UTC.
-    pub last_result: Option<String>,
 }
 
 /// A ladder that the scheduler and the server share.
@@ -170,7 +160,13 @@ impl SharedLadder {
 
     /// Publishes the state of the ladder at this time.
     pub fn publish(&self, at: SystemTime) -> Arc<LadderSnapshot> {
-        let snapshot = Arc::new(self.lock().snapshot(at));
+        let snapshot = {
+            let mut ladder = self.lock();
+            let mut snapshot = ladder.snapshot(at);
+            ladder.note_lead(&snapshot.ranking(at));
+            snapshot.lead_taken = ladder.lead.taken.clone();
+            Arc::new(snapshot)
+        };
         *self.shown.lock().unwrap_or_else(PoisonError::into_inner) = snapshot.clone();
         snapshot
     }
@@ -182,12 +178,12 @@ impl SharedLadder {
 
     /// Rates all players, if results have come since the last time. The ladder is played meanwhile.
     pub fn rate(&self) {
-        let inputs = {
+        let (inputs, last_match) = {
             let mut ladder = self.lock();
             if !std::mem::take(&mut ladder.is_unrated) {
                 return;
             }
-            ladder.book.rating_inputs()
+            (ladder.book.rating_inputs(), ladder.last_match.clone())
         };
         let strengths = inputs.strengths();
         drop(inputs);
@@ -195,7 +191,7 @@ impl SharedLadder {
         for (at, &strength) in strengths.iter().enumerate() {
             ladder.matchmaker.rate(Entrant(at as u16), strength);
         }
-        ladder.strengths = strengths;
+        (ladder.strengths, ladder.rated_to) = (strengths, last_match);
     }
 }
 
@@ -238,6 +234,12 @@ impl Ladder {
             rulings: LadderRulings::default(),
             stored_since: None,
             last_result: None,
+            last_match: None,
+            rated_to: None,
+            lead: Lead::default(),
+            led_to: None,
+            display_names: Arc::default(),
+            shown_rulings: Arc::default(),
             began: Instant::now(),
             opened_ms: 0,
         }
@@ -264,6 +266,15 @@ impl Ladder {
     /// Sets the rulings, before results of earlier runs are added.
     pub fn set_rulings(&mut self, rulings: LadderRulings) {
         self.rulings = rulings;
+    }
+
+    /// Shows those of these rulings that concern the ladder.
+    pub fn show_rulings(&mut self, rulings: &[RulingRow]) {
+        let is_own = |row: &&RulingRow| row.ladder.as_ref().is_none_or(|ladder| *ladder == self.name);
+        let own: Vec<RulingRow> = rulings.iter().filter(is_own).cloned().collect();
+        if own != *self.shown_rulings {
+            self.shown_rulings = Arc::new(own);
+        }
     }
 
     /// Begins to count all results again, because of other rulings. Returns a book to add them to, if these are others: read
@@ -328,8 +339,14 @@ impl Ladder {
         if let Some(lineup) = self.book.add(&self.rulings.apply(row.clone(), self.seating))? {
             self.matchmaker.note(&lineup);
         }
-        self.last_result = Some(row.ended_at.clone());
+        self.note_last(row);
         Ok(())
+    }
+
+    /// Notes the last match that is stored.
+    fn note_last(&mut self, row: &LeagueMatch) {
+        self.last_result = Some(row.ended_at.clone());
+        self.last_match = Some(row.id());
     }
 
     /// Begins the day of this time. `played` has the number of matches of each player on this day so far.
@@ -356,6 +373,9 @@ impl Ladder {
             self.matchmaker.join(Newcomer { owner, quota: self.limits.quota });
             self.members.push(Member::default());
             self.is_unrated = true;
+            if let Some(display) = self.display_name(name) {
+                Arc::make_mut(&mut self.display_names).insert(name.to_owned(), display);
+            }
         }
         Ok(player)
     }
@@ -379,6 +399,7 @@ impl Ladder {
         let anchors = bots.iter().filter_map(|bot| Some((bot.name.clone(), bot.anchor?)));
         self.book.set_anchors(anchors.collect());
         self.is_unrated = true;
+        self.set_display_names();
         let mut new = Vec::new();
         for bot in self.bots.values().filter(|bot| bot.command.is_some()) {
             let program = (bot.command.clone(), bot.directory.clone());
@@ -423,24 +444,6 @@ impl Ladder {
         }
     }
 
-    /// What is shown of it.
-    fn snapshot(&self, at: SystemTime) -> LadderSnapshot {
-        let connected = self.members.iter().filter(|member| !member.is_program);
-        LadderSnapshot {
-            rows: self.standings(),
-            online: self.online().into_iter().map(str::to_owned).collect(),
-            states: self.states(at),
-            is_paused: self.is_paused,
-            is_waiting_for_storage: self.wait.is_waiting(),
-            are_rules_failing: self.rules.are_failing(),
-            connections: connected.map(|member| member.connections).sum(),
-            waiting: self.matchmaker.waiting(self.now()),
-            jobs: self.limits.jobs,
-            running: self.running.len().saturating_sub(self.on_workers.len()),
-            last_result: self.last_result.clone(),
-        }
-    }
-
     /// The standings, with the ratings of the last time that the players were rated.
     pub fn standings(&self) -> Vec<LadderRow> {
         self.book.standings(&self.strengths)
@@ -465,7 +468,7 @@ impl Ladder {
             if let Some(stored) = &mut self.stored_since {
                 stored.push(row.clone());
             }
-            self.last_result = Some(row.ended_at.clone());
+            self.note_last(row);
             self.is_unrated = true;
         }
         Ok(())

@@ -311,6 +311,11 @@ impl Matchmaker {
         }
     }
 
+    /// The return matches that have not begun, the oldest first, each with the number of the first match of its set.
+    pub fn returns(&self) -> impl Iterator<Item = (&Lineup, u32)> {
+        self.returns.iter().map(|owed| (&owed.lineup, owed.first))
+    }
+
     /// The next return match, which counts as begun, and the number of the first match of its set.
     pub fn next_return(&mut self, now: u64) -> Option<(Lineup, u32)> {
         for at in 0..self.returns.len() {

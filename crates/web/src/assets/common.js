@@ -68,17 +68,26 @@ const halves = (points) => (Math.abs(points % 1) === 0.5 ? `${Math.abs(points) >
 const ladderLink = ({ name, port, url }) =>
   element("a", { href: url ?? `${location.protocol}//${location.hostname}:${port}/` }, name);
 
+/** What people see of what has a name. */
+const shownName = ({ name, display_name: display }) => display ?? name;
+
 /** A link to the page of a player of a ladder. */
-const playerLink = (name) => element("a", { href: `${root}players/${encodeURIComponent(name)}` }, name);
+const playerLink = (player) => element("a", { href: `${root}players/${encodeURIComponent(player.name)}` }, shownName(player));
 
 const matchLink = (id, text = id) => element("a", { href: `${root}matches/${encodeURIComponent(id)}` }, text);
+
+/** That a ruling replaces the result of a match. */
+const ruled = ({ id, outcome }) => `${outcome} by ruling ${id}`;
+
+/** A time to the minute, in UTC. */
+const minute = (at) => at.slice(0, 16).replace("T", " ");
 
 /** The sides of a match: teams by their names. */
 function sides(seats) {
   const teams = new Map();
-  for (const { name, team, entrant } of seats) {
+  for (const { name, team, entrant, display_name: display } of seats) {
     const names = teams.get(team) ?? teams.set(team, new Set()).get(team);
-    names.add(entrant ?? name);
+    names.add(display ?? entrant ?? name);
   }
   return [...teams.values()].map((names) => [...names].join(" + "));
 }

@@ -28,7 +28,7 @@ for line in stream:
         $("state").textContent = ladder.error;
         return;
       }
-      const { league, name, game, port, tls, online, others } = ladder;
+      const { league, name, game, port, tls, online, display_names: shown, others } = ladder;
       const whole = league ? `${league}: ${name}` : name;
       $("title").textContent = `Join ${whole}`;
       document.title = $("title").textContent;
@@ -42,7 +42,7 @@ for line in stream:
       $("others").hidden = others.length === 0;
       $("ladders").replaceChildren(...others.map((other) =>
         element("li", {}, ladderLink(other))));
-      $("online").replaceChildren(...online.map((player) => element("li", {}, playerLink(player))));
+      $("online").replaceChildren(...online.map((player) => element("li", {}, playerLink({ name: player, display_name: shown[player] }))));
     } catch {
       $("state").textContent = "connecting …";
       setTimeout(look, 2000);

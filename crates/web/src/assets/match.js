@@ -9,6 +9,19 @@
   /** A sign that the match is in progress. */
   const sayLive = () => $("state").replaceChildren(element("span", { class: "tag live" }, "Live"));
 
+  /** The seats as lists of matches show them. */
+  let seats = [];
+
+  /** Says that a ruling replaces the result. */
+  function showRuling({ ruling }) {
+    $("ruling").hidden = !ruling;
+    if (!ruling) return;
+    const { id: number, outcome, at, reason } = ruling;
+    const said = element("p", {});
+    said.append(element("b", {}, `This match is ${outcome}`), ` by ruling ${number} of ${at.slice(0, 10)}.`);
+    $("ruling").replaceChildren(said, ...reason ? [element("p", {}, reason)] : []);
+  }
+
   /** The stream reconnects by itself and continues after the last event that it has received. */
   function follow() {
     const stream = new EventSource(`${path}/events`);
@@ -16,6 +29,7 @@
     stream.addEventListener("snapshot", ({ data }) => {
       const shown = JSON.parse(data);
       isLive = !shown.result;
+      shown.seats.forEach((seat, n) => { if (!seats[n]?.entrant) seat.name = seats[n]?.display_name ?? seat.name; });
       $("match").hidden = false;
       start({ view: 0, matches: [shown] });
       if (isLive) sayLive();
@@ -47,8 +61,9 @@
   /** Waits until there is something to look at. */
   async function look() {
     try {
-      const answer = await fetch(path);
-      const { board, error, result } = await answer.json();
+      const match = await (await fetch(path)).json(), { board, error, result } = match;
+      seats = match.seats ?? [];
+      showRuling(match);
       if (board === "live" || board === "replay") return follow();
       if (error) {
         $("title").textContent = id;

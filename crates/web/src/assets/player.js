@@ -3,7 +3,6 @@
 {
   const name = decodeURIComponent(location.pathname.split("/").pop());
   const day = (at) => at.slice(0, 10);
-  const minute = (at) => at.slice(0, 16).replace("T", " ");
 
   /** The rating over time with its interval. */
   function plot(history) {
@@ -31,7 +30,8 @@
   /** The results against each opponent. */
   function opponents(met) {
     $("met").hidden = !met.length;
-    $("opponents").tBodies[0].replaceChildren(...met.map(({ name: other, points, matches, wins, draws, losses, expected, last_match: last }) => {
+    $("opponents").tBodies[0].replaceChildren(...met.map((other) => {
+      const { points, matches, wins, draws, losses, expected, last_match: last } = other;
       const more = Math.round(10 * (points - expected)) / 10;
       const text = more === 0 ? "0.0" : `${more > 0 ? "+" : "−"}${Math.abs(more).toFixed(1)}`;
       const cell = (attributes, ...children) => element("td", attributes, ...children);
@@ -48,13 +48,14 @@
   const standing = ({ place, anchor, newest }) => (place ? `Number ${place} of the ladder` : anchor ? "An anchor, whose rating is fixed" : newest ? "Without a place" : "An earlier version");
 
   function show(player) {
-    document.title = `${player.name}: ${Math.round(player.rating.value)}`;
+    document.title = `${shownName(player)}: ${Math.round(player.rating.value)}`;
     brand("Ladder", true, null);
-    $("title").textContent = $("name").textContent = player.name;
+    $("title").textContent = $("name").textContent = shownName(player);
     const results = `${player.wins} won, ${player.draws} drawn, ${player.losses} lost`;
     $("told").textContent = player.matches ? `${standing(player)}: ${results}.` : "No rated match has ended yet.";
     const says = player.state ?? (player.online ? "online" : player.last_seen ? `last match ${minute(player.last_seen)} UTC` : "not seen yet");
-    $("state").replaceChildren(element("span", { class: player.online && !player.state ? "tag good" : "tag" }, says));
+    $("state").replaceChildren(element("span", { class: player.online && !player.state ? "tag good" : "tag" }, says),
+      ...player.display_name ? [element("span", { class: "small muted" }, player.name)] : []);
     const figures = [
       ["Rating", elo(player.rating), player.provisional ? "provisional" : ""],
       ["Place", [player.place ?? "–"], player.place ? "" : player.anchor ? "an anchor" : "an earlier version"],
@@ -68,9 +69,9 @@
     opponents(player.opponents);
     const others = player.versions.filter((version) => version !== player.name);
     $("others").hidden = others.length === 0;
-    $("versions").replaceChildren(...others.map((version) => element("li", {}, playerLink(version))));
-    $("ended").replaceChildren(...player.last_matches.map(({ id, text, ended_at, rated }) => element("li", { class: "row" },
-      element("span", { class: "grow" }, text),
+    $("versions").replaceChildren(...others.map((version) => element("li", {}, playerLink({ name: version }))));
+    $("ended").replaceChildren(...player.last_matches.map(({ id, text, ended_at, rated, ruling }) => element("li", { class: "row" },
+      element("span", { class: "grow" }, text, ...ruling ? [" ", element("span", { class: "tag warn" }, ruled(ruling))] : []),
       element("span", { class: "small muted" }, `${rated ? "" : "not rated, "}${minute(ended_at)}`), matchLink(id))));
   }
 

@@ -5,21 +5,32 @@ const ROWS = 50;
 /** The number of live boards. */
 const BOARDS = 3;
 
-function item({ id, seats, moves, board, result }) {
+function item({ id, seats, moves, board, result, ruling }) {
   const line = [element("span", { class: "grow" }, element("b", {}, sides(seats).join(" – ")))];
   const say = (text) => line.push(element("span", { class: "small muted" }, text));
   if (result) say(result.text);
   else if (moves !== null) say(moves === 1 ? "1 move" : `${moves} moves`);
   if (board === "held") say("board shown when the deal is complete");
   if (board === "none") say("no board");
+  if (ruling) line.push(element("span", { class: "tag warn" }, ruled(ruling)));
   return element("li", { class: "row" }, ...line, matchLink(id));
 }
 
-/** A name; on a ladder a link, with what is to be said of the player. */
-function named({ name, rating, online, state, matches }) {
-  if (!rating) return [name];
-  const says = matches ? state ?? (online ? "online" : "") : online ? "ready, no match yet" : "has not played yet";
-  return [playerLink(name), ...says ? [element("small", { class: online && !state ? "online" : "" }, says)] : []];
+/** A name with the id behind it; on a ladder a link, with what is to be said of the player. */
+function named(row) {
+  const { name, display_name: display, rating, online, state, matches } = row, id = display ? [element("small", {}, name)] : [];
+  if (!rating) return [shownName(row), ...id];
+  const says = state ?? (matches ? online ? "online" : "" : online ? "ready, no match yet" : "has not played yet");
+  return [playerLink(row), ...id, ...says ? [element("small", { class: online && !state ? "online" : "" }, says)] : []];
+}
+
+/** A ruling, with links to its matches. */
+function rulingItem({ id, at, decision, matches, reason, undone_at: undone }) {
+  const words = decision.split(/(?=\b[mcr]\d+\b)|(?<=\b[mcr]\d+\b)/);
+  const said = words.map((word) => (matches.includes(word) ? matchLink(word) : word));
+  const about = [`Ruling ${id}`, `${minute(at)} UTC`, ...undone ? [`undone ${minute(undone)} UTC`] : []];
+  return element("li", {}, element("p", {}, undone ? element("s", {}, ...said) : element("b", {}, ...said)),
+    ...reason ? [element("p", {}, reason)] : [], element("p", { class: "small muted" }, about.join(" · ")));
 }
 
 /** The change of a place within a week. */
@@ -60,13 +71,13 @@ function podium(rows) {
   const ending = ["st", "nd", "rd"];
   $("podium").hidden = !first.length;
   $("podium").replaceChildren(...first.map((row) => {
-    const { place, name, rating, points, matches, recent } = row;
+    const { place, rating, points, matches, recent } = row;
     const figure = rating ? [element("b", {}, String(Math.round(rating.value))), element("span", { class: "muted" }, `± ${margin(rating) ?? "?"}`)]
       : [element("b", {}, halves(points)), element("span", { class: "muted" }, `of ${matches} points`)];
     const why = recent?.matches ? `won ${recent.wins} of the last ${recent.matches}` : "";
     return element("li", place === 1 ? { class: "first" } : {},
       element("span", { class: "place" }, `${place}${ending[place - 1] ?? "th"}`),
-      element("span", { class: "name plain" }, rating ? playerLink(name) : name),
+      element("span", { class: "name plain" }, rating ? playerLink(row) : shownName(row)),
       element("p", { class: "figure" }, ...figure), rating ? interval(rating, scale) : bar(row),
       element("p", { class: "small muted" }, why));
   }));
@@ -185,6 +196,17 @@ async function showStandings(run) {
   }));
 }
 
+/** Whether all rulings have been asked for. */
+let hasAllRulings = false;
+
+/** The latest rulings, or all of them. */
+async function showRulings({ rulings, rulings_count: count }) {
+  $("rulings-section").hidden = !count;
+  $("all-rulings").hidden = hasAllRulings || count <= rulings.length;
+  const all = hasAllRulings && count > rulings.length ? (await (await fetch(`${root}api/v1/rulings`)).json()).rulings : rulings;
+  $("rulings").replaceChildren(...all.map(rulingItem));
+}
+
 function show(run) {
   const { story, name, game } = run;
   document.title = story.heading || name;
@@ -205,8 +227,9 @@ function show(run) {
   $("running").replaceChildren(...(run.running_count ? run.running.map(item) : [none]));
   $("next-section").hidden = !run.next.length;
   $("next-section").parentElement.classList.toggle("two", run.next.length > 0);
-  $("next").replaceChildren(...run.next.map(({ sides, why }) =>
-    element("li", {}, element("b", {}, sides.join(" – ")), element("p", { class: "small muted" }, why))));
+  $("next").replaceChildren(...run.next.map(({ display_names: names, why }) =>
+    element("li", {}, element("b", {}, names.join(" – ")), element("p", { class: "small muted" }, why))));
+  showRulings(run);
   const isRated = run.standings.some(({ rating }) => rating);
   $("points").textContent = isRated ? "Rating" : "Points";
   if (isRated) $("bar-title").textContent = "95% interval";
@@ -224,6 +247,7 @@ function show(run) {
     older = [...rest, ...matches];
     show(run);
   };
+  $("all-rulings").onclick = () => { hasAllRulings = true; showRulings(run); };
   $("search").onsubmit = (event) => { event.preventDefault(); page = 0; showStandings(run); };
   $("q").oninput = () => { page = 0; showStandings(run); };
 }

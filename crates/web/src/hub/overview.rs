@@ -5,12 +5,12 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use axum::body::Bytes;
-use referee_game::json;
+use referee_game::{Meta, json};
 use referee_report::story::LeadChange;
 
 use super::{Hub, RunState};
 use crate::answers::ANSWER_APART;
-use crate::entries::{BotEntry, MatchEntry, RecentResults, StandingsRow, StandingsView};
+use crate::entries::{BotEntry, MatchEntry, NextEntry, RecentResults, StandingsRow, StandingsView};
 use crate::story::told;
 
 /// The number of matches of each kind in the overview.
@@ -19,8 +19,10 @@ const OVERVIEW: usize = 50;
 const FORM: usize = 5;
 /// The number of matches that are announced.
 const NEXT: usize = 5;
-/// How long what the storage of a ladder knows is kept.
-const PAST: Duration = Duration::from_secs(10);
+/// The number of rulings in the overview.
+const RULINGS: usize = 10;
+/// How long the ratings a week ago are kept, which are read from the storage of a ladder.
+const WEEK_AGO_KEPT: Duration = Duration::from_secs(600);
 /// How often the standings of a ladder are compared with those that were published.
 const COMPARED_APART: Duration = Duration::from_millis(500);
 
@@ -30,10 +32,10 @@ impl Hub {
         let version = self.version.load(Ordering::Relaxed);
         let mut state = self.state();
         if state.overview.0 != version {
-            state.look_at_standings(self.game.title);
-            let RunState { shown, story, entrants, name, .. } = &*state;
+            self.look_at_standings(&mut state);
+            let RunState { rows, next, story, about, name, .. } = &*state;
             let running: Vec<MatchEntry> =
-                state.running.values().take(OVERVIEW).map(|running| running.entry(entrants)).collect();
+                state.running.values().take(OVERVIEW).map(|running| running.entry(about)).collect();
             let ended: Vec<&MatchEntry> =
                 state.ended.iter().rev().take(OVERVIEW).map(|ended| &ended.entry).collect();
             let (running_count, ended_count) = (state.running.len(), state.count);
@@ -48,9 +50,11 @@ impl Hub {
                 "running_count": running_count,
                 "ended": ended,
                 "ended_count": ended_count,
-                "standings": &shown.rows[..shown.rows.len().min(OVERVIEW)],
-                "standings_count": shown.rows.len(),
-                "next": shown.next,
+                "standings": &rows[..rows.len().min(OVERVIEW)],
+                "standings_count": rows.len(),
+                "next": next,
+                "rulings": about.public().take(RULINGS).collect::<Vec<_>>(),
+                "rulings_count": about.rulings.len(),
                 "ladder": self.ladder.get().map(|ladder| ladder.ladder().name),
             });
             let text = json::text(&overview);
@@ -63,7 +67,9 @@ impl Hub {
     pub(crate) fn standings(&self, search: &str, offset: usize, limit: usize) -> (Vec<StandingsRow>, usize) {
         self.overview();
         let (state, search) = (self.state(), search.to_lowercase());
-        let found = state.shown.rows.iter().filter(|row| row.name.to_lowercase().contains(&search));
+        let has = |name: &str| name.to_lowercase().contains(&search);
+        let found =
+            state.rows.iter().filter(|row| has(&row.name) || row.display_name.as_deref().is_some_and(has));
         let count = found.clone().count();
         (found.skip(offset).take(limit).cloned().collect(), count)
     }
@@ -71,18 +77,39 @@ impl Hub {
     /// Notes whether the standings have changed without a match: by a ruling, a pause or another rating.
     fn compare_standings(&self) {
         let mut state = self.state();
-        if json::text(&state.standings().rows) != state.compared {
+        if state.standings() != state.compared {
             self.has_changed.store(true, Ordering::Relaxed);
         }
+    }
+
+    /// Computes the standings and the story.
+    fn look_at_standings(&self, state: &mut RunState) {
+        let view = state.standings();
+        if state.about.replace(&view) {
+            state.tell_again(self.game);
+            // They contain names.
+            self.replays.clear();
+        }
+        state.take_standings(view, self.game.title, self.ladder().is_some());
     }
 }
 
 impl RunState {
-    /// Computes the standings and the story.
-    fn look_at_standings(&mut self, game: &str) {
-        let mut view = self.standings();
-        self.compared = json::text(&view.rows);
+    /// Replaces what people see instead of names, and rulings, in all matches that have ended.
+    fn tell_again(&mut self, game: &Meta) {
+        for ended in &mut self.ended {
+            ended.entry.tell(game, &self.about);
+            if let Some(unsealed) = &mut ended.unsealed {
+                unsealed.entry.tell(game, &self.about);
+            }
+        }
+    }
+
+    /// Takes over the standings, and computes the story.
+    fn take_standings(&mut self, mut view: StandingsView, game: &str, is_ladder: bool) {
+        self.compared = view.clone();
         for row in &mut view.rows {
+            row.display_name = self.about.display_name(&row.name);
             let recent = self.recent.get(&row.name).into_iter().flatten();
             row.form = recent.clone().take(FORM).collect();
             row.recent = RecentResults::default();
@@ -94,29 +121,42 @@ impl RunState {
                     _ => &mut row.recent.losses,
                 }) += 1;
             }
-            row.place_a_week_ago = self.past.places.get(&row.name).copied();
         }
-        view.next.extend(self.past.next.iter().cloned());
+        self.compare_with_last_week(&mut view.rows);
         view.next.retain(|next| next.id.as_ref().is_none_or(|id| !self.running.contains_key(id)));
         view.next.truncate(NEXT);
         let name = self.name.as_deref().unwrap_or(game);
         let mut story = view.story.take().unwrap_or_else(|| told(name, &view.rows));
-        // What the tournament knows is better than what was seen from here.
+        // What the tournament or the ladder knows is better than what was seen from here.
         if story.last_change_of_lead.is_none() {
-            if story.leader.is_some() && self.leader.is_some() && story.leader != self.leader {
+            if is_ladder {
+                let taken = view.last_change_of_lead.filter(|_| story.leader.is_some());
+                self.last_change_of_lead =
+                    taken.map(|(id, from)| LeadChange { r#match: id, from: Some(from) });
+            } else if story.leader.is_some() && self.leader.is_some() && story.leader != self.leader {
                 let last = self.ended.back().map(|ended| ended.entry.id.clone());
                 self.last_change_of_lead =
                     last.map(|id| LeadChange { r#match: id, from: self.leader.clone() });
             }
             story.last_change_of_lead = self.last_change_of_lead.clone();
             if let Some(LeadChange { r#match, from: Some(from) }) = &self.last_change_of_lead {
-                story.say(format!(" It overtook {from} with "));
+                story.say(format!(" It overtook {} with ", self.about.shown(from)));
                 story.say_of(r#match, format!("match {}", r#match.trim_start_matches('m')));
                 story.say(".");
             }
         }
         self.leader = story.leader.clone().or(self.leader.take());
-        (self.shown, self.story) = (view, story);
+        self.next = view.next.into_iter().map(|next| NextEntry::of(next, &self.about)).collect();
+        (self.rows, self.story) = (view.rows, story);
+    }
+
+    /// Fills in the places that players had a week ago among those that have a place now.
+    fn compare_with_last_week(&self, rows: &mut [StandingsRow]) {
+        let rated = rows.iter_mut().filter(|row| row.place.is_some());
+        let rated = rated.filter_map(|row| Some((*self.ratings_a_week_ago.get(&row.name)?, row)));
+        let mut rated: Vec<(f64, &mut StandingsRow)> = rated.collect();
+        rated.sort_by(|(one, _), (other, _)| other.total_cmp(one));
+        rated.into_iter().zip(1..).for_each(|((_, row), place)| row.place_a_week_ago = Some(place));
     }
 
     fn standings(&mut self) -> StandingsView {
@@ -151,10 +191,12 @@ pub(crate) async fn publish(hub: Arc<Hub>) {
             compared = tokio::time::Instant::now();
             hub.compare_standings();
         }
-        if let Some(ladder) = hub.ladder().filter(|_| looked.is_none_or(|at| at.elapsed() > PAST)).cloned() {
+        if let Some(ladder) =
+            hub.ladder().filter(|_| looked.is_none_or(|at| at.elapsed() > WEEK_AGO_KEPT)).cloned()
+        {
             looked = Some(tokio::time::Instant::now());
-            if let Ok(Ok(past)) = tokio::task::spawn_blocking(move || ladder.past()).await {
-                hub.set_past(past);
+            if let Ok(Ok(ratings)) = tokio::task::spawn_blocking(move || ladder.ratings_a_week_ago()).await {
+                hub.set_ratings_a_week_ago(ratings);
             }
         }
         if hub.has_changed.swap(false, Ordering::Relaxed) {

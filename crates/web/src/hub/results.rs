@@ -4,7 +4,7 @@ use referee_engine::runner::MatchReport;
 
 use super::{Hub, RunState};
 use crate::entries::BotEntry;
-use crate::ladder::Opponent;
+use crate::ladder::{Opponent, PlayedMatch};
 
 /// The number of latest results that are counted.
 const RECENT: usize = 50;
@@ -19,12 +19,20 @@ pub(super) struct Met {
 }
 
 impl Hub {
+    /// Adds the rulings to matches of a player.
+    pub(crate) fn note_rulings(&self, matches: &mut [PlayedMatch]) {
+        let state = self.state();
+        for played in matches {
+            played.ruling = state.about.ruling(&played.id, played.seats.iter().map(String::as_str));
+        }
+    }
+
     /// The results of a player of a ladder against others, the most frequent opponent first.
     pub(crate) fn opponents(&self, name: &str) -> Vec<Opponent> {
         self.overview();
         let state = self.state();
         let rating = |name: &str| {
-            let row = state.shown.rows.iter().find(|row| row.name == name)?;
+            let row = state.rows.iter().find(|row| row.name == name)?;
             Some(row.rating?.value)
         };
         let own = rating(name);
@@ -38,6 +46,7 @@ impl Hub {
             });
             let (name, last_match) = (other.clone(), last.clone());
             Opponent {
+                display_name: state.about.display_name(&name),
                 name,
                 matches,
                 wins: *wins,
@@ -88,7 +97,7 @@ impl RunState {
         let Some(ranks) = &report.ranks else { return };
         let mut noted: Vec<&String> = Vec::new();
         for (seat, bot) in report.seats.iter().enumerate().take(ranks.len()) {
-            let name = self.entrants.get(bot).unwrap_or(bot);
+            let name = self.about.entrants.get(bot).unwrap_or(bot);
             if noted.contains(&name) {
                 continue;
             }

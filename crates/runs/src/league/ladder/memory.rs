@@ -7,6 +7,7 @@ use std::{fmt, io};
 use serde::{Deserialize, Serialize};
 
 use super::Ladder;
+use super::lead::Lead;
 use referee_game::json;
 use referee_stats::Entrant;
 use referee_stats::ladder::{FaultExclusion, Name};
@@ -23,6 +24,8 @@ pub struct LadderMemory {
     exclusions: BTreeMap<String, RememberedExclusion>,
     /// The players whose owners have used up the quota of this day. It is counted anew from the results.
     used_up: BTreeSet<String>,
+    #[serde(default)]
+    lead: Lead,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -118,6 +121,7 @@ impl Ladder {
             versions: self.new_versions.clone(),
             exclusions: exclusions.collect(),
             used_up: used_up.map(|player| self.book.name(player).to_owned()).collect(),
+            lead: self.lead.clone(),
         }
     }
 
@@ -128,6 +132,7 @@ impl Ladder {
         if memory.day == self.matchmaker.day() {
             self.new_versions = memory.versions;
         }
+        (self.lead, self.led_to) = (memory.lead, self.last_match.clone());
         for (name, RememberedExclusion { strikes, times, until_ms }) in memory.exclusions {
             let Some(player) = self.book.find(&name) else { continue };
             let until = until_ms.saturating_sub(self.opened_ms).saturating_mul(1000);

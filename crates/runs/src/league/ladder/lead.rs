@@ -1,0 +1,65 @@
+//! Who leads a ladder, and since which match.
+
+use serde::{Deserialize, Serialize};
+
+use super::Ladder;
+use crate::league::book::LadderRow;
+
+/// Who leads, which a later server remembers.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Lead {
+    /// The player in the first place; `None` before the first result.
+    leader: Option<String>,
+    /// How it came there; `None` if no match brought it there, such as a ruling.
+    pub(super) taken: Option<LeadTaken>,
+}
+
+/// A match after which the first place changed hands.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeadTaken {
+    /// The id of the match.
+    pub id: String,
+    /// Who led before.
+    pub from: String,
+}
+
+impl Lead {
+    /// Notes who leads after this match; `None`: after something else.
+    fn note(&mut self, first: &str, by: Option<&str>) {
+        if self.leader.as_deref() != Some(first) {
+            let before = self.leader.replace(first.to_owned());
+            self.taken = by.zip(before).map(|(id, from)| LeadTaken { id: id.to_owned(), from });
+        }
+    }
+}
+
+impl Ladder {
+    /// Notes who leads now.
+    pub(super) fn note_lead(&mut self, ranking: &[LadderRow]) {
+        if let Some(first) = ranking.iter().find(|row| row.place.is_some() && row.matches > 0) {
+            let by = self.rated_to.as_deref().filter(|_| self.led_to != self.rated_to);
+            self.lead.note(&first.player, by);
+            self.led_to.clone_from(&self.rated_to);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_match_that_changes_the_first_place_takes_the_lead() {
+        let mut lead = Lead::default();
+        let mut after = |first, by| {
+            lead.note(first, by);
+            lead.taken.clone().map(|taken| (taken.id, taken.from))
+        };
+        let taken = |id: &str, from: &str| Some((id.to_owned(), from.to_owned()));
+        assert_eq!(after("ann", Some("m1")), None, "nobody led before");
+        assert_eq!(after("bob", Some("m2")), taken("m2", "ann"));
+        assert_eq!(after("bob", Some("m3")), taken("m2", "ann"));
+        assert_eq!(after("ann", None), None, "by a ruling");
+        assert_eq!(after("bob", Some("m4")), taken("m4", "ann"));
+    }
+}

@@ -1,0 +1,132 @@
+//! What is shown of a ladder.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use super::{Ladder, LeadTaken, PlayerState};
+use crate::league::book::{LadderRow, number};
+use referee_stats::Entrant;
+use referee_stats::ladder::Name;
+use referee_store::{MatchKind, RulingRow, match_id};
+
+/// What is shown of a ladder.
+#[derive(Debug, Default)]
+pub struct LadderSnapshot {
+    /// The standings, the best first.
+    pub rows: Vec<LadderRow>,
+    /// The players that are there now: connected, or programs.
+    pub online: BTreeSet<String>,
+    /// The players that are not paired now.
+    pub states: BTreeMap<String, PlayerState>,
+    /// What people see instead of the names of players, by name; the version of a player follows.
+    pub display_names: Arc<BTreeMap<String, String>>,
+    /// The rulings on the ladder, in the order in which they were made.
+    pub rulings: Arc<Vec<RulingRow>>,
+    /// The matches that are waiting, the next first.
+    pub next: Vec<QueuedMatch>,
+    /// The last time that a match changed the lead.
+    pub lead_taken: Option<LeadTaken>,
+    /// Whether no match begins because the league is paused.
+    pub is_paused: bool,
+    /// Whether no match begins because results or journals cannot be written.
+    pub is_waiting_for_storage: bool,
+    /// Whether a match begins only now and then because the rules, which are a program, fail.
+    pub are_rules_failing: bool,
+    /// The number of connections of bots.
+    pub connections: usize,
+    /// The number of players that could be paired now.
+    pub waiting: usize,
+    /// The number of matches that are played concurrently, at most.
+    pub jobs: usize,
+    /// The number of matches in progress here.
+    pub running: usize,
+    /// When the last match ended, in UTC.
+    pub last_result: Option<String>,
+}
+
+/// A match that is waiting.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QueuedMatch {
+    /// Who plays, by side.
+    pub sides: Vec<Vec<String>>,
+    /// Why it is played.
+    pub why: QueuedWhy,
+}
+
+/// Why a match is played.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum QueuedWhy {
+    /// Somebody asked for it. Its seats are not drawn yet: each player is a side.
+    Challenge,
+    /// It is the return match of this one.
+    Return(String),
+}
+
+impl LadderSnapshot {
+    /// The standings as pages show them: the newest versions that are there, or have played within a month of this time.
+    pub fn ranking(&self, at: SystemTime) -> Vec<LadderRow> {
+        let is_shown =
+            |row: &&LadderRow| row.is_newest && (self.online.contains(&row.player) || !row.is_inactive(at));
+        let mut rows: Vec<LadderRow> = self.rows.iter().filter(is_shown).cloned().collect();
+        number(&mut rows);
+        rows
+    }
+}
+
+impl Ladder {
+    /// What is shown of it, without the last change of the lead.
+    pub(super) fn snapshot(&self, at: SystemTime) -> LadderSnapshot {
+        let connected = self.members.iter().filter(|member| !member.is_program);
+        LadderSnapshot {
+            rows: self.standings(),
+            online: self.online().into_iter().map(str::to_owned).collect(),
+            states: self.states(at),
+            display_names: self.display_names.clone(),
+            rulings: self.shown_rulings.clone(),
+            next: self.queue(),
+            lead_taken: None,
+            is_paused: self.is_paused,
+            is_waiting_for_storage: self.wait.is_waiting(),
+            are_rules_failing: self.rules.are_failing(),
+            connections: connected.map(|member| member.connections).sum(),
+            waiting: self.matchmaker.waiting(self.now()),
+            jobs: self.limits.jobs,
+            running: self.running.len().saturating_sub(self.on_workers.len()),
+            last_result: self.last_result.clone(),
+        }
+    }
+
+    /// The matches that are waiting, the next first.
+    fn queue(&self) -> Vec<QueuedMatch> {
+        let challenges = self.challenges.iter().map(|challenge| QueuedMatch {
+            sides: challenge.players.iter().map(|player| vec![player.clone()]).collect(),
+            why: QueuedWhy::Challenge,
+        });
+        let name = |player: &Entrant| self.book.name(*player).to_owned();
+        let returns = self.matchmaker.returns().map(|(lineup, first)| QueuedMatch {
+            sides: (0..self.seating.sides())
+                .map(|side| lineup.side(side).map(|player| name(&player)).collect())
+                .collect(),
+            why: QueuedWhy::Return(match_id(first, MatchKind::Pairing)),
+        });
+        challenges.chain(returns).collect()
+    }
+
+    /// What people see instead of the name of a player.
+    pub(super) fn display_name(&self, player: &str) -> Option<String> {
+        let Name { bot, version } = Name::parse(player);
+        let display = self.bots.get(&bot)?.display_name.clone()?;
+        Some(Name { bot: display, version }.to_string())
+    }
+
+    /// Computes what people see instead of the names of players.
+    pub(super) fn set_display_names(&mut self) {
+        let players = (0..self.book.len() as u16).map(|at| self.book.name(Entrant(at)));
+        let shown = players.filter_map(|player| Some((player.to_owned(), self.display_name(player)?)));
+        let names: BTreeMap<String, String> = shown.collect();
+        if names != *self.display_names {
+            self.display_names = Arc::new(names);
+        }
+    }
+}

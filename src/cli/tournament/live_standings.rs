@@ -1,0 +1,105 @@
+//! The standings of a tournament in progress, for spectators.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use crate::cli::Failure;
+use crate::cli::tournament::config::Config;
+use crate::report::tournament::live_story;
+use crate::stats::rating::bradley_terry::{self, Counts, Strengths};
+use crate::stats::schedule::{Due, Schedule};
+use crate::stats::standings::TableRow;
+use crate::store::Results;
+use crate::web::{DisplayNames, NextMatch, StandingsRow, StandingsView};
+
+/// The number of matches of which spectators may be told in advance; those in progress are among them.
+const NEXT: usize = 100;
+/// The time between two computations of the strengths at least. They take at most a tenth of the time.
+const STRENGTHS_APART: Duration = Duration::from_secs(1);
+
+/// The standings of a tournament in progress.
+pub(super) struct LiveStandings {
+    name: String,
+    entrants: Vec<String>,
+    display_names: Arc<DisplayNames>,
+    /// For the moves of matches: copies of a match do not count for strengths.
+    results: Results,
+    fitted: Option<FittedStrengths>,
+}
+
+/// Strengths after a number of results.
+struct FittedStrengths {
+    strengths: Strengths,
+    results: usize,
+    /// Until when they stay.
+    until: Instant,
+}
+
+impl LiveStandings {
+    /// Those of the tournament in this directory.
+    pub(super) fn open(folder: &Path, config: &Config) -> Result<LiveStandings, Failure> {
+        let results = super::database::open(folder)?;
+        let name = results.about().map_err(Failure::cannot_run)?.name;
+        let entrants = config.names();
+        let shown = entrants.iter().zip(&config.entrants);
+        let shown = shown.filter_map(|(name, entrant)| Some((name.clone(), entrant.display_name.clone()?)));
+        let display_names = Arc::new(shown.collect());
+        Ok(LiveStandings { name, entrants, display_names, results, fitted: None })
+    }
+
+    /// What is shown of the tournament at this point.
+    pub(super) fn view(&mut self, schedule: &Schedule) -> StandingsView {
+        self.fit(schedule);
+        let LiveStandings { name, entrants, display_names, fitted, .. } = self;
+        let standings = schedule.standings();
+        let standing = |row: &TableRow| StandingsRow {
+            place: Some(row.place as usize),
+            name: entrants[row.entrant.index()].clone(),
+            matches: row.matches,
+            wins: row.by_play.wins + row.by_fault.wins,
+            draws: row.by_play.draws + row.by_fault.draws,
+            losses: row.by_play.losses + row.by_fault.losses,
+            points: row.points,
+            faulted: row.faulted,
+            ..StandingsRow::default()
+        };
+        let side = |due: &Due, side: usize| {
+            due.lineup.side(side).map(|entrant| entrants[entrant.index()].clone()).collect()
+        };
+        let next = schedule.due().take(NEXT).map(|due| NextMatch {
+            id: Some(due.id.to_string()),
+            sides: (0..due.lineup.seating().sides()).map(|at| side(&due, at)).collect(),
+            why: format!("match {}", due.id.number),
+        });
+        let ids: Vec<&str> = entrants.iter().map(String::as_str).collect();
+        let shown: Vec<&str> =
+            entrants.iter().map(|name| display_names.get(name).unwrap_or(name).as_str()).collect();
+        let strengths = fitted.as_ref().map(|fitted| &fitted.strengths);
+        StandingsView {
+            rows: standings.rows.iter().map(standing).collect(),
+            story: Some(live_story(name, (&ids, &shown), (schedule, &standings), strengths)),
+            next: next.collect(),
+            names: display_names.clone(),
+            ..StandingsView::default()
+        }
+    }
+
+    /// Computes the strengths, if results have come and it is time.
+    fn fit(&mut self, schedule: &Schedule) {
+        let (began, results) = (Instant::now(), schedule.results().count());
+        let is_due = |fitted: &FittedStrengths| fitted.results != results && began >= fitted.until;
+        if results == 0 || !self.fitted.as_ref().is_none_or(is_due) {
+            return;
+        }
+        // Without the moves copies would count: the strengths stay as they are.
+        let Ok(moves) = self.results.moves() else { return };
+        let numbered = schedule.numbered_results();
+        let with_moves = numbered.map(|(number, result)| (result, moves.get(&number).copied()));
+        let strengths = bradley_terry::fit(&Counts::with_moves(self.entrants.len(), with_moves));
+        let until = Instant::now() + STRENGTHS_APART.max(9 * began.elapsed());
+        self.fitted = Some(FittedStrengths { strengths, results, until });
+    }
+}

@@ -1,0 +1,36 @@
+// Looks at the display name of a player on all pages of a ladder.
+// Usage: node names.mjs CHROMIUM URL PLAYER NAME MATCH.
+import assert from "node:assert/strict";
+import { fits, isAccessible } from "./look.mjs";
+import { launch, open } from "./tab.mjs";
+
+const [executablePath, address, player, name, match] = process.argv.slice(2);
+const browser = await launch(executablePath);
+const complaints = [];
+
+try {
+  const page = await open(browser, (what) => complaints.push(what), () => {});
+  const visit = (path) => page.goto(new URL(path, address).href);
+  await visit("");
+  await page.waitForSelector(`#standings a:text-is("${name}")`);
+  const cell = await page.textContent(`#standings td.name:has(a:text-is("${name}"))`);
+  assert.ok(cell.includes(player), "its id is beside it");
+  assert.ok((await page.textContent("#podium")).includes(name));
+  assert.ok((await page.textContent("#title")).includes(name));
+  assert.ok((await page.textContent("#ended li")).includes(name));
+  await page.click(`#standings a:text-is("${name}")`);
+  await page.waitForFunction((name) => document.getElementById("title").textContent === name, name);
+  assert.ok((await page.textContent("#state")).includes(player), "its id is on its page");
+  assert.ok((await page.textContent("#ended li")).includes(name));
+  await fits(page);
+  await isAccessible(page);
+  await visit(`matches/${match}`);
+  await page.waitForSelector("#board g g");
+  assert.ok((await page.locator("#seats .name").allTextContents()).includes(name));
+  assert.ok((await page.textContent("#title")).includes(name));
+  await visit("join");
+  await page.waitForSelector(`#online a:text-is("${name}")`);
+  assert.deepEqual(complaints, [], "the browser complains");
+} finally {
+  await browser.close();
+}

@@ -1,0 +1,190 @@
+//! What the pages of a ladder and their API say besides results: display names, rulings, what is next, who took the lead.
+
+use serde_json::{Value, json};
+
+use crate::common::browser;
+use crate::common::http::Site;
+use crate::common::league::{League, drain, receive_matches};
+use crate::watch::wait_until;
+
+/// The row of a player in the standings.
+fn row(site: &Site, name: &str) -> Option<Value> {
+    let standings = site.get("/api/v1/standings").json();
+    standings["standings"].as_array().expect("rows").iter().find(|row| row["name"] == name).cloned()
+}
+
+/// Pauses a league, and waits until its matches have ended.
+fn pause(league: &League, site: &Site) {
+    league.run(&["pause"]).done();
+    wait_until("the matches in progress end", || {
+        let health = site.ask("GET", "/healthz", "").body;
+        health.contains("paused") && site.get("/api/v1/run").json()["running_count"] == 0
+    });
+}
+
+#[test]
+fn pages_and_the_api_show_display_names_and_follow_a_rename() {
+    let league =
+        League::new("watch = \"127.0.0.1:0\"", &[("one", "display_name = \"Number One\""), ("two", "")]);
+    let mut server = league.serve();
+    let site = Site::of(&mut server);
+    let id = receive_matches(&mut server, 4)[0]["id"].as_str().expect("an id").to_owned();
+    pause(&league, &site);
+    let display = |value: &Value| value["display_name"].clone();
+    let check = |name: &str| {
+        wait_until("the standings have the name", || {
+            row(&site, "one").is_some_and(|row| display(&row) == name && row["name"] == "one")
+        });
+        let found = site.get(&format!("/api/v1/standings?search={}", name.replace(' ', "%20"))).json();
+        assert_eq!(found["count"], 1, "{found}");
+        let entry = site.get(&format!("/api/v1/matches/{id}")).json();
+        let seats = entry["seats"].as_array().expect("seats");
+        let own = seats.iter().find(|seat| seat["name"] == "one").expect("its seat");
+        assert_eq!(display(own), name);
+        assert!(seats.iter().any(|seat| seat["display_name"].is_null()), "the other one has none: {entry}");
+        let text = entry["result"]["text"].as_str().expect("text");
+        assert!(text.contains(name) && !text.contains('_'), "{text}");
+        let replay = site.get(&format!("/api/v1/matches/{id}/events")).json();
+        let heading = replay["events"][0]["data"]["heading"].as_str().expect("text").to_owned();
+        assert!(heading.contains(name), "{heading}");
+        let player = site.get("/api/v1/players/one").json();
+        assert_eq!(display(&player), name);
+        let last = player["last_matches"][0]["text"].as_str().expect("text");
+        assert!(last.contains(name) && !last.contains('_'), "{last}");
+        let other = site.get("/api/v1/players/two").json();
+        assert_eq!([&display(&other), &display(&other["opponents"][0])], [&Value::Null, &json!(name)]);
+        assert_eq!(site.get("/api/v1/ladder").json()["display_names"], json!({ "one": name }));
+        let bots = site.get("/api/v1/bots").json();
+        assert_eq!(display(&bots["bots"][0]), name);
+        let heading = site.get("/api/v1/run").json()["story"]["heading"].as_str().expect("text").to_owned();
+        assert!(heading.contains(name), "{heading}");
+    };
+    check("Number One");
+    browser::run("names.mjs", &[&site.url("/"), "one", "Number One", &id]);
+    league.run(&["rule", "rename", "one", "Primo", "--reason", "asked for it"]).done();
+    wait_until("a player's page follows", || display(&site.get("/api/v1/players/one").json()) == "Primo");
+    wait_until("lists of bots follow", || display(&site.get("/api/v1/bots").json()["bots"][0]) == "Primo");
+    wait_until("the ladder follows", || {
+        site.get("/api/v1/ladder").json()["display_names"] == json!({ "one": "Primo" })
+    });
+    wait_until("the last matches follow", || {
+        let player = site.get("/api/v1/players/two").json();
+        player["last_matches"][0]["text"].as_str().is_some_and(|text| text.contains("Primo"))
+    });
+    check("Primo");
+    drain(server);
+}
+
+#[test]
+fn rulings_are_on_pages_with_reasons_that_are_public() {
+    let league = League::new("watch = \"127.0.0.1:0\"", &[("one", ""), ("two", "")]);
+    let mut server = league.serve();
+    let site = Site::of(&mut server);
+    receive_matches(&mut server, 4);
+    pause(&league, &site);
+    let played = site.get("/api/v1/run").json()["ended"].clone();
+    let [first, second] = [0, 1].map(|at: usize| played[at]["id"].as_str().expect("an id").to_owned());
+    assert_eq!(site.get("/api/v1/rulings").json(), json!({ "rulings": [] }));
+    let rule = |args: &[&str]| league.run(&[&["rule"], args].concat()).done();
+    rule(&["void", &first, "--reason", "a power cut"]);
+    rule(&["award", &second, "one", "--reason", "help from outside", "--private"]);
+    let ruling = |id: &str| site.get(&format!("/api/v1/matches/{id}")).json()["ruling"].clone();
+    wait_until("the matches show them", || ruling(&first).is_object() && ruling(&second).is_object());
+    let (void, awarded) = (ruling(&first), ruling(&second));
+    assert_eq!(
+        [&void["id"], &void["outcome"], &void["reason"]],
+        [&json!(1), &json!("void"), &json!("a power cut")]
+    );
+    assert_eq!([&awarded["outcome"], &awarded["reason"]], [&json!("awarded to one"), &Value::Null]);
+    let run = site.get("/api/v1/run").json();
+    assert_eq!(
+        (&run["rulings_count"], &run["rulings"][1]["decision"]),
+        (&json!(2), &json!(format!("{first} is void")))
+    );
+    let ended = run["ended"].as_array().expect("matches").iter();
+    assert_eq!(ended.filter(|entry| entry["ruling"].is_object()).count(), 2, "lists have them, too");
+    let all = site.get("/api/v1/rulings").body;
+    assert!(all.contains("a power cut") && !all.contains("help from outside"), "{all}");
+    wait_until("a player's matches have them", || {
+        let player = site.get("/api/v1/players/one").json();
+        let matches = player["last_matches"].as_array().expect("matches").iter();
+        matches.filter(|played| played["ruling"].is_object()).count() == 2
+    });
+    browser::run("rulings.mjs", &[&site.url("/"), &first, "a power cut", &second]);
+    rule(&["undo", "1", "--reason", "it was played"]);
+    wait_until("it holds no longer", || ruling(&first).is_null());
+    wait_until("and is listed as undone", || {
+        let rulings = site.get("/api/v1/rulings").json();
+        rulings["rulings"][1]["undone_at"].is_string() && rulings["rulings"][0]["undone_at"].is_null()
+    });
+    drain(server);
+}
+
+#[test]
+fn return_matches_and_challenges_are_announced() {
+    let league = League::new("watch = \"127.0.0.1:0\"", &[("one", ""), ("two", ""), ("three", "")]);
+    let mut server = league.serve();
+    let site = Site::of(&mut server);
+    let next = || site.get("/api/v1/run").json()["next"].as_array().expect("matches").clone();
+    let is_return =
+        |entry: &Value| entry["why"].as_str().is_some_and(|why| why.starts_with("return match of m"));
+    // Whether the last match is the first one of its set is left to chance.
+    loop {
+        receive_matches(&mut server, 1);
+        pause(&league, &site);
+        // The overview follows within a second.
+        std::thread::sleep(std::time::Duration::from_millis(1500));
+        if next().iter().any(is_return) {
+            break;
+        }
+        league.run(&["resume"]).done();
+    }
+    let owed = next().into_iter().find(is_return).expect("a match");
+    let first = owed["why"].as_str().expect("text").trim_start_matches("return match of ").to_owned();
+    let seats = site.get(&format!("/api/v1/matches/{first}")).json()["seats"].clone();
+    let names: Vec<&Value> =
+        seats.as_array().expect("seats").iter().rev().map(|seat| &seat["name"]).collect();
+    assert_eq!(json!(names), owed["sides"], "with exchanged sides");
+    league.run(&["challenge", "one", "three"]).done();
+    wait_until("the challenge is announced", || {
+        next().iter().any(|entry| entry["why"] == "challenge" && entry["sides"] == json!(["one", "three"]))
+    });
+    league.run(&["resume"]).done();
+    wait_until("it is played", || !next().iter().any(|entry| entry["why"] == "challenge"));
+    drain(server);
+}
+
+#[test]
+fn the_last_change_of_the_lead_outlasts_a_restart() {
+    let league = League::new("watch = \"127.0.0.1:0\"", &[("one", ""), ("two", "")]);
+    let mut server = league.serve();
+    let site = Site::of(&mut server);
+    receive_matches(&mut server, 8);
+    pause(&league, &site);
+    // Both are equally strong, which rulings change.
+    for played in site.get("/api/v1/run").json()["ended"].as_array().expect("matches").iter().take(6) {
+        let id = played["id"].as_str().expect("an id");
+        league.run(&["rule", "award", id, "one", "--reason", "a trial"]).done();
+    }
+    let stored =
+        || league.query("SELECT json_extract(value, '$.lead.leader') FROM league WHERE key = 'memory:short'");
+    wait_until("one leads", || {
+        site.get("/api/v1/run").json()["story"]["leader"] == "one" && stored() == "one"
+    });
+    drain(server);
+    league.query(
+        "UPDATE league SET value = json_set(value, '$.lead.taken', json('{\"id\": \"m1\", \"from\": \"two\"}')) \
+         WHERE key = 'memory:short'",
+    );
+    let mut server = league.serve();
+    let site = Site::of(&mut server);
+    wait_until("the story knows it", || {
+        let story = site.get("/api/v1/run").json()["story"].clone();
+        story["leader"] == "one" && story["last_change_of_lead"] == json!({ "match": "m1", "from": "two" })
+    });
+    let story = site.get("/api/v1/run").json()["story"].clone();
+    let told: String =
+        story["why"].as_array().expect("parts").iter().filter_map(|part| part["text"].as_str()).collect();
+    assert!(told.contains("It overtook two with match 1."), "{told}");
+    drain(server);
+}
