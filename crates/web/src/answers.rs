@@ -22,25 +22,39 @@ fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// Answers that change with the run, by path and parameters.
 #[derive(Debug, Default)]
-pub(super) struct RecentAnswers(Mutex<HashMap<String, (Instant, Bytes)>>);
+pub(super) struct RecentAnswers {
+    answers: Mutex<HashMap<String, (Instant, Bytes)>>,
+    /// One answer that blocks is computed at a time: others who want the same get it from the list.
+    pub(super) computing: tokio::sync::Mutex<()>,
+}
 
 impl RecentAnswers {
     /// The answer of this key, which is computed if there is none or if it is old.
     pub(super) fn get(&self, key: &str, compute: impl FnOnce() -> String) -> Bytes {
-        let now = Instant::now();
-        if let Some((until, answer)) = lock(&self.0).get(key)
-            && now < *until
-        {
-            return answer.clone();
+        if let Some(answer) = self.kept(key) {
+            return answer;
         }
+        let began = Instant::now();
         let answer = Bytes::from(compute());
-        let until = Instant::now() + ANSWER_APART.max(9 * now.elapsed());
-        let mut answers = lock(&self.0);
+        self.keep(key, answer.clone(), began);
+        answer
+    }
+
+    /// The answer of this key, unless there is none or it is old.
+    pub(super) fn kept(&self, key: &str) -> Option<Bytes> {
+        let answers = lock(&self.answers);
+        let (until, answer) = answers.get(key)?;
+        (Instant::now() < *until).then(|| answer.clone())
+    }
+
+    /// Keeps an answer whose computation began at this time.
+    pub(super) fn keep(&self, key: &str, answer: Bytes, began: Instant) {
+        let until = Instant::now() + ANSWER_APART.max(9 * began.elapsed());
+        let mut answers = lock(&self.answers);
         if answers.len() >= MOST_ANSWERS {
             answers.clear();
         }
-        answers.insert(key.to_owned(), (until, answer.clone()));
-        answer
+        answers.insert(key.to_owned(), (until, answer));
     }
 }
 

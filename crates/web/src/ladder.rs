@@ -4,11 +4,13 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::body::Bytes;
 use axum::extract::{FromRequestParts, Path, State};
 use axum::http::StatusCode;
 use axum::http::request::Parts;
 use axum::response::Response;
 use serde::Serialize;
+use tokio::time::Instant;
 
 use crate::EarlierMatch;
 use crate::api::{HubState, as_json, refused};
@@ -285,12 +287,23 @@ pub(super) async fn of_ladder(State(hub): HubState) -> Response {
 /// A player as JSON.
 pub(super) async fn of_player(State(hub): HubState, PlayerName(name): PlayerName) -> Response {
     let Some(ladder) = hub.ladder().map(Arc::clone) else { return no_ladder() };
-    let asked = name.clone();
+    let key = format!("player {name}");
+    if let Some(kept) = hub.answers().kept(&key) {
+        return as_json(StatusCode::OK, kept);
+    }
+    let _turn = hub.answers().computing.lock().await;
+    // Another spectator may have asked for the same.
+    if let Some(kept) = hub.answers().kept(&key) {
+        return as_json(StatusCode::OK, kept);
+    }
+    let (began, asked) = (Instant::now(), name.clone());
     match tokio::task::spawn_blocking(move || ladder.player(&asked)).await {
         Ok(Ok(Some(mut player))) => {
             let opponents = hub.opponents(&player.name);
             hub.note_rulings(&mut player.last_matches);
-            as_json(StatusCode::OK, referee_game::json::text(&PlayerEntry { opponents, ..player }))
+            let answer = Bytes::from(referee_game::json::text(&PlayerEntry { opponents, ..player }));
+            hub.answers().keep(&key, answer.clone(), began);
+            as_json(StatusCode::OK, answer)
         }
         Ok(Ok(None)) => refused(StatusCode::NOT_FOUND, &format!("there is no player `{name}`")),
         Ok(Err(error)) => {
