@@ -188,3 +188,29 @@ fn the_last_change_of_the_lead_outlasts_a_restart() {
     assert!(told.contains("It overtook two with match 1."), "{told}");
     drain(server);
 }
+
+#[test]
+fn a_program_is_ready_before_its_first_match_and_one_that_fails_is_not() {
+    let broken = "[[programs]]\nname = \"broken\"\ncommand = \"/bin/false\"\n";
+    let league = League::new(&format!("watch = \"127.0.0.1:0\"\n{broken}"), &[("one", ""), ("two", "")]);
+    league.run(&["pause"]).done();
+    let mut server = league.serve();
+    let site = Site::of(&mut server);
+    for name in ["one", "two", "broken"] {
+        wait_until("the programs are listed", || {
+            row(&site, name).is_some_and(|row| row["online"] == true && row["matches"] == 0)
+        });
+    }
+    browser::run("ready.mjs", &[&site.url("/"), "one", "ready, no match yet"]);
+    league.run(&["resume"]).done();
+    wait_until("it is excluded", || {
+        row(&site, "broken")
+            .is_some_and(|row| row["state"].as_str().is_some_and(|state| state.starts_with("excluded until ")))
+    });
+    wait_until("it is not there", || {
+        let online = site.get("/api/v1/ladder").json()["online"].clone();
+        online == json!(["one", "two"])
+    });
+    browser::run("ready.mjs", &[&site.url("/"), "broken", "excluded for its faults until"]);
+    drain(server);
+}

@@ -58,7 +58,7 @@ pub struct LadderEntry {
     pub port: Option<u16>,
     /// Whether bots connect with TLS.
     pub tls: bool,
-    /// The players that are connected, or programs.
+    /// The players that are connected, or programs; without those that are excluded for their faults.
     pub online: Vec<String>,
     /// What people see instead of their names, by name.
     pub display_names: DisplayNames,

@@ -1,5 +1,6 @@
 //! What the pages of a ladder show: players with their history, and how a bot joins.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -99,15 +100,18 @@ impl LadderView for LadderPages {
     }
 
     fn ladder(&self) -> LadderEntry {
-        let LadderSnapshot { online, display_names, .. } = &*self.ladder.shown();
-        let shown = display_names.iter().filter(|(name, _)| online.contains(*name));
+        let LadderSnapshot { online, states, display_names, .. } = &*self.ladder.shown();
+        // A program that fails is not there.
+        let is_excluded = |name: &String| matches!(states.get(name), Some(PlayerState::Excluded(_)));
+        let online: BTreeSet<&String> = online.iter().filter(|name| !is_excluded(name)).collect();
+        let shown = display_names.iter().filter(|(name, _)| online.contains(name));
         LadderEntry {
             league: self.league_name.clone(),
             name: self.name.clone(),
             game: self.game.id,
             port: self.port.get().copied(),
             tls: self.has_tls,
-            online: online.iter().cloned().collect(),
+            online: online.iter().map(|&name| name.clone()).collect(),
             display_names: shown.map(|(name, shown)| (name.clone(), shown.clone())).collect(),
             others: self.others.clone(),
         }

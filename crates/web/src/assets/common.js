@@ -82,6 +82,20 @@ const ruled = ({ id, outcome }) => `${outcome} by ruling ${id}`;
 /** A time to the minute, in UTC. */
 const minute = (at) => at.slice(0, 16).replace("T", " ");
 
+/** Why a player is not paired, in words. */
+const stateWords = (state) => {
+  const until = /^excluded until (.*)$/.exec(state)?.[1];
+  return until ? `excluded for its faults until ${minute(until)} UTC` : state;
+};
+
+/** What is to be said of a player of a ladder, and whether it can play. */
+function presence({ state, matches, faulted, online }) {
+  if (state) return [stateWords(state), false];
+  if (!matches && faulted) return ["failed so far", false];
+  if (!matches) return online ? ["ready, no match yet", true] : ["has not played yet", false];
+  return online ? ["online", true] : ["", false];
+}
+
 /** The sides of a match: teams by their names. */
 function sides(seats) {
   const teams = new Map();

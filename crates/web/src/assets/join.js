@@ -34,10 +34,10 @@ for line in stream:
       document.title = $("title").textContent;
       brand(whole, true, "join");
       $("state").textContent = port === null
-        ? `${game}, for programs of the organiser only`
+        ? "Only programs of the organiser play on this ladder."
         : `${game}, bots connect to ${location.hostname}:${port}${tls ? " with TLS" : ""}`;
       $("run").hidden = false;
-      $("how-title").parentElement.hidden = port === null;
+      $("how-title").closest("section").hidden = port === null;
       $("bot").textContent = bot(location.hostname, port, tls);
       $("others").hidden = others.length === 0;
       $("ladders").replaceChildren(...others.map((other) =>

@@ -49,12 +49,12 @@
 
   function show(player) {
     document.title = `${shownName(player)}: ${Math.round(player.rating.value)}`;
-    brand("Ladder", true, null);
     $("title").textContent = $("name").textContent = shownName(player);
     const results = `${player.wins} won, ${player.draws} drawn, ${player.losses} lost`;
     $("told").textContent = player.matches ? `${standing(player)}: ${results}.` : "No rated match has ended yet.";
-    const says = player.state ?? (player.online ? "online" : player.last_seen ? `last match ${minute(player.last_seen)} UTC` : "not seen yet");
-    $("state").replaceChildren(element("span", { class: player.online && !player.state ? "tag good" : "tag" }, says),
+    const [now, isGood] = presence(player);
+    const says = now || (player.last_seen ? `last match ${minute(player.last_seen)} UTC` : "not seen yet");
+    $("state").replaceChildren(element("span", { class: isGood ? "tag good" : "tag" }, says),
       ...player.display_name ? [element("span", { class: "small muted" }, player.name)] : []);
     const figures = [
       ["Rating", elo(player.rating), player.provisional ? "provisional" : ""],
@@ -69,10 +69,17 @@
     opponents(player.opponents);
     const others = player.versions.filter((version) => version !== player.name);
     $("others").hidden = others.length === 0;
+    $("others").parentElement.classList.toggle("half", others.length > 0);
     $("versions").replaceChildren(...others.map((version) => element("li", {}, playerLink({ name: version }))));
     $("ended").replaceChildren(...player.last_matches.map(({ id, text, ended_at, rated, ruling }) => element("li", { class: "row" },
       element("span", { class: "grow" }, text, ...ruling ? [" ", element("span", { class: "tag warn" }, ruled(ruling))] : []),
       element("span", { class: "small muted" }, `${rated ? "" : "not rated, "}${minute(ended_at)}`), matchLink(id))));
+  }
+
+  /** Shows the name of the league. */
+  async function introduce() {
+    const { league, name: ladder } = await (await fetch(`${root}api/v1/ladder`)).json();
+    brand(league ? `${league}: ${ladder}` : ladder, true, null);
   }
 
   async function look() {
@@ -89,5 +96,8 @@
     }
     setTimeout(look, 10_000);
   }
+  brand("Ladder", true, null);
+  // If that fails, the page has a common name.
+  introduce().catch(() => {});
   look();
 }

@@ -4,6 +4,8 @@
 const ROWS = 50;
 /** The number of live boards. */
 const BOARDS = 3;
+/** The number of rulings that are shown before somebody asks for all of them. */
+const RULINGS = 3;
 
 function item({ id, seats, moves, board, result, ruling }) {
   const line = [element("span", { class: "grow" }, element("b", {}, sides(seats).join(" – ")))];
@@ -18,10 +20,10 @@ function item({ id, seats, moves, board, result, ruling }) {
 
 /** A name with the id behind it; on a ladder a link, with what is to be said of the player. */
 function named(row) {
-  const { name, display_name: display, rating, online, state, matches } = row, id = display ? [element("small", {}, name)] : [];
+  const { name, display_name: display, rating } = row, id = display ? [element("small", {}, name)] : [];
   if (!rating) return [shownName(row), ...id];
-  const says = state ?? (matches ? online ? "online" : "" : online ? "ready, no match yet" : "has not played yet");
-  return [playerLink(row), ...id, ...says ? [element("small", { class: online && !state ? "online" : "" }, says)] : []];
+  const [says, isGood] = presence(row);
+  return [playerLink(row), ...id, ...says ? [element("small", { class: isGood ? "online" : "" }, says)] : []];
 }
 
 /** A ruling, with links to its matches. */
@@ -48,7 +50,7 @@ function cells(row, scale) {
     : [halves(points), element("span", { class: "muted small" }, ` of ${matches}`)];
   const cell = (attributes, ...children) => element("td", attributes, ...children);
   return element("tr", {},
-    cell({}, ...place ? [String(place)] : [element("span", { class: "muted" }, "–")], ...moved(row)),
+    cell({}, ...place && matches ? [String(place)] : [element("span", { class: "muted" }, "–")], ...moved(row)),
     cell({ class: "name" }, ...named(row)),
     cell({ class: "lead num" }, ...figure),
     cell({ class: rating ? "bar" : "bars" }, rating ? interval(rating, scale) : bar(row)),
@@ -85,7 +87,10 @@ function podium(rows) {
 
 /** Shows the name of a ladder, and links to the others of its league. */
 async function introduce() {
-  const { others } = await (await fetch(`${root}api/v1/ladder`)).json();
+  const { others, port } = await (await fetch(`${root}api/v1/ladder`)).json();
+  // Where only programs of the organiser play, nobody can join.
+  $("join").hidden = port === null && !others.length;
+  $("join-how").hidden = $("join-link").hidden = port === null;
   $("others").replaceChildren(...others.length ? ["Other ladders: "] : [], ...others.flatMap((other, n) => [n ? " · " : "", ladderLink(other)]));
 }
 
@@ -202,9 +207,9 @@ let hasAllRulings = false;
 /** The latest rulings, or all of them. */
 async function showRulings({ rulings, rulings_count: count }) {
   $("rulings-section").hidden = !count;
-  $("all-rulings").hidden = hasAllRulings || count <= rulings.length;
+  $("all-rulings").hidden = hasAllRulings || count <= RULINGS;
   const all = hasAllRulings && count > rulings.length ? (await (await fetch(`${root}api/v1/rulings`)).json()).rulings : rulings;
-  $("rulings").replaceChildren(...all.map(rulingItem));
+  $("rulings").replaceChildren(...all.slice(0, hasAllRulings ? count : RULINGS).map(rulingItem));
 }
 
 function show(run) {
@@ -221,7 +226,6 @@ function show(run) {
     // If that fails, there are no links to other ladders.
     introduce().catch(() => {});
   }
-  $("join").hidden = run.ladder === null;
   const none = element("li", { class: "muted" }, "No match is in progress.");
   showBoards(run.running);
   $("running").replaceChildren(...(run.running_count ? run.running.map(item) : [none]));
