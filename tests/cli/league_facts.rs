@@ -204,8 +204,9 @@ fn a_program_is_ready_before_its_first_match_and_one_that_fails_is_not() {
     browser::run("ready.mjs", &[&site.url("/"), "one", "ready, no match yet"]);
     league.run(&["resume"]).done();
     wait_until("it is excluded", || {
-        row(&site, "broken")
-            .is_some_and(|row| row["state"].as_str().is_some_and(|state| state.starts_with("excluded until ")))
+        row(&site, "broken").is_some_and(|row| {
+            row["state"].as_str().is_some_and(|state| state.starts_with("excluded until "))
+        })
     });
     wait_until("it is not there", || {
         let online = site.get("/api/v1/ladder").json()["online"].clone();

@@ -105,11 +105,11 @@ struct PrivateHead {
 /// # Errors
 /// If they do not begin as such lines do.
 pub fn private_seat(private: &[u8]) -> Result<(String, Seat), String> {
+    const BEGINS: &str = r#"{"type":"private","#;
     let first = private.split(|&byte| byte == b'\n').next().unwrap_or_default();
-    let begins = r#"{"type":"private","#;
-    let head = first.starts_with(begins.as_bytes()).then(|| read(first)).unwrap_or(Err(String::new()));
+    let head = if first.starts_with(BEGINS.as_bytes()) { read(first).ok() } else { None };
     let PrivateHead { r#match, seat } =
-        head.map_err(|_: String| format!("private lines begin with one of type `private`: `{begins}...`"))?;
+        head.ok_or_else(|| format!("private lines begin with one of type `private`: `{BEGINS}...`"))?;
     Ok((r#match, seat))
 }
 
