@@ -103,7 +103,10 @@ fn rulings_are_on_pages_with_reasons_that_are_public() {
     );
     let ended = run["ended"].as_array().expect("matches").iter();
     assert_eq!(ended.filter(|entry| entry["ruling"].is_object()).count(), 2, "lists have them, too");
-    let all = site.get("/api/v1/rulings").body;
+    let all = || site.get("/api/v1/rulings").body;
+    // The list from before the rulings is kept for a second.
+    wait_until("all rulings are listed", || all().contains("a power cut"));
+    let all = all();
     assert!(all.contains("a power cut") && !all.contains("help from outside"), "{all}");
     wait_until("a player's matches have them", || {
         let player = site.get("/api/v1/players/one").json();

@@ -84,13 +84,13 @@ impl NamesAndRulings {
     }
 
     /// The ruling on a match, given its id and its players.
-    pub(super) fn ruling<'a>(&self, id: &str, players: impl Iterator<Item = &'a str>) -> Option<MatchRuling> {
+    pub(super) fn ruling<'a>(&self, id: &str, players: impl Iterator<Item = &'a str>) -> Option<ShownRuling> {
         let (number, _) = parse_match_id(id)?;
         let RulingOnMatch { id, outcome } =
             self.by_match.on_played(MatchId { number, attempt: 1 }, players)?;
         let row = self.rulings.iter().find(|row| row.id == *id)?;
         let PublicRuling { at, reason, .. } = PublicRuling::of(row);
-        Some(MatchRuling { id: *id, outcome: outcome.clone(), at, reason })
+        Some(ShownRuling { id: *id, outcome: outcome.clone(), at, reason })
     }
 
     /// The rulings, the newest first.
@@ -101,7 +101,7 @@ impl NamesAndRulings {
 
 /// The ruling in force on a match.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct MatchRuling {
+pub struct ShownRuling {
     /// Its number.
     pub id: u32,
     /// `void`, `awarded to alice`, `awarded as a draw` or `replayed`.
@@ -153,7 +153,7 @@ pub(super) struct MatchEntry {
     pub(super) faults: Option<Vec<Faults>>,
     /// The ruling that replaces its result.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) ruling: Option<MatchRuling>,
+    pub(super) ruling: Option<ShownRuling>,
 }
 
 /// Results among the latest matches.

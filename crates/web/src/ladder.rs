@@ -14,7 +14,7 @@ use tokio::time::Instant;
 
 use crate::EarlierMatch;
 use crate::api::{HubState, as_json, refused};
-use crate::entries::{DisplayNames, MatchRuling};
+use crate::entries::{DisplayNames, ShownRuling};
 use referee_stats::rating::Estimate;
 use referee_store::RatingPoint;
 
@@ -254,7 +254,7 @@ pub struct PlayedMatch {
     pub rated: bool,
     /// The ruling that replaces its result; filled in by the server.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub ruling: Option<MatchRuling>,
+    pub ruling: Option<ShownRuling>,
 }
 
 /// The name of a player in a path.

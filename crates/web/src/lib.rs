@@ -55,7 +55,7 @@ use referee_game::Catalog;
 use referee_game::Meta;
 use referee_match::record::PublishedInfo;
 
-pub use entries::{DisplayNames, MatchRuling, NextMatch, RecentResults, StandingsRow, StandingsView};
+pub use entries::{DisplayNames, NextMatch, RecentResults, ShownRuling, StandingsRow, StandingsView};
 pub use ladder::{LadderEntry, LadderHealth, LadderView, Opponent, OtherLadder, PlayedMatch, PlayerEntry};
 
 /// How a run is watched.

@@ -15,8 +15,8 @@ use crate::game::Viewer;
 use crate::game::chance::Seed;
 use crate::runner::ResumedMatch;
 use crate::runs::league::{
-    Ladder, LadderMemory, LadderRow, LadderRulings, LeadTaken, NotCounted, QueuedMatch, QueuedWhy,
-    SharedLadder, deal_of, plays_sets, recover, resume, resume_on_workers,
+    Ladder, LadderMemory, LadderRow, LadderRulings, LeadTaken, NotCounted, QueuedWhy, SharedLadder,
+    WaitingMatch, deal_of, plays_sets, recover, resume, resume_on_workers,
 };
 use crate::store::{League, Leases};
 use crate::web::{self, OtherLadder, WatchOptions, WatchServer};
@@ -205,7 +205,7 @@ fn shown_standings(ladder: &SharedLadder) -> web::StandingsView {
         rating: Some(row.rating),
         ..web::StandingsRow::default()
     };
-    let next = shown.next.iter().map(|QueuedMatch { sides, why }| web::NextMatch {
+    let next = shown.next.iter().map(|WaitingMatch { sides, why }| web::NextMatch {
         id: None,
         sides: sides.clone(),
         why: match why {

@@ -24,7 +24,7 @@ pub struct LadderSnapshot {
     /// The rulings on the ladder, in the order in which they were made.
     pub rulings: Arc<Vec<RulingRow>>,
     /// The matches that are waiting, the next first.
-    pub next: Vec<QueuedMatch>,
+    pub next: Vec<WaitingMatch>,
     /// The last time that a match changed the lead.
     pub lead_taken: Option<LeadTaken>,
     /// Whether no match begins because the league is paused.
@@ -47,7 +47,7 @@ pub struct LadderSnapshot {
 
 /// A match that is waiting.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct QueuedMatch {
+pub struct WaitingMatch {
     /// Who plays, by side.
     pub sides: Vec<Vec<String>>,
     /// Why it is played.
@@ -98,13 +98,13 @@ impl Ladder {
     }
 
     /// The matches that are waiting, the next first.
-    fn queue(&self) -> Vec<QueuedMatch> {
-        let challenges = self.challenges.iter().map(|challenge| QueuedMatch {
+    fn queue(&self) -> Vec<WaitingMatch> {
+        let challenges = self.challenges.iter().map(|challenge| WaitingMatch {
             sides: challenge.players.iter().map(|player| vec![player.clone()]).collect(),
             why: QueuedWhy::Challenge,
         });
         let name = |player: &Entrant| self.book.name(*player).to_owned();
-        let returns = self.matchmaker.returns().map(|(lineup, first)| QueuedMatch {
+        let returns = self.matchmaker.returns().map(|(lineup, first)| WaitingMatch {
             sides: (0..self.seating.sides())
                 .map(|side| lineup.side(side).map(|player| name(&player)).collect())
                 .collect(),
