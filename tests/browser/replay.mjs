@@ -131,8 +131,9 @@ const checks = {
       const [played, drawn] = await page.evaluate((svg) => {
         const isMark = /^\S+ \S+ \w+ class=[fl]-mark /;
         const picture = new DOMParser().parseFromString(svg, "image/svg+xml");
+        // Pictures name seats where the page names bots.
         const part = ({ tagName, attributes, textContent }) =>
-          [tagName, ...[...attributes].map(({ name, value }) => `${name}=${value}`).sort(), textContent].join(" ");
+          [tagName, ...[...attributes].map(({ name, value }) => `${name}=${value}`).sort(), labelled(textContent, replay.seats)].join(" ");
         const shapes = (groups, transform) => [...groups].map((group) =>
           [...transform(group).match(/-?\d+/g), ...[...group.children].map(part)].join(" "))
           .filter((shape) => !isMark.test(shape)).sort();

@@ -92,6 +92,8 @@ const checks = {
     assert.equal(await page.textContent("#state"), "Live");
     const [at, last] = await place(page);
     assert.equal(at, last, "it follows the match");
+    const labels = await page.locator("#board text").allTextContents();
+    assert.deepEqual(labels.filter((label) => /^seat \d/.test(label)), [], "labels are names");
     await picture(page, "live");
     await page.click("#first");
     const first = await drawn(page);

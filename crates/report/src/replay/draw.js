@@ -8,7 +8,19 @@ function shape(name, attributes) {
   return made;
 }
 
-function part([form, kind, width, a, b, c, d, e]) {
+/** The length of the label of a seat with a partner, `seat 0 + 2`, in characters. */
+const LABEL = 10;
+
+/** A label on a board: that of a seat, or of a seat and its partners, is the name of its bot, cut to fit. */
+function labelled(text, seats) {
+  const seat = /^seat (\d+)(?: \+ \d+)*$/.exec(text)?.[1], name = seat && seats[seat]?.name;
+  if (!name) return text;
+  const letters = [...name];
+  return letters.length > LABEL ? `${letters.slice(0, LABEL - 1).join("")}…` : name;
+}
+
+/** A part of a shape. `seats` have the names of bots. */
+function part([form, kind, width, a, b, c, d, e], seats) {
   const common = width ? { class: kind, "stroke-width": width } : { class: kind };
   switch (form) {
     case "r": return shape("rect", { ...common, x: a, y: b, width: c, height: d, rx: e });
@@ -16,7 +28,7 @@ function part([form, kind, width, a, b, c, d, e]) {
     case "p": return shape("polygon", { ...common, points: a });
     default: {
       const text = shape("text", { ...common, x: a, y: b, "font-size": c });
-      text.textContent = d;
+      text.textContent = labelled(d, seats);
       return text;
     }
   }

@@ -122,6 +122,7 @@ class Board {
   constructor({ id, seats }) {
     const names = sides(seats), who = (name) => element("p", { class: "who" }, element("span", {}, name));
     this.path = `${root}api/v1/matches/${encodeURIComponent(id)}/events`;
+    this.seats = seats.map((seat) => ({ name: seat.entrant ? seat.name : shownName(seat) }));
     this.view = drawing("svg", { class: "scene board", fill: "none", role: "img", "aria-label": `Position of ${names.join(" – ")}` });
     this.node = element("li", {}, who(names[0] ?? ""), element("a", { href: `${root}matches/${encodeURIComponent(id)}` }, this.view), who(names.slice(1).join(" – ")),
       element("p", { class: "more" }, element("span", { class: "tag live" }, "Live"), element("span", { class: "muted moves" })));
@@ -166,7 +167,7 @@ class Board {
     const ordered = [...this.things.values()].sort(([, , , one], [, , , other]) => one - other);
     this.view.replaceChildren(...ordered.map(([x, y, look, , turn]) => {
       const group = shape("g", { transform: `translate(${x} ${y})${turn === undefined ? "" : ` rotate(${turn})`}` });
-      group.append(...(this.looks[look] ?? []).map(part));
+      group.append(...(this.looks[look] ?? []).map((of) => part(of, this.seats)));
       return group;
     }));
   }
