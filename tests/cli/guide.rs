@@ -111,7 +111,7 @@ fn is_told(mistake: &str, bot: &str) {
     let shell = format!("sh '{ROOT}/bots/shell/random_bot.sh'");
     let ended = referee(["play", "checkers", &bot, &shell, "--clock", "delay=2s"]);
     assert!(
-        (ended.stdout.clone() + &ended.stderr).replace(" of bot, ", ": ").contains(said),
+        (ended.stdout.clone() + &ended.stderr).replace(" of bot in m1: ", ": ").contains(said),
         "{said}: {ended:#?}"
     );
 }
