@@ -49,7 +49,7 @@ fn a_site_follows_the_results_of_a_tournament() {
     assert!(has(&folder, "matches.html", "matches/m3.html"), "the last version is written before the end");
     assert!(has(&folder, "index.html", SEED), "the tournament is over");
     assert_eq!(file_of_m1(), before, "the page of m1 has not changed");
-    browser::run("site.mjs", &[&site, "file", &folder.text("cup/records")]);
+    browser::run("site.mjs", &[&site, "file", &folder.published("cup/records")]);
     // Its pages are those that the report writes.
     let pages = |name: &str| folder.read(&format!("{name}/index.html"));
     let other = folder.text("other");

@@ -44,8 +44,7 @@ fn records(folder: &Folder) -> usize {
 
 /// Visits all pages of a site, opened from disk and over HTTP.
 fn visit(folder: &Folder, site: &str, from: &[&str]) {
-    let published = folder.text("published");
-    referee(["publish", &folder.text("cup/records"), "--to", &published]).done();
+    let published = folder.published("cup/records");
     for from in from {
         browser::run("site.mjs", &[site, from, &published]);
     }

@@ -66,10 +66,11 @@ fn the_pages_of_a_tournament_are_served_after_it_was_played() {
     };
     let table = played.one("standings");
     assert_eq!(points(&run["standings"], "name"), points(&table["entrants"], "name"), "{table}");
+    folder.published("cup/records");
     for id in ["m1", "m2", "m3"] {
         assert_eq!(board(&site, id), "replay");
         let record = site.get(&format!("/api/v1/matches/{id}/record")).body;
-        assert_eq!(record, folder.read(&format!("cup/records/{id}.jsonl")));
+        assert_eq!(record, folder.read(&format!("published/{id}.jsonl")));
     }
     browser::run("watch.mjs", &[&site.url("/"), &folder.text("go-none"), "afterwards"]);
     server.signal(Signal::TERM);
@@ -120,7 +121,8 @@ fn the_matches_of_a_deal_are_shown_when_it_is_complete() {
     go(&folder, "m2");
     wait_until("the deal is complete", || board(&site, "m1") == "replay" && board(&site, "m2") == "replay");
     let record = site.get("/api/v1/matches/m1/record").body;
-    assert_eq!(record, folder.read("cup/records/m1.jsonl"));
+    folder.published("cup/records");
+    assert_eq!(record, folder.read("published/m1.jsonl"));
     ["m3", "m4"].iter().for_each(|id| go(&folder, id));
     run.end().with_code(0);
     server.signal(Signal::TERM);

@@ -525,7 +525,7 @@ fn the_first_match_of_a_set_has_a_replay_before_its_record_is_sealed() {
     assert_eq!(moves_of_json(&events["events"][0]), recorded_moves(&before));
     go(&folder, "m2");
     referee.end().with_code(0);
-    crate::common::referee(["publish", &records, "--to", &folder.text("published")]).done();
+    folder.published("records");
     assert_eq!(folder.read("published/m1.jsonl"), before);
 }
 

@@ -345,6 +345,13 @@ impl Folder {
         path
     }
 
+    /// Publishes the records of a directory. Returns the directory of the public records.
+    pub(crate) fn published(&self, records: &str) -> String {
+        let to = self.text("published");
+        referee(["publish", &self.text(records), "--to", &to]).done();
+        to
+    }
+
     pub(crate) fn read(&self, name: &str) -> String {
         std::fs::read_to_string(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
     }
