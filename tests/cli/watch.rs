@@ -417,6 +417,8 @@ fn a_tournament_shows_its_standings_and_replays() {
     assert_eq!((rows.len(), matches), (3, 10), "{standings}");
     let ann = rows.iter().find(|row| row["name"] == "ann").expect("a row");
     assert_eq!(ann["display_name"], "Ann of Cleves");
+    // The overview follows within a second.
+    wait_until("all of them are counted", || site.get("/api/v1/run").json()["ended_count"] == 5);
     let run = site.get("/api/v1/run").json();
     assert!(run["next"][0]["display_names"].is_array() || run["running_count"] == 1, "{run}");
     let story = &run["story"];

@@ -22,6 +22,9 @@ use referee_match::record::PublishedInfo;
 use referee_match::{Faults, Leg, Opening};
 use referee_stats::Cause;
 
+/// The first line of a record.
+const SET_UP: &str = r#"{"type":"record","format":2,"referee":"referee/0.1.0","match":"m1","game":"checkers","rules":1,"options":{"fen":"B:W23:B10","draw_plies":50,"turn_limit":0},"seats":[{"name":"my_bot","team":0,"ready_ms":60000},{"name":"other_bot","team":1,"ready_ms":60000}],"clock":{"delay_ms":5000,"bank_ms":60000,"increment_ms":0},"margin_ms":20,"on_fault":"forfeit","deal":"m1","commitment":"34f6c8da9620584c4fe415e490f518f0b6fd3e796223f766ce959bfeb80dd99a","nonce":true,"auto_ready":false,"limits":{"strays":20,"move_chars":256,"info_bytes":4096,"info_per_match_bytes":1048576,"nonce_bytes":64,"fallback_moves":64,"opening_plies":100,"opening_tries":1000}}"#;
+
 const POSITIONS_PER_GAME: usize = long_or(1_000, 250);
 
 fn header(rules: &dyn Rules, seating: Seating) -> Arc<LiveHeader> {
@@ -270,7 +273,8 @@ fn ended(rules: &'static dyn Rules, id: &str, deal: Option<&str>, leg: Leg) -> L
         ..MatchReport::stored(id.to_owned(), names.to_vec(), "aborted", "aborted".to_owned(), &[])
     };
     let seats = names.into_iter().zip([0, 1]).collect();
-    LiveEvent::Ended(Box::new(LiveEnd { fixture, seats, is_held, report, record: Some(Vec::new()), reveal }))
+    let record = format!("{SET_UP}\n").into_bytes();
+    LiveEvent::Ended(Box::new(LiveEnd { fixture, seats, is_held, report, record: Some(record), reveal }))
 }
 
 #[test]
