@@ -49,7 +49,12 @@ try {
   await isAccessible(start);
 
   await start.goto(address);
-  await start.click(`#standings a:text-is("${player}")`);
+  // The page follows the league; a link stays while somebody presses it.
+  await start.hover(`#standings a:text-is("${player}")`);
+  await start.mouse.down();
+  await start.waitForTimeout(2_000);
+  await start.mouse.up();
+  await start.waitForURL(`**/players/${player}`);
   // A rating that does not change is a line without a height.
   await start.waitForSelector("#plot .line", { state: "attached" });
   assert.match(await start.textContent("#figures"), /Rated matches/);

@@ -257,6 +257,26 @@ function show(run) {
   $("q").oninput = () => { page = 0; showStandings(run); };
 }
 
+/** Whether a button of the pointer is down: a link that is replaced meanwhile would lose the click. */
+let isPressed = false;
+/** The latest state that has arrived meanwhile. */
+let waiting = null;
+addEventListener("pointerdown", () => { isPressed = true; });
+for (const end of ["pointerup", "pointercancel"]) {
+  addEventListener(end, () => {
+    isPressed = false;
+    // After the click.
+    setTimeout(() => {
+      if (isPressed || !waiting) return;
+      show(JSON.parse(waiting));
+      waiting = null;
+    });
+  });
+}
+
 const stream = new EventSource(`${root}api/v1/events`);
-stream.addEventListener("snapshot", ({ data }) => show(JSON.parse(data)));
+stream.addEventListener("snapshot", ({ data }) => {
+  if (isPressed) waiting = data;
+  else show(JSON.parse(data));
+});
 stream.addEventListener("error", () => { $("state").textContent = "connecting …"; });
