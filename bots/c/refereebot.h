@@ -33,7 +33,7 @@ typedef struct referee_start { /* The start of a match in which the bot has `sea
     const char *deal;       /* NULL in a mirrored set */
     const char *commitment; /* the SHA-256 that binds the referee to its seed */
     bool nonce;             /* a nonce is mixed into the chance of the match */
-    bool unlisted;          /* turns may come without `legal`, since nobody can list the moves */
+    bool unlisted;          /* the game does not list its moves: turns may come without `legal` */
 } referee_start;
 
 typedef struct referee_turn { /* The referee asks for a decision. A bot needs to remember nothing. */
@@ -42,7 +42,7 @@ typedef struct referee_turn { /* The referee asks for a decision. A bot needs to
     int64_t turn;       /* the request's id */
     const cJSON *view;  /* what the seat may see; NULL when `wants` left it out */
     const char **legal; /* every legal move, sorted */
-    int legal_count;    /* 0 when `wants` left them out, or nobody can list them */
+    int legal_count;    /* 0 when `wants` left them out, or the game does not list them */
     bool has_clock;     /* false: there is no limit */
     int64_t bank_ms;    /* what the bank holds */
     int64_t limit_ms;   /* all the time there is for this answer */

@@ -29,7 +29,7 @@ type Start struct {
 	Commitment string `json:"commitment"`
 	// Nonce reports whether a nonce is mixed into the randomness of the match.
 	Nonce bool `json:"nonce"`
-	// Unlisted reports whether turns may come without Legal, since nobody can list the moves.
+	// Unlisted reports whether the game does not list its moves: turns may come without Legal.
 	Unlisted bool `json:"unlisted"`
 }
 

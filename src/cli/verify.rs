@@ -180,7 +180,7 @@ impl<W: Write> VerifyPrinter<'_, W> {
 
     /// Compares private lines with the public record of their match.
     fn difference(&self, lines: &[u8]) -> Result<(), String> {
-        let (of, seat) = record::private_seat(lines)?;
+        let (of, seat) = record::private_seat(lines).map_err(|what| what.to_string())?;
         let digests = self.digests.get(&of);
         let digests = digests.ok_or_else(|| format!("no public record of match {of} is among the files"))?;
         match digests.get(seat.index()) {

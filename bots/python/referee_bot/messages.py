@@ -51,7 +51,7 @@ class Start:
     nonce: bool
     """True: a nonce returned by `Bot.start` is mixed into the dice."""
     unlisted: bool = False
-    """True: turns may come with an empty `legal`, since nobody can list the moves."""
+    """True: the game does not list its moves, so `legal` of a turn may be empty."""
 
     @classmethod
     def from_json(cls, message: Json) -> Start:
@@ -99,7 +99,7 @@ class Turn:
     view: Json
     """The position as visible to the seat; empty if `wants` omits it."""
     legal: list[str]
-    """Every legal move, sorted; empty if `wants` omits it, or if nobody can list them."""
+    """Every legal move, sorted; empty if `wants` omits it, or if the game does not list its moves."""
     clock: TimeLeft | None
     turns_left: int | None
     draw_offered: bool

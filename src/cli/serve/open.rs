@@ -15,8 +15,8 @@ use crate::game::Viewer;
 use crate::game::chance::Seed;
 use crate::runner::ResumedMatch;
 use crate::runs::league::{
-    Ladder, LadderMemory, LadderRow, LadderRulings, LeadTaken, NotCounted, QueuedWhy, SharedLadder,
-    WaitingMatch, deal_of, plays_sets, recover, resume, resume_on_workers,
+    Ladder, LadderMemory, LadderRow, LadderRulings, LeadTaken, NotCounted, SharedLadder, WaitingMatch,
+    WaitingReason, deal_of, plays_sets, recover, resume, resume_on_workers,
 };
 use crate::store::{League, Leases};
 use crate::web::{self, OtherLadder, WatchOptions, WatchServer};
@@ -209,8 +209,8 @@ fn shown_standings(ladder: &SharedLadder) -> web::StandingsView {
         id: None,
         sides: sides.clone(),
         why: match why {
-            QueuedWhy::Challenge => "challenge".to_owned(),
-            QueuedWhy::Return(first) => format!("return match of {first}"),
+            WaitingReason::Challenge => "challenge".to_owned(),
+            WaitingReason::Return(first) => format!("return match of {first}"),
         },
     });
     let taken = shown.lead_taken.as_ref();

@@ -16,7 +16,7 @@ LONGEST_MOVE = 256
 """The characters of a move that the referee keeps."""
 
 LONGEST_UNLISTED_MOVE = 16384
-"""The same where nobody can list the moves."""
+"""The same in a game that does not list its moves."""
 
 BANK_SHARE = 0.25
 """The share of the bank that one move may take, so that it lasts for the match."""
@@ -27,8 +27,8 @@ class Player(Bot):
 
     `rules` returns the rules of a game as text, `time_limit` is the longest time for a move in seconds. Without a legal
     move the bot submits the model's last answer as it is, and the fault policy of the match applies. With a `fallback`
-    it plays a random legal move instead, and `info.fallback` says why. Where nobody can list the moves, the first answer
-    of the model is submitted.
+    it plays a random legal move instead, and `info.fallback` says why. In a game that does not list its moves, the first
+    answer of the model is submitted.
     """
 
     def __init__(

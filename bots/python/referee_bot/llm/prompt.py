@@ -14,7 +14,7 @@ _OBJECT = re.compile(r'\{[^{}]*"move"[^{}]*\}')
 
 
 def choices(turn: Turn) -> list[str]:
-    """Returns the answers that the model may give; none if nobody can list them."""
+    """Returns the answers that the model may give; none if the game does not list its moves."""
     return [*turn.legal, ACCEPT_DRAW] if turn.draw_offered and turn.legal else turn.legal
 
 

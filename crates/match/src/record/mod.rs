@@ -22,7 +22,7 @@ pub use line::{
     Accepted, BotLine, Moved, RecordEntry, RecordLine, RecordedAnswer, RecordedEvent, RecordedFault, lines,
 };
 pub use playback::{Note, Playback, Step};
-pub use public::{PublicRecord, PublishedInfo, private_digests, private_seat, public};
+pub use public::{NotPrivateLines, PublicRecord, PublishedInfo, private_digests, private_seat, public};
 pub use replay::{CUT_OFF, OtherRules, Replay, check_program, check_rules, verify};
 pub use resume::Resume;
 pub use seal::{Seal, add_bots, digest, seal};

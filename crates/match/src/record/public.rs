@@ -63,12 +63,12 @@ pub fn public(record: &[u8], info: PublishedInfo) -> Result<PublicRecord, Differ
         record: Vec::with_capacity(record.len()),
         private: vec![Vec::new(); header.seats.len()],
     };
-    public.header(texts[0], &header.r#match).map_err(|what| at(1, what))?;
+    public.header(texts[0], &header.r#match).map_err(|error| at(1, error.to_string()))?;
     let mut outages = Vec::new();
     for (text, number) in happened.iter().zip(2..) {
         let line = RecordLine::read(text).map_err(|what| at(number, what))?;
         let RecordEntry::Bots(bots) = line.entry else {
-            public.line(text, &line, info).map_err(|what| at(number, what))?;
+            public.line(text, &line, info).map_err(|error| at(number, error.to_string()))?;
             continue;
         };
         for bot in bots {
@@ -100,16 +100,22 @@ struct PrivateHead {
     seat: Seat,
 }
 
+/// How private lines begin.
+const PRIVATE: &str = r#"{"type":"private","#;
+
+/// Lines are no private lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("private lines begin with one of type `private`: `{PRIVATE}...`")]
+pub struct NotPrivateLines;
+
 /// The match and the seat of private lines.
 ///
 /// # Errors
 /// If they do not begin as such lines do.
-pub fn private_seat(private: &[u8]) -> Result<(String, Seat), String> {
-    const BEGINS: &str = r#"{"type":"private","#;
+pub fn private_seat(private: &[u8]) -> Result<(String, Seat), NotPrivateLines> {
     let first = private.split(|&byte| byte == b'\n').next().unwrap_or_default();
-    let head = if first.starts_with(BEGINS.as_bytes()) { read(first).ok() } else { None };
-    let PrivateHead { r#match, seat } =
-        head.ok_or_else(|| format!("private lines begin with one of type `private`: `{BEGINS}...`"))?;
+    let head = first.starts_with(PRIVATE.as_bytes()).then_some(first).ok_or(NotPrivateLines)?;
+    let PrivateHead { r#match, seat } = serde_json::from_slice(head).map_err(|_| NotPrivateLines)?;
     Ok((r#match, seat))
 }
 
@@ -130,40 +136,38 @@ impl PublicRecord {
     }
 
     /// Adds the first line; the descriptions of bots become the first private lines.
-    fn header(&mut self, text: &[u8], match_id: &str) -> Result<(), String> {
-        let mut described: Vec<Option<String>> = vec![None; self.private.len()];
+    fn header(&mut self, text: &[u8], match_id: &str) -> Result<(), serde_json::Error> {
+        let mut described = Vec::new();
         let line = edit(text, |key, value| match key {
             "seats" => {
-                let seats: Vec<&RawValue> = read(value.get().as_bytes())?;
-                let mut shown = Vec::with_capacity(seats.len());
-                for (at, seat) in seats.iter().enumerate() {
-                    shown.push(edit(seat.get().as_bytes(), |key, bot| {
-                        if key != "bot" {
-                            return Ok(Edit::Keep);
-                        }
-                        if let Some(described) = described.get_mut(at) {
-                            *described = Some(bot.get().to_owned());
-                        }
-                        let is_open = |key: &str| if OPEN.contains(&key) { Edit::Keep } else { Edit::Drop };
-                        Ok(Edit::Replace(edit(bot.get().as_bytes(), |key, _| Ok(is_open(key)))?))
-                    })?);
-                }
+                let seats: Vec<&RawValue> = serde_json::from_str(value.get())?;
+                let shown = seats.into_iter().map(|seat| {
+                    let (seat, bot) = public_seat(seat)?;
+                    described.push(bot);
+                    Ok(seat)
+                });
+                let shown: Vec<String> = shown.collect::<Result<_, serde_json::Error>>()?;
                 Ok(Edit::Replace(format!("[{}]", shown.join(","))))
             }
             _ => Ok(Edit::Keep),
         })?;
         self.push(line.as_bytes());
-        for (seat, bot) in described.into_iter().enumerate() {
+        for (seat, (private, bot)) in self.private.iter_mut().zip(described).enumerate() {
             let bot = bot.unwrap_or_else(|| "null".to_owned());
             let first =
                 format!("{{\"type\":\"private\",\"match\":{match_id:?},\"seat\":{seat},\"bot\":{bot}}}\n");
-            self.private[seat].extend_from_slice(first.as_bytes());
+            private.extend_from_slice(first.as_bytes());
         }
         Ok(())
     }
 
     /// Adds a line of the match without what is private.
-    fn line(&mut self, text: &[u8], line: &RecordLine<'_>, info: PublishedInfo) -> Result<(), String> {
+    fn line(
+        &mut self,
+        text: &[u8],
+        line: &RecordLine<'_>,
+        info: PublishedInfo,
+    ) -> Result<(), serde_json::Error> {
         let shown: Cow<'_, [u8]> = match &line.entry {
             RecordEntry::Answer(answer) if answer.info.is_some() && info == PublishedInfo::Never => {
                 let is_info = |key: &str| if key == "info" { Edit::Drop } else { Edit::Keep };
@@ -185,8 +189,22 @@ impl PublicRecord {
     }
 }
 
+/// A seat of the first line as the world may see it, and the whole description of its bot, if it has one.
+fn public_seat(seat: &RawValue) -> Result<(String, Option<String>), serde_json::Error> {
+    let mut described = None;
+    let shown = edit(seat.get().as_bytes(), |key, value| {
+        if key != "bot" {
+            return Ok(Edit::Keep);
+        }
+        described = Some(value.get().to_owned());
+        let is_open = |key: &str| if OPEN.contains(&key) { Edit::Keep } else { Edit::Drop };
+        edit(value.get().as_bytes(), |key, _| Ok(is_open(key))).map(Edit::Replace)
+    })?;
+    Ok((shown, described))
+}
+
 /// A JSON object in which free texts of details are empty.
-fn without_texts(object: &[u8]) -> Result<String, String> {
+fn without_texts(object: &[u8]) -> Result<String, serde_json::Error> {
     edit(object, |key, value| match key {
         key if FREE_TEXTS.contains(&key) => Ok(Edit::Replace("\"\"".to_owned())),
         "detail" | "reason" | "received" | "fault" if value.get().starts_with('{') => {
@@ -230,16 +248,12 @@ impl<'de: 'a, 'a> Deserialize<'de> for Fields<'a> {
     }
 }
 
-fn read<'a, T: Deserialize<'a>>(json: &'a [u8]) -> Result<T, String> {
-    serde_json::from_slice(json).map_err(|error| error.to_string())
-}
-
 /// Changes fields of an object, in the same order.
 fn edit(
     object: &[u8],
-    mut change: impl FnMut(&str, &RawValue) -> Result<Edit, String>,
-) -> Result<String, String> {
-    let Fields(fields) = read(object)?;
+    mut change: impl FnMut(&str, &RawValue) -> Result<Edit, serde_json::Error>,
+) -> Result<String, serde_json::Error> {
+    let Fields(fields) = serde_json::from_slice(object)?;
     let mut kept = Vec::with_capacity(fields.len());
     for (key, value) in fields {
         let value = match change(&key, value)? {

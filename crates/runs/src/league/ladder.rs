@@ -10,7 +10,7 @@ mod snapshot;
 pub use lead::LeadTaken;
 pub use memory::{LadderMemory, PlayerState};
 pub use scheduler::LadderScheduler;
-pub use snapshot::{LadderSnapshot, QueuedWhy, WaitingMatch};
+pub use snapshot::{LadderSnapshot, WaitingMatch, WaitingReason};
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;

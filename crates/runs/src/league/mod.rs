@@ -16,8 +16,8 @@ pub use book::{Book, LadderRow, RatingInputs, number, plays_sets};
 pub use error::{LadderError, NotCounted, NotOfLadder};
 pub use history::RatingHistory;
 pub use ladder::{
-    Ladder, LadderLimits, LadderMemory, LadderScheduler, LadderSnapshot, LeadTaken, PlayerState, QueuedWhy,
-    SharedLadder, WaitingMatch,
+    Ladder, LadderLimits, LadderMemory, LadderScheduler, LadderSnapshot, LeadTaken, PlayerState,
+    SharedLadder, WaitingMatch, WaitingReason,
 };
 pub use recover::{deal_of, recorded, recover, row_of};
 pub use resume::{resume, resume_on_workers};

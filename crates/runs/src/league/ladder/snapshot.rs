@@ -51,12 +51,12 @@ pub struct WaitingMatch {
     /// Who plays, by side.
     pub sides: Vec<Vec<String>>,
     /// Why it is played.
-    pub why: QueuedWhy,
+    pub why: WaitingReason,
 }
 
 /// Why a match is played.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum QueuedWhy {
+pub enum WaitingReason {
     /// Somebody asked for it. Its seats are not drawn yet: each player is a side.
     Challenge,
     /// It is the return match of this one.
@@ -101,14 +101,14 @@ impl Ladder {
     fn queue(&self) -> Vec<WaitingMatch> {
         let challenges = self.challenges.iter().map(|challenge| WaitingMatch {
             sides: challenge.players.iter().map(|player| vec![player.clone()]).collect(),
-            why: QueuedWhy::Challenge,
+            why: WaitingReason::Challenge,
         });
         let name = |player: &Entrant| self.book.name(*player).to_owned();
         let returns = self.matchmaker.returns().map(|(lineup, first)| WaitingMatch {
             sides: (0..self.seating.sides())
                 .map(|side| lineup.side(side).map(|player| name(&player)).collect())
                 .collect(),
-            why: QueuedWhy::Return(match_id(first, MatchKind::Pairing)),
+            why: WaitingReason::Return(match_id(first, MatchKind::Pairing)),
         });
         challenges.chain(returns).collect()
     }
