@@ -35,9 +35,10 @@
 //! | `sandbox check` | [`SandboxCheck`] |
 //! | `worker check` | [`WorkerCheck`] |
 
+mod league;
 mod machine;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
@@ -46,18 +47,18 @@ use serde_json::Value;
 
 use crate::game::Flaw;
 use crate::record::Difference;
-use crate::report::ruling_words;
 use crate::report::tournament::{ListedMatch, StandingsReport};
-use crate::runs::league::LadderRow;
 use crate::stats::estimates::Basis;
-use crate::stats::rating::Rating;
 use crate::stats::schedule::Balance;
 use crate::stats::sprt::EloModel;
-use crate::store::{LeagueMatch, RuledMatch, RulingAct, RulingRow};
 use crate::workers::WorkerEvent;
 use crate::workers::carrier::OutcomeVerdict;
 use crate::workers::machine::{Machine, MachineState};
 
+pub(super) use league::{
+    AddedBot, LadderListening, LadderStanding, LadderStandings, LadderWatching, LeagueAuditLine,
+    LeagueAuditSummary, LeagueBotLine, LeagueLogLine, LeagueMatchLine, LeaguePlayerSeen, RulingLine,
+};
 pub(super) use machine::{
     ClockCheck, LayerRow, MachineVerdict, ModeRow, SandboxCheck, SandboxVerdict, SpaceCheck, ThreatRow,
     WorkerCheck,
@@ -506,199 +507,4 @@ pub(super) struct PointsByRecords {
     pub(super) name: String,
     pub(super) results: f64,
     pub(super) records: f64,
-}
-
-/// Bots can connect to a ladder.
-#[derive(Serialize)]
-#[serde(tag = "type", rename = "listening")]
-pub(super) struct LadderListening<'a> {
-    pub(super) ladder: &'a str,
-    pub(super) address: SocketAddr,
-}
-
-/// Spectators can watch a ladder.
-#[derive(Serialize)]
-#[serde(tag = "type", rename = "watch")]
-pub(super) struct LadderWatching<'a> {
-    pub(super) ladder: &'a str,
-    pub(super) url: &'a str,
-}
-
-/// A match of a league.
-#[derive(Serialize)]
-#[serde(tag = "type", rename = "match")]
-pub(super) struct LeagueMatchLine<'a> {
-    pub(super) ladder: &'a str,
-    /// m17; c17 or, if it is rated, r17 for a challenge.
-    pub(super) id: String,
-    #[serde(flatten)]
-    pub(super) row: &'a LeagueMatch,
-}
-
-/// A bot that was added to a league.
-#[derive(Serialize)]
-#[serde(tag = "type", rename = "added")]
-pub(super) struct AddedBot<'a> {
-    pub(super) name: &'a str,
-    pub(super) owner: &'a str,
-    /// Of a bot that connects. It is shown only here.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) token: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) command: Option<&'a str>,
-}
-
-/// A bot of a league.
-#[derive(Serialize)]
-#[serde(tag = "type", rename = "bot")]
-pub(super) struct LeagueBotLine<'a> {
-    pub(super) name: &'a str,
-    /// What people see instead of the name.
-    pub(super) display_name: Option<&'a str>,
-    pub(super) owner: &'a str,
-    /// `connects` or `program`.
-    pub(super) kind: &'a str,
-    pub(super) command: Option<&'a str>,
-    pub(super) directory: Option<&'a Path>,
-    pub(super) anchor: Option<f64>,
-    /// The ladders that a program plays on; `null`: all.
-    pub(super) ladders: Option<&'a BTreeSet<String>>,
-    pub(super) paused: bool,
-    pub(super) added_at: &'a str,
-    pub(super) revoked_at: Option<&'a str>,
-    /// Why the server does not start its command.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) refused: Option<&'a str>,
-    /// Its versions with matches, by ladder.
-    pub(super) players: Vec<LeaguePlayerSeen>,
-}
-
-/// A change of a league.
-#[derive(Serialize)]
-#[serde(tag = "type", rename = "log")]
-pub(super) struct LeagueLogLine<'a> {
-    /// In UTC.
-    pub(super) at: &'a str,
-    /// The user of the operating system.
-    pub(super) user: &'a str,
-    /// As in the command line.
-    pub(super) action: &'a str,
-}
-
-/// A ruling, as its organiser sees it.
-#[derive(Serialize)]
-#[serde(tag = "type", rename = "ruling")]
-pub(super) struct RulingLine<'a> {
-    /// From 1.
-    id: u32,
-    /// In UTC.
-    at: &'a str,
-    /// The user of the operating system.
-    user: &'a str,
-    act: RulingAct,
-    /// The same in words.
-    decision: String,
-    /// The ladder of a league; `null` in tournaments, and for all ladders.
-    ladder: Option<&'a str>,
-    matches: &'a [RuledMatch],
-    /// The entrant or bot that is disqualified or renamed.
-    name: Option<&'a str>,
-    /// Whether all results of a disqualified one are annulled.
-    is_from_start: bool,
-    reason: &'a str,
-    /// Whether reports and pages show the reason.
-    is_public: bool,
-    /// `null` while it is in force.
-    undone: Option<UndoneLine<'a>>,
-}
-
-/// How a ruling was undone.
-#[derive(Serialize)]
-struct UndoneLine<'a> {
-    /// In UTC.
-    at: &'a str,
-    /// The user of the operating system.
-    user: &'a str,
-    reason: &'a str,
-}
-
-impl RulingLine<'_> {
-    pub(super) fn of(row: &RulingRow) -> RulingLine<'_> {
-        RulingLine {
-            id: row.id,
-            at: &row.at,
-            user: &row.user,
-            act: row.act,
-            decision: ruling_words(row),
-            ladder: row.ladder.as_deref(),
-            matches: &row.matches,
-            name: row.name.as_deref(),
-            is_from_start: row.is_from_start,
-            reason: &row.reason,
-            is_public: row.is_public,
-            undone: row.undone.as_ref().map(|undone| UndoneLine {
-                at: &undone.at,
-                user: &undone.user,
-                reason: &undone.reason,
-            }),
-        }
-    }
-}
-
-/// A version of a bot on a ladder.
-#[derive(Serialize)]
-pub(super) struct LeaguePlayerSeen {
-    pub(super) ladder: String,
-    pub(super) player: String,
-    /// When its last match ended.
-    pub(super) last_seen: String,
-    /// Why it is not paired now.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) state: Option<String>,
-}
-
-/// The standings of a ladder.
-#[derive(Serialize)]
-#[serde(tag = "type", rename = "standings")]
-pub(super) struct LadderStandings<'a> {
-    pub(super) ladder: &'a str,
-    pub(super) game: &'a str,
-    /// Matches with and without a result.
-    pub(super) matches: usize,
-    pub(super) standings: Vec<LadderStanding>,
-}
-
-/// A row of the standings of a ladder.
-#[derive(Serialize)]
-pub(super) struct LadderStanding {
-    #[serde(flatten)]
-    pub(super) row: LadderRow,
-    /// What people see instead of the name of the bot.
-    pub(super) display_name: Option<String>,
-    /// Its Weng-Lin rating and the algorithm's own deviation, if the game has more than two sides.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) weng_lin: Option<Rating>,
-    /// Without a match for 30 days.
-    pub(super) inactive: bool,
-}
-
-/// A line of `league verify`.
-#[derive(Serialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
-pub(super) enum LeagueAuditLine<'a> {
-    Difference { ladder: &'a str, r#match: &'a str, what: &'a str },
-    Summary(&'a LeagueAuditSummary),
-}
-
-/// What `league verify` has verified.
-#[derive(Default, Serialize)]
-pub(super) struct LeagueAuditSummary {
-    /// Matches in the database.
-    pub(super) results: usize,
-    /// Verified records.
-    pub(super) records: usize,
-    /// Rulings in force, which were replayed.
-    pub(super) rulings: usize,
-    /// Matches that differ or are missing on one side, and players whose wins, draws and losses differ.
-    pub(super) differing: usize,
 }

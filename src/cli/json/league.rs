@@ -1,0 +1,207 @@
+//! Lines of leagues and their ladders, and of rulings.
+
+use std::collections::BTreeSet;
+use std::net::SocketAddr;
+use std::path::Path;
+
+use serde::Serialize;
+
+use crate::report::ruling_words;
+use crate::runs::league::LadderRow;
+use crate::stats::rating::Rating;
+use crate::store::{LeagueMatch, RuledMatch, RulingAct, RulingRow};
+
+/// Bots can connect to a ladder.
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "listening")]
+pub(in crate::cli) struct LadderListening<'a> {
+    pub(in crate::cli) ladder: &'a str,
+    pub(in crate::cli) address: SocketAddr,
+}
+
+/// Spectators can watch a ladder.
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "watch")]
+pub(in crate::cli) struct LadderWatching<'a> {
+    pub(in crate::cli) ladder: &'a str,
+    pub(in crate::cli) url: &'a str,
+}
+
+/// A match of a league.
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "match")]
+pub(in crate::cli) struct LeagueMatchLine<'a> {
+    pub(in crate::cli) ladder: &'a str,
+    /// m17; c17 or, if it is rated, r17 for a challenge.
+    pub(in crate::cli) id: String,
+    #[serde(flatten)]
+    pub(in crate::cli) row: &'a LeagueMatch,
+}
+
+/// A bot that was added to a league.
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "added")]
+pub(in crate::cli) struct AddedBot<'a> {
+    pub(in crate::cli) name: &'a str,
+    pub(in crate::cli) owner: &'a str,
+    /// Of a bot that connects. It is shown only here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(in crate::cli) token: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(in crate::cli) command: Option<&'a str>,
+}
+
+/// A bot of a league.
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "bot")]
+pub(in crate::cli) struct LeagueBotLine<'a> {
+    pub(in crate::cli) name: &'a str,
+    /// What people see instead of the name.
+    pub(in crate::cli) display_name: Option<&'a str>,
+    pub(in crate::cli) owner: &'a str,
+    /// `connects` or `program`.
+    pub(in crate::cli) kind: &'a str,
+    pub(in crate::cli) command: Option<&'a str>,
+    pub(in crate::cli) directory: Option<&'a Path>,
+    pub(in crate::cli) anchor: Option<f64>,
+    /// The ladders that a program plays on; `null`: all.
+    pub(in crate::cli) ladders: Option<&'a BTreeSet<String>>,
+    pub(in crate::cli) paused: bool,
+    pub(in crate::cli) added_at: &'a str,
+    pub(in crate::cli) revoked_at: Option<&'a str>,
+    /// Why the server does not start its command.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(in crate::cli) refused: Option<&'a str>,
+    /// Its versions with matches, by ladder.
+    pub(in crate::cli) players: Vec<LeaguePlayerSeen>,
+}
+
+/// A change of a league.
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "log")]
+pub(in crate::cli) struct LeagueLogLine<'a> {
+    /// In UTC.
+    pub(in crate::cli) at: &'a str,
+    /// The user of the operating system.
+    pub(in crate::cli) user: &'a str,
+    /// As in the command line.
+    pub(in crate::cli) action: &'a str,
+}
+
+/// A ruling, as its organiser sees it.
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "ruling")]
+pub(in crate::cli) struct RulingLine<'a> {
+    /// From 1.
+    id: u32,
+    /// In UTC.
+    at: &'a str,
+    /// The user of the operating system.
+    user: &'a str,
+    act: RulingAct,
+    /// The same in words.
+    decision: String,
+    /// The ladder of a league; `null` in tournaments, and for all ladders.
+    ladder: Option<&'a str>,
+    matches: &'a [RuledMatch],
+    /// The entrant or bot that is disqualified or renamed.
+    name: Option<&'a str>,
+    /// Whether all results of a disqualified one are annulled.
+    is_from_start: bool,
+    reason: &'a str,
+    /// Whether reports and pages show the reason.
+    is_public: bool,
+    /// `null` while it is in force.
+    undone: Option<UndoneLine<'a>>,
+}
+
+/// How a ruling was undone.
+#[derive(Serialize)]
+struct UndoneLine<'a> {
+    /// In UTC.
+    at: &'a str,
+    /// The user of the operating system.
+    user: &'a str,
+    reason: &'a str,
+}
+
+impl RulingLine<'_> {
+    pub(in crate::cli) fn of(row: &RulingRow) -> RulingLine<'_> {
+        RulingLine {
+            id: row.id,
+            at: &row.at,
+            user: &row.user,
+            act: row.act,
+            decision: ruling_words(row),
+            ladder: row.ladder.as_deref(),
+            matches: &row.matches,
+            name: row.name.as_deref(),
+            is_from_start: row.is_from_start,
+            reason: &row.reason,
+            is_public: row.is_public,
+            undone: row.undone.as_ref().map(|undone| UndoneLine {
+                at: &undone.at,
+                user: &undone.user,
+                reason: &undone.reason,
+            }),
+        }
+    }
+}
+
+/// A version of a bot on a ladder.
+#[derive(Serialize)]
+pub(in crate::cli) struct LeaguePlayerSeen {
+    pub(in crate::cli) ladder: String,
+    pub(in crate::cli) player: String,
+    /// When its last match ended.
+    pub(in crate::cli) last_seen: String,
+    /// Why it is not paired now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(in crate::cli) state: Option<String>,
+}
+
+/// The standings of a ladder.
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "standings")]
+pub(in crate::cli) struct LadderStandings<'a> {
+    pub(in crate::cli) ladder: &'a str,
+    pub(in crate::cli) game: &'a str,
+    /// Matches with and without a result.
+    pub(in crate::cli) matches: usize,
+    pub(in crate::cli) standings: Vec<LadderStanding>,
+}
+
+/// A row of the standings of a ladder.
+#[derive(Serialize)]
+pub(in crate::cli) struct LadderStanding {
+    #[serde(flatten)]
+    pub(in crate::cli) row: LadderRow,
+    /// What people see instead of the name of the bot.
+    pub(in crate::cli) display_name: Option<String>,
+    /// Its Weng-Lin rating and the algorithm's own deviation, if the game has more than two sides.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(in crate::cli) weng_lin: Option<Rating>,
+    /// Without a match for 30 days.
+    pub(in crate::cli) inactive: bool,
+}
+
+/// A line of `league verify`.
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(in crate::cli) enum LeagueAuditLine<'a> {
+    Difference { ladder: &'a str, r#match: &'a str, what: &'a str },
+    Summary(&'a LeagueAuditSummary),
+}
+
+/// What `league verify` has verified.
+#[derive(Default, Serialize)]
+pub(in crate::cli) struct LeagueAuditSummary {
+    /// Matches in the database.
+    pub(in crate::cli) results: usize,
+    /// Verified records.
+    pub(in crate::cli) records: usize,
+    /// Rulings in force, which were replayed.
+    pub(in crate::cli) rulings: usize,
+    /// Matches that differ or are missing on one side, and players whose wins, draws and losses differ.
+    pub(in crate::cli) differing: usize,
+}
