@@ -50,8 +50,8 @@ mod rows;
 mod rulings;
 
 pub use league::{
-    Challenge, League, LeagueBot, LeagueChange, LeagueMatch, LeaguePlayer, MatchKind, RatingPoint, match_id,
-    parse_match_id, utc,
+    Challenge, Invitation, InvitationError, League, LeagueBot, LeagueChange, LeagueMatch, LeagueOwner,
+    LeaguePlayer, MatchKind, OwnerError, OwnerState, OwnerToken, RatingPoint, match_id, parse_match_id, utc,
 };
 pub use leases::{Lease, Leases, WorkerRow};
 pub use results::{About, Results, TournamentChange, is_void_for};

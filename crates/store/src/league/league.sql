@@ -90,3 +90,31 @@ CREATE TABLE log (
     user TEXT NOT NULL,                      -- of the operating system
     action TEXT NOT NULL                     -- as in the command line: pause alice
 ) STRICT;
+
+CREATE TABLE owners (
+    -- People and teams who have signed up. `bots.owner` may name others, for whom the organiser acts.
+    id TEXT PRIMARY KEY,                     -- as in `bots.owner`
+    display_name TEXT,                       -- what people see instead of the id
+    affiliation TEXT,
+    contact TEXT,                            -- for the organiser only
+    state TEXT NOT NULL,                     -- waiting (for the approval of the organiser), active, left
+    token BLOB UNIQUE,                       -- SHA-256 of the token
+    token_at TEXT,                           -- when it was made
+    former_token BLOB UNIQUE,                -- SHA-256 of the token before it
+    former_until TEXT,                       -- until when that one is valid
+    network TEXT,                            -- from which the owner signed up, for the limit of a day
+    joined_at TEXT NOT NULL,
+    left_at TEXT
+) STRICT;
+
+CREATE TABLE invitations (
+    -- Links that admit owners.
+    id INTEGER PRIMARY KEY,
+    secret BLOB NOT NULL UNIQUE,             -- SHA-256 of the secret in the link
+    owner TEXT,                              -- the id that the owner gets; null: any
+    uses INTEGER NOT NULL,                   -- how many owners it admits
+    used INTEGER NOT NULL DEFAULT 0,
+    expires_at TEXT NOT NULL,
+    made_at TEXT NOT NULL,
+    made_by TEXT NOT NULL                    -- the user of the operating system
+) STRICT;

@@ -2,6 +2,7 @@
 
 mod history;
 mod log;
+mod owners;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::OpenOptionsExt;
@@ -15,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 pub use history::RatingPoint;
 pub use log::LeagueChange;
+pub use owners::{Invitation, InvitationError, LeagueOwner, OwnerError, OwnerState, OwnerToken};
 
 use referee_files::{Folder, keep_private};
 use referee_game::name;
@@ -27,7 +29,7 @@ use crate::rulings::{RulingRow, UndoneRuling, insert_ruling, read_rulings, undo_
 /// The page cache of a connection in KiB. A server has several connections for months, and mostly appends.
 const CACHE: i64 = 256;
 /// The schema version: `PRAGMA user_version`.
-const VERSION: i64 = 5;
+const VERSION: i64 = 6;
 /// The file name in the directory of the league.
 const NAME: &str = "league.sqlite";
 
@@ -593,7 +595,10 @@ impl League {
         let copy = Connection::open(path).map_err(failed)?;
         // VACUUM overwrites what was deleted.
         copy.execute_batch(
-            "UPDATE bots SET token = NULL; DELETE FROM league WHERE key LIKE 'seed:%' OR key LIKE 'seed-from:%'; VACUUM;",
+            "UPDATE bots SET token = NULL; \
+             UPDATE owners SET token = NULL, token_at = NULL, former_token = NULL, former_until = NULL, network = NULL; \
+             DELETE FROM invitations; \
+             DELETE FROM league WHERE key LIKE 'seed:%' OR key LIKE 'seed-from:%'; VACUUM;",
         )
         .map_err(failed)
     }
