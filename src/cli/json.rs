@@ -18,7 +18,9 @@
 //! | `tournament export` | [`ExportedMatch`] |
 //! | `tournament verify` | [`AuditLine`] |
 //! | `worker` | [`WorkerLine`] |
-//! | `serve` | [`LadderListening`], [`LadderWatching`], [`LeagueMatchLine`] |
+//! | `serve` | [`LadderListening`], [`LadderWatching`], [`OwnersAt`], [`LeagueMatchLine`] |
+//! | `league owners`, `league owner` | [`LeagueOwnerLine`] |
+//! | `league invite`, `league invitations` | [`InvitationLine`] |
 //! | `league add` | [`AddedBot`] |
 //! | `league list` | [`LeagueBotLine`] |
 //! | `league standings` | [`LadderStandings`] |
@@ -56,8 +58,9 @@ use crate::workers::carrier::OutcomeVerdict;
 use crate::workers::machine::{Machine, MachineState};
 
 pub(super) use league::{
-    AddedBot, LadderListening, LadderStanding, LadderStandings, LadderWatching, LeagueAuditLine,
-    LeagueAuditSummary, LeagueBotLine, LeagueLogLine, LeagueMatchLine, LeaguePlayerSeen, RulingLine,
+    AddedBot, InvitationLine, LadderListening, LadderStanding, LadderStandings, LadderWatching,
+    LeagueAuditLine, LeagueAuditSummary, LeagueBotLine, LeagueLogLine, LeagueMatchLine, LeagueOwnerLine,
+    LeaguePlayerSeen, OwnersAt, RulingLine,
 };
 pub(super) use machine::{
     ClockCheck, LayerRow, MachineVerdict, ModeRow, SandboxCheck, SandboxVerdict, SpaceCheck, ThreatRow,

@@ -155,7 +155,7 @@ pub(super) fn listen<'a>(
         ),
     };
     let ListenSettings { connections, wait, reconnect, .. } = settings;
-    let tokens = tokens.into_iter().map(|(name, token)| (name, Sha256::digest(token).into()));
+    let tokens = tokens.into_iter().map(|(name, token)| (name, vec![Sha256::digest(token).into()]));
     let tokens = Some(tokens.collect::<BTreeMap<_, _>>()).filter(|tokens| !tokens.is_empty());
     let connections = connections as usize;
     let refusals = Arc::default();

@@ -40,7 +40,7 @@ const MOST_SEARCH: usize = 100;
 const MOST_MATCHES: u64 = (1 << 53) - 1;
 
 /// The maximum length of the path and the query of a request, in bytes.
-const MOST_TARGET: usize = 2048;
+pub(super) const MOST_TARGET: usize = 2048;
 
 pub(super) type HubState = State<Arc<Hub>>;
 

@@ -23,6 +23,7 @@ use crate::entries::{
 };
 use crate::ladder::LadderView;
 use crate::metrics::{MatchFigures, Metrics};
+use crate::serve::{Closes, Connections};
 use crate::{EarlierMatch, StandingsSource};
 use referee_engine::runner::{
     LiveEnd, LiveEvent, LiveHeader, LiveReceiver, LiveStep, MatchReport, Unsealed, Visibility,
@@ -35,9 +36,6 @@ use referee_match::Faults;
 use referee_match::record::{Difference, PublishedInfo, public};
 
 pub(super) use overview::publish;
-
-/// Becomes true when the server closes.
-pub(super) type Closes = watch::Receiver<bool>;
 
 #[derive(Debug)]
 struct LiveEntry {
@@ -269,6 +267,12 @@ impl Hub {
 
     pub(super) fn closes(&self) -> Closes {
         self.closes.subscribe()
+    }
+
+    /// What the connections of spectators have in common.
+    pub(super) fn connections(&self) -> Connections {
+        let Metrics { connections, refused, .. } = &self.metrics;
+        Connections { closes: self.closes(), open: connections.clone(), refused: refused.clone() }
     }
 
     /// Ends the streams and the connections.

@@ -30,6 +30,7 @@ mod hub;
 mod ladder;
 mod limiter;
 mod metrics;
+mod owners;
 mod pages;
 mod serve;
 mod story;
@@ -57,6 +58,7 @@ use referee_match::record::PublishedInfo;
 
 pub use entries::{DisplayNames, NextMatch, RecentResults, ShownRuling, StandingsRow, StandingsView};
 pub use ladder::{LadderEntry, LadderHealth, LadderView, Opponent, OtherLadder, PlayedMatch, PlayerEntry};
+pub use owners::{OwnersLadder, OwnersOptions, OwnersServer, SignUp, SignUpMode};
 
 /// How a run is watched.
 #[derive(Clone, Debug)]
@@ -228,7 +230,7 @@ fn serve_during_run(
     let publishing = runtime.spawn(hub::publish(hub.clone()));
     let serving = runtime.spawn(async move {
         match tokio::net::TcpListener::from_std(listener) {
-            Ok(listener) => serve::serve(listener, api::router(hub.clone(), hosts), &hub).await,
+            Ok(listener) => serve::serve(listener, api::router(hub.clone(), hosts), hub.connections()).await,
             Err(error) => tracing::error!(%error, "the server for spectators does not start"),
         }
     });

@@ -18,21 +18,25 @@ const MOST_ADDRESSES: usize = 4096;
 
 /// How often something may happen.
 #[derive(Clone, Copy, Debug)]
-struct Rate {
-    interval: Duration,
-    burst: u32,
+pub(super) struct Rate {
+    pub(super) interval: Duration,
+    pub(super) burst: u32,
 }
 
 /// A queue of what happens at a limited rate.
 #[derive(Clone, Copy, Debug)]
-struct Pace {
+pub(super) struct Pace {
     /// When the next one would be due if all happened at the interval of the rate.
     due: Instant,
 }
 
 impl Pace {
+    pub(super) fn begin(now: Instant) -> Pace {
+        Pace { due: now }
+    }
+
     /// When the next one may happen.
-    fn next(&mut self, rate: Rate, now: Instant) -> Instant {
+    pub(super) fn next(&mut self, rate: Rate, now: Instant) -> Instant {
         let credit = rate.interval * rate.burst;
         let at = self.due.checked_sub(credit).map_or(now, |earliest| earliest.max(now));
         self.due = self.due.max(now) + rate.interval;

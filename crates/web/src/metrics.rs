@@ -106,7 +106,7 @@ pub(super) struct Metrics {
     /// Live streams.
     pub(super) streams: OpenCount,
     /// HTTP connections closed because there were too many.
-    pub(super) refused: AtomicU64,
+    pub(super) refused: Arc<AtomicU64>,
     ended: AtomicU64,
     aborted: AtomicU64,
     decisions: AtomicU64,

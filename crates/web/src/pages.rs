@@ -13,7 +13,7 @@ use referee_report::page::{self, SIGN};
 use referee_report::replay::{BODY, DRAW, SCRIPT, hash_of};
 
 const RUN: &str = include_str!("assets/run.html");
-const COMMON_SCRIPT: &str = include_str!("assets/common.js");
+pub(super) const COMMON_SCRIPT: &str = include_str!("assets/common.js");
 const RUN_SCRIPT: &str = include_str!("assets/run.js");
 const PLAYER: &str = include_str!("assets/player.html");
 const PLAYER_SCRIPT: &str = include_str!("assets/player.js");
@@ -22,11 +22,11 @@ const JOIN_SCRIPT: &str = include_str!("assets/join.js");
 const MATCH_SCRIPT: &str = include_str!("assets/match.js");
 
 /// The path to the start page from a page beside it, and from one in a folder.
-const TOP: &str = "./";
+pub(super) const TOP: &str = "./";
 const BELOW: &str = "../";
 
 /// A page and its policy.
-struct Page {
+pub(super) struct Page {
     html: String,
     policy: String,
 }
@@ -35,7 +35,12 @@ impl Page {
     /// A page of these parts. Its links and requests are relative to `root`, the path from the page to the start page, so
     /// that a proxy can serve the pages under any path. The policy allows its scripts, its style and requests to the same
     /// server.
-    fn new(root: &str, title: &str, body: &str, scripts: &[&str]) -> Page {
+    pub(super) fn new(root: &str, title: &str, body: &str, scripts: &[&str]) -> Page {
+        Page::about("run", root, title, body, scripts)
+    }
+
+    /// A page like [`Page::new`], whose data is at this path of the API.
+    pub(super) fn about(data: &str, root: &str, title: &str, body: &str, scripts: &[&str]) -> Page {
         let style = page::style();
         let hashes: Vec<String> = scripts.iter().map(|script| hash_of(script)).collect();
         let policy = format!(
@@ -54,16 +59,16 @@ impl Page {
              <span id=\"brand\">referee</span></a><nav aria-label=\"Pages\"><ul id=\"pages\"></ul></nav></div></header>\n\
              <main id=\"main\" class=\"wrap\" tabindex=\"-1\">\n\
              <noscript><p class=\"notice\">This page needs JavaScript. What it shows is JSON, too: \
-             <a href=\"{root}api/v1/run\">api/v1/run</a>.</p></noscript>\n{body}</main>\n\
+             <a href=\"{root}api/v1/{data}\">api/v1/{data}</a>.</p></noscript>\n{body}</main>\n\
              <footer><div class=\"wrap\"><span>Every result can be verified from its record.</span>\
-             <a href=\"{root}api/v1/run\">Data as JSON</a><span>Times are UTC</span></div></footer>\n\
+             <a href=\"{root}api/v1/{data}\">Data as JSON</a><span>Times are UTC</span></div></footer>\n\
              {scripts}</body>\n</html>\n"
         );
         Page { html, policy }
     }
 
     /// A page of something that is not there has the status 404: its script says what is missing.
-    fn respond(&'static self, is_there: bool) -> Response {
+    pub(super) fn respond(&'static self, is_there: bool) -> Response {
         let status = if is_there { StatusCode::OK } else { StatusCode::NOT_FOUND };
         let headers = [(CONTENT_TYPE, "text/html; charset=utf-8"), (CONTENT_SECURITY_POLICY, &*self.policy)];
         (status, headers, &*self.html).into_response()

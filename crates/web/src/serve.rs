@@ -2,23 +2,25 @@
 
 use std::collections::HashMap;
 use std::net::IpAddr;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use axum::Router;
+use hyper::Request;
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::{Service, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 use tokio_io_timeout::TimeoutStream;
 
-use crate::hub::{Closes, Hub};
 use crate::limiter::{RequestLimiter, network_of};
+use crate::metrics::OpenCount;
 
 /// The maximum number of connections.
 const MOST_CONNECTIONS: usize = 512;
@@ -71,12 +73,29 @@ impl Drop for AddressSlot {
     }
 }
 
+/// Becomes true when the server closes.
+pub(super) type Closes = watch::Receiver<bool>;
+
+/// What the connections of a server have in common.
+#[derive(Clone, Debug)]
+pub(super) struct Connections {
+    pub(super) closes: Closes,
+    /// How many there are.
+    pub(super) open: OpenCount,
+    /// How many were closed because there were too many.
+    pub(super) refused: Arc<AtomicU64>,
+}
+
+/// The address of the client of a request.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ClientAddress(pub(super) IpAddr);
+
 /// Serves until the server closes.
-pub(super) async fn serve(listener: TcpListener, router: Router, hub: &Arc<Hub>) {
+pub(super) async fn serve(listener: TcpListener, router: Router, of_server: Connections) {
     let slots = Arc::new(Semaphore::new(MOST_CONNECTIONS));
     let counts = ConnectionCounts::default();
     let mut connections = JoinSet::new();
-    let mut closes = hub.closes();
+    let mut closes = of_server.closes.clone();
     let limiter = Arc::new(RequestLimiter::new());
     loop {
         let accepted = tokio::select! {
@@ -93,18 +112,19 @@ pub(super) async fn serve(listener: TcpListener, router: Router, hub: &Arc<Hub>)
                 let address = network_of(peer.ip());
                 let slot = slots.clone().try_acquire_owned().ok();
                 let Some(taken) = slot.zip(AddressSlot::take(&counts, address)) else {
-                    hub.metrics().refused.fetch_add(1, Ordering::Relaxed);
+                    of_server.refused.fetch_add(1, Ordering::Relaxed);
                     continue;
                 };
                 let limits = (limiter.clone(), address);
-                let connection = connection(stream, router.clone(), hub.clone(), limits);
+                let client = ClientAddress(peer.ip());
+                let connection = connection((stream, client), router.clone(), of_server.clone(), limits);
                 connections.spawn(async move {
                     connection.await;
                     drop(taken);
                 });
             }
             Err(error) => {
-                tracing::debug!(%error, "a spectator cannot connect");
+                tracing::debug!(%error, "a client cannot connect");
                 sleep(AFTER_ERROR).await;
             }
         }
@@ -123,18 +143,19 @@ async fn closed(closes: &mut Closes) {
 
 /// Serves a connection until it ends or the server closes.
 async fn connection(
-    stream: TcpStream,
+    (stream, client): (TcpStream, ClientAddress),
     router: Router,
-    hub: Arc<Hub>,
+    Connections { mut closes, open, .. }: Connections,
     (limiter, address): (Arc<RequestLimiter>, IpAddr),
 ) {
-    let _gauge = hub.metrics().connections.enter();
+    let _gauge = open.enter();
     // Without it, events are delayed; otherwise harmless.
     let _ = stream.set_nodelay(true);
     let mut stream = TimeoutStream::new(stream);
     stream.set_write_timeout(Some(UNREAD));
     let router = TowerToHyperService::new(router);
-    let service = service_fn(|request| {
+    let service = service_fn(|mut request: Request<Incoming>| {
+        request.extensions_mut().insert(client);
         let (router, limiter) = (router.clone(), limiter.clone());
         async move {
             limiter.request(address).await;
@@ -148,7 +169,6 @@ async fn connection(
         .max_headers(MOST_FIELDS)
         .serve_connection(TokioIo::new(Box::pin(stream)), service);
     let mut connection = std::pin::pin!(connection);
-    let mut closes = hub.closes();
     let ended = tokio::select! {
         ended = connection.as_mut() => ended,
         () = closed(&mut closes) => {
@@ -157,6 +177,6 @@ async fn connection(
         }
     };
     if let Err(error) = ended {
-        tracing::trace!(%error, "the connection of a spectator has ended");
+        tracing::trace!(%error, "the connection of a client has ended");
     }
 }

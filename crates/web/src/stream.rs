@@ -12,8 +12,9 @@ use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
 
 use crate::board::{BoardEvent, BoardForm, LiveBoard};
-use crate::hub::{Closes, Hub};
+use crate::hub::Hub;
 use crate::metrics::{Gauge, OpenCount};
+use crate::serve::Closes;
 
 /// How often a stream sends something if nothing happens, so that proxies keep it open.
 const HEARTBEAT: Duration = Duration::from_secs(15);

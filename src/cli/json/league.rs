@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::report::ruling_words;
 use crate::runs::league::LadderRow;
 use crate::stats::rating::Rating;
-use crate::store::{LeagueMatch, RuledMatch, RulingAct, RulingRow};
+use crate::store::{LeagueMatch, OwnerState, RuledMatch, RulingAct, RulingRow};
 
 /// Bots can connect to a ladder.
 #[derive(Serialize)]
@@ -25,6 +25,50 @@ pub(in crate::cli) struct LadderListening<'a> {
 pub(in crate::cli) struct LadderWatching<'a> {
     pub(in crate::cli) ladder: &'a str,
     pub(in crate::cli) url: &'a str,
+}
+
+/// Owners can manage their bots.
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "owners")]
+pub(in crate::cli) struct OwnersAt<'a> {
+    pub(in crate::cli) url: &'a str,
+}
+
+/// An owner of bots who has signed up, or was added.
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "owner")]
+pub(in crate::cli) struct LeagueOwnerLine<'a> {
+    pub(in crate::cli) id: &'a str,
+    /// What people see instead of the id.
+    pub(in crate::cli) display_name: Option<&'a str>,
+    pub(in crate::cli) affiliation: Option<&'a str>,
+    pub(in crate::cli) contact: Option<&'a str>,
+    pub(in crate::cli) state: OwnerState,
+    pub(in crate::cli) joined_at: &'a str,
+    pub(in crate::cli) left_at: Option<&'a str>,
+    /// The names of the bots that take part.
+    pub(in crate::cli) bots: Vec<&'a str>,
+    /// A new token. It is shown only here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(in crate::cli) token: Option<&'a str>,
+}
+
+/// An invitation.
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "invitation")]
+pub(in crate::cli) struct InvitationLine<'a> {
+    /// Its number; omitted where it is made.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(in crate::cli) id: Option<u32>,
+    /// The link. It is shown only where it is made.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(in crate::cli) url: Option<&'a str>,
+    /// The id that the owner gets; null for any.
+    pub(in crate::cli) owner: Option<&'a str>,
+    pub(in crate::cli) uses: u32,
+    pub(in crate::cli) used: u32,
+    pub(in crate::cli) expires_at: &'a str,
+    pub(in crate::cli) made_by: &'a str,
 }
 
 /// A match of a league.

@@ -13,6 +13,7 @@ use serde_json::{Map, Value};
 use crate::bot::Command;
 use crate::bot::sandbox::Sandbox;
 use crate::cli::find_game::find_game_from;
+use crate::cli::league::owners_config::{OwnersConfig, SignUpConfig};
 use crate::cli::openings::OpeningSource;
 use crate::cli::options::{clock, milliseconds, ready_limits};
 use crate::cli::sandbox::SandboxConfig;
@@ -31,6 +32,7 @@ use crate::runner::Openings;
 use crate::runs::league::LadderLimits;
 use crate::store::{League, LeagueBot, utc};
 use crate::transport::Certificate;
+use crate::web::OwnersOptions;
 
 /// What the league stores in its directory and no bot must see.
 pub(in crate::cli) const OWN_FILES: [&str; 4] = ["ladders", "league.sqlite", "league.sqlite-wal", WORKERS];
@@ -57,6 +59,10 @@ pub(in crate::cli) struct LeagueConfig {
     sandbox: SandboxConfig,
     #[serde(default)]
     pub(in crate::cli) publish: PublishConfig,
+    #[serde(default)]
+    owners: Option<OwnersConfig>,
+    #[serde(default)]
+    signup: SignUpConfig,
     /// The directory of the file, which is the base of relative paths.
     #[serde(skip)]
     pub(in crate::cli) folder: PathBuf,
@@ -281,6 +287,12 @@ impl LeagueConfig {
     /// The options of workers, or if none are given those of the file.
     pub(in crate::cli) fn workers(&self, options: &WorkersOptions) -> Result<WorkersOptions, Failure> {
         options.or(self.workers.as_ref(), |path| self.folder.join(path))
+    }
+
+    /// How owners are served, if they are.
+    pub(in crate::cli) fn owners(&self) -> Result<Option<OwnersOptions>, Failure> {
+        let options = self.owners.as_ref().map(|owners| owners.options(&self.signup, self.name.as_deref()));
+        options.transpose()
     }
 
     /// The ladder with this name; without a name the only one.

@@ -6,6 +6,8 @@ pub(super) mod config;
 mod export;
 pub(super) mod log;
 mod matches;
+mod owners;
+mod owners_config;
 pub(super) mod pages;
 mod ruling;
 mod standings;
@@ -58,6 +60,10 @@ enum Command {
     Challenge(challenge::Args),
     Rule(ruling::RuleArgs),
     Rulings(ruling::RulingsArgs),
+    Invite(owners::InviteArgs),
+    Invitations(owners::InvitationsArgs),
+    Owners(owners::OwnersArgs),
+    Owner(owners::OwnerArgs),
     Matches(matches::Args),
     Export(export::Args),
     Log(log::Args),
@@ -78,6 +84,10 @@ pub(super) fn run(args: Args, catalog: &Catalog) -> Result<Exit, Failure> {
         Command::Challenge(args) => challenge::run(&args, catalog),
         Command::Rule(args) => ruling::rule(args),
         Command::Rulings(args) => ruling::list(&args),
+        Command::Invite(args) => owners::invite(&args),
+        Command::Invitations(args) => owners::invitations(&args),
+        Command::Owners(args) => owners::list(&args),
+        Command::Owner(args) => owners::owner(args),
         Command::Matches(args) => matches::run(&args, catalog),
         Command::Export(args) => export::run(&args),
         Command::Log(args) => log::run(&args),
@@ -115,6 +125,7 @@ fn check(args: &CheckArgs, catalog: &Catalog) -> Result<Exit, Failure> {
     for program in &config.programs {
         config.sandbox(program.name())?;
     }
+    config.owners()?;
     config.workers(&WorkersOptions::default())?;
     writeln!(out, "{}", counted(config.programs.len(), "program", "programs"))?;
     Ok(Exit::Done)

@@ -1,11 +1,11 @@
 //! Takes up changes while a ladder is played.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::RecvTimeoutError;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
+use std::{io, mem};
 
 use sha2::{Digest, Sha256};
 use tokio::sync::mpsc;
@@ -21,9 +21,9 @@ use crate::cli::workers::unit_bots;
 use crate::game::hex;
 use crate::runner::RunChange;
 use crate::runs::league::{LadderMemory, LadderRulings, NotCounted, RatingHistory, SharedLadder};
-use crate::sources::{BotSpec, Source, TokenHash};
+use crate::sources::{BotSpec, BotTokens, Source};
 use crate::stats::ladder::Name;
-use crate::store::{League, LeagueBot};
+use crate::store::{League, LeagueBot, LeagueOwner};
 use crate::workers::JobBots;
 use crate::workers::archive::{ArchiveError, pack_folder};
 
@@ -33,10 +33,16 @@ const POLL_INTERVAL: Duration = Duration::from_millis(300);
 /// The number of hexadecimal digits in the version of a program whose files have changed.
 const VERSION_DIGITS: usize = 8;
 
-/// SHA-256 of the tokens of the bots that may connect.
-pub(super) fn tokens(bots: &[LeagueBot]) -> BTreeMap<String, TokenHash> {
-    let active = bots.iter().filter(|bot| bot.revoked_at.is_none());
-    active.filter_map(|bot| Some((bot.name.clone(), bot.token?))).collect()
+/// The tokens of the bots that may connect at this time: their own, and those of their owners.
+pub(super) fn tokens(bots: &[LeagueBot], owners: &[LeagueOwner], now: SystemTime) -> BotTokens {
+    let of_owners: BTreeMap<&str, Vec<_>> =
+        owners.iter().map(|owner| (&*owner.id, owner.tokens(now))).collect();
+    let connect = bots.iter().filter(|bot| bot.revoked_at.is_none() && bot.command.is_none());
+    let tokens = connect.map(|bot| {
+        let of_owner = of_owners.get(&*bot.owner).into_iter().flatten().copied();
+        (bot.name.clone(), bot.token.into_iter().chain(of_owner).collect())
+    });
+    tokens.filter(|(_, tokens): &(String, Vec<_>)| !tokens.is_empty()).collect()
 }
 
 /// Takes up changes of the database while a ladder is played, and rates its players.
@@ -52,10 +58,21 @@ pub(super) struct Control {
     pub(super) job_bots: Option<(JobBots, PathBuf)>,
 }
 
+/// What was last read from the database.
+#[derive(Default)]
+struct Seen {
+    /// As [`League::data_version`] counts; `None` before the first time.
+    version: Option<i64>,
+    bots: Vec<LeagueBot>,
+    owners: Vec<LeagueOwner>,
+    /// What was passed on.
+    tokens: BotTokens,
+}
+
 impl Control {
     /// Works until the other end of the channel is dropped.
     pub(super) fn work(mut self, ends: &std::sync::mpsc::Receiver<()>) -> io::Result<()> {
-        let mut seen = None;
+        let mut seen = Seen::default();
         let mut rates_at = Instant::now();
         let mut history = RatingHistory::default();
         let mut memory = LadderMemory::default();
@@ -111,9 +128,11 @@ impl Control {
         }
     }
 
-    fn look(&mut self, seen: &mut Option<i64>) -> Result<(), NotCounted> {
+    fn look(&mut self, seen: &mut Seen) -> Result<(), NotCounted> {
         let version = self.league.data_version()?;
-        if *seen == Some(version) {
+        if seen.version == Some(version) {
+            // The former token of an owner may have expired.
+            self.set_tokens(seen);
             return Ok(());
         }
         self.take_up_rulings()?;
@@ -126,16 +145,26 @@ impl Control {
         for id in fulfilled {
             self.league.remove_challenge(id)?;
         }
-        // The run may have ended.
-        let _ = self.changes.send(RunChange::Tokens(tokens(&bots)));
+        let owners = self.league.owners()?;
         for spec in self.programs(&new, &bots)? {
             self.add_for_workers(&spec).unwrap_or_else(|why| {
                 tracing::warn!("{}: {} plays on no worker: {why}", self.name, spec.name);
             });
             let _ = self.changes.send(RunChange::Bot(spec));
         }
-        *seen = Some(version);
+        *seen = Seen { version: Some(version), bots, owners, tokens: mem::take(&mut seen.tokens) };
+        self.set_tokens(seen);
         Ok(())
+    }
+
+    /// Passes on the tokens that are valid now, if others were valid before.
+    fn set_tokens(&self, seen: &mut Seen) {
+        let tokens = tokens(&seen.bots, &seen.owners, now());
+        if tokens != seen.tokens {
+            seen.tokens.clone_from(&tokens);
+            // The run may have ended.
+            let _ = self.changes.send(RunChange::Tokens(tokens));
+        }
     }
 
     /// Counts all results again if rulings were made or undone. The ladder is played meanwhile.

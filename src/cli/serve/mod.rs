@@ -23,7 +23,7 @@ use tokio::signal::unix::SignalKind;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::cli::bots::{launch, with_bots};
-use crate::cli::json::{LadderListening, LadderWatching};
+use crate::cli::json::{LadderListening, LadderWatching, OwnersAt};
 use crate::cli::league::config::{LadderGame, LeagueConfig, PreparedLadder, WORKERS};
 use crate::cli::league::which::now;
 use crate::cli::screen::stderr_line;
@@ -37,6 +37,7 @@ use crate::runner::{MatchRunner, RunEnd, RunEvent, SetScheduler, signalled};
 use crate::runs::league::LadderScheduler;
 use crate::sources::Listen;
 use crate::store::League;
+use crate::web::{OwnersLadder, OwnersServer, WatchServer};
 use crate::workers::{Coordinator, Job};
 
 /// The maximum number of idle processes of programs that are kept.
@@ -100,14 +101,19 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
     }
     // One for each ladder, or none.
     let mut coordinators = coordinated.into_iter().flat_map(|coordinated| coordinated.coordinators);
+    let owners = open_owners(&config, &opened, &folder)?;
     let service = Arc::new(Service::new(opened.len()));
     let stops = LadderStops::new(service.clone());
     let on_signal = on_signal(&file, &folder, &stops)?;
+    if let Some(owners) = &owners {
+        let url = owners.url();
+        announce(args.json.then(|| json::text(&OwnersAt { url })), format_args!("owners: {url}"));
+    }
     let result = with_bots(|| {
         let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
         signals::on_each(kinds, on_signal);
         for OpenedLadder { config, watch, .. } in &opened {
-            if let Some((server, _)) = watch {
+            if let Some(server) = watch {
                 let (ladder, url) = (&config.name, &server.url());
                 let line = args.json.then(|| json::text(&LadderWatching { ladder, url }));
                 announce(line, format_args!("{ladder}: watch at {url}"));
@@ -134,8 +140,33 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
             result
         })
     });
+    if let Some(owners) = owners {
+        owners.close();
+    }
     result?;
     Ok(if stops.is_aborted() { Exit::Interrupted } else { Exit::Done })
+}
+
+/// Starts the server for the owners of bots, if the league has one.
+fn open_owners(
+    config: &LeagueConfig,
+    ladders: &[OpenedLadder<'_>],
+    folder: &Folder,
+) -> Result<Option<OwnersServer>, Failure> {
+    let Some(options) = config.owners()? else { return Ok(None) };
+    let ladders = ladders.iter().map(|OpenedLadder { config, prepared, pages, .. }| OwnersLadder {
+        name: config.name.clone(),
+        seats: prepared.game.seating.seats(),
+        watch_port: config.watch.map(|address| address.port()),
+        watch_url: config.watch_url.clone(),
+        records: pages.records.clone(),
+        view: pages.clone(),
+    });
+    let address = options.address;
+    let league = League::open(folder).map_err(Failure::cannot_run)?;
+    let server = OwnersServer::open(options, league, ladders.collect());
+    let failed = |error: io::Error| Failure::cannot_run(format!("owners: listen {address}: {error}"));
+    server.map(Some).map_err(failed)
 }
 
 /// What each signal does: SIGHUP reads the file of the league again, unless it says that the terminal was closed; others
@@ -199,6 +230,7 @@ fn play(
         resumed,
         wait,
         watch,
+        pages,
         job_bots,
         ..
     } = opened;
@@ -207,21 +239,21 @@ fn play(
     let name = &config.name;
     let wrong = |error: io::Error| Failure::cannot_run(format!("ladder {name}: {error}"));
     let league = League::open(folder).map_err(wrong)?;
-    let bots = league.bots().map_err(wrong)?;
+    let (bots, owners) = (league.bots().map_err(wrong)?, league.owners().map_err(wrong)?);
     let listen = listen.map(|(address, certificate, connections)| Listen {
         address,
         certificate,
-        tokens: Some(tokens(&bots)),
+        tokens: Some(tokens(&bots, &owners, now())),
         is_open: true,
         connections,
         wait: Duration::ZERO,
         reconnect,
-        refusals: watch.as_ref().map(|(_, pages)| pages.refusals.clone()).unwrap_or_default(),
+        refusals: pages.refusals.clone(),
     });
     let (stop, drained, interrupted) = LadderStop::new(wait.clone());
     stops.add(stop);
     let (changes, changed) = mpsc::unbounded_channel();
-    let live = watch.as_ref().map(|(server, _)| server.feed());
+    let live = watch.as_ref().map(WatchServer::feed);
     let workers = folder.path().join(WORKERS);
     let job = Job {
         run: Run { seed, terms },
@@ -280,9 +312,7 @@ fn play(
             let line = is_json.then(|| json::text(&LadderListening { ladder: name, address }));
             announce(line, format_args!("{name}: bots connect to {address}"));
             service.ready(name);
-            if let Some((_, pages)) = &watch {
-                pages.port.get_or_init(|| address.port());
-            }
+            pages.port.get_or_init(|| address.port());
         }
         local.note(event)
     };
@@ -325,7 +355,7 @@ fn play(
     if let Some(lobby) = lobby {
         lobby.close(CLOSED).map_err(wrong)?;
     }
-    if let Some((server, _)) = watch {
+    if let Some(server) = watch {
         server.close();
     }
     match (why, controlled) {

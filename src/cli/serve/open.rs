@@ -35,7 +35,8 @@ pub(super) struct OpenedLadder<'a> {
     pub(super) resumed: Vec<ResumedMatch>,
     /// Waits while the disk is full.
     pub(super) wait: StorageWait,
-    pub(super) watch: Option<(WatchServer, Arc<LadderPages>)>,
+    pub(super) watch: Option<WatchServer>,
+    pub(super) pages: Arc<LadderPages>,
     /// What workers have, if there are workers.
     pub(super) leases: Option<Leases>,
     /// The programs as workers start them.
@@ -116,13 +117,13 @@ pub(super) fn open<'a>(
     let ladder = SharedLadder::new(ladder);
     ladder.rate();
     ladder.publish(now());
+    let pages = Arc::new(pages(whole, config, &prepared, &ladder, &own, folder).map_err(wrong)?);
     let watch = match config.watch {
         Some(address) => {
             let (hosts, delay) = (config.watch_hosts.clone(), config.watch_delay);
             let options = WatchOptions { address, hosts, delay, info: whole.publish.info };
             let server = WatchServer::open(options, rules.meta(), catalog)
                 .map_err(|error| Failure::cannot_run(format!("ladder {name}: watch {address}: {error}")))?;
-            let pages = Arc::new(pages(whole, config, &prepared, &ladder, &own, folder).map_err(wrong)?);
             let league_name = whole.name.as_ref().map(|league| format!("{league}: {name}"));
             server.set_name(league_name.as_deref().unwrap_or(name));
             server.set_ladder(pages.clone());
@@ -133,7 +134,7 @@ pub(super) fn open<'a>(
                 Ok::<_, io::Error>(())
             });
             read.map_err(wrong)?;
-            Some((server, pages))
+            Some(server)
         }
         None => None,
     };
@@ -149,6 +150,7 @@ pub(super) fn open<'a>(
         resumed,
         wait,
         watch,
+        pages,
         leases,
         job_bots,
     })

@@ -11,6 +11,9 @@ use referee_transport::Certificate;
 /// SHA-256 of a token.
 pub type TokenHash = [u8; 32];
 
+/// SHA-256 of the tokens with which bots connect, by name. A bot has several while its owner replaces one.
+pub type BotTokens = BTreeMap<String, Vec<TokenHash>>;
+
 /// How bots connect.
 #[derive(Clone, Debug)]
 pub struct Listen {
@@ -18,8 +21,8 @@ pub struct Listen {
     pub address: SocketAddr,
     /// Enables TLS.
     pub certificate: Option<Certificate>,
-    /// SHA-256 of the tokens by name; `None` if no name needs one, otherwise every name does.
-    pub tokens: Option<BTreeMap<String, TokenHash>>,
+    /// The tokens by name; `None` if no name needs one, otherwise every name does.
+    pub tokens: Option<BotTokens>,
     /// Whether every name with a token may connect, and joins the run then. Each version of a bot is a bot of its own.
     /// Otherwise only bots of the run may connect.
     pub is_open: bool,

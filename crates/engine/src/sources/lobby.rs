@@ -1,6 +1,6 @@
 //! The lobby: connected bots that wait for matches.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use tokio::time::Instant;
 
 use crate::driver::{BotHello, BotInstance, DetachedSession, Key, Lane, Notice, SessionKey};
 use crate::sources::acceptor::{Acceptor, Admissions, ByeContents};
-use crate::sources::{Listen, TokenHash};
+use crate::sources::{BotTokens, Listen};
 
 /// The connections without a match, and the acceptor.
 pub(crate) struct Lobby {
@@ -164,7 +164,7 @@ impl Lobby {
     }
 
     /// Replaces the tokens, and closes waiting connections of names that are not admitted any more.
-    pub(crate) fn set_tokens(&mut self, tokens: BTreeMap<String, TokenHash>) {
+    pub(crate) fn set_tokens(&mut self, tokens: BotTokens) {
         self.guests.set_tokens(tokens);
         let mut names: BTreeSet<String> = self.waiting.keys().cloned().collect();
         names.retain(|name| !self.guests.allows(&Name::parse(name).bot));

@@ -10,7 +10,7 @@ mod source;
 pub use acceptor::{PendingConnections, Vacancy};
 
 pub use bot_spec::{BotSpec, check_programs, with_factor};
-pub use listen::{Listen, TokenHash};
+pub use listen::{BotTokens, Listen, TokenHash};
 pub use lobby::ParkedLobby;
 pub(crate) use lobby::{Holder, Lobby};
 pub use source::{Connection, OnExit, Source, parse};

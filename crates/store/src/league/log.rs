@@ -28,6 +28,17 @@ impl League {
         self.change(|db| db.execute(sql, params![utc(at), user, action])).map(drop)
     }
 
+    /// How many changes whose action begins with this word a user made on this day (UTC).
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub fn actions_of_day(&self, user: &str, word: &str, day: SystemTime) -> io::Result<u32> {
+        let sql =
+            "SELECT count(*) FROM log WHERE user = ?1 AND at >= ?2 AND substr(action, 1, length(?3)) = ?3";
+        let day = utc(day);
+        self.db.query_row(sql, params![user, &day[..10], word], |row| row.get(0)).map_err(failed)
+    }
+
     /// The last so many changes, the latest last.
     ///
     /// # Errors

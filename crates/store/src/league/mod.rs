@@ -481,6 +481,33 @@ impl League {
         rows.collect::<rusqlite::Result<_>>().map_err(failed)
     }
 
+    /// The last matches of these bots on a ladder with a number below `before`, the newest first; with `is_faulted` only those
+    /// in which they made a fault. It looks at the last 100,000 matches at most.
+    ///
+    /// # Errors
+    /// If a row is invalid.
+    pub fn matches_of(
+        &self,
+        ladder: &str,
+        bots: &[String],
+        is_faulted: bool,
+        before: u32,
+        limit: u32,
+    ) -> io::Result<Vec<LeagueMatch>> {
+        let sql = format!(
+            "SELECT {COLUMNS} FROM matches WHERE ladder = ?1 AND number < ?3 \
+             AND number > (SELECT min(?3, max(number)) FROM matches WHERE ladder = ?1) - 100000 \
+             AND EXISTS (SELECT 1 FROM json_each(players) AS player JOIN json_each(?2) AS bot \
+             ON player.value = bot.value OR substr(player.value, 1, length(bot.value) + 1) = bot.value || '@' \
+             WHERE NOT ?4 OR json_extract(faults, '$[' || player.key || ']') <> '{{}}') ORDER BY number DESC LIMIT ?5"
+        );
+        let mut query = self.db.prepare_cached(&sql).map_err(failed)?;
+        let rows = query
+            .query_map(params![ladder, json(&bots), before, is_faulted, limit], read_match)
+            .map_err(failed)?;
+        rows.collect::<rusqlite::Result<_>>().map_err(failed)
+    }
+
     /// A match of a ladder.
     ///
     /// # Errors

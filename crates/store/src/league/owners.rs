@@ -142,6 +142,18 @@ pub enum InvitationError {
     OtherOwner,
 }
 
+impl InvitationError {
+    /// In a word.
+    pub fn word(self) -> &'static str {
+        match self {
+            InvitationError::Unknown => "unknown",
+            InvitationError::Used => "used",
+            InvitationError::Expired => "expired",
+            InvitationError::OtherOwner => "for another id",
+        }
+    }
+}
+
 /// Why an owner is not stored.
 #[derive(Debug, thiserror::Error)]
 pub enum OwnerError {
@@ -369,6 +381,27 @@ impl League {
     /// If it could be taken for another one, or those of the database.
     pub fn put_owner(&mut self, owner: &LeagueOwner) -> Result<(), OwnerError> {
         self.try_change(|db| insert_owner(db, owner))
+    }
+
+    /// Erases what an owner said of itself, and ends the participation of its bots. People see a number instead of their
+    /// names; results stay. Programs in the file of the league stay, too.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub fn leave(&mut self, id: &str, at: SystemTime) -> io::Result<()> {
+        self.change(|db| {
+            db.execute(
+                "UPDATE bots SET revoked_at = coalesce(revoked_at, ?2), token = NULL, display_name = 'Former ' || id \
+                 WHERE owner = ?1 AND is_of_file = 0",
+                [id, &utc(at)],
+            )?;
+            db.execute(
+                "UPDATE owners SET state = 'left', display_name = NULL, affiliation = NULL, contact = NULL, token = NULL, \
+                 token_at = NULL, former_token = NULL, former_until = NULL, network = NULL, left_at = ?2 WHERE id = ?1",
+                [id, &utc(at)],
+            )
+        })
+        .map(drop)
     }
 
     /// Adds an invitation.

@@ -1,6 +1,5 @@
 //! Bots that join a run in progress.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use referee_match::Leg;
@@ -11,15 +10,15 @@ use crate::runner::fixture::{Fixture, Wait};
 use crate::runner::lane_messages::LaneOrder;
 use crate::runner::resumed::ResumedMatch;
 use crate::runner::scheduler::JoinError;
-use crate::sources::{BotSpec, Connection, Lobby, TokenHash};
+use crate::sources::{BotSpec, BotTokens, Connection, Lobby};
 
 /// A change of a run in progress.
 #[derive(Debug)]
 pub enum RunChange {
     /// A bot joins that the referee starts.
     Bot(BotSpec),
-    /// The bots that may connect from now on, with SHA-256 of their tokens. Others play their matches to the end.
-    Tokens(BTreeMap<String, TokenHash>),
+    /// The bots that may connect from now on, with their tokens. Others play their matches to the end.
+    Tokens(BotTokens),
     /// The schedule may have more matches.
     Wake,
     /// Send the ids of the matches in progress with their numbers of moves.

@@ -1,6 +1,6 @@
 //! Which bots may connect, and how often.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
@@ -13,7 +13,7 @@ use subtle::ConstantTimeEq;
 use tokio::sync::Notify;
 
 use crate::driver::{BotHello, BotInstance, Role};
-use crate::sources::{Listen, TokenHash};
+use crate::sources::{BotTokens, Listen, TokenHash};
 
 /// The bots that may connect, and their numbers of connections. The acceptor increments them, the lobby decrements
 /// them.
@@ -37,7 +37,7 @@ pub(super) type AdmissionError = (ErrorCode, String);
 
 #[derive(Default)]
 struct AllowedBot {
-    token: Option<TokenHash>,
+    tokens: Vec<TokenHash>,
     connections: AtomicUsize,
 }
 
@@ -61,23 +61,23 @@ impl Admissions {
     pub(in crate::sources) fn update(&self, names: impl Iterator<Item = String>, listen: &Listen) {
         let mut guests = self.names.write().unwrap_or_else(PoisonError::into_inner);
         for name in names {
-            let token = listen.tokens.as_ref().and_then(|tokens| tokens.get(&name).copied());
-            guests.entry(name).or_default().token = token;
+            let tokens = listen.tokens.as_ref().and_then(|tokens| tokens.get(&name).cloned());
+            guests.entry(name).or_default().tokens = tokens.unwrap_or_default();
         }
     }
 
     /// Replaces all tokens. Names without one are not admitted any more. The counts are kept.
-    pub(in crate::sources) fn set_tokens(&self, tokens: BTreeMap<String, TokenHash>) {
+    pub(in crate::sources) fn set_tokens(&self, tokens: BotTokens) {
         let mut guests = self.names.write().unwrap_or_else(PoisonError::into_inner);
-        guests.values_mut().for_each(|bot| bot.token = None);
-        for (name, token) in tokens {
-            guests.entry(name).or_default().token = Some(token);
+        guests.values_mut().for_each(|bot| bot.tokens.clear());
+        for (name, tokens) in tokens {
+            guests.entry(name).or_default().tokens = tokens;
         }
     }
 
     /// Whether bots of this name may be connected.
     pub(in crate::sources) fn allows(&self, name: &str) -> bool {
-        self.names().get(name).is_some_and(|bot| bot.token.is_some() || !self.needs_token)
+        self.names().get(name).is_some_and(|bot| !bot.tokens.is_empty() || !self.needs_token)
     }
 
     fn names(&self) -> RwLockReadGuard<'_, HashMap<String, AllowedBot>> {
@@ -134,9 +134,10 @@ impl Admissions {
                 return Err((ErrorCode::WrongToken, what));
             };
             let said: [u8; 32] = Sha256::digest(token).into();
-            let expected = bot.and_then(|bot| bot.token);
+            let expected = bot.map(|bot| &*bot.tokens).filter(|tokens| !tokens.is_empty());
             // The comparison takes as long for a name that does not exist.
-            let is_right: bool = expected.unwrap_or_default().ct_eq(&said).into();
+            let compared = expected.unwrap_or(&[[0; 32]]).iter().map(|token| bool::from(token.ct_eq(&said)));
+            let is_right = compared.fold(false, |is_right, is_equal| is_right | is_equal);
             if expected.is_none() || !is_right {
                 let what = format!(
                     "no bot called `{name}` with this token takes part here: are the `name` and the `token` of your \

@@ -1,0 +1,288 @@
+//! The page of an owner as JSON, its token, and leaving.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::http::header::SET_COOKIE;
+use axum::response::{IntoResponse, Response};
+use referee_game::hex;
+use referee_stats::ladder::Name;
+use referee_stats::rating::Estimate;
+use referee_store::{League, LeagueBot, LeagueOwner, OwnerState, OwnerToken, utc};
+use serde::{Deserialize, Serialize};
+
+use super::error::OwnersError;
+use super::session::{Body, SignedIn};
+use super::signup::{Profile, new_token};
+use super::{Owners, OwnersState, json, now};
+use crate::ladder::PlayerEntry;
+
+/// How long a token that was replaced is valid.
+const FORMER: Duration = Duration::from_secs(60 * 60);
+
+/// An owner with its bots, for itself.
+#[derive(Serialize)]
+struct OwnerFacts<'a> {
+    league: &'a str,
+    id: &'a str,
+    display_name: Option<&'a str>,
+    affiliation: Option<&'a str>,
+    contact: Option<&'a str>,
+    state: OwnerState,
+    joined_at: &'a str,
+    token: Option<TokenFacts<'a>>,
+    bots: Vec<OwnBot>,
+    ladders: Vec<LadderFacts<'a>>,
+    limits: Limits,
+}
+
+#[derive(Serialize)]
+struct TokenFacts<'a> {
+    made_at: &'a str,
+    /// The first digits of its SHA-256.
+    fingerprint: String,
+    /// Until when the one before it is valid.
+    former_until: Option<&'a str>,
+}
+
+/// A bot of an owner.
+#[derive(Serialize)]
+struct OwnBot {
+    name: String,
+    display_name: Option<String>,
+    /// Whether it connects; otherwise the server starts it.
+    connects: bool,
+    paused: bool,
+    added_at: String,
+    /// Since when it does not take part any more.
+    retired_at: Option<String>,
+    players: Vec<OwnPlayer>,
+}
+
+/// The newest version of a bot on a ladder.
+#[derive(Serialize)]
+struct OwnPlayer {
+    ladder: String,
+    name: String,
+    place: Option<usize>,
+    rating: Estimate,
+    provisional: bool,
+    online: bool,
+    state: Option<String>,
+    matches: u32,
+    wins: u32,
+    draws: u32,
+    losses: u32,
+    faulted: u32,
+    last_seen: Option<String>,
+    versions: Vec<String>,
+}
+
+/// A ladder, where the bots of an owner play.
+#[derive(Serialize)]
+struct LadderFacts<'a> {
+    name: &'a str,
+    game: &'static str,
+    seats: usize,
+    /// The port that bots connect to; `None` if only programs play.
+    port: Option<u16>,
+    tls: bool,
+    /// Its pages.
+    watch_port: Option<u16>,
+    url: Option<&'a str>,
+    /// The players that can be challenged.
+    players: Vec<String>,
+    /// What people see instead of their names.
+    display_names: BTreeMap<String, String>,
+    /// Challenges of the owner that wait.
+    challenges: Vec<Vec<String>>,
+}
+
+#[derive(Serialize)]
+struct Limits {
+    bots: u32,
+    challenges_per_day: u32,
+    challenges_today: u32,
+}
+
+impl OwnPlayer {
+    fn of(ladder: &str, player: PlayerEntry) -> OwnPlayer {
+        OwnPlayer {
+            ladder: ladder.to_owned(),
+            name: player.name,
+            place: player.place,
+            rating: player.rating,
+            provisional: player.provisional,
+            online: player.online,
+            state: player.state,
+            matches: player.matches,
+            wins: player.wins,
+            draws: player.draws,
+            losses: player.losses,
+            faulted: player.faulted,
+            last_seen: player.last_seen,
+            versions: player.versions,
+        }
+    }
+}
+
+/// The bots of an owner, also those that do not take part any more.
+pub(super) fn own_bots(league: &League, owner: &str) -> Result<Vec<LeagueBot>, OwnersError> {
+    Ok(league.bots()?.into_iter().filter(|bot| bot.owner == owner).collect())
+}
+
+/// Whether a player is a version of one of these bots.
+pub(super) fn is_of(player: &str, bots: &[LeagueBot]) -> bool {
+    let name = Name::parse(player).bot;
+    bots.iter().any(|bot| bot.name == name)
+}
+
+/// The owner with its bots.
+pub(super) async fn show(State(owners): OwnersState, signed_in: SignedIn) -> Result<Response, OwnersError> {
+    owners.with(move |owners, league| facts(owners, league, &signed_in.owner)).await
+}
+
+fn facts(owners: &Owners, league: &League, owner: &LeagueOwner) -> Result<Response, OwnersError> {
+    let bots = own_bots(league, &owner.id)?;
+    let mut own: Vec<OwnBot> = Vec::new();
+    for bot in &bots {
+        own.push(OwnBot {
+            name: bot.name.clone(),
+            display_name: bot.display_name.clone(),
+            connects: bot.command.is_none(),
+            paused: bot.is_paused,
+            added_at: bot.added_at.clone(),
+            retired_at: bot.revoked_at.clone(),
+            players: Vec::new(),
+        });
+    }
+    let mut ladders = Vec::new();
+    for ladder in &owners.ladders {
+        let mut newest = BTreeMap::new();
+        for player in league.players(&ladder.name)? {
+            if is_of(&player.name, &bots) {
+                newest.insert(Name::parse(&player.name).bot, player.name);
+            }
+        }
+        for (bot, player) in newest {
+            if let Some(entry) = ladder.view.player(&player)?
+                && let Some(own) = own.iter_mut().find(|own| own.name == bot)
+            {
+                own.players.push(OwnPlayer::of(&ladder.name, entry));
+            }
+        }
+        let entry = ladder.view.ladder();
+        let waiting = league.challenges(&ladder.name)?.into_iter().map(|challenge| challenge.players);
+        ladders.push(LadderFacts {
+            name: &ladder.name,
+            game: entry.game,
+            seats: ladder.seats,
+            port: entry.port,
+            tls: entry.tls,
+            watch_port: ladder.watch_port,
+            url: ladder.watch_url.as_deref(),
+            players: entry.online,
+            display_names: entry.display_names,
+            challenges: waiting.filter(|players| players.iter().any(|player| is_of(player, &bots))).collect(),
+        });
+    }
+    let token = owner.token.as_ref().map(|OwnerToken { hash, made_at, former }| TokenFacts {
+        made_at,
+        fingerprint: hex::encode(&hash[..4]),
+        former_until: former.as_ref().map(|(_, until)| &**until).filter(|until| **until > *utc(now())),
+    });
+    let options = &owners.options;
+    let facts = OwnerFacts {
+        league: &options.league_name,
+        id: &owner.id,
+        display_name: owner.display_name.as_deref(),
+        affiliation: owner.affiliation.as_deref(),
+        contact: owner.contact.as_deref(),
+        state: owner.state,
+        joined_at: &owner.joined_at,
+        token,
+        bots: own,
+        ladders,
+        limits: Limits {
+            bots: options.bots,
+            challenges_per_day: options.challenges,
+            challenges_today: league.actions_of_day(&user(owner), "challenge", now())?,
+        },
+    };
+    Ok(json(StatusCode::OK, &facts))
+}
+
+/// An owner in the log of changes.
+pub(super) fn user(owner: &LeagueOwner) -> String {
+    format!("owner {}", owner.id)
+}
+
+/// Changes what an owner says of itself.
+pub(super) async fn change(
+    State(owners): OwnersState,
+    SignedIn { mut owner }: SignedIn,
+    Body(profile): Body<Profile>,
+) -> Result<Response, OwnersError> {
+    profile.change(&mut owner)?;
+    owners
+        .with(move |owners, league| {
+            league.put_owner(&owner)?;
+            league.log(&user(&owner), "change the profile", now())?;
+            facts(owners, league, &owner)
+        })
+        .await
+}
+
+/// A new token.
+#[derive(Serialize)]
+struct NewToken {
+    token: String,
+    former_until: String,
+}
+
+/// Makes a new token. The one before it is valid for an hour, so that no connection is lost.
+pub(super) async fn rotate(
+    State(owners): OwnersState,
+    SignedIn { mut owner }: SignedIn,
+) -> Result<Response, OwnersError> {
+    let (token, hash) = new_token()?;
+    let before = owner.token.take().ok_or(OwnersError::ByProxy)?;
+    let former_until = utc(now() + FORMER);
+    let former = Some((before.hash, former_until.clone()));
+    owner.token = Some(OwnerToken { hash, made_at: utc(now()), former });
+    owners
+        .with(move |_, league| {
+            league.put_owner(&owner)?;
+            Ok(league.log(&user(&owner), "new token", now())?)
+        })
+        .await?;
+    let cookie = [(SET_COOKIE, owners.cookie(&token))];
+    Ok((cookie, json(StatusCode::OK, &NewToken { token, former_until })).into_response())
+}
+
+/// The body of a request to leave: the id, so that nobody leaves by mistake.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct LeaveBody {
+    id: String,
+}
+
+/// Leaves the league: what the owner said of itself is erased, its bots play no longer, results stay.
+pub(super) async fn leave(
+    State(owners): OwnersState,
+    SignedIn { owner }: SignedIn,
+    Body(LeaveBody { id }): Body<LeaveBody>,
+) -> Result<Response, OwnersError> {
+    if id != owner.id {
+        return Err(OwnersError::Field { what: "id", why: "to leave, send your id".to_owned() });
+    }
+    owners
+        .with(move |_, league| {
+            league.leave(&owner.id, now())?;
+            Ok(league.log(&user(&owner), "leave", now())?)
+        })
+        .await?;
+    Ok((StatusCode::NO_CONTENT, [(SET_COOKIE, owners.no_cookie())]).into_response())
+}

@@ -1,0 +1,188 @@
+//! The bots of an owner, and challenges.
+
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use referee_game::name::check_name;
+use referee_stats::ladder::Name;
+use referee_store::{League, LeagueBot, LeagueOwner, utc};
+use serde::{Deserialize, Serialize};
+
+use super::account::{is_of, own_bots, user};
+use super::error::OwnersError;
+use super::session::{ActiveOwner, Body};
+use super::{OwnersState, json, now};
+
+/// The name of a new bot.
+#[derive(Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct NewBot {
+    name: String,
+}
+
+/// Adds a bot, which connects with the token of its owner.
+pub(super) async fn add(
+    State(owners): OwnersState,
+    ActiveOwner(owner): ActiveOwner,
+    Body(NewBot { name }): Body<NewBot>,
+) -> Result<Response, OwnersError> {
+    check_name(&name).map_err(|why| OwnersError::field("name", &why))?;
+    let added = owners.with(move |owners, league| {
+        let own = own_bots(league, &owner.id)?;
+        let limit = owners.options.bots;
+        if own.iter().filter(|bot| bot.revoked_at.is_none()).count() >= limit as usize {
+            return Err(OwnersError::TooManyBots { limit });
+        }
+        let before = league.bots()?.into_iter().find(|bot| bot.name == name);
+        if before.as_ref().is_some_and(|bot| bot.owner != owner.id || bot.revoked_at.is_none()) {
+            return Err(OwnersError::Bot { name, why: "takes part already: choose another name" });
+        }
+        let bot = LeagueBot {
+            name,
+            owner: owner.id.clone(),
+            token: None,
+            command: None,
+            directory: None,
+            anchor: None,
+            ladders: None,
+            is_of_file: false,
+            is_paused: false,
+            added_at: utc(now()),
+            revoked_at: None,
+            refused: None,
+            display_name: before.and_then(|bot| bot.display_name),
+        };
+        put(league, &bot)?;
+        league.log(&user(&owner), &format!("add {}", bot.name), now())?;
+        Ok(NewBot { name: bot.name })
+    });
+    Ok(json(StatusCode::CREATED, &added.await?))
+}
+
+fn put(league: &mut League, bot: &LeagueBot) -> Result<(), OwnersError> {
+    league.put_bot(bot).map_err(|error| match error.kind() {
+        std::io::ErrorKind::AlreadyExists => {
+            OwnersError::Field { what: "name", why: format!("it looks like `{error}`, which is taken") }
+        }
+        _ => error.into(),
+    })
+}
+
+/// What an owner does with a bot.
+#[derive(Clone, Copy)]
+enum BotChange {
+    Pause,
+    Resume,
+    Retire,
+}
+
+async fn change(
+    owners: OwnersState,
+    owner: LeagueOwner,
+    name: String,
+    change: BotChange,
+) -> Result<Response, OwnersError> {
+    let State(owners) = owners;
+    owners
+        .with(move |_, league| {
+            let own = own_bots(league, &owner.id)?.into_iter();
+            let found = own.filter(|bot| bot.revoked_at.is_none()).find(|bot| bot.name == name);
+            let bot =
+                found.ok_or_else(|| OwnersError::NoSuch { what: "bot of yours", name: name.clone() })?;
+            let (bot, action) = match change {
+                BotChange::Pause => (LeagueBot { is_paused: true, ..bot }, "pause"),
+                BotChange::Resume => (LeagueBot { is_paused: false, ..bot }, "resume"),
+                BotChange::Retire if bot.is_of_file => {
+                    return Err(OwnersError::Bot { name, why: "is a program of the organiser" });
+                }
+                BotChange::Retire => {
+                    (LeagueBot { token: None, revoked_at: Some(utc(now())), ..bot }, "retire")
+                }
+            };
+            put(league, &bot)?;
+            Ok(league.log(&user(&owner), &format!("{action} {name}"), now())?)
+        })
+        .await?;
+    Ok(StatusCode::NO_CONTENT.into_response())
+}
+
+/// Begins no match of a bot until it is resumed.
+pub(super) async fn pause(
+    owners: OwnersState,
+    ActiveOwner(owner): ActiveOwner,
+    Path(name): Path<String>,
+) -> Result<Response, OwnersError> {
+    change(owners, owner, name, BotChange::Pause).await
+}
+
+/// Begins matches of a bot again.
+pub(super) async fn resume(
+    owners: OwnersState,
+    ActiveOwner(owner): ActiveOwner,
+    Path(name): Path<String>,
+) -> Result<Response, OwnersError> {
+    change(owners, owner, name, BotChange::Resume).await
+}
+
+/// Ends the participation of a bot.
+pub(super) async fn retire(
+    owners: OwnersState,
+    ActiveOwner(owner): ActiveOwner,
+    Path(name): Path<String>,
+) -> Result<Response, OwnersError> {
+    change(owners, owner, name, BotChange::Retire).await
+}
+
+/// A match that an owner asks for.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ChallengeBody {
+    ladder: String,
+    /// One of the owner's, and its opponents.
+    bots: Vec<String>,
+}
+
+/// Asks for a match.
+pub(super) async fn challenge(
+    State(owners): OwnersState,
+    ActiveOwner(owner): ActiveOwner,
+    Body(ChallengeBody { ladder, bots }): Body<ChallengeBody>,
+) -> Result<Response, OwnersError> {
+    owners
+        .with(move |owners, league| {
+            let limit = owners.options.challenges;
+            if limit == 0 {
+                return Err(OwnersError::NoChallenges);
+            }
+            let of = owners.ladder(&ladder)?;
+            let wrong = |why: String| OwnersError::Field { what: "bots", why };
+            if bots.len() != of.seats {
+                return Err(wrong(format!("a match of {ladder} has {} bots", of.seats)));
+            }
+            let known = league.bots()?;
+            let (own, others): (Vec<LeagueBot>, Vec<LeagueBot>) = known
+                .into_iter()
+                .filter(|bot| bot.revoked_at.is_none())
+                .partition(|bot| bot.owner == owner.id);
+            for (at, name) in bots.iter().enumerate() {
+                if !is_of(name, &own) && !is_of(name, &others) {
+                    let bot = Name::parse(name).bot;
+                    return Err(OwnersError::NoSuch { what: "bot", name: bot });
+                }
+                if bots[..at].contains(name) {
+                    return Err(wrong(format!("`{name}` is named twice")));
+                }
+            }
+            if !bots.iter().any(|name| is_of(name, &own)) {
+                return Err(wrong("one of them is yours".to_owned()));
+            }
+            if league.actions_of_day(&user(&owner), "challenge", now())? >= limit {
+                return Err(OwnersError::TooManyChallenges { limit });
+            }
+            league.ask(&ladder, &bots, now())?;
+            let action = format!("challenge {} --ladder {ladder}", bots.join(" "));
+            Ok(league.log(&user(&owner), &action, now())?)
+        })
+        .await?;
+    Ok(StatusCode::CREATED.into_response())
+}

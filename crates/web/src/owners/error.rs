@@ -1,0 +1,116 @@
+//! Why a request of an owner is refused.
+
+use std::io;
+
+use axum::http::StatusCode;
+use axum::http::header::RETRY_AFTER;
+use axum::response::{IntoResponse, Response};
+use referee_game::name::NameError;
+use referee_store::{InvitationError, OwnerError};
+
+use crate::api::refused;
+
+/// Why a request is refused.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum OwnersError {
+    #[error("sign in: send the token of an owner as `Authorization: Bearer TOKEN`, or sign in on the page")]
+    NotSignedIn,
+    #[error("no owner has this token: is it complete, and was it replaced by a new one?")]
+    WrongToken,
+    #[error("the organiser has not approved you yet")]
+    Waiting,
+    #[error("a browser signs in with a cookie: requests that change something come from the page itself")]
+    NotFromPage,
+    #[error("a body is JSON, with `Content-Type: application/json`")]
+    NotJson,
+    #[error("{0}")]
+    Body(String),
+    #[error("`{what}`: {why}")]
+    Field { what: &'static str, why: String },
+    #[error("there is no {what} `{name}`")]
+    NoSuch { what: &'static str, name: String },
+    #[error("nobody signs up here: ask the organiser for a token")]
+    Closed,
+    #[error("signing up needs an invitation: ask the organiser for one")]
+    NeedsInvitation,
+    #[error("{limit} a day may sign up{whence}, and so many have: come back tomorrow")]
+    TooManySignUps { limit: u32, whence: &'static str },
+    #[error("your proxy signs you in: you have no token")]
+    ByProxy,
+    #[error("you have {limit} bots, and no more are allowed: retire one")]
+    TooManyBots { limit: u32 },
+    #[error("{limit} challenges a day are allowed, and you have made so many today")]
+    TooManyChallenges { limit: u32 },
+    #[error("challenges are not allowed in this league")]
+    NoChallenges,
+    #[error("too many changes: wait for some seconds")]
+    TooManyChanges,
+    #[error("another archive is written now: try again in a minute")]
+    Busy,
+    #[error("`{name}` {why}")]
+    Bot { name: String, why: &'static str },
+    #[error("the database cannot be used: {0}")]
+    Store(#[from] io::Error),
+    #[error(transparent)]
+    Owner(OwnerError),
+    #[error("the server failed")]
+    Panicked,
+}
+
+impl OwnersError {
+    pub(super) fn field(what: &'static str, why: &NameError) -> OwnersError {
+        OwnersError::Field { what, why: why.to_string() }
+    }
+
+    fn status(&self) -> StatusCode {
+        match self {
+            OwnersError::NotSignedIn | OwnersError::WrongToken => StatusCode::UNAUTHORIZED,
+            OwnersError::Waiting
+            | OwnersError::NotFromPage
+            | OwnersError::Closed
+            | OwnersError::NeedsInvitation
+            | OwnersError::NoChallenges
+            | OwnersError::Owner(OwnerError::Invitation(_)) => StatusCode::FORBIDDEN,
+            OwnersError::NotJson => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            OwnersError::Body(_) | OwnersError::Field { .. } => StatusCode::BAD_REQUEST,
+            OwnersError::NoSuch { .. } => StatusCode::NOT_FOUND,
+            OwnersError::ByProxy | OwnersError::Bot { .. } | OwnersError::Owner(OwnerError::Taken { .. }) => {
+                StatusCode::CONFLICT
+            }
+            OwnersError::TooManySignUps { .. }
+            | OwnersError::TooManyBots { .. }
+            | OwnersError::TooManyChallenges { .. }
+            | OwnersError::TooManyChanges => StatusCode::TOO_MANY_REQUESTS,
+            OwnersError::Busy | OwnersError::Store(_) | OwnersError::Owner(OwnerError::Store(_)) => {
+                StatusCode::SERVICE_UNAVAILABLE
+            }
+            OwnersError::Panicked => StatusCode::INTERNAL_SERVER_ERROR,
+        }
+    }
+}
+
+impl From<OwnerError> for OwnersError {
+    fn from(error: OwnerError) -> OwnersError {
+        OwnersError::Owner(error)
+    }
+}
+
+impl From<InvitationError> for OwnersError {
+    fn from(error: InvitationError) -> OwnersError {
+        OwnersError::Owner(error.into())
+    }
+}
+
+impl IntoResponse for OwnersError {
+    fn into_response(self) -> Response {
+        let status = self.status();
+        if let OwnersError::Store(error) | OwnersError::Owner(OwnerError::Store(error)) = &self {
+            tracing::warn!("a request of an owner: {error}");
+        }
+        let mut response = refused(status, &self.to_string());
+        if matches!(status, StatusCode::SERVICE_UNAVAILABLE) || matches!(self, OwnersError::TooManyChanges) {
+            response.headers_mut().insert(RETRY_AFTER, 10.into());
+        }
+        response
+    }
+}

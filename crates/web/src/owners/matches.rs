@@ -1,0 +1,160 @@
+//! The matches of an owner's bots, with what only the owner may see.
+
+use std::collections::BTreeMap;
+
+use axum::extract::{Path, Query, State};
+use axum::http::StatusCode;
+use axum::http::header::CONTENT_TYPE;
+use axum::http::request::Parts;
+use axum::response::{IntoResponse, Response};
+use referee_files::read_regular;
+use referee_match::record::{PublishedInfo, public};
+use referee_store::{League, LeagueBot, LeagueMatch, parse_match_id};
+use serde::{Deserialize, Serialize};
+
+use super::account::{is_of, own_bots};
+use super::error::OwnersError;
+use super::session::SignedIn;
+use super::{OwnersLadder, OwnersState, json};
+
+/// The default and the maximum number of matches in a list.
+const LIST: u32 = 50;
+const MOST_LISTED: u32 = 200;
+
+/// Which matches are wanted.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct MatchQuery {
+    ladder: Option<String>,
+    /// Only those in which a bot of the owner made a fault.
+    #[serde(default)]
+    faulted: bool,
+    /// Only those with a smaller number; needs a ladder.
+    before: Option<u32>,
+    limit: Option<u32>,
+}
+
+/// A match of an owner's bots.
+#[derive(Serialize)]
+struct OwnMatch {
+    ladder: String,
+    id: String,
+    /// The players by seat.
+    players: Vec<String>,
+    /// The seats of the owner's bots.
+    own_seats: Vec<usize>,
+    /// By seat; `None` without a result.
+    ranks: Option<Vec<u8>>,
+    /// The faults of the owner's bots: code -> count.
+    faults: BTreeMap<String, u32>,
+    ended_by: String,
+    reason: String,
+    rated: bool,
+    ended_at: String,
+}
+
+fn own_seats(row: &LeagueMatch, bots: &[LeagueBot]) -> Vec<usize> {
+    let seats = row.players.iter().enumerate().filter(|(_, player)| is_of(player, bots));
+    seats.map(|(seat, _)| seat).collect()
+}
+
+fn own_match(ladder: &str, row: LeagueMatch, bots: &[LeagueBot]) -> OwnMatch {
+    let own_seats = own_seats(&row, bots);
+    let mut faults = BTreeMap::new();
+    for (code, count) in own_seats.iter().filter_map(|&seat| row.faults.get(seat)).flatten() {
+        *faults.entry(code.clone()).or_default() += count;
+    }
+    OwnMatch {
+        ladder: ladder.to_owned(),
+        id: row.id(),
+        rated: row.counts(),
+        players: row.players,
+        own_seats,
+        ranks: row.ranks,
+        faults,
+        ended_by: row.ended_by,
+        reason: row.reason,
+        ended_at: row.ended_at,
+    }
+}
+
+/// The last matches of an owner's bots, the newest first.
+pub(super) async fn list(
+    State(owners): OwnersState,
+    SignedIn { owner }: SignedIn,
+    parts: Parts,
+) -> Result<Response, OwnersError> {
+    let Query(query) = Query::<MatchQuery>::try_from_uri(&parts.uri)
+        .map_err(|error| OwnersError::Body(error.body_text()))?;
+    let limit = query.limit.unwrap_or(LIST);
+    if !(1..=MOST_LISTED).contains(&limit) {
+        return Err(OwnersError::Field {
+            what: "limit",
+            why: format!("{limit} is not from 1 to {MOST_LISTED}"),
+        });
+    }
+    if query.before.is_some() && query.ladder.is_none() {
+        return Err(OwnersError::Field { what: "before", why: "it needs `ladder`".to_owned() });
+    }
+    let found = owners.with(move |owners, league| {
+        let bots = own_bots(league, &owner.id)?;
+        let names: Vec<String> = bots.iter().map(|bot| bot.name.clone()).collect();
+        let ladders: Vec<&OwnersLadder> = match &query.ladder {
+            Some(name) => vec![owners.ladder(name)?],
+            None => owners.ladders.iter().collect(),
+        };
+        let mut found = Vec::new();
+        for ladder in ladders {
+            let before = query.before.unwrap_or(u32::MAX);
+            let rows = league.matches_of(&ladder.name, &names, query.faulted, before, limit)?;
+            found.extend(rows.into_iter().map(|row| own_match(&ladder.name, row, &bots)));
+        }
+        found.sort_by(|a, b| b.ended_at.cmp(&a.ended_at));
+        found.truncate(limit as usize);
+        Ok(found)
+    });
+    Ok(json(StatusCode::OK, &serde_json::json!({ "matches": found.await? })))
+}
+
+/// What the owner of these bots may see of a match beyond what the world sees: the private lines of its seats.
+pub(super) fn private_lines(
+    ladder: &OwnersLadder,
+    row: &LeagueMatch,
+    bots: &[LeagueBot],
+) -> Result<Vec<u8>, OwnersError> {
+    let id = row.id();
+    let missing = || OwnersError::NoSuch { what: "record of the match", name: id.clone() };
+    let name = row.record.as_ref().ok_or_else(missing)?;
+    let record = read_regular(&ladder.records.join(name)).map_err(|_| missing())?;
+    let parts = public(&record, PublishedInfo::Never).map_err(|_| missing())?;
+    let own = own_seats(row, bots);
+    let lines = parts.private.into_iter().enumerate().filter(|(seat, _)| own.contains(seat));
+    Ok(lines.flat_map(|(_, lines)| lines).collect())
+}
+
+/// A match of an owner's bots.
+pub(super) fn find(
+    league: &League,
+    ladder: &OwnersLadder,
+    id: &str,
+    bots: &[LeagueBot],
+) -> Result<LeagueMatch, OwnersError> {
+    let missing = || OwnersError::NoSuch { what: "match of yours", name: id.to_owned() };
+    let (number, _) = parse_match_id(id).ok_or_else(missing)?;
+    let row = league.find_match(&ladder.name, number)?.filter(|row| row.id() == id);
+    row.filter(|row| !own_seats(row, bots).is_empty()).ok_or_else(missing)
+}
+
+/// The private lines of the owner's seats in a match.
+pub(super) async fn log(
+    State(owners): OwnersState,
+    SignedIn { owner }: SignedIn,
+    Path((ladder, id)): Path<(String, String)>,
+) -> Result<Response, OwnersError> {
+    let lines = owners.with(move |owners, league| {
+        let ladder = owners.ladder(&ladder)?;
+        let bots = own_bots(league, &owner.id)?;
+        private_lines(ladder, &find(league, ladder, &id, &bots)?, &bots)
+    });
+    Ok(([(CONTENT_TYPE, "application/jsonl")], lines.await?).into_response())
+}

@@ -1,0 +1,332 @@
+//! The HTTP server for the owners of bots: signing up, their own bots and logs, challenges. It writes, so it is another
+//! server than the one for spectators, with another address and its own limits.
+//!
+//! Everything runs on one thread with a runtime of its own, at a lower priority than the lanes. The page `league` of the
+//! protocol describes the interface and its limits.
+
+mod account;
+mod bots;
+mod error;
+mod export;
+mod matches;
+mod session;
+mod signup;
+
+use std::collections::HashMap;
+use std::net::{IpAddr, SocketAddr, TcpListener};
+use std::path::PathBuf;
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, SystemTime};
+use std::{fmt, io};
+
+use axum::Router;
+use axum::extract::{DefaultBodyLimit, Request, State};
+use axum::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, HeaderName, HeaderValue, REFERRER_POLICY};
+use axum::http::header::{STRICT_TRANSPORT_SECURITY, X_CONTENT_TYPE_OPTIONS};
+use axum::http::{Method, StatusCode};
+use axum::middleware::{self, Next};
+use axum::response::Response;
+use axum::routing::{get, patch, post};
+use referee_store::League;
+use serde::{Deserialize, Serialize};
+use tokio::sync::watch;
+use tokio::time::Instant;
+
+use crate::api::{MOST_TARGET, as_json, refused};
+use crate::host::RequestHost;
+use crate::ladder::LadderView;
+use crate::limiter::{Pace, Rate};
+use crate::metrics::OpenCount;
+use crate::pages::{COMMON_SCRIPT, Page, TOP};
+use crate::serve::{Connections, serve};
+use error::OwnersError;
+
+/// The maximum size of the body of a request, in bytes.
+const MOST_BODY: usize = 16 * 1024;
+/// How often an owner may change something.
+const CHANGES: Rate = Rate { interval: Duration::from_secs(1), burst: 30 };
+/// The number of owners from which the idle ones are dropped from the list of their paces.
+const MOST_PACES: usize = 4096;
+/// The number of threads that read and write the database.
+const BLOCKING_THREADS: usize = 3;
+
+/// Who may sign up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SignUpMode {
+    /// Nobody: the organiser adds owners.
+    #[default]
+    Closed,
+    /// Who has an invitation.
+    Invite,
+    /// Everybody.
+    Open,
+}
+
+/// How owners sign up.
+#[derive(Clone, Copy, Debug)]
+pub struct SignUp {
+    /// Who may.
+    pub mode: SignUpMode,
+    /// Whether the organiser has to approve those without an invitation.
+    pub needs_approval: bool,
+    /// How many may sign up without an invitation a day.
+    pub per_day: u32,
+    /// How many of one network may.
+    pub per_network: u32,
+}
+
+/// How owners are served.
+#[derive(Clone, Debug)]
+pub struct OwnersOptions {
+    /// The address of the server.
+    pub address: SocketAddr,
+    /// The URL by which people reach it, with a `/` at its end; without it, that of the address.
+    pub url: Option<String>,
+    /// The names by which it may be addressed, besides IP addresses, `localhost` and the host of `url`.
+    pub hosts: Vec<String>,
+    /// The proxies whose header fields count.
+    pub trusted_proxies: Vec<IpAddr>,
+    /// The header field in which a proxy names the owner.
+    pub trusted_user_header: Option<String>,
+    /// How owners sign up.
+    pub sign_up: SignUp,
+    /// The maximum number of bots of an owner.
+    pub bots: u32,
+    /// The maximum number of challenges of an owner a day.
+    pub challenges: u32,
+    /// The name of the league, for display.
+    pub league_name: String,
+}
+
+/// A ladder, as owners see it.
+pub struct OwnersLadder {
+    /// Its name.
+    pub name: String,
+    /// How many bots a match has.
+    pub seats: usize,
+    /// The port of its pages.
+    pub watch_port: Option<u16>,
+    /// The URL of its pages, if the league file names one.
+    pub watch_url: Option<String>,
+    /// The directory of its records.
+    pub records: PathBuf,
+    /// Its players.
+    pub view: Arc<dyn LadderView>,
+}
+
+impl fmt::Debug for OwnersLadder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OwnersLadder").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+/// What the requests have in common.
+struct Owners {
+    options: OwnersOptions,
+    ladders: Vec<OwnersLadder>,
+    league: Mutex<League>,
+    /// How often owners change something, by their ids.
+    paces: Mutex<HashMap<String, Pace>>,
+    /// An archive of an owner is written.
+    export: Arc<tokio::sync::Semaphore>,
+}
+
+type OwnersState = State<Arc<Owners>>;
+
+/// A running server.
+pub struct OwnersServer {
+    url: String,
+    is_over: watch::Sender<bool>,
+    thread: JoinHandle<()>,
+}
+
+impl fmt::Debug for OwnersServer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OwnersServer").field("url", &self.url).finish_non_exhaustive()
+    }
+}
+
+impl OwnersServer {
+    /// Starts a server for the owners of the bots of a league.
+    ///
+    /// # Errors
+    /// If the address cannot be bound, or the thread cannot be started.
+    pub fn open(
+        options: OwnersOptions,
+        league: League,
+        ladders: Vec<OwnersLadder>,
+    ) -> io::Result<OwnersServer> {
+        let listener = TcpListener::bind(options.address)?;
+        listener.set_nonblocking(true)?;
+        let address = listener.local_addr()?;
+        let url = options.url.clone().unwrap_or_else(|| format!("http://{address}/"));
+        let options = OwnersOptions { url: Some(url.clone()), ..options };
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .max_blocking_threads(BLOCKING_THREADS)
+            .thread_name("owners-work")
+            .on_thread_start(|| crate::lower_priority(9))
+            .build()?;
+        let (is_over, over) = watch::channel(false);
+        let owners = Arc::new(Owners {
+            options,
+            ladders,
+            league: Mutex::new(league),
+            paces: Mutex::default(),
+            export: Arc::new(tokio::sync::Semaphore::new(1)),
+        });
+        let work = move || {
+            crate::lower_priority(10);
+            let connections =
+                Connections { closes: over, open: OpenCount::default(), refused: Arc::default() };
+            runtime.block_on(async move {
+                match tokio::net::TcpListener::from_std(listener) {
+                    Ok(listener) => serve(listener, router(owners), connections).await,
+                    Err(error) => tracing::error!(%error, "the server for owners does not start"),
+                }
+            });
+            // An archive that is still written must not delay the end.
+            runtime.shutdown_background();
+        };
+        let thread = thread::Builder::new().name("owners".to_owned()).spawn(work)?;
+        Ok(OwnersServer { url, is_over, thread })
+    }
+
+    /// The address of the start page.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// Ends the connections and the server, within a second.
+    pub fn close(self) {
+        self.is_over.send_replace(true);
+        if self.thread.join().is_err() {
+            tracing::error!("the server for owners panicked");
+        }
+    }
+}
+
+/// All paths.
+fn router(owners: Arc<Owners>) -> Router {
+    let of_guard = owners.clone();
+    Router::new()
+        .route("/", get(page))
+        .route("/healthz", get(|| async { "ok\n" }))
+        .route("/api/v1/signup", get(signup::facts).post(signup::sign_up))
+        .route("/api/v1/session", post(session::begin).delete(session::end))
+        .route("/api/v1/owner", get(account::show).merge(patch(account::change)))
+        .route("/api/v1/owner/token", post(account::rotate))
+        .route("/api/v1/owner/leave", post(account::leave))
+        .route("/api/v1/owner/export", get(export::export))
+        .route("/api/v1/owner/bots", post(bots::add))
+        .route("/api/v1/owner/bots/{name}/pause", post(bots::pause))
+        .route("/api/v1/owner/bots/{name}/resume", post(bots::resume))
+        .route("/api/v1/owner/bots/{name}/retire", post(bots::retire))
+        .route("/api/v1/owner/challenges", post(bots::challenge))
+        .route("/api/v1/owner/matches", get(matches::list))
+        .route("/api/v1/owner/matches/{ladder}/{id}/log", get(matches::log))
+        .fallback(|| async { refused(StatusCode::NOT_FOUND, "there is no such path") })
+        .method_not_allowed_fallback(|| async {
+            refused(StatusCode::METHOD_NOT_ALLOWED, "this path has another method: see the OpenAPI page")
+        })
+        .layer(DefaultBodyLimit::max(MOST_BODY))
+        .layer(middleware::from_fn(move |request, next| guard(of_guard.clone(), request, next)))
+        .with_state(owners)
+}
+
+/// The page of an owner, or how to become one.
+async fn page() -> Response {
+    static PAGE: LazyLock<Page> = LazyLock::new(|| {
+        let (body, script) = (include_str!("../assets/owners.html"), include_str!("../assets/owners.js"));
+        Page::about("owner", TOP, "Your bots", body, &[COMMON_SCRIPT, script])
+    });
+    PAGE.respond(true)
+}
+
+/// Rejects requests for other hosts and from pages of other sites, and adds the headers of all responses.
+async fn guard(owners: Arc<Owners>, request: Request, next: Next) -> Response {
+    let options = &owners.options;
+    let host = RequestHost::of(request.headers(), request.uri(), &options.hosts);
+    let target = request.uri().path_and_query().map_or("", |target| target.as_str());
+    let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
+    let mut response = if host == RequestHost::Invalid {
+        refused(StatusCode::BAD_REQUEST, "a request has one Host field with a host and an optional port")
+    } else if target.len() > MOST_TARGET {
+        refused(StatusCode::URI_TOO_LONG, &format!("the path and the query have at most {MOST_TARGET} bytes"))
+    } else if host == RequestHost::Other {
+        let what =
+            "the request is for another host; use the IP address, or name this host in `hosts` of `[owners]`";
+        refused(StatusCode::MISDIRECTED_REQUEST, what)
+    } else if !is_read && session::is_cross_site(request.headers(), options) {
+        refused(StatusCode::FORBIDDEN, "the request comes from a page of another site")
+    } else {
+        next.run(request).await
+    };
+    let headers = response.headers_mut();
+    let policy = HeaderValue::from_static("default-src 'none'");
+    headers.entry(CONTENT_SECURITY_POLICY).or_insert(policy);
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    let same_origin = HeaderValue::from_static("same-origin");
+    headers.insert(HeaderName::from_static("cross-origin-resource-policy"), same_origin);
+    headers.insert(HeaderName::from_static("x-frame-options"), HeaderValue::from_static("DENY"));
+    if owners.is_https() {
+        headers.insert(STRICT_TRANSPORT_SECURITY, HeaderValue::from_static("max-age=31536000"));
+    }
+    response
+}
+
+impl Owners {
+    /// Whether people reach the server through HTTPS.
+    fn is_https(&self) -> bool {
+        self.options.url.as_ref().is_some_and(|url| url.starts_with("https://"))
+    }
+
+    /// Works with the database on another thread.
+    async fn with<T: Send + 'static>(
+        self: &Arc<Self>,
+        work: impl FnOnce(&Owners, &mut League) -> Result<T, OwnersError> + Send + 'static,
+    ) -> Result<T, OwnersError> {
+        let own = self.clone();
+        let done = tokio::task::spawn_blocking(move || {
+            let mut league = own.league.lock().unwrap_or_else(PoisonError::into_inner);
+            work(&own, &mut league)
+        });
+        done.await.unwrap_or(Err(OwnersError::Panicked))
+    }
+
+    /// Counts a change of an owner.
+    fn count_change(&self, owner: &str) -> Result<(), OwnersError> {
+        let now = Instant::now();
+        let mut paces = self.paces.lock().unwrap_or_else(PoisonError::into_inner);
+        if paces.len() >= MOST_PACES {
+            paces.retain(|_, pace| pace.next(CHANGES, now) <= now);
+        }
+        let pace = paces.entry(owner.to_owned()).or_insert(Pace::begin(now));
+        let mut next = *pace;
+        if next.next(CHANGES, now) > now {
+            return Err(OwnersError::TooManyChanges);
+        }
+        *pace = next;
+        Ok(())
+    }
+
+    fn ladder(&self, name: &str) -> Result<&OwnersLadder, OwnersError> {
+        let found = self.ladders.iter().find(|ladder| ladder.name == name);
+        found.ok_or_else(|| OwnersError::NoSuch { what: "ladder", name: name.to_owned() })
+    }
+}
+
+/// The time of day.
+#[expect(clippy::disallowed_methods, reason = "what owners do is dated")]
+fn now() -> SystemTime {
+    SystemTime::now()
+}
+
+/// A response of this object as JSON.
+fn json(status: StatusCode, value: &impl Serialize) -> Response {
+    as_json(status, referee_game::json::text(value))
+}

@@ -1,0 +1,236 @@
+//! Who sends a request.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use axum::body::Bytes;
+use axum::extract::{FromRequest, FromRequestParts, Request, State};
+use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, COOKIE, HOST, ORIGIN, SET_COOKIE};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, Method, StatusCode};
+use axum::response::{IntoResponse, Response};
+use referee_store::{LeagueOwner, OwnerState};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use sha2::{Digest, Sha256};
+
+use super::error::OwnersError;
+use super::{Owners, OwnersOptions, OwnersState, now};
+use crate::limiter::network_of;
+use crate::serve::ClientAddress;
+
+/// The cookie with the token of an owner.
+const COOKIE_NAME: &str = "referee_owner";
+/// How long a browser keeps it, in seconds.
+const COOKIE_AGE: u32 = 400 * 24 * 60 * 60;
+/// The maximum length of a token, in bytes.
+const MOST_TOKEN: usize = 256;
+
+/// How a request is signed in.
+enum Credential {
+    /// A program has the token.
+    Bearer(String),
+    /// A browser has it in a cookie, which it also sends for pages of other sites that it takes for this one.
+    Cookie(String),
+    /// A proxy says who it is.
+    Proxy(String),
+}
+
+impl Credential {
+    fn of(parts: &Parts, options: &OwnersOptions) -> Result<Credential, OwnersError> {
+        let headers = &parts.headers;
+        if let Some(given) = headers.get(AUTHORIZATION) {
+            let token = given.to_str().ok().and_then(|given| given.strip_prefix("Bearer "));
+            return token
+                .map(|token| Credential::Bearer(token.trim().to_owned()))
+                .ok_or(OwnersError::NotSignedIn);
+        }
+        if let Some(id) = proxied_user(parts, options) {
+            return Ok(Credential::Proxy(id));
+        }
+        cookie(headers).map(Credential::Cookie).ok_or(OwnersError::NotSignedIn)
+    }
+}
+
+/// The owner of the cookie.
+fn cookie(headers: &HeaderMap) -> Option<String> {
+    let fields = headers.get_all(COOKIE).iter().filter_map(|field| field.to_str().ok());
+    let mut cookies =
+        fields.flat_map(|field| field.split(';')).filter_map(|cookie| cookie.trim().split_once('='));
+    let (_, token) = cookies.find(|(name, _)| *name == COOKIE_NAME)?;
+    Some(token.to_owned())
+}
+
+/// The id that a trusted proxy names.
+pub(super) fn proxied_user(parts: &Parts, options: &OwnersOptions) -> Option<String> {
+    let name = options.trusted_user_header.as_ref()?;
+    let ClientAddress(address) = parts.extensions.get()?;
+    let mut fields = parts.headers.get_all(name).iter();
+    let (field, None) = (fields.next()?, fields.next()) else { return None };
+    let id = field.to_str().ok().filter(|id| !id.is_empty())?;
+    options.trusts(*address).then(|| id.to_owned())
+}
+
+impl OwnersOptions {
+    fn trusts(&self, address: IpAddr) -> bool {
+        self.trusted_proxies.iter().any(|proxy| proxy.to_canonical() == address.to_canonical())
+    }
+
+    /// The network of a client, to which limits apply: behind a trusted proxy the one that it names last.
+    pub(super) fn network(&self, parts: &Parts) -> String {
+        let peer = parts.extensions.get().map(|ClientAddress(peer)| *peer);
+        let forwarded = parts.headers.get_all("x-forwarded-for").iter().next_back();
+        let forwarded =
+            forwarded.and_then(|field| field.to_str().ok()?.rsplit(',').next()?.trim().parse().ok());
+        let of_proxy = peer.filter(|peer| self.trusts(*peer)).and(forwarded);
+        of_proxy.or(peer).map_or_else(String::new, |address| network_of(address).to_string())
+    }
+
+    /// The path of the cookie.
+    fn path(&self) -> &str {
+        let url = self.url.as_deref().unwrap_or("/");
+        let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+        rest.find('/').map_or("/", |at| &rest[at..])
+    }
+}
+
+/// Whether a browser says that a page of another site sends the request.
+pub(super) fn is_cross_site(headers: &HeaderMap, options: &OwnersOptions) -> bool {
+    origin_of(headers, options) == RequestOrigin::Other
+}
+
+/// Where a request comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum RequestOrigin {
+    /// A page of this server.
+    Own,
+    /// A page of another site.
+    Other,
+    /// No browser says so.
+    Unknown,
+}
+
+/// Where a browser says that a request comes from.
+pub(super) fn origin_of(headers: &HeaderMap, options: &OwnersOptions) -> RequestOrigin {
+    let of = |is_own: bool| if is_own { RequestOrigin::Own } else { RequestOrigin::Other };
+    if let Some(site) = headers.get("sec-fetch-site") {
+        return of(site == "same-origin" || site == "none");
+    }
+    let Some(origin) = headers.get(ORIGIN) else { return RequestOrigin::Unknown };
+    let Ok(origin) = origin.to_str() else { return RequestOrigin::Other };
+    let host = headers.get(HOST).and_then(|host| host.to_str().ok());
+    let is_of_host = origin.split_once("://").is_some_and(|(_, origin)| host == Some(origin));
+    let of_url = options.url.as_ref().and_then(|url| url.strip_prefix(origin));
+    of(is_of_host || of_url.is_some_and(|path| path.is_empty() || path.starts_with('/')))
+}
+
+/// The owner who sends a request, whom the organiser may not have approved yet.
+pub(super) struct SignedIn {
+    pub(super) owner: LeagueOwner,
+}
+
+/// An owner who takes part.
+pub(super) struct ActiveOwner(pub(super) LeagueOwner);
+
+impl FromRequestParts<Arc<Owners>> for SignedIn {
+    type Rejection = OwnersError;
+
+    async fn from_request_parts(parts: &mut Parts, owners: &Arc<Owners>) -> Result<SignedIn, OwnersError> {
+        let credential = Credential::of(parts, &owners.options)?;
+        let is_read = matches!(parts.method, Method::GET | Method::HEAD);
+        let is_of_browser = !matches!(credential, Credential::Bearer(_));
+        if is_of_browser && !is_read && origin_of(&parts.headers, &owners.options) != RequestOrigin::Own {
+            return Err(OwnersError::NotFromPage);
+        }
+        let found = owners.with(move |_, league| match credential {
+            Credential::Bearer(token) | Credential::Cookie(token) => {
+                if token.len() > MOST_TOKEN {
+                    return Err(OwnersError::WrongToken);
+                }
+                let hash = Sha256::digest(token).into();
+                league.owner_of_token(&hash, now())?.ok_or(OwnersError::WrongToken)
+            }
+            Credential::Proxy(id) => league.owner(&id)?.ok_or(OwnersError::NotSignedIn),
+        });
+        let owner = found.await?;
+        if owner.state == OwnerState::Left {
+            return Err(OwnersError::WrongToken);
+        }
+        if !is_read {
+            owners.count_change(&owner.id)?;
+        }
+        Ok(SignedIn { owner })
+    }
+}
+
+impl FromRequestParts<Arc<Owners>> for ActiveOwner {
+    type Rejection = OwnersError;
+
+    async fn from_request_parts(parts: &mut Parts, owners: &Arc<Owners>) -> Result<ActiveOwner, OwnersError> {
+        let SignedIn { owner } = SignedIn::from_request_parts(parts, owners).await?;
+        if owner.state == OwnerState::Active { Ok(ActiveOwner(owner)) } else { Err(OwnersError::Waiting) }
+    }
+}
+
+/// A body in JSON.
+pub(super) struct Body<T>(pub(super) T);
+
+impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Body<T> {
+    type Rejection = Response;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Response> {
+        // Forms of other sites have other types.
+        let kind = request.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+        let kind = kind.and_then(|kind| kind.split(';').next()).map(str::trim);
+        if !kind.is_some_and(|kind| kind.eq_ignore_ascii_case("application/json")) {
+            return Err(OwnersError::NotJson.into_response());
+        }
+        let body = Bytes::from_request(request, state)
+            .await
+            .map_err(|error| crate::api::refused(error.status(), &error.body_text()))?;
+        let parsed = serde_json::from_slice(&body);
+        parsed.map(Body).map_err(|error| OwnersError::Body(format!("the body: {error}")).into_response())
+    }
+}
+
+/// The body of a request that signs in.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SessionBody {
+    token: String,
+}
+
+/// Signs a browser in.
+pub(super) async fn begin(
+    State(owners): OwnersState,
+    Body(SessionBody { token }): Body<SessionBody>,
+) -> Result<Response, OwnersError> {
+    let token = token.trim().to_owned();
+    let hash = Sha256::digest(&token).into();
+    let found = owners.with(move |_, league| Ok(league.owner_of_token(&hash, now())?)).await?;
+    found.ok_or(OwnersError::WrongToken)?;
+    Ok((StatusCode::NO_CONTENT, [(SET_COOKIE, owners.cookie(&token))]).into_response())
+}
+
+/// Signs a browser out.
+pub(super) async fn end(State(owners): OwnersState) -> Response {
+    (StatusCode::NO_CONTENT, [(SET_COOKIE, owners.no_cookie())]).into_response()
+}
+
+impl Owners {
+    /// The cookie with a token.
+    pub(super) fn cookie(&self, token: &str) -> String {
+        self.cookie_for(token, COOKIE_AGE)
+    }
+
+    /// Removes the cookie.
+    pub(super) fn no_cookie(&self) -> String {
+        self.cookie_for("", 0)
+    }
+
+    fn cookie_for(&self, token: &str, age: u32) -> String {
+        let secure = if self.is_https() { "; Secure" } else { "" };
+        let path = self.options.path();
+        format!("{COOKIE_NAME}={token}; Path={path}; Max-Age={age}; HttpOnly; SameSite=Strict{secure}")
+    }
+}

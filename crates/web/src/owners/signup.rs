@@ -1,0 +1,181 @@
+//! Signing up.
+
+use std::io;
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::http::header::SET_COOKIE;
+use axum::http::request::Parts;
+use axum::response::{IntoResponse, Response};
+use referee_game::name::{check_display_name, check_name};
+use referee_store::{LeagueOwner, OwnerState, OwnerToken, utc};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use super::error::OwnersError;
+use super::session::{Body, proxied_user};
+use super::{OwnersState, SignUp, SignUpMode, json, now};
+
+/// The maximum length of an affiliation or a contact, in characters.
+const MOST_TEXT: usize = 200;
+
+/// What is to be known before one signs up.
+#[derive(Serialize)]
+struct SignUpFacts<'a> {
+    league: &'a str,
+    mode: SignUpMode,
+    needs_approval: bool,
+    /// The id that the proxy names.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    user: Option<String>,
+    ladders: Vec<LadderLink<'a>>,
+}
+
+/// A ladder and its pages.
+#[derive(Serialize)]
+pub(super) struct LadderLink<'a> {
+    pub(super) name: &'a str,
+    pub(super) port: Option<u16>,
+    pub(super) url: Option<&'a str>,
+}
+
+/// How to sign up.
+pub(super) async fn facts(State(owners): OwnersState, parts: Parts) -> Response {
+    let options = &owners.options;
+    let ladders = owners.ladders.iter().map(|ladder| LadderLink {
+        name: &ladder.name,
+        port: ladder.watch_port,
+        url: ladder.watch_url.as_deref(),
+    });
+    let facts = SignUpFacts {
+        league: &options.league_name,
+        mode: options.sign_up.mode,
+        needs_approval: options.sign_up.needs_approval,
+        user: proxied_user(&parts, options),
+        ladders: ladders.collect(),
+    };
+    json(StatusCode::OK, &facts)
+}
+
+/// What a new owner says of itself.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SignUpBody {
+    id: String,
+    display_name: Option<String>,
+    affiliation: Option<String>,
+    contact: Option<String>,
+    /// The secret of an invitation.
+    invitation: Option<String>,
+}
+
+/// What an owner says of itself. An empty text stands for none.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Profile {
+    display_name: Option<String>,
+    affiliation: Option<String>,
+    contact: Option<String>,
+}
+
+impl Profile {
+    /// Changes what is given.
+    pub(super) fn change(self, owner: &mut LeagueOwner) -> Result<(), OwnersError> {
+        let given = |text: String| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
+        if let Some(text) = self.display_name {
+            owner.display_name = given(text);
+            if let Some(name) = &owner.display_name {
+                check_display_name(name).map_err(|why| OwnersError::field("display_name", &why))?;
+            }
+        }
+        for (what, text, to) in [
+            ("affiliation", self.affiliation, &mut owner.affiliation),
+            ("contact", self.contact, &mut owner.contact),
+        ] {
+            let Some(text) = text else { continue };
+            if text.chars().count() > MOST_TEXT || text.chars().any(char::is_control) {
+                let why = format!("a line of at most {MOST_TEXT} characters");
+                return Err(OwnersError::Field { what, why });
+            }
+            *to = given(text);
+        }
+        Ok(())
+    }
+}
+
+/// A token, and what is stored of it.
+pub(super) fn new_token() -> io::Result<(String, [u8; 32])> {
+    let mut random = [0; 32];
+    getrandom::fill(&mut random).map_err(|error| io::Error::other(error.to_string()))?;
+    let token = referee_game::hex::encode(&random);
+    let hash = Sha256::digest(&token).into();
+    Ok((token, hash))
+}
+
+/// Who has signed up.
+#[derive(Serialize)]
+struct SignedUp<'a> {
+    id: &'a str,
+    state: OwnerState,
+    /// `None` if a proxy vouches for the owner.
+    token: Option<&'a str>,
+}
+
+/// Signs up. The token is in the answer and nowhere else.
+pub(super) async fn sign_up(
+    State(owners): OwnersState,
+    parts: Parts,
+    Body(SignUpBody { id, display_name, affiliation, contact, invitation }): Body<SignUpBody>,
+) -> Result<Response, OwnersError> {
+    let SignUp { mode, needs_approval, per_day, per_network } = owners.options.sign_up;
+    let user = proxied_user(&parts, &owners.options);
+    let network = owners.options.network(&parts);
+    match mode {
+        SignUpMode::Closed => return Err(OwnersError::Closed),
+        SignUpMode::Invite if invitation.is_none() => return Err(OwnersError::NeedsInvitation),
+        _ => {}
+    }
+    check_name(&id).map_err(|why| OwnersError::field("id", &why))?;
+    if let Some(user) = user.as_ref().filter(|user| **user != id) {
+        return Err(OwnersError::Field { what: "id", why: format!("your proxy says that you are `{user}`") });
+    }
+    let is_invited = invitation.is_some();
+    let secret = invitation.map(|secret| Sha256::digest(secret.trim()).into());
+    let (token, hash) = new_token()?;
+    let is_waiting = needs_approval && !is_invited;
+    let mut owner = LeagueOwner {
+        id,
+        display_name: None,
+        affiliation: None,
+        contact: None,
+        state: if is_waiting { OwnerState::Waiting } else { OwnerState::Active },
+        token: user.is_none().then(|| OwnerToken { hash, made_at: utc(now()), former: None }),
+        network: Some(network.clone()),
+        joined_at: utc(now()),
+        left_at: None,
+    };
+    Profile { display_name, affiliation, contact }.change(&mut owner)?;
+    let owner = owners
+        .with(move |_, league| {
+            if !is_invited {
+                let (today, of_network) = league.sign_ups(now(), &network)?;
+                for (count, limit, whence) in
+                    [(of_network, per_network, " from one network"), (today, per_day, "")]
+                {
+                    if count >= limit {
+                        return Err(OwnersError::TooManySignUps { limit, whence });
+                    }
+                }
+            }
+            league.sign_up(&owner, secret.as_ref(), now())?;
+            league.log(&format!("owner {}", owner.id), "sign up", now())?;
+            Ok(owner)
+        })
+        .await?;
+    let token = user.is_none().then_some(&*token);
+    let answer = json(StatusCode::CREATED, &SignedUp { id: &owner.id, state: owner.state, token });
+    Ok(match token {
+        Some(token) => ([(SET_COOKIE, owners.cookie(token))], answer).into_response(),
+        None => answer,
+    })
+}

@@ -1,0 +1,401 @@
+//! Owners of bots and their invitations.
+
+use std::io::Write;
+use std::time::Duration;
+
+use clap::{Args as ClapArgs, Subcommand};
+use sha2::{Digest, Sha256};
+
+use crate::cli::json::{InvitationLine, LeagueOwnerLine};
+use crate::cli::league::log;
+use crate::cli::league::which::{LeagueSelector, now};
+use crate::cli::options::random_seed;
+use crate::cli::user::user;
+use crate::cli::{Exit, Failure, screen};
+use crate::game::json;
+use crate::game::name::{check_display_name, check_name};
+use crate::report::table;
+use crate::store::{Invitation, League, LeagueBot, LeagueOwner, OwnerError, OwnerState, OwnerToken, utc};
+use crate::web::SignUpMode;
+
+/// How long a token that was replaced is valid.
+const FORMER: Duration = Duration::from_secs(60 * 60);
+
+/// The longest time for which an invitation works: ten years.
+const LONGEST: Duration = Duration::from_secs(3650 * 24 * 60 * 60);
+
+/// Print a link with which owners of bots sign up
+///
+/// The link works once, or `--uses` times, until it expires. With `--owner` it is for this id, also if bots of the league have
+/// this owner already: whoever signs up with it acts for them.
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "Examples:
+  referee league invite
+  referee league invite --uses 30 --expires 14d
+  referee league invite --owner alice --json")]
+pub(super) struct InviteArgs {
+    /// The id of the owner [default: one that the owner chooses]
+    #[arg(long, value_name = "ID")]
+    owner: Option<String>,
+    /// How many owners may sign up with it
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000), conflicts_with = "owner")]
+    uses: u32,
+    /// How long it works
+    #[arg(long, value_name = "TIME", default_value = "7d", value_parser = humantime::parse_duration)]
+    expires: Duration,
+    /// One JSON object
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    which: LeagueSelector,
+}
+
+pub(super) fn invite(args: &InviteArgs) -> Result<Exit, Failure> {
+    let (config, mut league) = args.which.open()?;
+    let options = config.owners()?.ok_or_else(no_owners)?;
+    if options.sign_up.mode == SignUpMode::Closed {
+        return Err(Failure::usage(
+            "[signup] mode: nobody signs up while it is \"closed\"; set it to \"invite\" and restart the server",
+        ));
+    }
+    if args.expires > LONGEST {
+        return Err(Failure::usage("--expires: at most 3650d"));
+    }
+    if let Some(id) = &args.owner {
+        check_name(id).map_err(|what| Failure::usage(format!("--owner: {what}")))?;
+    }
+    let base = match (&options.url, options.address.port()) {
+        (Some(url), _) => url.clone(),
+        (None, 0) => {
+            return Err(Failure::usage("[owners] url: without it the link needs a fixed port in `listen`"));
+        }
+        (None, _) => format!("http://{}/", options.address),
+    };
+    let secret = random_seed()?.to_hex();
+    let invitation = Invitation {
+        id: 0,
+        secret: Sha256::digest(&secret).into(),
+        owner: args.owner.clone(),
+        uses: args.uses,
+        used: 0,
+        expires_at: utc(now() + args.expires),
+        made_at: utc(now()),
+        made_by: user(),
+    };
+    league.invite(&invitation).map_err(Failure::cannot_run)?;
+    let of = args.owner.as_ref().map_or_else(String::new, |owner| format!(" --owner {owner}"));
+    log::note(&mut league, &format!("invite --uses {}{of}", args.uses))?;
+    // What follows `#` stays in the browser: no proxy logs it.
+    let url = format!("{base}#{secret}");
+    let mut out = screen::stdout();
+    if args.json {
+        writeln!(out, "{}", json::text(&InvitationLine { id: None, url: Some(&url), ..line(&invitation) }))?;
+    } else {
+        writeln!(out, "this link is shown once, and works until {}:\n{url}", invitation.expires_at)?;
+    }
+    Ok(Exit::Done)
+}
+
+fn no_owners() -> Failure {
+    Failure::usage("the league has no pages for owners: add [owners] with `listen` to its file")
+}
+
+fn line(invitation: &Invitation) -> InvitationLine<'_> {
+    InvitationLine {
+        id: Some(invitation.id),
+        url: None,
+        owner: invitation.owner.as_deref(),
+        uses: invitation.uses,
+        used: invitation.used,
+        expires_at: &invitation.expires_at,
+        made_by: &invitation.made_by,
+    }
+}
+
+/// List the invitations, or take one back
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "Examples:
+  referee league invitations
+  referee league invitations --revoke 3")]
+pub(super) struct InvitationsArgs {
+    /// Take back the invitation with this number
+    #[arg(long, value_name = "N")]
+    revoke: Option<u32>,
+    /// One JSON object per line and invitation
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    which: LeagueSelector,
+}
+
+pub(super) fn invitations(args: &InvitationsArgs) -> Result<Exit, Failure> {
+    let (_, mut league) = args.which.open()?;
+    let mut out = screen::stdout();
+    if let Some(id) = args.revoke {
+        if !league.revoke_invitation(id).map_err(Failure::cannot_run)? {
+            return Err(Failure::usage(format!(
+                "there is no invitation {id}; `referee league invitations` lists them"
+            )));
+        }
+        log::note(&mut league, &format!("invitations --revoke {id}"))?;
+    }
+    let invitations = league.invitations().map_err(Failure::cannot_run)?;
+    if args.json {
+        for invitation in &invitations {
+            writeln!(out, "{}", json::text(&line(invitation)))?;
+        }
+    } else {
+        let now = utc(now());
+        let rows = invitations.into_iter().map(|invitation| {
+            let state = invitation.check(&now).map_or_else(|why| why.word(), |()| "open");
+            let Invitation { id, owner, uses, used, expires_at, made_by, .. } = invitation;
+            let owner = owner.unwrap_or_else(|| "any".to_owned());
+            vec![id.to_string(), owner, format!("{used} of {uses}"), state.to_owned(), expires_at, made_by]
+        });
+        let columns = ["number", "owner", "used", "state", "expires (UTC)", "made by"];
+        writeln!(out, "{}", table(&columns, rows.collect(), 0..0))?;
+    }
+    out.flush()?;
+    Ok(Exit::Done)
+}
+
+/// List the owners who have signed up, or were added
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "Examples:
+  referee league owners
+  referee league owners --json")]
+pub(super) struct OwnersArgs {
+    /// One JSON object per line and owner
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    which: LeagueSelector,
+}
+
+pub(super) fn list(args: &OwnersArgs) -> Result<Exit, Failure> {
+    let (_, league) = args.which.open()?;
+    let owners = league.owners().map_err(Failure::cannot_run)?;
+    let bots = league.bots().map_err(Failure::cannot_run)?;
+    let mut out = screen::stdout();
+    if args.json {
+        for owner in &owners {
+            writeln!(out, "{}", json::text(&owner_line(owner, &bots, None)))?;
+        }
+    } else {
+        let rows = owners.iter().map(|owner| {
+            let line = owner_line(owner, &bots, None);
+            let text = |text: Option<&str>| text.unwrap_or_default().to_owned();
+            let bots = line.bots.join(", ");
+            let (name, affiliation) = (text(line.display_name), text(line.affiliation));
+            vec![owner.id.clone(), name, affiliation, owner.state.to_string(), bots, text(line.contact)]
+        });
+        let columns = ["owner", "name", "affiliation", "state", "bots", "contact"];
+        writeln!(out, "{}", table(&columns, rows.collect(), 0..0))?;
+    }
+    out.flush()?;
+    Ok(Exit::Done)
+}
+
+fn owner_line<'a>(
+    owner: &'a LeagueOwner,
+    bots: &'a [LeagueBot],
+    token: Option<&'a str>,
+) -> LeagueOwnerLine<'a> {
+    let own = bots.iter().filter(|bot| bot.owner == owner.id && bot.revoked_at.is_none());
+    LeagueOwnerLine {
+        id: &owner.id,
+        display_name: owner.display_name.as_deref(),
+        affiliation: owner.affiliation.as_deref(),
+        contact: owner.contact.as_deref(),
+        state: owner.state,
+        joined_at: &owner.joined_at,
+        left_at: owner.left_at.as_deref(),
+        bots: own.map(|bot| &*bot.name).collect(),
+        token,
+    }
+}
+
+/// Add, approve or remove an owner, or make a new token
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "Examples:
+  referee league owner add alice --display-name 'Alice Liddell'
+  referee league owner approve bob
+  referee league owner token alice --at-once
+  referee league owner remove bob")]
+pub(super) struct OwnerArgs {
+    #[command(subcommand)]
+    command: OwnerCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum OwnerCommand {
+    /// Add an owner, and print the token
+    #[command(after_help = "Examples:
+  referee league owner add alice --display-name 'Alice Liddell' --contact alice@cup.example")]
+    Add(AddOwnerArgs),
+    /// Let an owner take part who has signed up
+    #[command(after_help = "Examples:
+  referee league owner approve bob")]
+    Approve(OneOwnerArgs),
+    /// Remove an owner: its bots play no longer, what it said of itself is erased, its results stay
+    #[command(after_help = "Examples:
+  referee league owner remove bob")]
+    Remove(OneOwnerArgs),
+    /// Make a new token, and print it. The one before it is valid for another hour
+    #[command(after_help = "Examples:
+  referee league owner token alice
+  referee league owner token alice --at-once")]
+    Token(TokenArgs),
+}
+
+#[derive(Debug, ClapArgs)]
+struct AddOwnerArgs {
+    /// The id: as in `referee league add --owner`
+    id: String,
+    /// What people see instead of the id
+    #[arg(long, value_name = "NAME")]
+    display_name: Option<String>,
+    /// A school or a company, for display
+    #[arg(long, value_name = "TEXT")]
+    affiliation: Option<String>,
+    /// How to reach the owner; nobody else sees it
+    #[arg(long, value_name = "TEXT")]
+    contact: Option<String>,
+    #[command(flatten)]
+    of: OwnerOptions,
+}
+
+#[derive(Debug, ClapArgs)]
+struct OneOwnerArgs {
+    /// The id of the owner
+    id: String,
+    #[command(flatten)]
+    of: OwnerOptions,
+}
+
+#[derive(Debug, ClapArgs)]
+struct TokenArgs {
+    /// The id of the owner
+    id: String,
+    /// The token before it is invalid from now on
+    #[arg(long)]
+    at_once: bool,
+    #[command(flatten)]
+    of: OwnerOptions,
+}
+
+#[derive(Debug, ClapArgs)]
+struct OwnerOptions {
+    /// One JSON object
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    which: LeagueSelector,
+}
+
+pub(super) fn owner(args: OwnerArgs) -> Result<Exit, Failure> {
+    match args.command {
+        OwnerCommand::Add(args) => add(args),
+        OwnerCommand::Approve(args) => approve(&args),
+        OwnerCommand::Remove(args) => remove(&args),
+        OwnerCommand::Token(args) => token(&args),
+    }
+}
+
+fn new_token() -> Result<(String, [u8; 32]), Failure> {
+    let token = random_seed()?.to_hex();
+    let hash = Sha256::digest(&token).into();
+    Ok((token, hash))
+}
+
+fn refused(error: OwnerError) -> Failure {
+    match error {
+        OwnerError::Store(error) => Failure::cannot_run(error),
+        other => Failure::usage(other.to_string()),
+    }
+}
+
+fn add(args: AddOwnerArgs) -> Result<Exit, Failure> {
+    let AddOwnerArgs { id, display_name, affiliation, contact, of } = args;
+    check_name(&id).map_err(|what| Failure::usage(format!("`{id}`: {what}")))?;
+    if let Some(name) = &display_name {
+        check_display_name(name).map_err(|what| Failure::usage(format!("--display-name: {what}")))?;
+    }
+    let (_, mut league) = of.which.open()?;
+    let before = league.owner(&id).map_err(Failure::cannot_run)?;
+    if before.is_some_and(|owner| owner.state != OwnerState::Left) {
+        return Err(Failure::usage(format!(
+            "`{id}` is there already; `referee league owner token {id}` makes a new token"
+        )));
+    }
+    let (token, hash) = new_token()?;
+    let owner = LeagueOwner {
+        id,
+        display_name,
+        affiliation,
+        contact,
+        state: OwnerState::Active,
+        token: Some(OwnerToken { hash, made_at: utc(now()), former: None }),
+        network: None,
+        joined_at: utc(now()),
+        left_at: None,
+    };
+    league.put_owner(&owner).map_err(refused)?;
+    log::note(&mut league, &format!("owner add {}", owner.id))?;
+    print(&league, &owner, of.json, Some(&token))
+}
+
+/// The owner with this id who has not left.
+fn existing(league: &League, id: &str) -> Result<LeagueOwner, Failure> {
+    let found = league.owner(id).map_err(Failure::cannot_run)?;
+    found.filter(|owner| owner.state != OwnerState::Left).ok_or_else(|| {
+        Failure::usage(format!("there is no owner `{id}`; `referee league owners` lists them"))
+    })
+}
+
+fn approve(args: &OneOwnerArgs) -> Result<Exit, Failure> {
+    let (_, mut league) = args.of.which.open()?;
+    let owner = LeagueOwner { state: OwnerState::Active, ..existing(&league, &args.id)? };
+    league.put_owner(&owner).map_err(refused)?;
+    log::note(&mut league, &format!("owner approve {}", owner.id))?;
+    print(&league, &owner, args.of.json, None)
+}
+
+fn remove(args: &OneOwnerArgs) -> Result<Exit, Failure> {
+    let (_, mut league) = args.of.which.open()?;
+    existing(&league, &args.id)?;
+    league.leave(&args.id, now()).map_err(Failure::cannot_run)?;
+    log::note(&mut league, &format!("owner remove {}", args.id))?;
+    let owner = league.owner(&args.id).map_err(Failure::cannot_run)?;
+    owner.map_or(Ok(Exit::Done), |owner| print(&league, &owner, args.of.json, None))
+}
+
+fn token(args: &TokenArgs) -> Result<Exit, Failure> {
+    let (_, mut league) = args.of.which.open()?;
+    let mut owner = existing(&league, &args.id)?;
+    let (token, hash) = new_token()?;
+    let former = owner.token.filter(|_| !args.at_once).map(|before| (before.hash, utc(now() + FORMER)));
+    owner.token = Some(OwnerToken { hash, made_at: utc(now()), former });
+    league.put_owner(&owner).map_err(refused)?;
+    log::note(&mut league, &format!("owner token {}", owner.id))?;
+    print(&league, &owner, args.of.json, Some(&token))
+}
+
+/// Prints what has become of an owner.
+fn print(league: &League, owner: &LeagueOwner, is_json: bool, token: Option<&str>) -> Result<Exit, Failure> {
+    let mut out = screen::stdout();
+    if is_json {
+        let bots = league.bots().map_err(Failure::cannot_run)?;
+        writeln!(out, "{}", json::text(&owner_line(owner, &bots, token)))?;
+    } else if let Some(token) = token {
+        writeln!(out, "{} signs in with this token, which is not shown again:\n{token}", owner.id)?;
+    } else {
+        let what = match owner.state {
+            OwnerState::Waiting => "waits for approval",
+            OwnerState::Active => "takes part",
+            OwnerState::Left => "does not take part any more; results stand",
+        };
+        writeln!(out, "{} {what}", owner.id)?;
+    }
+    Ok(Exit::Done)
+}

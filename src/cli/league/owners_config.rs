@@ -1,0 +1,118 @@
+//! The tables `[owners]` and `[signup]` of the file of a league.
+
+use std::net::{IpAddr, SocketAddr};
+
+use serde::Deserialize;
+
+use crate::cli::Failure;
+use crate::web::{OwnersOptions, SignUp, SignUpMode};
+
+/// The default maximum number of bots of an owner.
+const BOTS: u32 = 5;
+/// The default maximum number of challenges of an owner a day.
+const CHALLENGES: u32 = 4;
+/// The default maximum number of owners who sign up without an invitation a day, and from one network.
+const PER_DAY: u32 = 100;
+const PER_NETWORK: u32 = 5;
+
+/// The server for owners.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct OwnersConfig {
+    listen: SocketAddr,
+    #[serde(default)]
+    url: Option<String>,
+    #[serde(default)]
+    hosts: Vec<String>,
+    #[serde(default)]
+    trusted_proxies: Vec<IpAddr>,
+    #[serde(default)]
+    trusted_user_header: Option<String>,
+    #[serde(default = "bots")]
+    bots: u32,
+    #[serde(default = "challenges")]
+    challenges_per_day: u32,
+}
+
+/// Who may sign up.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SignUpConfig {
+    #[serde(default)]
+    mode: SignUpMode,
+    #[serde(default)]
+    approve: bool,
+    #[serde(default = "per_day")]
+    per_day: u32,
+    #[serde(default = "per_network")]
+    per_network: u32,
+}
+
+impl Default for SignUpConfig {
+    fn default() -> SignUpConfig {
+        let mode = SignUpMode::default();
+        SignUpConfig { mode, approve: false, per_day: PER_DAY, per_network: PER_NETWORK }
+    }
+}
+
+fn bots() -> u32 {
+    BOTS
+}
+fn challenges() -> u32 {
+    CHALLENGES
+}
+fn per_day() -> u32 {
+    PER_DAY
+}
+fn per_network() -> u32 {
+    PER_NETWORK
+}
+
+impl OwnersConfig {
+    /// Validates the tables.
+    pub(super) fn options(
+        &self,
+        sign_up: &SignUpConfig,
+        league: Option<&str>,
+    ) -> Result<OwnersOptions, Failure> {
+        let wrong = |key: &str, what: &str| Failure::usage(format!("[owners] {key}: {what}"));
+        let mut hosts = self.hosts.clone();
+        let url = self.url.as_ref().map(|url| format!("{}/", url.trim_end_matches('/')));
+        if let Some(url) = &url {
+            let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"));
+            let host = rest.and_then(|rest| rest.split(['/', ':']).next()).filter(|host| !host.is_empty());
+            let is_plain =
+                url.bytes().all(|byte| byte.is_ascii_graphic()) && !url.contains(['?', '#', ';', '"']);
+            let host = host.filter(|_| is_plain);
+            let what = "expected the URL of the start page, such as https://cup.example/owners/";
+            hosts.push(host.ok_or_else(|| wrong("url", what))?.to_owned());
+        }
+        if let Some(name) = &self.trusted_user_header {
+            let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
+            if name.is_empty() || !name.bytes().all(is_token) {
+                return Err(wrong(
+                    "trusted_user_header",
+                    "expected the name of a header field, such as X-Remote-User",
+                ));
+            }
+            if self.trusted_proxies.is_empty() {
+                return Err(wrong(
+                    "trusted_user_header",
+                    "it needs `trusted_proxies`: nobody else may name an owner",
+                ));
+            }
+        }
+        let SignUpConfig { mode, approve, per_day, per_network } = *sign_up;
+        Ok(OwnersOptions {
+            address: self.listen,
+            url,
+            hosts,
+            trusted_proxies: self.trusted_proxies.clone(),
+            trusted_user_header: self.trusted_user_header.clone(),
+            sign_up: SignUp { mode, needs_approval: approve, per_day, per_network },
+            bots: self.bots,
+            challenges: self.challenges_per_day,
+            league_name: league.unwrap_or("the league").to_owned(),
+        })
+    }
+}
