@@ -52,6 +52,7 @@ mod league_workers;
 mod mcp;
 mod openings;
 mod output;
+mod owners;
 mod packages;
 mod pause;
 mod pdn;

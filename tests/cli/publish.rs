@@ -27,7 +27,7 @@ for line in sys.stdin:
 "#;
 
 /// A command of the bot in this folder.
-fn talkative(folder: &Folder) -> String {
+pub(crate) fn talkative(folder: &Folder) -> String {
     format!("python3 '{}' --key hush-key", folder.write("talkative.py", TALKATIVE))
 }
 

@@ -71,6 +71,15 @@ impl Guest {
         Some(message)
     }
 
+    /// Whether a message comes in this time.
+    pub(crate) fn hears_within(&self, time: Duration) -> bool {
+        let stream = self.lines.get_ref();
+        stream.set_read_timeout(Some(time)).expect("a socket");
+        let is_there = !self.lines.buffer().is_empty() || stream.peek(&mut [0]).is_ok();
+        stream.set_read_timeout(Some(TIMEOUT)).expect("a socket");
+        is_there
+    }
+
     pub(crate) fn receive(&mut self) -> Value {
         self.next().unwrap_or_else(|| panic!("the connection ended after {:?}", self.received.last()))
     }

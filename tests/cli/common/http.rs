@@ -47,15 +47,35 @@ impl Site {
         stream
     }
 
-    /// Sends a request. HTTP/1.0, so that the body ends with the connection.
+    /// Sends a request.
     pub(crate) fn ask(&self, method: &str, path: &str, head: &str) -> Answer {
-        let host = if head.to_lowercase().contains("host:") { "" } else { "Host: localhost\r\n" };
-        let mut stream = self.send(&format!("{method} {path} HTTP/1.0\r\n{host}{head}\r\n"));
-        let mut text = String::new();
-        stream.read_to_string(&mut text).expect("the whole answer");
+        self.ask_with_body(method, path, head, "")
+    }
+
+    /// Sends a request whose length is in its head.
+    pub(crate) fn ask_with_body(&self, method: &str, path: &str, head: &str, body: &str) -> Answer {
+        let answer = self.answer(&format!("{method} {path}"), head, body);
+        let text = String::from_utf8(answer).expect("UTF-8");
         let (head, body) = text.split_once("\r\n\r\n").unwrap_or_else(|| panic!("no head: {text}"));
         let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("a status");
         Answer { status, head: head.to_lowercase(), body: body.to_owned() }
+    }
+
+    /// Sends a request. HTTP/1.0, so that the body ends with the connection.
+    fn answer(&self, first: &str, head: &str, body: &str) -> Vec<u8> {
+        let host = if head.to_lowercase().contains("host:") { "" } else { "Host: localhost\r\n" };
+        let mut stream = self.send(&format!("{first} HTTP/1.0\r\n{host}{head}\r\n{body}"));
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).expect("the whole answer");
+        answer
+    }
+
+    /// What is at this path.
+    pub(crate) fn download(&self, path: &str, head: &str) -> Vec<u8> {
+        let answer = self.answer(&format!("GET {path}"), head, "");
+        let at = answer.windows(4).position(|bytes| bytes == b"\r\n\r\n").expect("a head");
+        assert!(answer[..at].split(|&byte| byte == b' ').nth(1) == Some(b"200"), "{path}");
+        answer[at + 4..].to_vec()
     }
 
     #[track_caller]

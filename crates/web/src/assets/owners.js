@@ -1,0 +1,261 @@
+// The page of an owner of bots: signing up and in, bots, matches with their logs, challenges, the token.
+"use strict";
+{
+  /** How often the page looks for changes, in milliseconds. */
+  const OFTEN = 5000;
+  /** The secret of an invitation, which never leaves the browser but to sign up. */
+  const invitation = location.hash.slice(1);
+  /** What was last shown. */
+  let shown = null;
+  /** The signs of the lists, so that one is drawn again only if it has changed. */
+  const drawn = new Map();
+
+  /** Sends a request. Throws what the server says is wrong. */
+  async function ask(method, path, body) {
+    const answer = await fetch(`${root}api/v1/${path}`, {
+      method, ...body === undefined ? {} : { headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) },
+    });
+    const text = await answer.text();
+    const json = text && answer.headers.get("Content-Type") === "application/json" ? JSON.parse(text) : text;
+    if (answer.ok) return json;
+    throw Object.assign(new Error(json.error ?? `the server answers with ${answer.status}`), { status: answer.status });
+  }
+
+  function tell(text, isBad = false) {
+    $("told").hidden = !text;
+    $("told").className = isBad ? "notice bad" : "notice";
+    $("told").replaceChildren(...text ? [element("p", {}, text)] : []);
+  }
+
+  /** Does something at the server, says so, and shows what has changed. */
+  async function act(done, method, path, body) {
+    tell("");
+    try {
+      const answer = await ask(method, path, body);
+      await look();
+      tell(done);
+      return answer;
+    } catch (error) {
+      tell(error.message, true);
+      return null;
+    }
+  }
+
+  const onSubmit = (form, work) => $(form).addEventListener("submit", (event) => {
+    event.preventDefault();
+    work();
+  });
+
+  function showToken(token) {
+    if (!token) return;
+    $("new-token").hidden = false;
+    $("new-token-text").textContent = token;
+  }
+
+  /** Draws a list again if what it shows has changed. */
+  function list(id, values, draw) {
+    const sign = JSON.stringify(values);
+    if (drawn.get(id) === sign) return;
+    drawn.set(id, sign);
+    $(id).replaceChildren(...values.map(draw));
+  }
+
+  /** A ladder of the owner's answer. */
+  const ladderOf = (name) => shown.ladders.find((ladder) => ladder.name === name);
+
+  /** The address of the pages of a ladder, if it has pages. */
+  function pagesOf({ watch_port: port, url }) {
+    if (url) return url.endsWith("/") ? url : `${url}/`;
+    return port ? `${location.protocol}//${location.hostname}:${port}/` : null;
+  }
+
+  function pageLink(ladder, path, text) {
+    const pages = pagesOf(ladderOf(ladder) ?? {});
+    return pages ? element("a", { href: `${pages}${path}` }, text) : element("span", {}, text);
+  }
+
+  function button(text, name, work, danger = false) {
+    const made = element("button", { type: "button", ...danger ? { class: "danger" } : {} }, text, element("span", { class: "hide" }, ` ${name}`));
+    made.addEventListener("click", work);
+    return made;
+  }
+
+  function bot({ name, display_name: display, connects, paused, retired_at: retired, players }) {
+    const path = `owner/bots/${encodeURIComponent(name)}`, own = display ?? name;
+    const facts = players.map(({ ladder, name: player, place, rating, provisional, online, state, matches, faulted }) => {
+      const [said] = presence({ state, matches, faulted, online });
+      const what = [`${ladder}: `, pageLink(ladder, `players/${encodeURIComponent(player)}`, player)];
+      if (matches) what.push(`, ${place ? `place ${place}, ` : ""}${Math.round(rating.value)} ± ${margin(rating) ?? "?"}${provisional ? ", provisional" : ""}, ${matches} matches`);
+      if (faulted) what.push(`, ${faulted} with faults`);
+      if (said) what.push(`, ${said}`);
+      return element("p", { class: "small muted" }, ...what);
+    });
+    const tag = retired ? element("span", { class: "tag" }, "retired") : paused ? element("span", { class: "tag warn" }, "paused") : "";
+    const buttons = retired ? [] : [
+      paused ? button("Resume", own, () => act(`${own} plays again.`, "POST", `${path}/resume`)) : button("Pause", own, () => act(`${own} begins no match until you resume it.`, "POST", `${path}/pause`)),
+      button("Retire", own, () => act(`${own} does not take part any more.`, "POST", `${path}/retire`), true),
+    ];
+    const how = connects ? "connects" : "is started by the server";
+    return element("li", {}, element("div", { class: "row acts" },
+      element("span", { class: "grow" }, element("b", {}, own), ` ${display ? `(${name}) ` : ""}`, element("span", { class: "muted" }, `${how} `), tag), ...buttons), ...facts);
+  }
+
+  /** What the private lines of a match say: rejected lines, and standard error. */
+  function privateText(lines) {
+    const said = [];
+    for (const line of lines.split("\n").filter(Boolean).map((line) => JSON.parse(line))) {
+      if (line.type === "private" && line.bot?.command) said.push(`started: ${[].concat(line.bot.command).join(" ")}`);
+      else if (line.bots) for (const { stderr } of line.bots) said.push(stderr ? `standard error:\n${stderr}` : "nothing on standard error");
+      else said.push(JSON.stringify(line));
+    }
+    return said.join("\n");
+  }
+
+  function match({ ladder, id, players, own_seats: own, ranks, faults, ending, rated, ended_at: at }) {
+    const result = !ranks ? "no result" : own.some((seat) => ranks[seat] > Math.min(...ranks)) ? "lost"
+      : ranks.filter((rank) => rank === Math.min(...ranks)).length === ranks.length ? "drawn" : "won";
+    const names = ladderOf(ladder)?.display_names ?? {};
+    const log = element("details", {}, element("summary", { class: "small" }, "Log", element("span", { class: "hide" }, ` of ${id}`)));
+    log.addEventListener("toggle", async () => {
+      if (!log.open || log.querySelector("pre")) return;
+      let text;
+      try {
+        text = privateText(await ask("GET", `owner/matches/${encodeURIComponent(ladder)}/${id}/log`));
+      } catch (error) {
+        text = error.message;
+      }
+      log.append(element("pre", { class: "log", tabindex: 0, role: "group", "aria-label": `Log of ${id}` }, text));
+    });
+    const told = faults.map(({ words, count }) => (count > 1 ? `${words} (${count})` : words));
+    return element("li", {}, element("div", { class: "row" },
+      element("span", { class: "grow" }, pageLink(ladder, `matches/${id}`, players.map((name) => names[name] ?? name).join(" – ")), ` ${result}`, rated ? "" : ", not rated"),
+      element("span", { class: "small muted" }, `${ladder}, ${minute(at)}`)),
+    element("p", { class: "small muted" }, [ending, ...told].join("; ")), log);
+  }
+
+  /** The options of a list to choose from, without losing what was chosen. */
+  function options(id, values, names) {
+    const before = $(id).value;
+    list(id, values, (value) => element("option", { value }, names[value] ?? value));
+    if (values.includes(before)) $(id).value = before;
+  }
+
+  function showChallenge() {
+    const { ladders, bots, limits } = shown;
+    options("ladder", ladders.map(({ name }) => name), {});
+    const ladder = ladderOf($("ladder").value) ?? ladders[0];
+    const names = bots.filter(({ retired_at: retired }) => !retired).map(({ name }) => name);
+    const isOwn = (player) => names.includes(player.split("@")[0]);
+    const newest = bots.filter(({ retired_at: retired }) => !retired)
+      .flatMap(({ players }) => players).filter(({ ladder: of }) => of === ladder.name).map(({ name }) => name);
+    const own = [...new Set([...ladder.players.filter(isOwn), ...newest])];
+    options("own", own, ladder.display_names);
+    options("others", ladder.players.filter((player) => !isOwn(player)), ladder.display_names);
+    // A match of more than two has more opponents.
+    $("others").multiple = ladder.seats > 2;
+    const left = limits.challenges_per_day - limits.challenges_today;
+    $("challenge").hidden = !limits.challenges_per_day;
+    $("challenge-told").textContent = `A match on demand, as soon as all are free. ${Math.max(0, left)} of ${limits.challenges_per_day} are left today.`;
+    list("waiting", ladders.flatMap(({ name, challenges }) => challenges.map((players) => `Waiting on ${name}: ${players.join(" – ")}`)),
+      (text) => element("li", {}, text));
+  }
+
+  function showOwner(owner) {
+    shown = owner;
+    const { id, display_name: display, state, token, bots, ladders, league, limits } = owner;
+    $("brand").textContent = league;
+    $("pages").replaceChildren(...ladders.filter(pagesOf).map((ladder) => element("li", {}, element("a", { href: pagesOf(ladder) }, ladder.name))));
+    $("title").textContent = "Your bots";
+    const playing = bots.filter(({ retired_at: retired }) => !retired);
+    const whose = display ? `${display} (${id})` : id;
+    $("state").textContent = state === "waiting" ? `${whose}: the organiser has not approved you yet.`
+      : playing.length ? `${whose}: ${playing.length} of at most ${limits.bots} bots.` : `${whose}: add a bot, and let it connect.`;
+    $("outside").hidden = true;
+    $("inside").hidden = false;
+    list("bots", bots, bot);
+    const open = ladders.filter(({ port }) => port);
+    $("connect").textContent = open.length
+      ? `A bot connects with its name and your token in hello: ${open.map(({ name, port, tls }) => `${name} at ${location.hostname}:${port}${tls ? " with TLS" : ""}`).join(", ")}.` : "";
+    $("bot-form").hidden = state !== "active" || !open.length;
+    showChallenge();
+    $("token-form").hidden = !token;
+    $("token-told").textContent = token
+      ? `Made on ${minute(token.made_at)}, fingerprint ${token.fingerprint}. ${token.former_until ? `The one before it is valid until ${minute(token.former_until)}.` : "After you make a new one, this one is valid for another hour."}`
+      : "Your proxy signs you in.";
+    for (const [field, value] of [["display", display], ["affiliation", owner.affiliation], ["contact", owner.contact]]) {
+      const input = $(`own-${field}`);
+      // What somebody is writing stays.
+      if (document.activeElement !== input && input.dataset.value !== (value ?? "")) input.value = input.dataset.value = value ?? "";
+    }
+  }
+
+  async function showOutside(why) {
+    shown = null;
+    const { league, mode, needs_approval: approval, user, ladders } = await ask("GET", "signup");
+    $("brand").textContent = league;
+    $("title").textContent = league;
+    $("pages").replaceChildren(...ladders.filter(({ port, url }) => port || url).map((ladder) => element("li", {}, ladderLink(ladder))));
+    $("inside").hidden = true;
+    $("outside").hidden = false;
+    const mayJoin = mode === "open" || (mode === "invite" && invitation);
+    $("sign-up").hidden = !mayJoin;
+    $("state").textContent = mayJoin ? "Sign up to let your bots play, or sign in."
+      : mode === "invite" ? "Sign in. Who wants to take part needs an invitation of the organiser." : "Sign in. The organiser gives tokens to those who take part.";
+    $("sign-up-told").textContent = approval && !invitation ? "The organiser approves you before you take part." : "You get a token, which is shown once.";
+    if (user) $("id").value = user;
+    $("id").readOnly = Boolean(user);
+    if (why) tell(why, true);
+  }
+
+  async function look() {
+    try {
+      showOwner(await ask("GET", "owner"));
+      const [{ matches: faulted }, { matches }] = await Promise.all([ask("GET", "owner/matches?faulted=true&limit=10"), ask("GET", "owner/matches?limit=20")]);
+      list("faults", faulted.length ? faulted : [null], (of) => (of ? match(of) : element("li", { class: "muted" }, "None.")));
+      list("matches", matches.length ? matches : [null], (of) => (of ? match(of) : element("li", { class: "muted" }, "None yet.")));
+    } catch (error) {
+      if (error.status !== 401) throw error;
+      await showOutside();
+    }
+  }
+
+  onSubmit("sign-in-form", async () => {
+    if (await act("", "POST", "session", { token: $("token").value }) !== null) $("token").value = "";
+  });
+  onSubmit("sign-up-form", async () => {
+    const value = (id) => $(id).value || null;
+    const body = { id: $("id").value, display_name: value("display"), affiliation: value("affiliation"), contact: value("contact"), ...invitation ? { invitation } : {} };
+    const signed = await act("", "POST", "signup", body);
+    if (!signed) return;
+    history.replaceState(null, "", location.pathname);
+    showToken(signed.token);
+  });
+  onSubmit("bot-form", async () => {
+    const name = $("bot").value;
+    if (await act(`${name} may connect.`, "POST", "owner/bots", { name })) $("bot").value = "";
+  });
+  onSubmit("challenge-form", () => {
+    const others = [...$("others").selectedOptions].map(({ value }) => value);
+    act("It is played as soon as all are free.", "POST", "owner/challenges", { ladder: $("ladder").value, bots: [$("own").value, ...others] });
+  });
+  onSubmit("token-form", async () => showToken((await act("The token before it is valid for another hour.", "POST", "owner/token"))?.token));
+  onSubmit("profile-form", () => act("Saved.", "PATCH", "owner", {
+    display_name: $("own-display").value, affiliation: $("own-affiliation").value, contact: $("own-contact").value,
+  }));
+  onSubmit("leave-form", () => act("You have left. Your results stay.", "POST", "owner/leave", { id: $("leave-id").value }));
+  $("sign-out").addEventListener("click", () => {
+    $("new-token").hidden = true;
+    act("You have signed out.", "DELETE", "session");
+  });
+  $("ladder").addEventListener("change", showChallenge);
+
+  async function follow() {
+    try {
+      await look();
+    } catch (error) {
+      $("state").textContent = error.status ? error.message : "connecting …";
+    }
+    setTimeout(follow, OFTEN);
+  }
+  follow();
+}

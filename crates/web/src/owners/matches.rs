@@ -9,6 +9,7 @@ use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
 use referee_files::read_regular;
 use referee_match::record::{PublishedInfo, public};
+use referee_report::{ending_in_words, fault_code_in_words};
 use referee_store::{League, LeagueBot, LeagueMatch, parse_match_id};
 use serde::{Deserialize, Serialize};
 
@@ -45,12 +46,22 @@ struct OwnMatch {
     own_seats: Vec<usize>,
     /// By seat; `None` without a result.
     ranks: Option<Vec<u8>>,
-    /// The faults of the owner's bots: code -> count.
-    faults: BTreeMap<String, u32>,
+    /// The faults of the owner's bots.
+    faults: Vec<OwnFaults>,
+    /// How it ended, in words.
+    ending: String,
     ended_by: String,
     reason: String,
     rated: bool,
     ended_at: String,
+}
+
+/// Faults of one kind.
+#[derive(Serialize)]
+struct OwnFaults {
+    code: String,
+    words: String,
+    count: u32,
 }
 
 fn own_seats(row: &LeagueMatch, bots: &[LeagueBot]) -> Vec<usize> {
@@ -60,10 +71,11 @@ fn own_seats(row: &LeagueMatch, bots: &[LeagueBot]) -> Vec<usize> {
 
 fn own_match(ladder: &str, row: LeagueMatch, bots: &[LeagueBot]) -> OwnMatch {
     let own_seats = own_seats(&row, bots);
-    let mut faults = BTreeMap::new();
+    let mut faults = BTreeMap::<String, u32>::new();
     for (code, count) in own_seats.iter().filter_map(|&seat| row.faults.get(seat)).flatten() {
         *faults.entry(code.clone()).or_default() += count;
     }
+    let of_kind = |(code, count): (String, u32)| OwnFaults { words: fault_code_in_words(&code), code, count };
     OwnMatch {
         ladder: ladder.to_owned(),
         id: row.id(),
@@ -71,7 +83,8 @@ fn own_match(ladder: &str, row: LeagueMatch, bots: &[LeagueBot]) -> OwnMatch {
         players: row.players,
         own_seats,
         ranks: row.ranks,
-        faults,
+        faults: faults.into_iter().map(of_kind).collect(),
+        ending: ending_in_words(None, &row.ended_by, &row.reason),
         ended_by: row.ended_by,
         reason: row.reason,
         ended_at: row.ended_at,

@@ -1,0 +1,89 @@
+// Signs up with an invitation, adds a bot, lets it play, and looks at what only its owner sees.
+// Usage: node owners.mjs CHROMIUM URL INVITATION ADDRESS.
+import assert from "node:assert/strict";
+import { createConnection } from "node:net";
+import { createInterface } from "node:readline";
+import { fits, hasKeyboard, isAccessible } from "./look.mjs";
+import { launch, open } from "./tab.mjs";
+
+const [executablePath, address, invitation, bots] = process.argv.slice(2);
+const browser = await launch(executablePath);
+const complaints = [], loaded = [];
+
+/** A bot that plays its first legal move. */
+function connect(name, token) {
+  const [host, port] = bots.split(":");
+  const socket = createConnection({ host, port });
+  const send = (message) => socket.write(`${JSON.stringify(message)}\n`);
+  createInterface({ input: socket }).on("line", (line) => {
+    const { type, match, turn, legal } = JSON.parse(line);
+    if (type === "hello") send({ type, protocol: 1, name, token });
+    if (type === "start") send({ type: "ready", match });
+    if (type === "turn") send({ type: "move", match, turn, move: legal[0] });
+  });
+  return socket;
+}
+
+try {
+  const page = await open(browser, (what) => { if (!what.includes("401")) complaints.push(what); }, (url) => loaded.push(url));
+  // Without an invitation there is nothing to fill in but a token.
+  await page.goto(address);
+  await page.waitForSelector("#outside:not([hidden])");
+  assert.ok(await page.isHidden("#sign-up"));
+  await fits(page);
+  await isAccessible(page);
+  await page.goto("about:blank");
+  await page.goto(`${address}#${invitation}`);
+  await page.waitForSelector("#sign-up:not([hidden])");
+  await page.fill("#id", "ada");
+  await page.fill("#display", "Ada Lovelace");
+  await page.fill("#affiliation", "<b>Low Tide Lab</b>");
+  await page.click("#sign-up-form button");
+  await page.waitForSelector("#new-token:not([hidden])");
+  const token = await page.textContent("#new-token-text");
+  assert.match(token, /^[0-9a-f]{64}$/);
+  assert.ok(!page.url().includes(invitation), "the invitation is gone from the address");
+  assert.ok((await page.textContent("#state")).includes("Ada Lovelace (ada)"));
+  assert.equal(await page.inputValue("#own-affiliation"), "<b>Low Tide Lab</b>");
+
+  await page.fill("#bot", "abacus");
+  await page.click("#bot-form button");
+  await page.waitForSelector("#bots b:text-is('abacus')");
+  let socket = connect("abacus", token);
+  // The server may not know of the bot yet.
+  socket.on("close", () => setTimeout(() => { socket = connect("abacus", token); }, 500));
+  await page.waitForSelector("#matches details");
+  await page.click("#matches summary >> nth=0");
+  await page.waitForSelector("#matches .log");
+  await fits(page);
+  await isAccessible(page);
+  await hasKeyboard(page);
+
+  await page.waitForSelector("#own option");
+  await page.selectOption("#others", "anchor");
+  await page.click("#challenge-form button");
+  await page.waitForSelector("#told:text('It is played as soon as all are free.')");
+  await page.click("#bots button:has-text('Pause')");
+  await page.waitForSelector("#bots .tag:text-is('paused')");
+
+  await page.click("#token-form button");
+  await page.waitForFunction((token) => document.getElementById("new-token-text").textContent !== token, token);
+  const second = await page.textContent("#new-token-text");
+  await page.click("#sign-out");
+  await page.waitForSelector("#outside:not([hidden])");
+  await page.fill("#token", "wrong");
+  await page.click("#sign-in-form button");
+  await page.waitForSelector("#told.bad");
+  await page.fill("#token", second);
+  await page.click("#sign-in-form button");
+  await page.waitForSelector("#inside:not([hidden])");
+  assert.ok(loaded.every((url) => !url.includes(second) && !url.includes(token)), "no token is in an address");
+  await page.click("summary:text('Leave the league')");
+  await page.fill("#leave-id", "ada");
+  await page.click("#leave-form button");
+  await page.waitForSelector("#outside:not([hidden])");
+  assert.deepEqual(complaints, [], "the browser complains");
+} finally {
+  await browser.close();
+  process.exit();
+}

@@ -1,0 +1,398 @@
+//! Owners of bots: signing up, their token, their bots, matches and logs, challenges, leaving.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::common::browser;
+use crate::common::guest::Guest;
+use crate::common::http::{Answer, Site};
+use crate::common::league::{League, drain, hello, receive_matches};
+use crate::common::{Folder, Referee};
+use crate::publish::talkative;
+use crate::watch::wait_until;
+
+/// The pages of owners.
+struct Owners(Site);
+
+impl Owners {
+    /// Those that a league announces.
+    fn of(server: &mut Referee) -> Owners {
+        let url = server.receive_type("owners")["url"].as_str().expect("its URL").to_owned();
+        Owners(Site(
+            url.strip_prefix("http://").and_then(|url| url.strip_suffix('/')).expect("a URL").to_owned(),
+        ))
+    }
+
+    fn ask(&self, method: &str, path: &str, head: &str, body: &str) -> Answer {
+        let length = body.len();
+        let head = format!("{head}Content-Length: {length}\r\n");
+        // The body follows the empty line after the head.
+        self.0.ask_with_body(method, &format!("/api/v1/{path}"), &head, body)
+    }
+
+    /// A request of a program with this token, or none.
+    fn call(&self, method: &str, path: &str, token: &str, body: &Value) -> Answer {
+        let by = if token.is_empty() { String::new() } else { format!("Authorization: Bearer {token}\r\n") };
+        let body = if body.is_null() { String::new() } else { body.to_string() };
+        self.ask(method, path, &format!("{by}Content-Type: application/json\r\n"), &body)
+    }
+
+    fn get(&self, path: &str, token: &str) -> Value {
+        let answer = self.call("GET", path, token, &Value::Null);
+        assert_eq!(answer.status, 200, "{path}: {}", answer.body);
+        answer.json()
+    }
+
+    fn sign_up(&self, id: &str, invitation: Option<&str>) -> Answer {
+        let mut body = json!({ "id": id, "contact": format!("{id}@cup.example") });
+        if let Some(invitation) = invitation {
+            body["invitation"] = json!(invitation);
+        }
+        self.call("POST", "signup", "", &body)
+    }
+
+    /// Signs up, and returns the token.
+    fn join(&self, id: &str, invitation: Option<&str>) -> String {
+        let answer = self.sign_up(id, invitation);
+        assert_eq!(answer.status, 201, "{}", answer.body);
+        answer.json()["token"].as_str().expect("a token").to_owned()
+    }
+}
+
+/// A league whose owners sign up in this way.
+fn league(ladder: &str, tables: &str, programs: &[(&str, &str)]) -> League {
+    let league = League::new(ladder, programs);
+    let text = league.folder.read("league.toml");
+    let tables = format!("[owners]\nlisten = \"127.0.0.1:0\"\nurl = \"http://localhost\"\n{tables}\n{text}");
+    league.folder.write("league.toml", tables);
+    league
+}
+
+/// The pages of the owners of a league that is served, and the address for bots.
+fn listening(league: &League) -> (Referee, Owners, SocketAddr) {
+    let text = league.folder.read("league.toml").replace("url = \"http://localhost\"\n", "");
+    league.folder.write("league.toml", text);
+    let mut server = league.serve();
+    let owners = Owners::of(&mut server);
+    let address =
+        server.receive_type("listening")["address"].as_str().expect("text").parse().expect("an address");
+    (server, owners, address)
+}
+
+/// The secret of an invitation.
+fn invite(league: &League, args: &[&str]) -> String {
+    let invited = league.run(&[&["invite", "--json"], args].concat()).done().one("invitation");
+    let url = invited["url"].as_str().expect("a link");
+    url.strip_prefix("http://localhost/#").expect("a link with a secret").to_owned()
+}
+
+fn error(answer: &Answer) -> String {
+    answer.json()["error"].as_str().expect("an error").to_owned()
+}
+
+#[test]
+fn an_owner_signs_up_with_an_invitation_adds_a_bot_and_sees_its_matches() {
+    let league =
+        league("listen = \"127.0.0.1:0\"", "[signup]\nmode = \"invite\"", &[("anchor", "anchor = 0")]);
+    let once = invite(&league, &[]);
+    let (mut server, owners, address) = listening(&league);
+    assert_eq!(owners.get("signup", "")["mode"], "invite");
+    assert_eq!(
+        error(&owners.sign_up("ada", None)),
+        "signing up needs an invitation: ask the organiser for one"
+    );
+    let token = owners.join("ada", Some(&once));
+    let again = owners.sign_up("ben", Some(&once));
+    assert_eq!(
+        (again.status, error(&again)),
+        (403, "the invitation has been used: ask the organiser for another one".to_owned())
+    );
+    assert_eq!(owners.get("owner", &token)["bots"], json!([]));
+
+    // The bot connects with the token of its owner.
+    assert_eq!(owners.call("POST", "owner/bots", &token, &json!({ "name": "abacus" })).status, 201);
+    wait_until("the bot may connect", || {
+        let mut guest = Guest::connect(address);
+        guest.receive();
+        guest.send(&hello("abacus", Some("1"), &token));
+        guest.receive()["type"] != "error"
+    });
+    let guest = Guest::saying(address, &hello("abacus", Some("2"), &token)).play_along();
+    receive_matches(&mut server, 3);
+    wait_until("its page shows the version that plays", || {
+        let players = owners.get("owner", &token)["bots"][0]["players"].clone();
+        players.as_array().is_some_and(|players| players.iter().any(|player| player["name"] == "abacus@2"))
+    });
+    let matches = owners.get("owner/matches?limit=2", &token)["matches"].clone();
+    assert_eq!(matches.as_array().expect("matches").len(), 2);
+    assert_eq!(matches[0]["own_seats"].as_array().expect("seats").len(), 1);
+
+    // What the organiser sees.
+    let listed = league.run(&["owners", "--json"]).done().one("owner");
+    assert_eq!(
+        [&listed["id"], &listed["contact"], &listed["bots"], &listed["state"]],
+        [&json!("ada"), &json!("ada@cup.example"), &json!(["abacus"]), &json!("active")]
+    );
+    let log = league.run(&["log"]).done().stdout;
+    assert!(log.contains("owner ada") && log.contains("add abacus"), "{log}");
+    let listed = league.run(&["invitations"]).done().stdout;
+    assert!(listed.contains("1 of 1") && listed.contains("used"), "{listed}");
+
+    // Pausing and retiring.
+    assert_eq!(owners.call("POST", "owner/bots/abacus/pause", &token, &Value::Null).status, 204);
+    assert_eq!(owners.get("owner", &token)["bots"][0]["paused"], true);
+    assert_eq!(owners.call("POST", "owner/bots/abacus/resume", &token, &Value::Null).status, 204);
+    assert_eq!(owners.call("POST", "owner/bots/abacus/retire", &token, &Value::Null).status, 204);
+    let farewell = guest.join().expect("it plays").pop().expect("a message");
+    assert_eq!(farewell["reason"], "its token does not admit it any more");
+    drain(server);
+}
+
+#[test]
+fn only_its_owner_sees_what_a_bot_says_in_private() {
+    let folder = Folder::new();
+    let command = talkative(&folder);
+    let league = league("", "[signup]\nmode = \"invite\"", &[("two", "")]);
+    let text = league.folder.read("league.toml");
+    let program = format!("[[programs]]\nname = \"talkative\"\ncommand = {command:?}\nowner = \"ada\"\n");
+    league.folder.write("league.toml", format!("{text}{program}"));
+    let [of_ada, of_ben] = ["ada", "ben"].map(|id| invite(&league, &["--owner", id]));
+    let text = league.folder.read("league.toml").replace("url = \"http://localhost\"\n", "");
+    league.folder.write("league.toml", text);
+    let mut server = league.serve();
+    let owners = Owners::of(&mut server);
+    let refused = owners.sign_up("ada", Some(&of_ben));
+    assert_eq!((refused.status, error(&refused)), (403, "the invitation is for another id".to_owned()));
+    let (ada, ben) = (owners.join("ada", Some(&of_ada)), owners.join("ben", Some(&of_ben)));
+    let id = receive_matches(&mut server, 1)[0]["id"].as_str().expect("an id").to_owned();
+    let path = format!("owner/matches/short/{id}/log");
+    let log = owners.call("GET", &path, &ada, &Value::Null);
+    assert!(
+        log.status == 200 && log.body.contains("hush-stderr") && log.body.contains("hush-info"),
+        "{log:?}"
+    );
+    let others = owners.call("GET", &path, &ben, &Value::Null);
+    assert_eq!((others.status, error(&others)), (404, format!("there is no match of yours `{id}`")));
+    assert_eq!(owners.call("GET", &path, "", &Value::Null).status, 401);
+    assert_eq!(owners.get("owner/matches", &ben), json!({ "matches": [] }));
+    for (path, why) in [
+        ("owner/matches?limit=0", "`limit`: 0 is not from 1 to 200"),
+        ("owner/matches?ladder=long", "there is no ladder `long`"),
+        ("owner/matches?before=3", "`before`: it needs `ladder`"),
+    ] {
+        assert_eq!(error(&owners.call("GET", path, &ada, &Value::Null)), why);
+    }
+    drain(server);
+}
+
+#[test]
+fn a_browser_signs_in_with_a_cookie_that_other_sites_cannot_use() {
+    let league = league("listen = \"127.0.0.1:0\"", "[signup]\nmode = \"open\"\nper_network = 2", &[]);
+    let (server, owners, _) = listening(&league);
+    let signed = owners.sign_up("ada", None);
+    let token = signed.json()["token"].as_str().expect("a token").to_owned();
+    for part in ["referee_owner=", "httponly", "samesite=strict", "path=/"] {
+        assert!(signed.head.contains(part), "{part}: {}", signed.head);
+    }
+    let json = "Content-Type: application/json\r\n";
+    let cookie = format!("{json}Cookie: a=b; referee_owner={token}\r\n");
+    let change =
+        |head: &str| owners.ask("PATCH", "owner", &format!("{cookie}{head}"), "{\"affiliation\": \"Lab\"}");
+    assert_eq!(owners.ask("GET", "owner", &cookie, "").json()["id"], "ada");
+    assert_eq!(change("Origin: http://localhost\r\n").status, 200);
+    assert_eq!(change("Sec-Fetch-Site: same-origin\r\n").status, 200);
+    for head in [
+        "",
+        "Origin: http://evil.example\r\n",
+        "Sec-Fetch-Site: cross-site\r\n",
+        "Sec-Fetch-Site: same-site\r\n",
+    ] {
+        assert_eq!(change(head).status, 403, "{head}");
+    }
+    // A form of another site cannot sign a browser in, or anybody up.
+    let form =
+        owners.ask("POST", "session", "Content-Type: text/plain\r\n", &format!("{{\"token\": \"{token}\"}}"));
+    assert_eq!(form.status, 415);
+    let elsewhere = format!("{json}Origin: http://evil.example\r\n");
+    assert_eq!(owners.ask("POST", "signup", &elsewhere, "{\"id\": \"eve\"}").status, 403);
+    let wrong = owners.call("POST", "session", "", &json!({ "token": "guess" }));
+    assert_eq!(wrong.status, 401);
+    assert_eq!(owners.ask("DELETE", "session", json, "").status, 204);
+
+    // Limits.
+    assert_eq!(owners.ask("POST", "signup", json, &"x".repeat(20_000)).status, 413);
+    owners.join("ben", None);
+    let third = owners.sign_up("cleo", None);
+    let why = "2 a day may sign up from one network, and so many have: come back tomorrow";
+    assert_eq!((third.status, error(&third)), (429, why.to_owned()));
+    let imitation = owners.call("PATCH", "owner", &token, &json!({ "display_name": "8en" }));
+    assert_eq!(imitation.status, 200, "{}", imitation.body);
+    let imitation = owners.call("PATCH", "owner", &token, &json!({ "display_name": "B.e.n" }));
+    assert_eq!(
+        (imitation.status, error(&imitation)),
+        (409, "`B.e.n` looks like `ben`, which is taken: choose another one".to_owned())
+    );
+    let add = |name: &str| owners.call("POST", "owner/bots", &token, &json!({ "name": name }));
+    for name in ["one", "two", "three", "four", "five"] {
+        assert_eq!(add(name).status, 201, "{name}");
+    }
+    assert_eq!(add("six").status, 429);
+    let changes = (0..40).map(|_| owners.call("PATCH", "owner", &token, &json!({})).status);
+    assert!(changes.into_iter().any(|status| status == 429), "an owner cannot keep the database busy");
+    drain(server);
+}
+
+#[test]
+fn a_token_that_was_replaced_holds_for_an_hour() {
+    let league = league("listen = \"127.0.0.1:0\"", "[signup]\nmode = \"open\"", &[]);
+    let (server, owners, address) = listening(&league);
+    let first = owners.join("ada", None);
+    owners.call("POST", "owner/bots", &first, &json!({ "name": "abacus" }));
+    let rotated = owners.call("POST", "owner/token", &first, &Value::Null);
+    let second = rotated.json()["token"].as_str().expect("a token").to_owned();
+    let admits = |token: &str| {
+        let mut guest = Guest::connect(address);
+        guest.receive();
+        guest.send(&hello("abacus", None, token));
+        // A bot that is admitted waits for an opponent.
+        !guest.hears_within(Duration::from_millis(300))
+    };
+    wait_until("both admit the bot", || admits(&first) && admits(&second));
+    assert_eq!([&first, &second].map(|token| owners.get("owner", token)["id"].clone()), ["ada", "ada"]);
+    league.query("UPDATE owners SET former_until = '2026-01-01T00:00:00Z'");
+    wait_until("the first one does no longer", || !admits(&first));
+    assert!(admits(&second));
+    assert_eq!(owners.call("GET", "owner", &first, &Value::Null).status, 401);
+    // The organiser replaces one that has become known.
+    let third = league.run(&["owner", "token", "ada", "--at-once", "--json"]).done().one("owner");
+    assert_eq!(owners.call("GET", "owner", &second, &Value::Null).status, 401);
+    assert_eq!(owners.get("owner", third["token"].as_str().expect("a token"))["id"], "ada");
+    drain(server);
+}
+
+#[test]
+fn who_waits_for_approval_adds_no_bot_and_who_leaves_is_forgotten() {
+    let league = league(
+        "listen = \"127.0.0.1:0\"\nwatch = \"127.0.0.1:0\"",
+        "[signup]\nmode = \"open\"\napprove = true",
+        &[("anchor", "anchor = 0")],
+    );
+    let text = league.folder.read("league.toml").replace("url = \"http://localhost\"\n", "");
+    league.folder.write("league.toml", text);
+    let mut server = league.serve();
+    let owners = Owners::of(&mut server);
+    let site = Site::of(&mut server);
+    let address =
+        server.receive_type("listening")["address"].as_str().expect("text").parse().expect("an address");
+    let token = owners.join("ada", None);
+    assert_eq!(owners.get("owner", &token)["state"], "waiting");
+    let add = || owners.call("POST", "owner/bots", &token, &json!({ "name": "abacus" }));
+    assert_eq!((add().status, error(&add())), (403, "the organiser has not approved you yet".to_owned()));
+    assert!(league.run(&["owners"]).done().stdout.contains("waiting"));
+    league.run(&["owner", "approve", "ada"]).done();
+    assert_eq!(add().status, 201);
+    wait_until("the bot may connect", || {
+        let mut guest = Guest::connect(address);
+        guest.receive();
+        guest.send(&hello("abacus", None, &token));
+        guest.receive()["type"] != "error"
+    });
+    let guest = Guest::saying(address, &hello("abacus", None, &token)).play_along();
+    receive_matches(&mut server, 4);
+    // A challenge, which the log counts.
+    let challenge = |bots: Value| {
+        owners.call("POST", "owner/challenges", &token, &json!({ "ladder": "short", "bots": bots }))
+    };
+    assert_eq!(challenge(json!(["abacus", "anchor"])).status, 201);
+    assert_eq!(error(&challenge(json!(["anchor"]))), "`bots`: a match of short has 2 bots");
+    assert_eq!(error(&challenge(json!(["anchor", "nobody"]))), "there is no bot `nobody`");
+    assert_eq!(owners.get("owner", &token)["limits"]["challenges_today"], 1);
+    for _ in 0..3 {
+        assert_eq!(challenge(json!(["abacus", "anchor"])).status, 201);
+    }
+    assert_eq!(challenge(json!(["abacus", "anchor"])).status, 429);
+    wait_until("a challenge is played", || {
+        let matches = owners.get("owner/matches", &token)["matches"].clone();
+        matches
+            .as_array()
+            .is_some_and(|all| all.iter().any(|one| one["id"].as_str().is_some_and(|id| id.starts_with('c'))))
+    });
+    // Everything as an archive.
+    let archive = owners.0.download("/api/v1/owner/export", &format!("Authorization: Bearer {token}\r\n"));
+    league.folder.write("ada.tar.gz", archive);
+    let names = std::process::Command::new("tar")
+        .args(["-tzf", &league.folder.text("ada.tar.gz")])
+        .output()
+        .expect("tar runs");
+    let names = String::from_utf8(names.stdout).expect("text");
+    assert!(
+        names.contains("owner.json") && names.contains("short/m1.json") && names.contains(".private.jsonl"),
+        "{names}"
+    );
+
+    let leave = |id: &str| owners.call("POST", "owner/leave", &token, &json!({ "id": id })).status;
+    assert_eq!(leave("abacus"), 400);
+    assert_eq!(leave("ada"), 204);
+    assert_eq!(owners.call("GET", "owner", &token, &Value::Null).status, 401);
+    drop(guest);
+    wait_until("pages show a number instead of the name", || {
+        let shown = site.get("/api/v1/players/abacus").json()["display_name"].clone();
+        shown.as_str().is_some_and(|shown| shown.starts_with("Former "))
+    });
+    let listed = league.run(&["owners", "--json"]).done().one("owner");
+    assert_eq!(
+        [&listed["state"], &listed["contact"], &listed["bots"]],
+        [&json!("left"), &Value::Null, &json!([])]
+    );
+    drain(server);
+    league.verify();
+}
+
+#[test]
+fn a_trusted_proxy_signs_owners_in_and_nobody_else_does() {
+    let tables = "trusted_proxies = [\"127.0.0.1\"]\ntrusted_user_header = \"X-Remote-User\"\n[signup]\nmode = \"open\"\nper_network = 1";
+    let league = league("listen = \"127.0.0.1:0\"", tables, &[]);
+    let (server, owners, _) = listening(&league);
+    let by = |user: &str| {
+        format!("X-Remote-User: {user}\r\nContent-Type: application/json\r\nOrigin: http://localhost\r\n")
+    };
+    assert_eq!(owners.ask("GET", "owner", &by("ada"), "").status, 401);
+    let other = owners.ask("POST", "signup", &by("ada"), "{\"id\": \"ben\"}");
+    assert_eq!(error(&other), "`id`: your proxy says that you are `ada`");
+    // The limit of a network is that of the client, whom the proxy names.
+    for (id, address) in [("ada", "192.0.2.7"), ("ben", "192.0.2.8")] {
+        let head = format!("{}X-Forwarded-For: 10.0.0.1, {address}\r\n", by(id));
+        let signed = owners.ask("POST", "signup", &head, &format!("{{\"id\": \"{id}\"}}"));
+        assert_eq!((signed.status, &signed.json()["token"]), (201, &Value::Null), "{}", signed.body);
+    }
+    assert_eq!(owners.ask("GET", "owner", &by("ada"), "").json()["id"], "ada");
+    let twice = format!("{}X-Remote-User: ben\r\n", by("ada"));
+    assert_eq!(owners.ask("GET", "owner", &twice, "").status, 401);
+    drain(server);
+    let text = league.folder.read("league.toml").replace("[\"127.0.0.1\"]", "[\"192.0.2.1\"]");
+    league.folder.write("league.toml", text);
+    let mut server = league.serve();
+    let owners = Owners::of(&mut server);
+    assert_eq!(owners.ask("GET", "owner", &by("ada"), "").status, 401);
+    drain(server);
+}
+
+#[test]
+fn a_browser_signs_up_with_an_invitation_and_looks_at_a_log() {
+    let league = league(
+        "listen = \"127.0.0.1:0\"\nwatch = \"127.0.0.1:0\"",
+        "[signup]\nmode = \"invite\"",
+        &[("anchor", "")],
+    );
+    let invitation = invite(&league, &[]);
+    let text = league.folder.read("league.toml").replace("url = \"http://localhost\"\n", "");
+    league.folder.write("league.toml", text);
+    let mut server = league.serve();
+    let owners = Owners::of(&mut server);
+    Site::of(&mut server);
+    let address = server.receive_type("listening")["address"].as_str().expect("text").to_owned();
+    browser::run("owners.mjs", &[&owners.0.url("/"), &invitation, &address]);
+    drain(server);
+}
