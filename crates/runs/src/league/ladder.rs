@@ -102,6 +102,8 @@ pub struct Ladder {
     owners: BTreeMap<String, u32>,
     /// The bots that take part, by name.
     bots: BTreeMap<String, LeagueBot>,
+    /// What people see instead of the names of bots, also of those that do not take part any more.
+    bot_display_names: BTreeMap<String, String>,
     /// The command lines and directories of the programs that the run has, or is about to have.
     started: BTreeMap<String, Program>,
     /// New versions by bot on the day of the matchmaker.
@@ -220,6 +222,7 @@ impl Ladder {
             by_bot: BTreeMap::new(),
             owners: BTreeMap::new(),
             bots: BTreeMap::new(),
+            bot_display_names: BTreeMap::new(),
             started: BTreeMap::new(),
             new_versions: BTreeMap::new(),
             running: BTreeMap::new(),
@@ -394,6 +397,8 @@ impl Ladder {
             bot.revoked_at.is_none() && is_here
         };
         self.bots = bots.iter().filter(plays).map(|bot| (bot.name.clone(), bot.clone())).collect();
+        let shown = bots.iter().filter_map(|bot| Some((bot.name.clone(), bot.display_name.clone()?)));
+        self.bot_display_names = shown.collect();
         self.is_paused = is_paused;
         // An anchor that does not take part any more still pins the scale.
         let anchors = bots.iter().filter_map(|bot| Some((bot.name.clone(), bot.anchor?)));

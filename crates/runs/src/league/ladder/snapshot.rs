@@ -116,7 +116,7 @@ impl Ladder {
     /// What people see instead of the name of a player.
     pub(super) fn display_name(&self, player: &str) -> Option<String> {
         let Name { bot, version } = Name::parse(player);
-        let display = self.bots.get(&bot)?.display_name.clone()?;
+        let display = self.bot_display_names.get(&bot)?.clone();
         Some(Name { bot: display, version }.to_string())
     }
 
