@@ -8,6 +8,9 @@ pub const FROM_REFEREE: &str = include_str!("../schemas/from_referee.json");
 /// The HTTP API for spectators (OpenAPI 3.1), served by `--watch`.
 pub const WATCH_API: &str = include_str!("../api/openapi.json");
 
+/// The HTTP API for owners of bots (OpenAPI 3.1), served by `referee serve`.
+pub const OWNERS_API: &str = include_str!("../api/owners.json");
+
 /// Every message from a bot.
 pub const FROM_BOT: &str = include_str!("../schemas/from_bot.json");
 

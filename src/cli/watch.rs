@@ -41,7 +41,7 @@ impl WatchArgs {
         let Some(address) = self.watch else { return Ok(None) };
         let (hosts, delay) = (self.watch_host.clone(), self.watch_delay);
         let server = WatchServer::open(
-            WatchOptions { address, hosts, delay, info: PublishedInfo::After },
+            WatchOptions { address, hosts, url: None, delay, info: PublishedInfo::After },
             game,
             catalog,
         );

@@ -22,9 +22,9 @@ play(turn=turn)",
 fn shown(name: &str) -> String {
     let cut = format!("1-32{}...", "x".repeat(76));
     format!(
-        "  illegal_move of {name} in m1: the move is `{cut}`
-  malformed of {name} in m2: the line is not UTF-8; the line is `thinking \\u{{1b}}[2J \u{fffd}`
-  exited of {name} in m3: status 1; its standard error ends with:
+        "  {name} in m1: illegal move; the move is `{cut}`
+  {name} in m2: malformed message; the line is not UTF-8; the line is `thinking \\u{{1b}}[2J \u{fffd}`
+  {name} in m3: program ended; status 1; its standard error ends with:
     one
     two\\u{{1b}}[2J
     Traceback (most recent call last):
@@ -49,11 +49,7 @@ fn a_single_match_shows_the_rejected_move_and_json_has_all_evidence() {
     let folder = Folder::new();
     let (plain, faulty) = (folder.plain_bot("plain"), faulty(&folder));
     let ended = referee(["play", "checkers", &plain, &faulty]).done();
-    assert!(
-        ended.stdout.contains("\n  illegal_move of faulty in m1: the move is `1-32xx"),
-        "{}",
-        ended.stdout
-    );
+    assert!(ended.stdout.contains("\n  faulty in m1: illegal move; the move is `1-32xx"), "{}", ended.stdout);
     let ended = referee(["play", "checkers", &plain, &faulty, "-n", "3", "--json"]).done();
     let matches = ended.all("match");
     let evidence: Vec<&Value> = matches.iter().map(|played| &played["evidence"][0]).collect();
@@ -118,7 +114,7 @@ fn every_report_of_regress_shows_the_causes_of_faults() {
     assert!(junit.contains("ValueError: no book"), "{junit}");
     let summary = folder.read("summary.md");
     assert!(
-        summary.contains("\n      exited of new in m3: status 1; its standard error ends with:\n"),
+        summary.contains("\n      new in m3: program ended; status 1; its standard error ends with:\n"),
         "{summary}"
     );
 }
@@ -128,7 +124,7 @@ fn a_person_sees_why_the_bot_crashed() {
     let folder = Folder::new();
     let ended = referee(["human", "checkers", &faulty_at_once(&folder)]);
     assert!(
-        ended.stdout.contains("\n  exited of crashes in m1: status 1; its standard error ends with:\n"),
+        ended.stdout.contains("\n  crashes in m1: program ended; status 1; its standard error ends with:\n"),
         "{ended:?}"
     );
     assert!(ended.stdout.contains("\n    ValueError: no book\n"), "{ended:?}");

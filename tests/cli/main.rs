@@ -58,6 +58,7 @@ mod pause;
 mod pdn;
 mod pipes;
 mod play;
+mod previews;
 mod processes;
 mod progress;
 mod publish;

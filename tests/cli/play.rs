@@ -247,7 +247,7 @@ fn many_matches_end_with_a_table_and_the_run_seed() {
     // Two of the matches are copies. 0.025^(1/2) is 16%, which is -290.5 Elo; 1 - 1/2^3 is 87.5%.
     let difference = "Elo of a against illegal: above -290.5 at 95%, likelihood of superiority 87.5%, from 2 distinct sets \
                       on 2 openings or deals";
-    assert_eq!(lines[3].join(" "), "illegal_move of illegal in m1: the move is `1-32`");
+    assert_eq!(lines[3].join(" "), "illegal in m1: illegal move; the move is `1-32`");
     assert_eq!(lines[4].join(" "), difference);
     assert_eq!(lines[5].join(" "), "2 copies of others do not count: the bots are deterministic");
     assert_eq!(lines[6], ["run", "seed", SEED]);

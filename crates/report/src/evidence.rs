@@ -5,6 +5,8 @@ use std::fmt::Write as _;
 use referee_engine::runner::{Evidence, FirstFaults};
 use referee_game::printable::printable;
 
+use crate::words::fault_in_words;
+
 /// The first fault of each bot and code, a line each, indented, with active characters escaped; standard error follows
 /// line by line. `is_shown` selects the faults.
 pub fn evidence_lines(faults: &FirstFaults, is_shown: impl Fn(&Evidence) -> bool) -> Vec<String> {
@@ -14,21 +16,19 @@ pub fn evidence_lines(faults: &FirstFaults, is_shown: impl Fn(&Evidence) -> bool
 
 fn lines(bot: &str, id: &str, evidence: &Evidence) -> Vec<String> {
     let Evidence { code, detail, refused_move, line, stderr, .. } = evidence;
-    let mut text = format!("  {code} of {bot} in {id}");
-    let mut separator = ": ";
+    let mut text = format!("  {bot} in {id}: {}", fault_in_words(*code));
+    // Writing to a string cannot fail.
     if let Some(detail) = detail {
-        // Writing to a string cannot fail.
-        let _ = write!(text, "{separator}{detail}");
-        separator = "; ";
+        let _ = write!(text, "; {detail}");
     }
     if let Some(refused_move) = refused_move {
-        let _ = write!(text, "{separator}the move is `{refused_move}`");
+        let _ = write!(text, "; the move is `{refused_move}`");
     }
     if let Some(line) = line {
-        let _ = write!(text, "{separator}the line is `{line}`");
+        let _ = write!(text, "; the line is `{line}`");
     }
     if stderr.is_some() {
-        let _ = write!(text, "{separator}its standard error ends with:");
+        text += "; its standard error ends with:";
     }
     let first = printable(&text).into_owned();
     let rest = stderr.iter().flat_map(|stderr| stderr.lines());

@@ -4,7 +4,8 @@
 //!   [`interval`](interval()) writes an estimate
 //! * [`Scoresheet`] writes a match as it is played or replayed, [`evidence_lines`] what a bot did wrong
 //! * [`TrialReport`] is the test of a new version, [`tournament`] the report of a tournament in each format
-//! * [`replay`] has pictures of positions and the page that plays matches, [`site`] the pages of a tournament
+//! * [`replay`] has pictures of positions and the page that plays matches, [`site`] the pages of a tournament,
+//!   [`preview`] the pictures that other sites show of them
 //!
 //! ```
 //! use referee_report::{interval, origin, table};
@@ -23,6 +24,7 @@ mod interval;
 mod junit;
 mod note;
 pub mod page;
+pub mod preview;
 pub mod replay;
 mod ruling;
 mod scoresheet;

@@ -21,10 +21,10 @@ use serde_json::json;
 
 use crate::board::{BoardEvent, BoardForm};
 use crate::entries::BoardAccess;
-use crate::host::RequestHost;
+use crate::host::{OwnAddresses, RequestHost, SeenUrl};
 use crate::hub::{EndedBoard, Hub, MatchAccess, SealedRecord};
 use crate::stream::{self, BoardFeed, RunFeed};
-use crate::{ladder, pages};
+use crate::{ladder, pages, previews};
 use referee_game::erased::BoardText;
 use referee_game::{Catalog, Viewer, json as text};
 use referee_match::record::{Difference, Playback};
@@ -44,12 +44,14 @@ pub(super) const MOST_TARGET: usize = 2048;
 
 pub(super) type HubState = State<Arc<Hub>>;
 
-/// All paths. `hosts` are the names by which the server may be addressed.
-pub(super) fn router(hub: Arc<Hub>, hosts: Vec<String>) -> Router {
-    let hosts: Arc<[String]> = hosts.into();
+/// All paths.
+pub(super) fn router(hub: Arc<Hub>, addresses: OwnAddresses) -> Router {
+    let addresses = Arc::new(addresses);
     Router::new()
         .route("/", get(pages::run))
+        .route("/card.png", get(previews::of_run))
         .route("/matches/{id}", get(pages::of_match))
+        .route("/matches/{id}/card.png", get(previews::of_match))
         .route("/players/{name}", get(pages::of_player))
         .route("/join", get(pages::join))
         .route("/healthz", get(health))
@@ -67,13 +69,13 @@ pub(super) fn router(hub: Arc<Hub>, hosts: Vec<String>) -> Router {
         .route("/api/v1/matches/{id}/events", get(match_events))
         .route("/api/v1/matches/{id}/record", get(match_record))
         .fallback(|| async { refused(StatusCode::NOT_FOUND, "there is no such path") })
-        .layer(middleware::from_fn(move |request, next| guard(hosts.clone(), request, next)))
+        .layer(middleware::from_fn(move |request, next| guard(addresses.clone(), request, next)))
         .with_state(hub)
 }
 
 /// Rejects requests for other hosts and other methods, and adds the headers of all responses.
-async fn guard(hosts: Arc<[String]>, request: Request, next: Next) -> Response {
-    let host = RequestHost::of(request.headers(), request.uri(), &hosts);
+async fn guard(addresses: Arc<OwnAddresses>, mut request: Request, next: Next) -> Response {
+    let host = RequestHost::of(request.headers(), request.uri(), &addresses.hosts);
     let target = request.uri().path_and_query().map_or("", |target| target.as_str());
     let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
     let mut response = if host == RequestHost::Invalid {
@@ -91,6 +93,8 @@ async fn guard(hosts: Arc<[String]>, request: Request, next: Next) -> Response {
         let response = refused(StatusCode::METHOD_NOT_ALLOWED, "the server is read-only: use GET");
         ([(ALLOW, "GET, HEAD")], response).into_response()
     } else {
+        let url = addresses.public_url(request.headers());
+        request.extensions_mut().insert(SeenUrl(url));
         next.run(request).await
     };
     let headers = response.headers_mut();
@@ -100,7 +104,7 @@ async fn guard(hosts: Arc<[String]>, request: Request, next: Next) -> Response {
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
     let same_origin = HeaderValue::from_static("same-origin");
-    headers.insert(HeaderName::from_static("cross-origin-resource-policy"), same_origin);
+    headers.entry(HeaderName::from_static("cross-origin-resource-policy")).or_insert(same_origin);
     response
 }
 
@@ -113,7 +117,7 @@ pub(super) fn refused(status: StatusCode, message: &str) -> Response {
     as_json(status, text::text(&json!({ "error": message })))
 }
 
-fn unknown(id: &str) -> Response {
+pub(super) fn unknown(id: &str) -> Response {
     refused(StatusCode::NOT_FOUND, &format!("there is no match `{id}`, or it is not listed any more"))
 }
 

@@ -9,6 +9,8 @@ use serde::Serialize;
 use referee_engine::runner::MatchReport;
 use referee_game::Meta;
 use referee_match::Faults;
+use referee_report::page::halves;
+use referee_report::preview::{Preview, PreviewRow, drawable, drawn};
 use referee_report::story::Story;
 use referee_report::{PublicRuling, RulingOnMatch, RulingsByMatch, ToldMatch};
 use referee_stats::rating::Estimate;
@@ -85,9 +87,9 @@ impl NamesAndRulings {
 
     /// The ruling on a match, given its id and its players.
     pub(super) fn ruling<'a>(&self, id: &str, players: impl Iterator<Item = &'a str>) -> Option<ShownRuling> {
-        let (number, _) = parse_match_id(id)?;
-        let RulingOnMatch { id, outcome } =
-            self.by_match.on_played(MatchId { number, attempt: 1 }, players)?;
+        let of_ladder = || parse_match_id(id).map(|(number, _)| MatchId { number, attempt: 1 });
+        let id = id.parse().ok().or_else(of_ladder)?;
+        let RulingOnMatch { id, outcome } = self.by_match.on_played(id, players)?;
         let row = self.rulings.iter().find(|row| row.id == *id)?;
         let PublicRuling { at, reason, .. } = PublicRuling::of(row);
         Some(ShownRuling { id: *id, outcome: outcome.clone(), at, reason })
@@ -272,6 +274,22 @@ pub struct StandingsRow {
 }
 
 impl StandingsRow {
+    /// The row on a picture.
+    pub(super) fn preview(&self) -> PreviewRow {
+        let figure = match self.rating {
+            Some(Estimate { value, low, high }) if (high - low).is_finite() => {
+                format!("{} ± {}", value.round(), ((high - low) / 2.0).round())
+            }
+            Some(rating) => rating.value.round().to_string(),
+            None => format!("{} of {}", halves(self.points), self.matches),
+        };
+        PreviewRow {
+            place: self.place.map(|place| place.to_string()).unwrap_or_default(),
+            name: drawn(self.shown(), &self.name).to_owned(),
+            figure,
+        }
+    }
+
     /// What people see.
     pub(super) fn shown(&self) -> &str {
         self.display_name.as_deref().unwrap_or(&self.name)
@@ -321,6 +339,48 @@ pub(super) fn seat_entries(seats: &[(String, u8)], about: &NamesAndRulings) -> V
 }
 
 impl MatchEntry {
+    /// The match in a few words: the result, or who plays.
+    pub(super) fn title(&self) -> String {
+        let shown: Vec<&str> = self.seats.iter().map(SeatEntry::shown).collect();
+        self.result.as_ref().map_or_else(|| self.opponents(&shown), |result| result.text.clone())
+    }
+
+    /// The sides, given the names of the seats.
+    fn opponents(&self, names: &[&str]) -> String {
+        let mut sides: BTreeMap<u8, Vec<&str>> = BTreeMap::new();
+        for (seat, name) in self.seats.iter().zip(names) {
+            let of_side = sides.entry(seat.team).or_default();
+            if !of_side.contains(name) {
+                of_side.push(name);
+            }
+        }
+        sides.into_values().map(|names| names.join(" + ")).collect::<Vec<_>>().join(" – ")
+    }
+
+    /// The picture of the match.
+    pub(super) fn preview(&self, game: &Meta, competition: &str) -> Preview {
+        let names: Vec<&str> = self.seats.iter().map(|seat| drawn(seat.shown(), seat.entrant())).collect();
+        let (title, text) = match &self.result {
+            None => (self.opponents(&names), "In progress".to_owned()),
+            Some(result) => {
+                let ended_by = result.ended_by.to_string();
+                let told = result.told(game, &names, &ended_by);
+                (told.result(), told.why())
+            }
+        };
+        let ruling = self.ruling.as_ref().map(|ShownRuling { id, outcome, .. }| {
+            let outcome = if drawable(outcome) { outcome } else { "replaced" };
+            format!("This match is {outcome} by ruling {id}.")
+        });
+        Preview {
+            over: drawn(competition, "").to_owned(),
+            title,
+            text: ruling.unwrap_or(text),
+            rows: Vec::new(),
+            under: format!("{} · match {}", game.title, self.id),
+        }
+    }
+
     /// What may be known before the other matches of the deal have ended.
     pub(super) fn withheld(self) -> MatchEntry {
         MatchEntry { board: BoardAccess::Held, moves: None, faults: None, ..self }
@@ -342,17 +402,20 @@ impl MatchEntry {
 impl ResultEntry {
     /// The result in words, given the names of the seats.
     fn in_words(&self, game: &Meta, names: &[&str]) -> String {
-        let ended_by = self.ended_by.to_string();
-        let told = ToldMatch {
+        self.told(game, names, &self.ended_by.to_string()).outcome()
+    }
+
+    /// What sentences are made of, given the names of the seats and the word for the ending.
+    fn told<'a>(&'a self, game: &'a Meta, names: &'a [&'a str], ended_by: &'a str) -> ToldMatch<'a> {
+        ToldMatch {
             game: Some(game),
             names,
             ranks: self.ranks.as_deref(),
-            ended_by: &ended_by,
+            ended_by,
             reason: &self.reason,
             forfeited: &[],
             moves: 0,
-        };
-        told.outcome()
+        }
     }
 }
 

@@ -1,9 +1,40 @@
-//! Which host a request is for.
+//! Which host a request is for, and the URL under which the world sees the pages.
 
 use std::net::{IpAddr, Ipv6Addr};
 
 use axum::http::header::HOST;
 use axum::http::{HeaderMap, Uri};
+use referee_report::page::PublicUrl;
+
+/// The addresses of a server.
+#[derive(Debug)]
+pub(super) struct OwnAddresses {
+    /// The names by which it may be addressed, besides IP addresses and `localhost`.
+    pub(super) hosts: Vec<String>,
+    /// Where a proxy publishes its pages, if it was told.
+    pub(super) url: Option<PublicUrl>,
+}
+
+/// The URL of the start page as the sender of a request sees it, if that is known.
+#[derive(Clone, Debug)]
+pub(super) struct SeenUrl(pub(super) Option<PublicUrl>);
+
+impl OwnAddresses {
+    /// The URL of the start page: the one that the server was told, otherwise what a proxy says in the `X-Forwarded` fields of
+    /// the request, otherwise its `Host`, which is one of the addresses of the server.
+    pub(super) fn public_url(&self, headers: &HeaderMap) -> Option<PublicUrl> {
+        if self.url.is_some() {
+            return self.url.clone();
+        }
+        // Of several proxies the first one was asked by the sender.
+        let field = |name: &str| Some(headers.get(name)?.to_str().ok()?.split(',').next()?.trim());
+        let is_own = |host: &&str| parse(host, &self.hosts) == RequestHost::Own;
+        let host = field("x-forwarded-host").filter(is_own).or_else(|| headers.get(HOST)?.to_str().ok())?;
+        let scheme = field("x-forwarded-proto").filter(|scheme| ["http", "https"].contains(scheme));
+        let prefix = field("x-forwarded-prefix").unwrap_or_default().trim_matches('/');
+        format!("{}://{host}/{prefix}", scheme.unwrap_or("http")).parse().ok()
+    }
+}
 
 /// The host that a request is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,6 +90,34 @@ fn name_of(host: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_public_url_is_the_one_of_the_league_or_of_the_proxy_or_of_the_request() {
+        let seen = |url: Option<&str>, fields: &[(&'static str, &str)]| {
+            let addresses = OwnAddresses {
+                hosts: vec!["cup.example".to_owned()],
+                url: url.map(|url| url.parse().expect("a URL")),
+            };
+            let fields = fields.iter().map(|(name, value)| {
+                (axum::http::HeaderName::from_static(name), value.parse().expect("a value"))
+            });
+            addresses.public_url(&fields.collect()).map(|url| url.to_string())
+        };
+        let host = ("host", "127.0.0.1:8080");
+        assert_eq!(seen(None, &[host]).as_deref(), Some("http://127.0.0.1:8080/"));
+        let proxy = [
+            host,
+            ("x-forwarded-proto", "https"),
+            ("x-forwarded-host", "cup.example"),
+            ("x-forwarded-prefix", "/spring/"),
+        ];
+        assert_eq!(seen(None, &proxy).as_deref(), Some("https://cup.example/spring/"));
+        assert_eq!(seen(Some("https://other.example"), &proxy).as_deref(), Some("https://other.example/"));
+        let evil = [host, ("x-forwarded-host", "evil.example"), ("x-forwarded-proto", "javascript")];
+        assert_eq!(seen(None, &evil).as_deref(), Some("http://127.0.0.1:8080/"));
+        assert_eq!(seen(None, &[host, ("x-forwarded-prefix", "/\"><script>")]), None);
+        assert_eq!(seen(None, &[]), None);
+    }
 
     #[test]
     fn a_host_is_an_address_or_a_name_with_an_optional_port() {

@@ -23,6 +23,7 @@ use crate::entries::{
 };
 use crate::ladder::LadderView;
 use crate::metrics::{MatchFigures, Metrics};
+use crate::previews::RecentPreviews;
 use crate::serve::{Closes, Connections};
 use crate::{EarlierMatch, StandingsSource};
 use referee_engine::runner::{
@@ -138,6 +139,7 @@ pub(super) struct Hub {
     metrics: Metrics,
     answers: RecentAnswers,
     replays: RecentReplays,
+    previews: RecentPreviews,
     /// The ladder of a league, if the run is one.
     ladder: OnceLock<Arc<dyn LadderView>>,
     /// Becomes true when the server closes.
@@ -235,6 +237,7 @@ impl Hub {
             metrics: Metrics::default(),
             answers: RecentAnswers::default(),
             replays: RecentReplays::default(),
+            previews: RecentPreviews::default(),
             ladder: OnceLock::new(),
             closes: watch::Sender::new(false),
         }
@@ -265,6 +268,14 @@ impl Hub {
         &self.replays
     }
 
+    pub(super) fn previews(&self) -> &RecentPreviews {
+        &self.previews
+    }
+
+    pub(super) fn game(&self) -> &'static Meta {
+        self.game
+    }
+
     pub(super) fn closes(&self) -> Closes {
         self.closes.subscribe()
     }
@@ -288,9 +299,22 @@ impl Hub {
     pub(super) fn set_standings(&self, mut standings: StandingsSource) {
         let mut state = self.state();
         // Matches that are added next have these names.
-        state.about.replace(&standings());
+        if state.about.replace(&standings()) {
+            state.tell_again(self.game);
+            self.replays.clear();
+        }
         state.standings = Some(standings);
         self.has_changed.store(true, Ordering::Relaxed);
+    }
+
+    /// The name of the run.
+    pub(super) fn name(&self) -> String {
+        self.state().name.clone().unwrap_or_else(|| self.game.title.to_owned())
+    }
+
+    /// What people see instead of a name.
+    pub(super) fn shown(&self, name: &str) -> String {
+        self.state().about.shown(name).to_owned()
     }
 
     /// Names the run.
@@ -392,6 +416,20 @@ impl Hub {
         if completes && let Some(deal) = deal {
             self.disclose_deal(&mut state, &deal);
         }
+    }
+
+    /// Drops all matches that have ended, with their results.
+    pub(super) fn forget_matches(&self) {
+        self.has_changed.store(true, Ordering::Relaxed);
+        let mut state = self.state();
+        state.ended.clear();
+        state.numbers.clear();
+        state.withheld.clear();
+        state.bots.clear();
+        state.recent.clear();
+        state.met.clear();
+        (state.count, state.kept) = (0, 0);
+        self.replays.clear();
     }
 
     /// Shows everything of the matches of a deal that is complete.

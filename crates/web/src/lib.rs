@@ -10,7 +10,7 @@
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let catalog = referee_games::catalog();
 //! let game = catalog.find("checkers")?.meta();
-//! let options = WatchOptions { address: "127.0.0.1:8080".parse()?, hosts: Vec::new(), delay: 0, info: Default::default() };
+//! let options = WatchOptions { address: "127.0.0.1:8080".parse()?, hosts: Vec::new(), url: None, delay: 0, info: Default::default() };
 //! let server = WatchServer::open(options, game, &catalog)?;
 //! println!("{}", server.url());
 //! // `referee_engine::runner::MatchRunner` gets this feed, and passes on what it plays.
@@ -32,6 +32,7 @@ mod limiter;
 mod metrics;
 mod owners;
 mod pages;
+mod previews;
 mod serve;
 mod story;
 mod stream;
@@ -50,11 +51,13 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle as Task;
 use tokio::time::timeout;
 
+use crate::host::OwnAddresses;
 use crate::hub::Hub;
 use referee_engine::runner::{LiveFeed, LiveReceiver, MatchReport, Unsealed, live_feed};
 use referee_game::Catalog;
 use referee_game::Meta;
 use referee_match::record::PublishedInfo;
+use referee_report::page::PublicUrl;
 
 pub use entries::{DisplayNames, NextMatch, RecentResults, ShownRuling, StandingsRow, StandingsView};
 pub use ladder::{LadderEntry, LadderHealth, LadderView, Opponent, OtherLadder, PlayedMatch, PlayerEntry};
@@ -67,6 +70,8 @@ pub struct WatchOptions {
     pub address: SocketAddr,
     /// The names by which it may be addressed, besides IP addresses and `localhost`.
     pub hosts: Vec<String>,
+    /// Where a proxy publishes the pages; `None`: as requests say.
+    pub url: Option<PublicUrl>,
     /// By how many moves the boards are behind.
     pub delay: u32,
     /// Whether what bots say of their search is public.
@@ -136,7 +141,8 @@ impl WatchServer {
         let of_thread = hub.clone();
         let work = move || {
             lower_priority(10);
-            serve_during_run(runtime, listener, options.hosts, of_thread, (events, over))
+            let addresses = OwnAddresses { hosts: options.hosts, url: options.url };
+            serve_during_run(runtime, listener, addresses, of_thread, (events, over))
         };
         let thread = thread::Builder::new().name("watch".to_owned()).spawn(work)?;
         Ok(WatchServer { address, feed, hub, is_over, thread })
@@ -175,6 +181,11 @@ impl WatchServer {
     /// Lists a match that was played before. Matches are listed in the order in which they are added.
     pub fn add_earlier(&self, earlier: EarlierMatch) {
         self.hub.add_earlier(earlier);
+    }
+
+    /// Drops all matches that have ended from the lists, and the results that were counted for them.
+    pub fn forget_matches(&self) {
+        self.hub.forget_matches();
     }
 
     /// Shows everything of the matches of a deal that were added while it was incomplete.
@@ -222,7 +233,7 @@ fn lower_priority(by: i32) {
 fn serve_during_run(
     runtime: Runtime,
     listener: TcpListener,
-    hosts: Vec<String>,
+    addresses: OwnAddresses,
     hub: Arc<Hub>,
     (events, mut over): (LiveReceiver, watch::Receiver<bool>),
 ) -> ServerTasks {
@@ -230,7 +241,9 @@ fn serve_during_run(
     let publishing = runtime.spawn(hub::publish(hub.clone()));
     let serving = runtime.spawn(async move {
         match tokio::net::TcpListener::from_std(listener) {
-            Ok(listener) => serve::serve(listener, api::router(hub.clone(), hosts), hub.connections()).await,
+            Ok(listener) => {
+                serve::serve(listener, api::router(hub.clone(), addresses), hub.connections()).await;
+            }
             Err(error) => tracing::error!(%error, "the server for spectators does not start"),
         }
     });

@@ -1,14 +1,17 @@
-//! The pages. They consist of fixed text; a script fills in what it gets from the API.
+//! The pages. They consist of fixed text and of what other sites show of them; a script fills in what it gets from the API.
 
 use std::sync::LazyLock;
 
+use axum::Extension;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
 
 use crate::api::{HubState, PathMatchId};
+use crate::host::SeenUrl;
 use crate::ladder::PlayerName;
+use crate::previews::PICTURE;
 use referee_report::page::{self, SIGN};
 use referee_report::replay::{BODY, DRAW, SCRIPT, hash_of};
 
@@ -27,20 +30,29 @@ const BELOW: &str = "../";
 
 /// A page and its policy.
 pub(super) struct Page {
-    html: String,
+    /// What comes before the head of a page, between it and the name of the competition, and after that.
+    parts: [String; 3],
     policy: String,
+}
+
+/// What other sites show of a page.
+pub(super) struct Shown {
+    pub(super) title: String,
+    pub(super) description: String,
+    /// The URL of its picture.
+    pub(super) picture: Option<String>,
 }
 
 impl Page {
     /// A page of these parts. Its links and requests are relative to `root`, the path from the page to the start page, so
     /// that a proxy can serve the pages under any path. The policy allows its scripts, its style and requests to the same
     /// server.
-    pub(super) fn new(root: &str, title: &str, body: &str, scripts: &[&str]) -> Page {
-        Page::about("run", root, title, body, scripts)
+    fn new(root: &str, body: &str, scripts: &[&str]) -> Page {
+        Page::about("run", root, body, scripts)
     }
 
     /// A page like [`Page::new`], whose data is at this path of the API.
-    pub(super) fn about(data: &str, root: &str, title: &str, body: &str, scripts: &[&str]) -> Page {
+    pub(super) fn about(data: &str, root: &str, body: &str, scripts: &[&str]) -> Page {
         let style = page::style();
         let hashes: Vec<String> = scripts.iter().map(|script| hash_of(script)).collect();
         let policy = format!(
@@ -50,13 +62,17 @@ impl Page {
             hash_of(&style)
         );
         let scripts: String = scripts.iter().map(|script| format!("<script>{script}</script>\n")).collect();
-        let head = page::head(title, "Matches between programs, live and as replays.").into_string();
-        let html = format!(
-            "<!DOCTYPE html>\n<html lang=\"en\" data-root=\"{root}\">\n<head>\n<meta charset=\"utf-8\">\n{head}\n\
-             <style>{style}</style>\n</head>\n<body>\n\
+        let before = format!(
+            "<!DOCTYPE html>\n<html lang=\"en\" data-root=\"{root}\">\n<head>\n<meta charset=\"utf-8\">\n"
+        );
+        let between = format!(
+            "\n<style>{style}</style>\n</head>\n<body>\n\
              <a class=\"skip\" href=\"#main\">Skip to content</a>\n\
              <header class=\"top\"><div class=\"wrap\"><a class=\"brand\" href=\"{root}\">{SIGN}\
-             <span id=\"brand\">referee</span></a><nav aria-label=\"Pages\"><ul id=\"pages\"></ul></nav></div></header>\n\
+             <span id=\"brand\">"
+        );
+        let after = format!(
+            "</span></a><nav aria-label=\"Pages\"><ul id=\"pages\"></ul></nav></div></header>\n\
              <main id=\"main\" class=\"wrap\" tabindex=\"-1\">\n\
              <noscript><p class=\"notice\">This page needs JavaScript. What it shows is JSON, too: \
              <a href=\"{root}api/v1/{data}\">api/v1/{data}</a>.</p></noscript>\n{body}</main>\n\
@@ -64,26 +80,39 @@ impl Page {
              <a href=\"{root}api/v1/{data}\">Data as JSON</a><span>Times are UTC</span></div></footer>\n\
              {scripts}</body>\n</html>\n"
         );
-        Page { html, policy }
+        Page { parts: [before, between, after], policy }
     }
 
     /// A page of something that is not there has the status 404: its script says what is missing.
-    pub(super) fn respond(&'static self, is_there: bool) -> Response {
+    pub(super) fn respond(
+        &self,
+        is_there: bool,
+        Shown { title, description, picture }: &Shown,
+        name: &str,
+    ) -> Response {
         let status = if is_there { StatusCode::OK } else { StatusCode::NOT_FOUND };
         let headers = [(CONTENT_TYPE, "text/html; charset=utf-8"), (CONTENT_SECURITY_POLICY, &*self.policy)];
-        (status, headers, &*self.html).into_response()
+        let [before, between, after] = &self.parts;
+        let head = page::head(title, description, picture.as_deref()).into_string();
+        let name = page::escaped(name);
+        (status, headers, [before, &head, between, &name, after].map(String::as_str).concat()).into_response()
     }
 }
 
 /// The start page: the whole run.
-pub(super) async fn run() -> Response {
-    static PAGE: LazyLock<Page> =
-        LazyLock::new(|| Page::new(TOP, "Matches", RUN, &[DRAW, COMMON_SCRIPT, RUN_SCRIPT]));
-    PAGE.respond(true)
+pub(super) async fn run(State(hub): HubState, Extension(SeenUrl(url)): Extension<SeenUrl>) -> Response {
+    static PAGE: LazyLock<Page> = LazyLock::new(|| Page::new(TOP, RUN, &[DRAW, COMMON_SCRIPT, RUN_SCRIPT]));
+    let (title, description) = hub.headline();
+    let picture = url.map(|url| format!("{url}{PICTURE}"));
+    PAGE.respond(true, &Shown { title, description, picture }, &hub.name())
 }
 
 /// The page of a match, which shows its live board or its replay.
-pub(super) async fn of_match(State(hub): HubState, PathMatchId(id): PathMatchId) -> Response {
+pub(super) async fn of_match(
+    State(hub): HubState,
+    Extension(SeenUrl(url)): Extension<SeenUrl>,
+    PathMatchId(id): PathMatchId,
+) -> Response {
     static PAGE: LazyLock<Page> = LazyLock::new(|| {
         let body = format!(
             "<ol class=\"crumbs\"><li><a href=\"../\">All matches</a></li><li id=\"id\"></li></ol>\n\
@@ -91,21 +120,34 @@ pub(super) async fn of_match(State(hub): HubState, PathMatchId(id): PathMatchId)
              <p id=\"state\" class=\"row\" role=\"status\"></p>\n<div id=\"ruling\" class=\"notice warn\" hidden></div>\n\
              <div id=\"match\" hidden>\n{BODY}</div>\n"
         );
-        Page::new(BELOW, "Match", &body, &[SCRIPT, MATCH_SCRIPT])
+        Page::new(BELOW, &body, &[SCRIPT, MATCH_SCRIPT])
     });
-    PAGE.respond(hub.entry(&id).is_some())
+    let (entry, name) = (hub.entry(&id), hub.name());
+    let shown = match &entry {
+        Some(entry) => Shown {
+            title: entry.title(),
+            description: format!("{}, match {} of {name}", hub.game().title, entry.id),
+            // Ids of matches are letters, digits and dots.
+            picture: url.map(|url| format!("{url}matches/{}/{PICTURE}", entry.id)),
+        },
+        None => Shown { title: "Match".to_owned(), description: name.clone(), picture: None },
+    };
+    PAGE.respond(entry.is_some(), &shown, &name)
 }
 
 /// The page of a player of a ladder.
 pub(super) async fn of_player(State(hub): HubState, PlayerName(name): PlayerName) -> Response {
-    static PAGE: LazyLock<Page> =
-        LazyLock::new(|| Page::new(BELOW, "Player", PLAYER, &[COMMON_SCRIPT, PLAYER_SCRIPT]));
-    PAGE.respond(hub.ladder().is_some_and(|ladder| ladder.has_player(&name)))
+    static PAGE: LazyLock<Page> = LazyLock::new(|| Page::new(BELOW, PLAYER, &[COMMON_SCRIPT, PLAYER_SCRIPT]));
+    let (is_there, run) = (hub.ladder().is_some_and(|ladder| ladder.has_player(&name)), hub.name());
+    let title = if is_there { hub.shown(&name) } else { "Player".to_owned() };
+    let description = format!("Its rating, results and matches in {run}.");
+    PAGE.respond(is_there, &Shown { title, description, picture: None }, &run)
 }
 
 /// How a bot joins a ladder.
 pub(super) async fn join(State(hub): HubState) -> Response {
-    static PAGE: LazyLock<Page> =
-        LazyLock::new(|| Page::new(TOP, "Join", JOIN, &[COMMON_SCRIPT, JOIN_SCRIPT]));
-    PAGE.respond(hub.ladder().is_some())
+    static PAGE: LazyLock<Page> = LazyLock::new(|| Page::new(TOP, JOIN, &[COMMON_SCRIPT, JOIN_SCRIPT]));
+    let name = hub.name();
+    let (title, description) = (format!("Join {name}"), "How a bot joins.".to_owned());
+    PAGE.respond(hub.ladder().is_some(), &Shown { title, description, picture: None }, &name)
 }

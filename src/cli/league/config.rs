@@ -7,7 +7,8 @@ use std::time::{Duration, SystemTime};
 
 use referee_protocol::limits;
 use referee_protocol::words::OnFault;
-use serde::Deserialize;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
 use crate::bot::Command;
@@ -28,6 +29,7 @@ use crate::game::name::NameSet;
 use crate::game::{Catalog, Seating};
 use crate::record::PublishedInfo;
 use crate::referee::check_policy;
+use crate::report::page::PublicUrl;
 use crate::runner::Openings;
 use crate::runs::league::LadderLimits;
 use crate::store::{League, LeagueBot, utc};
@@ -128,8 +130,8 @@ pub(in crate::cli) struct LadderConfig {
     pub(in crate::cli) watch_delay: u32,
     #[serde(default)]
     pub(in crate::cli) watch_hosts: Vec<String>,
-    #[serde(default)]
-    pub(in crate::cli) watch_url: Option<String>,
+    #[serde(default, deserialize_with = "public_url")]
+    pub(in crate::cli) watch_url: Option<PublicUrl>,
 }
 
 /// A program that the server starts.
@@ -154,6 +156,12 @@ pub(in crate::cli) struct ProgramConfig {
     /// Instead of that of the league.
     #[serde(default)]
     sandbox: Option<SandboxConfig>,
+}
+
+/// The URL of pages.
+fn public_url<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<PublicUrl>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    text.parse().map(Some).map_err(D::Error::custom)
 }
 
 fn default_clock() -> String {

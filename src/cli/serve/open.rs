@@ -121,7 +121,8 @@ pub(super) fn open<'a>(
     let watch = match config.watch {
         Some(address) => {
             let (hosts, delay) = (config.watch_hosts.clone(), config.watch_delay);
-            let options = WatchOptions { address, hosts, delay, info: whole.publish.info };
+            let (url, info) = (config.watch_url.clone(), whole.publish.info);
+            let options = WatchOptions { address, hosts, url, delay, info };
             let server = WatchServer::open(options, rules.meta(), catalog)
                 .map_err(|error| Failure::cannot_run(format!("ladder {name}: watch {address}: {error}")))?;
             let league_name = whole.name.as_ref().map(|league| format!("{league}: {name}"));
@@ -167,7 +168,7 @@ fn pages(
 ) -> io::Result<LadderPages> {
     let others = whole.ladders.iter().filter(|other| other.name != config.name);
     let other = |other: &LadderConfig| {
-        let (name, url) = (other.name.clone(), other.watch_url.clone());
+        let (name, url) = (other.name.clone(), other.watch_url.as_ref().map(ToString::to_string));
         Some(OtherLadder { name, port: other.watch?.port(), url })
     };
     Ok(LadderPages {

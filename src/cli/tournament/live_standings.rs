@@ -12,7 +12,7 @@ use crate::report::tournament::live_story;
 use crate::stats::rating::bradley_terry::{self, Counts, Strengths};
 use crate::stats::schedule::{Due, Schedule};
 use crate::stats::standings::TableRow;
-use crate::store::Results;
+use crate::store::{Results, RulingRow};
 use crate::web::{DisplayNames, NextMatch, StandingsRow, StandingsView};
 
 /// The number of matches of which spectators may be told in advance; those in progress are among them.
@@ -25,6 +25,7 @@ pub(super) struct LiveStandings {
     name: String,
     entrants: Vec<String>,
     display_names: Arc<DisplayNames>,
+    rulings: Arc<Vec<RulingRow>>,
     /// For the moves of matches: copies of a match do not count for strengths.
     results: Results,
     fitted: Option<FittedStrengths>,
@@ -47,13 +48,14 @@ impl LiveStandings {
         let shown = entrants.iter().zip(&config.entrants);
         let shown = shown.filter_map(|(name, entrant)| Some((name.clone(), entrant.display_name.clone()?)));
         let display_names = Arc::new(shown.collect());
-        Ok(LiveStandings { name, entrants, display_names, results, fitted: None })
+        let rulings = Arc::new(results.rulings().map_err(Failure::cannot_run)?);
+        Ok(LiveStandings { name, entrants, display_names, rulings, results, fitted: None })
     }
 
     /// What is shown of the tournament at this point.
     pub(super) fn view(&mut self, schedule: &Schedule) -> StandingsView {
         self.fit(schedule);
-        let LiveStandings { name, entrants, display_names, fitted, .. } = self;
+        let LiveStandings { name, entrants, display_names, rulings, fitted, .. } = self;
         let standings = schedule.standings();
         let standing = |row: &TableRow| StandingsRow {
             place: Some(row.place as usize),
@@ -83,6 +85,7 @@ impl LiveStandings {
             story: Some(live_story(name, (&ids, &shown), (schedule, &standings), strengths)),
             next: next.collect(),
             names: display_names.clone(),
+            rulings: rulings.clone(),
             ..StandingsView::default()
         }
     }

@@ -29,6 +29,7 @@ use crate::cli::{Exit, Failure, screen};
 use crate::game::Catalog;
 use crate::game::{counted, json};
 use crate::report::evidence_lines;
+use crate::report::page::PublicUrl;
 use crate::runner::{
     FirstFaults, Halt, MatchRunner, NoShow, RunEvent, Scoring, TournamentScheduler, short_moves_of_match,
 };
@@ -72,6 +73,9 @@ struct PlayOptions {
     /// and at the end. Each file is replaced as a whole
     #[arg(long, value_name = "OUT")]
     site: Option<PathBuf>,
+    /// The URL under which these pages are published, see `report --site-url`
+    #[arg(long, value_name = "URL", requires = "site")]
+    site_url: Option<PublicUrl>,
     #[command(flatten)]
     watch: WatchArgs,
     #[command(flatten)]
@@ -144,7 +148,9 @@ fn play(mut folder: TournamentFolder, options: &PlayOptions) -> Result<Exit, Fai
         announce(&server.url(), options.json)?;
     }
     let site = options.site.as_deref();
-    let site = site.map(|site| KeptSite::begin(site, &folder.path, &folder.catalog)).transpose()?;
+    let site = site
+        .map(|site| KeptSite::begin((site, options.site_url.as_ref()), &folder.path, &folder.catalog))
+        .transpose()?;
     let section = folder.config.workers.as_ref();
     let workers = options.workers.or(section, |path| folder.config.resolve(path))?;
     let mut opened = workers.open_run(&folder.path, true)?;

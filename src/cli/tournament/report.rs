@@ -13,6 +13,7 @@ use crate::cli::tournament::reading::read;
 use crate::cli::{Exit, Failure, screen};
 use crate::game::printable::printable_lines;
 use crate::game::{Catalog, json};
+use crate::report::page::PublicUrl;
 use crate::report::tournament::{self, TournamentReport};
 
 /// Report on a tournament: standings, cross table, rounds or bracket, ratings, faults, time use, matches
@@ -31,7 +32,7 @@ use crate::report::tournament::{self, TournamentReport};
 #[command(after_help = "Examples:
   referee tournament report cup
   referee tournament report cup --format html -o cup.html --force
-  referee tournament report cup --site public
+  referee tournament report cup --site public --site-url https://cup.example/spring/
   referee tournament report cup --format junit -o junit.xml --github")]
 pub(super) struct Args {
     /// The directory of the tournament
@@ -46,6 +47,10 @@ pub(super) struct Args {
     /// per match with its replay and its record. Existing pages are replaced
     #[arg(long, value_name = "OUT", conflicts_with_all = ["format", "output"])]
     site: Option<PathBuf>,
+    /// The URL under which the pages of --site are published: pages then name pictures of matches and standings (PNG), which
+    /// chats show beside links
+    #[arg(long, value_name = "URL", requires = "site")]
+    site_url: Option<PublicUrl>,
     /// In GitHub Actions: also add the report in Markdown to the job summary ($GITHUB_STEP_SUMMARY), and write
     /// annotations to standard error: an error for each entrant that lost by a fault, a warning for other faults
     #[arg(long)]
@@ -81,7 +86,7 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
         .map_err(|error| unreadable(&args.folder, &error))?;
     progress.finish_and_clear();
     let exit = match &args.site {
-        Some(site) => site::write(site, &args.folder, &report, &reading.catalog)?,
+        Some(site) => site::write((site, args.site_url.as_ref()), &args.folder, &report, &reading.catalog)?,
         None => {
             args.output.write(&formatted(args.format, &report)?)?;
             Exit::Done

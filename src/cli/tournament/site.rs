@@ -14,6 +14,7 @@ use crate::cli::{Exit, Failure, progress, screen};
 use crate::files::Folder;
 use crate::game::{Catalog, json};
 use crate::record::{Playback, PublicRecord, PublishedInfo, public};
+use crate::report::page::PublicUrl;
 use crate::report::replay::MatchReplay;
 use crate::report::site::{Site, Unshown};
 use crate::report::tournament::{ListedMatch, TournamentReport};
@@ -33,24 +34,24 @@ impl SiteFolders {
         Ok(SiteFolders { site, matches, entrants })
     }
 
-    /// Writes a page at its path in the site.
-    fn write(&self, path: &str, text: &str) -> io::Result<()> {
+    /// Writes a file at its path in the site.
+    fn write(&self, path: &str, bytes: &[u8]) -> io::Result<()> {
         match path.split_once('/') {
-            Some(("matches", name)) => self.matches.replace(name, text.as_bytes()),
-            Some(("entrants", name)) => self.entrants.replace(name, text.as_bytes()),
-            _ => self.site.replace(path, text.as_bytes()),
+            Some(("matches", name)) => self.matches.replace(name, bytes),
+            Some(("entrants", name)) => self.entrants.replace(name, bytes),
+            _ => self.site.replace(path, bytes),
         }
     }
 }
 
 /// Writes the site once. Records that are invalid are reported and not published.
 pub(super) fn write(
-    site: &Path,
+    (site, url): (&Path, Option<&PublicUrl>),
     folder: &Path,
     report: &TournamentReport,
     catalog: &Catalog,
 ) -> Result<Exit, Failure> {
-    let writer = SiteWriter::new(site)?;
+    let writer = SiteWriter::new(site, url.cloned())?;
     let progress = progress::bar(report.attempts.len() as u64, "{bar:30} {pos}/{len} matches, {eta} left");
     let threads = thread::available_parallelism().map_or(1, usize::from);
     let written = writer.write(folder, report, catalog, threads, |count| progress.inc(count));
@@ -69,15 +70,17 @@ struct WrittenPage {
 /// Writes a site, and again when results have been added. Pages of matches that are as before are left as they are.
 pub(super) struct SiteWriter {
     folders: SiteFolders,
+    /// Where it is published, if that is known.
+    url: Option<PublicUrl>,
     /// By match id.
     written: Mutex<BTreeMap<String, WrittenPage>>,
 }
 
 impl SiteWriter {
-    /// Opens the directory of the site, created if missing.
-    pub(super) fn new(site: &Path) -> Result<SiteWriter, Failure> {
+    /// Opens the directory of the site, created if missing. `url` is where it is published.
+    pub(super) fn new(site: &Path, url: Option<PublicUrl>) -> Result<SiteWriter, Failure> {
         let folders = SiteFolders::make(site).map_err(Failure::cannot_run)?;
-        Ok(SiteWriter { folders, written: Mutex::default() })
+        Ok(SiteWriter { folders, url, written: Mutex::default() })
     }
 
     fn written(&self) -> MutexGuard<'_, BTreeMap<String, WrittenPage>> {
@@ -89,8 +92,8 @@ impl SiteWriter {
         self.written().values().any(|page| page.is_invalid)
     }
 
-    fn write_file(&self, path: &str, text: &str) -> Result<(), Failure> {
-        self.folders.write(path, text).map_err(Failure::cannot_run)
+    fn write_file(&self, path: &str, bytes: &[u8]) -> Result<(), Failure> {
+        self.folders.write(path, bytes).map_err(Failure::cannot_run)
     }
 
     /// Writes all pages, those of matches on so many threads and before those that link to them. Each file is replaced as a
@@ -103,9 +106,12 @@ impl SiteWriter {
         threads: usize,
         tick: impl Fn(u64) + Sync,
     ) -> Result<(), Failure> {
-        let pages = Site::of(report);
+        let pages = Site::of(report, self.url.as_ref());
         for (path, text) in pages.assets() {
-            self.write_file(path, &text)?;
+            self.write_file(path, text.as_bytes())?;
+        }
+        if let Some((path, picture)) = pages.picture() {
+            self.write_file(path, &picture)?;
         }
         let next = AtomicUsize::new(0);
         let write_some = || -> Result<(), Failure> {
@@ -125,7 +131,7 @@ impl SiteWriter {
             threads.into_iter().map(join).collect()
         });
         outcomes.into_iter().collect::<Result<(), Failure>>()?;
-        pages.pages().try_for_each(|(path, text)| self.write_file(&path, &text))
+        pages.pages().try_for_each(|(path, text)| self.write_file(&path, text.as_bytes()))
     }
 
     /// Writes the page of a match, an index into the attempts, unless it is as before.
@@ -141,10 +147,13 @@ impl SiteWriter {
         if self.written().get(&listed.id).is_some_and(|page| page.source == source) {
             return Ok(());
         }
-        let replay = replayed(folder, listed, catalog)?;
+        let replay = replayed(folder, (report, listed), catalog)?;
         let is_invalid = replay.as_ref().is_err_and(|&why| why == Unshown::Invalid);
         let (path, text) = pages.match_page(index, replay.as_ref().map_err(|&why| why));
-        self.write_file(&path, &text)?;
+        if let Some((path, picture)) = pages.match_picture(index) {
+            self.write_file(&path, &picture)?;
+        }
+        self.write_file(&path, text.as_bytes())?;
         self.written().insert(listed.id.clone(), WrittenPage { source, is_invalid });
         Ok(())
     }
@@ -172,7 +181,7 @@ fn source_of(folder: &Path, report: &TournamentReport, index: usize) -> u64 {
 /// The replay of a match, if its record is sealed and valid.
 fn replayed(
     folder: &Path,
-    listed: &ListedMatch,
+    (report, listed): (&TournamentReport, &ListedMatch),
     catalog: &Catalog,
 ) -> Result<Result<MatchReplay, Unshown>, Failure> {
     let Some(name) = &listed.record else { return Ok(Err(Unshown::None)) };
@@ -182,8 +191,9 @@ fn replayed(
         return Ok(Err(Unshown::Unsealed));
     }
     let record = read(&path)?;
+    let names = report.display_names(listed);
     let replayed = public(&record, PublishedInfo::After).and_then(|PublicRecord { record, .. }| {
-        let replay = Playback::verified(&record, catalog).and_then(MatchReplay::of)?;
+        let replay = MatchReplay::shown_as(Playback::verified(&record, catalog)?, &names)?;
         Ok(replay.with_record(&record))
     });
     Ok(match replayed {

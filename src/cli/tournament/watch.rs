@@ -1,6 +1,7 @@
 //! `referee tournament watch`: serves the pages of a tournament, also while another process plays it.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -64,7 +65,7 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
         let _ = sender.send(());
     });
     let (address, hosts) = (args.watch, args.watch_host.clone());
-    let options = WatchOptions { address, hosts, delay: 0, info: PublishedInfo::After };
+    let options = WatchOptions { address, hosts, url: None, delay: 0, info: PublishedInfo::After };
     let server = WatchServer::open(options, reading.rules.meta(), &reading.catalog)
         .map_err(|error| Failure::cannot_run(format!("--watch {}: {error}", args.watch)))?;
     let mut shown = ShownMatches::default();
@@ -95,7 +96,8 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
 /// The matches that the server lists.
 #[derive(Default)]
 struct ShownMatches {
-    ids: BTreeSet<MatchId>,
+    /// With a hash of the row of each.
+    rows: BTreeMap<MatchId, u64>,
     /// The matches whose deals are incomplete: the path of the record of each, and its deal.
     unsealed: Vec<(PathBuf, String)>,
 }
@@ -119,7 +121,8 @@ impl ShownMatches {
         Ok(())
     }
 
-    /// Shows the matches that are new, and the standings.
+    /// Shows the matches that are new, and the standings. When a row has changed that is listed, such as that of a match that was
+    /// taken back with its worker, all are listed anew.
     fn update(
         &mut self,
         dir: &Path,
@@ -133,8 +136,18 @@ impl ShownMatches {
         server.set_entrants(entrants_of_bots(&config));
         let bots = SeatedBots::of(&config, about.seating);
         let records = dir.join("records");
+        let mut has_changed = false;
+        let compared = results.for_each_match(|row| {
+            has_changed |= self.rows.get(&row.id).is_some_and(|listed| *listed != hash_of(&row));
+            Ok(())
+        });
+        compared.map_err(Failure::cannot_run)?;
+        if has_changed {
+            (self.rows, self.unsealed) = Default::default();
+            server.forget_matches();
+        }
         let read = results.for_each_match(|row| {
-            if !was_cut_off(&row) && self.ids.insert(row.id) {
+            if !was_cut_off(&row) && self.rows.insert(row.id, hash_of(&row)).is_none() {
                 let record = row.record.as_ref().map(|name| records.join(name));
                 let unsealed =
                     record.as_deref().and_then(|path| set_aside(path, &row, &seed, schedule.plan()));
@@ -157,6 +170,13 @@ impl ShownMatches {
             server.complete_deal(&deal);
         }
     }
+}
+
+/// A hash of what a row says.
+fn hash_of(row: &MatchRow) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    format!("{row:?}").hash(&mut hasher);
+    hasher.finish()
 }
 
 /// The record of a match whose deal is incomplete.

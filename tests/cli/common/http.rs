@@ -1,6 +1,6 @@
 //! A spectator: requests to the server of `--watch`, byte by byte.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Cursor, Read, Write};
 use std::net::TcpStream;
 
 use serde_json::Value;
@@ -85,6 +85,18 @@ impl Site {
         answer
     }
 
+    /// The size of a picture.
+    #[track_caller]
+    pub(crate) fn picture(&self, path: &str) -> (u32, u32) {
+        let mut answer = Vec::new();
+        let request = format!("GET {path} HTTP/1.0\r\nHost: localhost\r\n\r\n");
+        self.send(&request).read_to_end(&mut answer).expect("the whole answer");
+        let end = answer.windows(4).position(|bytes| bytes == b"\r\n\r\n").expect("a head");
+        let head = String::from_utf8_lossy(&answer[..end]).to_lowercase();
+        assert!(head.contains(" 200 ") && head.contains("content-type: image/png"), "{path}: {head}");
+        size_of_picture(&answer[end + 4..])
+    }
+
     /// Opens a stream, after this event.
     pub(crate) fn stream(&self, path: &str, last: Option<&str>) -> Stream {
         let last = last.map_or(String::new(), |id| format!("Last-Event-ID: {id}\r\n"));
@@ -100,6 +112,22 @@ impl Site {
         assert!(head.contains("text/event-stream"), "{head}");
         Stream(input)
     }
+}
+
+/// Decodes a picture.
+#[track_caller]
+pub(crate) fn size_of_picture(png: &[u8]) -> (u32, u32) {
+    let mut reader = png::Decoder::new(Cursor::new(png)).read_info().expect("a picture");
+    let mut pixels = vec![0; reader.output_buffer_size().expect("a size")];
+    let frame = reader.next_frame(&mut pixels).expect("a whole picture");
+    assert!(pixels.iter().any(|pixel| *pixel != pixels[0]), "it is blank");
+    (frame.width, frame.height)
+}
+
+/// What a page says of itself to other sites.
+pub(crate) fn property<'a>(page: &'a str, name: &str) -> Option<&'a str> {
+    let (_, rest) = page.split_once(&format!("<meta property=\"{name}\" content=\""))?;
+    rest.split('"').next()
 }
 
 /// A stream of events.

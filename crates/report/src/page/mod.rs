@@ -2,13 +2,18 @@
 //!
 //! A page has a status line, one sentence as its heading, a paragraph that says why, and then the evidence.
 
+mod public_url;
+
 use maud::{Markup, PreEscaped, html};
 use referee_stats::rating::Estimate;
 use referee_stats::standings::Wdl;
 
+use crate::preview::{HEIGHT, WIDTH};
 use crate::replay::colours;
 use crate::story::Story;
 use crate::tournament::Escaped;
+
+pub use public_url::{InvalidPublicUrl, PublicUrl};
 
 /// The stylesheet of all pages, with the colours of scenes.
 pub fn style() -> String {
@@ -25,8 +30,9 @@ pub const SIGN: &str = "<svg width=\"26\" height=\"20\" viewBox=\"0 0 26 20\" ar
     cy=\"10\" r=\"8.5\" fill=\"var(--piece-light)\" stroke=\"var(--piece-edge)\"/><circle cx=\"9.5\" cy=\"10\" r=\"8.5\" \
     fill=\"var(--piece-dark)\" stroke=\"var(--piece-edge)\"/></svg>";
 
-/// What every page has in its head: how it fits a screen, its icon, its title, and what other sites show of it.
-pub fn head(title: &str, description: &str) -> Markup {
+/// What every page has in its head: how it fits a screen, its icon, its title, and what other sites show of it. `picture` is
+/// the absolute URL of its [preview](crate::preview::Preview).
+pub fn head(title: &str, description: &str, picture: Option<&str>) -> Markup {
     html! {
         meta name="viewport" content="width=device-width, initial-scale=1";
         meta name="color-scheme" content="light dark";
@@ -35,8 +41,20 @@ pub fn head(title: &str, description: &str) -> Markup {
         meta property="og:title" content=(Escaped(title));
         meta property="og:description" content=(Escaped(description));
         meta property="og:type" content="website";
+        @if let Some(picture) = picture {
+            meta property="og:image" content=(Escaped(picture));
+            meta property="og:image:type" content="image/png";
+            meta property="og:image:width" content=(WIDTH);
+            meta property="og:image:height" content=(HEIGHT);
+            meta name="twitter:card" content="summary_large_image";
+        }
         link rel="icon" href=(PreEscaped(ICON));
     }
+}
+
+/// Text that is escaped for HTML elements and attributes.
+pub fn escaped(text: &str) -> String {
+    Escaped(text).to_string()
 }
 
 /// A page to which the top of another one links.
@@ -66,7 +84,7 @@ pub(crate) fn top(name: &str, home: &str, links: &[NavLink<'_>]) -> Markup {
 }
 
 /// Points with halves as a fraction: `8½`.
-pub(crate) fn halves(points: f64) -> String {
+pub fn halves(points: f64) -> String {
     let whole = points.trunc();
     if (points - whole - 0.5).abs() < 1e-9 && points > 0.0 {
         return if whole == 0.0 { "½".to_owned() } else { format!("{whole}½") };

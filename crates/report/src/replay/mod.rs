@@ -162,7 +162,7 @@ pub fn page(replays: &[MatchReplay], viewer: Viewer, turn: Option<u32>) -> Strin
         [only] => (only.heading.clone(), only.why.clone()),
         all => (counted(all.len(), "match", "matches"), "Replays of matches.".to_owned()),
     };
-    let head = crate::page::head(&title, &description).into_string();
+    let head = crate::page::head(&title, &description, None).into_string();
     let sign = crate::page::SIGN;
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\

@@ -10,22 +10,25 @@
 //! | `matches/m1.html` | a match, its replay and its record |
 //! | `entrants/1.html`, `entrants/1-2.html`, ... | an entrant and its matches |
 //! | `style.css`, `player.js`, `search.js` | what pages share |
+//! | `card.png`, `matches/m1.png` | pictures for previews, if the URL of the site is known |
 //!
 //! Links are relative. The policy of every page allows only the scripts and styles of the site; no text of a match or
 //! of a bot becomes markup.
 
 mod entrant;
 mod list;
+mod pictures;
 mod replay;
 mod search;
 
+use pictures::PICTURE;
 pub use replay::Unshown;
 
 use maud::{DOCTYPE, Markup, html};
 use referee_game::{counted, json};
 
 use self::list::pager;
-use super::page::{self, NavLink, facts, halves, plus_minus, results_bar};
+use super::page::{self, NavLink, PublicUrl, facts, halves, plus_minus, results_bar};
 use super::replay::{BODY, MatchReplay, SCRIPT};
 use super::tournament::{
     CROSS, Escaped, Links, ListedMatch, Section, TournamentReport, encounters, figures, footer, minute,
@@ -39,6 +42,8 @@ pub type File = (String, String);
 #[derive(Debug)]
 pub struct Site<'a> {
     report: &'a TournamentReport,
+    /// Where it is published, if that is known.
+    url: Option<&'a PublicUrl>,
 }
 
 /// The maximum number of entrants on a page of the standings.
@@ -62,6 +67,8 @@ struct SitePage<'a> {
     section: &'static str,
     /// Its scripts.
     scripts: &'static [&'static str],
+    /// The URL of its picture.
+    picture: Option<String>,
 }
 
 /// Allows only the scripts and styles of the site.
@@ -83,7 +90,7 @@ impl SitePage<'_> {
                 head {
                     meta charset="utf-8";
                     meta http-equiv="Content-Security-Policy" content=(POLICY);
-                    (page::head(&self.title, &self.description))
+                    (page::head(&self.title, &self.description, self.picture.as_deref()))
                     link rel="stylesheet" href={ (top) "style.css" };
                 }
                 body {
@@ -104,9 +111,9 @@ fn crumbs(parts: &[Markup]) -> Markup {
 }
 
 impl<'a> Site<'a> {
-    /// The site of a tournament.
-    pub fn of(report: &'a TournamentReport) -> Site<'a> {
-        Site { report }
+    /// The site of a tournament. With the URL of its first page, pages name pictures, which other sites show.
+    pub fn of(report: &'a TournamentReport, url: Option<&'a PublicUrl>) -> Site<'a> {
+        Site { report, url }
     }
 
     /// What all pages share.
@@ -149,7 +156,8 @@ impl<'a> Site<'a> {
 
     fn page(&self, title: String, description: String, top: &'static str) -> SitePage<'_> {
         let links = Links::from(top, self.report);
-        SitePage { title, description, links, section: "", scripts: &[] }
+        let picture = self.picture_url(PICTURE);
+        SitePage { title, description, links, section: "", scripts: &[], picture }
     }
 
     fn index(&self) -> String {

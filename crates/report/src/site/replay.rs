@@ -4,7 +4,7 @@ use maud::{Markup, PreEscaped, html};
 
 use super::{Escaped, Links, ListedMatch, MatchReplay, Section, Site, SitePage, crumbs, facts, minute};
 use crate::replay::{DATA, data};
-use crate::tournament::{clock_in_words, options_in_words, time};
+use crate::tournament::{EntrantStanding, clock_in_words, options_in_words, time};
 use crate::words::{ToldMatch, fault_code_in_words};
 
 /// Why a match has no replay.
@@ -31,23 +31,43 @@ impl Unshown {
 }
 
 impl Site<'_> {
-    pub(super) fn replay(&self, index: usize, replay: Result<&MatchReplay, Unshown>) -> String {
-        let listed = &self.report.attempts[index];
-        let names: Vec<&str> = listed.seats.iter().map(String::as_str).collect();
-        let ended = ToldMatch {
+    /// What people see of the entrants of a match, by seat.
+    pub(super) fn shown_names<'a>(&'a self, listed: &'a ListedMatch) -> Vec<&'a str> {
+        let shown = |name: &'a String| {
+            let of_name = self.report.standings.entrants.iter().find(|standing| standing.name == *name);
+            of_name.map_or(name.as_str(), EntrantStanding::shown)
+        };
+        listed.seats.iter().map(shown).collect()
+    }
+
+    /// A match of which sentences are made, with these names of its seats.
+    pub(super) fn told_match<'a>(
+        &self,
+        listed: &'a ListedMatch,
+        names: &'a [&'a str],
+        moves: u32,
+    ) -> ToldMatch<'a> {
+        ToldMatch {
             game: Some(self.report.game),
-            names: &names,
+            names,
             ranks: listed.ranks.as_deref(),
             ended_by: &listed.ended_by,
             reason: &listed.reason,
             forfeited: &listed.forfeited,
-            moves: replay.map_or(listed.decisions, MatchReplay::moves),
-        };
+            moves,
+        }
+    }
+
+    pub(super) fn replay(&self, index: usize, replay: Result<&MatchReplay, Unshown>) -> String {
+        let listed = &self.report.attempts[index];
+        let names = self.shown_names(listed);
+        let ended = self.told_match(listed, &names, replay.map_or(listed.decisions, MatchReplay::moves));
         let (heading, why) = (ended.heading(), ended.why());
         let description = format!("{}, match {}: {why}", self.name(), listed.id);
         let page = SitePage {
             section: "matches.html",
             scripts: if replay.is_ok() { &["player.js"] } else { &[] },
+            picture: self.picture_url(&Self::path_of_picture(listed)),
             ..self.page(heading.clone(), description, "../")
         };
         let neighbour = |at: Option<usize>| at.and_then(|at| self.report.attempts.get(at));

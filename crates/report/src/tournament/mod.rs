@@ -306,6 +306,15 @@ impl TournamentReport {
     pub fn entrants(&self) -> impl Iterator<Item = (&EntrantStanding, &EntrantDetails)> {
         self.standings.entrants.iter().zip(&self.details)
     }
+
+    /// What people see instead of the names in the record of a match, by seat. The bots of a team have names of their own.
+    pub fn display_names(&self, listed: &ListedMatch) -> Vec<Option<String>> {
+        let of_name = |name: &String| {
+            let standing = self.standings.entrants.iter().find(|standing| standing.name == *name)?;
+            standing.display_name.clone()
+        };
+        listed.bots.iter().map(of_name).collect()
+    }
 }
 
 /// Adds a match to the sums of the entrants in its seats.

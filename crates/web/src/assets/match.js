@@ -5,7 +5,6 @@
   const path = `${document.documentElement.dataset.root}api/v1/matches/${encodeURIComponent(id)}`;
   const say = (text) => { $("state").textContent = text; };
   $("id").textContent = id;
-  $("brand").textContent = "Matches";
   /** A sign that the match is in progress. */
   const sayLive = () => $("state").replaceChildren(element("span", { class: "tag live" }, "Live"));
 

@@ -5,8 +5,9 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use axum::body::Bytes;
-use referee_game::{Meta, json};
-use referee_report::story::LeadChange;
+use referee_game::{Meta, counted, json};
+use referee_report::preview::{Preview, drawn};
+use referee_report::story::{LeadChange, Story};
 
 use super::{Hub, RunState};
 use crate::answers::ANSWER_APART;
@@ -17,6 +18,8 @@ use crate::story::told;
 const OVERVIEW: usize = 50;
 /// The number of latest results that are shown.
 const FORM: usize = 5;
+/// The number of rows on the picture of the standings.
+const PREVIEWED: usize = 4;
 /// The number of matches that are announced.
 const NEXT: usize = 5;
 /// The number of rulings in the overview.
@@ -74,6 +77,32 @@ impl Hub {
         (found.skip(offset).take(limit).cloned().collect(), count)
     }
 
+    /// The heading of the start page, and what it says below.
+    pub(crate) fn headline(&self) -> (String, String) {
+        self.overview();
+        let name = self.name();
+        let state = self.state();
+        let Story { heading, .. } = &state.story;
+        let why = Some(state.story.text()).filter(|why| !why.is_empty());
+        let why = why.unwrap_or_else(|| "Matches between programs, live and as replays.".to_owned());
+        (if heading.is_empty() { name } else { heading.clone() }, why)
+    }
+
+    /// The picture of the standings.
+    pub(crate) fn preview(&self) -> Preview {
+        self.overview();
+        let name = self.name();
+        let state = self.state();
+        let ranked = state.rows.iter().filter(|row| row.place.is_some() && row.matches > 0);
+        Preview {
+            over: "Standings".to_owned(),
+            title: drawn(&name, self.game.title).to_owned(),
+            text: String::new(),
+            rows: ranked.take(PREVIEWED).map(StandingsRow::preview).collect(),
+            under: format!("{} · {}", self.game.title, counted(state.count, "match", "matches")),
+        }
+    }
+
     /// Notes whether the standings have changed without a match: by a ruling, a pause or another rating.
     fn compare_standings(&self) {
         let mut state = self.state();
@@ -96,7 +125,7 @@ impl Hub {
 
 impl RunState {
     /// Replaces what people see instead of names, and rulings, in all matches that have ended.
-    fn tell_again(&mut self, game: &Meta) {
+    pub(super) fn tell_again(&mut self, game: &Meta) {
         for ended in &mut self.ended {
             ended.entry.tell(game, &self.about);
             if let Some(unsealed) = &mut ended.unsealed {

@@ -28,6 +28,7 @@ use axum::http::{Method, StatusCode};
 use axum::middleware::{self, Next};
 use axum::response::Response;
 use axum::routing::{get, patch, post};
+use referee_protocol::schemas::OWNERS_API;
 use referee_store::League;
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
@@ -38,7 +39,7 @@ use crate::host::RequestHost;
 use crate::ladder::LadderView;
 use crate::limiter::{Pace, Rate};
 use crate::metrics::OpenCount;
-use crate::pages::{COMMON_SCRIPT, Page, TOP};
+use crate::pages::{COMMON_SCRIPT, Page, Shown, TOP};
 use crate::serve::{Connections, serve};
 use error::OwnersError;
 
@@ -214,6 +215,7 @@ fn router(owners: Arc<Owners>) -> Router {
     Router::new()
         .route("/", get(page))
         .route("/healthz", get(|| async { "ok\n" }))
+        .route("/api/v1/openapi.json", get(|| async { as_json(StatusCode::OK, OWNERS_API) }))
         .route("/api/v1/signup", get(signup::facts).post(signup::sign_up))
         .route("/api/v1/session", post(session::begin).delete(session::end))
         .route("/api/v1/owner", get(account::show).merge(patch(account::change)))
@@ -237,12 +239,15 @@ fn router(owners: Arc<Owners>) -> Router {
 }
 
 /// The page of an owner, or how to become one.
-async fn page() -> Response {
+async fn page(State(owners): OwnersState) -> Response {
     static PAGE: LazyLock<Page> = LazyLock::new(|| {
         let (body, script) = (include_str!("../assets/owners.html"), include_str!("../assets/owners.js"));
-        Page::about("owner", TOP, "Your bots", body, &[COMMON_SCRIPT, script])
+        Page::about("owner", TOP, body, &[COMMON_SCRIPT, script])
     });
-    PAGE.respond(true)
+    let league = &owners.options.league_name;
+    let (title, description) =
+        (format!("Your bots in {league}"), "Sign up, and let your bots play.".to_owned());
+    PAGE.respond(true, &Shown { title, description, picture: None }, league)
 }
 
 /// Rejects requests for other hosts and from pages of other sites, and adds the headers of all responses.

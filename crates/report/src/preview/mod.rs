@@ -1,0 +1,315 @@
+//! Pictures that chats and other sites show of a page (`og:image`).
+//!
+//! A picture has the size that most of them expect. Its font has the letters of Latin, Greek and Cyrillic: [`drawable`] tells
+//! whether a name can be drawn, and [`drawn`] chooses the id of what cannot.
+
+use std::sync::LazyLock;
+
+use ab_glyph::{Font, FontRef, Glyph, PxScale, ScaleFont, point};
+use png::{BitDepth, ColorType, Compression, Encoder};
+
+/// The width of a picture in pixels.
+pub const WIDTH: u32 = 1200;
+/// The height of a picture in pixels.
+pub const HEIGHT: u32 = 630;
+
+/// The distance of the content from the edges.
+const MARGIN: f32 = 72.0;
+/// The sizes of a title, the preferred one first.
+const TITLE: [f32; 4] = [76.0, 64.0, 54.0, 46.0];
+/// The size of the other texts.
+const TEXT: f32 = 36.0;
+/// The size of what stands above and below.
+const SMALL: f32 = 30.0;
+/// The distance between the baselines of lines, as a share of the size.
+const LEADING: f32 = 1.24;
+
+/// The colours: paper, then what is drawn on it.
+const PAPER: [u8; 3] = [0xfa, 0xf9, 0xf6];
+const TONES: [[u8; 3]; 3] = [[0x1b, 0x1e, 0x21], [0x59, 0x5f, 0x65], [0x1d, 0x4f, 0x91]];
+/// The number of shades between the paper and a tone.
+const SHADES: u8 = 64;
+
+static FONT: LazyLock<FontRef<'static>> = LazyLock::new(|| {
+    FontRef::try_from_slice(include_bytes!("font.ttf"))
+        .unwrap_or_else(|error| unreachable!("the font is part of the program: {error}"))
+});
+
+/// An index into [`TONES`].
+#[derive(Clone, Copy, Debug)]
+enum Tone {
+    Ink = 0,
+    Muted = 1,
+    Accent = 2,
+}
+
+/// What a picture says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Preview {
+    /// The line above: the competition.
+    pub over: String,
+    /// The title: the result of a match, the name of a competition.
+    pub title: String,
+    /// A sentence below the title; may be empty.
+    pub text: String,
+    /// The first places.
+    pub rows: Vec<PreviewRow>,
+    /// The line below: the game, and what the picture is of.
+    pub under: String,
+}
+
+/// A place of standings.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PreviewRow {
+    /// The place; empty if it has none.
+    pub place: String,
+    /// The name.
+    pub name: String,
+    /// Its points or its rating.
+    pub figure: String,
+}
+
+/// Whether the font has all characters of a text.
+pub fn drawable(text: &str) -> bool {
+    text.chars().all(|c| FONT.glyph_id(c).0 != 0)
+}
+
+/// The text if it can be drawn, otherwise the other one.
+pub fn drawn<'a>(text: &'a str, otherwise: &'a str) -> &'a str {
+    if drawable(text) { text } else { otherwise }
+}
+
+impl Preview {
+    /// The picture as a PNG file.
+    pub fn png(&self) -> Vec<u8> {
+        let mut canvas = Canvas::new();
+        canvas.block(0.0, 0.0, WIDTH as f32, 14.0, Tone::Accent);
+        let wide = WIDTH as f32 - 2.0 * MARGIN;
+        let over = shortened(&self.over, SMALL, wide);
+        canvas.line(&over, SMALL, (MARGIN, 104.0), Tone::Muted);
+        let room = if self.rows.is_empty() { 3 } else { 2 };
+        let (size, lines) = fitted(&self.title, wide, room);
+        let mut y = 116.0;
+        for line in &lines {
+            y += size * LEADING;
+            canvas.line(line, size, (MARGIN, y), Tone::Ink);
+        }
+        y += 14.0;
+        for line in wrapped(&self.text, TEXT, wide, 3) {
+            y += TEXT * LEADING;
+            canvas.line(&line, TEXT, (MARGIN, y), Tone::Muted);
+        }
+        for row in &self.rows {
+            y += TEXT * 1.5;
+            if y > HEIGHT as f32 - 110.0 {
+                break;
+            }
+            let figure = width(&row.figure, TEXT);
+            canvas.line(&row.place, TEXT, (MARGIN, y), Tone::Muted);
+            let name = shortened(&row.name, TEXT, wide - 72.0 - figure - 24.0);
+            canvas.line(&name, TEXT, (MARGIN + 72.0, y), Tone::Ink);
+            canvas.line(&row.figure, TEXT, (MARGIN + wide - figure, y), Tone::Accent);
+        }
+        canvas.block(MARGIN, HEIGHT as f32 - 96.0, wide, 2.0, Tone::Muted);
+        let under = shortened(&self.under, SMALL, wide);
+        canvas.line(&under, SMALL, (MARGIN, HEIGHT as f32 - 44.0), Tone::Muted);
+        canvas.png()
+    }
+}
+
+/// The width of a line in pixels.
+fn width(text: &str, size: f32) -> f32 {
+    let font = FONT.as_scaled(PxScale::from(size));
+    text.chars().map(|c| font.h_advance(font.glyph_id(c))).sum()
+}
+
+/// A line that is cut to a width.
+fn shortened(text: &str, size: f32, most: f32) -> String {
+    if width(text, size) <= most {
+        return text.to_owned();
+    }
+    let mut kept: String = text.to_owned();
+    while kept.pop().is_some() && width(&kept, size) + width("…", size) > most {}
+    format!("{}…", kept.trim_end())
+}
+
+/// The lines of a text of at most this width, cut after so many. Words that are too long are broken.
+fn wrapped(text: &str, size: f32, most: f32, lines: usize) -> Vec<String> {
+    let (mut all, is_whole) = broken(text, size, most, lines);
+    if !is_whole && let Some(last) = all.last_mut() {
+        *last = shortened(&format!("{last}…"), size, most);
+    }
+    all
+}
+
+/// The first lines of a text, and whether these are all.
+fn broken(text: &str, size: f32, most: f32, lines: usize) -> (Vec<String>, bool) {
+    let mut all = vec![String::new()];
+    for word in text.split_whitespace() {
+        let mut word = word.to_owned();
+        loop {
+            let last = all.last_mut().unwrap_or_else(|| unreachable!("there is a first line"));
+            let longer = if last.is_empty() { word.clone() } else { format!("{last} {word}") };
+            if width(&longer, size) <= most {
+                *last = longer;
+                break;
+            }
+            let is_new = last.is_empty();
+            if is_new {
+                // The word alone is too long.
+                let fits = |end: &usize| width(&word[..*end], size) <= most;
+                let ends = word.char_indices().map(|(at, c)| at + c.len_utf8());
+                let end = ends
+                    .take_while(fits)
+                    .last()
+                    .unwrap_or_else(|| word.chars().next().map_or(0, char::len_utf8));
+                *last = word[..end].to_owned();
+                word.drain(..end);
+            }
+            if all.len() == lines {
+                return (all, is_new && word.is_empty());
+            }
+            all.push(String::new());
+            if word.is_empty() {
+                break;
+            }
+        }
+    }
+    all.retain(|line| !line.is_empty());
+    (all, true)
+}
+
+/// The largest size in which a title takes at most so many lines, and these lines.
+fn fitted(title: &str, most: f32, lines: usize) -> (f32, Vec<String>) {
+    for size in TITLE {
+        if let (all, true) = broken(title, size, most, lines) {
+            return (size, all);
+        }
+    }
+    let size = TITLE[TITLE.len() - 1];
+    (size, wrapped(title, size, most, lines))
+}
+
+/// A picture that is drawn: an index into the palette for each pixel.
+struct Canvas(Vec<u8>);
+
+impl Canvas {
+    fn new() -> Canvas {
+        Canvas(vec![0; (WIDTH * HEIGHT) as usize])
+    }
+
+    /// Draws a tone over a pixel; what lies beyond the edges is left out.
+    fn dot(&mut self, (x, y): (i64, i64), coverage: f32, tone: Tone) {
+        let is_inside = (0..i64::from(WIDTH)).contains(&x) && (0..i64::from(HEIGHT)).contains(&y);
+        let shade = (coverage.clamp(0.0, 1.0) * f32::from(SHADES - 1)).round() as u8;
+        if is_inside && shade > 0 {
+            let pixel = &mut self.0[(y * i64::from(WIDTH) + x) as usize];
+            // Where glyphs touch, the darker one is seen.
+            if *pixel % SHADES <= shade {
+                *pixel = tone as u8 * SHADES + shade;
+            }
+        }
+    }
+
+    /// Fills a rectangle.
+    fn block(&mut self, x: f32, y: f32, width: f32, height: f32, tone: Tone) {
+        for row in y as i64..(y + height) as i64 {
+            for column in x as i64..(x + width) as i64 {
+                self.dot((column, row), 1.0, tone);
+            }
+        }
+    }
+
+    /// Writes a line that begins here on its baseline. A character that the font lacks is a question mark.
+    fn line(&mut self, text: &str, size: f32, (mut x, y): (f32, f32), tone: Tone) {
+        let font = FONT.as_scaled(PxScale::from(size));
+        for c in text.chars() {
+            let id = Some(font.glyph_id(c)).filter(|id| id.0 != 0).unwrap_or_else(|| font.glyph_id('?'));
+            let glyph: Glyph = id.with_scale_and_position(PxScale::from(size), point(x, y));
+            x += font.h_advance(id);
+            let Some(outlined) = font.outline_glyph(glyph) else { continue };
+            let corner = outlined.px_bounds().min;
+            outlined.draw(|column, row, coverage| {
+                let at = (corner.x as i64 + i64::from(column), corner.y as i64 + i64::from(row));
+                self.dot(at, coverage, tone);
+            });
+        }
+    }
+
+    /// The picture as a PNG file.
+    fn png(&self) -> Vec<u8> {
+        let mut file = Vec::new();
+        let mut encoder = Encoder::new(&mut file, WIDTH, HEIGHT);
+        encoder.set_color(ColorType::Indexed);
+        encoder.set_depth(BitDepth::Eight);
+        encoder.set_palette(palette());
+        encoder.set_compression(Compression::Balanced);
+        let written = encoder.write_header().and_then(|mut writer| {
+            writer.write_image_data(&self.0)?;
+            writer.finish()
+        });
+        written.unwrap_or_else(|error| unreachable!("memory takes a picture of this size: {error}"));
+        file
+    }
+}
+
+/// For each tone, the shades from the paper to it.
+fn palette() -> Vec<u8> {
+    let mut colours = Vec::new();
+    for tone in TONES {
+        for shade in 0..SHADES {
+            let share = f32::from(shade) / f32::from(SHADES - 1);
+            colours.extend(PAPER.iter().zip(tone).map(|(&paper, ink)| {
+                (f32::from(paper) + share * (f32::from(ink) - f32::from(paper))).round() as u8
+            }));
+        }
+    }
+    colours
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_in_the_letters_of_europe_can_be_drawn_and_others_cannot() {
+        for name in ["Ann", "Čapek", "Ærø-Łódź", "Άννα", "Жанна ½"] {
+            assert!(drawable(name), "{name}");
+        }
+        for name in ["将棋", "عنب", "🦀", "e\u{301}", "a\u{7}"] {
+            assert_eq!(drawn(name, "id"), "id", "{name}");
+        }
+    }
+
+    #[test]
+    fn long_titles_get_smaller_and_are_cut() {
+        let (size, lines) = fitted("Ann beat Bob", 1056.0, 3);
+        assert_eq!((size, lines), (TITLE[0], vec!["Ann beat Bob".to_owned()]));
+        let (size, lines) = fitted(&"x".repeat(500), 1056.0, 3);
+        assert_eq!((size, lines.len()), (TITLE[3], 3));
+        assert!(lines[2].ends_with('…') && width(&lines[2], size) <= 1056.0, "{lines:?}");
+        assert!(wrapped("", TEXT, 1056.0, 3).is_empty());
+    }
+
+    #[test]
+    fn a_picture_is_a_png_of_the_stated_size() {
+        let rows = (1..=9).map(|place| PreviewRow {
+            place: place.to_string(),
+            name: "W".repeat(64),
+            figure: "1031 ± 30".into(),
+        });
+        let preview = Preview {
+            over: "Cup".repeat(99),
+            title: "ann ".repeat(99),
+            text: "why ".repeat(99),
+            rows: rows.collect(),
+            under: "Checkers".repeat(99),
+        };
+        let file = preview.png();
+        let mut reader = png::Decoder::new(std::io::Cursor::new(&file)).read_info().expect("a picture");
+        let mut pixels = vec![0; reader.output_buffer_size().expect("a size")];
+        let frame = reader.next_frame(&mut pixels).expect("a frame");
+        assert_eq!((frame.width, frame.height), (WIDTH, HEIGHT));
+        assert!(file.len() < 100_000, "{}", file.len());
+    }
+}
