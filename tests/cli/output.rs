@@ -51,8 +51,7 @@ fn full() -> File {
 /// The file of a league of two programs that has not been served yet.
 fn league(folder: &Folder, one: &str, two: &str) -> String {
     let program = |name: &str, bot: &str| format!("[[programs]]\nname = '{name}'\ncommand = {bot:?}\n");
-    let ladder =
-        "name = 'mine'\n[sandbox]\nmode = 'basic'\n[[ladders]]\nname = 'checkers'\ngame = 'checkers'\n";
+    let ladder = "name = 'mine'\n[owners]\nlisten = '127.0.0.1:0'\nurl = 'http://localhost/'\n[signup]\nmode = 'invite'\n[sandbox]\nmode = 'basic'\n[[ladders]]\nname = 'checkers'\ngame = 'checkers'\n";
     std::fs::create_dir(folder.path("league")).expect("a directory");
     folder.write("league/league.toml", format!("{ladder}{}{}", program("one", one), program("two", two)))
 }
@@ -181,8 +180,12 @@ fn exit_codes_survive_closed_readers_and_full_disks() {
     case(&format!("league check --league {league}"), 0, 5);
     let renamed = ["rename", "--league", &league, "one", "The first", "--reason", "asked for it"];
     referee(["league", "rule"].iter().chain(&renamed)).done();
+    referee(["league", "owner", "add", "ada", "--league", &league]).done();
+    referee(["league", "invite", "--league", &league]).done();
     for more in ["", "--json"] {
-        for subcommand in ["list", "standings", "matches", "verify", "workers", "rulings"] {
+        for subcommand in
+            ["list", "standings", "matches", "verify", "workers", "rulings", "owners", "invitations"]
+        {
             case(&format!("league {subcommand} --league {league} {more}"), 0, 5);
         }
     }
@@ -227,6 +230,8 @@ fn exit_codes_survive_closed_readers_and_full_disks() {
         vec!["league", "rule", "rename", "--league", &league, "one", "--reason", "asked for it"],
         vec!["league", "revoke", "--league", &league],
         vec!["league", "export", "--league", &league],
+        vec!["league", "owner", "add", "--league", &league],
+        vec!["league", "invite", "--league", &league],
     ] {
         missing.remove(&args[..2].join(" "));
         missing.remove(args[0]);
@@ -241,6 +246,7 @@ fn exit_codes_survive_closed_readers_and_full_disks() {
                     args.push(if is_full { "carol" } else { "alice" }.to_owned());
                 }
                 "add" => args.push(format!("new{number}")),
+                "owner" => args.push(format!("owner {number}")),
                 "pause" | "resume" if args[0] == "league" => args.push("one".to_owned()),
                 "withdraw" | "return" => args.push(if is_full { "one" } else { "two" }.to_owned()),
                 _ => {}

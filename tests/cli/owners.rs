@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use referee_protocol::schemas::OWNERS_API;
 use serde_json::{Value, json};
 
 use crate::common::browser;
@@ -12,6 +13,7 @@ use crate::common::league::{League, drain, hello, receive_matches};
 use crate::common::{Folder, Referee};
 use crate::publish::talkative;
 use crate::watch::wait_until;
+use crate::watch_api::check_description;
 
 /// The pages of owners.
 struct Owners(Site);
@@ -28,8 +30,11 @@ impl Owners {
     fn ask(&self, method: &str, path: &str, head: &str, body: &str) -> Answer {
         let length = body.len();
         let head = format!("{head}Content-Length: {length}\r\n");
-        // The body follows the empty line after the head.
-        self.0.ask_with_body(method, &format!("/api/v1/{path}"), &head, body)
+        let answer = self.0.ask_with_body(method, &format!("/api/v1/{path}"), &head, body);
+        let description: Value = serde_json::from_str(OWNERS_API).expect("JSON");
+        let path = described(&description, path);
+        check_description(&description, (&method.to_lowercase(), &path), &answer);
+        answer
     }
 
     /// A request of a program with this token, or none.
@@ -59,6 +64,19 @@ impl Owners {
         assert_eq!(answer.status, 201, "{}", answer.body);
         answer.json()["token"].as_str().expect("a token").to_owned()
     }
+}
+
+/// The path in the description that this one is an example of.
+fn described(description: &Value, path: &str) -> String {
+    let path = format!("/api/v1/{}", path.split('?').next().expect("a path"));
+    let segments: Vec<&str> = path.split('/').collect();
+    let is_of = |known: &&String| {
+        let known: Vec<&str> = known.split('/').collect();
+        let fits = |(known, own): (&&str, &&str)| known == own || known.starts_with('{');
+        known.len() == segments.len() && known.iter().zip(&segments).all(fits)
+    };
+    let known = description["paths"].as_object().expect("paths").keys().find(is_of);
+    known.unwrap_or_else(|| panic!("{path} is not described")).clone()
 }
 
 /// A league whose owners sign up in this way.

@@ -20,8 +20,8 @@ fn check_schema(description: &Value, schema: &Value, value: &Value, what: &str) 
 
 /// Checks a response against its description.
 #[track_caller]
-fn check_description(description: &Value, path: &str, answer: &Answer) {
-    let responses = &description["paths"][path]["get"]["responses"];
+pub(crate) fn check_description(description: &Value, (method, path): (&str, &str), answer: &Answer) {
+    let responses = &description["paths"][path][method]["responses"];
     let described = responses.get(answer.status.to_string());
     let described = described.unwrap_or_else(|| panic!("{path}: status {} is not described", answer.status));
     let Some(content) = described["content"].as_object() else {
@@ -68,7 +68,7 @@ fn every_response_fits_the_description_of_its_path() {
         let mut check = |path: &str, id: &str, query: &str, head: &str| {
             let address = path.replace("{id}", id).replace("{name}", id);
             let answer = site.ask("GET", &(address + query), head);
-            check_description(&description, path, &answer);
+            check_description(&description, ("get", path), &answer);
             tested.insert((path.to_owned(), answer.status));
             answer
         };
@@ -119,7 +119,7 @@ fn every_response_fits_the_description_of_its_path() {
     let description = site.get("/api/v1/openapi.json").json();
     let mut check = |path: &str| {
         let answer = site.ask("GET", &path.replace("{name}", "two"), "");
-        check_description(&description, path, &answer);
+        check_description(&description, ("get", path), &answer);
         tested.insert((path.to_owned(), answer.status));
         answer.status
     };

@@ -159,7 +159,7 @@ pub(in crate::cli) struct ProgramConfig {
 }
 
 /// The URL of pages.
-fn public_url<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<PublicUrl>, D::Error> {
+pub(super) fn public_url<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<PublicUrl>, D::Error> {
     let text = String::deserialize(deserializer)?;
     text.parse().map(Some).map_err(D::Error::custom)
 }

@@ -5,6 +5,8 @@ use std::net::{IpAddr, SocketAddr};
 use serde::Deserialize;
 
 use crate::cli::Failure;
+use crate::cli::league::config::public_url;
+use crate::report::page::PublicUrl;
 use crate::web::{OwnersOptions, SignUp, SignUpMode};
 
 /// The default maximum number of bots of an owner.
@@ -20,8 +22,8 @@ const PER_NETWORK: u32 = 5;
 #[serde(deny_unknown_fields)]
 pub(super) struct OwnersConfig {
     listen: SocketAddr,
-    #[serde(default)]
-    url: Option<String>,
+    #[serde(default, deserialize_with = "public_url")]
+    url: Option<PublicUrl>,
     #[serde(default)]
     hosts: Vec<String>,
     #[serde(default)]
@@ -77,15 +79,13 @@ impl OwnersConfig {
     ) -> Result<OwnersOptions, Failure> {
         let wrong = |key: &str, what: &str| Failure::usage(format!("[owners] {key}: {what}"));
         let mut hosts = self.hosts.clone();
-        let url = self.url.as_ref().map(|url| format!("{}/", url.trim_end_matches('/')));
+        let url = self.url.as_ref().map(ToString::to_string);
         if let Some(url) = &url {
-            let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"));
-            let host = rest.and_then(|rest| rest.split(['/', ':']).next()).filter(|host| !host.is_empty());
-            let is_plain =
-                url.bytes().all(|byte| byte.is_ascii_graphic()) && !url.contains(['?', '#', ';', '"']);
-            let host = host.filter(|_| is_plain);
-            let what = "expected the URL of the start page, such as https://cup.example/owners/";
-            hosts.push(host.ok_or_else(|| wrong("url", what))?.to_owned());
+            if url.contains([';', ',']) {
+                return Err(wrong("url", "`;` and `,` cannot be in the path of a cookie"));
+            }
+            let host = url.split('/').nth(2).and_then(|authority| authority.split(':').next());
+            hosts.extend(host.map(str::to_owned));
         }
         if let Some(name) = &self.trusted_user_header {
             let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);

@@ -158,7 +158,7 @@ fn open_owners(
         name: config.name.clone(),
         seats: prepared.game.seating.seats(),
         watch_port: config.watch.map(|address| address.port()),
-        watch_url: config.watch_url.clone(),
+        watch_url: config.watch_url.as_ref().map(ToString::to_string),
         records: pages.records.clone(),
         view: pages.clone(),
     });
