@@ -40,7 +40,7 @@ fn the_page_shows_standings_and_matches() {
 fn a_browser_shows_players_and_a_bot_to_copy_that_plays() {
     let head = "watch = \"127.0.0.1:0\"\nlisten = \"127.0.0.1:0\"";
     let league = League::new(head, &[("one", "anchor = 100"), ("two", "")]);
-    let (mut server, _) = {
+    let (mut server, address) = {
         let mut server = league.serve();
         let site = Site::of(&mut server);
         let address = server.receive_type("listening")["address"].as_str().expect("text").to_owned();
@@ -66,7 +66,15 @@ fn a_browser_shows_players_and_a_bot_to_copy_that_plays() {
         .expect("python starts");
     while !server.receive_type("match")["players"].as_array().unwrap().contains(&json!("alice@1")) {}
     drain(server);
-    assert!(bot.wait().expect("it ends").success());
+    // It comes back to the next server.
+    let address = address.parse::<std::net::SocketAddr>().expect("an address");
+    let text = league.folder.read("league.toml");
+    league.folder.write("league.toml", text.replace("listen = \"127.0.0.1:0\"", &format!("listen = \"{address}\"")));
+    let mut server = league.serve();
+    while !server.receive_type("match")["players"].as_array().unwrap().contains(&json!("alice@1")) {}
+    league.run(&["revoke", "alice"]).done();
+    assert_eq!(bot.wait().expect("it ends").code(), Some(1), "it says why it ends");
+    drain(server);
     let standings = league.standings(&[]);
     let rows = standings["standings"].as_array().unwrap();
     assert!(rows.iter().all(|row| row["faulted"] == 0), "{rows:?}");

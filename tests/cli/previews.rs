@@ -2,7 +2,7 @@
 
 use crate::common::http::{Site, property, size_of_picture};
 use crate::common::league::{League, drain, receive_matches};
-use crate::common::{Folder, Referee, SEED, Signal, referee};
+use crate::common::{Folder, Referee, SEED, Signal, browser, referee};
 use crate::watch::{go, wait_for_moves, wait_until, watched};
 
 /// The size that chats expect.
@@ -29,6 +29,7 @@ fn a_live_match_and_the_start_page_name_their_pictures() {
     let page = site.get("/").body;
     assert_eq!(property(&page, "og:image"), Some("http://localhost/card.png"));
     let page = site.get("/matches/m1").body;
+    assert!(page.contains("<a href=\"../\">Overview</a>"), "{page}");
     assert_eq!(property(&page, "og:title"), Some("one – two"));
     assert_eq!(property(&page, "og:image"), Some("http://localhost/matches/m1/card.png"));
     assert!(
@@ -90,6 +91,7 @@ fn a_site_has_pictures_if_its_url_is_known() {
     let escaped = "Ann &amp; Co";
     let title = property(&page, "og:title").expect("a title");
     assert!(title.contains(escaped) && page.contains(&format!("<h1 id=\"title\">{title}</h1>")), "{page}");
+    browser::run("seats.mjs", &[&folder.text("site/matches/m1.html"), "Ann & Co", "bob"]);
     report(&["--site-url", "cup.example"]).with_code(2).says(&["`cup.example` is not the URL of pages"]);
     report(&["--site-url", "https://cup.example/spring"]).done();
     for (page, picture) in

@@ -54,6 +54,8 @@ pub(super) fn router(hub: Arc<Hub>, addresses: OwnAddresses) -> Router {
         .route("/matches/{id}/card.png", get(previews::of_match))
         .route("/players/{name}", get(pages::of_player))
         .route("/join", get(pages::join))
+        .route("/rules", get(pages::rules))
+        .route("/protocol/{page}", get(pages::protocol))
         .route("/healthz", get(health))
         .route("/metrics", get(metrics))
         .route("/api/v1/openapi.json", get(|| async { as_json(StatusCode::OK, WATCH_API) }))

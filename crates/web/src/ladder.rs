@@ -13,6 +13,7 @@ use serde::Serialize;
 use tokio::time::Instant;
 
 use crate::EarlierMatch;
+use crate::owners::SignUpMode;
 use crate::api::{HubState, as_json, refused};
 use crate::entries::{DisplayNames, ShownRuling};
 use referee_stats::rating::Estimate;
@@ -62,8 +63,23 @@ pub struct LadderEntry {
     pub online: Vec<String>,
     /// What people see instead of their names, by name.
     pub display_names: DisplayNames,
+    /// Where owners of bots sign up and look after them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub owners: Option<OwnersLink>,
     /// The other ladders of the league that have pages.
     pub others: Vec<OtherLadder>,
+}
+
+/// The pages for owners of bots.
+#[derive(Clone, Debug, Serialize)]
+pub struct OwnersLink {
+    /// Their port.
+    pub port: u16,
+    /// Their URL, if the league file names one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+    /// Who may sign up.
+    pub signup: SignUpMode,
 }
 
 /// The time without a result after which a ladder that is full counts as stuck.

@@ -60,7 +60,9 @@ use referee_match::record::PublishedInfo;
 use referee_report::page::PublicUrl;
 
 pub use entries::{DisplayNames, NextMatch, RecentResults, ShownRuling, StandingsRow, StandingsView};
-pub use ladder::{LadderEntry, LadderHealth, LadderView, Opponent, OtherLadder, PlayedMatch, PlayerEntry};
+pub use ladder::{
+    LadderEntry, LadderHealth, LadderView, Opponent, OtherLadder, OwnersLink, PlayedMatch, PlayerEntry,
+};
 pub use owners::{OwnersLadder, OwnersOptions, OwnersServer, SignUp, SignUpMode};
 
 /// How a run is watched.

@@ -8,10 +8,12 @@ use axum::http::StatusCode;
 use axum::http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
 
-use crate::api::{HubState, PathMatchId};
+use crate::api::{HubState, PathMatchId, refused};
 use crate::host::SeenUrl;
+use crate::hub::Hub;
 use crate::ladder::PlayerName;
 use crate::previews::PICTURE;
+use referee_protocol::spec::PAGES;
 use referee_report::page::{self, SIGN};
 use referee_report::replay::{BODY, DRAW, SCRIPT, hash_of};
 
@@ -30,8 +32,11 @@ const BELOW: &str = "../";
 
 /// A page and its policy.
 pub(super) struct Page {
-    /// What comes before the head of a page, between it and the name of the competition, and after that.
-    parts: [String; 3],
+    /// The path to the start page.
+    root: &'static str,
+    /// What comes before the head of a page, between it and the name of the competition, between that and the list of pages,
+    /// and after that.
+    parts: [String; 4],
     policy: String,
 }
 
@@ -47,12 +52,12 @@ impl Page {
     /// A page of these parts. Its links and requests are relative to `root`, the path from the page to the start page, so
     /// that a proxy can serve the pages under any path. The policy allows its scripts, its style and requests to the same
     /// server.
-    fn new(root: &str, body: &str, scripts: &[&str]) -> Page {
+    fn new(root: &'static str, body: &str, scripts: &[&str]) -> Page {
         Page::about("run", root, body, scripts)
     }
 
     /// A page like [`Page::new`], whose data is at this path of the API.
-    pub(super) fn about(data: &str, root: &str, body: &str, scripts: &[&str]) -> Page {
+    pub(super) fn about(data: &str, root: &'static str, body: &str, scripts: &[&str]) -> Page {
         let style = page::style();
         let hashes: Vec<String> = scripts.iter().map(|script| hash_of(script)).collect();
         let policy = format!(
@@ -71,8 +76,9 @@ impl Page {
              <header class=\"top\"><div class=\"wrap\"><a class=\"brand\" href=\"{root}\">{SIGN}\
              <span id=\"brand\">"
         );
+        let pages = "</span></a><nav aria-label=\"Pages\"><ul id=\"pages\">".to_owned();
         let after = format!(
-            "</span></a><nav aria-label=\"Pages\"><ul id=\"pages\"></ul></nav></div></header>\n\
+            "</ul></nav></div></header>\n\
              <main id=\"main\" class=\"wrap\" tabindex=\"-1\">\n\
              <noscript><p class=\"notice\">This page needs JavaScript. What it shows is JSON, too: \
              <a href=\"{root}api/v1/{data}\">api/v1/{data}</a>.</p></noscript>\n{body}</main>\n\
@@ -80,22 +86,27 @@ impl Page {
              <a href=\"{root}api/v1/{data}\">Data as JSON</a><span>Times are UTC</span></div></footer>\n\
              {scripts}</body>\n</html>\n"
         );
-        Page { parts: [before, between, after], policy }
+        Page { root, parts: [before, between, pages, after], policy }
     }
 
     /// A page of something that is not there has the status 404: its script says what is missing.
-    pub(super) fn respond(
-        &self,
-        is_there: bool,
-        Shown { title, description, picture }: &Shown,
-        name: &str,
-    ) -> Response {
+    fn respond(&self, is_there: bool, shown: &Shown, hub: &Hub) -> Response {
+        let root = self.root;
+        let mut links = format!("<li><a href=\"{root}\">Overview</a></li>");
+        if hub.ladder().is_some() {
+            links += &format!("<li><a href=\"{root}join\">Join</a></li>");
+        }
+        self.respond_with(is_there, shown, &hub.name(), &links)
+    }
+
+    /// The page with this name of the competition, and these links to other pages, at its top.
+    pub(super) fn respond_with(&self, is_there: bool, shown: &Shown, name: &str, links: &str) -> Response {
         let status = if is_there { StatusCode::OK } else { StatusCode::NOT_FOUND };
         let headers = [(CONTENT_TYPE, "text/html; charset=utf-8"), (CONTENT_SECURITY_POLICY, &*self.policy)];
-        let [before, between, after] = &self.parts;
-        let head = page::head(title, description, picture.as_deref()).into_string();
+        let [before, between, pages, after] = &self.parts;
+        let head = page::head(&shown.title, &shown.description, shown.picture.as_deref()).into_string();
         let name = page::escaped(name);
-        (status, headers, [before, &head, between, &name, after].map(String::as_str).concat()).into_response()
+        (status, headers, [before, &*head, between, &name, pages, links, after].concat()).into_response()
     }
 }
 
@@ -104,7 +115,7 @@ pub(super) async fn run(State(hub): HubState, Extension(SeenUrl(url)): Extension
     static PAGE: LazyLock<Page> = LazyLock::new(|| Page::new(TOP, RUN, &[DRAW, COMMON_SCRIPT, RUN_SCRIPT]));
     let (title, description) = hub.headline();
     let picture = url.map(|url| format!("{url}{PICTURE}"));
-    PAGE.respond(true, &Shown { title, description, picture }, &hub.name())
+    PAGE.respond(true, &Shown { title, description, picture }, &hub)
 }
 
 /// The page of a match, which shows its live board or its replay.
@@ -132,7 +143,7 @@ pub(super) async fn of_match(
         },
         None => Shown { title: "Match".to_owned(), description: name.clone(), picture: None },
     };
-    PAGE.respond(entry.is_some(), &shown, &name)
+    PAGE.respond(entry.is_some(), &shown, &hub)
 }
 
 /// The page of a player of a ladder.
@@ -141,13 +152,34 @@ pub(super) async fn of_player(State(hub): HubState, PlayerName(name): PlayerName
     let (is_there, run) = (hub.ladder().is_some_and(|ladder| ladder.has_player(&name)), hub.name());
     let title = if is_there { hub.shown(&name) } else { "Player".to_owned() };
     let description = format!("Its rating, results and matches in {run}.");
-    PAGE.respond(is_there, &Shown { title, description, picture: None }, &run)
+    PAGE.respond(is_there, &Shown { title, description, picture: None }, &hub)
 }
 
 /// How a bot joins a ladder.
 pub(super) async fn join(State(hub): HubState) -> Response {
     static PAGE: LazyLock<Page> = LazyLock::new(|| Page::new(TOP, JOIN, &[COMMON_SCRIPT, JOIN_SCRIPT]));
-    let name = hub.name();
-    let (title, description) = (format!("Join {name}"), "How a bot joins.".to_owned());
-    PAGE.respond(hub.ladder().is_some(), &Shown { title, description, picture: None }, &name)
+    let (title, description) = (format!("Join {}", hub.name()), "How a bot joins.".to_owned());
+    PAGE.respond(hub.ladder().is_some(), &Shown { title, description, picture: None }, &hub)
+}
+
+/// Markdown as plain text.
+fn markdown(text: &'static str) -> Response {
+    ([(CONTENT_TYPE, "text/plain; charset=utf-8")], text).into_response()
+}
+
+/// The rules of the game.
+pub(super) async fn rules(State(hub): HubState) -> Response {
+    markdown(hub.game().rules)
+}
+
+/// A page of the specification of the protocol.
+pub(super) async fn protocol(PlayerName(name): PlayerName) -> Response {
+    let found = PAGES.iter().find(|page| name.strip_suffix(".md").unwrap_or(&name) == page.name);
+    found.map_or_else(
+        || {
+            let names: Vec<&str> = PAGES.iter().map(|page| page.name).collect();
+            refused(StatusCode::NOT_FOUND, &format!("there is no such page; pages: {}", names.join(", ")))
+        },
+        |page| markdown(page.text),
+    )
 }

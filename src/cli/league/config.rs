@@ -34,7 +34,7 @@ use crate::runner::Openings;
 use crate::runs::league::LadderLimits;
 use crate::store::{League, LeagueBot, utc};
 use crate::transport::Certificate;
-use crate::web::OwnersOptions;
+use crate::web::{OwnersLink, OwnersOptions};
 
 /// What the league stores in its directory and no bot must see.
 pub(in crate::cli) const OWN_FILES: [&str; 4] = ["ladders", "league.sqlite", "league.sqlite-wal", WORKERS];
@@ -301,6 +301,11 @@ impl LeagueConfig {
     pub(in crate::cli) fn owners(&self) -> Result<Option<OwnersOptions>, Failure> {
         let options = self.owners.as_ref().map(|owners| owners.options(&self.signup, self.name.as_deref()));
         options.transpose()
+    }
+
+    /// Where owners find their pages.
+    pub(in crate::cli) fn owners_link(&self) -> Option<OwnersLink> {
+        self.owners.as_ref().map(|owners| owners.link(&self.signup))
     }
 
     /// The ladder with this name; without a name the only one.

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use crate::cli::Failure;
 use crate::cli::league::config::public_url;
 use crate::report::page::PublicUrl;
-use crate::web::{OwnersOptions, SignUp, SignUpMode};
+use crate::web::{OwnersLink, OwnersOptions, SignUp, SignUpMode};
 
 /// The default maximum number of bots of an owner.
 const BOTS: u32 = 5;
@@ -71,6 +71,12 @@ fn per_network() -> u32 {
 }
 
 impl OwnersConfig {
+    /// Where owners find their pages.
+    pub(super) fn link(&self, sign_up: &SignUpConfig) -> OwnersLink {
+        let url = self.url.as_ref().map(ToString::to_string);
+        OwnersLink { port: self.listen.port(), url, signup: sign_up.mode }
+    }
+
     /// Validates the tables.
     pub(super) fn options(
         &self,

@@ -14,7 +14,7 @@ use crate::runs::league::{LadderSnapshot, PlayerState, SharedLadder};
 use crate::stats::ladder::Name;
 use crate::store::{League, LeagueMatch, parse_match_id};
 use crate::web::{
-    DisplayNames, EarlierMatch, LadderEntry, LadderHealth, LadderView, OtherLadder, PlayedMatch, PlayerEntry,
+    DisplayNames, EarlierMatch, LadderEntry, LadderHealth, LadderView, OtherLadder, OwnersLink, PlayedMatch, PlayerEntry,
 };
 
 /// The maximum number of ratings in the history of a player.
@@ -35,6 +35,7 @@ pub(in crate::cli) struct LadderPages {
     /// The number of refused logins of bots.
     pub(in crate::cli) refusals: Arc<AtomicU64>,
     pub(in crate::cli) has_tls: bool,
+    pub(in crate::cli) owners: Option<OwnersLink>,
     pub(in crate::cli) others: Vec<OtherLadder>,
     pub(in crate::cli) ladder: SharedLadder,
     /// The directory of its records.
@@ -113,6 +114,7 @@ impl LadderView for LadderPages {
             tls: self.has_tls,
             online: online.iter().map(|&name| name.clone()).collect(),
             display_names: shown.map(|(name, shown)| (name.clone(), shown.clone())).collect(),
+            owners: self.owners.clone(),
             others: self.others.clone(),
         }
     }

@@ -179,6 +179,7 @@ fn pages(
         port: OnceLock::new(),
         refusals: Arc::default(),
         has_tls: prepared.listen.as_ref().is_some_and(|(_, certificate, _)| certificate.is_some()),
+        owners: whole.owners_link(),
         others: others.filter_map(other).collect(),
         ladder: ladder.clone(),
         records: own.path().join("records"),

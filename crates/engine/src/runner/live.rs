@@ -177,8 +177,8 @@ pub fn live_feed() -> (LiveFeed, LiveReceiver) {
 }
 
 impl LiveReceiver {
-    /// The events since the last call, as soon as there are some: positions first, then ends. `None` once the feed and
-    /// its clones are dropped and nothing is left.
+    /// The events since the last call, as soon as there are some: matches that have ended, each with its last positions and its
+    /// end, then the positions of the others. `None` once the feed and its clones are dropped and nothing is left.
     pub async fn next(&mut self) -> Option<Vec<LiveEvent>> {
         let woken = self.wake.recv().await;
         let events = self.take();
@@ -187,13 +187,20 @@ impl LiveReceiver {
 
     /// The events since the last call.
     pub(crate) fn take(&self) -> Vec<LiveEvent> {
-        let LiveBacklog { moved, ended, .. } = mem::take(&mut *lock(&self.backlog));
-        let moved = moved.into_values().flat_map(|(header, steps)| {
+        let LiveBacklog { mut moved, ended, .. } = mem::take(&mut *lock(&self.backlog));
+        let of_match = |(header, steps): (Arc<LiveHeader>, Vec<LiveStep>)| {
             let begun = steps.is_empty().then(|| LiveEvent::Moved(header.clone(), None));
             let steps = steps.into_iter().map(move |step| LiveEvent::Moved(header.clone(), Some(step)));
             begun.into_iter().chain(steps)
-        });
-        moved.chain(ended.into_iter().map(|end| LiveEvent::Ended(Box::new(end)))).collect()
+        };
+        let mut events = Vec::new();
+        // Otherwise all of them would seem to be in progress at the same time.
+        for end in ended {
+            events.extend(moved.remove(&end.report.id).into_iter().flat_map(of_match));
+            events.push(LiveEvent::Ended(Box::new(end)));
+        }
+        events.extend(moved.into_values().flat_map(of_match));
+        events
     }
 }
 

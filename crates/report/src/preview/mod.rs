@@ -22,7 +22,7 @@ const TEXT: f32 = 36.0;
 /// The size of what stands above and below.
 const SMALL: f32 = 30.0;
 /// The distance between the baselines of lines, as a share of the size.
-const LEADING: f32 = 1.24;
+const LEADING: f32 = 1.18;
 
 /// The colours: paper, then what is drawn on it.
 const PAPER: [u8; 3] = [0xfa, 0xf9, 0xf6];
@@ -94,7 +94,7 @@ impl Preview {
             y += size * LEADING;
             canvas.line(line, size, (MARGIN, y), Tone::Ink);
         }
-        y += 14.0;
+        y += 22.0;
         for line in wrapped(&self.text, TEXT, wide, 3) {
             y += TEXT * LEADING;
             canvas.line(&line, TEXT, (MARGIN, y), Tone::Muted);

@@ -376,6 +376,8 @@ document.body.classList.toggle("embed", new URLSearchParams(location.search).has
 /** Shows these matches, at the step of the address. */
 function start(given) {
   data = given;
+  // What people see.
+  for (const { seats } of data.matches) for (const seat of seats) seat.name = seat.display_name ?? seat.name;
   replay = undefined;
   $("matches").replaceChildren(...data.matches.map((match, n) => {
     const button = element("button", { type: "button" }, `${match.match}: ${headingOf(match)}`);

@@ -1,25 +1,48 @@
 // Shows how a bot joins a ladder, with a bot that can be copied.
 "use strict";
 {
-  /** A bot in Python without an SDK. */
-  const bot = (host, port, tls) => `import json, random, socket${tls ? ", ssl" : ""}
-link = socket.create_connection((${JSON.stringify(host)}, ${port}))
-${tls ? `link = ssl.create_default_context().wrap_socket(link, server_hostname=${JSON.stringify(host)})\n` : ""}stream = link.makefile("rw", encoding="utf-8", newline="\\n")
-for line in stream:
-    message = json.loads(line)
-    if message["type"] == "hello":
-        answer = {"type": "hello", "protocol": 1, "name": "NAME", "version": "1", "token": "TOKEN"}
-    elif message["type"] == "start":
-        answer = {"type": "ready", "match": message["match"]}
-    elif message["type"] == "turn":
-        move = random.choice(message["legal"])
-        answer = {"type": "move", "match": message["match"], "turn": message["turn"], "move": move}
-    elif message["type"] == "ping":
-        answer = {"type": "pong", "id": message["id"]}
-    else:
-        continue
-    print(json.dumps(answer), file=stream, flush=True)
+  /** A bot in Python without an SDK. It connects again, as the protocol says, and trusts the organiser's own CA if it is told to. */
+  const bot = (host, port, tls) => `import json, random, socket, ${tls ? "ssl, " : ""}sys, time, uuid
+hello = {"type": "hello", "protocol": 1, "name": "NAME", "version": "1", "token": "TOKEN", "reconnect": uuid.uuid4().hex}
+${tls ? "# For a certificate of the organiser's own CA: ssl.create_default_context(cafile=\"ca.pem\")\ntls = ssl.create_default_context()\n" : ""}lost = time.time()
+while time.time() < lost + 60:
+    try:
+        link = socket.create_connection((${JSON.stringify(host)}, ${port}))
+${tls ? `        link = tls.wrap_socket(link, server_hostname=${JSON.stringify(host)})\n` : ""}        stream = link.makefile("rw", encoding="utf-8", newline="\\n")
+        try:
+            for line in stream:
+                message = json.loads(line)
+                if message["type"] == "hello":
+                    answer = hello
+                elif message["type"] == "start":
+                    answer = {"type": "ready", "match": message["match"]}
+                elif message["type"] == "turn":
+                    move = random.choice(message["legal"])
+                    answer = {"type": "move", "match": message["match"], "turn": message["turn"], "move": move}
+                elif message["type"] == "ping":
+                    answer = {"type": "pong", "id": message["id"]}
+                elif message["type"] == "bye" and not message.get("reconnect"):
+                    sys.exit(message.get("reason"))
+                elif message["type"] == "error" and "match" not in message:
+                    sys.exit(message.get("message"))
+                else:
+                    continue
+                print(json.dumps(answer), file=stream, flush=True)
+        finally:
+            lost = time.time()
+    except OSError as error:
+        print(error, file=sys.stderr)
+    time.sleep(random.uniform(0.5, 2))
 `;
+
+  /** How one gets a token. */
+  function tokenLine({ port, url, signup }) {
+    const address = url ?? `${location.protocol}//${location.hostname}:${port}/`;
+    const link = element("a", { href: address }, signup === "open" ? "Sign up" : "the page for owners");
+    if (signup === "open") return [link, " to get a token, and add a bot there."];
+    if (signup === "invite") return ["Ask the organiser for an invitation, sign up with it on ", link, " to get a token, and add a bot there."];
+    return ["Ask the organiser for a token, and add a bot on ", link, "."];
+  }
 
   async function look() {
     try {
@@ -28,7 +51,7 @@ for line in stream:
         $("state").textContent = ladder.error;
         return;
       }
-      const { league, name, game, port, tls, online, display_names: shown, others } = ladder;
+      const { league, name, game, port, tls, online, display_names: shown, owners, others } = ladder;
       const whole = league ? `${league}: ${name}` : name;
       $("title").textContent = `Join ${whole}`;
       document.title = $("title").textContent;
@@ -39,6 +62,7 @@ for line in stream:
       $("run").hidden = false;
       $("how-title").closest("section").hidden = port === null;
       $("bot").textContent = bot(location.hostname, port, tls);
+      if (owners) $("token").replaceChildren(...tokenLine(owners));
       $("others").hidden = others.length === 0;
       $("ladders").replaceChildren(...others.map((other) =>
         element("li", {}, ladderLink(other))));
