@@ -50,10 +50,7 @@ try {
 
   await start.goto(address);
   // The page follows the league; a link stays while somebody presses it.
-  await start.hover(`#standings a:text-is("${player}")`);
-  await start.mouse.down();
-  await start.waitForTimeout(2_000);
-  await start.mouse.up();
+  await start.click(`#standings a:text-is("${player}")`, { delay: 2_000 });
   await start.waitForURL(`**/players/${player}`);
   // A rating that does not change is a line without a height.
   await start.waitForSelector("#plot .line", { state: "attached" });

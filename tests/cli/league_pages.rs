@@ -69,7 +69,9 @@ fn a_browser_shows_players_and_a_bot_to_copy_that_plays() {
     // It comes back to the next server.
     let address = address.parse::<std::net::SocketAddr>().expect("an address");
     let text = league.folder.read("league.toml");
-    league.folder.write("league.toml", text.replace("listen = \"127.0.0.1:0\"", &format!("listen = \"{address}\"")));
+    league
+        .folder
+        .write("league.toml", text.replace("listen = \"127.0.0.1:0\"", &format!("listen = \"{address}\"")));
     let mut server = league.serve();
     while !server.receive_type("match")["players"].as_array().unwrap().contains(&json!("alice@1")) {}
     league.run(&["revoke", "alice"]).done();

@@ -13,9 +13,9 @@ use serde::Serialize;
 use tokio::time::Instant;
 
 use crate::EarlierMatch;
-use crate::owners::SignUpMode;
 use crate::api::{HubState, as_json, refused};
 use crate::entries::{DisplayNames, ShownRuling};
+use crate::owners::SignUpMode;
 use referee_stats::rating::Estimate;
 use referee_store::RatingPoint;
 

@@ -14,7 +14,8 @@ use crate::runs::league::{LadderSnapshot, PlayerState, SharedLadder};
 use crate::stats::ladder::Name;
 use crate::store::{League, LeagueMatch, parse_match_id};
 use crate::web::{
-    DisplayNames, EarlierMatch, LadderEntry, LadderHealth, LadderView, OtherLadder, OwnersLink, PlayedMatch, PlayerEntry,
+    DisplayNames, EarlierMatch, LadderEntry, LadderHealth, LadderView, OtherLadder, OwnersLink, PlayedMatch,
+    PlayerEntry,
 };
 
 /// The maximum number of ratings in the history of a player.
