@@ -155,6 +155,11 @@ impl WatchServer {
         format!("http://{}/", self.address)
     }
 
+    /// The port of the pages.
+    pub fn port(&self) -> u16 {
+        self.address.port()
+    }
+
     /// Where the run passes on its matches.
     pub fn feed(&self) -> LiveFeed {
         self.feed.clone()

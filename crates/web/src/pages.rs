@@ -141,7 +141,7 @@ pub(super) async fn of_match(
             // Ids of matches are letters, digits and dots.
             picture: url.map(|url| format!("{url}matches/{}/{PICTURE}", entry.id)),
         },
-        None => Shown { title: "Match".to_owned(), description: name.clone(), picture: None },
+        None => Shown { title: "Match".to_owned(), description: name, picture: None },
     };
     PAGE.respond(entry.is_some(), &shown, &hub)
 }

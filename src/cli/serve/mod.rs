@@ -154,10 +154,10 @@ fn open_owners(
     folder: &Folder,
 ) -> Result<Option<OwnersServer>, Failure> {
     let Some(options) = config.owners()? else { return Ok(None) };
-    let ladders = ladders.iter().map(|OpenedLadder { config, prepared, pages, .. }| OwnersLadder {
+    let ladders = ladders.iter().map(|OpenedLadder { config, prepared, pages, watch, .. }| OwnersLadder {
         name: config.name.clone(),
         seats: prepared.game.seating.seats(),
-        watch_port: config.watch.map(|address| address.port()),
+        watch_port: watch.as_ref().map(WatchServer::port),
         watch_url: config.watch_url.as_ref().map(ToString::to_string),
         records: pages.records.clone(),
         view: pages.clone(),

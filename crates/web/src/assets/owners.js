@@ -55,7 +55,8 @@
   /** Draws a list again if what it shows has changed. */
   function list(id, values, draw) {
     const sign = JSON.stringify(values);
-    if (drawn.get(id) === sign) return;
+    // A log that somebody reads stays.
+    if (drawn.get(id) === sign || $(id).querySelector("details[open]")) return;
     drawn.set(id, sign);
     $(id).replaceChildren(...values.map(draw));
   }
@@ -104,7 +105,7 @@
   function privateText(lines) {
     const said = [];
     for (const line of lines.split("\n").filter(Boolean).map((line) => JSON.parse(line))) {
-      if (line.type === "private" && line.bot?.command) said.push(`started: ${[].concat(line.bot.command).join(" ")}`);
+      if (line.type === "private") said.push(line.bot?.command ? `started: ${[].concat(line.bot.command).join(" ")}` : "connected");
       else if (line.bots) for (const { stderr } of line.bots) said.push(stderr ? `standard error:\n${stderr}` : "nothing on standard error");
       else said.push(JSON.stringify(line));
     }
@@ -210,7 +211,7 @@
   async function look() {
     try {
       showOwner(await ask("GET", "owner"));
-      const [{ matches: faulted }, { matches }] = await Promise.all([ask("GET", "owner/matches?faulted=true&limit=10"), ask("GET", "owner/matches?limit=20")]);
+      const [{ matches: faulted }, { matches }] = await Promise.all([ask("GET", "owner/matches?faulted=true&limit=10"), ask("GET", "owner/matches?limit=10")]);
       list("faults", faulted.length ? faulted : [null], (of) => (of ? match(of) : element("li", { class: "muted" }, "None.")));
       list("matches", matches.length ? matches : [null], (of) => (of ? match(of) : element("li", { class: "muted" }, "None yet.")));
     } catch (error) {
