@@ -59,8 +59,8 @@ use crate::workers::machine::{Machine, MachineState};
 
 pub(super) use league::{
     AddedBot, InvitationLine, LadderListening, LadderStanding, LadderStandings, LadderWatching,
-    LeagueAuditLine, LeagueAuditSummary, LeagueBotLine, LeagueLogLine, LeagueMatchLine, LeagueOwnerLine,
-    LeaguePlayerSeen, OwnersAt, RulingLine,
+    LeagueAuditLine, LeagueAuditSummary, LeagueBackup, LeagueBotLine, LeagueLogLine, LeagueMatchLine,
+    LeagueOwnerLine, LeaguePlayerSeen, OwnersAt, RulingLine,
 };
 pub(super) use machine::{
     ClockCheck, LayerRow, MachineVerdict, ModeRow, SandboxCheck, SandboxVerdict, SpaceCheck, ThreatRow,

@@ -70,6 +70,7 @@ const NESTED: &[&str] = &[
     "league rule void",
     "league rulings",
     "league matches",
+    "league backup",
     "league export",
     "league verify",
     "game check",

@@ -3,7 +3,7 @@
 use std::process::Command;
 use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::common::guest::Guest;
 use crate::common::http::Site;
@@ -161,6 +161,59 @@ fn a_backup_goes_on_elsewhere_without_tokens_and_seeds() {
     assert!(restored.verify() >= before + played);
     let listed = referee(["league", "list", "--json", "--league", &restored.file]).done().all("bot");
     assert_eq!(listed.iter().filter(|bot| bot["name"] == "alice" && bot["owner"] == "alice").count(), 1);
+}
+
+#[test]
+fn a_backup_follows_a_league_and_goes_on_elsewhere() {
+    let pages = "listen = \"127.0.0.1:0\"\n[pages]\nrules = \"rules.md\"\nannouncements = \"news\"";
+    let league = League::new(pages, &[("one", ""), ("two", "")]);
+    league.folder.write("rules.md", "Play fair.");
+    std::fs::create_dir(league.folder.path("news")).expect("a directory");
+    league.folder.write("news/begin.md", "# It begins");
+    league.add("alice");
+    let elsewhere = Folder::new();
+    let dir = elsewhere.text("backup");
+    let back_up = || league.run(&["backup", &dir, "--json"]).done().one("backup");
+    let (mut server, _) = league.listening();
+    receive_matches(&mut server, 3);
+    let first = back_up();
+    assert!(first["records"].as_u64() >= Some(3) && first["records"] == first["new"], "{first}");
+    receive_matches(&mut server, 2);
+    drain(server);
+    let second = back_up();
+    let count = |backup: &Value, what: &str| backup[what].as_u64().expect("a number");
+    assert_eq!(count(&second, "new"), count(&second, "records") - count(&first, "records"), "{second}");
+    assert!(count(&second, "new") >= 2 && count(&back_up(), "new") == 0, "{second}");
+    let there = Folder::new();
+    let copied = Command::new("cp").args(["-a", &format!("{dir}/."), &there.text("")]).status();
+    assert!(copied.expect("cp runs").success());
+    let restored = League { file: there.text("league.toml"), folder: there };
+    let secrets = "SELECT (SELECT count(*) FROM bots WHERE token IS NOT NULL) || '/' || \
+                   (SELECT count(*) FROM league WHERE key LIKE 'seed:%')";
+    assert_eq!([league.query(secrets), restored.query(secrets)], ["1/1", "0/0"]);
+    assert_eq!(restored.folder.read("rules.md"), "Play fair.");
+    assert_eq!(restored.folder.read("news/begin.md"), "# It begins");
+    let before = restored.verify();
+    assert_eq!(before as u64, count(&second, "records"));
+    // Not into the league itself, nor over something else, nor over a league that has been played.
+    let own = league.folder.text("");
+    league.run(&["backup", &own]).with_code(2).says(&["it is the directory of the league itself"]);
+    let news = league.folder.text("news");
+    league.run(&["backup", &news]).with_code(2).says(&["it has files and is no backup"]);
+    let other = League::new("", &[("one", ""), ("two", "")]);
+    let mut server = other.serve();
+    receive_matches(&mut server, before + 3);
+    drain(server);
+    other.run(&["backup", &dir]).with_code(2).says(&["matches that the league does not have"]);
+    let mut server = restored.serve();
+    receive_matches(&mut server, 1);
+    drain(server);
+    let played = restored.folder.text("");
+    league
+        .run(&["backup", &played])
+        .with_code(2)
+        .says(&["this backup has been played: ladder short has a seed"]);
+    assert!(restored.verify() > before);
 }
 
 #[test]

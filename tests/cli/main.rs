@@ -41,6 +41,7 @@ mod launcher;
 mod league;
 mod league_facts;
 mod league_journal;
+mod league_notices;
 mod league_pages;
 mod league_restart;
 mod league_rulings;

@@ -232,6 +232,7 @@ fn exit_codes_survive_closed_readers_and_full_disks() {
         vec!["league", "export", "--league", &league],
         vec!["league", "owner", "add", "--league", &league],
         vec!["league", "invite", "--league", &league],
+        vec!["league", "backup", "--league", &league],
     ] {
         missing.remove(&args[..2].join(" "));
         missing.remove(args[0]);
@@ -239,7 +240,9 @@ fn exit_codes_survive_closed_readers_and_full_disks() {
             number += 1;
             let mut args: Vec<String> = args.iter().map(|&arg| arg.to_owned()).collect();
             match args[1].as_str() {
-                "run" | "tournament" | "init" | "export" => args.push(folder.text(&format!("new{number}"))),
+                "run" | "tournament" | "init" | "export" | "backup" => {
+                    args.push(folder.text(&format!("new{number}")))
+                }
                 "rule" => args.push(format!("The number {number}")),
                 "change" => args.push(number.to_string()),
                 "add" | "revoke" if args[0] == "league" => {

@@ -111,7 +111,7 @@ fn every_response_fits_the_description_of_its_path() {
         ["m2", "m3"].iter().for_each(|id| go(&folder, id));
         referee.end().with_code(0);
     }
-    // A ladder of a league has two paths more.
+    // A ladder of a league has three paths more.
     let league = League::new("watch = \"127.0.0.1:0\"", &[("one", "anchor = 0"), ("two", "")]);
     let mut server = league.serve();
     let site = Site::of(&mut server);
@@ -124,7 +124,7 @@ fn every_response_fits_the_description_of_its_path() {
         answer.status
     };
     let player = "/api/v1/players/{name}";
-    for path in ["/api/v1/ladder", "/api/v1/run", "/api/v1/standings", player] {
+    for path in ["/api/v1/ladder", "/api/v1/announcements", "/api/v1/run", "/api/v1/standings", player] {
         wait_until("an answer", || check(path) == 200);
     }
     league.query("DROP TABLE ratings");

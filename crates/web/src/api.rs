@@ -24,7 +24,7 @@ use crate::entries::BoardAccess;
 use crate::host::{OwnAddresses, RequestHost, SeenUrl};
 use crate::hub::{EndedBoard, Hub, MatchAccess, SealedRecord};
 use crate::stream::{self, BoardFeed, RunFeed};
-use crate::{ladder, pages, previews};
+use crate::{ladder, notices, pages, previews};
 use referee_game::erased::BoardText;
 use referee_game::{Catalog, Viewer, json as text};
 use referee_match::record::{Difference, Playback};
@@ -54,8 +54,10 @@ pub(super) fn router(hub: Arc<Hub>, addresses: OwnAddresses) -> Router {
         .route("/matches/{id}/card.png", get(previews::of_match))
         .route("/players/{name}", get(pages::of_player))
         .route("/join", get(pages::join))
-        .route("/rules", get(pages::rules))
+        .route("/rules/game", get(pages::game_rules))
         .route("/protocol/{page}", get(pages::protocol))
+        .route("/announcements", get(pages::announcements))
+        .route("/rules", get(pages::rules))
         .route("/healthz", get(health))
         .route("/metrics", get(metrics))
         .route("/api/v1/openapi.json", get(|| async { as_json(StatusCode::OK, WATCH_API) }))
@@ -64,6 +66,7 @@ pub(super) fn router(hub: Arc<Hub>, addresses: OwnAddresses) -> Router {
         .route("/api/v1/standings", get(standings))
         .route("/api/v1/bots", get(bots))
         .route("/api/v1/rulings", get(rulings))
+        .route("/api/v1/announcements", get(notices::of_league))
         .route("/api/v1/ladder", get(ladder::of_ladder))
         .route("/api/v1/players/{name}", get(ladder::of_player))
         .route("/api/v1/matches", get(matches))

@@ -23,6 +23,7 @@ use crate::entries::{
 };
 use crate::ladder::LadderView;
 use crate::metrics::{MatchFigures, Metrics};
+use crate::notices::RecentNotices;
 use crate::previews::RecentPreviews;
 use crate::serve::{Closes, Connections};
 use crate::{EarlierMatch, StandingsSource};
@@ -140,6 +141,7 @@ pub(super) struct Hub {
     answers: RecentAnswers,
     replays: RecentReplays,
     previews: RecentPreviews,
+    notices: RecentNotices,
     /// The ladder of a league, if the run is one.
     ladder: OnceLock<Arc<dyn LadderView>>,
     /// Becomes true when the server closes.
@@ -238,6 +240,7 @@ impl Hub {
             answers: RecentAnswers::default(),
             replays: RecentReplays::default(),
             previews: RecentPreviews::default(),
+            notices: RecentNotices::default(),
             ladder: OnceLock::new(),
             closes: watch::Sender::new(false),
         }
@@ -270,6 +273,10 @@ impl Hub {
 
     pub(super) fn previews(&self) -> &RecentPreviews {
         &self.previews
+    }
+
+    pub(super) fn notices(&self) -> &RecentNotices {
+        &self.notices
     }
 
     pub(super) fn game(&self) -> &'static Meta {

@@ -15,6 +15,7 @@ use tokio::time::Instant;
 use crate::EarlierMatch;
 use crate::api::{HubState, as_json, refused};
 use crate::entries::{DisplayNames, ShownRuling};
+use crate::notices::Notices;
 use crate::owners::SignUpMode;
 use referee_stats::rating::Estimate;
 use referee_store::RatingPoint;
@@ -41,6 +42,9 @@ pub trait LadderView: Send + Sync {
     /// # Errors
     /// Those of the database.
     fn ratings_a_week_ago(&self) -> io::Result<Vec<(String, f64)>>;
+
+    /// What the organiser has to say; what changes is read again. May block.
+    fn notices(&self) -> Arc<Notices>;
 
     /// A match of an earlier run of the server; `None` if there is no such match. May block.
     fn earlier(&self, match_id: &str) -> Option<EarlierMatch>;

@@ -30,6 +30,7 @@ mod hub;
 mod ladder;
 mod limiter;
 mod metrics;
+mod notices;
 mod owners;
 mod pages;
 mod previews;
@@ -63,6 +64,7 @@ pub use entries::{DisplayNames, NextMatch, RecentResults, ShownRuling, Standings
 pub use ladder::{
     LadderEntry, LadderHealth, LadderView, Opponent, OtherLadder, OwnersLink, PlayedMatch, PlayerEntry,
 };
+pub use notices::{Announcement, Notices};
 pub use owners::{OwnersLadder, OwnersOptions, OwnersServer, SignUp, SignUpMode};
 
 /// How a run is watched.

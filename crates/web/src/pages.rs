@@ -12,9 +12,10 @@ use crate::api::{HubState, PathMatchId, refused};
 use crate::host::SeenUrl;
 use crate::hub::Hub;
 use crate::ladder::PlayerName;
+use crate::notices::Notices;
 use crate::previews::PICTURE;
 use referee_protocol::spec::PAGES;
-use referee_report::page::{self, SIGN};
+use referee_report::page::{self, SIGN, prose, split_title};
 use referee_report::replay::{BODY, DRAW, SCRIPT, hash_of};
 
 const RUN: &str = include_str!("assets/run.html");
@@ -30,13 +31,24 @@ const MATCH_SCRIPT: &str = include_str!("assets/match.js");
 pub(super) const TOP: &str = "./";
 const BELOW: &str = "../";
 
+/// What stands in the text of a page where something is filled in.
+const LINKS: &str = "<!--links-->";
+const NEWS: &str = "<!--news-->";
+const ABOUT: &str = "<!--about-->";
+const TEXT: &str = "<!--text-->";
+
+/// The pages of a run: the path, and the name.
+const OVERVIEW: (&str, &str) = ("", "Overview");
+const RULES: (&str, &str) = ("rules", "Rules");
+const ANNOUNCEMENTS: (&str, &str) = ("announcements", "Announcements");
+const JOIN_LINK: (&str, &str) = ("join", "Join");
+
 /// A page and its policy.
 pub(super) struct Page {
     /// The path to the start page.
     root: &'static str,
-    /// What comes before the head of a page, between it and the name of the competition, between that and the list of pages,
-    /// and after that.
-    parts: [String; 4],
+    /// What comes before the head of a page, between it and the name of the competition, and after that.
+    parts: [String; 3],
     policy: String,
 }
 
@@ -60,12 +72,20 @@ impl Page {
     pub(super) fn about(data: &str, root: &'static str, body: &str, scripts: &[&str]) -> Page {
         let style = page::style();
         let hashes: Vec<String> = scripts.iter().map(|script| hash_of(script)).collect();
+        let hashes = if scripts.is_empty() { vec!["'none'".to_owned()] } else { hashes };
         let policy = format!(
             "default-src 'none'; script-src {}; style-src {}; connect-src 'self'; img-src data:; base-uri 'none'; \
              form-action 'none'",
             hashes.join(" "),
             hash_of(&style)
         );
+        let noscript = match scripts {
+            [] => String::new(),
+            _ => format!(
+                "<noscript><p class=\"notice\">This page needs JavaScript. What it shows is JSON, too: \
+                 <a href=\"{root}api/v1/{data}\">api/v1/{data}</a>.</p></noscript>\n"
+            ),
+        };
         let scripts: String = scripts.iter().map(|script| format!("<script>{script}</script>\n")).collect();
         let before = format!(
             "<!DOCTYPE html>\n<html lang=\"en\" data-root=\"{root}\">\n<head>\n<meta charset=\"utf-8\">\n"
@@ -76,37 +96,60 @@ impl Page {
              <header class=\"top\"><div class=\"wrap\"><a class=\"brand\" href=\"{root}\">{SIGN}\
              <span id=\"brand\">"
         );
-        let pages = "</span></a><nav aria-label=\"Pages\"><ul id=\"pages\">".to_owned();
         let after = format!(
-            "</ul></nav></div></header>\n\
+            "</span></a><nav aria-label=\"Pages\"><ul id=\"pages\">{LINKS}</ul></nav></div></header>\n\
              <main id=\"main\" class=\"wrap\" tabindex=\"-1\">\n\
-             <noscript><p class=\"notice\">This page needs JavaScript. What it shows is JSON, too: \
-             <a href=\"{root}api/v1/{data}\">api/v1/{data}</a>.</p></noscript>\n{body}</main>\n\
+             {noscript}{body}</main>\n\
              <footer><div class=\"wrap\"><span>Every result can be verified from its record.</span>\
              <a href=\"{root}api/v1/{data}\">Data as JSON</a><span>Times are UTC</span></div></footer>\n\
              {scripts}</body>\n</html>\n"
         );
-        Page { root, parts: [before, between, pages, after], policy }
+        Page { root, parts: [before, between, after], policy }
     }
 
     /// A page of something that is not there has the status 404: its script says what is missing.
-    fn respond(&self, is_there: bool, shown: &Shown, hub: &Hub) -> Response {
-        let root = self.root;
-        let mut links = format!("<li><a href=\"{root}\">Overview</a></li>");
-        if hub.ladder().is_some() {
-            links += &format!("<li><a href=\"{root}join\">Join</a></li>");
-        }
-        self.respond_with(is_there, shown, &hub.name(), &links)
-    }
-
-    /// The page with this name of the competition, and these links to other pages, at its top.
-    pub(super) fn respond_with(&self, is_there: bool, shown: &Shown, name: &str, links: &str) -> Response {
+    pub(super) fn respond(
+        &self,
+        is_there: bool,
+        shown: &Shown,
+        name: &str,
+        filled: &[(&str, &str)],
+    ) -> Response {
         let status = if is_there { StatusCode::OK } else { StatusCode::NOT_FOUND };
         let headers = [(CONTENT_TYPE, "text/html; charset=utf-8"), (CONTENT_SECURITY_POLICY, &*self.policy)];
-        let [before, between, pages, after] = &self.parts;
+        let [before, between, after] = &self.parts;
         let head = page::head(&shown.title, &shown.description, shown.picture.as_deref()).into_string();
         let name = page::escaped(name);
-        (status, headers, [before, &*head, between, &name, pages, links, after].concat()).into_response()
+        let mut html = [before, &head, between, &name, after].map(String::as_str).concat();
+        for (mark, text) in filled {
+            html = html.replacen(mark, text, 1);
+        }
+        (status, headers, html).into_response()
+    }
+
+    /// A page of a run with the links to the others; `here` is the path of this one.
+    fn of_run(
+        &self,
+        is_there: bool,
+        shown: &Shown,
+        (hub, notices): (&Hub, &Notices),
+        (here, text): (Option<&str>, &str),
+    ) -> Response {
+        let mut pages = vec![OVERVIEW];
+        pages.extend(Some(RULES).filter(|_| notices.rules.is_some()));
+        pages.extend(Some(ANNOUNCEMENTS).filter(|_| !notices.announcements.is_empty()));
+        pages.extend(Some(JOIN_LINK).filter(|_| hub.ladder().is_some()));
+        let root = self.root;
+        let links: String = pages
+            .into_iter()
+            .map(|(path, name)| {
+                let current = if here == Some(path) { " aria-current=\"page\"" } else { "" };
+                format!("<li><a href=\"{root}{path}\"{current}>{name}</a></li>")
+            })
+            .collect();
+        let (news, about) = (notices.newest(), notices.about());
+        let filled = [(LINKS, &*links), (NEWS, &*news), (ABOUT, &*about), (TEXT, text)];
+        self.respond(is_there, shown, &hub.name(), &filled)
     }
 }
 
@@ -115,7 +158,8 @@ pub(super) async fn run(State(hub): HubState, Extension(SeenUrl(url)): Extension
     static PAGE: LazyLock<Page> = LazyLock::new(|| Page::new(TOP, RUN, &[DRAW, COMMON_SCRIPT, RUN_SCRIPT]));
     let (title, description) = hub.headline();
     let picture = url.map(|url| format!("{url}{PICTURE}"));
-    PAGE.respond(true, &Shown { title, description, picture }, &hub)
+    let notices = hub.read_notices().await;
+    PAGE.of_run(true, &Shown { title, description, picture }, (&hub, &notices), (Some(OVERVIEW.0), ""))
 }
 
 /// The page of a match, which shows its live board or its replay.
@@ -143,7 +187,7 @@ pub(super) async fn of_match(
         },
         None => Shown { title: "Match".to_owned(), description: name, picture: None },
     };
-    PAGE.respond(entry.is_some(), &shown, &hub)
+    PAGE.of_run(entry.is_some(), &shown, (&hub, &*hub.read_notices().await), (None, ""))
 }
 
 /// The page of a player of a ladder.
@@ -152,34 +196,73 @@ pub(super) async fn of_player(State(hub): HubState, PlayerName(name): PlayerName
     let (is_there, run) = (hub.ladder().is_some_and(|ladder| ladder.has_player(&name)), hub.name());
     let title = if is_there { hub.shown(&name) } else { "Player".to_owned() };
     let description = format!("Its rating, results and matches in {run}.");
-    PAGE.respond(is_there, &Shown { title, description, picture: None }, &hub)
+    let shown = Shown { title, description, picture: None };
+    PAGE.of_run(is_there, &shown, (&hub, &*hub.read_notices().await), (None, ""))
 }
 
 /// How a bot joins a ladder.
 pub(super) async fn join(State(hub): HubState) -> Response {
     static PAGE: LazyLock<Page> = LazyLock::new(|| Page::new(TOP, JOIN, &[COMMON_SCRIPT, JOIN_SCRIPT]));
     let (title, description) = (format!("Join {}", hub.name()), "How a bot joins.".to_owned());
-    PAGE.respond(hub.ladder().is_some(), &Shown { title, description, picture: None }, &hub)
+    let shown = Shown { title, description, picture: None };
+    let here = (Some(JOIN_LINK.0), "");
+    PAGE.of_run(hub.ladder().is_some(), &shown, (&hub, &*hub.read_notices().await), here)
 }
 
-/// Markdown as plain text.
-fn markdown(text: &'static str) -> Response {
-    ([(CONTENT_TYPE, "text/plain; charset=utf-8")], text).into_response()
+/// A page of this heading whose text is filled in.
+fn text_page() -> &'static Page {
+    static PAGE: LazyLock<Page> = LazyLock::new(|| Page::new(TOP, TEXT, &[]));
+    &PAGE
+}
+
+/// All announcements of a league.
+pub(super) async fn announcements(State(hub): HubState) -> Response {
+    let notices = hub.read_notices().await;
+    let is_there = !notices.announcements.is_empty();
+    let text = if is_there { notices.all() } else { "<p>There are no announcements.</p>".to_owned() };
+    let text = format!("<h1>Announcements</h1>\n{text}");
+    let (title, description) =
+        (format!("Announcements of {}", hub.name()), "What the organiser says.".to_owned());
+    let shown = Shown { title, description, picture: None };
+    text_page().of_run(is_there, &shown, (&hub, &notices), (Some(ANNOUNCEMENTS.0), &text))
+}
+
+/// The rules of a league.
+pub(super) async fn rules(State(hub): HubState) -> Response {
+    let notices = hub.read_notices().await;
+    let (heading, text) = split_title(notices.rules.as_deref().unwrap_or("There are no rules."));
+    let heading = page::escaped(heading.unwrap_or("Rules"));
+    let text = format!("<h1>{heading}</h1>\n<div class=\"prose\">{}</div>", prose(text, 2));
+    let (title, description) = (format!("Rules of {}", hub.name()), "What holds in this league.".to_owned());
+    let shown = Shown { title, description, picture: None };
+    text_page().of_run(notices.rules.is_some(), &shown, (&hub, &notices), (Some(RULES.0), &text))
+}
+
+/// A text of the program, Markdown, at a path with one folder.
+async fn manual(hub: &Hub, text: &str) -> Response {
+    static PAGE: LazyLock<Page> = LazyLock::new(|| Page::new(BELOW, TEXT, &[]));
+    let (heading, text) = split_title(text);
+    let heading = heading.unwrap_or("Manual");
+    let text = format!("<h1>{}</h1>\n<div class=\"prose\">{}</div>", page::escaped(heading), prose(text, 2));
+    let description = "For those who write a bot.".to_owned();
+    let shown = Shown { title: heading.to_owned(), description, picture: None };
+    PAGE.of_run(true, &shown, (hub, &*hub.read_notices().await), (None, &text))
 }
 
 /// The rules of the game.
-pub(super) async fn rules(State(hub): HubState) -> Response {
-    markdown(hub.game().rules)
+pub(super) async fn game_rules(State(hub): HubState) -> Response {
+    manual(&hub, hub.game().rules).await
 }
 
 /// A page of the specification of the protocol.
-pub(super) async fn protocol(PlayerName(name): PlayerName) -> Response {
+pub(super) async fn protocol(State(hub): HubState, PlayerName(name): PlayerName) -> Response {
     let found = PAGES.iter().find(|page| name.strip_suffix(".md").unwrap_or(&name) == page.name);
-    found.map_or_else(
-        || {
-            let names: Vec<&str> = PAGES.iter().map(|page| page.name).collect();
-            refused(StatusCode::NOT_FOUND, &format!("there is no such page; pages: {}", names.join(", ")))
-        },
-        |page| markdown(page.text),
-    )
+    let Some(page) = found else {
+        let names: Vec<&str> = PAGES.iter().map(|page| page.name).collect();
+        return refused(
+            StatusCode::NOT_FOUND,
+            &format!("there is no such page; pages: {}", names.join(", ")),
+        );
+    };
+    manual(&hub, page.text).await
 }

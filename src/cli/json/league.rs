@@ -71,6 +71,18 @@ pub(in crate::cli) struct InvitationLine<'a> {
     pub(in crate::cli) made_by: &'a str,
 }
 
+/// A backup of a league that is up to date.
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "backup")]
+pub(in crate::cli) struct LeagueBackup<'a> {
+    pub(in crate::cli) dir: &'a Path,
+    pub(in crate::cli) records: usize,
+    /// The records that were copied now.
+    pub(in crate::cli) new: usize,
+    /// Records of matches that were not found.
+    pub(in crate::cli) missing: usize,
+}
+
 /// A match of a league.
 #[derive(Serialize)]
 #[serde(tag = "type", rename = "match")]

@@ -14,6 +14,7 @@ use serde_json::{Map, Value};
 use crate::bot::Command;
 use crate::bot::sandbox::Sandbox;
 use crate::cli::find_game::find_game_from;
+use crate::cli::league::notices::{NoticeFiles, PagesConfig};
 use crate::cli::league::owners_config::{OwnersConfig, SignUpConfig};
 use crate::cli::openings::OpeningSource;
 use crate::cli::options::{clock, milliseconds, ready_limits};
@@ -65,6 +66,8 @@ pub(in crate::cli) struct LeagueConfig {
     owners: Option<OwnersConfig>,
     #[serde(default)]
     signup: SignUpConfig,
+    #[serde(default)]
+    pub(in crate::cli) pages: PagesConfig,
     /// The directory of the file, which is the base of relative paths.
     #[serde(skip)]
     pub(in crate::cli) folder: PathBuf,
@@ -211,7 +214,13 @@ impl LeagueConfig {
         config.folder = file.parent().unwrap_or(Path::new("/")).to_owned();
         config.text = text.parse().map_err(|error: toml::de::Error| wrong(error.to_string()))?;
         config.check_names().map_err(wrong)?;
+        config.pages.check().map_err(wrong)?;
         Ok(config)
+    }
+
+    /// The announcements and the rules.
+    pub(in crate::cli) fn notices(&self) -> NoticeFiles {
+        NoticeFiles::new(self.pages.clone(), self.folder.clone())
     }
 
     /// The file as it was written.

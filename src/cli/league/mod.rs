@@ -1,11 +1,13 @@
 //! `referee league`: manages a league that `referee serve` plays.
 
+mod backup;
 mod bots;
 mod challenge;
 pub(super) mod config;
 mod export;
 pub(super) mod log;
 mod matches;
+pub(super) mod notices;
 mod owners;
 mod owners_config;
 pub(super) mod pages;
@@ -65,6 +67,7 @@ enum Command {
     Owners(owners::OwnersArgs),
     Owner(owners::OwnerArgs),
     Matches(matches::Args),
+    Backup(backup::Args),
     Export(export::Args),
     Log(log::Args),
     Verify(verify::Args),
@@ -89,6 +92,7 @@ pub(super) fn run(args: Args, catalog: &Catalog) -> Result<Exit, Failure> {
         Command::Owners(args) => owners::list(&args),
         Command::Owner(args) => owners::owner(args),
         Command::Matches(args) => matches::run(&args, catalog),
+        Command::Backup(args) => backup::run(&args),
         Command::Export(args) => export::run(&args),
         Command::Log(args) => log::run(&args),
         Command::Verify(args) => verify::run(&args, catalog),
@@ -121,6 +125,7 @@ fn check(args: &CheckArgs, catalog: &Catalog) -> Result<Exit, Failure> {
         };
         writeln!(out, "{}: {}, {listens}", ladder.name, prepared.game.rules.meta().id)?;
     }
+    config.notices().check()?;
     config.files()?;
     for program in &config.programs {
         config.sandbox(program.name())?;

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::{fmt, io};
 
+use crate::cli::league::notices::NoticeFiles;
 use crate::cli::league::which::now;
 use crate::game::{Meta, Seating};
 use crate::report::ToldMatch;
@@ -14,8 +15,8 @@ use crate::runs::league::{LadderSnapshot, PlayerState, SharedLadder};
 use crate::stats::ladder::Name;
 use crate::store::{League, LeagueMatch, parse_match_id};
 use crate::web::{
-    DisplayNames, EarlierMatch, LadderEntry, LadderHealth, LadderView, OtherLadder, OwnersLink, PlayedMatch,
-    PlayerEntry,
+    DisplayNames, EarlierMatch, LadderEntry, LadderHealth, LadderView, Notices, OtherLadder, OwnersLink,
+    PlayedMatch, PlayerEntry,
 };
 
 /// The maximum number of ratings in the history of a player.
@@ -42,6 +43,7 @@ pub(in crate::cli) struct LadderPages {
     /// The directory of its records.
     pub(in crate::cli) records: PathBuf,
     pub(in crate::cli) league: Mutex<League>,
+    pub(in crate::cli) notices: Arc<NoticeFiles>,
 }
 
 impl fmt::Debug for LadderPages {
@@ -99,6 +101,10 @@ impl LadderView for LadderPages {
     fn ratings_a_week_ago(&self) -> io::Result<Vec<(String, f64)>> {
         let week_ago = now().checked_sub(WEEK).unwrap_or(std::time::SystemTime::UNIX_EPOCH);
         self.league().ratings_at(&self.name, week_ago)
+    }
+
+    fn notices(&self) -> Arc<Notices> {
+        self.notices.current()
     }
 
     fn ladder(&self) -> LadderEntry {

@@ -125,7 +125,8 @@ pub(super) fn open<'a>(
             let options = WatchOptions { address, hosts, url, delay, info };
             let server = WatchServer::open(options, rules.meta(), catalog)
                 .map_err(|error| Failure::cannot_run(format!("ladder {name}: watch {address}: {error}")))?;
-            let league_name = whole.name.as_ref().map(|league| format!("{league}: {name}"));
+            let league_name =
+                whole.pages.title.as_ref().or(whole.name.as_ref()).map(|league| format!("{league}: {name}"));
             server.set_name(league_name.as_deref().unwrap_or(name));
             server.set_ladder(pages.clone());
             let shown = ladder.clone();
@@ -172,7 +173,7 @@ fn pages(
         Some(OtherLadder { name, port: other.watch?.port(), url })
     };
     Ok(LadderPages {
-        league_name: whole.name.clone(),
+        league_name: whole.pages.title.clone().or_else(|| whole.name.clone()),
         name: config.name.clone(),
         game: prepared.game.rules.meta(),
         seating: prepared.game.seating,
@@ -184,6 +185,7 @@ fn pages(
         ladder: ladder.clone(),
         records: own.path().join("records"),
         league: Mutex::new(League::open(folder)?),
+        notices: Arc::new(whole.notices()),
     })
 }
 

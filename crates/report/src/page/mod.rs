@@ -2,6 +2,7 @@
 //!
 //! A page has a status line, one sentence as its heading, a paragraph that says why, and then the evidence.
 
+mod prose;
 mod public_url;
 
 use maud::{Markup, PreEscaped, html};
@@ -13,6 +14,7 @@ use crate::replay::colours;
 use crate::story::Story;
 use crate::tournament::Escaped;
 
+pub use prose::{prose, split_title};
 pub use public_url::{InvalidPublicUrl, PublicUrl};
 
 /// The stylesheet of all pages, with the colours of scenes.

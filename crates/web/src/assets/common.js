@@ -105,11 +105,3 @@ function sides(seats) {
   }
   return [...teams.values()].map((names) => [...names].join(" + "));
 }
-
-/** The name of the run, and its pages. */
-function brand(name, isLadder, here) {
-  $("brand").textContent = name;
-  const pages = [["", "Overview"], ...isLadder ? [["join", "Join"]] : []];
-  $("pages").replaceChildren(...pages.map(([path, text]) =>
-    element("li", {}, element("a", { href: root + path, ...path === here ? { "aria-current": "page" } : {} }, text))));
-}

@@ -55,7 +55,6 @@ ${tls ? `        link = tls.wrap_socket(link, server_hostname=${JSON.stringify(h
       const whole = league ? `${league}: ${name}` : name;
       $("title").textContent = `Join ${whole}`;
       document.title = $("title").textContent;
-      brand(whole, true, "join");
       $("state").textContent = port === null
         ? "Only programs of the organiser play on this ladder."
         : `${game}, bots connect to ${location.hostname}:${port}${tls ? " with TLS" : ""}`;

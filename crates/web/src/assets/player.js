@@ -76,12 +76,6 @@
       element("span", { class: "small muted" }, `${rated ? "" : "not rated, "}${minute(ended_at)}`), matchLink(id))));
   }
 
-  /** Shows the name of the league. */
-  async function introduce() {
-    const { league, name: ladder } = await (await fetch(`${root}api/v1/ladder`)).json();
-    brand(league ? `${league}: ${ladder}` : ladder, true, null);
-  }
-
   async function look() {
     try {
       const player = await (await fetch(`${root}api/v1/players/${encodeURIComponent(name)}`)).json();
@@ -96,8 +90,5 @@
     }
     setTimeout(look, 10_000);
   }
-  brand("Ladder", true, null);
-  // If that fails, the page has a common name.
-  introduce().catch(() => {});
   look();
 }

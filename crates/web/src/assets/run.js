@@ -216,7 +216,6 @@ async function showRulings({ rulings, rulings_count: count }) {
 function show(run) {
   const { story, name, game } = run;
   document.title = story.heading || name;
-  brand(name, run.ladder !== null, "");
   const delay = run.delay ? ` · boards ${run.delay} moves behind` : "";
   $("state").textContent = `${game.title} · ${run.running_count} in progress, ${run.ended_count} ended${delay}`;
   $("title").textContent = story.heading || name;

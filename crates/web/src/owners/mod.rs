@@ -247,7 +247,7 @@ async fn page(State(owners): OwnersState) -> Response {
     let league = &owners.options.league_name;
     let (title, description) =
         (format!("Your bots in {league}"), "Sign up, and let your bots play.".to_owned());
-    PAGE.respond_with(true, &Shown { title, description, picture: None }, league, "")
+    PAGE.respond(true, &Shown { title, description, picture: None }, league, &[])
 }
 
 /// Rejects requests for other hosts and from pages of other sites, and adds the headers of all responses.

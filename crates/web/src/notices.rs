@@ -1,0 +1,152 @@
+//! What the organiser of a league has to say: announcements, rules, and what the league is.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::Response;
+use referee_report::page::{escaped, prose};
+use serde::Serialize;
+use serde_json::json;
+use tokio::time::Instant;
+
+use crate::api::{HubState, as_json, refused};
+use crate::hub::Hub;
+
+/// How long they are kept before their files are looked at again.
+const KEPT: Duration = Duration::from_secs(1);
+/// The number of announcements on the start page.
+const LISTED: usize = 3;
+
+/// What the organiser has to say.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Notices {
+    /// What the league is, in a sentence or two.
+    pub description: Option<String>,
+    /// How to reach the organiser: an address of mail or a site, or words.
+    pub contact: Option<String>,
+    /// The rules, in Markdown.
+    pub rules: Option<String>,
+    /// The newest first.
+    pub announcements: Vec<Announcement>,
+}
+
+/// A text on the pages.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Announcement {
+    /// The name of its file without the ending.
+    pub id: String,
+    /// Its heading.
+    pub title: String,
+    /// Its day, if the name of the file begins with one: 2026-11-28.
+    pub date: Option<String>,
+    /// What it says, in Markdown.
+    pub text: String,
+}
+
+/// What was read last.
+#[derive(Debug, Default)]
+pub(super) struct RecentNotices {
+    read: Mutex<Option<(Instant, Arc<Notices>)>>,
+    /// They are read once at a time.
+    reading: tokio::sync::Mutex<()>,
+}
+
+impl RecentNotices {
+    fn get(&self) -> Option<Arc<Notices>> {
+        let read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        read.as_ref().filter(|(at, _)| at.elapsed() < KEPT).map(|(_, notices)| notices.clone())
+    }
+}
+
+impl Hub {
+    /// What the organiser has to say now.
+    pub(super) async fn read_notices(&self) -> Arc<Notices> {
+        let Some(ladder) = self.ladder().cloned() else { return Arc::default() };
+        if let Some(recent) = self.notices().get() {
+            return recent;
+        }
+        let _turn = self.notices().reading.lock().await;
+        if let Some(recent) = self.notices().get() {
+            return recent;
+        }
+        let read = tokio::task::spawn_blocking(move || ladder.notices()).await.unwrap_or_default();
+        let mut kept = self.notices().read.lock().unwrap_or_else(PoisonError::into_inner);
+        *kept = Some((Instant::now(), read.clone()));
+        read
+    }
+}
+
+impl Notices {
+    /// The newest ones for the start page; empty without any.
+    pub(super) fn newest(&self) -> String {
+        if self.announcements.is_empty() {
+            return String::new();
+        }
+        let items = self.announcements.iter().take(LISTED).map(|Announcement { id, title, date, .. }| {
+            let date = date.as_deref().unwrap_or_default();
+            format!(
+                "<li class=\"row\"><span class=\"grow\"><a href=\"announcements#{id}\">{}</a></span>\
+                 <span class=\"small muted\">{date}</span></li>",
+                escaped(title)
+            )
+        });
+        format!(
+            "<section aria-labelledby=\"news-title\" id=\"news\"><div class=\"head\"><h2 id=\"news-title\">Announcements</h2>\
+             </div><ul class=\"lines\">{}</ul></section>",
+            items.collect::<String>()
+        )
+    }
+
+    /// What the league is and how to reach its organiser; empty without both.
+    pub(super) fn about(&self) -> String {
+        let description = self.description.as_ref().map(|text| format!("<p>{}</p>", escaped(text)));
+        let contact = self.contact.as_ref().map(|contact| {
+            let shown = escaped(contact);
+            let is_plain = |c: char| c.is_ascii_graphic() && !"\"'<>`".contains(c);
+            let address = match contact {
+                _ if !contact.chars().all(is_plain) => None,
+                site if site.starts_with("https://") || site.starts_with("http://") => Some(shown.clone()),
+                mail if mail.contains('@') && !mail.contains(':') => Some(format!("mailto:{shown}")),
+                _ => None,
+            };
+            let contact = match address {
+                Some(address) => format!("<a href=\"{address}\" rel=\"nofollow noopener\">{shown}</a>"),
+                None => shown,
+            };
+            format!("<p>Contact: {contact}</p>")
+        });
+        if description.is_none() && contact.is_none() {
+            return String::new();
+        }
+        format!(
+            "<section aria-labelledby=\"about-title\" id=\"about\"><div class=\"head\"><h2 id=\"about-title\">About</h2></div>\
+             <div class=\"prose\">{}{}</div></section>",
+            description.unwrap_or_default(),
+            contact.unwrap_or_default()
+        )
+    }
+
+    /// All announcements.
+    pub(super) fn all(&self) -> String {
+        let articles = self.announcements.iter().map(|Announcement { id, title, date, text }| {
+            let date = date.as_ref().map(|date| format!("<p class=\"eyebrow\">{date}</p>"));
+            format!(
+                "<article id=\"{id}\">{}<h2>{}</h2><div class=\"prose\">{}</div></article>\n",
+                date.unwrap_or_default(),
+                escaped(title),
+                prose(text, 3)
+            )
+        });
+        articles.collect()
+    }
+}
+
+/// The announcements and the rules as JSON.
+pub(super) async fn of_league(State(hub): HubState) -> Response {
+    if hub.ladder().is_none() {
+        return refused(StatusCode::NOT_FOUND, "this is not a ladder of a league");
+    }
+    as_json(StatusCode::OK, referee_game::json::text(&json!(*hub.read_notices().await)))
+}

@@ -1,0 +1,218 @@
+//! `referee league backup`: a directory that follows a league.
+
+use std::collections::HashSet;
+use std::fs::{File, TryLockError};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use crate::cli::json::LeagueBackup;
+use crate::cli::league::config::LeagueConfig;
+use crate::cli::league::verify::LadderSeed;
+use crate::cli::league::which::{LeagueSelector, ladder_folder, now};
+use crate::cli::{Exit, Failure, progress, screen};
+use crate::files::{Folder, read_regular};
+use crate::game::{counted, json};
+use crate::store::{League, LeagueMatch, utc};
+
+/// Bring a backup of a league up to date, also while it runs: the database without tokens and seeds, and the records that are new
+///
+/// The directory is a league itself, with league.toml, the texts of its pages, the database, and the records of all matches in
+/// it. The first backup copies everything, later ones only what is new. A backup that is interrupted leaves the one before it
+/// as it was. To go on on another machine, copy the directory, copy the files of the programs, give the bots that connect new
+/// tokens with `referee league add NAME`, and start `referee serve`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  referee league backup /backup/mine
+  referee league verify --league /backup/mine/league.toml")]
+pub(super) struct Args {
+    /// A new or empty directory, or an earlier backup of the league
+    dir: PathBuf,
+    /// One JSON object with the numbers of records
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    which: LeagueSelector,
+}
+
+/// The file that marks a directory as a backup. It is locked while one is made.
+const MARK: &str = "backup.json";
+/// The file of the league in a backup.
+const CONFIG: &str = "league.toml";
+/// The database in a backup.
+const DATABASE: &str = "league.sqlite";
+
+/// What the mark says.
+#[derive(Debug, Serialize)]
+struct Mark {
+    /// When the backup was last complete, in UTC.
+    at: String,
+}
+
+/// A directory is no place for a backup.
+#[derive(Debug, thiserror::Error)]
+enum NoBackup {
+    #[error("it is the directory of the league itself; name another one")]
+    League,
+    #[error("it has files and is no backup; name a new or an empty directory")]
+    Other,
+    #[error("this backup has been played: ladder {0} has a seed; name another directory")]
+    Played(String),
+    #[error("another process writes this backup")]
+    Locked,
+    #[error("it is a backup of matches that the league does not have; name another directory")]
+    Foreign,
+}
+
+/// What a backup has.
+#[derive(Debug, Default)]
+struct Backed {
+    records: usize,
+    /// Those that were copied now.
+    new: usize,
+    /// Records of matches in the database that were not found.
+    missing: usize,
+}
+
+pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
+    let dir = &args.dir;
+    let refused = |why: NoBackup| Failure::usage(format!("{}: {why}", dir.display()));
+    let (config, league) = args.which.open()?;
+    let folder = Folder::make(dir).map_err(Failure::cannot_run)?;
+    if dir.canonicalize().ok() == config.folder.canonicalize().ok() {
+        return Err(refused(NoBackup::League));
+    }
+    let names = folder.names().map_err(Failure::cannot_run)?;
+    let is_backup = names.iter().any(|name| name == MARK);
+    if !is_backup && !names.is_empty() {
+        return Err(refused(NoBackup::Other));
+    }
+    let mark = folder.open_file(MARK, true).map_err(Failure::cannot_run)?;
+    mark.try_lock().map_err(|error| match error {
+        TryLockError::WouldBlock => refused(NoBackup::Locked),
+        TryLockError::Error(error) => Failure::cannot_run(error),
+    })?;
+    if folder.has_file(DATABASE).map_err(Failure::cannot_run)? {
+        check_former(&folder, &config, &league).map_err(|why| match why {
+            CheckFailed::Refused(why) => refused(why),
+            CheckFailed::Cannot(failure) => failure,
+        })?;
+    }
+    let backed = back_up(&args.which.league, &config, &league, &folder)?;
+    let mut out = screen::stdout();
+    match args.json {
+        true => {
+            let line =
+                LeagueBackup { dir, records: backed.records, new: backed.new, missing: backed.missing };
+            writeln!(out, "{}", json::text(&line))?;
+        }
+        false => {
+            let (new, all) = (counted(backed.new, "new record", "new records"), backed.records);
+            writeln!(out, "{} is up to date: {new}, {all} in all", dir.display())?;
+        }
+    }
+    if backed.missing > 0 {
+        let missing = counted(backed.missing, "record is", "records are");
+        screen::stderr_line(format_args!("{missing} missing; `referee league verify` lists them"));
+    }
+    Ok(Exit::Done)
+}
+
+/// An earlier backup cannot be brought up to date, or cannot be read.
+enum CheckFailed {
+    Refused(NoBackup),
+    Cannot(Failure),
+}
+
+impl From<io::Error> for CheckFailed {
+    fn from(error: io::Error) -> CheckFailed {
+        CheckFailed::Cannot(Failure::cannot_run(error))
+    }
+}
+
+/// Checks that an earlier backup is one of this league, and was not played since.
+fn check_former(folder: &Folder, config: &LeagueConfig, league: &League) -> Result<(), CheckFailed> {
+    let former = League::open(folder)?;
+    let played = former.ladders()?;
+    for name in played.iter().chain(config.ladders.iter().map(|ladder| &ladder.name)) {
+        if LadderSeed::read(&former, name).map_err(CheckFailed::Cannot)?.is_some() {
+            return Err(CheckFailed::Refused(NoBackup::Played(name.clone())));
+        }
+        // Matches are never removed.
+        let last = former.last_number(name)?;
+        let [there, here] = [&former, league].map(|league| league.find_match(name, last));
+        let (there, here) = (there?, here?);
+        let seal = |row: Option<LeagueMatch>| row.map(|row| (row.seal, row.players));
+        if there.is_some() && seal(there) != seal(here) {
+            return Err(CheckFailed::Refused(NoBackup::Foreign));
+        }
+    }
+    Ok(())
+}
+
+/// Brings a backup up to date. Until the last step, it is the one before.
+fn back_up(file: &Path, config: &LeagueConfig, league: &League, backup: &Folder) -> Result<Backed, Failure> {
+    let failed = |error: io::Error| Failure::cannot_run(format!("{}: {error}", backup.path().display()));
+    // The database first: all records of the matches in it are on the disk.
+    let work = backup.make_within("new").map_err(failed)?;
+    work.remove(DATABASE).map_err(failed)?;
+    league.export(&work.path().join(DATABASE)).map_err(failed)?;
+    let copy = League::open(&work).map_err(failed)?;
+    let source = Folder::open(&config.folder).map_err(failed)?;
+    let bar = progress::bar(copy.match_count().map_err(failed)?, "{bar:30} {pos}/{len} records, {eta} left");
+    let mut backed = Backed::default();
+    for ladder in copy.ladders().map_err(failed)? {
+        let from = ladder_folder(&source, &ladder)?.make_within("records").map_err(failed)?;
+        let to = ladder_folder(backup, &ladder)?.make_within("records").map_err(failed)?;
+        let known: HashSet<String> = to.names().map_err(failed)?.into_iter().collect();
+        let mut new = Vec::new();
+        let read = copy.for_each_match(&ladder, |row| {
+            bar.inc(1);
+            let Some(record) = row.record else { return Ok(()) };
+            if known.contains(&record) {
+                backed.records += 1;
+                return Ok(());
+            }
+            match copy_file(&from, &to, &record) {
+                Ok(()) => {
+                    (backed.records, backed.new) = (backed.records + 1, backed.new + 1);
+                    new.push(record);
+                }
+                Err(error) if error.kind() == io::ErrorKind::NotFound => backed.missing += 1,
+                Err(error) => return Err(error),
+            }
+            Ok::<_, io::Error>(())
+        });
+        read.map_err(failed)?;
+        to.sync_files(&new.iter().map(String::as_str).collect::<Vec<_>>()).map_err(failed)?;
+    }
+    bar.finish_and_clear();
+    backup.replace(CONFIG, &read_regular(file).map_err(failed)?).map_err(failed)?;
+    config.notices().copy_to(backup).map_err(failed)?;
+    drop(copy);
+    // What SQLite left beside the database before belongs to that one.
+    for name in ["-wal", "-shm", "-journal"] {
+        backup.remove(&format!("{DATABASE}{name}")).map_err(failed)?;
+    }
+    work.sync_files(&[DATABASE]).map_err(failed)?;
+    std::fs::rename(work.path().join(DATABASE), backup.path().join(DATABASE)).map_err(failed)?;
+    for name in work.names().map_err(failed)? {
+        work.remove(&name).map_err(failed)?;
+    }
+    std::fs::remove_dir(work.path()).map_err(failed)?;
+    backup.sync().map_err(failed)?;
+    let mark = json::text(&Mark { at: utc(now()) }) + "\n";
+    let written = File::options().write(true).truncate(true).open(backup.path().join(MARK));
+    written.and_then(|mut file| file.write_all(mark.as_bytes())).map_err(failed)?;
+    Ok(backed)
+}
+
+/// Copies a file, which appears as a whole, with the time of its last change: results are dated by their records.
+fn copy_file(from: &Folder, to: &Folder, name: &str) -> io::Result<()> {
+    let mut source = from.open_file(name, false)?;
+    let mut target = to.create_unfinished(name)?;
+    io::copy(&mut source, &mut target)?;
+    target.set_modified(source.metadata()?.modified()?)?;
+    to.finish(name)
+}
