@@ -9,6 +9,8 @@ import { launch, open } from "./tab.mjs";
 const [executablePath, address, invitation, bots] = process.argv.slice(2);
 const browser = await launch(executablePath);
 const complaints = [], loaded = [];
+/** The connection of the bot, which it makes again while it plays. */
+let socket, isPlaying = true;
 
 /** A bot that plays its first legal move. */
 function connect(name, token) {
@@ -49,9 +51,12 @@ try {
   await page.fill("#bot", "abacus");
   await page.click("#bot-form button");
   await page.waitForSelector("#bots b:text-is('abacus')");
-  let socket = connect("abacus", token);
   // The server may not know of the bot yet.
-  socket.on("close", () => setTimeout(() => { socket = connect("abacus", token); }, 500));
+  (function again() {
+    if (!isPlaying) return;
+    socket = connect("abacus", token);
+    socket.on("close", () => setTimeout(again, 500));
+  })();
   await page.waitForSelector("#matches details");
   await page.click("#matches summary >> nth=0");
   await page.waitForSelector("#matches .log");
@@ -59,10 +64,10 @@ try {
   await isAccessible(page);
   await hasKeyboard(page);
 
-  await page.waitForSelector("#own option");
+  await page.waitForSelector("#own option", { state: "attached" });
   await page.selectOption("#others", "anchor");
   await page.click("#challenge-form button");
-  await page.waitForSelector("#told:text('It is played as soon as all are free.')");
+  await page.waitForSelector("#told p:text('It is played as soon as all are free.')");
   await page.click("#bots button:has-text('Pause')");
   await page.waitForSelector("#bots .tag:text-is('paused')");
 
@@ -84,6 +89,7 @@ try {
   await page.waitForSelector("#outside:not([hidden])");
   assert.deepEqual(complaints, [], "the browser complains");
 } finally {
+  isPlaying = false;
+  socket?.destroy();
   await browser.close();
-  process.exit();
 }
