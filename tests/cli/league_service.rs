@@ -69,6 +69,26 @@ fn the_unit_file_lets_matches_end() {
     for line in ["Type=notify", "KillMode=mixed", "Restart=on-failure", "WatchdogSec=60"] {
         assert!(unit.lines().any(|text| text == line), "{line}");
     }
+    // The sandbox of programs needs namespaces and a /proc in which nothing is mounted.
+    for key in [
+        "ProtectKernelTunables",
+        "ProtectKernelLogs",
+        "ProcSubset",
+        "RestrictNamespaces",
+        "ProtectControlGroups",
+    ] {
+        assert!(!unit.lines().any(|text| text.starts_with(key)), "{key}");
+    }
+}
+
+#[test]
+fn the_exposure_of_the_service_is_below_3() {
+    let unit = format!("{ROOT}/examples/systemd/referee.service");
+    let rated = Command::new("systemd-analyze")
+        .args(["security", "--offline=true", "--no-pager", "--threshold=29", &unit])
+        .output()
+        .expect("systemd-analyze, which tests/run installs");
+    assert!(rated.status.success(), "{}", String::from_utf8_lossy(&rated.stdout));
 }
 
 #[test]

@@ -241,7 +241,7 @@ fn exit_codes_survive_closed_readers_and_full_disks() {
             let mut args: Vec<String> = args.iter().map(|&arg| arg.to_owned()).collect();
             match args[1].as_str() {
                 "run" | "tournament" | "init" | "export" | "backup" => {
-                    args.push(folder.text(&format!("new{number}")))
+                    args.push(folder.text(&format!("new{number}")));
                 }
                 "rule" => args.push(format!("The number {number}")),
                 "change" => args.push(number.to_string()),

@@ -1,5 +1,5 @@
-//! The pages for spectators behind nginx, at the root and below a path.
-#![expect(clippy::disallowed_methods, reason = "nginx does not report when it listens")]
+//! The pages for spectators behind nginx and Caddy, at the root and below a path.
+#![expect(clippy::disallowed_methods, reason = "a proxy does not report when it listens")]
 
 use std::io::Read;
 use std::net::{TcpListener, TcpStream};
@@ -7,47 +7,72 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::common::http::Site;
-use crate::common::{Folder, TIMEOUT};
+use crate::common::http::{Site, property};
+use crate::common::{Folder, ROOT, TIMEOUT};
 use crate::watch::{go, wait_for_moves, watched};
 
-/// nginx, as a proxy of a server with its default settings.
-struct Nginx(Child);
+/// A proxy of a server, configured by an example. SIGTERM ends it with its workers.
+struct Proxy(Child);
 
-impl Nginx {
-    /// Serves a site at `/` and at `/league/`.
-    fn start(folder: &Folder, site: &Site) -> (Nginx, Site) {
+impl Proxy {
+    /// Serves a site at `/` and at `/keezen/`.
+    fn nginx(folder: &Folder, site: &Site) -> (Proxy, Site) {
         let (socket, temporary) = (free_address(), folder.text("nginx"));
         let paths = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
             .map(|kind| format!("{kind}_temp_path {temporary}-{kind};"))
             .join(" ");
-        let server = &site.0;
+        let server = example("nginx.conf", site)
+            .replace("listen 80;", &format!("listen {socket};"))
+            .replace("server_name league.example;", "");
         let config = format!(
             "daemon off; pid {temporary}.pid; error_log stderr; events {{}}\n\
-             http {{ access_log off; {paths}\n\
-             server {{ listen {socket};\n\
-             location / {{ proxy_pass http://{server}/; }}\n\
-             location /league/ {{ proxy_pass http://{server}/; }} }} }}\n"
+             http {{ access_log off; {paths}\n{server} }}\n"
         );
         let config = folder.write("nginx.conf", config);
         let mut nginx = Command::new("/usr/sbin/nginx");
-        nginx.args(["-e", "stderr", "-c", &config, "-p", &temporary]).stdin(Stdio::null());
-        let nginx = Nginx(nginx.spawn().expect("nginx, which tests/run installs"));
+        nginx.args(["-e", "stderr", "-c", &config, "-p", &temporary]);
+        (Proxy::start(&mut nginx, &socket), Site(socket))
+    }
+
+    /// The same with Caddy.
+    fn caddy(folder: &Folder, site: &Site) -> (Proxy, Site) {
+        let socket = free_address();
+        let server = example("Caddyfile", site)
+            .replace("\nleague.example {", &format!("\nhttp://:{} {{", port(&socket)));
+        let config =
+            folder.write("Caddyfile", format!("{{\n\tadmin off\n}}\n{server}"));
+        let mut caddy = Command::new("caddy");
+        caddy.args(["run", "--adapter", "caddyfile", "--config", &config]);
+        caddy.env("XDG_DATA_HOME", folder.text("data")).env("XDG_CONFIG_HOME", folder.text("config"));
+        (Proxy::start(caddy.stderr(Stdio::null()), &socket), Site(socket))
+    }
+
+    fn start(command: &mut Command, socket: &str) -> Proxy {
+        let proxy = Proxy(command.stdin(Stdio::null()).spawn().expect("a proxy, which tests/run installs"));
         let until = Instant::now() + TIMEOUT;
-        while TcpStream::connect(&socket).is_err() {
-            assert!(Instant::now() < until, "nginx does not listen");
+        while TcpStream::connect(socket).is_err() {
+            assert!(Instant::now() < until, "the proxy does not listen");
             thread::sleep(Duration::from_millis(20));
         }
-        (nginx, Site(socket))
+        proxy
     }
 }
 
-impl Drop for Nginx {
+impl Drop for Proxy {
     fn drop(&mut self) {
-        // SIGTERM, so that its workers end too.
         let _ = Command::new("kill").arg(self.0.id().to_string()).status();
         let _ = self.0.wait();
     }
+}
+
+/// An example of the configuration of a proxy, for this site.
+fn example(name: &str, site: &Site) -> String {
+    let text = std::fs::read_to_string(format!("{ROOT}/examples/proxy/{name}")).expect("an example");
+    text.replace("127.0.0.1:8080", &site.0).replace("127.0.0.1:8081", &site.0)
+}
+
+fn port(address: &str) -> &str {
+    address.rsplit(':').next().expect("a port")
 }
 
 /// An address on which nothing listens.
@@ -62,16 +87,15 @@ fn attribute<'a>(page: &'a str, start: &str) -> &'a str {
     rest.split('"').next().expect("a value")
 }
 
-#[test]
-fn pages_and_streams_work_behind_a_proxy_at_any_path() {
-    let folder = Folder::new();
-    let (referee, site) = watched(&folder, "checkers", (0.0, 3), &["--set", "turn_limit=10"]);
-    let (_nginx, proxy) = Nginx::start(&folder, &site);
-    wait_for_moves(&site, "m1", 1);
-    for (start, root) in
-        [("/", "./"), ("/league/", "./"), ("/matches/m1", "../"), ("/league/matches/m1", "../")]
-    {
-        let page = proxy.ask("GET", start, "");
+/// Asserts that pages and streams of a site work behind a proxy.
+fn work_behind(proxy: &Site) {
+    for (start, root, prefix) in [
+        ("/", "./", ""),
+        ("/keezen/", "./", "keezen/"),
+        ("/matches/m1", "../", ""),
+        ("/keezen/matches/m1", "../", "keezen/"),
+    ] {
+        let page = proxy.ask("GET", start, "X-Forwarded-Prefix: /evil\r\n");
         assert_eq!(page.status, 200, "{start}");
         assert_eq!(attribute(&page.body, "data-root=\""), root, "{start}");
         // Everything else is relative to that.
@@ -86,12 +110,36 @@ fn pages_and_streams_work_behind_a_proxy_at_any_path() {
         ] {
             assert!(!page.body.contains(absolute), "{start}: {absolute}");
         }
+        let picture = property(&page.body, "og:image").expect("a picture");
+        let rest = if start.contains("m1") { "matches/m1/card.png" } else { "card.png" };
+        assert_eq!(picture, format!("http://localhost/{prefix}{rest}"), "{start}");
+        assert_eq!(proxy.picture(&format!("/{prefix}{rest}")), (1200, 630));
     }
-    for path in ["/api/v1/events", "/league/api/v1/events"] {
+    for path in ["/api/v1/events", "/keezen/api/v1/events"] {
         // The events arrive although the stream is open and nginx buffers by default.
         let mut stream = proxy.stream(path, None);
         assert_eq!(stream.next().expect("an event").kind, "snapshot", "{path}");
     }
+}
+
+#[test]
+fn pages_and_streams_work_behind_nginx_at_any_path() {
+    let folder = Folder::new();
+    let (referee, site) = watched(&folder, "checkers", (0.0, 3), &["--set", "turn_limit=10"]);
+    wait_for_moves(&site, "m1", 1);
+    let (_nginx, proxy) = Proxy::nginx(&folder, &site);
+    work_behind(&proxy);
+    go(&folder, "m1");
+    referee.end().with_code(0);
+}
+
+#[test]
+fn pages_and_streams_work_behind_caddy_at_any_path() {
+    let folder = Folder::new();
+    let (referee, site) = watched(&folder, "checkers", (0.0, 3), &["--set", "turn_limit=10"]);
+    wait_for_moves(&site, "m1", 1);
+    let (_caddy, proxy) = Proxy::caddy(&folder, &site);
+    work_behind(&proxy);
     go(&folder, "m1");
     referee.end().with_code(0);
 }
