@@ -217,6 +217,50 @@ fn a_backup_follows_a_league_and_goes_on_elsewhere() {
 }
 
 #[test]
+fn private_lines_are_erased_after_a_time_and_records_still_verify() {
+    let league = League::new("watch = \"127.0.0.1:0\"", &[("one", ""), ("two", "")]);
+    let mut server = league.serve();
+    receive_matches(&mut server, 3);
+    drain(server);
+    let record = |id: &str| league.folder.read(&format!("ladders/short/records/{id}.jsonl"));
+    let command = league.folder.text("bot-one");
+    assert!(record("m1").contains(&command), "{}", record("m1"));
+    let elsewhere = Folder::new();
+    let dir = elsewhere.text("backup");
+    league.run(&["backup", &dir]).done();
+    let count = league.verify();
+    let text = league.folder.read("league.toml");
+    league.folder.write("league.toml", format!("[retention]\nprivate_after = \"soon\"\n{text}"));
+    league.run(&["check"]).with_code(2).says(&["[retention] private_after: `soon`", "such as `90d`"]);
+    league.folder.write("league.toml", format!("[retention]\nprivate_after = \"1s\"\n{text}"));
+    let before = std::fs::metadata(league.folder.path("ladders/short/records/m1.jsonl")).expect("a file");
+    let mut server = league.serve();
+    let site = Site::of(&mut server);
+    wait_until("private lines are erased", || {
+        !record("m1").contains(&command) && !record("m3").contains(&command)
+    });
+    let after = std::fs::metadata(league.folder.path("ladders/short/records/m1.jsonl")).expect("a file");
+    assert_eq!(
+        before.modified().expect("a time"),
+        after.modified().expect("a time"),
+        "results are dated by records"
+    );
+    // It is played and looked at as before.
+    receive_matches(&mut server, 2);
+    assert!(!site.get("/api/v1/matches/m1/events").json()["events"].as_array().expect("a replay").is_empty());
+    assert_eq!(site.get("/api/v1/matches/m1/record").body, record("m1"));
+    league.run(&["verify"]).done();
+    drain(server);
+    assert!(league.verify() >= count + 2);
+    let summary = league.run(&["verify", "--json"]).done().one("summary");
+    assert!(summary["erased"].as_u64() >= Some(3), "{summary}");
+    league.run(&["backup", &dir]).done();
+    let copied = std::fs::read_to_string(format!("{dir}/ladders/short/records/m1.jsonl")).expect("a copy");
+    assert_eq!(copied, record("m1"), "backups follow");
+    referee(["league", "verify", "--league", &format!("{dir}/league.toml")]).done();
+}
+
+#[test]
 fn a_backup_says_which_records_are_missing() {
     let league = League::new("", &[("one", ""), ("two", "")]);
     let mut server = league.serve();

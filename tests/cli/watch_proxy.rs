@@ -39,8 +39,7 @@ impl Proxy {
         let socket = free_address();
         let server = example("Caddyfile", site)
             .replace("\nleague.example {", &format!("\nhttp://:{} {{", port(&socket)));
-        let config =
-            folder.write("Caddyfile", format!("{{\n\tadmin off\n}}\n{server}"));
+        let config = folder.write("Caddyfile", format!("{{\n\tadmin off\n}}\n{server}"));
         let mut caddy = Command::new("caddy");
         caddy.args(["run", "--adapter", "caddyfile", "--config", &config]);
         caddy.env("XDG_DATA_HOME", folder.text("data")).env("XDG_CONFIG_HOME", folder.text("config"));

@@ -53,7 +53,7 @@ pub(super) struct Page {
 }
 
 /// What other sites show of a page.
-pub(super) struct Shown {
+pub(super) struct PageCard {
     pub(super) title: String,
     pub(super) description: String,
     /// The URL of its picture.
@@ -111,7 +111,7 @@ impl Page {
     pub(super) fn respond(
         &self,
         is_there: bool,
-        shown: &Shown,
+        shown: &PageCard,
         name: &str,
         filled: &[(&str, &str)],
     ) -> Response {
@@ -131,7 +131,7 @@ impl Page {
     fn of_run(
         &self,
         is_there: bool,
-        shown: &Shown,
+        shown: &PageCard,
         (hub, notices): (&Hub, &Notices),
         (here, text): (Option<&str>, &str),
     ) -> Response {
@@ -159,7 +159,7 @@ pub(super) async fn run(State(hub): HubState, Extension(SeenUrl(url)): Extension
     let (title, description) = hub.headline();
     let picture = url.map(|url| format!("{url}{PICTURE}"));
     let notices = hub.read_notices().await;
-    PAGE.of_run(true, &Shown { title, description, picture }, (&hub, &notices), (Some(OVERVIEW.0), ""))
+    PAGE.of_run(true, &PageCard { title, description, picture }, (&hub, &notices), (Some(OVERVIEW.0), ""))
 }
 
 /// The page of a match, which shows its live board or its replay.
@@ -179,13 +179,13 @@ pub(super) async fn of_match(
     });
     let (entry, name) = (hub.entry(&id), hub.name());
     let shown = match &entry {
-        Some(entry) => Shown {
+        Some(entry) => PageCard {
             title: entry.title(),
             description: format!("{}, match {} of {name}", hub.game().title, entry.id),
             // Ids of matches are letters, digits and dots.
             picture: url.map(|url| format!("{url}matches/{}/{PICTURE}", entry.id)),
         },
-        None => Shown { title: "Match".to_owned(), description: name, picture: None },
+        None => PageCard { title: "Match".to_owned(), description: name, picture: None },
     };
     PAGE.of_run(entry.is_some(), &shown, (&hub, &*hub.read_notices().await), (None, ""))
 }
@@ -196,7 +196,7 @@ pub(super) async fn of_player(State(hub): HubState, PlayerName(name): PlayerName
     let (is_there, run) = (hub.ladder().is_some_and(|ladder| ladder.has_player(&name)), hub.name());
     let title = if is_there { hub.shown(&name) } else { "Player".to_owned() };
     let description = format!("Its rating, results and matches in {run}.");
-    let shown = Shown { title, description, picture: None };
+    let shown = PageCard { title, description, picture: None };
     PAGE.of_run(is_there, &shown, (&hub, &*hub.read_notices().await), (None, ""))
 }
 
@@ -204,7 +204,7 @@ pub(super) async fn of_player(State(hub): HubState, PlayerName(name): PlayerName
 pub(super) async fn join(State(hub): HubState) -> Response {
     static PAGE: LazyLock<Page> = LazyLock::new(|| Page::new(TOP, JOIN, &[COMMON_SCRIPT, JOIN_SCRIPT]));
     let (title, description) = (format!("Join {}", hub.name()), "How a bot joins.".to_owned());
-    let shown = Shown { title, description, picture: None };
+    let shown = PageCard { title, description, picture: None };
     let here = (Some(JOIN_LINK.0), "");
     PAGE.of_run(hub.ladder().is_some(), &shown, (&hub, &*hub.read_notices().await), here)
 }
@@ -223,7 +223,7 @@ pub(super) async fn announcements(State(hub): HubState) -> Response {
     let text = format!("<h1>Announcements</h1>\n{text}");
     let (title, description) =
         (format!("Announcements of {}", hub.name()), "What the organiser says.".to_owned());
-    let shown = Shown { title, description, picture: None };
+    let shown = PageCard { title, description, picture: None };
     text_page().of_run(is_there, &shown, (&hub, &notices), (Some(ANNOUNCEMENTS.0), &text))
 }
 
@@ -234,7 +234,7 @@ pub(super) async fn rules(State(hub): HubState) -> Response {
     let heading = page::escaped(heading.unwrap_or("Rules"));
     let text = format!("<h1>{heading}</h1>\n<div class=\"prose\">{}</div>", prose(text, 2));
     let (title, description) = (format!("Rules of {}", hub.name()), "What holds in this league.".to_owned());
-    let shown = Shown { title, description, picture: None };
+    let shown = PageCard { title, description, picture: None };
     text_page().of_run(notices.rules.is_some(), &shown, (&hub, &notices), (Some(RULES.0), &text))
 }
 
@@ -245,7 +245,7 @@ async fn manual(hub: &Hub, text: &str) -> Response {
     let heading = heading.unwrap_or("Manual");
     let text = format!("<h1>{}</h1>\n<div class=\"prose\">{}</div>", page::escaped(heading), prose(text, 2));
     let description = "For those who write a bot.".to_owned();
-    let shown = Shown { title: heading.to_owned(), description, picture: None };
+    let shown = PageCard { title: heading.to_owned(), description, picture: None };
     PAGE.of_run(true, &shown, (hub, &*hub.read_notices().await), (None, &text))
 }
 

@@ -45,7 +45,7 @@ const DATABASE: &str = "league.sqlite";
 
 /// What the mark says.
 #[derive(Debug, Serialize)]
-struct Mark {
+struct BackupMark {
     /// When the backup was last complete, in UTC.
     at: String,
 }
@@ -143,8 +143,11 @@ fn check_former(folder: &Folder, config: &LeagueConfig, league: &League) -> Resu
         let last = former.last_number(name)?;
         let [there, here] = [&former, league].map(|league| league.find_match(name, last));
         let (there, here) = (there?, here?);
-        let seal = |row: Option<LeagueMatch>| row.map(|row| (row.seal, row.players));
-        if there.is_some() && seal(there) != seal(here) {
+        // Its seal changes when private lines are erased.
+        let played = |row: Option<LeagueMatch>| {
+            row.map(|row| (row.players, row.ended_at, row.duration_us, row.decisions))
+        };
+        if there.is_some() && played(there) != played(here) {
             return Err(CheckFailed::Refused(NoBackup::Foreign));
         }
     }
@@ -170,7 +173,7 @@ fn back_up(file: &Path, config: &LeagueConfig, league: &League, backup: &Folder)
         let read = copy.for_each_match(&ladder, |row| {
             bar.inc(1);
             let Some(record) = row.record else { return Ok(()) };
-            if known.contains(&record) {
+            if known.contains(&record) && has_same_size(&from, &to, &record)? {
                 backed.records += 1;
                 return Ok(());
             }
@@ -202,10 +205,21 @@ fn back_up(file: &Path, config: &LeagueConfig, league: &League, backup: &Folder)
     }
     std::fs::remove_dir(work.path()).map_err(failed)?;
     backup.sync().map_err(failed)?;
-    let mark = json::text(&Mark { at: utc(now()) }) + "\n";
+    let mark = json::text(&BackupMark { at: utc(now()) }) + "\n";
     let written = File::options().write(true).truncate(true).open(backup.path().join(MARK));
     written.and_then(|mut file| file.write_all(mark.as_bytes())).map_err(failed)?;
     Ok(backed)
+}
+
+/// Whether the copy of a record is up to date: it gets shorter when private lines are erased. A record that is missing now has
+/// its copy.
+fn has_same_size(from: &Folder, to: &Folder, name: &str) -> io::Result<bool> {
+    let size = |folder: &Folder| Ok::<u64, io::Error>(folder.open_file(name, false)?.metadata()?.len());
+    match size(from) {
+        Ok(now) => Ok(now == size(to)?),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(true),
+        Err(error) => Err(error),
+    }
 }
 
 /// Copies a file, which appears as a whole, with the time of its last change: results are dated by their records.

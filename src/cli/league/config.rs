@@ -32,7 +32,7 @@ use crate::record::PublishedInfo;
 use crate::referee::check_policy;
 use crate::report::page::PublicUrl;
 use crate::runner::Openings;
-use crate::runs::league::LadderLimits;
+use crate::runs::league::{LadderLimits, Retention};
 use crate::store::{League, LeagueBot, utc};
 use crate::transport::Certificate;
 use crate::web::{OwnersLink, OwnersOptions};
@@ -67,6 +67,8 @@ pub(in crate::cli) struct LeagueConfig {
     #[serde(default)]
     signup: SignUpConfig,
     #[serde(default)]
+    retention: RetentionConfig,
+    #[serde(default)]
     pub(in crate::cli) pages: PagesConfig,
     /// The directory of the file, which is the base of relative paths.
     #[serde(skip)]
@@ -83,6 +85,15 @@ pub(in crate::cli) struct PublishConfig {
     /// Whether what bots say of their search is public.
     #[serde(default)]
     pub(in crate::cli) info: PublishedInfo,
+}
+
+/// What becomes of records as they get older.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RetentionConfig {
+    /// When private lines of records are erased.
+    #[serde(default)]
+    private_after: Option<String>,
 }
 
 /// A ladder.
@@ -216,6 +227,17 @@ impl LeagueConfig {
         config.check_names().map_err(wrong)?;
         config.pages.check().map_err(wrong)?;
         Ok(config)
+    }
+
+    /// What becomes of records as they get older; `None` if they stay as they are.
+    pub(in crate::cli) fn retention(&self) -> Result<Option<Retention>, Failure> {
+        let Some(text) = &self.retention.private_after else { return Ok(None) };
+        let after = humantime::parse_duration(text).map_err(|error| {
+            Failure::usage(format!(
+                "[retention] private_after: `{text}`: {error}; expected a time such as `90d`"
+            ))
+        })?;
+        Ok(Some(Retention { private_after: after, info: self.publish.info }))
     }
 
     /// The announcements and the rules.

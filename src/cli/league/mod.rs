@@ -126,6 +126,7 @@ fn check(args: &CheckArgs, catalog: &Catalog) -> Result<Exit, Failure> {
         writeln!(out, "{}: {}, {listens}", ladder.name, prepared.game.rules.meta().id)?;
     }
     config.notices().check()?;
+    config.retention()?;
     config.files()?;
     for program in &config.programs {
         config.sandbox(program.name())?;

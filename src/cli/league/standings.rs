@@ -81,7 +81,7 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
         if args.from_records {
             for row in recorded_rows(&config, &league, ladder, catalog)? {
                 let row = row.map_err(|(id, what)| Failure::cannot_run(format!("{id}: {what}")))?;
-                add(row).map_err(Failure::cannot_run)?;
+                add(row.row).map_err(Failure::cannot_run)?;
             }
         } else {
             let read = league.for_each_match(&ladder.name, |row| add(row).map_err(NotCounted::from));

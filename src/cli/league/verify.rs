@@ -15,6 +15,7 @@ use crate::cli::{Exit, Failure, progress, screen};
 use crate::files::{Folder, written_at};
 use crate::game::chance::Seed;
 use crate::game::{Catalog, counted, hex, json};
+use crate::record::private_digests;
 use crate::runs::league::{Book, LadderRulings, plays_sets, recorded};
 use crate::store::{League, LeagueMatch, RulingRow, parse_match_id};
 
@@ -70,7 +71,74 @@ impl LadderSeed {
 }
 
 /// The row of a record, or the id of its match and what is wrong.
-type Recorded = Result<LeagueMatch, (String, String)>;
+type Recorded = Result<RecordedMatch, (String, String)>;
+
+/// What a record says.
+pub(super) struct RecordedMatch {
+    pub(super) row: LeagueMatch,
+    /// Whether its private lines were erased.
+    is_erased: bool,
+}
+
+/// Reads the records of a ladder.
+struct RecordReader<'a> {
+    records: Folder,
+    seed: Option<LadderSeed>,
+    /// The numbers of matches that were taken back.
+    voided: BTreeSet<u32>,
+    catalog: &'a Catalog,
+}
+
+impl<'a> RecordReader<'a> {
+    fn open(
+        config: &LeagueConfig,
+        league: &League,
+        ladder: &LadderConfig,
+        catalog: &'a Catalog,
+    ) -> Result<RecordReader<'a>, Failure> {
+        let folder = Folder::open(&config.folder).map_err(Failure::cannot_run)?;
+        let records = ladder_folder(&folder, &ladder.name)?.make_within("records");
+        Ok(RecordReader {
+            records: records.map_err(Failure::cannot_run)?,
+            seed: LadderSeed::read(league, &ladder.name)?,
+            voided: league.voided(&ladder.name).map_err(Failure::cannot_run)?.into_iter().collect(),
+            catalog,
+        })
+    }
+
+    /// What the record of a match says.
+    fn read(&self, id: &str) -> Recorded {
+        let name = format!("{id}.jsonl");
+        let read = || -> Result<RecordedMatch, String> {
+            let (number, _) =
+                parse_match_id(id).ok_or_else(|| format!("{name} is the record of no match"))?;
+            let bytes = self.records.read(&name).map_err(|error| error.to_string())?;
+            let ended_at = written_at(&self.records.path().join(&name)).map_err(|error| error.to_string())?;
+            let seed = self.seed.as_ref().and_then(|seed| seed.of(number));
+            let row =
+                recorded(id, &bytes, seed, ended_at, self.catalog).map_err(|error| error.to_string())?;
+            // That it was taken back is in the database only.
+            let row = LeagueMatch { is_void: self.voided.contains(&number), ..row };
+            Ok(RecordedMatch { row, is_erased: private_digests(&bytes).is_some() })
+        };
+        read().map_err(|what| (id.to_owned(), what))
+    }
+
+    /// The row of a match and its record as they are now, once both have the same seal: a server may erase private lines
+    /// meanwhile.
+    fn again(&self, league: &League, ladder: &str, id: &str) -> Option<(LeagueMatch, RecordedMatch)> {
+        let (number, _) = parse_match_id(id)?;
+        let until = Instant::now() + RESULTS_FOLLOW;
+        loop {
+            let row = league.find_match(ladder, number).ok().flatten()?;
+            let recorded = self.read(id).ok()?;
+            if row.seal == recorded.row.seal || Instant::now() > until {
+                return Some((row, recorded));
+            }
+            thread::sleep(POLL_INTERVAL);
+        }
+    }
+}
 
 /// The rows of all records of a ladder by number.
 pub(super) fn recorded_rows(
@@ -79,12 +147,8 @@ pub(super) fn recorded_rows(
     ladder: &LadderConfig,
     catalog: &Catalog,
 ) -> Result<Vec<Recorded>, Failure> {
-    let folder = Folder::open(&config.folder).map_err(Failure::cannot_run)?;
-    let folder = ladder_folder(&folder, &ladder.name)?;
-    let seed = LadderSeed::read(league, &ladder.name)?;
-    let voided = league.voided(&ladder.name).map_err(Failure::cannot_run)?;
-    let records = folder.make_within("records").map_err(Failure::cannot_run)?;
-    let names = records.names().map_err(Failure::cannot_run)?;
+    let reader = RecordReader::open(config, league, ladder, catalog)?;
+    let names = reader.records.names().map_err(Failure::cannot_run)?;
     let mut ids: Vec<(Option<u32>, String)> = names
         .iter()
         .filter_map(|name| name.strip_suffix(".jsonl"))
@@ -92,20 +156,9 @@ pub(super) fn recorded_rows(
         .collect();
     ids.sort_unstable();
     let bar = progress::bar(ids.len() as u64, "{bar:30} {pos}/{len} records, {eta} left");
-    let row = |(number, id): (Option<u32>, String)| {
-        let name = format!("{id}.jsonl");
-        let read = || -> Result<LeagueMatch, String> {
-            let number = number.ok_or_else(|| format!("{name} is the record of no match"))?;
-            let bytes = records.read(&name).map_err(|error| error.to_string())?;
-            let ended_at = written_at(&records.path().join(&name)).map_err(|error| error.to_string())?;
-            let row =
-                recorded(&id, &bytes, seed.as_ref().and_then(|seed| seed.of(number)), ended_at, catalog)
-                    .map_err(|error| error.to_string())?;
-            // That it was taken back is in the database only.
-            Ok(LeagueMatch { is_void: voided.contains(&number), ..row })
-        };
+    let row = |(_, id): (Option<u32>, String)| {
         bar.inc(1);
-        read().map_err(|what| (id, what))
+        reader.read(&id)
     };
     let rows = ids.into_iter().map(row).collect();
     bar.finish_and_clear();
@@ -164,7 +217,7 @@ fn tally(
 
 /// The id of the match of a record.
 fn id_of(recorded: &Recorded) -> String {
-    recorded.as_ref().map_or_else(|(id, _)| id.clone(), LeagueMatch::id)
+    recorded.as_ref().map_or_else(|(id, _)| id.clone(), |recorded| recorded.row.id())
 }
 
 /// What a record determines.
@@ -193,23 +246,33 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
         read.map_err(Failure::cannot_run)?;
         let catalog = &ladder.game(catalog, &config.folder)?.catalog;
         let recorded = recorded_rows(&config, &league, ladder, catalog)?;
+        let reader = RecordReader::open(&config, &league, ladder, catalog)?;
         add_new_results(&league, &ladder.name, &recorded, &mut rows)?;
         let seen: BTreeSet<String> = recorded.iter().map(id_of).collect();
         let game = ladder.game(catalog, &config.folder)?;
         let tally = |rows: Vec<LeagueMatch>| tally(&rulings, ladder, &game, rows);
         let by_results = tally(rows.values().cloned().collect())?;
-        let by_records = tally(recorded.iter().flatten().cloned().collect())?;
+        let by_records = tally(recorded.iter().flatten().map(|recorded| recorded.row.clone()).collect())?;
         let mut differences = Vec::new();
         summary.results += rows.len();
         for recorded in recorded {
-            let row = match recorded {
-                Ok(row) => row,
+            let mut recorded = match recorded {
+                Ok(recorded) => recorded,
                 Err(wrong) => {
                     differences.push(wrong);
                     continue;
                 }
             };
+            let id = recorded.row.id();
+            if rows.get(&id).is_some_and(|ours| ours.seal != recorded.row.seal)
+                && let Some((row, again)) = reader.again(&league, &ladder.name, &id)
+            {
+                rows.insert(id, row);
+                recorded = again;
+            }
+            let RecordedMatch { row, is_erased } = recorded;
             summary.records += 1;
+            summary.erased += usize::from(is_erased);
             match rows.get(&row.id()).map(determined_by_record) {
                 None => differences.push((row.id(), "the database has no result for its record".to_owned())),
                 Some(ours) => {
@@ -253,7 +316,7 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
             }
         }
     }
-    let LeagueAuditSummary { results, records, rulings, differing } = summary;
+    let LeagueAuditSummary { results, records, erased, rulings, differing } = summary;
     if args.json {
         writeln!(out, "{}", json::text(&LeagueAuditLine::Summary(&summary)))?;
     } else {
@@ -262,6 +325,10 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
             _ => format!(", with {}", counted(rulings, "ruling", "rulings")),
         };
         writeln!(out, "{results} results, {records} records, {differing} differ{with_rulings}")?;
+        if erased > 0 {
+            let of = counted(erased, "record", "records");
+            writeln!(out, "private lines of {of} were erased by `private_after`, or published without them")?;
+        }
     }
     out.flush()?;
     Ok(if differing == 0 { Exit::Done } else { Exit::No })

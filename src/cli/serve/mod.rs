@@ -25,7 +25,7 @@ use tokio::sync::{mpsc, oneshot};
 use crate::cli::bots::{launch, with_bots};
 use crate::cli::json::{LadderListening, LadderWatching, OwnersAt};
 use crate::cli::league::config::{LadderGame, LeagueConfig, PreparedLadder, WORKERS};
-use crate::cli::league::which::now;
+use crate::cli::league::which::{ladder_folder, now};
 use crate::cli::screen::stderr_line;
 use crate::cli::service::Service;
 use crate::cli::workers::{WorkersOptions, pack_game};
@@ -81,6 +81,7 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
         prepared.push((ladder, ladder.prepare(catalog, &config.folder)?));
     }
     let workers = config.workers(&args.workers)?;
+    config.retention()?;
     let file = ConfigFile::new(args.config.clone(), CurrentConfig::of(config.clone())?);
     let folder = Folder::open(&config.folder).map_err(Failure::cannot_run)?;
     let mut league = League::open(&folder).map_err(Failure::cannot_run)?;
@@ -286,10 +287,18 @@ fn play(
     };
     let is_open = runner.listen.is_some();
     let (end_control, control_ends) = channel::<()>();
+    let retention = match file.current().config.retention()? {
+        Some(retention) => {
+            let records = ladder_folder(folder, name)?.make_within("records").map_err(wrong)?;
+            Some((retention, records))
+        }
+        None => None,
+    };
     let control = Control {
         name: name.clone(),
         file: file.clone(),
         job_bots: coordinator.is_some().then_some((job_bots, workers)),
+        retention,
         service: service.clone(),
         ladder: ladder.clone(),
         league: League::open(folder).map_err(wrong)?,

@@ -39,7 +39,8 @@ pub struct PublicRecord {
 }
 
 /// Makes the public form of a record: without command lines and files of bots, standard error, processor times and free
-/// texts of details, and without `info` unless it is public.
+/// texts of details, and without `info` unless it is public. The public form of a public record is itself, without private
+/// lines.
 ///
 /// # Errors
 /// If it is not a sealed record, or was changed after it was sealed. It is not replayed.
@@ -65,6 +66,8 @@ pub fn public(record: &[u8], info: PublishedInfo) -> Result<PublicRecord, Differ
     };
     public.header(texts[0], &header.r#match).map_err(|error| at(1, error.to_string()))?;
     let mut outages = Vec::new();
+    // A record that is public already keeps what it says of its private lines.
+    let mut known = vec![None; header.seats.len()];
     for (text, number) in happened.iter().zip(2..) {
         let line = RecordLine::read(text).map_err(|what| at(number, what))?;
         let RecordEntry::Bots(bots) = line.entry else {
@@ -73,6 +76,12 @@ pub fn public(record: &[u8], info: PublishedInfo) -> Result<PublicRecord, Differ
         };
         for bot in bots {
             outages.push(bot.outages.clone());
+            if bot.private.is_some() {
+                if let Some(known) = known.get_mut(bot.seat.index()) {
+                    *known = bot.private;
+                }
+                continue;
+            }
             if let Some(private) = public.private.get_mut(bot.seat.index()) {
                 add_bots(private, &[bot]);
             }
@@ -84,10 +93,15 @@ pub fn public(record: &[u8], info: PublishedInfo) -> Result<PublicRecord, Differ
         stderr: String::new(),
         stderr_dropped: 0,
         outages: outages.get(at).cloned().unwrap_or_default(),
-        private: Some(digest(private)),
+        private: Some(known.get(at).cloned().flatten().unwrap_or_else(|| digest(private))),
     });
     let bots: Vec<BotLine> = bots.collect();
     add_bots(&mut public.record, &bots);
+    for (private, known) in public.private.iter_mut().zip(&known) {
+        if known.is_some() {
+            private.clear();
+        }
+    }
     let seal = Seal { reveal: seal.reveal, sha256: digest(&public.record) };
     seal.write(&mut public.record);
     Ok(public)

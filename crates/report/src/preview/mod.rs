@@ -26,7 +26,7 @@ const LEADING: f32 = 1.18;
 
 /// The colours: paper, then what is drawn on it.
 const PAPER: [u8; 3] = [0xfa, 0xf9, 0xf6];
-const TONES: [[u8; 3]; 3] = [[0x1b, 0x1e, 0x21], [0x59, 0x5f, 0x65], [0x1d, 0x4f, 0x91]];
+const PAINTS: [[u8; 3]; 3] = [[0x1b, 0x1e, 0x21], [0x59, 0x5f, 0x65], [0x1d, 0x4f, 0x91]];
 /// The number of shades between the paper and a tone.
 const SHADES: u8 = 64;
 
@@ -35,9 +35,9 @@ static FONT: LazyLock<FontRef<'static>> = LazyLock::new(|| {
         .unwrap_or_else(|error| unreachable!("the font is part of the program: {error}"))
 });
 
-/// An index into [`TONES`].
+/// An index into [`PAINTS`].
 #[derive(Clone, Copy, Debug)]
-enum Tone {
+enum Paint {
     Ink = 0,
     Muted = 1,
     Accent = 2,
@@ -83,21 +83,21 @@ impl Preview {
     /// The picture as a PNG file.
     pub fn png(&self) -> Vec<u8> {
         let mut canvas = Canvas::new();
-        canvas.block(0.0, 0.0, WIDTH as f32, 14.0, Tone::Accent);
+        canvas.block(0.0, 0.0, WIDTH as f32, 14.0, Paint::Accent);
         let wide = WIDTH as f32 - 2.0 * MARGIN;
         let over = shortened(&self.over, SMALL, wide);
-        canvas.line(&over, SMALL, (MARGIN, 104.0), Tone::Muted);
+        canvas.line(&over, SMALL, (MARGIN, 104.0), Paint::Muted);
         let room = if self.rows.is_empty() { 3 } else { 2 };
         let (size, lines) = fitted(&self.title, wide, room);
         let mut y = 116.0;
         for line in &lines {
             y += size * LEADING;
-            canvas.line(line, size, (MARGIN, y), Tone::Ink);
+            canvas.line(line, size, (MARGIN, y), Paint::Ink);
         }
         y += 22.0;
         for line in wrapped(&self.text, TEXT, wide, 3) {
             y += TEXT * LEADING;
-            canvas.line(&line, TEXT, (MARGIN, y), Tone::Muted);
+            canvas.line(&line, TEXT, (MARGIN, y), Paint::Muted);
         }
         for row in &self.rows {
             y += TEXT * 1.5;
@@ -105,14 +105,14 @@ impl Preview {
                 break;
             }
             let figure = width(&row.figure, TEXT);
-            canvas.line(&row.place, TEXT, (MARGIN, y), Tone::Muted);
+            canvas.line(&row.place, TEXT, (MARGIN, y), Paint::Muted);
             let name = shortened(&row.name, TEXT, wide - 72.0 - figure - 24.0);
-            canvas.line(&name, TEXT, (MARGIN + 72.0, y), Tone::Ink);
-            canvas.line(&row.figure, TEXT, (MARGIN + wide - figure, y), Tone::Accent);
+            canvas.line(&name, TEXT, (MARGIN + 72.0, y), Paint::Ink);
+            canvas.line(&row.figure, TEXT, (MARGIN + wide - figure, y), Paint::Accent);
         }
-        canvas.block(MARGIN, HEIGHT as f32 - 96.0, wide, 2.0, Tone::Muted);
+        canvas.block(MARGIN, HEIGHT as f32 - 96.0, wide, 2.0, Paint::Muted);
         let under = shortened(&self.under, SMALL, wide);
-        canvas.line(&under, SMALL, (MARGIN, HEIGHT as f32 - 44.0), Tone::Muted);
+        canvas.line(&under, SMALL, (MARGIN, HEIGHT as f32 - 44.0), Paint::Muted);
         canvas.png()
     }
 }
@@ -199,7 +199,7 @@ impl Canvas {
     }
 
     /// Draws a tone over a pixel; what lies beyond the edges is left out.
-    fn dot(&mut self, (x, y): (i64, i64), coverage: f32, tone: Tone) {
+    fn dot(&mut self, (x, y): (i64, i64), coverage: f32, tone: Paint) {
         let is_inside = (0..i64::from(WIDTH)).contains(&x) && (0..i64::from(HEIGHT)).contains(&y);
         let shade = (coverage.clamp(0.0, 1.0) * f32::from(SHADES - 1)).round() as u8;
         if is_inside && shade > 0 {
@@ -212,7 +212,7 @@ impl Canvas {
     }
 
     /// Fills a rectangle.
-    fn block(&mut self, x: f32, y: f32, width: f32, height: f32, tone: Tone) {
+    fn block(&mut self, x: f32, y: f32, width: f32, height: f32, tone: Paint) {
         for row in y as i64..(y + height) as i64 {
             for column in x as i64..(x + width) as i64 {
                 self.dot((column, row), 1.0, tone);
@@ -221,7 +221,7 @@ impl Canvas {
     }
 
     /// Writes a line that begins here on its baseline. A character that the font lacks is a question mark.
-    fn line(&mut self, text: &str, size: f32, (mut x, y): (f32, f32), tone: Tone) {
+    fn line(&mut self, text: &str, size: f32, (mut x, y): (f32, f32), tone: Paint) {
         let font = FONT.as_scaled(PxScale::from(size));
         for c in text.chars() {
             let id = Some(font.glyph_id(c)).filter(|id| id.0 != 0).unwrap_or_else(|| font.glyph_id('?'));
@@ -256,7 +256,7 @@ impl Canvas {
 /// For each tone, the shades from the paper to it.
 fn palette() -> Vec<u8> {
     let mut colours = Vec::new();
-    for tone in TONES {
+    for tone in PAINTS {
         for shade in 0..SHADES {
             let share = f32::from(shade) / f32::from(SHADES - 1);
             colours.extend(PAPER.iter().zip(tone).map(|(&paper, ink)| {

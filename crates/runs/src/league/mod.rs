@@ -10,6 +10,7 @@ mod history;
 mod ladder;
 mod recover;
 mod resume;
+mod retention;
 mod rulings;
 
 pub use book::{Book, LadderRow, RatingInputs, number, plays_sets};
@@ -21,4 +22,5 @@ pub use ladder::{
 };
 pub use recover::{deal_of, recorded, recover, row_of};
 pub use resume::{resume, resume_on_workers};
+pub use retention::Retention;
 pub use rulings::LadderRulings;

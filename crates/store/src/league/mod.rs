@@ -3,6 +3,7 @@
 mod history;
 mod log;
 mod owners;
+mod retention;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::OpenOptionsExt;

@@ -39,7 +39,7 @@ use crate::host::RequestHost;
 use crate::ladder::LadderView;
 use crate::limiter::{Pace, Rate};
 use crate::metrics::OpenCount;
-use crate::pages::{COMMON_SCRIPT, Page, Shown, TOP};
+use crate::pages::{COMMON_SCRIPT, Page, PageCard, TOP};
 use crate::serve::{Connections, serve};
 use error::OwnersError;
 
@@ -247,7 +247,7 @@ async fn page(State(owners): OwnersState) -> Response {
     let league = &owners.options.league_name;
     let (title, description) =
         (format!("Your bots in {league}"), "Sign up, and let your bots play.".to_owned());
-    PAGE.respond(true, &Shown { title, description, picture: None }, league, &[])
+    PAGE.respond(true, &PageCard { title, description, picture: None }, league, &[])
 }
 
 /// Rejects requests for other hosts and from pages of other sites, and adds the headers of all responses.
