@@ -146,7 +146,8 @@ pub fn archive(data: &[u8]) {
     // Packing leaves these out.
     if ![&b".git"[..], b"__pycache__"].iter().any(|name| data.windows(name.len()).any(|part| part == *name)) {
         let mut again = Vec::new();
-        let packed = pack_folder(folder.path(), &mut again).unwrap_or_else(|error| panic!("{error}"));
+        let packed = pack_folder(folder.path(), ArchiveLimits::BOT, &mut again)
+            .unwrap_or_else(|error| panic!("{error}"));
         assert!(again == data && packed.id == id);
     }
 }

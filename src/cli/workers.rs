@@ -25,7 +25,9 @@ use crate::sources::BotSpec;
 use crate::store::{Leases, WorkerRow};
 use crate::transport::Certificate;
 use crate::workers::Coordinator;
-use crate::workers::archive::{ArchiveError, ArchiveId, PackedArchive, pack_files, pack_folder};
+use crate::workers::archive::{
+    ArchiveError, ArchiveId, ArchiveLimits, PackedArchive, pack_files, pack_folder,
+};
 use crate::workers::builtin::BuiltInCoordinator;
 use crate::workers::machine::MachineState;
 use crate::workers::shared::share;
@@ -348,8 +350,10 @@ pub(super) fn unit_bots(bots: &[BotSpec], directory: &Path) -> Result<Vec<UnitBo
                 let id = match packed.get(files) {
                     Some(&id) => id,
                     None => {
-                        let id = pack(&directory.join(ARCHIVES), |out| pack_folder(files, out))
-                            .map_err(|error| wrong(error.to_string()))?;
+                        let id = pack(&directory.join(ARCHIVES), |out| {
+                            pack_folder(files, ArchiveLimits::BOT, out)
+                        })
+                        .map_err(|error| wrong(error.to_string()))?;
                         packed.insert(files.clone(), id);
                         id
                     }
@@ -369,7 +373,7 @@ pub(super) fn unit_bots(bots: &[BotSpec], directory: &Path) -> Result<Vec<UnitBo
 /// Packs the directory of a game whose rules are a program, for the run in this directory: the files that records identify.
 pub(super) fn pack_game(rules: &dyn Rules, directory: &Path) -> Result<Option<ArchiveId>, Failure> {
     let Some((game, files)) = program::files(rules) else { return Ok(None) };
-    let packed = pack(&directory.join(ARCHIVES), |out| pack_files(&game, &files, out));
+    let packed = pack(&directory.join(ARCHIVES), |out| pack_files(&game, &files, ArchiveLimits::BOT, out));
     packed.map(Some).map_err(|error| Failure::usage(format!("the files of {}: {error}", rules.meta().id)))
 }
 

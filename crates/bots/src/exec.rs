@@ -3,12 +3,14 @@
 //!
 //! Its standard input is a socket to the launcher, which sends the bot's standard input and output as descriptors, and
 //! the bot's environment. The answer is an error number, which is 0 right before the program runs; then the socket
-//! closes. With bubblewrap this program runs twice: outside, where it becomes `bwrap`, and inside.
+//! closes. With bubblewrap this program runs twice: outside, where it becomes `bwrap`, and inside. A [`BuiltinProgram`] is
+//! a function of this program: it runs in the sandbox, where the file of this program is not visible.
 
 use std::convert::Infallible;
 use std::ffi::{CString, OsStr, OsString};
 use std::io::{self, IoSliceMut, Read, Write};
 use std::mem::MaybeUninit;
+use std::net::Shutdown;
 use std::os::fd::{AsFd, AsRawFd, IntoRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::net::UnixStream;
@@ -38,6 +40,15 @@ pub(super) const DESCRIPTORS: usize = 2;
 ///
 /// Call it before anything else is opened: it closes all descriptors from 3 on.
 pub fn exec(args: impl IntoIterator<Item = OsString>) -> ExitCode {
+    exec_with(args, &[])
+}
+
+/// A program that is part of this one: its name, by which a [`Command`](crate::Command) starts it, and its function, which
+/// gets the environment as `NAME=VALUE` and returns the exit code.
+pub type BuiltinProgram = (&'static str, fn(&[OsString]) -> ExitCode);
+
+/// Like [`exec`], for a program that has programs as parts. Their functions run here, confined.
+pub fn exec_with(args: impl IntoIterator<Item = OsString>, builtins: &[BuiltinProgram]) -> ExitCode {
     close_inherited();
     let mut args = args.into_iter();
     let confinement =
@@ -50,10 +61,15 @@ pub fn exec(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     match (launcher, confinement) {
         (Ok(mut launcher), Some(confinement)) if !argv.is_empty() => {
             let ended = match &confinement.bubblewrap {
-                Some(program) => become_bubblewrap(&launcher, program, &confinement, argv),
-                None => become_bot(&mut launcher, &confinement, argv),
+                Some(program) => {
+                    become_bubblewrap(&launcher, program, &confinement, argv).map(|never| match never {})
+                }
+                None => become_bot(&mut launcher, &confinement, argv, builtins),
             };
-            let Err(error) = ended;
+            let error = match ended {
+                Ok(code) => return code,
+                Err(error) => error,
+            };
             let number = error.raw_os_error().unwrap_or(Errno::IO.raw_os_error());
             // The launcher may have exited.
             let _ = launcher.write_all(&number.to_ne_bytes());
@@ -102,7 +118,8 @@ fn become_bot(
     launcher: &mut UnixStream,
     confinement: &Confinement,
     argv: Vec<OsString>,
-) -> io::Result<Infallible> {
+    builtins: &[BuiltinProgram],
+) -> io::Result<ExitCode> {
     let ([input, output], environment) = receive(launcher)?;
     rustix::stdio::dup2_stdin(&input)?;
     rustix::stdio::dup2_stdout(&output)?;
@@ -111,6 +128,13 @@ fn become_bot(
     die_with_parent(launcher)?;
     if let Some(cgroup) = &confinement.cgroup {
         std::fs::write(cgroup.join("cgroup.procs"), "0")?;
+    }
+    if let Some((_, run)) = builtins.iter().find(|(name, _)| argv[0] == *name) {
+        sandbox::confine(confinement)?;
+        launcher.write_all(&0i32.to_ne_bytes())?;
+        // As `execve` does to it.
+        launcher.shutdown(Shutdown::Both)?;
+        return Ok(run(&environment));
     }
     let path = environment.iter().find_map(|entry| entry.as_bytes().strip_prefix(b"PATH="));
     let program = find(&argv[0], path.map(OsStr::from_bytes), is_program).ok_or(Errno::NOENT)?;

@@ -112,11 +112,11 @@ impl Launcher {
     /// inherits. Waits while the limit of processes is reached.
     ///
     /// # Errors
-    /// Those of [`Starter::start`].
-    pub async fn start(
+    /// Those of `work`.
+    pub async fn start<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Starter) -> io::Result<(Process, Wire)> + Send + 'static,
-    ) -> io::Result<(Process, Wire)> {
+        work: impl FnOnce(&Starter) -> io::Result<(Process, T)> + Send + 'static,
+    ) -> io::Result<(Process, T)> {
         let (sender, receiver) = oneshot::channel();
         // The semaphore is never closed.
         let lease =
@@ -144,14 +144,22 @@ impl Starter {
         on_exit: impl FnOnce(Detail) + Send + 'static,
     ) -> io::Result<(Process, Wire)> {
         let _runtime = self.runtime.enter();
-        Process::start(command, self, on_exit).map_err(|error| {
-            let errno = Errno::from_io_error(&error);
-            if let Some(Errno::MFILE | Errno::NFILE | Errno::NOMEM | Errno::AGAIN) = errno {
-                return io::Error::new(io::ErrorKind::ResourceBusy, format!("{}: {error}", command.argv[0]));
-            }
-            let otherwise = || format!("{}: {error}", command.argv[0]);
-            io::Error::other(command.check().err().unwrap_or_else(otherwise))
-        })
+        Process::start(command, self, on_exit).map_err(|error| not_started(command, &error))
+    }
+
+    /// Starts a program that is no bot, with this standard input and output. It is running when this returns.
+    ///
+    /// # Errors
+    /// As [`Starter::start`].
+    pub fn run(
+        &self,
+        command: &Command,
+        (input, output): (OwnedFd, OwnedFd),
+        on_exit: impl FnOnce(Detail) + Send + 'static,
+    ) -> io::Result<Process> {
+        let _runtime = self.runtime.enter();
+        Process::over(command, self, (input, output), None, on_exit)
+            .map_err(|error| not_started(command, &error))
     }
 
     pub(super) fn streams(&self) -> Streams {
@@ -195,6 +203,16 @@ impl Starter {
         }
         handed_over.map(|()| Spawned { child, ends: None, guard })
     }
+}
+
+/// Names a program that cannot be started.
+fn not_started(command: &Command, error: &io::Error) -> io::Error {
+    let errno = Errno::from_io_error(error);
+    if let Some(Errno::MFILE | Errno::NFILE | Errno::NOMEM | Errno::AGAIN) = errno {
+        return io::Error::new(io::ErrorKind::ResourceBusy, format!("{}: {error}", command.argv[0]));
+    }
+    let otherwise = || format!("{}: {error}", command.argv[0]);
+    io::Error::other(command.check().err().unwrap_or_else(otherwise))
 }
 
 /// A started process.

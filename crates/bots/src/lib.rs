@@ -5,6 +5,7 @@
 //! * [`Process`] is a running bot; [`Stderr`] keeps what it writes to its standard error
 //! * [`OrphanReaper`] ends what bots leave behind
 //! * [`exec`] is the end of the child: the program of [`Launch::Through`] calls it if its first argument is [`EXEC`]
+//! * [`Starter::run`] starts a program that is no bot in a sandbox, such as the build of a bot
 //!
 //! ```
 //! use std::future::poll_fn;
@@ -43,7 +44,7 @@ pub mod sandbox;
 mod stderr;
 
 pub use command::Command;
-pub use exec::{EXEC, exec};
+pub use exec::{BuiltinProgram, EXEC, exec, exec_with};
 pub use launcher::{Launch, Launcher, Starter};
 pub use orphans::{OrphanReaper, children};
 use pipe_guard::PipeGuard;

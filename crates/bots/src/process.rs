@@ -50,16 +50,38 @@ impl Process {
         on_exit: impl FnOnce(Detail) + Send + 'static,
     ) -> io::Result<(Process, Wire)> {
         let Ends { its_input, its_output, our_input, our_output } = Ends::open(starter.streams())?;
+        let pipes = match starter.streams() {
+            Streams::Pipes => {
+                Some([rustix::fs::fstat(&our_input)?.st_ino, rustix::fs::fstat(&our_output)?.st_ino])
+            }
+            Streams::Sockets => None,
+        };
+        let process = Process::over(command, starter, (its_input, its_output), pipes, on_exit)?;
+        let wire = match starter.streams() {
+            Streams::Pipes => Wire::pipes(our_input, our_output, Some(process.mark.clone())),
+            Streams::Sockets => Wire::sockets(our_input, our_output),
+        };
+        Ok((process, wire))
+    }
+
+    /// Starts a program with this standard input and output. If they are pipes that the program must not hold, `pipes` has
+    /// their numbers.
+    pub(super) fn over(
+        command: &Command,
+        starter: &Starter,
+        (input, output): (OwnedFd, OwnedFd),
+        pipes: Option<[u64; 2]>,
+        on_exit: impl FnOnce(Detail) + Send + 'static,
+    ) -> io::Result<Process> {
         let (our_errors, its_errors) = io::pipe()?;
         let stderr = Stderr::new(our_errors.into())?;
-        let stdio = Stdio { input: its_input, output: its_output, errors: its_errors.into() };
+        let stdio = Stdio { input, output, errors: its_errors.into() };
         let mark = Arc::<Mark>::default();
         let spawned = starter.spawn(command, stdio).map_err(|error| stderr.explain(error));
         let Spawned { mut child, ends, guard } = spawned?;
         let group = child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
         let group = group.ok_or_else(|| io::Error::other("the process has no id"))?;
-        if starter.streams() == Streams::Pipes {
-            let pipes = [rustix::fs::fstat(&our_input)?.st_ino, rustix::fs::fstat(&our_output)?.st_ino];
+        if let Some(pipes) = pipes {
             starter.pipe_guard().watch(group, pipes, &mark);
         }
         // Bubblewrap has a child that is the first process of the namespace, and the bot is the first child of that.
@@ -72,10 +94,6 @@ impl Process {
         let mark = process.mark.clone();
         let &ConfinementGuard { is_wrapped, memory, file, .. } = &process.guard;
         let cgroup = process.guard.cgroup.clone();
-        let wire = match starter.streams() {
-            Streams::Pipes => Wire::pipes(our_input, our_output, Some(mark.clone())),
-            Streams::Sockets => Wire::sockets(our_input, our_output),
-        };
         tokio::spawn(async move {
             let how = match child.wait().await {
                 Ok(_) if cgroup.as_ref().is_some_and(|cgroup| cgroup.has_run_out_of_memory()) => {
@@ -95,7 +113,7 @@ impl Process {
             exited.send_replace(true);
             on_exit(how);
         });
-        Ok((process, wire))
+        Ok(process)
     }
 
     /// Keeps this until the process exits.

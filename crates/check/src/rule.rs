@@ -78,6 +78,11 @@ rules! {
 }
 
 impl Rule {
+    /// Whether it says that a bot gets only matches of the games in its `hello`.
+    pub fn is_about_games(&self) -> bool {
+        *self == Rule::GAMES
+    }
+
     /// The rule violated by a message that the referee rejects with this code.
     pub(super) fn of(code: ErrorCode) -> Rule {
         match code {

@@ -51,7 +51,8 @@ mod rulings;
 
 pub use league::{
     Challenge, Invitation, InvitationError, League, LeagueBot, LeagueChange, LeagueMatch, LeagueOwner,
-    LeaguePlayer, MatchKind, OwnerError, OwnerState, OwnerToken, RatingPoint, match_id, parse_match_id, utc,
+    LeaguePlayer, MatchKind, OwnerError, OwnerState, OwnerToken, RatingPoint, Submission, SubmissionError,
+    SubmissionQuota, SubmissionState, SubmittedBot, match_id, parse_match_id, utc,
 };
 pub use leases::{Lease, Leases, WorkerRow};
 pub use results::{About, Results, TournamentChange, is_void_for};

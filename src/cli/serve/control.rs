@@ -26,7 +26,7 @@ use crate::sources::{BotSpec, BotTokens, Source};
 use crate::stats::ladder::Name;
 use crate::store::{League, LeagueBot, LeagueOwner};
 use crate::workers::JobBots;
-use crate::workers::archive::{ArchiveError, pack_folder};
+use crate::workers::archive::{ArchiveError, ArchiveLimits, pack_folder};
 
 /// How often changes of the database are looked for, and players are rated.
 const POLL_INTERVAL: Duration = Duration::from_millis(300);
@@ -283,7 +283,7 @@ fn digest(command: &Command) -> Result<String, ArchiveError> {
         hash.update([0]);
     }
     if let Some(folder) = &command.files {
-        hash.update(pack_folder(folder, io::sink())?.id.to_string());
+        hash.update(pack_folder(folder, ArchiveLimits::BOT, io::sink())?.id.to_string());
     }
     Ok(hex::encode(&hash.finalize()))
 }

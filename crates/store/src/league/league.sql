@@ -27,7 +27,8 @@ CREATE TABLE bots (
     added_at TEXT NOT NULL,                  -- in UTC: 2026-11-22T18:30:05Z
     revoked_at TEXT,
     refused TEXT,                            -- why the server does not start the command; null: it does
-    display_name TEXT                        -- what people see instead of the name
+    display_name TEXT,                       -- what people see instead of the name
+    version INTEGER                          -- that of the submission whose program it is; null: it was not submitted
 ) STRICT;
 
 CREATE TABLE players (
@@ -119,3 +120,25 @@ CREATE TABLE invitations (
     made_at TEXT NOT NULL,
     made_by TEXT NOT NULL                    -- the user of the operating system
 ) STRICT;
+
+CREATE TABLE submissions (
+    -- Programs that owners have handed in. Their files are in the directory `submissions`.
+    id INTEGER PRIMARY KEY,
+    owner TEXT NOT NULL,                     -- as in `bots.owner`
+    bot TEXT,                                -- the name in its bot.toml, once that has been read
+    version INTEGER,                         -- 1, 2, 3, ... of the submissions of this bot; the player is BOT@VERSION
+    language TEXT,                           -- as in bot.toml
+    command TEXT,                            -- as in bot.toml
+    archive TEXT NOT NULL,                   -- SHA-256 of the archive, hex
+    size INTEGER NOT NULL,                   -- its size in bytes
+    built TEXT,                              -- SHA-256 of the archive of what was built, hex
+    ladders TEXT NOT NULL DEFAULT '[]',      -- JSON: the ladders whose check it has passed
+    state TEXT NOT NULL,                     -- received, building, checking, waiting (for approval), playing, retired, failed
+    is_approved INTEGER NOT NULL DEFAULT 0,  -- 1: its bot takes part once it has passed
+    attempts INTEGER NOT NULL DEFAULT 0,     -- how often the server has begun to build it
+    log TEXT NOT NULL DEFAULT '',            -- what the build and the check have reported
+    received_at TEXT NOT NULL,               -- in UTC
+    changed_at TEXT NOT NULL                 -- when its state changed last
+) STRICT;
+
+CREATE INDEX submissions_of_owner ON submissions (owner);

@@ -4,6 +4,7 @@ mod history;
 mod log;
 mod owners;
 mod retention;
+mod submissions;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::OpenOptionsExt;
@@ -18,6 +19,7 @@ use serde::{Deserialize, Serialize};
 pub use history::RatingPoint;
 pub use log::LeagueChange;
 pub use owners::{Invitation, InvitationError, LeagueOwner, OwnerError, OwnerState, OwnerToken};
+pub use submissions::{Submission, SubmissionError, SubmissionQuota, SubmissionState, SubmittedBot};
 
 use referee_files::{Folder, keep_private};
 use referee_game::name;
@@ -30,7 +32,7 @@ use crate::rulings::{RulingRow, UndoneRuling, insert_ruling, read_rulings, undo_
 /// The page cache of a connection in KiB. A server has several connections for months, and mostly appends.
 const CACHE: i64 = 256;
 /// The schema version: `PRAGMA user_version`.
-const VERSION: i64 = 6;
+const VERSION: i64 = 7;
 /// The file name in the directory of the league.
 const NAME: &str = "league.sqlite";
 
@@ -69,6 +71,8 @@ pub struct LeagueBot {
     pub refused: Option<String>,
     /// What people see instead of its name.
     pub display_name: Option<String>,
+    /// The version of the submission whose program it is; its directory is then relative to that of the league.
+    pub version: Option<u32>,
 }
 
 /// A player of a ladder.
@@ -313,28 +317,7 @@ impl League {
     /// # Errors
     /// Those of the database.
     pub fn bots(&self) -> io::Result<Vec<LeagueBot>> {
-        let sql = "SELECT name, owner, token, command, directory, anchor, ladders, is_of_file, is_paused, added_at, \
-                   revoked_at, refused, display_name FROM bots ORDER BY id";
-        let read = |row: &Row<'_>| -> rusqlite::Result<LeagueBot> {
-            Ok(LeagueBot {
-                name: row.get(0)?,
-                owner: row.get(1)?,
-                token: row.get(2)?,
-                command: row.get(3)?,
-                directory: row.get::<_, Option<String>>(4)?.map(PathBuf::from),
-                anchor: row.get(5)?,
-                ladders: row.get::<_, Option<String>>(6)?.map(|text| parsed(&text, 6)).transpose()?,
-                is_of_file: row.get(7)?,
-                is_paused: row.get(8)?,
-                added_at: row.get(9)?,
-                revoked_at: row.get(10)?,
-                refused: row.get(11)?,
-                display_name: row.get(12)?,
-            })
-        };
-        let mut query = self.db.prepare_cached(sql).map_err(failed)?;
-        let rows = query.query_map([], read).map_err(failed)?;
-        rows.collect::<rusqlite::Result<_>>().map_err(failed)
+        read_bots(&self.db).map_err(failed)
     }
 
     /// Adds a bot, or replaces the one with this name.
@@ -342,40 +325,12 @@ impl League {
     /// # Errors
     /// If another bot has a name that looks alike: `AlreadyExists` with its name; or I/O errors.
     pub fn put_bot(&mut self, bot: &LeagueBot) -> io::Result<()> {
-        let skeleton = name::skeleton(&bot.name);
         let other = self.change(|db| {
-            // Not by the stored skeletons: other versions may have computed them.
-            let mut query = db.prepare_cached("SELECT name FROM bots WHERE name <> ?1")?;
-            for other in query.query_map([&bot.name], |row| row.get(0))? {
-                let other: String = other?;
-                if name::skeleton(&other) == skeleton {
-                    return Ok(Some(other));
-                }
+            let other = insert_bot(db, bot)?;
+            if other.is_none() {
+                submissions::follow_bot(db, bot)?;
             }
-            db.execute(
-                "INSERT INTO bots (name, skeleton, owner, token, command, directory, anchor, ladders, is_of_file, \
-                 is_paused, added_at, revoked_at, refused, display_name) \
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14) \
-                 ON CONFLICT (name) DO UPDATE SET owner = ?3, token = ?4, command = ?5, directory = ?6, anchor = ?7, \
-                 ladders = ?8, is_of_file = ?9, is_paused = ?10, revoked_at = ?12, refused = ?13, display_name = ?14",
-                params![
-                    bot.name,
-                    skeleton,
-                    bot.owner,
-                    bot.token,
-                    bot.command,
-                    bot.directory.as_ref().map(|path| path.to_string_lossy()),
-                    bot.anchor,
-                    bot.ladders.as_ref().map(json),
-                    bot.is_of_file,
-                    bot.is_paused,
-                    bot.added_at,
-                    bot.revoked_at,
-                    bot.refused,
-                    bot.display_name,
-                ],
-            )?;
-            Ok(None)
+            Ok(other)
         })?;
         match other {
             None => Ok(()),
@@ -630,6 +585,70 @@ impl League {
         )
         .map_err(failed)
     }
+}
+
+/// All bots, in the order in which they were added.
+fn read_bots(db: &Connection) -> rusqlite::Result<Vec<LeagueBot>> {
+    let sql = "SELECT name, owner, token, command, directory, anchor, ladders, is_of_file, is_paused, added_at, \
+               revoked_at, refused, display_name, version FROM bots ORDER BY id";
+    let read = |row: &Row<'_>| -> rusqlite::Result<LeagueBot> {
+        Ok(LeagueBot {
+            name: row.get(0)?,
+            owner: row.get(1)?,
+            token: row.get(2)?,
+            command: row.get(3)?,
+            directory: row.get::<_, Option<String>>(4)?.map(PathBuf::from),
+            anchor: row.get(5)?,
+            ladders: row.get::<_, Option<String>>(6)?.map(|text| parsed(&text, 6)).transpose()?,
+            is_of_file: row.get(7)?,
+            is_paused: row.get(8)?,
+            added_at: row.get(9)?,
+            revoked_at: row.get(10)?,
+            refused: row.get(11)?,
+            display_name: row.get(12)?,
+            version: row.get(13)?,
+        })
+    };
+    db.prepare_cached(sql)?.query_map([], read)?.collect()
+}
+
+/// Adds a bot, or replaces the one with this name. Returns the name of another one that looks alike, and then does neither.
+fn insert_bot(db: &Connection, bot: &LeagueBot) -> rusqlite::Result<Option<String>> {
+    let skeleton = name::skeleton(&bot.name);
+    // Not by the stored skeletons: other versions may have computed them.
+    let mut query = db.prepare_cached("SELECT name FROM bots WHERE name <> ?1")?;
+    for other in query.query_map([&bot.name], |row| row.get(0))? {
+        let other: String = other?;
+        if name::skeleton(&other) == skeleton {
+            return Ok(Some(other));
+        }
+    }
+    db.execute(
+        "INSERT INTO bots (name, skeleton, owner, token, command, directory, anchor, ladders, is_of_file, \
+         is_paused, added_at, revoked_at, refused, display_name, version) \
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15) \
+         ON CONFLICT (name) DO UPDATE SET owner = ?3, token = ?4, command = ?5, directory = ?6, anchor = ?7, \
+         ladders = ?8, is_of_file = ?9, is_paused = ?10, revoked_at = ?12, refused = ?13, display_name = ?14, \
+         version = ?15",
+        params![
+            bot.name,
+            skeleton,
+            bot.owner,
+            bot.token,
+            bot.command,
+            bot.directory.as_ref().map(|path| path.to_string_lossy()),
+            bot.anchor,
+            bot.ladders.as_ref().map(json),
+            bot.is_of_file,
+            bot.is_paused,
+            bot.added_at,
+            bot.revoked_at,
+            bot.refused,
+            bot.display_name,
+            bot.version,
+        ],
+    )?;
+    Ok(None)
 }
 
 const COLUMNS: &str = "number, players, ranks, scores, faults, ended_by, reason, is_rated, decisions, duration_us, \

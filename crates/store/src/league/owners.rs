@@ -490,6 +490,7 @@ mod tests {
             revoked_at: None,
             refused: None,
             display_name: None,
+            version: None,
         }
     }
 

@@ -21,8 +21,10 @@ pub use id::ArchiveId;
 pub use pack::{PackedArchive, pack_files, pack_folder};
 pub use unpack::{check, unpack};
 
+use serde::{Deserialize, Serialize};
+
 /// The limits of an archive.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ArchiveLimits {
     /// The size of its files, in bytes.
     pub bytes: u64,
@@ -33,8 +35,12 @@ pub struct ArchiveLimits {
 impl ArchiveLimits {
     /// The limits of the archives of bots: 2 GiB in 100,000 files, links and directories.
     pub const BOT: ArchiveLimits = ArchiveLimits { bytes: 2 << 30, entries: 100_000 };
+
+    /// The size of the largest archive within these limits, in bytes: each entry has a header and padding.
+    pub const fn most_bytes(self) -> u64 {
+        self.bytes.saturating_add((self.entries as u64 * 2 + 2) * entry::BLOCK as u64)
+    }
 }
 
-/// The size of the largest archive within [`ArchiveLimits::BOT`], in bytes: each entry has a header and padding.
-pub const MOST_BYTES: u64 =
-    ArchiveLimits::BOT.bytes + (ArchiveLimits::BOT.entries as u64 * 2 + 2) * entry::BLOCK as u64;
+/// The size of the largest archive within [`ArchiveLimits::BOT`], in bytes.
+pub const MOST_BYTES: u64 = ArchiveLimits::BOT.most_bytes();

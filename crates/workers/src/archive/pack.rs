@@ -31,12 +31,16 @@ pub struct PackedArchive {
 ///
 /// # Errors
 /// Names a file that no archive may contain (a FIFO, a link that leads out of the directory, names that differ only in
-/// case) or that changes while it is read; a limit of [`ArchiveLimits::BOT`]; I/O errors.
-pub fn pack_folder(folder: &Path, out: impl Write) -> Result<PackedArchive, ArchiveError> {
+/// case) or that changes while it is read; a limit; I/O errors.
+pub fn pack_folder(
+    folder: &Path,
+    limits: ArchiveLimits,
+    out: impl Write,
+) -> Result<PackedArchive, ArchiveError> {
     let root = folder.canonicalize().map_err(|error| at(folder, error))?;
     let mut found = Vec::new();
-    walk(&root, &root, &mut found)?;
-    write(&root, found, out)
+    walk(&root, &root, limits, &mut found)?;
+    write(&root, limits, found, out)
 }
 
 /// Writes the archive of some files, given by their paths relative to `root`. A link is replaced by the file that it leads
@@ -44,14 +48,19 @@ pub fn pack_folder(folder: &Path, out: impl Write) -> Result<PackedArchive, Arch
 ///
 /// # Errors
 /// As [`pack_folder`].
-pub fn pack_files(root: &Path, files: &[PathBuf], out: impl Write) -> Result<PackedArchive, ArchiveError> {
+pub fn pack_files(
+    root: &Path,
+    files: &[PathBuf],
+    limits: ArchiveLimits,
+    out: impl Write,
+) -> Result<PackedArchive, ArchiveError> {
     let mut found = Vec::new();
     for file in files {
         let path = text(file)?;
         let of = fs::metadata(root.join(file)).map_err(|error| at(&root.join(file), error))?;
         found.push(Entry { kind: kind(&path, &of)?, path });
     }
-    write(root, found, out)
+    write(root, limits, found, out)
 }
 
 fn at(path: &Path, error: io::Error) -> io::Error {
@@ -76,7 +85,12 @@ fn kind(path: &str, of: &fs::Metadata) -> Result<EntryKind, ArchiveError> {
 }
 
 /// Adds all files and links below a directory.
-fn walk(root: &Path, folder: &Path, found: &mut Vec<Entry>) -> Result<(), ArchiveError> {
+fn walk(
+    root: &Path,
+    folder: &Path,
+    limits: ArchiveLimits,
+    found: &mut Vec<Entry>,
+) -> Result<(), ArchiveError> {
     let read = fs::read_dir(folder).map_err(|error| at(folder, error))?;
     for file in read {
         let file = file.map_err(|error| at(folder, error))?.path();
@@ -84,15 +98,15 @@ fn walk(root: &Path, folder: &Path, found: &mut Vec<Entry>) -> Result<(), Archiv
         let path = text(file.strip_prefix(root).unwrap_or(&file))?;
         if of.is_dir() {
             if !LEFT_OUT.iter().any(|name| file.ends_with(name)) {
-                walk(root, &file, found)?;
+                walk(root, &file, limits, found)?;
             }
         } else if of.is_symlink() {
             found.push(link(root, &file, path)?);
         } else {
             found.push(Entry { kind: kind(&path, &of)?, path });
         }
-        if found.len() > ArchiveLimits::BOT.entries {
-            let (folder, most) = (root.display(), ArchiveLimits::BOT.entries);
+        if found.len() > limits.entries {
+            let (folder, most) = (root.display(), limits.entries);
             return Err(ArchiveError::Invalid(format!("{folder} has more than {most} files and links")));
         }
     }
@@ -115,9 +129,14 @@ fn link(root: &Path, file: &Path, path: String) -> Result<Entry, ArchiveError> {
 }
 
 /// Writes the archive of these entries.
-fn write(root: &Path, mut entries: Vec<Entry>, mut out: impl Write) -> Result<PackedArchive, ArchiveError> {
+fn write(
+    root: &Path,
+    limits: ArchiveLimits,
+    mut entries: Vec<Entry>,
+    mut out: impl Write,
+) -> Result<PackedArchive, ArchiveError> {
     entries.sort_by(|one, other| one.path.cmp(&other.path));
-    let mut tree = Tree::new(ArchiveLimits::BOT);
+    let mut tree = Tree::new(limits);
     for entry in &entries {
         entry.check_path()?;
         tree.add(entry)?;

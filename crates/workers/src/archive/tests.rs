@@ -27,7 +27,7 @@ fn bot() -> TempDir {
 
 fn packed(folder: &Path) -> (PackedArchive, Vec<u8>) {
     let mut archive = Vec::new();
-    let packed = pack_folder(folder, &mut archive).unwrap();
+    let packed = pack_folder(folder, ArchiveLimits::BOT, &mut archive).unwrap();
     (packed, archive)
 }
 
@@ -77,7 +77,7 @@ fn files_that_no_archive_may_have_are_named() {
     let pack = |prepare: &dyn Fn(&Path)| {
         let folder = bot();
         prepare(folder.path());
-        pack_folder(folder.path(), io::sink()).unwrap_err().to_string()
+        pack_folder(folder.path(), ArchiveLimits::BOT, io::sink()).unwrap_err().to_string()
     };
     let error = pack(&|folder| symlink("/etc/passwd", folder.join("lib/out")).unwrap());
     assert_eq!(error, "`lib/out`: it links to /etc/passwd, which is outside the directory");
@@ -92,7 +92,10 @@ fn files_that_no_archive_may_have_are_named() {
     let error = pack(&|folder| fs::write(folder.join("n".repeat(120)), "").unwrap());
     assert!(error.contains("the path is too long"), "{error}");
     assert!(
-        pack_folder(Path::new("/nowhere"), io::sink()).unwrap_err().to_string().starts_with("/nowhere: ")
+        pack_folder(Path::new("/nowhere"), ArchiveLimits::BOT, io::sink())
+            .unwrap_err()
+            .to_string()
+            .starts_with("/nowhere: ")
     );
 }
 
@@ -101,12 +104,13 @@ fn single_files_are_packed_by_their_paths() {
     let folder = bot();
     let mut archive = Vec::new();
     let files: Vec<PathBuf> = vec!["lib/link".into(), "bot.sh".into()];
-    let packed = pack_files(folder.path(), &files, &mut archive).unwrap();
+    let packed = pack_files(folder.path(), &files, ArchiveLimits::BOT, &mut archive).unwrap();
     let copy = tempdir().unwrap();
     unpack(Cursor::new(&archive), &packed.id, copy.path(), ArchiveLimits::BOT).unwrap();
     assert_eq!(fs::read(copy.path().join("lib/link")).unwrap(), vec![7; 100_000]);
     assert!(!copy.path().join("empty").exists());
-    let error = pack_files(folder.path(), &["../x".into()], io::sink()).unwrap_err().to_string();
+    let error =
+        pack_files(folder.path(), &["../x".into()], ArchiveLimits::BOT, io::sink()).unwrap_err().to_string();
     assert!(error.contains("No such file") || error.contains("`..`"), "{error}");
 }
 
@@ -391,7 +395,7 @@ fn stored(cache: &Cache, size: usize, with: u8) -> ArchiveId {
     let folder = tempdir().unwrap();
     fs::write(folder.path().join("data"), vec![with; size]).unwrap();
     let mut file = cache.incoming().unwrap();
-    let packed = pack_folder(folder.path(), &mut file).unwrap();
+    let packed = pack_folder(folder.path(), ArchiveLimits::BOT, &mut file).unwrap();
     cache.insert(&packed.id, file).unwrap();
     packed.id
 }
@@ -437,7 +441,7 @@ fn an_altered_archive_is_not_stored() {
     let folder = tempdir().unwrap();
     let cache = Cache::open(folder.path(), 1 << 20).unwrap();
     let mut file = cache.incoming().unwrap();
-    pack_folder(bot().path(), &mut file).unwrap();
+    pack_folder(bot().path(), ArchiveLimits::BOT, &mut file).unwrap();
     let error = cache.insert(&id_of(b"another"), file).unwrap_err().to_string();
     assert!(error.contains("was asked for"), "{error}");
     assert_eq!(names(folder.path()), ["lock", "work"]);

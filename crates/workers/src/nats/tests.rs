@@ -22,7 +22,7 @@ use tokio::time::{Instant, sleep, timeout};
 
 use super::broker::inbox;
 use super::*;
-use crate::archive::pack_folder;
+use crate::archive::{ArchiveLimits, pack_folder};
 use crate::carrier::{
     Assignment, CarrierEvent, CoordinatorEnd, Order, OutcomeVerdict, Request, Returned, WorkerEnd,
 };
@@ -552,7 +552,7 @@ fn an_archive_reaches_a_worker_through_the_object_store() {
         let bot = tempfile::tempdir().unwrap();
         std::fs::write(bot.path().join("bot"), vec![7; 2_000_000]).unwrap();
         let mut archive = Vec::new();
-        let packed = pack_folder(bot.path(), &mut archive).unwrap();
+        let packed = pack_folder(bot.path(), ArchiveLimits::BOT, &mut archive).unwrap();
         std::fs::write(core.archives.join(format!("{}.tar", packed.id)), &archive).unwrap();
         let (connection, _links) = server.broker().connect("test", "_INBOX").await.unwrap();
         connection.upload(&packed.id, &core.archives.join(format!("{}.tar", packed.id))).await.unwrap();

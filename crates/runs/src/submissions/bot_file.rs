@@ -1,0 +1,124 @@
+//! `bot.toml`: what a directory says of its bot.
+
+use std::path::Path;
+
+use referee_bots::Command;
+use referee_files::{open_regular, read_limited};
+use referee_game::name::check_name;
+use serde::Deserialize;
+
+/// The name of the file.
+pub const BOT_FILE: &str = "bot.toml";
+
+/// The maximum size of the file, in bytes.
+const MOST_BYTES: u64 = 64 << 10;
+/// The maximum length of the language, in bytes.
+const MOST_LANGUAGE: usize = 64;
+/// Words that only a shell understands.
+const SHELL_WORDS: [&str; 7] = ["&&", "||", "|", ";", "&", ">", "<"];
+
+/// The contents of `bot.toml`.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BotFile {
+    /// The name of the bot.
+    pub name: String,
+    /// The command line that starts it in its directory, split as a shell would and run without a shell.
+    pub command: String,
+    /// The command line that builds it, of the same form.
+    #[serde(default)]
+    pub build: Option<String>,
+    /// The programming language, for display.
+    #[serde(default)]
+    pub language: Option<String>,
+    /// The files of the archive: paths of files and directories, and globs.
+    #[serde(default)]
+    pub files: Option<Vec<String>>,
+}
+
+/// What is wrong with `bot.toml`.
+#[derive(Debug, thiserror::Error)]
+pub enum BotFileError {
+    /// It is not there.
+    #[error("there is no bot.toml at the top of the directory; `referee init bot` writes one")]
+    Missing,
+    /// It cannot be read.
+    #[error("{0}")]
+    Unreadable(std::io::Error),
+    /// It is not TOML with these keys.
+    #[error("{0}")]
+    Syntax(String),
+    /// The name is not allowed.
+    #[error("name: {0}")]
+    Name(referee_game::name::NameError),
+    /// A command line is not allowed.
+    #[error("{key}: {reason}")]
+    CommandLine {
+        /// `command` or `build`.
+        key: &'static str,
+        /// What is wrong.
+        reason: String,
+    },
+    /// The language is too long or has characters that are not printable.
+    #[error("language: at most {MOST_LANGUAGE} printable characters")]
+    Language,
+}
+
+impl BotFile {
+    /// Reads the file in a directory.
+    ///
+    /// # Errors
+    /// If it is missing, or not valid.
+    pub fn read(directory: &Path) -> Result<BotFile, BotFileError> {
+        let file = open_regular(&directory.join(BOT_FILE), std::fs::OpenOptions::new().read(true));
+        let file = file.map_err(|error| match error.kind() {
+            std::io::ErrorKind::NotFound => BotFileError::Missing,
+            _ => BotFileError::Unreadable(error),
+        })?;
+        let text = read_limited(file, MOST_BYTES).map_err(BotFileError::Unreadable)?;
+        BotFile::parse(&String::from_utf8_lossy(&text))
+    }
+
+    /// Parses the file.
+    ///
+    /// # Errors
+    /// If it is not valid.
+    pub fn parse(text: &str) -> Result<BotFile, BotFileError> {
+        let file: BotFile = toml::from_str(text).map_err(|error| BotFileError::Syntax(error.to_string()))?;
+        check_name(&file.name).map_err(BotFileError::Name)?;
+        file.command()?;
+        file.build()?;
+        let is_plain = |text: &String| text.len() <= MOST_LANGUAGE && !text.chars().any(char::is_control);
+        if !file.language.as_ref().is_none_or(is_plain) {
+            return Err(BotFileError::Language);
+        }
+        Ok(file)
+    }
+
+    /// How the bot is started.
+    ///
+    /// # Errors
+    /// If the command line is not allowed.
+    pub fn command(&self) -> Result<Command, BotFileError> {
+        command_line("command", &self.command)
+    }
+
+    /// How the bot is built.
+    ///
+    /// # Errors
+    /// If the command line is not allowed.
+    pub fn build(&self) -> Result<Option<Command>, BotFileError> {
+        self.build.as_deref().map(|line| command_line("build", line)).transpose()
+    }
+}
+
+fn command_line(key: &'static str, line: &str) -> Result<Command, BotFileError> {
+    let wrong = |reason: String| BotFileError::CommandLine { key, reason };
+    let command: Command = line.parse().map_err(wrong)?;
+    if let Some(word) = command.argv.iter().find(|word| SHELL_WORDS.contains(&word.as_str())) {
+        return Err(wrong(format!(
+            "`{word}` needs a shell, and the command line is run without one: write `sh -c '...'`, or a script"
+        )));
+    }
+    Ok(command)
+}

@@ -1,0 +1,145 @@
+//! The build of a bot, in its sandbox.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Seek, Write};
+use std::path::Path;
+use std::time::Duration;
+
+use referee_bots::sandbox::Sandbox;
+use referee_bots::{Command, Launch, Launcher};
+use referee_match::Detail;
+use referee_workers::archive::{ArchiveError, ArchiveId, ArchiveLimits, unpack};
+use rustix::process::Signal;
+use tokio::io::AsyncReadExt;
+use tokio::net::unix::pipe::Receiver;
+use tokio::sync::oneshot;
+use tokio::time::timeout;
+
+use super::builder::{BUILDER, BuildOrder, ORDER};
+use super::{SubmissionLog, TrialError};
+
+/// How long the rest of the result may take after the build has ended.
+const REST: Duration = Duration::from_secs(5);
+
+/// Why a bot is not built.
+#[derive(Debug, thiserror::Error)]
+pub enum BuildFailure {
+    /// It took too long.
+    #[error("it took longer than {}, the limit", humantime::format_duration(*.0))]
+    Time(Duration),
+    /// It ended without a result.
+    #[error("{0}")]
+    Ended(Detail),
+    /// The result is too large.
+    #[error("what was built has more than {most_bytes} bytes, the limit with its headers")]
+    Size {
+        /// The limit of the archive.
+        most_bytes: u64,
+    },
+    /// The result is refused.
+    #[error("what was built is refused: {0}")]
+    Result(ArchiveError),
+}
+
+/// A bot that was built.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BuiltBot {
+    /// The archive of the result.
+    pub id: ArchiveId,
+    /// Its size, in bytes.
+    pub size: u64,
+}
+
+/// Builds a bot: runs the command line `argv` in the sandbox, in a directory with the files of the archive. Writes the archive
+/// of the result to `out`, and unpacks it into the empty `directory`. What the build writes goes to the log.
+///
+/// # Errors
+/// If the build fails, takes too long, or its result is too large or refused; I/O errors.
+pub async fn build(
+    (argv, sandbox, launch): (&[String], &Sandbox, &Launch),
+    (archive, id, limits): (&File, ArchiveId, ArchiveLimits),
+    (out, directory, result): (&mut File, &Path, ArchiveLimits),
+    most_time: Duration,
+    log: &mut SubmissionLog,
+) -> Result<BuiltBot, TrialError> {
+    let order = BuildOrder { archive: id, limits, argv: argv.to_vec(), result };
+    let command = Command {
+        argv: vec![BUILDER.to_owned()],
+        directory: Some(Path::new("/").to_owned()),
+        env: [(ORDER.to_owned(), serde_json::to_string(&order).map_err(io::Error::from)?)].into(),
+        sandbox: sandbox.clone(),
+        ..Command::default()
+    };
+    let mut input = archive.try_clone()?;
+    input.rewind()?;
+    let (reader, writer) = io::pipe()?;
+    let mut reader = Receiver::from_owned_fd(reader.into())?;
+    let (exited, exit) = oneshot::channel();
+    let launcher = Launcher::open(launch.clone(), 1)?;
+    let started = launcher.start(move |starter| {
+        let on_exit = move |how| drop(exited.send(how));
+        starter.run(&command, (input.into(), writer.into()), on_exit).map(|process| (process, ()))
+    });
+    let (process, ()) = started.await?;
+    let most_bytes = result.most_bytes();
+    let ended = timeout(most_time, async {
+        let mut written = Box::pin(copy(&mut reader, out, most_bytes));
+        let mut exit = Box::pin(exit);
+        let mut copied = None;
+        // A build that writes too much is not waited for.
+        let how = loop {
+            tokio::select! {
+                how = &mut exit => break how.unwrap_or_else(|_| Detail::other("its end was not seen")),
+                size = &mut written, if copied.is_none() => match size? {
+                    None => return Ok::<_, io::Error>((None, None)),
+                    size => copied = Some(size),
+                },
+            }
+        };
+        let size = match copied {
+            Some(size) => size,
+            None => timeout(REST, written).await.unwrap_or(Ok(Some(0)))?,
+        };
+        Ok((Some(how), size))
+    });
+    let ended = ended.await;
+    process.signal(Signal::KILL);
+    let (said, lost) = process.stderr().cut().wait().into_text();
+    log.part(&said, lost);
+    process.end().await;
+    let (how, size) = match ended {
+        Err(_) => return Err(BuildFailure::Time(most_time).into()),
+        Ok(ended) => ended?,
+    };
+    let Some(how) = how else { return Err(BuildFailure::Size { most_bytes }.into()) };
+    if how != Detail::LEFT {
+        return Err(BuildFailure::Ended(how).into());
+    }
+    let refused = |error: ArchiveError| match error {
+        ArchiveError::Io(error) => TrialError::Machine(error),
+        error => BuildFailure::Result(error).into(),
+    };
+    out.rewind()?;
+    let id = referee_workers::archive::check(&mut *out, result).map_err(refused)?;
+    out.rewind()?;
+    unpack(&mut *out, &id, directory, result).map_err(refused)?;
+    Ok(BuiltBot { id, size: size.unwrap_or_default() })
+}
+
+/// Copies what a build writes to a file. Returns the number of bytes; none if there are too many.
+async fn copy(from: &mut Receiver, to: &mut File, most: u64) -> io::Result<Option<u64>> {
+    let mut to = BufWriter::new(to);
+    let (mut buffer, mut size) = (vec![0; 64 << 10], 0);
+    loop {
+        let read = from.read(&mut buffer).await?;
+        if read == 0 {
+            to.flush()?;
+            return Ok(Some(size));
+        }
+        size += read as u64;
+        if size > most {
+            return Ok(None);
+        }
+        to.write_all(&buffer[..read])?;
+    }
+}

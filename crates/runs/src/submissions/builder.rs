@@ -1,0 +1,97 @@
+//! The program that builds a bot. It runs in the sandbox, as a part of this program.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, BufWriter};
+use std::os::fd::AsFd;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, ExitStatus, Stdio};
+
+use referee_bots::BuiltinProgram;
+use referee_workers::archive::{ArchiveError, ArchiveId, ArchiveLimits, pack_folder, unpack};
+use serde::{Deserialize, Serialize};
+
+/// The name of the program.
+pub(super) const BUILDER: &str = "__build";
+/// The environment variable with its [`BuildOrder`].
+pub(super) const ORDER: &str = "REFEREE_BUILD";
+
+/// The program that builds a bot, for [`referee_bots::exec_with`].
+pub const BUILTIN: BuiltinProgram = (BUILDER, run);
+
+/// What is to be built. The archive is the standard input, and that of the result the standard output.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct BuildOrder {
+    pub(super) archive: ArchiveId,
+    pub(super) limits: ArchiveLimits,
+    /// The program and its arguments.
+    pub(super) argv: Vec<String>,
+    /// Those of the result.
+    pub(super) result: ArchiveLimits,
+}
+
+/// Why there is no result. Its owner reads it in the log.
+#[derive(Debug, thiserror::Error)]
+enum NotBuilt {
+    #[error("`{program}` cannot be started: {error}")]
+    NotStarted { program: String, error: io::Error },
+    #[error("`{command}` {}", ended(*.status))]
+    Ended { command: String, status: ExitStatus },
+    #[error("what was built cannot be packed: {0}")]
+    NotPacked(ArchiveError),
+    #[error("{0}")]
+    Archive(#[from] ArchiveError),
+    #[error("{0}")]
+    Io(#[from] io::Error),
+}
+
+fn ended(status: ExitStatus) -> String {
+    match (status.code(), status.signal()) {
+        (Some(code), _) => format!("exited with status {code}"),
+        (None, signal) => format!("was killed by signal {}", signal.unwrap_or_default()),
+    }
+}
+
+fn run(environment: &[OsString]) -> ExitCode {
+    match work(environment) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            eprintln!("{why}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn work(environment: &[OsString]) -> Result<(), NotBuilt> {
+    let variables = environment.iter().filter_map(|entry| {
+        let mut parts = entry.as_bytes().splitn(2, |&byte| byte == b'=');
+        let (name, value) = (parts.next()?, parts.next()?);
+        Some((std::ffi::OsStr::from_bytes(name), std::ffi::OsStr::from_bytes(value)))
+    });
+    let (orders, variables): (Vec<_>, Vec<_>) = variables.partition(|(name, _)| *name == ORDER);
+    let no_order = || io::Error::new(io::ErrorKind::InvalidInput, "there is no order to build anything");
+    let (_, order) = orders.first().ok_or_else(no_order)?;
+    let order: BuildOrder = serde_json::from_slice(order.as_bytes()).map_err(io::Error::from)?;
+    let temporary =
+        variables.iter().find(|(name, _)| *name == "TMPDIR").map(|(_, value)| PathBuf::from(value));
+    let directory = temporary.unwrap_or_else(|| Path::new("/tmp").to_owned()).join("build");
+    std::fs::create_dir(&directory)?;
+    let input = File::from(io::stdin().as_fd().try_clone_to_owned()?);
+    unpack(&input, &order.archive, &directory, order.limits)?;
+    drop(input);
+    let [program, rest @ ..] = &order.argv[..] else { return Err(no_order().into()) };
+    let mut command = Command::new(program);
+    command.args(rest).current_dir(&directory).env_clear().envs(variables);
+    // What it prints is for people.
+    command.stdin(Stdio::null()).stdout(io::stderr().as_fd().try_clone_to_owned()?);
+    let not_started = |error| NotBuilt::NotStarted { program: program.clone(), error };
+    let status = command.status().map_err(not_started)?;
+    if !status.success() {
+        return Err(NotBuilt::Ended { command: order.argv.join(" "), status });
+    }
+    let output = File::from(io::stdout().as_fd().try_clone_to_owned()?);
+    pack_folder(&directory, order.result, BufWriter::new(output)).map_err(NotBuilt::NotPacked)?;
+    Ok(())
+}

@@ -1,0 +1,203 @@
+//! Where archives arrive.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use referee_files::{Folder, keep_private};
+use referee_game::hex;
+use referee_store::{League, SubmissionError};
+use sha2::{Digest, Sha256};
+use tempfile::NamedTempFile;
+
+use super::SubmissionTerms;
+
+/// The directory of submissions in that of a league.
+pub(super) const SUBMISSIONS: &str = "submissions";
+/// The directory of archives that are arriving.
+const INCOMING: &str = "incoming";
+/// The directory of archives.
+const ARCHIVES: &str = "archives";
+/// The directory of bots that have passed.
+const BOTS: &str = "bots";
+/// The directory of what is worked on.
+const WORK: &str = "work";
+
+/// Why an archive is not taken in.
+#[derive(Debug, thiserror::Error)]
+pub enum DeskError {
+    /// It is too large.
+    #[error("the archive has more than {most_bytes} bytes, the limit")]
+    Size {
+        /// The limit.
+        most_bytes: u64,
+    },
+    /// It is empty.
+    #[error("the request has no body: an archive is expected, as `referee submit` sends it")]
+    Empty,
+    /// The league does not take it.
+    #[error(transparent)]
+    Refused(#[from] SubmissionError),
+    /// It cannot be stored.
+    #[error(transparent)]
+    Storage(#[from] io::Error),
+}
+
+/// The directories of submissions of a league. No bot sees them, but each its own files.
+#[derive(Debug)]
+pub struct SubmissionDesk {
+    incoming: Folder,
+    archives: Folder,
+    bots: Folder,
+    work: Folder,
+    terms: SubmissionTerms,
+}
+
+impl SubmissionDesk {
+    /// Opens the directory in that of a league; creates it with mode 0700 if it is missing.
+    ///
+    /// # Errors
+    /// I/O errors.
+    pub fn open(league: &Folder, terms: SubmissionTerms) -> io::Result<SubmissionDesk> {
+        let folder = league.make_within(SUBMISSIONS)?;
+        keep_private(folder.path());
+        Ok(SubmissionDesk {
+            incoming: folder.make_within(INCOMING)?,
+            archives: folder.make_within(ARCHIVES)?,
+            bots: folder.make_within(BOTS)?,
+            work: folder.make_within(WORK)?,
+            terms,
+        })
+    }
+
+    /// Removes what a server that was killed left behind. Only the server that plays the league does this.
+    ///
+    /// # Errors
+    /// I/O errors.
+    pub(super) fn clean(&self) -> io::Result<()> {
+        for folder in [&self.incoming, &self.work] {
+            for name in folder.names()? {
+                remove(&folder.path().join(name))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes the files of submissions that need them no longer.
+    ///
+    /// # Errors
+    /// I/O errors.
+    pub(super) fn tidy(&self, league: &League, since: SystemTime) -> io::Result<()> {
+        let needed = league.submissions_with_files(since)?;
+        for folder in [&self.archives, &self.bots] {
+            for name in folder.names()? {
+                let id = name.split('.').next().and_then(|id| id.parse().ok());
+                if id.is_some_and(|id| !needed.contains(&id)) {
+                    remove(&folder.path().join(name))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The rules.
+    pub fn terms(&self) -> &SubmissionTerms {
+        &self.terms
+    }
+
+    /// Begins to take in an archive.
+    ///
+    /// # Errors
+    /// If the owner may hand in nothing now; I/O errors.
+    pub fn begin(&self, league: &League, owner: &str, now: SystemTime) -> Result<Arriving, DeskError> {
+        league.check_quota(owner, self.terms.quota, now)?;
+        let file = NamedTempFile::new_in(self.incoming.path())?;
+        let most = self.terms.archive.most_bytes();
+        Ok(Arriving { file, owner: owner.to_owned(), hash: Sha256::new(), size: 0, most })
+    }
+
+    /// Puts an archive that has arrived into the queue. Returns the number of the submission.
+    ///
+    /// # Errors
+    /// If the owner may hand in nothing now; I/O errors.
+    pub fn finish(&self, league: &mut League, arrived: Arriving, now: SystemTime) -> Result<u32, DeskError> {
+        let Arriving { file, owner, hash, size, .. } = arrived;
+        if size == 0 {
+            return Err(DeskError::Empty);
+        }
+        file.as_file().sync_all()?;
+        let archive = hex::encode(&hash.finalize());
+        let store = |id: u32| {
+            file.persist(self.archive(id)).map_err(|error| error.error)?;
+            self.archives.sync()
+        };
+        Ok(league.submit((&owner, &archive, size), self.terms.quota, now, store)?)
+    }
+
+    /// The archive of a submission.
+    pub(super) fn archive(&self, id: u32) -> PathBuf {
+        self.archives.path().join(format!("{id}.tar"))
+    }
+
+    /// The archive of what was built.
+    pub(super) fn built(&self, id: u32) -> PathBuf {
+        self.archives.path().join(format!("{id}.built.tar"))
+    }
+
+    /// The files of the bot of a submission that has passed.
+    pub(super) fn bot(&self, id: u32) -> PathBuf {
+        self.bots.path().join(id.to_string())
+    }
+
+    /// The same, relative to the directory of the league.
+    pub(super) fn bot_in_league(id: u32) -> PathBuf {
+        Path::new(SUBMISSIONS).join(BOTS).join(id.to_string())
+    }
+
+    /// An empty directory for the work on a submission.
+    pub(super) fn work(&self, id: u32) -> io::Result<PathBuf> {
+        let path = self.work.path().join(id.to_string());
+        remove(&path)?;
+        std::fs::create_dir(&path)?;
+        Ok(path)
+    }
+}
+
+/// Removes a file or a directory, if it exists.
+pub(super) fn remove(path: &Path) -> io::Result<()> {
+    let removed = match path.symlink_metadata() {
+        Ok(found) if found.is_dir() => std::fs::remove_dir_all(path),
+        Ok(_) => std::fs::remove_file(path),
+        Err(error) => Err(error),
+    };
+    match removed {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// An archive that is arriving. Dropping it removes it.
+#[derive(Debug)]
+pub struct Arriving {
+    file: NamedTempFile<File>,
+    owner: String,
+    hash: Sha256,
+    size: u64,
+    most: u64,
+}
+
+impl Arriving {
+    /// Stores the next bytes of the archive.
+    ///
+    /// # Errors
+    /// If it is too large; I/O errors.
+    pub fn write(&mut self, bytes: &[u8]) -> Result<(), DeskError> {
+        self.size += bytes.len() as u64;
+        if self.size > self.most {
+            return Err(DeskError::Size { most_bytes: self.most });
+        }
+        self.hash.update(bytes);
+        Ok(self.file.write_all(bytes)?)
+    }
+}

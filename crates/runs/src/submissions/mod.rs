@@ -1,0 +1,35 @@
+//! Programs that owners hand in to a league: packed, built and checked, until their bots play.
+//!
+//! * [`BotFile`] is the `bot.toml` of a bot, and [`pack_bot`] writes the archive of its directory
+//! * [`SubmissionDesk`] takes archives in, with limits
+//! * [`open_archive`], [`build`] and [`check`] are the steps that a submission must pass, on a server and at home
+//! * [`SubmissionQueue`] works on the submissions of a league, one at a time
+//! * [`BUILTIN`] is the program that builds a bot, in its sandbox
+//!
+//! A build runs in the temporary directory of its sandbox, which has a limit of size. It gets the archive as its standard
+//! input, and its result is an archive that comes through a pipe; so nothing of the build reaches the disk of the server
+//! before the server has checked it.
+
+mod bot_file;
+mod build;
+mod builder;
+mod check;
+mod desk;
+mod log;
+mod pack;
+mod queue;
+mod terms;
+#[cfg(test)]
+mod tests;
+mod trial;
+
+pub use bot_file::{BOT_FILE, BotFile, BotFileError};
+pub use build::{BuildFailure, BuiltBot, build};
+pub use builder::BUILTIN;
+pub use check::{CheckedLadder, LadderVerdict, check};
+pub use desk::{Arriving, DeskError, SubmissionDesk};
+pub use log::SubmissionLog;
+pub use pack::{PackError, pack_bot};
+pub use queue::{QueueError, SubmissionQueue};
+pub use terms::SubmissionTerms;
+pub use trial::{TrialError, open_archive};

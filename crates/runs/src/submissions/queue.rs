@@ -1,0 +1,241 @@
+//! Works on the submissions of a league.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use referee_bots::sandbox::Sandbox;
+use referee_bots::{Command, Launch};
+use referee_store::{League, Submission, SubmissionError, SubmissionState, SubmittedBot};
+use referee_workers::archive::ArchiveId;
+
+use super::desk::remove;
+use super::{
+    BotFile, CheckedLadder, LadderVerdict, SubmissionDesk, SubmissionLog, TrialError, build, check,
+    open_archive,
+};
+
+/// After so many attempts that ended with the server, a submission fails.
+const MOST_ATTEMPTS: u32 = 5;
+/// How long the files of submissions that are retired or have failed are kept: a match may still use them.
+const KEPT: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// The submissions of a league, which are worked on one at a time.
+#[derive(Debug)]
+pub struct SubmissionQueue {
+    desk: SubmissionDesk,
+    league: League,
+    /// The directory of the league.
+    folder: PathBuf,
+    ladders: Vec<CheckedLadder>,
+    /// Of a build.
+    build_sandbox: Sandbox,
+    /// Of a bot that is checked.
+    bot_sandbox: Sandbox,
+    launch: Launch,
+    clock: fn() -> SystemTime,
+}
+
+/// Why the work on the queue stops for a while.
+#[derive(Debug, thiserror::Error)]
+pub enum QueueError {
+    /// A file or the database cannot be read or written.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+/// Why a submission has failed.
+#[derive(Debug, thiserror::Error)]
+enum Refusal {
+    #[error(transparent)]
+    Trial(#[from] TrialError),
+    #[error(transparent)]
+    League(#[from] SubmissionError),
+    #[error("the bot did not pass the check")]
+    Check,
+    #[error("the bot plays no game of this league")]
+    NoLadder,
+    #[error("the server was stopped {0} times while it worked on this submission")]
+    Attempts(u32),
+    #[error("the archive is not on the server any more: hand it in again")]
+    Lost,
+}
+
+impl From<io::Error> for Refusal {
+    fn from(error: io::Error) -> Refusal {
+        Refusal::Trial(TrialError::Machine(error))
+    }
+}
+
+impl Refusal {
+    /// The error of the machine, if it is none of the submission.
+    fn of_machine(self) -> Result<Refusal, io::Error> {
+        match self {
+            Refusal::Trial(TrialError::Machine(error)) | Refusal::League(SubmissionError::Store(error)) => {
+                Err(error)
+            }
+            refusal => Ok(refusal),
+        }
+    }
+}
+
+impl SubmissionQueue {
+    /// Opens the queue of the league in this directory, and removes what an earlier server left behind. The build and the
+    /// check of a bot have these sandboxes. `clock` is the time of day.
+    ///
+    /// # Errors
+    /// I/O errors.
+    pub fn open(
+        (desk, league, folder): (SubmissionDesk, League, &Path),
+        ladders: Vec<CheckedLadder>,
+        (build_sandbox, bot_sandbox): (Sandbox, Sandbox),
+        launch: Launch,
+        clock: fn() -> SystemTime,
+    ) -> io::Result<SubmissionQueue> {
+        desk.clean()?;
+        let folder = folder.to_owned();
+        Ok(SubmissionQueue { desk, league, folder, ladders, build_sandbox, bot_sandbox, launch, clock })
+    }
+
+    /// Works on the next submission. Returns whether there was one. If the future is dropped, the work begins anew next time.
+    ///
+    /// # Errors
+    /// If the machine cannot do what is needed: the submission stays in the queue.
+    pub async fn work(&mut self) -> Result<bool, QueueError> {
+        self.desk.tidy(&self.league, (self.clock)().checked_sub(KEPT).unwrap_or(SystemTime::UNIX_EPOCH))?;
+        let Some(next) = self.league.next_submission()? else { return Ok(false) };
+        let id = next.id;
+        let mut log = SubmissionLog::new(&self.folder);
+        let done = match next.state {
+            SubmissionState::Waiting => self.install(&next),
+            _ => self.examine(&next, &mut log).await,
+        };
+        let now = (self.clock)();
+        let refusal = match done {
+            Ok(()) => return Ok(true),
+            Err(refusal) => refusal,
+        };
+        match refusal.of_machine() {
+            Ok(refusal) => {
+                log.line(&refusal);
+                tracing::info!("submission {id} of {}: failed: {refusal}", next.owner);
+                let log = if next.state == SubmissionState::Waiting {
+                    format!("{}{}", next.log, log.text())
+                } else {
+                    log.text()
+                };
+                self.league.fail_submission(id, &log, now)?;
+                Ok(true)
+            }
+            Err(error) => {
+                self.league.put_back_submission(id, now)?;
+                Err(error.into())
+            }
+        }
+    }
+
+    /// Unpacks, builds and checks a submission.
+    async fn examine(&mut self, next: &Submission, log: &mut SubmissionLog) -> Result<(), Refusal> {
+        let (id, now) = (next.id, self.clock);
+        let attempts = self.league.begin_submission(id, now())?;
+        if attempts > MOST_ATTEMPTS {
+            return Err(Refusal::Attempts(attempts - 1));
+        }
+        let work = self.desk.work(id)?;
+        let (source, bot) = (work.join("source"), work.join("bot"));
+        fs::create_dir(&source)?;
+        let archive = match File::open(self.desk.archive(id)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(Refusal::Lost),
+            opened => opened?,
+        };
+        let digest: ArchiveId = next.archive.parse().map_err(|_| Refusal::Lost)?;
+        let terms = self.desk.terms().clone();
+        let file = open_archive(&archive, &digest, &source, terms.archive)?;
+        let BotFile { name, command, language, .. } = &file;
+        let submitted = SubmittedBot { name, command, language: language.as_deref() };
+        let version = self.league.name_submission(id, submitted)?;
+        tracing::info!("submission {id} of {}: {name}@{version}", next.owner);
+        log.line(format_args!("{name}@{version}"));
+        let built = match file.build().map_err(TrialError::from)? {
+            None => {
+                fs::rename(&source, &bot)?;
+                log.line("bot.toml has no `build`: nothing is built");
+                digest
+            }
+            Some(Command { argv, .. }) => {
+                // The build has files of its own.
+                remove(&source)?;
+                fs::create_dir(&bot)?;
+                log.line(format_args!("build: {}", file.build.as_deref().unwrap_or_default()));
+                let path = self.desk.built(id);
+                remove(&path)?;
+                let mut options = OpenOptions::new();
+                let mut out = options.read(true).write(true).create_new(true).mode(0o600).open(&path)?;
+                let result = build(
+                    (&argv, &self.build_sandbox, &self.launch),
+                    (&archive, digest, terms.archive),
+                    (&mut out, &bot, terms.result),
+                    terms.build_time,
+                    log,
+                );
+                let built = result.await?;
+                out.sync_all()?;
+                log.line(format_args!("built: {} bytes", built.size));
+                built.id
+            }
+        };
+        self.league.check_submission(id, &built.to_string(), &log.text(), now())?;
+        let ladders = self.check(&file, &bot, log).await?;
+        let is_approved = !terms.needs_approval;
+        // What has passed is where it plays from before the league knows that it has.
+        let place = self.desk.bot(id);
+        remove(&place)?;
+        fs::rename(&bot, &place)?;
+        remove(&work)?;
+        if !is_approved {
+            log.line("it has passed, and waits for the approval of the organiser");
+        }
+        self.league.pass_submission(id, &ladders, is_approved, &log.text(), now())?;
+        if is_approved { self.install(next) } else { Ok(()) }
+    }
+
+    /// Checks a bot on all ladders whose games it plays. Returns their names.
+    async fn check(
+        &self,
+        file: &BotFile,
+        directory: &Path,
+        log: &mut SubmissionLog,
+    ) -> Result<BTreeSet<String>, Refusal> {
+        let command = Command {
+            directory: Some(directory.to_owned()),
+            files: Some(directory.to_owned()),
+            sandbox: self.bot_sandbox.clone(),
+            ..file.command().map_err(TrialError::from)?
+        };
+        let most_time = self.desk.terms().check_time;
+        let mut passed = BTreeSet::new();
+        for ladder in &self.ladders {
+            match check(&command, &self.launch, ladder, most_time, log).await {
+                LadderVerdict::Passed => drop(passed.insert(ladder.name.clone())),
+                LadderVerdict::OtherGames => {}
+                LadderVerdict::Failed => return Err(Refusal::Check),
+            }
+        }
+        if passed.is_empty() { Err(Refusal::NoLadder) } else { Ok(passed) }
+    }
+
+    /// Makes the bot of a submission that has passed take part.
+    fn install(&mut self, next: &Submission) -> Result<(), Refusal> {
+        let id = next.id;
+        if !self.desk.bot(id).is_dir() {
+            return Err(Refusal::Lost);
+        }
+        let directory = SubmissionDesk::bot_in_league(id);
+        let installed = self.league.install_submission(id, &directory, (self.clock)())?;
+        tracing::info!("submission {id} of {}: playing", installed.owner);
+        Ok(())
+    }
+}

@@ -1,0 +1,26 @@
+//! The rules for submissions of a league.
+
+use std::time::Duration;
+
+use referee_bots::sandbox::BotLimits;
+use referee_store::SubmissionQuota;
+use referee_workers::archive::ArchiveLimits;
+
+/// The rules for submissions.
+#[derive(Clone, Debug)]
+pub struct SubmissionTerms {
+    /// The limits of the archive that is handed in.
+    pub archive: ArchiveLimits,
+    /// The limits of the archive of what is built.
+    pub result: ArchiveLimits,
+    /// How long a build may take.
+    pub build_time: Duration,
+    /// How long the check may take on each ladder.
+    pub check_time: Duration,
+    /// The limits of a build in its sandbox.
+    pub build: BotLimits,
+    /// The limits of an owner.
+    pub quota: SubmissionQuota,
+    /// Whether the organiser has to approve what has passed.
+    pub needs_approval: bool,
+}

@@ -1,0 +1,684 @@
+//! Programs that owners hand in.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::io;
+use std::path::Path;
+use std::time::SystemTime;
+
+use referee_game::name;
+use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
+use rusqlite::{Connection, OptionalExtension, Row, params};
+use serde::{Deserialize, Serialize};
+
+use super::{League, LeagueBot, failed, insert_bot, read_bots, utc};
+
+/// How far a submission has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SubmissionState {
+    /// It is in the queue.
+    Received,
+    /// It is unpacked and built.
+    Building,
+    /// Its bot plays test matches.
+    Checking,
+    /// It has passed, and the organiser has to approve it.
+    Waiting,
+    /// Its bot takes part.
+    Playing,
+    /// A later version has replaced it, or the bot takes part no longer.
+    Retired,
+    /// It did not pass, or the organiser rejected it.
+    Failed,
+}
+
+impl SubmissionState {
+    const ALL: [SubmissionState; 7] = [
+        SubmissionState::Received,
+        SubmissionState::Building,
+        SubmissionState::Checking,
+        SubmissionState::Waiting,
+        SubmissionState::Playing,
+        SubmissionState::Retired,
+        SubmissionState::Failed,
+    ];
+
+    /// As in the database and in JSON.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            SubmissionState::Received => "received",
+            SubmissionState::Building => "building",
+            SubmissionState::Checking => "checking",
+            SubmissionState::Waiting => "waiting",
+            SubmissionState::Playing => "playing",
+            SubmissionState::Retired => "retired",
+            SubmissionState::Failed => "failed",
+        }
+    }
+
+    /// For people.
+    pub const fn words(self) -> &'static str {
+        match self {
+            SubmissionState::Waiting => "waiting for approval",
+            other => other.as_str(),
+        }
+    }
+
+    /// Whether it has not been decided yet.
+    pub const fn is_pending(self) -> bool {
+        matches!(
+            self,
+            SubmissionState::Received
+                | SubmissionState::Building
+                | SubmissionState::Checking
+                | SubmissionState::Waiting
+        )
+    }
+}
+
+impl fmt::Display for SubmissionState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.words())
+    }
+}
+
+impl ToSql for SubmissionState {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(self.as_str().into())
+    }
+}
+
+impl FromSql for SubmissionState {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<SubmissionState> {
+        let text = value.as_str()?;
+        SubmissionState::ALL.into_iter().find(|state| state.as_str() == text).ok_or(FromSqlError::InvalidType)
+    }
+}
+
+/// A program that an owner has handed in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Submission {
+    /// From 1.
+    pub id: u32,
+    /// As in [`LeagueBot::owner`].
+    pub owner: String,
+    /// The name of its bot, once its `bot.toml` has been read.
+    pub bot: Option<String>,
+    /// Which submission of this bot it is, from 1; the player is `NAME@VERSION`.
+    pub version: Option<u32>,
+    /// For display.
+    pub language: Option<String>,
+    /// The command line of the bot.
+    pub command: Option<String>,
+    /// SHA-256 of the archive, in hex.
+    pub archive: String,
+    /// The size of the archive, in bytes.
+    pub size: u64,
+    /// SHA-256 of the archive of what was built, in hex.
+    pub built: Option<String>,
+    /// The ladders whose check it has passed.
+    pub ladders: BTreeSet<String>,
+    /// How far it has come.
+    pub state: SubmissionState,
+    /// Whether the organiser has approved it.
+    pub is_approved: bool,
+    /// How often it was begun.
+    pub attempts: u32,
+    /// What the build and the check have reported.
+    pub log: String,
+    /// When it came, in UTC.
+    pub received_at: String,
+    /// When its state changed last, in UTC.
+    pub changed_at: String,
+}
+
+/// What `bot.toml` says of a bot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SubmittedBot<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// Its command line.
+    pub command: &'a str,
+    /// For display.
+    pub language: Option<&'a str>,
+}
+
+/// The limits of submissions of one owner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SubmissionQuota {
+    /// How many may be pending.
+    pub waiting: u32,
+    /// How many may come on one day (UTC).
+    pub per_day: u32,
+}
+
+/// Why a submission is not taken.
+#[derive(Debug, thiserror::Error)]
+pub enum SubmissionError {
+    /// The owner has as many pending ones as may be.
+    #[error("{most} of your submissions are pending already: wait until one is decided")]
+    Waiting {
+        /// The limit.
+        most: u32,
+    },
+    /// The owner has handed in as many as may be on one day.
+    #[error("you have handed in {most} submissions today (UTC), which is the limit: try again tomorrow")]
+    PerDay {
+        /// The limit.
+        most: u32,
+    },
+    /// The bot is another owner's, or could be taken for it.
+    #[error(
+        "bot.toml: the name `{name}` looks like `{taken}`, which another owner or the organiser has: choose another one"
+    )]
+    NameTaken {
+        /// The name in `bot.toml`.
+        name: String,
+        /// What it looks like.
+        taken: String,
+    },
+    /// An earlier version of the bot was revoked.
+    #[error("bot.toml: `{name}` takes part no longer: ask the organiser, or choose another name")]
+    Revoked {
+        /// The name in `bot.toml`.
+        name: String,
+    },
+    /// It is not in a state that allows this.
+    #[error("submission {id} is {state}; only one that waits for approval can be decided")]
+    NotWaiting {
+        /// Its number.
+        id: u32,
+        /// Its state.
+        state: SubmissionState,
+    },
+    /// There is no such submission.
+    #[error("there is no submission {id}; `referee league submissions` lists them")]
+    Unknown {
+        /// The number.
+        id: u32,
+    },
+    /// The database or a file cannot be read or written.
+    #[error(transparent)]
+    Store(#[from] io::Error),
+}
+
+impl From<rusqlite::Error> for SubmissionError {
+    fn from(error: rusqlite::Error) -> SubmissionError {
+        SubmissionError::Store(failed(error))
+    }
+}
+
+const SUBMISSION: &str = "id, owner, bot, version, language, command, archive, size, built, ladders, state, is_approved, \
+                          attempts, log, received_at, changed_at";
+
+/// The states in which work is left to do without a decision of the organiser.
+const IN_WORK: &str = "('received', 'building', 'checking')";
+
+fn read_submission(row: &Row<'_>) -> rusqlite::Result<Submission> {
+    Ok(Submission {
+        id: row.get(0)?,
+        owner: row.get(1)?,
+        bot: row.get(2)?,
+        version: row.get(3)?,
+        language: row.get(4)?,
+        command: row.get(5)?,
+        archive: row.get(6)?,
+        size: row.get::<_, i64>(7)?.unsigned_abs(),
+        built: row.get(8)?,
+        ladders: super::parsed(&row.get::<_, String>(9)?, 9)?,
+        state: row.get(10)?,
+        is_approved: row.get(11)?,
+        attempts: row.get(12)?,
+        log: row.get(13)?,
+        received_at: row.get(14)?,
+        changed_at: row.get(15)?,
+    })
+}
+
+/// Keeps the states of the submissions of a bot in step with whether it takes part.
+pub(super) fn follow_bot(db: &Connection, bot: &LeagueBot) -> rusqlite::Result<()> {
+    let plays = bot.revoked_at.is_none() && bot.command.is_some();
+    for (before, after, is_current) in [("playing", "retired", !plays), ("retired", "playing", plays)] {
+        let version = bot.version.filter(|_| is_current);
+        db.execute(
+            "UPDATE submissions SET state = ?3, changed_at = coalesce(?5, changed_at) WHERE bot = ?1 AND version = ?4 AND state = ?2",
+            params![bot.name, before, after, version, bot.revoked_at],
+        )?;
+    }
+    Ok(())
+}
+
+impl League {
+    fn try_submit<T>(
+        &mut self,
+        work: impl FnOnce(&Connection) -> Result<T, SubmissionError>,
+    ) -> Result<T, SubmissionError> {
+        let transaction = self.db.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+        let result = work(&transaction)?;
+        transaction.commit()?;
+        Ok(result)
+    }
+
+    /// Checks that an owner may hand in another program at this time.
+    ///
+    /// # Errors
+    /// [`SubmissionError::Waiting`], [`SubmissionError::PerDay`], or those of the database.
+    pub fn check_quota(
+        &self,
+        owner: &str,
+        quota: SubmissionQuota,
+        at: SystemTime,
+    ) -> Result<(), SubmissionError> {
+        check_quota(&self.db, owner, quota, at)
+    }
+
+    /// Adds a submission. `store` puts the archive in its place, whose number it gets, before the submission is in the database.
+    ///
+    /// # Errors
+    /// [`SubmissionError::Waiting`], [`SubmissionError::PerDay`], those of `store` and of the database.
+    pub fn submit(
+        &mut self,
+        (owner, archive, size): (&str, &str, u64),
+        quota: SubmissionQuota,
+        at: SystemTime,
+        store: impl FnOnce(u32) -> io::Result<()>,
+    ) -> Result<u32, SubmissionError> {
+        self.try_submit(|db| {
+            check_quota(db, owner, quota, at)?;
+            db.execute(
+                "INSERT INTO submissions (owner, archive, size, state, received_at, changed_at) VALUES (?1, ?2, ?3, \
+                 ?4, ?5, ?5)",
+                params![owner, archive, size as i64, SubmissionState::Received, utc(at)],
+            )?;
+            let id = u32::try_from(db.last_insert_rowid()).map_err(io::Error::other)?;
+            store(id)?;
+            Ok(id)
+        })
+    }
+
+    /// The submission with this number.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub fn submission(&self, id: u32) -> io::Result<Option<Submission>> {
+        let sql = format!("SELECT {SUBMISSION} FROM submissions WHERE id = ?1");
+        let mut query = self.db.prepare_cached(&sql).map_err(failed)?;
+        query.query_row([id], read_submission).optional().map_err(failed)
+    }
+
+    /// All submissions, or those of an owner, in the order in which they came.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub fn submissions(&self, owner: Option<&str>) -> io::Result<Vec<Submission>> {
+        let sql = format!("SELECT {SUBMISSION} FROM submissions WHERE ?1 IS NULL OR owner = ?1 ORDER BY id");
+        let mut query = self.db.prepare_cached(&sql).map_err(failed)?;
+        let rows = query.query_map([owner], read_submission).map_err(failed)?;
+        rows.collect::<rusqlite::Result<_>>().map_err(failed)
+    }
+
+    /// The next submission to work on: one that was approved, otherwise the oldest one that is not decided.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub fn next_submission(&self) -> io::Result<Option<Submission>> {
+        let sql = format!(
+            "SELECT {SUBMISSION} FROM submissions WHERE state IN {IN_WORK} OR (state = 'waiting' AND is_approved = 1) \
+             ORDER BY state <> 'waiting', id LIMIT 1"
+        );
+        let mut query = self.db.prepare_cached(&sql).map_err(failed)?;
+        query.query_row([], read_submission).optional().map_err(failed)
+    }
+
+    /// Begins the work on a submission, from its start. Returns how often it was begun, this time included.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub fn begin_submission(&mut self, id: u32, at: SystemTime) -> io::Result<u32> {
+        let sql = format!(
+            "UPDATE submissions SET state = 'building', attempts = attempts + 1, log = '', built = NULL, changed_at = ?2 \
+             WHERE id = ?1 AND state IN {IN_WORK} RETURNING attempts"
+        );
+        self.change(|db| db.query_row(&sql, params![id, utc(at)], |row| row.get(0)))
+    }
+
+    /// Puts a submission back into the queue: what the server needs for it failed.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub fn put_back_submission(&mut self, id: u32, at: SystemTime) -> io::Result<()> {
+        let sql = format!(
+            "UPDATE submissions SET state = 'received', attempts = attempts - 1, changed_at = ?2 WHERE id = ?1 AND state \
+             IN {IN_WORK}"
+        );
+        self.change(|db| db.execute(&sql, params![id, utc(at)])).map(drop)
+    }
+
+    /// Stores what `bot.toml` says of the bot of a submission, and returns its version. The name is its owner's from now on.
+    ///
+    /// # Errors
+    /// [`SubmissionError::NameTaken`], [`SubmissionError::Revoked`], or those of the database.
+    pub fn name_submission(&mut self, id: u32, bot: SubmittedBot<'_>) -> Result<u32, SubmissionError> {
+        self.try_submit(|db| {
+            let (owner, version): (String, Option<u32>) =
+                db.query_row("SELECT owner, version FROM submissions WHERE id = ?1", [id], |row| {
+                    Ok((row.get(0)?, row.get(1)?))
+                })?;
+            check_bot_name(db, id, &owner, bot.name)?;
+            let version = match version {
+                Some(version) => version,
+                None => db.query_row(
+                    "SELECT coalesce(max(version), 0) + 1 FROM submissions WHERE bot = ?1",
+                    [bot.name],
+                    |row| row.get(0),
+                )?,
+            };
+            db.execute(
+                "UPDATE submissions SET bot = ?2, version = ?3, command = ?4, language = ?5 WHERE id = ?1",
+                params![id, bot.name, version, bot.command, bot.language],
+            )?;
+            Ok(version)
+        })
+    }
+
+    /// Notes that the bot of a submission is built, and what the build has reported. `built`: SHA-256 of the archive of the
+    /// result, in hex.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub fn check_submission(&mut self, id: u32, built: &str, log: &str, at: SystemTime) -> io::Result<()> {
+        let sql = "UPDATE submissions SET state = 'checking', built = ?2, log = ?3, changed_at = ?4 WHERE id = ?1 AND state = \
+                   'building'";
+        self.change(|db| db.execute(sql, params![id, built, log, utc(at)])).map(drop)
+    }
+
+    /// Notes that a submission has passed the check on these ladders, and what was reported. It then waits for approval.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub fn pass_submission(
+        &mut self,
+        id: u32,
+        ladders: &BTreeSet<String>,
+        is_approved: bool,
+        log: &str,
+        at: SystemTime,
+    ) -> io::Result<()> {
+        let sql = "UPDATE submissions SET state = 'waiting', ladders = ?2, is_approved = ?3, log = ?4, changed_at = ?5 \
+                   WHERE id = ?1 AND state = 'checking'";
+        self.change(|db| db.execute(sql, params![id, crate::rows::json(ladders), is_approved, log, utc(at)]))
+            .map(drop)
+    }
+
+    /// Notes that a submission has failed, with the whole log.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub fn fail_submission(&mut self, id: u32, log: &str, at: SystemTime) -> io::Result<()> {
+        let sql = "UPDATE submissions SET state = 'failed', log = ?2, changed_at = ?3 WHERE id = ?1 AND state NOT IN \
+                   ('playing', 'retired')";
+        self.change(|db| db.execute(sql, params![id, log, utc(at)])).map(drop)
+    }
+
+    /// Approves a submission that waits for it: the server makes its bot take part.
+    ///
+    /// # Errors
+    /// [`SubmissionError::NotWaiting`], [`SubmissionError::Unknown`], or those of the database.
+    pub fn approve_submission(&mut self, id: u32) -> Result<Submission, SubmissionError> {
+        self.try_submit(|db| {
+            let waiting = waiting(db, id)?;
+            db.execute("UPDATE submissions SET is_approved = 1 WHERE id = ?1", [id])?;
+            Ok(waiting)
+        })
+    }
+
+    /// Rejects a submission that waits for approval. The reason is added to its log.
+    ///
+    /// # Errors
+    /// As [`League::approve_submission`].
+    pub fn reject_submission(
+        &mut self,
+        id: u32,
+        reason: &str,
+        at: SystemTime,
+    ) -> Result<Submission, SubmissionError> {
+        self.try_submit(|db| {
+            let waiting = waiting(db, id)?;
+            db.execute(
+                "UPDATE submissions SET state = 'failed', is_approved = 0, log = log || ?2, changed_at = ?3 WHERE id = ?1",
+                params![id, format!("rejected by the organiser: {reason}\n"), utc(at)],
+            )?;
+            Ok(waiting)
+        })
+    }
+
+    /// Makes the bot of a submission that has passed take part, from this directory, relative to that of the league. The
+    /// version before it is retired.
+    ///
+    /// # Errors
+    /// [`SubmissionError::NameTaken`], [`SubmissionError::Revoked`], [`SubmissionError::NotWaiting`], or those of the database.
+    pub fn install_submission(
+        &mut self,
+        id: u32,
+        directory: &Path,
+        at: SystemTime,
+    ) -> Result<Submission, SubmissionError> {
+        self.try_submit(|db| {
+            let passed = waiting(db, id)?;
+            let (Some(name), Some(version), Some(command)) = (&passed.bot, passed.version, &passed.command)
+            else {
+                return Err(SubmissionError::NotWaiting { id, state: passed.state });
+            };
+            check_bot_name(db, id, &passed.owner, name)?;
+            let before = read_bots(db)?.into_iter().find(|bot| bot.name == *name);
+            let bot = LeagueBot {
+                name: name.clone(),
+                owner: passed.owner.clone(),
+                token: None,
+                command: Some(command.clone()),
+                directory: Some(directory.to_owned()),
+                anchor: None,
+                ladders: Some(passed.ladders.clone()),
+                is_of_file: false,
+                is_paused: before.as_ref().is_some_and(|bot| bot.is_paused),
+                added_at: before.as_ref().map_or_else(|| utc(at), |bot| bot.added_at.clone()),
+                revoked_at: None,
+                refused: None,
+                display_name: before.and_then(|bot| bot.display_name),
+                version: Some(version),
+            };
+            if let Some(taken) = insert_bot(db, &bot)? {
+                return Err(SubmissionError::NameTaken { name: name.clone(), taken });
+            }
+            let sql = "UPDATE submissions SET state = 'retired', changed_at = ?3 WHERE bot = ?1 AND id <> ?2 AND \
+                       state = 'playing'";
+            db.execute(sql, params![name, id, utc(at)])?;
+            let sql = "UPDATE submissions SET state = 'playing', changed_at = ?2 WHERE id = ?1";
+            db.execute(sql, params![id, utc(at)])?;
+            Ok(passed)
+        })
+    }
+
+    /// The submissions whose files are still needed: the pending ones, those of bots as they are or would be if they took
+    /// part again, and those that were decided after this time.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub fn submissions_with_files(&self, since: SystemTime) -> io::Result<BTreeSet<u32>> {
+        let sql = "SELECT id FROM submissions AS s WHERE state NOT IN ('retired', 'failed') OR changed_at > ?1 OR EXISTS \
+                   (SELECT 1 FROM bots WHERE bots.name = s.bot AND bots.version = s.version)";
+        let mut query = self.db.prepare_cached(sql).map_err(failed)?;
+        let rows = query.query_map([utc(since)], |row| row.get(0)).map_err(failed)?;
+        rows.collect::<rusqlite::Result<_>>().map_err(failed)
+    }
+}
+
+fn waiting(db: &Connection, id: u32) -> Result<Submission, SubmissionError> {
+    let sql = format!("SELECT {SUBMISSION} FROM submissions WHERE id = ?1");
+    let found = db.query_row(&sql, [id], read_submission).optional()?;
+    let found = found.ok_or(SubmissionError::Unknown { id })?;
+    if found.state == SubmissionState::Waiting {
+        Ok(found)
+    } else {
+        Err(SubmissionError::NotWaiting { id, state: found.state })
+    }
+}
+
+fn check_quota(
+    db: &Connection,
+    owner: &str,
+    quota: SubmissionQuota,
+    at: SystemTime,
+) -> Result<(), SubmissionError> {
+    let day = &utc(at)[..10];
+    let (pending, today): (u32, u32) = db.query_row(
+        "SELECT count(*) FILTER (WHERE state IN ('received', 'building', 'checking', 'waiting')), \
+         count(*) FILTER (WHERE substr(received_at, 1, 10) = ?2) FROM submissions WHERE owner = ?1",
+        [owner, day],
+        |row| Ok((row.get(0)?, row.get(1)?)),
+    )?;
+    if pending >= quota.waiting {
+        return Err(SubmissionError::Waiting { most: quota.waiting });
+    }
+    if today >= quota.per_day {
+        return Err(SubmissionError::PerDay { most: quota.per_day });
+    }
+    Ok(())
+}
+
+/// Checks that the bot of a submission may have this name.
+fn check_bot_name(db: &Connection, id: u32, owner: &str, given: &str) -> Result<(), SubmissionError> {
+    let skeleton = name::skeleton(given);
+    let taken = |taken: String| Err(SubmissionError::NameTaken { name: given.to_owned(), taken });
+    for bot in read_bots(db)? {
+        if bot.name == given && bot.owner == owner && bot.version.is_some() {
+            if bot.revoked_at.is_some() {
+                return Err(SubmissionError::Revoked { name: given.to_owned() });
+            }
+        } else if name::skeleton(&bot.name) == skeleton {
+            return taken(bot.name);
+        }
+    }
+    // Names of bots that do not take part yet.
+    let sql = "SELECT DISTINCT bot, owner FROM submissions WHERE bot IS NOT NULL AND state <> 'failed' AND id <> ?1";
+    let mut query = db.prepare_cached(sql)?;
+    let mut others = query.query([id])?;
+    while let Some(other) = others.next()? {
+        let (bot, of): (String, String) = (other.get(0)?, other.get(1)?);
+        if !(bot == given && of == owner) && name::skeleton(&bot) == skeleton {
+            return taken(bot);
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use referee_files::Folder;
+
+    use super::*;
+
+    const QUOTA: SubmissionQuota = SubmissionQuota { waiting: 2, per_day: 3 };
+
+    fn at(seconds: u64) -> SystemTime {
+        SystemTime::UNIX_EPOCH + Duration::from_secs(seconds)
+    }
+
+    fn league(folder: &Path) -> League {
+        League::open(&Folder::open(folder).unwrap()).unwrap()
+    }
+
+    fn submit(league: &mut League, owner: &str, now: u64) -> Result<u32, String> {
+        let submitted = league.submit((owner, "00", 1), QUOTA, at(now), |_| Ok(()));
+        submitted.map_err(|error| error.to_string())
+    }
+
+    fn named(league: &mut League, id: u32, name: &str) -> Result<u32, String> {
+        league.begin_submission(id, at(1)).unwrap();
+        let bot = SubmittedBot { name, command: "./bot", language: None };
+        league.name_submission(id, bot).map_err(|error| error.to_string())
+    }
+
+    fn play(league: &mut League, owner: &str, name: &str) -> u32 {
+        let id =
+            submit(league, owner, 90_000 * u64::from(league.submissions(None).unwrap().len() as u32 + 1));
+        let id = id.unwrap();
+        named(league, id, name).unwrap();
+        league.check_submission(id, "01", "built\n", at(2)).unwrap();
+        league.pass_submission(id, &["short".to_owned()].into(), true, "passed\n", at(3)).unwrap();
+        league.install_submission(id, Path::new("submissions/bots/x"), at(4)).unwrap();
+        id
+    }
+
+    #[test]
+    fn an_owner_has_few_pending_submissions_and_few_a_day() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut league = league(folder.path());
+        assert_eq!((submit(&mut league, "ada", 0), submit(&mut league, "ada", 1)), (Ok(1), Ok(2)));
+        assert!(submit(&mut league, "ada", 2).unwrap_err().contains("2 of your submissions are pending"));
+        assert_eq!(submit(&mut league, "ben", 2), Ok(3));
+        league.fail_submission(1, "no\n", at(3)).unwrap();
+        league.fail_submission(2, "no\n", at(3)).unwrap();
+        assert_eq!(submit(&mut league, "ada", 4), Ok(4));
+        assert!(submit(&mut league, "ada", 5).unwrap_err().contains("3 submissions today"));
+        assert_eq!(submit(&mut league, "ada", 86_400), Ok(5));
+    }
+
+    #[test]
+    fn a_new_version_retires_the_one_before_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut league = league(folder.path());
+        let (first, second) = (play(&mut league, "ada", "mouse"), play(&mut league, "ada", "mouse"));
+        let state = |league: &League, id| league.submission(id).unwrap().unwrap().state;
+        assert_eq!(state(&league, first), SubmissionState::Retired);
+        assert_eq!(state(&league, second), SubmissionState::Playing);
+        let bot = league.bots().unwrap().remove(0);
+        assert_eq!((&*bot.name, bot.version), ("mouse", Some(2)));
+        // A bot that is disqualified plays no more, until that is undone.
+        league.put_bot(&LeagueBot { revoked_at: Some(utc(at(9))), ..bot.clone() }).unwrap();
+        assert_eq!(state(&league, second), SubmissionState::Retired);
+        assert_eq!(league.submissions_with_files(at(9)).unwrap(), [second].into());
+        let third = submit(&mut league, "ada", 900_000).unwrap();
+        assert!(named(&mut league, third, "mouse").unwrap_err().contains("takes part no longer"));
+        league.put_bot(&bot).unwrap();
+        assert_eq!(state(&league, second), SubmissionState::Playing);
+        assert_eq!(state(&league, first), SubmissionState::Retired);
+    }
+
+    #[test]
+    fn names_that_could_be_taken_for_those_of_others_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut league = league(folder.path());
+        play(&mut league, "ada", "mouse");
+        let waiting = submit(&mut league, "ada", 500_000).unwrap();
+        named(&mut league, waiting, "cat").unwrap();
+        let id = submit(&mut league, "eve", 500_000).unwrap();
+        for name in ["mouse", "M-ouse", "rnouse", "cat", "CAT"] {
+            let refused = named(&mut league, id, name).unwrap_err();
+            assert!(refused.contains("which another owner or the organiser has"), "{name}: {refused}");
+        }
+        assert_eq!(named(&mut league, id, "dog"), Ok(1));
+    }
+
+    #[test]
+    fn only_what_waits_is_approved_or_rejected() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut league = league(folder.path());
+        let id = submit(&mut league, "ada", 0).unwrap();
+        let error = league.approve_submission(id).unwrap_err().to_string();
+        assert_eq!(error, "submission 1 is received; only one that waits for approval can be decided");
+        assert!(league.approve_submission(7).unwrap_err().to_string().contains("no submission 7"));
+        named(&mut league, id, "mouse").unwrap();
+        league.check_submission(id, "01", "built\n", at(2)).unwrap();
+        league.pass_submission(id, &BTreeSet::new(), false, "passed\n", at(3)).unwrap();
+        assert_eq!(league.next_submission().unwrap(), None);
+        league.approve_submission(id).unwrap();
+        assert_eq!(league.next_submission().unwrap().unwrap().id, id);
+        league.reject_submission(id, "too slow", at(4)).unwrap();
+        let log = league.submission(id).unwrap().unwrap().log;
+        assert_eq!(log, "passed\nrejected by the organiser: too slow\n");
+    }
+}
