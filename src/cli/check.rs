@@ -1,7 +1,7 @@
 //! `referee check`: tests whether a bot conforms to the protocol.
 
 use std::io::{self, IsTerminal, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args as ClapArgs;
@@ -17,10 +17,12 @@ use crate::cli::output::TolerantStdout;
 use crate::cli::sandbox::SandboxOptions;
 use crate::cli::screen::{Screen, stderr_line};
 use crate::cli::signals::interrupted;
+use crate::cli::submitted::SubmittedDirectory;
 use crate::cli::{Exit, Failure};
 use crate::game::Catalog;
 use crate::game::json;
 use crate::report::{junit, table};
+use crate::runs::submissions::BOT_FILE;
 
 /// The number of final lines of a bot's standard error that are shown per step.
 const LINES: usize = 10;
@@ -31,19 +33,23 @@ const LINES: usize = 10;
 /// unknown fields and messages, split, joined and slow writes, requests of maximum length, errors and retries, draw
 /// offers, concurrent matches, and termination. A failed step is shown with what was sent, what came back, and the
 /// violated sentence of the specification. Exit code 1 if a step failed, 5 if the bot cannot be started.
+///
+/// A directory with a `bot.toml` is tested as a league does it to which it is handed in: packed, unpacked elsewhere, built and
+/// started from there, in the sandbox `strict`. A build that fails is exit code 1, too.
 #[derive(Debug, ClapArgs)]
 #[command(
-    override_usage = "referee check [OPTIONS] [GAME] <BOT>",
+    override_usage = "referee check [OPTIONS] [GAME] <BOT | DIR>",
     after_help = "Examples:
   referee check 'python3 mybot.py'
   referee check checkers ./bot --move-limit 500ms
+  referee check ./mybot/
   referee check ./bot --reconnect
   referee check ./bot --json
   referee check ./bot --junit report.xml"
 )]
 pub(super) struct Args {
     /// The only game to test [default: every game that the bot plays], and the bot: a command line in one argument,
-    /// split as a shell would and run without a shell
+    /// split as a shell would and run without a shell, or a directory with a `bot.toml`
     #[arg(required = true, num_args = 1..=2, value_name = "[GAME] BOT")]
     bot: Vec<String>,
     /// The time limit of a decision; more than half of it is a warning
@@ -96,8 +102,21 @@ pub(super) fn run(args: Args, catalog: &Catalog) -> Result<Exit, Failure> {
         }
         words => (None, catalog.clone(), &words[0]),
     };
-    let mut command: Command = command.parse().map_err(Failure::usage)?;
-    args.sandbox.apply([&mut command])?;
+    let submitted = match Path::new(command).join(BOT_FILE).is_file() {
+        true => match SubmittedDirectory::build(Path::new(command), &args.sandbox)? {
+            Some(submitted) => Some(submitted),
+            None => return Ok(Exit::No),
+        },
+        false => None,
+    };
+    let command = match &submitted {
+        Some(submitted) => submitted.command.clone(),
+        None => {
+            let mut command: Command = command.parse().map_err(Failure::usage)?;
+            args.sandbox.apply([&mut command])?;
+            command
+        }
+    };
     if args.move_limit == 0 {
         return Err(Failure::usage("--move-limit 0 leaves no time for an answer"));
     }

@@ -21,6 +21,8 @@
 //! | `serve` | [`LadderListening`], [`LadderWatching`], [`OwnersAt`], [`LeagueMatchLine`] |
 //! | `league owners`, `league owner` | [`LeagueOwnerLine`] |
 //! | `league invite`, `league invitations` | [`InvitationLine`] |
+//! | `league submissions`, `league submission show` | [`SubmissionLine`] |
+//! | `submit` | [`SubmitLine`] |
 //! | `league add` | [`AddedBot`] |
 //! | `league list` | [`LeagueBotLine`] |
 //! | `league standings` | [`LadderStandings`] |
@@ -60,7 +62,7 @@ use crate::workers::machine::{Machine, MachineState};
 pub(super) use league::{
     AddedBot, InvitationLine, LadderListening, LadderStanding, LadderStandings, LadderWatching,
     LeagueAuditLine, LeagueAuditSummary, LeagueBackup, LeagueBotLine, LeagueLogLine, LeagueMatchLine,
-    LeagueOwnerLine, LeaguePlayerSeen, OwnersAt, RulingLine,
+    LeagueOwnerLine, LeaguePlayerSeen, OwnersAt, RulingLine, SubmissionLine, SubmitLine,
 };
 pub(super) use machine::{
     ClockCheck, LayerRow, MachineVerdict, ModeRow, SandboxCheck, SandboxVerdict, SpaceCheck, ThreatRow,

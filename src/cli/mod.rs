@@ -56,6 +56,8 @@ mod spec;
 mod sprt;
 mod start;
 mod stdio;
+mod submit;
+mod submitted;
 mod syntax;
 mod tournament;
 mod user;
@@ -82,10 +84,11 @@ use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
-use crate::bot::{EXEC, exec};
+use crate::bot::{EXEC, exec_with};
 use crate::cli::log::StderrLog;
 use crate::cli::screen::{OneLine, Screen};
 use crate::game::Catalog;
+use crate::runs::submissions::BUILTIN;
 
 /// Runs the command line of this process with the games of the catalog, and returns its exit code.
 ///
@@ -93,7 +96,7 @@ use crate::game::Catalog;
 pub fn main(catalog: Catalog) -> ExitCode {
     let mut args = std::env::args_os().skip(1);
     if args.next().is_some_and(|first| first == EXEC) {
-        return exec(args);
+        return exec_with(args, &[BUILTIN]);
     }
     let cli = Cli::try_parse().unwrap_or_else(|error| without_game_option(error).exit());
     match cli.run(&catalog) {
@@ -154,6 +157,7 @@ enum Command {
     Tournament(tournament::Args),
     Serve(serve::Args),
     League(league::Args),
+    Submit(submit::Args),
     Worker(worker::Args),
     Check(Box<check::Args>),
     Debug(Box<debug::Args>),
@@ -199,6 +203,7 @@ impl Cli {
             Command::Tournament(args) => tournament::run(args, catalog),
             Command::Serve(args) => serve::run(&args, catalog),
             Command::League(args) => league::run(args, catalog),
+            Command::Submit(args) => submit::run(&args),
             Command::Worker(args) => worker::run(args, catalog),
             Command::Check(args) => check::run(*args, catalog),
             Command::Debug(args) => debug::run(&args, catalog),

@@ -22,7 +22,7 @@ use crate::report::table;
 use crate::sources::Source;
 
 /// The sandbox of the bots that the referee starts.
-#[derive(Debug, ClapArgs)]
+#[derive(Clone, Debug, ClapArgs)]
 #[command(next_help_heading = "Sandbox of bots that the referee starts")]
 pub(super) struct SandboxOptions {
     /// strict: each bot reaches only its own files, processes and limits, and no network; basic: files and network,
@@ -72,6 +72,18 @@ impl SandboxOptions {
                 "{why}\n`--sandbox-allow-missing LAYER` does without a layer, which records then say"
             )),
         })
+    }
+
+    /// The sandbox of a bot whose directory is tested: `strict`, with the options that are given.
+    pub(super) fn strict(&self) -> Result<Sandbox, Failure> {
+        match self.sandbox {
+            None => SandboxOptions { sandbox: Some(Mode::Strict), ..self.clone() }.sandbox(),
+            Some(Mode::Strict) => self.sandbox(),
+            Some(mode) => Err(Failure::usage(format!(
+                "--sandbox {mode}: a directory with a bot.toml is tested in `strict`, as a league does; name the command of \
+                 the bot to test it without"
+            ))),
+        }
     }
 
     /// Puts bots into the sandbox.

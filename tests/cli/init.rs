@@ -34,6 +34,8 @@ fn plays_every_game(language: &str) {
     assert!(readme.starts_with("# my_first_bot\n") && !readme.contains('@'), "{readme}");
     // It contains the steps, except the change of the directory.
     assert!(readme.contains(steps(&output).split_once('\n').expect("lines").1), "{readme}");
+    let file = folder.read("my first bot/bot.toml");
+    assert!(file.contains("name = \"my_first_bot\"\n") && !file.contains('@'), "{file}");
     let workflow = folder.read("my first bot/.github/workflows/test.yml");
     let workflow = Yaml::load_from_str(&workflow).expect("YAML").remove(0);
     let last = &workflow["jobs"]["test"]["steps"].as_sequence().expect("steps")[2];

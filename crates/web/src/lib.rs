@@ -65,7 +65,10 @@ pub use ladder::{
     LadderEntry, LadderHealth, LadderView, Opponent, OtherLadder, OwnersLink, PlayedMatch, PlayerEntry,
 };
 pub use notices::{Announcement, Notices};
-pub use owners::{OwnersLadder, OwnersOptions, OwnersServer, SignUp, SignUpMode};
+pub use owners::{
+    ArrivingSubmission, IntakeError, OwnersLadder, OwnersOptions, OwnersServer, SignUp, SignUpMode,
+    SubmissionIntake,
+};
 
 /// How a run is watched.
 #[derive(Clone, Debug)]

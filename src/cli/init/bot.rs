@@ -8,8 +8,9 @@ use clap::{Args as ClapArgs, ValueEnum};
 use crate::cli::init::project::{Project, WORKFLOW, name_of};
 use crate::cli::output::stdout;
 use crate::cli::{Exit, Failure};
+use crate::runs::submissions::BOT_FILE;
 
-/// Write a bot that plays random legal moves in every game, with its test and a CI workflow
+/// Write a bot that plays random legal moves in every game, with its test, a CI workflow and the `bot.toml` for leagues
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:
   referee init bot --language python mybot
@@ -121,8 +122,10 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         "{build_line}referee play checkers '{0}' '{0}' --set turn_limit=100\n./test.sh\n",
         template.command
     );
+    let build_key = build.map(|build| format!("build = \"{build}\"\n")).unwrap_or_default();
     let fill = |text: &str| {
         text.replace("@BUILD@\n", &build_line)
+            .replace("@BUILD_KEY@\n", &build_key)
             .replace("@STEPS@", &steps)
             .replace("@COMMAND@", template.command)
             .replace("@LANGUAGE@", template.language)
@@ -135,6 +138,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     for (path, text) in template.files {
         project.add(path, fill(text));
     }
+    project.add(BOT_FILE, fill(include_str!("templates/bot.toml")));
     project.add("test.sh", fill(include_str!("templates/test.sh")));
     project.add("README.md", fill(include_str!("templates/bot.md")));
     project.add(WORKFLOW, fill(include_str!("templates/workflow.yml")));

@@ -5,11 +5,12 @@ use std::net::SocketAddr;
 use std::path::Path;
 
 use serde::Serialize;
+use serde_json::{Map, Value};
 
 use crate::report::ruling_words;
 use crate::runs::league::LadderRow;
 use crate::stats::rating::Rating;
-use crate::store::{LeagueMatch, OwnerState, RuledMatch, RulingAct, RulingRow};
+use crate::store::{LeagueMatch, OwnerState, RuledMatch, RulingAct, RulingRow, SubmissionState};
 
 /// Bots can connect to a ladder.
 #[derive(Serialize)]
@@ -142,6 +143,46 @@ pub(in crate::cli) struct LeagueLogLine<'a> {
     pub(in crate::cli) user: &'a str,
     /// As in the command line.
     pub(in crate::cli) action: &'a str,
+}
+
+/// A program that an owner has handed in.
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "submission")]
+pub(in crate::cli) struct SubmissionLine<'a> {
+    /// From 1.
+    pub(in crate::cli) id: u32,
+    pub(in crate::cli) owner: &'a str,
+    /// The name in `bot.toml`, once it has been read.
+    pub(in crate::cli) bot: Option<&'a str>,
+    /// The player is BOT@VERSION.
+    pub(in crate::cli) version: Option<u32>,
+    pub(in crate::cli) language: Option<&'a str>,
+    pub(in crate::cli) state: SubmissionState,
+    /// Whether the organiser has approved it.
+    pub(in crate::cli) approved: bool,
+    /// In bytes.
+    pub(in crate::cli) size: u64,
+    /// SHA-256 of the archive.
+    pub(in crate::cli) archive: &'a str,
+    /// SHA-256 of the archive of what was built.
+    pub(in crate::cli) built: Option<&'a str>,
+    /// The ladders whose check it has passed.
+    pub(in crate::cli) ladders: &'a BTreeSet<String>,
+    /// In UTC.
+    pub(in crate::cli) received_at: &'a str,
+    /// When its state changed last, in UTC.
+    pub(in crate::cli) changed_at: &'a str,
+    /// Only of a single submission.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(in crate::cli) log: Option<&'a str>,
+}
+
+/// A new state of a program that is handed in, as the server of the league says it.
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "submission")]
+pub(in crate::cli) struct SubmitLine<'a> {
+    #[serde(flatten)]
+    pub(in crate::cli) submission: &'a Map<String, Value>,
 }
 
 /// A ruling, as its organiser sees it.

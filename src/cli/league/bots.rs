@@ -104,6 +104,7 @@ pub(super) fn add(args: AddArgs) -> Result<Exit, Failure> {
         added_at: before.map_or_else(|| utc(now()), |bot| bot.added_at),
         revoked_at: None,
         refused: None,
+        version: None,
         display_name: before_display,
         name,
     };

@@ -12,10 +12,11 @@ use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
 use crate::bot::Command;
-use crate::bot::sandbox::Sandbox;
+use crate::bot::sandbox::{BotLimits, Sandbox};
 use crate::cli::find_game::find_game_from;
 use crate::cli::league::notices::{NoticeFiles, PagesConfig};
 use crate::cli::league::owners_config::{OwnersConfig, SignUpConfig};
+use crate::cli::league::submissions_config::{SubmissionsConfig, submitted_sandbox};
 use crate::cli::openings::OpeningSource;
 use crate::cli::options::{clock, milliseconds, ready_limits};
 use crate::cli::sandbox::SandboxConfig;
@@ -33,12 +34,14 @@ use crate::referee::check_policy;
 use crate::report::page::PublicUrl;
 use crate::runner::Openings;
 use crate::runs::league::{LadderLimits, Retention};
+use crate::runs::submissions::{SUBMISSIONS, SubmissionTerms};
 use crate::store::{League, LeagueBot, utc};
 use crate::transport::Certificate;
 use crate::web::{OwnersLink, OwnersOptions};
 
 /// What the league stores in its directory and no bot must see.
-pub(in crate::cli) const OWN_FILES: [&str; 4] = ["ladders", "league.sqlite", "league.sqlite-wal", WORKERS];
+pub(in crate::cli) const OWN_FILES: [&str; 5] =
+    ["ladders", "league.sqlite", "league.sqlite-wal", SUBMISSIONS, WORKERS];
 /// The directory of what workers need.
 pub(in crate::cli) const WORKERS: &str = "workers";
 
@@ -70,6 +73,8 @@ pub(in crate::cli) struct LeagueConfig {
     retention: RetentionConfig,
     #[serde(default)]
     pub(in crate::cli) pages: PagesConfig,
+    #[serde(default)]
+    submissions: Option<SubmissionsConfig>,
     /// The directory of the file, which is the base of relative paths.
     #[serde(skip)]
     pub(in crate::cli) folder: PathBuf,
@@ -316,10 +321,29 @@ impl LeagueConfig {
         })
     }
 
-    /// Checks that all programs of the league can be confined.
+    /// The limits of programs, from `[sandbox]`.
+    pub(in crate::cli) fn limits_of_programs(&self) -> BotLimits {
+        let mut limits = self.sandbox.limits.clone();
+        limits.read.iter_mut().for_each(|path| *path = self.folder.join(&*path));
+        limits
+    }
+
+    /// The sandbox of a bot that the server starts.
+    ///
+    /// # Errors
+    /// If this machine lacks a layer.
+    pub(in crate::cli) fn sandbox_of(&self, bot: &LeagueBot) -> Result<Sandbox, Failure> {
+        match bot.version {
+            None => self.sandbox(&bot.name),
+            Some(_) => submitted_sandbox(self.limits_of_programs()).map_err(Failure::cannot_run),
+        }
+    }
+
+    /// Checks that all programs of the league can be confined. Those that were handed in do not play where they cannot.
     pub(in crate::cli) fn check_sandboxes(&self, league: &League) -> Result<(), Failure> {
         let bots = league.bots().map_err(Failure::cannot_run)?;
-        let programs = bots.iter().filter(|bot| bot.command.is_some() && bot.revoked_at.is_none());
+        let is_own = |bot: &&LeagueBot| bot.command.is_some() && bot.version.is_none();
+        let programs = bots.iter().filter(|bot| is_own(bot) && bot.revoked_at.is_none());
         programs.map(|program| &program.name).try_for_each(|name| self.sandbox(name).map(drop))
     }
 
@@ -337,6 +361,18 @@ impl LeagueConfig {
     /// Where owners find their pages.
     pub(in crate::cli) fn owners_link(&self) -> Option<OwnersLink> {
         self.owners.as_ref().map(|owners| owners.link(&self.signup))
+    }
+
+    /// The rules for programs that owners hand in, if they may.
+    pub(in crate::cli) fn submissions(&self) -> Result<Option<SubmissionTerms>, Failure> {
+        let Some(submissions) = &self.submissions else { return Ok(None) };
+        let needs = || {
+            Failure::usage(
+                "[submissions] needs [owners]: owners hand in programs on the server that it configures",
+            )
+        };
+        let bots = self.owners()?.ok_or_else(needs)?.bots;
+        submissions.terms(bots).map(Some)
     }
 
     /// The ladder with this name; without a name the only one.
@@ -380,6 +416,7 @@ impl LeagueConfig {
                 added_at: before.map_or_else(|| utc(now), |bot| bot.added_at.clone()),
                 revoked_at: None,
                 refused: None,
+                version: None,
                 display_name: match before {
                     Some(bot) => bot.display_name.clone(),
                     None => program.display_name.clone(),

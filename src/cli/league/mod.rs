@@ -13,6 +13,8 @@ mod owners_config;
 pub(super) mod pages;
 mod ruling;
 mod standings;
+mod submissions;
+pub(super) mod submissions_config;
 pub(super) mod verify;
 pub(super) mod which;
 mod workers;
@@ -66,6 +68,8 @@ enum Command {
     Invitations(owners::InvitationsArgs),
     Owners(owners::OwnersArgs),
     Owner(owners::OwnerArgs),
+    Submissions(submissions::ListArgs),
+    Submission(submissions::SubmissionArgs),
     Matches(matches::Args),
     Backup(backup::Args),
     Export(export::Args),
@@ -91,6 +95,8 @@ pub(super) fn run(args: Args, catalog: &Catalog) -> Result<Exit, Failure> {
         Command::Invitations(args) => owners::invitations(&args),
         Command::Owners(args) => owners::list(&args),
         Command::Owner(args) => owners::owner(args),
+        Command::Submissions(args) => submissions::list(&args),
+        Command::Submission(args) => submissions::submission(args),
         Command::Matches(args) => matches::run(&args, catalog),
         Command::Backup(args) => backup::run(&args),
         Command::Export(args) => export::run(&args),
@@ -132,6 +138,11 @@ fn check(args: &CheckArgs, catalog: &Catalog) -> Result<Exit, Failure> {
         config.sandbox(program.name())?;
     }
     config.owners()?;
+    if config.submissions()?.is_some()
+        && let Err(why) = submissions_config::submitted_sandbox(config.limits_of_programs())
+    {
+        writeln!(out, "programs cannot be handed in: {why}")?;
+    }
     config.workers(&WorkersOptions::default())?;
     writeln!(out, "{}", counted(config.programs.len(), "program", "programs"))?;
     Ok(Exit::Done)

@@ -223,7 +223,7 @@ impl Control {
         let mut commands: Vec<(&LeagueBot, Command)> = Vec::new();
         for bot in all.iter().filter(|bot| bot.revoked_at.is_none()) {
             let Some(text) = &bot.command else { continue };
-            let sandbox = config.sandbox(&bot.name).map_err(|why| format!("{:#}", why.error));
+            let sandbox = config.sandbox_of(bot).map_err(|why| format!("{:#}", why.error));
             let parsed = sandbox.and_then(|sandbox| Ok(Command { sandbox, ..text.parse()? }));
             let refused = parsed.as_ref().err();
             if refused != bot.refused.as_ref() {
@@ -233,7 +233,11 @@ impl Control {
                 self.league.set_refused(&bot.name, text, refused.map(String::as_str))?;
             }
             let Ok(command) = parsed else { continue };
-            let (directory, files) = (bot.directory.clone(), files.get(&bot.name).cloned());
+            let directory = bot.directory.as_ref().map(|directory| config.folder.join(directory));
+            let files = match bot.version {
+                Some(_) => directory.clone(),
+                None => files.get(&bot.name).cloned(),
+            };
             commands.push((bot, Command { directory, files, ..command }));
         }
         separate(&mut commands.iter_mut().map(|(_, command)| command).collect::<Vec<_>>());
@@ -247,9 +251,12 @@ impl Control {
         Ok(specs)
     }
 
-    /// The player that a program is. With other files or arguments than at first it is a version of its own: a rating says
-    /// what the program is that has it.
+    /// The player that a program is. One that was handed in has the version of its submission. Another one with other files or
+    /// arguments than at first is a version of its own: a rating says what the program is that has it.
     fn player(&mut self, bot: &LeagueBot, command: &Command) -> io::Result<String> {
+        if let Some(version) = bot.version {
+            return Ok(Name::of(&bot.name, Some(&version.to_string())).to_string());
+        }
         let digest = match digest(command) {
             Ok(digest) => digest,
             Err(why) => {

@@ -5,6 +5,7 @@ mod ladder_results;
 mod open;
 mod reload;
 mod stop;
+mod submissions;
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -37,7 +38,7 @@ use crate::runner::{MatchRunner, RunEnd, RunEvent, SetScheduler, signalled};
 use crate::runs::league::LadderScheduler;
 use crate::sources::Listen;
 use crate::store::League;
-use crate::web::{OwnersLadder, OwnersServer, WatchServer};
+use crate::web::{OwnersLadder, OwnersServer, SubmissionIntake, WatchServer};
 use crate::workers::{Coordinator, Job};
 
 /// The maximum number of idle processes of programs that are kept.
@@ -102,7 +103,9 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
     }
     // One for each ladder, or none.
     let mut coordinators = coordinated.into_iter().flat_map(|coordinated| coordinated.coordinators);
-    let owners = open_owners(&config, &opened, &folder)?;
+    let submissions = submissions::open(&config, &opened, &folder)?;
+    let (intake, queue) = submissions.map(|opened| (opened.intake, opened.queue)).unzip();
+    let owners = open_owners(&config, &opened, &folder, intake)?;
     let service = Arc::new(Service::new(opened.len()));
     let stops = LadderStops::new(service.clone());
     let on_signal = on_signal(&file, &folder, &stops)?;
@@ -133,9 +136,20 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
                 .map(|ladder| (ladder, coordinators.next()))
                 .map(|(ladder, coordinator)| scope.spawn(move || play(ladder, coordinator, league)))
                 .collect();
+            let (end, ended) = oneshot::channel::<()>();
+            let working = queue.flatten().map(|queue| {
+                let stops = &stops;
+                scope.spawn(move || submissions::work(queue, stops, ended))
+            });
             let mut result = Ok(());
             for ladder in playing {
                 let ended = ladder.join().unwrap_or_else(|_| Err(Failure::cannot_run("a thread panicked")));
+                result = result.and(ended);
+            }
+            // There may be no queue.
+            let _ = end.send(());
+            if let Some(working) = working {
+                let ended = working.join().unwrap_or_else(|_| Err(Failure::cannot_run("a thread panicked")));
                 result = result.and(ended);
             }
             result
@@ -153,6 +167,7 @@ fn open_owners(
     config: &LeagueConfig,
     ladders: &[OpenedLadder<'_>],
     folder: &Folder,
+    intake: Option<Arc<dyn SubmissionIntake>>,
 ) -> Result<Option<OwnersServer>, Failure> {
     let Some(options) = config.owners()? else { return Ok(None) };
     let ladders = ladders.iter().map(|OpenedLadder { config, prepared, pages, watch, .. }| OwnersLadder {
@@ -165,7 +180,7 @@ fn open_owners(
     });
     let address = options.address;
     let league = League::open(folder).map_err(Failure::cannot_run)?;
-    let server = OwnersServer::open(options, league, ladders.collect());
+    let server = OwnersServer::open(options, league, ladders.collect(), intake);
     let failed = |error: io::Error| Failure::cannot_run(format!("owners: listen {address}: {error}"));
     server.map(Some).map_err(failed)
 }

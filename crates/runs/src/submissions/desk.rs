@@ -7,14 +7,14 @@ use std::time::SystemTime;
 
 use referee_files::{Folder, keep_private};
 use referee_game::hex;
-use referee_store::{League, SubmissionError};
+use referee_store::{League, SubmissionError, SubmissionQuota};
 use sha2::{Digest, Sha256};
 use tempfile::NamedTempFile;
 
 use super::SubmissionTerms;
 
 /// The directory of submissions in that of a league.
-pub(super) const SUBMISSIONS: &str = "submissions";
+pub const SUBMISSIONS: &str = "submissions";
 /// The directory of archives that are arriving.
 const INCOMING: &str = "incoming";
 /// The directory of archives.
@@ -112,32 +112,20 @@ impl SubmissionDesk {
     /// If the owner may hand in nothing now; I/O errors.
     pub fn begin(&self, league: &League, owner: &str, now: SystemTime) -> Result<Arriving, DeskError> {
         league.check_quota(owner, self.terms.quota, now)?;
-        let file = NamedTempFile::new_in(self.incoming.path())?;
-        let most = self.terms.archive.most_bytes();
-        Ok(Arriving { file, owner: owner.to_owned(), hash: Sha256::new(), size: 0, most })
-    }
-
-    /// Puts an archive that has arrived into the queue. Returns the number of the submission.
-    ///
-    /// # Errors
-    /// If the owner may hand in nothing now; I/O errors.
-    pub fn finish(&self, league: &mut League, arrived: Arriving, now: SystemTime) -> Result<u32, DeskError> {
-        let Arriving { file, owner, hash, size, .. } = arrived;
-        if size == 0 {
-            return Err(DeskError::Empty);
-        }
-        file.as_file().sync_all()?;
-        let archive = hex::encode(&hash.finalize());
-        let store = |id: u32| {
-            file.persist(self.archive(id)).map_err(|error| error.error)?;
-            self.archives.sync()
-        };
-        Ok(league.submit((&owner, &archive, size), self.terms.quota, now, store)?)
+        Ok(Arriving {
+            file: NamedTempFile::new_in(self.incoming.path())?,
+            archives: self.archives.path().to_owned(),
+            owner: owner.to_owned(),
+            hash: Sha256::new(),
+            size: 0,
+            most_bytes: self.terms.archive.most_bytes(),
+            quota: self.terms.quota,
+        })
     }
 
     /// The archive of a submission.
     pub(super) fn archive(&self, id: u32) -> PathBuf {
-        self.archives.path().join(format!("{id}.tar"))
+        archive(self.archives.path(), id)
     }
 
     /// The archive of what was built.
@@ -164,6 +152,11 @@ impl SubmissionDesk {
     }
 }
 
+/// The archive of a submission in this directory.
+fn archive(archives: &Path, id: u32) -> PathBuf {
+    archives.join(format!("{id}.tar"))
+}
+
 /// Removes a file or a directory, if it exists.
 pub(super) fn remove(path: &Path) -> io::Result<()> {
     let removed = match path.symlink_metadata() {
@@ -181,10 +174,13 @@ pub(super) fn remove(path: &Path) -> io::Result<()> {
 #[derive(Debug)]
 pub struct Arriving {
     file: NamedTempFile<File>,
+    /// The directory for it.
+    archives: PathBuf,
     owner: String,
     hash: Sha256,
     size: u64,
-    most: u64,
+    most_bytes: u64,
+    quota: SubmissionQuota,
 }
 
 impl Arriving {
@@ -194,10 +190,28 @@ impl Arriving {
     /// If it is too large; I/O errors.
     pub fn write(&mut self, bytes: &[u8]) -> Result<(), DeskError> {
         self.size += bytes.len() as u64;
-        if self.size > self.most {
-            return Err(DeskError::Size { most_bytes: self.most });
+        if self.size > self.most_bytes {
+            return Err(DeskError::Size { most_bytes: self.most_bytes });
         }
         self.hash.update(bytes);
         Ok(self.file.write_all(bytes)?)
+    }
+
+    /// Puts it into the queue. Returns the number of the submission.
+    ///
+    /// # Errors
+    /// If the owner may hand in nothing now; I/O errors.
+    pub fn finish(self, league: &mut League, now: SystemTime) -> Result<u32, DeskError> {
+        let Arriving { file, archives, owner, hash, size, quota, .. } = self;
+        if size == 0 {
+            return Err(DeskError::Empty);
+        }
+        file.as_file().sync_all()?;
+        let digest = hex::encode(&hash.finalize());
+        let store = |id: u32| {
+            file.persist(archive(&archives, id)).map_err(|error| error.error)?;
+            File::open(&archives)?.sync_all()
+        };
+        Ok(league.submit((&owner, &digest, size), quota, now, store)?)
     }
 }

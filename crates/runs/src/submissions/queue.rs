@@ -11,6 +11,7 @@ use referee_bots::sandbox::Sandbox;
 use referee_bots::{Command, Launch};
 use referee_store::{League, Submission, SubmissionError, SubmissionState, SubmittedBot};
 use referee_workers::archive::ArchiveId;
+use tokio::time::{Instant, sleep};
 
 use super::desk::remove;
 use super::{
@@ -22,6 +23,12 @@ use super::{
 const MOST_ATTEMPTS: u32 = 5;
 /// How long the files of submissions that are retired or have failed are kept: a match may still use them.
 const KEPT: Duration = Duration::from_secs(24 * 60 * 60);
+/// How often the files that are not needed any more are removed.
+const TIDY_INTERVAL: Duration = Duration::from_secs(60 * 60);
+/// How often the queue is looked at.
+const POLL_INTERVAL: Duration = Duration::from_millis(500);
+/// How long the queue rests after an error of the machine, such as a full disk.
+const REST: Duration = Duration::from_secs(10);
 
 /// The submissions of a league, which are worked on one at a time.
 #[derive(Debug)]
@@ -37,14 +44,6 @@ pub struct SubmissionQueue {
     bot_sandbox: Sandbox,
     launch: Launch,
     clock: fn() -> SystemTime,
-}
-
-/// Why the work on the queue stops for a while.
-#[derive(Debug, thiserror::Error)]
-pub enum QueueError {
-    /// A file or the database cannot be read or written.
-    #[error(transparent)]
-    Io(#[from] io::Error),
 }
 
 /// Why a submission has failed.
@@ -100,12 +99,44 @@ impl SubmissionQueue {
         Ok(SubmissionQueue { desk, league, folder, ladders, build_sandbox, bot_sandbox, launch, clock })
     }
 
-    /// Works on the next submission. Returns whether there was one. If the future is dropped, the work begins anew next time.
+    /// Works on the submissions, as they come, without an end. If the future is dropped, the work on the one in progress begins
+    /// anew next time.
+    pub async fn run(mut self) {
+        let (mut seen, mut tidies_at) = (None, Instant::now());
+        loop {
+            match self.turn(&mut seen, &mut tidies_at).await {
+                Ok(true) => {}
+                Ok(false) => sleep(POLL_INTERVAL).await,
+                Err(error) => {
+                    tracing::warn!("submissions wait, because the server cannot work on them: {error}");
+                    seen = None;
+                    sleep(REST).await;
+                }
+            }
+        }
+    }
+
+    /// Does what is due. Returns whether there may be more. `seen` is the version of the database without work.
+    async fn turn(&mut self, seen: &mut Option<i64>, tidies_at: &mut Instant) -> io::Result<bool> {
+        if Instant::now() >= *tidies_at {
+            *tidies_at = Instant::now() + TIDY_INTERVAL;
+            let since = (self.clock)().checked_sub(KEPT).unwrap_or(SystemTime::UNIX_EPOCH);
+            self.desk.tidy(&self.league, since)?;
+        }
+        let version = self.league.data_version()?;
+        if *seen == Some(version) {
+            return Ok(false);
+        }
+        let worked = self.work().await?;
+        *seen = (!worked).then_some(version);
+        Ok(worked)
+    }
+
+    /// Works on the next submission. Returns whether there was one.
     ///
     /// # Errors
     /// If the machine cannot do what is needed: the submission stays in the queue.
-    pub async fn work(&mut self) -> Result<bool, QueueError> {
-        self.desk.tidy(&self.league, (self.clock)().checked_sub(KEPT).unwrap_or(SystemTime::UNIX_EPOCH))?;
+    async fn work(&mut self) -> io::Result<bool> {
         let Some(next) = self.league.next_submission()? else { return Ok(false) };
         let id = next.id;
         let mut log = SubmissionLog::new(&self.folder);
@@ -132,7 +163,7 @@ impl SubmissionQueue {
             }
             Err(error) => {
                 self.league.put_back_submission(id, now)?;
-                Err(error.into())
+                Err(error)
             }
         }
     }
@@ -156,7 +187,7 @@ impl SubmissionQueue {
         let file = open_archive(&archive, &digest, &source, terms.archive)?;
         let BotFile { name, command, language, .. } = &file;
         let submitted = SubmittedBot { name, command, language: language.as_deref() };
-        let version = self.league.name_submission(id, submitted)?;
+        let version = self.league.name_submission(id, submitted, terms.quota)?;
         tracing::info!("submission {id} of {}: {name}@{version}", next.owner);
         log.line(format_args!("{name}@{version}"));
         let built = match file.build().map_err(TrialError::from)? {

@@ -151,6 +151,8 @@ pub struct SubmissionQuota {
     pub waiting: u32,
     /// How many may come on one day (UTC).
     pub per_day: u32,
+    /// How many bots it may have.
+    pub bots: u32,
 }
 
 /// Why a submission is not taken.
@@ -168,15 +170,21 @@ pub enum SubmissionError {
         /// The limit.
         most: u32,
     },
-    /// The bot is another owner's, or could be taken for it.
-    #[error(
-        "bot.toml: the name `{name}` looks like `{taken}`, which another owner or the organiser has: choose another one"
-    )]
+    /// The name is taken, or could be mistaken for one that is.
+    #[error("bot.toml: the name `{name}` looks like `{taken}`, which is taken: choose another one")]
     NameTaken {
         /// The name in `bot.toml`.
         name: String,
         /// What it looks like.
         taken: String,
+    },
+    /// The owner has as many bots as may be.
+    #[error("bot.toml: `{name}` would be another bot of yours, and {most} are allowed: retire one")]
+    Bots {
+        /// The name in `bot.toml`.
+        name: String,
+        /// The limit.
+        most: u32,
     },
     /// An earlier version of the bot was revoked.
     #[error("bot.toml: `{name}` takes part no longer: ask the organiser, or choose another name")]
@@ -358,14 +366,25 @@ impl League {
     /// Stores what `bot.toml` says of the bot of a submission, and returns its version. The name is its owner's from now on.
     ///
     /// # Errors
-    /// [`SubmissionError::NameTaken`], [`SubmissionError::Revoked`], or those of the database.
-    pub fn name_submission(&mut self, id: u32, bot: SubmittedBot<'_>) -> Result<u32, SubmissionError> {
+    /// [`SubmissionError::NameTaken`], [`SubmissionError::Bots`], [`SubmissionError::Revoked`], or those of the database.
+    pub fn name_submission(
+        &mut self,
+        id: u32,
+        bot: SubmittedBot<'_>,
+        quota: SubmissionQuota,
+    ) -> Result<u32, SubmissionError> {
         self.try_submit(|db| {
             let (owner, version): (String, Option<u32>) =
                 db.query_row("SELECT owner, version FROM submissions WHERE id = ?1", [id], |row| {
                     Ok((row.get(0)?, row.get(1)?))
                 })?;
             check_bot_name(db, id, &owner, bot.name)?;
+            let own = read_bots(db)?.into_iter().filter(|other| other.owner == owner);
+            let active: Vec<String> =
+                own.filter(|bot| bot.revoked_at.is_none()).map(|bot| bot.name).collect();
+            if !active.iter().any(|name| name == bot.name) && active.len() >= quota.bots as usize {
+                return Err(SubmissionError::Bots { name: bot.name.to_owned(), most: quota.bots });
+            }
             let version = match version {
                 Some(version) => version,
                 None => db.query_row(
@@ -581,7 +600,7 @@ mod tests {
 
     use super::*;
 
-    const QUOTA: SubmissionQuota = SubmissionQuota { waiting: 2, per_day: 3 };
+    const QUOTA: SubmissionQuota = SubmissionQuota { waiting: 2, per_day: 3, bots: 2 };
 
     fn at(seconds: u64) -> SystemTime {
         SystemTime::UNIX_EPOCH + Duration::from_secs(seconds)
@@ -599,7 +618,7 @@ mod tests {
     fn named(league: &mut League, id: u32, name: &str) -> Result<u32, String> {
         league.begin_submission(id, at(1)).unwrap();
         let bot = SubmittedBot { name, command: "./bot", language: None };
-        league.name_submission(id, bot).map_err(|error| error.to_string())
+        league.name_submission(id, bot, QUOTA).map_err(|error| error.to_string())
     }
 
     fn play(league: &mut League, owner: &str, name: &str) -> u32 {
@@ -658,7 +677,7 @@ mod tests {
         let id = submit(&mut league, "eve", 500_000).unwrap();
         for name in ["mouse", "M-ouse", "rnouse", "cat", "CAT"] {
             let refused = named(&mut league, id, name).unwrap_err();
-            assert!(refused.contains("which another owner or the organiser has"), "{name}: {refused}");
+            assert!(refused.contains("which is taken"), "{name}: {refused}");
         }
         assert_eq!(named(&mut league, id, "dog"), Ok(1));
     }

@@ -51,6 +51,7 @@ pub(super) async fn add(
             revoked_at: None,
             refused: None,
             display_name: before.and_then(|bot| bot.display_name),
+            version: None,
         };
         put(league, &bot)?;
         league.log(&user(&owner), &format!("add {}", bot.name), now())?;

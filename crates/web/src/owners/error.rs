@@ -8,6 +8,7 @@ use axum::response::{IntoResponse, Response};
 use referee_game::name::NameError;
 use referee_store::{InvitationError, OwnerError};
 
+use super::submissions::IntakeError;
 use crate::api::refused;
 
 /// Why a request is refused.
@@ -45,6 +46,14 @@ pub(super) enum OwnersError {
     NoChallenges,
     #[error("too many changes: wait for some seconds")]
     TooManyChanges,
+    #[error("this league takes no programs: its bots connect")]
+    NoSubmissions,
+    #[error("you are handing in another program: wait until it has arrived")]
+    Uploading,
+    #[error("the archive arrives too slowly: some of it every 30 s, and all of it within 15 min")]
+    Slow,
+    #[error(transparent)]
+    Intake(#[from] IntakeError),
     #[error("another archive is written now: try again in a minute")]
     Busy,
     #[error("`{name}` {why}")]
@@ -73,13 +82,16 @@ impl OwnersError {
             | OwnersError::Owner(OwnerError::Invitation(_)) => StatusCode::FORBIDDEN,
             OwnersError::NotJson => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             OwnersError::Body(_) | OwnersError::Field { .. } => StatusCode::BAD_REQUEST,
-            OwnersError::NoSuch { .. } => StatusCode::NOT_FOUND,
+            OwnersError::NoSuch { .. } | OwnersError::NoSubmissions => StatusCode::NOT_FOUND,
+            OwnersError::Slow => StatusCode::REQUEST_TIMEOUT,
+            OwnersError::Intake(error) => error.status(),
             OwnersError::ByProxy | OwnersError::Bot { .. } | OwnersError::Owner(OwnerError::Taken { .. }) => {
                 StatusCode::CONFLICT
             }
             OwnersError::TooManySignUps { .. }
             | OwnersError::TooManyBots { .. }
             | OwnersError::TooManyChallenges { .. }
+            | OwnersError::Uploading
             | OwnersError::TooManyChanges => StatusCode::TOO_MANY_REQUESTS,
             OwnersError::Busy | OwnersError::Store(_) | OwnersError::Owner(OwnerError::Store(_)) => {
                 StatusCode::SERVICE_UNAVAILABLE
@@ -104,6 +116,9 @@ impl From<InvitationError> for OwnersError {
 impl IntoResponse for OwnersError {
     fn into_response(self) -> Response {
         let status = self.status();
+        if let OwnersError::Intake(IntakeError::Storage(error)) = &self {
+            tracing::warn!("a program that an owner hands in: {error}");
+        }
         if let OwnersError::Store(error) | OwnersError::Owner(OwnerError::Store(error)) = &self {
             tracing::warn!("a request of an owner: {error}");
         }

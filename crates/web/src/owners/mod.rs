@@ -11,8 +11,11 @@ mod export;
 mod matches;
 mod session;
 mod signup;
+mod submissions;
 
-use std::collections::HashMap;
+pub use submissions::{ArrivingSubmission, IntakeError, SubmissionIntake};
+
+use std::collections::{HashMap, HashSet};
 use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::path::PathBuf;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
@@ -132,6 +135,10 @@ struct Owners {
     paces: Mutex<HashMap<String, Pace>>,
     /// An archive of an owner is written.
     export: Arc<tokio::sync::Semaphore>,
+    /// Where programs are handed in, if they are.
+    intake: Option<Arc<dyn SubmissionIntake>>,
+    /// The ids of the owners who are handing one in.
+    uploading: Mutex<HashSet<String>>,
 }
 
 type OwnersState = State<Arc<Owners>>;
@@ -150,7 +157,7 @@ impl fmt::Debug for OwnersServer {
 }
 
 impl OwnersServer {
-    /// Starts a server for the owners of the bots of a league.
+    /// Starts a server for the owners of the bots of a league. With `intake` they may hand in programs.
     ///
     /// # Errors
     /// If the address cannot be bound, or the thread cannot be started.
@@ -158,6 +165,7 @@ impl OwnersServer {
         options: OwnersOptions,
         league: League,
         ladders: Vec<OwnersLadder>,
+        intake: Option<Arc<dyn SubmissionIntake>>,
     ) -> io::Result<OwnersServer> {
         let listener = TcpListener::bind(options.address)?;
         listener.set_nonblocking(true)?;
@@ -177,6 +185,8 @@ impl OwnersServer {
             league: Mutex::new(league),
             paces: Mutex::default(),
             export: Arc::new(tokio::sync::Semaphore::new(1)),
+            intake,
+            uploading: Mutex::default(),
         });
         let work = move || {
             crate::lower_priority(10);
@@ -226,6 +236,8 @@ fn router(owners: Arc<Owners>) -> Router {
         .route("/api/v1/owner/bots/{name}/pause", post(bots::pause))
         .route("/api/v1/owner/bots/{name}/resume", post(bots::resume))
         .route("/api/v1/owner/bots/{name}/retire", post(bots::retire))
+        .route("/api/v1/owner/submissions", get(submissions::list).post(submissions::submit))
+        .route("/api/v1/owner/submissions/{id}", get(submissions::show))
         .route("/api/v1/owner/challenges", post(bots::challenge))
         .route("/api/v1/owner/matches", get(matches::list))
         .route("/api/v1/owner/matches/{ladder}/{id}/log", get(matches::log))

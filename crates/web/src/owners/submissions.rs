@@ -1,0 +1,223 @@
+//! Programs that owners hand in.
+
+use std::fmt;
+use std::io;
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use axum::response::Response;
+use futures_util::StreamExt;
+use referee_store::{LeagueOwner, Submission, SubmissionError, SubmissionState};
+use serde::Serialize;
+use tokio::time::{Instant, timeout, timeout_at};
+
+use super::error::OwnersError;
+use super::session::ActiveOwner;
+use super::{Owners, OwnersState, json};
+
+/// How long the next part of an archive may take.
+const SILENCE: Duration = Duration::from_secs(30);
+/// How long a whole archive may take.
+const WHOLE: Duration = Duration::from_secs(15 * 60);
+
+/// Takes in the archives of programs.
+pub trait SubmissionIntake: Send + Sync {
+    /// Begins to take in an archive of an owner.
+    ///
+    /// # Errors
+    /// If the league takes nothing of this owner now.
+    fn begin(&self, owner: &str) -> Result<Box<dyn ArrivingSubmission>, IntakeError>;
+}
+
+/// An archive that is arriving. Dropping it removes it.
+pub trait ArrivingSubmission: Send {
+    /// Stores the next bytes.
+    ///
+    /// # Errors
+    /// If it is too large, or cannot be stored.
+    fn write(&mut self, bytes: &[u8]) -> Result<(), IntakeError>;
+
+    /// Puts it into the queue. Returns the number of the submission.
+    ///
+    /// # Errors
+    /// If the league takes nothing of this owner now, or it cannot be stored.
+    fn finish(self: Box<Self>) -> Result<u32, IntakeError>;
+}
+
+impl fmt::Debug for dyn SubmissionIntake {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SubmissionIntake")
+    }
+}
+
+/// Why an archive is not taken in.
+#[derive(Debug, thiserror::Error)]
+pub enum IntakeError {
+    /// It is too large.
+    #[error("the archive has more than {most_bytes} bytes, the limit")]
+    TooLarge {
+        /// The limit.
+        most_bytes: u64,
+    },
+    /// It is empty.
+    #[error("the request has no body: send an archive, as `referee submit` does")]
+    Empty,
+    /// The machine of the league cannot confine programs.
+    #[error("{0}")]
+    Unavailable(String),
+    /// The league does not take it.
+    #[error(transparent)]
+    Refused(#[from] SubmissionError),
+    /// It cannot be stored.
+    #[error(transparent)]
+    Storage(#[from] io::Error),
+}
+
+impl IntakeError {
+    pub(super) fn status(&self) -> StatusCode {
+        match self {
+            IntakeError::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
+            IntakeError::Empty => StatusCode::BAD_REQUEST,
+            IntakeError::Refused(SubmissionError::Waiting { .. } | SubmissionError::PerDay { .. }) => {
+                StatusCode::TOO_MANY_REQUESTS
+            }
+            IntakeError::Refused(SubmissionError::Store(_))
+            | IntakeError::Storage(_)
+            | IntakeError::Unavailable(_) => StatusCode::SERVICE_UNAVAILABLE,
+            IntakeError::Refused(_) => StatusCode::CONFLICT,
+        }
+    }
+}
+
+/// A submission, as its owner sees it.
+#[derive(Serialize)]
+pub(super) struct SubmissionView {
+    id: u32,
+    /// The name in `bot.toml`, once it has been read.
+    bot: Option<String>,
+    version: Option<u32>,
+    language: Option<String>,
+    state: SubmissionState,
+    /// Whether it plays once it has passed, or the organiser still has to decide that.
+    approved: bool,
+    /// In bytes.
+    size: u64,
+    /// SHA-256 of the archive.
+    archive: String,
+    /// SHA-256 of the archive of what was built.
+    built: Option<String>,
+    /// The ladders whose check it has passed.
+    ladders: Vec<String>,
+    received_at: String,
+    changed_at: String,
+    /// Only of a single submission.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    log: Option<String>,
+}
+
+impl SubmissionView {
+    fn of(row: Submission, has_log: bool) -> SubmissionView {
+        SubmissionView {
+            id: row.id,
+            bot: row.bot,
+            version: row.version,
+            language: row.language,
+            state: row.state,
+            approved: row.is_approved,
+            size: row.size,
+            archive: row.archive,
+            built: row.built,
+            ladders: row.ladders.into_iter().collect(),
+            received_at: row.received_at,
+            changed_at: row.changed_at,
+            log: has_log.then_some(row.log),
+        }
+    }
+}
+
+/// The submissions of an owner.
+#[derive(Serialize)]
+struct SubmissionList {
+    submissions: Vec<SubmissionView>,
+}
+
+/// Notes that an owner is uploading, for as long as it exists.
+struct Upload {
+    owners: Arc<Owners>,
+    owner: String,
+}
+
+impl Upload {
+    fn begin(owners: &Arc<Owners>, owner: &str) -> Result<Upload, OwnersError> {
+        let mut uploading = owners.uploading.lock().unwrap_or_else(PoisonError::into_inner);
+        if !uploading.insert(owner.to_owned()) {
+            return Err(OwnersError::Uploading);
+        }
+        Ok(Upload { owners: owners.clone(), owner: owner.to_owned() })
+    }
+}
+
+impl Drop for Upload {
+    fn drop(&mut self) {
+        self.owners.uploading.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.owner);
+    }
+}
+
+/// Takes in the archive of a program: the body of the request, as it arrives.
+pub(super) async fn submit(
+    State(owners): OwnersState,
+    ActiveOwner(owner): ActiveOwner,
+    body: Body,
+) -> Result<Response, OwnersError> {
+    let intake = owners.intake.clone().ok_or(OwnersError::NoSubmissions)?;
+    let _upload = Upload::begin(&owners, &owner.id)?;
+    let id = owner.id.clone();
+    let begun = tokio::task::spawn_blocking(move || intake.begin(&id)).await;
+    let mut arriving = begun.map_err(|_| OwnersError::Panicked)??;
+    let mut parts = body.into_data_stream();
+    let end = Instant::now() + WHOLE;
+    let arrived = timeout_at(end, async {
+        while let Some(part) = timeout(SILENCE, parts.next()).await.map_err(|_| OwnersError::Slow)? {
+            arriving.write(&part.map_err(|error| OwnersError::Body(format!("the body: {error}")))?)?;
+        }
+        Ok::<_, OwnersError>(arriving)
+    });
+    let arrived = arrived.await.unwrap_or(Err(OwnersError::Slow))?;
+    let id = tokio::task::spawn_blocking(move || arrived.finish()).await;
+    let id = id.map_err(|_| OwnersError::Panicked)??;
+    Ok(json(StatusCode::CREATED, &find(&owners, owner, id).await?))
+}
+
+async fn find(owners: &Arc<Owners>, owner: LeagueOwner, id: u32) -> Result<SubmissionView, OwnersError> {
+    owners
+        .with(move |_, league| {
+            let found = league.submission(id)?.filter(|row| row.owner == owner.id);
+            let name = id.to_string();
+            let row = found.ok_or(OwnersError::NoSuch { what: "submission of yours", name })?;
+            Ok(SubmissionView::of(row, true))
+        })
+        .await
+}
+
+/// The submissions of an owner, without their logs.
+pub(super) async fn list(
+    State(owners): OwnersState,
+    ActiveOwner(owner): ActiveOwner,
+) -> Result<Response, OwnersError> {
+    let submissions = owners.with(move |_, league| Ok(league.submissions(Some(&owner.id))?)).await?;
+    let submissions = submissions.into_iter().map(|row| SubmissionView::of(row, false)).collect();
+    Ok(json(StatusCode::OK, &SubmissionList { submissions }))
+}
+
+/// A submission of an owner, with its log.
+pub(super) async fn show(
+    State(owners): OwnersState,
+    ActiveOwner(owner): ActiveOwner,
+    Path(id): Path<String>,
+) -> Result<Response, OwnersError> {
+    let number = id.parse().map_err(|_| OwnersError::NoSuch { what: "submission of yours", name: id })?;
+    Ok(json(StatusCode::OK, &find(&owners, owner, number).await?))
+}

@@ -1,0 +1,185 @@
+//! Programs that owners have handed in.
+
+use std::io::Write;
+
+use clap::{Args as ClapArgs, Subcommand};
+
+use crate::cli::json::SubmissionLine;
+use crate::cli::league::log;
+use crate::cli::league::which::{LeagueSelector, now};
+use crate::cli::{Exit, Failure, screen};
+use crate::game::json;
+use crate::report::table;
+use crate::store::{Submission, SubmissionError};
+
+/// List the programs that owners have handed in, and how far they have come
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "Examples:
+  referee league submissions
+  referee league submissions --owner alice --json")]
+pub(super) struct ListArgs {
+    /// Only those of this owner
+    #[arg(long, value_name = "ID")]
+    owner: Option<String>,
+    /// One JSON object per line
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    which: LeagueSelector,
+}
+
+/// Print the log of a program that an owner has handed in, or decide whether it plays
+#[derive(Debug, ClapArgs)]
+pub(super) struct SubmissionArgs {
+    #[command(subcommand)]
+    command: SubmissionCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum SubmissionCommand {
+    /// Print a submission and its log
+    #[command(after_help = "Examples:
+  referee league submission show 7
+  referee league submission show 7 --json")]
+    Show(ShowArgs),
+    /// Let the bot of a submission play that has passed and waits for approval
+    #[command(after_help = "Examples:
+  referee league submission approve 7")]
+    Approve(ApproveArgs),
+    /// Refuse a submission that waits for approval
+    #[command(after_help = "Examples:
+  referee league submission reject 7 --reason 'the same program as that of bob'")]
+    Reject(RejectArgs),
+}
+
+#[derive(Debug, ClapArgs)]
+struct ShowArgs {
+    /// Its number
+    id: u32,
+    /// One JSON object
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    which: LeagueSelector,
+}
+
+#[derive(Debug, ClapArgs)]
+struct ApproveArgs {
+    /// Its number
+    id: u32,
+    #[command(flatten)]
+    which: LeagueSelector,
+}
+
+#[derive(Debug, ClapArgs)]
+struct RejectArgs {
+    /// Its number
+    id: u32,
+    /// Why; its owner reads it in the log
+    #[arg(long, value_name = "TEXT")]
+    reason: String,
+    #[command(flatten)]
+    which: LeagueSelector,
+}
+
+fn line(row: &Submission, has_log: bool) -> SubmissionLine<'_> {
+    SubmissionLine {
+        id: row.id,
+        owner: &row.owner,
+        bot: row.bot.as_deref(),
+        version: row.version,
+        language: row.language.as_deref(),
+        state: row.state,
+        approved: row.is_approved,
+        size: row.size,
+        archive: &row.archive,
+        built: row.built.as_deref(),
+        ladders: &row.ladders,
+        received_at: &row.received_at,
+        changed_at: &row.changed_at,
+        log: has_log.then_some(&*row.log),
+    }
+}
+
+/// `BOT@VERSION`, once it is known.
+fn player(row: &Submission) -> String {
+    match (&row.bot, row.version) {
+        (Some(bot), Some(version)) => format!("{bot}@{version}"),
+        _ => String::new(),
+    }
+}
+
+pub(super) fn list(args: &ListArgs) -> Result<Exit, Failure> {
+    let (_, league) = args.which.open()?;
+    let rows = league.submissions(args.owner.as_deref()).map_err(Failure::cannot_run)?;
+    let mut out = screen::stdout();
+    if args.json {
+        for row in &rows {
+            writeln!(out, "{}", json::text(&line(row, false)))?;
+        }
+    } else {
+        let cells = rows.iter().map(|row| {
+            let language = row.language.clone().unwrap_or_default();
+            let (state, at) = (row.state.words().to_owned(), row.changed_at.clone());
+            vec![row.id.to_string(), row.owner.clone(), player(row), language, state, at]
+        });
+        let head = ["number", "owner", "player", "language", "state", "since (UTC)"];
+        writeln!(out, "{}", table(&head, cells.collect(), 0..1))?;
+    }
+    out.flush()?;
+    Ok(Exit::Done)
+}
+
+pub(super) fn submission(args: SubmissionArgs) -> Result<Exit, Failure> {
+    match args.command {
+        SubmissionCommand::Show(args) => show(&args),
+        SubmissionCommand::Approve(args) => {
+            let (_, mut league) = args.which.open()?;
+            let row = league.approve_submission(args.id).map_err(not_decided)?;
+            log::note(&mut league, &format!("submission approve {}", args.id))?;
+            writeln!(
+                screen::stdout(),
+                "{} of {} is approved, and plays from now on",
+                player(&row),
+                row.owner
+            )?;
+            Ok(Exit::Done)
+        }
+        SubmissionCommand::Reject(args) => {
+            let (_, mut league) = args.which.open()?;
+            let row = league.reject_submission(args.id, &args.reason, now()).map_err(not_decided)?;
+            log::note(&mut league, &format!("submission reject {} --reason {}", args.id, args.reason))?;
+            writeln!(screen::stdout(), "{} of {} is rejected", player(&row), row.owner)?;
+            Ok(Exit::Done)
+        }
+    }
+}
+
+fn not_decided(error: SubmissionError) -> Failure {
+    match error {
+        SubmissionError::Store(error) => Failure::cannot_run(error),
+        refused => Failure::usage(refused.to_string()),
+    }
+}
+
+fn show(args: &ShowArgs) -> Result<Exit, Failure> {
+    let (_, league) = args.which.open()?;
+    let found = league.submission(args.id).map_err(Failure::cannot_run)?;
+    let row = found.ok_or_else(|| not_decided(SubmissionError::Unknown { id: args.id }))?;
+    let mut out = screen::stdout();
+    if args.json {
+        writeln!(out, "{}", json::text(&line(&row, true)))?;
+    } else {
+        let player = Some(player(&row)).filter(|player| !player.is_empty());
+        let player = player.unwrap_or_else(|| "a program".to_owned());
+        let Submission { id, owner, state, changed_at, size, .. } = &row;
+        writeln!(out, "submission {id}: {player} of {owner}, {state} since {changed_at}, {size} bytes")?;
+        writeln!(out, "archive {}", row.archive)?;
+        if let Some(built) = &row.built {
+            writeln!(out, "built   {built}")?;
+        }
+        write!(out, "\n{}", row.log)?;
+    }
+    out.flush()?;
+    Ok(Exit::Done)
+}

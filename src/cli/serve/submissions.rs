@@ -1,0 +1,161 @@
+//! Takes in the programs that owners hand in, and works on them while the league is played.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::oneshot;
+
+use super::open::OpenedLadder;
+use super::stop::{LadderStop, LadderStops};
+use crate::bot::sandbox::Unavailable;
+use crate::cli::Failure;
+use crate::cli::bots::launch;
+use crate::cli::league::config::LeagueConfig;
+use crate::cli::league::submissions_config::submitted_sandbox;
+use crate::cli::league::which::now;
+use crate::cli::screen::stderr_line;
+use crate::files::{Folder, StorageWait};
+use crate::runner::signalled;
+use crate::runs::submissions::{Arriving, CheckedLadder, DeskError, SubmissionDesk, SubmissionQueue};
+use crate::store::League;
+use crate::web::{ArrivingSubmission, IntakeError, SubmissionIntake};
+
+/// The limit of a decision in a check on a ladder without a clock.
+const NO_CLOCK: Duration = Duration::from_secs(60);
+/// By how much the priority of builds and checks is below that of matches: see nice(2).
+const NICE: i32 = 10;
+
+/// What takes programs in, and what works on them.
+pub(super) struct OpenedSubmissions {
+    pub(super) intake: Arc<dyn SubmissionIntake>,
+    /// None on a machine that cannot confine them.
+    pub(super) queue: Option<SubmissionQueue>,
+}
+
+/// Opens the submissions of a league, if it takes any.
+pub(super) fn open(
+    config: &LeagueConfig,
+    ladders: &[OpenedLadder<'_>],
+    folder: &Folder,
+) -> Result<Option<OpenedSubmissions>, Failure> {
+    let Some(terms) = config.submissions()? else { return Ok(None) };
+    let desk = || SubmissionDesk::open(folder, terms.clone()).map_err(Failure::cannot_run);
+    let league = || League::open(folder).map_err(Failure::cannot_run);
+    let limits = config.limits_of_programs();
+    let mut build = terms.build.clone();
+    build.read.clone_from(&limits.read);
+    let sandboxes = submitted_sandbox(build).and_then(|build| Ok((build, submitted_sandbox(limits)?)));
+    let (sandboxes, why) = match sandboxes {
+        Ok(sandboxes) => (Some(sandboxes), None),
+        Err(Unavailable::Limit(what)) => return Err(Failure::usage(format!("[sandbox] limits: {what}"))),
+        Err(why @ Unavailable::Layers(..)) => {
+            stderr_line(format_args!("no programs are taken in until the machine has all layers: {why}"));
+            (None, Some(refusal(&why)))
+        }
+    };
+    let intake = Arc::new(Intake { desk: desk()?, league: Arc::new(Mutex::new(league()?)), why });
+    let ladders: Vec<CheckedLadder> = ladders.iter().map(checked).collect();
+    let queue = sandboxes.map(|sandboxes| {
+        let of = (desk()?, league()?, folder.path());
+        SubmissionQueue::open(of, ladders, sandboxes, launch()?, now).map_err(Failure::cannot_run)
+    });
+    Ok(Some(OpenedSubmissions { intake, queue: queue.transpose()? }))
+}
+
+/// What owners read where programs cannot be confined.
+fn refusal(why: &Unavailable) -> String {
+    let missing = match why {
+        Unavailable::Layers(_, missing) => {
+            missing.keys().map(|layer| layer.as_str()).collect::<Vec<_>>().join(", ")
+        }
+        Unavailable::Limit(what) => what.clone(),
+    };
+    format!(
+        "this server takes no programs: its machine lacks {missing} of the sandbox `strict`. `referee sandbox check` tells \
+         the organiser what to install"
+    )
+}
+
+fn checked(ladder: &OpenedLadder<'_>) -> CheckedLadder {
+    let terms = &ladder.prepared.terms;
+    let clock = terms.clock.map(|clock| Duration::from_millis(clock.delay_ms.saturating_add(clock.bank_ms)));
+    let game = &ladder.prepared.game;
+    CheckedLadder {
+        name: ladder.config.name.clone(),
+        rules: game.rules,
+        catalog: game.catalog.clone(),
+        move_limit: clock.unwrap_or(NO_CLOCK).max(Duration::from_millis(1)),
+        hello_limit: Duration::from_millis(terms.hello_ms),
+        ready_limit: Duration::from_millis(terms.first_ready_ms),
+        later_ready_limit: Duration::from_millis(terms.later_ready_ms),
+    }
+}
+
+/// Works on the queue, at a low priority, until the server stops or `ended` resolves. What is in progress then begins anew
+/// with the next server.
+pub(super) fn work(
+    queue: SubmissionQueue,
+    stops: &LadderStops,
+    ended: oneshot::Receiver<()>,
+) -> Result<(), Failure> {
+    // It applies to this thread, and to what it starts.
+    if let Err(error) = rustix::process::nice(NICE) {
+        tracing::warn!(%error, "programs that are handed in are built at the priority of matches");
+    }
+    let (stop, drained, _interrupted) = LadderStop::new(StorageWait::new());
+    stops.add(stop);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    runtime.map_err(Failure::cannot_run)?.block_on(async {
+        let (mut drained, mut ended) = (Some(drained), Some(ended));
+        tokio::select! {
+            () = queue.run() => {}
+            () = signalled(&mut drained) => {}
+            () = signalled(&mut ended) => {}
+        }
+    });
+    Ok(())
+}
+
+/// Takes in archives.
+struct Intake {
+    desk: SubmissionDesk,
+    league: Arc<Mutex<League>>,
+    /// Why none is taken.
+    why: Option<String>,
+}
+
+impl SubmissionIntake for Intake {
+    fn begin(&self, owner: &str) -> Result<Box<dyn ArrivingSubmission>, IntakeError> {
+        if let Some(why) = &self.why {
+            return Err(IntakeError::Unavailable(why.clone()));
+        }
+        let league = self.league.lock().unwrap_or_else(PoisonError::into_inner);
+        let arriving = self.desk.begin(&league, owner, now()).map_err(refused)?;
+        Ok(Box::new(IntakeArrival { arriving, league: self.league.clone() }))
+    }
+}
+
+struct IntakeArrival {
+    arriving: Arriving,
+    league: Arc<Mutex<League>>,
+}
+
+impl ArrivingSubmission for IntakeArrival {
+    fn write(&mut self, bytes: &[u8]) -> Result<(), IntakeError> {
+        self.arriving.write(bytes).map_err(refused)
+    }
+
+    fn finish(self: Box<Self>) -> Result<u32, IntakeError> {
+        let mut league = self.league.lock().unwrap_or_else(PoisonError::into_inner);
+        self.arriving.finish(&mut league, now()).map_err(refused)
+    }
+}
+
+fn refused(error: DeskError) -> IntakeError {
+    match error {
+        DeskError::Size { most_bytes } => IntakeError::TooLarge { most_bytes },
+        DeskError::Empty => IntakeError::Empty,
+        DeskError::Refused(why) => IntakeError::Refused(why),
+        DeskError::Storage(error) => IntakeError::Storage(error),
+    }
+}

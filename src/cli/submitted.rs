@@ -1,0 +1,87 @@
+//! A bot's directory, built as a league does it to which it is handed in.
+
+use std::fs;
+use std::io::{BufWriter, Seek, Write};
+use std::path::Path;
+
+use tempfile::TempDir;
+
+use crate::bot::Command;
+use crate::cli::bots::{block_on, launch};
+use crate::cli::league::submissions_config::SubmissionsConfig;
+use crate::cli::sandbox::SandboxOptions;
+use crate::cli::screen::stderr_line;
+use crate::cli::signals::interrupted;
+use crate::cli::{Exit, Failure};
+use crate::runs::submissions::{
+    BuiltBot, SubmissionLog, SubmissionTerms, TrialError, build, open_archive, pack_bot,
+};
+
+/// The unpacked and built bot of a directory.
+pub(super) struct SubmittedDirectory {
+    /// How the bot is started.
+    pub(super) command: Command,
+    /// Its files.
+    _place: TempDir,
+}
+
+impl SubmittedDirectory {
+    /// Packs a directory, unpacks the archive elsewhere and builds the bot, with the default limits of leagues. If that fails,
+    /// prints the log and returns none.
+    pub(super) fn build(
+        directory: &Path,
+        sandbox: &SandboxOptions,
+    ) -> Result<Option<SubmittedDirectory>, Failure> {
+        let terms = SubmissionsConfig::default().terms(u32::MAX)?;
+        let bot_sandbox = sandbox.strict()?;
+        let mut limits = terms.build.clone();
+        limits.read.clone_from(&bot_sandbox.limits().read);
+        let build_sandbox = bot_sandbox.with(limits).map_err(Failure::usage)?;
+        let place = tempfile::tempdir().map_err(Failure::cannot_run)?;
+        let mut log = SubmissionLog::new(place.path());
+        let mut archive = tempfile::tempfile().map_err(Failure::cannot_run)?;
+        let packed = pack_bot(directory, terms.archive, BufWriter::new(&mut archive));
+        let (_, packed) =
+            packed.map_err(|error| Failure::usage(format!("{}: {error}", directory.display())))?;
+        archive.flush().and_then(|()| archive.rewind()).map_err(Failure::cannot_run)?;
+        let (source, bot) = (place.path().join("source"), place.path().join("bot"));
+        fs::create_dir(&source).and_then(|()| fs::create_dir(&bot)).map_err(Failure::cannot_run)?;
+        let SubmissionTerms { archive: limits, result, build_time, .. } = terms;
+        let launch = launch()?;
+        let built = block_on(async {
+            let file = open_archive(&archive, &packed.id, &source, limits)?;
+            let Some(command) = file.build()? else {
+                fs::rename(&source, &bot)?;
+                return Ok(Some(file));
+            };
+            let mut out = tempfile::tempfile()?;
+            let building = build(
+                (&command.argv, &build_sandbox, &launch),
+                (&archive, packed.id, limits),
+                (&mut out, &bot, result),
+                build_time,
+                &mut log,
+            );
+            tokio::select! {
+                built = building => built.map(|BuiltBot { .. }| Some(file)),
+                () = interrupted() => Ok(None),
+            }
+        })?;
+        let file = match built {
+            Ok(Some(file)) => file,
+            Ok(None) => {
+                return Err(Failure { exit: Exit::Interrupted, error: anyhow::anyhow!("interrupted") });
+            }
+            Err(TrialError::Machine(error)) => return Err(Failure::cannot_run(error)),
+            Err(refused) => {
+                log.line(&refused);
+                stderr_line(log.text().trim_end());
+                return Ok(None);
+            }
+        };
+        let command = file.command().map_err(Failure::usage)?;
+        let files = Some(bot.clone());
+        let command = Command { directory: Some(bot), files, sandbox: bot_sandbox, ..command };
+        Ok(Some(SubmittedDirectory { command, _place: place }))
+    }
+}
