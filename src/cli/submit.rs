@@ -135,7 +135,7 @@ fn follow(api: &OwnerApi, submitted: Map<String, Value>, is_json: bool) -> Resul
                 writeln!(out, "{}", json::text(&SubmitLine { submission: &latest }))?;
             } else {
                 let player = match (bot, version) {
-                    (Some(bot), Some(version)) => format!("{bot}@{version} is {state}"),
+                    (Some(bot), Some(version)) => format!("{bot}@{version}, {state}"),
                     _ => state.to_string(),
                 };
                 if state == SubmissionState::Failed {

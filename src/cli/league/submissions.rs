@@ -30,6 +30,9 @@ pub(super) struct ListArgs {
 
 /// Print the log of a program that an owner has handed in, or decide whether it plays
 #[derive(Debug, ClapArgs)]
+#[command(after_help = "Examples:
+  referee league submission show 7
+  referee league submission approve 7")]
 pub(super) struct SubmissionArgs {
     #[command(subcommand)]
     command: SubmissionCommand,

@@ -1,6 +1,6 @@
 //! `bot.toml`: what a directory says of its bot.
 
-use std::path::Path;
+use std::path::{Component, Path};
 
 use referee_bots::Command;
 use referee_files::{open_regular, read_limited};
@@ -120,5 +120,58 @@ fn command_line(key: &'static str, line: &str) -> Result<Command, BotFileError> 
             "`{word}` needs a shell, and the command line is run without one: write `sh -c '...'`, or a script"
         )));
     }
+    // The sandbox shows a bot the files that its command line names.
+    if let Some(word) = command.argv.iter().find(|word| leads_out(word)) {
+        return Err(wrong(format!(
+            "`{word}` is not in the directory of the bot: name files relative to it, without `..`, and programs of the system \
+             without their directory"
+        )));
+    }
     Ok(command)
+}
+
+/// Whether a word is the path of something outside of the directory of the bot.
+fn leads_out(word: &str) -> bool {
+    word.starts_with('/') || Path::new(word).components().any(|part| part == Component::ParentDir)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error(text: &str) -> String {
+        BotFile::parse(text).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_command_line_names_nothing_outside_of_the_directory() {
+        for line in [
+            "cat /etc/passwd",
+            "python3 bot.py ../../../league.sqlite",
+            "python3 a/../../x",
+            "/usr/bin/python3 bot.py",
+            "../bot",
+            "..",
+        ] {
+            let text = format!("name = 'mouse'\ncommand = {line:?}\n");
+            assert!(error(&text).contains("is not in the directory of the bot"), "{line}");
+            let text = format!("name = 'mouse'\ncommand = './bot'\nbuild = {line:?}\n");
+            assert!(error(&text).starts_with("build: "), "{line}");
+        }
+        for line in
+            ["python3 -u bot.py --name=/x a..b", "target/release/mouse", "./bot", "sh -c 'exec ./bot'"]
+        {
+            BotFile::parse(&format!("name = 'mouse'\ncommand = {line:?}\n")).unwrap();
+        }
+    }
+
+    #[test]
+    fn errors_name_the_key() {
+        assert!(error("name = 'm'\ncommand = './bot'\nbiuld = 'make'\n").contains("biuld"));
+        assert!(error("name = '.m'\ncommand = './bot'\n").starts_with("name: "));
+        assert!(error("name = 'm'\ncommand = ''\n").starts_with("command: "));
+        assert!(error("name = 'm'\ncommand = './bot > log'\n").contains("`>` needs a shell"));
+        let control = "name = 'm'\ncommand = './bot'\nlanguage = \"a\\u0007\"\n";
+        assert!(error(control).starts_with("language: "));
+    }
 }

@@ -14,14 +14,19 @@ const MOST_OF_PART: usize = 24 << 10;
 #[derive(Clone, Debug, Default)]
 pub struct SubmissionLog {
     text: String,
-    /// The path that is not shown.
-    hidden: String,
+    /// The paths that are not shown.
+    hidden: Vec<String>,
 }
 
 impl SubmissionLog {
     /// An empty log, which shows this path as `...`: it is the server's.
     pub fn new(hidden: &Path) -> SubmissionLog {
-        SubmissionLog { text: String::new(), hidden: hidden.to_string_lossy().into_owned() }
+        let resolved = hidden.canonicalize().ok();
+        let paths = resolved.as_deref().into_iter().chain([hidden]);
+        SubmissionLog {
+            text: String::new(),
+            hidden: paths.map(|path| path.to_string_lossy().into_owned()).collect(),
+        }
     }
 
     /// Adds a line.
@@ -31,7 +36,7 @@ impl SubmissionLog {
 
     /// Adds what a program has written, of which this many bytes at the beginning are lost. Of a long text the end is kept.
     pub fn part(&mut self, text: &str, lost: u64) {
-        let shown = text.replace(&self.hidden, "...");
+        let shown = self.hidden.iter().fold(text.to_owned(), |text, path| text.replace(path, "..."));
         let shown = printable_lines(&shown);
         let shown = shown.trim_end_matches('\n');
         if shown.is_empty() {

@@ -45,17 +45,14 @@ pub fn open_archive(
     limits: ArchiveLimits,
 ) -> Result<BotFile, TrialError> {
     unpack(archive, id, directory, limits)?;
-    match BotFile::read(directory) {
-        // The directory is the machine's own, and the file was just written.
-        Err(BotFileError::Unreadable(error)) if error.kind() != io::ErrorKind::InvalidData => {
-            Err(BotFileError::Unreadable(strip(error)).into())
-        }
-        read => Ok(read?),
-    }
+    BotFile::read(directory).map_err(|error| match error {
+        BotFileError::Unreadable(error) => BotFileError::Unreadable(strip(&error)).into(),
+        error => error.into(),
+    })
 }
 
 /// The error without a path.
-fn strip(error: io::Error) -> io::Error {
+fn strip(error: &io::Error) -> io::Error {
     let text = error.to_string();
     let reason = text.rsplit(": ").next().unwrap_or_default().to_owned();
     io::Error::new(error.kind(), reason)

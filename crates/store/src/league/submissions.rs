@@ -159,13 +159,13 @@ pub struct SubmissionQuota {
 #[derive(Debug, thiserror::Error)]
 pub enum SubmissionError {
     /// The owner has as many pending ones as may be.
-    #[error("{most} of your submissions are pending already: wait until one is decided")]
+    #[error("undecided submissions of an owner: {most} at most; wait until one of yours is decided")]
     Waiting {
         /// The limit.
         most: u32,
     },
     /// The owner has handed in as many as may be on one day.
-    #[error("you have handed in {most} submissions today (UTC), which is the limit: try again tomorrow")]
+    #[error("submissions of an owner a day (UTC): {most} at most; try again tomorrow")]
     PerDay {
         /// The limit.
         most: u32,
@@ -186,6 +186,9 @@ pub enum SubmissionError {
         /// The limit.
         most: u32,
     },
+    /// Its owner has left.
+    #[error("the owner has left")]
+    OwnerLeft,
     /// An earlier version of the bot was revoked.
     #[error("bot.toml: `{name}` takes part no longer: ask the organiser, or choose another name")]
     Revoked {
@@ -568,6 +571,10 @@ fn check_quota(
 
 /// Checks that the bot of a submission may have this name.
 fn check_bot_name(db: &Connection, id: u32, owner: &str, given: &str) -> Result<(), SubmissionError> {
+    let sql = "SELECT 1 FROM owners WHERE id = ?1 AND state = 'left'";
+    if db.query_row(sql, [owner], |_| Ok(())).optional()?.is_some() {
+        return Err(SubmissionError::OwnerLeft);
+    }
     let skeleton = name::skeleton(given);
     let taken = |taken: String| Err(SubmissionError::NameTaken { name: given.to_owned(), taken });
     for bot in read_bots(db)? {
@@ -637,12 +644,12 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let mut league = league(folder.path());
         assert_eq!((submit(&mut league, "ada", 0), submit(&mut league, "ada", 1)), (Ok(1), Ok(2)));
-        assert!(submit(&mut league, "ada", 2).unwrap_err().contains("2 of your submissions are pending"));
+        assert!(submit(&mut league, "ada", 2).unwrap_err().contains("submissions of an owner: 2 at most"));
         assert_eq!(submit(&mut league, "ben", 2), Ok(3));
         league.fail_submission(1, "no\n", at(3)).unwrap();
         league.fail_submission(2, "no\n", at(3)).unwrap();
         assert_eq!(submit(&mut league, "ada", 4), Ok(4));
-        assert!(submit(&mut league, "ada", 5).unwrap_err().contains("3 submissions today"));
+        assert!(submit(&mut league, "ada", 5).unwrap_err().contains("a day (UTC): 3 at most"));
         assert_eq!(submit(&mut league, "ada", 86_400), Ok(5));
     }
 
