@@ -78,6 +78,7 @@ mod secrets;
 mod show;
 mod sprt;
 mod stdio;
+mod submissions;
 mod tcp;
 mod tournament;
 mod tournament_changes;

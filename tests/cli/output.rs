@@ -35,6 +35,17 @@ impl Case {
     }
 }
 
+/// Puts a submission into the database of a league.
+fn hand_in(league: &str) {
+    let script = "import sqlite3, sys\ndb = sqlite3.connect(sys.argv[1])\n\
+                  db.execute(\"INSERT INTO submissions (owner, archive, size, state, log, received_at, changed_at) VALUES \
+                  ('ada', '00', 1, 'failed', 'no book\\n', '2026-11-22T18:30:05Z', '2026-11-22T18:30:05Z')\")\n\
+                  db.commit()";
+    let database = std::path::Path::new(league).with_file_name("league.sqlite");
+    let ended = Command::new("python3").args(["-c", script]).arg(database).status().expect("python runs");
+    assert!(ended.success());
+}
+
 /// All subcommands of `referee` or of one of its subcommands.
 fn subcommands(of: &[&str]) -> BTreeSet<String> {
     let help = referee([of, &["--help"]].concat()).done().stdout;
@@ -183,12 +194,22 @@ fn exit_codes_survive_closed_readers_and_full_disks() {
     referee(["league", "owner", "add", "ada", "--league", &league]).done();
     referee(["league", "invite", "--league", &league]).done();
     for more in ["", "--json"] {
-        for subcommand in
-            ["list", "standings", "matches", "verify", "workers", "rulings", "owners", "invitations"]
-        {
+        for subcommand in [
+            "list",
+            "standings",
+            "matches",
+            "verify",
+            "workers",
+            "rulings",
+            "owners",
+            "invitations",
+            "submissions",
+        ] {
             case(&format!("league {subcommand} --league {league} {more}"), 0, 5);
         }
     }
+    hand_in(&league);
+    case(&format!("league submission show 1 --league {league}"), 0, 5);
     case(&format!("league log --league {league}"), 0, 5);
     let mut missing = subcommands(&[]);
     for group in ["tournament", "league"] {
@@ -264,6 +285,8 @@ fn exit_codes_survive_closed_readers_and_full_disks() {
         }
     }
     missing.remove("serve");
+    // It needs a league.
+    missing.remove("submit");
     // The verdict on a machine that lacks nothing depends on its load.
     missing.remove("worker");
     missing.retain(|name| !name.ends_with("help"));
