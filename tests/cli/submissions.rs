@@ -363,7 +363,11 @@ raw('garbage', b'x' * 5000)
         ("no bot.toml", &[("a", None)]),
         ("bot.toml elsewhere", &[("a/bot.toml", None)]),
     ];
+    let file = b"name = 'x'\ncommand = 'cat ../../../league.sqlite'\n";
+    let leads_out =
+        [&normal_header("bot.toml", None, file.len() as u64)[..], file, &vec![0; 512 - file.len() + 1024]];
     let broken = [
+        ("command that leads out".to_owned(), leads_out.concat()),
         ("8 GiB in a header".to_owned(), normal_header("zeros", None, (8 << 30) - 1).to_vec()),
         ("cut off".to_owned(), normal_header("a", None, 0).to_vec()),
     ];
@@ -372,7 +376,7 @@ raw('garbage', b'x' * 5000)
 }
 
 /// The archives that are refused, and what their owner is told.
-const REFUSED: [(&str, &str); 16] = [
+const REFUSED: [(&str, &str); 17] = [
     ("parent", "the path contains `..`"),
     ("absolute", "the path is absolute"),
     ("link out", "outside the archive"),
@@ -385,16 +389,41 @@ const REFUSED: [(&str, &str); 16] = [
     ("case", "differs only in case"),
     ("no bot.toml", "there is no bot.toml"),
     ("bot.toml elsewhere", "there is no bot.toml"),
+    ("command that leads out", "`../../../league.sqlite` is not in the directory of the bot"),
     ("gzip", "the archive is damaged"),
     ("8 GiB in a header", "are allowed"),
     ("garbage", "the archive is damaged"),
     ("cut off", "the archive is cut off"),
 ];
 
+/// A build that starts processes that do not end. Without control groups, root is not limited.
+const STORM: &str = "import os
+for at in range(300):
+    if os.fork() == 0:
+        os.execvp('sleep', ['sleep', '98765'])
+raise SystemExit('not enforced here')";
+
+/// A build that leaves a process behind which keeps its streams.
+const DAEMON: &str = "import os
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        os.execvp('sleep', ['sleep', '98765'])
+    os._exit(0)
+raise SystemExit(7)";
+
+/// Whether a process of [`STORM`] or [`DAEMON`] runs.
+fn has_survivors() -> bool {
+    let processes = fs::read_dir("/proc").expect("processes").filter_map(|entry| Some(entry.ok()?.path()));
+    processes.filter_map(|path| fs::read(path.join("cmdline")).ok()).any(|line| line == b"sleep\x0098765\0")
+}
+
 /// Builds that do what they must not, and what is in their logs.
-const BUILDS: [(&str, &str, &str); 12] = [
+const BUILDS: [(&str, &str, &str); 14] = [
     ("endless", "import time\nwhile True: time.sleep(1)", "it took longer than 10s"),
     ("network", "import socket\nsocket.create_connection(('127.0.0.1', PORT), 3)", "exited with status 1"),
+    ("fork storm", STORM, "Resource temporarily unavailable|not enforced here"),
+    ("daemon", DAEMON, "exited with status 7"),
     ("database", "print(open('LEAGUE/league.sqlite', 'rb').read(9))", "No such file or directory"),
     ("archives", "import os\nprint(os.listdir('LEAGUE/submissions/archives'))", "No such file or directory"),
     ("file of the league", "print(open('LEAGUE/league.toml').read())", "No such file or directory"),
@@ -414,7 +443,7 @@ const BUILDS: [(&str, &str, &str); 12] = [
 #[test]
 fn hostile_programs_have_the_listed_outcomes_and_the_league_plays_on() {
     let league = league(
-        "waiting = 100\nper_day = 1000\nbuild_time = '10s'\nbuild_space = '64MiB'\nresult = '16MiB'\narchive = '1MiB'\nbuild_memory = '512MiB'",
+        "waiting = 100\nper_day = 1000\nbuild_time = '10s'\nbuild_space = '64MiB'\nresult = '16MiB'\narchive = '1MiB'\nbuild_memory = '512MiB'\nbuild_processes = 64",
     );
     let file = owner(&league, "eve");
     let token = league.folder.read("eve.token");
@@ -464,7 +493,10 @@ fn hostile_programs_have_the_listed_outcomes_and_the_league_plays_on() {
             "{name}: {shown}"
         );
         assert!(log.len() <= 64 << 10);
+        // With all layers everything is enforced.
+        assert!(!log.contains("not enforced here") || !missing().is_empty(), "{name}: {shown}");
     }
+    assert!(!has_survivors());
     // Nothing of them is left, and the league plays on.
     assert_eq!(fs::read_dir(league.folder.path("submissions/incoming")).expect("a directory").count(), 0);
     assert_eq!(fs::read_dir(league.folder.path("submissions/bots")).expect("a directory").count(), 0);
