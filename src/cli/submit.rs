@@ -184,8 +184,7 @@ impl OwnerApi {
             .timeout_recv_response(Some(TIMEOUT))
             .timeout_recv_body(Some(TIMEOUT));
         if let Some(file) = &args.tls_ca {
-            let roots = roots(file).map_err(|what| Failure::usage(format!("--tls-ca: {what}")))?;
-            config = config.tls_config(TlsConfig::builder().root_certs(roots).build());
+            config = config.tls_config(TlsConfig::builder().root_certs(roots(file)?).build());
         }
         let token = token(args.token_file.as_deref())?;
         Ok(OwnerApi { agent: config.build().into(), url: format!("{base}/api/v1/owner/submissions"), token })
@@ -242,17 +241,18 @@ fn token(file: Option<&Path>) -> Result<String, Failure> {
 }
 
 /// The certificates in a PEM file.
-fn roots(file: &Path) -> Result<RootCerts, String> {
-    let text = read_regular(file).map_err(|error| error.to_string())?;
+fn roots(file: &Path) -> Result<RootCerts, Failure> {
+    let wrong =
+        |what: &dyn std::fmt::Display| Failure::usage(format!("--tls-ca: {}: {what}", file.display()));
+    let text = read_regular(file).map_err(|error| wrong(&error))?;
     let mut roots = Vec::new();
     for item in parse_pem(&text) {
-        match item.map_err(|error| format!("{}: {error}", file.display()))? {
-            PemItem::Certificate(certificate) => roots.push(certificate),
-            _ => {}
+        if let PemItem::Certificate(certificate) = item.map_err(|error| wrong(&error))? {
+            roots.push(certificate);
         }
     }
     if roots.is_empty() {
-        return Err(format!("{}: there is no certificate in PEM", file.display()));
+        return Err(wrong(&"there is no certificate in PEM"));
     }
     Ok(roots.into_iter().into())
 }

@@ -320,8 +320,11 @@ fn normal_header(path: &str, target: Option<&str>, size: u64) -> [u8; 512] {
     *header.as_bytes()
 }
 
-/// An archive in normal form: paths, and what those lead to that are links.
-fn normal_archive(entries: &[(&str, Option<&str>)]) -> Vec<u8> {
+/// The path of a file; of a link also what it leads to.
+type Entry<'a> = (&'a str, Option<&'a str>);
+
+/// An archive in normal form.
+fn normal_archive(entries: &[Entry<'_>]) -> Vec<u8> {
     let headers = entries.iter().flat_map(|(path, target)| normal_header(path, *target, 0));
     headers.chain([0; 1024]).collect()
 }
@@ -356,7 +359,7 @@ raw('garbage', b'x' * 5000)
     let files = fs::read_dir(&place).expect("a directory").map(|file| file.expect("a file").path());
     let named = |path: &Path| path.file_stem().expect("a name").to_string_lossy().into_owned();
     let written = files.map(|path| (named(&path), fs::read(&path).expect("a file")));
-    let normal: [(&str, &[(&str, Option<&str>)]); 5] = [
+    let normal: [(&str, &[Entry<'_>]); 5] = [
         ("link out", &[("a", Some("../../league.sqlite"))]),
         ("through a link", &[("a", Some("b")), ("a/x", None), ("b", None)]),
         ("case", &[("A", None), ("a", None)]),

@@ -61,7 +61,7 @@ pub fn pack_bot(
     out: impl Write,
 ) -> Result<(BotFile, PackedArchive), PackError> {
     let file = BotFile::read(directory)?;
-    let chosen = file.files.as_deref().map(|files| Chosen::of(files)).transpose()?;
+    let chosen = file.files.as_deref().map(Chosen::of).transpose()?;
     let mut found = Vec::new();
     walk(directory, Path::new(""), chosen.is_none(), limits, &mut found)?;
     if let Some(chosen) = &chosen {
