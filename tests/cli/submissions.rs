@@ -439,14 +439,14 @@ const BUILDS: [(&str, &str, &str); 14] = [
     ("link", "import os\nos.symlink('/etc/passwd', 'a')", "which is outside the directory"),
     ("FIFO", "import os\nos.mkfifo('a')", "it is not a regular file"),
     ("other command", "open('bot.toml', 'w').write('no')\nraise SystemExit(3)", "exited with status 3"),
-    ("much memory", "a = bytes(900 << 20)", "MemoryError|killed by its memory limit"),
+    ("much memory", "a = b'x' * (3 << 30)", "MemoryError|killed by its memory limit"),
     ("another result", "import os\nopen(f'/proc/{os.getppid()}/fd/1', 'wb', 0).write(b'x' * 2048)", ""),
 ];
 
 #[test]
 fn hostile_programs_have_the_listed_outcomes_and_the_league_plays_on() {
     let league = league(
-        "waiting = 100\nper_day = 1000\nbuild_time = '10s'\nbuild_space = '64MiB'\nresult = '16MiB'\narchive = '1MiB'\nbuild_memory = '512MiB'\nbuild_processes = 64",
+        "waiting = 100\nper_day = 1000\nbuild_time = '10s'\nbuild_space = '64MiB'\nresult = '16MiB'\narchive = '1MiB'\nbuild_processes = 64",
     );
     let file = owner(&league, "eve");
     let token = league.folder.read("eve.token");
