@@ -2,8 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{self, BufWriter};
-use std::os::fd::AsFd;
+use std::io::{self, BufWriter, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
@@ -58,7 +57,8 @@ fn run(environment: &[OsString]) -> ExitCode {
     match work(environment) {
         Ok(()) => ExitCode::SUCCESS,
         Err(why) => {
-            eprintln!("{why}");
+            // It may be closed.
+            let _ = writeln!(io::stderr(), "{why}");
             ExitCode::FAILURE
         }
     }
@@ -78,20 +78,20 @@ fn work(environment: &[OsString]) -> Result<(), NotBuilt> {
         variables.iter().find(|(name, _)| *name == "TMPDIR").map(|(_, value)| PathBuf::from(value));
     let directory = temporary.unwrap_or_else(|| Path::new("/tmp").to_owned()).join("build");
     std::fs::create_dir(&directory)?;
-    let input = File::from(io::stdin().as_fd().try_clone_to_owned()?);
+    let input = File::from(rustix::stdio::stdin().try_clone_to_owned()?);
     unpack(&input, &order.archive, &directory, order.limits)?;
     drop(input);
     let [program, rest @ ..] = &order.argv[..] else { return Err(no_order().into()) };
     let mut command = Command::new(program);
     command.args(rest).current_dir(&directory).env_clear().envs(variables);
     // What it prints is for people.
-    command.stdin(Stdio::null()).stdout(io::stderr().as_fd().try_clone_to_owned()?);
+    command.stdin(Stdio::null()).stdout(rustix::stdio::stderr().try_clone_to_owned()?);
     let not_started = |error| NotBuilt::NotStarted { program: program.clone(), error };
     let status = command.status().map_err(not_started)?;
     if !status.success() {
         return Err(NotBuilt::Ended { command: order.argv.join(" "), status });
     }
-    let output = File::from(io::stdout().as_fd().try_clone_to_owned()?);
+    let output = File::from(rustix::stdio::stdout().try_clone_to_owned()?);
     pack_folder(&directory, order.result, BufWriter::new(output)).map_err(NotBuilt::NotPacked)?;
     Ok(())
 }

@@ -48,7 +48,7 @@ pub struct SubmissionQueue {
 
 /// Why a submission has failed.
 #[derive(Debug, thiserror::Error)]
-enum Refusal {
+enum SubmissionRefusal {
     #[error(transparent)]
     Trial(#[from] TrialError),
     #[error(transparent)]
@@ -63,19 +63,18 @@ enum Refusal {
     Lost,
 }
 
-impl From<io::Error> for Refusal {
-    fn from(error: io::Error) -> Refusal {
-        Refusal::Trial(TrialError::Machine(error))
+impl From<io::Error> for SubmissionRefusal {
+    fn from(error: io::Error) -> SubmissionRefusal {
+        SubmissionRefusal::Trial(TrialError::Machine(error))
     }
 }
 
-impl Refusal {
+impl SubmissionRefusal {
     /// The error of the machine, if it is none of the submission.
-    fn of_machine(self) -> Result<Refusal, io::Error> {
+    fn of_machine(self) -> Result<SubmissionRefusal, io::Error> {
         match self {
-            Refusal::Trial(TrialError::Machine(error)) | Refusal::League(SubmissionError::Store(error)) => {
-                Err(error)
-            }
+            SubmissionRefusal::Trial(TrialError::Machine(error))
+            | SubmissionRefusal::League(SubmissionError::Store(error)) => Err(error),
             refusal => Ok(refusal),
         }
     }
@@ -169,20 +168,20 @@ impl SubmissionQueue {
     }
 
     /// Unpacks, builds and checks a submission.
-    async fn examine(&mut self, next: &Submission, log: &mut SubmissionLog) -> Result<(), Refusal> {
+    async fn examine(&mut self, next: &Submission, log: &mut SubmissionLog) -> Result<(), SubmissionRefusal> {
         let (id, now) = (next.id, self.clock);
         let attempts = self.league.begin_submission(id, now())?;
         if attempts > MOST_ATTEMPTS {
-            return Err(Refusal::Attempts(attempts - 1));
+            return Err(SubmissionRefusal::Attempts(attempts - 1));
         }
         let work = self.desk.work(id)?;
         let (source, bot) = (work.join("source"), work.join("bot"));
         fs::create_dir(&source)?;
         let archive = match File::open(self.desk.archive(id)) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(Refusal::Lost),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(SubmissionRefusal::Lost),
             opened => opened?,
         };
-        let digest: ArchiveId = next.archive.parse().map_err(|_| Refusal::Lost)?;
+        let digest: ArchiveId = next.archive.parse().map_err(|_| SubmissionRefusal::Lost)?;
         let terms = self.desk.terms().clone();
         let file = open_archive(&archive, &digest, &source, terms.archive)?;
         let BotFile { name, command, language, .. } = &file;
@@ -239,7 +238,7 @@ impl SubmissionQueue {
         file: &BotFile,
         directory: &Path,
         log: &mut SubmissionLog,
-    ) -> Result<BTreeSet<String>, Refusal> {
+    ) -> Result<BTreeSet<String>, SubmissionRefusal> {
         let command = Command {
             directory: Some(directory.to_owned()),
             files: Some(directory.to_owned()),
@@ -252,17 +251,17 @@ impl SubmissionQueue {
             match check(&command, &self.launch, ladder, most_time, log).await {
                 LadderVerdict::Passed => drop(passed.insert(ladder.name.clone())),
                 LadderVerdict::OtherGames => {}
-                LadderVerdict::Failed => return Err(Refusal::Check),
+                LadderVerdict::Failed => return Err(SubmissionRefusal::Check),
             }
         }
-        if passed.is_empty() { Err(Refusal::NoLadder) } else { Ok(passed) }
+        if passed.is_empty() { Err(SubmissionRefusal::NoLadder) } else { Ok(passed) }
     }
 
     /// Makes the bot of a submission that has passed take part.
-    fn install(&mut self, next: &Submission) -> Result<(), Refusal> {
+    fn install(&mut self, next: &Submission) -> Result<(), SubmissionRefusal> {
         let id = next.id;
         if !self.desk.bot(id).is_dir() {
-            return Err(Refusal::Lost);
+            return Err(SubmissionRefusal::Lost);
         }
         let directory = SubmissionDesk::bot_in_league(id);
         let installed = self.league.install_submission(id, &directory, (self.clock)())?;
