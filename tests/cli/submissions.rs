@@ -104,7 +104,8 @@ fn a_program_that_is_handed_in_is_built_checked_and_plays_rated_matches() {
     let league = league("");
     let token = owner(&league, "ada");
     let (mut server, url) = serve(&league);
-    let ended = submit(&url, &bot(&league.folder, "mouse", "mouse", BUILD), &token).with_code(0);
+    let build = format!("import os\nprint('nice', os.nice(0))\n{BUILD}");
+    let ended = submit(&url, &bot(&league.folder, "mouse", "mouse", &build), &token).with_code(0);
     let (seen, last) = (states(&ended), ended.all("submission").pop().expect("a line"));
     assert_eq!(seen.last().map(String::as_str), Some("playing"), "{seen:?}");
     assert_eq!(
@@ -114,7 +115,7 @@ fn a_program_that_is_handed_in_is_built_checked_and_plays_rated_matches() {
     assert_ne!(last["archive"], last["built"]);
     let log = log(&ended);
     assert!(
-        log.contains("the book is written") && log.contains("check on ladder short (checkers): "),
+        log.contains("nice 10\nthe book is written") && log.contains("check on ladder short (checkers): "),
         "{log}"
     );
     let played = receive_match_of(&mut server, "mouse@1");
@@ -501,8 +502,10 @@ fn hostile_programs_have_the_listed_outcomes_and_the_league_plays_on() {
     }
     assert!(!has_survivors());
     // Nothing of them is left, and the league plays on.
-    assert_eq!(fs::read_dir(league.folder.path("submissions/incoming")).expect("a directory").count(), 0);
-    assert_eq!(fs::read_dir(league.folder.path("submissions/bots")).expect("a directory").count(), 0);
+    for name in ["incoming", "archives", "work", "bots"] {
+        let left = fs::read_dir(league.folder.path("submissions").join(name)).expect("a directory");
+        assert_eq!(left.count(), 0, "{name}");
+    }
     let good = bot(&league.folder, "mouse", "mouse", BUILD);
     submit(&url, &good, &file).with_code(0);
     receive_match_of(&mut server, "mouse@1");

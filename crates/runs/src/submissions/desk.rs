@@ -143,6 +143,12 @@ impl SubmissionDesk {
         Path::new(SUBMISSIONS).join(BOTS).join(id.to_string())
     }
 
+    /// Removes the files of a submission that has failed. None of them was used in a match.
+    pub(super) fn discard(&self, id: u32) -> io::Result<()> {
+        let work = self.work.path().join(id.to_string());
+        [work, self.archive(id), self.built(id), self.bot(id)].iter().try_for_each(|path| remove(path))
+    }
+
     /// An empty directory for the work on a submission.
     pub(super) fn work(&self, id: u32) -> io::Result<PathBuf> {
         let path = self.work.path().join(id.to_string());

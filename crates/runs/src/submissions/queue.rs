@@ -21,7 +21,7 @@ use super::{
 
 /// After so many attempts that ended with the server, a submission fails.
 const MOST_ATTEMPTS: u32 = 5;
-/// How long the files of submissions that are retired or have failed are kept: a match may still use them.
+/// How long the files of submissions that are retired or were rejected are kept: a match may still use them.
 const KEPT: Duration = Duration::from_secs(24 * 60 * 60);
 /// How often the files that are not needed any more are removed.
 const TIDY_INTERVAL: Duration = Duration::from_secs(60 * 60);
@@ -158,6 +158,7 @@ impl SubmissionQueue {
                     log.text()
                 };
                 self.league.fail_submission(id, &log, now)?;
+                self.desk.discard(id)?;
                 Ok(true)
             }
             Err(error) => {
