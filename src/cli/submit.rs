@@ -45,12 +45,13 @@ const TOKEN: &str = "REFEREE_TOKEN";
   referee check mybot
   referee submit --to https://league.example/owners/ mybot --token-file token
   REFEREE_TOKEN=... referee submit --to https://league.example/owners/
+  referee submit --save mybot.tar mybot
 
 `referee spec league` lists the limits of archives, builds and checks.")]
 pub(super) struct Args {
     /// The address of the owners' page of the league
-    #[arg(long = "to", value_name = "URL")]
-    url: String,
+    #[arg(long = "to", value_name = "URL", required_unless_present = "save")]
+    url: Option<String>,
     /// The directory of the bot, with its `bot.toml`
     #[arg(default_value = ".", value_name = "DIR")]
     directory: PathBuf,
@@ -60,6 +61,9 @@ pub(super) struct Args {
     /// A PEM file with the certificates that the server may have, or of their authority, in place of public ones
     #[arg(long, value_name = "FILE")]
     tls_ca: Option<PathBuf>,
+    /// Write the archive to a new file, which the owners' page takes, instead of sending it
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["url", "token_file", "tls_ca", "json"])]
+    save: Option<PathBuf>,
     /// One JSON object per line: each state, the last one with the log
     #[arg(long)]
     json: bool,
@@ -93,6 +97,9 @@ enum RequestFailure {
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
+    if let Some(file) = &args.save {
+        return save(&args.directory, file);
+    }
     let api = OwnerApi::of(args)?;
     let mut archive = tempfile::tempfile().map_err(Failure::cannot_run)?;
     let packed = pack_bot(&args.directory, ArchiveLimits::BOT, BufWriter::new(&mut archive));
@@ -108,6 +115,21 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         RequestFailure::Refused(failure) => failure,
     })?;
     follow(&api, submitted, args.json)
+}
+
+/// Writes the archive of a bot to a new file.
+fn save(directory: &Path, file: &Path) -> Result<Exit, Failure> {
+    let failed = |error: std::io::Error| Failure::cannot_run(format!("{}: {error}", file.display()));
+    let archive = File::create_new(file).map_err(failed)?;
+    let packed = pack_bot(directory, ArchiveLimits::BOT, BufWriter::new(&archive));
+    let (bot, packed) = packed.map_err(|error| {
+        // It is empty or incomplete.
+        let _ = std::fs::remove_file(file);
+        Failure::usage(format!("{}: {error}", directory.display()))
+    })?;
+    let files = crate::game::counted(packed.entries, "file", "files");
+    writeln!(stdout(), "{}: {files}, {} bytes in {}", bot.name, packed.size, file.display())?;
+    Ok(Exit::Done)
 }
 
 /// Shows the states of a submission until the last one.
@@ -170,12 +192,13 @@ fn now() -> Instant {
 
 impl OwnerApi {
     fn of(args: &Args) -> Result<OwnerApi, Failure> {
-        let is_url = ["http://", "https://"].iter().any(|scheme| args.url.starts_with(scheme));
+        let url = args.url.as_deref().unwrap_or_default();
+        let is_url = ["http://", "https://"].iter().any(|scheme| url.starts_with(scheme));
         if !is_url {
             let what = "expected the address of a page, such as https://league.example/owners/";
-            return Err(Failure::usage(format!("--to {}: {what}", args.url)));
+            return Err(Failure::usage(format!("--to {url}: {what}")));
         }
-        let base = args.url.split(['?', '#']).next().unwrap_or_default().trim_end_matches('/');
+        let base = url.split(['?', '#']).next().unwrap_or_default().trim_end_matches('/');
         let mut config = Agent::config_builder()
             .http_status_as_error(false)
             .max_redirects(0)

@@ -8,6 +8,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
+use crate::common::browser;
 use crate::common::http::{Answer, Site};
 use crate::common::league::{League, drain, receive_matches};
 use crate::common::{Ended, Folder, Referee, Signal, referee};
@@ -539,4 +540,29 @@ fn an_owner_sees_only_its_own_submissions() {
     assert_eq!(get(&ben, "/api/v1/owner/submissions/x").status, 404);
     assert_eq!(site.ask("GET", "/api/v1/owner/submissions", "").status, 401);
     drain(server);
+}
+
+#[test]
+fn a_browser_hands_in_a_program_and_reads_why_its_build_failed() {
+    let league = league("[signup]\nmode = 'invite'");
+    let text = league.folder.read("league.toml");
+    league.folder.write("league.toml", text.replace("bots = 100", "url = 'http://localhost'"));
+    let invited = league.run(&["invite", "--json"]).done().one("invitation");
+    let (_, invitation) = invited["url"].as_str().and_then(|url| url.split_once('#')).expect("a secret");
+    league.folder.write("league.toml", text);
+    let (mut server, url) = serve(&league);
+    let save = |directory: &str| {
+        let file = league.folder.text(&format!("{directory}.tar"));
+        let args = ["submit", "--save", &file, &league.folder.text(directory)];
+        prints(&referee(args).done(), &["mouse: ", ".tar"]);
+        referee(args).with_code(5).says(&["File exists"]);
+        file
+    };
+    bot(&league.folder, "bad", "mouse", "raise SystemExit('no such book')\n");
+    bot(&league.folder, "good", "mouse", BUILD);
+    let (bad, good) = (save("bad"), save("good"));
+    browser::run("submit.mjs", &[&url, invitation, &bad, &good]);
+    receive_match_of(&mut server, "mouse@2");
+    drain(server);
+    league.verify();
 }

@@ -12,9 +12,8 @@
 
   /** Sends a request. Throws what the server says is wrong. */
   async function ask(method, path, body) {
-    const answer = await fetch(`${root}api/v1/${path}`, {
-      method, ...body === undefined ? {} : { headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) },
-    });
+    const [type, sent] = body instanceof Blob ? ["application/x-tar", body] : ["application/json", JSON.stringify(body)];
+    const answer = await fetch(`${root}api/v1/${path}`, { method, ...body === undefined ? {} : { headers: { "Content-Type": type }, body: sent } });
     const text = await answer.text();
     const json = text && answer.headers.get("Content-Type") === "application/json" ? JSON.parse(text) : text;
     if (answer.ok) return json;
@@ -101,6 +100,36 @@
       element("span", { class: "grow" }, element("b", {}, own), ` ${display ? `(${name}) ` : ""}`, element("span", { class: "muted" }, `${how} `), tag), ...buttons), ...facts);
   }
 
+  /** The states of a submission on its way. */
+  const STEPS = [["received", "received"], ["building", "built"], ["checking", "checked"], ["waiting", "approved"], ["playing", "playing"]];
+
+  /** A fold with the text that `read` gets when it is opened. */
+  function fold(summary, of, read) {
+    const made = element("details", {}, element("summary", { class: "small" }, summary, element("span", { class: "hide" }, ` of ${of}`)));
+    made.addEventListener("toggle", async () => {
+      if (!made.open || made.querySelector("pre")) return;
+      let text;
+      try {
+        text = await read();
+      } catch (error) {
+        text = error.message;
+      }
+      made.append(element("pre", { class: "log", tabindex: 0, role: "group", "aria-label": `${summary} of ${of}` }, text));
+    });
+    return made;
+  }
+
+  function submission({ id, bot, version, state, approved, received_at: at, ladders }) {
+    const name = bot ? `${bot}@${version}` : `submission ${id}`;
+    const words = { received: "in the queue", building: "is being built", checking: "is being checked", waiting: approved ? "has passed" : "waits for the approval of the organiser", playing: `plays on ${ladders.join(", ")}`, retired: "retired", failed: "failed" };
+    const tag = element("span", { class: `tag ${{ playing: "good", failed: "bad", retired: "", waiting: "warn" }[state] ?? "info"}` }, state);
+    const passed = STEPS.findIndex(([step]) => step === state);
+    const steps = passed > 0 ? STEPS.slice(0, passed).filter(([step]) => step !== "waiting" || approved).map(([, done]) => `✓ ${done}`).join("  ") : "";
+    return element("li", {}, element("div", { class: "row" }, element("span", { class: "grow" }, element("b", {}, name), " ", tag), element("span", { class: "small muted" }, minute(at))),
+      element("p", { class: "small muted" }, [steps, words[state]].filter(Boolean).join("  ")),
+      fold("Log", name, async () => (await ask("GET", `owner/submissions/${id}`)).log || "There is nothing in it yet."));
+  }
+
   /** What the private lines of a match say: rejected lines, and standard error. */
   function privateText(lines) {
     const said = [];
@@ -116,17 +145,7 @@
     const result = !ranks ? "no result" : own.some((seat) => ranks[seat] > Math.min(...ranks)) ? "lost"
       : ranks.filter((rank) => rank === Math.min(...ranks)).length === ranks.length ? "drawn" : "won";
     const names = ladderOf(ladder)?.display_names ?? {};
-    const log = element("details", {}, element("summary", { class: "small" }, "Log", element("span", { class: "hide" }, ` of ${id}`)));
-    log.addEventListener("toggle", async () => {
-      if (!log.open || log.querySelector("pre")) return;
-      let text;
-      try {
-        text = privateText(await ask("GET", `owner/matches/${encodeURIComponent(ladder)}/${id}/log`));
-      } catch (error) {
-        text = error.message;
-      }
-      log.append(element("pre", { class: "log", tabindex: 0, role: "group", "aria-label": `Log of ${id}` }, text));
-    });
+    const log = fold("Log", id, async () => privateText(await ask("GET", `owner/matches/${encodeURIComponent(ladder)}/${id}/log`)));
     const told = faults.map(({ words, count }) => (count > 1 ? `${words} (${count})` : words));
     return element("li", {}, element("div", { class: "row" },
       element("span", { class: "grow" }, pageLink(ladder, `matches/${id}`, players.map((name) => names[name] ?? name).join(" – ")), ` ${result}`, rated ? "" : ", not rated"),
@@ -212,6 +231,11 @@
     try {
       showOwner(await ask("GET", "owner"));
       const [{ matches: faulted }, { matches }] = await Promise.all([ask("GET", "owner/matches?faulted=true&limit=10"), ask("GET", "owner/matches?limit=10")]);
+      $("submissions-part").hidden = !shown.submissions || shown.state !== "active";
+      if (!$("submissions-part").hidden) {
+        const { submissions } = await ask("GET", "owner/submissions");
+        list("submissions", submissions.slice().sort((a, b) => b.id - a.id).slice(0, 20), submission);
+      }
       list("faults", faulted.length ? faulted : [null], (of) => (of ? match(of) : element("li", { class: "muted" }, "None.")));
       list("matches", matches.length ? matches : [null], (of) => (of ? match(of) : element("li", { class: "muted" }, "None yet.")));
     } catch (error) {
@@ -234,6 +258,9 @@
   onSubmit("bot-form", async () => {
     const name = $("bot").value;
     if (await act(`${name} may connect.`, "POST", "owner/bots", { name })) $("bot").value = "";
+  });
+  onSubmit("submit-form", async () => {
+    if (await act("It has arrived, and is built and checked now.", "POST", "owner/submissions", $("archive").files[0])) $("archive").value = "";
   });
   onSubmit("challenge-form", () => {
     const others = [...$("others").selectedOptions].map(({ value }) => value);

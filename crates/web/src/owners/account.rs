@@ -34,6 +34,8 @@ struct OwnerFacts<'a> {
     joined_at: &'a str,
     token: Option<TokenFacts<'a>>,
     bots: Vec<OwnBot>,
+    /// Whether programs can be handed in.
+    submissions: bool,
     ladders: Vec<LadderFacts<'a>>,
     limits: Limits,
 }
@@ -204,6 +206,7 @@ fn facts(owners: &Owners, league: &League, owner: &LeagueOwner) -> Result<Respon
         joined_at: &owner.joined_at,
         token,
         bots: own,
+        submissions: owners.intake.is_some(),
         ladders,
         limits: Limits {
             bots: options.bots,
