@@ -306,9 +306,16 @@ impl Folder {
             }
             let path = self.path.join(name);
             let failed = |error| at(&path, error);
-            let found = rustix::fs::statat(&self.handle, name, AtFlags::SYMLINK_NOFOLLOW).map_err(failed)?;
+            // Another process may remove it meanwhile: the last one that closes a database removes its log.
+            let found = match rustix::fs::statat(&self.handle, name, AtFlags::SYMLINK_NOFOLLOW) {
+                Err(Errno::NOENT) => continue,
+                found => found.map_err(failed)?,
+            };
             if found.st_mode & 0o077 != 0 {
-                rustix::fs::chmodat(&self.handle, name, PRIVATE_FILE, AtFlags::empty()).map_err(failed)?;
+                match rustix::fs::chmodat(&self.handle, name, PRIVATE_FILE, AtFlags::empty()) {
+                    Err(Errno::NOENT) => continue,
+                    changed => changed.map_err(failed)?,
+                }
                 let before = found.st_mode & 0o777;
                 tracing::warn!("{}: its mode was {before:03o} and is 600 now", path.display());
             }
