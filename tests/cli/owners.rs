@@ -267,6 +267,10 @@ fn a_browser_signs_in_with_a_cookie_that_other_sites_cannot_use() {
         assert_eq!(add(name).status, 201, "{name}");
     }
     assert_eq!(add("six").status, 429);
+    assert_eq!(owners.call("POST", "owner/bots/one/retire", &token, &Value::Null).status, 204);
+    let again = add("one");
+    let why = "`one` takes part or took part: choose another name";
+    assert_eq!((again.status, error(&again)), (409, why.to_owned()), "the organiser may have revoked it");
     let changes = (0..40).map(|_| owners.call("PATCH", "owner", &token, &json!({})).status);
     assert!(changes.into_iter().any(|status| status == 429), "an owner cannot keep the database busy");
     drain(server);

@@ -63,7 +63,7 @@ pub(super) struct Control {
 
 /// What was last read from the database.
 #[derive(Default)]
-struct Seen {
+struct SeenLeague {
     /// As [`League::data_version`] counts; `None` before the first time.
     version: Option<i64>,
     bots: Vec<LeagueBot>,
@@ -75,7 +75,7 @@ struct Seen {
 impl Control {
     /// Works until the other end of the channel is dropped.
     pub(super) fn work(mut self, ends: &std::sync::mpsc::Receiver<()>) -> io::Result<()> {
-        let mut seen = Seen::default();
+        let mut seen = SeenLeague::default();
         let mut rates_at = Instant::now();
         let mut history = RatingHistory::default();
         let mut memory = LadderMemory::default();
@@ -146,7 +146,7 @@ impl Control {
         }
     }
 
-    fn look(&mut self, seen: &mut Seen) -> Result<(), NotCounted> {
+    fn look(&mut self, seen: &mut SeenLeague) -> Result<(), NotCounted> {
         let version = self.league.data_version()?;
         if seen.version == Some(version) {
             // The former token of an owner may have expired.
@@ -170,13 +170,13 @@ impl Control {
             });
             let _ = self.changes.send(RunChange::Bot(spec));
         }
-        *seen = Seen { version: Some(version), bots, owners, tokens: mem::take(&mut seen.tokens) };
+        *seen = SeenLeague { version: Some(version), bots, owners, tokens: mem::take(&mut seen.tokens) };
         self.set_tokens(seen);
         Ok(())
     }
 
     /// Passes on the tokens that are valid now, if others were valid before.
-    fn set_tokens(&self, seen: &mut Seen) {
+    fn set_tokens(&self, seen: &mut SeenLeague) {
         let tokens = tokens(&seen.bots, &seen.owners, now());
         if tokens != seen.tokens {
             seen.tokens.clone_from(&tokens);

@@ -37,7 +37,7 @@ struct OwnerFacts<'a> {
     /// Whether programs can be handed in.
     submissions: bool,
     ladders: Vec<LadderFacts<'a>>,
-    limits: Limits,
+    limits: OwnerQuota,
 }
 
 #[derive(Serialize)]
@@ -103,7 +103,7 @@ struct LadderFacts<'a> {
 }
 
 #[derive(Serialize)]
-struct Limits {
+struct OwnerQuota {
     bots: u32,
     challenges_per_day: u32,
     challenges_today: u32,
@@ -208,7 +208,7 @@ fn facts(owners: &Owners, league: &League, owner: &LeagueOwner) -> Result<Respon
         bots: own,
         submissions: owners.intake.is_some(),
         ladders,
-        limits: Limits {
+        limits: OwnerQuota {
             bots: options.bots,
             challenges_per_day: options.challenges,
             challenges_today: league.actions_of_day(&user(owner), "challenge", now())?,

@@ -13,6 +13,9 @@ use super::error::OwnersError;
 use super::session::{ActiveOwner, Body};
 use super::{OwnersState, json, now};
 
+/// The maximum number of new bots of an owner a day.
+const NEW_BOTS: u32 = 20;
+
 /// The name of a new bot.
 #[derive(Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
@@ -33,9 +36,12 @@ pub(super) async fn add(
         if own.iter().filter(|bot| bot.revoked_at.is_none()).count() >= limit as usize {
             return Err(OwnersError::TooManyBots { limit });
         }
-        let before = league.bots()?.into_iter().find(|bot| bot.name == name);
-        if before.as_ref().is_some_and(|bot| bot.owner != owner.id || bot.revoked_at.is_none()) {
-            return Err(OwnersError::Bot { name, why: "takes part already: choose another name" });
+        // Who was disqualified or revoked does not come back like this.
+        if league.bots()?.iter().any(|bot| bot.name == name) {
+            return Err(OwnersError::Bot { name, why: "takes part or took part: choose another name" });
+        }
+        if league.actions_of_day(&user(&owner), "add ", now())? >= NEW_BOTS {
+            return Err(OwnersError::TooManyNewBots { limit: NEW_BOTS });
         }
         let bot = LeagueBot {
             name,
@@ -50,7 +56,7 @@ pub(super) async fn add(
             added_at: utc(now()),
             revoked_at: None,
             refused: None,
-            display_name: before.and_then(|bot| bot.display_name),
+            display_name: None,
             version: None,
         };
         put(league, &bot)?;

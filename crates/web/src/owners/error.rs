@@ -40,6 +40,8 @@ pub(super) enum OwnersError {
     ByProxy,
     #[error("you have {limit} bots, and no more are allowed: retire one")]
     TooManyBots { limit: u32 },
+    #[error("{limit} new bots a day are allowed, and you have added so many today")]
+    TooManyNewBots { limit: u32 },
     #[error("{limit} challenges a day are allowed, and you have made so many today")]
     TooManyChallenges { limit: u32 },
     #[error("challenges are not allowed in this league")]
@@ -90,6 +92,7 @@ impl OwnersError {
             }
             OwnersError::TooManySignUps { .. }
             | OwnersError::TooManyBots { .. }
+            | OwnersError::TooManyNewBots { .. }
             | OwnersError::TooManyChallenges { .. }
             | OwnersError::Uploading
             | OwnersError::TooManyChanges => StatusCode::TOO_MANY_REQUESTS,
