@@ -8,6 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::common::http::{Site, property};
+use crate::common::league::{League, drain};
 use crate::common::{Folder, ROOT, TIMEOUT};
 use crate::watch::{go, wait_for_moves, watched};
 
@@ -15,7 +16,7 @@ use crate::watch::{go, wait_for_moves, watched};
 struct Proxy(Child);
 
 impl Proxy {
-    /// Serves a site at `/` and at `/keezen/`.
+    /// Serves a site at `/`, `/keezen/` and `/owners/`.
     fn nginx(folder: &Folder, site: &Site) -> (Proxy, Site) {
         let (socket, temporary) = (free_address(), folder.text("nginx"));
         let paths = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
@@ -67,7 +68,9 @@ impl Drop for Proxy {
 /// An example of the configuration of a proxy, for this site.
 fn example(name: &str, site: &Site) -> String {
     let text = std::fs::read_to_string(format!("{ROOT}/examples/proxy/{name}")).expect("an example");
-    text.replace("127.0.0.1:8080", &site.0).replace("127.0.0.1:8081", &site.0)
+    text.replace("127.0.0.1:8080", &site.0)
+        .replace("127.0.0.1:8081", &site.0)
+        .replace("127.0.0.1:8090", &site.0)
 }
 
 fn port(address: &str) -> &str {
@@ -141,6 +144,47 @@ fn pages_and_streams_work_behind_caddy_at_any_path() {
     work_behind(&proxy);
     go(&folder, "m1");
     referee.end().with_code(0);
+}
+
+/// Asserts that an owner signs up and changes something behind a proxy.
+fn owners_work_behind(start: impl Fn(&Folder, &Site) -> (Proxy, Site)) {
+    let league = League::new("", &[]);
+    let text = league.folder.read("league.toml");
+    let tables = "[owners]\nlisten = '127.0.0.1:0'\nurl = 'http://localhost/owners/'\ntrusted_proxies = ['127.0.0.1']\n\
+                  trusted_user_header = 'X-Remote-User'\n[signup]\nmode = 'open'\n";
+    // The URL that it prints is that of the file.
+    let address = free_address();
+    let tables = tables.replace("127.0.0.1:0", &address);
+    league.folder.write("league.toml", format!("{tables}{text}"));
+    let mut server = league.serve();
+    assert_eq!(server.receive_type("owners")["url"], "http://localhost/owners/");
+    let (_proxy, site) = start(&league.folder, &Site(address));
+    let page = site.get("/owners/");
+    assert_eq!(attribute(&page.body, "data-root=\""), "./");
+    let ask = |method: &str, path: &str, head: &str, body: &str| {
+        let head = format!("Content-Type: application/json\r\nContent-Length: {}\r\n{head}", body.len());
+        site.ask_with_body(method, &format!("/owners/api/v1/{path}"), &head, body)
+    };
+    // Nobody gets past the login of a proxy by naming a user.
+    let signed =
+        ask("POST", "signup", "X-Remote-User: eve\r\nOrigin: http://localhost\r\n", "{\"id\": \"ada\"}");
+    assert_eq!(signed.status, 201, "{}", signed.body);
+    assert!(signed.head.contains("path=/owners/"), "{}", signed.head);
+    let token = signed.json()["token"].as_str().expect("a token").to_owned();
+    let by = format!("Cookie: referee_owner={token}\r\nOrigin: http://localhost\r\n");
+    assert_eq!(ask("PATCH", "owner", &by, "{\"affiliation\": \"Lab\"}").status, 200);
+    let evil = format!("Cookie: referee_owner={token}\r\nOrigin: http://evil.example\r\n");
+    assert_eq!(ask("PATCH", "owner", &evil, "{}").status, 403);
+    // A large archive is for the referee to refuse.
+    let large = ask("POST", "owner/submissions", &by, &"x".repeat(3 << 20));
+    assert!(large.status == 404 && large.json()["error"].is_string(), "{}", large.body);
+    drain(server);
+}
+
+#[test]
+fn owners_sign_up_behind_nginx_and_caddy() {
+    owners_work_behind(Proxy::nginx);
+    owners_work_behind(Proxy::caddy);
 }
 
 #[test]
