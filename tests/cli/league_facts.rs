@@ -96,13 +96,16 @@ fn rulings_are_on_pages_with_reasons_that_are_public() {
         [&json!(1), &json!("void"), &json!("a power cut")]
     );
     assert_eq!([&awarded["outcome"], &awarded["reason"]], [&json!("awarded to one"), &Value::Null]);
-    let run = site.get("/api/v1/run").json();
-    assert_eq!(
-        (&run["rulings_count"], &run["rulings"][1]["decision"]),
-        (&json!(2), &json!(format!("{first} is void")))
-    );
-    let ended = run["ended"].as_array().expect("matches").iter();
-    assert_eq!(ended.filter(|entry| entry["ruling"].is_object()).count(), 2, "lists have them, too");
+    wait_until("the overview has both", || {
+        let run = site.get("/api/v1/run").json();
+        run["rulings_count"] == 2 && run["rulings"][1]["decision"] == format!("{first} is void")
+    });
+    // The overview follows within a second.
+    wait_until("lists have them, too", || {
+        let run = site.get("/api/v1/run").json();
+        let ended = run["ended"].as_array().expect("matches").iter();
+        ended.filter(|entry| entry["ruling"].is_object()).count() == 2
+    });
     let all = || site.get("/api/v1/rulings").body;
     // The list from before the rulings is kept for a second.
     wait_until("all rulings are listed", || all().contains("a power cut"));

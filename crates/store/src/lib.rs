@@ -48,11 +48,13 @@ mod leases;
 mod results;
 mod rows;
 mod rulings;
+mod words;
 
 pub use league::{
-    Challenge, Invitation, InvitationError, League, LeagueBot, LeagueChange, LeagueMatch, LeagueOwner,
-    LeaguePlayer, MatchKind, OwnerError, OwnerState, OwnerToken, RatingPoint, Submission, SubmissionError,
-    SubmissionQuota, SubmissionState, SubmittedBot, match_id, parse_match_id, utc,
+    Challenge, IntakeError, Invitation, InvitationError, League, LeagueBot, LeagueChange, LeagueMatch,
+    LeagueOwner, LeaguePlayer, MatchFilter, MatchKind, OwnerError, OwnerState, OwnerToken, RatingPoint,
+    Submission, SubmissionError, SubmissionQuota, SubmissionState, SubmittedBot, match_id, parse_match_id,
+    utc,
 };
 pub use leases::{Lease, Leases, WorkerRow};
 pub use results::{About, Results, TournamentChange, is_void_for};

@@ -1,15 +1,14 @@
 //! Rulings: decisions of the organiser of a tournament or a league. `rulings.sql` documents the table.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::time::SystemTime;
 
-use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 use rusqlite::{Connection, Row, params};
 use serde::{Deserialize, Serialize};
 
 use crate::league::{MatchKind, match_id, utc};
 use crate::rows::json;
+use crate::words::stored_words;
 
 /// What a ruling decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,40 +26,13 @@ pub enum RulingAct {
     Rename,
 }
 
-impl RulingAct {
-    const ALL: [RulingAct; 5] =
-        [RulingAct::Void, RulingAct::Award, RulingAct::Replay, RulingAct::Disqualify, RulingAct::Rename];
-
-    /// As in the database and in JSON.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            RulingAct::Void => "void",
-            RulingAct::Award => "award",
-            RulingAct::Replay => "replay",
-            RulingAct::Disqualify => "disqualify",
-            RulingAct::Rename => "rename",
-        }
-    }
-}
-
-impl fmt::Display for RulingAct {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
-    }
-}
-
-impl ToSql for RulingAct {
-    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        Ok(self.as_str().into())
-    }
-}
-
-impl FromSql for RulingAct {
-    fn column_result(value: ValueRef<'_>) -> FromSqlResult<RulingAct> {
-        let text = value.as_str()?;
-        RulingAct::ALL.into_iter().find(|act| act.as_str() == text).ok_or(FromSqlError::InvalidType)
-    }
-}
+stored_words!(RulingAct {
+    Void => "void",
+    Award => "award",
+    Replay => "replay",
+    Disqualify => "disqualify",
+    Rename => "rename",
+});
 
 /// A match of a ruling.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

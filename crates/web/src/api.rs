@@ -5,12 +5,9 @@ use std::sync::Arc;
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::{FromRequestParts, Path, Query, Request, State};
-use axum::http::header::{
-    ACCEPT, ALLOW, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName, HeaderValue,
-    REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
-};
+use axum::http::header::{ACCEPT, ALLOW, CONTENT_TYPE};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, Method, StatusCode};
+use axum::http::{HeaderMap, StatusCode};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
@@ -21,7 +18,8 @@ use serde_json::json;
 
 use crate::board::{BoardEvent, BoardForm};
 use crate::entries::BoardAccess;
-use crate::host::{OwnAddresses, RequestHost, SeenUrl};
+use crate::guard;
+use crate::host::{OwnAddresses, SeenUrl};
 use crate::hub::{EndedBoard, Hub, MatchAccess, SealedRecord};
 use crate::stream::{self, BoardFeed, RunFeed};
 use crate::{ladder, notices, pages, previews};
@@ -38,9 +36,6 @@ const ROWS: usize = 1000;
 const MOST_SEARCH: usize = 100;
 /// More matches than a run has: the largest integer of JavaScript.
 const MOST_MATCHES: u64 = (1 << 53) - 1;
-
-/// The maximum length of the path and the query of a request, in bytes.
-pub(super) const MOST_TARGET: usize = 2048;
 
 pub(super) type HubState = State<Arc<Hub>>;
 
@@ -80,21 +75,10 @@ pub(super) fn router(hub: Arc<Hub>, addresses: OwnAddresses) -> Router {
 
 /// Rejects requests for other hosts and other methods, and adds the headers of all responses.
 async fn guard(addresses: Arc<OwnAddresses>, mut request: Request, next: Next) -> Response {
-    let host = RequestHost::of(request.headers(), request.uri(), &addresses.hosts);
-    let target = request.uri().path_and_query().map_or("", |target| target.as_str());
-    let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
-    let mut response = if host == RequestHost::Invalid {
-        refused(StatusCode::BAD_REQUEST, "a request has one Host field with a host and an optional port")
-    } else if target.len() > MOST_TARGET {
-        refused(StatusCode::URI_TOO_LONG, &format!("the path and the query have at most {MOST_TARGET} bytes"))
-    } else if host == RequestHost::Other {
-        // A page of another site whose name leads here must not read what only this machine or network may see.
-        refused(
-            StatusCode::MISDIRECTED_REQUEST,
-            "the request is for another host; use the IP address, or name this host with `--watch-host`, on a ladder with \
-             `watch_hosts`",
-        )
-    } else if !is_read {
+    let setting = "`--watch-host`, on a ladder with `watch_hosts`";
+    let mut response = if let Some(rejected) = guard::rejected(&request, &addresses.hosts, setting) {
+        rejected
+    } else if !guard::is_read(request.method()) {
         let response = refused(StatusCode::METHOD_NOT_ALLOWED, "the server is read-only: use GET");
         ([(ALLOW, "GET, HEAD")], response).into_response()
     } else {
@@ -102,14 +86,7 @@ async fn guard(addresses: Arc<OwnAddresses>, mut request: Request, next: Next) -
         request.extensions_mut().insert(SeenUrl(url));
         next.run(request).await
     };
-    let headers = response.headers_mut();
-    let policy = HeaderValue::from_static("default-src 'none'");
-    headers.entry(CONTENT_SECURITY_POLICY).or_insert(policy);
-    headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
-    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
-    let same_origin = HeaderValue::from_static("same-origin");
-    headers.entry(HeaderName::from_static("cross-origin-resource-policy")).or_insert(same_origin);
+    guard::protect(&mut response);
     response
 }
 
@@ -127,7 +104,7 @@ pub(super) fn unknown(id: &str) -> Response {
 }
 
 /// The parameters of a query.
-struct Parameters<T>(T);
+pub(super) struct Parameters<T>(pub(super) T);
 
 impl<T: DeserializeOwned, S: Sync> FromRequestParts<S> for Parameters<T> {
     type Rejection = Response;

@@ -31,6 +31,9 @@ pub trait LadderView: Send + Sync {
     /// Whether there is a player with this name.
     fn has_player(&self, name: &str) -> bool;
 
+    /// The newest versions of these bots. Does not block.
+    fn newest(&self, bots: &[String]) -> Vec<PlayerStanding>;
+
     /// A player with its history; `None` if there is no such player. May block.
     ///
     /// # Errors
@@ -189,9 +192,9 @@ pub struct OtherLadder {
     pub url: Option<String>,
 }
 
-/// A player and its history.
+/// What a player is now.
 #[derive(Clone, Debug, Serialize)]
-pub struct PlayerEntry {
+pub struct PlayerStanding {
     /// `NAME` or `NAME@VERSION`.
     pub name: String,
     /// What people see instead of its name.
@@ -225,6 +228,14 @@ pub struct PlayerEntry {
     pub faulted: u32,
     /// When its last match ended, in UTC.
     pub last_seen: Option<String>,
+}
+
+/// A player and its history.
+#[derive(Clone, Debug, Serialize)]
+pub struct PlayerEntry {
+    /// What it is now.
+    #[serde(flatten)]
+    pub standing: PlayerStanding,
     /// The players of the same bot, the oldest first.
     pub versions: Vec<String>,
     /// Its ratings over time, the oldest first.
@@ -319,7 +330,7 @@ pub(super) async fn of_player(State(hub): HubState, PlayerName(name): PlayerName
     let (began, asked) = (Instant::now(), name.clone());
     match tokio::task::spawn_blocking(move || ladder.player(&asked)).await {
         Ok(Ok(Some(mut player))) => {
-            let opponents = hub.opponents(&player.name);
+            let opponents = hub.opponents(&player.standing.name);
             hub.note_rulings(&mut player.last_matches);
             let answer = Bytes::from(referee_game::json::text(&PlayerEntry { opponents, ..player }));
             hub.answers().keep(&key, answer.clone(), began);

@@ -25,6 +25,7 @@ mod answers;
 mod api;
 mod board;
 mod entries;
+mod guard;
 mod host;
 mod hub;
 mod ladder;
@@ -63,11 +64,11 @@ use referee_report::page::PublicUrl;
 pub use entries::{DisplayNames, NextMatch, RecentResults, ShownRuling, StandingsRow, StandingsView};
 pub use ladder::{
     LadderEntry, LadderHealth, LadderView, Opponent, OtherLadder, OwnersLink, PlayedMatch, PlayerEntry,
+    PlayerStanding,
 };
 pub use notices::{Announcement, Notices};
 pub use owners::{
-    ArrivingSubmission, IntakeError, OwnersLadder, OwnersOptions, OwnersServer, SignUp, SignUpMode,
-    SubmissionIntake,
+    ArrivingSubmission, OwnersLadder, OwnersOptions, OwnersServer, SignUp, SignUpMode, SubmissionIntake,
 };
 
 /// How a run is watched.
@@ -135,7 +136,7 @@ impl WatchServer {
         let (feed, events) = live_feed();
         let (is_over, over) = watch::channel(false);
         let mut run = [0; 4];
-        getrandom::fill(&mut run).map_err(|error| io::Error::other(error.to_string()))?;
+        getrandom::fill(&mut run)?;
         let hub = Hub::new(u32::from_ne_bytes(run), (game, catalog.clone()), options.delay, options.info);
         let hub = Arc::new(hub);
         let runtime = tokio::runtime::Builder::new_current_thread()

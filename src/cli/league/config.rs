@@ -230,7 +230,7 @@ impl LeagueConfig {
         config.folder = file.parent().unwrap_or(Path::new("/")).to_owned();
         config.text = text.parse().map_err(|error: toml::de::Error| wrong(error.to_string()))?;
         config.check_names().map_err(wrong)?;
-        config.pages.check().map_err(wrong)?;
+        config.pages.check().map_err(|what| wrong(what.to_string()))?;
         Ok(config)
     }
 

@@ -7,7 +7,7 @@ use crate::cli::league::which::LeagueSelector;
 use crate::cli::{Exit, Failure, screen};
 use crate::game::{Catalog, json};
 use crate::report::{ending_in_words, table};
-use crate::store::{LeagueMatch, MatchKind, match_id};
+use crate::store::{LeagueMatch, MatchFilter, MatchKind, match_id};
 
 /// List the matches of a league, the newest first
 #[derive(Debug, clap::Args)]
@@ -46,8 +46,10 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
         Some(name) => vec![config.ladder(Some(name))?],
         None => config.ladders.iter().collect(),
     };
+    let filter =
+        MatchFilter { players: args.player.as_ref().map(std::slice::from_ref), ..MatchFilter::default() };
     for ladder in ladders {
-        let matches = league.last_matches(&ladder.name, args.player.as_deref(), args.limit);
+        let matches = league.last_matches(&ladder.name, filter, args.limit);
         let matches = matches.map_err(Failure::cannot_run)?;
         if args.json {
             for row in &matches {

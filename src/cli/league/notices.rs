@@ -42,16 +42,35 @@ pub(in crate::cli) struct PagesConfig {
     rules: Option<PathBuf>,
 }
 
+/// A text of the table is empty or too long.
+#[derive(Debug, thiserror::Error)]
+#[error("[pages] {key}: it has 1 to {most} bytes")]
+pub(in crate::cli) struct WrongLength {
+    key: &'static str,
+    most: usize,
+}
+
+/// Why a text is not shown.
+#[derive(Debug, thiserror::Error)]
+enum UnreadableText {
+    #[error("it has more than {} KiB", TEXT >> 10)]
+    TooLong,
+    #[error("it is not UTF-8")]
+    NotUtf8,
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
 impl PagesConfig {
     /// Checks the lengths of its texts.
-    pub(in crate::cli) fn check(&self) -> Result<(), String> {
+    pub(in crate::cli) fn check(&self) -> Result<(), WrongLength> {
         for (key, text, most) in [
             ("title", &self.title, TITLE),
             ("description", &self.description, DESCRIPTION),
             ("contact", &self.contact, TITLE),
         ] {
             if text.as_ref().is_some_and(|text| text.is_empty() || text.len() > most) {
-                return Err(format!("[pages] {key}: it has 1 to {most} bytes"));
+                return Err(WrongLength { key, most });
             }
         }
         Ok(())
@@ -217,11 +236,11 @@ fn is_day(text: &str) -> bool {
     text.len() == 10 && text.bytes().enumerate().all(|(at, c)| digit(at, c))
 }
 
-fn read_text(path: &Path) -> Result<String, String> {
-    let file = open_regular(path, OpenOptions::new().read(true)).map_err(|error| error.to_string())?;
+fn read_text(path: &Path) -> Result<String, UnreadableText> {
+    let file = open_regular(path, OpenOptions::new().read(true))?;
     let bytes = read_limited(file, TEXT).map_err(|error| match error.kind() {
-        io::ErrorKind::FileTooLarge => format!("it has more than {} KiB", TEXT >> 10),
-        _ => error.to_string(),
+        io::ErrorKind::FileTooLarge => UnreadableText::TooLong,
+        _ => error.into(),
     })?;
-    String::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_owned())
+    String::from_utf8(bytes).map_err(|_| UnreadableText::NotUtf8)
 }

@@ -18,9 +18,6 @@ use crate::report::table;
 use crate::store::{Invitation, League, LeagueBot, LeagueOwner, OwnerError, OwnerState, OwnerToken, utc};
 use crate::web::SignUpMode;
 
-/// How long a token that was replaced is valid.
-const FORMER: Duration = Duration::from_secs(60 * 60);
-
 /// The longest time for which an invitation works: ten years.
 const LONGEST: Duration = Duration::from_secs(3650 * 24 * 60 * 60);
 
@@ -335,7 +332,7 @@ fn add(args: AddOwnerArgs) -> Result<Exit, Failure> {
         affiliation,
         contact,
         state: OwnerState::Active,
-        token: Some(OwnerToken { hash, made_at: utc(now()), former: None }),
+        token: Some(OwnerToken::new(hash, None, now())),
         network: None,
         joined_at: utc(now()),
         left_at: None,
@@ -374,8 +371,8 @@ fn token(args: &TokenArgs) -> Result<Exit, Failure> {
     let (_, mut league) = args.of.which.open()?;
     let mut owner = existing(&league, &args.id)?;
     let (token, hash) = new_token()?;
-    let former = owner.token.filter(|_| !args.at_once).map(|before| (before.hash, utc(now() + FORMER)));
-    owner.token = Some(OwnerToken { hash, made_at: utc(now()), former });
+    let before = owner.token.filter(|_| !args.at_once);
+    owner.token = Some(OwnerToken::new(hash, before, now()));
     league.put_owner(&owner).map_err(refused)?;
     log::note(&mut league, &format!("owner token {}", owner.id))?;
     print(&league, &owner, args.of.json, Some(&token))

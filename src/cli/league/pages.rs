@@ -11,12 +11,12 @@ use crate::cli::league::which::now;
 use crate::game::{Meta, Seating};
 use crate::report::ToldMatch;
 use crate::runner::MatchReport;
-use crate::runs::league::{LadderSnapshot, PlayerState, SharedLadder};
+use crate::runs::league::{LadderRow, LadderSnapshot, PlayerState, SharedLadder};
 use crate::stats::ladder::Name;
-use crate::store::{League, LeagueMatch, parse_match_id};
+use crate::store::{League, LeagueMatch, MatchFilter, parse_match_id};
 use crate::web::{
     DisplayNames, EarlierMatch, LadderEntry, LadderHealth, LadderView, Notices, OtherLadder, OwnersLink,
-    PlayedMatch, PlayerEntry,
+    PlayedMatch, PlayerEntry, PlayerStanding,
 };
 
 /// The maximum number of ratings in the history of a player.
@@ -148,37 +148,29 @@ impl LadderView for LadderPages {
         self.ladder.shown().rows.iter().any(|row| row.player == name)
     }
 
+    fn newest(&self, bots: &[String]) -> Vec<PlayerStanding> {
+        let shown = self.ladder.shown();
+        let is_wanted = |row: &&LadderRow| row.is_newest && bots.contains(&Name::parse(&row.player).bot);
+        shown.rows.iter().filter(is_wanted).map(|row| standing(&shown, row)).collect()
+    }
+
     fn player(&self, name: &str) -> io::Result<Option<PlayerEntry>> {
         let shown = self.ladder.shown();
-        let Some(row) = shown.rows.iter().find(|row| row.player == name).cloned() else { return Ok(None) };
+        let Some(row) = shown.rows.iter().find(|row| row.player == name) else { return Ok(None) };
+        let filter = MatchFilter { players: Some(&[name.to_owned()]), ..MatchFilter::default() };
         let (players, history, rows) = {
             let league = self.league();
             (
                 league.players(&self.name)?,
                 league.ratings(&self.name, name, HISTORY)?,
-                league.last_matches(&self.name, Some(name), MATCHES)?,
+                league.last_matches(&self.name, filter, MATCHES)?,
             )
         };
         let bot = Name::parse(name).bot;
         let is_version = |player: &String| Name::parse(player).bot == bot;
         let own = rows.into_iter().filter(|row| row.players.iter().any(|player| player == name));
         Ok(Some(PlayerEntry {
-            display_name: shown.display_names.get(&row.player).cloned(),
-            name: row.player,
-            place: row.place,
-            rating: row.rating,
-            margin_in_field: row.margin_in_field,
-            anchor: row.is_anchor,
-            provisional: row.is_provisional,
-            newest: row.is_newest,
-            online: shown.online.contains(name),
-            state: shown.states.get(name).map(ToString::to_string),
-            matches: row.matches,
-            wins: row.wins,
-            draws: row.draws,
-            losses: row.losses,
-            faulted: row.faulted,
-            last_seen: row.last_seen,
+            standing: standing(&shown, row),
             versions: players.into_iter().map(|player| player.name).filter(is_version).collect(),
             history,
             last_matches: own.map(|row| self.played(row, &shown.display_names)).collect(),
@@ -195,5 +187,27 @@ impl LadderView for LadderPages {
             return None;
         }
         Some(self.earlier_match(row))
+    }
+}
+
+/// What a player is now.
+fn standing(shown: &LadderSnapshot, row: &LadderRow) -> PlayerStanding {
+    PlayerStanding {
+        name: row.player.clone(),
+        display_name: shown.display_names.get(&row.player).cloned(),
+        place: row.place,
+        rating: row.rating,
+        margin_in_field: row.margin_in_field,
+        anchor: row.is_anchor,
+        provisional: row.is_provisional,
+        newest: row.is_newest,
+        online: shown.online.contains(&row.player),
+        state: shown.states.get(&row.player).map(ToString::to_string),
+        matches: row.matches,
+        wins: row.wins,
+        draws: row.draws,
+        losses: row.losses,
+        faulted: row.faulted,
+        last_seen: row.last_seen.clone(),
     }
 }

@@ -1,11 +1,11 @@
 //! Takes up changes while a ladder is played.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, SystemTime};
-use std::{io, mem};
 
 use sha2::{Digest, Sha256};
 use tokio::sync::mpsc;
@@ -163,15 +163,16 @@ impl Control {
         for id in fulfilled {
             self.league.remove_challenge(id)?;
         }
-        let owners = self.league.owners()?;
-        for spec in self.programs(&new, &bots)? {
+        (seen.bots, seen.owners) = (bots, self.league.owners()?);
+        self.set_tokens(seen);
+        // What is left of this may take a while: it reads the files of programs.
+        for spec in self.programs(&new, &seen.bots)? {
             self.add_for_workers(&spec).unwrap_or_else(|why| {
                 tracing::warn!("{}: {} plays on no worker: {why}", self.name, spec.name);
             });
             let _ = self.changes.send(RunChange::Bot(spec));
         }
-        *seen = SeenLeague { version: Some(version), bots, owners, tokens: mem::take(&mut seen.tokens) };
-        self.set_tokens(seen);
+        seen.version = Some(version);
         Ok(())
     }
 

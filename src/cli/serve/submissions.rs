@@ -16,9 +16,9 @@ use crate::cli::league::which::now;
 use crate::cli::screen::stderr_line;
 use crate::files::{Folder, StorageWait};
 use crate::runner::signalled;
-use crate::runs::submissions::{Arriving, CheckedLadder, DeskError, SubmissionDesk, SubmissionQueue};
-use crate::store::League;
-use crate::web::{ArrivingSubmission, IntakeError, SubmissionIntake};
+use crate::runs::submissions::{Arriving, CheckedLadder, SubmissionDesk, SubmissionQueue};
+use crate::store::{IntakeError, League};
+use crate::web::{ArrivingSubmission, SubmissionIntake};
 
 /// The limit of a decision in a check on a ladder without a clock.
 const NO_CLOCK: Duration = Duration::from_secs(60);
@@ -130,7 +130,7 @@ impl SubmissionIntake for Intake {
             return Err(IntakeError::Unavailable(why.clone()));
         }
         let league = self.league.lock().unwrap_or_else(PoisonError::into_inner);
-        let arriving = self.desk.begin(&league, owner, now()).map_err(refused)?;
+        let arriving = self.desk.begin(&league, owner, now())?;
         Ok(Box::new(IntakeArrival { arriving, league: self.league.clone() }))
     }
 }
@@ -142,20 +142,11 @@ struct IntakeArrival {
 
 impl ArrivingSubmission for IntakeArrival {
     fn write(&mut self, bytes: &[u8]) -> Result<(), IntakeError> {
-        self.arriving.write(bytes).map_err(refused)
+        self.arriving.write(bytes)
     }
 
     fn finish(self: Box<Self>) -> Result<u32, IntakeError> {
         let mut league = self.league.lock().unwrap_or_else(PoisonError::into_inner);
-        self.arriving.finish(&mut league, now()).map_err(refused)
-    }
-}
-
-fn refused(error: DeskError) -> IntakeError {
-    match error {
-        DeskError::Size { most_bytes } => IntakeError::TooLarge { most_bytes },
-        DeskError::Empty => IntakeError::Empty,
-        DeskError::Refused(why) => IntakeError::Refused(why),
-        DeskError::Storage(error) => IntakeError::Storage(error),
+        self.arriving.finish(&mut league, now())
     }
 }

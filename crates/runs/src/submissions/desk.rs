@@ -7,7 +7,7 @@ use std::time::SystemTime;
 
 use referee_files::{Folder, keep_private};
 use referee_game::hex;
-use referee_store::{League, SubmissionError, SubmissionQuota};
+use referee_store::{IntakeError, League, SubmissionQuota};
 use sha2::{Digest, Sha256};
 use tempfile::NamedTempFile;
 
@@ -23,26 +23,6 @@ const ARCHIVES: &str = "archives";
 const BOTS: &str = "bots";
 /// The directory of what is worked on.
 const WORK: &str = "work";
-
-/// Why an archive is not taken in.
-#[derive(Debug, thiserror::Error)]
-pub enum DeskError {
-    /// It is too large.
-    #[error("the archive has more than {most_bytes} bytes, the limit")]
-    Size {
-        /// The limit.
-        most_bytes: u64,
-    },
-    /// It is empty.
-    #[error("the request has no body: an archive is expected, as `referee submit` sends it")]
-    Empty,
-    /// The league does not take it.
-    #[error(transparent)]
-    Refused(#[from] SubmissionError),
-    /// It cannot be stored.
-    #[error(transparent)]
-    Storage(#[from] io::Error),
-}
 
 /// The directories of submissions of a league. No bot sees them, but each its own files.
 #[derive(Debug)]
@@ -110,7 +90,7 @@ impl SubmissionDesk {
     ///
     /// # Errors
     /// If the owner may hand in nothing now; I/O errors.
-    pub fn begin(&self, league: &League, owner: &str, now: SystemTime) -> Result<Arriving, DeskError> {
+    pub fn begin(&self, league: &League, owner: &str, now: SystemTime) -> Result<Arriving, IntakeError> {
         league.check_quota(owner, self.terms.quota, now)?;
         Ok(Arriving {
             file: NamedTempFile::new_in(self.incoming.path())?,
@@ -194,10 +174,10 @@ impl Arriving {
     ///
     /// # Errors
     /// If it is too large; I/O errors.
-    pub fn write(&mut self, bytes: &[u8]) -> Result<(), DeskError> {
+    pub fn write(&mut self, bytes: &[u8]) -> Result<(), IntakeError> {
         self.size += bytes.len() as u64;
         if self.size > self.most_bytes {
-            return Err(DeskError::Size { most_bytes: self.most_bytes });
+            return Err(IntakeError::TooLarge { most_bytes: self.most_bytes });
         }
         self.hash.update(bytes);
         Ok(self.file.write_all(bytes)?)
@@ -207,10 +187,10 @@ impl Arriving {
     ///
     /// # Errors
     /// If the owner may hand in nothing now; I/O errors.
-    pub fn finish(self, league: &mut League, now: SystemTime) -> Result<u32, DeskError> {
+    pub fn finish(self, league: &mut League, now: SystemTime) -> Result<u32, IntakeError> {
         let Arriving { file, archives, owner, hash, size, quota, .. } = self;
         if size == 0 {
-            return Err(DeskError::Empty);
+            return Err(IntakeError::Empty);
         }
         file.as_file().sync_all()?;
         let digest = hex::encode(&hash.finalize());

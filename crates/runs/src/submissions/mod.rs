@@ -27,7 +27,7 @@ pub use bot_file::{BOT_FILE, BotFile, BotFileError};
 pub use build::{BuildFailure, BuiltBot, build};
 pub use builder::BUILTIN;
 pub use check::{CheckedLadder, LadderVerdict, check};
-pub use desk::{Arriving, DeskError, SUBMISSIONS, SubmissionDesk};
+pub use desk::{Arriving, SUBMISSIONS, SubmissionDesk};
 pub use log::SubmissionLog;
 pub use pack::{PackError, pack_bot};
 pub use queue::SubmissionQueue;

@@ -65,6 +65,17 @@ CREATE TABLE matches (
     PRIMARY KEY (ladder, number)
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE seats (
+    -- The seats of all matches by bot, so that its last matches are found however many there are.
+    ladder TEXT NOT NULL,
+    bot TEXT NOT NULL,                       -- the player without its version
+    number INTEGER NOT NULL,                 -- of the match
+    seat INTEGER NOT NULL,
+    player TEXT NOT NULL,
+    is_faulted INTEGER NOT NULL,             -- 1 if the player made a fault
+    PRIMARY KEY (ladder, bot, number, seat)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE ratings (
     -- The ratings of players over time: at the first matches, then every ten minutes in which there were new results.
     ladder TEXT NOT NULL,

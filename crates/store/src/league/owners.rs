@@ -1,13 +1,13 @@
 //! The owners of bots: people and teams who have signed up.
 
-use std::fmt;
 use std::io;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use referee_game::name;
-use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::{Deserialize, Serialize};
+
+use crate::words::stored_words;
 
 use super::{League, failed, utc};
 
@@ -26,37 +26,11 @@ pub enum OwnerState {
     Left,
 }
 
-impl OwnerState {
-    const ALL: [OwnerState; 3] = [OwnerState::Waiting, OwnerState::Active, OwnerState::Left];
-
-    /// As in the database and in JSON.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            OwnerState::Waiting => "waiting",
-            OwnerState::Active => "active",
-            OwnerState::Left => "left",
-        }
-    }
-}
-
-impl fmt::Display for OwnerState {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
-    }
-}
-
-impl ToSql for OwnerState {
-    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        Ok(self.as_str().into())
-    }
-}
-
-impl FromSql for OwnerState {
-    fn column_result(value: ValueRef<'_>) -> FromSqlResult<OwnerState> {
-        let text = value.as_str()?;
-        OwnerState::ALL.into_iter().find(|state| state.as_str() == text).ok_or(FromSqlError::InvalidType)
-    }
-}
+stored_words!(OwnerState {
+    Waiting => "waiting",
+    Active => "active",
+    Left => "left",
+});
 
 /// An owner of bots.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,7 +41,7 @@ pub struct LeagueOwner {
     pub display_name: Option<String>,
     /// A school or a company, for display.
     pub affiliation: Option<String>,
-    /// How the organiser reaches it; for nobody else.
+    /// How the organiser can reach the owner. Only the organiser sees it.
     pub contact: Option<String>,
     /// Whether it takes part.
     pub state: OwnerState,
@@ -104,6 +78,17 @@ pub struct OwnerToken {
     pub former: Option<([u8; 32], String)>,
 }
 
+/// How long a token that was replaced is valid.
+const FORMER: Duration = Duration::from_secs(60 * 60);
+
+impl OwnerToken {
+    /// A new token with this SHA-256. The one before it is valid for another hour, so that no connection is lost.
+    pub fn new(hash: [u8; 32], before: Option<OwnerToken>, now: SystemTime) -> OwnerToken {
+        let former = before.map(|before| (before.hash, utc(now + FORMER)));
+        OwnerToken { hash, made_at: utc(now), former }
+    }
+}
+
 /// A link that admits owners.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Invitation {
@@ -125,7 +110,7 @@ pub struct Invitation {
     pub made_by: String,
 }
 
-/// Why an invitation admits nobody.
+/// Why nobody can sign up with an invitation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvitationError {
     /// No invitation has this secret.
@@ -287,16 +272,6 @@ impl Invitation {
 }
 
 impl League {
-    fn try_change<T>(
-        &mut self,
-        work: impl FnOnce(&Connection) -> Result<T, OwnerError>,
-    ) -> Result<T, OwnerError> {
-        let transaction = self.db.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
-        let result = work(&transaction)?;
-        transaction.commit()?;
-        Ok(result)
-    }
-
     /// All owners who have signed up, in the order of their ids.
     ///
     /// # Errors
@@ -341,8 +316,8 @@ impl League {
         counted.map_err(failed)
     }
 
-    /// Adds an owner, with an invitation or without one. An id that bots have is only for the invitation that names it: their
-    /// owner is somebody else.
+    /// Adds an owner, with an invitation or without one. If bots in the league name this id as their owner already, only an
+    /// invitation for this id admits the owner, so that nobody takes over the bots of others.
     ///
     /// # Errors
     /// If the invitation does not admit it, if it could be taken for another one, or those of the database.
@@ -437,8 +412,6 @@ impl League {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use referee_files::Folder;
 
     use super::*;

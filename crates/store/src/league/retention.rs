@@ -5,7 +5,8 @@ use std::time::SystemTime;
 
 use rusqlite::params;
 
-use super::{COLUMNS, League, LeagueMatch, failed, read_match, utc};
+use super::matches::{COLUMNS, LeagueMatch, read_match};
+use super::{League, failed, utc};
 
 impl League {
     /// The matches of a ladder after this number that ended before this time, so many at most, up to the first one that ended

@@ -1,7 +1,7 @@
 // Shows how a bot joins a ladder, with a bot that can be copied.
 "use strict";
 {
-  /** A bot in Python without an SDK. It connects again, as the protocol says, and trusts the organiser's own CA if it is told to. */
+  /** A bot in Python without an SDK. It reconnects as the protocol describes; a comment shows how to use a private CA. */
   const bot = (host, port, tls) => `import json, random, socket, ${tls ? "ssl, " : ""}sys, time, uuid
 hello = {"type": "hello", "protocol": 1, "name": "NAME", "version": "1", "token": "TOKEN", "reconnect": uuid.uuid4().hex}
 ${tls ? "# For a certificate of the organiser's own CA: ssl.create_default_context(cafile=\"ca.pem\")\ntls = ssl.create_default_context()\n" : ""}lost = time.time()

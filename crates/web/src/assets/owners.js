@@ -7,7 +7,7 @@
   const invitation = location.hash.slice(1);
   /** What was last shown. */
   let shown = null;
-  /** The signs of the lists, so that one is drawn again only if it has changed. */
+  /** What each list shows, as JSON: it is drawn again only if that has changed. */
   const drawn = new Map();
 
   /** Sends a request. Throws what the server says is wrong. */
@@ -54,7 +54,7 @@
   /** Draws a list again if what it shows has changed. */
   function list(id, values, draw) {
     const sign = JSON.stringify(values);
-    // A log that somebody reads stays.
+    // A list is not drawn again while one of its logs is open.
     if (drawn.get(id) === sign || $(id).querySelector("details[open]")) return;
     drawn.set(id, sign);
     $(id).replaceChildren(...values.map(draw));
@@ -204,7 +204,7 @@
       : "Your proxy signs you in.";
     for (const [field, value] of [["display", display], ["affiliation", owner.affiliation], ["contact", owner.contact]]) {
       const input = $(`own-${field}`);
-      // What somebody is writing stays.
+      // A field is not overwritten while it has the focus.
       if (document.activeElement !== input && input.dataset.value !== (value ?? "")) input.value = input.dataset.value = value ?? "";
     }
   }

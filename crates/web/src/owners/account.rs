@@ -1,7 +1,6 @@
 //! The page of an owner as JSON, its token, and leaving.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -9,7 +8,6 @@ use axum::http::header::SET_COOKIE;
 use axum::response::{IntoResponse, Response};
 use referee_game::hex;
 use referee_stats::ladder::Name;
-use referee_stats::rating::Estimate;
 use referee_store::{League, LeagueBot, LeagueOwner, OwnerState, OwnerToken, utc};
 use serde::{Deserialize, Serialize};
 
@@ -17,10 +15,7 @@ use super::error::OwnersError;
 use super::session::{Body, SignedIn};
 use super::signup::{Profile, new_token};
 use super::{Owners, OwnersState, json, now};
-use crate::ladder::PlayerEntry;
-
-/// How long a token that was replaced is valid.
-const FORMER: Duration = Duration::from_secs(60 * 60);
+use crate::ladder::PlayerStanding;
 
 /// An owner with its bots, for itself.
 #[derive(Serialize)]
@@ -67,19 +62,8 @@ struct OwnBot {
 #[derive(Serialize)]
 struct OwnPlayer {
     ladder: String,
-    name: String,
-    place: Option<usize>,
-    rating: Estimate,
-    provisional: bool,
-    online: bool,
-    state: Option<String>,
-    matches: u32,
-    wins: u32,
-    draws: u32,
-    losses: u32,
-    faulted: u32,
-    last_seen: Option<String>,
-    versions: Vec<String>,
+    #[serde(flatten)]
+    standing: PlayerStanding,
 }
 
 /// A ladder, where the bots of an owner play.
@@ -109,27 +93,6 @@ struct OwnerQuota {
     challenges_today: u32,
 }
 
-impl OwnPlayer {
-    fn of(ladder: &str, player: PlayerEntry) -> OwnPlayer {
-        OwnPlayer {
-            ladder: ladder.to_owned(),
-            name: player.name,
-            place: player.place,
-            rating: player.rating,
-            provisional: player.provisional,
-            online: player.online,
-            state: player.state,
-            matches: player.matches,
-            wins: player.wins,
-            draws: player.draws,
-            losses: player.losses,
-            faulted: player.faulted,
-            last_seen: player.last_seen,
-            versions: player.versions,
-        }
-    }
-}
-
 /// The bots of an owner, also those that do not take part any more.
 pub(super) fn own_bots(league: &League, owner: &str) -> Result<Vec<LeagueBot>, OwnersError> {
     Ok(league.bots()?.into_iter().filter(|bot| bot.owner == owner).collect())
@@ -148,31 +111,23 @@ pub(super) async fn show(State(owners): OwnersState, signed_in: SignedIn) -> Res
 
 fn facts(owners: &Owners, league: &League, owner: &LeagueOwner) -> Result<Response, OwnersError> {
     let bots = own_bots(league, &owner.id)?;
-    let mut own: Vec<OwnBot> = Vec::new();
-    for bot in &bots {
-        own.push(OwnBot {
-            name: bot.name.clone(),
-            display_name: bot.display_name.clone(),
-            connects: bot.command.is_none(),
-            paused: bot.is_paused,
-            added_at: bot.added_at.clone(),
-            retired_at: bot.revoked_at.clone(),
-            players: Vec::new(),
-        });
-    }
+    let names: Vec<String> = bots.iter().map(|bot| bot.name.clone()).collect();
+    let of_bot = |bot: &LeagueBot| OwnBot {
+        name: bot.name.clone(),
+        display_name: bot.display_name.clone(),
+        connects: bot.command.is_none(),
+        paused: bot.is_paused,
+        added_at: bot.added_at.clone(),
+        retired_at: bot.revoked_at.clone(),
+        players: Vec::new(),
+    };
+    let mut own: Vec<OwnBot> = bots.iter().map(of_bot).collect();
     let mut ladders = Vec::new();
     for ladder in &owners.ladders {
-        let mut newest = BTreeMap::new();
-        for player in league.players(&ladder.name)? {
-            if is_of(&player.name, &bots) {
-                newest.insert(Name::parse(&player.name).bot, player.name);
-            }
-        }
-        for (bot, player) in newest {
-            if let Some(entry) = ladder.view.player(&player)?
-                && let Some(own) = own.iter_mut().find(|own| own.name == bot)
-            {
-                own.players.push(OwnPlayer::of(&ladder.name, entry));
+        for standing in ladder.view.newest(&names) {
+            let bot = Name::parse(&standing.name).bot;
+            if let Some(own) = own.iter_mut().find(|own| own.name == bot) {
+                own.players.push(OwnPlayer { ladder: ladder.name.clone(), standing });
             }
         }
         let entry = ladder.view.ladder();
@@ -242,7 +197,7 @@ pub(super) async fn change(
 #[derive(Serialize)]
 struct NewToken {
     token: String,
-    former_until: String,
+    former_until: Option<String>,
 }
 
 /// Makes a new token. The one before it is valid for an hour, so that no connection is lost.
@@ -252,9 +207,9 @@ pub(super) async fn rotate(
 ) -> Result<Response, OwnersError> {
     let (token, hash) = new_token()?;
     let before = owner.token.take().ok_or(OwnersError::ByProxy)?;
-    let former_until = utc(now() + FORMER);
-    let former = Some((before.hash, former_until.clone()));
-    owner.token = Some(OwnerToken { hash, made_at: utc(now()), former });
+    let made = OwnerToken::new(hash, Some(before), now());
+    let former_until = made.former.as_ref().map(|(_, until)| until.clone());
+    owner.token = Some(made);
     owners
         .with(move |_, league| {
             league.put_owner(&owner)?;

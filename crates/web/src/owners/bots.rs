@@ -5,7 +5,7 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use referee_game::name::check_name;
 use referee_stats::ladder::Name;
-use referee_store::{League, LeagueBot, LeagueOwner, utc};
+use referee_store::{League, LeagueBot, utc};
 use serde::{Deserialize, Serialize};
 
 use super::account::{is_of, own_bots, user};
@@ -75,69 +75,32 @@ fn put(league: &mut League, bot: &LeagueBot) -> Result<(), OwnersError> {
     })
 }
 
-/// What an owner does with a bot.
-#[derive(Clone, Copy)]
-enum BotChange {
-    Pause,
-    Resume,
-    Retire,
-}
-
-async fn change(
-    owners: OwnersState,
-    owner: LeagueOwner,
-    name: String,
-    change: BotChange,
+/// Pauses, resumes or retires a bot.
+pub(super) async fn change(
+    State(owners): OwnersState,
+    ActiveOwner(owner): ActiveOwner,
+    Path((name, change)): Path<(String, String)>,
 ) -> Result<Response, OwnersError> {
-    let State(owners) = owners;
     owners
         .with(move |_, league| {
-            let own = own_bots(league, &owner.id)?.into_iter();
-            let found = own.filter(|bot| bot.revoked_at.is_none()).find(|bot| bot.name == name);
+            let mut own = own_bots(league, &owner.id)?.into_iter();
+            let found = own.find(|bot| bot.name == name && bot.revoked_at.is_none());
             let bot =
                 found.ok_or_else(|| OwnersError::NoSuch { what: "bot of yours", name: name.clone() })?;
-            let (bot, action) = match change {
-                BotChange::Pause => (LeagueBot { is_paused: true, ..bot }, "pause"),
-                BotChange::Resume => (LeagueBot { is_paused: false, ..bot }, "resume"),
-                BotChange::Retire if bot.is_of_file => {
+            let bot = match &*change {
+                "pause" => LeagueBot { is_paused: true, ..bot },
+                "resume" => LeagueBot { is_paused: false, ..bot },
+                "retire" if bot.is_of_file => {
                     return Err(OwnersError::Bot { name, why: "is a program of the organiser" });
                 }
-                BotChange::Retire => {
-                    (LeagueBot { token: None, revoked_at: Some(utc(now())), ..bot }, "retire")
-                }
+                "retire" => LeagueBot { token: None, revoked_at: Some(utc(now())), ..bot },
+                _ => return Err(OwnersError::NoSuch { what: "change of a bot", name: change }),
             };
             put(league, &bot)?;
-            Ok(league.log(&user(&owner), &format!("{action} {name}"), now())?)
+            Ok(league.log(&user(&owner), &format!("{change} {name}"), now())?)
         })
         .await?;
     Ok(StatusCode::NO_CONTENT.into_response())
-}
-
-/// Begins no match of a bot until it is resumed.
-pub(super) async fn pause(
-    owners: OwnersState,
-    ActiveOwner(owner): ActiveOwner,
-    Path(name): Path<String>,
-) -> Result<Response, OwnersError> {
-    change(owners, owner, name, BotChange::Pause).await
-}
-
-/// Begins matches of a bot again.
-pub(super) async fn resume(
-    owners: OwnersState,
-    ActiveOwner(owner): ActiveOwner,
-    Path(name): Path<String>,
-) -> Result<Response, OwnersError> {
-    change(owners, owner, name, BotChange::Resume).await
-}
-
-/// Ends the participation of a bot.
-pub(super) async fn retire(
-    owners: OwnersState,
-    ActiveOwner(owner): ActiveOwner,
-    Path(name): Path<String>,
-) -> Result<Response, OwnersError> {
-    change(owners, owner, name, BotChange::Retire).await
 }
 
 /// A match that an owner asks for.

@@ -6,9 +6,9 @@ use axum::http::StatusCode;
 use axum::http::header::RETRY_AFTER;
 use axum::response::{IntoResponse, Response};
 use referee_game::name::NameError;
-use referee_store::{InvitationError, OwnerError};
+use referee_store::{IntakeError, InvitationError, OwnerError};
 
-use super::submissions::IntakeError;
+use super::submissions;
 use crate::api::refused;
 
 /// Why a request is refused.
@@ -86,7 +86,7 @@ impl OwnersError {
             OwnersError::Body(_) | OwnersError::Field { .. } => StatusCode::BAD_REQUEST,
             OwnersError::NoSuch { .. } | OwnersError::NoSubmissions => StatusCode::NOT_FOUND,
             OwnersError::Slow => StatusCode::REQUEST_TIMEOUT,
-            OwnersError::Intake(error) => error.status(),
+            OwnersError::Intake(error) => submissions::status(error),
             OwnersError::ByProxy | OwnersError::Bot { .. } | OwnersError::Owner(OwnerError::Taken { .. }) => {
                 StatusCode::CONFLICT
             }

@@ -10,7 +10,7 @@ use axum::response::{IntoResponse, Response};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use futures_util::stream;
-use referee_store::{LeagueMatch, LeagueOwner};
+use referee_store::{LeagueMatch, LeagueOwner, MatchFilter};
 use tar::{Builder, Header};
 use tokio::sync::mpsc;
 
@@ -23,7 +23,7 @@ use super::{Owners, OwnersState};
 /// The number of pieces of an archive that wait for a client.
 const PIECES: usize = 4;
 /// How many matches are read at once.
-const MATCHES: u32 = 200;
+const MATCHES: usize = 200;
 
 /// Sends what is written to a client, and waits while it does not read.
 struct Pieces(mpsc::Sender<Bytes>);
@@ -88,12 +88,12 @@ fn write(owners: &Arc<Owners>, owner: &LeagueOwner, to: impl Write) -> Result<()
     add("owner.json", referee_game::json::text(&profile).as_bytes())?;
     let names: Vec<String> = bots.iter().map(|bot| bot.name.clone()).collect();
     for ladder in &owners.ladders {
-        let mut before = u32::MAX;
+        let mut filter = MatchFilter { players: Some(&names), ..MatchFilter::default() };
         loop {
             // The database is free for others between two lists.
-            let rows: Vec<LeagueMatch> = league().matches_of(&ladder.name, &names, false, before, MATCHES)?;
+            let rows: Vec<LeagueMatch> = league().last_matches(&ladder.name, filter, MATCHES)?;
             let Some(last) = rows.last() else { break };
-            before = last.number;
+            filter.before = Some(last.number);
             for row in &rows {
                 let name = format!("{}/{}.json", ladder.name, row.id());
                 add(&name, referee_game::json::text(row).as_bytes())?;

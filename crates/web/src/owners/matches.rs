@@ -2,16 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
-use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
 use referee_files::read_regular;
 use referee_match::record::{PublishedInfo, public};
 use referee_report::{ending_in_words, fault_code_in_words};
-use referee_store::{League, LeagueBot, LeagueMatch, parse_match_id};
+use referee_store::{League, LeagueBot, LeagueMatch, MatchFilter, parse_match_id};
 use serde::{Deserialize, Serialize};
+
+use crate::api::Parameters;
 
 use super::account::{is_of, own_bots};
 use super::error::OwnersError;
@@ -25,7 +26,7 @@ const MOST_LISTED: u32 = 200;
 /// Which matches are wanted.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct MatchQuery {
+pub(super) struct MatchQuery {
     ladder: Option<String>,
     /// Only those in which a bot of the owner made a fault.
     #[serde(default)]
@@ -95,10 +96,8 @@ fn own_match(ladder: &str, row: LeagueMatch, bots: &[LeagueBot]) -> OwnMatch {
 pub(super) async fn list(
     State(owners): OwnersState,
     SignedIn { owner }: SignedIn,
-    parts: Parts,
+    Parameters(query): Parameters<MatchQuery>,
 ) -> Result<Response, OwnersError> {
-    let Query(query) = Query::<MatchQuery>::try_from_uri(&parts.uri)
-        .map_err(|error| OwnersError::Body(error.body_text()))?;
     let limit = query.limit.unwrap_or(LIST);
     if !(1..=MOST_LISTED).contains(&limit) {
         return Err(OwnersError::Field {
@@ -116,10 +115,10 @@ pub(super) async fn list(
             Some(name) => vec![owners.ladder(name)?],
             None => owners.ladders.iter().collect(),
         };
+        let filter = MatchFilter { players: Some(&names), is_faulted: query.faulted, before: query.before };
         let mut found = Vec::new();
         for ladder in ladders {
-            let before = query.before.unwrap_or(u32::MAX);
-            let rows = league.matches_of(&ladder.name, &names, query.faulted, before, limit)?;
+            let rows = league.last_matches(&ladder.name, filter, limit as usize)?;
             found.extend(rows.into_iter().map(|row| own_match(&ladder.name, row, &bots)));
         }
         found.sort_by(|a, b| b.ended_at.cmp(&a.ended_at));

@@ -13,7 +13,7 @@ mod session;
 mod signup;
 mod submissions;
 
-pub use submissions::{ArrivingSubmission, IntakeError, SubmissionIntake};
+pub use submissions::{ArrivingSubmission, SubmissionIntake};
 
 use std::collections::{HashMap, HashSet};
 use std::net::{IpAddr, SocketAddr, TcpListener};
@@ -25,9 +25,8 @@ use std::{fmt, io};
 
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, Request, State};
-use axum::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, HeaderName, HeaderValue, REFERRER_POLICY};
-use axum::http::header::{STRICT_TRANSPORT_SECURITY, X_CONTENT_TYPE_OPTIONS};
-use axum::http::{Method, StatusCode};
+use axum::http::StatusCode;
+use axum::http::header::{HeaderValue, STRICT_TRANSPORT_SECURITY, X_FRAME_OPTIONS};
 use axum::middleware::{self, Next};
 use axum::response::Response;
 use axum::routing::{get, patch, post};
@@ -37,8 +36,8 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use crate::api::{MOST_TARGET, as_json, refused};
-use crate::host::RequestHost;
+use crate::api::{as_json, refused};
+use crate::guard;
 use crate::ladder::LadderView;
 use crate::limiter::{Pace, Rate};
 use crate::metrics::OpenCount;
@@ -233,9 +232,7 @@ fn router(owners: Arc<Owners>) -> Router {
         .route("/api/v1/owner/leave", post(account::leave))
         .route("/api/v1/owner/export", get(export::export))
         .route("/api/v1/owner/bots", post(bots::add))
-        .route("/api/v1/owner/bots/{name}/pause", post(bots::pause))
-        .route("/api/v1/owner/bots/{name}/resume", post(bots::resume))
-        .route("/api/v1/owner/bots/{name}/retire", post(bots::retire))
+        .route("/api/v1/owner/bots/{name}/{change}", post(bots::change))
         .route("/api/v1/owner/submissions", get(submissions::list).post(submissions::submit))
         .route("/api/v1/owner/submissions/{id}", get(submissions::show))
         .route("/api/v1/owner/challenges", post(bots::challenge))
@@ -265,31 +262,17 @@ async fn page(State(owners): OwnersState) -> Response {
 /// Rejects requests for other hosts and from pages of other sites, and adds the headers of all responses.
 async fn guard(owners: Arc<Owners>, request: Request, next: Next) -> Response {
     let options = &owners.options;
-    let host = RequestHost::of(request.headers(), request.uri(), &options.hosts);
-    let target = request.uri().path_and_query().map_or("", |target| target.as_str());
-    let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
-    let mut response = if host == RequestHost::Invalid {
-        refused(StatusCode::BAD_REQUEST, "a request has one Host field with a host and an optional port")
-    } else if target.len() > MOST_TARGET {
-        refused(StatusCode::URI_TOO_LONG, &format!("the path and the query have at most {MOST_TARGET} bytes"))
-    } else if host == RequestHost::Other {
-        let what =
-            "the request is for another host; use the IP address, or name this host in `hosts` of `[owners]`";
-        refused(StatusCode::MISDIRECTED_REQUEST, what)
-    } else if !is_read && session::is_cross_site(request.headers(), options) {
-        refused(StatusCode::FORBIDDEN, "the request comes from a page of another site")
-    } else {
-        next.run(request).await
-    };
+    let mut response =
+        if let Some(rejected) = guard::rejected(&request, &options.hosts, "`hosts` of `[owners]`") {
+            rejected
+        } else if !guard::is_read(request.method()) && session::is_cross_site(request.headers(), options) {
+            refused(StatusCode::FORBIDDEN, "the request comes from a page of another site")
+        } else {
+            next.run(request).await
+        };
+    guard::protect(&mut response);
     let headers = response.headers_mut();
-    let policy = HeaderValue::from_static("default-src 'none'");
-    headers.entry(CONTENT_SECURITY_POLICY).or_insert(policy);
-    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
-    let same_origin = HeaderValue::from_static("same-origin");
-    headers.insert(HeaderName::from_static("cross-origin-resource-policy"), same_origin);
-    headers.insert(HeaderName::from_static("x-frame-options"), HeaderValue::from_static("DENY"));
+    headers.insert(X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));
     if owners.is_https() {
         headers.insert(STRICT_TRANSPORT_SECURITY, HeaderValue::from_static("max-age=31536000"));
     }

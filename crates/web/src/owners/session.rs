@@ -7,7 +7,7 @@ use axum::body::Bytes;
 use axum::extract::{FromRequest, FromRequestParts, Request, State};
 use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, COOKIE, HOST, ORIGIN, SET_COOKIE};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, Method, StatusCode};
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use referee_store::{LeagueOwner, OwnerState};
 use serde::Deserialize;
@@ -16,6 +16,7 @@ use sha2::{Digest, Sha256};
 
 use super::error::OwnersError;
 use super::{Owners, OwnersOptions, OwnersState, now};
+use crate::guard;
 use crate::limiter::network_of;
 use crate::serve::ClientAddress;
 
@@ -137,7 +138,7 @@ impl FromRequestParts<Arc<Owners>> for SignedIn {
 
     async fn from_request_parts(parts: &mut Parts, owners: &Arc<Owners>) -> Result<SignedIn, OwnersError> {
         let credential = Credential::of(parts, &owners.options)?;
-        let is_read = matches!(parts.method, Method::GET | Method::HEAD);
+        let is_read = guard::is_read(&parts.method);
         let is_of_browser = !matches!(credential, Credential::Bearer(_));
         if is_of_browser && !is_read && origin_of(&parts.headers, &owners.options) != RequestOrigin::Own {
             return Err(OwnersError::NotFromPage);

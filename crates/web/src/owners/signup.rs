@@ -106,7 +106,7 @@ impl Profile {
 /// A token, and what is stored of it.
 pub(super) fn new_token() -> io::Result<(String, [u8; 32])> {
     let mut random = [0; 32];
-    getrandom::fill(&mut random).map_err(|error| io::Error::other(error.to_string()))?;
+    getrandom::fill(&mut random)?;
     let token = referee_game::hex::encode(&random);
     let hash = Sha256::digest(&token).into();
     Ok((token, hash))
@@ -149,7 +149,7 @@ pub(super) async fn sign_up(
         affiliation: None,
         contact: None,
         state: if is_waiting { OwnerState::Waiting } else { OwnerState::Active },
-        token: user.is_none().then(|| OwnerToken { hash, made_at: utc(now()), former: None }),
+        token: user.is_none().then(|| OwnerToken::new(hash, None, now())),
         network: Some(network.clone()),
         joined_at: utc(now()),
         left_at: None,

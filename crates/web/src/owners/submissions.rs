@@ -1,7 +1,6 @@
 //! Programs that owners hand in.
 
 use std::fmt;
-use std::io;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
@@ -10,7 +9,7 @@ use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 use futures_util::StreamExt;
-use referee_store::{LeagueOwner, Submission, SubmissionError, SubmissionState};
+use referee_store::{IntakeError, LeagueOwner, Submission, SubmissionError, SubmissionState};
 use serde::Serialize;
 use tokio::time::{Instant, timeout, timeout_at};
 
@@ -53,42 +52,18 @@ impl fmt::Debug for dyn SubmissionIntake {
     }
 }
 
-/// Why an archive is not taken in.
-#[derive(Debug, thiserror::Error)]
-pub enum IntakeError {
-    /// It is too large.
-    #[error("the archive has more than {most_bytes} bytes, the limit")]
-    TooLarge {
-        /// The limit.
-        most_bytes: u64,
-    },
-    /// It is empty.
-    #[error("the request has no body: send an archive, as `referee submit` does")]
-    Empty,
-    /// The machine of the league cannot confine programs.
-    #[error("{0}")]
-    Unavailable(String),
-    /// The league does not take it.
-    #[error(transparent)]
-    Refused(#[from] SubmissionError),
-    /// It cannot be stored.
-    #[error(transparent)]
-    Storage(#[from] io::Error),
-}
-
-impl IntakeError {
-    pub(super) fn status(&self) -> StatusCode {
-        match self {
-            IntakeError::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
-            IntakeError::Empty => StatusCode::BAD_REQUEST,
-            IntakeError::Refused(SubmissionError::Waiting { .. } | SubmissionError::PerDay { .. }) => {
-                StatusCode::TOO_MANY_REQUESTS
-            }
-            IntakeError::Refused(SubmissionError::Store(_))
-            | IntakeError::Storage(_)
-            | IntakeError::Unavailable(_) => StatusCode::SERVICE_UNAVAILABLE,
-            IntakeError::Refused(_) => StatusCode::CONFLICT,
+/// The status of an answer to what is not taken in.
+pub(super) fn status(error: &IntakeError) -> StatusCode {
+    match error {
+        IntakeError::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
+        IntakeError::Empty => StatusCode::BAD_REQUEST,
+        IntakeError::Refused(SubmissionError::Waiting { .. } | SubmissionError::PerDay { .. }) => {
+            StatusCode::TOO_MANY_REQUESTS
         }
+        IntakeError::Refused(SubmissionError::Store(_))
+        | IntakeError::Storage(_)
+        | IntakeError::Unavailable(_) => StatusCode::SERVICE_UNAVAILABLE,
+        IntakeError::Refused(_) => StatusCode::CONFLICT,
     }
 }
 

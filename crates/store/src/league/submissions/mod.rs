@@ -1,17 +1,24 @@
 //! Programs that owners hand in.
 
+mod error;
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeSet;
-use std::fmt;
 use std::io;
 use std::path::Path;
 use std::time::SystemTime;
 
 use referee_game::name;
-use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::{Deserialize, Serialize};
 
-use super::{League, LeagueBot, failed, insert_bot, read_bots, utc};
+pub use error::{IntakeError, SubmissionError};
+
+use crate::words::stored_words;
+
+use super::bots::{LeagueBot, insert_bot, read_bots};
+use super::{League, failed, utc};
 
 /// How far a submission has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -33,30 +40,17 @@ pub enum SubmissionState {
     Failed,
 }
 
+stored_words!(SubmissionState {
+    Received => "received",
+    Building => "building",
+    Checking => "checking",
+    Waiting => "waiting",
+    Playing => "playing",
+    Retired => "retired",
+    Failed => "failed",
+});
+
 impl SubmissionState {
-    const ALL: [SubmissionState; 7] = [
-        SubmissionState::Received,
-        SubmissionState::Building,
-        SubmissionState::Checking,
-        SubmissionState::Waiting,
-        SubmissionState::Playing,
-        SubmissionState::Retired,
-        SubmissionState::Failed,
-    ];
-
-    /// As in the database and in JSON.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            SubmissionState::Received => "received",
-            SubmissionState::Building => "building",
-            SubmissionState::Checking => "checking",
-            SubmissionState::Waiting => "waiting",
-            SubmissionState::Playing => "playing",
-            SubmissionState::Retired => "retired",
-            SubmissionState::Failed => "failed",
-        }
-    }
-
     /// For people.
     pub const fn words(self) -> &'static str {
         match self {
@@ -74,25 +68,6 @@ impl SubmissionState {
                 | SubmissionState::Checking
                 | SubmissionState::Waiting
         )
-    }
-}
-
-impl fmt::Display for SubmissionState {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.words())
-    }
-}
-
-impl ToSql for SubmissionState {
-    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        Ok(self.as_str().into())
-    }
-}
-
-impl FromSql for SubmissionState {
-    fn column_result(value: ValueRef<'_>) -> FromSqlResult<SubmissionState> {
-        let text = value.as_str()?;
-        SubmissionState::ALL.into_iter().find(|state| state.as_str() == text).ok_or(FromSqlError::InvalidType)
     }
 }
 
@@ -155,71 +130,6 @@ pub struct SubmissionQuota {
     pub bots: u32,
 }
 
-/// Why a submission is not taken.
-#[derive(Debug, thiserror::Error)]
-pub enum SubmissionError {
-    /// The owner has as many pending ones as may be.
-    #[error("undecided submissions of an owner: {most} at most; wait until one of yours is decided")]
-    Waiting {
-        /// The limit.
-        most: u32,
-    },
-    /// The owner has handed in as many as may be on one day.
-    #[error("submissions of an owner a day (UTC): {most} at most; try again tomorrow")]
-    PerDay {
-        /// The limit.
-        most: u32,
-    },
-    /// The name is taken, or could be mistaken for one that is.
-    #[error("bot.toml: the name `{name}` looks like `{taken}`, which is taken: choose another one")]
-    NameTaken {
-        /// The name in `bot.toml`.
-        name: String,
-        /// What it looks like.
-        taken: String,
-    },
-    /// The owner has as many bots as may be.
-    #[error("bot.toml: `{name}` would be another bot of yours, and {most} are allowed: retire one")]
-    Bots {
-        /// The name in `bot.toml`.
-        name: String,
-        /// The limit.
-        most: u32,
-    },
-    /// Its owner has left.
-    #[error("the owner has left")]
-    OwnerLeft,
-    /// An earlier version of the bot was revoked.
-    #[error("bot.toml: `{name}` takes part no longer: ask the organiser, or choose another name")]
-    Revoked {
-        /// The name in `bot.toml`.
-        name: String,
-    },
-    /// It is not in a state that allows this.
-    #[error("submission {id} is {state}; only one that waits for approval can be decided")]
-    NotWaiting {
-        /// Its number.
-        id: u32,
-        /// Its state.
-        state: SubmissionState,
-    },
-    /// There is no such submission.
-    #[error("there is no submission {id}; `referee league submissions` lists them")]
-    Unknown {
-        /// The number.
-        id: u32,
-    },
-    /// The database or a file cannot be read or written.
-    #[error(transparent)]
-    Store(#[from] io::Error),
-}
-
-impl From<rusqlite::Error> for SubmissionError {
-    fn from(error: rusqlite::Error) -> SubmissionError {
-        SubmissionError::Store(failed(error))
-    }
-}
-
 const SUBMISSION: &str = "id, owner, bot, version, language, command, archive, size, built, ladders, state, is_approved, \
                           attempts, log, received_at, changed_at";
 
@@ -261,16 +171,6 @@ pub(super) fn follow_bot(db: &Connection, bot: &LeagueBot) -> rusqlite::Result<(
 }
 
 impl League {
-    fn try_submit<T>(
-        &mut self,
-        work: impl FnOnce(&Connection) -> Result<T, SubmissionError>,
-    ) -> Result<T, SubmissionError> {
-        let transaction = self.db.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
-        let result = work(&transaction)?;
-        transaction.commit()?;
-        Ok(result)
-    }
-
     /// Checks that an owner may hand in another program at this time.
     ///
     /// # Errors
@@ -295,14 +195,14 @@ impl League {
         at: SystemTime,
         store: impl FnOnce(u32) -> io::Result<()>,
     ) -> Result<u32, SubmissionError> {
-        self.try_submit(|db| {
+        self.try_change(|db| {
             check_quota(db, owner, quota, at)?;
-            db.execute(
+            let id = db.query_row(
                 "INSERT INTO submissions (owner, archive, size, state, received_at, changed_at) VALUES (?1, ?2, ?3, \
-                 ?4, ?5, ?5)",
+                 ?4, ?5, ?5) RETURNING id",
                 params![owner, archive, size as i64, SubmissionState::Received, utc(at)],
+                |row| row.get(0),
             )?;
-            let id = u32::try_from(db.last_insert_rowid()).map_err(io::Error::other)?;
             store(id)?;
             Ok(id)
         })
@@ -376,7 +276,7 @@ impl League {
         bot: SubmittedBot<'_>,
         quota: SubmissionQuota,
     ) -> Result<u32, SubmissionError> {
-        self.try_submit(|db| {
+        self.try_change(|db| {
             let (owner, version): (String, Option<u32>) =
                 db.query_row("SELECT owner, version FROM submissions WHERE id = ?1", [id], |row| {
                     Ok((row.get(0)?, row.get(1)?))
@@ -448,7 +348,7 @@ impl League {
     /// # Errors
     /// [`SubmissionError::NotWaiting`], [`SubmissionError::Unknown`], or those of the database.
     pub fn approve_submission(&mut self, id: u32) -> Result<Submission, SubmissionError> {
-        self.try_submit(|db| {
+        self.try_change(|db| {
             let waiting = waiting(db, id)?;
             db.execute("UPDATE submissions SET is_approved = 1 WHERE id = ?1", [id])?;
             Ok(waiting)
@@ -465,7 +365,7 @@ impl League {
         reason: &str,
         at: SystemTime,
     ) -> Result<Submission, SubmissionError> {
-        self.try_submit(|db| {
+        self.try_change(|db| {
             let waiting = waiting(db, id)?;
             db.execute(
                 "UPDATE submissions SET state = 'failed', is_approved = 0, log = log || ?2, changed_at = ?3 WHERE id = ?1",
@@ -486,7 +386,7 @@ impl League {
         directory: &Path,
         at: SystemTime,
     ) -> Result<Submission, SubmissionError> {
-        self.try_submit(|db| {
+        self.try_change(|db| {
             let passed = waiting(db, id)?;
             let (Some(name), Some(version), Some(command)) = (&passed.bot, passed.version, &passed.command)
             else {
@@ -597,114 +497,4 @@ fn check_bot_name(db: &Connection, id: u32, owner: &str, given: &str) -> Result<
         }
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use std::time::Duration;
-
-    use referee_files::Folder;
-
-    use super::*;
-
-    const QUOTA: SubmissionQuota = SubmissionQuota { waiting: 2, per_day: 3, bots: 2 };
-
-    fn at(seconds: u64) -> SystemTime {
-        SystemTime::UNIX_EPOCH + Duration::from_secs(seconds)
-    }
-
-    fn league(folder: &Path) -> League {
-        League::open(&Folder::open(folder).unwrap()).unwrap()
-    }
-
-    fn submit(league: &mut League, owner: &str, now: u64) -> Result<u32, String> {
-        let submitted = league.submit((owner, "00", 1), QUOTA, at(now), |_| Ok(()));
-        submitted.map_err(|error| error.to_string())
-    }
-
-    fn named(league: &mut League, id: u32, name: &str) -> Result<u32, String> {
-        league.begin_submission(id, at(1)).unwrap();
-        let bot = SubmittedBot { name, command: "./bot", language: None };
-        league.name_submission(id, bot, QUOTA).map_err(|error| error.to_string())
-    }
-
-    fn play(league: &mut League, owner: &str, name: &str) -> u32 {
-        let id =
-            submit(league, owner, 90_000 * u64::from(league.submissions(None).unwrap().len() as u32 + 1));
-        let id = id.unwrap();
-        named(league, id, name).unwrap();
-        league.check_submission(id, "01", "built\n", at(2)).unwrap();
-        league.pass_submission(id, &["short".to_owned()].into(), true, "passed\n", at(3)).unwrap();
-        league.install_submission(id, Path::new("submissions/bots/x"), at(4)).unwrap();
-        id
-    }
-
-    #[test]
-    fn an_owner_has_few_pending_submissions_and_few_a_day() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut league = league(folder.path());
-        assert_eq!((submit(&mut league, "ada", 0), submit(&mut league, "ada", 1)), (Ok(1), Ok(2)));
-        assert!(submit(&mut league, "ada", 2).unwrap_err().contains("submissions of an owner: 2 at most"));
-        assert_eq!(submit(&mut league, "ben", 2), Ok(3));
-        league.fail_submission(1, "no\n", at(3)).unwrap();
-        league.fail_submission(2, "no\n", at(3)).unwrap();
-        assert_eq!(submit(&mut league, "ada", 4), Ok(4));
-        assert!(submit(&mut league, "ada", 5).unwrap_err().contains("a day (UTC): 3 at most"));
-        assert_eq!(submit(&mut league, "ada", 86_400), Ok(5));
-    }
-
-    #[test]
-    fn a_new_version_retires_the_one_before_it() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut league = league(folder.path());
-        let (first, second) = (play(&mut league, "ada", "mouse"), play(&mut league, "ada", "mouse"));
-        let state = |league: &League, id| league.submission(id).unwrap().unwrap().state;
-        assert_eq!(state(&league, first), SubmissionState::Retired);
-        assert_eq!(state(&league, second), SubmissionState::Playing);
-        let bot = league.bots().unwrap().remove(0);
-        assert_eq!((&*bot.name, bot.version), ("mouse", Some(2)));
-        // A bot that is disqualified plays no more, until that is undone.
-        league.put_bot(&LeagueBot { revoked_at: Some(utc(at(9))), ..bot.clone() }).unwrap();
-        assert_eq!(state(&league, second), SubmissionState::Retired);
-        assert_eq!(league.submissions_with_files(at(9)).unwrap(), [second].into());
-        let third = submit(&mut league, "ada", 900_000).unwrap();
-        assert!(named(&mut league, third, "mouse").unwrap_err().contains("takes part no longer"));
-        league.put_bot(&bot).unwrap();
-        assert_eq!(state(&league, second), SubmissionState::Playing);
-        assert_eq!(state(&league, first), SubmissionState::Retired);
-    }
-
-    #[test]
-    fn names_that_could_be_taken_for_those_of_others_are_refused() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut league = league(folder.path());
-        play(&mut league, "ada", "mouse");
-        let waiting = submit(&mut league, "ada", 500_000).unwrap();
-        named(&mut league, waiting, "cat").unwrap();
-        let id = submit(&mut league, "eve", 500_000).unwrap();
-        for name in ["mouse", "M-ouse", "rnouse", "cat", "CAT"] {
-            let refused = named(&mut league, id, name).unwrap_err();
-            assert!(refused.contains("which is taken"), "{name}: {refused}");
-        }
-        assert_eq!(named(&mut league, id, "dog"), Ok(1));
-    }
-
-    #[test]
-    fn only_what_waits_is_approved_or_rejected() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut league = league(folder.path());
-        let id = submit(&mut league, "ada", 0).unwrap();
-        let error = league.approve_submission(id).unwrap_err().to_string();
-        assert_eq!(error, "submission 1 is received; only one that waits for approval can be decided");
-        assert!(league.approve_submission(7).unwrap_err().to_string().contains("no submission 7"));
-        named(&mut league, id, "mouse").unwrap();
-        league.check_submission(id, "01", "built\n", at(2)).unwrap();
-        league.pass_submission(id, &BTreeSet::new(), false, "passed\n", at(3)).unwrap();
-        assert_eq!(league.next_submission().unwrap(), None);
-        league.approve_submission(id).unwrap();
-        assert_eq!(league.next_submission().unwrap().unwrap().id, id);
-        league.reject_submission(id, "too slow", at(4)).unwrap();
-        let log = league.submission(id).unwrap().unwrap().log;
-        assert_eq!(log, "passed\nrejected by the organiser: too slow\n");
-    }
 }

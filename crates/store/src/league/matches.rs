@@ -1,0 +1,349 @@
+//! The matches of a league.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+
+use referee_stats::ladder::Name;
+use rusqlite::{Connection, OptionalExtension, Row, params};
+use serde::{Deserialize, Serialize};
+
+use super::{League, failed, parsed};
+use crate::rows::json;
+
+/// A match of a ladder.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LeagueMatch {
+    /// m17 is 17.
+    #[serde(skip)]
+    pub number: u32,
+    /// The names of the players by seat.
+    pub players: Vec<String>,
+    /// By seat; `None` without a result.
+    pub ranks: Option<Vec<u8>>,
+    /// By seat; `None` without a result.
+    pub scores: Option<Vec<f64>>,
+    /// By seat: code -> count.
+    pub faults: Vec<BTreeMap<String, u32>>,
+    /// As in `end`.
+    pub ended_by: String,
+    /// As in `end`.
+    pub reason: String,
+    /// Whether it counts for ratings.
+    #[serde(rename = "rated")]
+    pub is_rated: bool,
+    /// Whether it was requested with `referee league challenge`.
+    #[serde(rename = "challenge", serialize_with = "is_challenge")]
+    pub kind: MatchKind,
+    /// The number of the first match of its mirrored set, if it is the second one: it plays the same deal.
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "deal")]
+    pub deal: Option<u32>,
+    /// The number of moves.
+    pub decisions: u32,
+    /// From opening to end, in microseconds.
+    pub duration_us: u64,
+    /// Its record, a file name.
+    pub record: Option<String>,
+    /// SHA-256 of the record without its seal, in hex.
+    pub seal: Option<String>,
+    /// When it ended, in UTC.
+    pub ended_at: String,
+    /// The worker that played it; omitted if the server did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub worker: Option<String>,
+    /// Whether it was taken back; omitted if false.
+    #[serde(rename = "void", skip_serializing_if = "std::ops::Not::not")]
+    pub is_void: bool,
+}
+
+impl LeagueMatch {
+    /// Whether ratings take it into account.
+    pub fn counts(&self) -> bool {
+        self.is_rated && !self.is_void
+    }
+
+    /// The match id.
+    pub fn id(&self) -> String {
+        match_id(self.number, self.kind)
+    }
+}
+
+/// Why a match is played. The database has the number of the variant, the id of the match its letter.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MatchKind {
+    /// The ladder paired the players. Matches of tournaments are of this kind.
+    #[default]
+    Pairing = 0,
+    /// A challenge, which is not rated.
+    Challenge = 1,
+    /// A challenge on a ladder where challenges are rated.
+    RatedChallenge = 2,
+}
+
+impl MatchKind {
+    const ALL: [MatchKind; 3] = [MatchKind::Pairing, MatchKind::Challenge, MatchKind::RatedChallenge];
+
+    fn letter(self) -> char {
+        match self {
+            MatchKind::Pairing => 'm',
+            MatchKind::Challenge => 'c',
+            MatchKind::RatedChallenge => 'r',
+        }
+    }
+
+    /// Whether it was requested with `referee league challenge`.
+    pub fn is_challenge(self) -> bool {
+        self != MatchKind::Pairing
+    }
+
+    /// Whether such matches count for ratings.
+    pub fn is_rated(self) -> bool {
+        self != MatchKind::Challenge
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn is_challenge<S: serde::Serializer>(kind: &MatchKind, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_bool(kind.is_challenge())
+}
+
+fn deal<S: serde::Serializer>(deal: &Option<u32>, serializer: S) -> Result<S::Ok, S::Error> {
+    deal.map(|number| match_id(number, MatchKind::Pairing)).serialize(serializer)
+}
+
+/// The id of a match: m17; c17 or, if it is rated, r17 for a challenge.
+pub fn match_id(number: u32, kind: MatchKind) -> String {
+    format!("{}{number}", kind.letter())
+}
+
+/// The number in a match id, and the kind of the match.
+pub fn parse_match_id(id: &str) -> Option<(u32, MatchKind)> {
+    let kind = MatchKind::ALL.into_iter().find(|kind| id.starts_with(kind.letter()))?;
+    let number = id[1..].parse().ok().filter(|&number| number > 0)?;
+    (match_id(number, kind) == id).then_some((number, kind))
+}
+
+/// Which matches of a ladder are wanted.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct MatchFilter<'a> {
+    /// Those of one of these players; a name without a version stands for all versions.
+    pub players: Option<&'a [String]>,
+    /// Those in which one of these players made a fault.
+    pub is_faulted: bool,
+    /// Those with a smaller number.
+    pub before: Option<u32>,
+}
+
+impl League {
+    /// Adds results of a ladder, with their players if they are new. All or nothing, and on the disk when it returns.
+    ///
+    /// # Errors
+    /// If a match is stored already, or I/O errors.
+    pub fn add_matches(&mut self, ladder: &str, matches: &[LeagueMatch]) -> io::Result<()> {
+        self.change(|db| {
+            for row in matches {
+                insert_match(db, ladder, row)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Takes back the matches that a worker has played. Returns their ladders and ids.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub fn void_matches_of(&mut self, worker: &str) -> io::Result<Vec<(String, String)>> {
+        let sql = "UPDATE matches SET is_void = 1 WHERE worker = ?1 AND is_void = 0 RETURNING ladder, number, is_challenge";
+        self.change(|db| {
+            let mut query = db.prepare(sql)?;
+            let rows = query
+                .query_map([worker], |row| Ok((row.get(0)?, match_id(row.get(1)?, read_kind(row, 2)?))))?;
+            rows.collect()
+        })
+    }
+
+    /// The numbers of the matches of a ladder that were taken back.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub fn voided(&self, ladder: &str) -> io::Result<BTreeSet<u32>> {
+        let sql = "SELECT number FROM matches WHERE ladder = ?1 AND is_void = 1";
+        let mut query = self.db.prepare(sql).map_err(failed)?;
+        let numbers = query.query_map([ladder], |row| row.get(0)).map_err(failed)?;
+        numbers.collect::<rusqlite::Result<_>>().map_err(failed)
+    }
+
+    /// Passes the matches of a ladder to `each`, in order.
+    ///
+    /// # Errors
+    /// If a row is invalid, and those of `each`.
+    pub fn for_each_match<E: From<io::Error>>(
+        &self,
+        ladder: &str,
+        mut each: impl FnMut(LeagueMatch) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let sql = format!("SELECT {COLUMNS} FROM matches WHERE ladder = ?1 ORDER BY number");
+        let mut query = self.db.prepare(&sql).map_err(failed)?;
+        let mut rows = query.query([ladder]).map_err(failed)?;
+        while let Some(row) = rows.next().map_err(failed)? {
+            each(read_match(row).map_err(failed)?)?;
+        }
+        Ok(())
+    }
+
+    /// The last matches of a ladder that fit, the newest first.
+    ///
+    /// # Errors
+    /// If a row is invalid.
+    pub fn last_matches(
+        &self,
+        ladder: &str,
+        filter: MatchFilter<'_>,
+        limit: usize,
+    ) -> io::Result<Vec<LeagueMatch>> {
+        let MatchFilter { players, is_faulted, before } = filter;
+        let before = before.unwrap_or(u32::MAX);
+        let Some(players) = players else {
+            let sql = format!(
+                "SELECT {COLUMNS} FROM matches WHERE ladder = ?1 AND number < ?2 ORDER BY number DESC LIMIT ?3"
+            );
+            let mut query = self.db.prepare_cached(&sql).map_err(failed)?;
+            let rows = query.query_map(params![ladder, before, limit as i64], read_match);
+            return rows.and_then(Iterator::collect).map_err(failed);
+        };
+        let sql = "SELECT DISTINCT number FROM seats WHERE ladder = ?1 AND bot = ?2 AND number < ?3 \
+                   AND (?4 IS NULL OR player = ?4) AND (NOT ?5 OR is_faulted) ORDER BY number DESC LIMIT ?6";
+        let mut query = self.db.prepare_cached(sql).map_err(failed)?;
+        let mut numbers = BTreeSet::new();
+        for player in players {
+            let Name { bot, version } = Name::parse(player);
+            let player = version.map(|_| player);
+            let found = params![ladder, bot, before, player, is_faulted, limit as i64];
+            let found = query.query_map(found, |row| row.get::<_, u32>(0)).map_err(failed)?;
+            numbers.extend(found.collect::<rusqlite::Result<Vec<u32>>>().map_err(failed)?);
+        }
+        let rows = numbers.into_iter().rev().take(limit).map(|number| self.find_match(ladder, number));
+        rows.filter_map(io::Result::transpose).collect()
+    }
+
+    /// A match of a ladder.
+    ///
+    /// # Errors
+    /// If the row is invalid.
+    pub fn find_match(&self, ladder: &str, number: u32) -> io::Result<Option<LeagueMatch>> {
+        let sql = format!("SELECT {COLUMNS} FROM matches WHERE ladder = ?1 AND number = ?2");
+        self.db.query_row(&sql, params![ladder, number], read_match).optional().map_err(failed)
+    }
+
+    /// Whether a match is stored.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub fn has_match(&self, ladder: &str, number: u32) -> io::Result<bool> {
+        let sql = "SELECT 1 FROM matches WHERE ladder = ?1 AND number = ?2";
+        let found = self.db.query_row(sql, params![ladder, number], |_| Ok(())).optional();
+        found.map(|row| row.is_some()).map_err(failed)
+    }
+
+    /// The number of the last match of a ladder; 0 without a match.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub fn last_number(&self, ladder: &str) -> io::Result<u32> {
+        let sql = "SELECT coalesce(max(number), 0) FROM matches WHERE ladder = ?1";
+        self.db.query_row(sql, [ladder], |row| row.get(0)).map_err(failed)
+    }
+
+    /// The names of all ladders on which matches have been played.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub fn ladders(&self) -> io::Result<Vec<String>> {
+        let mut query = self.db.prepare("SELECT DISTINCT ladder FROM matches").map_err(failed)?;
+        let rows = query.query_map([], |row| row.get(0));
+        rows.and_then(Iterator::collect).map_err(failed)
+    }
+
+    /// The number of matches on all ladders.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub fn match_count(&self) -> io::Result<u64> {
+        let count: i64 =
+            self.db.query_row("SELECT count(*) FROM matches", [], |row| row.get(0)).map_err(failed)?;
+        Ok(count.unsigned_abs())
+    }
+}
+
+/// The columns that [`read_match`] reads.
+pub(super) const COLUMNS: &str = "number, players, ranks, scores, faults, ended_by, reason, is_rated, decisions, duration_us, \
+                       record, seal, ended_at, is_challenge, deal, worker, is_void";
+
+fn read_kind(row: &Row<'_>, column: usize) -> rusqlite::Result<MatchKind> {
+    let number = row.get(column)?;
+    let kind = MatchKind::ALL.into_iter().find(|&kind| kind as i64 == number);
+    kind.ok_or(rusqlite::Error::IntegralValueOutOfRange(column, number))
+}
+
+pub(super) fn read_match(row: &Row<'_>) -> rusqlite::Result<LeagueMatch> {
+    let text = |column: usize| row.get::<_, Option<String>>(column);
+    Ok(LeagueMatch {
+        number: row.get(0)?,
+        players: parsed(&row.get::<_, String>(1)?, 1)?,
+        ranks: text(2)?.map(|text| parsed(&text, 2)).transpose()?,
+        scores: text(3)?.map(|text| parsed(&text, 3)).transpose()?,
+        faults: parsed(&row.get::<_, String>(4)?, 4)?,
+        ended_by: row.get(5)?,
+        reason: row.get(6)?,
+        is_rated: row.get(7)?,
+        decisions: row.get(8)?,
+        duration_us: row.get::<_, i64>(9)?.unsigned_abs(),
+        record: row.get(10)?,
+        seal: row.get(11)?,
+        ended_at: row.get(12)?,
+        kind: read_kind(row, 13)?,
+        deal: row.get(14)?,
+        worker: row.get(15)?,
+        is_void: row.get(16)?,
+    })
+}
+
+fn insert_match(db: &Connection, ladder: &str, row: &LeagueMatch) -> rusqlite::Result<()> {
+    let sql = "INSERT INTO matches (ladder, number, players, ranks, scores, faults, ended_by, reason, is_rated, decisions, \
+               duration_us, record, seal, ended_at, is_challenge, deal, worker, is_void) \
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)";
+    db.prepare_cached(sql)?.execute(params![
+        ladder,
+        row.number,
+        json(&row.players),
+        row.ranks.as_ref().map(json),
+        row.scores.as_ref().map(json),
+        json(&row.faults),
+        row.ended_by,
+        row.reason,
+        row.is_rated,
+        row.decisions,
+        row.duration_us as i64,
+        row.record,
+        row.seal,
+        row.ended_at,
+        row.kind as i64,
+        row.deal,
+        row.worker,
+        row.is_void,
+    ])?;
+    let sql = "INSERT INTO players (ladder, id, name, joined_at, last_seen) \
+               SELECT ?1, (SELECT count(*) FROM players WHERE ladder = ?1), ?2, ?3, ?3 WHERE true \
+               ON CONFLICT (ladder, name) DO UPDATE SET last_seen = ?3";
+    for name in &row.players {
+        db.prepare_cached(sql)?.execute(params![ladder, name, row.ended_at])?;
+    }
+    let sql =
+        "INSERT INTO seats (ladder, bot, number, seat, player, is_faulted) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+    for (seat, player) in row.players.iter().enumerate() {
+        let is_faulted = row.faults.get(seat).is_some_and(|faults| !faults.is_empty());
+        let bot = Name::parse(player).bot;
+        db.prepare_cached(sql)?.execute(params![ladder, bot, row.number, seat as i64, player, is_faulted])?;
+    }
+    Ok(())
+}

@@ -1,0 +1,94 @@
+//! Why submissions are not taken.
+
+use std::io;
+
+use super::SubmissionState;
+use crate::league::failed;
+
+/// Why a submission is not taken.
+#[derive(Debug, thiserror::Error)]
+pub enum SubmissionError {
+    /// The owner has as many pending ones as may be.
+    #[error("undecided submissions of an owner: {most} at most; wait until one of yours is decided")]
+    Waiting {
+        /// The limit.
+        most: u32,
+    },
+    /// The owner has handed in as many as may be on one day.
+    #[error("submissions of an owner a day (UTC): {most} at most; try again tomorrow")]
+    PerDay {
+        /// The limit.
+        most: u32,
+    },
+    /// The name is taken, or could be mistaken for one that is.
+    #[error("bot.toml: the name `{name}` looks like `{taken}`, which is taken: choose another one")]
+    NameTaken {
+        /// The name in `bot.toml`.
+        name: String,
+        /// What it looks like.
+        taken: String,
+    },
+    /// The owner has as many bots as may be.
+    #[error("bot.toml: `{name}` would be another bot of yours, and {most} are allowed: retire one")]
+    Bots {
+        /// The name in `bot.toml`.
+        name: String,
+        /// The limit.
+        most: u32,
+    },
+    /// Its owner has left.
+    #[error("the owner has left")]
+    OwnerLeft,
+    /// An earlier version of the bot was revoked.
+    #[error("bot.toml: `{name}` takes part no longer: ask the organiser, or choose another name")]
+    Revoked {
+        /// The name in `bot.toml`.
+        name: String,
+    },
+    /// It is not in a state that allows this.
+    #[error("submission {id} is {state}; only one that waits for approval can be decided")]
+    NotWaiting {
+        /// Its number.
+        id: u32,
+        /// Its state.
+        state: SubmissionState,
+    },
+    /// There is no such submission.
+    #[error("there is no submission {id}; `referee league submissions` lists them")]
+    Unknown {
+        /// The number.
+        id: u32,
+    },
+    /// The database or a file cannot be read or written.
+    #[error(transparent)]
+    Store(#[from] io::Error),
+}
+
+impl From<rusqlite::Error> for SubmissionError {
+    fn from(error: rusqlite::Error) -> SubmissionError {
+        SubmissionError::Store(failed(error))
+    }
+}
+
+/// Why an archive is not taken in.
+#[derive(Debug, thiserror::Error)]
+pub enum IntakeError {
+    /// It is too large.
+    #[error("the archive has more than {most_bytes} bytes, the limit")]
+    TooLarge {
+        /// The limit.
+        most_bytes: u64,
+    },
+    /// It is empty.
+    #[error("the request has no body: an archive is expected, as `referee submit` sends it")]
+    Empty,
+    /// The machine of the league cannot confine programs.
+    #[error("{0}")]
+    Unavailable(String),
+    /// The league does not take it.
+    #[error(transparent)]
+    Refused(#[from] SubmissionError),
+    /// It cannot be stored.
+    #[error(transparent)]
+    Storage(#[from] io::Error),
+}

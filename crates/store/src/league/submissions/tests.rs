@@ -1,0 +1,107 @@
+//! The states of submissions.
+
+use std::time::Duration;
+
+use referee_files::Folder;
+
+use super::*;
+
+const QUOTA: SubmissionQuota = SubmissionQuota { waiting: 2, per_day: 3, bots: 2 };
+
+fn at(seconds: u64) -> SystemTime {
+    SystemTime::UNIX_EPOCH + Duration::from_secs(seconds)
+}
+
+fn league(folder: &Path) -> League {
+    League::open(&Folder::open(folder).unwrap()).unwrap()
+}
+
+fn submit(league: &mut League, owner: &str, now: u64) -> Result<u32, String> {
+    let submitted = league.submit((owner, "00", 1), QUOTA, at(now), |_| Ok(()));
+    submitted.map_err(|error| error.to_string())
+}
+
+fn named(league: &mut League, id: u32, name: &str) -> Result<u32, String> {
+    league.begin_submission(id, at(1)).unwrap();
+    let bot = SubmittedBot { name, command: "./bot", language: None };
+    league.name_submission(id, bot, QUOTA).map_err(|error| error.to_string())
+}
+
+fn play(league: &mut League, owner: &str, name: &str) -> u32 {
+    let id = submit(league, owner, 90_000 * u64::from(league.submissions(None).unwrap().len() as u32 + 1));
+    let id = id.unwrap();
+    named(league, id, name).unwrap();
+    league.check_submission(id, "01", "built\n", at(2)).unwrap();
+    league.pass_submission(id, &["short".to_owned()].into(), true, "passed\n", at(3)).unwrap();
+    league.install_submission(id, Path::new("submissions/bots/x"), at(4)).unwrap();
+    id
+}
+
+#[test]
+fn an_owner_has_few_pending_submissions_and_few_a_day() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut league = league(folder.path());
+    assert_eq!((submit(&mut league, "ada", 0), submit(&mut league, "ada", 1)), (Ok(1), Ok(2)));
+    assert!(submit(&mut league, "ada", 2).unwrap_err().contains("submissions of an owner: 2 at most"));
+    assert_eq!(submit(&mut league, "ben", 2), Ok(3));
+    league.fail_submission(1, "no\n", at(3)).unwrap();
+    league.fail_submission(2, "no\n", at(3)).unwrap();
+    assert_eq!(submit(&mut league, "ada", 4), Ok(4));
+    assert!(submit(&mut league, "ada", 5).unwrap_err().contains("a day (UTC): 3 at most"));
+    assert_eq!(submit(&mut league, "ada", 86_400), Ok(5));
+}
+
+#[test]
+fn a_new_version_retires_the_one_before_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut league = league(folder.path());
+    let (first, second) = (play(&mut league, "ada", "mouse"), play(&mut league, "ada", "mouse"));
+    let state = |league: &League, id| league.submission(id).unwrap().unwrap().state;
+    assert_eq!(state(&league, first), SubmissionState::Retired);
+    assert_eq!(state(&league, second), SubmissionState::Playing);
+    let bot = league.bots().unwrap().remove(0);
+    assert_eq!((&*bot.name, bot.version), ("mouse", Some(2)));
+    // A bot that is disqualified plays no more, until that is undone.
+    league.put_bot(&LeagueBot { revoked_at: Some(utc(at(9))), ..bot.clone() }).unwrap();
+    assert_eq!(state(&league, second), SubmissionState::Retired);
+    assert_eq!(league.submissions_with_files(at(9)).unwrap(), [second].into());
+    let third = submit(&mut league, "ada", 900_000).unwrap();
+    assert!(named(&mut league, third, "mouse").unwrap_err().contains("takes part no longer"));
+    league.put_bot(&bot).unwrap();
+    assert_eq!(state(&league, second), SubmissionState::Playing);
+    assert_eq!(state(&league, first), SubmissionState::Retired);
+}
+
+#[test]
+fn names_that_could_be_taken_for_those_of_others_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut league = league(folder.path());
+    play(&mut league, "ada", "mouse");
+    let waiting = submit(&mut league, "ada", 500_000).unwrap();
+    named(&mut league, waiting, "cat").unwrap();
+    let id = submit(&mut league, "eve", 500_000).unwrap();
+    for name in ["mouse", "M-ouse", "rnouse", "cat", "CAT"] {
+        let refused = named(&mut league, id, name).unwrap_err();
+        assert!(refused.contains("which is taken"), "{name}: {refused}");
+    }
+    assert_eq!(named(&mut league, id, "dog"), Ok(1));
+}
+
+#[test]
+fn only_what_waits_is_approved_or_rejected() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut league = league(folder.path());
+    let id = submit(&mut league, "ada", 0).unwrap();
+    let error = league.approve_submission(id).unwrap_err().to_string();
+    assert_eq!(error, "submission 1 is received; only one that waits for approval can be decided");
+    assert!(league.approve_submission(7).unwrap_err().to_string().contains("no submission 7"));
+    named(&mut league, id, "mouse").unwrap();
+    league.check_submission(id, "01", "built\n", at(2)).unwrap();
+    league.pass_submission(id, &BTreeSet::new(), false, "passed\n", at(3)).unwrap();
+    assert_eq!(league.next_submission().unwrap(), None);
+    league.approve_submission(id).unwrap();
+    assert_eq!(league.next_submission().unwrap().unwrap().id, id);
+    league.reject_submission(id, "too slow", at(4)).unwrap();
+    let log = league.submission(id).unwrap().unwrap().log;
+    assert_eq!(log, "passed\nrejected by the organiser: too slow\n");
+}
