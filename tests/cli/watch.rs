@@ -131,6 +131,7 @@ fn the_server_is_read_only_and_answers_only_to_its_own_names() {
         let answer = site.ask("GET", "/api/v1/matches/m1/events", &format!("Accept: {accept}\r\n"));
         assert_eq!(answer.head.contains("text/event-stream"), is_stream, "{accept}");
     }
+    wait_until("m1 is listed", || site.ask("GET", "/matches/m1", "").status == 200);
     for path in ["/", "/matches/m1"] {
         let head = site.get(path).head;
         assert!(head.contains("content-security-policy: default-src 'none'; script-src 'sha256-"), "{head}");

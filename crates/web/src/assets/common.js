@@ -105,3 +105,31 @@ function sides(seats) {
   }
   return [...teams.values()].map((names) => [...names].join(" + "));
 }
+
+/** Whether a button of the pointer is down. */
+let isPressed = false;
+/** What waits until it is not. */
+let whenReleased = [];
+addEventListener("pointerdown", () => { isPressed = true; });
+for (const end of ["pointerup", "pointercancel"]) {
+  addEventListener(end, () => {
+    isPressed = false;
+    // After the click.
+    setTimeout(() => {
+      if (isPressed) return;
+      const waiting = whenReleased;
+      whenReleased = [];
+      for (const goOn of waiting) goOn();
+    });
+  });
+}
+
+/** Resolves once no button of the pointer is down. A page changes only then: what moves or is replaced meanwhile loses the click. */
+const released = () => (isPressed ? new Promise((goOn) => whenReleased.push(goOn)) : Promise.resolve());
+
+/** What the server has at this path, once the page may change. */
+async function getJson(path, options) {
+  const answer = await (await fetch(path, options)).json();
+  await released();
+  return answer;
+}

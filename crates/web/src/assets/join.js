@@ -46,7 +46,7 @@ ${tls ? `        link = tls.wrap_socket(link, server_hostname=${JSON.stringify(h
 
   async function look() {
     try {
-      const ladder = await (await fetch(`${root}api/v1/ladder`)).json();
+      const ladder = await getJson(`${root}api/v1/ladder`);
       if (ladder.error) {
         $("state").textContent = ladder.error;
         return;

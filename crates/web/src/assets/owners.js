@@ -15,6 +15,7 @@
     const [type, sent] = body instanceof Blob ? ["application/x-tar", body] : ["application/json", JSON.stringify(body)];
     const answer = await fetch(`${root}api/v1/${path}`, { method, ...body === undefined ? {} : { headers: { "Content-Type": type }, body: sent } });
     const text = await answer.text();
+    await released();
     const json = text && answer.headers.get("Content-Type") === "application/json" ? JSON.parse(text) : text;
     if (answer.ok) return json;
     throw Object.assign(new Error(json.error ?? `the server answers with ${answer.status}`), { status: answer.status });

@@ -78,7 +78,7 @@
 
   async function look() {
     try {
-      const player = await (await fetch(`${root}api/v1/players/${encodeURIComponent(name)}`)).json();
+      const player = await getJson(`${root}api/v1/players/${encodeURIComponent(name)}`);
       if (player.error) {
         $("title").textContent = name;
         $("state").textContent = player.error;

@@ -87,7 +87,7 @@ function podium(rows) {
 
 /** Shows the name of a ladder, and links to the others of its league. */
 async function introduce() {
-  const { others, port } = await (await fetch(`${root}api/v1/ladder`)).json();
+  const { others, port } = await getJson(`${root}api/v1/ladder`);
   // Where only programs of the organiser play, nobody can join.
   $("join").hidden = port === null && !others.length;
   $("join-how").hidden = $("join-link").hidden = port === null;
@@ -133,7 +133,7 @@ class Board {
     if (this.isAsking) return;
     this.isAsking = true;
     try {
-      const { events } = await (await fetch(this.path + this.after, { headers: { Accept: "application/json" } })).json();
+      const { events } = await getJson(this.path + this.after, { headers: { Accept: "application/json" } });
       for (const { id, event, data } of events ?? []) this.take(id, event, data);
       this.draw();
     } catch {
@@ -184,7 +184,7 @@ async function look(count) {
   const search = $("q").value.trim();
   if (!page && !search) return null;
   const query = new URLSearchParams({ search, offset: page * ROWS, limit: ROWS });
-  const answer = await (await fetch(`${root}api/v1/standings?${query}`)).json();
+  const answer = await getJson(`${root}api/v1/standings?${query}`);
   return answer.standings ? answer : { standings: [], count };
 }
 
@@ -209,7 +209,7 @@ let hasAllRulings = false;
 async function showRulings({ rulings, rulings_count: count }) {
   $("rulings-section").hidden = !count;
   $("all-rulings").hidden = hasAllRulings || count <= RULINGS;
-  const all = hasAllRulings && count > rulings.length ? (await (await fetch(`${root}api/v1/rulings`)).json()).rulings : rulings;
+  const all = hasAllRulings && count > rulings.length ? (await getJson(`${root}api/v1/rulings`)).rulings : rulings;
   $("rulings").replaceChildren(...all.slice(0, hasAllRulings ? count : RULINGS).map(rulingItem));
 }
 
@@ -247,7 +247,7 @@ function show(run) {
   $("ended").parentElement.hidden = !run.ended_count;
   $("more").hidden = last <= 1;
   $("more").onclick = async () => {
-    const { matches } = await (await fetch(`${root}api/v1/matches?state=ended&before=${last}`)).json();
+    const { matches } = await getJson(`${root}api/v1/matches?state=ended&before=${last}`);
     older = [...rest, ...matches];
     show(run);
   };
@@ -256,26 +256,15 @@ function show(run) {
   $("q").oninput = () => { page = 0; showStandings(run); };
 }
 
-/** Whether a button of the pointer is down: a link that is replaced meanwhile would lose the click. */
-let isPressed = false;
-/** The latest state that has arrived meanwhile. */
-let waiting = null;
-addEventListener("pointerdown", () => { isPressed = true; });
-for (const end of ["pointerup", "pointercancel"]) {
-  addEventListener(end, () => {
-    isPressed = false;
-    // After the click.
-    setTimeout(() => {
-      if (isPressed || !waiting) return;
-      show(JSON.parse(waiting));
-      waiting = null;
-    });
-  });
-}
+/** The latest state that has arrived and is not shown yet. */
+let latest = null;
 
 const stream = new EventSource(`${root}api/v1/events`);
-stream.addEventListener("snapshot", ({ data }) => {
-  if (isPressed) waiting = data;
-  else show(JSON.parse(data));
+stream.addEventListener("snapshot", async ({ data }) => {
+  latest = data;
+  await released();
+  // Several may have arrived meanwhile.
+  if (latest) show(JSON.parse(latest));
+  latest = null;
 });
 stream.addEventListener("error", () => { $("state").textContent = "connecting …"; });
