@@ -44,7 +44,6 @@ impl EventLoop {
                 if let Some(lobby) = &mut self.lobby {
                     lobby.set_tokens(tokens);
                 }
-                self.note_guests();
             }
             RunChange::Wake => self.schedule.wake(),
             RunChange::Progress(to) => {

@@ -154,9 +154,12 @@ impl EventLoop {
         let mut is_reporting = true;
         while left > 0 || is_reporting {
             let is_stopping = stopped.is_stopping();
+            // Connections end in many places, also while they are passed on.
+            self.note_guests();
             // All events that have happened are handled first.
             if self.is_supply_due && events.is_empty() {
                 self.supply();
+                self.note_guests();
             }
             let wait_ends = self.wait_ends;
             // Not biased: busy lanes must not delay new connections.
@@ -191,7 +194,6 @@ impl EventLoop {
                 },
                 () = arrival(&mut self.lobby), if self.unplaced == 0 => {
                     self.pass_on();
-                    self.note_guests();
                     self.is_supply_due = true;
                     Ok(())
                 }

@@ -34,7 +34,6 @@ impl EventLoop {
                 if let Some((lobby, name)) = self.lobby.as_mut().zip(entrant.source.connects_as()) {
                     lobby.left(name);
                 }
-                self.note_guests();
                 self.is_supply_due = true;
             }
             LaneEvent::ExpectsBots(bots) => {
