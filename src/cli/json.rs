@@ -62,7 +62,7 @@ use crate::workers::machine::{Machine, MachineState};
 pub(super) use league::{
     AddedBot, InvitationLine, LadderListening, LadderStanding, LadderStandings, LadderWatching,
     LeagueAuditLine, LeagueAuditSummary, LeagueBackup, LeagueBotLine, LeagueLogLine, LeagueMatchLine,
-    LeagueOwnerLine, LeaguePlayerSeen, OwnersAt, RulingLine, SubmissionLine, SubmitLine,
+    LeagueOwnerLine, LeaguePlayerSeen, OwnersAt, RulingLine, SeasonLine, SubmissionLine, SubmitLine,
 };
 pub(super) use machine::{
     ClockCheck, LayerRow, MachineVerdict, ModeRow, SandboxCheck, SandboxVerdict, SpaceCheck, ThreatRow,

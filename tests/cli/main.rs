@@ -46,6 +46,7 @@ mod league_pages;
 mod league_restart;
 mod league_rulings;
 mod league_sandbox;
+mod league_seasons;
 mod league_service;
 mod league_state;
 mod league_storage;

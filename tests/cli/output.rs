@@ -201,6 +201,7 @@ fn exit_codes_survive_closed_readers_and_full_disks() {
             "verify",
             "workers",
             "rulings",
+            "seasons",
             "owners",
             "invitations",
             "submissions",

@@ -111,18 +111,24 @@ fn every_response_fits_the_description_of_its_path() {
         ["m2", "m3"].iter().for_each(|id| go(&folder, id));
         referee.end().with_code(0);
     }
-    // A ladder of a league has three paths more.
+    // A ladder of a league has more paths.
     let league = League::new("watch = \"127.0.0.1:0\"", &[("one", "anchor = 0"), ("two", "")]);
     let mut server = league.serve();
     let site = Site::of(&mut server);
     server.receive_type("match");
     let description = site.get("/api/v1/openapi.json").json();
     let mut check = |path: &str| {
-        let answer = site.ask("GET", &path.replace("{name}", "two"), "");
+        let name = if path.contains("season") { "autumn" } else { "two" };
+        let answer = site.ask("GET", &path.replace("{name}", name), "");
         check_description(&description, ("get", path), &answer);
         tested.insert((path.to_owned(), answer.status));
         answer.status
     };
+    league.run(&["season", "end", "autumn"]).done();
+    let seasons = ["/api/v1/seasons", "/api/v1/seasons/{name}", "/api/v1/seasons/{name}/matches"];
+    for path in seasons {
+        wait_until("an answer", || check(path) == 200);
+    }
     let player = "/api/v1/players/{name}";
     for path in ["/api/v1/ladder", "/api/v1/announcements", "/api/v1/run", "/api/v1/standings", player] {
         wait_until("an answer", || check(path) == 200);
@@ -130,6 +136,11 @@ fn every_response_fits_the_description_of_its_path() {
     league.query("DROP TABLE ratings");
     // An answer is kept for a second.
     wait_until("the database is read again", || check(player) == 500);
+    league.query("DROP TABLE final_standings");
+    league.query("UPDATE matches SET players = '' WHERE season = 1");
+    for path in seasons {
+        wait_until("the database is read again", || check(path) == 500);
+    }
     drain(server);
     // With a full disk: league_storage.rs.
     tested.insert(("/healthz".to_owned(), 503));

@@ -53,8 +53,8 @@ mod words;
 pub use league::{
     Challenge, IntakeError, Invitation, InvitationError, League, LeagueBot, LeagueChange, LeagueMatch,
     LeagueOwner, LeaguePlayer, MatchFilter, MatchKind, OwnerError, OwnerState, OwnerToken, RatingPoint,
-    Submission, SubmissionError, SubmissionQuota, SubmissionState, SubmittedBot, match_id, parse_match_id,
-    utc,
+    Season, SeasonError, Submission, SubmissionError, SubmissionQuota, SubmissionState, SubmittedBot,
+    match_id, parse_match_id, utc,
 };
 pub use leases::{Lease, Leases, WorkerRow};
 pub use results::{About, Results, TournamentChange, is_void_for};

@@ -22,20 +22,20 @@ use crate::guard;
 use crate::host::{OwnAddresses, SeenUrl};
 use crate::hub::{EndedBoard, Hub, MatchAccess, SealedRecord};
 use crate::stream::{self, BoardFeed, RunFeed};
-use crate::{ladder, notices, pages, previews};
+use crate::{ladder, notices, pages, previews, seasons};
 use referee_game::erased::BoardText;
 use referee_game::{Catalog, Viewer, json as text};
 use referee_match::record::{Difference, Playback};
 use referee_report::replay::{FrameText, MatchReplay};
 
 /// The default and the maximum number of matches in a list.
-const LIST: usize = 100;
+pub(super) const LIST: usize = 100;
 /// The default and the maximum number of rows of the standings.
 const ROWS: usize = 1000;
 /// The maximum length of a text that is searched, in bytes.
 const MOST_SEARCH: usize = 100;
 /// More matches than a run has: the largest integer of JavaScript.
-const MOST_MATCHES: u64 = (1 << 53) - 1;
+pub(super) const MOST_MATCHES: u64 = (1 << 53) - 1;
 
 pub(super) type HubState = State<Arc<Hub>>;
 
@@ -53,6 +53,8 @@ pub(super) fn router(hub: Arc<Hub>, addresses: OwnAddresses) -> Router {
         .route("/protocol/{page}", get(pages::protocol))
         .route("/announcements", get(pages::announcements))
         .route("/rules", get(pages::rules))
+        .route("/seasons", get(seasons::list))
+        .route("/seasons/{name}", get(seasons::page))
         .route("/healthz", get(health))
         .route("/metrics", get(metrics))
         .route("/api/v1/openapi.json", get(|| async { as_json(StatusCode::OK, WATCH_API) }))
@@ -64,6 +66,9 @@ pub(super) fn router(hub: Arc<Hub>, addresses: OwnAddresses) -> Router {
         .route("/api/v1/announcements", get(notices::of_league))
         .route("/api/v1/ladder", get(ladder::of_ladder))
         .route("/api/v1/players/{name}", get(ladder::of_player))
+        .route("/api/v1/seasons", get(seasons::of_league))
+        .route("/api/v1/seasons/{name}", get(seasons::of_season))
+        .route("/api/v1/seasons/{name}/matches", get(seasons::matches_of_season))
         .route("/api/v1/matches", get(matches))
         .route("/api/v1/matches/{id}", get(one_match))
         .route("/api/v1/matches/{id}/events", get(match_events))
@@ -206,12 +211,12 @@ struct Listed {
 /// A parameter from `LEAST` to `MOST`.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(try_from = "u64")]
-struct Bounded<const LEAST: u64, const MOST: u64>(u64);
+pub(super) struct Bounded<const LEAST: u64, const MOST: u64>(pub(super) u64);
 
 /// A parameter is out of bounds.
 #[derive(Debug, thiserror::Error)]
 #[error("{value} is not from {least} to {most}")]
-struct OutOfBounds {
+pub(super) struct OutOfBounds {
     value: u64,
     least: u64,
     most: u64,

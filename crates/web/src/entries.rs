@@ -186,6 +186,8 @@ pub struct StandingsView {
     pub names: Arc<DisplayNames>,
     /// The rulings on matches of the run, in the order in which they were made.
     pub rulings: Arc<Vec<RulingRow>>,
+    /// On a ladder: the number of the season. With another one, matches that have ended are listed no longer.
+    pub season: Option<u32>,
 }
 
 /// A match that is waiting.

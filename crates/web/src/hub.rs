@@ -428,14 +428,7 @@ impl Hub {
     /// Drops all matches that have ended, with their results.
     pub(super) fn forget_matches(&self) {
         self.has_changed.store(true, Ordering::Relaxed);
-        let mut state = self.state();
-        state.ended.clear();
-        state.numbers.clear();
-        state.withheld.clear();
-        state.bots.clear();
-        state.recent.clear();
-        state.met.clear();
-        (state.count, state.kept) = (0, 0);
+        self.state().forget_matches();
         self.replays.clear();
     }
 

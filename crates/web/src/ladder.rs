@@ -15,8 +15,10 @@ use tokio::time::Instant;
 use crate::EarlierMatch;
 use crate::api::{HubState, as_json, refused};
 use crate::entries::{DisplayNames, ShownRuling};
+use crate::hub::Hub;
 use crate::notices::Notices;
 use crate::owners::SignUpMode;
+use crate::seasons::{SeasonEntry, SeasonStandings};
 use referee_stats::rating::Estimate;
 use referee_store::RatingPoint;
 
@@ -28,7 +30,7 @@ pub trait LadderView: Send + Sync {
     /// What works and what does not.
     fn health(&self) -> LadderHealth;
 
-    /// Whether there is a player with this name.
+    /// Whether there is a player with this name, or was in an earlier season. May block.
     fn has_player(&self, name: &str) -> bool;
 
     /// The newest versions of these bots. Does not block.
@@ -48,6 +50,33 @@ pub trait LadderView: Send + Sync {
 
     /// What the organiser has to say; what changes is read again. May block.
     fn notices(&self) -> Arc<Notices>;
+
+    /// Whether a season has ended.
+    fn has_seasons(&self) -> bool;
+
+    /// The seasons that have ended, the newest first. May block.
+    ///
+    /// # Errors
+    /// Those of the database.
+    fn seasons(&self) -> io::Result<Vec<SeasonEntry>>;
+
+    /// The final standings of a season; `None` if none with this name has ended. May block.
+    ///
+    /// # Errors
+    /// Those of the database.
+    fn season(&self, name: &str) -> io::Result<Option<SeasonStandings>>;
+
+    /// The last matches of a season with a number below `before`, the newest first; `None` if no season with this name has
+    /// ended. May block.
+    ///
+    /// # Errors
+    /// Those of the database.
+    fn season_matches(
+        &self,
+        name: &str,
+        before: Option<u32>,
+        limit: usize,
+    ) -> io::Result<Option<Vec<PlayedMatch>>>;
 
     /// A match of an earlier run of the server; `None` if there is no such match. May block.
     fn earlier(&self, match_id: &str) -> Option<EarlierMatch>;
@@ -236,6 +265,9 @@ pub struct PlayerEntry {
     /// What it is now.
     #[serde(flatten)]
     pub standing: PlayerStanding,
+    /// The season of which these figures are, if it has not played in the one in progress.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub season: Option<String>,
     /// The players of the same bot, the oldest first.
     pub versions: Vec<String>,
     /// Its ratings over time, the oldest first.
@@ -315,10 +347,15 @@ pub(super) async fn of_ladder(State(hub): HubState) -> Response {
     as_json(StatusCode::OK, hub.answers().get("ladder", compute))
 }
 
-/// A player as JSON.
-pub(super) async fn of_player(State(hub): HubState, PlayerName(name): PlayerName) -> Response {
+/// What is read from the ladder as JSON. It is kept for a while, and one answer is computed at a time. `missing` says what is not
+/// there if there is nothing.
+pub(super) async fn answered(
+    hub: &Arc<Hub>,
+    key: String,
+    missing: String,
+    read: impl FnOnce(&dyn LadderView, &Hub) -> io::Result<Option<String>> + Send + 'static,
+) -> Response {
     let Some(ladder) = hub.ladder().map(Arc::clone) else { return no_ladder() };
-    let key = format!("player {name}");
     if let Some(kept) = hub.answers().kept(&key) {
         return as_json(StatusCode::OK, kept);
     }
@@ -327,19 +364,29 @@ pub(super) async fn of_player(State(hub): HubState, PlayerName(name): PlayerName
     if let Some(kept) = hub.answers().kept(&key) {
         return as_json(StatusCode::OK, kept);
     }
-    let (began, asked) = (Instant::now(), name.clone());
-    match tokio::task::spawn_blocking(move || ladder.player(&asked)).await {
-        Ok(Ok(Some(mut player))) => {
-            let opponents = hub.opponents(&player.standing.name);
-            hub.note_rulings(&mut player.last_matches);
-            let answer = Bytes::from(referee_game::json::text(&PlayerEntry { opponents, ..player }));
+    let (began, own) = (Instant::now(), hub.clone());
+    match tokio::task::spawn_blocking(move || read(&*ladder, &own)).await {
+        Ok(Ok(Some(answer))) => {
+            let answer = Bytes::from(answer);
             hub.answers().keep(&key, answer.clone(), began);
             as_json(StatusCode::OK, answer)
         }
-        Ok(Ok(None)) => refused(StatusCode::NOT_FOUND, &format!("there is no player `{name}`")),
+        Ok(Ok(None)) => refused(StatusCode::NOT_FOUND, &missing),
         Ok(Err(error)) => {
-            refused(StatusCode::INTERNAL_SERVER_ERROR, &format!("the player cannot be read: {error}"))
+            refused(StatusCode::INTERNAL_SERVER_ERROR, &format!("the league cannot be read: {error}"))
         }
-        Err(_) => refused(StatusCode::INTERNAL_SERVER_ERROR, "the player cannot be read"),
+        Err(_) => refused(StatusCode::INTERNAL_SERVER_ERROR, "the league cannot be read"),
     }
+}
+
+/// A player as JSON.
+pub(super) async fn of_player(State(hub): HubState, PlayerName(name): PlayerName) -> Response {
+    let (key, missing) = (format!("player {name}"), format!("there is no player `{name}`"));
+    let read = move |ladder: &dyn LadderView, hub: &Hub| {
+        let Some(mut player) = ladder.player(&name)? else { return Ok(None) };
+        let opponents = hub.opponents(&player.standing.name);
+        hub.note_rulings(&mut player.last_matches);
+        Ok(Some(referee_game::json::text(&PlayerEntry { opponents, ..player })))
+    };
+    answered(&hub, key, missing, read).await
 }

@@ -35,6 +35,7 @@ mod notices;
 mod owners;
 mod pages;
 mod previews;
+mod seasons;
 mod serve;
 mod story;
 mod stream;
@@ -70,6 +71,7 @@ pub use notices::{Announcement, Notices};
 pub use owners::{
     ArrivingSubmission, OwnersLadder, OwnersOptions, OwnersServer, SignUp, SignUpMode, SubmissionIntake,
 };
+pub use seasons::{SeasonEntry, SeasonPlayer, SeasonRow, SeasonStandings};
 
 /// How a run is watched.
 #[derive(Clone, Debug)]

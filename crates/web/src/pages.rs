@@ -1,6 +1,6 @@
 //! The pages. They consist of fixed text and of what other sites show of them; a script fills in what it gets from the API.
 
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use axum::Extension;
 use axum::extract::State;
@@ -41,6 +41,7 @@ const TEXT: &str = "<!--text-->";
 const OVERVIEW: (&str, &str) = ("", "Overview");
 const RULES: (&str, &str) = ("rules", "Rules");
 const ANNOUNCEMENTS: (&str, &str) = ("announcements", "Announcements");
+const SEASONS: (&str, &str) = ("seasons", "Seasons");
 const JOIN_LINK: (&str, &str) = ("join", "Join");
 
 /// A page and its policy.
@@ -138,6 +139,7 @@ impl Page {
         let mut pages = vec![OVERVIEW];
         pages.extend(Some(RULES).filter(|_| notices.rules.is_some()));
         pages.extend(Some(ANNOUNCEMENTS).filter(|_| !notices.announcements.is_empty()));
+        pages.extend(Some(SEASONS).filter(|_| hub.ladder().is_some_and(|ladder| ladder.has_seasons())));
         pages.extend(Some(JOIN_LINK).filter(|_| hub.ladder().is_some()));
         let root = self.root;
         let links: String = pages
@@ -193,7 +195,13 @@ pub(super) async fn of_match(
 /// The page of a player of a ladder.
 pub(super) async fn of_player(State(hub): HubState, PlayerName(name): PlayerName) -> Response {
     static PAGE: LazyLock<Page> = LazyLock::new(|| Page::new(BELOW, PLAYER, &[COMMON_SCRIPT, PLAYER_SCRIPT]));
-    let (is_there, run) = (hub.ladder().is_some_and(|ladder| ladder.has_player(&name)), hub.name());
+    let (asked, run) = (name.clone(), hub.name());
+    let is_there = match hub.ladder().map(Arc::clone) {
+        Some(ladder) => {
+            tokio::task::spawn_blocking(move || ladder.has_player(&asked)).await.unwrap_or_default()
+        }
+        None => false,
+    };
     let title = if is_there { hub.shown(&name) } else { "Player".to_owned() };
     let description = format!("Its rating, results and matches in {run}.");
     let shown = PageCard { title, description, picture: None };
@@ -238,15 +246,34 @@ pub(super) async fn rules(State(hub): HubState) -> Response {
     text_page().of_run(notices.rules.is_some(), &shown, (&hub, &notices), (Some(RULES.0), &text))
 }
 
-/// A text of the program, Markdown, at a path with one folder.
-async fn manual(hub: &Hub, text: &str) -> Response {
+/// A page whose text is filled in, at a path with one folder.
+fn text_page_below() -> &'static Page {
     static PAGE: LazyLock<Page> = LazyLock::new(|| Page::new(BELOW, TEXT, &[]));
+    &PAGE
+}
+
+/// The list of seasons.
+pub(super) async fn of_seasons(hub: &Hub, is_there: bool, title: String, text: &str) -> Response {
+    let shown = PageCard { title, description: "The seasons that have ended.".to_owned(), picture: None };
+    let (notices, here) = (hub.read_notices().await, (Some(SEASONS.0), text));
+    text_page().of_run(is_there, &shown, (hub, &notices), here)
+}
+
+/// A season.
+pub(super) async fn of_season(hub: &Hub, is_there: bool, title: String, text: &str) -> Response {
+    let shown = PageCard { title, description: "Final standings and matches.".to_owned(), picture: None };
+    let notices = hub.read_notices().await;
+    text_page_below().of_run(is_there, &shown, (hub, &notices), (None, text))
+}
+
+/// A text of the program, Markdown.
+async fn manual(hub: &Hub, text: &str) -> Response {
     let (heading, text) = split_title(text);
     let heading = heading.unwrap_or("Manual");
     let text = format!("<h1>{}</h1>\n<div class=\"prose\">{}</div>", page::escaped(heading), prose(text, 2));
     let description = "For those who write a bot.".to_owned();
     let shown = PageCard { title: heading.to_owned(), description, picture: None };
-    PAGE.of_run(true, &shown, (hub, &*hub.read_notices().await), (None, &text))
+    text_page_below().of_run(true, &shown, (hub, &*hub.read_notices().await), (None, &text))
 }
 
 /// The rules of the game.

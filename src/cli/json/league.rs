@@ -1,6 +1,6 @@
 //! Lines of leagues and their ladders, and of rulings.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use crate::report::ruling_words;
 use crate::runs::league::LadderRow;
 use crate::stats::rating::Rating;
-use crate::store::{LeagueMatch, OwnerState, RuledMatch, RulingAct, RulingRow, SubmissionState};
+use crate::store::{LeagueMatch, OwnerState, RuledMatch, RulingAct, RulingRow, Season, SubmissionState};
 
 /// Bots can connect to a ladder.
 #[derive(Serialize)]
@@ -263,8 +263,11 @@ pub(in crate::cli) struct LeaguePlayerSeen {
 pub(in crate::cli) struct LadderStandings<'a> {
     pub(in crate::cli) ladder: &'a str,
     pub(in crate::cli) game: &'a str,
+    /// The season that has ended; omitted for the one in progress.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(in crate::cli) season: Option<&'a str>,
     /// Matches with and without a result.
-    pub(in crate::cli) matches: usize,
+    pub(in crate::cli) matches: u32,
     pub(in crate::cli) standings: Vec<LadderStanding>,
 }
 
@@ -280,6 +283,16 @@ pub(in crate::cli) struct LadderStanding {
     pub(in crate::cli) weng_lin: Option<Rating>,
     /// Without a match for 30 days.
     pub(in crate::cli) inactive: bool,
+}
+
+/// A season that has ended.
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "season")]
+pub(in crate::cli) struct SeasonLine<'a> {
+    #[serde(flatten)]
+    pub(in crate::cli) season: &'a Season,
+    /// The bots in the first place, by ladder; without a rated match, null.
+    pub(in crate::cli) winners: BTreeMap<&'a str, Option<String>>,
 }
 
 /// A line of `league verify`.

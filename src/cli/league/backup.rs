@@ -170,7 +170,7 @@ fn back_up(file: &Path, config: &LeagueConfig, league: &League, backup: &Folder)
         let to = ladder_folder(backup, &ladder)?.make_within("records").map_err(failed)?;
         let known: HashSet<String> = to.names().map_err(failed)?.into_iter().collect();
         let mut new = Vec::new();
-        let read = copy.for_each_match(&ladder, |row| {
+        let read = copy.for_each_match(&ladder, None, |row| {
             bar.inc(1);
             let Some(record) = row.record else { return Ok(()) };
             if known.contains(&record) && has_same_size(&from, &to, &record)? {

@@ -33,7 +33,7 @@ use crate::record::PublishedInfo;
 use crate::referee::check_policy;
 use crate::report::page::PublicUrl;
 use crate::runner::Openings;
-use crate::runs::league::{LadderLimits, Retention};
+use crate::runs::league::{LadderLimits, Retention, plays_sets};
 use crate::runs::submissions::{SUBMISSIONS, SubmissionTerms};
 use crate::store::{League, LeagueBot, utc};
 use crate::transport::Certificate;
@@ -200,6 +200,13 @@ pub(in crate::cli) struct LadderGame {
     pub(in crate::cli) seating: Seating,
     /// With the game.
     pub(in crate::cli) catalog: Catalog,
+}
+
+impl LadderGame {
+    /// Which seats play together, and whether the ladder is played in mirrored sets.
+    pub(in crate::cli) fn seats(&self) -> (Seating, bool) {
+        (self.seating, plays_sets(self.rules, self.seating))
+    }
 }
 
 /// A validated ladder.

@@ -98,7 +98,7 @@ fn add_records(
     mut step: impl FnMut(),
 ) -> io::Result<Archived> {
     let mut archived = Archived::default();
-    league.for_each_match(ladder, |row| {
+    league.for_each_match(ladder, None, |row| {
         step();
         let Some(record) = &row.record else { return Ok(()) };
         match add(record) {

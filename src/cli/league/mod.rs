@@ -12,6 +12,7 @@ mod owners;
 mod owners_config;
 pub(super) mod pages;
 mod ruling;
+mod seasons;
 mod standings;
 mod submissions;
 pub(super) mod submissions_config;
@@ -64,6 +65,8 @@ enum Command {
     Challenge(challenge::Args),
     Rule(ruling::RuleArgs),
     Rulings(ruling::RulingsArgs),
+    Season(seasons::SeasonArgs),
+    Seasons(seasons::ListArgs),
     Invite(owners::InviteArgs),
     Invitations(owners::InvitationsArgs),
     Owners(owners::OwnersArgs),
@@ -91,6 +94,8 @@ pub(super) fn run(args: Args, catalog: &Catalog) -> Result<Exit, Failure> {
         Command::Challenge(args) => challenge::run(&args, catalog),
         Command::Rule(args) => ruling::rule(args),
         Command::Rulings(args) => ruling::list(&args),
+        Command::Season(args) => seasons::season(args, catalog),
+        Command::Seasons(args) => seasons::list(&args, catalog),
         Command::Invite(args) => owners::invite(&args),
         Command::Invitations(args) => owners::invitations(&args),
         Command::Owners(args) => owners::list(&args),

@@ -11,12 +11,12 @@ use crate::cli::league::which::now;
 use crate::game::{Meta, Seating};
 use crate::report::ToldMatch;
 use crate::runner::MatchReport;
-use crate::runs::league::{LadderRow, LadderSnapshot, PlayerState, SharedLadder};
+use crate::runs::league::{FinalRow, FinalStandings, LadderRow, LadderSnapshot, PlayerState, SharedLadder};
 use crate::stats::ladder::Name;
-use crate::store::{League, LeagueMatch, MatchFilter, parse_match_id};
+use crate::store::{League, LeagueMatch, MatchFilter, Season, parse_match_id, utc};
 use crate::web::{
     DisplayNames, EarlierMatch, LadderEntry, LadderHealth, LadderView, Notices, OtherLadder, OwnersLink,
-    PlayedMatch, PlayerEntry, PlayerStanding,
+    PlayedMatch, PlayerEntry, PlayerStanding, SeasonEntry, SeasonPlayer, SeasonRow, SeasonStandings,
 };
 
 /// The maximum number of ratings in the history of a player.
@@ -78,6 +78,56 @@ impl LadderPages {
         EarlierMatch { report, seats, unsealed: None }
     }
 
+    /// The final standings of a season; empty for a moment after it has ended.
+    fn final_standings(&self, season: Season) -> io::Result<SeasonStandings> {
+        let found = self.stored_standings(season.number)?.unwrap_or_default();
+        let player = |FinalRow { row, display_name }: &FinalRow| SeasonPlayer {
+            name: row.player.clone(),
+            display_name: display_name.clone(),
+        };
+        let entry = SeasonEntry {
+            name: season.name,
+            ended_at: season.ended_at,
+            matches: found.matches,
+            winner: found.winner().map(player),
+        };
+        let row = |shown: FinalRow| SeasonRow {
+            player: player(&shown),
+            place: shown.row.place,
+            rating: shown.row.rating,
+            margin_in_field: shown.row.margin_in_field,
+            anchor: shown.row.is_anchor,
+            provisional: shown.row.is_provisional,
+            newest: shown.row.is_newest,
+            matches: shown.row.matches,
+            wins: shown.row.wins,
+            draws: shown.row.draws,
+            losses: shown.row.losses,
+            faulted: shown.row.faulted,
+        };
+        Ok(SeasonStandings { season: entry, standings: found.standings.into_iter().map(row).collect() })
+    }
+
+    fn stored_standings(&self, season: u32) -> io::Result<Option<FinalStandings>> {
+        let text = self.league().final_standings(season, &self.name)?;
+        Ok(text.map(|text| serde_json::from_str(&text)).transpose()?)
+    }
+
+    /// What a player was in the last season in which it played, if it has not come in this one; and that season.
+    fn former(&self, name: &str) -> io::Result<Option<(PlayerStanding, String)>> {
+        let seasons = self.league().seasons()?;
+        for season in seasons.into_iter().rev() {
+            let rows = self.stored_standings(season.number)?.unwrap_or_default().standings;
+            if let Some(FinalRow { row, display_name }) =
+                rows.into_iter().find(|shown| shown.row.player == name)
+            {
+                let before = standing(&LadderSnapshot::default(), &row);
+                return Ok(Some((PlayerStanding { display_name, place: None, ..before }, season.name)));
+            }
+        }
+        Ok(None)
+    }
+
     fn played(&self, row: LeagueMatch, display_names: &DisplayNames) -> PlayedMatch {
         let (ended_at, rated) = (row.ended_at.clone(), row.counts());
         let report = self.report(row);
@@ -100,7 +150,13 @@ impl LadderPages {
 impl LadderView for LadderPages {
     fn ratings_a_week_ago(&self) -> io::Result<Vec<(String, f64)>> {
         let week_ago = now().checked_sub(WEEK).unwrap_or(std::time::SystemTime::UNIX_EPOCH);
-        self.league().ratings_at(&self.name, week_ago)
+        let league = self.league();
+        // Places of a season are not compared with those of the one before.
+        let began = league.seasons()?.pop().map(|season| season.ended_at);
+        if began.is_some_and(|began| began > utc(week_ago)) {
+            return Ok(Vec::new());
+        }
+        league.ratings_at(&self.name, week_ago)
     }
 
     fn notices(&self) -> Arc<Notices> {
@@ -145,7 +201,8 @@ impl LadderView for LadderPages {
     }
 
     fn has_player(&self, name: &str) -> bool {
-        self.ladder.shown().rows.iter().any(|row| row.player == name)
+        let is_here = self.ladder.shown().rows.iter().any(|row| row.player == name);
+        is_here || self.league().has_player(&self.name, name).unwrap_or_default()
     }
 
     fn newest(&self, bots: &[String]) -> Vec<PlayerStanding> {
@@ -156,7 +213,11 @@ impl LadderView for LadderPages {
 
     fn player(&self, name: &str) -> io::Result<Option<PlayerEntry>> {
         let shown = self.ladder.shown();
-        let Some(row) = shown.rows.iter().find(|row| row.player == name) else { return Ok(None) };
+        let found = match shown.rows.iter().find(|row| row.player == name) {
+            Some(row) => Some((standing(&shown, row), None)),
+            None => self.former(name)?.map(|(standing, season)| (standing, Some(season))),
+        };
+        let Some((standing, season)) = found else { return Ok(None) };
         let filter = MatchFilter { players: Some(&[name.to_owned()]), ..MatchFilter::default() };
         let (players, history, rows) = {
             let league = self.league();
@@ -170,12 +231,42 @@ impl LadderView for LadderPages {
         let is_version = |player: &String| Name::parse(player).bot == bot;
         let own = rows.into_iter().filter(|row| row.players.iter().any(|player| player == name));
         Ok(Some(PlayerEntry {
-            standing: standing(&shown, row),
+            standing,
+            season,
             versions: players.into_iter().map(|player| player.name).filter(is_version).collect(),
             history,
             last_matches: own.map(|row| self.played(row, &shown.display_names)).collect(),
             opponents: Vec::new(),
         }))
+    }
+
+    fn has_seasons(&self) -> bool {
+        self.ladder.shown().season > 1
+    }
+
+    fn seasons(&self) -> io::Result<Vec<SeasonEntry>> {
+        let seasons = self.league().seasons()?.into_iter().rev();
+        seasons.map(|season| Ok(self.final_standings(season)?.season)).collect()
+    }
+
+    fn season(&self, name: &str) -> io::Result<Option<SeasonStandings>> {
+        let season = self.league().seasons()?.into_iter().find(|season| season.name == name);
+        season.map(|season| self.final_standings(season)).transpose()
+    }
+
+    fn season_matches(
+        &self,
+        name: &str,
+        before: Option<u32>,
+        limit: usize,
+    ) -> io::Result<Option<Vec<PlayedMatch>>> {
+        let league = self.league();
+        let found = league.seasons()?.into_iter().find(|season| season.name == name);
+        let Some(season) = found else { return Ok(None) };
+        let rows = league.matches_of_season((season.number, &self.name), before, limit)?;
+        drop(league);
+        let names = self.ladder.shown().display_names.clone();
+        Ok(Some(rows.into_iter().map(|row| self.played(row, &names)).collect()))
     }
 
     fn earlier(&self, match_id: &str) -> Option<EarlierMatch> {

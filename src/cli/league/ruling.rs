@@ -151,6 +151,14 @@ impl FoundMatch {
         let (number, _) = parse_match_id(&on.id).ok_or_else(none)?;
         let row = league.find_match(&ladder, number).map_err(Failure::cannot_run)?;
         let row = row.filter(|row| row.id() == on.id).ok_or_else(none)?;
+        let seasons = league.seasons().map_err(Failure::cannot_run)?;
+        let of = league.season_of(&ladder, number).map_err(Failure::cannot_run)?;
+        if let Some(season) = seasons.iter().find(|season| Some(season.number) == of) {
+            return Err(Failure::usage(format!(
+                "{} belongs to season {}, which has ended: its standings stay as they are",
+                on.id, season.name
+            )));
+        }
         Ok(FoundMatch { ladder, row })
     }
 

@@ -4,17 +4,20 @@ use std::collections::BTreeMap;
 use std::io::Write;
 
 use crate::cli::json::{LadderStanding, LadderStandings};
-use crate::cli::league::config::LadderGame;
+use crate::cli::league::config::{LadderConfig, LadderGame, LeagueConfig};
+use crate::cli::league::seasons;
 use crate::cli::league::verify::recorded_rows;
 use crate::cli::league::which::{LeagueSelector, now};
 use crate::cli::{Exit, Failure, screen};
 use crate::game::{Catalog, json};
 use crate::report::table;
-use crate::runs::league::{Book, LadderError, LadderRow, LadderRulings, NotCounted, number, plays_sets};
+use crate::runs::league::{
+    FinalRow, FinalStandings, LadderError, LadderRow, LadderRulings, LadderSeason, NotCounted, number,
+};
 use crate::stats::MatchResult;
 use crate::stats::ladder::Name;
 use crate::stats::rating::weng_lin;
-use crate::store::LeagueMatch;
+use crate::store::{League, LeagueMatch};
 
 /// Print the standings of a league, also while it runs
 ///
@@ -24,11 +27,12 @@ use crate::store::LeagueMatch;
 /// above 80 Elo, or after fewer than 30 matches. In games with more than two sides, Weng-Lin ratings and their deviations are beside them.
 ///
 /// Of each bot only the newest version is listed; --all lists the others too, without a place, and players without a match
-/// for 30 days. A rating is that of one version: the highest of many versions is too high by luck.
+/// for 30 days or in this season. A rating is that of one version: the highest of many versions is too high by luck.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   referee league standings
   referee league standings --ladder checkers --all --json
+  referee league standings --season autumn
   referee league standings --from-records")]
 pub(super) struct Args {
     /// Only this ladder
@@ -37,6 +41,9 @@ pub(super) struct Args {
     /// Also list earlier versions and inactive players
     #[arg(long)]
     all: bool,
+    /// The final standings of this season, which has ended
+    #[arg(long, value_name = "NAME", conflicts_with = "from_records")]
+    season: Option<String>,
     /// Compute everything from the records, which are verified, instead of from the database. Only that a match was taken back
     /// (`referee worker void`) is in the database alone
     #[arg(long)]
@@ -49,121 +56,152 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
-    let (config, league) = args.which.open()?;
-    let bots = league.bots().map_err(Failure::cannot_run)?;
-    let displayed: BTreeMap<String, String> =
-        bots.iter().filter_map(|bot| Some((bot.name.clone(), bot.display_name.clone()?))).collect();
-    let display_name = |row: &LadderRow| displayed.get(&Name::parse(&row.player).bot);
-    let anchors: BTreeMap<String, f64> =
-        bots.into_iter().filter_map(|bot| Some((bot.name, bot.anchor?))).collect();
+    let (config, mut league) = args.which.open()?;
+    let ended = args.season.as_ref().map(|name| seasons::find(&league, name)).transpose()?;
     let mut out = screen::stdout();
     let ladders = match &args.ladder {
         Some(name) => vec![config.ladder(Some(name))?],
         None => config.ladders.iter().collect(),
     };
     for ladder in ladders {
-        let LadderGame { rules, seating, catalog } = &ladder.game(catalog, &config.folder)?;
-        let (rules, seating) = (*rules, *seating);
-        let mut book = Book::new(seating, plays_sets(rules, seating), anchors.clone());
-        let mut matches = 0;
-        let mut results = Vec::new();
-        let rulings = league.rulings().map_err(Failure::cannot_run)?;
-        let rulings = LadderRulings::of(&rulings, &ladder.name);
-        let mut add = |row: LeagueMatch| {
-            matches += 1;
-            let row = &rulings.apply(row, seating);
-            let lineup = book.add(row)?.filter(|_| row.counts() && seating.sides() > 2);
-            results.extend(
-                lineup.zip(row.ranks.as_ref()).map(|(of, ranks)| MatchResult::played(row.number, of, ranks)),
-            );
-            Ok::<_, LadderError>(())
-        };
-        if args.from_records {
-            for row in recorded_rows(&config, &league, ladder, catalog)? {
-                let row = row.map_err(|(id, what)| Failure::cannot_run(format!("{id}: {what}")))?;
-                add(row.row).map_err(Failure::cannot_run)?;
+        let game = ladder.game(catalog, &config.folder)?;
+        let (mut rows, matches) = match &ended {
+            Some(season) => {
+                let found = FinalStandings::of(&mut league, &ladder.name, season.number, game.seats());
+                let FinalStandings { standings, matches } = found.map_err(Failure::cannot_run)?;
+                let standing = |FinalRow { row, display_name }: FinalRow| LadderStanding {
+                    display_name,
+                    weng_lin: None,
+                    inactive: false,
+                    row,
+                };
+                (standings.into_iter().map(standing).collect(), matches)
             }
-        } else {
-            let read = league.for_each_match(&ladder.name, |row| add(row).map_err(NotCounted::from));
-            read.map_err(Failure::cannot_run)?;
-        }
-        // These ratings depend on the order.
-        results.sort_unstable_by_key(|result| result.set);
-        let strengths = book.rating_inputs().strengths();
-        let weng_lin = weng_lin::rate(book.len(), &results).rows;
-        let weng_lin = |row: &LadderRow| {
-            let rating = book.find(&row.player).filter(|_| seating.sides() > 2);
-            rating.map(|player| weng_lin[player.index()])
+            None => standings(&mut league, (&config, ladder), &game, args.from_records)?,
         };
-        let mut rows = book.standings(&strengths);
-        let is_inactive = |row: &LadderRow| row.is_inactive(now());
         if !args.all {
-            rows.retain(|row| row.is_newest && !is_inactive(row));
-            number(&mut rows);
+            rows.retain(|row| row.row.is_newest && !row.inactive);
+            let mut places = 1..;
+            for row in rows.iter_mut().filter(|row| row.row.place.is_some()) {
+                row.row.place = places.next();
+            }
         }
+        let (name, id) = (&*ladder.name, game.rules.meta().id);
         if args.json {
-            let standing = |row: LadderRow| LadderStanding {
-                display_name: display_name(&row).cloned(),
-                weng_lin: weng_lin(&row),
-                inactive: is_inactive(&row),
-                row,
-            };
-            let standings = rows.into_iter().map(standing).collect();
-            let game = rules.meta().id;
-            let line = LadderStandings { ladder: &ladder.name, game, matches, standings };
+            let season = args.season.as_deref();
+            let line = LadderStandings { ladder: name, game: id, season, matches, standings: rows };
             writeln!(out, "{}", json::text(&line))?;
-            continue;
+        } else {
+            writeln!(out, "{name} ({id})\n{}", printed(&rows, ended.is_none() && game.seating.sides() > 2))?;
         }
-        let cells = |row: &LadderRow| {
-            let mark = if row.is_anchor {
-                " ="
-            } else if row.is_provisional {
-                " ?"
-            } else {
-                ""
-            };
-            let margin = |margin: f64| if row.is_anchor { String::new() } else { format!("{margin:.0}") };
-            let mut cells = vec![
-                row.place.map(|place| place.to_string()).unwrap_or_default(),
-                match display_name(row) {
-                    Some(display) => format!("{display} ({})", row.player),
-                    None => row.player.clone(),
-                },
-                format!("{:.0}{mark}", row.rating.value),
-                margin(row.rating.high - row.rating.value),
-                margin(row.margin_in_field),
-                row.matches.to_string(),
-                row.wins.to_string(),
-                row.draws.to_string(),
-                row.losses.to_string(),
-                row.faulted.to_string(),
-                row.last_seen.clone().unwrap_or_else(|| "never".to_owned()),
-            ];
-            let second =
-                weng_lin(row).map(|row| [format!("{:.1}", row.rating), format!("{:.1}", row.deviation)]);
-            cells.splice(5..5, second.into_iter().flatten());
-            cells
-        };
-        let mut headings = vec![
-            "",
-            "player",
-            "Elo",
-            "+/-",
-            "in field",
-            "matches",
-            "won",
-            "drawn",
-            "lost",
-            "with faults",
-            "last match",
-        ];
-        if seating.sides() > 2 {
-            headings.splice(5..5, ["Weng-Lin", "deviation"]);
-        }
-        let numbers = 2..headings.len() - 1;
-        let table = table(&headings, rows.iter().map(cells).collect(), numbers);
-        writeln!(out, "{} ({})\n{table}", ladder.name, rules.meta().id)?;
     }
     out.flush()?;
     Ok(Exit::Done)
+}
+
+/// The standings of the season in progress, and the number of its matches.
+fn standings(
+    league: &mut League,
+    (config, ladder): (&LeagueConfig, &LadderConfig),
+    game: &LadderGame,
+    is_from_records: bool,
+) -> Result<(Vec<LadderStanding>, u32), Failure> {
+    let bots = league.bots().map_err(Failure::cannot_run)?;
+    let displayed: BTreeMap<String, String> =
+        bots.iter().filter_map(|bot| Some((bot.name.clone(), bot.display_name.clone()?))).collect();
+    let anchors = bots.into_iter().filter_map(|bot| Some((bot.name, bot.anchor?))).collect();
+    let seating = game.seating;
+    let season = LadderSeason::current(league, &ladder.name, game.seats()).map_err(Failure::cannot_run)?;
+    let mut book = season.book(game.seats(), anchors).map_err(Failure::cannot_run)?;
+    let (mut matches, mut results) = (0, Vec::new());
+    let rulings = league.rulings().map_err(Failure::cannot_run)?;
+    let rulings = LadderRulings::of(&rulings, &ladder.name);
+    let mut add = |row: LeagueMatch| {
+        matches += 1;
+        let row = &rulings.apply(row, seating);
+        let lineup = book.add(row)?.filter(|_| row.counts() && seating.sides() > 2);
+        results.extend(
+            lineup.zip(row.ranks.as_ref()).map(|(of, ranks)| MatchResult::played(row.number, of, ranks)),
+        );
+        Ok::<_, LadderError>(())
+    };
+    if is_from_records {
+        for row in recorded_rows(config, league, ladder, &game.catalog)? {
+            let row = row.map_err(|(id, what)| Failure::cannot_run(format!("{id}: {what}")))?.row;
+            let of = league.season_of(&ladder.name, row.number).map_err(Failure::cannot_run)?;
+            if of.is_none_or(|of| of == season.number) {
+                add(row).map_err(Failure::cannot_run)?;
+            }
+        }
+    } else {
+        let each = |row| add(row).map_err(NotCounted::from);
+        league.for_each_match(&ladder.name, Some(season.number), each).map_err(Failure::cannot_run)?;
+    }
+    // These ratings depend on the order.
+    results.sort_unstable_by_key(|result| result.set);
+    let strengths = book.rating_inputs().strengths();
+    let weng_lin = weng_lin::rate(book.len(), &results).rows;
+    let mut rows = book.standings(&strengths);
+    // A bot that has not come in this season is in its book only for its rating.
+    rows.retain(|row| row.last_seen.is_some());
+    number(&mut rows);
+    let standing = |row: LadderRow| LadderStanding {
+        display_name: displayed.get(&Name::parse(&row.player).bot).cloned(),
+        weng_lin: (book.find(&row.player).filter(|_| seating.sides() > 2))
+            .map(|player| weng_lin[player.index()]),
+        inactive: row.is_inactive(now()),
+        row,
+    };
+    Ok((rows.into_iter().map(standing).collect(), matches))
+}
+
+/// The standings as a table, with Weng-Lin ratings if there are any.
+fn printed(rows: &[LadderStanding], has_weng_lin: bool) -> String {
+    let cells = |LadderStanding { row, display_name, weng_lin, .. }: &LadderStanding| {
+        let mark = if row.is_anchor {
+            " ="
+        } else if row.is_provisional {
+            " ?"
+        } else {
+            ""
+        };
+        let margin = |margin: f64| if row.is_anchor { String::new() } else { format!("{margin:.0}") };
+        let mut cells = vec![
+            row.place.map(|place| place.to_string()).unwrap_or_default(),
+            match display_name {
+                Some(display) => format!("{display} ({})", row.player),
+                None => row.player.clone(),
+            },
+            format!("{:.0}{mark}", row.rating.value),
+            margin(row.rating.high - row.rating.value),
+            margin(row.margin_in_field),
+            row.matches.to_string(),
+            row.wins.to_string(),
+            row.draws.to_string(),
+            row.losses.to_string(),
+            row.faulted.to_string(),
+            row.last_seen.clone().unwrap_or_else(|| "never".to_owned()),
+        ];
+        let second = weng_lin.map(|row| [format!("{:.1}", row.rating), format!("{:.1}", row.deviation)]);
+        cells.splice(5..5, second.into_iter().flatten());
+        cells
+    };
+    let mut headings = vec![
+        "",
+        "player",
+        "Elo",
+        "+/-",
+        "in field",
+        "matches",
+        "won",
+        "drawn",
+        "lost",
+        "with faults",
+        "last match",
+    ];
+    if has_weng_lin {
+        headings.splice(5..5, ["Weng-Lin", "deviation"]);
+    }
+    let numbers = 2..headings.len() - 1;
+    table(&headings, rows.iter().map(cells).collect(), numbers).to_string()
 }

@@ -16,13 +16,14 @@ use crate::files::{Folder, written_at};
 use crate::game::chance::Seed;
 use crate::game::{Catalog, counted, hex, json};
 use crate::record::private_digests;
-use crate::runs::league::{Book, LadderRulings, plays_sets, recorded};
+use crate::runs::league::{Book, FinalStandings, LadderRulings, recorded};
 use crate::store::{League, LeagueMatch, RulingRow, parse_match_id};
 
 /// Verify the results of a league against its records
 ///
 /// Every record is verified as by `referee verify`, and must derive from the seed of its ladder. The result computed from
-/// it must equal the one in the database, and so must the wins, draws and losses of each player when the rulings are replayed. The exit code is 1 if one differs or is missing, or a file has the name of a record
+/// it must equal the one in the database, and so must the wins, draws and losses of each player when the rulings are replayed, also
+/// those in the final standings of seasons. The exit code is 1 if one differs or is missing, or a file has the name of a record
 /// but not that of a match.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
@@ -198,21 +199,89 @@ fn add_new_results(
     }
 }
 
-/// Wins, draws and losses by player, with the rulings replayed.
+/// Wins, draws and losses of a player.
+type Tally = [u32; 3];
+
+/// Those of all players, with the rulings replayed.
 fn tally(
     rulings: &[RulingRow],
     ladder: &LadderConfig,
     game: &LadderGame,
-    rows: Vec<LeagueMatch>,
-) -> Result<BTreeMap<String, [u32; 3]>, Failure> {
+    rows: impl Iterator<Item = LeagueMatch>,
+) -> BTreeMap<String, Tally> {
     let rulings = LadderRulings::of(rulings, &ladder.name);
-    let mut book = Book::new(game.seating, plays_sets(game.rules, game.seating), BTreeMap::new());
+    let (seating, is_mirrored) = game.seats();
+    let mut book = Book::new(seating, is_mirrored, BTreeMap::new());
     for row in rows {
         // One that does not fit the seats is a difference of its own.
-        let _ = book.add(&rulings.apply(row, game.seating));
+        let _ = book.add(&rulings.apply(row, seating));
     }
     let rows = book.standings(&[]).into_iter();
-    Ok(rows.map(|row| (row.player, [row.wins, row.draws, row.losses])).collect())
+    rows.map(|row| (row.player, [row.wins, row.draws, row.losses])).collect()
+}
+
+/// Compares what the players of a ladder have won in each season.
+struct SeasonTallies<'a> {
+    ladder: &'a LadderConfig,
+    game: &'a LadderGame,
+    /// All rulings.
+    rulings: &'a [RulingRow],
+    /// The numbers of the seasons of matches.
+    of: &'a BTreeMap<u32, u32>,
+    current: u32,
+}
+
+impl SeasonTallies<'_> {
+    /// What differs between records, results and final standings: players, and in which way.
+    fn compare(
+        &self,
+        league: &mut League,
+        results: &BTreeMap<String, LeagueMatch>,
+        recorded: &[Recorded],
+    ) -> Result<Vec<(String, String)>, Failure> {
+        let recorded = || recorded.iter().flatten().map(|recorded| &recorded.row);
+        let mut differences = Vec::new();
+        let ended = league.seasons().map_err(Failure::cannot_run)?;
+        for season in &ended {
+            let rulings = season.rulings(self.rulings.to_vec());
+            let found = FinalStandings::of(league, &self.ladder.name, season.number, self.game.seats());
+            let found = found.map_err(Failure::cannot_run)?.standings.into_iter().map(|row| row.row);
+            let stored = found.map(|row| (row.player, [row.wins, row.draws, row.losses])).collect();
+            let by_records = self.tally(season.number, &rulings, recorded());
+            let of = format!("the final standings of season {}", season.name);
+            differences.extend(differing(&by_records, &stored, &of));
+        }
+        let by_records = self.tally(self.current, self.rulings, recorded());
+        let by_results = self.tally(self.current, self.rulings, results.values());
+        differences.extend(differing(&by_records, &by_results, "the database"));
+        Ok(differences)
+    }
+
+    fn tally<'r>(
+        &self,
+        season: u32,
+        rulings: &[RulingRow],
+        rows: impl Iterator<Item = &'r LeagueMatch>,
+    ) -> BTreeMap<String, Tally> {
+        let is_in_it = |row: &&LeagueMatch| self.of.get(&row.number).unwrap_or(&self.current) == &season;
+        tally(rulings, self.ladder, self.game, rows.filter(is_in_it).cloned())
+    }
+}
+
+/// The players whose results by the records are not those of something else.
+fn differing(
+    by_records: &BTreeMap<String, Tally>,
+    others: &BTreeMap<String, Tally>,
+    name: &str,
+) -> Vec<(String, String)> {
+    let words = |[won, drawn, lost]: Tally| format!("{won} won, {drawn} drawn, {lost} lost");
+    let players: BTreeSet<&String> = by_records.keys().chain(others.keys()).collect();
+    let found = players.into_iter().filter_map(|player| {
+        let [records, other] = [by_records, others].map(|all| all.get(player).copied().unwrap_or_default());
+        let what = || format!("{} by the records and rulings, {} by {name}", words(records), words(other));
+        (records != other).then(|| (player.clone(), what()))
+    });
+    found.collect()
 }
 
 /// The id of the match of a record.
@@ -230,7 +299,7 @@ fn determined_by_record(row: &LeagueMatch) -> serde_json::Value {
 }
 
 pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
-    let (config, league) = args.which.open()?;
+    let (config, mut league) = args.which.open()?;
     let mut out = screen::stdout();
     let mut summary = LeagueAuditSummary::default();
     let rulings = league.rulings().map_err(Failure::cannot_run)?;
@@ -239,20 +308,24 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
         // A record is written before its result is stored: those of all rows that are read now are there. The results of
         // further records are read afterwards.
         let mut rows = BTreeMap::new();
-        let read = league.for_each_match(&ladder.name, |row| {
-            rows.insert(row.id(), row);
-            Ok::<_, std::io::Error>(())
-        });
-        read.map_err(Failure::cannot_run)?;
+        let mut seasons = BTreeMap::new();
+        let current = league.current_season().map_err(Failure::cannot_run)?;
+        for season in 1..=current {
+            let read = league.for_each_match(&ladder.name, Some(season), |row| {
+                seasons.insert(row.number, season);
+                rows.insert(row.id(), row);
+                Ok::<_, std::io::Error>(())
+            });
+            read.map_err(Failure::cannot_run)?;
+        }
         let catalog = &ladder.game(catalog, &config.folder)?.catalog;
         let recorded = recorded_rows(&config, &league, ladder, catalog)?;
         let reader = RecordReader::open(&config, &league, ladder, catalog)?;
         add_new_results(&league, &ladder.name, &recorded, &mut rows)?;
         let seen: BTreeSet<String> = recorded.iter().map(id_of).collect();
         let game = ladder.game(catalog, &config.folder)?;
-        let tally = |rows: Vec<LeagueMatch>| tally(&rulings, ladder, &game, rows);
-        let by_results = tally(rows.values().cloned().collect())?;
-        let by_records = tally(recorded.iter().flatten().map(|recorded| recorded.row.clone()).collect())?;
+        let tallies = SeasonTallies { ladder, game: &game, rulings: &rulings, of: &seasons, current };
+        let of_players = tallies.compare(&mut league, &rows, &recorded)?;
         let mut differences = Vec::new();
         summary.results += rows.len();
         for recorded in recorded {
@@ -290,15 +363,7 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
         for id in rows.keys().filter(|id| !seen.contains(*id)) {
             differences.push((id.clone(), "it has no record".to_owned()));
         }
-        for (player, by_records) in &by_records {
-            let by_results = by_results.get(player).copied().unwrap_or_default();
-            if *by_records != by_results {
-                let [of_records, of_results] = [*by_records, by_results]
-                    .map(|[won, drawn, lost]| format!("{won} won, {drawn} drawn, {lost} lost"));
-                let what = format!("{of_records} by the records and rulings, {of_results} by the database");
-                differences.push((player.clone(), what));
-            }
-        }
+        differences.extend(of_players);
         for row in rulings.iter().filter(|row| row.ladder.as_ref() == Some(&ladder.name)) {
             let ids: BTreeSet<u32> = rows.values().map(|row| row.number).collect();
             for ruled in row.matches.iter().filter(|ruled| !ids.contains(&ruled.number)) {

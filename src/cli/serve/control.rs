@@ -1,6 +1,6 @@
 //! Takes up changes while a ladder is played.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -21,7 +21,9 @@ use crate::cli::workers::unit_bots;
 use crate::files::Folder;
 use crate::game::hex;
 use crate::runner::RunChange;
-use crate::runs::league::{LadderMemory, LadderRulings, NotCounted, RatingHistory, Retention, SharedLadder};
+use crate::runs::league::{
+    LadderMemory, LadderRulings, LadderSeason, NotCounted, RatingHistory, Retention, SharedLadder,
+};
 use crate::sources::{BotSpec, BotTokens, Source};
 use crate::stats::ladder::Name;
 use crate::store::{League, LeagueBot, LeagueOwner};
@@ -153,7 +155,7 @@ impl Control {
             self.set_tokens(seen);
             return Ok(());
         }
-        self.take_up_rulings()?;
+        self.recount()?;
         let (bots, is_paused) = (self.league.bots()?, is_paused(&self.league)?);
         let challenges = self.league.challenges(&self.name)?;
         let (new, fulfilled) = {
@@ -186,23 +188,22 @@ impl Control {
         }
     }
 
-    /// Counts all results again if rulings were made or undone. The ladder is played meanwhile.
-    fn take_up_rulings(&mut self) -> Result<(), NotCounted> {
+    /// Counts the results again if rulings were made or undone, or a season has begun. The ladder is played meanwhile.
+    fn recount(&mut self) -> Result<(), NotCounted> {
         let all = self.league.rulings()?;
         let rulings = LadderRulings::of(&all, &self.name);
-        let (began, seating) = {
+        let seats = {
             let mut ladder = self.ladder.lock();
             ladder.show_rulings(&all);
-            (ladder.begin_recount(&rulings)?, ladder.seating())
+            ladder.seats()
         };
-        let Some(mut book) = began else { return Ok(()) };
-        let mut counted = BTreeSet::new();
-        self.league.for_each_match(&self.name, |row| {
-            counted.insert(row.number);
-            book.add(&rulings.apply(row, seating))?;
-            Ok::<_, NotCounted>(())
+        let season = LadderSeason::current(&mut self.league, &self.name, seats)?;
+        let began = self.ladder.lock().begin_recount(&season, &rulings)?;
+        let Some(mut recount) = began else { return Ok(()) };
+        self.league.for_each_match(&self.name, Some(season.number), |row| {
+            recount.add(row).map_err(NotCounted::from)
         })?;
-        Ok(self.ladder.lock().end_recount(book, rulings, &counted)?)
+        Ok(self.ladder.lock().end_recount(recount)?)
     }
 
     /// Lets workers play the matches of a program, if there are workers.

@@ -60,8 +60,8 @@ impl<'a> LadderResults<'a> {
     fn store(&mut self) -> Result<(), Halt> {
         let LadderResults { name: ladder, league, unstored, running, .. } = self;
         let stored = self.wait.retry("the database of the league", || league.add_matches(ladder, unstored));
-        stored.map_err(|error| error.to_string())?;
-        self.ladder.lock().stored(unstored).map_err(|error| error.to_string())?;
+        let season = stored.map_err(|error| error.to_string())?;
+        self.ladder.lock().stored(season, unstored).map_err(|error| error.to_string())?;
         let mut out = screen::stdout();
         for row in unstored.drain(..) {
             if let Err(error) = running.remove(&row.id()) {

@@ -15,8 +15,8 @@ use crate::game::Viewer;
 use crate::game::chance::Seed;
 use crate::runner::ResumedMatch;
 use crate::runs::league::{
-    Ladder, LadderMemory, LadderRow, LadderRulings, LeadTaken, NotCounted, SharedLadder, WaitingMatch,
-    WaitingReason, deal_of, plays_sets, recover, resume, resume_on_workers,
+    Ladder, LadderMemory, LadderRow, LadderRulings, LadderSeason, LeadTaken, NotCounted, SharedLadder,
+    WaitingMatch, WaitingReason, deal_of, recover, resume, resume_on_workers,
 };
 use crate::store::{League, Leases};
 use crate::web::{self, OtherLadder, WatchOptions, WatchServer};
@@ -75,21 +75,25 @@ pub(super) fn open<'a>(
     let openings = config.openings(&prepared.game, &seed)?;
     // Pairings are drawn from another source than the dice of matches.
     let rng = random_seed()?.match_key("league", name, &[""]).stream();
-    let is_mirrored = plays_sets(rules, seating);
-    let mut ladder = Ladder::new(name, (seating, is_mirrored), openings, prepared.limits, rng, wait.clone());
+    let mut ladder = Ladder::new(name, prepared.game.seats(), openings, prepared.limits, rng, wait.clone());
     ladder.set_next(next.max(last_on_workers + 1));
     ladder.begin(&league.bots().map_err(wrong)?, is_paused(league).map_err(wrong)?);
     let rulings = league.rulings().map_err(wrong)?;
     ladder.show_rulings(&rulings);
-    ladder.set_rulings(LadderRulings::of(&rulings, name));
+    let not_counted = |error: NotCounted| Failure::cannot_run(format!("ladder {name}: {error}"));
+    let season = LadderSeason::current(league, name, prepared.game.seats()).map_err(not_counted)?;
+    let of_season = Some(season.number);
+    ladder
+        .begin_season(season, LadderRulings::of(&rulings, name))
+        .map_err(|error| not_counted(error.into()))?;
     let (mut today, date) = (BTreeMap::new(), crate::store::utc(now()));
-    let read = league.for_each_match(name, |row| {
+    let read = league.for_each_match(name, of_season, |row| {
         if row.ended_at.get(..10) == date.get(..10) {
             row.players.iter().for_each(|player| *today.entry(player.clone()).or_default() += 1);
         }
         Ok::<_, NotCounted>(ladder.add_earlier(&row)?)
     });
-    read.map_err(|error| Failure::cannot_run(format!("ladder {name}: {error}")))?;
+    read.map_err(not_counted)?;
     ladder.begin_day(now(), &today);
     ladder.remember(LadderMemory::read(league, name).map_err(wrong)?, now());
     let running = RunningMatches::open(&own).map_err(wrong)?;
@@ -131,7 +135,7 @@ pub(super) fn open<'a>(
             server.set_ladder(pages.clone());
             let shown = ladder.clone();
             server.set_standings(Box::new(move || shown_standings(&shown)));
-            let read = league.for_each_match(name, |row| {
+            let read = league.for_each_match(name, of_season, |row| {
                 server.add_earlier(pages.earlier_match(row));
                 Ok::<_, io::Error>(())
             });
@@ -226,6 +230,7 @@ fn shown_standings(ladder: &SharedLadder) -> web::StandingsView {
         last_change_of_lead: taken.map(|LeadTaken { id, from }| (id.clone(), from.clone())),
         names: shown.display_names.clone(),
         rulings: shown.rulings.clone(),
+        season: Some(shown.season),
         ..web::StandingsView::default()
     }
 }

@@ -113,14 +113,14 @@ pub(crate) fn results_bar(Wdl { wins, draws, losses }: Wdl) -> Markup {
 
 /// The scale on which the intervals of a table are drawn.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Scale {
+pub struct Scale {
     low: f64,
     high: f64,
 }
 
 impl Scale {
     /// A scale for these figures. Those without data, and those that are fixed, do not count.
-    pub(crate) fn of(estimates: impl Iterator<Item = Estimate> + Clone) -> Scale {
+    pub fn of(estimates: impl Iterator<Item = Estimate> + Clone) -> Scale {
         let finite = |end: f64| end.is_finite().then_some(end);
         let ends = || estimates.clone().filter(|estimate| estimate.low < estimate.high);
         let low = ends().filter_map(|estimate| finite(estimate.low)).fold(f64::INFINITY, f64::min);
@@ -136,7 +136,7 @@ impl Scale {
 }
 
 /// An interval on a scale, with its figure as a dot.
-pub(crate) fn interval_bar(estimate: Estimate, scale: Scale) -> Markup {
+pub fn interval_bar(estimate: Estimate, scale: Scale) -> Markup {
     if !estimate.is_known() {
         return html! { span class="muted small" { "no data" } };
     }
@@ -165,7 +165,7 @@ fn rounded(value: f64) -> String {
 }
 
 /// A figure with half of the width of its interval: `+338 ± 118`.
-pub(crate) fn plus_minus(estimate: Estimate) -> Markup {
+pub fn plus_minus(estimate: Estimate) -> Markup {
     let Estimate { value, low, high } = estimate;
     html! {
         @if estimate.is_known() {

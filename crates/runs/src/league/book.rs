@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::league::error::LadderError;
 use referee_engine::runner::deal_leaks_information;
@@ -12,7 +12,7 @@ use referee_game::Seating;
 use referee_game::erased::Rules;
 use referee_stats::ladder::{Name, Strength};
 use referee_stats::rating::Estimate;
-use referee_stats::rating::bradley_terry::{Counts, FitConstraints, fit_anchored};
+use referee_stats::rating::bradley_terry::{Counts, EarlierRating, FitConstraints, fit_anchored};
 use referee_stats::{Deals, Entrant, Lineup, MatchResult};
 use referee_store::{LeagueMatch, MatchKind};
 
@@ -24,6 +24,13 @@ const LEAST_MATCHES: u32 = 30;
 
 /// After this time without a match a player is inactive: standings do not show it.
 const INACTIVE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+
+/// A season widens the interval of a rating that players start from by this factor, and to this margin at least, in Elo. A bot can
+/// have changed without another version.
+const WIDENED: f64 = 2.0;
+const LEAST_MARGIN: f64 = 100.0;
+/// That of a new bot is not exceeded, in Elo.
+const MOST_MARGIN: f64 = 680.0;
 
 /// The second match of a set belongs to it if its number is greater by at most this number.
 const APART: u32 = 20_000;
@@ -87,7 +94,7 @@ struct PlayerTally {
 }
 
 /// A row of the standings of a ladder.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LadderRow {
     /// From 1; `None` for anchors and for earlier versions, which stand outside the ranking.
     pub place: Option<usize>,
@@ -126,10 +133,10 @@ impl LadderRow {
         self.is_newest && !self.is_anchor
     }
 
-    /// Whether it has had no match for a long time.
+    /// Whether it has had no match for a long time, or none in this season.
     pub fn is_inactive(&self, now: SystemTime) -> bool {
         let seen = self.last_seen.as_deref().and_then(|text| humantime::parse_rfc3339(text).ok());
-        seen.is_some_and(|seen| now.duration_since(seen).is_ok_and(|since| since > INACTIVE))
+        seen.is_none_or(|seen| now.duration_since(seen).is_ok_and(|since| since > INACTIVE))
     }
 }
 
@@ -157,6 +164,19 @@ impl Book {
         let mut book = Book::new(self.seating, self.is_mirrored, self.anchors.clone());
         self.players.iter().try_for_each(|player| book.player(&player.name).map(drop))?;
         Ok(book)
+    }
+
+    /// Lets a player start from its rating at the end of a season, with a wider interval.
+    ///
+    /// # Errors
+    /// If there are too many players.
+    pub(super) fn keep(&mut self, row: &LadderRow) -> Result<(), LadderError> {
+        let player = self.player(&row.player)?;
+        if !row.is_anchor {
+            let margin = (WIDENED * row.margin_in_field).clamp(LEAST_MARGIN, MOST_MARGIN);
+            self.known.earlier.insert(player, EarlierRating::within(row.rating.value, margin));
+        }
+        Ok(())
     }
 
     /// Changes the fixed ratings, by bot.
@@ -285,7 +305,20 @@ impl Book {
     /// What the ratings depend on now. Results that come while it exists are counted after it is dropped.
     pub fn rating_inputs(&mut self) -> RatingInputs {
         self.count();
-        RatingInputs { counts: self.counts.clone(), known: self.known.clone() }
+        let mut known = self.known.clone();
+        // A version without a rated match tells nothing of later ones, but the one before it may.
+        let tells = |player: &Entrant| {
+            self.players[player.index()].matches > 0 || self.known.earlier.contains_key(player)
+        };
+        known.predecessors = (self.known.predecessors.iter())
+            .filter_map(|(&player, &before)| {
+                let mut versions = std::iter::successors(Some(before), |version| {
+                    self.known.predecessors.get(version).copied()
+                });
+                Some((player, versions.find(tells)?))
+            })
+            .collect();
+        RatingInputs { counts: self.counts.clone(), known }
     }
 
     /// The standings with these strengths, which may be older; the best first. Provisional ratings come after the others,

@@ -27,6 +27,8 @@ impl RatingHistory {
             let (rating, matches) = (*rating, *matches);
             let is_due = match self.kept.get(player) {
                 None => matches > 0,
+                // With fewer matches than before a new season has begun.
+                Some(&(_, before)) if matches < before => matches > 0,
                 Some(&(at, before)) => matches > before && (matches >= 2 * before || now >= at + APART),
             };
             if is_due {

@@ -25,6 +25,7 @@ use crate::league::ladder::lead::Lead;
 use crate::league::ladder::on_workers::OnWorkers;
 use crate::league::ladder::rules_state::RulesState;
 use crate::league::rulings::LadderRulings;
+use crate::league::season::LadderSeason;
 use referee_engine::runner::{Fixture, Openings, Wait};
 use referee_files::StorageWait;
 use referee_game::Seating;
@@ -121,8 +122,9 @@ pub struct Ladder {
     challenged_at: Option<u64>,
     on_workers: OnWorkers,
     rulings: LadderRulings,
-    /// The results that were stored since a count of all results began, as they were played.
-    stored_since: Option<Vec<LeagueMatch>>,
+    season: LadderSeason,
+    /// The results that were stored since a count of all results began, as they were played, with the numbers of their seasons.
+    stored_since: Option<Vec<(u32, LeagueMatch)>>,
     /// When the last match ended, in UTC.
     last_result: Option<String>,
     /// The id of the last match that is stored.
@@ -140,6 +142,28 @@ pub struct Ladder {
     began: Instant,
     /// The same in milliseconds since 1970.
     opened_ms: u64,
+}
+
+/// The results of a ladder while they are counted again.
+#[derive(Debug)]
+pub struct Recount {
+    book: Book,
+    season: LadderSeason,
+    rulings: LadderRulings,
+    seating: Seating,
+    /// The numbers of the matches so far.
+    counted: BTreeSet<u32>,
+}
+
+impl Recount {
+    /// Adds a result of the season.
+    ///
+    /// # Errors
+    /// If it does not fit the seats.
+    pub fn add(&mut self, row: LeagueMatch) -> Result<(), LadderError> {
+        self.counted.insert(row.number);
+        self.book.add(&self.rulings.apply(row, self.seating)).map(drop)
+    }
 }
 
 /// A ladder that the scheduler and the server share.
@@ -235,6 +259,7 @@ impl Ladder {
             challenged_at: None,
             on_workers: OnWorkers::default(),
             rulings: LadderRulings::default(),
+            season: LadderSeason::default(),
             stored_since: None,
             last_result: None,
             last_match: None,
@@ -266,9 +291,15 @@ impl Ladder {
         }
     }
 
-    /// Sets the rulings, before results of earlier runs are added.
-    pub fn set_rulings(&mut self, rulings: LadderRulings) {
-        self.rulings = rulings;
+    /// Begins the season in progress, with the rulings in force, before its results of earlier runs are added.
+    ///
+    /// # Errors
+    /// If there are too many players.
+    pub fn begin_season(&mut self, season: LadderSeason, rulings: LadderRulings) -> Result<(), LadderError> {
+        season.players().try_for_each(|player| self.player(player).map(drop))?;
+        season.begin(&mut self.book)?;
+        (self.season, self.rulings) = (season, rulings);
+        Ok(())
     }
 
     /// Shows those of these rulings that concern the ladder.
@@ -280,45 +311,52 @@ impl Ladder {
         }
     }
 
-    /// Begins to count all results again, because of other rulings. Returns a book to add them to, if these are others: read
-    /// them from the database, and call [`Ladder::end_recount`]. The ladder is played meanwhile.
+    /// Begins to count the results of a season again, if it is a new one or other rulings are in force. Add the results in the
+    /// database, and call [`Ladder::end_recount`]. The ladder is played meanwhile.
     ///
     /// # Errors
     /// If there are too many players.
-    pub fn begin_recount(&mut self, rulings: &LadderRulings) -> Result<Option<Book>, LadderError> {
-        if self.rulings == *rulings {
+    pub fn begin_recount(
+        &mut self,
+        season: &LadderSeason,
+        rulings: &LadderRulings,
+    ) -> Result<Option<Recount>, LadderError> {
+        if self.rulings == *rulings && self.season == *season {
             return Ok(None);
         }
         self.stored_since = Some(Vec::new());
-        self.book.without_results().map(Some)
+        season.players().try_for_each(|player| self.player(player).map(drop))?;
+        let mut book = self.book.without_results()?;
+        season.begin(&mut book)?;
+        let (season, rulings) = (season.clone(), rulings.clone());
+        Ok(Some(Recount { book, season, rulings, seating: self.seating, counted: BTreeSet::new() }))
     }
 
-    /// Replaces the results by those of the book, with rulings that apply to later ones. `counted` has the numbers of its matches.
+    /// Replaces the results by those that were counted.
     ///
     /// # Errors
     /// If one does not fit the seats.
-    pub fn end_recount(
-        &mut self,
-        mut book: Book,
-        rulings: LadderRulings,
-        counted: &BTreeSet<u32>,
-    ) -> Result<(), LadderError> {
+    pub fn end_recount(&mut self, recount: Recount) -> Result<(), LadderError> {
+        let Recount { mut book, season, rulings, counted, .. } = recount;
         // Players that have come meanwhile keep their places.
         for at in 0..self.book.len() {
             book.player(self.book.name(Entrant(at as u16)))?;
         }
-        for row in self.stored_since.take().unwrap_or_default() {
-            if !counted.contains(&row.number) {
+        for (of, row) in self.stored_since.take().unwrap_or_default() {
+            if of == season.number && !counted.contains(&row.number) {
                 book.add(&rulings.apply(row, self.seating))?;
             }
         }
-        (self.book, self.rulings, self.is_unrated) = (book, rulings, true);
+        if season.number != self.season.number {
+            (self.lead, self.led_to) = (Lead::default(), self.last_match.clone());
+        }
+        (self.book, self.season, self.rulings, self.is_unrated) = (book, season, rulings, true);
         Ok(())
     }
 
-    /// Which seats play together.
-    pub fn seating(&self) -> Seating {
-        self.seating
+    /// Which seats play together, and whether it is played in mirrored sets.
+    pub fn seats(&self) -> (Seating, bool) {
+        (self.seating, self.is_mirrored)
     }
 
     /// The number of the next match.
@@ -461,17 +499,20 @@ impl Ladder {
         here.map(|(at, _)| self.book.name(Entrant(at as u16))).collect()
     }
 
-    /// Results are stored.
+    /// Results are stored, in the season with this number.
     ///
     /// # Errors
     /// If one does not fit the seats.
-    pub fn stored(&mut self, rows: &[LeagueMatch]) -> Result<(), LadderError> {
+    pub fn stored(&mut self, season: u32, rows: &[LeagueMatch]) -> Result<(), LadderError> {
         for row in rows {
             let challenge = self.running.remove(&row.number).and_then(|running| running.challenge);
             self.fulfilled.extend(challenge);
-            self.book.add(&self.rulings.apply(row.clone(), self.seating))?;
+            // The first results of a season come before it is known here: it is counted when it begins.
+            if season == self.season.number {
+                self.book.add(&self.rulings.apply(row.clone(), self.seating))?;
+            }
             if let Some(stored) = &mut self.stored_since {
-                stored.push(row.clone());
+                stored.push((season, row.clone()));
             }
             self.note_last(row);
             self.is_unrated = true;

@@ -12,15 +12,17 @@ mod recover;
 mod resume;
 mod retention;
 mod rulings;
+mod season;
 
 pub use book::{Book, LadderRow, RatingInputs, number, plays_sets};
 pub use error::{LadderError, NotCounted, NotOfLadder};
 pub use history::RatingHistory;
 pub use ladder::{
-    Ladder, LadderLimits, LadderMemory, LadderScheduler, LadderSnapshot, LeadTaken, PlayerState,
+    Ladder, LadderLimits, LadderMemory, LadderScheduler, LadderSnapshot, LeadTaken, PlayerState, Recount,
     SharedLadder, WaitingMatch, WaitingReason,
 };
 pub use recover::{deal_of, recorded, recover, row_of};
 pub use resume::{resume, resume_on_workers};
 pub use retention::Retention;
 pub use rulings::LadderRulings;
+pub use season::{FinalRow, FinalStandings, LadderSeason};

@@ -40,7 +40,7 @@
 //! falls into two classes is taken for weaker than it is.
 //!
 //! **Ladders**: [`fit_anchored`] keeps the strengths of anchors fixed, so that the scale of a ladder does not move, and lets
-//! a later version of a program start from the strength of the earlier one. Its intervals count a set as one observation,
+//! a later version of a program start from the strength of the earlier one, and a season from the ratings of the one before. Its intervals count a set as one observation,
 //! by the same measured variance d of all sets. What one pair can weigh is limited.
 //!
 //! **Speed**: sets with the same lineups and places are counted together, so the cost of the fit does not depend on
@@ -52,7 +52,7 @@ mod dispersion;
 mod field;
 mod packed_set;
 
-pub use anchored::{Anchored, FitConstraints, fit_anchored};
+pub use anchored::{Anchored, EarlierRating, FitConstraints, fit_anchored};
 pub use clusters::Origin;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -368,13 +368,13 @@ impl<'a> Fit<'a> {
         }
         gradient.iter_mut().for_each(|x| *x /= self.dispersion);
         curvature.iter_mut().for_each(|x| *x /= self.dispersion);
-        for i in (0..n).filter(|&i| self.predecessor(i).is_none()) {
+        for i in (0..n).filter(|&i| !self.is_known(i)) {
             let (slope, curve) = self.of_prior(i);
             gradient[i] += slope;
             curvature[i * n + i] += curve;
         }
         self.add_known(&mut gradient, &mut curvature);
-        if self.known.is_some_and(|(known, _)| !known.anchors.is_empty()) {
+        if self.known.is_some_and(|(known, _)| known.has_scale()) {
             self.curvature = curvature;
             return gradient;
         }

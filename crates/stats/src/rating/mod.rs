@@ -13,7 +13,7 @@ pub mod glicko2;
 mod linear;
 pub mod weng_lin;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::brownian::normal_cdf;
 
@@ -24,7 +24,7 @@ pub(crate) const Z95: f64 = 1.959_963_984_540_054;
 pub const ELO_PER_LOGIT: f64 = 400.0 / std::f64::consts::LN_10;
 
 /// A figure with its 95% interval.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Estimate {
     /// The best guess.
     pub value: f64,

@@ -62,7 +62,27 @@ CREATE TABLE matches (
     ended_at TEXT NOT NULL,
     worker TEXT,                             -- the worker that played it; null: the server
     is_void INTEGER NOT NULL DEFAULT 0,      -- 1: it was taken back (`referee worker void`), and is not rated
+    season INTEGER NOT NULL,                 -- that in which its result was stored
     PRIMARY KEY (ladder, number)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX matches_of_season ON matches (ladder, season);
+
+CREATE TABLE seasons (
+    -- The seasons that have ended. The one in progress has the next number.
+    number INTEGER PRIMARY KEY,              -- from 1
+    name TEXT NOT NULL UNIQUE,
+    ended_at TEXT NOT NULL,                  -- in UTC
+    keeps_ratings INTEGER NOT NULL,          -- 1: players have started the next one from their ratings
+    ended_by TEXT NOT NULL                   -- the user of the operating system
+) STRICT;
+
+CREATE TABLE final_standings (
+    -- The standings of a ladder at the end of a season.
+    season INTEGER NOT NULL,                 -- its number
+    ladder TEXT NOT NULL,
+    standings TEXT NOT NULL,                 -- JSON, as `referee league standings --season NAME --json` prints them
+    PRIMARY KEY (season, ladder)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE seats (

@@ -7,6 +7,7 @@ use referee_stats::ladder::Name;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::{Deserialize, Serialize};
 
+use super::seasons::CURRENT;
 use super::{League, failed, parsed};
 use crate::rows::json;
 
@@ -135,16 +136,18 @@ pub struct MatchFilter<'a> {
 }
 
 impl League {
-    /// Adds results of a ladder, with their players if they are new. All or nothing, and on the disk when it returns.
+    /// Adds results of a ladder to the season in progress, with their players if they are new. All or nothing, and on the
+    /// disk when it returns. Returns the number of the season.
     ///
     /// # Errors
     /// If a match is stored already, or I/O errors.
-    pub fn add_matches(&mut self, ladder: &str, matches: &[LeagueMatch]) -> io::Result<()> {
+    pub fn add_matches(&mut self, ladder: &str, matches: &[LeagueMatch]) -> io::Result<u32> {
         self.change(|db| {
+            let season = db.query_row(&format!("SELECT {CURRENT}"), [], |row| row.get(0))?;
             for row in matches {
-                insert_match(db, ladder, row)?;
+                insert_match(db, (ladder, season), row)?;
             }
-            Ok(())
+            Ok(season)
         })
     }
 
@@ -173,18 +176,20 @@ impl League {
         numbers.collect::<rusqlite::Result<_>>().map_err(failed)
     }
 
-    /// Passes the matches of a ladder to `each`, in order.
+    /// Passes the matches of a ladder to `each`, in order: those of a season, or all.
     ///
     /// # Errors
     /// If a row is invalid, and those of `each`.
     pub fn for_each_match<E: From<io::Error>>(
         &self,
         ladder: &str,
+        season: Option<u32>,
         mut each: impl FnMut(LeagueMatch) -> Result<(), E>,
     ) -> Result<(), E> {
-        let sql = format!("SELECT {COLUMNS} FROM matches WHERE ladder = ?1 ORDER BY number");
+        let of_season = if season.is_some() { "AND season = ?2" } else { "AND ?2 IS NULL" };
+        let sql = format!("SELECT {COLUMNS} FROM matches WHERE ladder = ?1 {of_season} ORDER BY number");
         let mut query = self.db.prepare(&sql).map_err(failed)?;
-        let mut rows = query.query([ladder]).map_err(failed)?;
+        let mut rows = query.query(params![ladder, season]).map_err(failed)?;
         while let Some(row) = rows.next().map_err(failed)? {
             each(read_match(row).map_err(failed)?)?;
         }
@@ -308,10 +313,10 @@ pub(super) fn read_match(row: &Row<'_>) -> rusqlite::Result<LeagueMatch> {
     })
 }
 
-fn insert_match(db: &Connection, ladder: &str, row: &LeagueMatch) -> rusqlite::Result<()> {
+fn insert_match(db: &Connection, (ladder, season): (&str, u32), row: &LeagueMatch) -> rusqlite::Result<()> {
     let sql = "INSERT INTO matches (ladder, number, players, ranks, scores, faults, ended_by, reason, is_rated, decisions, \
-               duration_us, record, seal, ended_at, is_challenge, deal, worker, is_void) \
-               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)";
+               duration_us, record, seal, ended_at, is_challenge, deal, worker, is_void, season) \
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)";
     db.prepare_cached(sql)?.execute(params![
         ladder,
         row.number,
@@ -331,6 +336,7 @@ fn insert_match(db: &Connection, ladder: &str, row: &LeagueMatch) -> rusqlite::R
         row.deal,
         row.worker,
         row.is_void,
+        season,
     ])?;
     let sql = "INSERT INTO players (ladder, id, name, joined_at, last_seen) \
                SELECT ?1, (SELECT count(*) FROM players WHERE ladder = ?1), ?2, ?3, ?3 WHERE true \

@@ -6,6 +6,7 @@ mod log;
 mod matches;
 mod owners;
 mod retention;
+mod seasons;
 mod submissions;
 
 use std::os::unix::fs::OpenOptionsExt;
@@ -21,6 +22,7 @@ pub use history::RatingPoint;
 pub use log::LeagueChange;
 pub use matches::{LeagueMatch, MatchFilter, MatchKind, match_id, parse_match_id};
 pub use owners::{Invitation, InvitationError, LeagueOwner, OwnerError, OwnerState, OwnerToken};
+pub use seasons::{Season, SeasonError};
 pub use submissions::{
     IntakeError, Submission, SubmissionError, SubmissionQuota, SubmissionState, SubmittedBot,
 };
@@ -35,7 +37,7 @@ use crate::rulings::{RulingRow, UndoneRuling, insert_ruling, read_rulings, undo_
 /// The page cache of a connection in KiB. A server has several connections for months, and mostly appends.
 const CACHE: i64 = 256;
 /// The schema version: `PRAGMA user_version`.
-const VERSION: i64 = 8;
+const VERSION: i64 = 9;
 /// The file name in the directory of the league.
 const NAME: &str = "league.sqlite";
 
@@ -191,6 +193,16 @@ impl League {
             Ok(LeaguePlayer { name: row.get(0)?, joined_at: row.get(1)?, last_seen: row.get(2)? })
         });
         rows.and_then(Iterator::collect).map_err(failed)
+    }
+
+    /// Whether a ladder has, or had, this player.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub fn has_player(&self, ladder: &str, name: &str) -> io::Result<bool> {
+        let sql = "SELECT 1 FROM players WHERE ladder = ?1 AND name = ?2";
+        let found = self.db.query_row(sql, [ladder, name], |_| Ok(())).optional();
+        found.map(|row| row.is_some()).map_err(failed)
     }
 
     /// All rulings, in the order in which they were made.

@@ -51,14 +51,15 @@
     document.title = `${shownName(player)}: ${Math.round(player.rating.value)}`;
     $("title").textContent = $("name").textContent = shownName(player);
     const results = `${player.wins} won, ${player.draws} drawn, ${player.losses} lost`;
-    $("told").textContent = player.matches ? `${standing(player)}: ${results}.` : "No rated match has ended yet.";
+    const where = player.season ? `In season ${player.season}, the last one in which it played` : standing(player);
+    $("told").textContent = player.matches ? `${where}: ${results}.` : "No rated match has ended yet.";
     const [now, isGood] = presence(player);
     const says = now || (player.last_seen ? `last match ${minute(player.last_seen)} UTC` : "not seen yet");
     $("state").replaceChildren(element("span", { class: isGood ? "tag good" : "tag" }, says),
       ...player.display_name ? [element("span", { class: "small muted" }, player.name)] : []);
     const figures = [
       ["Rating", elo(player.rating), player.provisional ? "provisional" : ""],
-      ["Place", [player.place ?? "–"], player.place ? "" : player.anchor ? "an anchor" : "an earlier version"],
+      ["Place", [player.place ?? "–"], player.place ? "" : player.anchor ? "an anchor" : player.season ? "not in this season" : "an earlier version"],
       ...player.anchor || player.margin_in_field === null ? [] : [["In the field", [`± ${Math.round(player.margin_in_field)}`], "Elo"]],
       ["Rated matches", [player.matches], results],
       ["Faults", [player.faulted || "none"], player.faulted ? "matches with a fault" : ""],

@@ -114,6 +114,9 @@ impl Hub {
     /// Computes the standings and the story.
     fn look_at_standings(&self, state: &mut RunState) {
         let view = state.standings();
+        if state.compared.season.is_some_and(|before| Some(before) != view.season) {
+            state.forget_matches();
+        }
         if state.about.replace(&view) {
             state.tell_again(self.game);
             // They contain names.
@@ -124,6 +127,17 @@ impl Hub {
 }
 
 impl RunState {
+    /// Drops all matches that have ended, with their results.
+    pub(super) fn forget_matches(&mut self) {
+        self.ended.clear();
+        self.numbers.clear();
+        self.withheld.clear();
+        self.bots.clear();
+        self.recent.clear();
+        self.met.clear();
+        (self.count, self.kept) = (0, 0);
+    }
+
     /// Replaces what people see instead of names, and rulings, in all matches that have ended.
     pub(super) fn tell_again(&mut self, game: &Meta) {
         for ended in &mut self.ended {

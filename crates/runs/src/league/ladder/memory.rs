@@ -26,6 +26,9 @@ pub struct LadderMemory {
     used_up: BTreeSet<String>,
     #[serde(default)]
     lead: Lead,
+    /// The number of the season in which it is the lead.
+    #[serde(default)]
+    season: u32,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -122,6 +125,7 @@ impl Ladder {
             exclusions: exclusions.collect(),
             used_up: used_up.map(|player| self.book.name(player).to_owned()).collect(),
             lead: self.lead.clone(),
+            season: self.season.number,
         }
     }
 
@@ -132,7 +136,10 @@ impl Ladder {
         if memory.day == self.matchmaker.day() {
             self.new_versions = memory.versions;
         }
-        (self.lead, self.led_to) = (memory.lead, self.last_match.clone());
+        if memory.season == self.season.number {
+            self.lead = memory.lead;
+        }
+        self.led_to.clone_from(&self.last_match);
         for (name, RememberedExclusion { strikes, times, until_ms }) in memory.exclusions {
             let Some(player) = self.book.find(&name) else { continue };
             let until = until_ms.saturating_sub(self.opened_ms).saturating_mul(1000);

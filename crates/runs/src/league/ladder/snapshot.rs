@@ -21,6 +21,8 @@ pub struct LadderSnapshot {
     pub states: BTreeMap<String, PlayerState>,
     /// What people see instead of the names of players, by name; the version of a player follows.
     pub display_names: Arc<BTreeMap<String, String>>,
+    /// The number of the season in progress.
+    pub season: u32,
     /// The rulings on the ladder, in the order in which they were made.
     pub rulings: Arc<Vec<RulingRow>>,
     /// The matches that are waiting, the next first.
@@ -64,7 +66,8 @@ pub enum WaitingReason {
 }
 
 impl LadderSnapshot {
-    /// The standings as pages show them: the newest versions that are there, or have played within a month of this time.
+    /// The standings as pages show them: the newest versions that are there, or have played in this season and within a month
+    /// of this time.
     pub fn ranking(&self, at: SystemTime) -> Vec<LadderRow> {
         let is_shown =
             |row: &&LadderRow| row.is_newest && (self.online.contains(&row.player) || !row.is_inactive(at));
@@ -83,6 +86,7 @@ impl Ladder {
             online: self.online().into_iter().map(str::to_owned).collect(),
             states: self.states(at),
             display_names: self.display_names.clone(),
+            season: self.season.number,
             rulings: self.shown_rulings.clone(),
             next: self.queue(),
             lead_taken: None,

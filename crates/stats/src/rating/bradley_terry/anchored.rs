@@ -31,12 +31,35 @@ pub struct FitConstraints {
     pub anchors: BTreeMap<Entrant, f64>,
     /// Entrants that are a later version of another one.
     pub predecessors: BTreeMap<Entrant, Entrant>,
+    /// What is known of entrants from results that do not count any more.
+    pub earlier: BTreeMap<Entrant, EarlierRating>,
+}
+
+/// A rating from results that do not count any more: a normal distribution.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct EarlierRating {
+    /// Its mean, in Elo on the scale of the anchors or, without one, relative to 0.
+    pub elo: f64,
+    /// Its standard deviation, in Elo.
+    pub deviation: f64,
+}
+
+impl EarlierRating {
+    /// A rating whose 95% interval has this margin, in Elo.
+    pub fn within(elo: f64, margin: f64) -> EarlierRating {
+        EarlierRating { elo, deviation: margin / Z95 }
+    }
 }
 
 impl FitConstraints {
     /// The mean of the anchors, in Elo.
     fn origin(&self) -> f64 {
         self.anchors.values().sum::<f64>() / self.anchors.len().max(1) as f64
+    }
+
+    /// Whether it fixes the scale.
+    pub(super) fn has_scale(&self) -> bool {
+        !self.anchors.is_empty() || !self.earlier.is_empty()
     }
 }
 
@@ -55,7 +78,7 @@ pub struct Anchored {
 ///
 /// Each entrant also draws one comparison: a later version against its predecessor, others against an opponent with
 /// the mean strength of the anchors. So an entrant without a match has the strength of its predecessor, or the mean,
-/// with an interval of about 680 Elo to both sides.
+/// with an interval of about 680 Elo to both sides. An entrant with an earlier rating starts from its distribution instead.
 ///
 /// The *field* is the mean of all entrants that are not anchors, in which one with n matches has the weight n / (n + 30). If
 /// anchors are far away, all strengths are uncertain by the distance to them, which is of no consequence for the order of
@@ -73,8 +96,9 @@ pub fn fit_anchored(counts: &Counts, known: &FitConstraints) -> Anchored {
     let origin = known.origin();
     let n = counts.entrants + counts.sides.saturating_sub(1);
     let mut theta = vec![0.0; n];
-    for (anchor, elo) in &known.anchors {
-        if let Some(theta) = theta[..counts.entrants].get_mut(anchor.index()) {
+    let earlier = known.earlier.iter().map(|(entrant, earlier)| (entrant, &earlier.elo));
+    for (entrant, elo) in earlier.chain(&known.anchors) {
+        if let Some(theta) = theta[..counts.entrants].get_mut(entrant.index()) {
             *theta = (elo - origin) / ELO_PER_LOGIT;
         }
     }
@@ -123,10 +147,17 @@ pub fn fit_anchored(counts: &Counts, known: &FitConstraints) -> Anchored {
 
 impl Fit<'_> {
     /// The entrant of which another one is a later version.
-    pub(super) fn predecessor(&self, at: usize) -> Option<usize> {
+    fn predecessor(&self, at: usize) -> Option<usize> {
         let (known, _) = self.known.filter(|_| at < self.counts.entrants)?;
         let found = known.predecessors.get(&Entrant(at as u16))?.index();
-        (found < self.counts.entrants).then_some(found)
+        (found < self.counts.entrants && !known.earlier.contains_key(&Entrant(at as u16))).then_some(found)
+    }
+
+    /// Whether something is known of a parameter instead of the prior.
+    pub(super) fn is_known(&self, at: usize) -> bool {
+        let is_earlier = |known: &FitConstraints| known.earlier.contains_key(&Entrant(at as u16));
+        let has_earlier = at < self.counts.entrants && self.known.is_some_and(|(known, _)| is_earlier(known));
+        has_earlier || self.predecessor(at).is_some()
     }
 
     /// Whether a parameter is the strength of an anchor.
@@ -171,9 +202,19 @@ impl Fit<'_> {
         weights
     }
 
-    /// Adds the comparisons of versions to the derivatives, and removes those by fixed parameters.
+    /// Adds the comparisons of versions and the earlier ratings to the derivatives, and removes those by fixed parameters.
     pub(super) fn add_known(&self, gradient: &mut [f64], curvature: &mut [f64]) {
         let n = gradient.len();
+        if let Some((known, origin)) = self.known {
+            for (&Entrant(at), &EarlierRating { elo, deviation }) in &known.earlier {
+                let at = usize::from(at);
+                if at < self.counts.entrants {
+                    let precision = (ELO_PER_LOGIT / deviation).powi(2);
+                    gradient[at] += precision * ((elo - origin) / ELO_PER_LOGIT - self.theta[at]);
+                    curvature[at * n + at] += precision;
+                }
+            }
+        }
         for i in 0..self.counts.entrants {
             let Some(of) = self.predecessor(i) else { continue };
             let p = self.expected(&[(i, 1.0), (of, -1.0)]);
@@ -246,6 +287,7 @@ mod tests {
         let known = FitConstraints {
             anchors: [(Entrant(0), 0.0)].into(),
             predecessors: [(Entrant(2), Entrant(1))].into(),
+            ..FitConstraints::default()
         };
         let fit = fit_anchored(&counts, &known);
         assert!(fit.elo[1].value > 250.0 && (fit.elo[2].value - fit.elo[1].value).abs() < 1.0, "{fit:?}");
@@ -256,6 +298,35 @@ mod tests {
         play(&mut counts, 0, 2, 50, 100);
         let fit = fit_anchored(&counts, &known);
         assert!(fit.elo[2].value.abs() < 10.0 && fit.elo[1].value > 250.0, "{fit:?}");
+    }
+
+    #[test]
+    fn an_earlier_rating_is_where_an_entrant_starts() {
+        let earlier = |elo, deviation| EarlierRating { elo, deviation };
+        let of_both = [(Entrant(1), earlier(300.0, 50.0)), (Entrant(2), earlier(100.0, 50.0))];
+        let mut counts = Counts::default();
+        counts.grow(4);
+        for anchors in [BTreeMap::new(), [(Entrant(0), 0.0)].into()] {
+            // The third entrant is a later version of the first one.
+            let predecessors = [(Entrant(3), Entrant(1))].into();
+            let known = FitConstraints { anchors, predecessors, earlier: of_both.into() };
+            let fit = fit_anchored(&counts, &known);
+            let found = [1, 2].map(|at| (fit.elo[at].value, fit.elo[at].high - fit.elo[at].value));
+            for ((value, margin), expected) in found.into_iter().zip([300.0, 100.0]) {
+                // The later version draws one comparison with the first one, which tells next to nothing.
+                assert!((value - expected).abs() < 0.01 && (margin - 98.0).abs() < 1.0, "{fit:?}");
+            }
+            assert!((fit.elo[3].value - 300.0).abs() < 0.01, "{fit:?}");
+            // Many results outweigh it: equals, whose mean is that of both ratings on the scale of an anchor.
+            let mut played = counts.clone();
+            play(&mut played, 1, 2, 1_000, 2_000);
+            let fit = fit_anchored(&played, &known);
+            let mean = if known.anchors.is_empty() { 0.0 } else { 200.0 };
+            assert!(
+                (fit.elo[1].value - mean).abs() < 3.0 && (fit.elo[2].value - mean).abs() < 3.0,
+                "{fit:?}"
+            );
+        }
     }
 
     #[test]

@@ -1,0 +1,223 @@
+//! The seasons of a ladder: final standings, and the ratings from which the next one starts.
+
+use std::collections::BTreeMap;
+
+use referee_game::{Seating, json};
+use referee_stats::ladder::Name;
+use referee_store::{League, Season};
+use serde::{Deserialize, Serialize};
+
+use crate::league::book::{Book, LadderRow, number};
+use crate::league::error::{LadderError, NotCounted};
+use crate::league::rulings::LadderRulings;
+
+/// The standings of a ladder at the end of a season.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct FinalStandings {
+    /// The number of matches.
+    pub matches: u32,
+    /// The players with a match, the best first; earlier versions of bots come last, without a place.
+    pub standings: Vec<FinalRow>,
+}
+
+/// A row of final standings.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FinalRow {
+    /// The player.
+    #[serde(flatten)]
+    pub row: LadderRow,
+    /// What people saw instead of its name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub display_name: Option<String>,
+}
+
+/// A season of a ladder.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LadderSeason {
+    /// From 1.
+    pub number: u32,
+    /// The final standings of the one before, if players start from their ratings.
+    kept: Vec<LadderRow>,
+}
+
+impl Default for LadderSeason {
+    fn default() -> LadderSeason {
+        LadderSeason { number: 1, kept: Vec::new() }
+    }
+}
+
+impl LadderSeason {
+    /// The season in progress of a ladder with these seats, which is played in mirrored sets or not.
+    ///
+    /// # Errors
+    /// Those of the database, or if a match does not fit the seats.
+    pub fn current(
+        league: &mut League,
+        ladder: &str,
+        seats: (Seating, bool),
+    ) -> Result<LadderSeason, NotCounted> {
+        let ended = league.seasons()?;
+        LadderSeason::after(league, ladder, &ended, seats)
+    }
+
+    /// The season after these.
+    fn after(
+        league: &mut League,
+        ladder: &str,
+        ended: &[Season],
+        seats: (Seating, bool),
+    ) -> Result<LadderSeason, NotCounted> {
+        let Some(last) = ended.last() else { return Ok(LadderSeason::default()) };
+        let all = FinalStandings::of_last(league, ladder, ended, seats)?.standings;
+        let kept = all.into_iter().map(|row| row.row).filter(|_| last.keeps_ratings).collect();
+        Ok(LadderSeason { number: last.number + 1, kept })
+    }
+
+    /// A book for the results of this season.
+    ///
+    /// # Errors
+    /// If there are too many players.
+    pub fn book(
+        &self,
+        (seating, is_mirrored): (Seating, bool),
+        anchors: BTreeMap<String, f64>,
+    ) -> Result<Book, LadderError> {
+        let mut book = Book::new(seating, is_mirrored, anchors);
+        self.begin(&mut book)?;
+        Ok(book)
+    }
+
+    /// The players that start from their ratings.
+    pub(super) fn players(&self) -> impl Iterator<Item = &str> {
+        // The newest versions come last, as they have come.
+        self.kept.iter().rev().map(|row| &*row.player)
+    }
+
+    /// Adds the ratings from which players start to a book without results.
+    pub(super) fn begin(&self, book: &mut Book) -> Result<(), LadderError> {
+        self.kept.iter().rev().try_for_each(|row| book.keep(row))
+    }
+}
+
+impl FinalStandings {
+    /// The row in the first place, if a rated match was played.
+    pub fn winner(&self) -> Option<&FinalRow> {
+        self.standings.iter().find(|row| row.row.place == Some(1) && row.row.matches > 0)
+    }
+
+    /// Those of a season that has ended: the stored ones. If the process that ended it did not store any, they are
+    /// computed.
+    ///
+    /// # Errors
+    /// Those of the database, or if a match does not fit the seats.
+    pub fn of(
+        league: &mut League,
+        ladder: &str,
+        season: u32,
+        seats: (Seating, bool),
+    ) -> Result<FinalStandings, NotCounted> {
+        let mut ended = league.seasons()?;
+        ended.retain(|other| other.number <= season);
+        FinalStandings::of_last(league, ladder, &ended, seats)
+    }
+
+    fn of_last(
+        league: &mut League,
+        ladder: &str,
+        ended: &[Season],
+        seats: (Seating, bool),
+    ) -> Result<FinalStandings, NotCounted> {
+        let Some((last, before)) = ended.split_last() else { return Ok(FinalStandings::default()) };
+        if let Some(text) = league.final_standings(last.number, ladder)? {
+            return serde_json::from_str(&text).map_err(|error| NotCounted::Database(error.into()));
+        }
+        let season = LadderSeason::after(league, ladder, before, seats)?;
+        let found = FinalStandings::compute(league, ladder, (&season, last), seats)?;
+        league.add_final_standings(last.number, ladder, &json::text(&found))?;
+        Ok(found)
+    }
+
+    fn compute(
+        league: &League,
+        ladder: &str,
+        (season, ended): (&LadderSeason, &Season),
+        seats: (Seating, bool),
+    ) -> Result<FinalStandings, NotCounted> {
+        let bots = league.bots()?;
+        let anchors = bots.iter().filter_map(|bot| Some((bot.name.clone(), bot.anchor?))).collect();
+        let rulings = LadderRulings::of(&ended.rulings(league.rulings()?), ladder);
+        let mut book = season.book(seats, anchors)?;
+        let mut matches = 0;
+        league.for_each_match(ladder, Some(season.number), |row| {
+            matches += 1;
+            book.add(&rulings.apply(row, seats.0))?;
+            Ok::<_, NotCounted>(())
+        })?;
+        let strengths = book.rating_inputs().strengths();
+        let mut rows = book.standings(&strengths);
+        rows.retain(|row| row.last_seen.is_some());
+        number(&mut rows);
+        let display_names: BTreeMap<&str, &String> =
+            bots.iter().filter_map(|bot| Some((&*bot.name, bot.display_name.as_ref()?))).collect();
+        let shown = |row: LadderRow| {
+            let Name { bot, version } = Name::parse(&row.player);
+            let display = display_names.get(&*bot).map(|&display| Name { bot: display.clone(), version });
+            FinalRow { display_name: display.map(|name| name.to_string()), row }
+        };
+        Ok(FinalStandings { matches, standings: rows.into_iter().map(shown).collect() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use referee_stats::rating::Estimate;
+
+    use super::*;
+
+    fn row(player: &str, value: f64, margin: f64, is_newest: bool) -> LadderRow {
+        LadderRow {
+            place: None,
+            player: player.to_owned(),
+            rating: Estimate { value, low: value - margin, high: value + margin },
+            margin_in_field: margin,
+            is_anchor: false,
+            is_provisional: false,
+            is_newest,
+            matches: 100,
+            wins: 50,
+            draws: 0,
+            losses: 50,
+            faulted: 0,
+            last_seen: None,
+        }
+    }
+
+    #[test]
+    fn players_start_from_their_ratings_with_wider_intervals() {
+        let kept = vec![
+            row("alice@2", 1700.0, 70.0, true),
+            row("bob", 1400.0, 20.0, true),
+            row("alice@1", 1500.0, 20.0, false),
+        ];
+        let season = LadderSeason { number: 2, kept };
+        let anchors: BTreeMap<String, f64> = [("random".to_owned(), 1000.0)].into();
+        let mut book = season.book((Seating::new(2, 2), true), anchors).unwrap();
+        // A later version starts from the newest one, and another bot like any new one.
+        for name in ["random", "alice@3", "carol"] {
+            book.player(name).unwrap();
+        }
+        let strengths = book.rating_inputs().strengths();
+        let found = |name: &str| {
+            let strength = strengths[book.find(name).unwrap().index()];
+            [strength.rating, strength.margin].map(f64::round)
+        };
+        assert_eq!(found("bob"), [1400.0, 100.0], "at least 100");
+        assert_eq!(found("alice@2")[0], 1700.0);
+        assert!((139.0..=140.0).contains(&found("alice@2")[1]), "twice as wide");
+        assert_eq!(found("alice@3")[0], 1700.0);
+        assert_eq!(found("carol")[0], 1000.0, "the mean of the anchors");
+        let rows = book.standings(&strengths);
+        let newest: Vec<&str> = rows.iter().filter(|row| row.is_newest).map(|row| &*row.player).collect();
+        assert_eq!(newest, ["alice@3", "bob", "carol", "random"]);
+    }
+}

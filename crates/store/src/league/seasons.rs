@@ -1,0 +1,166 @@
+//! The seasons of a league.
+
+use std::io;
+use std::time::SystemTime;
+
+use rusqlite::{OptionalExtension, Row, params};
+use serde::Serialize;
+use thiserror::Error;
+
+use super::matches::{self, LeagueMatch, read_match};
+use super::{League, failed, utc};
+use crate::rulings::RulingRow;
+
+/// A season that has ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Season {
+    /// From 1, in order.
+    pub number: u32,
+    /// Its name.
+    pub name: String,
+    /// When it ended, in UTC. Matches whose results came later belong to the next one.
+    pub ended_at: String,
+    /// Whether players have started the next one from their ratings.
+    pub keeps_ratings: bool,
+    /// The user of the operating system who ended it.
+    pub ended_by: String,
+}
+
+impl Season {
+    /// The rulings that were in force when it ended, of all rulings.
+    pub fn rulings(&self, mut all: Vec<RulingRow>) -> Vec<RulingRow> {
+        all.retain(|ruling| ruling.at <= self.ended_at);
+        for ruling in &mut all {
+            ruling.undone.take_if(|undone| undone.at > self.ended_at);
+        }
+        all
+    }
+}
+
+/// Why a season does not end.
+#[derive(Debug, Error)]
+pub enum SeasonError {
+    /// Another one has its name.
+    #[error("season {0} has ended before: take another name")]
+    Taken(String),
+    /// Nothing was played.
+    #[error("no match has been played in this season")]
+    Empty,
+    /// The database.
+    #[error(transparent)]
+    Storage(#[from] io::Error),
+}
+
+impl From<rusqlite::Error> for SeasonError {
+    fn from(error: rusqlite::Error) -> SeasonError {
+        SeasonError::Storage(failed(error))
+    }
+}
+
+/// SQL: the number of the season in progress.
+pub(super) const CURRENT: &str = "(SELECT count(*) + 1 FROM seasons)";
+
+const COLUMNS: &str = "number, name, ended_at, keeps_ratings, ended_by";
+
+fn read(row: &Row<'_>) -> rusqlite::Result<Season> {
+    Ok(Season {
+        number: row.get(0)?,
+        name: row.get(1)?,
+        ended_at: row.get(2)?,
+        keeps_ratings: row.get(3)?,
+        ended_by: row.get(4)?,
+    })
+}
+
+impl League {
+    /// Ends the season in progress on all ladders. Results that are stored later belong to the next one.
+    ///
+    /// # Errors
+    /// If the name is taken, or no match was played.
+    pub fn end_season(
+        &mut self,
+        name: &str,
+        at: SystemTime,
+        keeps_ratings: bool,
+        user: &str,
+    ) -> Result<Season, SeasonError> {
+        self.try_change(|db| {
+            let sql = "SELECT 1 FROM seasons WHERE name = ?1";
+            if db.query_row(sql, [name], |_| Ok(())).optional()?.is_some() {
+                return Err(SeasonError::Taken(name.to_owned()));
+            }
+            let sql = format!("SELECT 1 FROM matches WHERE season = {CURRENT} LIMIT 1");
+            if db.query_row(&sql, [], |_| Ok(())).optional()?.is_none() {
+                return Err(SeasonError::Empty);
+            }
+            let sql = format!("INSERT INTO seasons VALUES ({CURRENT}, ?1, ?2, ?3, ?4) RETURNING {COLUMNS}");
+            Ok(db.query_row(&sql, params![name, utc(at), keeps_ratings, user], read)?)
+        })
+    }
+
+    /// The seasons that have ended, in order.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub fn seasons(&self) -> io::Result<Vec<Season>> {
+        let sql = format!("SELECT {COLUMNS} FROM seasons ORDER BY number");
+        let mut query = self.db.prepare_cached(&sql).map_err(failed)?;
+        let rows = query.query_map([], read);
+        rows.and_then(Iterator::collect).map_err(failed)
+    }
+
+    /// The number of the season in progress.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub fn current_season(&self) -> io::Result<u32> {
+        self.db.query_row(&format!("SELECT {CURRENT}"), [], |row| row.get(0)).map_err(failed)
+    }
+
+    /// The season of a match of a ladder, if it is stored.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub fn season_of(&self, ladder: &str, number: u32) -> io::Result<Option<u32>> {
+        let sql = "SELECT season FROM matches WHERE ladder = ?1 AND number = ?2";
+        self.db.query_row(sql, params![ladder, number], |row| row.get(0)).optional().map_err(failed)
+    }
+
+    /// The last matches of a ladder in a season with a number below `before`, the newest first.
+    ///
+    /// # Errors
+    /// If a row is invalid.
+    pub fn matches_of_season(
+        &self,
+        (season, ladder): (u32, &str),
+        before: Option<u32>,
+        limit: usize,
+    ) -> io::Result<Vec<LeagueMatch>> {
+        let sql = format!(
+            "SELECT {} FROM matches WHERE ladder = ?1 AND season = ?2 AND number < ?3 ORDER BY number DESC LIMIT ?4",
+            matches::COLUMNS
+        );
+        let mut query = self.db.prepare_cached(&sql).map_err(failed)?;
+        let values = params![ladder, season, before.unwrap_or(u32::MAX), limit as i64];
+        let rows = query.query_map(values, read_match);
+        rows.and_then(Iterator::collect).map_err(failed)
+    }
+
+    /// The final standings of a ladder in a season, JSON; `None` while they are not computed.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub fn final_standings(&self, season: u32, ladder: &str) -> io::Result<Option<String>> {
+        let sql = "SELECT standings FROM final_standings WHERE season = ?1 AND ladder = ?2";
+        self.db.query_row(sql, params![season, ladder], |row| row.get(0)).optional().map_err(failed)
+    }
+
+    /// Stores the final standings of a ladder in a season, unless it has some.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub fn add_final_standings(&mut self, season: u32, ladder: &str, standings: &str) -> io::Result<()> {
+        let sql = "INSERT OR IGNORE INTO final_standings (season, ladder, standings) VALUES (?1, ?2, ?3)";
+        self.change(|db| db.execute(sql, params![season, ladder, standings])).map(drop)
+    }
+}

@@ -1,0 +1,307 @@
+//! The seasons of a league that have ended: final standings and matches, as JSON and as pages.
+
+use std::io;
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::Response;
+use maud::{Markup, html};
+use referee_game::json;
+use referee_report::page::{Scale, interval_bar, plus_minus};
+use referee_stats::rating::Estimate;
+use serde::{Deserialize, Serialize};
+
+use crate::api::{Bounded, HubState, LIST, MOST_MATCHES, Parameters, refused};
+use crate::hub::Hub;
+use crate::ladder::{LadderView, PlayedMatch, PlayerName, answered};
+use crate::pages;
+
+/// A season that has ended.
+#[derive(Clone, Debug, Serialize)]
+pub struct SeasonEntry {
+    /// Its name.
+    pub name: String,
+    /// When it ended, in UTC.
+    pub ended_at: String,
+    /// The number of matches.
+    pub matches: u32,
+    /// Who came first; `None` without a rated match.
+    pub winner: Option<SeasonPlayer>,
+}
+
+/// A player of a season.
+#[derive(Clone, Debug, Serialize)]
+pub struct SeasonPlayer {
+    /// `NAME` or `NAME@VERSION`.
+    pub name: String,
+    /// What people saw instead of its name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub display_name: Option<String>,
+}
+
+impl SeasonPlayer {
+    fn shown(&self) -> &str {
+        self.display_name.as_deref().unwrap_or(&self.name)
+    }
+}
+
+/// The final standings of a season.
+#[derive(Clone, Debug, Serialize)]
+pub struct SeasonStandings {
+    /// The season.
+    #[serde(flatten)]
+    pub season: SeasonEntry,
+    /// The best first; anchors and earlier versions come last, without a place.
+    pub standings: Vec<SeasonRow>,
+}
+
+/// A row of final standings.
+#[derive(Clone, Debug, Serialize)]
+pub struct SeasonRow {
+    /// From 1.
+    pub place: Option<usize>,
+    /// The player.
+    #[serde(flatten)]
+    pub player: SeasonPlayer,
+    /// Elo with its 95% interval.
+    pub rating: Estimate,
+    /// The distance to the ends of the 95% interval of its difference to the field, in Elo.
+    pub margin_in_field: f64,
+    /// Whether the rating was fixed.
+    pub anchor: bool,
+    /// Whether its difference to the field was uncertain by more than 80 Elo, or came from fewer than 30 matches.
+    pub provisional: bool,
+    /// Whether no later version of the bot had played.
+    pub newest: bool,
+    /// Rated matches with a result.
+    pub matches: u32,
+    /// Ranked first alone.
+    pub wins: u32,
+    /// Ranked first with another side.
+    pub draws: u32,
+    /// Another side was ranked ahead.
+    pub losses: u32,
+    /// Matches in which it made a fault.
+    pub faulted: u32,
+}
+
+/// The seasons, the newest first.
+#[derive(Serialize)]
+struct Seasons {
+    seasons: Vec<SeasonEntry>,
+}
+
+/// Matches of a season, the newest first.
+#[derive(Serialize)]
+struct SeasonMatches {
+    matches: Vec<PlayedMatch>,
+}
+
+/// Which matches of a season are wanted.
+#[derive(Clone, Copy, Deserialize)]
+pub(super) struct MatchesQuery {
+    /// Those with a smaller number.
+    before: Option<Bounded<0, MOST_MATCHES>>,
+    /// So many at most.
+    limit: Option<Bounded<1, { LIST as u64 }>>,
+}
+
+impl MatchesQuery {
+    /// The number below which matches are wanted, if any, and how many.
+    fn of(&self) -> (Option<u32>, usize) {
+        let before = self.before.map(|Bounded(before)| u32::try_from(before).unwrap_or(u32::MAX));
+        (before, self.limit.map_or(LIST, |Bounded(limit)| limit as usize))
+    }
+}
+
+fn no_season(name: &str) -> String {
+    format!("no season `{name}` has ended")
+}
+
+/// The seasons as JSON.
+pub(super) async fn of_league(State(hub): HubState) -> Response {
+    let read =
+        |ladder: &dyn LadderView, _: &Hub| Ok(Some(json::text(&Seasons { seasons: ladder.seasons()? })));
+    answered(&hub, "seasons".to_owned(), String::new(), read).await
+}
+
+/// A season as JSON.
+pub(super) async fn of_season(State(hub): HubState, PlayerName(name): PlayerName) -> Response {
+    let (key, missing) = (format!("season {name}"), no_season(&name));
+    let read =
+        move |ladder: &dyn LadderView, _: &Hub| Ok(ladder.season(&name)?.map(|season| json::text(&season)));
+    answered(&hub, key, missing, read).await
+}
+
+/// Matches of a season as JSON.
+pub(super) async fn matches_of_season(
+    State(hub): HubState,
+    PlayerName(name): PlayerName,
+    Parameters(query): Parameters<MatchesQuery>,
+) -> Response {
+    let (before, limit) = query.of();
+    let (key, missing) = (format!("season {name} {before:?} {limit}"), no_season(&name));
+    let read = move |ladder: &dyn LadderView, hub: &Hub| {
+        let found = ladder.season_matches(&name, before, limit)?;
+        Ok(found.map(|mut matches| {
+            hub.note_rulings(&mut matches);
+            json::text(&SeasonMatches { matches })
+        }))
+    };
+    answered(&hub, key, missing, read).await
+}
+
+/// Reads something of the ladder for a page; an answer that says what is wrong otherwise.
+async fn read<T: Send + 'static>(
+    hub: &Hub,
+    read: impl FnOnce(&dyn LadderView) -> io::Result<T> + Send + 'static,
+) -> Result<T, Response> {
+    let Some(ladder) = hub.ladder().map(Arc::clone) else {
+        return Err(refused(StatusCode::NOT_FOUND, "this is not a ladder of a league"));
+    };
+    let failed = || refused(StatusCode::INTERNAL_SERVER_ERROR, "the seasons cannot be read");
+    let _turn = hub.answers().computing.lock().await;
+    tokio::task::spawn_blocking(move || read(&*ladder)).await.ok().and_then(Result::ok).ok_or_else(failed)
+}
+
+/// The page of all seasons.
+pub(super) async fn list(State(hub): HubState) -> Response {
+    let seasons = match read(&hub, |ladder| ladder.seasons()).await {
+        Ok(seasons) => seasons,
+        Err(response) => return response,
+    };
+    let text = html! {
+        h1 { "Seasons" }
+        @if seasons.is_empty() { p { "No season has ended." } }
+        ul class="lines" {
+            @for season in &seasons {
+                li class="row" {
+                    span class="grow" {
+                        a href={ "seasons/" (season.name) } { (season.name) }
+                        @if let Some(winner) = &season.winner { ", won by " (winner.shown()) }
+                    }
+                    span class="small muted" { (season.matches) " matches, ended " (day(&season.ended_at)) }
+                }
+            }
+        }
+    };
+    let title = format!("Seasons of {}", hub.name());
+    pages::of_seasons(&hub, !seasons.is_empty(), title, &text.into_string()).await
+}
+
+/// The page of a season.
+pub(super) async fn page(
+    State(hub): HubState,
+    PlayerName(name): PlayerName,
+    Parameters(query): Parameters<MatchesQuery>,
+) -> Response {
+    let (asked, (before, limit)) = (name.clone(), query.of());
+    let found = read(&hub, move |ladder| {
+        let matches = ladder.season_matches(&asked, before, limit)?.unwrap_or_default();
+        Ok(ladder.season(&asked)?.map(|season| (season, matches)))
+    });
+    let (title, text, is_there) = match found.await {
+        Err(response) => return response,
+        Ok(None) => ("Season".to_owned(), html! { h1 { "Season" } p { (no_season(&name)) } }, false),
+        Ok(Some((season, mut matches))) => {
+            hub.note_rulings(&mut matches);
+            (format!("{name} of {}", hub.name()), told(&season, &matches, limit), true)
+        }
+    };
+    pages::of_season(&hub, is_there, title, &text.into_string()).await
+}
+
+/// The day of a time.
+fn day(at: &str) -> &str {
+    at.get(..10).unwrap_or(at)
+}
+
+/// A season with these of its matches.
+fn told(
+    SeasonStandings { season, standings }: &SeasonStandings,
+    matches: &[PlayedMatch],
+    limit: usize,
+) -> Markup {
+    let earlier = matches.last().filter(|_| matches.len() == limit);
+    html! {
+        ol class="crumbs" { li { a href="../seasons" { "Seasons" } } li { (season.name) } }
+        p class="eyebrow" { "ended " (day(&season.ended_at)) " · " (season.matches) " matches" }
+        h1 { (season.name) }
+        @if let Some(first) = standings.first().filter(|_| season.winner.is_some()) {
+            p class="lede" {
+                (first.player.shown()) " came first: rated " (plus_minus(first.rating)) " after " (first.matches)
+                " rated matches."
+            }
+        }
+        section aria-labelledby="standings-title" {
+            div class="head" { h2 id="standings-title" { "Final standings" } }
+            (table(standings))
+            p class="note" {
+                "Ratings are Elo with their 95% intervals. Those with a question mark are provisional; anchors (=) are fixed."
+            }
+        }
+        section aria-labelledby="matches-title" {
+            div class="head" { h2 id="matches-title" { "Matches" } }
+            ul class="lines" {
+                @for played in matches {
+                    li class="row" {
+                        span class="grow" { (played.text) }
+                        span class="small muted" {
+                            @if !played.rated { "not rated, " }
+                            (minute(&played.ended_at))
+                        }
+                        a href={ "../matches/" (played.id) } { (played.id) }
+                    }
+                }
+            }
+            @if let Some(number) = earlier.and_then(|played| played.id.get(1..)) {
+                nav class="pager" aria-label="Earlier matches" {
+                    a class="btn" href={ (season.name) "?before=" (number) "#matches-title" } { "Earlier matches" }
+                }
+            }
+        }
+    }
+}
+
+/// A time to the minute.
+fn minute(at: &str) -> String {
+    at.get(..16).unwrap_or(at).replace('T', " ")
+}
+
+/// Final standings.
+fn table(standings: &[SeasonRow]) -> Markup {
+    let rows = || standings.iter().filter(|row| row.newest);
+    let scale = Scale::of(rows().map(|row| row.rating));
+    html! {
+        table class="cards" {
+            thead {
+                tr {
+                    th { "#" }
+                    th class="t" { "Name" }
+                    th { "Rating" }
+                    th class="t" { span class="hide" { "Interval" } }
+                    th { "W / D / L" }
+                    th { "Faults" }
+                    th { "Matches" }
+                }
+            }
+            tbody {
+                @for row in rows() {
+                    tr {
+                        td class="num" { @if let Some(place) = row.place { (place) } }
+                        td class="name" { a href={ "../players/" (row.player.name) } { (row.player.shown()) } }
+                        td class="lead num" {
+                            (row.rating.value.round())
+                            @if row.anchor { " =" } @else if row.provisional { " ?" }
+                        }
+                        td class="bar" { (interval_bar(row.rating, scale)) }
+                        td class="num beside" { (row.wins) " / " (row.draws) " / " (row.losses) }
+                        td class="num" data-l="Faults" { (row.faulted) }
+                        td class="num" data-l="Matches" { (row.matches) }
+                    }
+                }
+            }
+        }
+    }
+}
