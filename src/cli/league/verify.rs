@@ -200,7 +200,7 @@ fn add_new_results(
 }
 
 /// Wins, draws and losses of a player.
-type Tally = [u32; 3];
+type ResultCounts = [u32; 3];
 
 /// Those of all players, with the rulings replayed.
 fn tally(
@@ -208,7 +208,7 @@ fn tally(
     ladder: &LadderConfig,
     game: &LadderGame,
     rows: impl Iterator<Item = LeagueMatch>,
-) -> BTreeMap<String, Tally> {
+) -> BTreeMap<String, ResultCounts> {
     let rulings = LadderRulings::of(rulings, &ladder.name);
     let (seating, is_mirrored) = game.seats();
     let mut book = Book::new(seating, is_mirrored, BTreeMap::new());
@@ -262,7 +262,7 @@ impl SeasonTallies<'_> {
         season: u32,
         rulings: &[RulingRow],
         rows: impl Iterator<Item = &'r LeagueMatch>,
-    ) -> BTreeMap<String, Tally> {
+    ) -> BTreeMap<String, ResultCounts> {
         let is_in_it = |row: &&LeagueMatch| self.of.get(&row.number).unwrap_or(&self.current) == &season;
         tally(rulings, self.ladder, self.game, rows.filter(is_in_it).cloned())
     }
@@ -270,11 +270,11 @@ impl SeasonTallies<'_> {
 
 /// The players whose results by the records are not those of something else.
 fn differing(
-    by_records: &BTreeMap<String, Tally>,
-    others: &BTreeMap<String, Tally>,
+    by_records: &BTreeMap<String, ResultCounts>,
+    others: &BTreeMap<String, ResultCounts>,
     name: &str,
 ) -> Vec<(String, String)> {
-    let words = |[won, drawn, lost]: Tally| format!("{won} won, {drawn} drawn, {lost} lost");
+    let words = |[won, drawn, lost]: ResultCounts| format!("{won} won, {drawn} drawn, {lost} lost");
     let players: BTreeSet<&String> = by_records.keys().chain(others.keys()).collect();
     let found = players.into_iter().filter_map(|player| {
         let [records, other] = [by_records, others].map(|all| all.get(player).copied().unwrap_or_default());
