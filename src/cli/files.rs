@@ -1,5 +1,6 @@
 //! Input and output files of the command line.
 
+use std::collections::BTreeSet;
 use std::env;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -8,7 +9,9 @@ use std::path::{Path, PathBuf};
 use flate2::read::MultiGzDecoder;
 
 use crate::cli::{Failure, output, screen};
-use crate::files::{Folder, most_unpacked, open_regular, read_limited, read_regular};
+use crate::files::{
+    Folder, RecordFolder, most_unpacked, open_regular, read_limited, read_record, read_regular,
+};
 use crate::report::replay::record_of_page;
 
 /// The error for a file that cannot be read.
@@ -33,7 +36,8 @@ pub(super) fn ends_with(path: &Path, ending: &str) -> bool {
     has(path, ending) || has(path, "gz") && path.file_stem().is_some_and(|stem| has(Path::new(stem), ending))
 }
 
-/// Expands directories to their files with one of the extensions, sorted by name.
+/// Expands directories to their files with one of the extensions, sorted by name, and if that of records is one of them, to
+/// the records in the packs of leagues.
 pub(super) fn expand(paths: &[PathBuf], endings: &[&str]) -> Result<Vec<PathBuf>, Failure> {
     let mut files = Vec::new();
     for path in paths {
@@ -46,6 +50,12 @@ pub(super) fn expand(paths: &[PathBuf], endings: &[&str]) -> Result<Vec<PathBuf>
             .filter_map(|entry| Some(entry.ok()?.path()))
             .filter(|path| endings.iter().any(|ending| ends_with(path, ending)))
             .collect();
+        if endings.contains(&"jsonl") {
+            let names = Folder::open(path).and_then(|folder| RecordFolder::new(folder).names());
+            let names = names.map_err(Failure::cannot_run)?;
+            let files: BTreeSet<PathBuf> = found.iter().cloned().collect();
+            found.extend(names.iter().map(|name| path.join(name)).filter(|path| !files.contains(path)));
+        }
         if found.is_empty() {
             let wanted: Vec<String> = endings.iter().map(|ending| format!("*.{ending}")).collect();
             let what = format!("{} contains no records ({})", path.display(), wanted.join(", "));
@@ -63,9 +73,17 @@ const GZIP: [u8; 2] = [0x1f, 0x8b];
 /// How a page begins.
 const PAGE: &str = "<!DOCTYPE html>";
 
-/// Reads a file, decompresses it if it is compressed with gzip, and takes the record out of a page of a tournament's site.
+/// Reads a file, decompresses it if it is compressed with gzip, and takes the record out of a page of a tournament's site. A
+/// record without a file may be in a pack of its directory.
 pub(super) fn read(path: &Path) -> Result<Vec<u8>, Failure> {
-    let mut bytes = read_regular(path).map_err(|error| unreadable(path, &error))?;
+    let found = read_regular(path).or_else(|error| match error.kind() {
+        io::ErrorKind::NotFound => read_record(path).map_err(|of_pack| match of_pack.kind() {
+            io::ErrorKind::NotFound => error,
+            _ => of_pack,
+        }),
+        _ => Err(error),
+    });
+    let mut bytes = found.map_err(|error| unreadable(path, &error))?;
     if bytes.starts_with(&GZIP) {
         let unpacked = read_limited(MultiGzDecoder::new(&*bytes), most_unpacked(bytes.len()));
         bytes = unpacked.map_err(|error| match error.kind() {

@@ -42,6 +42,7 @@ mod league;
 mod league_facts;
 mod league_journal;
 mod league_notices;
+mod league_packs;
 mod league_pages;
 mod league_restart;
 mod league_rulings;

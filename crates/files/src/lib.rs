@@ -3,6 +3,7 @@
 //! * [`Folder`] is an open directory: links in it are never followed, and new files never replace existing ones
 //! * [`Records`] is a directory with the record of each match, [`RunningMatches`] one with the journals of the matches in
 //!   progress, and [`Journal`] the locked file with the matches that have begun
+//! * [`RecordFolder`] reads records from their files and from packs, which have a thousand each
 //! * [`read_regular`], [`read_secret`] and [`open_regular`] open what the user names; none of them waits for a FIFO
 //! * [`keep_private`] lists what the sandbox hides from bots
 //! * [`StorageWait`] retries writes while the disk is full
@@ -25,6 +26,7 @@
 
 mod folder;
 mod journal;
+mod packs;
 mod private;
 mod records;
 mod regular;
@@ -33,6 +35,7 @@ mod wait;
 
 pub use folder::Folder;
 pub use journal::Journal;
+pub use packs::{PackRange, PackWriter, RecordFolder, StoredRecord, read_record};
 pub use private::{keep_private, private_paths};
 pub use records::{Records, unsealed, written_at};
 pub use regular::{most_unpacked, open_regular, read_limited, read_regular, read_secret};

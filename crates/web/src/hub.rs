@@ -30,7 +30,7 @@ use crate::{EarlierMatch, StandingsSource};
 use referee_engine::runner::{
     LiveEnd, LiveEvent, LiveHeader, LiveReceiver, LiveStep, MatchReport, Unsealed, Visibility,
 };
-use referee_files::read_regular;
+use referee_files::read_record;
 use referee_game::Meta;
 use referee_game::seat::Viewer;
 use referee_game::{Catalog, json};
@@ -187,7 +187,7 @@ impl SealedRecord {
     /// Reads the public form of the record. Blocks.
     pub(super) fn read(self) -> io::Result<Vec<u8>> {
         let record = match self.0 {
-            RecordLocation::File(path) => read_regular(&path)?,
+            RecordLocation::File(path) => read_record(&path)?,
             RecordLocation::Memory(record) => Arc::unwrap_or_clone(record),
             RecordLocation::Nowhere => return Err(io::ErrorKind::NotFound.into()),
         };

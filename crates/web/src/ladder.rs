@@ -19,6 +19,7 @@ use crate::hub::Hub;
 use crate::notices::Notices;
 use crate::owners::SignUpMode;
 use crate::seasons::{SeasonEntry, SeasonStandings};
+use referee_game::counted;
 use referee_stats::rating::Estimate;
 use referee_store::RatingPoint;
 
@@ -142,6 +143,10 @@ pub struct LadderHealth {
     pub excluded: usize,
     /// The number of connections whose `hello` was not accepted.
     pub refused_logins: u64,
+    /// The number of packs of records that wait to be sent.
+    pub unsent_packs: usize,
+    /// Whether the last one could not be sent.
+    pub is_sending_failing: bool,
     /// The time since the last match ended.
     pub result_age: Option<Duration>,
 }
@@ -159,6 +164,10 @@ impl LadderHealth {
         if self.are_rules_failing {
             problems +=
                 "rules: they failed in match after match, and one match a minute is tried until they work\n";
+        }
+        if self.is_sending_failing {
+            let unsent = counted(self.unsent_packs, "pack of records waits", "packs of records wait");
+            problems += &format!("packs: `[retention] send` has failed and is tried again; {unsent}\n");
         }
         if let Some(age) = self.result_age.filter(|age| *age >= NO_RESULT)
             && self.running >= self.jobs
@@ -188,6 +197,9 @@ impl LadderHealth {
             "1 if results and journals can be written.",
             flag(self.is_storage_writable),
         );
+        figure("unsent_packs", "gauge", "Packs of records that wait to be sent.", self.unsent_packs as f64);
+        let is_failing = flag(self.is_sending_failing);
+        figure("send_failing", "gauge", "1 if the last pack of records could not be sent.", is_failing);
         figure("paused", "gauge", "1 if the league is paused.", flag(self.is_paused));
         let is_failing = flag(self.are_rules_failing);
         figure(

@@ -1,18 +1,20 @@
 //! `referee league backup`: a directory that follows a league.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs::{File, TryLockError};
 use std::io::{self, Write};
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
 use crate::cli::json::LeagueBackup;
 use crate::cli::league::config::LeagueConfig;
+use crate::cli::league::export::packs;
 use crate::cli::league::verify::LadderSeed;
 use crate::cli::league::which::{LeagueSelector, ladder_folder, now};
 use crate::cli::{Exit, Failure, progress, screen};
-use crate::files::{Folder, read_regular};
+use crate::files::{Folder, PackRange, RecordFolder, StoredRecord, read_regular};
 use crate::game::{counted, json};
 use crate::store::{League, LeagueMatch, utc};
 
@@ -157,38 +159,39 @@ fn check_former(folder: &Folder, config: &LeagueConfig, league: &League) -> Resu
 /// Brings a backup up to date. Until the last step, it is the one before.
 fn back_up(file: &Path, config: &LeagueConfig, league: &League, backup: &Folder) -> Result<Backed, Failure> {
     let failed = |error: io::Error| Failure::cannot_run(format!("{}: {error}", backup.path().display()));
-    // The database first: all records of the matches in it are on the disk.
+    let source = Folder::open(&config.folder).map_err(failed)?;
+    // Until the last step, its database is the one before.
+    let erased_before: BTreeMap<String, u32> = match backup.has_file(DATABASE).map_err(failed)? {
+        true => {
+            let former = League::open(backup).map_err(failed)?;
+            let of = |ladder: String| Ok((ladder.clone(), erased_to(&former, &ladder)?));
+            former.ladders().and_then(|all| all.into_iter().map(of).collect()).map_err(failed)?
+        }
+        false => BTreeMap::new(),
+    };
+    // What is packed from now on is copied as the database has it.
+    let packed = packs(&source, league).map_err(failed)?;
+    // The database before the records: all those of the matches in it are on the disk.
     let work = backup.make_within("new").map_err(failed)?;
     work.remove(DATABASE).map_err(failed)?;
     league.export(&work.path().join(DATABASE)).map_err(failed)?;
     let copy = League::open(&work).map_err(failed)?;
-    let source = Folder::open(&config.folder).map_err(failed)?;
     let bar = progress::bar(copy.match_count().map_err(failed)?, "{bar:30} {pos}/{len} records, {eta} left");
     let mut backed = Backed::default();
     for ladder in copy.ladders().map_err(failed)? {
-        let from = ladder_folder(&source, &ladder)?.make_within("records").map_err(failed)?;
-        let to = ladder_folder(backup, &ladder)?.make_within("records").map_err(failed)?;
-        let known: HashSet<String> = to.names().map_err(failed)?.into_iter().collect();
-        let mut new = Vec::new();
-        let read = copy.for_each_match(&ladder, None, |row| {
-            bar.inc(1);
-            let Some(record) = row.record else { return Ok(()) };
-            if known.contains(&record) && has_same_size(&from, &to, &record)? {
-                backed.records += 1;
-                return Ok(());
-            }
-            match copy_file(&from, &to, &record) {
-                Ok(()) => {
-                    (backed.records, backed.new) = (backed.records + 1, backed.new + 1);
-                    new.push(record);
-                }
-                Err(error) if error.kind() == io::ErrorKind::NotFound => backed.missing += 1,
-                Err(error) => return Err(error),
-            }
-            Ok::<_, io::Error>(())
-        });
-        read.map_err(failed)?;
-        to.sync_files(&new.iter().map(String::as_str).collect::<Vec<_>>()).map_err(failed)?;
+        let records =
+            |of: &Folder| ladder_folder(of, &ladder)?.make_within("records").map_err(Failure::cannot_run);
+        let copies = RecordCopies {
+            from: RecordFolder::new(records(&source)?),
+            to: RecordFolder::new(records(backup)?),
+            packed: packed.get(&ladder).cloned().unwrap_or_default(),
+            erased: erased_before.get(&ladder).map_or(1, |last| last + 1)
+                ..=erased_to(&copy, &ladder).map_err(failed)?,
+        };
+        let counted = copies.bring_up_to_date(&copy, &ladder, || bar.inc(1)).map_err(failed)?;
+        backed.records += counted.records;
+        backed.new += counted.new;
+        backed.missing += counted.missing;
     }
     bar.finish_and_clear();
     backup.replace(CONFIG, &read_regular(file).map_err(failed)?).map_err(failed)?;
@@ -211,6 +214,91 @@ fn back_up(file: &Path, config: &LeagueConfig, league: &League, backup: &Folder)
     Ok(backed)
 }
 
+/// The number of the match up to which private lines were erased.
+fn erased_to(league: &League, ladder: &str) -> io::Result<u32> {
+    Ok(league.number(&format!("erased:{ladder}"))?.unwrap_or(0))
+}
+
+/// The records of a ladder, and their copies.
+struct RecordCopies {
+    from: RecordFolder,
+    to: RecordFolder,
+    /// The packs that are copied as they are.
+    packed: BTreeSet<PackRange>,
+    /// The numbers of the matches whose private lines were erased since the last backup.
+    erased: RangeInclusive<u32>,
+}
+
+/// A pack while it is copied.
+struct CopiedPack {
+    range: PackRange,
+    /// The records in it.
+    names: HashSet<String>,
+    /// Those that its copy had before.
+    had: HashSet<String>,
+}
+
+impl RecordCopies {
+    /// Copies what is new or has changed: packs, and records that are not in them.
+    fn bring_up_to_date(&self, league: &League, ladder: &str, mut step: impl FnMut()) -> io::Result<Backed> {
+        let (from, to) = (self.from.folder(), self.to.folder());
+        let known: HashSet<String> = to.names()?.into_iter().collect();
+        let mut backed = Backed::default();
+        let (mut new, mut obsolete) = (Vec::new(), Vec::new());
+        let mut pack: Option<CopiedPack> = None;
+        league.for_each_record(ladder, |number, name| {
+            step();
+            let range = PackRange::of(number);
+            if self.packed.contains(&range) && pack.as_ref().is_none_or(|pack| pack.range != range) {
+                pack = Some(self.copy_pack(range, &mut new)?);
+            }
+            if let Some(pack) = pack.as_ref().filter(|pack| pack.names.contains(name)) {
+                backed.records += 1;
+                match known.contains(name) {
+                    true => obsolete.push(name.to_owned()),
+                    false => backed.new += usize::from(!pack.had.contains(name)),
+                }
+                return Ok(());
+            }
+            if known.contains(name) && (!self.erased.contains(&number) || has_same_size(from, to, name)?) {
+                backed.records += 1;
+                return Ok(());
+            }
+            match self.from.read(name) {
+                Ok(record) => {
+                    write_record(to, name, &record)?;
+                    new.push(name.to_owned());
+                    (backed.records, backed.new) = (backed.records + 1, backed.new + 1);
+                }
+                Err(error) if error.kind() == io::ErrorKind::NotFound => backed.missing += 1,
+                Err(error) => return Err(error),
+            }
+            Ok::<_, io::Error>(())
+        })?;
+        to.sync_files(&new.iter().map(String::as_str).collect::<Vec<_>>())?;
+        // They are in packs now, which are on the disk.
+        obsolete.iter().try_for_each(|name| to.remove(name))?;
+        Ok(backed)
+    }
+
+    /// Copies a pack, if its copy is missing or is of an earlier one.
+    fn copy_pack(&self, range: PackRange, new: &mut Vec<String>) -> io::Result<CopiedPack> {
+        let (from, to, name) = (self.from.folder(), self.to.folder(), range.name());
+        let names: HashSet<String> = self.from.packed(range)?.into_iter().collect();
+        let stamp = |folder: &Folder| {
+            let found = folder.open_file(&name, false)?.metadata()?;
+            Ok::<_, io::Error>((found.len(), found.modified()?))
+        };
+        if to.has_file(&name)? && stamp(from)? == stamp(to)? {
+            return Ok(CopiedPack { range, had: names.clone(), names });
+        }
+        let had = self.to.packed(range)?.into_iter().collect();
+        copy_file(from, to, &name)?;
+        new.push(name);
+        Ok(CopiedPack { range, names, had })
+    }
+}
+
 /// Whether the copy of a record is up to date: it gets shorter when private lines are erased. A record that is missing now has
 /// its copy.
 fn has_same_size(from: &Folder, to: &Folder, name: &str) -> io::Result<bool> {
@@ -222,7 +310,15 @@ fn has_same_size(from: &Folder, to: &Folder, name: &str) -> io::Result<bool> {
     }
 }
 
-/// Copies a file, which appears as a whole, with the time of its last change: results are dated by their records.
+/// Writes the copy of a record, which appears as a whole, with the time of its last change: results are dated by their records.
+fn write_record(to: &Folder, name: &str, record: &StoredRecord) -> io::Result<()> {
+    let mut target = to.create_unfinished(name)?;
+    target.write_all(&record.bytes)?;
+    target.set_modified(record.written_at)?;
+    to.finish(name)
+}
+
+/// Copies a file, which appears as a whole, with the time of its last change.
 fn copy_file(from: &Folder, to: &Folder, name: &str) -> io::Result<()> {
     let mut source = from.open_file(name, false)?;
     let mut target = to.create_unfinished(name)?;

@@ -16,6 +16,7 @@ use crate::bot::sandbox::{BotLimits, Sandbox};
 use crate::cli::find_game::find_game_from;
 use crate::cli::league::notices::{NoticeFiles, PagesConfig};
 use crate::cli::league::owners_config::{OwnersConfig, SignUpConfig};
+use crate::cli::league::retention_config::RetentionConfig;
 use crate::cli::league::submissions_config::{SubmissionsConfig, submitted_sandbox};
 use crate::cli::openings::OpeningSource;
 use crate::cli::options::{clock, milliseconds, ready_limits};
@@ -33,7 +34,7 @@ use crate::record::PublishedInfo;
 use crate::referee::check_policy;
 use crate::report::page::PublicUrl;
 use crate::runner::Openings;
-use crate::runs::league::{LadderLimits, Retention, plays_sets};
+use crate::runs::league::{LadderLimits, Retention, SendCommand, plays_sets};
 use crate::runs::submissions::{SUBMISSIONS, SubmissionTerms};
 use crate::store::{League, LeagueBot, utc};
 use crate::transport::Certificate;
@@ -90,15 +91,6 @@ pub(in crate::cli) struct PublishConfig {
     /// Whether what bots say of their search is public.
     #[serde(default)]
     pub(in crate::cli) info: PublishedInfo,
-}
-
-/// What becomes of records as they get older.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RetentionConfig {
-    /// When private lines of records are erased.
-    #[serde(default)]
-    private_after: Option<String>,
 }
 
 /// A ladder.
@@ -241,15 +233,9 @@ impl LeagueConfig {
         Ok(config)
     }
 
-    /// What becomes of records as they get older; `None` if they stay as they are.
-    pub(in crate::cli) fn retention(&self) -> Result<Option<Retention>, Failure> {
-        let Some(text) = &self.retention.private_after else { return Ok(None) };
-        let after = humantime::parse_duration(text).map_err(|error| {
-            Failure::usage(format!(
-                "[retention] private_after: `{text}`: {error}; expected a time such as `90d`"
-            ))
-        })?;
-        Ok(Some(Retention { private_after: after, info: self.publish.info }))
+    /// What becomes of records as they get older, and the command that sends packs.
+    pub(in crate::cli) fn retention(&self) -> Result<(Retention, Option<SendCommand>), Failure> {
+        self.retention.terms(self.publish.info)
     }
 
     /// The announcements and the rules.

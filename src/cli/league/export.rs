@@ -1,17 +1,19 @@
 //! `referee league export`: a backup of a league.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use tar::Builder;
+use tar::{Builder, Header};
 use tempfile::{NamedTempFile, TempDir};
 
 use crate::cli::league::which::{LeagueSelector, ladder_folder};
 use crate::cli::{Exit, Failure, progress, screen};
-use crate::files::Folder;
+use crate::files::{Folder, PackRange, RecordFolder, StoredRecord};
 use crate::game::counted;
 use crate::store::League;
 
@@ -60,7 +62,10 @@ fn archive(config: &Path, folder: &Path, league: &League, file: &Path) -> Result
     let beside = file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let failed = |error: io::Error| Failure::cannot_run(format!("{}: {error}", file.display()));
     let work = TempDir::new_in(beside).map_err(failed)?;
-    // The database first: all records of the matches in it are on the disk.
+    let source = Folder::open(folder).map_err(failed)?;
+    // What is packed from now on is added as it is in the database.
+    let packed = packs(&source, league).map_err(failed)?;
+    // The database before the records: all those of the matches in it are on the disk.
     let database = work.path().join("league.sqlite");
     league.export(&database).map_err(failed)?;
     let copy = League::open(&Folder::open(work.path()).map_err(failed)?).map_err(failed)?;
@@ -71,11 +76,27 @@ fn archive(config: &Path, folder: &Path, league: &League, file: &Path) -> Result
     let mut archived = Archived::default();
     let bar = progress::bar(copy.match_count().map_err(failed)?, "{bar:30} {pos}/{len} records, {eta} left");
     for ladder in copy.ladders().map_err(failed)? {
-        let records = ladder_folder(&Folder::open(folder).map_err(failed)?, &ladder)?;
-        let records = records.make_within("records").map_err(Failure::cannot_run)?;
+        let records = ladder_folder(&source, &ladder)?.make_within("records").map_err(failed)?;
+        let records = RecordFolder::new(records);
+        let of_ladder = packed.get(&ladder);
+        for pack in of_ladder.into_iter().flatten() {
+            let mut file = records.folder().open_file(&pack.name(), false).map_err(failed)?;
+            let path = format!("ladders/{ladder}/records/{}", pack.name());
+            tar.append_file(path, &mut file).map_err(failed)?;
+        }
         let add = |name: &str| -> io::Result<()> {
-            let mut record = records.open_file(name, false)?;
-            tar.append_file(format!("ladders/{ladder}/records/{name}"), &mut record)
+            let is_packed =
+                of_ladder.zip(PackRange::of_record(name)).is_some_and(|(all, of)| all.contains(&of));
+            if is_packed && !records.is_file(name)? {
+                return if records.is_packed(name)? { Ok(()) } else { Err(io::ErrorKind::NotFound.into()) };
+            }
+            let StoredRecord { bytes, written_at } = records.read(name)?;
+            let mut header = Header::new_gnu();
+            header.set_size(bytes.len() as u64);
+            header.set_mode(0o600);
+            let since = written_at.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+            header.set_mtime(since.as_secs());
+            tar.append_data(&mut header, format!("ladders/{ladder}/records/{name}"), &*bytes)
         };
         let counted = add_records(&copy, &ladder, add, || bar.inc(1)).map_err(failed)?;
         archived.records += counted.records;
@@ -90,6 +111,15 @@ fn archive(config: &Path, folder: &Path, league: &League, file: &Path) -> Result
     Ok(archived)
 }
 
+/// The packs of each ladder.
+pub(super) fn packs(folder: &Folder, league: &League) -> io::Result<BTreeMap<String, BTreeSet<PackRange>>> {
+    let of = |ladder: String| {
+        let records = folder.make_within("ladders")?.make_within(&ladder)?.make_within("records")?;
+        Ok((ladder, RecordFolder::new(records).packs()?))
+    };
+    league.ladders()?.into_iter().map(of).collect()
+}
+
 /// Adds the records of a ladder.
 fn add_records(
     league: &League,
@@ -98,9 +128,8 @@ fn add_records(
     mut step: impl FnMut(),
 ) -> io::Result<Archived> {
     let mut archived = Archived::default();
-    league.for_each_match(ladder, None, |row| {
+    league.for_each_record(ladder, |_, record| {
         step();
-        let Some(record) = &row.record else { return Ok(()) };
         match add(record) {
             Ok(()) => archived.records += 1,
             Err(error) if error.kind() == io::ErrorKind::NotFound => archived.missing += 1,

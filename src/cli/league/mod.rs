@@ -11,6 +11,7 @@ pub(super) mod notices;
 mod owners;
 mod owners_config;
 pub(super) mod pages;
+mod retention_config;
 mod ruling;
 mod seasons;
 mod standings;

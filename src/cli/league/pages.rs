@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::{fmt, io};
 
@@ -26,6 +26,36 @@ const WEEK: std::time::Duration = std::time::Duration::from_secs(7 * 24 * 60 * 6
 /// The maximum number of matches on the page of a player.
 const MATCHES: usize = 50;
 
+/// How packs of records are sent, for `/healthz` and `/metrics`.
+#[derive(Debug, Default)]
+pub(in crate::cli) struct PackSending {
+    unsent: AtomicUsize,
+    is_failing: AtomicBool,
+}
+
+impl PackSending {
+    /// So many packs are waiting.
+    pub(in crate::cli) fn wait_for(&self, unsent: usize) {
+        self.unsent.store(unsent, Ordering::Relaxed);
+    }
+
+    /// A pack was sent, and so many are left.
+    pub(in crate::cli) fn succeed(&self, unsent: usize) {
+        self.wait_for(unsent);
+        self.is_failing.store(false, Ordering::Relaxed);
+    }
+
+    /// A pack was not sent.
+    pub(in crate::cli) fn fail(&self) {
+        self.is_failing.store(true, Ordering::Relaxed);
+    }
+
+    /// Packs stay here.
+    pub(in crate::cli) fn stop(&self) {
+        self.succeed(0);
+    }
+}
+
 /// A ladder for its pages.
 pub(in crate::cli) struct LadderPages {
     pub(in crate::cli) league_name: Option<String>,
@@ -42,6 +72,8 @@ pub(in crate::cli) struct LadderPages {
     pub(in crate::cli) ladder: SharedLadder,
     /// The directory of its records.
     pub(in crate::cli) records: PathBuf,
+    /// How packs of them are sent.
+    pub(in crate::cli) sending: Arc<PackSending>,
     pub(in crate::cli) league: Mutex<League>,
     pub(in crate::cli) notices: Arc<NoticeFiles>,
 }
@@ -196,6 +228,8 @@ impl LadderView for LadderPages {
             waiting: shown.waiting,
             excluded: excluded.count(),
             refused_logins: self.refusals.load(Ordering::Relaxed),
+            unsent_packs: self.sending.unsent.load(Ordering::Relaxed),
+            is_sending_failing: self.sending.is_failing.load(Ordering::Relaxed),
             result_age: last.map(|last| now().duration_since(last).unwrap_or_default()),
         }
     }

@@ -12,7 +12,7 @@ use crate::cli::league::config::{LadderConfig, LadderGame, LeagueConfig};
 use crate::cli::league::which::{LeagueSelector, ladder_folder};
 use crate::cli::options::random_seed;
 use crate::cli::{Exit, Failure, progress, screen};
-use crate::files::{Folder, written_at};
+use crate::files::{Folder, RecordFolder, StoredRecord};
 use crate::game::chance::Seed;
 use crate::game::{Catalog, counted, hex, json};
 use crate::record::private_digests;
@@ -83,7 +83,7 @@ pub(super) struct RecordedMatch {
 
 /// Reads the records of a ladder.
 struct RecordReader<'a> {
-    records: Folder,
+    records: RecordFolder,
     seed: Option<LadderSeed>,
     /// The numbers of matches that were taken back.
     voided: BTreeSet<u32>,
@@ -100,7 +100,7 @@ impl<'a> RecordReader<'a> {
         let folder = Folder::open(&config.folder).map_err(Failure::cannot_run)?;
         let records = ladder_folder(&folder, &ladder.name)?.make_within("records");
         Ok(RecordReader {
-            records: records.map_err(Failure::cannot_run)?,
+            records: RecordFolder::new(records.map_err(Failure::cannot_run)?),
             seed: LadderSeed::read(league, &ladder.name)?,
             voided: league.voided(&ladder.name).map_err(Failure::cannot_run)?.into_iter().collect(),
             catalog,
@@ -113,11 +113,11 @@ impl<'a> RecordReader<'a> {
         let read = || -> Result<RecordedMatch, String> {
             let (number, _) =
                 parse_match_id(id).ok_or_else(|| format!("{name} is the record of no match"))?;
-            let bytes = self.records.read(&name).map_err(|error| error.to_string())?;
-            let ended_at = written_at(&self.records.path().join(&name)).map_err(|error| error.to_string())?;
+            let StoredRecord { bytes, written_at } =
+                self.records.read(&name).map_err(|error| error.to_string())?;
             let seed = self.seed.as_ref().and_then(|seed| seed.of(number));
             let row =
-                recorded(id, &bytes, seed, ended_at, self.catalog).map_err(|error| error.to_string())?;
+                recorded(id, &bytes, seed, written_at, self.catalog).map_err(|error| error.to_string())?;
             // That it was taken back is in the database only.
             let row = LeagueMatch { is_void: self.voided.contains(&number), ..row };
             Ok(RecordedMatch { row, is_erased: private_digests(&bytes).is_some() })

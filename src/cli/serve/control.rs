@@ -18,11 +18,10 @@ use crate::bot::sandbox::separate;
 use crate::cli::league::which::now;
 use crate::cli::service::Service;
 use crate::cli::workers::unit_bots;
-use crate::files::Folder;
 use crate::game::hex;
 use crate::runner::RunChange;
 use crate::runs::league::{
-    LadderMemory, LadderRulings, LadderSeason, NotCounted, RatingHistory, Retention, SharedLadder,
+    LadderMemory, LadderRulings, LadderSeason, NotCounted, RatingHistory, SharedLadder,
 };
 use crate::sources::{BotSpec, BotTokens, Source};
 use crate::stats::ladder::Name;
@@ -55,8 +54,6 @@ pub(super) struct Control {
     pub(super) ladder: SharedLadder,
     pub(super) league: League,
     pub(super) changes: mpsc::UnboundedSender<RunChange>,
-    /// What becomes of records as they get older, and their directory.
-    pub(super) retention: Option<(Retention, Folder)>,
     /// The file of the league, with the sandboxes of programs.
     pub(super) file: ConfigFile,
     /// The bots that workers start, and the directory for what workers need; `None` without workers.
@@ -81,7 +78,7 @@ impl Control {
         let mut rates_at = Instant::now();
         let mut history = RatingHistory::default();
         let mut memory = LadderMemory::default();
-        let (mut failure, mut kept) = (None, None);
+        let mut failure = None;
         loop {
             // A database that is locked for long is tried again.
             let failed = self.look(&mut seen).err().map(|error| error.to_string());
@@ -96,11 +93,6 @@ impl Control {
                 rates_at = Instant::now() + 9 * began.elapsed();
             }
             self.keep_history(&mut history);
-            let failed = self.retain().err().map(|error| error.to_string());
-            if let Some(error) = failed.as_ref().filter(|_| failed != kept) {
-                tracing::warn!("{}: private lines are not erased: {error}", self.name);
-            }
-            kept = failed;
             self.ladder.lock().begin_day(now(), &BTreeMap::new());
             self.keep_memory(&mut memory);
             self.service.alive(&self.name);
@@ -114,16 +106,6 @@ impl Control {
                 }
             }
         }
-    }
-
-    /// Erases private lines of records that are old enough, a few at a time.
-    fn retain(&mut self) -> io::Result<()> {
-        let Some((retention, records)) = &self.retention else { return Ok(()) };
-        let erased = retention.erase(&mut self.league, &self.name, records, now())?;
-        if erased > 0 {
-            tracing::info!("{}: private lines of {erased} records were erased", self.name);
-        }
-        Ok(())
     }
 
     /// Stores what the next server has to remember, if it has changed.

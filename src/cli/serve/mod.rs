@@ -4,6 +4,7 @@ mod control;
 mod ladder_results;
 mod open;
 mod reload;
+mod retention;
 mod stop;
 mod submissions;
 
@@ -19,6 +20,7 @@ use control::{Control, tokens};
 use ladder_results::LadderResults;
 use open::{OpenedLadder, open};
 use reload::{ConfigFile, CurrentConfig};
+use retention::RetentionWork;
 use stop::{LadderStop, LadderStops};
 use tokio::signal::unix::SignalKind;
 use tokio::sync::{mpsc, oneshot};
@@ -32,7 +34,7 @@ use crate::cli::service::Service;
 use crate::cli::workers::{WorkersOptions, pack_game};
 use crate::cli::{Exit, Failure, screen, signals};
 use crate::driver::Run;
-use crate::files::Folder;
+use crate::files::{Folder, RecordFolder};
 use crate::game::{Catalog, json};
 use crate::runner::{MatchRunner, RunEnd, RunEvent, SetScheduler, signalled};
 use crate::runs::league::LadderScheduler;
@@ -302,18 +304,19 @@ fn play(
     };
     let is_open = runner.listen.is_some();
     let (end_control, control_ends) = channel::<()>();
-    let retention = match file.current().config.retention()? {
-        Some(retention) => {
-            let records = ladder_folder(folder, name)?.make_within("records").map_err(wrong)?;
-            Some((retention, records))
-        }
-        None => None,
+    let (end_retention, retention_ends) = channel::<()>();
+    let retention = RetentionWork {
+        name: name.clone(),
+        folder: folder.path().to_owned(),
+        file: file.clone(),
+        league: League::open(folder).map_err(wrong)?,
+        records: RecordFolder::new(ladder_folder(folder, name)?.make_within("records").map_err(wrong)?),
+        sending: pages.sending.clone(),
     };
     let control = Control {
         name: name.clone(),
         file: file.clone(),
         job_bots: coordinator.is_some().then_some((job_bots, workers)),
-        retention,
         service: service.clone(),
         ladder: ladder.clone(),
         league: League::open(folder).map_err(wrong)?,
@@ -343,6 +346,10 @@ fn play(
     let control =
         thread::Builder::new().name("control".to_owned()).spawn(move || control.work(&control_ends));
     let control = control.map_err(Failure::cannot_run)?;
+    let retention = thread::Builder::new()
+        .name("retention".to_owned())
+        .spawn(move || retention.work(&retention_ends))
+        .map_err(Failure::cannot_run)?;
     if !is_open {
         service.ready(name);
     }
@@ -374,8 +381,9 @@ fn play(
     });
     let RunEnd { why, lobby, .. } = end;
     let why = why.or_else(|| on_workers.err());
-    drop(end_control);
+    drop((end_control, end_retention));
     let controlled = control.join();
+    let retained = retention.join();
     if let Some(lobby) = lobby {
         lobby.close(CLOSED).map_err(wrong)?;
     }
@@ -387,7 +395,8 @@ fn play(
         (None, Ok(Ok(()))) => Ok(()),
         (None, Ok(Err(error))) => Err(wrong(error)),
         (None, Err(_)) => Err(Failure::cannot_run("a thread panicked")),
-    }
+    }?;
+    retained.map_err(|_| Failure::cannot_run("a thread panicked"))
 }
 
 /// Plays the matches of a ladder that workers play, until it is stopped. Those that are out then stay with their workers.

@@ -188,6 +188,7 @@ fn pages(
         others: others.filter_map(other).collect(),
         ladder: ladder.clone(),
         records: own.path().join("records"),
+        sending: Arc::default(),
         league: Mutex::new(League::open(folder)?),
         notices: Arc::new(whole.notices()),
     })

@@ -13,6 +13,7 @@ mod resume;
 mod retention;
 mod rulings;
 mod season;
+mod send;
 
 pub use book::{Book, LadderRow, RatingInputs, number, plays_sets};
 pub use error::{LadderError, NotCounted, NotOfLadder};
@@ -23,6 +24,7 @@ pub use ladder::{
 };
 pub use recover::{deal_of, recorded, recover, row_of};
 pub use resume::{resume, resume_on_workers};
-pub use retention::Retention;
+pub use retention::{RetainedLadder, Retention};
 pub use rulings::LadderRulings;
 pub use season::{FinalRow, FinalStandings, LadderSeason};
+pub use send::{SendCommand, SendCommandError, SendError, SendStatus};

@@ -5,7 +5,7 @@ CREATE TABLE league (
     -- `seed:LADDER` (the run seed of a ladder, hex, which determines all future dice), `seed-from:LADDER` (the number of
     -- the first match with this seed: a restored backup goes on with another one), `last:LADDER` (the last number of a
     -- match that began before the server was started), `erased:LADDER` (the number up to which private lines of records were
-    -- erased by `[retention]`), `paused` (1 if no match begins), `memory:LADDER` (exclusions and new versions of
+    -- erased by `[retention]`), `packed:LADDER` (the number up to which records were packed by `[retention]`), `paused` (1 if no match begins), `memory:LADDER` (exclusions and new versions of
     -- the day, JSON).
     key TEXT PRIMARY KEY,
     value TEXT NOT NULL
@@ -94,6 +94,14 @@ CREATE TABLE seats (
     player TEXT NOT NULL,
     is_faulted INTEGER NOT NULL,             -- 1 if the player made a fault
     PRIMARY KEY (ladder, bot, number, seat)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE packs (
+    -- The packs of records: the file ladders/LADDER/records/matches-1-1000.zip has those of the matches 1 to 1000.
+    ladder TEXT NOT NULL,
+    first INTEGER NOT NULL,                  -- the number of its first match
+    sent_at TEXT,                            -- null: `[retention] send` has not succeeded since the pack was written
+    PRIMARY KEY (ladder, first)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE ratings (

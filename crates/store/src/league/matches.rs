@@ -196,6 +196,27 @@ impl League {
         Ok(())
     }
 
+    /// Passes the numbers of the matches of a ladder and the names of their records to `each`, in order.
+    ///
+    /// # Errors
+    /// Those of the database, and those of `each`.
+    pub fn for_each_record<E: From<io::Error>>(
+        &self,
+        ladder: &str,
+        mut each: impl FnMut(u32, &str) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let sql =
+            "SELECT number, record FROM matches WHERE ladder = ?1 AND record IS NOT NULL ORDER BY number";
+        let mut query = self.db.prepare(sql).map_err(failed)?;
+        let mut rows = query.query([ladder]).map_err(failed)?;
+        while let Some(row) = rows.next().map_err(failed)? {
+            let number = row.get(0).map_err(failed)?;
+            let name = row.get_ref(1).and_then(|name| Ok(name.as_str()?)).map_err(failed)?;
+            each(number, name)?;
+        }
+        Ok(())
+    }
+
     /// The last matches of a ladder that fit, the newest first.
     ///
     /// # Errors

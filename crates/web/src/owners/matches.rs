@@ -6,7 +6,7 @@ use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
-use referee_files::read_regular;
+use referee_files::read_record;
 use referee_match::record::{PublishedInfo, public};
 use referee_report::{ending_in_words, fault_code_in_words};
 use referee_store::{League, LeagueBot, LeagueMatch, MatchFilter, parse_match_id};
@@ -137,7 +137,7 @@ pub(super) fn private_lines(
     let id = row.id();
     let missing = || OwnersError::NoSuch { what: "record of the match", name: id.clone() };
     let name = row.record.as_ref().ok_or_else(missing)?;
-    let record = read_regular(&ladder.records.join(name)).map_err(|_| missing())?;
+    let record = read_record(&ladder.records.join(name)).map_err(|_| missing())?;
     let parts = public(&record, PublishedInfo::Never).map_err(|_| missing())?;
     let own = own_seats(row, bots);
     let lines = parts.private.into_iter().enumerate().filter(|(seat, _)| own.contains(seat));
