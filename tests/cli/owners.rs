@@ -10,7 +10,7 @@ use crate::common::browser;
 use crate::common::guest::Guest;
 use crate::common::http::{Answer, Site};
 use crate::common::league::{League, drain, hello, receive_matches};
-use crate::common::{Folder, Referee};
+use crate::common::{Folder, Referee, Signal};
 use crate::publish::talkative;
 use crate::watch::wait_until;
 use crate::watch_api::check_description;
@@ -427,4 +427,58 @@ fn a_browser_signs_up_with_an_invitation_and_looks_at_a_log() {
     let address = server.receive_type("listening")["address"].as_str().expect("text").to_owned();
     browser::run("owners.mjs", &[&owners.0.url("/"), &invitation, &address]);
     drain(server);
+}
+
+#[test]
+fn a_hangup_changes_pages_limits_and_who_may_sign_up() {
+    let tables = "bots = 1\n[pages]\ntitle = \"Spring\"\n";
+    let league = league("watch = \"127.0.0.1:0\"", tables, &[("one", ""), ("two", "")]);
+    let text = league.folder.read("league.toml").replace("url = \"http://localhost\"\n", "");
+    league.folder.write("league.toml", &text);
+    let mut server = league.serve();
+    let owners = Owners::of(&mut server);
+    let site = Site::of(&mut server);
+    assert_eq!(
+        owners.get("signup", "")["league"],
+        "Spring",
+        "the title of the pages is the name of the league"
+    );
+    assert_eq!(error(&owners.sign_up("ada", None)), "nobody signs up here: ask the organiser for a token");
+    receive_matches(&mut server, 2);
+    league.run(&["pause"]).done();
+    let changed = text
+        .replace("title = \"Spring\"", "title = \"Summer\"\ndescription = \"Warm.\"")
+        .replace("bots = 1", "bots = 2\nchallenges_per_day = 0")
+        .replacen("listen = \"127.0.0.1:0\"", "listen = \"127.0.0.1:1\"", 1);
+    let tables = "[signup]\nmode = \"open\"\n[retention]\nprivate_after = \"0s\"\n";
+    // What is wrong with the file has no effect at all.
+    league.folder.write("league.toml", format!("{tables}pack_after = \"soon\"\n{changed}"));
+    server.signal(Signal::HUP);
+    std::thread::sleep(Duration::from_millis(300));
+    assert_eq!(owners.get("signup", "")["mode"], "closed");
+    league.folder.write("league.toml", format!("{tables}{changed}"));
+    server.signal(Signal::HUP);
+    wait_until("owners may sign up", || owners.get("signup", "")["mode"] == "open");
+    assert_eq!(owners.get("signup", "")["league"], "Summer");
+    let token = owners.join("ada", None);
+    for (name, status) in [("first", 201), ("second", 201), ("third", 429)] {
+        let added = owners.call("POST", "owner/bots", &token, &json!({ "name": name }));
+        assert_eq!(added.status, status, "{name}: {}", added.body);
+    }
+    let ladder = site.get("/api/v1/ladder").json();
+    assert_eq!([&ladder["league"], &ladder["owners"]["signup"]], ["Summer", "open"]);
+    wait_until("the page has the new texts", || {
+        let page = site.get("/").body;
+        page.contains("Summer: short") && page.contains("Warm.")
+    });
+    let record = || league.folder.read("ladders/short/records/m1.jsonl");
+    wait_until("private lines are erased", || !record().contains(&league.folder.text("bot-one")));
+    drain(server).says(&[
+        "not reloaded: [retention] pack_after: `soon`",
+        "reloaded: [pages]: `description`, `title`\n",
+        "reloaded: [retention]: `private_after`\n",
+        "reloaded: [signup]: `mode`\n",
+        "reloaded: [owners]: `bots`, `challenges_per_day`\n",
+        "reloaded: [owners]: `listen` after a restart",
+    ]);
 }

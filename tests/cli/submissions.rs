@@ -13,6 +13,7 @@ use crate::common::http::{Answer, Site};
 use crate::common::league::{League, drain, receive_matches};
 use crate::common::{Ended, Folder, Referee, Signal, referee};
 use crate::sandbox::missing;
+use crate::watch::wait_until;
 use ::referee::bot::sandbox::Layer;
 
 /// The referee, which does without the layers that this machine lacks.
@@ -524,6 +525,10 @@ fn an_owner_sees_only_its_own_submissions() {
     submit(&url, &directory, &ada)
         .with_code(5)
         .says(&["status 429", "submissions of an owner a day (UTC): 1 at most"]);
+    let text = league.folder.read("league.toml").replace("per_day = 1", "per_day = 2");
+    league.folder.write("league.toml", text);
+    server.signal(Signal::HUP);
+    wait_until("the limit is another one", || submit(&url, &directory, &ada).code == Some(1));
     let site =
         Site(url.strip_prefix("http://").and_then(|url| url.strip_suffix('/')).expect("a URL").to_owned());
     let get = |token: &str, path: &str| {
@@ -533,6 +538,7 @@ fn an_owner_sees_only_its_own_submissions() {
     let own = get(&ada, "/api/v1/owner/submissions").json();
     assert_eq!(own["submissions"][0]["state"], "failed");
     assert!(own["submissions"][0].get("log").is_none());
+    assert_eq!(own["submissions"].as_array().map(Vec::len), Some(2));
     let own = get(&ada, "/api/v1/owner/submissions/1").json();
     assert!(own["log"].as_str().expect("a log").contains("no book"), "{own}");
     assert_eq!(get(&ben, "/api/v1/owner/submissions").json(), json!({"submissions": []}));

@@ -69,7 +69,8 @@ pub use ladder::{
 };
 pub use notices::{Announcement, Notices};
 pub use owners::{
-    ArrivingSubmission, OwnersLadder, OwnersOptions, OwnersServer, SignUp, SignUpMode, SubmissionIntake,
+    ArrivingSubmission, OwnersLadder, OwnersOptions, OwnersReload, OwnersServer, SignUp, SignUpMode,
+    SubmissionIntake,
 };
 pub use seasons::{SeasonEntry, SeasonPlayer, SeasonRow, SeasonStandings};
 
@@ -126,6 +127,23 @@ impl fmt::Debug for WatchServer {
     }
 }
 
+/// Changes the name of a run on its pages.
+#[derive(Clone)]
+pub struct RunNaming(Arc<Hub>);
+
+impl fmt::Debug for RunNaming {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("RunNaming").finish_non_exhaustive()
+    }
+}
+
+impl RunNaming {
+    /// From now on the run has this name.
+    pub fn set(&self, name: &str) {
+        self.0.set_name(name.to_owned());
+    }
+}
+
 impl WatchServer {
     /// Starts a server for a run of this game, which is in the catalog.
     ///
@@ -161,6 +179,11 @@ impl WatchServer {
     /// The address of the start page.
     pub fn url(&self) -> String {
         format!("http://{}/", self.address)
+    }
+
+    /// Changes the name of the run.
+    pub fn naming(&self) -> RunNaming {
+        RunNaming(self.hub.clone())
     }
 
     /// The port of the pages.

@@ -73,7 +73,7 @@ pub(in crate::cli) struct LeagueConfig {
     #[serde(default)]
     retention: RetentionConfig,
     #[serde(default)]
-    pub(in crate::cli) pages: PagesConfig,
+    pages: PagesConfig,
     #[serde(default)]
     submissions: Option<SubmissionsConfig>,
     /// The directory of the file, which is the base of relative paths.
@@ -238,6 +238,11 @@ impl LeagueConfig {
         self.retention.terms(self.publish.info)
     }
 
+    /// The name of the league on pages.
+    pub(in crate::cli) fn shown_name(&self) -> Option<&str> {
+        self.pages.title.as_deref().or(self.name.as_deref())
+    }
+
     /// The announcements and the rules.
     pub(in crate::cli) fn notices(&self) -> NoticeFiles {
         NoticeFiles::new(self.pages.clone(), self.folder.clone())
@@ -347,7 +352,7 @@ impl LeagueConfig {
 
     /// How owners are served, if they are.
     pub(in crate::cli) fn owners(&self) -> Result<Option<OwnersOptions>, Failure> {
-        let options = self.owners.as_ref().map(|owners| owners.options(&self.signup, self.name.as_deref()));
+        let options = self.owners.as_ref().map(|owners| owners.options(&self.signup, self.shown_name()));
         options.transpose()
     }
 

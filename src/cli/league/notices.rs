@@ -29,7 +29,7 @@ const ANNOUNCEMENTS: usize = 100;
 pub(in crate::cli) struct PagesConfig {
     /// The name of the league on its pages, instead of `name`.
     #[serde(default)]
-    pub(in crate::cli) title: Option<String>,
+    pub(super) title: Option<String>,
     #[serde(default)]
     description: Option<String>,
     #[serde(default)]

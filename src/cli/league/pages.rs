@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::{fmt, io};
 
+use crate::cli::league::config::LeagueConfig;
 use crate::cli::league::notices::NoticeFiles;
 use crate::cli::league::which::now;
 use crate::game::{Meta, Seating};
@@ -58,7 +59,6 @@ impl PackSending {
 
 /// A ladder for its pages.
 pub(in crate::cli) struct LadderPages {
-    pub(in crate::cli) league_name: Option<String>,
     pub(in crate::cli) name: String,
     pub(in crate::cli) game: &'static Meta,
     pub(in crate::cli) seating: Seating,
@@ -67,7 +67,6 @@ pub(in crate::cli) struct LadderPages {
     /// The number of refused logins of bots.
     pub(in crate::cli) refusals: Arc<AtomicU64>,
     pub(in crate::cli) has_tls: bool,
-    pub(in crate::cli) owners: Option<OwnersLink>,
     pub(in crate::cli) others: Vec<OtherLadder>,
     pub(in crate::cli) ladder: SharedLadder,
     /// The directory of its records.
@@ -75,7 +74,31 @@ pub(in crate::cli) struct LadderPages {
     /// How packs of them are sent.
     pub(in crate::cli) sending: Arc<PackSending>,
     pub(in crate::cli) league: Mutex<League>,
+    /// What follows the file of the league.
+    pub(in crate::cli) about: Mutex<AboutLeague>,
+}
+
+/// What pages say of the league, from its file.
+#[derive(Clone)]
+pub(in crate::cli) struct AboutLeague {
+    pub(in crate::cli) name: Option<String>,
+    pub(in crate::cli) owners: Option<OwnersLink>,
     pub(in crate::cli) notices: Arc<NoticeFiles>,
+}
+
+impl AboutLeague {
+    pub(in crate::cli) fn of(config: &LeagueConfig) -> AboutLeague {
+        AboutLeague {
+            name: config.shown_name().map(str::to_owned),
+            owners: config.owners_link(),
+            notices: Arc::new(config.notices()),
+        }
+    }
+
+    /// The name of the pages of a ladder.
+    pub(in crate::cli) fn name_of(&self, ladder: &str) -> String {
+        self.name.as_ref().map_or_else(|| ladder.to_owned(), |league| format!("{league}: {ladder}"))
+    }
 }
 
 impl fmt::Debug for LadderPages {
@@ -87,6 +110,21 @@ impl fmt::Debug for LadderPages {
 impl LadderPages {
     fn league(&self) -> MutexGuard<'_, League> {
         self.league.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn about(&self) -> AboutLeague {
+        self.about.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Takes up what the file of the league says now. The server for owners stays where it is.
+    pub(in crate::cli) fn set_about(&self, about: AboutLeague) {
+        let mut current = self.about.lock().unwrap_or_else(PoisonError::into_inner);
+        let link = |now: OwnersLink| {
+            let port = current.owners.as_ref()?.port;
+            Some(OwnersLink { port, ..now })
+        };
+        let owners = about.owners.map_or_else(|| current.owners.clone(), link);
+        *current = AboutLeague { owners, ..about };
     }
 
     fn report(&self, row: LeagueMatch) -> MatchReport {
@@ -192,24 +230,26 @@ impl LadderView for LadderPages {
     }
 
     fn notices(&self) -> Arc<Notices> {
-        self.notices.current()
+        let notices = self.about().notices;
+        notices.current()
     }
 
     fn ladder(&self) -> LadderEntry {
         let LadderSnapshot { online, states, display_names, .. } = &*self.ladder.shown();
         // A program that fails is not there.
+        let about = self.about();
         let is_excluded = |name: &String| matches!(states.get(name), Some(PlayerState::Excluded(_)));
         let online: BTreeSet<&String> = online.iter().filter(|name| !is_excluded(name)).collect();
         let shown = display_names.iter().filter(|(name, _)| online.contains(name));
         LadderEntry {
-            league: self.league_name.clone(),
+            league: about.name,
             name: self.name.clone(),
             game: self.game.id,
             port: self.port.get().copied(),
             tls: self.has_tls,
             online: online.iter().map(|&name| name.clone()).collect(),
             display_names: shown.map(|(name, shown)| (name.clone(), shown.clone())).collect(),
-            owners: self.owners.clone(),
+            owners: about.owners,
             others: self.others.clone(),
         }
     }
@@ -252,7 +292,8 @@ impl LadderView for LadderPages {
             None => self.former(name)?.map(|(standing, season)| (standing, Some(season))),
         };
         let Some((standing, season)) = found else { return Ok(None) };
-        let filter = MatchFilter { players: Some(&[name.to_owned()]), ..MatchFilter::default() };
+        let players = &[name.to_owned()];
+        let filter = MatchFilter { players: Some(players), is_exact: true, ..MatchFilter::default() };
         let (players, history, rows) = {
             let league = self.league();
             (
@@ -263,13 +304,12 @@ impl LadderView for LadderPages {
         };
         let bot = Name::parse(name).bot;
         let is_version = |player: &String| Name::parse(player).bot == bot;
-        let own = rows.into_iter().filter(|row| row.players.iter().any(|player| player == name));
         Ok(Some(PlayerEntry {
             standing,
             season,
             versions: players.into_iter().map(|player| player.name).filter(is_version).collect(),
             history,
-            last_matches: own.map(|row| self.played(row, &shown.display_names)).collect(),
+            last_matches: rows.into_iter().map(|row| self.played(row, &shown.display_names)).collect(),
             opponents: Vec::new(),
         }))
     }

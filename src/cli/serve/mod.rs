@@ -19,7 +19,7 @@ use clap::Args as ClapArgs;
 use control::{Control, tokens};
 use ladder_results::LadderResults;
 use open::{OpenedLadder, open};
-use reload::{ConfigFile, CurrentConfig};
+use reload::{ConfigFile, CurrentConfig, Following};
 use retention::RetentionWork;
 use stop::{LadderStop, LadderStops};
 use tokio::signal::unix::SignalKind;
@@ -53,7 +53,7 @@ const CLOSED: &str = "the league is closed for now: connect again later";
 /// Bots that connect with a token, and programs that the server starts, are paired for as long as they stay. SIGTERM and
 /// Ctrl-C drain: no match begins, those in progress end, and the exit code is 0; a second signal stops at once. After that,
 /// or a crash, no result is lost or counted twice, and matches whose bots connect again continue. `referee league` manages the
-/// league meanwhile. SIGHUP reads the file again and says what has changed: programs are taken up, the rest needs a restart.
+/// league meanwhile. SIGHUP reads the file again and says what has changed, and what of it needs a restart.
 ///
 /// With workers (`referee worker`), which connect to the league or pull from a NATS server, matches between programs are played
 /// on other machines. They are played here while no worker is active, and so are those of bots that connect.
@@ -106,11 +106,16 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
     // One for each ladder, or none.
     let mut coordinators = coordinated.into_iter().flat_map(|coordinated| coordinated.coordinators);
     let submissions = submissions::open(&config, &opened, &folder)?;
+    let terms = submissions.as_ref().map(|opened| opened.terms.clone());
     let (intake, queue) = submissions.map(|opened| (opened.intake, opened.queue)).unzip();
     let owners = open_owners(&config, &opened, &folder, intake)?;
     let service = Arc::new(Service::new(opened.len()));
     let stops = LadderStops::new(service.clone());
-    let on_signal = on_signal(&file, &folder, &stops)?;
+    let pages =
+        opened.iter().map(|ladder| (ladder.pages.clone(), ladder.watch.as_ref().map(WatchServer::naming)));
+    let following =
+        Following { pages: pages.collect(), owners: owners.as_ref().map(OwnersServer::reload), terms };
+    let on_signal = on_signal(&file, &folder, &stops, following)?;
     if let Some(owners) = &owners {
         let url = owners.url();
         announce(args.json.then(|| json::text(&OwnersAt { url })), format_args!("owners: {url}"));
@@ -193,6 +198,7 @@ fn on_signal(
     file: &ConfigFile,
     folder: &Folder,
     stops: &LadderStops,
+    following: Following,
 ) -> Result<impl FnMut(SignalKind) + Send + use<>, Failure> {
     let (file, stops) = (file.clone(), stops.clone());
     let folder = Folder::open(folder.path()).map_err(Failure::cannot_run)?;
@@ -202,7 +208,7 @@ fn on_signal(
             number += 1;
             return stops.signal(number);
         }
-        match file.reload(&folder) {
+        match file.reload(&folder, &following) {
             Ok(changes) if changes.is_empty() => stderr_line("reloaded: nothing has changed"),
             Ok(changes) => changes.iter().for_each(|change| stderr_line(format_args!("reloaded: {change}"))),
             Err(failure) => stderr_line(format_args!("not reloaded: {:#}", failure.error)),
@@ -312,6 +318,7 @@ fn play(
         league: League::open(folder).map_err(wrong)?,
         records: RecordFolder::new(ladder_folder(folder, name)?.make_within("records").map_err(wrong)?),
         sending: pages.sending.clone(),
+        info: file.current().config.publish.info,
     };
     let control = Control {
         name: name.clone(),

@@ -5,7 +5,7 @@ use std::io;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::cli::league::config::{LadderConfig, LadderGame, LeagueConfig, PreparedLadder};
-use crate::cli::league::pages::LadderPages;
+use crate::cli::league::pages::{AboutLeague, LadderPages};
 use crate::cli::league::verify::LadderSeed;
 use crate::cli::league::which::{ladder_folder, now};
 use crate::cli::options::random_seed;
@@ -129,9 +129,7 @@ pub(super) fn open<'a>(
             let options = WatchOptions { address, hosts, url, delay, info };
             let server = WatchServer::open(options, rules.meta(), catalog)
                 .map_err(|error| Failure::cannot_run(format!("ladder {name}: watch {address}: {error}")))?;
-            let league_name =
-                whole.pages.title.as_ref().or(whole.name.as_ref()).map(|league| format!("{league}: {name}"));
-            server.set_name(league_name.as_deref().unwrap_or(name));
+            server.set_name(&AboutLeague::of(whole).name_of(name));
             server.set_ladder(pages.clone());
             let shown = ladder.clone();
             server.set_standings(Box::new(move || shown_standings(&shown)));
@@ -177,20 +175,18 @@ fn pages(
         Some(OtherLadder { name, port: other.watch?.port(), url })
     };
     Ok(LadderPages {
-        league_name: whole.pages.title.clone().or_else(|| whole.name.clone()),
         name: config.name.clone(),
         game: prepared.game.rules.meta(),
         seating: prepared.game.seating,
         port: OnceLock::new(),
         refusals: Arc::default(),
         has_tls: prepared.listen.as_ref().is_some_and(|(_, certificate, _)| certificate.is_some()),
-        owners: whole.owners_link(),
         others: others.filter_map(other).collect(),
         ladder: ladder.clone(),
         records: own.path().join("records"),
         sending: Arc::default(),
         league: Mutex::new(League::open(folder)?),
-        notices: Arc::new(whole.notices()),
+        about: Mutex::new(AboutLeague::of(whole)),
     })
 }
 

@@ -10,9 +10,12 @@ use toml::{Table, Value};
 use crate::cli::Failure;
 use crate::cli::league::config::LeagueConfig;
 use crate::cli::league::log;
+use crate::cli::league::pages::{AboutLeague, LadderPages};
 use crate::cli::league::which::now;
 use crate::files::Folder;
+use crate::runs::submissions::{SharedTerms, SubmissionTerms};
 use crate::store::League;
+use crate::web::{OwnersOptions, OwnersReload, RunNaming};
 
 /// What ladders in progress take from the file of the league.
 #[derive(Clone)]
@@ -54,27 +57,76 @@ impl ConfigFile {
         self.has_terminal && !std::io::stderr().is_terminal()
     }
 
-    /// Reads the file again. Its programs are taken up; other settings need a restart. Returns what has changed, one line each.
+    /// Reads the file again. Its programs are taken up, and so is what follows it; other settings need a restart. Returns what has
+    /// changed, one line each.
     ///
     /// # Errors
     /// What is wrong with the file, which has no effect then.
-    pub(super) fn reload(&self, folder: &Folder) -> Result<Vec<String>, Failure> {
+    pub(super) fn reload(&self, folder: &Folder, following: &Following) -> Result<Vec<String>, Failure> {
         let new = LeagueConfig::read(&self.path)?;
         let files = new.files()?;
         for program in &new.programs {
             new.sandbox(program.name())?;
         }
+        new.retention()?;
+        let (owners, submissions) = (new.owners()?, new.submissions()?);
         let mut current = self.current();
         let changes = changes(current.config.text(), new.text());
         let mut league = League::open(folder).map_err(Failure::cannot_run)?;
+        new.store_programs(&mut league, now())?;
+        following.follow(&new, owners, submissions);
         *current = CurrentConfig { config: new, files };
-        current.config.store_programs(&mut league, now())?;
         if !changes.is_empty() {
             log::note(&mut league, &format!("reload: {}", changes.join("; ")))?;
         }
         Ok(changes)
     }
 }
+
+/// What follows the file of a league while it is played, besides its programs and `[retention]`.
+pub(super) struct Following {
+    /// The pages of the ladders, and their names on those for spectators.
+    pub(super) pages: Vec<(Arc<LadderPages>, Option<RunNaming>)>,
+    pub(super) owners: Option<OwnersReload>,
+    /// The rules for submissions.
+    pub(super) terms: Option<SharedTerms>,
+}
+
+impl Following {
+    fn follow(
+        &self,
+        config: &LeagueConfig,
+        owners: Option<OwnersOptions>,
+        submissions: Option<SubmissionTerms>,
+    ) {
+        let about = AboutLeague::of(config);
+        for (pages, naming) in &self.pages {
+            if let Some(naming) = naming {
+                naming.set(&about.name_of(&pages.name));
+            }
+            pages.set_about(about.clone());
+        }
+        if let Some((own, options)) = self.owners.as_ref().zip(owners) {
+            own.set(options);
+        }
+        if let Some((own, terms)) = self.terms.as_ref().zip(submissions) {
+            own.set(terms);
+        }
+    }
+}
+
+/// What the tables that follow the file are for, and which of their keys need a restart.
+const TABLES: [(&str, Option<&str>, &[&str]); 5] = [
+    ("pages", None, &[]),
+    ("retention", None, &[]),
+    ("signup", None, &[]),
+    ("owners", Some("owners are served"), &["listen"]),
+    (
+        "submissions",
+        Some("programs are taken in"),
+        &["build_memory", "build_processes", "build_cpus", "build_space"],
+    ),
+];
 
 /// The items of a list of tables, by their names.
 fn by_name<'a>(file: &'a Table, key: &str) -> BTreeMap<&'a str, &'a Table> {
@@ -120,10 +172,39 @@ fn changes(before: &Table, after: &Table) -> Vec<String> {
     }
     let left = ladders.keys().filter(|name| !others.contains_key(*name));
     found.extend(left.map(|name| format!("ladder {name}: it ends with a restart")));
-    let rest: Vec<&str> =
-        differing(before, after).into_iter().filter(|key| !["programs", "ladders"].contains(key)).collect();
+    let mut rest = differing(before, after);
+    rest.retain(|key| !["programs", "ladders"].contains(key));
+    if rest.remove("name") {
+        found.push("`name`".to_owned());
+    }
+    for (table, what, needing) in TABLES {
+        if rest.remove(table) {
+            found.extend(changes_of_table(table, [before, after], (what, needing)));
+        }
+    }
     if !rest.is_empty() {
         found.push(format!("{} after a restart", listed(rest)));
+    }
+    found
+}
+
+/// What has changed in a table that follows the file. One that says `what` is done begins and ends with a restart.
+fn changes_of_table(name: &str, files: [&Table; 2], (what, needing): (Option<&str>, &[&str])) -> Vec<String> {
+    let [before, after] = files.map(|file| file.get(name).and_then(Value::as_table));
+    match (what, before, after) {
+        (Some(what), None, Some(_)) => return vec![format!("[{name}]: {what} after a restart")],
+        (Some(what), Some(_), None) => return vec![format!("[{name}]: {what} until a restart")],
+        _ => {}
+    }
+    let none = Table::new();
+    let differing = differing(before.unwrap_or(&none), after.unwrap_or(&none)).into_iter();
+    let (late, now): (Vec<&str>, Vec<&str>) = differing.partition(|key| needing.contains(key));
+    let mut found = Vec::new();
+    if !now.is_empty() {
+        found.push(format!("[{name}]: {}", listed(now)));
+    }
+    if !late.is_empty() {
+        found.push(format!("[{name}]: {} after a restart", listed(late)));
     }
     found
 }
@@ -147,12 +228,31 @@ mod tests {
                 "program y takes part",
                 "ladder a: `jobs`, `rest` after a restart",
                 "ladder b: it is played after a restart",
-                "`name` after a restart",
+                "`name`",
             ]
         );
         assert_eq!(
             of("name = 'mine'\n[[ladders]]\nname = 'a'\njobs = 1\n"),
             ["program x takes part no longer"]
         );
+        let after = "name = 'mine'\nseats = 1\n[owners]\nlisten = '1'\n[pages]\ntitle = 'Mine'\n";
+        let others = "name = 'mine'\nseats = 2\n[owners]\nlisten = '2'\nbots = 3\n[pages]\nrules = 'r'\n\
+                      [submissions]\napprove = true\n";
+        let of = |before: &str, after: &str| changes(&before.parse().unwrap(), &after.parse().unwrap());
+        assert_eq!(
+            of(after, others),
+            [
+                "[pages]: `rules`, `title`",
+                "[owners]: `bots`",
+                "[owners]: `listen` after a restart",
+                "[submissions]: programs are taken in after a restart",
+                "`seats` after a restart",
+            ]
+        );
+        assert_eq!(
+            of("[submissions]\nbuild_cpus = 1", "[submissions]\nbuild_cpus = 2"),
+            ["[submissions]: `build_cpus` after a restart"]
+        );
+        assert_eq!(of("[submissions]\n", ""), ["[submissions]: programs are taken in until a restart"]);
     }
 }

@@ -12,7 +12,8 @@ use super::reload::ConfigFile;
 use crate::cli::league::pages::PackSending;
 use crate::cli::league::which::now;
 use crate::files::{PackRange, RecordFolder};
-use crate::runs::league::{RetainedLadder, SendCommand, SendError};
+use crate::record::PublishedInfo;
+use crate::runs::league::{RetainedLadder, Retention, SendCommand, SendError};
 use crate::store::League;
 
 /// The time between two steps of a work, and between two looks whether there is some.
@@ -32,6 +33,8 @@ pub(super) struct RetentionWork {
     pub(super) league: League,
     pub(super) records: RecordFolder,
     pub(super) sending: Arc<PackSending>,
+    /// Whether what bots say of their search stays.
+    pub(super) info: PublishedInfo,
 }
 
 /// When a pack is sent next.
@@ -66,6 +69,8 @@ impl RetentionWork {
         let terms = self.file.current().config.retention();
         // What was read is valid.
         let Ok((retention, send)) = terms else { return Ok(()) };
+        // The pages show by what was read at the start, too.
+        let retention = Retention { info: self.info, ..retention };
         let RetentionWork { name, league, records, .. } = self;
         let mut pace = || waits(ends, STEP);
         let mut of = RetainedLadder { name, league, records, pace: &mut pace };

@@ -16,7 +16,7 @@ use crate::cli::league::which::now;
 use crate::cli::screen::stderr_line;
 use crate::files::{Folder, StorageWait};
 use crate::runner::signalled;
-use crate::runs::submissions::{Arriving, CheckedLadder, SubmissionDesk, SubmissionQueue};
+use crate::runs::submissions::{Arriving, CheckedLadder, SharedTerms, SubmissionDesk, SubmissionQueue};
 use crate::store::{IntakeError, League};
 use crate::web::{ArrivingSubmission, SubmissionIntake};
 
@@ -30,6 +30,8 @@ pub(super) struct OpenedSubmissions {
     pub(super) intake: Arc<dyn SubmissionIntake>,
     /// None on a machine that cannot confine them.
     pub(super) queue: Option<SubmissionQueue>,
+    /// Their rules.
+    pub(super) terms: SharedTerms,
 }
 
 /// Opens the submissions of a league, if it takes any.
@@ -38,11 +40,12 @@ pub(super) fn open(
     ladders: &[OpenedLadder<'_>],
     folder: &Folder,
 ) -> Result<Option<OpenedSubmissions>, Failure> {
-    let Some(terms) = config.submissions()? else { return Ok(None) };
+    let Some(rules) = config.submissions()? else { return Ok(None) };
+    let terms = SharedTerms::new(rules.clone());
     let desk = || SubmissionDesk::open(folder, terms.clone()).map_err(Failure::cannot_run);
     let league = || League::open(folder).map_err(Failure::cannot_run);
     let limits = config.limits_of_programs();
-    let mut build = terms.build.clone();
+    let mut build = rules.build;
     build.read.clone_from(&limits.read);
     let sandboxes = submitted_sandbox(build).and_then(|build| Ok((build, submitted_sandbox(limits)?)));
     let (sandboxes, why) = match sandboxes {
@@ -59,7 +62,7 @@ pub(super) fn open(
         let of = (desk()?, league()?, folder.path());
         SubmissionQueue::open(of, ladders, sandboxes, launch()?, now).map_err(Failure::cannot_run)
     });
-    Ok(Some(OpenedSubmissions { intake, queue: queue.transpose()? }))
+    Ok(Some(OpenedSubmissions { intake, queue: queue.transpose()?, terms }))
 }
 
 /// What owners read where programs cannot be confined.

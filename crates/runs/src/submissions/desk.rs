@@ -11,7 +11,7 @@ use referee_store::{IntakeError, League, SubmissionQuota};
 use sha2::{Digest, Sha256};
 use tempfile::NamedTempFile;
 
-use super::SubmissionTerms;
+use super::{SharedTerms, SubmissionTerms};
 
 /// The directory of submissions in that of a league.
 pub const SUBMISSIONS: &str = "submissions";
@@ -31,7 +31,7 @@ pub struct SubmissionDesk {
     archives: Folder,
     bots: Folder,
     work: Folder,
-    terms: SubmissionTerms,
+    terms: SharedTerms,
 }
 
 impl SubmissionDesk {
@@ -39,7 +39,7 @@ impl SubmissionDesk {
     ///
     /// # Errors
     /// I/O errors.
-    pub fn open(league: &Folder, terms: SubmissionTerms) -> io::Result<SubmissionDesk> {
+    pub fn open(league: &Folder, terms: SharedTerms) -> io::Result<SubmissionDesk> {
         let folder = league.make_within(SUBMISSIONS)?;
         keep_private(folder.path());
         Ok(SubmissionDesk {
@@ -81,9 +81,9 @@ impl SubmissionDesk {
         Ok(())
     }
 
-    /// The rules.
-    pub fn terms(&self) -> &SubmissionTerms {
-        &self.terms
+    /// The rules as they are now.
+    pub(super) fn terms(&self) -> SubmissionTerms {
+        self.terms.get()
     }
 
     /// Begins to take in an archive.
@@ -91,15 +91,16 @@ impl SubmissionDesk {
     /// # Errors
     /// If the owner may hand in nothing now; I/O errors.
     pub fn begin(&self, league: &League, owner: &str, now: SystemTime) -> Result<Arriving, IntakeError> {
-        league.check_quota(owner, self.terms.quota, now)?;
+        let SubmissionTerms { archive, quota, .. } = self.terms();
+        league.check_quota(owner, quota, now)?;
         Ok(Arriving {
             file: NamedTempFile::new_in(self.incoming.path())?,
             archives: self.archives.path().to_owned(),
             owner: owner.to_owned(),
             hash: Sha256::new(),
             size: 0,
-            most_bytes: self.terms.archive.most_bytes(),
-            quota: self.terms.quota,
+            most_bytes: archive.most_bytes(),
+            quota,
         })
     }
 

@@ -31,5 +31,5 @@ pub use desk::{Arriving, SUBMISSIONS, SubmissionDesk};
 pub use log::SubmissionLog;
 pub use pack::{PackError, pack_bot};
 pub use queue::SubmissionQueue;
-pub use terms::SubmissionTerms;
+pub use terms::{SharedTerms, SubmissionTerms};
 pub use trial::{TrialError, open_archive};

@@ -183,7 +183,7 @@ impl SubmissionQueue {
             opened => opened?,
         };
         let digest: ArchiveId = next.archive.parse().map_err(|_| SubmissionRefusal::Lost)?;
-        let terms = self.desk.terms().clone();
+        let terms = self.desk.terms();
         let file = open_archive(&archive, &digest, &source, terms.archive)?;
         let BotFile { name, command, language, .. } = &file;
         let submitted = SubmittedBot { name, command, language: language.as_deref() };

@@ -1,5 +1,6 @@
 //! The rules for submissions of a league.
 
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use referee_bots::sandbox::BotLimits;
@@ -23,4 +24,26 @@ pub struct SubmissionTerms {
     pub quota: SubmissionQuota,
     /// Whether the organiser has to approve what has passed.
     pub needs_approval: bool,
+}
+
+/// The rules for submissions, which may change while they are worked on.
+#[derive(Clone, Debug)]
+pub struct SharedTerms(Arc<Mutex<SubmissionTerms>>);
+
+impl SharedTerms {
+    /// Shares these.
+    pub fn new(terms: SubmissionTerms) -> SharedTerms {
+        SharedTerms(Arc::new(Mutex::new(terms)))
+    }
+
+    /// What they are now.
+    pub fn get(&self) -> SubmissionTerms {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// From the next step on, they are these, with the limits of builds that they had.
+    pub fn set(&self, terms: SubmissionTerms) {
+        let mut current = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        *current = SubmissionTerms { build: current.build.clone(), ..terms };
+    }
 }

@@ -129,6 +129,8 @@ pub fn parse_match_id(id: &str) -> Option<(u32, MatchKind)> {
 pub struct MatchFilter<'a> {
     /// Those of one of these players; a name without a version stands for all versions.
     pub players: Option<&'a [String]>,
+    /// Whether such a name stands for the player without a version alone.
+    pub is_exact: bool,
     /// Those in which one of these players made a fault.
     pub is_faulted: bool,
     /// Those with a smaller number.
@@ -227,7 +229,7 @@ impl League {
         filter: MatchFilter<'_>,
         limit: usize,
     ) -> io::Result<Vec<LeagueMatch>> {
-        let MatchFilter { players, is_faulted, before } = filter;
+        let MatchFilter { players, is_exact, is_faulted, before } = filter;
         let before = before.unwrap_or(u32::MAX);
         let Some(players) = players else {
             let sql = format!(
@@ -243,7 +245,7 @@ impl League {
         let mut numbers = BTreeSet::new();
         for player in players {
             let Name { bot, version } = Name::parse(player);
-            let player = version.map(|_| player);
+            let player = Some(player).filter(|_| is_exact || version.is_some());
             let found = params![ladder, bot, before, player, is_faulted, limit as i64];
             let found = query.query_map(found, |row| row.get::<_, u32>(0)).map_err(failed)?;
             numbers.extend(found.collect::<rusqlite::Result<Vec<u32>>>().map_err(failed)?);
@@ -373,4 +375,50 @@ fn insert_match(db: &Connection, (ladder, season): (&str, u32), row: &LeagueMatc
         db.prepare_cached(sql)?.execute(params![ladder, bot, row.number, seat as i64, player, is_faulted])?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use referee_files::Folder;
+
+    use super::*;
+
+    fn row(number: u32, player: &str) -> LeagueMatch {
+        LeagueMatch {
+            number,
+            players: vec![player.to_owned(), "other".to_owned()],
+            ranks: Some(vec![1, 2]),
+            scores: None,
+            faults: vec![BTreeMap::new(); 2],
+            ended_by: "rules".to_owned(),
+            reason: "no_pieces".to_owned(),
+            is_rated: true,
+            kind: MatchKind::Pairing,
+            deal: None,
+            decisions: 1,
+            duration_us: 1,
+            record: None,
+            seal: None,
+            ended_at: "2026-11-28T10:00:00Z".to_owned(),
+            worker: None,
+            is_void: false,
+        }
+    }
+
+    #[test]
+    fn a_player_without_a_version_has_its_last_matches_however_many_its_versions_have() {
+        let place = tempfile::tempdir().unwrap();
+        let mut league = League::open(&Folder::open(place.path()).unwrap()).unwrap();
+        let rows: Vec<LeagueMatch> =
+            (1..=9).map(|number| row(number, if number <= 3 { "bot" } else { "bot@2" })).collect();
+        league.add_matches("short", &rows).unwrap();
+        let last = |player: &str, is_exact: bool| {
+            let players = &[player.to_owned()];
+            let filter = MatchFilter { players: Some(players), is_exact, ..MatchFilter::default() };
+            let rows = league.last_matches("short", filter, 2).unwrap();
+            rows.iter().map(|row| row.number).collect::<Vec<_>>()
+        };
+        assert_eq!([last("bot", true), last("bot", false)], [[3, 2], [9, 8]]);
+        assert_eq!([last("bot@2", true), last("bot@2", false)], [[9, 8]; 2]);
+    }
 }

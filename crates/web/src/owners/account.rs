@@ -150,7 +150,7 @@ fn facts(owners: &Owners, league: &League, owner: &LeagueOwner) -> Result<Respon
         fingerprint: hex::encode(&hash[..4]),
         former_until: former.as_ref().map(|(_, until)| &**until).filter(|until| **until > *utc(now())),
     });
-    let options = &owners.options;
+    let options = owners.options();
     let facts = OwnerFacts {
         league: &options.league_name,
         id: &owner.id,

@@ -32,7 +32,7 @@ pub(super) async fn add(
     check_name(&name).map_err(|why| OwnersError::field("name", &why))?;
     let added = owners.with(move |owners, league| {
         let own = own_bots(league, &owner.id)?;
-        let limit = owners.options.bots;
+        let limit = owners.options().bots;
         if own.iter().filter(|bot| bot.revoked_at.is_none()).count() >= limit as usize {
             return Err(OwnersError::TooManyBots { limit });
         }
@@ -120,7 +120,7 @@ pub(super) async fn challenge(
 ) -> Result<Response, OwnersError> {
     owners
         .with(move |owners, league| {
-            let limit = owners.options.challenges;
+            let limit = owners.options().challenges;
             if limit == 0 {
                 return Err(OwnersError::NoChallenges);
             }

@@ -115,7 +115,12 @@ pub(super) async fn list(
             Some(name) => vec![owners.ladder(name)?],
             None => owners.ladders.iter().collect(),
         };
-        let filter = MatchFilter { players: Some(&names), is_faulted: query.faulted, before: query.before };
+        let filter = MatchFilter {
+            players: Some(&names),
+            is_faulted: query.faulted,
+            before: query.before,
+            ..MatchFilter::default()
+        };
         let mut found = Vec::new();
         for ladder in ladders {
             let rows = league.last_matches(&ladder.name, filter, limit as usize)?;

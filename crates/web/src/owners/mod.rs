@@ -103,6 +103,14 @@ pub struct OwnersOptions {
     pub league_name: String,
 }
 
+impl OwnersOptions {
+    /// The options of a server that has this address.
+    fn at(self, address: SocketAddr) -> OwnersOptions {
+        let url = self.url.unwrap_or_else(|| format!("http://{address}/"));
+        OwnersOptions { address, url: Some(url), ..self }
+    }
+}
+
 /// A ladder, as owners see it.
 pub struct OwnersLadder {
     /// Its name.
@@ -127,7 +135,7 @@ impl fmt::Debug for OwnersLadder {
 
 /// What the requests have in common.
 struct Owners {
-    options: OwnersOptions,
+    options: Mutex<Arc<OwnersOptions>>,
     ladders: Vec<OwnersLadder>,
     league: Mutex<League>,
     /// How often owners change something, by their ids.
@@ -142,9 +150,28 @@ struct Owners {
 
 type OwnersState = State<Arc<Owners>>;
 
+/// Changes how owners are served.
+#[derive(Clone)]
+pub struct OwnersReload(Arc<Owners>);
+
+impl fmt::Debug for OwnersReload {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("OwnersReload").finish_non_exhaustive()
+    }
+}
+
+impl OwnersReload {
+    /// From the next request on, all options but the address are these.
+    pub fn set(&self, options: OwnersOptions) {
+        let mut current = self.0.options.lock().unwrap_or_else(PoisonError::into_inner);
+        *current = Arc::new(options.at(current.address));
+    }
+}
+
 /// A running server.
 pub struct OwnersServer {
     url: String,
+    owners: Arc<Owners>,
     is_over: watch::Sender<bool>,
     thread: JoinHandle<()>,
 }
@@ -169,8 +196,8 @@ impl OwnersServer {
         let listener = TcpListener::bind(options.address)?;
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
-        let url = options.url.clone().unwrap_or_else(|| format!("http://{address}/"));
-        let options = OwnersOptions { url: Some(url.clone()), ..options };
+        let options = options.at(address);
+        let url = options.url.clone().unwrap_or_default();
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .max_blocking_threads(BLOCKING_THREADS)
@@ -178,8 +205,8 @@ impl OwnersServer {
             .on_thread_start(|| crate::lower_priority(9))
             .build()?;
         let (is_over, over) = watch::channel(false);
-        let owners = Arc::new(Owners {
-            options,
+        let owned = Arc::new(Owners {
+            options: Mutex::new(Arc::new(options)),
             ladders,
             league: Mutex::new(league),
             paces: Mutex::default(),
@@ -187,6 +214,7 @@ impl OwnersServer {
             intake,
             uploading: Mutex::default(),
         });
+        let owners = owned.clone();
         let work = move || {
             crate::lower_priority(10);
             let connections =
@@ -201,12 +229,17 @@ impl OwnersServer {
             runtime.shutdown_background();
         };
         let thread = thread::Builder::new().name("owners".to_owned()).spawn(work)?;
-        Ok(OwnersServer { url, is_over, thread })
+        Ok(OwnersServer { url, owners: owned, is_over, thread })
     }
 
     /// The address of the start page.
     pub fn url(&self) -> &str {
         &self.url
+    }
+
+    /// Changes how owners are served.
+    pub fn reload(&self) -> OwnersReload {
+        OwnersReload(self.owners.clone())
     }
 
     /// Ends the connections and the server, within a second.
@@ -253,7 +286,8 @@ async fn page(State(owners): OwnersState) -> Response {
         let (body, script) = (include_str!("../assets/owners.html"), include_str!("../assets/owners.js"));
         Page::about("owner", TOP, body, &[COMMON_SCRIPT, script])
     });
-    let league = &owners.options.league_name;
+    let options = owners.options();
+    let league = &options.league_name;
     let (title, description) =
         (format!("Your bots in {league}"), "Sign up, and let your bots play.".to_owned());
     PAGE.respond(true, &PageCard { title, description, picture: None }, league, &[])
@@ -261,11 +295,11 @@ async fn page(State(owners): OwnersState) -> Response {
 
 /// Rejects requests for other hosts and from pages of other sites, and adds the headers of all responses.
 async fn guard(owners: Arc<Owners>, request: Request, next: Next) -> Response {
-    let options = &owners.options;
+    let options = owners.options();
     let mut response =
         if let Some(rejected) = guard::rejected(&request, &options.hosts, "`hosts` of `[owners]`") {
             rejected
-        } else if !guard::is_read(request.method()) && session::is_cross_site(request.headers(), options) {
+        } else if !guard::is_read(request.method()) && session::is_cross_site(request.headers(), &options) {
             refused(StatusCode::FORBIDDEN, "the request comes from a page of another site")
         } else {
             next.run(request).await
@@ -280,9 +314,14 @@ async fn guard(owners: Arc<Owners>, request: Request, next: Next) -> Response {
 }
 
 impl Owners {
+    /// How owners are served now.
+    fn options(&self) -> Arc<OwnersOptions> {
+        self.options.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     /// Whether people reach the server through HTTPS.
     fn is_https(&self) -> bool {
-        self.options.url.as_ref().is_some_and(|url| url.starts_with("https://"))
+        self.options().url.as_ref().is_some_and(|url| url.starts_with("https://"))
     }
 
     /// Works with the database on another thread.

@@ -137,10 +137,10 @@ impl FromRequestParts<Arc<Owners>> for SignedIn {
     type Rejection = OwnersError;
 
     async fn from_request_parts(parts: &mut Parts, owners: &Arc<Owners>) -> Result<SignedIn, OwnersError> {
-        let credential = Credential::of(parts, &owners.options)?;
+        let credential = Credential::of(parts, &owners.options())?;
         let is_read = guard::is_read(&parts.method);
         let is_of_browser = !matches!(credential, Credential::Bearer(_));
-        if is_of_browser && !is_read && origin_of(&parts.headers, &owners.options) != RequestOrigin::Own {
+        if is_of_browser && !is_read && origin_of(&parts.headers, &owners.options()) != RequestOrigin::Own {
             return Err(OwnersError::NotFromPage);
         }
         let found = owners.with(move |_, league| match credential {
@@ -231,7 +231,8 @@ impl Owners {
 
     fn cookie_for(&self, token: &str, age: u32) -> String {
         let secure = if self.is_https() { "; Secure" } else { "" };
-        let path = self.options.path();
+        let options = self.options();
+        let path = options.path();
         format!("{COOKIE_NAME}={token}; Path={path}; Max-Age={age}; HttpOnly; SameSite=Strict{secure}")
     }
 }

@@ -41,7 +41,7 @@ pub(super) struct LadderLink<'a> {
 
 /// How to sign up.
 pub(super) async fn facts(State(owners): OwnersState, parts: Parts) -> Response {
-    let options = &owners.options;
+    let options = owners.options();
     let ladders = owners.ladders.iter().map(|ladder| LadderLink {
         name: &ladder.name,
         port: ladder.watch_port,
@@ -51,7 +51,7 @@ pub(super) async fn facts(State(owners): OwnersState, parts: Parts) -> Response 
         league: &options.league_name,
         mode: options.sign_up.mode,
         needs_approval: options.sign_up.needs_approval,
-        user: proxied_user(&parts, options),
+        user: proxied_user(&parts, &options),
         ladders: ladders.collect(),
     };
     json(StatusCode::OK, &facts)
@@ -127,9 +127,9 @@ pub(super) async fn sign_up(
     parts: Parts,
     Body(SignUpBody { id, display_name, affiliation, contact, invitation }): Body<SignUpBody>,
 ) -> Result<Response, OwnersError> {
-    let SignUp { mode, needs_approval, per_day, per_network } = owners.options.sign_up;
-    let user = proxied_user(&parts, &owners.options);
-    let network = owners.options.network(&parts);
+    let SignUp { mode, needs_approval, per_day, per_network } = owners.options().sign_up;
+    let user = proxied_user(&parts, &owners.options());
+    let network = owners.options().network(&parts);
     match mode {
         SignUpMode::Closed => return Err(OwnersError::Closed),
         SignUpMode::Invite if invitation.is_none() => return Err(OwnersError::NeedsInvitation),
