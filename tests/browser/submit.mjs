@@ -1,10 +1,14 @@
-// Signs up with an invitation, hands in a program whose build fails, reads its log, hands in one that passes, and waits until it plays.
-// Usage: node submit.mjs CHROMIUM URL INVITATION BAD GOOD.
+// The whole way of an owner: signs up with an invitation, hands in a program whose build fails, reads its log, hands in one that passes,
+// reads the log of a match, looks at the replay of a fault, asks for a match, finds a ruling, and is in the standings of the season.
+// Usage: node submit.mjs CHROMIUM URL INVITATION BAD GOOD REFEREE LEAGUE.
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { fits, hasKeyboard, isAccessible } from "./look.mjs";
 import { launch, open } from "./tab.mjs";
 
-const [executablePath, address, invitation, bad, good] = process.argv.slice(2);
+const [executablePath, address, invitation, bad, good, referee, league] = process.argv.slice(2);
+/** What the organiser does. */
+const organise = (...args) => execFileSync(referee, ["league", ...args, "--league", league]);
 const browser = await launch(executablePath);
 const complaints = [];
 
@@ -37,6 +41,42 @@ try {
   await page.setInputFiles("#archive", { name: "x.tar", mimeType: "application/x-tar", buffer: Buffer.from("no archive") });
   await page.click("#submit-form button");
   await page.waitForSelector("#submissions b:text-is('submission 3')");
+
+  await page.click("#faults summary");
+  await page.waitForSelector("#faults .log:has-text('standard error')");
+  const replay = await page.getAttribute("#faults a >> nth=0", "href");
+  await page.goto(replay);
+  await page.waitForSelector("#board g g");
+  await page.waitForSelector("#main :text('illegal')");
+  const pages = replay.replace(/matches\/.*/, "");
+
+  await page.goto(address);
+  await page.waitForSelector("#own option[value='mouse@2']", { state: "attached" });
+  await page.selectOption("#own", "mouse@2");
+  await page.selectOption("#others", "plain");
+  await page.click("#challenge-form button");
+  await page.waitForSelector("#told p:text('It is played as soon as all are free.')");
+  let challenge;
+  while (!challenge) {
+    const { matches } = await page.evaluate(async () => (await fetch("api/v1/owner/matches?limit=200")).json());
+    challenge = matches.find(({ id }) => id.startsWith("c"));
+    await page.waitForTimeout(200);
+  }
+
+  const id = replay.split("/").pop();
+  organise("rule", "void", id, "--reason", "a power cut");
+  // A page follows within a second, and is read once.
+  do {
+    await page.waitForTimeout(300);
+    await page.goto(replay);
+    await page.waitForSelector("#board g g");
+  } while (await page.isHidden("#ruling"));
+  assert.ok((await page.textContent("#ruling")).includes("a power cut"));
+
+  organise("season", "end", "autumn");
+  await page.goto(`${pages}seasons/autumn`);
+  await page.click("td.name a:text-is('mouse@2')");
+  await page.waitForSelector("#title:text-is('mouse@2')");
   assert.deepEqual(complaints, [], "the browser complains");
 } finally {
   await browser.close();

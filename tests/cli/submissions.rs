@@ -67,6 +67,29 @@ fn bot(folder: &Folder, directory: &str, name: &str, build: &str) -> String {
 /// A build that writes `book.py`.
 const BUILD: &str = "open('book.py', 'w').write('')\nprint('the book is written')\n";
 
+/// A bot that makes a fault in each match against `plain`.
+const FAULTS: &str = r#"from testbot import *
+import book
+against_plain = set()
+
+
+def start(message):
+    if any(seat["name"] == "plain" for seat in message["seats"]):
+        against_plain.add(message["match"])
+    ready(message)
+
+
+def turn(message):
+    if message["match"] in against_plain:
+        against_plain.remove(message["match"])
+        move(message, "a bad move")
+    else:
+        first(message)
+
+
+play(start=start, turn=turn)
+"#;
+
 /// Hands a directory in.
 fn submit(url: &str, directory: &str, token: &str) -> Ended {
     let args = ["submit", "--to", url, directory, "--token-file", token, "--json"];
@@ -549,13 +572,14 @@ fn an_owner_sees_only_its_own_submissions() {
 }
 
 #[test]
-fn a_browser_hands_in_a_program_and_reads_why_its_build_failed() {
+fn a_browser_goes_the_whole_way_from_an_invitation_to_the_end_of_a_season() {
     let league = league("[signup]\nmode = 'invite'");
     let text = league.folder.read("league.toml");
     league.folder.write("league.toml", text.replace("bots = 100", "url = 'http://localhost'"));
     let invited = league.run(&["invite", "--json"]).done().one("invitation");
     let (_, invitation) = invited["url"].as_str().and_then(|url| url.split_once('#')).expect("a secret");
-    league.folder.write("league.toml", text);
+    let ladder = "rest = \"0s\"\nwatch = \"127.0.0.1:0\"\non_fault = \"retry=3\"";
+    league.folder.write("league.toml", text.replace("rest = \"0s\"", ladder));
     let (mut server, url) = serve(&league);
     let save = |directory: &str| {
         let file = league.folder.text(&format!("{directory}.tar"));
@@ -566,8 +590,10 @@ fn a_browser_hands_in_a_program_and_reads_why_its_build_failed() {
     };
     bot(&league.folder, "bad", "mouse", "raise SystemExit('no such book')\n");
     bot(&league.folder, "good", "mouse", BUILD);
+    league.folder.write("good/bot.py", FAULTS);
     let (bad, good) = (save("bad"), save("good"));
-    browser::run("submit.mjs", &[&url, invitation, &bad, &good]);
+    let referee = env!("CARGO_BIN_EXE_referee");
+    browser::run("submit.mjs", &[&url, invitation, &bad, &good, referee, &league.file]);
     receive_match_of(&mut server, "mouse@2");
     drain(server);
     league.verify();
