@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use axum::body::Bytes;
+pub(crate) use ended::MOST_ENDED;
 use ended::{EndedEntry, RecordLocation, UnsealedEntry};
 use referee_report::story::{LeadChange, Story};
 use results::Met;
@@ -453,6 +454,17 @@ impl Hub {
         if let Some(figures) = figures {
             self.metrics.add(&figures);
         }
+    }
+
+    /// Counts a match that was played before the server started, without listing it.
+    pub(super) fn count_earlier(&self, EarlierMatch { report, seats, .. }: &EarlierMatch) {
+        let mut state = self.state();
+        state.count += 1;
+        state.tally(report, seats);
+        if self.ladder().is_some() {
+            state.note_meeting(report, seats);
+        }
+        self.disclose(&mut state, Withheld { faults: faults_of(report), figures: None });
     }
 
     /// Lists a match that was played before the server started.

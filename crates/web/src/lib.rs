@@ -145,6 +145,9 @@ impl RunNaming {
 }
 
 impl WatchServer {
+    /// The maximum number of matches that are listed.
+    pub const MOST_LISTED: usize = hub::MOST_ENDED;
+
     /// Starts a server for a run of this game, which is in the catalog.
     ///
     /// # Errors
@@ -214,6 +217,11 @@ impl WatchServer {
     /// Shows a ladder: its players, and how a bot joins. Call it once.
     pub fn set_ladder(&self, ladder: Arc<dyn LadderView>) {
         self.hub.set_ladder(ladder);
+    }
+
+    /// Counts a match that was played before the server started, without listing it.
+    pub fn count_earlier(&self, earlier: &EarlierMatch) {
+        self.hub.count_earlier(earlier);
     }
 
     /// Lists a match that was played before. Matches are listed in the order in which they are added.

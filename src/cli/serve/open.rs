@@ -133,8 +133,14 @@ pub(super) fn open<'a>(
             server.set_ladder(pages.clone());
             let shown = ladder.clone();
             server.set_standings(Box::new(move || shown_standings(&shown)));
+            let last = league.last_number(name).map_err(wrong)?;
             let read = league.for_each_match(name, of_season, |row| {
-                server.add_earlier(pages.earlier_match(row));
+                let is_listed = last.saturating_sub(row.number) as usize <= WatchServer::MOST_LISTED;
+                let earlier = pages.earlier_match(row);
+                match is_listed {
+                    true => server.add_earlier(earlier),
+                    false => server.count_earlier(&earlier),
+                }
                 Ok::<_, io::Error>(())
             });
             read.map_err(wrong)?;

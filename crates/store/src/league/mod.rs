@@ -269,7 +269,7 @@ impl League {
         fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
         self.db.execute("VACUUM INTO ?1", [path.to_string_lossy()]).map_err(failed)?;
         let copy = Connection::open(path).map_err(failed)?;
-        // VACUUM overwrites what was deleted.
+        // VACUUM overwrites what was deleted; `secure_delete` leaves traces.
         copy.execute_batch(
             "UPDATE bots SET token = NULL; \
              UPDATE owners SET token = NULL, token_at = NULL, former_token = NULL, former_until = NULL, network = NULL; \
@@ -284,4 +284,48 @@ fn parsed<T: DeserializeOwned>(text: &str, column: usize) -> rusqlite::Result<T>
     serde_json::from_str(text).map_err(|error| {
         rusqlite::Error::FromSqlConversionFailure(column, rusqlite::types::Type::Text, Box::new(error))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_export_has_no_trace_of_secrets() {
+        let place = tempfile::tempdir().unwrap();
+        let mut league = League::open(&Folder::open(place.path()).unwrap()).unwrap();
+        let now = SystemTime::UNIX_EPOCH;
+        let secret = |kind: u8, number: u8| [[kind, number]; 16].concat().try_into().unwrap();
+        for number in 0..20 {
+            let name = format!("bot-{number}");
+            let sql = "INSERT INTO bots (name, skeleton, owner, token, is_of_file, added_at) VALUES (?1, ?1, ?1, ?2, 0, '')";
+            let token: [u8; 32] = secret(201, number);
+            league.change(|db| db.execute(sql, params![name, token])).unwrap();
+            let token = OwnerToken::new(secret(202, number), None, now);
+            let owner = LeagueOwner {
+                id: name,
+                display_name: None,
+                affiliation: None,
+                contact: None,
+                state: OwnerState::Active,
+                token: Some(token),
+                network: None,
+                joined_at: utc(now),
+                left_at: None,
+            };
+            league.put_owner(&owner).unwrap();
+            league.set_value(&format!("seed:{number}"), "precious seed").unwrap();
+        }
+        let path = place.path().join("export");
+        league.export(&path).unwrap();
+        let bytes = fs::read(&path).unwrap();
+        let has = |what: &[u8]| bytes.windows(what.len()).any(|found| found == what);
+        assert!(has(b"bot-17") && !has(b"precious seed"));
+        for number in 0..20 {
+            for kind in [201, 202] {
+                let secret: [u8; 32] = secret(kind, number);
+                assert!(!has(&secret[..16]), "{kind} {number}");
+            }
+        }
+    }
 }

@@ -11,7 +11,7 @@ use super::RunState;
 use crate::entries::{BoardAccess, MatchEntry};
 
 /// The maximum number of ended matches that are listed.
-const MOST_ENDED: usize = 10_000;
+pub(crate) const MOST_ENDED: usize = 10_000;
 /// The maximum size of the records that are kept in memory, in bytes, for runs without records on the disk.
 const MOST_KEPT: usize = 64 * 1024 * 1024;
 
