@@ -39,6 +39,7 @@ mod person;
 mod play;
 mod progress;
 mod publish;
+mod publish_config;
 mod regress;
 mod relay;
 mod relay_socket;

@@ -24,6 +24,7 @@ use crate::cli::{Exit, Failure};
 use crate::game::json;
 use crate::game::printable::printable;
 use crate::game::{Catalog, Meta, Viewer, counted};
+use crate::record::PublishedInfo;
 use crate::referee::{Match, check_policy};
 use crate::report::{Scoresheet, difference_lines, evidence_lines, result_line, sets_line, summary_table};
 use crate::runner::{
@@ -142,7 +143,7 @@ pub(super) fn run(mut args: Args, catalog: &Catalog) -> Result<Exit, Failure> {
     // Opened after validation, so that a rejected command line creates no directory.
     play.runner.records = args.terms.records()?;
     let mut printer = MatchPrinter::new(matches, args.json, rules.meta());
-    let watch = args.watch.open(rules.meta(), catalog)?;
+    let watch = args.watch.open(rules.meta(), catalog, PublishedInfo::After)?;
     if let Some(server) = &watch {
         announce(&server.url(), args.json)?;
         play.runner.live = Some(server.feed());

@@ -32,19 +32,17 @@ pub(super) struct WatchArgs {
 }
 
 impl WatchArgs {
-    /// Starts the server, if there is to be one.
+    /// Starts the server, if there is to be one. `info`: whether what bots say of their search is public.
     pub(super) fn open(
         &self,
         game: &'static Meta,
         catalog: &Catalog,
+        info: PublishedInfo,
     ) -> Result<Option<WatchServer>, Failure> {
         let Some(address) = self.watch else { return Ok(None) };
         let (hosts, delay) = (self.watch_host.clone(), self.watch_delay);
-        let server = WatchServer::open(
-            WatchOptions { address, hosts, url: None, delay, info: PublishedInfo::After },
-            game,
-            catalog,
-        );
+        let server =
+            WatchServer::open(WatchOptions { address, hosts, url: None, delay, info }, game, catalog);
         server.map(Some).map_err(|error| Failure::cannot_run(format!("--watch {address}: {error}")))
     }
 }

@@ -170,6 +170,22 @@ const checks = {
     }
   },
 
+  /** What bots say of their searches appears at the moves that it belongs to, three moves later. */
+  async late() {
+    const page = await visit("matches/m1");
+    await page.waitForFunction(() => document.getElementById("place").textContent.split(" / ")[1] >= 12);
+    const said = () => page.locator("#notes .info").allTextContents();
+    await page.keyboard.press("End");
+    assert.deepEqual(await said(), []);
+    for (let moves = 0; moves < 3; moves++) await page.keyboard.press("ArrowLeft");
+    assert.deepEqual(await said(), ["ann: thought-0-4"]);
+    await page.keyboard.press("End");
+    await page.keyboard.press("ArrowLeft");
+    assert.deepEqual(await said(), []);
+    writeFileSync(goFile, "1000000");
+    await page.waitForFunction(() => document.querySelector("#notes .info")?.textContent === "ann: thought-0-5");
+  },
+
   /** The pages fit a phone. */
   async phone() {
     const page = await visit("", { viewport: { width: 390, height: 844 } });

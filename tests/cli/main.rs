@@ -65,6 +65,7 @@ mod previews;
 mod processes;
 mod progress;
 mod publish;
+mod published_info;
 mod readme;
 mod reconnect;
 mod records;

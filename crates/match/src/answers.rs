@@ -10,7 +10,7 @@ use referee_protocol::words::{EndedBy, ErrorCode, FaultCode, OnFault};
 
 use crate::common::{Common, FaultyTurn};
 use crate::detail::{Detail, Fault};
-use crate::event::Stamp;
+use crate::event::{GivenInfo, Stamp};
 use crate::match_::PhaseFlow;
 use crate::player::SeatExit;
 use crate::playing::{Playing, Sealed};
@@ -127,10 +127,13 @@ impl Playing {
         if offer_draw {
             line.raw(key!("offer_draw"), b"true");
         }
-        if let Some(info) = info {
+        if let Some(info) = &info {
             line.raw(key!("info"), info.as_bytes());
         }
         line.end_line();
+        if let Some(info) = info.filter(|_| common.setup.watched.is_some()) {
+            common.infos.push(GivenInfo { seat, info: info.into_owned() });
+        }
         if timing.is_late {
             self.time_out(common, stamp, seat, turn, Some(timing.received()));
             return PhaseFlow::Continue(());

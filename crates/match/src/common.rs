@@ -18,7 +18,7 @@ use referee_protocol::words::{EndedBy, ErrorCode, FaultCode, OnFault};
 use crate::broadcast::RefereeEvent;
 use crate::detail::{AbortReason, Detail, Fault, RulesFailure};
 use crate::ending::{Ended, Ending, Standing};
-use crate::event::{Event, MatchEvent, Stamp};
+use crate::event::{Event, GivenInfo, MatchEvent, Stamp};
 use crate::limits::Limits;
 use crate::log::Log;
 use crate::match_::{Phase, PhaseFlow};
@@ -37,6 +37,8 @@ pub(super) struct Common {
     pub(super) log: Log,
     /// Events for the spectator.
     pub(super) news: Vec<u8>,
+    /// What bots said of their searches, for the spectator.
+    pub(super) infos: Vec<GivenInfo>,
     /// Events for the shell.
     pub(super) events: VecDeque<MatchEvent>,
     pub(super) decisions: u32,
@@ -74,6 +76,7 @@ impl Common {
             players,
             log: Log::open(Arc::clone(&setup.header)),
             news: Vec::new(),
+            infos: Vec::new(),
             events: VecDeque::new(),
             decisions: 0,
             worst_lag: 0,

@@ -130,6 +130,15 @@ pub enum Event<'a> {
     Abort(&'a AbortReason),
 }
 
+/// What a bot said of the search for an answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GivenInfo {
+    /// The seat of the bot.
+    pub seat: Seat,
+    /// A JSON object.
+    pub info: String,
+}
+
 /// An event that a match reports to the shell.
 #[derive(Clone, Debug, PartialEq)]
 pub enum MatchEvent {

@@ -92,7 +92,7 @@ mod starting;
 
 pub use detail::{AbortReason, Detail, Fault, RulesFailure};
 pub use ending::Ending;
-pub use event::{Event, MatchEvent, Stamp};
+pub use event::{Event, GivenInfo, MatchEvent, Stamp};
 pub use limits::Limits;
 pub use log::Log;
 pub use match_::{Match, Transmit};

@@ -10,7 +10,7 @@ use referee_protocol::referee as message;
 use crate::common::Common;
 use crate::detail::AbortReason;
 use crate::ending::{Ended, Ending};
-use crate::event::{Event, MatchEvent, Stamp};
+use crate::event::{Event, GivenInfo, MatchEvent, Stamp};
 use crate::log::Log;
 use crate::player::Faults;
 use crate::playing::Playing;
@@ -194,6 +194,12 @@ impl Match {
     /// The events for the spectator, one JSON object per line. The reader drains it.
     pub fn news(&mut self) -> &mut Vec<u8> {
         &mut self.common.news
+    }
+
+    /// What bots said of their searches, in the order of their answers, if the events are kept for a spectator, too. The
+    /// reader drains it, and decides when it is shown.
+    pub fn infos(&mut self) -> &mut Vec<GivenInfo> {
+        &mut self.common.infos
     }
 
     /// Clears the record so far.

@@ -9,7 +9,7 @@ use tokio::sync::watch;
 use referee_engine::runner::{LiveHeader, LiveStep};
 use referee_game::Viewer;
 use referee_game::json;
-use referee_report::replay::{LiveFrame, LiveReplay, head};
+use referee_report::replay::{LateInfo, LiveFrame, LiveReplay, head};
 
 /// The maximum size of the steps of a board in bytes. Beyond it the board starts over at the current position.
 const MOST_BYTES: usize = 2 * 1024 * 1024;
@@ -56,6 +56,15 @@ fn has_move(events: &[u8]) -> bool {
     lines.any(|line| line.starts_with(b"{\"kind\":\"move\"") && !line.ends_with(b",\"opening\":true}"))
 }
 
+/// By how much spectators are behind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct BoardDelays {
+    /// By how many moves the board is.
+    pub(super) moves: u32,
+    /// By how many moves more what bots say of their searches is; `None`: it is not shown.
+    pub(super) info: Option<u32>,
+}
+
 /// The live board of a match.
 #[derive(Debug)]
 pub(super) struct LiveBoard {
@@ -69,6 +78,8 @@ pub(super) struct LiveBoard {
     shown: usize,
     /// By how many moves it is behind.
     delay: u32,
+    /// What bots say of their searches, if it is shown.
+    late: Option<LateInfo>,
     bytes: usize,
     /// The `end` event, once the match has ended.
     end: Option<String>,
@@ -77,7 +88,7 @@ pub(super) struct LiveBoard {
 
 impl LiveBoard {
     /// A board with the first position.
-    pub(super) fn new(header: Arc<LiveHeader>, delay: u32, step: &LiveStep) -> LiveBoard {
+    pub(super) fn new(header: Arc<LiveHeader>, delays: BoardDelays, step: &LiveStep) -> LiveBoard {
         let head = head(&header.id, header.game.title, &header.seats, &step.table.scene(Viewer::Public));
         let mut board = LiveBoard {
             header,
@@ -86,7 +97,8 @@ impl LiveBoard {
             steps: VecDeque::new(),
             first: 0,
             shown: 0,
-            delay,
+            delay: delays.moves,
+            late: delays.info.map(LateInfo::new),
             bytes: 0,
             end: None,
             changed: watch::Sender::new(()),
@@ -98,6 +110,9 @@ impl LiveBoard {
     /// Adds a step, unless nothing has happened.
     pub(super) fn add(&mut self, step: &LiveStep) {
         if !self.steps.is_empty() && !self.replay.is_news(&step.events, &step.faults) {
+            if let Some(late) = &mut self.late {
+                late.add(self.replay.moves(), &step.infos);
+            }
             return;
         }
         let is_begun = self.replay.moves() > 0 || has_move(&step.events);
@@ -108,8 +123,13 @@ impl LiveBoard {
             (self.bytes, self.shown) = (0, 0);
             self.replay = LiveReplay::new(self.replay.moves(), step.faults.clone());
         }
-        let LiveFrame { moves, looks, step, text } =
+        let mut frame =
             self.replay.step(&self.header.seats, &*step.table, &step.events, &step.faults, &step.banks_ms);
+        if let Some(late) = &mut self.late {
+            late.add(frame.moves, &step.infos);
+            frame.tell(&late.due(frame.moves), &self.header.seats);
+        }
+        let LiveFrame { moves, looks, step, text } = frame;
         let step = BoardStep {
             moves,
             looks: looks.iter().map(json::text).collect(),

@@ -17,7 +17,7 @@ use results::Met;
 use tokio::sync::watch;
 
 use crate::answers::{RecentAnswers, RecentReplays};
-use crate::board::LiveBoard;
+use crate::board::{BoardDelays, LiveBoard};
 use crate::entries::{
     self, BoardAccess, BotEntry, EntrantNames, MatchEntry, NamesAndRulings, NextEntry, SeatEntry,
     StandingsRow, StandingsView, seat_entries,
@@ -48,10 +48,12 @@ struct LiveEntry {
 
 impl LiveEntry {
     /// Adds a position to the board.
-    fn show(&mut self, step: &LiveStep, delay: u32) {
+    fn show(&mut self, step: &LiveStep, delays: BoardDelays) {
         match &self.board {
             Some(board) => board.lock().unwrap_or_else(PoisonError::into_inner).add(step),
-            None => self.board = Some(Arc::new(Mutex::new(LiveBoard::new(self.header.clone(), delay, step)))),
+            None => {
+                self.board = Some(Arc::new(Mutex::new(LiveBoard::new(self.header.clone(), delays, step))));
+            }
         }
     }
 
@@ -129,7 +131,7 @@ pub(super) struct Hub {
     game: &'static Meta,
     /// For replays.
     catalog: Catalog,
-    delay: u32,
+    delays: BoardDelays,
     /// Whether what bots say of their search is public.
     info: PublishedInfo,
     state: Mutex<RunState>,
@@ -202,7 +204,7 @@ impl Hub {
     pub(super) fn new(
         run: u32,
         (game, catalog): (&'static Meta, Catalog),
-        delay: u32,
+        delays: BoardDelays,
         info: PublishedInfo,
     ) -> Hub {
         let state = RunState {
@@ -231,7 +233,7 @@ impl Hub {
             run: format!("{run:08x}"),
             game,
             catalog,
-            delay,
+            delays,
             info,
             state: Mutex::new(state),
             version: AtomicU64::new(0),
@@ -367,7 +369,7 @@ impl Hub {
                 let id = header.id.clone();
                 let running = state.running.entry(id).or_insert(LiveEntry { header, board: None });
                 if let Some(step) = step {
-                    running.show(&step, self.delay);
+                    running.show(&step, self.delays);
                 }
             }
             LiveEvent::Ended(end) => self.end(*end),

@@ -54,6 +54,7 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle as Task;
 use tokio::time::timeout;
 
+use crate::board::BoardDelays;
 use crate::host::OwnAddresses;
 use crate::hub::Hub;
 use referee_engine::runner::{LiveFeed, LiveReceiver, MatchReport, Unsealed, live_feed};
@@ -156,11 +157,16 @@ impl WatchServer {
         let listener = TcpListener::bind(options.address)?;
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
-        let (feed, events) = live_feed();
+        let info_delay = match options.info {
+            PublishedInfo::Delayed { moves } => Some(moves),
+            PublishedInfo::Never | PublishedInfo::After => None,
+        };
+        let (feed, events) = live_feed(info_delay.is_some());
         let (is_over, over) = watch::channel(false);
         let mut run = [0; 4];
         getrandom::fill(&mut run)?;
-        let hub = Hub::new(u32::from_ne_bytes(run), (game, catalog.clone()), options.delay, options.info);
+        let delays = BoardDelays { moves: options.delay, info: info_delay.filter(|_| !game.hidden) };
+        let hub = Hub::new(u32::from_ne_bytes(run), (game, catalog.clone()), delays, options.info);
         let hub = Arc::new(hub);
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()

@@ -8,7 +8,7 @@ use referee_protocol::words::FaultCode;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use crate::board::{BoardEvent, BoardForm, LiveBoard};
+use crate::board::{BoardDelays, BoardEvent, BoardForm, LiveBoard};
 use crate::entries::BoardAccess;
 use crate::hub::{Hub, MatchAccess};
 use referee_engine::runner::{
@@ -48,6 +48,7 @@ fn step(table: &dyn Table, seating: Seating) -> LiveStep {
     LiveStep {
         table: table.fork(),
         events: events(table),
+        infos: Vec::new(),
         faults: vec![Faults::default(); seats],
         banks_ms: vec![Some(1000); seats],
     }
@@ -59,7 +60,7 @@ fn view(table: &dyn Table, viewer: Viewer) -> String {
 
 /// A board that shows this position, and everything that spectators get of it.
 fn opened(header: &Arc<LiveHeader>, step: &LiveStep) -> (LiveBoard, [Vec<BoardEvent>; 2]) {
-    let board = LiveBoard::new(header.clone(), 0, step);
+    let board = LiveBoard::new(header.clone(), BoardDelays::default(), step);
     let sent = [BoardForm::Shapes, BoardForm::Text].map(|form| board.after(None, form));
     (board, sent)
 }
@@ -218,7 +219,11 @@ fn a_step_of_several_positions_tells_all_moves_and_draws_the_last() {
     let header = header(referee_games::catalog().find("checkers").expect("a game"), Seating::new(2, 2));
     let board = |delay: u32, groups: &[usize]| {
         let mut steps = steps_of_checkers(1 + groups.iter().sum::<usize>()).into_iter();
-        let mut board = LiveBoard::new(header.clone(), delay, &steps.next().expect("the first"));
+        let mut board = LiveBoard::new(
+            header.clone(),
+            BoardDelays { moves: delay, info: None },
+            &steps.next().expect("the first"),
+        );
         groups.iter().for_each(|&size| board.add(&merged(steps.by_ref().take(size))));
         board
     };
@@ -280,7 +285,8 @@ fn ended(rules: &'static dyn Rules, id: &str, deal: Option<&str>, leg: Leg) -> L
 #[test]
 fn a_match_whose_beginning_was_not_passed_on_is_held_until_its_set_is_complete() {
     let rules = referee_games::catalog().find("saxum").expect("a game");
-    let hub = Hub::new(1, (rules.meta(), referee_games::catalog()), 0, PublishedInfo::After);
+    let hub =
+        Hub::new(1, (rules.meta(), referee_games::catalog()), BoardDelays::default(), PublishedInfo::After);
     let figure = |name: &str| {
         let text = hub.metrics_text();
         let value = text.lines().find_map(|line| line.strip_prefix(name)?.trim().parse::<u64>().ok());
@@ -318,7 +324,8 @@ fn json_of(value: &impl serde::Serialize) -> Value {
 #[test]
 fn everything_that_waits_at_the_end_of_a_run_is_shown() {
     let rules = referee_games::catalog().find("checkers").expect("a game");
-    let hub = Hub::new(1, (rules.meta(), referee_games::catalog()), 0, PublishedInfo::After);
+    let hub =
+        Hub::new(1, (rules.meta(), referee_games::catalog()), BoardDelays::default(), PublishedInfo::After);
     let header = header(rules, Seating::new(2, 2));
     let mut steps = steps_of_checkers(10).into_iter();
     hub.handle(LiveEvent::Moved(header.clone(), steps.next()));

@@ -20,6 +20,7 @@ use crate::cli::league::retention_config::RetentionConfig;
 use crate::cli::league::submissions_config::{SubmissionsConfig, submitted_sandbox};
 use crate::cli::openings::OpeningSource;
 use crate::cli::options::{clock, milliseconds, ready_limits};
+use crate::cli::publish_config::PublishConfig;
 use crate::cli::sandbox::SandboxConfig;
 use crate::cli::syntax::{Syntax, suggest};
 use crate::cli::workers::{WorkersConfig, WorkersOptions, check_files};
@@ -30,7 +31,6 @@ use crate::game::chance::Seed;
 use crate::game::erased::Rules;
 use crate::game::name::NameSet;
 use crate::game::{Catalog, Seating};
-use crate::record::PublishedInfo;
 use crate::referee::check_policy;
 use crate::report::page::PublicUrl;
 use crate::runner::Openings;
@@ -82,15 +82,6 @@ pub(in crate::cli) struct LeagueConfig {
     /// The file as it was written.
     #[serde(skip)]
     text: toml::Table,
-}
-
-/// What the world may see.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(in crate::cli) struct PublishConfig {
-    /// Whether what bots say of their search is public.
-    #[serde(default)]
-    pub(in crate::cli) info: PublishedInfo,
 }
 
 /// A ladder.

@@ -33,6 +33,7 @@ use crate::cli::watch::{WatchArgs, announce};
 use crate::cli::workers::{WorkersOptions, pack_game, unit_bots};
 use crate::cli::{Exit, Failure, screen};
 use crate::game::{Catalog, counted, json};
+use crate::record::PublishedInfo;
 use crate::referee::check_policy;
 use crate::report::{TestedBot, TrialOutcome, TrialReport, TrialSetting, interval, origin};
 use crate::runner::{
@@ -348,7 +349,7 @@ fn play(args: RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
     let (legs, roster) = (schedule.legs(), Arc::new(Roster::alone(entrants.len())));
     let scoring = Scoring { seating, legs, on_fault: run.terms.on_fault, roster };
     let scheduler = TournamentScheduler::new(schedule, scoring, openings);
-    let watch = args.watch.open(rules.meta(), catalog)?;
+    let watch = args.watch.open(rules.meta(), catalog, PublishedInfo::After)?;
     if let Some(server) = &watch {
         announce(&server.url(), args.json)?;
     }

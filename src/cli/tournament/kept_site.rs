@@ -13,6 +13,7 @@ use crate::cli::screen::stderr_line;
 use crate::cli::tournament::reading::read;
 use crate::cli::tournament::site::SiteWriter;
 use crate::game::Catalog;
+use crate::record::PublishedInfo;
 use crate::report::page::PublicUrl;
 use crate::report::tournament::TournamentReport;
 use crate::store::Results;
@@ -32,13 +33,13 @@ pub(super) struct KeptSite {
 impl KeptSite {
     /// Begins to write the pages of the tournament in `dir` to `site`, which is created if missing.
     pub(super) fn begin(
-        (site, url): (&Path, Option<&PublicUrl>),
+        (site, url, info): (&Path, Option<&PublicUrl>, PublishedInfo),
         dir: &Path,
         catalog: &Catalog,
     ) -> Result<KeptSite, Failure> {
         let (playing, ended) = sync_channel(0);
         let pages = Pages {
-            writer: SiteWriter::new(site, url.cloned())?,
+            writer: SiteWriter::new(site, url.cloned(), info)?,
             dir: dir.to_owned(),
             results: database::open(dir)?,
             catalog: catalog.clone(),

@@ -140,7 +140,8 @@ enum PlayEnd {
 fn play(mut folder: TournamentFolder, options: &PlayOptions) -> Result<Exit, Failure> {
     let mut parked = None;
     let mut first_faults = FirstFaults::default();
-    let watch = options.watch.open(folder.prepared.rules.meta(), &folder.catalog)?;
+    let watch =
+        options.watch.open(folder.prepared.rules.meta(), &folder.catalog, folder.config.publish.info)?;
     if let Some(server) = &watch {
         server.set_name(&folder.results.about().map_err(Failure::cannot_run)?.name);
         server.set_entrants(entrants_of_bots(&folder.config));
@@ -149,7 +150,10 @@ fn play(mut folder: TournamentFolder, options: &PlayOptions) -> Result<Exit, Fai
     }
     let site = options.site.as_deref();
     let site = site
-        .map(|site| KeptSite::begin((site, options.site_url.as_ref()), &folder.path, &folder.catalog))
+        .map(|site| {
+            let published = (site, options.site_url.as_ref(), folder.config.publish.info);
+            KeptSite::begin(published, &folder.path, &folder.catalog)
+        })
         .transpose()?;
     let section = folder.config.workers.as_ref();
     let workers = options.workers.or(section, |path| folder.config.resolve(path))?;

@@ -86,7 +86,10 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
         .map_err(|error| unreadable(&args.folder, &error))?;
     progress.finish_and_clear();
     let exit = match &args.site {
-        Some(site) => site::write((site, args.site_url.as_ref()), &args.folder, &report, &reading.catalog)?,
+        Some(site) => {
+            let published = (&**site, args.site_url.as_ref(), reading.config.publish.info);
+            site::write(published, &args.folder, &report, &reading.catalog)?
+        }
         None => {
             args.output.write(&formatted(args.format, &report)?)?;
             Exit::Done

@@ -46,12 +46,12 @@ impl SiteFolders {
 
 /// Writes the site once. Records that are invalid are reported and not published.
 pub(super) fn write(
-    (site, url): (&Path, Option<&PublicUrl>),
+    (site, url, info): (&Path, Option<&PublicUrl>, PublishedInfo),
     folder: &Path,
     report: &TournamentReport,
     catalog: &Catalog,
 ) -> Result<Exit, Failure> {
-    let writer = SiteWriter::new(site, url.cloned())?;
+    let writer = SiteWriter::new(site, url.cloned(), info)?;
     let progress = progress::bar(report.attempts.len() as u64, "{bar:30} {pos}/{len} matches, {eta} left");
     let threads = thread::available_parallelism().map_or(1, usize::from);
     let written = writer.write(folder, report, catalog, threads, |count| progress.inc(count));
@@ -72,15 +72,22 @@ pub(super) struct SiteWriter {
     folders: SiteFolders,
     /// Where it is published, if that is known.
     url: Option<PublicUrl>,
+    /// Whether what bots say of their search is shown.
+    info: PublishedInfo,
     /// By match id.
     written: Mutex<BTreeMap<String, WrittenPage>>,
 }
 
 impl SiteWriter {
-    /// Opens the directory of the site, created if missing. `url` is where it is published.
-    pub(super) fn new(site: &Path, url: Option<PublicUrl>) -> Result<SiteWriter, Failure> {
+    /// Opens the directory of the site, created if missing. `url` is where it is published, `info` whether what bots say of their
+    /// search is shown.
+    pub(super) fn new(
+        site: &Path,
+        url: Option<PublicUrl>,
+        info: PublishedInfo,
+    ) -> Result<SiteWriter, Failure> {
         let folders = SiteFolders::make(site).map_err(Failure::cannot_run)?;
-        Ok(SiteWriter { folders, url, written: Mutex::default() })
+        Ok(SiteWriter { folders, url, info, written: Mutex::default() })
     }
 
     fn written(&self) -> MutexGuard<'_, BTreeMap<String, WrittenPage>> {
@@ -147,7 +154,7 @@ impl SiteWriter {
         if self.written().get(&listed.id).is_some_and(|page| page.source == source) {
             return Ok(());
         }
-        let replay = replayed(folder, (report, listed), catalog)?;
+        let replay = replayed(folder, (report, listed), self.info, catalog)?;
         let is_invalid = replay.as_ref().is_err_and(|&why| why == Unshown::Invalid);
         let (path, text) = pages.match_page(index, replay.as_ref().map_err(|&why| why));
         if let Some((path, picture)) = pages.match_picture(index) {
@@ -182,6 +189,7 @@ fn source_of(folder: &Path, report: &TournamentReport, index: usize) -> u64 {
 fn replayed(
     folder: &Path,
     (report, listed): (&TournamentReport, &ListedMatch),
+    info: PublishedInfo,
     catalog: &Catalog,
 ) -> Result<Result<MatchReplay, Unshown>, Failure> {
     let Some(name) = &listed.record else { return Ok(Err(Unshown::None)) };
@@ -192,7 +200,7 @@ fn replayed(
     }
     let record = read(&path)?;
     let names = report.display_names(listed);
-    let replayed = public(&record, PublishedInfo::After).and_then(|PublicRecord { record, .. }| {
+    let replayed = public(&record, info).and_then(|PublicRecord { record, .. }| {
         let replay = MatchReplay::shown_as(Playback::verified(&record, catalog)?, &names)?;
         Ok(replay.with_record(&record))
     });

@@ -23,7 +23,6 @@ use crate::cli::{Exit, Failure};
 use crate::files::{read_regular, unsealed};
 use crate::game::Catalog;
 use crate::game::chance::Seed;
-use crate::record::PublishedInfo;
 use crate::runner::Unsealed;
 use crate::stats::schedule::{MatchId, Plan};
 use crate::store::{MatchRow, Results};
@@ -65,7 +64,7 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
         let _ = sender.send(());
     });
     let (address, hosts) = (args.watch, args.watch_host.clone());
-    let options = WatchOptions { address, hosts, url: None, delay: 0, info: PublishedInfo::After };
+    let options = WatchOptions { address, hosts, url: None, delay: 0, info: reading.config.publish.info };
     let server = WatchServer::open(options, reading.rules.meta(), &reading.catalog)
         .map_err(|error| Failure::cannot_run(format!("--watch {}: {error}", args.watch)))?;
     let mut shown = ShownMatches::default();

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use referee_game::erased::{Rules, Table};
 use referee_game::{Meta, Seating};
-use referee_match::{Faults, Leg, Match};
+use referee_match::{Faults, GivenInfo, Leg, Match};
 use referee_protocol::referee::Reveal;
 use tokio::sync::mpsc;
 
@@ -56,6 +56,9 @@ pub struct LiveStep {
     pub table: Box<dyn Table>,
     /// The events as the public sees them, one JSON object per line.
     pub events: Vec<u8>,
+    /// What bots said of their searches since the step before. Empty unless the feed passes it on, and in games with hidden
+    /// information, since it may tell secrets.
+    pub infos: Vec<GivenInfo>,
     /// By seat: the faults so far.
     pub faults: Vec<Faults>,
     /// By seat: the time in the bank, in milliseconds; `None` without a clock.
@@ -68,7 +71,9 @@ impl LiveStep {
     pub fn after(self, earlier: LiveStep) -> LiveStep {
         let mut events = earlier.events;
         events.extend_from_slice(&self.events);
-        LiveStep { events, ..self }
+        let mut infos = earlier.infos;
+        infos.extend(self.infos);
+        LiveStep { events, infos, ..self }
     }
 }
 
@@ -159,6 +164,8 @@ pub struct LiveFeed {
     wake: mpsc::Sender<()>,
     /// The number of matches in progress whose positions are passed on.
     boards: Arc<AtomicUsize>,
+    /// Whether what bots say of their searches is passed on.
+    has_infos: bool,
 }
 
 /// Where the events of a run arrive.
@@ -168,12 +175,12 @@ pub struct LiveReceiver {
     wake: mpsc::Receiver<()>,
 }
 
-/// A feed and its receiver.
-pub fn live_feed() -> (LiveFeed, LiveReceiver) {
+/// A feed and its receiver. `has_infos`: whether what bots say of their searches is passed on.
+pub fn live_feed(has_infos: bool) -> (LiveFeed, LiveReceiver) {
     let (wake, woken) = mpsc::channel(1);
     let backlog = Arc::<Mutex<LiveBacklog>>::default();
     let receiver = LiveReceiver { backlog: backlog.clone(), wake: woken };
-    (LiveFeed { backlog, wake, boards: Arc::default() }, receiver)
+    (LiveFeed { backlog, wake, boards: Arc::default(), has_infos }, receiver)
 }
 
 impl LiveReceiver {
@@ -238,7 +245,7 @@ impl LiveFeed {
             self.send(|backlog| backlog.moved(&header, None));
         }
         let mut opened = LiveMatch { feed: self.clone(), header };
-        opened.show(play, &[]);
+        opened.show(play, &[], Vec::new());
         opened
     }
 }
@@ -280,10 +287,13 @@ pub(super) struct LiveMatch {
 }
 
 impl LiveMatch {
-    /// Passes on the position after these events. Never blocks.
-    pub(super) fn show(&mut self, play: &Match, events: &[u8]) {
+    /// Passes on the position after these events and what bots said since. Never blocks.
+    pub(super) fn show(&mut self, play: &Match, events: &[u8], mut infos: Vec<GivenInfo>) {
         if self.header.visibility == Visibility::Live {
-            let step = step(play, events.to_vec());
+            if !self.feed.has_infos || self.header.game.hidden {
+                infos.clear();
+            }
+            let step = step(play, events.to_vec(), infos);
             self.feed.send(|backlog| backlog.moved(&self.header, Some(step)));
         }
     }
@@ -297,11 +307,12 @@ impl Drop for LiveMatch {
     }
 }
 
-fn step(play: &Match, events: Vec<u8>) -> LiveStep {
+fn step(play: &Match, events: Vec<u8>, infos: Vec<GivenInfo>) -> LiveStep {
     let seats = play.setup().seating.all();
     LiveStep {
         table: play.table().fork(),
         events,
+        infos,
         faults: seats.iter().map(|seat| play.faults(seat)).collect(),
         banks_ms: seats.iter().map(|seat| play.bank_ms(seat)).collect(),
     }
@@ -384,14 +395,14 @@ mod tests {
 
     #[test]
     fn positions_beyond_those_that_may_wait_are_merged() {
-        let (feed, queue) = live_feed();
+        let (feed, queue) = live_feed(false);
         let (mut play, mut played) = (checkers(), Vec::new());
         let mut live = feed.open(&play, Visibility::Live);
         assert_eq!(received(&queue).len(), 1);
         for _ in 0..MOST_STEPS + 8 {
             let (text, events) = moved(&mut play);
             played.push(text);
-            live.show(&play, &events);
+            live.show(&play, &events, Vec::new());
         }
         let steps = received(&queue);
         assert_eq!(steps.len(), MOST_STEPS);
@@ -417,7 +428,7 @@ mod tests {
     #[test]
     fn results_pass_while_the_receiver_does_nothing_and_records_are_left_out() {
         const MATCHES: usize = 5000;
-        let (feed, queue) = live_feed();
+        let (feed, queue) = live_feed(false);
         let rules = referee_games::catalog().find("checkers").expect("a game");
         let results = ResultFeed::new(feed, rules, Seating::new(2, 2));
         for number in 0..MATCHES {

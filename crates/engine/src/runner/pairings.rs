@@ -421,12 +421,12 @@ impl LanePairings {
             Notice::Ended(finished) => self.end(*finished),
             Notice::Moved(key) => {
                 let Some(play) = self.lane.match_mut(key) else { return };
-                let news = mem::take(play.news());
+                let (news, infos) = (mem::take(play.news()), mem::take(play.infos()));
                 if let Some(watched) = &mut self.watched {
                     watched.show(play, &news);
                 }
                 if let Some(live) = self.open.get_mut(&key).and_then(|open| open.live.as_mut()) {
-                    live.show(play, &news);
+                    live.show(play, &news, infos);
                 }
             }
             Notice::Greeted(session) => {

@@ -5,8 +5,8 @@ use std::fmt;
 
 use referee_game::seat::Seat;
 use referee_protocol::Text;
+use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
-use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::record::line::{BotLine, read_header, read_seal};
@@ -19,14 +19,19 @@ const OPEN: [&str; 2] = ["name", "version"];
 const FREE_TEXTS: [&str; 3] = ["error", "text", "why"];
 
 /// Whether what bots say of their search (`info`) is public.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PublishedInfo {
     /// It is not.
     Never,
     /// Once the match has ended.
     #[default]
     After,
+    /// Also while the match is in progress, so many moves after the move that it belongs to. In games with hidden information
+    /// it may tell secrets: once the match has ended.
+    Delayed {
+        /// How many.
+        moves: u32,
+    },
 }
 
 /// The public form of a record, and its private lines.

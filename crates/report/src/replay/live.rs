@@ -6,6 +6,7 @@ use referee_match::Faults;
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use super::late_info::LateNote;
 use super::layout::layout;
 use super::match_replay::{ReplayStep, banks, kind_name, shown_text};
 use super::shown::ShownScenes;
@@ -43,6 +44,21 @@ pub struct FrameText {
     pub lines: Vec<String>,
     /// The board.
     pub board: String,
+}
+
+impl LiveFrame {
+    /// Adds what bots said at earlier moves.
+    pub fn tell(&mut self, notes: &[LateNote], names: &[(String, u8)]) {
+        if notes.is_empty() {
+            return;
+        }
+        self.step["i"] = json!(notes);
+        let line = |LateNote(moves, seat, words): &LateNote| {
+            let name = names.get(seat.index()).map_or("", |(name, _)| name);
+            format!("{name} at move {moves}: {words}")
+        };
+        self.text.lines.extend(notes.iter().map(line));
+    }
 }
 
 /// The beginning of the data of a match: everything but its looks and steps.

@@ -145,9 +145,9 @@ pub(super) fn shown_text(event: &EventText) -> String {
 }
 
 /// The `info` of an answer in words: what is conventional in it.
-fn info(info: &RawValue) -> Option<String> {
+pub(super) fn info_words(info: &str) -> Option<String> {
     // A number that is out of range is valid JSON.
-    let info: Value = serde_json::from_str(info.get()).ok()?;
+    let info: Value = serde_json::from_str(info).ok()?;
     let words = ["score", "depth", "nodes", "text"].into_iter().filter_map(|key| match &info[key] {
         Value::String(text) => Some(text.clone()),
         value @ (Value::Number(_) | Value::Bool(_)) => Some(format!("{key} {value}")),
@@ -163,7 +163,7 @@ fn notes(step: &Step<'_, '_>, viewers: &[Viewer]) -> Vec<(u32, &'static str, Opt
     for (note, known) in step.notes.iter().zip(EventText::of_views(step, viewers)) {
         if let Note::Line(line) = note
             && let RecordEntry::Answer(RecordedAnswer { seat, info: Some(given), .. }) = &line.entry
-            && let Some(info) = info(given)
+            && let Some(info) = info_words(given.get())
         {
             let knows = |viewer: &Viewer| viewer.shares(*seat);
             let knowing = viewers.iter().zip(0..).filter(|(viewer, _)| knows(viewer));

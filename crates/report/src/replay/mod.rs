@@ -3,6 +3,7 @@
 mod base116;
 mod changes;
 mod column;
+mod late_info;
 mod layout;
 mod live;
 mod match_replay;
@@ -26,6 +27,7 @@ use referee_game::{Scene, Viewer, counted};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+pub use late_info::{LateInfo, LateNote};
 pub use live::{FrameText, LiveFrame, LiveReplay, head};
 pub use match_replay::MatchReplay;
 pub use moment::{Moment, MomentKind};

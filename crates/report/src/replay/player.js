@@ -378,6 +378,7 @@ function start(given) {
   data = given;
   // What people see.
   for (const { seats } of data.matches) for (const seat of seats) seat.name = seat.display_name ?? seat.name;
+  for (const { steps } of data.matches) for (const step of steps) addLate(step, steps);
   replay = undefined;
   $("matches").replaceChildren(...data.matches.map((match, n) => {
     const button = element("button", { type: "button" }, `${match.match}: ${headingOf(match)}`);
@@ -388,11 +389,20 @@ function start(given) {
   recall();
 }
 
+/** Adds what bots said at earlier moves, which a live board gets late, to the steps of those moves. */
+function addLate({ i: late = [] }, steps) {
+  for (const [moves, seat, text] of late) {
+    const step = steps.find((step) => step.n === moves);
+    if (step) (step.s ??= []).push([1, "info", seat, text]);
+  }
+}
+
 /** Adds a step to the match shown. A viewer who looks at the last step goes on to it. */
 function append(step, looks) {
   const follows = isLast(at);
   replay.looks.push(...looks);
   replay.steps.push(step);
+  addLate(step, replay.steps);
   const last = replay.steps.length - 1;
   keepState(step, last);
   $("moves").append(listed(step, last));

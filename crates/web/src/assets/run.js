@@ -217,7 +217,8 @@ function show(run) {
   const { story, name, game } = run;
   document.title = story.heading || name;
   const delay = run.delay ? ` · boards ${run.delay} moves behind` : "";
-  $("state").textContent = `${game.title} · ${run.running_count} in progress, ${run.ended_count} ended${delay}`;
+  const info = run.info_delay ? ` · what bots say of their searches ${run.info_delay} moves later` : "";
+  $("state").textContent = `${game.title} · ${run.running_count} in progress, ${run.ended_count} ended${delay}${info}`;
   $("title").textContent = story.heading || name;
   $("why").replaceChildren(...told(story));
   podium(run.standings);

@@ -13,6 +13,7 @@ use serde_json::{Map, Value};
 
 use crate::cli::openings::OpeningOrder;
 use crate::cli::options::{SLOTS, seed, seed_of_file};
+use crate::cli::publish_config::PublishConfig;
 use crate::cli::sandbox::SandboxConfig;
 use crate::cli::syntax::suggest;
 use crate::cli::workers::WorkersConfig;
@@ -80,6 +81,8 @@ pub(super) struct Config {
     pub(super) workers: Option<WorkersConfig>,
     #[serde(skip_serializing_if = "Option::is_none")]
     sandbox: Option<SandboxConfig>,
+    #[serde(default, skip_serializing_if = "PublishConfig::is_default")]
+    pub(super) publish: PublishConfig,
     pub(super) entrants: Vec<EntrantConfig>,
     /// The base of relative paths: the directory of the file or of the tournament.
     #[serde(skip)]

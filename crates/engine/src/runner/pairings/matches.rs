@@ -127,12 +127,12 @@ impl LanePairings {
     ) {
         let Some(open) = self.open.remove(&key) else { return };
         let OpenMatch { pairing, fixture, bots, lost, live, .. } = *open;
-        let news = mem::take(play.news());
+        let (news, infos) = (mem::take(play.news()), mem::take(play.infos()));
         if let Some(watched) = &mut self.watched {
             watched.show(&play, &news);
         }
         if let Some(mut live) = live {
-            live.show(&play, &news);
+            live.show(&play, &news, infos);
         }
         let usages: Vec<BotUsage> = bots
             .iter()

@@ -114,9 +114,11 @@ impl LanePairings {
             }
         });
         let places = places.collect();
-        let ResumedMatch { play, outages, journal, paused_us, .. } = resumed;
+        let ResumedMatch { mut play, outages, journal, paused_us, .. } = resumed;
         tracing::info!("{} goes on after {:.1} s", fixture.id, paused_us as f64 / 1e6);
         let visibility = self.common.live.as_ref().map(|live| live.visibility(self.common.rules, &fixture));
+        // Nothing says any more to which moves these belong.
+        play.infos().clear();
         let key = self.lane.restore((play, outages), paused_us, journal, places);
         self.add_open(
             key,

@@ -1,0 +1,58 @@
+//! What bots said of their searches, some moves late.
+
+use std::collections::VecDeque;
+
+use referee_game::Seat;
+use referee_match::GivenInfo;
+use serde::Serialize;
+
+use super::match_replay::info_words;
+
+/// What a bot said of its search at a move that was shown earlier: the number of moves of that step, the seat, and the words.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct LateNote(pub u32, pub Seat, pub String);
+
+/// Holds back what bots say of their searches until enough moves have followed.
+#[derive(Debug)]
+pub struct LateInfo {
+    delay: u32,
+    waiting: VecDeque<LateNote>,
+}
+
+impl LateInfo {
+    /// Holds it back for so many moves.
+    pub fn new(delay: u32) -> LateInfo {
+        LateInfo { delay, waiting: VecDeque::new() }
+    }
+
+    /// Adds what was said of the step after so many moves.
+    pub fn add(&mut self, moves: u32, infos: &[GivenInfo]) {
+        let words = |given: &GivenInfo| Some(LateNote(moves, given.seat, info_words(&given.info)?));
+        self.waiting.extend(infos.iter().filter_map(words));
+    }
+
+    /// What may be shown after so many moves, the earliest first; each note is returned once.
+    pub fn due(&mut self, moves: u32) -> Vec<LateNote> {
+        let is_due = |note: &&LateNote| note.0.saturating_add(self.delay) <= moves;
+        let count = self.waiting.iter().take_while(is_due).count();
+        self.waiting.drain(..count).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_note_is_due_once_and_only_after_so_many_moves() {
+        let said = |info: &str| [GivenInfo { seat: Seat(1), info: info.to_owned() }];
+        let mut late = LateInfo::new(2);
+        late.add(1, &said(r#"{"depth":3}"#));
+        late.add(2, &said(r#"{"unknown":[1]}"#));
+        late.add(2, &said(r#"{"text":"winning"}"#));
+        assert_eq!(late.due(2), []);
+        assert_eq!(late.due(3), [LateNote(1, Seat(1), "depth 3".to_owned())]);
+        assert_eq!(late.due(3), []);
+        assert_eq!(late.due(9), [LateNote(2, Seat(1), "winning".to_owned())]);
+    }
+}

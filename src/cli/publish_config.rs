@@ -1,0 +1,81 @@
+//! The table `[publish]` of the files of leagues and tournaments.
+
+use serde::{Deserialize, Serialize};
+
+use crate::record::PublishedInfo;
+
+/// By how many moves `info = "delayed"` is late, unless the file says so.
+const DELAY: u32 = 10;
+/// The maximum of it.
+const MOST_DELAY: u32 = 10_000;
+
+/// What the world may see.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "PublishTable", into = "PublishTable")]
+pub(super) struct PublishConfig {
+    /// Whether what bots say of their search is public.
+    pub(super) info: PublishedInfo,
+}
+
+/// The table as it is written.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PublishTable {
+    #[serde(default)]
+    info: InfoWord,
+    /// In moves.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    delay: Option<u32>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum InfoWord {
+    Never,
+    #[default]
+    After,
+    Delayed,
+}
+
+/// A table that is not valid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+enum InvalidPublishTable {
+    #[error("publish: `delay` needs info = \"delayed\"")]
+    DelayOfNothing,
+    #[error("publish: delay = {0} is not from 1 to {MOST_DELAY} moves")]
+    DelayOutOfRange(u32),
+}
+
+impl TryFrom<PublishTable> for PublishConfig {
+    type Error = InvalidPublishTable;
+
+    fn try_from(PublishTable { info, delay }: PublishTable) -> Result<PublishConfig, InvalidPublishTable> {
+        let info = match (info, delay) {
+            (InfoWord::Never, None) => PublishedInfo::Never,
+            (InfoWord::After, None) => PublishedInfo::After,
+            (InfoWord::Never | InfoWord::After, Some(_)) => return Err(InvalidPublishTable::DelayOfNothing),
+            (InfoWord::Delayed, delay) => match delay.unwrap_or(DELAY) {
+                moves @ 1..=MOST_DELAY => PublishedInfo::Delayed { moves },
+                moves => return Err(InvalidPublishTable::DelayOutOfRange(moves)),
+            },
+        };
+        Ok(PublishConfig { info })
+    }
+}
+
+impl From<PublishConfig> for PublishTable {
+    fn from(config: PublishConfig) -> PublishTable {
+        match config.info {
+            PublishedInfo::Never => PublishTable { info: InfoWord::Never, delay: None },
+            PublishedInfo::After => PublishTable { info: InfoWord::After, delay: None },
+            PublishedInfo::Delayed { moves } => PublishTable { info: InfoWord::Delayed, delay: Some(moves) },
+        }
+    }
+}
+
+impl PublishConfig {
+    /// Whether it is that of a file without the table.
+    pub(super) fn is_default(&self) -> bool {
+        *self == PublishConfig::default()
+    }
+}
