@@ -5,6 +5,8 @@
 
 mod common;
 
+#[cfg(target_os = "linux")]
+mod api_fuzz;
 mod attacks;
 mod check;
 mod check_reconnect;

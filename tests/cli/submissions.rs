@@ -17,7 +17,7 @@ use crate::watch::wait_until;
 use ::referee::bot::sandbox::Layer;
 
 /// The referee, which does without the layers that this machine lacks.
-fn spared() -> Command {
+pub(crate) fn spared() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_referee"));
     let missing: Vec<&str> = missing().into_iter().map(Layer::as_str).collect();
     command.env("REFEREE_UNTESTED_LAYERS", missing.join(","));
