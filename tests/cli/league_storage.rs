@@ -12,14 +12,14 @@ use crate::common::{Ended, Folder, Referee, Signal, compile, referee};
 use crate::watch::wait_until;
 
 /// Serves a league on a disk that is full while the file `league.full` exists. The league is in `league`.
-fn serve_on_a_small_disk(league: &League) -> Referee {
+pub(crate) fn serve_on_a_small_disk(league: &League) -> Referee {
     let shim = compile(&league.folder, "disk", &["-shared", "-fPIC", "-ldl"]);
     let mut command = Command::new(env!("CARGO_BIN_EXE_referee"));
     command.args(["serve", &league.file, "--json"]);
     Referee::start_as(command.env("LD_PRELOAD", shim).env("FULL_DISK", league.folder.text("ladders")))
 }
 
-fn fill(league: &League) {
+pub(crate) fn fill(league: &League) {
     league.folder.write("ladders.full", "");
 }
 

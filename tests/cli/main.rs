@@ -54,6 +54,7 @@ mod league_service;
 mod league_state;
 mod league_storage;
 mod league_workers;
+mod league_year;
 mod mcp;
 mod openings;
 mod output;

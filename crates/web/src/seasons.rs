@@ -8,7 +8,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use maud::{Markup, html};
 use referee_game::json;
-use referee_report::page::{Scale, interval_bar, plus_minus};
+use referee_report::page::{Scale, interval_bar};
 use referee_stats::rating::Estimate;
 use serde::{Deserialize, Serialize};
 
@@ -226,12 +226,13 @@ fn told(
     let earlier = matches.last().filter(|_| matches.len() == limit);
     html! {
         ol class="crumbs" { li { a href="../seasons" { "Seasons" } } li { (season.name) } }
-        p class="eyebrow" { "ended " (day(&season.ended_at)) " · " (season.matches) " matches" }
+        p class="eyebrow" { "Ended " (day(&season.ended_at)) " · " (season.matches) " matches" }
         h1 { (season.name) }
         @if let Some(first) = standings.first().filter(|_| season.winner.is_some()) {
             p class="lede" {
-                (first.player.shown()) " came first: rated " (plus_minus(first.rating)) " after " (first.matches)
-                " rated matches."
+                @let margin = (first.rating.high - first.rating.value).round();
+                (first.player.shown()) " came first: rated " (first.rating.value.round()) " "
+                span class="muted small" { "± " (margin) } " after " (first.matches) " rated matches."
             }
         }
         section aria-labelledby="standings-title" {

@@ -165,7 +165,7 @@ fn rounded(value: f64) -> String {
 }
 
 /// A figure with half of the width of its interval: `+338 ± 118`.
-pub fn plus_minus(estimate: Estimate) -> Markup {
+pub(crate) fn plus_minus(estimate: Estimate) -> Markup {
     let Estimate { value, low, high } = estimate;
     html! {
         @if estimate.is_known() {
