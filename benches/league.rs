@@ -3,9 +3,8 @@
 //!
 //! 200 owners have 500 versions of bots. The results are made here, with a rating of each player for every 200 matches in which it
 //! plays; all records are copies of that of one short match, so that the disk is large enough. The size with records of whole matches
-//! is computed from that of one. `cargo bench --bench league -- [MATCHES] [DIR] [FILES]` (100,000, in the directory for temporary files, the
-//! records of all); the
-//! directory is removed at the end.
+//! is computed from that of one. `cargo bench --bench league -- [MATCHES] [DIR] [FILES]` (100,000, in the directory for temporary files;
+//! the last so many matches have records, by default all); the directory is removed at the end.
 #![expect(clippy::disallowed_methods, reason = "a bench measures")]
 
 mod common;
@@ -274,9 +273,7 @@ fn serve(config: &Path, matches: u32) -> Result<()> {
     let (mut owners, mut watch) = (None, None);
     let listens = loop {
         let line: Value = serde_json::from_str(&lines.next().ok_or("the server ended")??)?;
-        let url = || {
-            Ok::<_, Box<dyn std::error::Error + Send + Sync>>(address(line["url"].as_str().ok_or("no URL")?)?)
-        };
+        let url = || address(line["url"].as_str().ok_or("no URL")?);
         match line["type"].as_str() {
             Some("owners") => owners = Some(url()?),
             Some("watch") => watch = Some(url()?),

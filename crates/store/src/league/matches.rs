@@ -260,7 +260,8 @@ impl League {
     /// If the row is invalid.
     pub fn find_match(&self, ladder: &str, number: u32) -> io::Result<Option<LeagueMatch>> {
         let sql = format!("SELECT {COLUMNS} FROM matches WHERE ladder = ?1 AND number = ?2");
-        self.db.query_row(&sql, params![ladder, number], read_match).optional().map_err(failed)
+        let mut query = self.db.prepare_cached(&sql).map_err(failed)?;
+        query.query_row(params![ladder, number], read_match).optional().map_err(failed)
     }
 
     /// Whether a match is stored.
