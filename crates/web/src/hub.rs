@@ -4,7 +4,7 @@ mod ended;
 mod overview;
 mod results;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -109,7 +109,7 @@ struct RunState {
     /// The latest results by bot or entrant, the newest first: `W`, `D` and `L`.
     recent: BTreeMap<String, VecDeque<char>>,
     /// On a ladder: the results of players against each other.
-    met: BTreeMap<String, BTreeMap<String, Met>>,
+    met: HashMap<String, HashMap<String, Met>>,
     /// On a ladder: the ratings a week ago, by player.
     ratings_a_week_ago: BTreeMap<String, f64>,
     /// Who led when the overview was computed last.
@@ -220,7 +220,7 @@ impl Hub {
             name: None,
             about: NamesAndRulings::default(),
             recent: BTreeMap::new(),
-            met: BTreeMap::new(),
+            met: HashMap::new(),
             ratings_a_week_ago: BTreeMap::new(),
             leader: None,
             last_change_of_lead: None,

@@ -86,12 +86,37 @@ pub(super) fn open<'a>(
     ladder
         .begin_season(season, LadderRulings::of(&rulings, name))
         .map_err(|error| not_counted(error.into()))?;
+    let shared = SharedLadder::new(ladder);
+    let pages = Arc::new(pages(whole, config, &prepared, &shared, &own, folder).map_err(wrong)?);
+    let watch = match config.watch {
+        Some(address) => {
+            let (hosts, delay) = (config.watch_hosts.clone(), config.watch_delay);
+            let (url, info) = (config.watch_url.clone(), whole.publish.info);
+            let options = WatchOptions { address, hosts, url, delay, info };
+            let server = WatchServer::open(options, rules.meta(), catalog)
+                .map_err(|error| Failure::cannot_run(format!("ladder {name}: watch {address}: {error}")))?;
+            server.set_name(&AboutLeague::of(whole).name_of(name));
+            Some(server)
+        }
+        None => None,
+    };
+    let mut ladder = shared.lock();
     let (mut today, date) = (BTreeMap::new(), crate::store::utc(now()));
+    let last = league.last_number(name).map_err(wrong)?;
     let read = league.for_each_match(name, of_season, |row| {
         if row.ended_at.get(..10) == date.get(..10) {
             row.players.iter().for_each(|player| *today.entry(player.clone()).or_default() += 1);
         }
-        Ok::<_, NotCounted>(ladder.add_earlier(&row)?)
+        ladder.add_earlier(&row)?;
+        if let Some(server) = &watch {
+            let is_listed = last.saturating_sub(row.number) as usize <= WatchServer::MOST_LISTED;
+            let earlier = pages.earlier_match(row);
+            match is_listed {
+                true => server.add_earlier(earlier),
+                false => server.count_earlier(&earlier),
+            }
+        }
+        Ok::<_, NotCounted>(())
     });
     read.map_err(not_counted)?;
     ladder.begin_day(now(), &today);
@@ -118,36 +143,15 @@ pub(super) fn open<'a>(
             ladder.resume_set(due, &players, &challenges).map_err(Failure::cannot_run)?;
         }
     }
-    let ladder = SharedLadder::new(ladder);
+    drop(ladder);
+    let ladder = shared;
     ladder.rate();
     ladder.publish(now());
-    let pages = Arc::new(pages(whole, config, &prepared, &ladder, &own, folder).map_err(wrong)?);
-    let watch = match config.watch {
-        Some(address) => {
-            let (hosts, delay) = (config.watch_hosts.clone(), config.watch_delay);
-            let (url, info) = (config.watch_url.clone(), whole.publish.info);
-            let options = WatchOptions { address, hosts, url, delay, info };
-            let server = WatchServer::open(options, rules.meta(), catalog)
-                .map_err(|error| Failure::cannot_run(format!("ladder {name}: watch {address}: {error}")))?;
-            server.set_name(&AboutLeague::of(whole).name_of(name));
-            server.set_ladder(pages.clone());
-            let shown = ladder.clone();
-            server.set_standings(Box::new(move || shown_standings(&shown)));
-            let last = league.last_number(name).map_err(wrong)?;
-            let read = league.for_each_match(name, of_season, |row| {
-                let is_listed = last.saturating_sub(row.number) as usize <= WatchServer::MOST_LISTED;
-                let earlier = pages.earlier_match(row);
-                match is_listed {
-                    true => server.add_earlier(earlier),
-                    false => server.count_earlier(&earlier),
-                }
-                Ok::<_, io::Error>(())
-            });
-            read.map_err(wrong)?;
-            Some(server)
-        }
-        None => None,
-    };
+    if let Some(server) = &watch {
+        server.set_ladder(pages.clone());
+        let shown = ladder.clone();
+        server.set_standings(Box::new(move || shown_standings(&shown)));
+    }
     let leases = leases.filter(|_| has_workers);
     Ok(OpenedLadder {
         config,

@@ -77,8 +77,15 @@ impl RunState {
         for (seat, name) in names.iter().enumerate() {
             for (other, opponent) in names.iter().enumerate().filter(|&(other, _)| side(other) != side(seat))
             {
-                let met =
-                    self.met.entry((*name).clone()).or_default().entry((*opponent).clone()).or_default();
+                // Names are copied once, also if a million matches are read at the start.
+                let of_name = match self.met.get_mut(*name) {
+                    Some(of_name) => of_name,
+                    None => self.met.entry((*name).clone()).or_default(),
+                };
+                let met = match of_name.get_mut(*opponent) {
+                    Some(met) => met,
+                    None => of_name.entry((*opponent).clone()).or_default(),
+                };
                 if met.last == report.id {
                     continue;
                 }
