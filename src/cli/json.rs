@@ -58,6 +58,7 @@ use crate::stats::sprt::EloModel;
 use crate::workers::WorkerEvent;
 use crate::workers::carrier::OutcomeVerdict;
 use crate::workers::machine::{Machine, MachineState};
+use crate::workers::trial::TrialVerdict;
 
 pub(super) use league::{
     AddedBot, InvitationLine, LadderListening, LadderStanding, LadderStandings, LadderWatching,
@@ -107,6 +108,10 @@ pub(super) enum WorkerLine<'a> {
     Took { set: String, game: &'a str, matches: Vec<&'a str>, bots: Vec<&'a str> },
     /// It cannot play a set.
     Unable { set: String, reason: &'a str },
+    /// It builds and checks a program that was handed in to a league.
+    Tries { archive: String },
+    /// What became of it.
+    Tried { verdict: &'a TrialVerdict },
     /// It has played a set.
     Played { set: String },
     /// What became of the result.
@@ -131,6 +136,8 @@ impl<'a> WorkerLine<'a> {
                 bots: unit.bots.iter().map(|bot| &*bot.name).collect(),
             },
             WorkerEvent::Unable(id, reason) => WorkerLine::Unable { set: id.to_string(), reason },
+            WorkerEvent::Tries(job) => WorkerLine::Tries { archive: job.archive.to_string() },
+            WorkerEvent::Tried(report) => WorkerLine::Tried { verdict: &report.verdict },
             WorkerEvent::Played(outcome) => WorkerLine::Played { set: outcome.unit.to_string() },
             WorkerEvent::Verdict(id, verdict) => WorkerLine::Verdict { set: id.to_string(), verdict },
             WorkerEvent::State(run, state) => WorkerLine::State { run, state },

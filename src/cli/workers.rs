@@ -31,6 +31,7 @@ use crate::workers::archive::{
 use crate::workers::builtin::BuiltInCoordinator;
 use crate::workers::machine::MachineState;
 use crate::workers::shared::share;
+use crate::workers::trial::TrialDesk;
 use crate::workers::unit::{Place, UnitBot};
 
 /// The file in the directory of a run with which workers are admitted: a token, and the certificate of the coordinator.
@@ -38,7 +39,7 @@ const TOKEN_FILE: &str = "workers.token";
 /// The private key of the certificate.
 const KEY_FILE: &str = "workers.key";
 /// The directory of the archives of bots.
-const ARCHIVES: &str = "bots";
+pub(super) const ARCHIVES: &str = "bots";
 /// The default of `--workers-timeout`.
 const TIMEOUT: &str = "5m";
 /// The name of the token in that file.
@@ -172,6 +173,8 @@ impl WorkersConfig {
 pub(super) struct Opened {
     /// One for each of the leases, in order.
     pub(super) coordinators: Vec<Coordinator>,
+    /// Lets workers try programs, if they connect.
+    pub(super) trials: Option<TrialDesk>,
     reached: SetSource,
 }
 
@@ -255,7 +258,7 @@ impl WorkersOptions {
         let coordinators = leases.into_iter().map(coordinator).collect::<Result<_, _>>()?;
         let trust = nats::public_key(&self.nats, directory);
         let reached = SetSource::Queue { url: url.clone(), queue: self.nats.queue.clone(), trust };
-        Ok(Some(Opened { coordinators, reached }))
+        Ok(Some(Opened { coordinators, trials: None, reached }))
     }
 
     /// Starts coordinators to which workers connect.
@@ -298,10 +301,12 @@ impl WorkersOptions {
             .map_err(|error| Failure::cannot_run(format!("--workers-listen {address}: {error}")))?;
         let address = end.address().map_err(Failure::cannot_run)?;
         let runs: Vec<String> = leases.iter().map(Leases::run).collect::<Result<_, _>>().map_err(wrong)?;
-        let ends = share(end, &runs).map_err(Failure::cannot_run)?.into_iter();
-        let coordinators = ends.zip(leases).map(|(end, leases)| Coordinator::start(end, leases, timeout));
+        let (ends, desk) = share(end, &runs).map_err(Failure::cannot_run)?;
+        let coordinators =
+            ends.into_iter().zip(leases).map(|(end, leases)| Coordinator::start(end, leases, timeout));
         let coordinators = coordinators.collect::<Result<_, _>>().map_err(Failure::cannot_run)?;
-        Ok(Opened { coordinators, reached: SetSource::Address { address, token_file } })
+        let reached = SetSource::Address { address, token_file };
+        Ok(Opened { coordinators, trials: Some(desk), reached })
     }
 }
 

@@ -85,6 +85,8 @@ mod show;
 mod sprt;
 mod stdio;
 mod submissions;
+#[cfg(target_os = "linux")]
+mod submissions_workers;
 mod tcp;
 mod tournament;
 mod tournament_changes;

@@ -25,7 +25,7 @@ pub(crate) fn spared() -> Command {
 }
 
 /// A league with the program `plain`, to which the owner `ada` can hand in programs. `more` are lines of `[submissions]`.
-fn league(more: &str) -> League {
+pub(crate) fn league(more: &str) -> League {
     let league = League::new("", &[("plain", "")]);
     let text = league.folder.read("league.toml");
     league.folder.write(
@@ -36,7 +36,7 @@ fn league(more: &str) -> League {
 }
 
 /// Adds an owner. Returns the path of a file with the token.
-fn owner(league: &League, id: &str) -> String {
+pub(crate) fn owner(league: &League, id: &str) -> String {
     let added = league.run(&["owner", "add", id, "--json"]).done().one("owner");
     league.folder.write_secret(&format!("{id}.token"), added["token"].as_str().expect("a token"))
 }
@@ -49,7 +49,7 @@ fn serve(league: &League) -> (Referee, String) {
 }
 
 /// Writes a bot that imports `book.py`, which its build writes. Returns its directory.
-fn bot(folder: &Folder, directory: &str, name: &str, build: &str) -> String {
+pub(crate) fn bot(folder: &Folder, directory: &str, name: &str, build: &str) -> String {
     fs::create_dir_all(folder.path(directory)).expect("a directory");
     let write = |file: &str, text: &str| drop(folder.write(&format!("{directory}/{file}"), text));
     fs::copy(folder.path("testbot.py"), folder.path(&format!("{directory}/testbot.py"))).expect("a copy");
@@ -65,7 +65,7 @@ fn bot(folder: &Folder, directory: &str, name: &str, build: &str) -> String {
 }
 
 /// A build that writes `book.py`.
-const BUILD: &str = "open('book.py', 'w').write('')\nprint('the book is written')\n";
+pub(crate) const BUILD: &str = "open('book.py', 'w').write('')\nprint('the book is written')\n";
 
 /// A bot that makes a fault in each match against `plain`.
 const FAULTS: &str = r#"from testbot import *
@@ -91,7 +91,7 @@ play(start=start, turn=turn)
 "#;
 
 /// Hands a directory in.
-fn submit(url: &str, directory: &str, token: &str) -> Ended {
+pub(crate) fn submit(url: &str, directory: &str, token: &str) -> Ended {
     let args = ["submit", "--to", url, directory, "--token-file", token, "--json"];
     Referee::start_as(spared().args(args)).wait()
 }
@@ -104,18 +104,18 @@ fn prints(ended: &Ended, texts: &[&str]) {
     }
 }
 
-fn states(ended: &Ended) -> Vec<String> {
+pub(crate) fn states(ended: &Ended) -> Vec<String> {
     let lines = ended.all("submission");
     lines.iter().map(|line| line["state"].as_str().expect("a state").to_owned()).collect()
 }
 
-fn log(ended: &Ended) -> String {
+pub(crate) fn log(ended: &Ended) -> String {
     let lines = ended.all("submission");
     lines.last().and_then(|line| line["log"].as_str()).expect("a log").to_owned()
 }
 
 /// Waits for a match of this player.
-fn receive_match_of(server: &mut Referee, player: &str) -> Value {
+pub(crate) fn receive_match_of(server: &mut Referee, player: &str) -> Value {
     loop {
         let played = receive_matches(server, 1).remove(0);
         if played["players"].as_array().expect("players").iter().any(|name| name == player) {
@@ -597,4 +597,80 @@ fn a_browser_goes_the_whole_way_from_an_invitation_to_the_end_of_a_season() {
     receive_match_of(&mut server, "mouse@2");
     drain(server);
     league.verify();
+}
+
+/// Forwards connections over TLS to a port, and prints its own port.
+const TLS_PROXY: &str = r#"import socket, ssl, sys, threading
+context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+context.load_cert_chain(sys.argv[2], sys.argv[3])
+server = socket.create_server(("127.0.0.1", 0))
+print(server.getsockname()[1], flush=True)
+def copy(source, target):
+    try:
+        while data := source.recv(65536):
+            target.sendall(data)
+    except OSError:
+        pass
+    try:
+        target.shutdown(socket.SHUT_WR)
+    except OSError:
+        pass
+def serve(plain):
+    try:
+        client = context.wrap_socket(plain, server_side=True)
+    except OSError:
+        return
+    behind = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
+    threading.Thread(target=copy, args=(behind, client), daemon=True).start()
+    copy(client, behind)
+while True:
+    threading.Thread(target=serve, args=(server.accept()[0],), daemon=True).start()
+"#;
+
+#[test]
+fn a_server_with_a_certificate_of_a_private_ca_needs_tls_ca() {
+    let league = league("");
+    let token = owner(&league, "ada");
+    let (server, url) = serve(&league);
+    let (ca, key) = (league.folder.text("ca.pem"), league.folder.text("ca.key"));
+    let made = Command::new("openssl")
+        .args([
+            "req",
+            "-x509",
+            "-newkey",
+            "ec",
+            "-pkeyopt",
+            "ec_paramgen_curve:prime256v1",
+            "-nodes",
+            "-days",
+            "2",
+        ])
+        .args(["-subj", "/CN=cup", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"])
+        .args(["-addext", "basicConstraints=critical,CA:FALSE", "-keyout", &key, "-out", &ca])
+        .output()
+        .expect("openssl");
+    assert!(made.status.success(), "{made:?}");
+    let port = url.trim_end_matches('/').rsplit(':').next().expect("a port");
+    let mut proxy = Command::new("python3")
+        .args([&league.folder.write("proxy.py", TLS_PROXY), port, &ca, &key])
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    let mut line = String::new();
+    let mut said = std::io::BufReader::new(proxy.stdout.take().expect("a pipe"));
+    std::io::BufRead::read_line(&mut said, &mut line).expect("a line");
+    let secure = format!("https://localhost:{}/", line.trim());
+    let directory = bot(&league.folder, "mouse", "mouse", BUILD);
+    let submit = |more: &[&str]| {
+        let args = ["submit", "--to", &secure, &directory, "--token-file", &token, "--json"];
+        Referee::start_as(spared().args(args).args(more)).wait()
+    };
+    submit(&[]).with_code(5).says(&["certificate"]);
+    let ended = submit(&["--tls-ca", &ca]).with_code(0);
+    assert_eq!(states(&ended).last().map(String::as_str), Some("playing"));
+    let nothing = league.folder.write("nothing.pem", "");
+    submit(&["--tls-ca", &nothing]).with_code(2).says(&["--tls-ca: "]);
+    proxy.kill().expect("it runs");
+    proxy.wait().expect("an end");
+    drain(server);
 }

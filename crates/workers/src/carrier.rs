@@ -14,6 +14,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 
 use crate::archive::ArchiveId;
 use crate::machine::{Machine, MachineState};
+use crate::trial::{TrialEvent, TrialJob, TrialReply};
 use crate::unit::{EncodedOutcome, UnitId, UnitOutcome, WorkUnit};
 
 /// How long lost workers may take to return with their units, also when a coordinator has just started: longer than the
@@ -70,6 +71,8 @@ pub enum Order {
     SetState(String, String, MachineState),
     /// This run is over: notify the workers.
     Over(String),
+    /// Let a worker build and check a program, and tell what happens to it. The carrier over NATS does not.
+    Try(Box<TrialJob>, UnboundedSender<TrialEvent>),
 }
 
 /// From the coordinator's end to the coordinator.
@@ -130,6 +133,8 @@ pub enum Request {
     Return(UnitId, Returned),
     /// It needs an archive, in a new file.
     Fetch(ArchiveId, PathBuf),
+    /// What became of the trial with this number, and the archive of what was built.
+    Tried(u64, TrialReply, Vec<u8>),
 }
 
 /// From a worker's end to the worker.
@@ -141,6 +146,8 @@ pub enum Assignment {
     Disconnected(String),
     /// A unit to play.
     Play(Box<WorkUnit>),
+    /// A program to build and to check.
+    Try(Box<TrialJob>),
     /// What became of an outcome.
     Verdict(UnitId, OutcomeVerdict),
     /// A unit that does not have to be played any more.

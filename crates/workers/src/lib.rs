@@ -26,6 +26,7 @@ mod player;
 pub mod shared;
 #[cfg(test)]
 mod tests;
+pub mod trial;
 pub mod unit;
 mod verify;
 mod worker;

@@ -24,6 +24,9 @@ pub struct Machine {
     /// The median time of a round trip between the referee and a program, in microseconds; `None` if it was not measured.
     #[serde(default)]
     pub round_trip_us: Option<f64>,
+    /// Whether it builds and checks programs that were handed in to a league: it has all layers of the sandbox `strict`.
+    #[serde(default)]
+    pub builds: bool,
 }
 
 /// The maximum number of sets that a worker may play concurrently.
@@ -88,6 +91,7 @@ impl Machine {
             slots,
             noisy: false,
             round_trip_us: None,
+            builds: false,
         }
     }
 }

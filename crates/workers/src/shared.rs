@@ -7,6 +7,7 @@ use std::thread::{self, JoinHandle};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use crate::carrier::{CarrierEvent, CoordinatorEnd, Order};
+use crate::trial::TrialDesk;
 use crate::unit::UnitId;
 
 /// One coordinator's part of a shared carrier.
@@ -18,11 +19,14 @@ pub struct SharedEnd {
     carrier: Arc<JoinHandle<io::Result<()>>>,
 }
 
-/// Shares a carrier between these runs, given by their ids. A worker that one of them puts aside or drains plays for none.
+/// Shares a carrier between these runs, given by their ids, and lets its workers try programs. A worker that one of them puts aside or drains plays for none.
 ///
 /// # Errors
 /// If no thread can be started.
-pub fn share(end: impl CoordinatorEnd + Send + 'static, runs: &[String]) -> io::Result<Vec<SharedEnd>> {
+pub fn share(
+    end: impl CoordinatorEnd + Send + 'static,
+    runs: &[String],
+) -> io::Result<(Vec<SharedEnd>, TrialDesk)> {
     let (to_parts, of_router): (Vec<_>, Vec<_>) = runs.iter().map(|_| unbounded_channel()).unzip();
     let (to_carrier, of_coordinators) = unbounded_channel();
     let (to_coordinators, events) = unbounded_channel();
@@ -36,7 +40,8 @@ pub fn share(end: impl CoordinatorEnd + Send + 'static, runs: &[String]) -> io::
     };
     let carrier = Arc::new(thread::Builder::new().name("carrier".to_owned()).spawn(serve)?);
     let part = |events| SharedEnd { orders: to_carrier.clone(), events, carrier: Arc::clone(&carrier) };
-    Ok(of_router.into_iter().map(part).collect())
+    let desk = TrialDesk::new(&to_carrier);
+    Ok((of_router.into_iter().map(part).collect(), desk))
 }
 
 impl CoordinatorEnd for SharedEnd {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Component, PathBuf};
+use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
@@ -13,11 +14,14 @@ use crate::archive::{ArchiveId, Cache, Unpacked};
 use crate::carrier::{Assignment, OutcomeVerdict, Request, Returned, WorkerEnd};
 use crate::machine::MachineState;
 use crate::player::{Location, PlayerEvent, UnitKind, UnitPlayer, check_least};
+use crate::trial::{TrialBench, TrialJob, TrialReply};
 use crate::unit::{Place, UnitId, UnitOutcome, WorkUnit};
 use referee_bots::Launch;
 use referee_bots::sandbox::Sandbox;
 use referee_game::Catalog;
 use referee_game::erased::Rules;
+
+mod trials;
 
 /// How often a worker reports to the coordinator which units have moved.
 const PROGRESS: Duration = Duration::from_secs(10);
@@ -39,6 +43,8 @@ pub struct Worker {
     pub cache: Cache,
     /// The least sandbox in which bots are started.
     pub least: Sandbox,
+    /// Builds and checks programs that were handed in, if this machine can.
+    pub bench: Option<Arc<dyn TrialBench>>,
 }
 
 /// What happens to a worker.
@@ -50,6 +56,10 @@ pub enum WorkerEvent<'a> {
     Disconnected(&'a str),
     /// It plays a unit.
     Took(&'a WorkUnit),
+    /// It builds and checks a program.
+    Tries(&'a TrialJob),
+    /// What became of it.
+    Tried(&'a TrialReply),
     /// It cannot play a unit.
     Unable(&'a UnitId, &'a str),
     /// It has played a unit; its records are sent.
@@ -150,7 +160,21 @@ struct Work<F> {
     downloaded: u64,
     /// Units whose archives have not all arrived.
     waiting: Vec<WorkUnit>,
+    /// Programs that are tried, or whose archives have not all arrived, by the number of the trial.
+    trials: BTreeMap<u64, WorkerTrial>,
+    tried: (UnboundedSender<TriedProgram>, UnboundedReceiver<TriedProgram>),
 }
+
+/// A program to try.
+struct WorkerTrial {
+    job: Box<TrialJob>,
+    /// Its archive, until the trial begins.
+    archive: Option<NamedTempFile>,
+    is_begun: bool,
+}
+
+/// The number of a trial, what became of it, and the archive of what was built.
+type TriedProgram = (u64, TrialReply, Vec<u8>);
 
 impl<F: FnMut(WorkerEvent<'_>)> Work<F> {
     fn new(worker: Worker, requests: UnboundedSender<Request>, on_event: F) -> Work<F> {
@@ -168,6 +192,8 @@ impl<F: FnMut(WorkerEvent<'_>)> Work<F> {
             incoming: BTreeMap::new(),
             downloaded: 0,
             waiting: Vec::new(),
+            trials: BTreeMap::new(),
+            tried: unbounded_channel(),
         }
     }
 
@@ -195,6 +221,7 @@ impl<F: FnMut(WorkerEvent<'_>)> Work<F> {
                     }
                 }
                 Some(played) = self.played.1.recv() => self.ended(played),
+                Some(tried) = self.tried.1.recv() => self.report(tried),
                 _ = ticks.tick() => {
                     // Answers to an earlier question do not count.
                     let to_moves;
@@ -203,15 +230,20 @@ impl<F: FnMut(WorkerEvent<'_>)> Work<F> {
                     self.note_downloads();
                 }
                 Some((run, id, count)) = moves.recv() => self.note_moves(&run, &id, count),
-                () = tokio::time::sleep_until(idle_until), if self.worker.until_empty && self.active.is_empty() && self.waiting.is_empty() => {
+                () = tokio::time::sleep_until(idle_until), if self.worker.until_empty && self.is_idle() => {
                     return Some(WorkerExit::Empty);
                 }
             }
             let is_drained = self.states.values().any(|&state| state == MachineState::Drained);
-            if is_drained && self.active.is_empty() && self.waiting.is_empty() {
+            if is_drained && self.is_idle() {
                 return Some(WorkerExit::Drained);
             }
         }
+    }
+
+    /// Whether it has nothing to do.
+    fn is_idle(&self) -> bool {
+        self.active.is_empty() && self.waiting.is_empty() && self.trials.is_empty()
     }
 
     fn request(&self, request: Request) {
@@ -223,7 +255,7 @@ impl<F: FnMut(WorkerEvent<'_>)> Work<F> {
     fn offer(&mut self) {
         let busy: usize = self.players.iter().map(UnitPlayer::len).sum();
         let is_active = self.states.values().all(|&state| state == MachineState::Active);
-        let has = busy.max(self.active.len()) + self.waiting.len();
+        let has = busy.max(self.active.len()) + self.waiting.len() + self.trials.len();
         let free = if is_active { self.worker.slots.saturating_sub(has) } else { 0 };
         if free > self.offered {
             self.request(Request::Free(free - self.offered));
@@ -243,6 +275,11 @@ impl<F: FnMut(WorkerEvent<'_>)> Work<F> {
                 self.offered = self.offered.saturating_sub(1);
                 self.idle_since = Instant::now();
                 self.play(unit);
+            }
+            Assignment::Try(job) => {
+                self.offered = self.offered.saturating_sub(1);
+                self.idle_since = Instant::now();
+                self.add_trial(job);
             }
             Assignment::Verdict(unit, verdict) => (self.on_event)(WorkerEvent::Verdict(&unit, &verdict)),
             Assignment::Withdrawn(id) => {
@@ -271,7 +308,7 @@ impl<F: FnMut(WorkerEvent<'_>)> Work<F> {
                 self.active.retain(|(of, _), _| *of != run);
                 self.waiting.retain(|unit| unit.id.run != run);
                 self.idle_since = Instant::now();
-                if !self.states.is_empty() || !self.active.is_empty() || !self.waiting.is_empty() {
+                if !self.states.is_empty() || !self.is_idle() {
                     return None;
                 }
                 self.unpacked.clear();
@@ -307,6 +344,9 @@ impl<F: FnMut(WorkerEvent<'_>)> Work<F> {
     /// An archive has arrived, or is not available.
     fn fetched(&mut self, id: ArchiveId, result: Result<(), String>) {
         let Some(file) = self.incoming.remove(&id) else { return };
+        if self.trials.values().any(|trial| trial.wants(id)) {
+            return self.fetched_for_trial(id, file, result);
+        }
         let inserted =
             result.and_then(|()| self.worker.cache.insert(&id, file).map_err(|why| why.to_string()));
         let needs = |unit: &WorkUnit| unit.archives().any(|of| of == id);
@@ -317,10 +357,12 @@ impl<F: FnMut(WorkerEvent<'_>)> Work<F> {
             Ok(unpacked) => {
                 self.unpacked.insert(id, unpacked);
                 waiting.into_iter().for_each(|unit| self.play(Box::new(unit)));
+                self.begin_trials();
             }
             Err(why) => {
                 let why = format!("the archive {id}: {why}");
                 waiting.into_iter().for_each(|unit| self.cannot_play(unit.id, why.clone()));
+                self.give_up_trials(id, &why);
             }
         }
     }
@@ -358,15 +400,15 @@ impl<F: FnMut(WorkerEvent<'_>)> Work<F> {
         Ok(None)
     }
 
-    /// The rules of the game of a unit; `None` if their archive was asked for.
+    /// The rules of a game; `None` if their archive was asked for.
     ///
     /// # Errors
     /// Why this machine does not have them.
-    fn rules(&mut self, unit: &WorkUnit) -> Result<Option<&'static dyn Rules>, String> {
-        let Some(id) = unit.game_files else {
-            return self.worker.catalog.find(&unit.game).map(Some).map_err(|error| error.to_string());
+    fn rules(&mut self, game: &str, files: Option<ArchiveId>) -> Result<Option<&'static dyn Rules>, String> {
+        let Some(id) = files else {
+            return self.worker.catalog.find(game).map(Some).map_err(|error| error.to_string());
         };
-        let wrong = |why: String| format!("the rules of {}: {why}", unit.game);
+        let wrong = |why: String| format!("the rules of {game}: {why}");
         let Some(location) = self.locate(&Place::Archive(id, PathBuf::new()))? else { return Ok(None) };
         let Worker { launch, least, .. } = &self.worker;
         check_least(&referee_program::sandbox(launch), least).map_err(|why| wrong(why.to_string()))?;
@@ -378,7 +420,7 @@ impl<F: FnMut(WorkerEvent<'_>)> Work<F> {
     /// # Errors
     /// Why this machine cannot.
     fn start(&mut self, unit: &WorkUnit) -> Result<bool, String> {
-        let rules = self.rules(unit)?;
+        let rules = self.rules(&unit.game, unit.game_files)?;
         let locations: Vec<Option<Location>> =
             unit.bots.iter().map(|bot| self.locate(&bot.place)).collect::<Result<_, _>>()?;
         let locations = locations.into_iter().collect::<Option<Vec<Location>>>();
@@ -498,6 +540,7 @@ mod tests {
             until_empty: true,
             cache: Cache::open(cache, 1 << 20).unwrap(),
             least: Sandbox::default(),
+            bench: None,
         }
     }
 

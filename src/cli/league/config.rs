@@ -17,7 +17,7 @@ use crate::cli::find_game::find_game_from;
 use crate::cli::league::notices::{NoticeFiles, PagesConfig};
 use crate::cli::league::owners_config::{OwnersConfig, SignUpConfig};
 use crate::cli::league::retention_config::RetentionConfig;
-use crate::cli::league::submissions_config::{SubmissionsConfig, submitted_sandbox};
+use crate::cli::league::submissions_config::{BuildsOn, SubmissionsConfig, submitted_sandbox};
 use crate::cli::openings::OpeningSource;
 use crate::cli::options::{clock, milliseconds, ready_limits};
 use crate::cli::publish_config::PublishConfig;
@@ -362,6 +362,11 @@ impl LeagueConfig {
         };
         let bots = self.owners()?.ok_or_else(needs)?.bots;
         submissions.terms(bots).map(Some)
+    }
+
+    /// Where programs that are handed in are built and checked, if the file says it.
+    pub(in crate::cli) fn builds_on(&self) -> Option<BuildsOn> {
+        self.submissions.as_ref().and_then(SubmissionsConfig::builds_on)
     }
 
     /// The ladder with this name; without a name the only one.

@@ -17,6 +17,8 @@ use crate::workers::archive::ArchiveLimits;
 #[serde(deny_unknown_fields, default)]
 pub(in crate::cli) struct SubmissionsConfig {
     approve: bool,
+    /// Where they are built and checked; the server, unless it is given.
+    on: Option<BuildsOn>,
     /// The size of the files in an archive.
     archive: Size,
     /// The number of files in it.
@@ -36,10 +38,19 @@ pub(in crate::cli) struct SubmissionsConfig {
     per_day: u32,
 }
 
+/// Where programs are built and checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(in crate::cli) enum BuildsOn {
+    Server,
+    Workers,
+}
+
 impl Default for SubmissionsConfig {
     fn default() -> SubmissionsConfig {
         SubmissionsConfig {
             approve: false,
+            on: None,
             archive: Size::mebibytes(64),
             files: 10_000,
             build_time: "120s".to_owned(),
@@ -57,6 +68,11 @@ impl Default for SubmissionsConfig {
 }
 
 impl SubmissionsConfig {
+    /// Where they are built and checked, if the file says it.
+    pub(in crate::cli) fn builds_on(&self) -> Option<BuildsOn> {
+        self.on
+    }
+
     /// Validates the table. `bots` is the maximum number of bots of an owner.
     pub(in crate::cli) fn terms(&self, bots: u32) -> Result<SubmissionTerms, Failure> {
         let wrong = |key: &str, what: String| Failure::usage(format!("[submissions] {key}: {what}"));
@@ -111,12 +127,12 @@ pub(in crate::cli) fn submitted_sandbox(limits: BotLimits) -> Result<Sandbox, Un
 
 /// The layers that a machine for tests of this program may lack. Only a build for tests has such an exception.
 #[cfg(debug_assertions)]
-fn untested_layers() -> BTreeSet<Layer> {
+pub(in crate::cli) fn untested_layers() -> BTreeSet<Layer> {
     let names = std::env::var("REFEREE_UNTESTED_LAYERS").unwrap_or_default();
     names.split(',').filter_map(|name| name.parse().ok()).collect()
 }
 
 #[cfg(not(debug_assertions))]
-fn untested_layers() -> BTreeSet<Layer> {
+pub(in crate::cli) fn untested_layers() -> BTreeSet<Layer> {
     BTreeSet::new()
 }

@@ -103,9 +103,10 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
     if let Some(coordinated) = &coordinated {
         coordinated.announce(args.json)?;
     }
+    let trials = coordinated.as_ref().and_then(|coordinated| coordinated.trials.clone());
+    let submissions = submissions::open(&config, &opened, &folder, trials)?;
     // One for each ladder, or none.
     let mut coordinators = coordinated.into_iter().flat_map(|coordinated| coordinated.coordinators);
-    let submissions = submissions::open(&config, &opened, &folder)?;
     let terms = submissions.as_ref().map(|opened| opened.terms.clone());
     let (intake, queue) = submissions.map(|opened| (opened.intake, opened.queue)).unzip();
     let owners = open_owners(&config, &opened, &folder, intake)?;

@@ -124,7 +124,7 @@ const TABLES: [(&str, Option<&str>, &[&str]); 5] = [
     (
         "submissions",
         Some("programs are taken in"),
-        &["build_memory", "build_processes", "build_cpus", "build_space"],
+        &["on", "build_memory", "build_processes", "build_cpus", "build_space"],
     ),
 ];
 

@@ -10,15 +10,19 @@ use super::stop::{LadderStop, LadderStops};
 use crate::bot::sandbox::Unavailable;
 use crate::cli::Failure;
 use crate::cli::bots::launch;
-use crate::cli::league::config::LeagueConfig;
-use crate::cli::league::submissions_config::submitted_sandbox;
+use crate::cli::league::config::{LeagueConfig, WORKERS};
+use crate::cli::league::submissions_config::{BuildsOn, submitted_sandbox};
 use crate::cli::league::which::now;
 use crate::cli::screen::stderr_line;
+use crate::cli::workers::{ARCHIVES, pack_game};
 use crate::files::{Folder, StorageWait};
 use crate::runner::signalled;
-use crate::runs::submissions::{Arriving, CheckedLadder, SharedTerms, SubmissionDesk, SubmissionQueue};
+use crate::runs::submissions::{
+    Arriving, BuildPlace, BuildWorkers, CheckedLadder, SharedTerms, SubmissionDesk, SubmissionQueue,
+};
 use crate::store::{IntakeError, League};
 use crate::web::{ArrivingSubmission, SubmissionIntake};
+use crate::workers::trial::TrialDesk;
 
 /// The limit of a decision in a check on a ladder without a clock.
 const NO_CLOCK: Duration = Duration::from_secs(60);
@@ -39,6 +43,7 @@ pub(super) fn open(
     config: &LeagueConfig,
     ladders: &[OpenedLadder<'_>],
     folder: &Folder,
+    workers: Option<TrialDesk>,
 ) -> Result<Option<OpenedSubmissions>, Failure> {
     let Some(rules) = config.submissions()? else { return Ok(None) };
     let terms = SharedTerms::new(rules.clone());
@@ -47,20 +52,36 @@ pub(super) fn open(
     let limits = config.limits_of_programs();
     let mut build = rules.build;
     build.read.clone_from(&limits.read);
-    let sandboxes = submitted_sandbox(build).and_then(|build| Ok((build, submitted_sandbox(limits)?)));
-    let (sandboxes, why) = match sandboxes {
-        Ok(sandboxes) => (Some(sandboxes), None),
-        Err(Unavailable::Limit(what)) => return Err(Failure::usage(format!("[sandbox] limits: {what}"))),
-        Err(why @ Unavailable::Layers(..)) => {
+    let checked: Vec<CheckedLadder> = ladders.iter().map(checked).collect();
+    let here = submitted_sandbox(build).and_then(|build| Ok((build, submitted_sandbox(limits.clone())?)));
+    let (place, why) = match (here, workers, config.builds_on()) {
+        (Err(Unavailable::Limit(what)), ..) => {
+            return Err(Failure::usage(format!("[sandbox] limits: {what}")));
+        }
+        (_, None, Some(BuildsOn::Workers)) => {
+            return Err(Failure::usage(
+                "[submissions] on = \"workers\" needs workers that connect: --workers-listen, or `listen` in [workers]",
+            ));
+        }
+        (Ok((build_sandbox, bot_sandbox)), _, None | Some(BuildsOn::Server)) => {
+            (Some(BuildPlace::Here { build_sandbox, bot_sandbox, launch: launch()? }), None)
+        }
+        (Ok(_), Some(desk), Some(BuildsOn::Workers)) => {
+            let directory = folder.path().join(WORKERS);
+            let files = ladders.iter().map(|ladder| pack_game(ladder.prepared.game.rules, &directory));
+            let game_files = files.collect::<Result<_, _>>()?;
+            let archives = directory.join(ARCHIVES);
+            (Some(BuildPlace::Workers(BuildWorkers { desk, archives, bot: limits, game_files })), None)
+        }
+        (Err(why), ..) => {
             stderr_line(format_args!("no programs are taken in until the machine has all layers: {why}"));
             (None, Some(refusal(&why)))
         }
     };
     let intake = Arc::new(Intake { desk: desk()?, league: Arc::new(Mutex::new(league()?)), why });
-    let ladders: Vec<CheckedLadder> = ladders.iter().map(checked).collect();
-    let queue = sandboxes.map(|sandboxes| {
+    let queue = place.map(|place| {
         let of = (desk()?, league()?, folder.path());
-        SubmissionQueue::open(of, ladders, sandboxes, launch()?, now).map_err(Failure::cannot_run)
+        SubmissionQueue::open(of, checked, place, now).map_err(Failure::cannot_run)
     });
     Ok(Some(OpenedSubmissions { intake, queue: queue.transpose()?, terms }))
 }

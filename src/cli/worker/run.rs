@@ -1,6 +1,7 @@
 //! Runs a worker.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
@@ -9,12 +10,14 @@ use clap::Args as ClapArgs;
 use crate::bot::sandbox::{BotLimits, Layer, Mode, Sandbox, Size};
 use crate::cli::bots::{block_on, launch, with_bots};
 use crate::cli::json::WorkerLine;
+use crate::cli::league::submissions_config::untested_layers;
 use crate::cli::listen::read_tokens;
 use crate::cli::output::TolerantStdout;
 use crate::cli::signals::interrupted;
 use crate::cli::{Exit, Failure, nats, screen};
 use crate::files::read_secret;
 use crate::game::{Catalog, counted, json};
+use crate::runs::submissions::WorkerBench;
 use crate::transport::trust;
 use crate::workers::archive::Cache;
 use crate::workers::builtin::BuiltInWorker;
@@ -23,6 +26,7 @@ use crate::workers::carrier::OutcomeVerdict;
 use crate::workers::machine::{Machine, MachineState, is_name};
 #[cfg(feature = "nats")]
 use crate::workers::nats::Broker;
+use crate::workers::trial::{TrialBench, TrialVerdict};
 use crate::workers::{Worker, WorkerEvent, WorkerExit};
 
 /// How long round trips are measured.
@@ -112,6 +116,8 @@ pub(super) fn run(args: &RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
     let cache = args.cache.clone().map_or_else(Cache::usual_folder, Ok).map_err(Failure::usage)?;
     let cache = Cache::open(&cache, args.cache_size.bytes())
         .map_err(|error| Failure::cannot_run(format!("{}: {error}", cache.display())))?;
+    let bench = bench(nats::is_url(&args.connect))?;
+    machine.builds = bench.is_some();
     let worker = Worker {
         catalog: catalog.clone(),
         launch: launch()?,
@@ -119,6 +125,7 @@ pub(super) fn run(args: &RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
         until_empty: args.until_empty,
         cache,
         least: least_sandbox(args)?,
+        bench,
     };
     let mut printer = WorkerPrinter { is_json: args.json, out: TolerantStdout::new(), is_connected: None };
     let exit = if nats::is_url(&args.connect) {
@@ -138,6 +145,16 @@ pub(super) fn run(args: &RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
         WorkerExit::Empty | WorkerExit::Drained => Exit::Done,
         WorkerExit::Interrupted => Exit::Interrupted,
     })
+}
+
+/// Builds and checks programs that were handed in to a league, if this machine has all layers of `strict`. A broker hands none
+/// out.
+fn bench(is_broker: bool) -> Result<Option<Arc<dyn TrialBench>>, Failure> {
+    if is_broker {
+        return Ok(None);
+    }
+    let bench = WorkerBench::open(launch()?, untested_layers());
+    Ok(bench.ok().map(|bench| Arc::new(bench) as Arc<dyn TrialBench>))
 }
 
 /// The least sandbox of bots on this machine.
@@ -242,6 +259,12 @@ fn text(event: &WorkerEvent<'_>) -> Option<String> {
             let matches = counted(unit.matches.len(), "match", "matches");
             format!("{}: {matches} of {} between {}", unit.id, unit.game, names.join(", "))
         }
+        WorkerEvent::Tries(job) => format!("builds and checks the program {}", job.archive),
+        WorkerEvent::Tried(report) => match &report.verdict {
+            TrialVerdict::Passed { .. } => "the program has passed".to_owned(),
+            TrialVerdict::Failed(why) => format!("the program has not passed: {why}"),
+            TrialVerdict::Unable(why) => format!("the program cannot be built and checked here: {why}"),
+        },
         WorkerEvent::Unable(id, why) => format!("{id} cannot be played here: {why}"),
         WorkerEvent::Played(_) | WorkerEvent::Verdict(_, OutcomeVerdict::Counted) => return None,
         WorkerEvent::Verdict(id, OutcomeVerdict::Duplicate) => format!("{id}: another result came first"),

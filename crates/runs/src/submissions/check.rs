@@ -1,5 +1,6 @@
 //! The check of a bot on the ladders of a league.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use referee_bots::{Command, Launch};
@@ -41,6 +42,39 @@ pub enum LadderVerdict {
     OtherGames,
     /// It violates the specification, or does not end.
     Failed,
+}
+
+/// Why a bot plays on no ladder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Unfit {
+    /// It has failed on a ladder.
+    #[error("the bot did not pass the check")]
+    Check,
+    /// It plays none of the games.
+    #[error("the bot plays no game of this league")]
+    NoLadder,
+}
+
+/// Checks a bot on all ladders whose games it plays. Returns their names.
+///
+/// # Errors
+/// If it fails on one, or plays none of the games.
+pub async fn check_all(
+    command: &Command,
+    launch: &Launch,
+    ladders: &[CheckedLadder],
+    most_time: Duration,
+    log: &mut SubmissionLog,
+) -> Result<BTreeSet<String>, Unfit> {
+    let mut passed = BTreeSet::new();
+    for ladder in ladders {
+        match check(command, launch, ladder, most_time, log).await {
+            LadderVerdict::Passed => drop(passed.insert(ladder.name.clone())),
+            LadderVerdict::OtherGames => {}
+            LadderVerdict::Failed => return Err(Unfit::Check),
+        }
+    }
+    if passed.is_empty() { Err(Unfit::NoLadder) } else { Ok(passed) }
 }
 
 /// Checks a bot on a ladder, as `referee check` does, and reports to the log. A game that does not list its moves is not

@@ -3,19 +3,22 @@
 //! * [`BotFile`] is the `bot.toml` of a bot, and [`pack_bot`] writes the archive of its directory
 //! * [`SubmissionDesk`] takes archives in, with limits
 //! * [`open_archive`], [`build`] and [`check`] are the steps that a submission must pass, on a server and at home
-//! * [`SubmissionQueue`] works on the submissions of a league, one at a time
+//! * [`SubmissionQueue`] works on the submissions of a league, one at a time: here, or with [`BuildWorkers`] on workers, each of
+//!   which has a [`WorkerBench`]
 //! * [`BUILTIN`] is the program that builds a bot, in its sandbox
 //!
 //! A build runs in the temporary directory of its sandbox, which has a limit of size. It gets the archive as its standard
 //! input, and its result is an archive that comes through a pipe; so nothing of the build reaches the disk of the server
 //! before the server has checked it.
 
+mod bench;
 mod bot_file;
 mod build;
 mod builder;
 mod check;
 mod desk;
 mod log;
+mod on_workers;
 mod pack;
 mod queue;
 mod terms;
@@ -23,13 +26,15 @@ mod terms;
 mod tests;
 mod trial;
 
+pub use bench::WorkerBench;
 pub use bot_file::{BOT_FILE, BotFile, BotFileError};
 pub use build::{BuildFailure, BuiltBot, build};
 pub use builder::BUILTIN;
-pub use check::{CheckedLadder, LadderVerdict, check};
+pub use check::{CheckedLadder, LadderVerdict, Unfit, check, check_all};
 pub use desk::{Arriving, SUBMISSIONS, SubmissionDesk};
 pub use log::SubmissionLog;
+pub use on_workers::BuildWorkers;
 pub use pack::{PackError, pack_bot};
-pub use queue::SubmissionQueue;
+pub use queue::{BuildPlace, SubmissionQueue};
 pub use terms::{SharedTerms, SubmissionTerms};
 pub use trial::{TrialError, open_archive};

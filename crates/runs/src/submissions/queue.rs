@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
-use std::io;
+use std::io::{self, Seek, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -10,13 +10,15 @@ use std::time::{Duration, SystemTime};
 use referee_bots::sandbox::Sandbox;
 use referee_bots::{Command, Launch};
 use referee_store::{League, Submission, SubmissionError, SubmissionState, SubmittedBot};
-use referee_workers::archive::ArchiveId;
+use referee_workers::archive::{ArchiveError, ArchiveId, unpack};
+use referee_workers::trial::BuiltArchive;
 use tokio::time::{Instant, sleep};
 
 use super::desk::remove;
+use super::on_workers::{WorkerRefusal, WorkerVerdict};
 use super::{
-    BotFile, CheckedLadder, LadderVerdict, SubmissionDesk, SubmissionLog, TrialError, build, check,
-    open_archive,
+    BotFile, BuildFailure, BuildWorkers, CheckedLadder, SubmissionDesk, SubmissionLog, TrialError, Unfit,
+    build, check_all, open_archive,
 };
 
 /// After so many attempts that ended with the server, a submission fails.
@@ -30,6 +32,22 @@ const POLL_INTERVAL: Duration = Duration::from_millis(500);
 /// How long the queue rests after an error of the machine, such as a full disk.
 const REST: Duration = Duration::from_secs(10);
 
+/// Where submissions are built and checked.
+#[derive(Debug)]
+pub enum BuildPlace {
+    /// On this machine.
+    Here {
+        /// The sandbox of a build.
+        build_sandbox: Sandbox,
+        /// That of a bot that is checked.
+        bot_sandbox: Sandbox,
+        /// How both are started.
+        launch: Launch,
+    },
+    /// On workers.
+    Workers(BuildWorkers),
+}
+
 /// The submissions of a league, which are worked on one at a time.
 #[derive(Debug)]
 pub struct SubmissionQueue {
@@ -38,11 +56,7 @@ pub struct SubmissionQueue {
     /// The directory of the league.
     folder: PathBuf,
     ladders: Vec<CheckedLadder>,
-    /// Of a build.
-    build_sandbox: Sandbox,
-    /// Of a bot that is checked.
-    bot_sandbox: Sandbox,
-    launch: Launch,
+    place: BuildPlace,
     clock: fn() -> SystemTime,
 }
 
@@ -53,10 +67,10 @@ enum SubmissionRefusal {
     Trial(#[from] TrialError),
     #[error(transparent)]
     League(#[from] SubmissionError),
-    #[error("the bot did not pass the check")]
-    Check,
-    #[error("the bot plays no game of this league")]
-    NoLadder,
+    #[error(transparent)]
+    Unfit(#[from] Unfit),
+    #[error(transparent)]
+    Worker(WorkerRefusal),
     #[error("the server was stopped {0} times while it worked on this submission")]
     Attempts(u32),
     #[error("the archive is not on the server any more: hand it in again")]
@@ -89,13 +103,12 @@ impl SubmissionQueue {
     pub fn open(
         (desk, league, folder): (SubmissionDesk, League, &Path),
         ladders: Vec<CheckedLadder>,
-        (build_sandbox, bot_sandbox): (Sandbox, Sandbox),
-        launch: Launch,
+        place: BuildPlace,
         clock: fn() -> SystemTime,
     ) -> io::Result<SubmissionQueue> {
         desk.clean()?;
         let folder = folder.to_owned();
-        Ok(SubmissionQueue { desk, league, folder, ladders, build_sandbox, bot_sandbox, launch, clock })
+        Ok(SubmissionQueue { desk, league, folder, ladders, place, clock })
     }
 
     /// Works on the submissions, as they come, without an end. If the future is dropped, the work on the one in progress begins
@@ -190,36 +203,24 @@ impl SubmissionQueue {
         let version = self.league.name_submission(id, submitted, terms.quota)?;
         tracing::info!("submission {id} of {}: {name}@{version}", next.owner);
         log.line(format_args!("{name}@{version}"));
-        let built = match file.build().map_err(TrialError::from)? {
-            None => {
-                fs::rename(&source, &bot)?;
-                log.line("bot.toml has no `build`: nothing is built");
-                digest
+        let ladders = match &self.place {
+            BuildPlace::Here { .. } => {
+                let built = self.build(&file, (id, &archive, digest), (&source, &bot), log).await?;
+                self.league.check_submission(id, &built.to_string(), &log.text(), now())?;
+                self.check(&file, &bot, log).await?
             }
-            Some(Command { argv, .. }) => {
-                // The build has files of its own.
-                remove(&source)?;
-                fs::create_dir(&bot)?;
-                log.line(format_args!("build: {}", file.build.as_deref().unwrap_or_default()));
-                let path = self.desk.built(id);
-                remove(&path)?;
-                let mut options = OpenOptions::new();
-                let mut out = options.read(true).write(true).create_new(true).mode(0o600).open(&path)?;
-                let result = build(
-                    (&argv, &self.build_sandbox, &self.launch),
-                    (&archive, digest, terms.archive),
-                    (&mut out, &bot, terms.result),
-                    terms.build_time,
-                    log,
-                );
-                let built = result.await?;
-                out.sync_all()?;
-                log.line(format_args!("built: {} bytes", built.size));
-                built.id
+            BuildPlace::Workers(workers) => {
+                let path = self.desk.archive(id);
+                let tried = workers.try_out((&path, digest), &terms, &self.ladders, log).await?;
+                let (ladders, built) = match tried {
+                    WorkerVerdict::Passed(ladders, built) => (ladders, built),
+                    WorkerVerdict::Failed(why) => return Err(SubmissionRefusal::Worker(why)),
+                };
+                let built = self.take_in(&file, (id, digest), built, (&source, &bot))?;
+                self.league.check_submission(id, &built.to_string(), &log.text(), now())?;
+                ladders
             }
         };
-        self.league.check_submission(id, &built.to_string(), &log.text(), now())?;
-        let ladders = self.check(&file, &bot, log).await?;
         let is_approved = !terms.needs_approval;
         // What has passed is where it plays from before the league knows that it has.
         let place = self.desk.bot(id);
@@ -233,29 +234,92 @@ impl SubmissionQueue {
         if is_approved { self.install(next) } else { Ok(()) }
     }
 
-    /// Checks a bot on all ladders whose games it plays. Returns their names.
+    /// Builds a submission on this machine, if it has a build. Returns the id of the archive of the result.
+    async fn build(
+        &self,
+        file: &BotFile,
+        (id, archive, digest): (u32, &File, ArchiveId),
+        (source, bot): (&Path, &Path),
+        log: &mut SubmissionLog,
+    ) -> Result<ArchiveId, SubmissionRefusal> {
+        let Some(Command { argv, .. }) = file.build().map_err(TrialError::from)? else {
+            fs::rename(source, bot)?;
+            log.line("bot.toml has no `build`: nothing is built");
+            return Ok(digest);
+        };
+        let BuildPlace::Here { build_sandbox, launch, .. } = &self.place else { return Ok(digest) };
+        // The build has files of its own.
+        remove(source)?;
+        fs::create_dir(bot)?;
+        log.line(format_args!("build: {}", file.build.as_deref().unwrap_or_default()));
+        let terms = self.desk.terms();
+        let mut out = self.new_built(id)?;
+        let result = build(
+            (&argv, build_sandbox, launch),
+            (archive, digest, terms.archive),
+            (&mut out, bot, terms.result),
+            terms.build_time,
+            log,
+        );
+        let built = result.await?;
+        out.sync_all()?;
+        log.line(format_args!("built: {} bytes", built.size));
+        Ok(built.id)
+    }
+
+    /// A new file for the archive of what is built.
+    fn new_built(&self, id: u32) -> io::Result<File> {
+        let path = self.desk.built(id);
+        remove(&path)?;
+        OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(&path)
+    }
+
+    /// Takes in what a worker has built, with the limits and checks of an archive that is built here. Returns its id.
+    fn take_in(
+        &self,
+        file: &BotFile,
+        (id, digest): (u32, ArchiveId),
+        built: Option<(ArchiveId, BuiltArchive)>,
+        (source, bot): (&Path, &Path),
+    ) -> Result<ArchiveId, SubmissionRefusal> {
+        match (file.build.is_some(), built) {
+            (false, None) => {
+                fs::rename(source, bot)?;
+                Ok(digest)
+            }
+            (true, Some((built, archive))) => {
+                remove(source)?;
+                fs::create_dir(bot)?;
+                let mut out = self.new_built(id)?;
+                out.write_all(&archive.bytes)?;
+                out.sync_all()?;
+                out.rewind()?;
+                let refused = |error: ArchiveError| match error {
+                    ArchiveError::Io(error) => TrialError::Machine(error),
+                    error => BuildFailure::Result(error).into(),
+                };
+                unpack(&out, &built, bot, self.desk.terms().result).map_err(refused)?;
+                Ok(built)
+            }
+            (true, None) | (false, Some(_)) => Err(SubmissionRefusal::Worker(WorkerRefusal::Invalid)),
+        }
+    }
+
+    /// Checks a bot on all ladders whose games it plays, on this machine. Returns their names.
     async fn check(
         &self,
         file: &BotFile,
         directory: &Path,
         log: &mut SubmissionLog,
     ) -> Result<BTreeSet<String>, SubmissionRefusal> {
+        let BuildPlace::Here { bot_sandbox, launch, .. } = &self.place else { return Ok(BTreeSet::new()) };
         let command = Command {
             directory: Some(directory.to_owned()),
             files: Some(directory.to_owned()),
-            sandbox: self.bot_sandbox.clone(),
+            sandbox: bot_sandbox.clone(),
             ..file.command().map_err(TrialError::from)?
         };
-        let most_time = self.desk.terms().check_time;
-        let mut passed = BTreeSet::new();
-        for ladder in &self.ladders {
-            match check(&command, &self.launch, ladder, most_time, log).await {
-                LadderVerdict::Passed => drop(passed.insert(ladder.name.clone())),
-                LadderVerdict::OtherGames => {}
-                LadderVerdict::Failed => return Err(SubmissionRefusal::Check),
-            }
-        }
-        if passed.is_empty() { Err(SubmissionRefusal::NoLadder) } else { Ok(passed) }
+        Ok(check_all(&command, launch, &self.ladders, self.desk.terms().check_time, log).await?)
     }
 
     /// Makes the bot of a submission that has passed take part.

@@ -199,6 +199,9 @@ impl ClientState {
                 self.holding.remove(id);
                 Some((FromWorker::Returned(id.clone(), reason.clone()), Vec::new()))
             }
+            Request::Tried(id, report, bytes) => {
+                Some((FromWorker::Tried(*id, report.clone()), bytes.clone()))
+            }
             Request::Fetch(id, path) => {
                 self.wanted.push_back((*id, path.clone()));
                 (self.wanted.len() == 1).then_some((FromWorker::Fetch(*id, 0), Vec::new()))
@@ -308,6 +311,10 @@ impl ClientState {
                 self.free = self.free.saturating_sub(1);
                 self.holding.insert(unit.id.clone());
                 self.emit(Assignment::Play(unit));
+            }
+            FromCoordinator::Try(job) => {
+                self.free = self.free.saturating_sub(1);
+                self.emit(Assignment::Try(job));
             }
             FromCoordinator::Verdict(id, verdict) => {
                 self.holding.remove(&id);

@@ -11,10 +11,11 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use crate::archive::ArchiveId;
 use crate::carrier::{OutcomeVerdict, Returned};
 use crate::machine::{Machine, MachineState};
+use crate::trial::{TrialJob, TrialReply};
 use crate::unit::{OUTCOME_BYTES, UNIT_BYTES, UnitId, WorkUnit};
 
 /// The version of the messages. The coordinator rejects workers with another one.
-pub(super) const VERSION: u32 = 2;
+pub(super) const VERSION: u32 = 3;
 /// The maximum size of the first message of a worker, in bytes.
 const HELLO_BYTES: usize = 64 * 1024;
 /// The maximum number of bytes of an archive in one frame.
@@ -57,6 +58,8 @@ pub(super) enum FromWorker {
     Returned(UnitId, Returned),
     /// A part of an archive, from this byte on.
     Fetch(ArchiveId, u64),
+    /// What became of a trial. The bytes are the archive of what was built.
+    Tried(u64, TrialReply),
     /// The worker ends, and has no unit any more.
     Bye,
 }
@@ -67,6 +70,7 @@ pub(super) enum FromWorker {
 pub(super) enum FromCoordinator {
     Alive,
     Play(Box<WorkUnit>),
+    Try(Box<TrialJob>),
     Verdict(UnitId, OutcomeVerdict),
     Withdrawn(UnitId),
     /// Whether the worker gets units of this run.

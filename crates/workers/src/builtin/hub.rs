@@ -9,6 +9,7 @@ use tokio::time::{Instant, timeout};
 use super::frame::{FromCoordinator, FromWorker, Hello};
 use crate::carrier::{CarrierEvent, Order, OutcomeVerdict, RECONNECT_WINDOW, Returned};
 use crate::machine::{MOST_SLOTS, Machine, MachineState};
+use crate::trial::{BuiltArchive, MOST_LOST, TrialEvent, TrialJob, TrialReply};
 use crate::unit::{EncodedOutcome, UnitId, WorkUnit};
 
 /// Timers that fire later than this were delayed by an absence of this process.
@@ -28,6 +29,8 @@ pub(super) enum FromConnection {
     Joined(Hello, UnboundedSender<HubMessage>),
     /// A message with the name of the worker and the number of the connection.
     Message(String, u64, FromWorker, Option<EncodedOutcome>),
+    /// What became of a trial, with the name of the worker and the number of the connection.
+    Tried(String, u64, u64, TrialReply, BuiltArchive),
     Left(String, u64),
 }
 
@@ -56,6 +59,18 @@ struct ConnectedWorker {
     judging: BTreeSet<UnitId>,
     /// When it last reported progress of a unit.
     moved: BTreeMap<UnitId, Instant>,
+    /// Whether it can try programs.
+    builds: bool,
+    /// What it tries.
+    trial: Option<HubTrial>,
+}
+
+/// A program that is to be tried.
+struct HubTrial {
+    job: Box<TrialJob>,
+    reply: UnboundedSender<TrialEvent>,
+    /// The number of workers that were lost with it.
+    lost: u32,
 }
 
 impl ConnectedWorker {
@@ -71,6 +86,7 @@ pub(super) struct WorkerHub {
     events: UnboundedSender<CarrierEvent>,
     workers: BTreeMap<String, ConnectedWorker>,
     queue: VecDeque<Box<WorkUnit>>,
+    trials: VecDeque<HubTrial>,
     /// The number of the last connection.
     connection: u64,
     is_over: bool,
@@ -78,7 +94,14 @@ pub(super) struct WorkerHub {
 
 impl WorkerHub {
     pub(super) fn new(events: UnboundedSender<CarrierEvent>) -> WorkerHub {
-        WorkerHub { events, workers: BTreeMap::new(), queue: VecDeque::new(), connection: 0, is_over: false }
+        WorkerHub {
+            events,
+            workers: BTreeMap::new(),
+            queue: VecDeque::new(),
+            trials: VecDeque::new(),
+            connection: 0,
+            is_over: false,
+        }
     }
 
     /// Runs until `orders` is closed, and the workers are notified of the end of the run.
@@ -97,6 +120,7 @@ impl WorkerHub {
                 Some(message) = of_connections.recv() => self.handle_message(message),
                 () = sleep_until(until), if until.is_some() => self.forget_lost(),
             }
+            self.hand_out_trials();
             self.hand_out();
         }
         // The connections write what they have been given; a worker closes its own after `Over`.
@@ -155,6 +179,7 @@ impl WorkerHub {
                 }
                 self.send(&name, FromCoordinator::State(run, state));
             }
+            Order::Try(job, reply) => self.trials.push_back(HubTrial { job, reply, lost: 0 }),
             Order::Over(run) => {
                 self.is_over = true;
                 for worker in self.workers.values_mut() {
@@ -182,6 +207,9 @@ impl WorkerHub {
         match message {
             FromConnection::Joined(hello, connection) => self.join(hello, connection),
             FromConnection::Left(name, number) => self.leave(&name, number),
+            FromConnection::Tried(name, number, id, report, built) => {
+                self.tried(&name, (number, id), report, built);
+            }
             FromConnection::Message(name, number, message, outcome) => {
                 let is_current =
                     |of: &&mut ConnectedWorker| of.connection.as_ref().is_some_and(|(own, _)| *own == number);
@@ -207,7 +235,10 @@ impl WorkerHub {
                     (FromWorker::Bye, _) => {
                         // Also those that it has not received any more.
                         worker.free = 0;
-                        for id in std::mem::take(&mut worker.holding) {
+                        let trial = worker.trial.take();
+                        let holding = std::mem::take(&mut worker.holding);
+                        self.trials.extend(trial);
+                        for id in holding {
                             self.emit(CarrierEvent::Returned(id, name.clone(), Returned::Stopped));
                         }
                     }
@@ -219,7 +250,13 @@ impl WorkerHub {
                             self.emit(CarrierEvent::Played(outcome, name));
                         }
                     }
-                    (FromWorker::Played(_) | FromWorker::Alive | FromWorker::Fetch(..), _) => {}
+                    (
+                        FromWorker::Played(_)
+                        | FromWorker::Alive
+                        | FromWorker::Fetch(..)
+                        | FromWorker::Tried(..),
+                        _,
+                    ) => {}
                 }
             }
         }
@@ -252,7 +289,8 @@ impl WorkerHub {
         self.connection += 1;
         let _ = connection.send(HubMessage::Admitted(name.clone(), self.connection));
         let before = self.workers.remove(&name);
-        let lost = before.map(|before| before.holding).unwrap_or_default();
+        let (lost, trial) = before.map(|before| (before.holding, before.trial)).unwrap_or_default();
+        self.lose(&name, trial);
         let member = ConnectedWorker {
             connection: Some((self.connection, connection)),
             until: Instant::now(),
@@ -262,6 +300,8 @@ impl WorkerHub {
             holding: holding.clone(),
             judging: BTreeSet::new(),
             moved: BTreeMap::new(),
+            builds: machine.builds,
+            trial: None,
         };
         self.workers.insert(name.clone(), member);
         // A worker that has one of these has it still, so no other gets it.
@@ -277,7 +317,52 @@ impl WorkerHub {
         if worker.connection.as_ref().is_some_and(|(own, _)| *own == number) {
             worker.connection = None;
             worker.until = Instant::now() + RECONNECT_WINDOW;
+            let trial = worker.trial.take();
+            self.lose(name, trial);
             self.emit(CarrierEvent::Left(name.to_owned()));
+        }
+    }
+
+    /// Puts back the trial of a worker that was lost with it.
+    fn lose(&mut self, name: &str, trial: Option<HubTrial>) {
+        let Some(mut trial) = trial else { return };
+        trial.lost += 1;
+        // The receiver is gone if nobody waits for it any more.
+        if trial.lost >= MOST_LOST {
+            let _ = trial.reply.send(TrialEvent::GivenUp);
+        } else {
+            let _ = trial.reply.send(TrialEvent::Lost(name.to_owned()));
+            self.trials.push_front(trial);
+        }
+    }
+
+    /// Passes on what a worker reports of the trial that it has; that of another one was put back.
+    fn tried(&mut self, name: &str, (number, id): (u64, u64), report: TrialReply, built: BuiltArchive) {
+        let Some(worker) = self.workers.get_mut(name) else { return };
+        let is_current = worker.connection.as_ref().is_some_and(|(own, _)| *own == number);
+        let Some(trial) = worker.trial.take_if(|trial| is_current && trial.job.id == id) else { return };
+        let _ = trial.reply.send(TrialEvent::Reported(name.to_owned(), report, built));
+    }
+
+    /// Hands trials out, one to a worker.
+    fn hand_out_trials(&mut self) {
+        self.trials.retain(|trial| !trial.reply.is_closed());
+        while let Some(trial) = self.trials.pop_front() {
+            let is_active =
+                |of: &ConnectedWorker| of.states.values().all(|&state| state == MachineState::Active);
+            let can_take = |of: &ConnectedWorker| {
+                of.builds && of.connection.is_some() && of.free > 0 && of.trial.is_none() && is_active(of)
+            };
+            let able = self.workers.iter_mut().filter(|(_, worker)| can_take(worker));
+            let Some((name, worker)) = able.max_by_key(|(_, worker)| worker.free) else {
+                self.trials.push_front(trial);
+                return;
+            };
+            worker.free -= 1;
+            let (name, job) = (name.clone(), trial.job.clone());
+            let _ = trial.reply.send(TrialEvent::Taken(name.clone()));
+            worker.trial = Some(trial);
+            self.send(&name, FromCoordinator::Try(job));
         }
     }
 

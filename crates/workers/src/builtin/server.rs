@@ -24,6 +24,7 @@ use super::hub::{FromConnection, HubMessage, WorkerHub, sleep_until};
 use super::{ALIVE, HANDSHAKE, SILENCE};
 use crate::archive::ArchiveId;
 use crate::carrier::{CarrierEvent, CoordinatorEnd, Order};
+use crate::trial::BuiltArchive;
 use crate::unit::EncodedOutcome;
 use referee_engine::sources::{PendingConnections, TokenHash, Vacancy};
 
@@ -268,6 +269,15 @@ impl ServerContext {
                         Ok(Ok(read)) => read,
                         Ok(Err(error)) => break error.to_string(),
                         Err(_) => break format!("nothing heard for {} s", SILENCE.as_secs()),
+                    };
+                    let (message, bytes, place) = match message {
+                        FromWorker::Tried(id, report) => {
+                            let built = BuiltArchive { bytes, place };
+                            let message = FromConnection::Tried(name.clone(), number, id, report, built);
+                            let _ = self.to_hub.send(message).await;
+                            continue;
+                        }
+                        message => (message, bytes, place),
                     };
                     let outcome = match &message {
                         FromWorker::Fetch(id, from) => {

@@ -285,6 +285,8 @@ impl CoordinatorService {
                 self.send_to(&worker, &ToWorker::State { state }).await;
                 self.states.insert(worker, state);
             }
+            // Workers of a broker try no programs: whoever waits for it sees the end of its channel.
+            Order::Try(..) => {}
             Order::Over(_) => {
                 // No worker gets a state after this.
                 self.states.clear();

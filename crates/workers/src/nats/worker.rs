@@ -397,6 +397,8 @@ impl WorkerService {
                 self.send_outcomes(self.times.resend).await;
             }
             Request::Return(unit, reason) => self.give_back(unit, reason).await,
+            // A broker hands none out.
+            Request::Tried(..) => {}
             Request::Fetch(archive, to) => {
                 self.fetches.spawn(fetch(self.connection.clone(), archive, to));
             }

@@ -1,0 +1,173 @@
+//! Builds and checks, on the machine of a worker, what was handed in to a server.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::io::{self, Read, Seek};
+use std::time::Duration;
+
+use referee_bots::sandbox::{BotLimits, Layer, Mode, Sandbox, Unavailable};
+use referee_bots::{Command, Launch};
+use referee_game::Catalog;
+use referee_game::erased::Rules;
+use referee_workers::archive::ArchiveId;
+use referee_workers::trial::{BUILT_BYTES, TrialBench, TrialJob, TrialReply, TrialVerdict};
+
+use super::{CheckedLadder, SubmissionLog, TrialError, Unfit, build, check_all, open_archive};
+
+/// By how much the priority of builds and checks is below that of matches: see nice(2).
+const NICE: i32 = 10;
+
+/// The bench of a worker: builds and checks run in the sandbox `strict`.
+#[derive(Debug)]
+pub struct WorkerBench {
+    launch: Launch,
+    /// The layers that a machine for tests of this program may lack.
+    left_out: BTreeSet<Layer>,
+}
+
+/// Why a program does not pass on this machine.
+#[derive(Debug, thiserror::Error)]
+enum BenchError {
+    #[error(transparent)]
+    Trial(#[from] TrialError),
+    #[error(transparent)]
+    Unfit(#[from] Unfit),
+    #[error("{0}")]
+    Sandbox(Unavailable),
+    #[error("what was built has more than {} MiB, the limit on workers", BUILT_BYTES >> 20)]
+    Large,
+}
+
+impl From<Unavailable> for BenchError {
+    fn from(why: Unavailable) -> BenchError {
+        BenchError::Sandbox(why)
+    }
+}
+
+impl From<io::Error> for BenchError {
+    fn from(error: io::Error) -> BenchError {
+        BenchError::Trial(TrialError::Machine(error))
+    }
+}
+
+impl WorkerBench {
+    /// The bench of this machine.
+    ///
+    /// # Errors
+    /// If the machine lacks a layer of `strict` that is not among these.
+    pub fn open(launch: Launch, left_out: BTreeSet<Layer>) -> Result<WorkerBench, Unavailable> {
+        let bench = WorkerBench { launch, left_out };
+        bench.sandbox(BotLimits::default()).map(|_| bench)
+    }
+
+    fn sandbox(&self, limits: BotLimits) -> Result<Sandbox, Unavailable> {
+        Sandbox::new(Mode::Strict, &self.left_out, BotLimits { network: Some(false), ..limits })
+    }
+
+    /// Builds and checks a program. Returns the ladders on which it plays, and the archive of what was built.
+    async fn work(
+        &self,
+        (job, archive): (&TrialJob, &File),
+        (rules, catalog): (&[&'static dyn Rules], &Catalog),
+        place: &std::path::Path,
+        log: &mut SubmissionLog,
+    ) -> Result<(BTreeSet<String>, Option<(ArchiveId, Vec<u8>)>), BenchError> {
+        let (build_sandbox, bot_sandbox) = (self.sandbox(job.build.clone())?, self.sandbox(job.bot.clone())?);
+        let (source, mut bot) = (place.join("source"), place.join("bot"));
+        fs::create_dir(&source)?;
+        let file = open_archive(archive, &job.archive, &source, job.limits)?;
+        let built = match file.build().map_err(TrialError::from)? {
+            None => {
+                bot = source;
+                None
+            }
+            Some(Command { argv, .. }) => {
+                fs::remove_dir_all(&source)?;
+                fs::create_dir(&bot)?;
+                let mut out = tempfile::tempfile_in(place)?;
+                let built = build(
+                    (&argv, &build_sandbox, &self.launch),
+                    (archive, job.archive, job.limits),
+                    (&mut out, &bot, job.result),
+                    Duration::from_millis(job.build_ms),
+                    log,
+                );
+                let built = built.await?;
+                log.line(format_args!("built: {} bytes", built.size));
+                if built.size > BUILT_BYTES as u64 {
+                    return Err(BenchError::Large);
+                }
+                let mut bytes = Vec::new();
+                out.rewind()?;
+                out.read_to_end(&mut bytes)?;
+                Some((built.id, bytes))
+            }
+        };
+        let command = Command {
+            directory: Some(bot.clone()),
+            files: Some(bot.clone()),
+            sandbox: bot_sandbox,
+            ..file.command().map_err(TrialError::from)?
+        };
+        let ladders: Vec<CheckedLadder> = job
+            .ladders
+            .iter()
+            .zip(rules)
+            .map(|(ladder, rules)| {
+                let mut catalog = catalog.clone();
+                // It is there already if its rules are a part of this program.
+                catalog.add(*rules);
+                CheckedLadder {
+                    name: ladder.name.clone(),
+                    rules: *rules,
+                    catalog,
+                    move_limit: Duration::from_millis(ladder.move_ms),
+                    hello_limit: Duration::from_millis(ladder.hello_ms),
+                    ready_limit: Duration::from_millis(ladder.ready_ms),
+                    later_ready_limit: Duration::from_millis(ladder.later_ready_ms),
+                }
+            })
+            .collect();
+        let most_time = Duration::from_millis(job.check_ms);
+        Ok((check_all(&command, &self.launch, &ladders, most_time, log).await?, built))
+    }
+}
+
+impl TrialBench for WorkerBench {
+    fn run(
+        &self,
+        job: &TrialJob,
+        archive: File,
+        rules: &[&'static dyn Rules],
+        catalog: &Catalog,
+    ) -> (TrialReply, Vec<u8>) {
+        // It applies to this thread, and to what it starts.
+        if let Err(error) = rustix::process::nice(NICE) {
+            tracing::warn!(%error, "programs are built at the priority of matches");
+        }
+        let unable = |error: io::Error| TrialReply {
+            log: String::new(),
+            verdict: TrialVerdict::Unable(error.to_string()),
+        };
+        let prepared = tempfile::tempdir().and_then(|place| {
+            Ok((place, tokio::runtime::Builder::new_current_thread().enable_all().build()?))
+        });
+        let (place, runtime) = match prepared {
+            Ok(prepared) => prepared,
+            Err(error) => return (unable(error), Vec::new()),
+        };
+        let mut log = SubmissionLog::new(place.path());
+        let work = self.work((job, &archive), (rules, catalog), place.path(), &mut log);
+        let (verdict, bytes) = match runtime.block_on(work) {
+            Ok((ladders, built)) => {
+                let (id, bytes) = built.map_or((None, Vec::new()), |(id, bytes)| (Some(id), bytes));
+                (TrialVerdict::Passed { ladders, built: id }, bytes)
+            }
+            Err(why @ (BenchError::Trial(TrialError::Machine(_)) | BenchError::Sandbox(_))) => {
+                (TrialVerdict::Unable(why.to_string()), Vec::new())
+            }
+            Err(why) => (TrialVerdict::Failed(why.to_string()), Vec::new()),
+        };
+        (TrialReply { log: log.text(), verdict }, bytes)
+    }
+}

@@ -1,0 +1,170 @@
+//! Trials of programs that were handed in to a league: a worker builds and checks one, in place of the server.
+//!
+//! A trial travels on the connection of a worker beside its units: [`TrialDesk`] hands one out, and the worker's
+//! [`TrialBench`] does the work. The server trusts nothing of the result: it verifies the archive as it does with one that is
+//! handed in. A trial whose worker is lost goes to another one, [`MOST_LOST`] times at most.
+
+use std::collections::BTreeSet;
+use std::fmt::Debug;
+use std::fs::File;
+use std::io;
+use std::sync::Arc;
+
+use referee_bots::sandbox::BotLimits;
+use referee_game::Catalog;
+use referee_game::erased::Rules;
+use serde::{Deserialize, Serialize};
+use tokio::sync::OwnedSemaphorePermit;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, WeakUnboundedSender, unbounded_channel};
+
+use crate::archive::{ArchiveId, ArchiveLimits};
+use crate::carrier::Order;
+use crate::unit::OUTCOME_BYTES;
+
+/// The maximum size of the archive of what a worker has built, in bytes.
+pub const BUILT_BYTES: usize = OUTCOME_BYTES;
+/// After so many workers that were lost with it, a trial is given up.
+pub const MOST_LOST: u32 = 3;
+
+/// A program that is to be built and checked.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct TrialJob {
+    /// Its number, which no other trial of the server has.
+    pub id: u64,
+    /// The archive that was handed in.
+    pub archive: ArchiveId,
+    /// The limits of this archive.
+    pub limits: ArchiveLimits,
+    /// Those of the archive of what is built.
+    pub result: ArchiveLimits,
+    /// How long the build may take, in milliseconds.
+    pub build_ms: u64,
+    /// How long the check may take on each ladder, in milliseconds.
+    pub check_ms: u64,
+    /// The limits of the build in its sandbox, which is `strict`.
+    pub build: BotLimits,
+    /// Those of the bot that is checked.
+    pub bot: BotLimits,
+    /// Where it is checked.
+    pub ladders: Vec<TrialLadder>,
+}
+
+impl TrialJob {
+    /// A random number for a trial.
+    ///
+    /// # Errors
+    /// If the system has no random numbers.
+    pub fn new_id() -> io::Result<u64> {
+        let mut id = [0; 8];
+        getrandom::fill(&mut id)?;
+        Ok(u64::from_ne_bytes(id))
+    }
+
+    /// The archives that a machine needs for it.
+    pub(super) fn archives(&self) -> impl Iterator<Item = ArchiveId> {
+        self.ladders.iter().filter_map(|ladder| ladder.game_files).chain([self.archive])
+    }
+}
+
+/// A ladder on which a program is checked.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct TrialLadder {
+    /// Its name.
+    pub name: String,
+    /// The id of its game.
+    pub game: String,
+    /// The version of the rules.
+    pub rules: u32,
+    /// The archive of the directory of the game, if its rules are a program.
+    pub game_files: Option<ArchiveId>,
+    /// The limit of a decision, in milliseconds.
+    pub move_ms: u64,
+    /// From the start to `hello`.
+    pub hello_ms: u64,
+    /// For the first `ready`.
+    pub ready_ms: u64,
+    /// The same in later matches.
+    pub later_ready_ms: u64,
+}
+
+/// What a worker says of a trial.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TrialReply {
+    /// What the build and the check have reported, for the owner.
+    pub log: String,
+    /// What became of it.
+    pub verdict: TrialVerdict,
+}
+
+/// What became of a trial.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TrialVerdict {
+    /// The program plays on these ladders. With a build, there is the archive of the result.
+    Passed {
+        /// By name.
+        ladders: BTreeSet<String>,
+        /// The archive, if something was built.
+        built: Option<ArchiveId>,
+    },
+    /// It has not passed, for this reason.
+    Failed(String),
+    /// The machine could not do it, which is no defect of the program.
+    Unable(String),
+}
+
+/// The archive of what a worker has built.
+#[derive(Clone, Debug, Default)]
+pub struct BuiltArchive {
+    /// The archive; empty if nothing was built.
+    pub bytes: Vec<u8>,
+    /// The memory that is reserved for it.
+    pub place: Option<Arc<OwnedSemaphorePermit>>,
+}
+
+/// What happens to a trial.
+#[derive(Clone, Debug)]
+pub enum TrialEvent {
+    /// This worker has got it.
+    Taken(String),
+    /// This worker was lost with it; another one will get it.
+    Lost(String),
+    /// Too many workers were lost with it. This is the last event.
+    GivenUp,
+    /// This worker reports it. This is the last event.
+    Reported(String, TrialReply, BuiltArchive),
+}
+
+/// Does trials on the machine of a worker.
+pub trait TrialBench: Debug + Send + Sync {
+    /// Builds and checks a program, with the rules of the ladders of the job in their order. Blocks until it has ended. Returns
+    /// the archive of what was built, too.
+    fn run(
+        &self,
+        job: &TrialJob,
+        archive: File,
+        rules: &[&'static dyn Rules],
+        catalog: &Catalog,
+    ) -> (TrialReply, Vec<u8>);
+}
+
+/// Hands trials out to the workers of a carrier.
+#[derive(Clone, Debug)]
+pub struct TrialDesk {
+    orders: WeakUnboundedSender<Order>,
+}
+
+impl TrialDesk {
+    /// For a carrier that takes these orders, as long as it has others.
+    pub(super) fn new(orders: &UnboundedSender<Order>) -> TrialDesk {
+        TrialDesk { orders: orders.downgrade() }
+    }
+
+    /// Hands a trial out as soon as a worker can take it. If the events are dropped, it is not done any more. `None` once the
+    /// carrier ends.
+    pub fn hand_out(&self, job: TrialJob) -> Option<UnboundedReceiver<TrialEvent>> {
+        let (reply, events) = unbounded_channel();
+        self.orders.upgrade()?.send(Order::Try(Box::new(job), reply)).ok()?;
+        Some(events)
+    }
+}

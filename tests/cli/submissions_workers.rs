@@ -1,0 +1,102 @@
+//! Programs that owners hand in, built, checked and played on workers.
+
+use std::process::Command;
+
+use serde_json::json;
+
+use crate::common::league::{League, drain, receive_matches};
+use crate::common::{Folder, Referee, Signal};
+use crate::submissions::{BUILD, bot, league, log, owner, receive_match_of, spared, states, submit};
+
+/// Serves with workers. Returns the addresses for owners and for workers.
+fn serve(league: &League) -> (Referee, String, String) {
+    let args = ["serve", &league.file, "--json", "--workers-listen", "127.0.0.1:0"];
+    let mut server = Referee::start_as(spared().args(args));
+    let workers = server.receive_type("workers_listening")["address"].as_str().expect("text").to_owned();
+    let url = server.receive_type("owners")["url"].as_str().expect("a URL").to_owned();
+    (server, url, workers)
+}
+
+/// A worker on a machine of this name.
+fn worker(league: &League, mut command: Command, address: &str, name: &str) -> Referee {
+    let token_file = league.folder.text("workers/workers.token");
+    let cache = league.folder.text(&format!("cache-{name}"));
+    command.args(["worker", "--connect", address, "--token-file", &token_file, "--name", name, "--json"]);
+    let mut worker = Referee::start_as(command.args(["--slots", "2", "--noisy", "false", "--cache", &cache]));
+    worker.receive_type("connected");
+    worker
+}
+
+#[test]
+fn a_worker_builds_checks_and_plays_what_is_handed_in() {
+    let league = league("on = 'workers'\n");
+    let token = owner(&league, "ada");
+    let (mut server, url, address) = serve(&league);
+    // Without the programs of the sandbox `strict`.
+    let mut without = spared();
+    without.env("PATH", league.folder.text("nothing"));
+    let weak = worker(&league, without, &address, "weak");
+    let strong = worker(&league, spared(), &address, "strong");
+    let directory = bot(&league.folder, "mouse", "mouse", BUILD);
+    let ended = submit(&url, &directory, &token).with_code(0);
+    assert_eq!(states(&ended).last().map(String::as_str), Some("playing"));
+    let said = log(&ended);
+    for text in ["on worker strong\n", "the book is written", "built: ", "check on ladder short (checkers): "]
+    {
+        assert!(said.contains(text), "`{text}` is not in {said}");
+    }
+    assert!(!said.contains("weak"), "{said}");
+    drop(weak);
+    let played = receive_match_of(&mut server, "mouse@1");
+    assert_eq!(played["faults"], json!([{}, {}]));
+    // It was unpacked here as well, from the archive that the worker has sent.
+    assert!(league.folder.path("submissions/bots/1/book.py").exists());
+    // It plays on the worker, too.
+    let is_away = || {
+        let listed = league.run(&["matches", "--json", "--limit", "1000"]).done().all("match");
+        listed.iter().any(|of| of["worker"] == "strong" && of["players"].to_string().contains("mouse@1"))
+    };
+    while !is_away() {
+        receive_matches(&mut server, 1);
+    }
+    // A program without a build, and one that fails.
+    let plain = Folder::new();
+    let directory = bot(&plain, "cat", "cat", BUILD);
+    plain.write("cat/book.py", "");
+    plain.write("cat/bot.toml", "name = 'cat'\ncommand = 'python3 bot.py'\n");
+    submit(&url, &directory, &token).with_code(0);
+    let broken = submit(&url, &bot(&plain, "dog", "dog", "raise SystemExit('no bones')"), &token);
+    assert_eq!(states(&broken).last().map(String::as_str), Some("failed"));
+    assert!(log(&broken).contains("no bones"), "{broken:#?}");
+    drain(server);
+    strong.signal(Signal::TERM);
+    strong.end();
+}
+
+#[test]
+fn a_build_whose_worker_is_killed_goes_to_another_one() {
+    let league = league("on = 'workers'\n");
+    let token = owner(&league, "ada");
+    let (server, url, address) = serve(&league);
+    let mut first = worker(&league, spared(), &address, "first");
+    let directory = bot(&league.folder, "mouse", "mouse", &format!("import time\ntime.sleep(1)\n{BUILD}"));
+    let args = ["submit", "--to", &url, &directory, "--token-file", &token, "--json"];
+    let submission = Referee::start_as(spared().args(args));
+    first.receive_type("tries");
+    first.signal(Signal::KILL);
+    first.wait();
+    let second = worker(&league, spared(), &address, "second");
+    let ended = submission.wait().with_code(0);
+    let said = log(&ended);
+    assert!(said.contains("worker first was lost: another one is tried\non worker second\n"), "{said}");
+    drain(server);
+    second.signal(Signal::TERM);
+    second.end();
+}
+
+#[test]
+fn a_league_whose_workers_shall_build_needs_workers() {
+    let league = league("on = 'workers'\n");
+    let refused = Referee::start_as(spared().args(["serve", &league.file])).end();
+    refused.with_code(2).says(&["[submissions] on = \"workers\" needs workers that connect"]);
+}
