@@ -56,21 +56,19 @@ try {
   await page.selectOption("#others", "plain");
   await page.click("#challenge-form button");
   await page.waitForSelector("#told p:text('It is played as soon as all are free.')");
-  let challenge;
-  while (!challenge) {
-    const { matches } = await page.evaluate(async () => (await fetch("api/v1/owner/matches?limit=200")).json());
-    challenge = matches.find(({ id }) => id.startsWith("c"));
-    await page.waitForTimeout(200);
-  }
+  await page.waitForFunction(async () => {
+    const { matches } = await (await fetch("api/v1/owner/matches?limit=200")).json();
+    return matches.some(({ id }) => id.startsWith("c"));
+  });
 
   const id = replay.split("/").pop();
   organise("rule", "void", id, "--reason", "a power cut");
   // A page follows within a second, and is read once.
-  do {
+  for (let tries = 0; tries < 100 && await page.isHidden("#ruling"); tries += 1) {
     await page.waitForTimeout(300);
     await page.goto(replay);
     await page.waitForSelector("#board g g");
-  } while (await page.isHidden("#ruling"));
+  }
   assert.ok((await page.textContent("#ruling")).includes("a power cut"));
 
   organise("season", "end", "autumn");

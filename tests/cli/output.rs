@@ -193,6 +193,8 @@ fn exit_codes_survive_closed_readers_and_full_disks() {
     referee(["league", "rule"].iter().chain(&renamed)).done();
     referee(["league", "owner", "add", "ada", "--league", &league]).done();
     referee(["league", "invite", "--league", &league]).done();
+    // It ends once.
+    referee(["league", "season", "end", "autumn", "--league", &league]).done();
     for more in ["", "--json"] {
         for subcommand in [
             "list",
@@ -286,6 +288,7 @@ fn exit_codes_survive_closed_readers_and_full_disks() {
         }
     }
     missing.remove("serve");
+    missing.remove("league season");
     // It needs a league.
     missing.remove("submit");
     // The verdict on a machine that lacks nothing depends on its load.

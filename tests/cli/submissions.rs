@@ -578,7 +578,8 @@ fn a_browser_goes_the_whole_way_from_an_invitation_to_the_end_of_a_season() {
     league.folder.write("league.toml", text.replace("bots = 100", "url = 'http://localhost'"));
     let invited = league.run(&["invite", "--json"]).done().one("invitation");
     let (_, invitation) = invited["url"].as_str().and_then(|url| url.split_once('#')).expect("a secret");
-    let ladder = "rest = \"0s\"\nwatch = \"127.0.0.1:0\"\non_fault = \"retry=3\"";
+    // Its match is among the last ones that the page lists.
+    let ladder = "rest = \"500ms\"\nwatch = \"127.0.0.1:0\"\non_fault = \"retry=3\"";
     league.folder.write("league.toml", text.replace("rest = \"0s\"", ladder));
     let (mut server, url) = serve(&league);
     let save = |directory: &str| {
