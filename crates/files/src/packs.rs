@@ -332,7 +332,7 @@ mod tests {
         pack.add("m1.jsonl", &record("one")).unwrap();
         pack.add("m2.jsonl", &record("two")).unwrap();
         let path = |name: &str| place.path().join(name);
-        // What is not finished is not there.
+        // A pack that was not finished is left out.
         assert_eq!(records.read("m1.jsonl").unwrap_err().kind(), io::ErrorKind::NotFound);
         pack.finish().unwrap();
         fs::write(path("m2.jsonl"), "its file").unwrap();

@@ -359,8 +359,8 @@ pub(super) async fn of_ladder(State(hub): HubState) -> Response {
     as_json(StatusCode::OK, hub.answers().get("ladder", compute))
 }
 
-/// What is read from the ladder as JSON. It is kept for a while, and one answer is computed at a time. `missing` says what is not
-/// there if there is nothing.
+/// Answers with JSON that is read from the ladder, or with status 404 and the message `missing`. An answer is kept for a while, and
+/// one is computed at a time.
 pub(super) async fn answered(
     hub: &Arc<Hub>,
     key: String,

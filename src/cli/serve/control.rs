@@ -174,15 +174,18 @@ impl Control {
     fn recount(&mut self) -> Result<(), NotCounted> {
         let all = self.league.rulings()?;
         let rulings = LadderRulings::of(&all, &self.name);
-        let seats = {
+        let (counted, seats) = {
             let mut ladder = self.ladder.lock();
             ladder.show_rulings(&all);
-            ladder.seats()
+            (ladder.season(), ladder.seats())
         };
-        let season = LadderSeason::current(&mut self.league, &self.name, seats)?;
-        let began = self.ladder.lock().begin_recount(&season, &rulings)?;
+        let begun = match self.league.current_season()? {
+            current if current == counted => None,
+            _ => Some(LadderSeason::current(&mut self.league, &self.name, seats)?),
+        };
+        let began = self.ladder.lock().begin_recount(begun, rulings)?;
         let Some(mut recount) = began else { return Ok(()) };
-        self.league.for_each_match(&self.name, Some(season.number), |row| {
+        self.league.for_each_match(&self.name, Some(recount.season()), |row| {
             recount.add(row).map_err(NotCounted::from)
         })?;
         Ok(self.ladder.lock().end_recount(recount)?)

@@ -156,6 +156,11 @@ pub struct Recount {
 }
 
 impl Recount {
+    /// The number of the season.
+    pub fn season(&self) -> u32 {
+        self.season.number
+    }
+
     /// Adds a result of the season.
     ///
     /// # Errors
@@ -311,24 +316,24 @@ impl Ladder {
         }
     }
 
-    /// Begins to count the results of a season again, if it is a new one or other rulings are in force. Add the results in the
+    /// Begins to count results again, if a season has begun or other rulings are in force. Add the results of the season in the
     /// database, and call [`Ladder::end_recount`]. The ladder is played meanwhile.
     ///
     /// # Errors
     /// If there are too many players.
     pub fn begin_recount(
         &mut self,
-        season: &LadderSeason,
-        rulings: &LadderRulings,
+        begun: Option<LadderSeason>,
+        rulings: LadderRulings,
     ) -> Result<Option<Recount>, LadderError> {
-        if self.rulings == *rulings && self.season == *season {
+        if begun.is_none() && self.rulings == rulings {
             return Ok(None);
         }
+        let season = begun.unwrap_or_else(|| self.season.clone());
         self.stored_since = Some(Vec::new());
         season.players().try_for_each(|player| self.player(player).map(drop))?;
         let mut book = self.book.without_results()?;
         season.begin(&mut book)?;
-        let (season, rulings) = (season.clone(), rulings.clone());
         Ok(Some(Recount { book, season, rulings, seating: self.seating, counted: BTreeSet::new() }))
     }
 
@@ -352,6 +357,11 @@ impl Ladder {
         }
         (self.book, self.season, self.rulings, self.is_unrated) = (book, season, rulings, true);
         Ok(())
+    }
+
+    /// The number of the season that is counted.
+    pub fn season(&self) -> u32 {
+        self.season.number
     }
 
     /// Which seats play together, and whether it is played in mirrored sets.

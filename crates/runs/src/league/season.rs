@@ -32,7 +32,7 @@ pub struct FinalRow {
 }
 
 /// A season of a ladder.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct LadderSeason {
     /// From 1.
     pub number: u32,

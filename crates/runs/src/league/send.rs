@@ -120,8 +120,8 @@ impl SendCommand {
         Ok(SendCommand { program, arguments })
     }
 
-    /// Sends a pack with this name: it has been sent if the exit code is 0. The command runs in `folder`. `pace` waits as long
-    /// as it is told to, and returns false if the command has to be ended.
+    /// Sends a pack with this name: it has been sent if the exit code is 0. The command runs in `folder`. `pace` waits for the
+    /// given time, and returns false if the command has to be ended.
     ///
     /// # Errors
     /// Why it was not sent.

@@ -77,9 +77,9 @@ mod tests {
     fn a_log_is_bounded_and_shows_neither_paths_nor_controls() {
         let league = Path::new("/league");
         let mut log = SubmissionLog::new(league);
-        let file = league.join("submissions/work/bot.py");
+        let file = league.join("submissions/bots/bot.py");
         log.part(&format!("File \"{}\"\u{1b}[2J", file.display()), 0);
-        assert_eq!(log.text(), "File \".../submissions/work/bot.py\"\\u{1b}[2J\n");
+        assert_eq!(log.text(), "File \".../submissions/bots/bot.py\"\\u{1b}[2J\n");
         for _ in 0..9 {
             log.part(&"é".repeat(40_000), 3);
         }

@@ -327,7 +327,7 @@ impl WorkerHub {
     fn lose(&mut self, name: &str, trial: Option<HubTrial>) {
         let Some(mut trial) = trial else { return };
         trial.lost += 1;
-        // The receiver is gone if nobody waits for it any more.
+        // Nobody may be waiting for the event any more.
         if trial.lost >= MOST_LOST {
             let _ = trial.reply.send(TrialEvent::GivenUp);
         } else {

@@ -285,7 +285,7 @@ impl CoordinatorService {
                 self.send_to(&worker, &ToWorker::State { state }).await;
                 self.states.insert(worker, state);
             }
-            // Workers of a broker try no programs: whoever waits for it sees the end of its channel.
+            // Workers behind a broker do no trials: dropping the order closes the channel of the one who gave it.
             Order::Try(..) => {}
             Order::Over(_) => {
                 // No worker gets a state after this.
