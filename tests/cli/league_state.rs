@@ -15,7 +15,7 @@ fn with_a_bad_program() -> League {
     league
 }
 
-fn standing(site: &Site, name: &str) -> Value {
+pub(crate) fn standing(site: &Site, name: &str) -> Value {
     let standings = site.get("/api/v1/standings").json();
     let rows = standings["standings"].as_array().expect("rows");
     rows.iter().find(|row| row["name"] == name).cloned().unwrap_or_default()

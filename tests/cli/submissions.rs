@@ -26,7 +26,11 @@ pub(crate) fn spared() -> Command {
 
 /// A league with the program `plain`, to which the owner `ada` can hand in programs. `more` are lines of `[submissions]`.
 pub(crate) fn league(more: &str) -> League {
-    let league = League::new("", &[("plain", "")]);
+    with_submissions(League::new("", &[("plain", "")]), more)
+}
+
+/// The same with another league.
+pub(crate) fn with_submissions(league: League, more: &str) -> League {
     let text = league.folder.read("league.toml");
     league.folder.write(
         "league.toml",

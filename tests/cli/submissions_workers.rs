@@ -4,14 +4,24 @@ use std::process::Command;
 
 use serde_json::json;
 
+use crate::common::http::Site;
 use crate::common::league::{League, drain, receive_matches};
 use crate::common::{Folder, Referee, Signal};
-use crate::submissions::{BUILD, bot, league, log, owner, receive_match_of, spared, states, submit};
+use crate::league_state::standing;
+use crate::submissions::{
+    BUILD, bot, league, log, owner, receive_match_of, spared, states, submit, with_submissions,
+};
+use crate::watch::wait_until;
 
 /// Serves with workers. Returns the addresses for owners and for workers.
 fn serve(league: &League) -> (Referee, String, String) {
+    serve_as(league, spared())
+}
+
+/// The same with this command.
+fn serve_as(league: &League, mut command: Command) -> (Referee, String, String) {
     let args = ["serve", &league.file, "--json", "--workers-listen", "127.0.0.1:0"];
-    let mut server = Referee::start_as(spared().args(args));
+    let mut server = Referee::start_as(command.args(args));
     let workers = server.receive_type("workers_listening")["address"].as_str().expect("text").to_owned();
     let url = server.receive_type("owners")["url"].as_str().expect("a URL").to_owned();
     (server, url, workers)
@@ -92,6 +102,42 @@ fn a_build_whose_worker_is_killed_goes_to_another_one() {
     drain(server);
     second.signal(Signal::TERM);
     second.end();
+}
+
+#[test]
+fn a_server_without_the_sandbox_leaves_what_is_handed_in_to_workers() {
+    let league = League::new("watch = '127.0.0.1:0'", &[("one", ""), ("two", "")]);
+    let league = with_submissions(league, "");
+    let token = owner(&league, "ada");
+    // Python is there, and no bubblewrap.
+    let python =
+        Command::new("python3").args(["-c", "import sys; print(sys.executable)"]).output().expect("python3");
+    let python = String::from_utf8(python.stdout).expect("a path");
+    std::fs::create_dir(league.folder.path("bin")).expect("a directory");
+    std::os::unix::fs::symlink(python.trim(), league.folder.path("bin/python3")).expect("a link");
+    let mut without = spared();
+    without.env("PATH", league.folder.text("bin"));
+    let (mut server, url, address) = serve_as(&league, without);
+    let site = Site::of(&mut server);
+    // It waits for a worker.
+    let directory = bot(&league.folder, "mouse", "mouse", BUILD);
+    let args = ["submit", "--to", &url, &directory, "--token-file", &token, "--json"];
+    let submission = Referee::start_as(spared().args(args));
+    let first = worker(&league, spared(), &address, "first");
+    let ended = submission.wait().with_code(0);
+    assert!(log(&ended).contains("on worker first\n"), "{ended:#?}");
+    let played = receive_match_of(&mut server, "mouse@1");
+    assert_eq!(played["faults"], json!([{}, {}]), "{played}");
+    let listed = league.run(&["matches", "--json", "--limit", "1000"]).done().all("match");
+    let own = listed.iter().filter(|of| of["players"].to_string().contains("mouse@1"));
+    assert!(own.clone().count() > 0 && own.clone().all(|of| of["worker"] == "first"), "{listed:?}");
+    league.run(&["verify"]).done();
+    // Without a worker it is not paired, and the others go on.
+    first.signal(Signal::TERM);
+    first.end();
+    wait_until("it waits", || standing(&site, "mouse@1")["state"] == "waits for a worker");
+    receive_matches(&mut server, 3);
+    drain(server);
 }
 
 #[test]

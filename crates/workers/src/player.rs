@@ -350,9 +350,9 @@ pub(super) struct LessThanLeast {
 
 /// Checks that a sandbox has the layers that this worker demands.
 pub(super) fn check_least(sandbox: &Sandbox, least: &Sandbox) -> Result<(), LessThanLeast> {
-    match least.layers().difference(sandbox.layers()).next() {
+    match sandbox.lacks(least) {
         None => Ok(()),
-        Some(&layer) => Err(LessThanLeast { asked: sandbox.mode(), layer, least: least.mode() }),
+        Some(layer) => Err(LessThanLeast { asked: sandbox.mode(), layer, least: least.mode() }),
     }
 }
 

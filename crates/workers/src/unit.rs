@@ -252,7 +252,7 @@ impl UnitBot {
         if other.limits() != self.sandbox.limits() {
             return Err(format!("the sandbox `{}` with other limits", other.mode()));
         }
-        match self.sandbox.layers().difference(other.layers()).next() {
+        match other.lacks(&self.sandbox) {
             Some(layer) => Err(format!("its sandbox lacks the layer {layer}")),
             None => Ok(()),
         }

@@ -12,12 +12,14 @@ use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
 use crate::bot::Command;
-use crate::bot::sandbox::{BotLimits, Sandbox};
+use crate::bot::sandbox::{BotLimits, Sandbox, Unavailable};
 use crate::cli::find_game::find_game_from;
 use crate::cli::league::notices::{NoticeFiles, PagesConfig};
 use crate::cli::league::owners_config::{OwnersConfig, SignUpConfig};
 use crate::cli::league::retention_config::RetentionConfig;
-use crate::cli::league::submissions_config::{BuildsOn, SubmissionsConfig, submitted_sandbox};
+use crate::cli::league::submissions_config::{
+    BuildsOn, SubmissionsConfig, submitted_sandbox, submitted_sandbox_elsewhere,
+};
 use crate::cli::openings::OpeningSource;
 use crate::cli::options::{clock, milliseconds, ready_limits};
 use crate::cli::publish_config::PublishConfig;
@@ -45,6 +47,15 @@ pub(in crate::cli) const OWN_FILES: [&str; 5] =
     ["ladders", "league.sqlite", "league.sqlite-wal", SUBMISSIONS, WORKERS];
 /// The directory of what workers need.
 pub(in crate::cli) const WORKERS: &str = "workers";
+
+/// Which machines start a program of the league.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::cli) enum ProgramPlace {
+    /// The server, and workers if there are any.
+    Anywhere,
+    /// Only workers: the server lacks a layer of its sandbox.
+    Workers,
+}
 
 /// The default maximum number of new versions of a bot a day.
 const VERSIONS: u32 = 20;
@@ -317,14 +328,26 @@ impl LeagueConfig {
         limits
     }
 
-    /// The sandbox of a bot that the server starts.
+    /// The sandbox of a program, and which machines start it.
     ///
     /// # Errors
-    /// If this machine lacks a layer.
-    pub(in crate::cli) fn sandbox_of(&self, bot: &LeagueBot) -> Result<Sandbox, Failure> {
-        match bot.version {
-            None => self.sandbox(&bot.name),
-            Some(_) => submitted_sandbox(self.limits_of_programs()).map_err(Failure::cannot_run),
+    /// If this machine lacks a layer, and there are no workers that may have it.
+    pub(in crate::cli) fn sandbox_of(
+        &self,
+        bot: &LeagueBot,
+        has_workers: bool,
+    ) -> Result<(Sandbox, ProgramPlace), Failure> {
+        let limits = || self.limits_of_programs();
+        let here = match bot.version {
+            None => return Ok((self.sandbox(&bot.name)?, ProgramPlace::Anywhere)),
+            Some(_) => submitted_sandbox(limits()),
+        };
+        match here {
+            Ok(sandbox) => Ok((sandbox, ProgramPlace::Anywhere)),
+            Err(Unavailable::Layers(..)) if has_workers => submitted_sandbox_elsewhere(limits())
+                .map(|sandbox| (sandbox, ProgramPlace::Workers))
+                .map_err(Failure::cannot_run),
+            Err(why) => Err(Failure::cannot_run(why)),
         }
     }
 

@@ -147,7 +147,7 @@ fn check(args: &CheckArgs, catalog: &Catalog) -> Result<Exit, Failure> {
     if config.submissions()?.is_some()
         && let Err(why) = submissions_config::submitted_sandbox(config.limits_of_programs())
     {
-        writeln!(out, "programs cannot be handed in: {why}")?;
+        writeln!(out, "programs cannot be handed in without workers: {why}")?;
     }
     config.workers(&WorkersOptions::default())?;
     writeln!(out, "{}", counted(config.programs.len(), "program", "programs"))?;

@@ -17,7 +17,7 @@ use crate::workers::archive::ArchiveLimits;
 #[serde(deny_unknown_fields, default)]
 pub(in crate::cli) struct SubmissionsConfig {
     approve: bool,
-    /// Where they are built and checked; the server, unless it is given.
+    /// Where they are built and checked; the server if it can, otherwise workers, unless it is given.
     on: Option<BuildsOn>,
     /// The size of the files in an archive.
     archive: Size,
@@ -123,6 +123,12 @@ impl SubmissionsConfig {
 pub(in crate::cli) fn submitted_sandbox(limits: BotLimits) -> Result<Sandbox, Unavailable> {
     let limits = BotLimits { network: Some(false), ..limits };
     Sandbox::new(Mode::Strict, &untested_layers(), limits)
+}
+
+/// The same on workers, which have the layers that this machine lacks.
+pub(in crate::cli) fn submitted_sandbox_elsewhere(limits: BotLimits) -> Result<Sandbox, Unavailable> {
+    let limits = BotLimits { network: Some(false), ..limits };
+    Sandbox::elsewhere(Mode::Strict, &untested_layers(), limits)
 }
 
 /// The layers that a machine for tests of this program may lack. Only a build for tests has such an exception.

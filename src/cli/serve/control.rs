@@ -15,6 +15,8 @@ use super::open::is_paused;
 use super::reload::{ConfigFile, CurrentConfig};
 use crate::bot::Command;
 use crate::bot::sandbox::separate;
+use crate::cli::Failure;
+use crate::cli::league::config::ProgramPlace;
 use crate::cli::league::which::now;
 use crate::cli::service::Service;
 use crate::cli::workers::unit_bots;
@@ -150,11 +152,13 @@ impl Control {
         (seen.bots, seen.owners) = (bots, self.league.owners()?);
         self.set_tokens(seen);
         // What is left of this may take a while: it reads the files of programs.
-        for spec in self.programs(&new, &seen.bots)? {
-            self.add_for_workers(&spec).unwrap_or_else(|why| {
-                tracing::warn!("{}: {} plays on no worker: {why}", self.name, spec.name);
+        for (spec, place) in self.programs(&new, &seen.bots)? {
+            self.add_for_workers(&spec, place).unwrap_or_else(|why| {
+                tracing::warn!("{}: {} plays on no worker: {:#}", self.name, spec.name, why.error);
             });
-            let _ = self.changes.send(RunChange::Bot(spec));
+            if place == ProgramPlace::Anywhere {
+                let _ = self.changes.send(RunChange::Bot(spec));
+            }
         }
         seen.version = Some(version);
         Ok(())
@@ -192,26 +196,30 @@ impl Control {
     }
 
     /// Lets workers play the matches of a program, if there are workers.
-    fn add_for_workers(&self, spec: &BotSpec) -> Result<(), String> {
+    fn add_for_workers(&self, spec: &BotSpec, place: ProgramPlace) -> Result<(), Failure> {
         let Some((bots, folder)) = &self.job_bots else { return Ok(()) };
-        let units = unit_bots(std::slice::from_ref(spec), folder).map_err(|why| why.error.to_string())?;
+        let units = unit_bots(std::slice::from_ref(spec), folder)?;
         let mut ladder = self.ladder.lock();
-        let mut added = units.into_iter().map(|unit| ladder.set_program(&spec.name, bots.add(unit)));
-        added.try_for_each(|added| added.map_err(|error| error.to_string()))
+        let is_started_here = place == ProgramPlace::Anywhere;
+        let mut added =
+            units.into_iter().map(|unit| ladder.set_program(&spec.name, bots.add(unit), is_started_here));
+        added.try_for_each(|added| added.map_err(Failure::cannot_run))
     }
 
     /// The programs that are new in the run, kept apart from the files of the league and of the others. A program whose
     /// command cannot be parsed, or that cannot be confined, is marked as refused.
-    fn programs(&mut self, new: &[LeagueBot], all: &[LeagueBot]) -> io::Result<Vec<BotSpec>> {
+    fn programs(&mut self, new: &[LeagueBot], all: &[LeagueBot]) -> io::Result<Vec<(BotSpec, ProgramPlace)>> {
         if new.is_empty() {
             return Ok(Vec::new());
         }
         let CurrentConfig { config, files } = self.file.current().clone();
-        let mut commands: Vec<(&LeagueBot, Command)> = Vec::new();
+        let mut commands: Vec<(&LeagueBot, Command, ProgramPlace)> = Vec::new();
         for bot in all.iter().filter(|bot| bot.revoked_at.is_none()) {
             let Some(text) = &bot.command else { continue };
-            let sandbox = config.sandbox_of(bot).map_err(|why| format!("{:#}", why.error));
-            let parsed = sandbox.and_then(|sandbox| Ok(Command { sandbox, ..text.parse()? }));
+            let sandbox = config.sandbox_of(bot, self.job_bots.is_some());
+            let parsed = sandbox
+                .map_err(|why| format!("{:#}", why.error))
+                .and_then(|(sandbox, place)| Ok((Command { sandbox, ..text.parse()? }, place)));
             let refused = parsed.as_ref().err();
             if refused != bot.refused.as_ref() {
                 if let Some(why) = refused {
@@ -219,21 +227,22 @@ impl Control {
                 }
                 self.league.set_refused(&bot.name, text, refused.map(String::as_str))?;
             }
-            let Ok(command) = parsed else { continue };
+            let Ok((command, place)) = parsed else { continue };
             let directory = bot.directory.as_ref().map(|directory| config.folder.join(directory));
             let files = match bot.version {
                 Some(_) => directory.clone(),
                 None => files.get(&bot.name).cloned(),
             };
-            commands.push((bot, Command { directory, files, ..command }));
+            commands.push((bot, Command { directory, files, ..command }, place));
         }
-        separate(&mut commands.iter_mut().map(|(_, command)| command).collect::<Vec<_>>());
-        commands.retain(|(bot, _)| new.iter().any(|new| new.name == bot.name));
+        separate(&mut commands.iter_mut().map(|(_, command, _)| command).collect::<Vec<_>>());
+        commands.retain(|(bot, ..)| new.iter().any(|new| new.name == bot.name));
         let mut specs = Vec::new();
-        for (bot, command) in commands {
+        for (bot, command, place) in commands {
             let player = self.player(bot, &command)?;
             let source: Arc<dyn Source> = Arc::new(command);
-            specs.extend(BotSpec::named(vec![(source, Some(player))], Default::default()));
+            let named = BotSpec::named(vec![(source, Some(player))], Default::default());
+            specs.extend(named.into_iter().map(|spec| (spec, place)));
         }
         Ok(specs)
     }

@@ -54,6 +54,7 @@ pub(super) fn open(
     build.read.clone_from(&limits.read);
     let checked: Vec<CheckedLadder> = ladders.iter().map(checked).collect();
     let here = submitted_sandbox(build).and_then(|build| Ok((build, submitted_sandbox(limits.clone())?)));
+    let lacking = here.as_ref().err().map(missing_layers);
     let (place, why) = match (here, workers, config.builds_on()) {
         (Err(Unavailable::Limit(what)), ..) => {
             return Err(Failure::usage(format!("[sandbox] limits: {what}")));
@@ -66,14 +67,21 @@ pub(super) fn open(
         (Ok((build_sandbox, bot_sandbox)), _, None | Some(BuildsOn::Server)) => {
             (Some(BuildPlace::Here { build_sandbox, bot_sandbox, launch: launch()? }), None)
         }
-        (Ok(_), Some(desk), Some(BuildsOn::Workers)) => {
+        (Ok(_), Some(desk), Some(BuildsOn::Workers))
+        | (Err(_), Some(desk), None | Some(BuildsOn::Workers)) => {
+            if let Some(missing) = lacking {
+                stderr_line(format_args!(
+                    "programs that are handed in are built, checked and played on workers: this machine lacks {missing} of the \
+                     sandbox `strict`"
+                ));
+            }
             let directory = folder.path().join(WORKERS);
             let files = ladders.iter().map(|ladder| pack_game(ladder.prepared.game.rules, &directory));
             let game_files = files.collect::<Result<_, _>>()?;
             let archives = directory.join(ARCHIVES);
             (Some(BuildPlace::Workers(BuildWorkers { desk, archives, bot: limits, game_files })), None)
         }
-        (Err(why), ..) => {
+        (Err(why), None, _) | (Err(why), _, Some(BuildsOn::Server)) => {
             stderr_line(format_args!("no programs are taken in until the machine has all layers: {why}"));
             (None, Some(refusal(&why)))
         }
@@ -88,16 +96,20 @@ pub(super) fn open(
 
 /// What owners read where programs cannot be confined.
 fn refusal(why: &Unavailable) -> String {
-    let missing = match why {
+    format!(
+        "this server takes no programs: its machine lacks {} of the sandbox `strict`. `referee sandbox check` tells the \
+         organiser what to install",
+        missing_layers(why)
+    )
+}
+
+fn missing_layers(why: &Unavailable) -> String {
+    match why {
         Unavailable::Layers(_, missing) => {
             missing.keys().map(|layer| layer.as_str()).collect::<Vec<_>>().join(", ")
         }
         Unavailable::Limit(what) => what.clone(),
-    };
-    format!(
-        "this server takes no programs: its machine lacks {missing} of the sandbox `strict`. `referee sandbox check` tells \
-         the organiser what to install"
-    )
+    }
 }
 
 fn checked(ladder: &OpenedLadder<'_>) -> CheckedLadder {

@@ -208,6 +208,20 @@ impl Sandbox {
         }
     }
 
+    /// A sandbox on another machine, which needs all layers of `mode` but these. It is not known whether it has them.
+    ///
+    /// # Errors
+    /// An invalid limit.
+    pub fn elsewhere(
+        mode: Mode,
+        left_out: &BTreeSet<Layer>,
+        limits: BotLimits,
+    ) -> Result<Sandbox, Unavailable> {
+        limits.check().map_err(Unavailable::Limit)?;
+        let layers = mode.layers().difference(left_out).copied().collect();
+        Ok(Sandbox { mode, layers, limits: limits.of(mode), others: Vec::new() })
+    }
+
     /// The mode.
     pub fn mode(&self) -> Mode {
         self.mode
@@ -222,6 +236,12 @@ impl Sandbox {
     pub fn left_out(&self) -> BTreeSet<Layer> {
         let is_missing = |layer: &Layer| !self.layers.contains(layer) && !is_replaced(*layer, &self.layers);
         self.mode.layers().into_iter().filter(is_missing).collect()
+    }
+
+    /// The first layer of another sandbox that this one lacks.
+    pub fn lacks(&self, other: &Sandbox) -> Option<Layer> {
+        let is_missing = |layer: &&Layer| !self.has(**layer) && !is_replaced(**layer, &self.layers);
+        other.layers.iter().find(is_missing).copied()
     }
 
     /// Whether it is what bots get without any option: `basic` with all its layers.

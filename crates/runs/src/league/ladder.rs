@@ -68,6 +68,13 @@ struct Member {
     exclusion: FaultExclusion,
 }
 
+impl Member {
+    /// Whether only workers can start it.
+    fn is_on_workers_only(&self) -> bool {
+        self.is_program && self.bot.is_none()
+    }
+}
+
 /// A command line and its directory.
 type Program = (Option<String>, Option<PathBuf>);
 
@@ -480,7 +487,10 @@ impl Ladder {
         let now = self.now();
         let is_here = |at: usize| {
             let bot = self.bots.get(&Name::parse(self.book.name(Entrant(at as u16))).bot);
-            bot.is_some_and(|bot| !bot.is_paused) && self.members[at].bot.is_some()
+            let member = &self.members[at];
+            let can_play =
+                member.bot.is_some() || (member.is_on_workers_only() && !self.on_workers.is_empty());
+            can_play && bot.is_some_and(|bot| !bot.is_paused)
         };
         let here: BTreeSet<usize> = (0..self.members.len()).filter(|&at| is_here(at)).collect();
         let programs = here.iter().filter(|&&at| self.members[at].is_program).count().max(1);
@@ -599,7 +609,10 @@ impl Ladder {
         let lineup = match on_workers {
             true => matchmaker.next_of(is_away, is_away, now, rng),
             false if self.on_workers.is_empty() => matchmaker.next(now, rng),
-            false => matchmaker.next_of(|player| !is_away(player), |_| true, now, rng),
+            false => {
+                let is_here = |player: Entrant| members[player.index()].bot.is_some();
+                matchmaker.next_of(|player| !is_away(player), is_here, now, rng)
+            }
         };
         self.fixture(lineup?, (MatchKind::Pairing, on_workers), None, None)
     }
@@ -663,9 +676,13 @@ impl Ladder {
             let id = *id;
             let group: Option<Vec<Entrant>> = players.iter().map(|name| self.newest(name)).collect();
             let is_away = |player: &Entrant| self.members[player.index()].program.is_some();
+            let is_here = |player: &Entrant| self.members[player.index()].bot.is_some();
             let is_meant = |group: &Vec<Entrant>| {
                 let have_workers = !self.on_workers.is_empty();
-                on_workers == (have_workers && group.iter().all(is_away))
+                match have_workers && group.iter().all(is_away) {
+                    true => on_workers,
+                    false => !on_workers && group.iter().all(is_here),
+                }
             };
             let Some(lineup) = group
                 .filter(is_meant)

@@ -50,6 +50,8 @@ pub enum PlayerState {
     Excluded(String),
     /// The owner has used up the matches of the day.
     OutOfQuota,
+    /// It plays on workers only, and none is active.
+    NoWorker,
 }
 
 impl fmt::Display for PlayerState {
@@ -58,6 +60,7 @@ impl fmt::Display for PlayerState {
             PlayerState::Paused => f.write_str("paused"),
             PlayerState::Excluded(until) => write!(f, "excluded until {until}"),
             PlayerState::OutOfQuota => f.write_str("out of quota"),
+            PlayerState::NoWorker => f.write_str("waits for a worker"),
         }
     }
 }
@@ -153,6 +156,10 @@ impl Ladder {
     /// The players that are not paired at this time.
     pub(super) fn states(&self, at: SystemTime) -> BTreeMap<String, PlayerState> {
         let mut states = self.memory().states(at);
+        let members = self.members.iter().enumerate();
+        let waiting = members.filter(|(_, member)| member.is_on_workers_only() && self.on_workers.is_empty());
+        let name = |at| self.book.name(Entrant(at as u16)).to_owned();
+        states.extend(waiting.map(|(at, _)| (name(at), PlayerState::NoWorker)));
         let players = (0..self.book.len() as u16).map(|at| self.book.name(Entrant(at)));
         let is_paused = |name: &&str| self.bots.get(&Name::parse(name).bot).is_some_and(|bot| bot.is_paused);
         states.extend(players.filter(is_paused).map(|name| (name.to_owned(), PlayerState::Paused)));

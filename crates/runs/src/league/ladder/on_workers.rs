@@ -55,18 +55,29 @@ impl OnWorkers {
 }
 
 impl Ladder {
-    /// Workers can start the program of this player, which has this index among their bots.
+    /// Workers can start the program of this player, which has this index among their bots. If it is not started here as well,
+    /// it plays on workers only: against other programs that they can start.
     ///
     /// # Errors
     /// If there are too many players.
-    pub fn set_program(&mut self, name: &str, program: usize) -> Result<(), LadderError> {
+    pub fn set_program(
+        &mut self,
+        name: &str,
+        program: usize,
+        is_started_here: bool,
+    ) -> Result<(), LadderError> {
         let player = self.player(name)?;
         let bot = Name::parse(name).bot;
+        if !is_started_here {
+            self.retire_programs(&bot);
+            self.members[player.index()].is_program = true;
+        }
         for (at, member) in self.members.iter_mut().enumerate() {
             if Name::parse(self.book.name(Entrant(at as u16))).bot == bot {
                 member.program = (at == player.index()).then_some(program);
             }
         }
+        self.set_places();
         Ok(())
     }
 
