@@ -95,6 +95,51 @@ fn a_season_ends_while_the_league_is_played_and_its_standings_stay() {
 }
 
 #[test]
+fn matches_that_end_while_a_season_begins_are_on_its_pages() {
+    let league = League::new("watch = \"127.0.0.1:0\"", &[("one", ""), ("two", ""), ("three", "")]);
+    let mut server = league.serve();
+    let site = Site::of(&mut server);
+    receive_matches(&mut server, 20);
+    let paged = || -> Vec<String> {
+        let (mut ids, mut before) = (Vec::new(), String::new());
+        loop {
+            let listed = site.get(&format!("/api/v1/matches?state=ended&limit=100{before}")).json();
+            let rows = listed["matches"].as_array().expect("rows").clone();
+            ids.extend(rows.iter().map(|row| row["id"].as_str().expect("an id").to_owned()));
+            let Some(next) = listed["next"].as_u64() else { break };
+            before = format!("&before={next}");
+        }
+        ids.sort();
+        ids
+    };
+    let first = paged();
+    for name in ["first", "second", "third"] {
+        league.run(&["season", "end", name]).done();
+        let count = "SELECT count(*) > 5 FROM matches WHERE season = (SELECT count(*) + 1 FROM seasons)";
+        wait_until("it is played", || league.query(count) == "1");
+    }
+    league.run(&["pause"]).done();
+    let stored = || -> Vec<String> {
+        let of_season = league.query("SELECT group_concat('m' || number) FROM matches WHERE season = 4");
+        let mut ids: Vec<String> = of_season.split(',').map(str::to_owned).collect();
+        ids.sort();
+        ids
+    };
+    let counted = || -> u64 {
+        let standings = site.get("/api/v1/standings").json();
+        standings["standings"].as_array().expect("rows").iter().map(played).sum::<u64>() / 2
+    };
+    wait_until("the matches of the season are counted and listed", || {
+        counted() == stored().len() as u64 && paged() == stored()
+    });
+    wait_until("their number is that of the run", || {
+        site.get("/api/v1/run").json()["ended_count"] == stored().len()
+    });
+    assert!(!paged().contains(&first[0]), "it belongs to an earlier season");
+    drain(server);
+}
+
+#[test]
 fn ratings_begin_anew_or_are_kept_with_wider_intervals() {
     let league = League::new("watch = \"127.0.0.1:0\"", &[("one", "anchor = 1500"), ("two", "")]);
     let mut server = league.serve();

@@ -86,6 +86,13 @@ struct Withheld {
     figures: Option<MatchFigures>,
 }
 
+/// A match that has ended, with what is counted of it.
+struct LatestMatch {
+    report: MatchReport,
+    /// Names and teams, by seat.
+    seats: Vec<(String, u8)>,
+}
+
 struct RunState {
     running: BTreeMap<String, LiveEntry>,
     /// The oldest first. Their numbers are consecutive.
@@ -110,6 +117,10 @@ struct RunState {
     recent: BTreeMap<String, VecDeque<char>>,
     /// On a ladder: the results of players against each other.
     met: HashMap<String, HashMap<String, Met>>,
+    /// On a ladder: the matches that ended last, the oldest first, to be counted again when a season begins.
+    latest: VecDeque<LatestMatch>,
+    /// The number of next matches that may be of a season that has ended, although their ends are noted after it.
+    late: usize,
     /// On a ladder: the ratings a week ago, by player.
     ratings_a_week_ago: BTreeMap<String, f64>,
     /// Who led when the overview was computed last.
@@ -221,6 +232,8 @@ impl Hub {
             about: NamesAndRulings::default(),
             recent: BTreeMap::new(),
             met: HashMap::new(),
+            latest: VecDeque::new(),
+            late: 0,
             ratings_a_week_ago: BTreeMap::new(),
             leader: None,
             last_change_of_lead: None,
@@ -309,10 +322,13 @@ impl Hub {
     pub(super) fn set_standings(&self, mut standings: StandingsSource) {
         let mut state = self.state();
         // Matches that are added next have these names.
-        if state.about.replace(&standings()) {
+        let view = standings();
+        if state.about.replace(&view) {
             state.tell_again(self.game);
             self.replays.clear();
         }
+        // The season of the matches that are listed.
+        state.compared.season = view.season;
         state.standings = Some(standings);
         self.has_changed.store(true, Ordering::Relaxed);
     }
@@ -382,10 +398,15 @@ impl Hub {
         let figures = MatchFigures::of(&end);
         let mut state = self.state();
         let running = state.running.remove(&end.report.id);
+        state.late = state.late.saturating_sub(1);
+        if state.late > 0 && self.ladder().is_some_and(|of| of.is_of_ended_season(&end.report.id)) {
+            return;
+        }
         state.count += 1;
         state.tally(&end.report, &end.seats);
         if self.ladder().is_some() {
             state.note_meeting(&end.report, &end.seats);
+            state.note_latest(&end.report, &end.seats);
         }
         let completes = end.completes_its_deal();
         let deal = end.fixture.deal.take();
@@ -431,7 +452,7 @@ impl Hub {
     /// Drops all matches that have ended, with their results.
     pub(super) fn forget_matches(&self) {
         self.has_changed.store(true, Ordering::Relaxed);
-        self.state().forget_matches();
+        self.state().forget_matches(|_| false);
         self.replays.clear();
     }
 

@@ -79,6 +79,9 @@ pub trait LadderView: Send + Sync {
         limit: usize,
     ) -> io::Result<Option<Vec<PlayedMatch>>>;
 
+    /// Whether a match is stored in a season that has ended. May block.
+    fn is_of_ended_season(&self, match_id: &str) -> bool;
+
     /// A match of an earlier run of the server; `None` if there is no such match. May block.
     fn earlier(&self, match_id: &str) -> Option<EarlierMatch>;
 }

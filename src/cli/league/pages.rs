@@ -343,6 +343,14 @@ impl LadderView for LadderPages {
         Ok(Some(rows.into_iter().map(|row| self.played(row, &names)).collect()))
     }
 
+    fn is_of_ended_season(&self, match_id: &str) -> bool {
+        let Some((number, _)) = parse_match_id(match_id) else { return false };
+        let league = self.league();
+        let read = league.current_season().and_then(|now| Ok((now, league.season_of(&self.name, number)?)));
+        // If the database cannot be read, nothing more of it is listed.
+        read.is_ok_and(|(now, season)| season.is_some_and(|season| season < now))
+    }
+
     fn earlier(&self, match_id: &str) -> Option<EarlierMatch> {
         let (number, _) = parse_match_id(match_id)?;
         let found = self.league().find_match(&self.name, number);

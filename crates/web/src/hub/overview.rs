@@ -1,5 +1,7 @@
 //! The overview: the standings, who leads and why, and what is played now and next, computed once for each change.
 
+use std::collections::BTreeMap;
+use std::mem;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -9,7 +11,8 @@ use referee_game::{Meta, counted, json};
 use referee_report::preview::{Preview, drawn};
 use referee_report::story::{LeadChange, Story};
 
-use super::{Hub, RunState};
+use super::results::MOST_LATEST;
+use super::{EndedEntry, Hub, RecordLocation, RunState, faults_of};
 use crate::answers::ANSWER_APART;
 use crate::entries::{BotEntry, MatchEntry, NextEntry, RecentResults, StandingsRow, StandingsView};
 use crate::story::told;
@@ -116,7 +119,9 @@ impl Hub {
     fn look_at_standings(&self, state: &mut RunState) {
         let view = state.standings();
         if state.compared.season.is_some_and(|before| Some(before) != view.season) {
-            state.forget_matches();
+            let ladder = self.ladder();
+            // Some matches of the new season end before it is known here.
+            state.forget_matches(|id| ladder.is_some_and(|ladder| !ladder.is_of_ended_season(id)));
         }
         if state.about.replace(&view) {
             state.tell_again(self.game);
@@ -128,15 +133,44 @@ impl Hub {
 }
 
 impl RunState {
-    /// Drops all matches that have ended, with their results.
-    pub(super) fn forget_matches(&mut self) {
-        self.ended.clear();
+    /// Drops the matches that have ended, with their results, except for those of the latest that are to be kept.
+    pub(super) fn forget_matches(&mut self, is_kept: impl Fn(&str) -> bool) {
         self.numbers.clear();
-        self.withheld.clear();
         self.bots.clear();
         self.recent.clear();
         self.met.clear();
-        (self.count, self.kept) = (0, 0);
+        (self.count, self.kept, self.late) = (0, 0, MOST_LATEST);
+        let mut withheld = mem::take(&mut self.withheld);
+        let mut ended: BTreeMap<String, EndedEntry> =
+            self.ended.drain(..).map(|ended| (ended.entry.id.clone(), ended)).collect();
+        for latest in mem::take(&mut self.latest) {
+            let id = &latest.report.id;
+            if !is_kept(id) {
+                continue;
+            }
+            let Some(mut ended) = ended.remove(id) else { continue };
+            self.count += 1;
+            ended.entry.number = Some(self.count);
+            if let RecordLocation::Memory(record) = &ended.record {
+                self.kept += record.len();
+            }
+            self.tally(&latest.report, &latest.seats);
+            self.note_meeting(&latest.report, &latest.seats);
+            let deal = ended.unsealed.as_mut().map(|unsealed| {
+                unsealed.entry.number = Some(self.count);
+                unsealed.deal.clone()
+            });
+            if let Some((deal, of_deal)) = deal.as_ref().and_then(|deal| withheld.remove_entry(deal)) {
+                self.withheld.insert(deal, of_deal);
+            }
+            if deal.is_none_or(|deal| !self.withheld.contains_key(&deal)) {
+                for (name, faults) in faults_of(&latest.report) {
+                    self.bot(&name).faults.merge(&faults);
+                }
+            }
+            self.push(ended);
+            self.latest.push_back(latest);
+        }
     }
 
     /// Replaces what people see instead of names, and rulings, in all matches that have ended.

@@ -2,12 +2,15 @@
 
 use referee_engine::runner::MatchReport;
 
-use super::{Hub, RunState};
+use super::{Hub, LatestMatch, RunState};
 use crate::entries::BotEntry;
 use crate::ladder::{Opponent, PlayedMatch};
 
 /// The number of latest results that are counted.
 const RECENT: usize = 50;
+
+/// The number of matches that can end between the beginning of a season and the moment when it is known here, at most.
+pub(super) const MOST_LATEST: usize = 2_000;
 
 /// The results of a player against another one.
 #[derive(Debug, Default)]
@@ -65,6 +68,14 @@ impl Hub {
 }
 
 impl RunState {
+    /// Notes a match that has ended last.
+    pub(super) fn note_latest(&mut self, report: &MatchReport, seats: &[(String, u8)]) {
+        self.latest.push_back(LatestMatch { report: report.clone(), seats: seats.to_vec() });
+        if self.latest.len() > MOST_LATEST {
+            self.latest.pop_front();
+        }
+    }
+
     pub(super) fn bot(&mut self, name: &str) -> &mut BotEntry {
         self.bots.entry(name.to_owned()).or_insert_with(|| BotEntry::new(name))
     }
