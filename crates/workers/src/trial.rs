@@ -1,6 +1,6 @@
 //! Trials of programs that were handed in to a league: a worker builds and checks one, in place of the server.
 //!
-//! A trial travels on the connection of a worker beside its units: [`TrialDesk`] hands one out, and the worker's
+//! A trial travels as the units of a worker do, beside them: [`TrialDesk`] hands one out, and the worker's
 //! [`TrialBench`] does the work. The server trusts nothing of the result: it verifies the archive as it does with one that is
 //! handed in. A trial whose worker is lost goes to another one, [`MOST_LOST`] times at most.
 
@@ -133,6 +133,53 @@ pub enum TrialEvent {
     GivenUp,
     /// This worker reports it. This is the last event.
     Reported(String, TrialReply, BuiltArchive),
+}
+
+/// A trial that a carrier hands out.
+#[derive(Debug)]
+pub(super) struct PendingTrial {
+    pub(super) job: Box<TrialJob>,
+    reply: UnboundedSender<TrialEvent>,
+    /// The number of workers that were lost with it.
+    lost: u32,
+}
+
+impl PendingTrial {
+    /// A trial whose events go to `reply`.
+    pub(super) fn new(job: Box<TrialJob>, reply: UnboundedSender<TrialEvent>) -> PendingTrial {
+        PendingTrial { job, reply, lost: 0 }
+    }
+
+    /// Whether its events are dropped: nobody wants it any more.
+    pub(super) fn is_withdrawn(&self) -> bool {
+        self.reply.is_closed()
+    }
+
+    fn emit(&self, event: TrialEvent) {
+        // It may be withdrawn.
+        let _ = self.reply.send(event);
+    }
+
+    /// This worker has begun with it.
+    pub(super) fn taken(&self, worker: &str) {
+        self.emit(TrialEvent::Taken(worker.to_owned()));
+    }
+
+    /// This worker was lost with it. Returns it unless it is given up.
+    pub(super) fn lose(mut self, worker: &str) -> Option<PendingTrial> {
+        self.lost += 1;
+        if self.lost >= MOST_LOST {
+            self.emit(TrialEvent::GivenUp);
+            return None;
+        }
+        self.emit(TrialEvent::Lost(worker.to_owned()));
+        Some(self)
+    }
+
+    /// This worker reports it.
+    pub(super) fn reported(self, worker: &str, reply: TrialReply, built: BuiltArchive) {
+        self.emit(TrialEvent::Reported(worker.to_owned(), reply, built));
+    }
 }
 
 /// Does trials on the machine of a worker.

@@ -9,7 +9,7 @@ use tokio::time::{Instant, timeout};
 use super::frame::{FromCoordinator, FromWorker, Hello};
 use crate::carrier::{CarrierEvent, Order, OutcomeVerdict, RECONNECT_WINDOW, Returned};
 use crate::machine::{MOST_SLOTS, Machine, MachineState};
-use crate::trial::{BuiltArchive, MOST_LOST, TrialEvent, TrialJob, TrialReply};
+use crate::trial::{BuiltArchive, PendingTrial, TrialReply};
 use crate::unit::{EncodedOutcome, UnitId, WorkUnit};
 
 /// Timers that fire later than this were delayed by an absence of this process.
@@ -62,15 +62,7 @@ struct ConnectedWorker {
     /// Whether it can try programs.
     builds: bool,
     /// What it tries.
-    trial: Option<HubTrial>,
-}
-
-/// A program that is to be tried.
-struct HubTrial {
-    job: Box<TrialJob>,
-    reply: UnboundedSender<TrialEvent>,
-    /// The number of workers that were lost with it.
-    lost: u32,
+    trial: Option<PendingTrial>,
 }
 
 impl ConnectedWorker {
@@ -86,7 +78,7 @@ pub(super) struct WorkerHub {
     events: UnboundedSender<CarrierEvent>,
     workers: BTreeMap<String, ConnectedWorker>,
     queue: VecDeque<Box<WorkUnit>>,
-    trials: VecDeque<HubTrial>,
+    trials: VecDeque<PendingTrial>,
     /// The number of the last connection.
     connection: u64,
     is_over: bool,
@@ -179,7 +171,7 @@ impl WorkerHub {
                 }
                 self.send(&name, FromCoordinator::State(run, state));
             }
-            Order::Try(job, reply) => self.trials.push_back(HubTrial { job, reply, lost: 0 }),
+            Order::Try(job, reply) => self.trials.push_back(PendingTrial::new(job, reply)),
             Order::Over(run) => {
                 self.is_over = true;
                 for worker in self.workers.values_mut() {
@@ -324,14 +316,8 @@ impl WorkerHub {
     }
 
     /// Puts back the trial of a worker that was lost with it.
-    fn lose(&mut self, name: &str, trial: Option<HubTrial>) {
-        let Some(mut trial) = trial else { return };
-        trial.lost += 1;
-        // Nobody may be waiting for the event any more.
-        if trial.lost >= MOST_LOST {
-            let _ = trial.reply.send(TrialEvent::GivenUp);
-        } else {
-            let _ = trial.reply.send(TrialEvent::Lost(name.to_owned()));
+    fn lose(&mut self, name: &str, trial: Option<PendingTrial>) {
+        if let Some(trial) = trial.and_then(|trial| trial.lose(name)) {
             self.trials.push_front(trial);
         }
     }
@@ -341,12 +327,12 @@ impl WorkerHub {
         let Some(worker) = self.workers.get_mut(name) else { return };
         let is_current = worker.connection.as_ref().is_some_and(|(own, _)| *own == number);
         let Some(trial) = worker.trial.take_if(|trial| is_current && trial.job.id == id) else { return };
-        let _ = trial.reply.send(TrialEvent::Reported(name.to_owned(), report, built));
+        trial.reported(name, report, built);
     }
 
     /// Hands trials out, one to a worker.
     fn hand_out_trials(&mut self) {
-        self.trials.retain(|trial| !trial.reply.is_closed());
+        self.trials.retain(|trial| !trial.is_withdrawn());
         while let Some(trial) = self.trials.pop_front() {
             let is_active =
                 |of: &ConnectedWorker| of.states.values().all(|&state| state == MachineState::Active);
@@ -360,7 +346,7 @@ impl WorkerHub {
             };
             worker.free -= 1;
             let (name, job) = (name.clone(), trial.job.clone());
-            let _ = trial.reply.send(TrialEvent::Taken(name.clone()));
+            trial.taken(&name);
             worker.trial = Some(trial);
             self.send(&name, FromCoordinator::Try(job));
         }

@@ -2,6 +2,7 @@
 //! drops, delays and doubles; the workers play without processes.
 
 mod hostile;
+mod trials;
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, VecDeque};
