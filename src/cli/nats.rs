@@ -8,9 +8,13 @@ use clap::Args;
 use crate::cli::Failure;
 use crate::store::Leases;
 use crate::workers::Coordinator;
+use crate::workers::trial::TrialDesk;
 
 /// The default queue.
 pub(super) const QUEUE: &str = "referee";
+
+/// Coordinators, and what lets their workers try programs.
+pub(super) type Coordinated = (Vec<Coordinator>, Option<TrialDesk>);
 
 /// How a coordinator uses the NATS server.
 #[derive(Clone, Debug, Default, Args)]
@@ -80,11 +84,14 @@ mod with_nats {
     use std::io::Write;
 
     use super::{
-        Coordinator, CoordinatorOptions, Duration, Failure, Leases, Path, PathBuf, public_key, sign_file,
+        Coordinated, Coordinator, CoordinatorOptions, Duration, Failure, Leases, Path, PathBuf, public_key,
+        sign_file,
     };
     use crate::files::{Folder, read_regular, read_secret};
     use crate::workers::machine::Machine;
-    use crate::workers::nats::{Broker, CarrierTimes, NatsCoordinator, NatsWorker, SigningKey, TrustedKeys};
+    use crate::workers::nats::{
+        Broker, CarrierTimes, NatsCoordinator, NatsTrials, NatsWorker, SigningKey, TrustedKeys,
+    };
 
     /// The key that signs what the workers of this run get; makes one, with its public key, if there is none.
     fn signing_key(options: &CoordinatorOptions, directory: &Path) -> Result<SigningKey, Failure> {
@@ -122,20 +129,33 @@ mod with_nats {
         TrustedKeys::parse(&String::from_utf8_lossy(&text)).map_err(|error| wrong(error.to_string()))
     }
 
-    /// Starts a coordinator whose workers use this NATS server.
-    pub(in crate::cli) fn coordinator(
+    /// Starts a coordinator for each of these leases whose workers use this NATS server. With `has_trials` they also try
+    /// programs.
+    pub(in crate::cli) fn coordinators(
         url: &str,
         options: &CoordinatorOptions,
         (directory, archives): (&Path, PathBuf),
-        leases: Leases,
-        timeout: Duration,
-    ) -> Result<Coordinator, Failure> {
-        let signing = signing_key(options, directory)?;
+        leases: Vec<Leases>,
+        (timeout, has_trials): (Duration, bool),
+    ) -> Result<Coordinated, Failure> {
+        let signing = || signing_key(options, directory);
         let CoordinatorOptions { credentials, ca, cert, key, queue, .. } = options.clone();
         let broker = Broker { url: url.to_owned(), queue, credentials, ca, identity: cert.zip(key) };
-        let run = leases.run().map_err(Failure::cannot_run)?;
-        let end = NatsCoordinator { broker, run, archives, key: signing, times: CarrierTimes::default() };
-        Coordinator::start(end, leases, timeout).map_err(Failure::cannot_run)
+        let times = CarrierTimes::default();
+        let (desk, trials) = if has_trials {
+            let (broker, archives) = (broker.clone(), archives.clone());
+            let trials = NatsTrials { broker, archives, key: signing()?, times };
+            trials.start().map(|(desk, trials)| (Some(desk), Some(trials))).map_err(Failure::cannot_run)?
+        } else {
+            (None, None)
+        };
+        let coordinator = |leases: Leases| {
+            let run = leases.run().map_err(Failure::cannot_run)?;
+            let (broker, archives, trials) = (broker.clone(), archives.clone(), trials.clone());
+            let end = NatsCoordinator { broker, run, archives, key: signing()?, times, trials };
+            Coordinator::start(end, leases, timeout).map_err(Failure::cannot_run)
+        };
+        Ok((leases.into_iter().map(coordinator).collect::<Result<_, _>>()?, desk))
     }
 
     /// The end of a worker that uses this NATS server.
@@ -145,7 +165,7 @@ mod with_nats {
 }
 
 #[cfg(feature = "nats")]
-pub(super) use with_nats::{coordinator, trusted, worker};
+pub(super) use with_nats::{coordinators, trusted, worker};
 
 /// The error of a program without NATS.
 #[cfg(not(feature = "nats"))]
@@ -155,12 +175,12 @@ pub(super) fn missing(option: &str) -> Failure {
 
 /// Starts no coordinator.
 #[cfg(not(feature = "nats"))]
-pub(super) fn coordinator(
+pub(super) fn coordinators(
     _url: &str,
     _options: &CoordinatorOptions,
     _files: (&Path, PathBuf),
-    _leases: Leases,
-    _timeout: Duration,
-) -> Result<Coordinator, Failure> {
+    _leases: Vec<Leases>,
+    _of: (Duration, bool),
+) -> Result<Coordinated, Failure> {
     Err(missing("--workers"))
 }

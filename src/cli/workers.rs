@@ -173,7 +173,7 @@ impl WorkersConfig {
 pub(super) struct Opened {
     /// One for each of the leases, in order.
     pub(super) coordinators: Vec<Coordinator>,
-    /// Lets workers try programs, if they connect.
+    /// Lets workers try programs.
     pub(super) trials: Option<TrialDesk>,
     reached: SetSource,
 }
@@ -242,23 +242,28 @@ impl WorkersOptions {
         };
         let leases =
             leases.map_err(|error| Failure::cannot_run(format!("{}: {error}", directory.display())))?;
-        self.open(directory, leases.into_iter().collect())
+        self.open(directory, leases.into_iter().collect(), false)
     }
 
-    /// Starts a coordinator for each of these leases. `directory` has what workers need to get in, and archives.
-    pub(super) fn open(&self, directory: &Path, leases: Vec<Leases>) -> Result<Option<Opened>, Failure> {
+    /// Starts a coordinator for each of these leases. `directory` has what workers need to get in, and archives. With
+    /// `has_trials` workers also try programs.
+    pub(super) fn open(
+        &self,
+        directory: &Path,
+        leases: Vec<Leases>,
+        has_trials: bool,
+    ) -> Result<Option<Opened>, Failure> {
         let timeout = Duration::from_millis(self.workers_timeout);
         if let Some(address) = self.workers_listen {
             return self.listen(address, directory, leases, timeout).map(Some);
         }
         let Some(url) = &self.workers else { return Ok(None) };
-        let coordinator = |leases| {
-            nats::coordinator(url, &self.nats, (directory, directory.join(ARCHIVES)), leases, timeout)
-        };
-        let coordinators = leases.into_iter().map(coordinator).collect::<Result<_, _>>()?;
+        let places = (directory, directory.join(ARCHIVES));
+        let (coordinators, trials) =
+            nats::coordinators(url, &self.nats, places, leases, (timeout, has_trials))?;
         let trust = nats::public_key(&self.nats, directory);
         let reached = SetSource::Queue { url: url.clone(), queue: self.nats.queue.clone(), trust };
-        Ok(Some(Opened { coordinators, trials: None, reached }))
+        Ok(Some(Opened { coordinators, trials, reached }))
     }
 
     /// Starts coordinators to which workers connect.

@@ -12,41 +12,85 @@ use crate::submissions::{
     BUILD, bot, league, log, owner, receive_match_of, spared, states, submit, with_submissions,
 };
 use crate::watch::wait_until;
+#[cfg(feature = "nats")]
+use crate::workers_nats::Server;
 
-/// Serves with workers. Returns the addresses for owners and for workers.
-fn serve(league: &League) -> (Referee, String, String) {
+/// How workers get what they do.
+enum Carrier {
+    /// They connect to this address of the server.
+    BuiltIn(String),
+    /// They use this NATS server.
+    #[cfg(feature = "nats")]
+    Nats(Server),
+}
+
+/// Serves a league with workers that connect. Returns the URL for owners, too.
+fn serve(league: &League) -> (Referee, String, Carrier) {
     serve_as(league, spared())
 }
 
 /// The same with this command.
-fn serve_as(league: &League, mut command: Command) -> (Referee, String, String) {
+fn serve_as(league: &League, mut command: Command) -> (Referee, String, Carrier) {
     let args = ["serve", &league.file, "--json", "--workers-listen", "127.0.0.1:0"];
     let mut server = Referee::start_as(command.args(args));
     let workers = server.receive_type("workers_listening")["address"].as_str().expect("text").to_owned();
     let url = server.receive_type("owners")["url"].as_str().expect("a URL").to_owned();
-    (server, url, workers)
+    (server, url, Carrier::BuiltIn(workers))
+}
+
+/// Serves a league with workers over NATS.
+#[cfg(feature = "nats")]
+fn serve_over_nats(league: &League) -> (Referee, String, Carrier) {
+    let broker = Server::start();
+    let (queue, credentials) = (broker.url(), broker.credentials());
+    let args = ["serve", &league.file, "--json", "--workers", &queue, "--workers-credentials", &credentials];
+    let mut server = Referee::start_as(spared().args(args));
+    server.receive_type("workers_queue");
+    let url = server.receive_type("owners")["url"].as_str().expect("a URL").to_owned();
+    (server, url, Carrier::Nats(broker))
 }
 
 /// A worker on a machine of this name.
-fn worker(league: &League, mut command: Command, address: &str, name: &str) -> Referee {
-    let token_file = league.folder.text("workers/workers.token");
+fn worker(league: &League, mut command: Command, carrier: &Carrier, name: &str) -> Referee {
+    match carrier {
+        Carrier::BuiltIn(address) => {
+            let token_file = league.folder.text("workers/workers.token");
+            command.args(["worker", "--connect", address, "--token-file", &token_file]);
+        }
+        #[cfg(feature = "nats")]
+        Carrier::Nats(broker) => {
+            let (url, trust) = (broker.url(), league.folder.text("workers/workers.sign.pub"));
+            command.args(["worker", "--connect", &url, "--credentials", &broker.credentials()]);
+            command.args(["--trust", &trust, "--sandbox", "none"]);
+        }
+    }
     let cache = league.folder.text(&format!("cache-{name}"));
-    command.args(["worker", "--connect", address, "--token-file", &token_file, "--name", name, "--json"]);
-    let mut worker = Referee::start_as(command.args(["--slots", "2", "--noisy", "false", "--cache", &cache]));
+    command.args(["--name", name, "--json", "--slots", "2", "--noisy", "false", "--cache", &cache]);
+    let mut worker = Referee::start_as(&mut command);
     worker.receive_type("connected");
     worker
 }
 
 #[test]
 fn a_worker_builds_checks_and_plays_what_is_handed_in() {
+    builds_checks_and_plays(serve);
+}
+
+#[cfg(feature = "nats")]
+#[test]
+fn a_worker_over_nats_builds_checks_and_plays_what_is_handed_in() {
+    builds_checks_and_plays(serve_over_nats);
+}
+
+fn builds_checks_and_plays(serve: fn(&League) -> (Referee, String, Carrier)) {
     let league = league("on = 'workers'\n");
     let token = owner(&league, "ada");
-    let (mut server, url, address) = serve(&league);
+    let (mut server, url, carrier) = serve(&league);
     // Without the programs of the sandbox `strict`.
     let mut without = spared();
     without.env("PATH", league.folder.text("nothing"));
-    let weak = worker(&league, without, &address, "weak");
-    let strong = worker(&league, spared(), &address, "strong");
+    let weak = worker(&league, without, &carrier, "weak");
+    let strong = worker(&league, spared(), &carrier, "strong");
     let directory = bot(&league.folder, "mouse", "mouse", BUILD);
     let ended = submit(&url, &directory, &token).with_code(0);
     assert_eq!(states(&ended).last().map(String::as_str), Some("playing"));
@@ -85,17 +129,27 @@ fn a_worker_builds_checks_and_plays_what_is_handed_in() {
 
 #[test]
 fn a_build_whose_worker_is_killed_goes_to_another_one() {
+    builds_elsewhere(serve);
+}
+
+#[cfg(feature = "nats")]
+#[test]
+fn a_build_whose_worker_over_nats_is_killed_goes_to_another_one() {
+    builds_elsewhere(serve_over_nats);
+}
+
+fn builds_elsewhere(serve: fn(&League) -> (Referee, String, Carrier)) {
     let league = league("on = 'workers'\n");
     let token = owner(&league, "ada");
-    let (server, url, address) = serve(&league);
-    let mut first = worker(&league, spared(), &address, "first");
+    let (server, url, carrier) = serve(&league);
+    let mut first = worker(&league, spared(), &carrier, "first");
     let directory = bot(&league.folder, "mouse", "mouse", &format!("import time\ntime.sleep(1)\n{BUILD}"));
     let args = ["submit", "--to", &url, &directory, "--token-file", &token, "--json"];
     let submission = Referee::start_as(spared().args(args));
     first.receive_type("tries");
     first.signal(Signal::KILL);
     first.wait();
-    let second = worker(&league, spared(), &address, "second");
+    let second = worker(&league, spared(), &carrier, "second");
     let ended = submission.wait().with_code(0);
     let said = log(&ended);
     assert!(said.contains("worker first was lost: another one is tried\non worker second\n"), "{said}");
@@ -144,5 +198,5 @@ fn a_server_without_the_sandbox_leaves_what_is_handed_in_to_workers() {
 fn a_league_whose_workers_shall_build_needs_workers() {
     let league = league("on = 'workers'\n");
     let refused = Referee::start_as(spared().args(["serve", &league.file])).end();
-    refused.with_code(2).says(&["[submissions] on = \"workers\" needs workers that connect"]);
+    refused.with_code(2).says(&["[submissions] on = \"workers\" needs workers: --workers-listen"]);
 }

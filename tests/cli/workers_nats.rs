@@ -56,8 +56,13 @@ impl Server {
         self.child.wait().expect("it ends");
     }
 
-    fn url(&self) -> String {
+    pub(crate) fn url(&self) -> String {
         format!("nats://127.0.0.1:{}", self.port)
+    }
+
+    /// The file with the credentials.
+    pub(crate) fn credentials(&self) -> String {
+        self.folder.text("credentials")
     }
 
     pub(crate) fn coordinator(&self, args: &[&str]) -> Referee {

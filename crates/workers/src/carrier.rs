@@ -71,7 +71,7 @@ pub enum Order {
     SetState(String, String, MachineState),
     /// This run is over: notify the workers.
     Over(String),
-    /// Let a worker build and check a program, and tell what happens to it. The carrier over NATS does not.
+    /// Let a worker build and check a program, and tell what happens to it.
     Try(Box<TrialJob>, UnboundedSender<TrialEvent>),
 }
 

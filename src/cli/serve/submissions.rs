@@ -61,7 +61,7 @@ pub(super) fn open(
         }
         (_, None, Some(BuildsOn::Workers)) => {
             return Err(Failure::usage(
-                "[submissions] on = \"workers\" needs workers that connect: --workers-listen, or `listen` in [workers]",
+                "[submissions] on = \"workers\" needs workers: --workers-listen or --workers, or [workers] in the file",
             ));
         }
         (Ok((build_sandbox, bot_sandbox)), _, None | Some(BuildsOn::Server)) => {

@@ -116,7 +116,7 @@ pub(super) fn run(args: &RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
     let cache = args.cache.clone().map_or_else(Cache::usual_folder, Ok).map_err(Failure::usage)?;
     let cache = Cache::open(&cache, args.cache_size.bytes())
         .map_err(|error| Failure::cannot_run(format!("{}: {error}", cache.display())))?;
-    let bench = bench(nats::is_url(&args.connect))?;
+    let bench = bench()?;
     machine.builds = bench.is_some();
     let worker = Worker {
         catalog: catalog.clone(),
@@ -147,12 +147,8 @@ pub(super) fn run(args: &RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
     })
 }
 
-/// Builds and checks programs that were handed in to a league, if this machine has all layers of `strict`. A broker hands none
-/// out.
-fn bench(is_broker: bool) -> Result<Option<Arc<dyn TrialBench>>, Failure> {
-    if is_broker {
-        return Ok(None);
-    }
+/// Builds and checks programs that were handed in to a league, if this machine has all layers of `strict`.
+fn bench() -> Result<Option<Arc<dyn TrialBench>>, Failure> {
     let bench = WorkerBench::open(launch()?, untested_layers());
     Ok(bench.ok().map(|bench| Arc::new(bench) as Arc<dyn TrialBench>))
 }

@@ -13,8 +13,9 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::time::timeout;
 
-use super::envelope::VERSION;
-use crate::archive::{ArchiveId, MOST_BYTES};
+use super::envelope::{Signer, VERSION};
+use super::message::ToWorker;
+use crate::archive::MOST_BYTES;
 use crate::machine::is_name;
 use crate::unit::UnitId;
 use referee_files::read_secret;
@@ -222,6 +223,15 @@ impl NatsConnection {
         format!("{}-{VERSION}", self.queue)
     }
 
+    /// Sends a signed message to workers.
+    pub(super) async fn send_to_workers(&self, signer: &Signer, subject: String, message: &ToWorker) {
+        let Ok(body) = serde_json::to_vec(message) else { return };
+        let bytes = signer.seal(&subject, &body);
+        if let Err(error) = self.client.publish(subject, bytes.into()).await {
+            tracing::debug!(%error, "a message to a worker is lost");
+        }
+    }
+
     /// Opens the stream; creates it if it is missing.
     pub(super) async fn stream(&self) -> io::Result<Stream> {
         let config = stream::Config {
@@ -272,19 +282,19 @@ impl NatsConnection {
         self.objects(Objects::Outcomes).await.map(drop)
     }
 
-    /// Stores an archive unless the store has it.
-    pub(super) async fn upload(&self, id: &ArchiveId, file: &Path) -> io::Result<()> {
+    /// Stores an archive under this name unless the store has it.
+    pub(super) async fn upload(&self, name: &str, file: &Path) -> io::Result<()> {
         let files = self.objects(Objects::Files).await?;
-        if files.info(id.to_string()).await.is_ok() {
+        if files.info(name).await.is_ok() {
             return Ok(());
         }
         let mut file = tokio::fs::File::open(file).await?;
-        files.put(id.to_string().as_str(), &mut file).await.map(drop).map_err(failed)
+        files.put(name, &mut file).await.map(drop).map_err(failed)
     }
 
-    /// Copies an archive to a file.
-    pub(super) async fn download(&self, id: &ArchiveId, file: &Path) -> io::Result<()> {
-        let mut object = self.objects(Objects::Files).await?.get(id.to_string()).await.map_err(failed)?;
+    /// Copies the archive with this name to a file.
+    pub(super) async fn download(&self, name: &str, file: &Path) -> io::Result<()> {
+        let mut object = self.objects(Objects::Files).await?.get(name).await.map_err(failed)?;
         let mut file = tokio::fs::File::create(file).await?;
         let copied = tokio::io::copy(&mut (&mut object).take(MOST_BYTES + 1), &mut file).await?;
         file.flush().await?;
@@ -292,6 +302,11 @@ impl NatsConnection {
             return Err(failed(format!("the archive has more than {MOST_BYTES} bytes")));
         }
         Ok(())
+    }
+
+    /// Deletes an archive that was stored for a trial.
+    pub(super) async fn delete_archive(&self, name: &str) -> io::Result<()> {
+        self.objects(Objects::Files).await?.delete(name).await.map_err(failed)
     }
 
     /// Stores an outcome unless the store has it: its parts must not change while they are read.

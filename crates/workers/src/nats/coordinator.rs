@@ -2,7 +2,6 @@
 
 mod reconcile;
 
-use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
 use std::path::PathBuf;
@@ -19,8 +18,10 @@ use tokio::time::{MissedTickBehavior, interval};
 use super::CarrierTimes;
 use super::LAST_DELIVERY;
 use super::broker::{Broker, Link, NatsConnection, failed, sender};
-use super::envelope::{SigningKey, TrustedKeys, VERSION, later_than, split, version};
+use super::envelope::{Signer, SigningKey, TrustedKeys, VERSION, split, version};
 use super::message::{Delivery, ToCoordinator, ToWorker, WorkerMessage};
+use super::reception::Reception;
+use super::trials::TrialStates;
 use crate::archive::ArchiveId;
 use crate::carrier::{CarrierEvent, CoordinatorEnd, Order, OutcomeVerdict, Returned};
 use crate::machine::{Machine, MachineState, is_name};
@@ -52,6 +53,8 @@ pub struct NatsCoordinator {
     pub key: SigningKey,
     /// Its times.
     pub times: CarrierTimes,
+    /// Where it passes the states of workers on, if they also build programs.
+    pub trials: Option<TrialStates>,
 }
 
 impl CoordinatorEnd for NatsCoordinator {
@@ -99,7 +102,12 @@ impl CoordinatorEnd for NatsCoordinator {
                 _ = tick.tick() => serving.tick().await,
             }
         }
-        serving.connection.finish().await
+        let CoordinatorService { connection, trials, .. } = serving;
+        connection.finish().await?;
+        if let Some(trials) = trials {
+            trials.end();
+        }
+        Ok(())
     }
 }
 
@@ -158,11 +166,9 @@ struct CoordinatorService {
     states: HashMap<String, MachineState>,
     /// The workers that speak another version of the messages.
     incompatible: HashSet<String>,
-    key: SigningKey,
+    signer: Signer,
     /// Its public key.
     trusted: TrustedKeys,
-    /// The time of the last message that was signed.
-    signed_at: Cell<u64>,
     /// The outcomes that the coordinator is judging, and its verdicts.
     judged: HashMap<(UnitId, String), Option<OutcomeVerdict>>,
     /// By set: the number of outcomes that the coordinator is judging.
@@ -175,10 +181,8 @@ struct CoordinatorService {
     reconciled: Instant,
     /// The first message in the state of the stream, if the broker did not find it.
     missing: Option<u64>,
-    /// When the coordinator last received a message of its own: it is running, and the broker delivers.
-    echoed: Instant,
-    /// Since when it has received them without a gap, and hence those of workers. `None` without a connection.
-    receiving: Option<Instant>,
+    reception: Reception,
+    trials: Option<TrialStates>,
 }
 
 impl CoordinatorService {
@@ -193,15 +197,14 @@ impl CoordinatorService {
             events,
             archives: end.archives,
             times: end.times,
-            run: end.run,
+            run: end.run.clone(),
             open: BTreeMap::new(),
             workers: HashMap::new(),
             sessions: HashMap::new(),
             states: HashMap::new(),
             incompatible: HashSet::new(),
             trusted: end.key.trusted(),
-            key: end.key,
-            signed_at: Cell::new(0),
+            signer: Signer::new(end.key, end.run),
             judged: HashMap::new(),
             judging: HashMap::new(),
             reads: JoinSet::new(),
@@ -209,8 +212,8 @@ impl CoordinatorService {
             most_out: FIRST_OUT,
             reconciled: Instant::now(),
             missing: None,
-            echoed: Instant::now(),
-            receiving: None,
+            reception: Reception::new(end.times.reconcile),
+            trials: end.trials,
         }
     }
 
@@ -232,7 +235,7 @@ impl CoordinatorService {
     }
 
     async fn handle_link(&mut self, link: Link) {
-        self.receiving = None;
+        self.reception.lose();
         if link == Link::Up {
             self.send_to_all(ToWorker::RequestHello).await;
             self.reconcile().await;
@@ -281,13 +284,18 @@ impl CoordinatorService {
                 self.set_judged(unit.clone(), worker.clone(), Some(verdict.clone()));
                 self.send_to(&worker, &ToWorker::Verdict { unit, verdict }).await;
             }
-            Order::SetState(_, worker, state) => {
+            Order::SetState(run, worker, state) => {
+                if let Some(trials) = &self.trials {
+                    trials.pass(Order::SetState(run, worker.clone(), state));
+                }
                 self.send_to(&worker, &ToWorker::State { state }).await;
                 self.states.insert(worker, state);
             }
-            // Workers behind a broker do no trials: dropping the order closes the channel of the one who gave it.
             Order::Try(..) => {}
-            Order::Over(_) => {
+            Order::Over(run) => {
+                if let Some(trials) = &self.trials {
+                    trials.pass(Order::Over(run));
+                }
                 // No worker gets a state after this.
                 self.states.clear();
                 self.send_to_all(ToWorker::Over).await;
@@ -327,13 +335,6 @@ impl CoordinatorService {
         serde_json::from_slice::<WorkUnit>(message.body).ok().map(|unit| unit.id)
     }
 
-    /// Signs a message of this run.
-    fn seal(&self, subject: &str, body: &[u8]) -> Vec<u8> {
-        let at = later_than(self.signed_at.get());
-        self.signed_at.set(at);
-        self.key.seal(subject, &self.run, at, body)
-    }
-
     /// Publishes a set; later again if the broker cannot be reached. Another attempt that is in the stream is replaced.
     async fn publish(&mut self, set: u32) {
         let Some(open) = self.open.get(&set) else { return };
@@ -343,7 +344,7 @@ impl CoordinatorService {
                 continue;
             }
             let file = self.archives.join(format!("{id}.tar"));
-            if let Err(error) = self.connection.upload(&id, &file).await {
+            if let Err(error) = self.connection.upload(&id.to_string(), &file).await {
                 tracing::warn!("the archive {id} cannot be uploaded: {error}");
                 return;
             }
@@ -374,25 +375,17 @@ impl CoordinatorService {
     /// Sends a unit to the stream. Returns the number of the message.
     async fn send(&self, unit: &UnitId, payload: Vec<u8>) -> Result<u64, PublishError> {
         let subject = self.connection.work(unit);
-        let message = self.seal(&subject, &payload);
+        let message = self.signer.seal(&subject, &payload);
         let sent = self.connection.jetstream.publish(subject, message.into()).await?;
         sent.await.map(|ack| ack.sequence)
     }
 
     async fn send_to(&self, worker: &str, message: &ToWorker) {
-        self.send_to_workers(self.connection.worker(worker), message).await;
+        self.connection.send_to_workers(&self.signer, self.connection.worker(worker), message).await;
     }
 
     async fn send_to_all(&self, message: ToWorker) {
-        self.send_to_workers(self.connection.workers(), &message).await;
-    }
-
-    async fn send_to_workers(&self, subject: String, message: &ToWorker) {
-        let Ok(body) = serde_json::to_vec(message) else { return };
-        let bytes = self.seal(&subject, &body);
-        if let Err(error) = self.connection.client.publish(subject, bytes.into()).await {
-            tracing::debug!(%error, "a message to a worker is lost");
-        }
+        self.connection.send_to_workers(&self.signer, self.connection.workers(), &message).await;
     }
 
     #[expect(clippy::disallowed_methods, reason = "for timeouts of the network")]
@@ -400,11 +393,7 @@ impl CoordinatorService {
         let now = Instant::now();
         if *message.subject == *self.connection.echo(&self.run) {
             // Sent by the coordinator itself, in `tick`.
-            if self.receiving.is_none() || now - self.echoed > self.times.reconcile {
-                self.receiving = Some(now);
-            }
-            self.echoed = now;
-            return;
+            return self.reception.echo(now);
         }
         let (head, body) = split(&message.payload);
         match version(head) {
@@ -498,6 +487,7 @@ impl CoordinatorService {
             ToCoordinator::Played { unit, object } => {
                 self.played(worker, unit, object, body).await;
             }
+            ToCoordinator::Trying { .. } | ToCoordinator::Tried { .. } => {}
         }
     }
 
@@ -600,7 +590,7 @@ impl CoordinatorService {
         // An error means that it is not received either.
         let _ = self.connection.client.publish(self.connection.echo(&self.run), "".into()).await;
         // Otherwise messages of workers do not arrive either, and the workers have time to report once they do.
-        if let Some(since) = self.receiving.filter(|_| now - self.echoed <= self.times.reconcile) {
+        if let Some(since) = self.reception.current(now) {
             self.remove_lost(now, since).await;
         }
         let waiting: Vec<u32> =

@@ -4,6 +4,7 @@
 //! that is not signed with a key that they trust. The signature covers the subject, so that no message can be repeated on
 //! another one, and the time, so that a later state of a worker is not replaced by an earlier one.
 
+use std::cell::Cell;
 use std::fmt;
 use std::io;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -93,6 +94,28 @@ impl SigningKey {
         bytes.push(b'\n');
         bytes.extend_from_slice(body);
         bytes
+    }
+}
+
+/// Signs the messages of one sender, each with a later time than the one before.
+#[derive(Debug)]
+pub(super) struct Signer {
+    key: SigningKey,
+    /// The id of its run, or of its trials.
+    run: String,
+    /// The time of the last message.
+    at: Cell<u64>,
+}
+
+impl Signer {
+    pub(super) fn new(key: SigningKey, run: String) -> Signer {
+        Signer { key, run, at: Cell::new(0) }
+    }
+
+    /// Makes a message: the head and the body.
+    pub(super) fn seal(&self, subject: &str, body: &[u8]) -> Vec<u8> {
+        self.at.set(later_than(self.at.get()));
+        self.key.seal(subject, &self.run, self.at.get(), body)
     }
 }
 
@@ -193,7 +216,7 @@ pub(super) fn version(head: &[u8]) -> Result<u32, EnvelopeError> {
 
 /// The time of a message that is sent after the one of time `last`.
 #[expect(clippy::disallowed_methods, reason = "no result depends on it")]
-pub(super) fn later_than(last: u64) -> u64 {
+fn later_than(last: u64) -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_micros() as u64);
     now.max(last + 1)
 }

@@ -2,9 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::envelope::split;
 use crate::carrier::{OutcomeVerdict, Returned};
 use crate::machine::{Machine, MachineState};
-use crate::unit::UnitId;
+use crate::trial::{BUILT_BYTES, TrialJob, TrialReply};
+use crate::unit::{UNIT_BYTES, UnitId};
+
+/// The maximum size of a report on a trial, in bytes.
+pub(super) const REPORT_BYTES: usize = UNIT_BYTES + BUILT_BYTES;
 
 /// A message of a worker, whose name is in the subject.
 #[derive(Debug, Serialize, Deserialize)]
@@ -14,7 +19,8 @@ pub(super) struct WorkerMessage {
     pub(super) content: ToCoordinator,
 }
 
-/// From a worker to the coordinator of a run, or `Hello` and `Leaving` to all coordinators.
+/// From a worker to the coordinator of a run, or `Hello` and `Leaving` to all coordinators; `Trying` and `Tried` to the desk of
+/// the trial.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(super) enum ToCoordinator {
@@ -45,6 +51,17 @@ pub(super) enum ToCoordinator {
         unit: UnitId,
         object: Option<String>,
     },
+    /// The worker has begun with a trial.
+    Trying {
+        session: String,
+        trial: u64,
+    },
+    /// A report on a trial follows on the next lines, or is an object in the store ([`report_object`]).
+    Tried {
+        session: String,
+        trial: u64,
+        is_stored: bool,
+    },
 }
 
 /// A delivery of a message of the stream: two messages about one delivery are one event.
@@ -64,7 +81,8 @@ impl Delivery {
     }
 }
 
-/// From the coordinator of a run to workers: the body of a signed message, which names the run.
+/// From the coordinator of a run or from a desk of trials to workers: the body of a signed message, which names the run or the
+/// desk.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(super) enum ToWorker {
@@ -81,11 +99,75 @@ pub(super) enum ToWorker {
         state: MachineState,
     },
     Over,
+    /// Asks for a trial; repeated while it is wanted.
+    Try {
+        session: String,
+        job: Box<TrialJob>,
+    },
+    /// A trial is not wanted any more, or was reported.
+    TrialOver {
+        session: String,
+        trial: u64,
+    },
+}
+
+/// The object with the archive of a program, among the archives.
+pub(super) fn program_object(trial: u64) -> String {
+    format!("trial.{trial:016x}")
+}
+
+/// The object with the report of a worker, among the outcomes.
+pub(super) fn report_object(trial: u64, session: &str) -> String {
+    format!("trial.{trial:016x}.{session}")
+}
+
+/// Encodes a report: a line of JSON, then the archive of what was built.
+pub(super) fn encode_report(reply: &TrialReply, built: &[u8]) -> serde_json::Result<Vec<u8>> {
+    let mut bytes = serde_json::to_vec(reply)?;
+    bytes.push(b'\n');
+    bytes.extend_from_slice(built);
+    Ok(bytes)
+}
+
+/// Decodes a report.
+pub(super) fn decode_report(mut bytes: Vec<u8>) -> Result<(TrialReply, Vec<u8>), ReportError> {
+    let (line, built) = split(&bytes);
+    if built.len() > BUILT_BYTES {
+        return Err(ReportError::Large(built.len()));
+    }
+    let reply = serde_json::from_slice(line)?;
+    let begin = bytes.len() - built.len();
+    bytes.drain(..begin);
+    Ok((reply, bytes))
+}
+
+/// What is wrong with a report on a trial.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum ReportError {
+    #[error("its report has an archive of {0} bytes; the maximum is {BUILT_BYTES}")]
+    Large(usize),
+    #[error("its report is malformed: {0}")]
+    Malformed(#[from] serde_json::Error),
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::trial::TrialVerdict;
+
+    #[test]
+    fn a_report_survives_encoding() {
+        let verdict = TrialVerdict::Failed("no".to_owned());
+        let reply = TrialReply { log: "one\ntwo\n".to_owned(), verdict };
+        for built in [&b""[..], b"\n{}\n"] {
+            let bytes = encode_report(&reply, built).unwrap();
+            assert_eq!(decode_report(bytes).unwrap(), (reply.clone(), built.to_vec()));
+        }
+        let refused = |bytes: Vec<u8>| decode_report(bytes).unwrap_err().to_string();
+        assert!(refused(Vec::new()).starts_with("its report is malformed"));
+        let large = encode_report(&reply, &vec![0; BUILT_BYTES + 1]).unwrap();
+        assert!(refused(large).contains("67108865 bytes; the maximum is 67108864"));
+    }
 
     #[test]
     fn a_delivery_is_later_by_its_number_or_of_another_message() {

@@ -9,7 +9,7 @@
 //! | subject | from | contents |
 //! |---|---|---|
 //! | `QUEUE.work.VERSION.RUN.SET` | coordinator | a unit, in the stream QUEUE-VERSION |
-//! | `QUEUE.run.RUN.NAME` | worker | `ToCoordinator`, after `Played` an outcome |
+//! | `QUEUE.run.RUN.NAME` | worker | `ToCoordinator`, after `Played` an outcome, after `Tried` a report |
 //! | `QUEUE.hello.NAME` | worker | the same, `Hello` and `Leaving` |
 //! | `QUEUE.echo.RUN` | coordinator | an empty message, to itself: it shows that messages arrive |
 //! | `QUEUE.worker.NAME` | coordinator | `ToWorker`, for one worker |
@@ -17,19 +17,24 @@
 //!
 //! NAME is that of the worker with `+` for each `.`. Every message states the version of the messages. Coordinators sign units
 //! and `ToWorker`, and each names its run (`envelope`). The object store `QUEUE-files` has the archives of bots, and
-//! `QUEUE-outcomes` outcomes that are larger than a message may be.
+//! `QUEUE-outcomes` outcomes and reports that are larger than a message may be.
+//!
+//! The desk of a league (`trials`) hands out programs to build. It uses the same subjects, with an id of its own as RUN.
 
 mod broker;
 mod coordinator;
 mod envelope;
 mod message;
+mod reception;
 #[cfg(test)]
 mod tests;
+mod trials;
 mod worker;
 
 pub use broker::Broker;
 pub use coordinator::NatsCoordinator;
 pub use envelope::{KeyError, SigningKey, TrustedKeys};
+pub use trials::{NatsTrials, TrialStates};
 pub use worker::NatsWorker;
 
 use std::time::Duration;

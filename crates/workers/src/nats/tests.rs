@@ -4,6 +4,7 @@ mod broker_faults;
 mod lost_workers;
 mod orphans;
 mod partitions;
+mod trials;
 mod trust;
 
 use std::cell::RefCell;
@@ -188,10 +189,25 @@ impl Core {
         Core::with_times(server, (broker, TIMES), seen)
     }
 
-    fn with_times(server: &Server, (broker, times): (Broker, CarrierTimes), seen: Rc<RefCell<Seen>>) -> Core {
+    fn with_times(server: &Server, end: (Broker, CarrierTimes), seen: Rc<RefCell<Seen>>) -> Core {
+        Core::with_trials(server, end, seen, None)
+    }
+
+    fn with_trials(
+        server: &Server,
+        (broker, times): (Broker, CarrierTimes),
+        seen: Rc<RefCell<Seen>>,
+        trials: Option<TrialStates>,
+    ) -> Core {
         let archives = server.folder.path().to_owned();
-        let end =
-            NatsCoordinator { broker, run: RUN.to_owned(), archives: archives.clone(), key: key(1), times };
+        let end = NatsCoordinator {
+            broker,
+            run: RUN.to_owned(),
+            archives: archives.clone(),
+            key: key(1),
+            times,
+            trials,
+        };
         let (orders, for_end) = unbounded_channel();
         let (sender, events) = unbounded_channel();
         let end = spawn_local(end.serve(for_end, sender));
@@ -312,6 +328,12 @@ impl Player {
         script: Script,
     ) -> Player {
         let machine = Machine { name: name.to_owned(), slots: slots as u32, ..Machine::default() };
+        Player::on((broker, times), machine, script)
+    }
+
+    /// A worker on this machine.
+    fn on((broker, times): (Broker, CarrierTimes), machine: Machine, script: Script) -> Player {
+        let slots = machine.slots as usize;
         let end = NatsWorker { broker, machine, trusted: key(1).trusted(), times };
         let (requests, for_end) = unbounded_channel();
         let (sender, assignments) = unbounded_channel();
@@ -555,7 +577,10 @@ fn an_archive_reaches_a_worker_through_the_object_store() {
         let packed = pack_folder(bot.path(), ArchiveLimits::BOT, &mut archive).unwrap();
         std::fs::write(core.archives.join(format!("{}.tar", packed.id)), &archive).unwrap();
         let (connection, _links) = server.broker().connect("test", "_INBOX").await.unwrap();
-        connection.upload(&packed.id, &core.archives.join(format!("{}.tar", packed.id))).await.unwrap();
+        connection
+            .upload(&packed.id.to_string(), &core.archives.join(format!("{}.tar", packed.id)))
+            .await
+            .unwrap();
         let worker = Player::start(&server, "one", 1, Script::Plays(5));
         let to = server.folder.path().join("fetched");
         worker.requests.send(Request::Fetch(packed.id, to.clone())).unwrap();

@@ -1,5 +1,7 @@
 //! A worker's end.
 
+mod trials;
+
 use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::path::PathBuf;
@@ -13,6 +15,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, interval, sleep};
 
+use self::trials::HeldTrial;
 use super::broker::{Broker, Link, NatsConnection, failed, inbox};
 use super::envelope::{EnvelopeError, TrustedKeys, VERSION};
 use super::message::{Delivery, ToCoordinator, ToWorker, WorkerMessage};
@@ -84,6 +87,11 @@ impl WorkerEnd for NatsWorker {
                         serving.stored(unit, result).await;
                     }
                 },
+                Some(stored) = serving.reports.join_next(), if !serving.reports.is_empty() => {
+                    if let Ok((trial, result)) = stored {
+                        serving.report_stored(trial, result).await;
+                    }
+                },
                 Some(message) = mine.next() => serving.handle_message(&message.subject, &message.payload).await,
                 Some(message) = all.next() => serving.handle_message(&message.subject, &message.payload).await,
                 Some(link) = links.recv() => serving.link(link).await,
@@ -100,17 +108,36 @@ struct HeldUnit {
     message: Option<Message>,
     delivery: Delivery,
     progressed: Option<Instant>,
-    outcome: Option<UnjudgedOutcome>,
+    outcome: Option<Unconfirmed>,
 }
 
-/// An outcome without a verdict.
-struct UnjudgedOutcome {
+/// An outcome without a verdict, or a report on a trial that the desk may not have.
+struct Unconfirmed {
     bytes: Arc<Vec<u8>>,
     /// Its name in the object store, if it is too large for a message.
     object: Option<String>,
     /// Whether it is being stored.
     is_storing: bool,
     sent: Instant,
+}
+
+impl Unconfirmed {
+    /// Bytes that are due at once, and become this object if they do not fit into a message of `most` bytes. They are sent
+    /// again after `resend`.
+    #[expect(clippy::disallowed_methods, reason = "for timeouts of the network")]
+    fn new(bytes: Vec<u8>, object: String, most: usize, resend: Duration) -> Unconfirmed {
+        let object = Some(object).filter(|_| bytes.len() + HEAD > most);
+        Unconfirmed { bytes: Arc::new(bytes), object, is_storing: false, sent: Instant::now() - resend }
+    }
+
+    /// Whether it has to be sent, which it then counts as.
+    fn take_due(&mut self, age: Duration, now: Instant) -> bool {
+        let is_due = now - self.sent >= age;
+        if is_due {
+            self.sent = now;
+        }
+        is_due
+    }
 }
 
 struct WorkerService {
@@ -133,9 +160,15 @@ struct WorkerService {
     resting_until: Instant,
     fetches: JoinSet<(ArchiveId, Result<(), String>)>,
     stores: JoinSet<(UnitId, io::Result<()>)>,
-    /// Acknowledgements that the broker has not confirmed yet.
+    /// Acknowledgements and deletions that the broker has not confirmed yet.
     acks: JoinSet<()>,
     held: HashMap<UnitId, HeldUnit>,
+    /// By number.
+    trials: BTreeMap<u64, HeldTrial>,
+    /// By the id of a desk of trials: the time of its last message.
+    desks: BTreeMap<String, u64>,
+    /// Reports on trials that are being stored.
+    reports: JoinSet<(u64, io::Result<()>)>,
     greeted: Instant,
     trusted: TrustedKeys,
     /// What the coordinators of runs have said, by run.
@@ -175,15 +208,15 @@ async fn pull(connection: NatsConnection) -> Option<Message> {
     }
 }
 
-/// Copies an archive to a file.
+/// Copies an archive, which is this object, to a file.
 async fn fetch(
     connection: NatsConnection,
-    archive: ArchiveId,
+    (archive, object): (ArchiveId, String),
     to: PathBuf,
 ) -> (ArchiveId, Result<(), String>) {
     let mut result = Ok(());
     for _ in 0..TRIES {
-        match connection.download(&archive, &to).await {
+        match connection.download(&object, &to).await {
             Ok(()) => return (archive, Ok(())),
             Err(error) => result = Err(error.to_string()),
         }
@@ -215,6 +248,9 @@ impl WorkerService {
             stores: JoinSet::new(),
             acks: JoinSet::new(),
             held: HashMap::new(),
+            trials: BTreeMap::new(),
+            desks: BTreeMap::new(),
+            reports: JoinSet::new(),
             greeted: Instant::now(),
             trusted: end.trusted,
             runs: BTreeMap::new(),
@@ -260,6 +296,7 @@ impl WorkerService {
                 self.pull();
                 self.hello().await;
                 self.send_outcomes(Duration::ZERO).await;
+                self.send_reports(Duration::ZERO).await;
             }
             Link::Down => {
                 // The broker has forgotten the pulls, except those that are sent once it is there again.
@@ -307,6 +344,7 @@ impl WorkerService {
             let reason = Returned::Lost;
             return self.send_to_coordinator(ToCoordinator::Returned { unit: id, delivery, reason }).await;
         }
+        let has_slot = self.free > 0;
         self.free = self.free.saturating_sub(1);
         let held = HeldUnit { message: Some(message), delivery, progressed: None, outcome: None };
         self.held.insert(id.clone(), held);
@@ -315,6 +353,10 @@ impl WorkerService {
         if is_avoided {
             // The coordinator publishes it again.
             return self.give_back_unplayed(id).await;
+        }
+        if !has_slot {
+            // A trial has begun in its slot.
+            return self.give_back(id, Returned::Stopped).await;
         }
         self.unadmitted.push((Box::new(unit), Instant::now()));
         self.admit(&run).await;
@@ -359,6 +401,7 @@ impl WorkerService {
         match request {
             Request::Free(count) => {
                 self.free += count;
+                self.begin_trials().await;
                 self.pull();
             }
             Request::Moved(unit) => {
@@ -379,14 +422,11 @@ impl WorkerService {
                         return;
                     }
                 };
-                let is_large = bytes.len() + HEAD > self.connection.client.max_payload();
-                let object = is_large.then(|| {
-                    let UnitId { run, set, attempt } = &unit;
-                    format!("outcome.{run}.{set}.{attempt}.{}", self.machine.name)
-                });
+                let UnitId { run, set, attempt } = &unit;
+                let object = format!("outcome.{run}.{set}.{attempt}.{}", self.machine.name);
+                let most = self.connection.client.max_payload();
                 // Sent below, and again until there is a verdict.
-                let sent = Instant::now() - self.times.resend;
-                let played = UnjudgedOutcome { bytes: Arc::new(bytes), object, is_storing: false, sent };
+                let played = Unconfirmed::new(bytes, object, most, self.times.resend);
                 let held = self.held.entry(unit).or_insert_with(|| HeldUnit {
                     message: None,
                     delivery: Delivery::default(),
@@ -397,10 +437,10 @@ impl WorkerService {
                 self.send_outcomes(self.times.resend).await;
             }
             Request::Return(unit, reason) => self.give_back(unit, reason).await,
-            // A broker hands none out.
-            Request::Tried(..) => {}
+            Request::Tried(id, reply, built) => self.tried(id, &reply, &built).await,
             Request::Fetch(archive, to) => {
-                self.fetches.spawn(fetch(self.connection.clone(), archive, to));
+                let object = self.object_of(archive);
+                self.fetches.spawn(fetch(self.connection.clone(), (archive, object), to));
             }
         }
     }
@@ -419,8 +459,8 @@ impl WorkerService {
     #[expect(clippy::disallowed_methods, reason = "for timeouts of the network")]
     async fn send_outcomes(&mut self, age: Duration) {
         let now = Instant::now();
-        let due =
-            self.held.iter_mut().filter_map(|(unit, held)| take_due(held, age, now).then(|| unit.clone()));
+        let due = |held: &mut HeldUnit| held.outcome.as_mut().is_some_and(|of| of.take_due(age, now));
+        let due = self.held.iter_mut().filter_map(|(unit, held)| due(held).then(|| unit.clone()));
         for unit in due.collect::<Vec<_>>() {
             let Some(held) = self.held.get_mut(&unit) else { continue };
             progress(held).await;
@@ -463,7 +503,7 @@ impl WorkerService {
             | ToCoordinator::Moved { unit, .. }
             | ToCoordinator::Returned { unit, .. }
             | ToCoordinator::Played { unit, .. } => self.connection.run(&unit.run, name),
-            ToCoordinator::Hello { .. } | ToCoordinator::Leaving => self.connection.hello(name),
+            _ => self.connection.hello(name),
         };
         self.send(subject, message, &[]).await;
     }
@@ -524,6 +564,11 @@ impl WorkerService {
                     self.pull();
                 }
             }
+            ToWorker::Try { session, job } if session == self.session => self.asked(run, at, job).await,
+            ToWorker::TrialOver { session, trial } if session == self.session => {
+                self.trial_over(&run, at, trial);
+            }
+            ToWorker::Try { .. } | ToWorker::TrialOver { .. } => {}
         }
     }
 
@@ -583,14 +628,19 @@ impl WorkerService {
             self.end(message, AckKind::Ack);
         }
         if let Some(name) = held.outcome.and_then(|played| played.object) {
-            let connection = self.connection.clone();
-            self.acks.spawn(async move {
-                if let Err(error) = connection.delete(&name).await {
-                    tracing::debug!(%error, "{name} cannot be deleted");
-                }
-            });
+            self.delete(name);
         }
         self.assign(Assignment::Verdict(unit, verdict));
+    }
+
+    /// Deletes an object that this worker has stored.
+    fn delete(&mut self, object: String) {
+        let connection = self.connection.clone();
+        self.acks.spawn(async move {
+            if let Err(error) = connection.delete(&object).await {
+                tracing::debug!(%error, "{object} cannot be deleted");
+            }
+        });
     }
 
     #[expect(clippy::disallowed_methods, reason = "for timeouts of the network")]
@@ -601,6 +651,9 @@ impl WorkerService {
         }
         self.forget_silent(now).await;
         self.send_outcomes(self.times.resend).await;
+        self.forget_silent_trials(now);
+        self.begin_trials().await;
+        self.send_reports(self.times.resend).await;
         self.pull();
         while self.acks.try_join_next().is_some() {}
     }
@@ -611,16 +664,6 @@ impl WorkerService {
         self.send_to_coordinator(ToCoordinator::Leaving).await;
         self.connection.finish().await
     }
-}
-
-/// Whether the outcome of a unit has to be sent, which it then counts as.
-fn take_due(held: &mut HeldUnit, age: Duration, now: Instant) -> bool {
-    let Some(played) = &mut held.outcome else { return false };
-    let is_due = now - played.sent >= age;
-    if is_due {
-        played.sent = now;
-    }
-    is_due
 }
 
 /// Tells the broker that a unit is being worked on.

@@ -47,7 +47,7 @@ impl CoordinatorService {
                 sequence = self.remove(&unit, Some(&unit)).await?;
             }
             let is_delivered = sequence.is_some_and(|sequence| sequence <= delivered);
-            let (now, heard) = (self.reconciled, self.receiving.filter(|_| is_delivered));
+            let (now, heard) = (self.reconciled, self.reception.since().filter(|_| is_delivered));
             let Some(open) = self.open.get_mut(&set) else { continue };
             open.sequence = sequence;
             open.orphaned = heard.map(|heard| open.orphaned.map_or(now, |since| since.max(heard)));

@@ -64,7 +64,14 @@ fn the_end_of_one_run_leaves_the_sets_of_others_on_the_queue() {
         let server = Server::start(&[]);
         let start = |run: &str| {
             let (broker, archives) = (server.broker(), server.folder.path().to_owned());
-            let end = NatsCoordinator { broker, run: run.to_owned(), archives, key: key(1), times: TIMES };
+            let end = NatsCoordinator {
+                broker,
+                run: run.to_owned(),
+                archives,
+                key: key(1),
+                times: TIMES,
+                trials: None,
+            };
             let (orders, of_coordinator) = unbounded_channel();
             let (to_coordinator, events) = unbounded_channel();
             let end = spawn_local(end.serve(of_coordinator, to_coordinator));
