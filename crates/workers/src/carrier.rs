@@ -7,6 +7,7 @@
 
 use std::io;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -137,6 +138,34 @@ pub enum Request {
     Tried(u64, TrialReply, Vec<u8>),
 }
 
+/// Why an archive is not available.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum FetchError {
+    /// The coordinator does not have it, for this reason.
+    #[error("{0}")]
+    Missing(String),
+    /// A part of it was not asked for.
+    #[error("it was not asked for")]
+    Unasked,
+    /// It is larger than an archive may be, or ends too early.
+    #[error("{size} bytes, of which {part} are in this part")]
+    Size {
+        /// Its size.
+        size: u64,
+        /// That of the part.
+        part: usize,
+    },
+    /// A file cannot be written, or the network has failed.
+    #[error(transparent)]
+    Io(Arc<io::Error>),
+}
+
+impl From<io::Error> for FetchError {
+    fn from(error: io::Error) -> FetchError {
+        FetchError::Io(Arc::new(error))
+    }
+}
+
 /// From a worker's end to the worker.
 #[derive(Clone, Debug)]
 pub enum Assignment {
@@ -157,7 +186,7 @@ pub enum Assignment {
     /// A coordinator speaks another version of the messages.
     Incompatible(String),
     /// An archive is in the file, or why not.
-    Fetched(ArchiveId, Result<(), String>),
+    Fetched(ArchiveId, Result<(), FetchError>),
     /// This run is over.
     Over(String),
 }

@@ -145,13 +145,13 @@ impl<F: FnMut(RunEvent<'_>) -> Result<(), Halt>> Committer<F> {
         outcome: &EncodedOutcome,
         (worker, is_final): (&str, bool),
     ) -> CommitResult {
-        let decoded = outcome.decode().map_err(|what| NotVerified::Differs(what.to_string()));
+        let decoded = outcome.decode().map_err(NotVerified::from);
         let verified = match decoded.and_then(|outcome| verify(unit, &outcome, &self.catalog)) {
             Ok(verified) => verified,
-            Err(NotVerified::Differs(why)) => return CommitResult::Refused(why),
-            Err(why @ NotVerified::RulesFailed(_)) => {
+            Err(why @ NotVerified::RulesFailed(..)) => {
                 return CommitResult::Failed(Halt::Because(format!("{}: {why}", outcome.unit)));
             }
+            Err(why) => return CommitResult::Refused(why.to_string()),
         };
         let unstarted = verified.iter().find_map(|found| found.unstarted.clone());
         if let Some(unstarted) = unstarted.as_ref().filter(|_| !is_final) {

@@ -4,7 +4,7 @@ mod outcomes;
 mod sweep;
 
 use std::collections::{BTreeMap, VecDeque};
-use std::io;
+use std::fmt::Display;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 use std::time::Duration;
@@ -215,7 +215,7 @@ impl<'a, S: SetScheduler> Dispatcher<'a, S> {
             None => {
                 let attempt = self.coordinator.leases.next_attempt(set).map_err(because)?;
                 let id = UnitId { run: self.coordinator.run.clone(), set, attempt };
-                let (unit, text) = self.job.unit(id, &due)?;
+                let (unit, text) = self.job.unit(id, &due).map_err(because)?;
                 self.coordinator.leases.queue(set, attempt, 0, &text).map_err(because)?;
                 (unit, 0, None)
             }
@@ -359,6 +359,6 @@ impl<'a, S: SetScheduler> Dispatcher<'a, S> {
     }
 }
 
-fn because(error: io::Error) -> Halt {
+fn because(error: impl Display) -> Halt {
     Halt::Because(error.to_string())
 }

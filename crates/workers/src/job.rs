@@ -40,6 +40,17 @@ impl JobBots {
     }
 }
 
+/// Why there is no unit of a set.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum NoUnit {
+    #[error("{0}: the set has no matches")]
+    Empty(UnitId),
+    #[error("{0}: the unit has {1} bytes; the maximum is {UNIT_BYTES}")]
+    Large(UnitId, usize),
+    #[error(transparent)]
+    Json(#[from] serde_json::Error),
+}
+
 /// What is played: the sets of a scheduler.
 #[derive(Debug)]
 pub struct Job {
@@ -97,8 +108,8 @@ impl Job {
     /// The work unit of a set.
     ///
     /// # Errors
-    /// If the unit is too large.
-    pub(super) fn unit(&self, id: UnitId, due: &DueSet) -> Result<(WorkUnit, String), String> {
+    /// If the set has no matches or the unit is too large.
+    pub(super) fn unit(&self, id: UnitId, due: &DueSet) -> Result<(WorkUnit, String), NoUnit> {
         let mut used: Vec<usize> = due.fixtures.iter().flat_map(|fixture| fixture.bots.clone()).collect();
         used.sort_unstable();
         used.dedup();
@@ -110,7 +121,7 @@ impl Job {
             seed: self.run.seed.of_deal(fixture.deal.as_ref().unwrap_or(&fixture.id)),
             salt: Salt(self.run.seed.salt(&fixture.id)),
         });
-        let first = due.fixtures.first().ok_or("a set without matches")?;
+        let first = due.fixtures.first().ok_or_else(|| NoUnit::Empty(id.clone()))?;
         let unit = WorkUnit {
             id,
             game: self.game.to_owned(),
@@ -126,10 +137,9 @@ impl Job {
             avoid: Vec::new(),
             matches: matches.collect(),
         };
-        let text = serde_json::to_string(&unit).map_err(|error| error.to_string())?;
+        let text = serde_json::to_string(&unit)?;
         if text.len() > UNIT_BYTES {
-            let size = text.len();
-            return Err(format!("{}: the unit has {size} bytes; the maximum is {UNIT_BYTES}", unit.id));
+            return Err(NoUnit::Large(unit.id, text.len()));
         }
         Ok((unit, text))
     }

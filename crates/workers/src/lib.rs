@@ -33,5 +33,5 @@ mod worker;
 
 pub use coordinator::{Activity, Coordinator};
 pub use job::{Job, JobBots};
-pub use verify::{NotVerified, VerifiedMatch, verify};
-pub use worker::{Worker, WorkerEvent, WorkerExit};
+pub use verify::{MatchDifference, NotVerified, VerifiedMatch, verify};
+pub use worker::{Worker, WorkerEvent, WorkerExit, WorkerFailure};

@@ -1,6 +1,7 @@
 //! Plays the units of a run on this machine.
 
 use std::collections::VecDeque;
+use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
@@ -8,8 +9,8 @@ use std::thread::{self, JoinHandle};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::archive::ArchiveId;
-use crate::unit::{UnitBot, UnitId, UnitMatch, WorkUnit};
-use referee_bots::sandbox::{Layer, Mode, Sandbox, separate};
+use crate::unit::{BotDifference, UnitBot, UnitId, UnitMatch, WorkUnit};
+use referee_bots::sandbox::{Layer, Mode, Sandbox, Unavailable, separate};
 use referee_bots::{Command, Launch};
 use referee_engine::driver::Run;
 use referee_engine::runner::{
@@ -191,7 +192,7 @@ impl UnitPlayer {
         launch: Launch,
         slots: usize,
         played: mpsc::UnboundedSender<PlayerEvent>,
-    ) -> Result<UnitPlayer, String> {
+    ) -> io::Result<UnitPlayer> {
         let scheduler = UnitScheduler::default();
         let units = Arc::clone(&scheduler.0);
         let (changes, of_runner) = mpsc::unbounded_channel();
@@ -230,7 +231,7 @@ impl UnitPlayer {
             }
         };
         let thread = thread::Builder::new().name("player".to_owned()).spawn(work);
-        let thread = Some(thread.map_err(|error| error.to_string())?);
+        let thread = Some(thread?);
         Ok(UnitPlayer { kind, units, bots: Vec::new(), changes, stop: Some(stop), thread })
     }
 
@@ -258,7 +259,7 @@ impl UnitPlayer {
         unit: &WorkUnit,
         locations: &[Location],
         least: &Sandbox,
-    ) -> Result<(), String> {
+    ) -> Result<(), UnusableBot> {
         let indices = self.indices(unit, locations, least)?;
         let fixtures = unit.fixtures(&indices).into();
         lock(&self.units).units.push(OpenUnit { set: unit.id.set, fixtures, running: None });
@@ -272,7 +273,7 @@ impl UnitPlayer {
         unit: &WorkUnit,
         locations: &[Location],
         least: &Sandbox,
-    ) -> Result<Vec<usize>, String> {
+    ) -> Result<Vec<usize>, UnusableBot> {
         let index = |(bot, location)| self.bots.iter().position(|(known, at)| known == bot && at == location);
         let known: Option<Vec<usize>> = unit.bots.iter().zip(locations).map(index).collect();
         // The files of a bot are read once, when it joins.
@@ -281,9 +282,8 @@ impl UnitPlayer {
         }
         let mut commands = Vec::new();
         for (bot, location) in unit.bots.iter().zip(locations) {
-            let command =
-                command(bot, location, least).map_err(|why| format!("the bot `{}`: {why}", bot.name))?;
-            commands.push(command);
+            let unusable = |why| UnusableBot { name: bot.name.clone(), why };
+            commands.push(command(bot, location, least).map_err(unusable)?);
         }
         separate(&mut commands.iter_mut().collect::<Vec<_>>());
         let mut indices = Vec::new();
@@ -356,18 +356,42 @@ pub(super) fn check_least(sandbox: &Sandbox, least: &Sandbox) -> Result<(), Less
     }
 }
 
+/// A bot that this machine cannot start.
+#[derive(Debug, thiserror::Error)]
+#[error("the bot `{name}`: {why}")]
+pub(super) struct UnusableBot {
+    name: String,
+    why: NotStartable,
+}
+
+/// Why this machine cannot start a bot.
+#[derive(Debug, thiserror::Error)]
+enum NotStartable {
+    #[error("it has no command line")]
+    NoCommandLine,
+    #[error("{0}")]
+    Sandbox(Unavailable),
+    #[error(transparent)]
+    Less(#[from] LessThanLeast),
+    #[error(transparent)]
+    Differs(#[from] BotDifference),
+    /// What its source says.
+    #[error("{0}")]
+    Source(String),
+}
+
 /// How this machine starts a bot.
 ///
 /// # Errors
 /// What is missing or differs.
-fn command(bot: &UnitBot, location: &Location, least: &Sandbox) -> Result<Command, String> {
+fn command(bot: &UnitBot, location: &Location, least: &Sandbox) -> Result<Command, NotStartable> {
     if bot.argv.is_empty() {
-        return Err("it has no command line".to_owned());
+        return Err(NotStartable::NoCommandLine);
     }
     let sandbox = Sandbox::new(bot.sandbox.mode(), &bot.sandbox.left_out(), bot.sandbox.limits().clone())
-        .map_err(|why| why.to_string())?;
+        .map_err(NotStartable::Sandbox)?;
     bot.compare_sandbox(&sandbox)?;
-    check_least(&sandbox, least).map_err(|why| why.to_string())?;
+    check_least(&sandbox, least)?;
     let command = Command {
         argv: bot.argv.clone(),
         directory: Some(location.directory.clone()),
@@ -375,7 +399,7 @@ fn command(bot: &UnitBot, location: &Location, least: &Sandbox) -> Result<Comman
         env: bot.env.clone(),
         sandbox,
     };
-    Source::check(&command)?;
+    Source::check(&command).map_err(NotStartable::Source)?;
     let files = command.fingerprints().into_iter().collect();
     bot.compare_files(&files)?;
     Ok(command)

@@ -15,7 +15,7 @@ use serde_json::value::RawValue;
 use tokio::sync::OwnedSemaphorePermit;
 
 use crate::archive::ArchiveId;
-use referee_bots::sandbox::{Mode, Sandbox};
+use referee_bots::sandbox::{Layer, Mode, Sandbox};
 use referee_engine::driver::Terms;
 use referee_engine::runner::{Fixture, MatchSecret, Wait};
 use referee_engine::sources::{BotSpec, with_factor};
@@ -222,14 +222,15 @@ impl UnitBot {
     ///
     /// # Errors
     /// The first file that is missing or differs.
-    pub fn compare_files(&self, others: &BTreeMap<String, String>) -> Result<(), String> {
+    pub fn compare_files(&self, others: &BTreeMap<String, String>) -> Result<(), BotDifference> {
         let is_named = !self.argv.first().is_some_and(|program| program.contains('/'));
         let own = self.files.iter().filter(|(path, _)| !is_named || self.argv.contains(path));
         for (path, digest) in own {
             match others.get(path) {
-                None => return Err(format!("{path} is missing")),
+                None => return Err(BotDifference::Missing(path.clone())),
                 Some(other) if other != digest => {
-                    return Err(format!("{path} differs: its SHA-256 is {other}, not {digest}"));
+                    let (path, found, expected) = (path.clone(), other.clone(), digest.clone());
+                    return Err(BotDifference::File { path, found, expected });
                 }
                 Some(_) => {}
             }
@@ -241,22 +242,71 @@ impl UnitBot {
     ///
     /// # Errors
     /// What differs.
-    pub fn compare_sandbox(&self, other: &Sandbox) -> Result<(), String> {
+    pub fn compare_sandbox(&self, other: &Sandbox) -> Result<(), BotDifference> {
         if other.mode() != self.sandbox.mode() {
-            return Err(format!("the sandbox `{}` instead of `{}`", other.mode(), self.sandbox.mode()));
+            return Err(BotDifference::Mode { found: other.mode(), expected: self.sandbox.mode() });
         }
         if self.sandbox.mode() == Mode::None {
             // Records do not describe it.
             return Ok(());
         }
         if other.limits() != self.sandbox.limits() {
-            return Err(format!("the sandbox `{}` with other limits", other.mode()));
+            return Err(BotDifference::Limits(other.mode()));
         }
         match other.lacks(&self.sandbox) {
-            Some(layer) => Err(format!("its sandbox lacks the layer {layer}")),
+            Some(layer) => Err(BotDifference::Layer(layer)),
             None => Ok(()),
         }
     }
+}
+
+/// How a bot on another machine differs from that of the unit.
+#[derive(Debug, thiserror::Error)]
+pub enum BotDifference {
+    /// A file does not exist.
+    #[error("{0} is missing")]
+    Missing(String),
+    /// A file has other contents.
+    #[error("{path} differs: its SHA-256 is {found}, not {expected}")]
+    File {
+        /// Its path.
+        path: String,
+        /// Its SHA-256.
+        found: String,
+        /// That of the coordinator's file.
+        expected: String,
+    },
+    /// It has another sandbox.
+    #[error("the sandbox `{found}` instead of `{expected}`")]
+    Mode {
+        /// Its sandbox.
+        found: Mode,
+        /// That of the unit.
+        expected: Mode,
+    },
+    /// Its sandbox has other limits.
+    #[error("the sandbox `{0}` with other limits")]
+    Limits(Mode),
+    /// Its sandbox lacks a layer.
+    #[error("its sandbox lacks the layer {0}")]
+    Layer(Layer),
+    /// It has another command line.
+    #[error("another command line, `{0}`")]
+    CommandLine(String),
+    /// The record does not describe it.
+    #[error(transparent)]
+    NotDescribed(#[from] DescriptionError),
+}
+
+/// Why the description of a bot in a record cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum DescriptionError {
+    /// There is none.
+    #[error("the record does not describe it")]
+    Missing,
+    /// It has another form.
+    #[error(transparent)]
+    Malformed(#[from] serde_json::Error),
 }
 
 /// Where the files of a bot are on the machine of a worker.

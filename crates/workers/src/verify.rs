@@ -6,13 +6,15 @@ use std::sync::Arc;
 use referee_protocol::referee::Reveal;
 use referee_protocol::words::FaultCode;
 use serde::Deserialize;
+use serde_json::Value;
 
-use crate::unit::{UnitBot, UnitMatch, UnitOutcome, WorkUnit};
+use crate::unit::{BotDifference, DescriptionError, OutcomeError, UnitBot, UnitMatch, UnitOutcome, WorkUnit};
 use referee_bots::sandbox::Sandbox;
 use referee_engine::driver::{MatchPlan, PlannedSeat, Run};
 use referee_engine::runner::MatchReport;
 use referee_game::chance::Seed;
-use referee_game::{Catalog, SeatSet, Seating, hex};
+use referee_game::erased::NotOpened;
+use referee_game::{Catalog, SeatSet, Seating, UnknownGame, hex};
 use referee_match::record::{self, Difference, RecordEntry, RecordSummary, RecordedAnswer, RecordedFault};
 use referee_match::{Faults, Header, SeatHeader};
 use referee_stats::schedule::MatchId;
@@ -42,14 +44,64 @@ pub struct Unstarted {
 }
 
 /// Why an outcome is not accepted.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, thiserror::Error)]
 pub enum NotVerified {
-    /// It is not what the unit asks for.
+    /// It cannot be decoded.
+    #[error(transparent)]
+    Malformed(#[from] OutcomeError),
+    /// It has no records, or more than the unit has matches.
+    #[error("{got} records of {asked} matches")]
+    Records {
+        /// Their number.
+        got: usize,
+        /// The number of matches.
+        asked: usize,
+    },
+    /// The record of a match, given by its id, is not what the unit asks for.
+    #[error("{0}: {1}")]
+    Match(String, MatchDifference),
+    /// A match, given by its id, has no record.
+    #[error("{0} was not played")]
+    NotPlayed(String),
+    /// The rules failed here while a match was verified, which is not the fault of the worker.
+    #[error("it cannot be verified: {0}: {1}")]
+    RulesFailed(String, Difference),
+}
+
+/// How the record of a match differs from what the unit asks for.
+#[derive(Debug, thiserror::Error)]
+pub enum MatchDifference {
+    /// It does not replay.
     #[error("{0}")]
-    Differs(String),
-    /// The rules failed here while it was verified, which is not the fault of the worker.
-    #[error("it cannot be verified: {0}")]
-    RulesFailed(String),
+    Replay(Difference),
+    /// The match was cut off.
+    #[error("it was interrupted")]
+    Interrupted,
+    /// It must be the last one.
+    #[error("it has to be replayed before those after it")]
+    ToBeReplayed,
+    /// A field of its first line.
+    #[error("`{field}` is {found}, not {expected}")]
+    Field {
+        /// Its name.
+        field: String,
+        /// Its value.
+        found: Value,
+        /// The value that the unit asks for.
+        expected: Value,
+    },
+    /// The bot of a seat.
+    #[error("the bot of `{0}`: {1}")]
+    Bot(String, BotDifference),
+    /// It was not played with the seed and the salt of the unit.
+    #[error("another seed")]
+    Seed,
+    /// The unit is of no game that is known here.
+    #[error(transparent)]
+    UnknownGame(#[from] UnknownGame),
+    /// The match of the unit cannot be set up.
+    #[error(transparent)]
+    NotOpened(#[from] NotOpened),
 }
 
 /// Verifies an outcome: every record replays without a difference, is that of its match in the unit, with its seed,
@@ -64,28 +116,29 @@ pub fn verify(
 ) -> Result<Vec<VerifiedMatch>, NotVerified> {
     let (got, asked) = (outcome.records.len(), unit.matches.len());
     if got == 0 || got > asked {
-        return Err(NotVerified::Differs(format!("{got} records of {asked} matches")));
+        return Err(NotVerified::Records { got, asked });
     }
     let mut verified = Vec::with_capacity(got);
     for (index, (of, record)) in unit.matches.iter().zip(&outcome.records).enumerate() {
-        let of_match = |what: String| NotVerified::Differs(format!("{}: {what}", of.id));
+        let of_match = |what| NotVerified::Match(of.id.clone(), what);
         let summary = record::summarize(record, catalog).map_err(|differences| {
-            let first = differences.first().map_or_else(String::new, ToString::to_string);
-            match differences.iter().any(|difference| difference.rules_failed) {
-                true => NotVerified::RulesFailed(format!("{}: {first}", of.id)),
-                false => of_match(first),
+            let rules_failed = differences.iter().any(|difference| difference.rules_failed);
+            match differences.into_iter().next() {
+                Some(first) if rules_failed => NotVerified::RulesFailed(of.id.clone(), first),
+                Some(first) => of_match(MatchDifference::Replay(first)),
+                None => NotVerified::NotPlayed(of.id.clone()),
             }
         })?;
         let found = verify_match(unit, index, (record, summary), catalog).map_err(of_match)?;
         let is_last = index + 1 == got;
         if found.report.is_cut_off {
-            return Err(of_match("it was interrupted".to_owned()));
+            return Err(of_match(MatchDifference::Interrupted));
         }
         if found.report.is_to_be_replayed() && !is_last {
-            return Err(of_match("it has to be replayed before those after it".to_owned()));
+            return Err(of_match(MatchDifference::ToBeReplayed));
         }
         if is_last && !found.report.is_to_be_replayed() && got < asked {
-            return Err(NotVerified::Differs(format!("{} was not played", unit.matches[got].id)));
+            return Err(NotVerified::NotPlayed(unit.matches[got].id.clone()));
         }
         verified.push(found);
     }
@@ -97,12 +150,13 @@ fn verify_match(
     index: usize,
     (record, summary): (&[u8], RecordSummary),
     catalog: &Catalog,
-) -> Result<VerifiedMatch, String> {
+) -> Result<VerifiedMatch, MatchDifference> {
     let of = &unit.matches[index];
     let expected = header(unit, index, catalog)?;
     compare(&summary.header, &expected)?;
     for (seat, &bot) in summary.header.seats.iter().zip(&of.bots) {
-        compare_bot(seat, &unit.bots[bot]).map_err(|what| format!("the bot of `{}`: {what}", seat.name))?;
+        let of_bot = |what| MatchDifference::Bot(seat.name.clone(), what);
+        compare_bot(seat, &unit.bots[bot]).map_err(of_bot)?;
     }
     let is_own = |reveal: &&Reveal| {
         reveal.seed == of.seed.to_hex()
@@ -110,16 +164,15 @@ fn verify_match(
             && reveal.deal == expected.deal
     };
     let RecordSummary { seal: record::Seal { reveal, .. }, stderr, .. } = &summary;
-    let reveal = reveal.as_ref().filter(is_own).cloned().ok_or("another seed")?;
+    let reveal = reveal.as_ref().filter(is_own).cloned().ok_or(MatchDifference::Seed)?;
     let attempt = of.id.parse().map_or(1, |MatchId { attempt, .. }| attempt);
     let mut report = MatchReport::of_record(&summary, attempt);
     // The seal is the last line.
     let end = record[..record.len().saturating_sub(1)].iter().rposition(|&byte| byte == b'\n');
     let record = record[..end.map_or(0, |end| end + 1)].to_vec();
     let stderr: Vec<&str> = stderr.iter().map(String::as_str).collect();
-    report.add_evidence(&record, &stderr).map_err(|difference| difference.to_string())?;
-    let unstarted =
-        unstarted(&summary.header, &report, &record).map_err(|difference| difference.to_string())?;
+    report.add_evidence(&record, &stderr).map_err(MatchDifference::Replay)?;
+    let unstarted = unstarted(&summary.header, &report, &record).map_err(MatchDifference::Replay)?;
     Ok(VerifiedMatch { report, record, reveal, unstarted })
 }
 
@@ -156,9 +209,9 @@ fn unstarted(header: &Header, report: &MatchReport, record: &[u8]) -> Result<Opt
 
 /// The first line that the record of a match of the unit must have, except for descriptions of the bots and for the
 /// time for `ready`, which depends on what the process played before.
-fn header(unit: &WorkUnit, index: usize, catalog: &Catalog) -> Result<Arc<Header>, String> {
+fn header(unit: &WorkUnit, index: usize, catalog: &Catalog) -> Result<Arc<Header>, MatchDifference> {
     let UnitMatch { id, bots, seed, salt } = &unit.matches[index];
-    let rules = catalog.find(&unit.game).map_err(|error| error.to_string())?;
+    let rules = catalog.find(&unit.game)?;
     let seating = Seating::new(unit.seats, unit.sides);
     let seats = bots.iter().map(|&bot| {
         let bot = &unit.bots[bot];
@@ -176,11 +229,11 @@ fn header(unit: &WorkUnit, index: usize, catalog: &Catalog) -> Result<Arc<Header
     };
     // The seed and the salt of the match are given.
     let run = Run { seed: Seed([0; 32]), terms: unit.terms };
-    let (setup, _) = run.set_up(&unit.terms, plan).map_err(|error| error.to_string())?;
+    let (setup, _) = run.set_up(&unit.terms, plan)?;
     Ok(setup.header)
 }
 
-fn compare(found: &Header, expected: &Header) -> Result<(), String> {
+fn compare(found: &Header, expected: &Header) -> Result<(), MatchDifference> {
     let text = |header: &Header, drop: &[&str]| {
         let mut header = serde_json::to_value(header).unwrap_or_default();
         if let Some(fields) = header.as_object_mut() {
@@ -193,13 +246,14 @@ fn compare(found: &Header, expected: &Header) -> Result<(), String> {
     let fields = expected.as_object().into_iter().chain(found.as_object()).flat_map(|fields| fields.keys());
     for field in std::iter::once("match").chain(fields.map(String::as_str)) {
         if found[field] != expected[field] {
-            return Err(format!("`{field}` is {}, not {}", found[field], expected[field]));
+            let (found, expected) = (found[field].clone(), expected[field].clone());
+            return Err(MatchDifference::Field { field: field.to_owned(), found, expected });
         }
     }
     Ok(())
 }
 
-fn drop_field(fields: &mut serde_json::Map<String, serde_json::Value>, field: &str) {
+fn drop_field(fields: &mut serde_json::Map<String, Value>, field: &str) {
     fields.remove(field);
     for seat in fields.get_mut("seats").and_then(|seats| seats.as_array_mut()).into_iter().flatten() {
         if let Some(seat) = seat.as_object_mut() {
@@ -223,25 +277,16 @@ struct DescribedBot {
     sandbox: Sandbox,
 }
 
-/// Why the description of a bot cannot be used.
-#[derive(Debug, thiserror::Error)]
-enum DescriptionError {
-    #[error("the record does not describe it")]
-    Missing,
-    #[error(transparent)]
-    Malformed(#[from] serde_json::Error),
-}
-
 fn described(seat: &SeatHeader) -> Result<DescribedBot, DescriptionError> {
     let described = seat.bot.as_deref().ok_or(DescriptionError::Missing)?;
     Ok(serde_json::from_str(described.get())?)
 }
 
 /// Compares the files and the sandbox of a bot with those of the unit.
-fn compare_bot(seat: &SeatHeader, bot: &UnitBot) -> Result<(), String> {
-    let described = described(seat).map_err(|what| what.to_string())?;
+fn compare_bot(seat: &SeatHeader, bot: &UnitBot) -> Result<(), BotDifference> {
+    let described = described(seat)?;
     if described.command != bot.argv {
-        return Err(format!("another command line, `{}`", described.command.join(" ")));
+        return Err(BotDifference::CommandLine(described.command.join(" ")));
     }
     bot.compare_files(&described.files)?;
     bot.compare_sandbox(&described.sandbox)

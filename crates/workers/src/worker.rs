@@ -1,6 +1,7 @@
 //! The worker: takes units from a carrier, plays them, and sends their records back.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::path::{Component, PathBuf};
 use std::sync::Arc;
 use std::thread;
@@ -10,16 +11,19 @@ use tempfile::NamedTempFile;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::{Instant, MissedTickBehavior, interval};
 
-use crate::archive::{ArchiveId, Cache, Unpacked};
-use crate::carrier::{Assignment, OutcomeVerdict, Request, Returned, WorkerEnd};
+use crate::archive::{ArchiveError, ArchiveId, Cache, Unpacked};
+use crate::carrier::{Assignment, FetchError, OutcomeVerdict, Request, Returned, WorkerEnd};
 use crate::machine::MachineState;
-use crate::player::{Location, PlayerEvent, UnitKind, UnitPlayer, check_least};
+use crate::player::{
+    LessThanLeast, Location, NotOfGame, PlayerEvent, UnitKind, UnitPlayer, UnusableBot, check_least,
+};
 use crate::trial::{TrialBench, TrialJob, TrialReply};
 use crate::unit::{Place, UnitId, UnitOutcome, WorkUnit};
 use referee_bots::Launch;
 use referee_bots::sandbox::Sandbox;
-use referee_game::Catalog;
 use referee_game::erased::Rules;
+use referee_game::{Catalog, UnknownGame};
+use referee_program::BadGame;
 
 mod trials;
 
@@ -85,6 +89,44 @@ pub enum WorkerExit {
     Interrupted,
 }
 
+/// Why a worker cannot work.
+#[derive(Debug, thiserror::Error)]
+pub enum WorkerFailure {
+    /// The carrier or the machine has failed.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    /// The carrier has ended before the worker.
+    #[error("the carrier ended")]
+    Ended,
+}
+
+/// Why this machine cannot play a unit or try a program.
+#[derive(Debug, thiserror::Error)]
+enum Incapable {
+    #[error("the archive {0}: {1}")]
+    NoArchive(ArchiveId, FetchError),
+    #[error("the archive {0}: {1}")]
+    BadArchive(ArchiveId, ArchiveError),
+    #[error("its working directory is not in its archive")]
+    Outside,
+    #[error(transparent)]
+    UnknownGame(#[from] UnknownGame),
+    #[error("the rules of {0}: {1}")]
+    Unconfined(String, LessThanLeast),
+    #[error("the rules of {0}: {1}")]
+    BadGame(String, BadGame),
+    #[error(transparent)]
+    NotOfGame(#[from] NotOfGame),
+    #[error(transparent)]
+    Bot(#[from] UnusableBot),
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    #[error("this worker builds no programs")]
+    NoBench,
+    #[error("its rules of {game} have version {here}, those of the league {there}")]
+    Version { game: String, here: u32, there: u32 },
+}
+
 /// A unit in progress.
 struct Active {
     unit: Box<WorkUnit>,
@@ -106,21 +148,22 @@ impl Worker {
         end: impl WorkerEnd + Send + 'static,
         interrupt: impl Future<Output = ()>,
         on_event: impl FnMut(WorkerEvent<'_>),
-    ) -> Result<WorkerExit, String> {
+    ) -> Result<WorkerExit, WorkerFailure> {
         let (requests, of_worker) = unbounded_channel();
         let (to_worker, assignments) = unbounded_channel();
         let runtime = || tokio::runtime::Builder::new_current_thread().enable_all().build();
         let serve = move || runtime()?.block_on(end.serve(of_worker, to_worker));
         let carrier = thread::Builder::new().name("carrier".to_owned()).spawn(serve);
-        let carrier = carrier.map_err(|error| error.to_string())?;
-        let runtime = runtime().map_err(|error| error.to_string())?;
+        let carrier = carrier?;
+        let runtime = runtime()?;
         let work = Work::new(self, requests, on_event);
         let exit = runtime.block_on(work.run(assignments, interrupt));
         // The requests are closed now.
         let served = carrier.join().unwrap_or(Ok(()));
-        match exit {
-            Some(exit) => Ok(exit),
-            None => Err(served.map_or_else(|error| error.to_string(), |()| "the carrier ended".to_owned())),
+        match (exit, served) {
+            (Some(exit), _) => Ok(exit),
+            (None, Err(error)) => Err(error.into()),
+            (None, Ok(())) => Err(WorkerFailure::Ended),
         }
     }
 }
@@ -331,7 +374,7 @@ impl<F: FnMut(WorkerEvent<'_>)> Work<F> {
                 (self.on_event)(WorkerEvent::Took(&unit));
                 self.active.insert(key, Active::new(unit));
             }
-            Err(why) => self.cannot_play(unit.id, why),
+            Err(why) => self.cannot_play(unit.id, why.to_string()),
         }
     }
 
@@ -342,13 +385,13 @@ impl<F: FnMut(WorkerEvent<'_>)> Work<F> {
     }
 
     /// An archive has arrived, or is not available.
-    fn fetched(&mut self, id: ArchiveId, result: Result<(), String>) {
+    fn fetched(&mut self, id: ArchiveId, result: Result<(), FetchError>) {
         let Some(file) = self.incoming.remove(&id) else { return };
         if self.trials.values().any(|trial| trial.wants(id)) {
             return self.fetched_for_trial(id, file, result);
         }
-        let inserted =
-            result.and_then(|()| self.worker.cache.insert(&id, file).map_err(|why| why.to_string()));
+        let insert = |()| self.worker.cache.insert(&id, file).map_err(|why| Incapable::BadArchive(id, why));
+        let inserted = result.map_err(|why| Incapable::NoArchive(id, why)).and_then(insert);
         let needs = |unit: &WorkUnit| unit.archives().any(|of| of == id);
         let units = std::mem::take(&mut self.waiting).into_iter();
         let (waiting, others): (Vec<WorkUnit>, Vec<WorkUnit>) = units.partition(needs);
@@ -360,8 +403,7 @@ impl<F: FnMut(WorkerEvent<'_>)> Work<F> {
                 self.begin_trials();
             }
             Err(why) => {
-                let why = format!("the archive {id}: {why}");
-                waiting.into_iter().for_each(|unit| self.cannot_play(unit.id, why.clone()));
+                waiting.into_iter().for_each(|unit| self.cannot_play(unit.id, why.to_string()));
                 self.give_up_trials(id, &why);
             }
         }
@@ -371,7 +413,7 @@ impl<F: FnMut(WorkerEvent<'_>)> Work<F> {
     ///
     /// # Errors
     /// Those of the cache.
-    fn locate(&mut self, place: &Place) -> Result<Option<Location>, String> {
+    fn locate(&mut self, place: &Place) -> Result<Option<Location>, Incapable> {
         let (id, directory) = match place {
             Place::Installed(directory) => {
                 return Ok(Some(Location { directory: directory.clone(), files: None }));
@@ -381,7 +423,7 @@ impl<F: FnMut(WorkerEvent<'_>)> Work<F> {
         let cache = &self.worker.cache;
         if !self.unpacked.contains_key(id)
             && !self.incoming.contains_key(id)
-            && let Some(unpacked) = cache.get(id).map_err(|why| format!("the archive {id}: {why}"))?
+            && let Some(unpacked) = cache.get(id).map_err(|why| Incapable::BadArchive(*id, why))?
         {
             self.unpacked.insert(*id, unpacked);
         }
@@ -389,11 +431,11 @@ impl<F: FnMut(WorkerEvent<'_>)> Work<F> {
             let files = unpacked.path().to_owned();
             let is_within = directory.components().all(|part| matches!(part, Component::Normal(_)));
             let directory = Some(files.join(directory)).filter(|_| is_within);
-            let directory = directory.ok_or("its working directory is not in its archive")?;
+            let directory = directory.ok_or(Incapable::Outside)?;
             return Ok(Some(Location { directory, files: Some(files) }));
         }
         if !self.incoming.contains_key(id) {
-            let file = cache.incoming().map_err(|error| error.to_string())?;
+            let file = cache.incoming()?;
             self.request(Request::Fetch(*id, file.path().to_owned()));
             self.incoming.insert(*id, file);
         }
@@ -404,28 +446,31 @@ impl<F: FnMut(WorkerEvent<'_>)> Work<F> {
     ///
     /// # Errors
     /// Why this machine does not have them.
-    fn rules(&mut self, game: &str, files: Option<ArchiveId>) -> Result<Option<&'static dyn Rules>, String> {
-        let Some(id) = files else {
-            return self.worker.catalog.find(game).map(Some).map_err(|error| error.to_string());
-        };
-        let wrong = |why: String| format!("the rules of {game}: {why}");
+    fn rules(
+        &mut self,
+        game: &str,
+        files: Option<ArchiveId>,
+    ) -> Result<Option<&'static dyn Rules>, Incapable> {
+        let Some(id) = files else { return Ok(Some(self.worker.catalog.find(game)?)) };
         let Some(location) = self.locate(&Place::Archive(id, PathBuf::new()))? else { return Ok(None) };
         let Worker { launch, least, .. } = &self.worker;
-        check_least(&referee_program::sandbox(launch), least).map_err(|why| wrong(why.to_string()))?;
-        referee_program::load(&location.directory, launch).map(Some).map_err(|error| wrong(error.to_string()))
+        check_least(&referee_program::sandbox(launch), least)
+            .map_err(|why| Incapable::Unconfined(game.to_owned(), why))?;
+        let loaded = referee_program::load(&location.directory, launch);
+        loaded.map(Some).map_err(|why| Incapable::BadGame(game.to_owned(), why))
     }
 
     /// Starts to play a unit. Returns whether its game and all its bots are here.
     ///
     /// # Errors
     /// Why this machine cannot.
-    fn start(&mut self, unit: &WorkUnit) -> Result<bool, String> {
+    fn start(&mut self, unit: &WorkUnit) -> Result<bool, Incapable> {
         let rules = self.rules(&unit.game, unit.game_files)?;
         let locations: Vec<Option<Location>> =
             unit.bots.iter().map(|bot| self.locate(&bot.place)).collect::<Result<_, _>>()?;
         let locations = locations.into_iter().collect::<Option<Vec<Location>>>();
         let Some((rules, locations)) = rules.zip(locations) else { return Ok(false) };
-        let kind = UnitKind::of(unit, rules).map_err(|why| why.to_string())?;
+        let kind = UnitKind::of(unit, rules)?;
         let index = match self.players.iter().position(|player| player.plays(&kind)) {
             Some(index) => index,
             None => {

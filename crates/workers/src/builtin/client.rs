@@ -20,7 +20,7 @@ use tokio_rustls::client::TlsStream;
 use super::frame::{self, Admission, FromCoordinator, FromWorker, Hello, VERSION};
 use super::{ALIVE, HANDSHAKE, SILENCE};
 use crate::archive::{ArchiveId, MOST_BYTES};
-use crate::carrier::{Assignment, RECONNECT_WINDOW, Request, Returned, WorkerEnd};
+use crate::carrier::{Assignment, FetchError, RECONNECT_WINDOW, Request, Returned, WorkerEnd};
 use crate::machine::Machine;
 use crate::unit::{UnitId, UnitOutcome};
 
@@ -112,7 +112,8 @@ impl BuiltInWorker {
         stream.set_nodelay(true)?;
         let host = self.address.rsplit_once(':').map_or(&*self.address, |(host, _)| host);
         let host = host.trim_start_matches('[').trim_end_matches(']').to_owned();
-        let name = ServerName::try_from(host).map_err(io::Error::other)?;
+        let name =
+            ServerName::try_from(host).map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
         let mut stream = TlsConnector::from(Arc::clone(&self.tls)).connect(name, stream).await?;
         let hello = Hello {
             version: VERSION,
@@ -331,12 +332,12 @@ impl ClientState {
                 self.played.retain(|unit, _| unit.run != run);
                 self.emit(Assignment::Over(run));
             }
-            FromCoordinator::NoArchive(id, why) => return self.fetched(id, Err(why)),
+            FromCoordinator::NoArchive(id, why) => return self.fetched(id, Err(FetchError::Missing(why))),
             FromCoordinator::Archive(id, size) => {
                 return match self.append(id, size, bytes) {
                     Ok(Some(from)) => Some((FromWorker::Fetch(id, from), Vec::new())),
                     Ok(None) => self.fetched(id, Ok(())),
-                    Err(error) => self.fetched(id, Err(error.to_string())),
+                    Err(error) => self.fetched(id, Err(error)),
                 };
             }
         }
@@ -344,12 +345,12 @@ impl ClientState {
     }
 
     /// Appends a part of an archive to its file. Returns where the next part begins.
-    fn append(&mut self, id: ArchiveId, size: u64, bytes: &[u8]) -> io::Result<Option<u64>> {
+    fn append(&mut self, id: ArchiveId, size: u64, bytes: &[u8]) -> Result<Option<u64>, FetchError> {
         let Some((_, path)) = self.wanted.front().filter(|(wanted, _)| *wanted == id) else {
-            return Err(io::Error::other("it was not asked for"));
+            return Err(FetchError::Unasked);
         };
         if size > MOST_BYTES || bytes.is_empty() {
-            return Err(io::Error::other(format!("{size} bytes, of which {} are here", bytes.len())));
+            return Err(FetchError::Size { size, part: bytes.len() });
         }
         let download = match &mut self.download {
             Some(download) => download,
@@ -361,7 +362,7 @@ impl ClientState {
     }
 
     /// An archive is here, or not available. Asks for the next one.
-    fn fetched(&mut self, id: ArchiveId, result: Result<(), String>) -> Option<(FromWorker, Vec<u8>)> {
+    fn fetched(&mut self, id: ArchiveId, result: Result<(), FetchError>) -> Option<(FromWorker, Vec<u8>)> {
         self.download = None;
         self.wanted.pop_front();
         self.emit(Assignment::Fetched(id, result));

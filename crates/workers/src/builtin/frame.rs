@@ -135,8 +135,9 @@ pub(super) async fn write(
     message: &impl Serialize,
     bytes: &[u8],
 ) -> io::Result<()> {
-    let text = serde_json::to_vec(message).map_err(io::Error::other)?;
-    let length = |part: &[u8]| u32::try_from(part.len()).map_err(io::Error::other);
+    let text = serde_json::to_vec(message)?;
+    let large = |error| io::Error::new(io::ErrorKind::InvalidInput, error);
+    let length = |part: &[u8]| u32::try_from(part.len()).map_err(large);
     let mut head = Vec::with_capacity(8 + text.len());
     head.extend_from_slice(&length(&text)?.to_be_bytes());
     head.extend_from_slice(&length(bytes)?.to_be_bytes());

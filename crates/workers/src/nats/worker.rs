@@ -21,7 +21,7 @@ use super::envelope::{EnvelopeError, TrustedKeys, VERSION};
 use super::message::{Delivery, ToCoordinator, ToWorker, WorkerMessage};
 use super::{CarrierTimes, LAST_DELIVERY};
 use crate::archive::ArchiveId;
-use crate::carrier::{Assignment, OutcomeVerdict, Request, Returned, WorkerEnd};
+use crate::carrier::{Assignment, FetchError, OutcomeVerdict, Request, Returned, WorkerEnd};
 use crate::machine::{Machine, MachineState};
 use crate::unit::{UnitId, WorkUnit};
 
@@ -158,7 +158,7 @@ struct WorkerService {
     is_connected: bool,
     /// It pulls nothing until then.
     resting_until: Instant,
-    fetches: JoinSet<(ArchiveId, Result<(), String>)>,
+    fetches: JoinSet<(ArchiveId, Result<(), FetchError>)>,
     stores: JoinSet<(UnitId, io::Result<()>)>,
     /// Acknowledgements and deletions that the broker has not confirmed yet.
     acks: JoinSet<()>,
@@ -213,12 +213,12 @@ async fn fetch(
     connection: NatsConnection,
     (archive, object): (ArchiveId, String),
     to: PathBuf,
-) -> (ArchiveId, Result<(), String>) {
+) -> (ArchiveId, Result<(), FetchError>) {
     let mut result = Ok(());
     for _ in 0..TRIES {
         match connection.download(&object, &to).await {
             Ok(()) => return (archive, Ok(())),
-            Err(error) => result = Err(error.to_string()),
+            Err(error) => result = Err(error.into()),
         }
         sleep(REST).await;
     }

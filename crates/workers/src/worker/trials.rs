@@ -1,14 +1,15 @@
 //! The programs that a worker builds and checks.
 
+use std::error::Error;
 use std::fs::File;
 use std::io;
 use std::thread;
 
 use tempfile::NamedTempFile;
 
-use super::{TriedProgram, Work, WorkerEvent, WorkerTrial};
+use super::{Incapable, TriedProgram, Work, WorkerEvent, WorkerTrial};
 use crate::archive::ArchiveId;
-use crate::carrier::Request;
+use crate::carrier::{FetchError, Request};
 use crate::trial::{TrialJob, TrialReply, TrialVerdict};
 use referee_game::erased::Rules;
 
@@ -36,7 +37,7 @@ impl<F: FnMut(WorkerEvent<'_>)> Work<F> {
                 self.request(Request::Fetch(archive, file.path().to_owned()));
                 self.incoming.insert(archive, file);
             }
-            Err(error) => self.give_up_trials(archive, &error.to_string()),
+            Err(error) => self.give_up_trials(archive, &error.into()),
         }
     }
 
@@ -45,7 +46,7 @@ impl<F: FnMut(WorkerEvent<'_>)> Work<F> {
         &mut self,
         id: ArchiveId,
         file: NamedTempFile,
-        result: Result<(), String>,
+        result: Result<(), FetchError>,
     ) {
         match result {
             Ok(()) => {
@@ -55,7 +56,7 @@ impl<F: FnMut(WorkerEvent<'_>)> Work<F> {
                 }
                 self.begin_trials();
             }
-            Err(why) => self.give_up_trials(id, &why),
+            Err(why) => self.give_up_trials(id, &Incapable::NoArchive(id, why)),
         }
         // Units that wait for the same archive ask for it again.
         let needs = |unit: &crate::unit::WorkUnit| unit.archives().any(|of| of == id);
@@ -66,12 +67,12 @@ impl<F: FnMut(WorkerEvent<'_>)> Work<F> {
     }
 
     /// Gives up the programs that need an archive that is not available.
-    pub(super) fn give_up_trials(&mut self, archive: ArchiveId, why: &str) {
+    pub(super) fn give_up_trials(&mut self, archive: ArchiveId, why: &Incapable) {
         let needing = self.trials.values().filter(|trial| !trial.is_begun);
         let needing = needing.filter(|trial| trial.job.archives().any(|of| of == archive));
         let ids: Vec<u64> = needing.map(|trial| trial.job.id).collect();
         for id in ids {
-            self.report(unable(id, format!("the archive {archive}: {why}")));
+            self.report(unable(id, why));
         }
     }
 
@@ -80,15 +81,15 @@ impl<F: FnMut(WorkerEvent<'_>)> Work<F> {
         let ready = self.trials.iter().filter(|(_, trial)| trial.archive.is_some());
         for id in ready.map(|(&id, _)| id).collect::<Vec<u64>>() {
             if let Err(why) = self.begin_trial(id) {
-                self.report(unable(id, why));
+                self.report(unable(id, &why));
             }
         }
     }
 
     /// Begins to try a program, on a thread of its own, unless the rules of a game are still to arrive.
-    fn begin_trial(&mut self, id: u64) -> Result<(), String> {
+    fn begin_trial(&mut self, id: u64) -> Result<(), Incapable> {
         let Some(bench) = self.worker.bench.clone() else {
-            return Err("this worker builds no programs".to_owned());
+            return Err(Incapable::NoBench);
         };
         let Some(trial) = self.trials.get(&id) else { return Ok(()) };
         let job = trial.job.clone();
@@ -97,10 +98,8 @@ impl<F: FnMut(WorkerEvent<'_>)> Work<F> {
             let Some(found) = self.rules(&ladder.game, ladder.game_files)? else { return Ok(()) };
             let version = found.meta().rules_version;
             if version != ladder.rules {
-                let (game, expected) = (&ladder.game, ladder.rules);
-                return Err(format!(
-                    "its rules of {game} have version {version}, those of the league {expected}"
-                ));
+                let (game, there) = (ladder.game.clone(), ladder.rules);
+                return Err(Incapable::Version { game, here: version, there });
             }
             rules.push(found);
         }
@@ -115,13 +114,14 @@ impl<F: FnMut(WorkerEvent<'_>)> Work<F> {
                     let (report, built) = bench.run(&job, file, &rules, &catalog);
                     (id, report, built)
                 }
-                Err(error) => unable(id, error.to_string()),
+                Err(error) => unable(id, &error),
             };
             // The worker may have ended.
             let _ = tried.send(done);
         };
         let begun = thread::Builder::new().name("trial".to_owned()).spawn(work);
-        begun.map(drop).map_err(|error| error.to_string())
+        begun?;
+        Ok(())
     }
 
     /// Reports what became of a program.
@@ -135,6 +135,6 @@ impl<F: FnMut(WorkerEvent<'_>)> Work<F> {
 }
 
 /// What this machine could not do.
-fn unable(id: u64, why: String) -> TriedProgram {
-    (id, TrialReply { log: String::new(), verdict: TrialVerdict::Unable(why) }, Vec::new())
+fn unable(id: u64, why: &dyn Error) -> TriedProgram {
+    (id, TrialReply { log: String::new(), verdict: TrialVerdict::Unable(why.to_string()) }, Vec::new())
 }
