@@ -89,7 +89,7 @@ async fn round_trip(stream: &mut impl ByteStream, lines: &mut Lines) -> io::Resu
             return Ok(());
         }
         if poll_fn(|cx| stream.poll_read(cx, lines)).await? == ReadProgress::End {
-            return Err(io::Error::other("`cat` has ended"));
+            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "`cat` has ended"));
         }
     }
 }

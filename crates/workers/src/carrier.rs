@@ -15,6 +15,8 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 
 use crate::archive::ArchiveId;
 use crate::machine::{Machine, MachineState};
+#[cfg(feature = "nats")]
+use crate::nats::BrokerError;
 use crate::trial::{TrialEvent, TrialJob, TrialReply};
 use crate::unit::{EncodedOutcome, UnitId, UnitOutcome, WorkUnit};
 
@@ -32,7 +34,7 @@ pub trait CoordinatorEnd {
         self,
         orders: UnboundedReceiver<Order>,
         events: UnboundedSender<CarrierEvent>,
-    ) -> impl Future<Output = io::Result<()>>;
+    ) -> impl Future<Output = Result<(), CarrierError>>;
 }
 
 /// A worker's end of a carrier.
@@ -46,7 +48,22 @@ pub trait WorkerEnd {
         self,
         requests: UnboundedReceiver<Request>,
         assignments: UnboundedSender<Assignment>,
-    ) -> impl Future<Output = io::Result<()>>;
+    ) -> impl Future<Output = Result<(), CarrierError>>;
+}
+
+/// Why a carrier cannot work.
+#[derive(Debug, thiserror::Error)]
+pub enum CarrierError {
+    /// The network or the machine has failed.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    /// The NATS server cannot be used.
+    #[cfg(feature = "nats")]
+    #[error(transparent)]
+    Broker(#[from] BrokerError),
+    /// Its thread has panicked.
+    #[error("the carrier panicked")]
+    Panicked,
 }
 
 /// From the coordinator to its end.
@@ -155,9 +172,20 @@ pub enum FetchError {
         /// That of the part.
         part: usize,
     },
-    /// A file cannot be written, or the network has failed.
+    /// A file cannot be written.
     #[error(transparent)]
     Io(Arc<io::Error>),
+    /// The NATS server does not have it.
+    #[cfg(feature = "nats")]
+    #[error(transparent)]
+    Broker(Arc<BrokerError>),
+}
+
+#[cfg(feature = "nats")]
+impl From<BrokerError> for FetchError {
+    fn from(error: BrokerError) -> FetchError {
+        FetchError::Broker(Arc::new(error))
+    }
 }
 
 impl From<io::Error> for FetchError {

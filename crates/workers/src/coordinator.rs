@@ -9,7 +9,7 @@ use std::{fmt, io};
 
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-use crate::carrier::{CarrierEvent, CoordinatorEnd, Order};
+use crate::carrier::{CarrierError, CarrierEvent, CoordinatorEnd, Order};
 use crate::committer::Committer;
 use crate::dispatcher::Dispatcher;
 use crate::fleet::Fleet;
@@ -22,7 +22,7 @@ pub struct Coordinator {
     orders: UnboundedSender<Order>,
     pub(super) events: UnboundedReceiver<CarrierEvent>,
     /// The thread of the carrier, until it has failed.
-    thread: Option<JoinHandle<io::Result<()>>>,
+    thread: Option<JoinHandle<Result<(), CarrierError>>>,
     pub(super) leases: Leases,
     /// The id of the run.
     pub(super) run: String,
@@ -88,7 +88,7 @@ impl Coordinator {
     /// A coordinator with these channels to a carrier, which this thread serves.
     pub(super) fn with(
         (orders, events): (UnboundedSender<Order>, UnboundedReceiver<CarrierEvent>),
-        thread: JoinHandle<io::Result<()>>,
+        thread: JoinHandle<Result<(), CarrierError>>,
         leases: Leases,
         timeout: Duration,
     ) -> io::Result<Coordinator> {
@@ -131,7 +131,7 @@ impl Coordinator {
     ///
     /// # Errors
     /// Why the carrier failed.
-    pub fn end(self, is_over: bool) -> io::Result<()> {
+    pub fn end(self, is_over: bool) -> Result<(), CarrierError> {
         if is_over {
             // The channel is closed if the carrier has failed.
             let _ = self.orders.send(Order::Over(self.run));
@@ -154,6 +154,6 @@ impl Coordinator {
     }
 }
 
-fn join(carrier: JoinHandle<io::Result<()>>) -> io::Result<()> {
-    carrier.join().unwrap_or_else(|_| Err(io::Error::other("the carrier panicked")))
+fn join(carrier: JoinHandle<Result<(), CarrierError>>) -> Result<(), CarrierError> {
+    carrier.join().unwrap_or(Err(CarrierError::Panicked))
 }

@@ -6,7 +6,7 @@ use std::thread::{self, JoinHandle};
 
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-use crate::carrier::{CarrierEvent, CoordinatorEnd, Order};
+use crate::carrier::{CarrierError, CarrierEvent, CoordinatorEnd, Order};
 use crate::trial::TrialDesk;
 use crate::unit::UnitId;
 
@@ -16,7 +16,7 @@ pub struct SharedEnd {
     orders: UnboundedSender<Order>,
     events: UnboundedReceiver<CarrierEvent>,
     /// The thread of the carrier, which the last part waits for.
-    carrier: Arc<JoinHandle<io::Result<()>>>,
+    carrier: Arc<JoinHandle<Result<(), CarrierError>>>,
 }
 
 /// Shares a carrier between these runs, given by their ids, and lets its workers try programs. A worker that one of them puts aside or drains plays for none.
@@ -49,7 +49,7 @@ impl CoordinatorEnd for SharedEnd {
         mut self,
         mut orders: UnboundedReceiver<Order>,
         events: UnboundedSender<CarrierEvent>,
-    ) -> io::Result<()> {
+    ) -> Result<(), CarrierError> {
         loop {
             tokio::select! {
                 order = orders.recv() => match order {
@@ -65,7 +65,7 @@ impl CoordinatorEnd for SharedEnd {
         drop(self.orders);
         // All of its orders have been passed on when the last part returns.
         match Arc::into_inner(self.carrier) {
-            Some(carrier) => carrier.join().unwrap_or_else(|_| Err(io::Error::other("the carrier panicked"))),
+            Some(carrier) => carrier.join().unwrap_or(Err(CarrierError::Panicked)),
             None => Ok(()),
         }
     }

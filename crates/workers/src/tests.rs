@@ -3,7 +3,6 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::future;
-use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,7 +11,7 @@ use referee_protocol::referee::Turn;
 use serde_json::value::{RawValue, to_raw_value};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 
-use crate::carrier::{CarrierEvent, CoordinatorEnd, Order, Returned};
+use crate::carrier::{CarrierError, CarrierEvent, CoordinatorEnd, Order, Returned};
 use crate::machine::Machine;
 use crate::unit::{Place, UnitBot, UnitOutcome, WorkUnit};
 use crate::{Coordinator, Job, JobBots, verify};
@@ -151,7 +150,7 @@ impl<F: FnMut(&WorkUnit, &str, &Catalog) -> Vec<CarrierEvent>> CoordinatorEnd fo
         mut self,
         mut orders: UnboundedReceiver<Order>,
         events: UnboundedSender<CarrierEvent>,
-    ) -> io::Result<()> {
+    ) -> Result<(), CarrierError> {
         let machine = |number| Machine { name: format!("box{number}"), slots: 2, ..Machine::default() };
         for number in 0..self.workers {
             let _ = events.send(CarrierEvent::Joined(machine(number), Vec::new()));

@@ -12,7 +12,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::{Instant, MissedTickBehavior, interval};
 
 use crate::archive::{ArchiveError, ArchiveId, Cache, Unpacked};
-use crate::carrier::{Assignment, FetchError, OutcomeVerdict, Request, Returned, WorkerEnd};
+use crate::carrier::{Assignment, CarrierError, FetchError, OutcomeVerdict, Request, Returned, WorkerEnd};
 use crate::machine::MachineState;
 use crate::player::{
     LessThanLeast, Location, NotOfGame, PlayerEvent, UnitKind, UnitPlayer, UnusableBot, check_least,
@@ -92,9 +92,12 @@ pub enum WorkerExit {
 /// Why a worker cannot work.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkerFailure {
-    /// The carrier or the machine has failed.
+    /// No thread can be started.
     #[error(transparent)]
     Io(#[from] io::Error),
+    /// The carrier has failed.
+    #[error(transparent)]
+    Carrier(#[from] CarrierError),
     /// The carrier has ended before the worker.
     #[error("the carrier ended")]
     Ended,
@@ -114,7 +117,7 @@ enum Incapable {
     #[error("the rules of {0}: {1}")]
     Unconfined(String, LessThanLeast),
     #[error("the rules of {0}: {1}")]
-    BadGame(String, BadGame),
+    BadGame(String, Box<BadGame>),
     #[error(transparent)]
     NotOfGame(#[from] NotOfGame),
     #[error(transparent)]
@@ -457,7 +460,7 @@ impl<F: FnMut(WorkerEvent<'_>)> Work<F> {
         check_least(&referee_program::sandbox(launch), least)
             .map_err(|why| Incapable::Unconfined(game.to_owned(), why))?;
         let loaded = referee_program::load(&location.directory, launch);
-        loaded.map(Some).map_err(|why| Incapable::BadGame(game.to_owned(), why))
+        loaded.map(Some).map_err(|why| Incapable::BadGame(game.to_owned(), Box::new(why)))
     }
 
     /// Starts to play a unit. Returns whether its game and all its bots are here.

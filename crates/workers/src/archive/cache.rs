@@ -22,6 +22,11 @@ fn file_name(id: &ArchiveId) -> String {
     format!("{id}{ENDING}")
 }
 
+/// The user has no home directory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no home directory for the archives of bots: name a directory with --cache")]
+pub struct NoHome;
+
 /// A directory of archives of limited size, which several workers can share.
 ///
 /// A bot runs from a copy of its own, which [`Cache::get`] unpacks; so a bot that changes its files changes neither the
@@ -54,11 +59,10 @@ impl Cache {
     ///
     /// # Errors
     /// If there is no home directory.
-    pub fn usual_folder() -> Result<PathBuf, String> {
+    pub fn usual_folder() -> Result<PathBuf, NoHome> {
         let caches = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
         let caches = caches.or_else(|| Some(std::env::home_dir()?.join(".cache")));
-        let missing = "there is no home directory for the archives of bots: name a directory with --cache";
-        Ok(caches.ok_or(missing)?.join("referee/bots"))
+        Ok(caches.ok_or(NoHome)?.join("referee/bots"))
     }
 
     /// Removes what no process holds a lock of.

@@ -31,17 +31,21 @@ impl fmt::Debug for ArchiveId {
     }
 }
 
+/// A text is not the name of an archive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("an archive is named by 64 lower-case hex digits")]
+pub struct NotArchiveId;
+
 impl FromStr for ArchiveId {
-    type Err = String;
-    fn from_str(text: &str) -> Result<ArchiveId, String> {
-        let bytes = hex::decode32(text);
-        bytes.map(ArchiveId).ok_or_else(|| "an archive is named by 64 lower-case hex digits".to_owned())
+    type Err = NotArchiveId;
+    fn from_str(text: &str) -> Result<ArchiveId, NotArchiveId> {
+        hex::decode32(text).map(ArchiveId).ok_or(NotArchiveId)
     }
 }
 
 impl TryFrom<String> for ArchiveId {
-    type Error = String;
-    fn try_from(text: String) -> Result<ArchiveId, String> {
+    type Error = NotArchiveId;
+    fn try_from(text: String) -> Result<ArchiveId, NotArchiveId> {
         text.parse()
     }
 }

@@ -15,9 +15,9 @@ mod tests;
 mod tree;
 mod unpack;
 
-pub use cache::{Cache, Unpacked};
+pub use cache::{Cache, NoHome, Unpacked};
 pub use error::ArchiveError;
-pub use id::ArchiveId;
+pub use id::{ArchiveId, NotArchiveId};
 pub use pack::{PackedArchive, pack_files, pack_folder};
 pub use unpack::{check, unpack};
 

@@ -165,7 +165,7 @@ fn write(
 
 /// Copies a file of this size.
 fn copy(mut file: File, size: u64, mut put: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
-    let changed = || io::Error::other("the file changed while it was read");
+    let changed = || io::Error::new(io::ErrorKind::InvalidData, "the file changed while it was read");
     let (mut buffer, mut left) = (vec![0; 64 << 10], size);
     loop {
         let read = file.read(&mut buffer)?;

@@ -20,7 +20,7 @@ use tokio_rustls::client::TlsStream;
 use super::frame::{self, Admission, FromCoordinator, FromWorker, Hello, VERSION};
 use super::{ALIVE, HANDSHAKE, SILENCE};
 use crate::archive::{ArchiveId, MOST_BYTES};
-use crate::carrier::{Assignment, FetchError, RECONNECT_WINDOW, Request, Returned, WorkerEnd};
+use crate::carrier::{Assignment, CarrierError, FetchError, RECONNECT_WINDOW, Request, Returned, WorkerEnd};
 use crate::machine::Machine;
 use crate::unit::{UnitId, UnitOutcome};
 
@@ -59,8 +59,8 @@ impl WorkerEnd for BuiltInWorker {
         self,
         requests: UnboundedReceiver<Request>,
         assignments: UnboundedSender<Assignment>,
-    ) -> io::Result<()> {
-        serve(async |holding| self.connect(holding).await, requests, assignments).await
+    ) -> Result<(), CarrierError> {
+        Ok(serve(async |holding| self.connect(holding).await, requests, assignments).await?)
     }
 }
 

@@ -23,7 +23,7 @@ use super::frame::{self, Admission, CHUNK_BYTES, FromCoordinator, FromWorker, He
 use super::hub::{FromConnection, HubMessage, WorkerHub, sleep_until};
 use super::{ALIVE, HANDSHAKE, SILENCE};
 use crate::archive::ArchiveId;
-use crate::carrier::{CarrierEvent, CoordinatorEnd, Order};
+use crate::carrier::{CarrierError, CarrierEvent, CoordinatorEnd, Order};
 use crate::trial::BuiltArchive;
 use crate::unit::EncodedOutcome;
 use referee_engine::sources::{PendingConnections, TokenHash, Vacancy};
@@ -85,7 +85,7 @@ impl CoordinatorEnd for BuiltInCoordinator {
         self,
         orders: UnboundedReceiver<Order>,
         events: UnboundedSender<CarrierEvent>,
-    ) -> io::Result<()> {
+    ) -> Result<(), CarrierError> {
         let listener = tokio::net::TcpListener::from_std(self.listener)?;
         let acceptor = TlsAcceptor::from(self.tls);
         let (to_hub, of_connections) = channel(MOST_MESSAGES);

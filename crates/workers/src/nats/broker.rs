@@ -1,5 +1,6 @@
 //! The connection to a NATS server.
 
+use std::error::Error;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -8,9 +9,10 @@ use async_nats::jetstream::consumer::{AckPolicy, PullConsumer, pull};
 use async_nats::jetstream::object_store::{self, ObjectStore};
 use async_nats::jetstream::stream::{self, DiscardPolicy, RetentionPolicy, Stream};
 use async_nats::jetstream::{self, Context};
-use async_nats::{Client, ConnectOptions};
+use async_nats::{Client, ConnectError, ConnectOptions};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+use tokio::time::error::Elapsed;
 use tokio::time::timeout;
 
 use super::envelope::{Signer, VERSION};
@@ -91,9 +93,64 @@ impl std::fmt::Debug for NatsConnection {
     }
 }
 
-/// An error of the broker.
-pub(super) fn failed(error: impl std::fmt::Display) -> io::Error {
-    io::Error::other(error.to_string())
+/// Why a NATS server cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum BrokerError {
+    /// It does not let this client in, or cannot be reached.
+    #[error("{url}: {}", with_causes(.error))]
+    NotConnected {
+        /// Its URL.
+        url: String,
+        /// What the client says.
+        error: ConnectError,
+    },
+    /// It has no JetStream.
+    #[error("{url}: JetStream cannot be used (nats-server -js, 2.9.10 or later): {why}")]
+    NoJetStream {
+        /// Its URL.
+        url: String,
+        /// What it answers.
+        why: Box<BrokerError>,
+    },
+    /// The file with the credentials cannot be read.
+    #[error("{}: {error}", .path.display())]
+    Credentials {
+        /// Its path.
+        path: PathBuf,
+        /// What is wrong.
+        error: io::Error,
+    },
+    /// The file has other contents.
+    #[error("{}: expected NATS credentials, or one line USER:PASSWORD or with a token", .0.display())]
+    NoCredentials(PathBuf),
+    /// A request has failed.
+    #[error(transparent)]
+    Request(Box<dyn Error + Send + Sync>),
+    /// An object is larger than this number of bytes.
+    #[error("it has more than {0} bytes")]
+    Large(u64),
+    /// An object did not arrive in time.
+    #[error(transparent)]
+    Slow(#[from] Elapsed),
+    /// A file cannot be read or written, or the network has failed.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+/// A request of this client has failed.
+pub(super) fn failed(error: impl Into<Box<dyn Error + Send + Sync>>) -> BrokerError {
+    BrokerError::Request(error.into())
+}
+
+/// An error with its causes.
+fn with_causes(error: &ConnectError) -> String {
+    let mut what = error.to_string();
+    let mut source = Error::source(error);
+    while let Some(cause) = source {
+        what = format!("{what}: {cause}");
+        source = cause.source();
+    }
+    what
 }
 
 impl Broker {
@@ -103,7 +160,7 @@ impl Broker {
         &self,
         name: &str,
         inbox: &str,
-    ) -> io::Result<(NatsConnection, UnboundedReceiver<Link>)> {
+    ) -> Result<(NatsConnection, UnboundedReceiver<Link>), BrokerError> {
         let (changed, links) = unbounded_channel();
         let options = ConnectOptions::new()
             .name(name)
@@ -137,32 +194,23 @@ impl Broker {
             None => options,
         };
         let options = options.require_tls(self.url.starts_with("tls://"));
-        let client = options.connect(&self.url).await.map_err(|error| {
-            let mut what = format!("{}: {error}", self.url);
-            let mut source = std::error::Error::source(&error);
-            while let Some(cause) = source {
-                what = format!("{what}: {cause}");
-                source = cause.source();
-            }
-            io::Error::other(what)
-        })?;
+        let not_connected = |error| BrokerError::NotConnected { url: self.url.clone(), error };
+        let client = options.connect(&self.url).await.map_err(not_connected)?;
         let mut jetstream = jetstream::new(client.clone());
         jetstream.set_timeout(TIMEOUT);
         Ok((NatsConnection { client, jetstream, queue: self.queue.clone() }, links))
     }
 }
 
-fn with_credentials(options: ConnectOptions, path: &Path) -> io::Result<ConnectOptions> {
-    let named =
-        |what: String| io::Error::new(io::ErrorKind::InvalidInput, format!("{}: {what}", path.display()));
-    let text = read_secret(path).map_err(|error| named(error.to_string()))?;
+fn with_credentials(options: ConnectOptions, path: &Path) -> Result<ConnectOptions, BrokerError> {
+    let wrong = |error| BrokerError::Credentials { path: path.to_owned(), error };
+    let text = read_secret(path).map_err(wrong)?;
     if text.contains("-----BEGIN NATS USER JWT-----") {
-        return options.credentials(&text).map_err(|error| named(error.to_string()));
+        return options.credentials(&text).map_err(wrong);
     }
     let line = text.trim();
     if line.is_empty() || line.contains(char::is_whitespace) {
-        let expected = "expected NATS credentials, or one line USER:PASSWORD or with a token";
-        return Err(named(expected.to_owned()));
+        return Err(BrokerError::NoCredentials(path.to_owned()));
     }
     Ok(match line.split_once(':') {
         Some((user, password)) => options.user_and_password(user.to_owned(), password.to_owned()),
@@ -172,7 +220,7 @@ fn with_credentials(options: ConnectOptions, path: &Path) -> io::Result<ConnectO
 
 impl NatsConnection {
     /// Waits until everything that was published has been sent, but not for a broker that cannot be reached.
-    pub(super) async fn finish(&self) -> io::Result<()> {
+    pub(super) async fn finish(&self) -> Result<(), BrokerError> {
         match timeout(TIMEOUT, self.client.flush()).await {
             Ok(flushed) => flushed.map_err(failed),
             Err(_) => Ok(()),
@@ -233,7 +281,7 @@ impl NatsConnection {
     }
 
     /// Opens the stream; creates it if it is missing.
-    pub(super) async fn stream(&self) -> io::Result<Stream> {
+    pub(super) async fn stream(&self) -> Result<Stream, BrokerError> {
         let config = stream::Config {
             name: self.stream_name(),
             subjects: vec![format!("{}.work.{VERSION}.*.*", self.queue)],
@@ -247,7 +295,7 @@ impl NatsConnection {
     }
 
     /// Creates or changes the consumer.
-    pub(super) async fn set_consumer(&self, ack_wait: Duration, most_out: usize) -> io::Result<()> {
+    pub(super) async fn set_consumer(&self, ack_wait: Duration, most_out: usize) -> Result<(), BrokerError> {
         let config = pull::Config {
             durable_name: Some(CONSUMER.to_owned()),
             ack_policy: AckPolicy::Explicit,
@@ -259,12 +307,12 @@ impl NatsConnection {
     }
 
     /// The consumer, once a coordinator has created it.
-    pub(super) async fn consumer(&self) -> io::Result<PullConsumer> {
+    pub(super) async fn consumer(&self) -> Result<PullConsumer, BrokerError> {
         self.jetstream.get_consumer_from_stream(CONSUMER, self.stream_name()).await.map_err(failed)
     }
 
     /// An object store.
-    async fn objects(&self, of: Objects) -> io::Result<ObjectStore> {
+    async fn objects(&self, of: Objects) -> Result<ObjectStore, BrokerError> {
         let bucket = match of {
             Objects::Files => format!("{}-files", self.queue),
             Objects::Outcomes => format!("{}-outcomes", self.queue),
@@ -277,13 +325,13 @@ impl NatsConnection {
     }
 
     /// Creates the object stores that are missing, which workers may not.
-    pub(super) async fn create_objects(&self) -> io::Result<()> {
+    pub(super) async fn create_objects(&self) -> Result<(), BrokerError> {
         self.objects(Objects::Files).await?;
         self.objects(Objects::Outcomes).await.map(drop)
     }
 
     /// Stores an archive under this name unless the store has it.
-    pub(super) async fn upload(&self, name: &str, file: &Path) -> io::Result<()> {
+    pub(super) async fn upload(&self, name: &str, file: &Path) -> Result<(), BrokerError> {
         let files = self.objects(Objects::Files).await?;
         if files.info(name).await.is_ok() {
             return Ok(());
@@ -293,24 +341,24 @@ impl NatsConnection {
     }
 
     /// Copies the archive with this name to a file.
-    pub(super) async fn download(&self, name: &str, file: &Path) -> io::Result<()> {
+    pub(super) async fn download(&self, name: &str, file: &Path) -> Result<(), BrokerError> {
         let mut object = self.objects(Objects::Files).await?.get(name).await.map_err(failed)?;
         let mut file = tokio::fs::File::create(file).await?;
         let copied = tokio::io::copy(&mut (&mut object).take(MOST_BYTES + 1), &mut file).await?;
         file.flush().await?;
         if copied > MOST_BYTES {
-            return Err(failed(format!("the archive has more than {MOST_BYTES} bytes")));
+            return Err(BrokerError::Large(MOST_BYTES));
         }
         Ok(())
     }
 
     /// Deletes an archive that was stored for a trial.
-    pub(super) async fn delete_archive(&self, name: &str) -> io::Result<()> {
+    pub(super) async fn delete_archive(&self, name: &str) -> Result<(), BrokerError> {
         self.objects(Objects::Files).await?.delete(name).await.map_err(failed)
     }
 
     /// Stores an outcome unless the store has it: its parts must not change while they are read.
-    pub(super) async fn put(&self, name: &str, mut bytes: &[u8]) -> io::Result<()> {
+    pub(super) async fn put(&self, name: &str, mut bytes: &[u8]) -> Result<(), BrokerError> {
         let files = self.objects(Objects::Outcomes).await?;
         if files.info(name).await.is_ok() {
             return Ok(());
@@ -324,19 +372,20 @@ impl NatsConnection {
     }
 
     /// Reads an outcome.
-    pub(super) async fn get(&self, name: &str, most: usize) -> io::Result<Vec<u8>> {
+    pub(super) async fn get(&self, name: &str, most: usize) -> Result<Vec<u8>, BrokerError> {
         let mut bytes = Vec::new();
         let read = async {
             let mut object = self.objects(Objects::Outcomes).await?.get(name).await.map_err(failed)?;
-            (&mut object).take(most as u64 + 1).read_to_end(&mut bytes).await
+            let read = (&mut object).take(most as u64 + 1).read_to_end(&mut bytes).await?;
+            Ok::<usize, BrokerError>(read)
         };
         // Parts that are missing would never come.
         timeout(TRANSFER, read).await??;
-        if bytes.len() > most { Err(failed(format!("it has more than {most} bytes"))) } else { Ok(bytes) }
+        if bytes.len() > most { Err(BrokerError::Large(most as u64)) } else { Ok(bytes) }
     }
 
     /// Deletes an outcome that was judged.
-    pub(super) async fn delete(&self, name: &str) -> io::Result<()> {
+    pub(super) async fn delete(&self, name: &str) -> Result<(), BrokerError> {
         self.objects(Objects::Outcomes).await?.delete(name).await.map_err(failed)
     }
 }

@@ -3,7 +3,6 @@
 mod reconcile;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::io;
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -17,13 +16,13 @@ use tokio::time::{MissedTickBehavior, interval};
 
 use super::CarrierTimes;
 use super::LAST_DELIVERY;
-use super::broker::{Broker, Link, NatsConnection, failed, sender};
+use super::broker::{Broker, BrokerError, Link, NatsConnection, failed, sender};
 use super::envelope::{Signer, SigningKey, TrustedKeys, VERSION, split, version};
 use super::message::{Delivery, ToCoordinator, ToWorker, WorkerMessage};
 use super::reception::Reception;
 use super::trials::TrialStates;
 use crate::archive::ArchiveId;
-use crate::carrier::{CarrierEvent, CoordinatorEnd, Order, OutcomeVerdict, Returned};
+use crate::carrier::{CarrierError, CarrierEvent, CoordinatorEnd, Order, OutcomeVerdict, Returned};
 use crate::machine::{Machine, MachineState, is_name};
 use crate::unit::{EncodedOutcome, OUTCOME_BYTES, UnitId, WorkUnit};
 
@@ -62,11 +61,11 @@ impl CoordinatorEnd for NatsCoordinator {
         self,
         mut orders: UnboundedReceiver<Order>,
         events: UnboundedSender<CarrierEvent>,
-    ) -> io::Result<()> {
+    ) -> Result<(), CarrierError> {
         let (connection, mut links) = self.broker.connect("referee coordinator", "_INBOX").await?;
-        connection.stream().await.map_err(|error| {
-            let url = &self.broker.url;
-            failed(format!("{url}: JetStream cannot be used (nats-server -js, 2.9.10 or later): {error}"))
+        connection.stream().await.map_err(|why| {
+            let (url, why) = (self.broker.url.clone(), Box::new(why));
+            BrokerError::NoJetStream { url, why }
         })?;
         connection.create_objects().await?;
         let subjects = [
@@ -174,7 +173,7 @@ struct CoordinatorService {
     /// By set: the number of outcomes that the coordinator is judging.
     judging: HashMap<u32, usize>,
     /// Outcomes that are read from the object store.
-    reads: JoinSet<(UnitId, String, io::Result<Vec<u8>>)>,
+    reads: JoinSet<(UnitId, String, Result<Vec<u8>, BrokerError>)>,
     uploaded: HashSet<ArchiveId>,
     /// How many units the broker hands out before one is acknowledged.
     most_out: usize,
@@ -217,7 +216,7 @@ impl CoordinatorService {
         }
     }
 
-    async fn set_consumer(&self) -> io::Result<()> {
+    async fn set_consumer(&self) -> Result<(), BrokerError> {
         self.connection.set_consumer(self.times.ack_wait, self.most_out).await
     }
 
@@ -318,7 +317,7 @@ impl CoordinatorService {
 
     /// Takes a unit out of the stream, or another attempt at its set unless it is `kept`. Returns the number of the message
     /// that is kept.
-    async fn remove(&self, unit: &UnitId, kept: Option<&UnitId>) -> io::Result<Option<u64>> {
+    async fn remove(&self, unit: &UnitId, kept: Option<&UnitId>) -> Result<Option<u64>, BrokerError> {
         let stream = self.connection.stream().await?;
         let Ok(found) = stream.get_last_raw_message_by_subject(&self.connection.work(unit)).await else {
             return Ok(None);
@@ -571,7 +570,7 @@ impl CoordinatorService {
     }
 
     /// Passes on an outcome.
-    fn read(&mut self, unit: UnitId, worker: String, bytes: io::Result<Vec<u8>>) {
+    fn read(&mut self, unit: UnitId, worker: String, bytes: Result<Vec<u8>, BrokerError>) {
         match bytes {
             Ok(bytes) => {
                 let outcome = EncodedOutcome { unit, bytes, place: None };

@@ -67,7 +67,7 @@ impl SigningKey {
     /// If the system has no random numbers.
     pub fn generate() -> io::Result<String> {
         let mut seed = [0; 32];
-        getrandom::fill(&mut seed).map_err(io::Error::other)?;
+        getrandom::fill(&mut seed)?;
         Ok(format!("{}\n", hex::encode(&seed)))
     }
 

@@ -31,7 +31,7 @@ mod tests;
 mod trials;
 mod worker;
 
-pub use broker::Broker;
+pub use broker::{Broker, BrokerError};
 pub use coordinator::NatsCoordinator;
 pub use envelope::{KeyError, SigningKey, TrustedKeys};
 pub use trials::{NatsTrials, TrialStates};

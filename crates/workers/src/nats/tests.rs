@@ -25,7 +25,8 @@ use super::broker::inbox;
 use super::*;
 use crate::archive::{ArchiveLimits, pack_folder};
 use crate::carrier::{
-    Assignment, CarrierEvent, CoordinatorEnd, Order, OutcomeVerdict, Request, Returned, WorkerEnd,
+    Assignment, CarrierError, CarrierEvent, CoordinatorEnd, Order, OutcomeVerdict, Request, Returned,
+    WorkerEnd,
 };
 use crate::machine::{Machine, MachineState};
 use crate::unit::{UnitId, UnitOutcome, WorkUnit};
@@ -164,7 +165,7 @@ struct Seen {
 struct Core {
     orders: UnboundedSender<Order>,
     seen: Rc<RefCell<Seen>>,
-    end: JoinHandle<std::io::Result<()>>,
+    end: JoinHandle<Result<(), CarrierError>>,
     core: JoinHandle<()>,
     archives: PathBuf,
 }
@@ -309,7 +310,7 @@ struct Player {
     requests: UnboundedSender<Request>,
     log: Rc<RefCell<Vec<Assignment>>>,
     most: Rc<RefCell<usize>>,
-    end: JoinHandle<std::io::Result<()>>,
+    end: JoinHandle<Result<(), CarrierError>>,
 }
 
 impl Player {

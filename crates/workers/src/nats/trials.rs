@@ -20,7 +20,7 @@ use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, interval, timeout};
 
 use super::CarrierTimes;
-use super::broker::{Broker, Link, NatsConnection, failed, sender};
+use super::broker::{Broker, BrokerError, Link, NatsConnection, failed, sender};
 use super::envelope::{Signer, SigningKey, VERSION, split, version};
 use super::message::{
     REPORT_BYTES, ToCoordinator, ToWorker, WorkerMessage, decode_report, program_object, report_object,
@@ -80,8 +80,8 @@ impl NatsTrials {
         let (orders, of_coordinators) = unbounded_channel();
         let serve = move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-            let served = runtime.and_then(|runtime| runtime.block_on(self.serve(of_coordinators)));
-            if let Err(error) = served {
+            let served = runtime.map_err(BrokerError::from);
+            if let Err(error) = served.and_then(|runtime| runtime.block_on(self.serve(of_coordinators))) {
                 tracing::warn!("no worker builds programs: {error}");
             }
         };
@@ -90,7 +90,7 @@ impl NatsTrials {
     }
 
     /// Serves until `orders` is closed.
-    pub(super) async fn serve(self, mut orders: UnboundedReceiver<Order>) -> io::Result<()> {
+    pub(super) async fn serve(self, mut orders: UnboundedReceiver<Order>) -> Result<(), BrokerError> {
         let (connection, mut links) = self.broker.connect("referee trials", "_INBOX").await?;
         connection.create_objects().await?;
         let id = format!("{:016x}{:016x}", TrialJob::new_id()?, TrialJob::new_id()?);
@@ -170,7 +170,7 @@ struct NatsDesk {
     states: HashMap<String, BTreeMap<String, MachineState>>,
     queue: VecDeque<PendingTrial>,
     /// Reports that are read from the object store.
-    reads: JoinSet<(String, u64, io::Result<Vec<u8>>)>,
+    reads: JoinSet<(String, u64, Result<Vec<u8>, BrokerError>)>,
     deletions: JoinSet<()>,
     reception: Reception,
 }
@@ -256,7 +256,7 @@ impl NatsDesk {
     }
 
     /// Stores the archives that a trial needs.
-    async fn upload(&self, job: &TrialJob) -> io::Result<()> {
+    async fn upload(&self, job: &TrialJob) -> Result<(), BrokerError> {
         let file = |id| self.archives.join(format!("{id}.tar"));
         for id in job.ladders.iter().filter_map(|ladder| ladder.game_files) {
             self.connection.upload(&id.to_string(), &file(id)).await?;
@@ -344,7 +344,7 @@ impl NatsDesk {
     }
 
     /// The report of a worker has arrived.
-    async fn read(&mut self, session: &str, trial: u64, bytes: io::Result<Vec<u8>>) {
+    async fn read(&mut self, session: &str, trial: u64, bytes: Result<Vec<u8>, BrokerError>) {
         let Some(worker) = self.workers.get_mut(session) else { return };
         // It may have been given to another worker meanwhile.
         let Some(asked) = worker.trial.as_mut().filter(|asked| asked.trial.job.id == trial) else { return };
@@ -465,7 +465,7 @@ impl NatsDesk {
     }
 
     /// Tells the workers that there are no more trials.
-    async fn end(mut self) -> io::Result<()> {
+    async fn end(mut self) -> Result<(), BrokerError> {
         let queued: Vec<u64> = self.queue.drain(..).map(|trial| trial.job.id).collect();
         let asked = self.take_asked(|_| true).await;
         let ids = queued.into_iter().chain(asked.iter().map(|trial| trial.job.id));

@@ -3,7 +3,6 @@
 mod trials;
 
 use std::collections::{BTreeMap, HashMap};
-use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -16,12 +15,12 @@ use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, interval, sleep};
 
 use self::trials::HeldTrial;
-use super::broker::{Broker, Link, NatsConnection, failed, inbox};
+use super::broker::{Broker, BrokerError, Link, NatsConnection, failed, inbox};
 use super::envelope::{EnvelopeError, TrustedKeys, VERSION};
 use super::message::{Delivery, ToCoordinator, ToWorker, WorkerMessage};
 use super::{CarrierTimes, LAST_DELIVERY};
 use crate::archive::ArchiveId;
-use crate::carrier::{Assignment, FetchError, OutcomeVerdict, Request, Returned, WorkerEnd};
+use crate::carrier::{Assignment, CarrierError, FetchError, OutcomeVerdict, Request, Returned, WorkerEnd};
 use crate::machine::{Machine, MachineState};
 use crate::unit::{UnitId, WorkUnit};
 
@@ -55,7 +54,7 @@ impl WorkerEnd for NatsWorker {
         self,
         mut requests: UnboundedReceiver<Request>,
         assignments: UnboundedSender<Assignment>,
-    ) -> io::Result<()> {
+    ) -> Result<(), CarrierError> {
         let (connection, mut links) =
             self.broker.connect(&self.machine.name, &inbox(&self.machine.name)).await?;
         let (mine, all) = (connection.worker(&self.machine.name), connection.workers());
@@ -98,7 +97,7 @@ impl WorkerEnd for NatsWorker {
                 _ = tick.tick() => serving.tick().await,
             }
         }
-        serving.leave().await
+        Ok(serving.leave().await?)
     }
 }
 
@@ -159,7 +158,7 @@ struct WorkerService {
     /// It pulls nothing until then.
     resting_until: Instant,
     fetches: JoinSet<(ArchiveId, Result<(), FetchError>)>,
-    stores: JoinSet<(UnitId, io::Result<()>)>,
+    stores: JoinSet<(UnitId, Result<(), BrokerError>)>,
     /// Acknowledgements and deletions that the broker has not confirmed yet.
     acks: JoinSet<()>,
     held: HashMap<UnitId, HeldUnit>,
@@ -168,7 +167,7 @@ struct WorkerService {
     /// By the id of a desk of trials: the time of its last message.
     desks: BTreeMap<String, u64>,
     /// Reports on trials that are being stored.
-    reports: JoinSet<(u64, io::Result<()>)>,
+    reports: JoinSet<(u64, Result<(), BrokerError>)>,
     greeted: Instant,
     trusted: TrustedKeys,
     /// What the coordinators of runs have said, by run.
@@ -482,7 +481,7 @@ impl WorkerService {
     }
 
     /// Tells the coordinator where an outcome is.
-    async fn stored(&mut self, unit: UnitId, result: io::Result<()>) {
+    async fn stored(&mut self, unit: UnitId, result: Result<(), BrokerError>) {
         let played = self.held.get_mut(&unit).and_then(|held| held.outcome.as_mut());
         // There may have been a verdict meanwhile.
         let Some(played) = played else { return };
@@ -659,7 +658,7 @@ impl WorkerService {
     }
 
     /// Says that the worker ends, after what it has said before.
-    async fn leave(mut self) -> io::Result<()> {
+    async fn leave(mut self) -> Result<(), BrokerError> {
         while self.acks.join_next().await.is_some() {}
         self.send_to_coordinator(ToCoordinator::Leaving).await;
         self.connection.finish().await

@@ -1,13 +1,12 @@
 //! What the coordinator finds in the stream, compared with the sets that are out.
 
 use std::collections::HashSet;
-use std::io;
 use std::time::Instant;
 
 use async_nats::jetstream::stream::{RawMessageErrorKind, Stream};
 use futures_util::StreamExt;
 
-use super::super::broker::failed;
+use super::super::broker::{BrokerError, failed};
 use super::{CoordinatorService, Open};
 
 impl CoordinatorService {
@@ -36,7 +35,7 @@ impl CoordinatorService {
 
     /// Publishes sets again that the broker has delivered and that no worker has: a message may be lost with a connection, and
     /// the broker would deliver it again after `ack_wait` only.
-    async fn republish_orphans(&mut self, there: &HashSet<u32>) -> io::Result<()> {
+    async fn republish_orphans(&mut self, there: &HashSet<u32>) -> Result<(), BrokerError> {
         let delivered = self.connection.consumer().await?.cached_info().delivered.stream_sequence;
         let is_candidate = |set: &u32, open: &Open| open.holder.is_none() && there.contains(set);
         let sets = self.open.iter().filter(|(set, open)| is_candidate(set, open)).map(|(&set, _)| set);
@@ -62,7 +61,7 @@ impl CoordinatorService {
         Ok(())
     }
 
-    pub(super) async fn sets_in_stream(&mut self) -> io::Result<HashSet<u32>> {
+    pub(super) async fn sets_in_stream(&mut self) -> Result<HashSet<u32>, BrokerError> {
         let mut stream = self.connection.stream().await?;
         if self.is_unreadable(&stream).await {
             tracing::warn!(

@@ -7,6 +7,7 @@ use super::{MOST_OVER, Unconfirmed, WorkerService};
 use crate::archive::ArchiveId;
 use crate::carrier::Assignment;
 use crate::machine::MachineState;
+use crate::nats::broker::BrokerError;
 use crate::nats::message::{ToCoordinator, encode_report, program_object, report_object};
 use crate::trial::{TrialJob, TrialReply};
 
@@ -114,7 +115,7 @@ impl WorkerService {
     }
 
     /// Tells a desk where a report is.
-    pub(super) async fn report_stored(&mut self, id: u64, result: std::io::Result<()>) {
+    pub(super) async fn report_stored(&mut self, id: u64, result: Result<(), BrokerError>) {
         let report = self.trials.get_mut(&id).and_then(|held| held.report.as_mut());
         let Some(report) = report else { return self.delete(report_object(id, &self.session)) };
         report.is_storing = false;
