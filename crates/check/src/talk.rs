@@ -24,7 +24,9 @@ use crate::verdict::Complaint;
 /// Lines per direction that an explanation shows since the last write, and characters of each.
 const SHOWN: (usize, usize) = (3, 400);
 /// How long to wait for the end of a process after the end of its stream.
-const GRACE: Duration = Duration::from_millis(100);
+const EXIT: Duration = Duration::from_millis(limits::EXIT_MS);
+/// How long to wait for a bot to read a ping.
+const PING: Duration = Duration::from_millis(100);
 /// Maximum reads during one write: prevents a deadlock with a bot that writes before it reads.
 const READS: usize = 16;
 
@@ -183,7 +185,7 @@ impl Talk {
     }
 
     async fn end(&mut self) -> BotOutput {
-        let how = self.exited(GRACE).await;
+        let how = self.exited(EXIT).await;
         remember(&mut self.came, &format!("({})", ended(how.as_ref())));
         BotOutput::Ended(how)
     }
@@ -193,7 +195,7 @@ impl Talk {
         self.pings += 1;
         let line = format!("{{\"type\":\"ping\",\"id\":{}}}\n", self.pings);
         // If the bot does not read it, the missing pong is handled by the caller's timeout.
-        let _ = timeout(GRACE, self.write(line.as_bytes())).await;
+        let _ = timeout(PING, self.write(line.as_bytes())).await;
         self.pings
     }
 

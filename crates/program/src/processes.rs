@@ -15,7 +15,7 @@ use referee_match::Detail;
 use referee_transport::{Exchange, NoAnswer, Wire};
 
 /// How long the system may take to report the exit of a process whose output has ended.
-const EXIT: Duration = Duration::from_millis(500);
+const EXIT: Duration = Duration::from_millis(referee_protocol::limits::EXIT_MS);
 /// The maximum number of processes of a game.
 const MOST_PROCESSES: usize = 4096;
 /// How many fresh processes are asked.
