@@ -507,29 +507,32 @@ fn bots_and_moves_of_a_game_in_python_are_checked_and_counted() {
     assert!(shown.contains("\"columns\":"), "{shown}");
 }
 
-/// Answers each request half a tenth of a second after it has received it, in as many matches at once as it is asked for.
-const PUNCTUAL: &str = r#"import json, sys, threading
+/// Answers each request 200 ms after it has received it, in as many matches at once as it is asked for. Says how long each answer took
+/// by its own clock.
+const PUNCTUAL: &str = r#"import json, sys, threading, time
 lock = threading.Lock()
 def send(message):
     with lock:
         sys.stdout.write(json.dumps(message) + "\n")
         sys.stdout.flush()
+def answer(of, move, received):
+    send(dict(of, type="move", move=move, info=dict(ms=(time.monotonic() - received) * 1000)))
 for line in sys.stdin:
+    received = time.monotonic()
     message = json.loads(line)
     of = {key: message[key] for key in ("match", "seat", "turn") if key in message}
     if message["type"] == "hello":
-        send(dict(type="hello", protocol=1, name="punctual", games=["connect_four"], slots=3))
+        send(dict(type="hello", protocol=1, name="punctual", games=["connect_four"], slots=6))
     elif message["type"] == "start":
         send(dict(of, type="ready"))
     elif message["type"] == "turn":
-        threading.Timer(0.05, send, [dict(of, type="move", move=message["legal"][0])]).start()
+        threading.Timer(0.2, answer, [of, message["legal"][0], received]).start()
 "#;
 
 #[test]
 fn while_rules_are_slow_no_match_of_a_lane_gains_or_loses_time() {
     let folder = Folder::new();
-    let slow =
-        "    request = json.loads(line)\n    if request['type'] == 'play':\n        time.sleep(0.15)\n";
+    let slow = "    request = json.loads(line)\n    if request['type'] == 'play':\n        time.sleep(0.6)\n";
     let changes = [
         ("    request = json.loads(line)\n", slow),
         ("import sys", "import sys\nimport time"),
@@ -543,18 +546,20 @@ fn while_rules_are_slow_no_match_of_a_lane_gains_or_loses_time() {
     for report in referee(args).done().all("match") {
         assert_eq!((&report["ended_by"], &report["faults"]), (&json!("rules"), &json!([{}, {}])), "{report}");
     }
-    let mut billed = Vec::new();
+    // The time that each answer was billed beyond that which the bot says it took.
+    let mut beyond = Vec::new();
     for number in 1..=6 {
         let record = folder.record(&format!("records/m{number}.jsonl"));
         for line in record.iter().filter(|line| line["type"] == "answer") {
-            let [took, lag] = ["took_us", "lag_us"].map(|field| line[field].as_u64().expect("a number"));
-            billed.push((took - lag) / 1000);
+            let number = |value: &Value| value.as_f64().expect("a number");
+            let billed = (number(&line["took_us"]) - number(&line["lag_us"])) / 1000.0;
+            beyond.push((billed - number(&line["info"]["ms"])) as i64);
         }
     }
-    billed.sort_unstable();
-    // A busy machine may make a bot late, and the lane that notes its answer.
-    let [early, median, late] = [1, 5, 9].map(|tenths| billed[billed.len() * tenths / 10]);
-    assert!(billed.len() > 40 && early >= 40 && median < 60 && late < 100, "{billed:?}");
+    beyond.sort_unstable();
+    // The system may wake a bot late, and the lane that reads its answer: by much less than the rules take.
+    let [gained, lost] = [1, 9].map(|tenths| beyond[beyond.len() * tenths / 10]);
+    assert!(beyond.len() > 40 && gained > -100 && lost < 200, "{beyond:?}");
 }
 
 #[test]
