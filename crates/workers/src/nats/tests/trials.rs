@@ -2,8 +2,9 @@
 
 use referee_bots::sandbox::BotLimits;
 
+use super::trust::{as_user, example};
 use super::*;
-use crate::archive::ArchiveId;
+use crate::archive::{ArchiveId, ArchiveLimits, pack_folder};
 use crate::nats::envelope::VERSION;
 use crate::trial::{BuiltArchive, TrialDesk, TrialEvent, TrialJob, TrialReply, TrialVerdict};
 
@@ -24,10 +25,15 @@ struct League {
 impl League {
     fn start(times: CarrierTimes) -> League {
         let server = Server::start(&[]);
+        let broker = server.broker();
+        League::with(server, broker, times)
+    }
+
+    fn with(server: Server, broker: Broker, times: CarrierTimes) -> League {
         let archives = server.folder.path().to_owned();
-        let trials = NatsTrials { broker: server.broker(), archives, key: key(1), times };
+        let trials = NatsTrials { broker: broker.clone(), archives, key: key(1), times };
         let (desk, states) = trials.start().unwrap();
-        let core = Core::with_trials(&server, (server.broker(), times), Rc::default(), Some(states));
+        let core = Core::with_trials(&server, (broker, times), Rc::default(), Some(states));
         let program = tempfile::tempdir().unwrap();
         std::fs::write(program.path().join("bot.toml"), "name = 'mouse'").unwrap();
         let mut bytes = Vec::new();
@@ -138,6 +144,27 @@ fn a_program_and_what_was_built_go_through_the_object_store() {
         assert_eq!((&*worker, said == reply, archive.bytes == built), ("strong", true, true));
         until("the objects are deleted", async || league.objects().await.is_empty()).await;
         assert_eq!((tries(&strong, 7), tries(&weak, 7)), (1, 0));
+    });
+}
+
+#[test]
+fn the_permissions_of_the_example_suffice_for_a_worker_that_builds() {
+    on_one_thread(async {
+        let (server, folder) = example();
+        let (coordinator, user) =
+            (as_user(&server, &folder, "coordinator"), as_user(&server, &folder, "box1"));
+        let league = League::with(server, coordinator, PATIENT);
+        let machine = Machine { name: "box1".to_owned(), slots: 1, builds: true, ..Machine::default() };
+        let worker = Player::on((user, PATIENT), machine, Script::Plays(5));
+        let mut events = league.hand_out(7);
+        assert_eq!(taken(&mut events).await, "box1");
+        let to = league.server.folder.path().join("fetched");
+        worker.requests.send(Request::Fetch(league.archive, to)).unwrap();
+        let is_fetched = |assignment: &Assignment| matches!(assignment, Assignment::Fetched(_, Ok(())));
+        until("it is fetched", async || worker.has(is_fetched)).await;
+        let built = vec![7; 3_000_000];
+        worker.requests.send(Request::Tried(7, failed("no"), built.clone())).unwrap();
+        assert_eq!(reported(&mut events).await.2.bytes, built);
     });
 }
 

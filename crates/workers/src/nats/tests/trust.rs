@@ -1,5 +1,7 @@
 //! Clients that are no coordinator, several runs on one queue, and other versions of the messages.
 
+use tempfile::TempDir;
+
 use super::*;
 use crate::nats::envelope::VERSION;
 
@@ -139,20 +141,28 @@ fn other_versions_of_the_messages_are_named_on_both_sides() {
     });
 }
 
+/// A server with the users and permissions of the example, and a directory for their credentials.
+pub(super) fn example() -> (Server, TempDir) {
+    let folder = tempfile::tempdir().unwrap();
+    let config = folder.path().join("nats.conf");
+    std::fs::write(&config, include_str!("../../../../../examples/workers/nats.conf")).unwrap();
+    (Server::start(&["-c", config.to_str().unwrap()]), folder)
+}
+
+/// The server for a user of the example.
+pub(super) fn as_user(server: &Server, folder: &TempDir, user: &str) -> Broker {
+    let file = folder.path().join(user);
+    std::fs::write(&file, format!("{user}:{user}-password\n")).unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o600);
+    std::fs::set_permissions(&file, mode).unwrap();
+    Broker { credentials: Some(file), ..server.broker() }
+}
+
 #[test]
 fn a_client_cannot_act_for_another_one_with_the_permissions_of_the_example() {
     on_one_thread(async {
-        let folder = tempfile::tempdir().unwrap();
-        let config = folder.path().join("nats.conf");
-        std::fs::write(&config, include_str!("../../../../../examples/workers/nats.conf")).unwrap();
-        let server = Server::start(&["-c", config.to_str().unwrap()]);
-        let broker = |user: &str| {
-            let file = folder.path().join(user);
-            std::fs::write(&file, format!("{user}:{user}-password\n")).unwrap();
-            let mode = std::os::unix::fs::PermissionsExt::from_mode(0o600);
-            std::fs::set_permissions(&file, mode).unwrap();
-            Broker { credentials: Some(file), ..server.broker() }
-        };
+        let (server, folder) = example();
+        let broker = |user: &str| as_user(&server, &folder, user);
         let core = Core::with_broker(&server, broker("coordinator"), Rc::default());
         let large = Player::with(broker("box1"), "box1", 1, Script::Large);
         core.publish([1, 2]);
