@@ -10,7 +10,7 @@ use flate2::read::MultiGzDecoder;
 
 use crate::cli::{Failure, output, screen};
 use crate::files::{
-    Folder, RecordFolder, most_unpacked, open_regular, read_limited, read_record, read_regular,
+    Folder, PackRange, RecordFolder, most_unpacked, open_regular, read_limited, read_record, read_regular,
 };
 use crate::report::replay::record_of_page;
 
@@ -36,13 +36,17 @@ pub(super) fn ends_with(path: &Path, ending: &str) -> bool {
     has(path, ending) || has(path, "gz") && path.file_stem().is_some_and(|stem| has(Path::new(stem), ending))
 }
 
-/// Expands directories to their files with one of the extensions, sorted by name, and if that of records is one of them, to
-/// the records in the packs of leagues.
+/// Expands directories to their files with one of the extensions, sorted by name, and if that of records is one of them, packs
+/// of leagues and directories to the records in packs.
 pub(super) fn expand(paths: &[PathBuf], endings: &[&str]) -> Result<Vec<PathBuf>, Failure> {
     let mut files = Vec::new();
     for path in paths {
+        let has_records = endings.contains(&"jsonl");
         if !path.is_dir() {
-            files.push(path.clone());
+            match pack_of(path).filter(|_| has_records) {
+                Some((directory, range)) => files.extend(packed(directory, range)?),
+                None => files.push(path.clone()),
+            }
             continue;
         }
         let read = fs::read_dir(path).map_err(|error| unreadable(path, &error))?;
@@ -50,7 +54,7 @@ pub(super) fn expand(paths: &[PathBuf], endings: &[&str]) -> Result<Vec<PathBuf>
             .filter_map(|entry| Some(entry.ok()?.path()))
             .filter(|path| endings.iter().any(|ending| ends_with(path, ending)))
             .collect();
-        if endings.contains(&"jsonl") {
+        if has_records {
             let names = Folder::open(path).and_then(|folder| RecordFolder::new(folder).names());
             let names = names.map_err(Failure::cannot_run)?;
             let files: BTreeSet<PathBuf> = found.iter().cloned().collect();
@@ -65,6 +69,23 @@ pub(super) fn expand(paths: &[PathBuf], endings: &[&str]) -> Result<Vec<PathBuf>
         files.extend(found);
     }
     Ok(files)
+}
+
+/// The directory of a pack, and which one it is.
+fn pack_of(path: &Path) -> Option<(&Path, PackRange)> {
+    let range = PackRange::of_pack(path.file_name()?.to_str()?)?;
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    Some((parent.unwrap_or(Path::new(".")), range))
+}
+
+/// The records in a pack of this directory, in its order.
+fn packed(directory: &Path, range: PackRange) -> Result<Vec<PathBuf>, Failure> {
+    let pack = directory.join(range.name());
+    // One that is missing has no records.
+    fs::metadata(&pack).map_err(|error| unreadable(&pack, &error))?;
+    let names = Folder::open(directory).and_then(|folder| RecordFolder::new(folder).packed(range));
+    let names = names.map_err(Failure::cannot_run)?;
+    Ok(names.iter().map(|name| directory.join(name)).collect())
 }
 
 /// How a file begins that is compressed with gzip (RFC 1952).

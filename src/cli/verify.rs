@@ -34,13 +34,15 @@ use crate::record;
   referee verify records
   referee verify records/m1.jsonl --json
   referee verify m1.jsonl.gz
+  referee verify matches-1-1000.zip
   referee verify public/matches/m1.html
   referee verify public/m1.jsonl --private owners/m1.seat0.jsonl
   referee verify records --game examples/games/connect_four
   referee verify games.pdn
   referee verify games.pdn --strict")]
 pub(super) struct Args {
-    /// Records, PDN files, or directories of them; up to 1 GiB each, and compressed ones up to 100 times their size
+    /// Records, PDN files, packs of a league, or directories of them; up to 1 GiB each, and compressed ones up to 100 times
+    /// their size
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     /// The directory of a game whose rules are a program, for its records; may be repeated. With other files than those

@@ -63,6 +63,14 @@ fn packed_records_are_found_wherever_records_are() {
     assert_eq!(verified["records"].as_u64(), Some(count as u64));
     referee(["show", &of("m995")]).done();
     let there = Folder::new();
+    // A pack that was sent elsewhere is verified there.
+    fs::copy(format!("{records}/matches-1-1000.zip"), there.path("matches-1-1000.zip")).expect("a copy");
+    let pack = there.text("matches-1-1000.zip");
+    assert_eq!(referee(["verify", &pack, "--json"]).done().one("summary")["records"], 10);
+    let missing = referee(["verify", &there.text("matches-1001-2000.zip")]);
+    missing.with_code(2).says(&["matches-1001-2000.zip: No such file"]);
+    fs::write(&pack, "PK").expect("it is written");
+    referee(["verify", &pack]).with_code(5).says(&["matches-1-1000.zip: invalid Zip archive"]);
     referee(["publish", &records, "--to", &there.text("public")]).done();
     referee(["verify", &there.text("public/m995.jsonl")]).done();
     // An archive and a backup are leagues with all records.

@@ -42,7 +42,7 @@ impl PackRange {
     }
 
     /// That of a pack, by its name.
-    fn of_pack(name: &str) -> Option<PackRange> {
+    pub fn of_pack(name: &str) -> Option<PackRange> {
         let (first, _) = name.strip_prefix("matches-")?.strip_suffix(".zip")?.split_once('-')?;
         let range = PackRange::of(first.parse().ok()?);
         (range.name() == name).then_some(range)

@@ -392,6 +392,15 @@ impl LeagueConfig {
         self.submissions.as_ref().and_then(SubmissionsConfig::builds_on)
     }
 
+    /// Whether workers, if there are any, build and check what is handed in: if the file says so, or leaves it open and this
+    /// machine lacks a layer.
+    pub(in crate::cli) fn lets_workers_build(&self) -> bool {
+        self.submissions.as_ref().is_some_and(|submissions| match submissions.builds_on() {
+            Some(place) => place == BuildsOn::Workers,
+            None => submitted_sandbox(self.limits_of_programs()).is_err(),
+        })
+    }
+
     /// The ladder with this name; without a name the only one.
     pub(in crate::cli) fn ladder(&self, name: Option<&str>) -> Result<&LadderConfig, Failure> {
         let names: Vec<&str> = self.ladders.iter().map(|ladder| &*ladder.name).collect();

@@ -28,7 +28,6 @@ use tokio::sync::{mpsc, oneshot};
 use crate::cli::bots::{launch, with_bots};
 use crate::cli::json::{LadderListening, LadderWatching, OwnersAt};
 use crate::cli::league::config::{LadderGame, LeagueConfig, PreparedLadder, WORKERS};
-use crate::cli::league::submissions_config::BuildsOn;
 use crate::cli::league::which::{ladder_folder, now};
 use crate::cli::screen::stderr_line;
 use crate::cli::service::Service;
@@ -100,8 +99,7 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
     if workers.is_given() {
         folder.make_within(WORKERS).map_err(Failure::cannot_run)?;
     }
-    let has_trials = config.builds_on() == Some(BuildsOn::Workers);
-    let coordinated = workers.open(&folder.path().join(WORKERS), leases, has_trials)?;
+    let coordinated = workers.open(&folder.path().join(WORKERS), leases, config.lets_workers_build())?;
     if let Some(coordinated) = &coordinated {
         coordinated.announce(args.json)?;
     }
