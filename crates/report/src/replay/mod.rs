@@ -1,6 +1,5 @@
 //! Recorded matches as pictures and as a page that plays them.
 
-mod base116;
 mod changes;
 mod column;
 mod late_info;
@@ -17,6 +16,8 @@ mod svg;
 
 use std::io::{self, Write};
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD as BASE64;
 use flate2::Compression;
 use flate2::read::ZlibDecoder;
 use flate2::write::ZlibEncoder;
@@ -43,28 +44,14 @@ pub const SCRIPT: &str = concat!(
     include_str!("plots.js"),
     include_str!("player.js")
 );
-/// What precedes the data of a page. The data are digits, which are not markup.
+/// What precedes the data of a page, which is base64 (RFC 4648) and so no markup.
 pub(crate) const DATA: &str = "<script type=\"text/plain\" id=\"data\">";
 /// What the player fills.
 pub const BODY: &str = include_str!("player.html");
 
 /// A source expression of a content security policy that allows exactly this inline script or style.
 pub fn hash_of(text: &str) -> String {
-    format!("'sha256-{}'", base64(&Sha256::digest(text.as_bytes())))
-}
-
-/// Base64 with padding (RFC 4648).
-fn base64(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut text = String::new();
-    for group in bytes.chunks(3) {
-        let bits = (0..3).fold(0, |bits, at| bits << 8 | u32::from(*group.get(at).unwrap_or(&0)));
-        for digit in 0..4 {
-            let value = bits >> (18 - 6 * digit) & 63;
-            text.push(if digit <= group.len() { char::from(DIGITS[value as usize]) } else { '=' });
-        }
-    }
-    text
+    format!("'sha256-{}'", BASE64.encode(Sha256::digest(text.as_bytes())))
 }
 
 #[derive(Serialize)]
@@ -88,8 +75,8 @@ const PARTS: [&str; 8] = [
     "\"texts\":",
 ];
 
-/// The data of a page with these matches: JSON that is compressed (RFC 1950) and encoded, so that it cannot contain
-/// markup. `view` is the initial view, `turn` the number of moves after which it begins; without one it begins at the end.
+/// The data of a page with these matches: JSON that is compressed (RFC 1950) and encoded in base64 (RFC 4648), so that it
+/// cannot contain markup. `view` is the initial view, `turn` the number of moves after which it begins; without one it begins at the end.
 pub(super) fn data(replays: &[&MatchReplay], view: usize, turn: Option<u32>) -> String {
     let matches = replays.iter().map(|replay| Packed::of(replay)).collect();
     // Not escaped further: compressed data is not printed, and references and numbers are control characters.
@@ -110,7 +97,7 @@ pub(super) fn data(replays: &[&MatchReplay], view: usize, turn: Option<u32>) -> 
         encoder.write_all(rest.as_bytes())
     };
     let bytes = write().and_then(|()| encoder.finish());
-    base116::encode(&bytes.unwrap_or_else(|error| unreachable!("memory takes all bytes: {error}")))
+    BASE64.encode(bytes.unwrap_or_else(|error| unreachable!("memory takes all bytes: {error}")))
 }
 
 /// The record that a page contains, as this text or within `most` bytes; `None` if there is none or it is damaged.
@@ -124,7 +111,7 @@ pub fn record_of_page(page: &str, most: u64) -> Option<Vec<u8>> {
         record: PackedRecord,
     }
     let (_, data) = page.split_once(DATA)?;
-    let bytes = base116::decode(data.split('<').next()?)?;
+    let bytes = BASE64.decode(data.split('<').next()?).ok()?;
     let text = read_limited(ZlibDecoder::new(&*bytes), most).ok()?;
     let page: PageData = serde_json::from_slice(&text).ok()?;
     let [MatchData { record }] = &page.matches[..] else { return None };
@@ -184,17 +171,4 @@ pub fn marked(before: Option<&Scene>, mut after: Scene) -> Scene {
         marks.into_iter().for_each(|mark| after.add(mark));
     }
     after
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn base64_pads() {
-        let texts = [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")];
-        for (text, encoded) in texts {
-            assert_eq!(base64(text.as_bytes()), encoded);
-        }
-    }
 }

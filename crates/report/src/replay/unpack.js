@@ -1,19 +1,8 @@
-// Unpacks matches: what pack.rs and base116.rs have packed.
+// Unpacks matches: what pack.rs has packed.
 
-/** The ASCII characters that are not digits, as in base116.rs. */
-const EXCLUDED = "\0\x07\b\t\n\f\r\x1a\x1b&<\x7f";
-
-/** The data of the page: JSON that is compressed (RFC 1950) and encoded in base 116: seven digits are six bytes. */
+/** The data of the page: JSON that is compressed (RFC 1950) and encoded in base64 (RFC 4648). */
 async function unpack(text) {
-  const digits = Array.from({ length: 128 }, (_, code) => String.fromCharCode(code)).filter((c) => !EXCLUDED.includes(c));
-  const values = new Map(digits.map((digit, value) => [digit, value]));
-  const bytes = new Uint8Array(text.length - Math.ceil(text.length / 7));
-  for (let at = 0, next = 0; at < text.length; at += 7) {
-    const group = text.slice(at, at + 7);
-    let number = 0;
-    for (let i = group.length - 1; i >= 0; i--) number = number * 116 + values.get(group[i]);
-    for (let i = 1; i < group.length; i++, number = Math.floor(number / 256)) bytes[next++] = number % 256;
-  }
+  const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
   const unpacked = await new Response(stream).json();
   for (const replay of unpacked.matches) {
