@@ -10,6 +10,7 @@ use crate::common::{Ended, Folder, ROOT, Referee, referee, sample};
 use crate::game_programs::{GAME, changed};
 use crate::watch::wait_until;
 use crate::workers::Coordinator;
+#[cfg(feature = "nats")]
 use crate::workers_nats::Server;
 
 fn four() -> String {
@@ -243,8 +244,14 @@ fn workers_get_the_rules_of_a_game_in_python() {
     assert!(matches.iter().all(|report| report["worker"] == "box"), "{matches:?}");
     let verified = referee(["tournament", "verify", &dir]).done().stdout;
     assert!(verified.contains("12 results, 12 records, 0 differ"), "{verified}");
+}
+
+#[cfg(feature = "nats")]
+#[test]
+fn workers_over_nats_get_the_rules_of_a_game_in_python() {
+    let folder = Folder::new();
+    let (file, dir) = (tournament(&folder), folder.text("cup"));
     let server = Server::start();
-    let dir = folder.text("nats");
     let coordinator = server.coordinator(&["run", &file, "--dir", &dir]);
     let worker = server.worker("other", &["--until-empty"]);
     assert_eq!(coordinator.end().done().all("match").len(), 12);
