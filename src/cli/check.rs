@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::Args as ClapArgs;
 
 use crate::bot::Command;
-use crate::check::{Check, Complaint, StepResult, StepVerdict};
+use crate::check::{Check, StepResult, StepVerdict, Violation};
 use crate::cli::bots::{block_on, launch};
 use crate::cli::files::OutFile;
 use crate::cli::find_game::find_game;
@@ -164,10 +164,10 @@ pub(super) fn run(args: Args, catalog: &Catalog) -> Result<Exit, Failure> {
     out.0.end(if summary.failed > 0 { Exit::No } else { Exit::Done })
 }
 
-/// Prints a table of the steps, then the complaints.
+/// Prints a table of the steps, then the violations.
 fn show(out: &mut impl Write, outcomes: &[StepResult], summary: &CheckSummary) -> io::Result<()> {
     let row = |outcome: &StepResult| {
-        let wrong = outcome.complaint.iter().map(|complaint| complaint.wrong.clone());
+        let wrong = outcome.violation.iter().map(|violation| violation.wrong.clone());
         let what: Vec<String> = wrong.chain(outcome.notes.iter().cloned()).collect();
         let time = format!("{:.2} s", Duration::from_millis(outcome.took_ms).as_secs_f64());
         vec![outcome.step.clone(), outcome.verdict.as_str().to_owned(), time, what.join("; ")]
@@ -180,19 +180,19 @@ fn show(out: &mut impl Write, outcomes: &[StepResult], summary: &CheckSummary) -
     // What a bot writes in steps that it passes is in the other reports.
     for outcome in outcomes.iter().filter(|outcome| outcome.verdict != StepVerdict::Passed) {
         let lines: Vec<&str> = outcome.stderr.lines().collect();
-        if outcome.complaint.is_none() && lines.is_empty() {
+        if outcome.violation.is_none() && lines.is_empty() {
             continue;
         }
         writeln!(out)?;
-        match &outcome.complaint {
-            Some(complaint) => writeln!(out, "{}: {complaint}", outcome.step)?,
+        match &outcome.violation {
+            Some(violation) => writeln!(out, "{}: {violation}", outcome.step)?,
             None => writeln!(out, "{}: {}", outcome.step, outcome.verdict.as_str())?,
         }
         for line in &lines[lines.len().saturating_sub(LINES)..] {
             writeln!(out, "  stderr  {line}")?;
         }
     }
-    if let Some(Complaint { rule, .. }) = outcomes.iter().find_map(|outcome| outcome.complaint.as_ref()) {
+    if let Some(Violation { rule, .. }) = outcomes.iter().find_map(|outcome| outcome.violation.as_ref()) {
         writeln!(out, "\nPrint a cited section with e.g. `referee spec {}`", rule.section)?;
     }
     let CheckSummary { passed, warned, failed, skipped, .. } = summary;

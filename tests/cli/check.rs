@@ -265,7 +265,7 @@ fn a_banner_before_hello_fails_its_step_and_hides_no_other_defect() {
     let steps = ended.all("step");
     let hello = steps.iter().find(|step| step["step"] == "hello").expect("the step");
     let wrong = "it prints `Welcome to Flawed 1.0` before its `hello`: print it to standard error";
-    assert_eq!(hello["complaint"]["wrong"], wrong, "{hello}");
+    assert_eq!(hello["violation"]["wrong"], wrong, "{hello}");
     assert!(steps.iter().any(|step| step["step"] == "SIGTERM" && step["verdict"] == "passed"));
     // Nothing but text.
     let text = flawed(folder.path(), "text", &format!("{banner}HELLO = None"));
@@ -276,18 +276,18 @@ fn a_banner_before_hello_fails_its_step_and_hides_no_other_defect() {
 #[test]
 fn the_hint_on_flushing_is_only_for_bots_that_have_answered_nothing() {
     let folder = tempfile::tempdir().expect("a folder");
-    let complaint = |name: &str, flaw: &str| {
+    let violation = |name: &str, flaw: &str| {
         let limits = ["--move-limit", "2s", "--ready-limit", "10s"];
         let ended = referee(
             ["check", "checkers", &flawed(folder.path(), name, flaw), "--json"].into_iter().chain(limits),
         );
         let failed = ended.with_code(1).all("step").into_iter().find(|step| step["verdict"] == "failed");
-        failed.expect("a failure")["complaint"]["wrong"].as_str().expect("text").to_owned()
+        failed.expect("a failure")["violation"]["wrong"].as_str().expect("text").to_owned()
     };
     let stops = "def reply(m, answer): return None if m['type'] == 'turn' and m['turn'] == 3 else answer";
-    let stops = complaint("stops", stops);
+    let stops = violation("stops", stops);
     assert!(stops.starts_with("no answer within 2000 ms (it had answered "), "{stops}");
-    let never = complaint("never", "def reply(m, answer): return None if m['type'] == 'turn' else answer");
+    let never = violation("never", "def reply(m, answer): return None if m['type'] == 'turn' else answer");
     assert!(never.starts_with("no answer within 2000 ms; is stdout flushed?"), "{never}");
 }
 
@@ -409,9 +409,9 @@ fn lines_after_an_invalid_one_are_not_reported_as_unfinished() {
     let steps = ended.all("step");
     let came = steps
         .iter()
-        .map(|step| &step["complaint"]["came"])
+        .map(|step| &step["violation"]["came"])
         .find(|came| came.is_array())
-        .expect("a complaint");
+        .expect("a violation");
     assert_eq!(
         came.as_array().and_then(|came| came.last()),
         Some(&"{\"ty (an unfinished line)".into()),

@@ -92,10 +92,10 @@ fn a_bot_that_does_not_come_back_correctly_fails_with_the_violated_sentence() {
         ),
     ] {
         let (ended, failed) = step(&connecting(&folder, name, hello, times));
-        let complaint = &failed["complaint"];
+        let violation = &failed["violation"];
         assert_eq!(failed["verdict"], "failed", "{name}: {failed:#}");
-        for (text, expected) in [(&complaint["wrong"], wrong), (&complaint["rule"]["says"], says)] {
-            assert!(text.as_str().is_some_and(|text| text.contains(expected)), "{name}: {complaint:#}");
+        for (text, expected) in [(&violation["wrong"], wrong), (&violation["rule"]["says"], says)] {
+            assert!(text.as_str().is_some_and(|text| text.contains(expected)), "{name}: {violation:#}");
         }
         ended.with_code(1);
     }

@@ -395,7 +395,7 @@ fn a_failure_names_the_problem_and_quotes_the_violated_sentence() {
         let ended =
             referee(["check", "checkers", &folder.bot(name, script), "--json"].into_iter().chain(limits));
         let steps = ended.all("step");
-        let complaint = steps.iter().map(|step| &step["complaint"]).find(|complaint| !complaint.is_null());
+        let complaint = steps.iter().map(|step| &step["violation"]).find(|complaint| !complaint.is_null());
         let complaint = complaint.cloned().unwrap_or_default();
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         let rule = &complaint["rule"];

@@ -98,16 +98,16 @@ impl<'a> Context<'a> {
                 }
                 BotOutput::Line(line) => Ok(line),
                 BotOutput::TooLong => {
-                    Err(talk.complain("its first line has more than 65536 bytes", Rule::TOO_LONG).into())
+                    Err(talk.violation("its first line has more than 65536 bytes", Rule::TOO_LONG).into())
                 }
                 BotOutput::Ended(how) => {
                     let wrong = format!("{} before it said `hello`", ended(how.as_ref()));
-                    Err(talk.complain(wrong, Rule::HELLO).into())
+                    Err(talk.violation(wrong, Rule::HELLO).into())
                 }
                 BotOutput::Timeout => {
                     let received = Some(talk.received());
                     let wrong = Detail::NoHello { limit_ms: limit.as_millis() as u64, received };
-                    Err(talk.complain(wrong.to_string(), Rule::HELLO).into())
+                    Err(talk.violation(wrong.to_string(), Rule::HELLO).into())
                 }
             };
         }

@@ -19,7 +19,7 @@ use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use crate::delivery::Variation;
 use crate::rule::Rule;
-use crate::verdict::Complaint;
+use crate::verdict::Violation;
 
 /// Lines per direction that an explanation shows since the last write, and characters of each.
 const SHOWN: (usize, usize) = (3, 400);
@@ -252,8 +252,8 @@ impl Talk {
         self.process.end().await;
     }
 
-    /// Creates a complaint with the last messages in both directions.
-    pub(super) fn complain(&self, wrong: impl Into<String>, rule: Rule) -> Complaint {
+    /// Creates a violation with the last messages in both directions.
+    pub(super) fn violation(&self, wrong: impl Into<String>, rule: Rule) -> Violation {
         let all = |lines: &VecDeque<String>| lines.iter().cloned().collect();
         let mut came: Vec<String> = all(&self.came);
         // Complete lines that have not been processed do not explain the defect.
@@ -262,7 +262,7 @@ impl Talk {
             let unfinished = String::from_utf8_lossy(rest);
             came.push(format!("{} (an unfinished line)", excerpt(&unfinished, SHOWN.1)));
         }
-        Complaint { wrong: wrong.into(), sent: all(&self.sent), came, rule }
+        Violation { wrong: wrong.into(), sent: all(&self.sent), came, rule }
     }
 }
 

@@ -34,7 +34,7 @@ impl StepVerdict {
 
 /// A violation of the specification.
 #[derive(Clone, Debug, Serialize)]
-pub struct Complaint {
+pub struct Violation {
     /// What was wrong.
     pub wrong: String,
     /// The last lines of the last write to the bot, truncated.
@@ -46,7 +46,7 @@ pub struct Complaint {
     pub rule: Rule,
 }
 
-impl fmt::Display for Complaint {
+impl fmt::Display for Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}", self.wrong)?;
         for (head, lines) in [("sent", &self.sent), ("came", &self.came)] {
@@ -82,7 +82,7 @@ pub struct StepResult {
     pub notes: Vec<String>,
     /// What was wrong.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub complaint: Option<Complaint>,
+    pub violation: Option<Violation>,
     /// How long it took, in milliseconds.
     pub took_ms: u64,
     /// The end of the bot's standard error during the step, at most 64 KiB.
@@ -92,15 +92,15 @@ pub struct StepResult {
 /// Why a step stopped.
 #[derive(Debug)]
 pub(super) enum Stop {
-    Failed(Box<Complaint>),
+    Failed(Box<Violation>),
     /// The step does not apply.
     Skipped(String),
     /// An error of the referee itself, or the bot cannot be started.
     CannotRun(String),
 }
 
-impl From<Complaint> for Stop {
-    fn from(complaint: Complaint) -> Stop {
-        Stop::Failed(Box::new(complaint))
+impl From<Violation> for Stop {
+    fn from(violation: Violation) -> Stop {
+        Stop::Failed(Box::new(violation))
     }
 }

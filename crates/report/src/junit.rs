@@ -19,9 +19,9 @@ pub fn junit(bot: &str, outcomes: &[StepResult], mut out: impl Write) -> io::Res
             StepVerdict::Skipped => TestCaseStatus::skipped(),
             StepVerdict::Failed => TestCaseStatus::non_success(NonSuccessKind::Failure),
         };
-        if let Some(complaint) = &outcome.complaint {
-            status.set_message(&*printable_lines(&complaint.wrong));
-            status.set_description(&*printable_lines(&complaint.to_string()));
+        if let Some(violation) = &outcome.violation {
+            status.set_message(&*printable_lines(&violation.wrong));
+            status.set_description(&*printable_lines(&violation.to_string()));
         } else if outcome.verdict == StepVerdict::Skipped {
             status.set_message(&*printable_lines(&outcome.notes.join("; ")));
         }

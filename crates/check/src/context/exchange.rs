@@ -83,7 +83,7 @@ impl Context<'_> {
         let Some(talk) = self.talk.as_mut().filter(|_| !has_taken) else { return Ok(()) };
         if let BotOutput::Timeout = talk.receive(Some(Instant::now() + QUIET)).await {
             let wrong = format!("it did not read what it was sent within {} ms", limit.as_millis());
-            return Err(talk.complain(wrong, Rule::UNREAD).into());
+            return Err(talk.violation(wrong, Rule::UNREAD).into());
         }
         Ok(())
     }
@@ -117,7 +117,7 @@ impl Context<'_> {
                     Some(limit) => {
                         let received = Some(talk.received());
                         let wrong = Detail::NotReady { limit_ms: limit.as_millis() as u64, received };
-                        talk.complain(wrong.to_string(), Rule::READY).into()
+                        talk.violation(wrong.to_string(), Rule::READY).into()
                     }
                     None => no_answer(talk, move_limit),
                 })
@@ -180,7 +180,7 @@ impl Context<'_> {
             (ErrorCode::OutOfState, _) => (message, Rule::HELLO_ONCE),
             (code, _) => (message, Rule::of(code)),
         };
-        talk.complain(wrong, rule).into()
+        talk.violation(wrong, rule).into()
     }
 
     /// Whether the bot exited or said `bye` between two matches, which is allowed.
@@ -199,16 +199,16 @@ impl Context<'_> {
             let came = talk.receive(Some(until)).await;
             if talk.is_flooding() {
                 let wrong = "it says more than 64 lines or 128 KiB between two requests";
-                return Err(talk.complain(wrong, Rule::FLOOD).into());
+                return Err(talk.violation(wrong, Rule::FLOOD).into());
             }
             let line = match came {
                 BotOutput::Line(line) => line,
                 BotOutput::TooLong => {
                     let wrong = "a line has more than 65536 bytes";
-                    return Err(talk.complain(wrong, Rule::TOO_LONG).into());
+                    return Err(talk.violation(wrong, Rule::TOO_LONG).into());
                 }
                 BotOutput::Ended(how) => {
-                    return Err(talk.complain(ended(how.as_ref()), Rule::ENDED).into());
+                    return Err(talk.violation(ended(how.as_ref()), Rule::ENDED).into());
                 }
                 BotOutput::Timeout => return Ok(None),
             };
@@ -219,18 +219,18 @@ impl Context<'_> {
                 Ok(Incoming::Pong(pong)) if pong.id <= talk.last_ping() || !talk.delivery.has_pings() => {}
                 Ok(Incoming::Pong(pong)) => {
                     let wrong = format!("a `pong` has the id {}, which no `ping` had", pong.id);
-                    return Err(talk.complain(wrong, Rule::PONG).into());
+                    return Err(talk.violation(wrong, Rule::PONG).into());
                 }
                 Ok(Incoming::Bye(_)) => {
-                    let complaint = talk.complain("it said `bye` in a match", Rule::ENDED);
+                    let violation = talk.violation("it said `bye` in a match", Rule::ENDED);
                     self.has_said_bye = true;
-                    return Err(complaint.into());
+                    return Err(violation.into());
                 }
                 Err(Unreadable::Malformed(what)) => {
-                    return Err(talk.complain(what.to_string(), Rule::MALFORMED).into());
+                    return Err(talk.violation(what.to_string(), Rule::MALFORMED).into());
                 }
                 Err(Unreadable::MalformedAside { message: what, .. }) => {
-                    return Err(talk.complain(what, Rule::MALFORMED).into());
+                    return Err(talk.violation(what, Rule::MALFORMED).into());
                 }
                 _ => return Ok(Some(line)),
             }
@@ -279,7 +279,7 @@ impl Context<'_> {
                 }
                 (code, _) => (error.message, Rule::of(code)),
             };
-            return Err(talk.complain(wrong, rule).into());
+            return Err(talk.violation(wrong, rule).into());
         }
         Ok(())
     }
@@ -293,7 +293,7 @@ impl Context<'_> {
             let came = talk.receive(Some(until)).await;
             if talk.is_flooding() {
                 let wrong = "it says more than 64 lines or 128 KiB, although it was asked for nothing";
-                return Err(talk.complain(wrong, Rule::FLOOD).into());
+                return Err(talk.violation(wrong, Rule::FLOOD).into());
             }
             match came {
                 BotOutput::Timeout => return Ok(()),
@@ -312,7 +312,7 @@ impl Context<'_> {
                         let first = first.and_then(|line| incoming::read(line, false).1.err());
                         if let Some(Unreadable::Malformed(what)) = first {
                             let wrong = format!("its first line is no message: {what}");
-                            return Err(talk.complain(wrong, Rule::MALFORMED).into());
+                            return Err(talk.violation(wrong, Rule::MALFORMED).into());
                         }
                         let (what, rule) = match answer {
                             Ok(Incoming::Hello(_)) => ("`hello` comes once".to_owned(), Rule::HELLO_ONCE),
@@ -325,12 +325,12 @@ impl Context<'_> {
                             }
                         };
                         let wrong = format!("it says something although it was asked for nothing: {what}");
-                        return Err(talk.complain(wrong, rule).into());
+                        return Err(talk.violation(wrong, rule).into());
                     }
                 },
                 BotOutput::TooLong => {
                     let wrong = "a line has more than 65536 bytes";
-                    return Err(talk.complain(wrong, Rule::TOO_LONG).into());
+                    return Err(talk.violation(wrong, Rule::TOO_LONG).into());
                 }
                 BotOutput::Ended(Some(how)) if how == Detail::LEFT && self.has_played => {
                     self.notes.push(LEFT.to_owned());
@@ -339,7 +339,7 @@ impl Context<'_> {
                 }
                 BotOutput::Ended(how) => {
                     let wrong = format!("{} although no `bye` was said", ended(how.as_ref()));
-                    return Err(talk.complain(wrong, Rule::LEAVES).into());
+                    return Err(talk.violation(wrong, Rule::LEAVES).into());
                 }
             }
         }
@@ -361,14 +361,14 @@ impl Context<'_> {
                 Ok(false)
             }
             Ok(Answer::Move(_)) => Ok(true),
-            Err((wrong, rule)) => Err(self.talk().await?.complain(wrong, rule).into()),
+            Err((wrong, rule)) => Err(self.talk().await?.violation(wrong, rule).into()),
         }
     }
 }
 
 fn no_answer(talk: &Talk, limit: Duration) -> Stop {
     let wrong = Detail::NoAnswer { limit_ms: limit.as_millis() as u64, received: Some(talk.received()) };
-    talk.complain(wrong.to_string(), Rule::ANSWER).into()
+    talk.violation(wrong.to_string(), Rule::ANSWER).into()
 }
 
 /// Whether a line is text for people and no attempt at a message.

@@ -19,8 +19,8 @@ pub(super) async fn with_delivery(context: &mut Context<'_>, delivery: Variation
     }
     match played {
         // Only a warning: the referee itself never sends CR LF.
-        Err(Stop::Failed(complaint)) if delivery == Variation::Crlf => {
-            let wrong = complaint.wrong;
+        Err(Stop::Failed(violation)) if delivery == Variation::Crlf => {
+            let wrong = violation.wrong;
             context.warnings.push(format!(
                 "it does not bear lines that end with CR LF, as a relay on another system may send them: {wrong}"
             ));

@@ -66,13 +66,13 @@ async fn end(context: &mut Context<'_>, last_words: &str) -> Result<(), Stop> {
     context.stderr = talk.stderr();
     let Some(how) = how else {
         let wrong = format!("it was still there {} ms after the end of its input", limits::END_OF_INPUT_MS);
-        return Err(talk.complain(wrong, Rule::END).into());
+        return Err(talk.violation(wrong, Rule::END).into());
     };
     tokio::time::sleep(REPARENTING).await;
     let left = referee_bots::children().filter(|child| !before.contains(child)).count();
     if left > 0 {
         let wrong = format!("it ended and left {left} of its processes behind");
-        return Err(talk.complain(wrong, Rule::LEFT).into());
+        return Err(talk.violation(wrong, Rule::LEFT).into());
     }
     if how == Detail::LEFT {
         context.notes.push(how.to_string());

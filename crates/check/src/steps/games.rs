@@ -69,7 +69,7 @@ async fn decide(
     let kinds: Vec<&str> = position.kinds.iter().map(String::as_str).collect();
     let talk = context.talk().await?;
     let fail = |wrong: String, rule| {
-        Err(talk.complain(format!("{wrong}; in a position with: {}", kinds.join(", ")), rule).into())
+        Err(talk.violation(format!("{wrong}; in a position with: {}", kinds.join(", ")), rule).into())
     };
     match answer_to(&line, encounter.id(), 0) {
         Ok(Answer::Move(text)) => {

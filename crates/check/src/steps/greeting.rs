@@ -23,7 +23,7 @@ pub(super) async fn start_up(context: &mut Context<'_>) -> Result<(), Stop> {
 pub(super) fn hello(context: &mut Context<'_>) -> Result<(), Stop> {
     let line = std::mem::take(&mut context.first_line);
     let Some(talk) = &context.talk else { return Ok(()) };
-    let fail = |wrong: String, rule| Err(talk.complain(wrong, rule).into());
+    let fail = |wrong: String, rule| Err(talk.violation(wrong, rule).into());
     let hello = match incoming::read(&line, false).1 {
         Ok(Incoming::Hello(hello)) => hello,
         Ok(Incoming::Bye(_)) => {
@@ -60,7 +60,7 @@ pub(super) fn hello(context: &mut Context<'_>) -> Result<(), Stop> {
         let text = String::from_utf8_lossy(text);
         let text = excerpt(text.trim(), SHOWN);
         let wrong = format!("it prints `{text}` before its `hello`: print it to standard error");
-        return Err(talk.complain(wrong, Rule::MALFORMED).into());
+        return Err(talk.violation(wrong, Rule::MALFORMED).into());
     }
     if context.games().is_empty() {
         let what = match context.check.game {
@@ -71,7 +71,7 @@ pub(super) fn hello(context: &mut Context<'_>) -> Result<(), Stop> {
             }
         };
         let Some(talk) = &context.talk else { return Ok(()) };
-        return Err(talk.complain(what, Rule::GAMES).into());
+        return Err(talk.violation(what, Rule::GAMES).into());
     }
     Ok(())
 }

@@ -158,9 +158,9 @@ async fn take(context: &mut Context<'_>, step: CheckStep) -> Result<StepResult, 
     let warnings = std::mem::take(&mut context.warnings);
     let verdict = if warnings.is_empty() { StepVerdict::Passed } else { StepVerdict::Warned };
     notes.extend(warnings);
-    let (verdict, complaint) = match result {
+    let (verdict, violation) = match result {
         Ok(()) => (verdict, None),
-        Err(Stop::Failed(complaint)) => (StepVerdict::Failed, Some(*complaint)),
+        Err(Stop::Failed(violation)) => (StepVerdict::Failed, Some(*violation)),
         Err(Stop::Skipped(why)) => {
             notes.push(why);
             (StepVerdict::Skipped, None)
@@ -173,5 +173,5 @@ async fn take(context: &mut Context<'_>, step: CheckStep) -> Result<StepResult, 
         context.talk = None;
     }
     let took_ms = began.elapsed().as_millis() as u64;
-    Ok(StepResult { step: step.name(), verdict, notes, complaint, took_ms, stderr })
+    Ok(StepResult { step: step.name(), verdict, notes, violation, took_ms, stderr })
 }

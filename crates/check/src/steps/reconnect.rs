@@ -42,15 +42,15 @@ pub(super) async fn reconnect(context: &mut Context<'_>) -> Result<(), Stop> {
     if !connects(&mut talk, &listener, limit).await.map_err(cannot)? {
         let wrong =
             format!("it did not connect within {} ms to the address of `--connect`", limit.as_millis());
-        return Err(talk.complain(wrong, Rule::CONNECTS).into());
+        return Err(talk.violation(wrong, Rule::CONNECTS).into());
     }
     let first = greet(&mut talk, limit).await?;
     if first.token != Some(hex::encode(&token)) {
         let wrong = "its `token` is not the one in the environment variable REFEREE_TOKEN";
-        return Err(talk.complain(wrong, Rule::TOKEN).into());
+        return Err(talk.violation(wrong, Rule::TOKEN).into());
     }
     if first.reconnect.is_none() {
-        return Err(talk.complain("its `hello` has no `reconnect`", Rule::ACCEPTS).into());
+        return Err(talk.violation("its `hello` has no `reconnect`", Rule::ACCEPTS).into());
     }
     context.continue_with(talk);
     let mut matches = [(context.open(rules, seating, seat)?, seat)];
@@ -92,7 +92,7 @@ async fn returns(
             Some(how) => ended(Some(&how)),
             None => format!("it did not connect again within {} ms", timeout.as_millis()),
         };
-        return Err(talk.complain(format!("its connection was {cut}, and {then}"), rule).into());
+        return Err(talk.violation(format!("its connection was {cut}, and {then}"), rule).into());
     }
     let again = greet(talk, limit).await?;
     let of = |hello: &bot::Hello| {
@@ -103,7 +103,7 @@ async fn returns(
     let mut differing = fields.zip(of(first).into_iter().zip(of(&again))).filter(|(_, (a, b))| a != b);
     if let Some((field, _)) = differing.next() {
         let wrong = format!("the `{field}` of its `hello` is not that of its first connection");
-        return Err(talk.complain(wrong, Rule::RETURNS).into());
+        return Err(talk.violation(wrong, Rule::RETURNS).into());
     }
     Ok(lost.elapsed())
 }
@@ -142,5 +142,5 @@ async fn greet(talk: &mut Talk, limit: Duration) -> Result<bot::Hello, Stop> {
         BotOutput::Ended(how) => format!("{} before it said `hello` on its connection", ended(how.as_ref())),
         BotOutput::Timeout => format!("no `hello` within {} ms on its connection", limit.as_millis()),
     };
-    Err(talk.complain(wrong, Rule::TOKEN).into())
+    Err(talk.violation(wrong, Rule::TOKEN).into())
 }

@@ -121,7 +121,7 @@ pub async fn check(
     };
     if outcomes
         .iter()
-        .any(|outcome| outcome.complaint.as_ref().is_some_and(|complaint| complaint.rule.is_about_games()))
+        .any(|outcome| outcome.violation.as_ref().is_some_and(|violation| violation.rule.is_about_games()))
     {
         log.line(format_args!("{what}: the bot does not play this game"));
         return LadderVerdict::OtherGames;
@@ -136,8 +136,8 @@ fn report(what: &str, outcomes: &[StepResult], log: &mut SubmissionLog) {
         if matches!(outcome.verdict, StepVerdict::Passed | StepVerdict::Skipped) {
             continue;
         }
-        match &outcome.complaint {
-            Some(complaint) => log.line(format_args!("{}: {complaint}", outcome.step)),
+        match &outcome.violation {
+            Some(violation) => log.line(format_args!("{}: {violation}", outcome.step)),
             None => log.line(format_args!("{}: {}", outcome.step, outcome.verdict.as_str())),
         }
         outcome.notes.iter().for_each(|note| log.line(format_args!("  {note}")));
