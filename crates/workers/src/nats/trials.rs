@@ -33,7 +33,7 @@ use crate::trial::{BuiltArchive, PendingTrial, TrialDesk, TrialJob, TrialReply, 
 /// The maximum number of workers that build.
 const MOST_WORKERS: usize = 10_000;
 /// How long the end may take to reach the broker.
-const FAREWELL: Duration = Duration::from_secs(5);
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Hands trials out to the workers that build.
 #[derive(Debug)]
@@ -472,7 +472,7 @@ impl NatsDesk {
         ids.collect::<Vec<u64>>().into_iter().for_each(|id| self.delete_program(id));
         let deleted = async { while self.deletions.join_next().await.is_some() {} };
         // The broker may be gone.
-        let _ = timeout(FAREWELL, deleted).await;
+        let _ = timeout(SHUTDOWN_TIMEOUT, deleted).await;
         self.connection.finish().await
     }
 }
