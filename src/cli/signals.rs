@@ -7,6 +7,7 @@ use std::thread;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::oneshot;
 
+use crate::files::StorageWait;
 use crate::runner::signalled;
 
 static IS_INTERRUPTED: AtomicBool = AtomicBool::new(false);
@@ -22,11 +23,17 @@ pub(super) fn is_interrupted() -> bool {
 /// A thread of its own listens to the signals, so that they are handled even if other threads block. Polling one
 /// channel per decision is also cheaper than polling three listeners.
 pub(super) fn interrupted() -> impl Future<Output = ()> {
+    interrupted_giving_up(StorageWait::default())
+}
+
+/// The same, and gives up waiting for storage then.
+pub(super) fn interrupted_giving_up(wait: StorageWait) -> impl Future<Output = ()> {
     let (sender, receiver) = oneshot::channel();
     let mut sender = Some(sender);
     let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
     on_each(kinds, move |_| {
         IS_INTERRUPTED.store(true, Ordering::Relaxed);
+        wait.give_up();
         // The run may be over already.
         let _ = sender.take().map(|sender| sender.send(()));
     });

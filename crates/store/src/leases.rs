@@ -10,6 +10,7 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, ToSql, params};
 
 use crate::checkpoints::Checkpoints;
 use crate::database::check_database;
+use crate::error::storage_error;
 
 /// The schema version: `PRAGMA user_version`.
 const VERSION: i64 = 1;
@@ -78,13 +79,7 @@ pub struct WorkerRow {
 }
 
 fn failed(error: rusqlite::Error) -> io::Error {
-    use rusqlite::ErrorCode::{DatabaseBusy, DatabaseLocked, DiskFull};
-    let kind = match error.sqlite_error_code() {
-        Some(DiskFull) => io::ErrorKind::StorageFull,
-        Some(DatabaseBusy | DatabaseLocked) => io::ErrorKind::ResourceBusy,
-        _ => io::ErrorKind::Other,
-    };
-    io::Error::new(kind, format!("{NAME}: {error}"))
+    storage_error(NAME, &error)
 }
 
 /// Seconds since 1970.

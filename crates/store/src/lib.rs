@@ -43,6 +43,7 @@
 
 mod checkpoints;
 mod database;
+mod error;
 mod league;
 mod leases;
 mod results;

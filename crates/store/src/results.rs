@@ -16,6 +16,7 @@ use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
 use crate::database::{check_database, database_files};
+use crate::error::storage_error;
 use crate::rows::{
     BadRow, EntrantRow, MatchRow, by_seat, count_interruptions, insert_entrant, insert_match, json,
     read_match, read_result,
@@ -79,7 +80,7 @@ pub struct TournamentChange {
 }
 
 fn failed(error: rusqlite::Error) -> io::Error {
-    io::Error::other(format!("results: {error}"))
+    storage_error("results", &error)
 }
 
 impl Results {

@@ -15,7 +15,7 @@ use crate::cli::options::random_seed;
 use crate::cli::output::TolerantStdout;
 use crate::cli::progress::{Progress, RunProgress};
 use crate::cli::screen::{Screen, stderr_line};
-use crate::cli::signals::interrupted;
+use crate::cli::signals::interrupted_giving_up;
 use crate::cli::tournament::config::Config;
 use crate::cli::tournament::entrant_row::fingerprints;
 use crate::cli::tournament::folder::TournamentFolder;
@@ -40,6 +40,8 @@ use crate::web::{EarlierMatch, WatchServer};
 use crate::workers::{Activity, Coordinator, Job, JobBots};
 
 /// Play a tournament
+///
+/// While the disk is full no match begins; play goes on once there is space.
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:
   referee tournament run cup.toml
@@ -242,7 +244,7 @@ fn play_until_changed(
 ) -> Result<PlayEnd, Failure> {
     let is_json = options.json;
     let unsealed = folder.unsealed()?;
-    let TournamentFolder { path, mut results, journal, records, config, prepared, schedule, catalog } =
+    let TournamentFolder { path, mut results, journal, records, wait, config, prepared, schedule, catalog } =
         folder;
     let on_fault = prepared.run.terms.on_fault;
     // With chance each set has a deal of its own.
@@ -323,7 +325,8 @@ fn play_until_changed(
                 }
             }
             RunEvent::Settled => {
-                results.add_matches(&unstored).map_err(|error| error.to_string())?;
+                let added = wait.retry("the results", || results.add_matches(&unstored));
+                added.map_err(|error| error.to_string())?;
                 unstored.clear();
                 for line in unprinted.drain(..) {
                     let _ = writeln!(out, "{line}");
@@ -333,13 +336,13 @@ fn play_until_changed(
         Ok(())
     };
     let stopped = with_bots(|| match coordinator {
-        None => runner.play(scheduler, interrupted(), &mut on_event),
+        None => runner.play(scheduler, interrupted_giving_up(wait.clone()), &mut on_event),
         Some(coordinator) => {
             let mut runner = runner;
             // Its lock keeps other processes from playing the tournament.
             let _journal = runner.journal.take();
             let job = Job::of_runner(runner, JobBots::new(bots), game_files, &catalog);
-            coordinator.play(job, scheduler, interrupted(), &mut on_event)
+            coordinator.play(job, scheduler, interrupted_giving_up(wait.clone()), &mut on_event)
         }
     });
     no_shows.lines(&names).for_each(|line| progress.line(line));

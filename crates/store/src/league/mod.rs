@@ -30,6 +30,7 @@ pub use submissions::{
 use referee_files::{Folder, keep_private};
 
 use crate::database::database_files;
+use crate::error::storage_error;
 use crate::results::prepare;
 use crate::rows::json;
 use crate::rulings::{RulingRow, UndoneRuling, insert_ruling, read_rulings, undo_ruling};
@@ -68,13 +69,7 @@ pub struct Challenge {
 }
 
 fn failed(error: rusqlite::Error) -> io::Error {
-    use rusqlite::ErrorCode::{DatabaseBusy, DatabaseLocked, DiskFull};
-    let kind = match error.sqlite_error_code() {
-        Some(DiskFull) => io::ErrorKind::StorageFull,
-        Some(DatabaseBusy | DatabaseLocked) => io::ErrorKind::ResourceBusy,
-        _ => io::ErrorKind::Other,
-    };
-    io::Error::new(kind, format!("league: {error}"))
+    storage_error("league", &error)
 }
 
 /// A time as text, in UTC and whole seconds.
