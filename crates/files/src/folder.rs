@@ -166,21 +166,47 @@ impl Folder {
         &self.path
     }
 
+    /// The names of the files in it that are wanted, in unspecified order.
+    ///
+    /// # Errors
+    /// If it cannot be read, or if a wanted name belongs to something else than a file.
+    pub fn files(&self, is_wanted: impl Fn(&str) -> bool) -> io::Result<Vec<String>> {
+        let mut names = Vec::new();
+        self.for_each_entry(|name, kind| {
+            if is_wanted(&name) {
+                // Most file systems tell the type with the name, which is much faster for a million files.
+                if kind == FileType::RegularFile || self.has_file(&name)? {
+                    names.push(name);
+                }
+            }
+            Ok(())
+        })?;
+        Ok(names)
+    }
+
     /// The names in it, in unspecified order.
     ///
     /// # Errors
     /// If it cannot be read.
     pub fn names(&self) -> io::Result<Vec<String>> {
-        let entries = rustix::fs::Dir::read_from(&self.handle).map_err(|error| at(&self.path, error))?;
         let mut names = Vec::new();
+        self.for_each_entry(|name, _| {
+            names.push(name);
+            Ok(())
+        })?;
+        Ok(names)
+    }
+
+    fn for_each_entry(&self, mut each: impl FnMut(String, FileType) -> io::Result<()>) -> io::Result<()> {
+        let entries = rustix::fs::Dir::read_from(&self.handle).map_err(|error| at(&self.path, error))?;
         for entry in entries {
             let entry = entry.map_err(|error| at(&self.path, error))?;
             let name = entry.file_name().to_string_lossy().into_owned();
             if name != "." && name != ".." {
-                names.push(name);
+                each(name, entry.file_type())?;
             }
         }
-        Ok(names)
+        Ok(())
     }
 
     /// Creates a file, which only its owner can read unless the directory is public.

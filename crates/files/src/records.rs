@@ -77,9 +77,8 @@ impl Records {
     /// If it cannot be created, or if the name of a record belongs to something else.
     pub fn reopen(tournament: &Folder, is_durable: bool) -> io::Result<Records> {
         let folder = tournament.make_within("records")?;
-        for name in folder.names()? {
-            let is_record = ENDINGS.iter().any(|ending| name.ends_with(ending));
-            if is_record && folder.has_file(&name)? && name.ends_with(".part") {
+        for name in folder.files(is_record)? {
+            if name.ends_with(".part") {
                 folder.remove(&name)?;
             }
         }
@@ -238,8 +237,12 @@ impl Records {
     }
 }
 
+fn is_record(name: &str) -> bool {
+    ENDINGS.iter().any(|ending| name.ends_with(ending))
+}
+
 fn holds_records(folder: &Folder) -> io::Result<bool> {
-    Ok(folder.names()?.iter().any(|name| ENDINGS.iter().any(|ending| name.ends_with(ending))))
+    Ok(folder.names()?.iter().any(|name| is_record(name)))
 }
 
 fn sealed_name(match_id: &str) -> String {

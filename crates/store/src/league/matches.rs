@@ -274,6 +274,20 @@ impl League {
         found.map(|row| row.is_some()).map_err(failed)
     }
 
+    /// The numbers of the matches of a ladder, in ascending order.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub fn numbers(&self, ladder: &str) -> io::Result<Vec<u32>> {
+        // By the index of seasons, which is small.
+        let sql = "SELECT number FROM matches INDEXED BY matches_of_season WHERE ladder = ?1";
+        let mut query = self.db.prepare(sql).map_err(failed)?;
+        let numbers = query.query_map([ladder], |row| row.get(0)).map_err(failed)?;
+        let mut numbers = numbers.collect::<rusqlite::Result<Vec<u32>>>().map_err(failed)?;
+        numbers.sort_unstable();
+        Ok(numbers)
+    }
+
     /// The number of the last match of a ladder; 0 without a match.
     ///
     /// # Errors
