@@ -96,6 +96,8 @@ CREATE TABLE seats (
     PRIMARY KEY (ladder, bot, number, seat)
 ) STRICT, WITHOUT ROWID;
 
+CREATE INDEX faulted_seats ON seats (ladder, bot, number) WHERE is_faulted = 1;
+
 CREATE TABLE packs (
     -- The packs of records: the file ladders/LADDER/records/matches-1-1000.zip has those of the matches 1 to 1000.
     ladder TEXT NOT NULL,

@@ -239,14 +239,19 @@ impl League {
             let rows = query.query_map(params![ladder, before, limit as i64], read_match);
             return rows.and_then(Iterator::collect).map_err(failed);
         };
-        let sql = "SELECT DISTINCT number FROM seats WHERE ladder = ?1 AND bot = ?2 AND number < ?3 \
-                   AND (?4 IS NULL OR player = ?4) AND (NOT ?5 OR is_faulted) ORDER BY number DESC LIMIT ?6";
-        let mut query = self.db.prepare_cached(sql).map_err(failed)?;
+        // Few seats are faulted: without their index all matches of the players would be read.
+        let (index, of_faulted) =
+            if is_faulted { ("INDEXED BY faulted_seats", "AND is_faulted = 1") } else { ("", "") };
+        let sql = format!(
+            "SELECT DISTINCT number FROM seats {index} WHERE ladder = ?1 AND bot = ?2 AND number < ?3 \
+             AND (?4 IS NULL OR player = ?4) {of_faulted} ORDER BY number DESC LIMIT ?5"
+        );
+        let mut query = self.db.prepare_cached(&sql).map_err(failed)?;
         let mut numbers = BTreeSet::new();
         for player in players {
             let Name { bot, version } = Name::parse(player);
             let player = Some(player).filter(|_| is_exact || version.is_some());
-            let found = params![ladder, bot, before, player, is_faulted, limit as i64];
+            let found = params![ladder, bot, before, player, limit as i64];
             let found = query.query_map(found, |row| row.get::<_, u32>(0)).map_err(failed)?;
             numbers.extend(found.collect::<rusqlite::Result<Vec<u32>>>().map_err(failed)?);
         }

@@ -38,7 +38,7 @@ use crate::rulings::{RulingRow, UndoneRuling, insert_ruling, read_rulings, undo_
 /// The page cache of a connection in KiB. A server has several connections for months, and mostly appends.
 const CACHE: i64 = 256;
 /// The schema version: `PRAGMA user_version`.
-const VERSION: i64 = 10;
+const VERSION: i64 = 11;
 /// The file name in the directory of the league.
 const NAME: &str = "league.sqlite";
 
