@@ -118,7 +118,7 @@ fn standings(
     let rulings = LadderRulings::of(&rulings, &ladder.name);
     let mut add = |row: LeagueMatch| {
         matches += 1;
-        let row = &rulings.apply(row, seating);
+        let row = &rulings.apply(&row, seating);
         let lineup = book.add(row)?.filter(|_| row.counts() && seating.sides() > 2);
         results.extend(
             lineup.zip(row.ranks.as_ref()).map(|(of, ranks)| MatchResult::played(row.number, of, ranks)),

@@ -214,7 +214,7 @@ fn tally(
     let mut book = Book::new(seating, is_mirrored, BTreeMap::new());
     for row in rows {
         // One that does not fit the seats is a difference of its own.
-        let _ = book.add(&rulings.apply(row, seating));
+        let _ = book.add(&rulings.apply(&row, seating));
     }
     let rows = book.standings(&[]).into_iter();
     rows.map(|row| (row.player, [row.wins, row.draws, row.losses])).collect()

@@ -1,6 +1,6 @@
 //! The results of a ladder, counted and rated.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -56,7 +56,7 @@ pub struct Book {
     /// Fixed ratings by bot.
     anchors: BTreeMap<String, f64>,
     players: Vec<PlayerTally>,
-    by_name: BTreeMap<String, Entrant>,
+    by_name: HashMap<String, Entrant>,
     counts: Arc<Counts>,
     /// Results that have come while the players are rated, each with that of the first match of its set.
     uncounted: Vec<(Option<MatchResult>, MatchResult)>,
@@ -148,7 +148,7 @@ impl Book {
             is_mirrored,
             anchors,
             players: Vec::new(),
-            by_name: BTreeMap::new(),
+            by_name: HashMap::new(),
             counts: Arc::default(),
             uncounted: Vec::new(),
             firsts: BTreeMap::new(),

@@ -174,7 +174,7 @@ impl Recount {
     /// If it does not fit the seats.
     pub fn add(&mut self, row: LeagueMatch) -> Result<(), LadderError> {
         self.counted.insert(row.number);
-        self.book.add(&self.rulings.apply(row, self.seating)).map(drop)
+        self.book.add(&self.rulings.apply(&row, self.seating)).map(drop)
     }
 }
 
@@ -356,7 +356,7 @@ impl Ladder {
         }
         for (of, row) in self.stored_since.take().unwrap_or_default() {
             if of == season.number && !counted.contains(&row.number) {
-                book.add(&rulings.apply(row, self.seating))?;
+                book.add(&rulings.apply(&row, self.seating))?;
             }
         }
         if season.number != self.season.number {
@@ -394,7 +394,7 @@ impl Ladder {
         for name in &row.players {
             self.player(name)?;
         }
-        if let Some(lineup) = self.book.add(&self.rulings.apply(row.clone(), self.seating))? {
+        if let Some(lineup) = self.book.add(&self.rulings.apply(row, self.seating))? {
             self.matchmaker.note(&lineup);
         }
         self.note_last(row);
@@ -529,7 +529,7 @@ impl Ladder {
             self.fulfilled.extend(challenge);
             // The first results of a season come before it is known here: it is counted when it begins.
             if season == self.season.number {
-                self.book.add(&self.rulings.apply(row.clone(), self.seating))?;
+                self.book.add(&self.rulings.apply(row, self.seating))?;
             }
             if let Some(stored) = &mut self.stored_since {
                 stored.push((season, row.clone()));

@@ -1,5 +1,6 @@
 //! Rulings of the organiser on the matches of a league.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use referee_game::{Seat, Seating};
@@ -45,12 +46,13 @@ impl LadderRulings {
         found
     }
 
-    /// The match as it is rated.
-    pub fn apply(&self, mut row: LeagueMatch, seating: Seating) -> LeagueMatch {
+    /// The match as it is rated. It is copied only if a ruling changes it.
+    pub fn apply<'a>(&self, row: &'a LeagueMatch, seating: Seating) -> Cow<'a, LeagueMatch> {
         let is_annulled = |player: &String| self.annulled.contains(&Name::parse(player).bot);
+        let has_annulled = !self.annulled.is_empty() && row.players.iter().any(is_annulled);
         match self.by_match.get(&row.number) {
-            _ if row.players.iter().any(is_annulled) => row.is_void = true,
-            Some(RatedAs::Void) => row.is_void = true,
+            _ if has_annulled => Cow::Owned(LeagueMatch { is_void: true, ..row.clone() }),
+            Some(RatedAs::Void) => Cow::Owned(LeagueMatch { is_void: true, ..row.clone() }),
             Some(RatedAs::Awarded(winner)) => {
                 let side_of = |seat: usize| seating.side(Seat(seat as u8));
                 let won = |player: &String| {
@@ -60,11 +62,11 @@ impl LadderRulings {
                 };
                 let first = row.players.iter().position(won).map(side_of);
                 let rank = |seat: usize| u8::from(first.is_some_and(|first| side_of(seat) != first)) + 1;
-                row.ranks = Some((0..row.players.len()).map(rank).collect());
+                let ranks = Some((0..row.players.len()).map(rank).collect());
+                Cow::Owned(LeagueMatch { ranks, ..row.clone() })
             }
-            None => {}
+            None => Cow::Borrowed(row),
         }
-        row
     }
 }
 
@@ -111,7 +113,8 @@ mod tests {
     fn a_ruling_replaces_the_ranks_of_its_match_alone() {
         let seating = Seating::new(2, 2);
         let ranks = |rulings: &[RulingRow], number: u32| {
-            let row = LadderRulings::of(rulings, "checkers").apply(played(number), seating);
+            let (played, rulings) = (played(number), LadderRulings::of(rulings, "checkers"));
+            let row = rulings.apply(&played, seating).into_owned();
             row.ranks.filter(|_| !row.is_void)
         };
         let award = |winner| vec![ruling(RulingAct::Award, winner)];

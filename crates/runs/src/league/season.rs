@@ -150,7 +150,7 @@ impl FinalStandings {
         let mut matches = 0;
         league.for_each_match(ladder, Some(season.number), |row| {
             matches += 1;
-            book.add(&rulings.apply(row, seats.0))?;
+            book.add(&rulings.apply(&row, seats.0))?;
             Ok::<_, NotCounted>(())
         })?;
         let strengths = book.rating_inputs().strengths();
