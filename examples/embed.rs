@@ -87,7 +87,7 @@ fn answer(lines: &[u8], rng: &mut RandomStream) -> serde_json::Result<Option<(u6
 
 /// Plays ten matches between programs, two at a time.
 fn between_programs(rules: &'static dyn Rules, run: Run, commands: &[String]) -> Result<(), Box<dyn Error>> {
-    let sources: Result<Vec<_>, String> = commands.iter().map(|command| sources::parse(command)).collect();
+    let sources: Result<Vec<_>, _> = commands.iter().map(|command| sources::parse(command)).collect();
     let bots = BotSpec::of(sources?);
     let seating = seating_for(rules, bots.len(), None)?;
     let runner = MatchRunner { jobs: 2, ..MatchRunner::new(run, rules, seating, bots, Launch::Directly) };

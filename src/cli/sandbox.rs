@@ -150,7 +150,7 @@ impl SandboxConfig {
 pub(super) fn default_sandbox() -> Sandbox {
     Sandbox::new(Mode::Basic, &[].into(), BotLimits::default()).unwrap_or_else(|why| {
         let why = match why {
-            Unavailable::Limit(what) => what,
+            Unavailable::Limit(what) => what.to_string(),
             Unavailable::Layers(_, missing) => {
                 let missing: Vec<String> =
                     missing.into_iter().map(|(layer, why)| format!("{layer} {why}")).collect();
@@ -197,7 +197,7 @@ struct CheckArgs {
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let Action::Check(args) = &args.command;
     let layer = |layer: Layer| {
-        let problem = layer.probe().err();
+        let problem = layer.probe().err().map(|problem| problem.to_string());
         LayerRow { layer, holds: problem.is_none(), problem }
     };
     let layers: Vec<LayerRow> = Layer::ALL.into_iter().map(layer).collect();

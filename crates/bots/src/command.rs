@@ -28,12 +28,23 @@ pub struct Command {
     pub sandbox: Sandbox,
 }
 
+/// Why a text is no command line.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidCommand {
+    /// A quote is not closed in this text.
+    #[error("`{0}` cannot be split into words: a quote is not closed")]
+    OpenQuote(String),
+    /// It has no words.
+    #[error("an empty command line starts no bot")]
+    Empty,
+}
+
 impl FromStr for Command {
-    type Err = String;
-    fn from_str(text: &str) -> Result<Command, String> {
+    type Err = InvalidCommand;
+    fn from_str(text: &str) -> Result<Command, InvalidCommand> {
         match shlex::split(text) {
-            None => Err(format!("`{text}` cannot be split into words: a quote is not closed")),
-            Some(argv) if argv.is_empty() => Err("an empty command line starts no bot".to_owned()),
+            None => Err(InvalidCommand::OpenQuote(text.to_owned())),
+            Some(argv) if argv.is_empty() => Err(InvalidCommand::Empty),
             Some(argv) => Ok(Command { argv, ..Command::default() }),
         }
     }
@@ -82,27 +93,26 @@ impl Command {
     ///
     /// # Errors
     /// Says what is missing and where it was expected.
-    pub fn check(&self) -> Result<(), String> {
+    pub fn check(&self) -> Result<(), CommandDefect> {
         let mut folders = [&self.directory, &self.files].into_iter().flatten();
         if let Some(missing) = folders.find(|folder| !folder.is_dir()) {
-            return Err(format!("there is no folder {}", missing.display()));
+            return Err(CommandDefect::NoFolder(missing.clone()));
         }
-        let name = &self.argv[0];
+        let name = self.argv[0].clone();
         if let Some(program) = self.find() {
             return match self.script_defect(&program) {
-                Some(defect) => Err(format!("the script `{name}` {defect}")),
+                Some(defect) => Err(CommandDefect::Script { name, defect }),
                 None => Ok(()),
             };
         }
         if !name.contains('/') {
-            return Err(format!("there is no program `{name}` in the folders of PATH"));
+            return Err(CommandDefect::NotInPath { name });
         }
-        let folder = self.directory.as_ref();
-        let place = folder.map_or("here".to_owned(), |folder| format!("seen from {}", folder.display()));
-        if self.resolve(name).is_file() {
-            return Err(format!("the file `{name}` {place} may not be run: `chmod +x` makes it a program"));
+        let directory = self.directory.clone();
+        if self.resolve(&name).is_file() {
+            return Err(CommandDefect::NotExecutable { name, directory });
         }
-        Err(format!("there is no program `{name}` {place}"))
+        Err(CommandDefect::NoProgram { name, directory })
     }
 
     /// Why the system cannot run a program, if it is a script.
@@ -161,18 +171,71 @@ impl Command {
 /// The maximum length of the first line of a script, in bytes.
 const FIRST_LINE: u64 = 256;
 
+/// Why a command cannot be run.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CommandDefect {
+    /// One of its directories does not exist.
+    #[error("there is no folder {}", .0.display())]
+    NoFolder(PathBuf),
+    /// Its program is a script that the system cannot run.
+    #[error("the script `{name}` {defect}")]
+    Script {
+        /// The script, as the command names it.
+        name: String,
+        /// What is wrong with it.
+        defect: ScriptDefect,
+    },
+    /// No folder of PATH has its program.
+    #[error("there is no program `{name}` in the folders of PATH")]
+    NotInPath {
+        /// The program, as the command names it.
+        name: String,
+    },
+    /// The file of its program is not executable.
+    #[error("the file `{name}` {} may not be run: `chmod +x` makes it a program", place(.directory))]
+    NotExecutable {
+        /// The program, as the command names it.
+        name: String,
+        /// The working directory; `None`: that of the referee.
+        directory: Option<PathBuf>,
+    },
+    /// Its program does not exist.
+    #[error("there is no program `{name}` {}", place(.directory))]
+    NoProgram {
+        /// The program, as the command names it.
+        name: String,
+        /// The working directory; `None`: that of the referee.
+        directory: Option<PathBuf>,
+    },
+}
+
+/// From where the path of a program leads.
+fn place(directory: &Option<PathBuf>) -> String {
+    directory.as_ref().map_or("here".to_owned(), |directory| format!("seen from {}", directory.display()))
+}
+
 /// Why the system cannot run a script, although it is executable.
-#[derive(Debug, thiserror::Error)]
-enum ScriptDefect {
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ScriptDefect {
+    /// Its first line ends as on Windows.
     #[error(
         "has a Windows line ending in its first line, so that the system looks for a program `{interpreter}\\r`: \
          `sed -i 's/\\r$//' {script}` removes it"
     )]
-    WindowsLineEnding { interpreter: String, script: String },
+    WindowsLineEnding {
+        /// The last word of the line.
+        interpreter: String,
+        /// The script.
+        script: String,
+    },
+    /// The interpreter in its first line does not exist.
     #[error(
         "is run by `{interpreter}`, which does not exist: mend its first line, or start it with its interpreter"
     )]
-    NoInterpreter { interpreter: String },
+    NoInterpreter {
+        /// The interpreter.
+        interpreter: String,
+    },
 }
 
 struct HashWriter<'a>(&'a mut Sha256);
@@ -214,8 +277,9 @@ mod tests {
     fn a_command_is_split_as_a_shell_would() {
         let command: Command = "python3 'my bot.py' --name \"a b\"".parse().unwrap();
         assert_eq!(command.argv, ["python3", "my bot.py", "--name", "a b"]);
-        assert!("python3 'bot.py".parse::<Command>().unwrap_err().contains("quote"));
-        assert!(" ".parse::<Command>().is_err());
+        let error = "python3 'bot.py".parse::<Command>().unwrap_err();
+        assert!(error.to_string().contains("quote"), "{error}");
+        assert_eq!(" ".parse::<Command>(), Err(InvalidCommand::Empty));
     }
 
     #[test]

@@ -211,8 +211,10 @@ fn not_started(command: &Command, error: &io::Error) -> io::Error {
     if let Some(Errno::MFILE | Errno::NFILE | Errno::NOMEM | Errno::AGAIN) = errno {
         return io::Error::new(io::ErrorKind::ResourceBusy, format!("{}: {error}", command.argv[0]));
     }
-    let otherwise = || format!("{}: {error}", command.argv[0]);
-    io::Error::other(command.check().err().unwrap_or_else(otherwise))
+    match command.check() {
+        Err(defect) => io::Error::other(defect),
+        Ok(()) => io::Error::other(format!("{}: {error}", command.argv[0])),
+    }
 }
 
 /// A started process.

@@ -43,7 +43,7 @@ mod process;
 pub mod sandbox;
 mod stderr;
 
-pub use command::Command;
+pub use command::{Command, CommandDefect, InvalidCommand, ScriptDefect};
 pub use exec::{BuiltinProgram, EXEC, exec, exec_with};
 pub use launcher::{Launch, Launcher, Starter};
 pub use orphans::{OrphanReaper, children};

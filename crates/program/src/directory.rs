@@ -11,6 +11,7 @@ use sha2::{Digest, Sha256};
 use crate::{BadManifest, Manifest, ManifestProgram};
 #[cfg(feature = "wasm")]
 use crate::{BadModule, WasmModule};
+use referee_bots::{CommandDefect, InvalidCommand};
 use referee_files::{open_regular, read_limited};
 use referee_game::hex;
 
@@ -47,13 +48,21 @@ pub enum BadGame {
         /// What is wrong.
         what: BadManifest,
     },
-    /// The command line is invalid, or its program cannot be run.
-    #[error("{}: command: {what}", path.display())]
+    /// The command is no command line.
+    #[error("{}: command: {error}", path.display())]
     Command {
         /// The path of the manifest.
         path: PathBuf,
         /// What is wrong.
-        what: String,
+        error: InvalidCommand,
+    },
+    /// The command cannot be run.
+    #[error("{}: command: {defect}", path.display())]
+    Program {
+        /// The path of the manifest.
+        path: PathBuf,
+        /// What is wrong.
+        defect: CommandDefect,
     },
     /// The WebAssembly module cannot be rules.
     #[cfg(feature = "wasm")]

@@ -105,11 +105,14 @@ fn processes(
     manifest: &Manifest,
     launch: &Launch,
 ) -> Result<RulesProcesses, BadGame> {
-    let bad_command = |what| BadGame::Command { path: place.join(MANIFEST), what };
-    let command: Command = command.parse().map_err(bad_command)?;
+    let path = place.join(MANIFEST);
+    let command: Command = match command.parse() {
+        Ok(command) => command,
+        Err(error) => return Err(BadGame::Command { path, error }),
+    };
     let of_game = Some(place.to_owned());
     let command = Command { directory: of_game.clone(), files: of_game, sandbox: sandbox(launch), ..command };
-    command.check().map_err(bad_command)?;
+    command.check().map_err(|defect| BadGame::Program { path, defect })?;
     let limits = [manifest.start_limit_ms, manifest.limit_ms];
     Ok(RulesProcesses::new(command, limits, launch.clone()))
 }

@@ -11,12 +11,12 @@ use tokio::sync::{mpsc, oneshot};
 use crate::archive::ArchiveId;
 use crate::unit::{BotDifference, UnitBot, UnitId, UnitMatch, WorkUnit};
 use referee_bots::sandbox::{Layer, Mode, Sandbox, Unavailable, separate};
-use referee_bots::{Command, Launch};
+use referee_bots::{Command, CommandDefect, Launch};
 use referee_engine::driver::Run;
 use referee_engine::runner::{
     Fixture, Halt, JoinError, MatchReport, MatchRunner, Next, RunChange, RunEvent, Scheduler, is_between,
 };
-use referee_engine::sources::{BotSpec, Source};
+use referee_engine::sources::BotSpec;
 use referee_game::chance::Seed;
 use referee_game::erased::Rules;
 use referee_game::{Misconfigured, Seating};
@@ -369,15 +369,14 @@ pub(super) struct UnusableBot {
 enum NotStartable {
     #[error("it has no command line")]
     NoCommandLine,
-    #[error("{0}")]
-    Sandbox(Unavailable),
+    #[error(transparent)]
+    Sandbox(#[from] Unavailable),
     #[error(transparent)]
     Less(#[from] LessThanLeast),
     #[error(transparent)]
     Differs(#[from] BotDifference),
-    /// What its source says.
-    #[error("{0}")]
-    Source(String),
+    #[error(transparent)]
+    Command(#[from] CommandDefect),
 }
 
 /// How this machine starts a bot.
@@ -388,8 +387,7 @@ fn command(bot: &UnitBot, location: &Location, least: &Sandbox) -> Result<Comman
     if bot.argv.is_empty() {
         return Err(NotStartable::NoCommandLine);
     }
-    let sandbox = Sandbox::new(bot.sandbox.mode(), &bot.sandbox.left_out(), bot.sandbox.limits().clone())
-        .map_err(NotStartable::Sandbox)?;
+    let sandbox = Sandbox::new(bot.sandbox.mode(), &bot.sandbox.left_out(), bot.sandbox.limits().clone())?;
     bot.compare_sandbox(&sandbox)?;
     check_least(&sandbox, least)?;
     let command = Command {
@@ -399,7 +397,7 @@ fn command(bot: &UnitBot, location: &Location, least: &Sandbox) -> Result<Comman
         env: bot.env.clone(),
         sandbox,
     };
-    Source::check(&command).map_err(NotStartable::Source)?;
+    command.check()?;
     let files = command.fingerprints().into_iter().collect();
     bot.compare_files(&files)?;
     Ok(command)

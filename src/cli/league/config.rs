@@ -296,7 +296,7 @@ impl LeagueConfig {
         for program in &self.programs {
             let Some(files) = program.files.as_ref().map(|files| self.folder.join(files)) else { continue };
             let command = program.command.parse::<Command>();
-            let checked = command.and_then(|command| {
+            let checked = command.map_err(|error| error.to_string()).and_then(|command| {
                 let directory = Some(self.directory(program));
                 let command = Command { directory, files: Some(files.clone()), ..command };
                 check_files(&command, &own)

@@ -100,7 +100,7 @@ impl SubmissionsConfig {
             network: Some(false),
             read: Vec::new(),
         };
-        build.check().map_err(|what| wrong("build", what))?;
+        build.check().map_err(|what| wrong("build", what.to_string()))?;
         for (key, value) in [("waiting", self.waiting), ("per_day", self.per_day)] {
             if !(1..=10_000).contains(&value) {
                 return Err(wrong(key, format!("{value} is not from 1 to 10000")));

@@ -389,7 +389,7 @@ fn play(args: RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
             return RunEnd::default();
         }
         if let Err(why) = missing {
-            return RunEnd { why: Some(why), ..RunEnd::default() };
+            return RunEnd { why: Some(why.to_string()), ..RunEnd::default() };
         }
         let on_event = |event: RunEvent<'_>| {
             match event {

@@ -217,9 +217,10 @@ impl Control {
         for bot in all.iter().filter(|bot| bot.revoked_at.is_none()) {
             let Some(text) = &bot.command else { continue };
             let sandbox = config.sandbox_of(bot, self.job_bots.is_some());
-            let parsed = sandbox
-                .map_err(|why| format!("{:#}", why.error))
-                .and_then(|(sandbox, place)| Ok((Command { sandbox, ..text.parse()? }, place)));
+            let parsed = sandbox.map_err(|why| format!("{:#}", why.error)).and_then(|(sandbox, place)| {
+                let command = text.parse::<Command>().map_err(|error| error.to_string())?;
+                Ok((Command { sandbox, ..command }, place))
+            });
             let refused = parsed.as_ref().err();
             if refused != bot.refused.as_ref() {
                 if let Some(why) = refused {

@@ -108,7 +108,7 @@ fn missing_layers(why: &Unavailable) -> String {
         Unavailable::Layers(_, missing) => {
             missing.keys().map(|layer| layer.as_str()).collect::<Vec<_>>().join(", ")
         }
-        Unavailable::Limit(what) => what.clone(),
+        Unavailable::Limit(what) => what.to_string(),
     }
 }
 

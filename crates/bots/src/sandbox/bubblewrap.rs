@@ -16,31 +16,63 @@ pub(crate) fn program() -> Option<PathBuf> {
     find("bwrap".as_ref(), std::env::var_os("PATH").as_deref(), is_program)
 }
 
+/// Why bubblewrap cannot isolate a bot, and what would help.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BubblewrapProblem {
+    /// It is not in the folders of PATH.
+    #[error("bubblewrap is not installed: on Debian and Ubuntu, `apt-get install bubblewrap`")]
+    NotInstalled,
+    /// Its program cannot be started.
+    #[error("{}: {error}", .program.display())]
+    NotStarted {
+        /// The path of the program.
+        program: PathBuf,
+        /// The error of the system.
+        error: String,
+    },
+    /// It fails.
+    #[error("{said}; {obstacle}; {HELP}")]
+    Failed {
+        /// The first line that it writes.
+        said: String,
+        /// What is probably in its way.
+        obstacle: NamespaceObstacle,
+    },
+}
+
+/// What keeps bubblewrap from creating namespaces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NamespaceObstacle {
+    /// AppArmor refuses user namespaces to programs without a profile.
+    #[error("AppArmor restricts user namespaces: allow them to /usr/bin/bwrap")]
+    AppArmor,
+    /// It is too old.
+    #[error("needs bubblewrap 0.8 or later")]
+    OldVersion,
+    /// The kernel or a container does not allow user namespaces.
+    #[error("user namespaces must be allowed, in a container by its runtime")]
+    NoUserNamespaces,
+}
+
 /// Tries bubblewrap with the namespaces of a bot.
-pub(super) fn probe() -> Result<(), String> {
-    let Some(program) = program() else {
-        return Err(
-            "bubblewrap is not installed: on Debian and Ubuntu, `apt-get install bubblewrap`".to_owned()
-        );
-    };
+pub(super) fn probe() -> Result<(), BubblewrapProblem> {
+    let Some(program) = program() else { return Err(BubblewrapProblem::NotInstalled) };
     let mut bwrap = Command::new(&program);
     bwrap.args(isolation(false)).args(["--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", "true"]);
-    let ended =
-        bwrap.stdin(Stdio::null()).output().map_err(|error| format!("{}: {error}", program.display()))?;
+    let ended = bwrap.stdin(Stdio::null()).output();
+    let ended = ended.map_err(|error| BubblewrapProblem::NotStarted { program, error: error.to_string() })?;
     if ended.status.success() {
         return Ok(());
     }
     let said = String::from_utf8_lossy(&ended.stderr);
     let said = said.lines().next().unwrap_or("bubblewrap failed");
     let restricted = "/proc/sys/kernel/apparmor_restrict_unprivileged_userns";
-    let help = match std::fs::read_to_string(restricted) {
-        Ok(text) if text.trim() == "1" => {
-            "AppArmor restricts user namespaces: allow them to /usr/bin/bwrap; "
-        }
-        _ if said.contains("--disable-userns") => "needs bubblewrap 0.8 or later; ",
-        _ => "user namespaces must be allowed, in a container by its runtime; ",
+    let obstacle = match std::fs::read_to_string(restricted) {
+        Ok(text) if text.trim() == "1" => NamespaceObstacle::AppArmor,
+        _ if said.contains("--disable-userns") => NamespaceObstacle::OldVersion,
+        _ => NamespaceObstacle::NoUserNamespaces,
     };
-    Err(format!("{said}; {help}{HELP}"))
+    Err(BubblewrapProblem::Failed { said: said.to_owned(), obstacle })
 }
 
 /// The options that isolate a bot, apart from its files.

@@ -27,6 +27,36 @@ const TRIES_TO_REMOVE: u32 = 200;
 const HELP: &str =
     "with systemd, start the referee as `systemd-run --user --scope -p Delegate=yes referee ...`";
 
+/// Why no control group can be created and limited here, and what would help.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CgroupProblem {
+    /// The system has no control groups of version 2.
+    #[error("no cgroup v2 hierarchy is mounted; {HELP}")]
+    NoHierarchy,
+    /// The group of the referee cannot limit memory, processes or CPU time.
+    #[error("{} lacks one of the controllers memory, pids and cpu; {HELP}", .group.display())]
+    NoControllers {
+        /// The folder of the group.
+        group: PathBuf,
+    },
+    /// The group of the referee is not its own to change.
+    #[error("{} is not delegated to this user ({error}); {HELP}", .group.display())]
+    NotDelegated {
+        /// The folder of the group.
+        group: PathBuf,
+        /// The error of the system.
+        error: String,
+    },
+    /// A group with processes cannot have limited groups below it.
+    #[error("{}: other processes are in the control group of the referee ({error}); {HELP}", .group.display())]
+    Shared {
+        /// The folder of the group.
+        group: PathBuf,
+        /// The error of the system.
+        error: String,
+    },
+}
+
 /// The control group of a bot. Dropping it kills the processes in it and removes it.
 #[derive(Debug)]
 pub(crate) struct Cgroup(PathBuf);
@@ -35,13 +65,12 @@ pub(crate) struct Cgroup(PathBuf);
 ///
 /// # Errors
 /// What is missing, and what would help.
-pub(super) fn subtree() -> Result<&'static Path, String> {
-    static SUBTREE: OnceLock<Result<PathBuf, String>> = OnceLock::new();
+pub(super) fn subtree() -> Result<&'static Path, CgroupProblem> {
+    static SUBTREE: OnceLock<Result<PathBuf, CgroupProblem>> = OnceLock::new();
     let prepare = || {
         let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
         let own = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
-        let folder =
-            own_folder(&mounts, &own).ok_or_else(|| format!("no cgroup v2 hierarchy is mounted; {HELP}"))?;
+        let folder = own_folder(&mounts, &own).ok_or(CgroupProblem::NoHierarchy)?;
         delegate(&folder).map(|()| folder)
     };
     SUBTREE.get_or_init(prepare).as_deref().map_err(Clone::clone)
@@ -67,12 +96,13 @@ fn lists_controllers(folder: &Path, file: &str) -> bool {
 }
 
 /// Makes the controllers available to groups below `folder`.
-fn delegate(folder: &Path) -> Result<(), String> {
-    let shown = folder.display();
+fn delegate(folder: &Path) -> Result<(), CgroupProblem> {
+    let group = folder.to_owned();
     if !lists_controllers(folder, "cgroup.controllers") {
-        return Err(format!("{shown} lacks one of the controllers memory, pids and cpu; {HELP}"));
+        return Err(CgroupProblem::NoControllers { group });
     }
-    let refused = |error: io::Error| format!("{shown} is not delegated to this user ({error}); {HELP}");
+    let refused =
+        |error: io::Error| CgroupProblem::NotDelegated { group: folder.to_owned(), error: error.to_string() };
     if lists_controllers(folder, "cgroup.subtree_control") {
         // It may still not be writable.
         let trial = folder.join(format!("referee-trial-{}", std::process::id()));
@@ -83,9 +113,8 @@ fn delegate(folder: &Path) -> Result<(), String> {
     fs::write(ours.join("cgroup.procs"), std::process::id().to_string()).map_err(refused)?;
     let enable = || fs::write(folder.join("cgroup.subtree_control"), "+memory +pids +cpu");
     // A child that has just ended, such as one that tried another layer, is still in the group.
-    while_busy(TRIES_TO_DELEGATE, enable).map_err(|error| {
-        format!("{shown}: other processes are in the control group of the referee ({error}); {HELP}")
-    })
+    while_busy(TRIES_TO_DELEGATE, enable)
+        .map_err(|error| CgroupProblem::Shared { group, error: error.to_string() })
 }
 
 /// Tries something again while processes that are ending prevent it.
@@ -215,7 +244,7 @@ mod tests {
     fn a_folder_without_controllers_is_named() {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("cgroup.controllers"), "cpuset cpu io\n").unwrap();
-        let error = delegate(folder.path()).unwrap_err();
+        let error = delegate(folder.path()).unwrap_err().to_string();
         assert!(error.contains("lacks one of the controllers") && error.contains("Delegate=yes"), "{error}");
     }
 }

@@ -13,7 +13,7 @@ use rustix::thread::{
 };
 
 use super::seccomp::{self, FilterScope, Sockets};
-use super::{Confinement, Layer, Sandbox};
+use super::{Confinement, Layer, LayerProblem, Sandbox};
 
 /// The version of Landlock whose file rights are used, as far as the kernel has them.
 const FILES: ABI = ABI::V5;
@@ -122,24 +122,19 @@ fn set_limits(sandbox: &Sandbox) -> io::Result<()> {
 }
 
 /// Checks that the kernel has all these rights.
-fn has(files: BitFlags<AccessFs>, scopes: BitFlags<Scope>) -> Result<(), String> {
+fn has(files: BitFlags<AccessFs>, scopes: BitFlags<Scope>) -> Result<(), RulesetError> {
     let ruleset = Ruleset::default().set_compatibility(CompatLevel::HardRequirement).handle_access(files);
     let ruleset =
         ruleset.and_then(|ruleset| if scopes.is_empty() { Ok(ruleset) } else { ruleset.scope(scopes) });
-    ruleset.and_then(Ruleset::create).map(drop).map_err(|error| error.to_string())
+    ruleset.and_then(Ruleset::create).map(drop)
 }
 
-pub(super) fn has_landlock() -> Result<(), String> {
-    has(AccessFs::from_all(OLDEST), BitFlags::EMPTY).map_err(|_| {
-        "needs Landlock in the kernel: Linux 5.19 or later with `landlock` in CONFIG_LSM or in the kernel's option \
-         `lsm=`"
-            .to_owned()
-    })
+pub(super) fn has_landlock() -> Result<(), LayerProblem> {
+    has(AccessFs::from_all(OLDEST), BitFlags::EMPTY).map_err(|_| LayerProblem::NoLandlock)
 }
 
-pub(super) fn has_landlock_scope() -> Result<(), String> {
-    has(AccessFs::from_all(OLDEST), Scope::from_all(ABI::V6))
-        .map_err(|_| "needs Linux 6.12 or later with Landlock; the sandbox `strict` works without".to_owned())
+pub(super) fn has_landlock_scope() -> Result<(), LayerProblem> {
+    has(AccessFs::from_all(OLDEST), Scope::from_all(ABI::V6)).map_err(|_| LayerProblem::NoLandlockScope)
 }
 
 fn restrict(confinement: &Confinement) -> Result<(), RulesetError> {

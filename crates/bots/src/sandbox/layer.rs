@@ -6,6 +6,8 @@ use std::sync::OnceLock;
 
 use serde::{Deserialize, Serialize};
 
+use super::{BubblewrapProblem, CgroupProblem};
+
 /// A mechanism of the kernel that confines a bot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -55,13 +57,13 @@ impl Layer {
     ///
     /// # Errors
     /// What is wrong, and what to install or to allow.
-    pub fn probe(self) -> Result<(), String> {
-        static RESULTS: [OnceLock<Result<(), String>>; 7] = [const { OnceLock::new() }; 7];
+    pub fn probe(self) -> Result<(), LayerProblem> {
+        static RESULTS: [OnceLock<Result<(), LayerProblem>>; 7] = [const { OnceLock::new() }; 7];
         RESULTS[self as usize].get_or_init(|| self.try_it()).clone()
     }
 
     #[cfg(target_os = "linux")]
-    fn try_it(self) -> Result<(), String> {
+    fn try_it(self) -> Result<(), LayerProblem> {
         use super::confine::{has_landlock, has_landlock_scope};
         match self {
             Layer::NoNewPrivs | Layer::Rlimits => Ok(()),
@@ -70,20 +72,46 @@ impl Layer {
                 if status.lines().any(|line| line.starts_with("Seccomp:")) {
                     Ok(())
                 } else {
-                    Err("the kernel has no seccomp filters (CONFIG_SECCOMP_FILTER)".to_owned())
+                    Err(LayerProblem::NoSeccomp)
                 }
             }
-            Layer::Bubblewrap => super::bubblewrap::probe(),
+            Layer::Bubblewrap => Ok(super::bubblewrap::probe()?),
             Layer::Landlock => has_landlock(),
             Layer::LandlockScope => has_landlock_scope(),
-            Layer::Cgroup => super::cgroup::subtree().map(drop),
+            Layer::Cgroup => Ok(super::cgroup::subtree().map(drop)?),
         }
     }
 
     #[cfg(not(target_os = "linux"))]
-    fn try_it(self) -> Result<(), String> {
-        Err("needs Linux".to_owned())
+    fn try_it(self) -> Result<(), LayerProblem> {
+        Err(LayerProblem::NotLinux)
     }
+}
+
+/// Why this machine lacks a layer, and what to install or to allow.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LayerProblem {
+    /// The system is another one.
+    #[error("needs Linux")]
+    NotLinux,
+    /// The kernel was built without filters of system calls.
+    #[error("the kernel has no seccomp filters (CONFIG_SECCOMP_FILTER)")]
+    NoSeccomp,
+    /// The kernel has no Landlock, or one that is too old.
+    #[error(
+        "needs Landlock in the kernel: Linux 5.19 or later with `landlock` in CONFIG_LSM or in the kernel's option \
+         `lsm=`"
+    )]
+    NoLandlock,
+    /// The Landlock of the kernel cannot scope signals and sockets.
+    #[error("needs Linux 6.12 or later with Landlock; the sandbox `strict` works without")]
+    NoLandlockScope,
+    /// Bubblewrap is missing or cannot work.
+    #[error(transparent)]
+    Bubblewrap(#[from] BubblewrapProblem),
+    /// No control group can be limited.
+    #[error(transparent)]
+    Cgroup(#[from] CgroupProblem),
 }
 
 impl fmt::Display for Layer {
@@ -92,11 +120,15 @@ impl fmt::Display for Layer {
     }
 }
 
+/// A text that names no layer.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("unknown layer `{0}`; available: {all}", all = Layer::ALL.map(Layer::as_str).join(", "))]
+pub struct UnknownLayer(pub String);
+
 impl FromStr for Layer {
-    type Err = String;
-    fn from_str(text: &str) -> Result<Layer, String> {
-        Layer::ALL.into_iter().find(|layer| layer.as_str() == text).ok_or_else(|| {
-            format!("unknown layer `{text}`; available: {}", Layer::ALL.map(Layer::as_str).join(", "))
-        })
+    type Err = UnknownLayer;
+    fn from_str(text: &str) -> Result<Layer, UnknownLayer> {
+        let found = Layer::ALL.into_iter().find(|layer| layer.as_str() == text);
+        found.ok_or_else(|| UnknownLayer(text.to_owned()))
     }
 }

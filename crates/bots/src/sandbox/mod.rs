@@ -25,12 +25,14 @@ use serde::{Deserialize, Serialize};
 use crate::Command;
 
 pub(super) use bubblewrap::arguments;
+pub use bubblewrap::{BubblewrapProblem, NamespaceObstacle};
 pub(super) use cgroup::Cgroup;
+pub use cgroup::CgroupProblem;
 #[cfg(target_os = "linux")]
 pub(super) use confine::confine;
 pub(super) use confinement::{Confinement, ConfinementGuard};
-pub use layer::Layer;
-pub use size::Size;
+pub use layer::{Layer, LayerProblem, UnknownLayer};
+pub use size::{InvalidSize, Size};
 pub use threat::{Threat, threats};
 pub(super) use view::View;
 
@@ -76,13 +78,18 @@ impl fmt::Display for Mode {
     }
 }
 
+/// A text that names no mode.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("unknown sandbox `{0}`; available: strict, basic, none")]
+pub struct UnknownMode(pub String);
+
 impl FromStr for Mode {
-    type Err = String;
-    fn from_str(text: &str) -> Result<Mode, String> {
+    type Err = UnknownMode;
+    fn from_str(text: &str) -> Result<Mode, UnknownMode> {
         [Mode::None, Mode::Basic, Mode::Strict]
             .into_iter()
             .find(|mode| mode.as_str() == text)
-            .ok_or_else(|| format!("unknown sandbox `{text}`; available: strict, basic, none"))
+            .ok_or_else(|| UnknownMode(text.to_owned()))
     }
 }
 
@@ -148,21 +155,38 @@ impl BotLimits {
     ///
     /// # Errors
     /// Names the limit and its range.
-    pub fn check(&self) -> Result<(), String> {
+    pub fn check(&self) -> Result<(), InvalidLimit> {
         if self.memory.is_some_and(|memory| memory < Size::mebibytes(16)) {
-            return Err("memory: at least 16MiB".to_owned());
+            return Err(InvalidLimit::Memory);
         }
         if self.processes == Some(0) {
-            return Err("processes: at least 1".to_owned());
+            return Err(InvalidLimit::Processes);
         }
         if self.cpus.is_some_and(|cpus| !(0.01..=1024.0).contains(&cpus)) {
-            return Err("cpus: from 0.01 to 1024".to_owned());
+            return Err(InvalidLimit::Cpus);
         }
         if let Some(missing) = self.read.iter().find(|path| !path.exists()) {
-            return Err(format!("read: {} does not exist", missing.display()));
+            return Err(InvalidLimit::Read(missing.clone()));
         }
         Ok(())
     }
+}
+
+/// A limit that no bot can have. Its text begins with the name of the limit.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidLimit {
+    /// Too little memory for any program.
+    #[error("memory: at least 16MiB")]
+    Memory,
+    /// No process at all.
+    #[error("processes: at least 1")]
+    Processes,
+    /// Processors out of range.
+    #[error("cpus: from 0.01 to 1024")]
+    Cpus,
+    /// A path that does not exist.
+    #[error("read: {} does not exist", .0.display())]
+    Read(PathBuf),
 }
 
 /// The sandbox of a bot.
@@ -183,7 +207,7 @@ fn is_replaced(layer: Layer, layers: &BTreeSet<Layer>) -> bool {
 }
 
 /// The layers of a mode that this machine lacks, each with what is wrong and what would help.
-pub type MissingLayers = BTreeMap<Layer, String>;
+pub type MissingLayers = BTreeMap<Layer, LayerProblem>;
 
 impl Sandbox {
     /// A sandbox with the layers of `mode`.
@@ -191,7 +215,7 @@ impl Sandbox {
     /// # Errors
     /// The missing layers that are not in `allowed`, or an invalid limit.
     pub fn new(mode: Mode, allowed: &BTreeSet<Layer>, limits: BotLimits) -> Result<Sandbox, Unavailable> {
-        limits.check().map_err(Unavailable::Limit)?;
+        limits.check()?;
         let (mut layers, mut missing) = (BTreeSet::new(), MissingLayers::new());
         for layer in mode.layers() {
             match layer.probe() {
@@ -217,7 +241,7 @@ impl Sandbox {
         left_out: &BTreeSet<Layer>,
         limits: BotLimits,
     ) -> Result<Sandbox, Unavailable> {
-        limits.check().map_err(Unavailable::Limit)?;
+        limits.check()?;
         let layers = mode.layers().difference(left_out).copied().collect();
         Ok(Sandbox { mode, layers, limits: limits.of(mode), others: Vec::new() })
     }
@@ -258,7 +282,7 @@ impl Sandbox {
     ///
     /// # Errors
     /// An invalid limit.
-    pub fn with(&self, limits: BotLimits) -> Result<Sandbox, String> {
+    pub fn with(&self, limits: BotLimits) -> Result<Sandbox, InvalidLimit> {
         limits.check()?;
         Ok(Sandbox { limits: limits.or(&self.limits), ..self.clone() })
     }
@@ -307,25 +331,17 @@ pub fn separate(bots: &mut [&mut Command]) {
 }
 
 /// Why a sandbox cannot be used.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unavailable {
     /// A limit is invalid.
-    Limit(String),
+    #[error(transparent)]
+    Limit(#[from] InvalidLimit),
     /// Layers are missing.
+    #[error("the sandbox `{0}` is not available:{lines}", lines = lines(.1))]
     Layers(Mode, MissingLayers),
 }
 
-impl fmt::Display for Unavailable {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Unavailable::Limit(what) => f.write_str(what),
-            Unavailable::Layers(mode, missing) => {
-                write!(f, "the sandbox `{mode}` is not available:")?;
-                for (layer, why) in missing {
-                    write!(f, "\n  {layer}: {why}")?;
-                }
-                Ok(())
-            }
-        }
-    }
+/// A line for each missing layer.
+fn lines(missing: &MissingLayers) -> String {
+    missing.iter().map(|(layer, why)| format!("\n  {layer}: {why}")).collect()
 }

@@ -258,7 +258,7 @@ impl Play {
         }
         let mut tally = RunTally::new(&runner, mirror, trust_bots);
         if let Err(why) = check_programs(&runner.bots) {
-            return PlayResult { summary: tally.into_summary(), stopped: Some(why) };
+            return PlayResult { summary: tally.into_summary(), stopped: Some(why.to_string()) };
         }
         let size = mirror.map_or(1, |mirror| mirror.size(runner.bots.len()) as u32);
         let schedule = InOrder {

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
+use referee_bots::CommandDefect;
 use referee_bots::sandbox::{Mode, Sandbox};
 use referee_protocol::referee::Clock;
 use serde::Serialize;
@@ -15,11 +16,21 @@ use crate::sources::Source;
 ///
 /// # Errors
 /// Which bot cannot be started, and why.
-pub fn check_programs(entrants: &[BotSpec]) -> Result<(), String> {
+pub fn check_programs(entrants: &[BotSpec]) -> Result<(), UnstartableBot> {
     entrants.iter().try_for_each(|entrant| {
         let checked = entrant.source.check();
-        checked.map_err(|what| format!("the bot `{}` cannot be started: {what}", entrant.name))
+        checked.map_err(|defect| UnstartableBot { name: entrant.name.clone(), defect })
     })
+}
+
+/// A bot whose command cannot be run.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the bot `{name}` cannot be started: {defect}")]
+pub struct UnstartableBot {
+    /// Its label.
+    pub name: String,
+    /// What is wrong with its command.
+    pub defect: CommandDefect,
 }
 
 /// A bot that takes part in a run.

@@ -4,8 +4,8 @@ use std::fmt;
 use std::io;
 use std::sync::Arc;
 
-use referee_bots::{Command, Process, Starter};
-use referee_game::name::check_name;
+use referee_bots::{Command, CommandDefect, InvalidCommand, Process, Starter};
+use referee_game::name::{NameError, check_name};
 use referee_match::Detail;
 use referee_transport::Wire;
 
@@ -31,7 +31,7 @@ pub trait Source: fmt::Debug + fmt::Display + Send + Sync {
     ///
     /// # Errors
     /// Says what is missing.
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), CommandDefect> {
         Ok(())
     }
 
@@ -54,15 +54,31 @@ pub trait Source: fmt::Debug + fmt::Display + Send + Sync {
     }
 }
 
+/// Why a text names no source.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidSource {
+    /// It is no command line.
+    #[error(transparent)]
+    Command(#[from] InvalidCommand),
+    /// The name after `tcp:` is invalid.
+    #[error("`{text}`: {error}")]
+    Name {
+        /// The text.
+        text: String,
+        /// What is wrong with the name.
+        error: NameError,
+    },
+}
+
 /// Parses a source: a command line, or `tcp:NAME` for a bot that connects.
 ///
 /// # Errors
 /// If a quote is not closed, or the name is invalid.
-pub fn parse(text: &str) -> Result<Arc<dyn Source>, String> {
+pub fn parse(text: &str) -> Result<Arc<dyn Source>, InvalidSource> {
     let Some(name) = text.strip_prefix("tcp:") else { return Ok(Arc::new(text.parse::<Command>()?)) };
     match Connection::new(name) {
         Ok(connection) => Ok(Arc::new(connection)),
-        Err(what) => Err(format!("`{text}`: {what}")),
+        Err(error) => Err(InvalidSource::Name { text: text.to_owned(), error }),
     }
 }
 
@@ -79,7 +95,7 @@ impl Source for Command {
         Some(self)
     }
 
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), CommandDefect> {
         self.check()
     }
 
@@ -99,8 +115,8 @@ impl Connection {
     ///
     /// # Errors
     /// If the name is invalid: a description of valid names.
-    pub fn new(name: &str) -> Result<Connection, String> {
-        check_name(name).map_err(|what| what.to_string())?;
+    pub fn new(name: &str) -> Result<Connection, NameError> {
+        check_name(name)?;
         Ok(Connection { name: name.to_owned() })
     }
 }

@@ -32,16 +32,10 @@ enum BenchError {
     Trial(#[from] TrialError),
     #[error(transparent)]
     Unfit(#[from] Unfit),
-    #[error("{0}")]
-    Sandbox(Unavailable),
+    #[error(transparent)]
+    Sandbox(#[from] Unavailable),
     #[error("what was built has more than {} MiB, the limit on workers", BUILT_BYTES >> 20)]
     Large,
-}
-
-impl From<Unavailable> for BenchError {
-    fn from(why: Unavailable) -> BenchError {
-        BenchError::Sandbox(why)
-    }
 }
 
 impl From<io::Error> for BenchError {

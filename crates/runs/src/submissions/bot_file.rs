@@ -2,7 +2,7 @@
 
 use std::path::{Component, Path};
 
-use referee_bots::Command;
+use referee_bots::{Command, InvalidCommand};
 use referee_files::{open_regular, read_limited};
 use referee_game::name::check_name;
 use serde::Deserialize;
@@ -52,16 +52,33 @@ pub enum BotFileError {
     #[error("name: {0}")]
     Name(referee_game::name::NameError),
     /// A command line is not allowed.
-    #[error("{key}: {reason}")]
+    #[error("{key}: {error}")]
     CommandLine {
         /// `command` or `build`.
         key: &'static str,
         /// What is wrong.
-        reason: String,
+        error: CommandLineError,
     },
     /// The language is too long or has characters that are not printable.
     #[error("language: at most {MOST_LANGUAGE} printable characters")]
     Language,
+}
+
+/// Why a command line is not allowed in `bot.toml`.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CommandLineError {
+    /// It is no command line.
+    #[error(transparent)]
+    Invalid(#[from] InvalidCommand),
+    /// This word of it means nothing without a shell.
+    #[error("`{0}` needs a shell, and the command line is run without one: write `sh -c '...'`, or a script")]
+    NeedsShell(String),
+    /// This word of it names a file that is not in the archive.
+    #[error(
+        "`{0}` is not in the directory of the bot: name files relative to it, without `..`, and programs of the system \
+         without their directory"
+    )]
+    Outside(String),
 }
 
 impl BotFile {
@@ -100,7 +117,7 @@ impl BotFile {
     /// # Errors
     /// If the command line is not allowed.
     pub fn command(&self) -> Result<Command, BotFileError> {
-        command_line("command", &self.command)
+        command_line(&self.command).map_err(|error| BotFileError::CommandLine { key: "command", error })
     }
 
     /// How the bot is built.
@@ -108,24 +125,19 @@ impl BotFile {
     /// # Errors
     /// If the command line is not allowed.
     pub fn build(&self) -> Result<Option<Command>, BotFileError> {
-        self.build.as_deref().map(|line| command_line("build", line)).transpose()
+        let command = self.build.as_deref().map(command_line).transpose();
+        command.map_err(|error| BotFileError::CommandLine { key: "build", error })
     }
 }
 
-fn command_line(key: &'static str, line: &str) -> Result<Command, BotFileError> {
-    let wrong = |reason: String| BotFileError::CommandLine { key, reason };
-    let command: Command = line.parse().map_err(wrong)?;
+fn command_line(line: &str) -> Result<Command, CommandLineError> {
+    let command: Command = line.parse()?;
     if let Some(word) = command.argv.iter().find(|word| SHELL_WORDS.contains(&word.as_str())) {
-        return Err(wrong(format!(
-            "`{word}` needs a shell, and the command line is run without one: write `sh -c '...'`, or a script"
-        )));
+        return Err(CommandLineError::NeedsShell(word.clone()));
     }
     // The sandbox shows a bot the files that its command line names.
     if let Some(word) = command.argv.iter().find(|word| leads_out(word)) {
-        return Err(wrong(format!(
-            "`{word}` is not in the directory of the bot: name files relative to it, without `..`, and programs of the system \
-             without their directory"
-        )));
+        return Err(CommandLineError::Outside(word.clone()));
     }
     Ok(command)
 }

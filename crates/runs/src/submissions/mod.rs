@@ -27,7 +27,7 @@ mod tests;
 mod trial;
 
 pub use bench::WorkerBench;
-pub use bot_file::{BOT_FILE, BotFile, BotFileError};
+pub use bot_file::{BOT_FILE, BotFile, BotFileError, CommandLineError};
 pub use build::{BuildFailure, BuiltBot, build};
 pub use builder::BUILTIN;
 pub use check::{CheckedLadder, LadderVerdict, Unfit, check, check_all};

@@ -90,7 +90,7 @@ impl Config {
         }
         match (&bot.command, &bot.tcp) {
             (Some(command), None) => {
-                let command: Command = command.parse()?;
+                let command = command.parse::<Command>().map_err(|error| error.to_string())?;
                 let files = bot.files.as_deref().map(|files| self.resolve(files));
                 let directory = match (&bot.directory, &files) {
                     (Some(directory), _) => self.resolve(directory),
@@ -102,13 +102,13 @@ impl Config {
                 let env = bot.env.clone();
                 let command = Command { directory: Some(directory), files, env, sandbox, ..command };
                 if is_there {
-                    command.check()?;
+                    command.check().map_err(|defect| defect.to_string())?;
                     check_files(&command, &self.own_paths())?;
                 }
                 Ok(Arc::new(command))
             }
             (None, Some(_)) if bot.files.is_some() => Err("`files` are those of a `command`".to_owned()),
-            (None, Some(name)) => Ok(Arc::new(Connection::new(name)?)),
+            (None, Some(name)) => Ok(Arc::new(Connection::new(name).map_err(|error| error.to_string())?)),
             _ => Err("it needs either a `command` or a `tcp` name".to_owned()),
         }
     }
