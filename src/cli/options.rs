@@ -232,7 +232,7 @@ pub(super) fn clock(text: &str) -> Result<ClockOption, String> {
         seen.push(key);
         *field = milliseconds(value).map_err(|error| error.to_string())?;
     }
-    check_clock(clock)?;
+    check_clock(clock).map_err(|error| error.to_string())?;
     Ok(ClockOption(Some(clock)))
 }
 

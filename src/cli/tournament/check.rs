@@ -47,7 +47,9 @@ impl EntrantCheck<'_> {
         let (verdict, what, stderr) = match (entrant.source.connects_as(), start) {
             (Some(name), _) => (StartStatus::Awaited, Some(format!("connects as `{name}`")), String::new()),
             (_, None) => (StartStatus::NotStarted, None, String::new()),
-            (_, Some(StartCheck { hello: Err(why), stderr, .. })) => (StartStatus::Fails, Some(why), stderr),
+            (_, Some(StartCheck { hello: Err(why), stderr, .. })) => {
+                (StartStatus::Fails, Some(why.to_string()), stderr)
+            }
             (_, Some(StartCheck { hello: Ok(hello), .. })) => {
                 let version = hello.version.map(|version| format!(" {version}"));
                 (StartStatus::Starts, Some(hello.name + &version.unwrap_or_default()), String::new())

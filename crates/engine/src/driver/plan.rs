@@ -55,15 +55,26 @@ const LONGEST_MS: u64 = 24 * 60 * 60 * 1000;
 ///
 /// # Errors
 /// If it gives no time or a part of it exceeds a day.
-pub fn check_clock(clock: Clock) -> Result<(), String> {
+pub fn check_clock(clock: Clock) -> Result<(), InvalidClock> {
     let Clock { delay_ms, bank_ms, increment_ms } = clock;
     if delay_ms == 0 && bank_ms == 0 {
-        return Err("a clock with neither delay nor bank leaves no time for an answer".to_owned());
+        return Err(InvalidClock::NoTime);
     }
     if [delay_ms, bank_ms, increment_ms].iter().any(|&part| part > LONGEST_MS) {
-        return Err("delay, bank and increment of a clock are at most a day each".to_owned());
+        return Err(InvalidClock::TooLong);
     }
     Ok(())
+}
+
+/// A clock that no match can have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidClock {
+    /// It has neither delay nor bank.
+    #[error("a clock with neither delay nor bank leaves no time for an answer")]
+    NoTime,
+    /// A part of it exceeds a day.
+    #[error("delay, bank and increment of a clock are at most a day each")]
+    TooLong,
 }
 
 impl Terms {

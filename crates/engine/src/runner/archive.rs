@@ -23,6 +23,22 @@ pub struct Unsealed {
     pub reveal: Reveal,
 }
 
+/// Why the disk does not keep a record.
+#[derive(Debug, thiserror::Error)]
+pub enum NotKept {
+    /// The record of a match cannot be written.
+    #[error("the record of {match_id} cannot be kept: {error}")]
+    Record {
+        /// The match.
+        match_id: String,
+        /// Why.
+        error: io::Error,
+    },
+    /// The records of several matches cannot be synchronized.
+    #[error("the records cannot be kept: {0}")]
+    Records(io::Error),
+}
+
 /// The records of a run.
 pub(super) struct Archive {
     records: Option<Records>,
@@ -46,14 +62,14 @@ impl Archive {
         report: &MatchReport,
         record: &mut Vec<u8>,
         reveal: Reveal,
-    ) -> Result<Option<String>, String> {
+    ) -> Result<Option<String>, NotKept> {
         let Some(records) = &self.records else { return Ok(None) };
         let Some(deal) = fixture.deal.as_ref().filter(|_| fixture.leg != Leg::Open) else {
             return seal(records, &fixture.id, record, reveal).map(Some);
         };
         if fixture.leg == Leg::Earlier || report.is_to_be_replayed() {
             if self.is_resumable {
-                records.keep_unsealed(&fixture.id, record).map_err(|error| not_kept(&fixture.id, &error))?;
+                records.keep_unsealed(&fixture.id, record).map_err(not_kept(&fixture.id))?;
             }
             let (deal, match_id) = (deal.clone(), fixture.id.clone());
             self.unsealed.push(Unsealed { deal, match_id, record: record.clone(), reveal });
@@ -71,20 +87,20 @@ impl Archive {
     }
 
     /// Waits until everything kept so far is on the disk.
-    pub(super) fn sync(&self) -> Result<(), String> {
+    pub(super) fn sync(&self) -> Result<(), NotKept> {
         let Some(records) = &self.records else { return Ok(()) };
-        records.sync().map_err(|error| format!("the records cannot be kept: {error}"))
+        records.sync().map_err(NotKept::Records)
     }
 
     /// Seals the remaining records, unless the run is incomplete and can be resumed.
-    pub(super) fn close(&mut self, is_complete: bool) -> Result<(), String> {
+    pub(super) fn close(&mut self, is_complete: bool) -> Result<(), NotKept> {
         let Some(records) = self.records.as_ref().filter(|_| is_complete || !self.is_resumable) else {
             return Ok(());
         };
         for mut left in self.unsealed.drain(..) {
             seal_late(records, &left.match_id, &mut left.record, left.reveal)?;
         }
-        records.sync().map_err(|error| format!("the records cannot be kept: {error}"))
+        records.sync().map_err(NotKept::Records)
     }
 }
 
@@ -94,9 +110,9 @@ pub(super) fn seal(
     match_id: &str,
     record: &mut Vec<u8>,
     reveal: Reveal,
-) -> Result<String, String> {
+) -> Result<String, NotKept> {
     let digest = record::seal(record, reveal);
-    records.keep(match_id, record).map_err(|error| not_kept(match_id, &error))?;
+    records.keep(match_id, record).map_err(not_kept(match_id))?;
     Ok(digest)
 }
 
@@ -106,12 +122,12 @@ fn seal_late(
     match_id: &str,
     record: &mut Vec<u8>,
     reveal: Reveal,
-) -> Result<String, String> {
+) -> Result<String, NotKept> {
     let digest = seal(records, match_id, record, reveal)?;
     records.remove_unsealed(match_id);
     Ok(digest)
 }
 
-fn not_kept(match_id: &str, error: &io::Error) -> String {
-    format!("the record of {match_id} cannot be kept: {error}")
+fn not_kept(match_id: &str) -> impl FnOnce(io::Error) -> NotKept {
+    move |error| NotKept::Record { match_id: match_id.to_owned(), error }
 }

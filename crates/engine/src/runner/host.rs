@@ -9,12 +9,13 @@ use std::thread;
 use std::time::Duration;
 
 use referee_files::Records;
-use referee_game::Catalog;
+use referee_game::catalog::{Catalog, UnknownGame};
 use referee_game::chance::Seed;
-use referee_game::erased::Rules;
+use referee_game::erased::{NotOpened, Rules};
+use referee_game::game::Misconfigured;
 use referee_game::hex;
 use referee_game::seat::Seating;
-use referee_match::{AbortReason, Leg, Log, Opening, Wants};
+use referee_match::{AbortReason, Detail, Leg, Log, Opening, Wants};
 use referee_protocol::bot::Open;
 use referee_protocol::referee::Reveal;
 use referee_protocol::words::{ErrorCode, FaultCode};
@@ -24,9 +25,9 @@ use serde_json::value::RawValue;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use crate::driver::{
-    Finished, Lane, MatchPlan, Notice, PlannedSeat, Role, Run, SessionKey, Terms, check_clock,
+    Finished, InvalidClock, Lane, MatchPlan, Notice, PlannedSeat, Role, Run, SessionKey, Terms, check_clock,
 };
-use crate::runner::archive;
+use crate::runner::archive::{self, NotKept};
 use crate::runner::scheduler::Backlog;
 
 /// The configuration of `referee stdio`.
@@ -66,6 +67,62 @@ pub struct HostPlayed {
     pub interrupted: bool,
 }
 
+/// Why a host cannot be served to the end.
+#[derive(Debug, thiserror::Error)]
+pub enum HostError {
+    /// The descriptors cannot be used, or the disk fails.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    /// A record cannot be written.
+    #[error(transparent)]
+    NotKept(#[from] NotKept),
+    /// The host is none.
+    #[error("the host sent no valid `hello`: {0}")]
+    NoHello(Detail),
+    /// A match of the referee cannot be opened.
+    #[error(transparent)]
+    NotOpened(#[from] RefusedOpen),
+}
+
+/// Why a match is not opened.
+#[derive(Debug, thiserror::Error)]
+pub enum RefusedOpen {
+    /// The host plays as many matches as it can.
+    #[error("all {slots} slots are in use: send more `slots` in `hello`, or wait")]
+    NoSlot {
+        /// Their number.
+        slots: usize,
+    },
+    /// The referee does not have the game.
+    #[error(transparent)]
+    Game(#[from] UnknownGame),
+    /// The game is not played with so many seats.
+    #[error(transparent)]
+    Seats(#[from] Misconfigured),
+    /// The seed is invalid.
+    #[error("`seed` must be 64 lower-case hex digits")]
+    Seed,
+    /// The deal is invalid.
+    #[error("`deal` must have 1 to 64 characters: ASCII letters, digits, `.`, `_`, `-`")]
+    Deal,
+    /// The clock is invalid.
+    #[error(transparent)]
+    Clock(#[from] InvalidClock),
+    /// The game does not take the setup.
+    #[error(transparent)]
+    Setup(#[from] NotOpened),
+}
+
+impl RefusedOpen {
+    /// The code of the protocol.
+    fn code(&self) -> ErrorCode {
+        match self {
+            RefusedOpen::NoSlot { .. } => ErrorCode::NoSlot,
+            _ => ErrorCode::BadSetup,
+        }
+    }
+}
+
 /// Restores the flags of a descriptor on drop: other processes may share it, such as the terminal's shell.
 struct Restore(OwnedFd, OFlags);
 
@@ -84,8 +141,8 @@ fn take(fd: impl AsFd) -> io::Result<(OwnedFd, Restore)> {
 /// Serves the host until it leaves or all matches have been played.
 ///
 /// # Errors
-/// If the descriptors cannot be used or a record cannot be written.
-pub async fn serve_host(host: HostRun, interrupt: impl Future<Output = ()>) -> io::Result<HostPlayed> {
+/// If the descriptors cannot be used, a record cannot be written, or the host cannot be served.
+pub async fn serve_host(host: HostRun, interrupt: impl Future<Output = ()>) -> Result<HostPlayed, HostError> {
     let (input, _restore_input) = take(io::stdin())?;
     let (output, _restore_output) = take(io::stdout())?;
     let mut lane = Lane::new();
@@ -116,10 +173,10 @@ pub async fn serve_host(host: HostRun, interrupt: impl Future<Output = ()>) -> i
     server.lane.dismiss(session, "the run is over");
     server.lane.drained(session, Duration::from_secs(1)).await;
     if let Some(record_writer) = server.record_writer {
-        served = served.and(record_writer.finish().await);
+        served = served.and(record_writer.finish().await.map_err(HostError::NotKept));
     }
     let synced = server.host.records.as_ref().map_or(Ok(()), Records::sync);
-    served.and(synced).map(|()| server.played)
+    served.and(synced.map_err(HostError::Io)).map(|()| server.played)
 }
 
 /// Writes records on a thread of its own.
@@ -127,7 +184,7 @@ struct RecordWriter {
     /// Match ids, records without seals, and contents of the seals.
     records: Sender<(String, Log, Reveal)>,
     /// Whenever the backlog has room again; or why a record could not be written.
-    kept: UnboundedReceiver<Result<(), String>>,
+    kept: UnboundedReceiver<Result<(), NotKept>>,
     backlog: Arc<Mutex<Backlog>>,
 }
 
@@ -153,12 +210,12 @@ impl RecordWriter {
     }
 
     /// Waits until all records have been written.
-    async fn finish(self) -> io::Result<()> {
+    async fn finish(self) -> Result<(), NotKept> {
         let RecordWriter { records, mut kept, .. } = self;
         drop(records);
         let mut all = Ok(());
         while let Some(kept) = kept.recv().await {
-            all = all.and(kept.map_err(io::Error::other));
+            all = all.and(kept);
         }
         all
     }
@@ -169,7 +226,7 @@ fn locked(backlog: &Mutex<Backlog>) -> MutexGuard<'_, Backlog> {
 }
 
 /// The next message of the thread; `None` if there will be no more.
-async fn kept(record_writer: &mut Option<RecordWriter>) -> Option<Result<(), String>> {
+async fn kept(record_writer: &mut Option<RecordWriter>) -> Option<Result<(), NotKept>> {
     record_writer.as_mut()?.kept.recv().await
 }
 
@@ -199,8 +256,8 @@ impl HostServer {
     }
 
     /// The record backlog has room again, or a record could not be written.
-    fn note_kept(&mut self, kept: Result<(), String>) -> io::Result<()> {
-        kept.map_err(io::Error::other)?;
+    fn note_kept(&mut self, kept: Result<(), NotKept>) -> Result<(), HostError> {
+        kept?;
         while !self.is_behind()
             && let Some(open) = self.asked.pop_front()
         {
@@ -215,12 +272,12 @@ impl HostServer {
             return;
         }
         let id = open.id.clone();
-        if let Err((code, what)) = self.open_asked(open) {
-            self.lane.refuse(self.session, code, what, id);
+        if let Err(why) = self.open_asked(open) {
+            self.lane.refuse(self.session, why.code(), why.to_string(), id);
         }
     }
 
-    fn handle_notice(&mut self, notice: Notice) -> io::Result<()> {
+    fn handle_notice(&mut self, notice: Notice) -> Result<(), HostError> {
         match notice {
             Notice::Greeted(_) => self.open_more(),
             Notice::OpenAsked(_, open) => {
@@ -235,9 +292,7 @@ impl HostServer {
                 self.keep(*finished);
                 self.open_more()
             }
-            Notice::Gone { code: FaultCode::NoStart, detail, .. } => {
-                Err(io::Error::other(format!("the host sent no valid `hello`: {detail}")))
-            }
+            Notice::Gone { code: FaultCode::NoStart, detail, .. } => Err(HostError::NoHello(detail)),
             Notice::Moved(_) | Notice::LongLine(_) | Notice::Lost { .. } | Notice::Gone { .. } => Ok(()),
         }
     }
@@ -252,7 +307,7 @@ impl HostServer {
     }
 
     /// Opens the referee's own matches while there are free slots.
-    fn open_more(&mut self) -> io::Result<()> {
+    fn open_more(&mut self) -> Result<(), HostError> {
         while let Some(own) = &self.host.matches
             && self.opened < own.matches
             && self.running() < self.slots()
@@ -274,33 +329,26 @@ impl HostServer {
                 auto_ready: false,
                 scenes: false,
             };
-            self.open_asked(open).map_err(|(_, what)| io::Error::other(what))?;
+            self.open_asked(open)?;
         }
         Ok(())
     }
 
-    fn open_asked(&mut self, open: Open<Box<RawValue>>) -> Result<(), (ErrorCode, String)> {
-        let bad = |what: String| (ErrorCode::BadSetup, what);
+    fn open_asked(&mut self, open: Open<Box<RawValue>>) -> Result<(), RefusedOpen> {
         if self.running() + self.asked.len() >= self.slots() {
-            let what =
-                format!("all {} slots are in use: send more `slots` in `hello`, or wait", self.slots());
-            return Err((ErrorCode::NoSlot, what));
+            return Err(RefusedOpen::NoSlot { slots: self.slots() });
         }
-        let rules = self.host.catalog.find(&open.game).map_err(|error| bad(error.to_string()))?;
-        let seating = rules.meta().seating(open.seats).map_err(|error| bad(error.to_string()))?;
-        let seed = open.seed.as_deref().map(|seed| {
-            let digits = hex::decode32(seed).map(Seed);
-            digits.ok_or_else(|| bad("`seed` must be 64 lower-case hex digits".to_owned()))
-        });
+        let rules = self.host.catalog.find(&open.game)?;
+        let seating = rules.meta().seating(open.seats)?;
+        let seed = open.seed.as_deref();
+        let seed = seed.map(|seed| hex::decode32(seed).map(Seed).ok_or(RefusedOpen::Seed));
         let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
         if open
             .deal
             .as_ref()
             .is_some_and(|deal| !(1..=64).contains(&deal.len()) || !deal.chars().all(is_plain))
         {
-            return Err(bad(
-                "`deal` must have 1 to 64 characters: ASCII letters, digits, `.`, `_`, `-`".to_owned()
-            ));
+            return Err(RefusedOpen::Deal);
         }
         let terms = Terms {
             clock: open.clock.unwrap_or(self.host.run.terms.clock),
@@ -308,7 +356,7 @@ impl HostServer {
             ..self.host.run.terms
         };
         if let Some(clock) = terms.clock {
-            check_clock(clock).map_err(bad)?;
+            check_clock(clock)?;
         }
         let hello = self.lane.hello(self.session);
         let name = hello.map_or("host", |hello| &hello.name);
@@ -337,7 +385,7 @@ impl HostServer {
             auto_ready: open.auto_ready,
             watched: false,
         };
-        let (setup, table) = self.host.run.set_up(&terms, plan).map_err(|error| bad(error.to_string()))?;
+        let (setup, table) = self.host.run.set_up(&terms, plan)?;
         self.lane.open(setup, table, vec![Ok(self.session); seating.seats()]);
         self.opened += 1;
         Ok(())

@@ -8,7 +8,7 @@ use referee_files::Journal;
 use tokio::sync::mpsc::UnboundedSender;
 
 use crate::runner::fixture::Fixture;
-use crate::runner::lane_messages::{LaneEvent, LaneOrder};
+use crate::runner::lane_messages::{LaneEvent, LaneFailure, LaneOrder};
 
 /// A match that is about to start.
 pub(super) struct Beginning {
@@ -32,14 +32,15 @@ pub(super) fn start(
         while let Some(beginnings) = take(&asked) {
             let entries = beginnings.iter().map(|Beginning { fixture, .. }| (&*fixture.id, &*fixture.bots));
             let noted = journal.begin(entries);
-            if let Err(error) = &noted {
-                let ids: Vec<&str> = beginnings.iter().map(|beginning| &*beginning.fixture.id).collect();
-                let why = format!("cannot journal the start of {}: {error}", ids.join(", "));
+            let is_noted = noted.is_ok();
+            if let Err(error) = noted {
+                let matches = beginnings.iter().map(|beginning| beginning.fixture.id.clone()).collect();
+                let why = LaneFailure::NotJournaled { matches, error };
                 // The channel is closed if the run is failing.
                 let _ = runner.send((0, LaneEvent::Failed(why)));
             }
             for Beginning { lane, pairing, fixture } in beginnings {
-                let noted = noted.is_ok().then_some(fixture);
+                let noted = is_noted.then_some(fixture);
                 // The lane may have panicked.
                 let _ = lane.send(LaneOrder::Journaled(pairing, noted));
             }

@@ -1,9 +1,11 @@
 //! The messages between the threads of a run.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::net::SocketAddr;
 
 use referee_bots::Process;
+use referee_game::erased::NotOpened;
 use referee_game::seat::Seat;
 use referee_match::{Detail, Log};
 use referee_protocol::referee::Reveal;
@@ -18,6 +20,23 @@ use crate::runner::results::MatchReport;
 
 /// The reason in `bye` at the end of a run.
 pub(super) const OVER: &str = "the run is over";
+
+/// Why a lane, or the journal of its matches, ends the run.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum LaneFailure {
+    #[error("{0}")]
+    NoRuntime(io::Error),
+    #[error("a lane panicked")]
+    Panicked,
+    #[error("cannot journal the start of {}: {error}", .matches.join(", "))]
+    NotJournaled { matches: Vec<String>, error: io::Error },
+    #[error("the journal's thread panicked")]
+    JournalPanicked,
+    #[error("the schedule confuses the bots of two pairings")]
+    ConfusedPairings,
+    #[error(transparent)]
+    NotOpened(#[from] NotOpened),
+}
 
 /// An event that a lane reports to the runner.
 pub(super) enum LaneEvent {
@@ -35,7 +54,7 @@ pub(super) enum LaneEvent {
     /// The lane does not wait for this bot to connect again.
     BotGone(BotKey, Unacknowledged),
     /// An error ends the run.
-    Failed(String),
+    Failed(LaneFailure),
     /// The lane is done. This is its last event.
     Done,
 }

@@ -12,6 +12,7 @@ mod supply;
 
 pub use changes::RunChange;
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::mpsc as blocking;
 use std::thread;
@@ -29,7 +30,7 @@ use tokio::sync::{mpsc, oneshot};
 use crate::driver::Run;
 use crate::runner::archive::Unsealed;
 use crate::runner::common::{Bots, RunContext};
-use crate::runner::descriptors;
+use crate::runner::descriptors::{self, TooFewDescriptors};
 use crate::runner::journal;
 use crate::runner::live::{LiveFeed, ResultFeed};
 use crate::runner::record_sink::RecordSink;
@@ -181,7 +182,7 @@ impl MatchRunner {
         let mut stopped = RunEnd::default();
         if let Err(why) = self.play_to_the_end(schedule, interrupt, on_event, &mut stopped) {
             // The first error is the most informative.
-            stopped.why.get_or_insert(why);
+            stopped.why.get_or_insert_with(|| why.to_string());
         }
         stopped
     }
@@ -192,7 +193,7 @@ impl MatchRunner {
         interrupt: impl Future<Output = ()>,
         on_event: impl FnMut(RunEvent<'_>) -> Result<(), Halt> + Send,
         stopped: &mut RunEnd,
-    ) -> Result<(), String> {
+    ) -> Result<(), RunFailure> {
         let MatchRunner {
             run,
             rules,
@@ -224,15 +225,16 @@ impl MatchRunner {
             (jobs, processes)
         };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let runtime = runtime.map_err(|error| error.to_string())?;
+        let runtime = runtime.map_err(RunFailure::NoRuntime)?;
         let launcher = {
             let _within = runtime.enter();
-            Launcher::open(launch, processes).map_err(|error| format!("no bot can be started: {error}"))?
+            Launcher::open(launch, processes).map_err(RunFailure::NoLauncher)?
         };
         let (reports, to_report) = blocking::channel();
         let (halts, halted) = mpsc::unbounded_channel();
         let (runner, events) = mpsc::unbounded_channel();
-        let journal = journal.map(|journal| journal::start(journal, runner.clone()).map_err(no_thread));
+        let journal =
+            journal.map(|journal| journal::start(journal, runner.clone()).map_err(RunFailure::NoThread));
         let (journal, journal_thread) = journal.transpose()?.unzip();
         let schedule = SharedScheduler::new(Box::new(schedule));
         let common = Arc::new(RunContext {
@@ -261,20 +263,40 @@ impl MatchRunner {
         thread::scope(|scope| {
             let work = move || reporter.work(to_report);
             let reporter = thread::Builder::new().name("reporter".to_owned()).spawn_scoped(scope, work);
-            let reporter = reporter.map_err(no_thread)?;
+            let reporter = reporter.map_err(RunFailure::NoThread)?;
             let threads = runtime.block_on(event_loop.run((listen, lobby), lanes, inputs, stopped));
             let mut are_whole = reporter.join().is_ok();
             for thread in threads.into_iter().chain(journal_thread) {
                 are_whole &= thread.join().is_ok();
             }
-            if are_whole { Ok(()) } else { Err(BROKE_DOWN.to_owned()) }
+            if are_whole { Ok(()) } else { Err(RunFailure::Panicked) }
         })
     }
 }
 
-fn no_thread(error: io::Error) -> String {
-    format!("a thread cannot be started: {error}")
+/// Why a run cannot start or go on on this machine.
+#[derive(Debug, thiserror::Error)]
+enum RunFailure {
+    #[error(transparent)]
+    Descriptors(#[from] TooFewDescriptors),
+    #[error("{0}")]
+    NoRuntime(io::Error),
+    #[error("no bot can be started: {0}")]
+    NoLauncher(io::Error),
+    #[error("a thread cannot be started: {0}")]
+    NoThread(io::Error),
+    #[error("cannot create a pipe: {0}")]
+    NoPipe(io::Error),
+    #[error("--pin: cannot get the CPUs of this process: {0}")]
+    NoCpus(io::Error),
+    #[error("--listen {address}: {error}")]
+    NotListening { address: SocketAddr, error: io::Error },
+    #[error("a thread panicked")]
+    Panicked,
 }
 
-/// Why a run ends if a thread has panicked.
-const BROKE_DOWN: &str = "a thread panicked";
+impl From<RunFailure> for Halt {
+    fn from(why: RunFailure) -> Halt {
+        Halt::Because(why.to_string())
+    }
+}

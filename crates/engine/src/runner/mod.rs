@@ -30,10 +30,10 @@ mod tournament_scheduler;
 mod trial;
 mod trial_results;
 
-pub use archive::Unsealed;
+pub use archive::{NotKept, Unsealed};
 pub use evidence::{Evidence, FirstFaults};
 pub use fixture::{Fixture, MatchSecret, Wait, deal_leaks_information};
-pub use host::{HostMatches, HostPlayed, HostRun, serve_host};
+pub use host::{HostError, HostMatches, HostPlayed, HostRun, RefusedOpen, serve_host};
 pub use live::{
     LiveEnd, LiveEvent, LiveFeed, LiveHeader, LiveReceiver, LiveStep, MOST_BOARDS, ResultFeed, Visibility,
     live_feed,
@@ -41,7 +41,9 @@ pub use live::{
 pub use match_runner::{MatchRunner, RunChange, RunEnd};
 pub use moves::short_moves_of_match;
 pub use openings::Openings;
-pub use play::{Mirror, Play, PlayEvent, PlayResult, check_fresh, seating_for};
+pub use play::{
+    InvalidPlay, Mirror, NotRestartable, Play, PlayEvent, PlayResult, SeatingError, check_fresh, seating_for,
+};
 pub use record_sink::{EndedRecord, MOST_RULES_FAILED, RecordSink};
 pub use reporter::Watch;
 pub use results::{BotSummary, Comparison, Loss, MatchReport, RunSummary, SetReport, Sets};
@@ -49,7 +51,7 @@ pub use resumed::ResumedMatch;
 pub use roster::Roster;
 pub use run_event::{Halt, NoShow, RunEvent};
 pub use scheduler::{DueSet, JoinError, Next, NextSet, Scheduler, SetScheduler};
-pub use start_check::{StartCheck, check_starts};
+pub use start_check::{CannotPlay, StartCheck, check_starts};
 pub use stop_signal::signalled;
 
 pub use tournament_scheduler::{LiveSchedule, Scoring, TournamentScheduler, is_between};

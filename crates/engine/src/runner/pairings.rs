@@ -25,7 +25,7 @@ use crate::runner::bots::{Bot, BotKey, BotState};
 use crate::runner::common::RunContext;
 use crate::runner::fixture::{Fixture, Wait};
 use crate::runner::journal::Beginning;
-use crate::runner::lane_messages::{EndedMatch, LaneEvent, LaneOrder, OVER, ReportEvent};
+use crate::runner::lane_messages::{EndedMatch, LaneEvent, LaneFailure, LaneOrder, OVER, ReportEvent};
 use crate::runner::live::LiveMatch;
 use crate::runner::reporter::WatchFeed;
 use crate::runner::results::Loss;
@@ -354,10 +354,10 @@ impl LanePairings {
     }
 
     /// Journals the start of a match; without a journal, opens it at once.
-    fn note(&mut self, pairing: usize, fixture: Fixture) -> Result<(), String> {
+    fn note(&mut self, pairing: usize, fixture: Fixture) -> Result<(), LaneFailure> {
         let Some(journal) = &self.journal else { return self.open(pairing, fixture) };
         let beginning = Beginning { lane: self.orders.clone(), pairing, fixture };
-        journal.send(beginning).map_err(|_| "the journal's thread panicked".to_owned())?;
+        journal.send(beginning).map_err(|_| LaneFailure::JournalPanicked)?;
         self.pairings[pairing].noting += 1;
         Ok(())
     }

@@ -6,6 +6,7 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use referee_game::erased::Rules;
+use referee_game::game::Misconfigured;
 use referee_game::seat::{Seat, Seating};
 use referee_match::record::Difference;
 use referee_match::{Faults, Leg};
@@ -81,25 +82,51 @@ impl Mirror {
 ///
 /// # Errors
 /// If the number of bots fits neither the seats nor the sides.
-pub fn seating_for(rules: &dyn Rules, bots: usize, seats: Option<u8>) -> Result<Seating, String> {
+pub fn seating_for(rules: &dyn Rules, bots: usize, seats: Option<u8>) -> Result<Seating, SeatingError> {
     let of_game = rules.meta().seatings.iter().copied();
     if seats.is_some() {
-        let seating = rules.meta().seating(seats).map_err(|error| error.to_string())?;
+        let seating = rules.meta().seating(seats)?;
         return if bots == seating.seats() || bots == seating.sides() {
             Ok(seating)
         } else {
-            let (seats, sides) = (seating.seats(), seating.sides());
-            let bots = if seats == sides { seats.to_string() } else { format!("{sides} or {seats}") };
-            Err(format!("{seats} seats in {sides} sides need {bots} bots"))
+            Err(SeatingError::OtherSeats { seats: seating.seats(), sides: seating.sides() })
         };
     }
     let each_seat = of_game.clone().find(|seating| seating.seats() == bots);
     each_seat.or_else(|| of_game.clone().find(|seating| seating.sides() == bots)).ok_or_else(|| {
-        let counts: BTreeSet<usize> =
-            of_game.flat_map(|seating| [seating.seats(), seating.sides()]).collect();
-        let counts: Vec<String> = counts.iter().map(ToString::to_string).collect();
-        format!("{} needs {} bots", rules.meta().id, counts.join(" or "))
+        let bots = of_game.flat_map(|seating| [seating.seats(), seating.sides()]).collect();
+        SeatingError::OtherGame { game: rules.meta().id, bots }
     })
+}
+
+/// Why a number of bots has no seating.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SeatingError {
+    /// The game is not played with so many seats.
+    #[error(transparent)]
+    Seats(#[from] Misconfigured),
+    /// So many seats need another number of bots.
+    #[error("{seats} seats in {sides} sides need {} bots", or([.sides, .seats]))]
+    OtherSeats {
+        /// The number of seats.
+        seats: usize,
+        /// The number of sides.
+        sides: usize,
+    },
+    /// The game needs another number of bots.
+    #[error("{game} needs {} bots", or(.bots))]
+    OtherGame {
+        /// Its id.
+        game: &'static str,
+        /// The numbers of bots with which it can be played.
+        bots: BTreeSet<usize>,
+    },
+}
+
+/// `2 or 4`.
+fn or<'a>(counts: impl IntoIterator<Item = &'a usize>) -> String {
+    let counts: BTreeSet<&usize> = counts.into_iter().collect();
+    counts.iter().map(ToString::to_string).collect::<Vec<_>>().join(" or ")
 }
 
 /// Checks that all bots can be restarted for each match of a deal that leaks information.
@@ -109,15 +136,40 @@ pub fn seating_for(rules: &dyn Rules, bots: usize, seats: Option<u8>) -> Result<
 pub fn check_fresh<'a>(
     rules: &dyn Rules,
     bots: impl IntoIterator<Item = &'a Arc<dyn Source>>,
-) -> Result<(), String> {
+) -> Result<(), NotRestartable> {
     match bots.into_iter().find(|bot| !bot.is_started()) {
         None => Ok(()),
-        Some(bot) => Err(format!(
-            "{} has chance or hidden information, so a bot that remembers the first match of a deal knows what will \
-             happen in the second, and the referee cannot restart `{bot}`",
-            rules.meta().id
-        )),
+        Some(bot) => Err(NotRestartable { game: rules.meta().id, bot: bot.to_string() }),
     }
+}
+
+/// A bot that could know a deal from an earlier match, because the referee cannot restart it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{game} has chance or hidden information, so a bot that remembers the first match of a deal knows what will \
+     happen in the second, and the referee cannot restart `{bot}`"
+)]
+pub struct NotRestartable {
+    /// The id of the game.
+    pub game: &'static str,
+    /// The source of the bot.
+    pub bot: String,
+}
+
+/// Why matches would be unfair or cannot be played.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidPlay {
+    /// A bot could know a deal from an earlier match.
+    #[error("--mirror: {0}; --trust-bots overrides this check")]
+    NotRestartable(#[from] NotRestartable),
+    /// The last set would be incomplete.
+    #[error("-n {matches}: --mirror needs a multiple of {size}, the number of matches of a set")]
+    IncompleteSet {
+        /// The number of matches.
+        matches: u32,
+        /// The number of matches of a set.
+        size: u32,
+    },
 }
 
 /// An event of a run.
@@ -224,18 +276,14 @@ impl Play {
     ///
     /// # Errors
     /// Why it would be unfair or cannot be played.
-    pub fn check(&self) -> Result<(), String> {
+    pub fn check(&self) -> Result<(), InvalidPlay> {
         let Some(mirror) = self.mirror else { return Ok(()) };
         if self.needs_fresh_bots() {
-            check_fresh(self.runner.rules, self.runner.bots.iter().map(|entrant| &entrant.source))
-                .map_err(|what| format!("--mirror: {what}; --trust-bots overrides this check"))?;
+            check_fresh(self.runner.rules, self.runner.bots.iter().map(|entrant| &entrant.source))?;
         }
         let size = mirror.size(self.runner.bots.len()) as u32;
         if !self.matches.is_multiple_of(size) {
-            return Err(format!(
-                "-n {}: --mirror needs a multiple of {size}, the number of matches of a set",
-                self.matches
-            ));
+            return Err(InvalidPlay::IncompleteSet { matches: self.matches, size });
         }
         Ok(())
     }

@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use referee_game::seat::Seat;
 use referee_protocol::referee::Reveal;
 
+use crate::runner::archive::NotKept;
 use crate::runner::fixture::Fixture;
 use crate::runner::results::MatchReport;
 
@@ -56,6 +57,12 @@ pub enum Halt {
     Done,
     /// An error.
     Because(String),
+}
+
+impl From<NotKept> for Halt {
+    fn from(why: NotKept) -> Halt {
+        Halt::Because(why.to_string())
+    }
 }
 
 impl From<String> for Halt {

@@ -7,6 +7,7 @@ use std::time::Duration;
 use referee_bots::{Launch, Launcher, Process, StderrText};
 use referee_game::erased::Rules;
 use referee_match::Detail;
+use referee_protocol::words::FaultCode;
 use referee_transport::Stream;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
@@ -24,9 +25,25 @@ pub struct StartCheck {
     /// The index of the entrant.
     pub entrant: usize,
     /// Its `hello`, or why it cannot play.
-    pub hello: Result<BotHello, String>,
+    pub hello: Result<BotHello, CannotPlay>,
     /// The end of its standard error.
     pub stderr: String,
+}
+
+/// Why a bot cannot play.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CannotPlay {
+    /// It does not start, or plays other games.
+    #[error("{0}")]
+    Unfit(Detail),
+    /// It commits a fault before it has sent a valid `hello`.
+    #[error("{code}: {detail}")]
+    Fault {
+        /// The fault.
+        code: FaultCode,
+        /// What happened.
+        detail: Detail,
+    },
 }
 
 /// A started bot whose `hello` has not arrived.
@@ -70,7 +87,7 @@ pub async fn check_starts(
                     pending.insert(session, PendingBot { entrant, process });
                 }
                 Err(error) => {
-                    let why = Detail::NotStarted { error: error.to_string() }.to_string();
+                    let why = CannotPlay::Unfit(Detail::NotStarted { error: error.to_string() });
                     checks.push(StartCheck { entrant, hello: Err(why), stderr: String::new() });
                 }
             }
@@ -81,7 +98,7 @@ pub async fn check_starts(
         let (session, hello) = tokio::select! {
             notice = lane.next() => match notice {
                 Notice::Greeted(session) => (session, greeted(&lane, session, rules)),
-                Notice::Gone { session, code, detail, .. } => (session, Err(format!("{code}: {detail}"))),
+                Notice::Gone { session, code, detail, .. } => (session, Err(CannotPlay::Fault { code, detail })),
                 _ => continue,
             },
             Some((entrant, how)) = exits.recv() => {
@@ -104,8 +121,8 @@ pub async fn check_starts(
     Ok(checks)
 }
 
-fn greeted(lane: &Lane, session: SessionKey, rules: &dyn Rules) -> Result<BotHello, String> {
-    let hello = lane.hello(session).cloned().ok_or_else(|| Detail::NotHere.to_string())?;
-    hello.check_game(rules.meta().id).map_err(|detail| detail.to_string())?;
+fn greeted(lane: &Lane, session: SessionKey, rules: &dyn Rules) -> Result<BotHello, CannotPlay> {
+    let hello = lane.hello(session).cloned().ok_or(CannotPlay::Unfit(Detail::NotHere))?;
+    hello.check_game(rules.meta().id).map_err(CannotPlay::Unfit)?;
     Ok(hello)
 }

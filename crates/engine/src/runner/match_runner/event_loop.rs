@@ -16,7 +16,7 @@ use super::changes::{RunChange, next_change};
 use super::events::arrival;
 use super::lanes::{LaneConfig, LaneThread};
 use super::supply::{Absent, Need};
-use super::{BROKE_DOWN, RunEnd};
+use super::{RunEnd, RunFailure};
 use crate::driver::LaneClock;
 use crate::runner::common::RunContext;
 use crate::runner::fixture::Wait;
@@ -134,7 +134,8 @@ impl EventLoop {
                             .close("tokens are needed now: connect again");
                     }
                     let lobby = Lobby::open(listen, names, hello);
-                    let lobby = lobby.map_err(|error| format!("--listen {}: {error}", listen.address))?;
+                    let lobby =
+                        lobby.map_err(|error| RunFailure::NotListening { address: listen.address, error })?;
                     self.report(ReportEvent::Listening(lobby.address()));
                     lobby
                 }
@@ -179,7 +180,7 @@ impl EventLoop {
                     match halt {
                         Some(halt) => Err(halt),
                         None if left == 0 => Ok(()),
-                        None => Err(Halt::Because(BROKE_DOWN.to_owned())),
+                        None => Err(RunFailure::Panicked.into()),
                     }
                 }
                 Some((lane, event)) = events.recv() => match event {

@@ -10,19 +10,16 @@ use referee_game::erased::RulesWait;
 use referee_transport::watch_while_waiting;
 use tokio::sync::mpsc;
 
+use super::RunFailure;
 use super::event_loop::EventLoop;
-use super::no_thread;
 use crate::runner::cpu::Cpu;
 use crate::runner::fixture::Fixture;
 use crate::runner::journal::Beginning;
-use crate::runner::lane_messages::{LaneEvent, LaneOrder};
+use crate::runner::lane_messages::{LaneEvent, LaneFailure, LaneOrder};
 use crate::runner::pairings::LanePairings;
 use crate::runner::reporter::WatchFeed;
 use crate::runner::resumed::ResumedMatch;
 use crate::runner::run_event::Halt;
-
-/// Why a run ends if the thread of a lane has panicked.
-const LANE_BROKE_DOWN: &str = "a lane panicked";
 
 /// A handle to a lane's thread.
 pub(super) struct LaneThread {
@@ -54,7 +51,7 @@ impl EventLoop {
         let LaneConfig { jobs, processes, is_pinned, journal, mut watched, resumed, events: runner } = config;
         self.unplaced = resumed.len();
         let cpus = if is_pinned { Cpu::all() } else { Ok(Vec::new()) };
-        let cpus = cpus.map_err(|error| format!("--pin: cannot get the CPUs of this process: {error}"))?;
+        let cpus = cpus.map_err(RunFailure::NoCpus)?;
         // A watched run has one lane.
         let jobs = if watched.is_some() { 1 } else { jobs };
         let spare = processes.saturating_sub(jobs * self.common.seating.seats());
@@ -65,7 +62,7 @@ impl EventLoop {
         };
         let stop = match self.common.rules.wait() {
             RulesWait::Watching => {
-                let (stop, is_stopping) = io::pipe().map_err(no_pipe)?;
+                let (stop, is_stopping) = io::pipe().map_err(RunFailure::NoPipe)?;
                 self.is_stopping = Some(is_stopping);
                 Some(OwnedFd::from(stop))
             }
@@ -85,7 +82,7 @@ impl EventLoop {
             let results = (self.reports.clone(), journal.clone());
             let of_lane = Vec::from(of_lane);
             let runner = runner.clone();
-            let stop = stop.as_ref().map(OwnedFd::try_clone).transpose().map_err(no_pipe)?;
+            let stop = stop.as_ref().map(OwnedFd::try_clone).transpose().map_err(RunFailure::NoPipe)?;
             let work = move || {
                 let _done = Done(number, runner.clone());
                 if let Some(cpu) = &cpu
@@ -106,20 +103,16 @@ impl EventLoop {
                     }),
                     Err(error) => {
                         // The channel is closed if the run is failing.
-                        let _ = runner.send((number, LaneEvent::Failed(error.to_string())));
+                        let _ = runner.send((number, LaneEvent::Failed(LaneFailure::NoRuntime(error))));
                     }
                 }
             };
             let thread = thread::Builder::new().name(format!("lane-{}", number + 1)).spawn(work);
-            let thread = thread.map_err(no_thread)?;
+            let thread = thread.map_err(RunFailure::NoThread)?;
             self.lanes.push(LaneThread { orders, cpu, thread });
         }
         Ok(())
     }
-}
-
-fn no_pipe(error: io::Error) -> Halt {
-    Halt::Because(format!("cannot create a pipe: {error}"))
 }
 
 /// Tells the runner that a lane is done, even if it panicked.
@@ -130,7 +123,7 @@ impl Drop for Done {
         // The runner waits for every lane, unless it has ended.
         if thread::panicking() {
             // The matches of this lane will not end, and others may wait for them.
-            let _ = self.1.send((self.0, LaneEvent::Failed(LANE_BROKE_DOWN.to_owned())));
+            let _ = self.1.send((self.0, LaneEvent::Failed(LaneFailure::Panicked)));
         }
         let _ = self.1.send((self.0, LaneEvent::Done));
     }

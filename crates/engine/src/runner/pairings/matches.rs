@@ -13,7 +13,7 @@ use super::{LanePairings, MOST_UNREPORTED, OpenMatch};
 use crate::driver::{Finished, MatchJournal, MatchKey, MatchPlan, PlannedSeat};
 use crate::runner::bots::{BotKey, BotState, BotUsage};
 use crate::runner::fixture::Fixture;
-use crate::runner::lane_messages::EndedMatch;
+use crate::runner::lane_messages::{EndedMatch, LaneFailure};
 use crate::runner::live::Visibility;
 use crate::runner::results::{Loss, MatchReport, cause_of};
 
@@ -32,7 +32,7 @@ impl LanePairings {
         }
     }
 
-    pub(super) fn open(&mut self, pairing: usize, fixture: Fixture) -> Result<(), String> {
+    pub(super) fn open(&mut self, pairing: usize, fixture: Fixture) -> Result<(), LaneFailure> {
         let common = self.common.clone();
         let terms = &common.run.terms;
         // A bot with several seats fills them with its processes in order.
@@ -40,7 +40,7 @@ impl LanePairings {
         let mut bots = Vec::with_capacity(free.len());
         for &spec in &fixture.bots {
             let fits = free.iter().position(|&key| self.bots[key].spec == spec);
-            let index = fits.ok_or("the schedule confuses the bots of two pairings")?;
+            let index = fits.ok_or(LaneFailure::ConfusedPairings)?;
             bots.push(free.remove(index));
         }
         let seats = bots.iter().map(|&key| {
@@ -72,7 +72,7 @@ impl LanePairings {
             auto_ready: false,
             watched: self.watched.is_some() || visibility == Some(Visibility::Live),
         };
-        let (setup, table) = common.run.set_up(terms, plan).map_err(|error| error.to_string())?;
+        let (setup, table) = common.run.set_up(terms, plan)?;
         let places = bots.iter().map(|&key| match &self.bots[key].state {
             BotState::Ready(session) => Ok(*session),
             BotState::Failed(code, detail) => Err((*code, detail.clone())),

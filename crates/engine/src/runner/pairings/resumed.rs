@@ -11,7 +11,7 @@ use super::{LanePairings, OpenMatch, Pairing, QueuedMatch};
 use crate::driver::{DetachedSession, MatchKey, Unacknowledged};
 use crate::runner::bots::{Bot, BotKey, BotState};
 use crate::runner::fixture::Fixture;
-use crate::runner::lane_messages::LaneEvent;
+use crate::runner::lane_messages::{LaneEvent, LaneFailure};
 use crate::runner::resumed::ResumedMatch;
 
 impl LanePairings {
@@ -100,7 +100,7 @@ impl LanePairings {
         pairing: usize,
         fixture: Fixture,
         resumed: ResumedMatch,
-    ) -> Result<(), String> {
+    ) -> Result<(), LaneFailure> {
         let bots = self.pairings[pairing].bots.clone();
         let places = bots.iter().map(|&key| {
             self.expected.remove(&key);
