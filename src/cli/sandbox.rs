@@ -10,7 +10,7 @@ use clap::{Args as ClapArgs, Subcommand};
 use serde::{Deserialize, Serialize};
 
 use crate::bot::sandbox::{BotLimits, Layer, Mode, Sandbox, Size, Unavailable, separate, threats};
-use crate::bot::{Command, Launch, Launcher};
+use crate::bot::{Command, Launch, Launcher, StartError};
 use crate::cli::bots::{block_on, launch};
 use crate::cli::json::{LayerRow, ModeRow, SandboxCheck, ThreatRow};
 use crate::cli::output::TolerantStdout;
@@ -231,7 +231,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
 
 /// Starts a program in a sandbox, and returns how long that takes. The first start, which reads files, does not count.
 #[expect(clippy::disallowed_methods, reason = "for display only")]
-async fn start(launch: Launch, sandbox: Sandbox) -> std::io::Result<Duration> {
+async fn start(launch: Launch, sandbox: Sandbox) -> Result<Duration, StartError> {
     let launcher = Launcher::open(launch, 1)?;
     let command = Command { argv: vec!["true".to_owned()], sandbox, ..Command::default() };
     let mut took = Duration::ZERO;

@@ -72,7 +72,9 @@ impl SubmittedDirectory {
             Ok(None) => {
                 return Err(Failure { exit: Exit::Interrupted, error: anyhow::anyhow!("interrupted") });
             }
-            Err(TrialError::Machine(error)) => return Err(Failure::cannot_run(error)),
+            Err(error @ (TrialError::Machine(_) | TrialError::NotStarted(_))) => {
+                return Err(Failure::cannot_run(error));
+            }
             Err(refused) => {
                 log.line(&refused);
                 stderr_line(log.text().trim_end());

@@ -5,7 +5,7 @@ use std::ffi::{OsStr, OsString};
 use std::io::Read as _;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::{Path, PathBuf, StripPrefixError};
 use std::str::FromStr;
 
 use referee_game::hex;
@@ -134,11 +134,11 @@ impl Command {
     /// The working directory relative to the directory with all files of the bot; `None` if it has none.
     ///
     /// # Errors
-    /// If one of them does not exist.
-    pub fn directory_in_files(&self) -> std::io::Result<Option<PathBuf>> {
+    /// If one of them does not exist, or it is elsewhere.
+    pub fn directory_in_files(&self) -> Result<Option<PathBuf>, DirectoryError> {
         let Some(files) = &self.files else { return Ok(None) };
         let directory = self.resolve(".").canonicalize()?;
-        Ok(Some(directory.strip_prefix(files.canonicalize()?).map_err(std::io::Error::other)?.to_owned()))
+        Ok(Some(directory.strip_prefix(files.canonicalize()?)?.to_owned()))
     }
 
     /// The path of the program.
@@ -170,6 +170,17 @@ impl Command {
 
 /// The maximum length of the first line of a script, in bytes.
 const FIRST_LINE: u64 = 256;
+
+/// Why the working directory of a bot has no path among its files.
+#[derive(Debug, thiserror::Error)]
+pub enum DirectoryError {
+    /// One of the directories cannot be found.
+    #[error(transparent)]
+    System(#[from] std::io::Error),
+    /// It is not below the directory with the files.
+    #[error(transparent)]
+    Elsewhere(#[from] StripPrefixError),
+}
 
 /// Why a command cannot be run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -21,7 +21,7 @@ use rustix::io::Errno;
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
 
 use crate::command::{find, is_program};
-use crate::sandbox::{self, Confinement};
+use crate::sandbox::{self, Confinement, NotConfined};
 
 /// The hidden subcommand that replaces itself with a bot.
 pub const EXEC: &str = "__exec";
@@ -61,18 +61,17 @@ pub fn exec_with(args: impl IntoIterator<Item = OsString>, builtins: &[BuiltinPr
     match (launcher, confinement) {
         (Ok(mut launcher), Some(confinement)) if !argv.is_empty() => {
             let ended = match &confinement.bubblewrap {
-                Some(program) => {
-                    become_bubblewrap(&launcher, program, &confinement, argv).map(|never| match never {})
-                }
+                Some(program) => become_bubblewrap(&launcher, program, &confinement, argv)
+                    .map(|never| match never {})
+                    .map_err(ExecError::System),
                 None => become_bot(&mut launcher, &confinement, argv, builtins),
             };
             let error = match ended {
                 Ok(code) => return code,
                 Err(error) => error,
             };
-            let number = error.raw_os_error().unwrap_or(Errno::IO.raw_os_error());
             // The launcher may have exited.
-            let _ = launcher.write_all(&number.to_ne_bytes());
+            let _ = launcher.write_all(&error.number().to_ne_bytes());
             // It names what a number cannot. Standard error may be closed.
             let _ = writeln!(io::stderr(), "cannot start the bot: {error}");
         }
@@ -83,6 +82,34 @@ pub fn exec_with(args: impl IntoIterator<Item = OsString>, builtins: &[BuiltinPr
         }
     }
     FAILED.into()
+}
+
+/// Why this process cannot become the bot.
+#[derive(Debug, thiserror::Error)]
+enum ExecError {
+    #[error(transparent)]
+    System(#[from] io::Error),
+    #[error(transparent)]
+    NotConfined(#[from] NotConfined),
+}
+
+impl From<Errno> for ExecError {
+    fn from(error: Errno) -> ExecError {
+        ExecError::System(error.into())
+    }
+}
+
+impl ExecError {
+    /// The error number for the launcher.
+    fn number(&self) -> i32 {
+        let number = match self {
+            ExecError::System(error) | ExecError::NotConfined(NotConfined::System(error)) => {
+                error.raw_os_error()
+            }
+            ExecError::NotConfined(_) => None,
+        };
+        number.unwrap_or(Errno::IO.raw_os_error())
+    }
 }
 
 /// Becomes `bwrap`, which runs this program again in new namespaces.
@@ -119,7 +146,7 @@ fn become_bot(
     confinement: &Confinement,
     argv: Vec<OsString>,
     builtins: &[BuiltinProgram],
-) -> io::Result<ExitCode> {
+) -> Result<ExitCode, ExecError> {
     let ([input, output], environment) = receive(launcher)?;
     rustix::stdio::dup2_stdin(&input)?;
     rustix::stdio::dup2_stdout(&output)?;
@@ -145,7 +172,7 @@ fn become_bot(
     sigpipe::reset();
     sandbox::confine(confinement)?;
     launcher.write_all(&0i32.to_ne_bytes())?;
-    match nix::unistd::execve(&program, &argv, &environment)? {}
+    match nix::unistd::execve(&program, &argv, &environment).map_err(io::Error::from)? {}
 }
 
 /// Receives the bot's standard input and output, and its environment.

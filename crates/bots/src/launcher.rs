@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::{self, IoSlice, Read, Write};
 use std::mem::MaybeUninit;
+use std::num::TryFromIntError;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixStream;
@@ -22,8 +23,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
 use crate::environment;
 use crate::exec::{DESCRIPTORS, EXEC, LENGTH};
-use crate::sandbox::{Confinement, ConfinementGuard, Mode};
-use crate::{Command, PipeGuard, Process, holders};
+use crate::sandbox::{Confinement, ConfinementError, ConfinementGuard, Mode};
+use crate::{Command, CommandDefect, PipeGuard, Process, holders};
 
 /// How long the system may take to run a program. It takes this long only if it is in trouble, for example with an
 /// unreachable network drive.
@@ -115,8 +116,8 @@ impl Launcher {
     /// Those of `work`.
     pub async fn start<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Starter) -> io::Result<(Process, T)> + Send + 'static,
-    ) -> io::Result<(Process, T)> {
+        work: impl FnOnce(&Starter) -> Result<(Process, T), StartError> + Send + 'static,
+    ) -> Result<(Process, T), StartError> {
         let (sender, receiver) = oneshot::channel();
         // The semaphore is never closed.
         let lease =
@@ -126,9 +127,8 @@ impl Launcher {
             // If the caller has given up, dropping the process kills it.
             drop(sender.send(started));
         });
-        let is_gone = || io::Error::other("the thread that starts bots panicked");
-        self.jobs.send(job).map_err(|_| is_gone())?;
-        receiver.await.map_err(|_| is_gone())?
+        self.jobs.send(job).map_err(|_| StartError::StarterPanicked)?;
+        receiver.await.map_err(|_| StartError::StarterPanicked)?
     }
 }
 
@@ -136,15 +136,14 @@ impl Starter {
     /// Starts a bot. Its program is running when this returns. `on_exit` receives the exit status.
     ///
     /// # Errors
-    /// If the program cannot be started: names it with the reason. The kind is `ResourceBusy` if descriptors, memory or
-    /// processes are exhausted: a later attempt may succeed.
+    /// If the program cannot be started: names it with the reason.
     pub fn start(
         &self,
         command: &Command,
         on_exit: impl FnOnce(Detail) + Send + 'static,
-    ) -> io::Result<(Process, Wire)> {
+    ) -> Result<(Process, Wire), StartError> {
         let _runtime = self.runtime.enter();
-        Process::start(command, self, on_exit).map_err(|error| not_started(command, &error))
+        Process::start(command, self, on_exit).map_err(|error| not_started(command, error))
     }
 
     /// Starts a program that is no bot, with this standard input and output. It is running when this returns.
@@ -156,10 +155,10 @@ impl Starter {
         command: &Command,
         (input, output): (OwnedFd, OwnedFd),
         on_exit: impl FnOnce(Detail) + Send + 'static,
-    ) -> io::Result<Process> {
+    ) -> Result<Process, StartError> {
         let _runtime = self.runtime.enter();
         Process::over(command, self, (input, output), None, on_exit)
-            .map_err(|error| not_started(command, &error))
+            .map_err(|error| not_started(command, error))
     }
 
     pub(super) fn streams(&self) -> Streams {
@@ -171,11 +170,11 @@ impl Starter {
     }
 
     /// Starts the program with these descriptors, as the leader of a process group.
-    pub(super) fn spawn(&self, command: &Command, stdio: Stdio) -> io::Result<Spawned> {
+    pub(super) fn spawn(&self, command: &Command, stdio: Stdio) -> Result<Spawned, SpawnError> {
         let mut environment = environment::of_bot(std::env::vars_os(), &command.env);
         let Launch::Through(program) = &self.launch else {
             if command.sandbox.mode() != Mode::None {
-                return Err(io::Error::other("a sandbox needs a launcher"));
+                return Err(SpawnError::NoLauncher);
             }
             let mut spawn = Spawn::new(&command.argv[0]);
             spawn.args(&command.argv[1..]).env_clear().envs(environment).process_group(0);
@@ -186,7 +185,7 @@ impl Starter {
         let Stdio { input, output, errors } = stdio;
         let mut spawn = Spawn::new(program);
         let (confinement, guard) = Confinement::of(command, &mut environment)?;
-        let json = serde_json::to_string(&confinement)?;
+        let json = serde_json::to_string(&confinement).map_err(io::Error::from)?;
         spawn.arg0("referee").arg(EXEC).arg(json).arg("--").args(&command.argv).env_clear();
         // The referee itself may need these to run.
         spawn.envs(std::env::var_os("LD_LIBRARY_PATH").map(|path| ("LD_LIBRARY_PATH", path)));
@@ -205,15 +204,86 @@ impl Starter {
     }
 }
 
+/// Why a program cannot be started.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// Descriptors, memory or processes are exhausted: a later attempt may succeed.
+    #[error("{program}: {error}")]
+    Exhausted {
+        /// The program, as the command names it.
+        program: String,
+        /// What could not be done.
+        error: SpawnError,
+    },
+    /// The command is wrong.
+    #[error(transparent)]
+    Command(#[from] CommandDefect),
+    /// Something else is in its way.
+    #[error("{program}: {error}")]
+    Failed {
+        /// The program, as the command names it.
+        program: String,
+        /// What could not be done.
+        error: SpawnError,
+    },
+    /// The thread that starts bots has panicked.
+    #[error("the thread that starts bots panicked")]
+    StarterPanicked,
+    /// The system refuses the launcher or the streams.
+    #[error(transparent)]
+    System(#[from] io::Error),
+}
+
+/// Why a program that a command names does not run.
+#[derive(Debug, thiserror::Error)]
+pub enum SpawnError {
+    /// The system refuses it.
+    #[error(transparent)]
+    System(#[from] io::Error),
+    /// [`Launch::Directly`] confines no bots.
+    #[error("a sandbox needs a launcher")]
+    NoLauncher,
+    /// Its sandbox cannot be prepared.
+    #[error(transparent)]
+    Confinement(#[from] ConfinementError),
+    /// The launched process has ended before it became the program.
+    #[error("its sandbox cannot be built{}", .said.as_ref().map(|line| format!(": {line}")).unwrap_or_default())]
+    NotConfined {
+        /// The first line that it wrote to standard error.
+        said: Option<String>,
+    },
+    /// A variable of its environment contains a zero byte.
+    #[error("a variable of its environment contains a zero byte")]
+    ZeroByte,
+    /// Its environment is too large.
+    #[error(transparent)]
+    LargeEnvironment(#[from] TryFromIntError),
+    /// The system gave it no id.
+    #[error("the process has no id")]
+    NoId,
+}
+
+impl SpawnError {
+    /// Whether descriptors, memory or processes are exhausted.
+    fn is_shortage(&self) -> bool {
+        let (SpawnError::System(error) | SpawnError::Confinement(ConfinementError::System(error))) = self
+        else {
+            return false;
+        };
+        let errno = Errno::from_io_error(error);
+        matches!(errno, Some(Errno::MFILE | Errno::NFILE | Errno::NOMEM | Errno::AGAIN))
+    }
+}
+
 /// Names a program that cannot be started.
-fn not_started(command: &Command, error: &io::Error) -> io::Error {
-    let errno = Errno::from_io_error(error);
-    if let Some(Errno::MFILE | Errno::NFILE | Errno::NOMEM | Errno::AGAIN) = errno {
-        return io::Error::new(io::ErrorKind::ResourceBusy, format!("{}: {error}", command.argv[0]));
+fn not_started(command: &Command, error: SpawnError) -> StartError {
+    let program = command.argv[0].clone();
+    if error.is_shortage() {
+        return StartError::Exhausted { program, error };
     }
     match command.check() {
-        Err(defect) => io::Error::other(defect),
-        Ok(()) => io::Error::other(format!("{}: {error}", command.argv[0])),
+        Err(defect) => StartError::Command(defect),
+        Ok(()) => StartError::Failed { program, error },
     }
 }
 
@@ -248,7 +318,7 @@ fn hand_over(
     stdio: [OwnedFd; DESCRIPTORS],
     environment: &BTreeMap<OsString, OsString>,
     is_inside: bool,
-) -> io::Result<()> {
+) -> Result<(), SpawnError> {
     launched.set_read_timeout(Some(TIMEOUT))?;
     launched.set_write_timeout(Some(TIMEOUT))?;
     let mut bytes = Vec::new();
@@ -256,17 +326,15 @@ fn hand_over(
         bytes.extend([name.as_bytes(), b"=", value.as_bytes(), b"\0"].concat());
     }
     if bytes.iter().filter(|&&byte| byte == 0).count() > environment.len() {
-        return Err(io::Error::new(
-            io::ErrorKind::InvalidInput,
-            "a variable of its environment contains a zero byte",
-        ));
+        return Err(SpawnError::ZeroByte);
     }
-    let length: [u8; LENGTH] = u32::try_from(bytes.len()).map_err(io::Error::other)?.to_ne_bytes();
+    let length: [u8; LENGTH] = u32::try_from(bytes.len())?.to_ne_bytes();
     let fds = stdio.each_ref().map(AsFd::as_fd);
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(DESCRIPTORS))];
     let mut ancillary = SendAncillaryBuffer::new(&mut space);
     ancillary.push(SendAncillaryMessage::ScmRights(&fds));
-    let sent = sendmsg(&launched, &[IoSlice::new(&length)], &mut ancillary, SendFlags::empty())?;
+    let sent = sendmsg(&launched, &[IoSlice::new(&length)], &mut ancillary, SendFlags::empty());
+    let sent = sent.map_err(io::Error::from)?;
     drop(stdio);
     let mut number = [0; 4];
     let started = launched
@@ -276,15 +344,15 @@ fn hand_over(
     started.map_err(|error| match error.kind() {
         // It has ended, before or after it read everything.
         io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe => {
-            io::Error::other("its sandbox cannot be built")
+            SpawnError::NotConfined { said: None }
         }
-        _ => error,
+        _ => error.into(),
     })?;
     // A second one follows if the system does not run the program. Bubblewrap keeps the socket open.
     if i32::from_ne_bytes(number) == 0 && (is_inside || launched.read_exact(&mut number).is_err()) {
         return Ok(());
     }
-    Err(io::Error::from_raw_os_error(i32::from_ne_bytes(number)))
+    Err(io::Error::from_raw_os_error(i32::from_ne_bytes(number)).into())
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@
 //! use referee_bots::{Command, Launch, Launcher};
 //! use referee_transport::{ByteStream, Line, Lines, Stream};
 //!
-//! # fn main() -> std::io::Result<()> {
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
 //! runtime.block_on(async {
 //!     let launcher = Launcher::open(Launch::Directly, 1)?;
@@ -43,9 +43,9 @@ mod process;
 pub mod sandbox;
 mod stderr;
 
-pub use command::{Command, CommandDefect, InvalidCommand, ScriptDefect};
+pub use command::{Command, CommandDefect, DirectoryError, InvalidCommand, ScriptDefect};
 pub use exec::{BuiltinProgram, EXEC, exec, exec_with};
-pub use launcher::{Launch, Launcher, Starter};
+pub use launcher::{Launch, Launcher, SpawnError, StartError, Starter};
 pub use orphans::{OrphanReaper, children};
 use pipe_guard::PipeGuard;
 pub use process::Process;

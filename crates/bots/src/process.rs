@@ -16,7 +16,7 @@ use referee_transport::{Mark, Wire};
 use rustix::process::{Pid, Signal, WaitOptions, kill_process_group, waitpid};
 use tokio::sync::watch;
 
-use crate::launcher::{ProcessLease, Spawned, Starter, Stdio, Streams};
+use crate::launcher::{ProcessLease, SpawnError, Spawned, Starter, Stdio, Streams};
 use crate::lineage::first_child;
 use crate::sandbox::ConfinementGuard;
 use crate::{Command, Stderr};
@@ -24,6 +24,11 @@ use crate::{Command, Stderr};
 /// How often, and how long apart, to look whether a namespace has ended.
 const REAP_TRIES: u32 = 1000;
 const REAP_INTERVAL: Duration = Duration::from_millis(1);
+
+/// The number by which the kernel shows a pipe.
+fn inode(pipe: &OwnedFd) -> io::Result<u64> {
+    Ok(rustix::fs::fstat(pipe)?.st_ino)
+}
 
 /// A running bot, the leader of its own process group and usually session. Dropping it kills the group.
 #[derive(Debug)]
@@ -48,12 +53,10 @@ impl Process {
         command: &Command,
         starter: &Starter,
         on_exit: impl FnOnce(Detail) + Send + 'static,
-    ) -> io::Result<(Process, Wire)> {
+    ) -> Result<(Process, Wire), SpawnError> {
         let Ends { its_input, its_output, our_input, our_output } = Ends::open(starter.streams())?;
         let pipes = match starter.streams() {
-            Streams::Pipes => {
-                Some([rustix::fs::fstat(&our_input)?.st_ino, rustix::fs::fstat(&our_output)?.st_ino])
-            }
+            Streams::Pipes => Some([inode(&our_input)?, inode(&our_output)?]),
             Streams::Sockets => None,
         };
         let process = Process::over(command, starter, (its_input, its_output), pipes, on_exit)?;
@@ -72,15 +75,18 @@ impl Process {
         (input, output): (OwnedFd, OwnedFd),
         pipes: Option<[u64; 2]>,
         on_exit: impl FnOnce(Detail) + Send + 'static,
-    ) -> io::Result<Process> {
+    ) -> Result<Process, SpawnError> {
         let (our_errors, its_errors) = io::pipe()?;
         let stderr = Stderr::new(our_errors.into())?;
         let stdio = Stdio { input, output, errors: its_errors.into() };
         let mark = Arc::<Mark>::default();
-        let spawned = starter.spawn(command, stdio).map_err(|error| stderr.explain(error));
+        let spawned = starter.spawn(command, stdio).map_err(|error| match error {
+            SpawnError::NotConfined { .. } => SpawnError::NotConfined { said: stderr.first_line() },
+            error => error,
+        });
         let Spawned { mut child, ends, guard } = spawned?;
         let group = child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
-        let group = group.ok_or_else(|| io::Error::other("the process has no id"))?;
+        let group = group.ok_or(SpawnError::NoId)?;
         if let Some(pipes) = pipes {
             starter.pipe_guard().watch(group, pipes, &mark);
         }

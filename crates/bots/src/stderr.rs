@@ -101,16 +101,12 @@ impl Stderr {
         Ok(Stderr(Arc::new(StderrPipe { pipe, drained: Mutex::default(), changed: Condvar::new() })))
     }
 
-    /// Adds the first line of the text to an error of a process that has ended before it was drained, unless the error
-    /// is the operating system's.
-    pub(super) fn explain(&self, error: io::Error) -> io::Error {
+    /// The first line of the text of a process that has ended before it was drained.
+    pub(super) fn first_line(&self) -> Option<String> {
         let mut buffer = [0; 1024];
         let read = rustix::io::read(&self.0.pipe, &mut buffer).unwrap_or(0);
         let text = String::from_utf8_lossy(&buffer[..read]);
-        match text.lines().next() {
-            Some(line) if error.raw_os_error().is_none() => io::Error::other(format!("{error}: {line}")),
-            _ => error,
-        }
+        text.lines().next().map(str::to_owned)
     }
 
     fn drained(&self) -> MutexGuard<'_, Drained> {

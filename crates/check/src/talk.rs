@@ -6,7 +6,7 @@ use std::io;
 use std::task::Poll;
 use std::time::Duration;
 
-use referee_bots::{Command, Launch, Launcher, Process};
+use referee_bots::{Command, Launch, Launcher, Process, StartError};
 use referee_game::excerpt::excerpt;
 use referee_game::json;
 use referee_match::{Detail, Received};
@@ -71,7 +71,7 @@ impl Talk {
     ///
     /// # Errors
     /// When it cannot be started.
-    pub async fn start(command: &Command, launch: Launch) -> io::Result<Talk> {
+    pub async fn start(command: &Command, launch: Launch) -> Result<Talk, StartError> {
         let mut talk = Talk::start_apart(command, launch).await?;
         talk.stream = talk.stdio.take().map(Stream::watch).transpose()?;
         Ok(talk)
@@ -81,7 +81,7 @@ impl Talk {
     ///
     /// # Errors
     /// When it cannot be started.
-    pub(super) async fn start_apart(command: &Command, launch: Launch) -> io::Result<Talk> {
+    pub(super) async fn start_apart(command: &Command, launch: Launch) -> Result<Talk, StartError> {
         let (exited, exit) = watch::channel(None);
         let on_exit = move |how| {
             exited.send_replace(Some(how));

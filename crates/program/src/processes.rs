@@ -8,7 +8,7 @@ use std::{io, iter, thread};
 use tokio::sync::mpsc;
 
 use crate::{BadAnswer, Carrier, MOST_ANSWER};
-use referee_bots::{Command, Launch, Launcher, Process};
+use referee_bots::{Command, Launch, Launcher, Process, StartError};
 use referee_game::erased::{RulesFailed, RulesWait};
 use referee_game::excerpt::excerpt;
 use referee_match::Detail;
@@ -39,7 +39,9 @@ pub(crate) struct RulesProcesses {
 #[derive(Debug, thiserror::Error)]
 enum NotAnswered {
     #[error("it cannot be started: {0}")]
-    NotStarted(#[from] io::Error),
+    NotStarted(#[from] StartError),
+    #[error("it cannot be started: the thread that starts it has panicked")]
+    StarterPanicked,
     #[error("it ended without an answer ({exit}){}", of_stderr(stderr))]
     Exited { exit: Detail, stderr: String },
     #[error("{error}{}", of_stderr(stderr))]
@@ -53,7 +55,7 @@ fn of_stderr(text: &str) -> String {
 }
 
 /// Receives a process that was started.
-type StartOrder = blocking::Sender<io::Result<(Process, Wire, blocking::Receiver<Detail>)>>;
+type StartOrder = blocking::Sender<Result<(Process, Wire, blocking::Receiver<Detail>), StartError>>;
 
 /// A process of the program of a game.
 #[derive(Debug)]
@@ -77,8 +79,7 @@ impl RulesProcesses {
         }
     }
 
-    fn start(&self) -> io::Result<RulesProcess> {
-        let is_gone = || io::Error::other("the thread that starts it has panicked");
+    fn start(&self) -> Result<RulesProcess, NotAnswered> {
         let starter = self.starter.get_or_init(|| {
             let (orders, to_do) = mpsc::unbounded_channel();
             let (command, launch) = (self.command.clone(), self.launch.clone());
@@ -89,9 +90,10 @@ impl RulesProcesses {
             orders
         });
         let (reply, started) = blocking::channel();
-        starter.send(reply).map_err(|_| is_gone())?;
-        let (process, wire, exit) = started.recv().map_err(|_| is_gone())??;
-        Ok(RulesProcess { exchange: Exchange::new(wire)?, process, exit, has_answered: false })
+        starter.send(reply).map_err(|_| NotAnswered::StarterPanicked)?;
+        let (process, wire, exit) = started.recv().map_err(|_| NotAnswered::StarterPanicked)??;
+        let exchange = Exchange::new(wire).map_err(StartError::System)?;
+        Ok(RulesProcess { exchange, process, exit, has_answered: false })
     }
 
     fn idle(&self) -> std::sync::MutexGuard<'_, Vec<RulesProcess>> {
@@ -150,7 +152,7 @@ fn start_all(command: &Command, launch: Launch, mut orders: mpsc::UnboundedRecei
         while let Some(reply) = orders.recv().await {
             let started = match &launcher {
                 Ok(launcher) => start(launcher, command.clone()).await,
-                Err(error) => Err(io::Error::other(error.to_string())),
+                Err(error) => Err(io::Error::new(error.kind(), error.to_string()).into()),
             };
             // The thread that asked waits for it.
             let _ = reply.send(started);
@@ -161,7 +163,7 @@ fn start_all(command: &Command, launch: Launch, mut orders: mpsc::UnboundedRecei
 async fn start(
     launcher: &Launcher,
     command: Command,
-) -> io::Result<(Process, Wire, blocking::Receiver<Detail>)> {
+) -> Result<(Process, Wire, blocking::Receiver<Detail>), StartError> {
     let (exited, exit) = blocking::channel();
     let on_exit = move |how| drop(exited.send(how));
     let (process, wire) = launcher.start(move |starter| starter.start(&command, on_exit)).await?;
@@ -184,8 +186,7 @@ impl Carrier for RulesProcesses {
         let fresh = iter::repeat_with(|| self.start()).take(ATTEMPTS);
         let mut why = String::new();
         for process in waiting.into_iter().chain(fresh) {
-            let asked = process.map_err(NotAnswered::from);
-            match asked.and_then(|process| self.ask_one(process, request, accept)) {
+            match process.and_then(|process| self.ask_one(process, request, accept)) {
                 Ok(()) => return Ok(()),
                 Err(NotAnswered::Not { error: NoAnswer::Interrupted, .. }) => {
                     return Err(RulesFailed::Interrupted);

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use referee_bots::{Command, Launch, Launcher};
+use referee_bots::{Command, Launch, Launcher, StartError};
 use referee_transport::{ByteStream, Line, Lines, ReadProgress, Stream};
 
 /// The first round trips, which read files and warm caches, do not count.
@@ -30,12 +30,23 @@ pub struct Calibration {
     pub disturbed: f64,
 }
 
+/// Why round trips cannot be measured.
+#[derive(Debug, thiserror::Error)]
+pub enum CalibrationError {
+    /// The program that returns the line cannot be started.
+    #[error(transparent)]
+    NotStarted(#[from] StartError),
+    /// The line does not return.
+    #[error(transparent)]
+    System(#[from] io::Error),
+}
+
 impl Calibration {
     /// Measures for this time with `cat`.
     ///
     /// # Errors
     /// If it cannot be started or ends.
-    pub async fn measure(launch: Launch, time: Duration) -> io::Result<Calibration> {
+    pub async fn measure(launch: Launch, time: Duration) -> Result<Calibration, CalibrationError> {
         let launcher = Launcher::open(launch, 1)?;
         let command = Command { argv: vec!["cat".to_owned()], ..Command::default() };
         let (process, wire) = launcher.start(move |starter| starter.start(&command, |_| {})).await?;
@@ -43,7 +54,7 @@ impl Calibration {
         let measured = Calibration::of(&mut stream, time).await;
         drop(stream);
         process.end().await;
-        measured
+        Ok(measured?)
     }
 
     #[expect(clippy::disallowed_methods, reason = "the measurement")]

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use super::BotLimits;
+use super::{BotLimits, ConfinementError};
 
 const CONTROLLERS: [&str; 3] = ["memory", "pids", "cpu"];
 /// The period of `cpu.max`, in microseconds.
@@ -133,14 +133,13 @@ impl Cgroup {
     ///
     /// # Errors
     /// If the group cannot be created, or a limit does not hold.
-    pub(super) fn create(limits: &BotLimits) -> io::Result<Cgroup> {
+    pub(super) fn create(limits: &BotLimits) -> Result<Cgroup, ConfinementError> {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let subtree = subtree().map_err(io::Error::other)?;
-        Cgroup::below(subtree, &format!("referee-{}-bot-{number}", std::process::id()), limits)
+        Cgroup::below(subtree()?, &format!("referee-{}-bot-{number}", std::process::id()), limits)
     }
 
-    fn below(subtree: &Path, name: &str, limits: &BotLimits) -> io::Result<Cgroup> {
+    fn below(subtree: &Path, name: &str, limits: &BotLimits) -> Result<Cgroup, ConfinementError> {
         let path = subtree.join(name);
         fs::create_dir(&path)?;
         let group = Cgroup(path);
@@ -160,7 +159,7 @@ impl Cgroup {
     }
 
     /// Writes a limit and reads it back. The kernel rounds memory down to whole pages.
-    fn set(&self, file: &str, value: &str) -> io::Result<()> {
+    fn set(&self, file: &str, value: &str) -> Result<(), ConfinementError> {
         let file = self.0.join(file);
         fs::write(&file, value)?;
         let kept = fs::read_to_string(&file)?;
@@ -170,7 +169,7 @@ impl Cgroup {
         if kept == value || kept.parse().ok().zip(value.parse().ok()).is_some_and(|(k, v)| is_close(k, v)) {
             return Ok(());
         }
-        Err(io::Error::other(format!("{}: {value} was written, but {kept} is in force", file.display())))
+        Err(ConfinementError::LimitNotKept { file, written: value.to_owned(), kept: kept.to_owned() })
     }
 
     /// Its folder, for the process that joins it.

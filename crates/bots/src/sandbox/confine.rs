@@ -12,7 +12,7 @@ use rustix::thread::{
     CapabilitySet, CapabilitySets, capability_is_in_bounding_set, remove_capability_from_bounding_set,
 };
 
-use super::seccomp::{self, FilterScope, Sockets};
+use super::seccomp::{self, FilterError, FilterScope, Sockets};
 use super::{Confinement, Layer, LayerProblem, Sandbox};
 
 /// The version of Landlock whose file rights are used, as far as the kernel has them.
@@ -40,18 +40,29 @@ const KERNEL: [&str; 13] = [
     "tracefs",
 ];
 
+/// Why a layer cannot be applied to the current thread.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum NotConfined {
+    #[error(transparent)]
+    System(#[from] io::Error),
+    #[error(transparent)]
+    Landlock(#[from] RulesetError),
+    #[error(transparent)]
+    Seccomp(#[from] FilterError),
+}
+
 /// Applies the layers that act on the current thread. They last across `execve` and are inherited by children.
-pub(crate) fn confine(confinement: &Confinement) -> io::Result<()> {
+pub(crate) fn confine(confinement: &Confinement) -> Result<(), NotConfined> {
     let sandbox = &confinement.sandbox;
     if sandbox.has(Layer::Rlimits) {
         set_limits(sandbox)?;
     }
     if sandbox.has(Layer::NoNewPrivs) {
-        rustix::thread::set_no_new_privs(true)?;
+        rustix::thread::set_no_new_privs(true).map_err(io::Error::from)?;
         drop_capabilities()?;
     }
     if sandbox.has(Layer::Landlock) {
-        restrict(confinement).map_err(io::Error::other)?;
+        restrict(confinement)?;
     }
     if sandbox.has(Layer::Seccomp) {
         let is_isolated = sandbox.has(Layer::Bubblewrap);

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
 
-use super::{Cgroup, Layer, Sandbox, Size, View, bubblewrap};
+use super::{Cgroup, CgroupProblem, Layer, Sandbox, Size, View, bubblewrap};
 use crate::Command;
 
 /// What the launcher does to the process of a bot before the bot's program runs.
@@ -39,10 +39,32 @@ pub(crate) struct ConfinementGuard {
     pub(crate) file: Option<u64>,
 }
 
-/// A sandbox would show what no bot may see.
+/// Why the sandbox of a bot cannot be prepared.
 #[derive(Debug, thiserror::Error)]
-#[error("its sandbox would show {}, which no bot may see: name files without it", .0.display())]
-struct ExposedPath(PathBuf);
+pub enum ConfinementError {
+    /// Something cannot be created.
+    #[error(transparent)]
+    System(#[from] io::Error),
+    /// The sandbox would show a path that no bot may see.
+    #[error("its sandbox would show {}, which no bot may see: name files without it", .0.display())]
+    Exposed(PathBuf),
+    /// Bubblewrap was there when the sandbox was configured.
+    #[error("bubblewrap is no longer installed")]
+    NoBubblewrap,
+    /// No control group can be limited.
+    #[error(transparent)]
+    Cgroup(#[from] CgroupProblem),
+    /// The kernel does not keep a limit of a control group.
+    #[error("{}: {written} was written, but {kept} is in force", .file.display())]
+    LimitNotKept {
+        /// The file of the limit.
+        file: PathBuf,
+        /// What was written.
+        written: String,
+        /// What the kernel says.
+        kept: String,
+    },
+}
 
 impl Confinement {
     /// Prepares the sandbox of a bot, and adapts its environment to it.
@@ -52,7 +74,7 @@ impl Confinement {
     pub(crate) fn of(
         command: &Command,
         environment: &mut BTreeMap<OsString, OsString>,
-    ) -> io::Result<(Confinement, ConfinementGuard)> {
+    ) -> Result<(Confinement, ConfinementGuard), ConfinementError> {
         let sandbox = command.sandbox.clone();
         let mut confinement = Confinement { sandbox, ..Confinement::default() };
         let mut guard = ConfinementGuard::default();
@@ -71,12 +93,11 @@ impl Confinement {
         }
         confinement.view = View::of(command);
         if let Some(path) = confinement.view.exposed() {
-            return Err(io::Error::new(io::ErrorKind::PermissionDenied, ExposedPath(path)));
+            return Err(ConfinementError::Exposed(path));
         }
         if confinement.sandbox.has(Layer::Bubblewrap) {
-            let missing = || io::Error::other("bubblewrap is no longer installed");
             guard.is_wrapped = true;
-            confinement.bubblewrap = Some(bubblewrap::program().ok_or_else(missing)?);
+            confinement.bubblewrap = Some(bubblewrap::program().ok_or(ConfinementError::NoBubblewrap)?);
         } else {
             let scratch = tempfile::Builder::new().prefix("referee-bot-").tempdir()?;
             confinement.scratch = Some(scratch.path().to_owned());

@@ -29,7 +29,8 @@ pub use bubblewrap::{BubblewrapProblem, NamespaceObstacle};
 pub(super) use cgroup::Cgroup;
 pub use cgroup::CgroupProblem;
 #[cfg(target_os = "linux")]
-pub(super) use confine::confine;
+pub(super) use confine::{NotConfined, confine};
+pub use confinement::ConfinementError;
 pub(super) use confinement::{Confinement, ConfinementGuard};
 pub use layer::{Layer, LayerProblem, UnknownLayer};
 pub use size::{InvalidSize, Size};

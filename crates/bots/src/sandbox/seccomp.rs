@@ -3,12 +3,11 @@
 mod commands;
 
 use std::collections::BTreeMap;
-use std::io;
 
 use nix::libc::{self, c_long};
 use seccompiler::{
-    BpfProgram, SeccompAction, SeccompCmpArgLen as Len, SeccompCmpOp as Op, SeccompCondition as Condition,
-    SeccompFilter, SeccompRule, TargetArch,
+    BackendError, BpfProgram, SeccompAction, SeccompCmpArgLen as Len, SeccompCmpOp as Op,
+    SeccompCondition as Condition, SeccompFilter, SeccompRule, TargetArch,
 };
 
 type SeccompRules = BTreeMap<i64, Vec<SeccompRule>>;
@@ -136,15 +135,24 @@ pub(super) struct FilterScope {
     pub(super) confines_files: bool,
 }
 
+/// Why the filter is not installed.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum FilterError {
+    #[error(transparent)]
+    NotCompiled(#[from] BackendError),
+    #[error(transparent)]
+    NotApplied(#[from] seccompiler::Error),
+}
+
 /// Installs the filter in this thread.
-pub(super) fn install(scope: FilterScope) -> io::Result<()> {
-    let arch = TargetArch::try_from(std::env::consts::ARCH).map_err(io::Error::other)?;
+pub(super) fn install(scope: FilterScope) -> Result<(), FilterError> {
+    let arch = TargetArch::try_from(std::env::consts::ARCH)?;
     let compile = |rules: SeccompRules, errno: libc::c_int| {
         let refuse = SeccompAction::Errno(errno as u32);
         let filter = SeccompFilter::new(rules, SeccompAction::Allow, refuse, arch);
-        filter.and_then(BpfProgram::try_from).map_err(io::Error::other)
+        filter.and_then(BpfProgram::try_from)
     };
-    let refused = compile(refused(scope).map_err(io::Error::other)?, libc::EPERM)?;
+    let refused = compile(refused(scope)?, libc::EPERM)?;
     // Its flags are in memory, where a filter cannot look. The C library then calls `clone`.
     let unknown = compile(SeccompRules::from([(libc::SYS_clone3, Vec::new())]), libc::ENOSYS)?;
     // It succeeds without effect. The scheduler shares the processors among sessions (autogroups): a bot with many would get
@@ -157,14 +165,14 @@ pub(super) fn install(scope: FilterScope) -> io::Result<()> {
     let [fcntl, ioctl] = commands::filters(scope.confines_files);
     let programs = [other_tables(), unknown, without_effect, refused, fcntl, ioctl];
     for program in programs.iter().filter(|program| !program.is_empty()) {
-        seccompiler::apply_filter(program).map_err(io::Error::other)?;
+        seccompiler::apply_filter(program)?;
     }
     Ok(())
 }
 
 fn refused(
     FilterScope { sockets, has_ipc, confines_files, .. }: FilterScope,
-) -> Result<SeccompRules, seccompiler::BackendError> {
+) -> Result<SeccompRules, BackendError> {
     let mut rules: SeccompRules = REFUSED.iter().map(|&call| (call, Vec::new())).collect();
     if !has_ipc {
         rules.extend(IPC.iter().map(|&call| (call, Vec::new())));

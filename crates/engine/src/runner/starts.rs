@@ -1,11 +1,10 @@
 //! Starts the processes of bots for lanes, and retries failed starts.
 
 use std::collections::HashSet;
-use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use referee_bots::{Launcher, Starter};
+use referee_bots::{Launcher, StartError, Starter};
 use referee_match::Detail;
 use referee_protocol::words::FaultCode;
 use tokio::sync::{mpsc, oneshot, watch};
@@ -40,7 +39,7 @@ struct Started {
     lane: usize,
     key: BotKey,
     spec: usize,
-    result: io::Result<BotArrival>,
+    result: Result<BotArrival, StartError>,
 }
 
 impl Starts {
@@ -90,7 +89,7 @@ impl Starts {
                     Ok(come)
                 }
                 Err(error) => {
-                    if error.kind() != io::ErrorKind::ResourceBusy {
+                    if !matches!(error, StartError::Exhausted { .. }) {
                         self.cannot_start.insert(spec);
                     }
                     Err((FaultCode::NoStart, Detail::NotStarted { error: error.to_string() }))
@@ -112,7 +111,7 @@ async fn start(
     source: &Arc<dyn Source>,
     cpu: Option<Cpu>,
     orders: &Orders,
-) -> io::Result<BotArrival> {
+) -> Result<BotArrival, StartError> {
     let (sender, receiver) = oneshot::channel::<SessionKey>();
     let (source, orders) = (source.clone(), orders.clone());
     // The process may exit before its session has a key.

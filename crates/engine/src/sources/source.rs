@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 use std::sync::Arc;
 
-use referee_bots::{Command, CommandDefect, InvalidCommand, Process, Starter};
+use referee_bots::{Command, CommandDefect, InvalidCommand, Process, StartError, Starter};
 use referee_game::name::{NameError, check_name};
 use referee_match::Detail;
 use referee_transport::Wire;
@@ -49,8 +49,8 @@ pub trait Source: fmt::Debug + fmt::Display + Send + Sync {
     ///
     /// # Errors
     /// Those of [`Starter::start`]; `Unsupported` if the bot connects by itself.
-    fn start(&self, _starter: &Starter, _on_exit: OnExit) -> io::Result<(Process, Wire)> {
-        Err(io::ErrorKind::Unsupported.into())
+    fn start(&self, _starter: &Starter, _on_exit: OnExit) -> Result<(Process, Wire), StartError> {
+        Err(io::Error::from(io::ErrorKind::Unsupported).into())
     }
 }
 
@@ -99,7 +99,7 @@ impl Source for Command {
         self.check()
     }
 
-    fn start(&self, starter: &Starter, on_exit: OnExit) -> io::Result<(Process, Wire)> {
+    fn start(&self, starter: &Starter, on_exit: OnExit) -> Result<(Process, Wire), StartError> {
         starter.start(self, on_exit)
     }
 }

@@ -157,9 +157,10 @@ impl TrialBench for WorkerBench {
                 let (id, bytes) = built.map_or((None, Vec::new()), |(id, bytes)| (Some(id), bytes));
                 (TrialVerdict::Passed { ladders, built: id }, bytes)
             }
-            Err(why @ (BenchError::Trial(TrialError::Machine(_)) | BenchError::Sandbox(_))) => {
-                (TrialVerdict::Unable(why.to_string()), Vec::new())
-            }
+            Err(
+                why @ (BenchError::Trial(TrialError::Machine(_) | TrialError::NotStarted(_))
+                | BenchError::Sandbox(_)),
+            ) => (TrialVerdict::Unable(why.to_string()), Vec::new()),
             Err(why) => (TrialVerdict::Failed(why.to_string()), Vec::new()),
         };
         (TrialReply { log: log.text(), verdict }, bytes)

@@ -84,13 +84,13 @@ impl From<io::Error> for SubmissionRefusal {
 }
 
 impl SubmissionRefusal {
-    /// The error of the machine, if it is none of the submission.
-    fn of_machine(self) -> Result<SubmissionRefusal, io::Error> {
-        match self {
-            SubmissionRefusal::Trial(TrialError::Machine(error))
-            | SubmissionRefusal::League(SubmissionError::Store(error)) => Err(error),
-            refusal => Ok(refusal),
-        }
+    /// Whether the machine has failed, not the submission.
+    fn is_of_machine(&self) -> bool {
+        matches!(
+            self,
+            SubmissionRefusal::Trial(TrialError::Machine(_) | TrialError::NotStarted(_))
+                | SubmissionRefusal::League(SubmissionError::Store(_))
+        )
     }
 }
 
@@ -129,7 +129,11 @@ impl SubmissionQueue {
     }
 
     /// Does what is due. Returns whether there may be more. `seen` is the version of the database without work.
-    async fn turn(&mut self, seen: &mut Option<i64>, tidies_at: &mut Instant) -> io::Result<bool> {
+    async fn turn(
+        &mut self,
+        seen: &mut Option<i64>,
+        tidies_at: &mut Instant,
+    ) -> Result<bool, SubmissionRefusal> {
         if Instant::now() >= *tidies_at {
             *tidies_at = Instant::now() + TIDY_INTERVAL;
             let since = (self.clock)().checked_sub(KEPT).unwrap_or(SystemTime::UNIX_EPOCH);
@@ -148,7 +152,7 @@ impl SubmissionQueue {
     ///
     /// # Errors
     /// If the machine cannot do what is needed: the submission stays in the queue.
-    async fn work(&mut self) -> io::Result<bool> {
+    async fn work(&mut self) -> Result<bool, SubmissionRefusal> {
         let Some(next) = self.league.next_submission()? else { return Ok(false) };
         let id = next.id;
         let mut log = SubmissionLog::new(&self.folder);
@@ -161,24 +165,20 @@ impl SubmissionQueue {
             Ok(()) => return Ok(true),
             Err(refusal) => refusal,
         };
-        match refusal.of_machine() {
-            Ok(refusal) => {
-                log.line(&refusal);
-                tracing::info!("submission {id} of {}: failed: {refusal}", next.owner);
-                let log = if next.state == SubmissionState::Waiting {
-                    format!("{}{}", next.log, log.text())
-                } else {
-                    log.text()
-                };
-                self.league.fail_submission(id, &log, now)?;
-                self.desk.discard(id)?;
-                Ok(true)
-            }
-            Err(error) => {
-                self.league.put_back_submission(id, now)?;
-                Err(error)
-            }
+        if refusal.is_of_machine() {
+            self.league.put_back_submission(id, now)?;
+            return Err(refusal);
         }
+        log.line(&refusal);
+        tracing::info!("submission {id} of {}: failed: {refusal}", next.owner);
+        let log = if next.state == SubmissionState::Waiting {
+            format!("{}{}", next.log, log.text())
+        } else {
+            log.text()
+        };
+        self.league.fail_submission(id, &log, now)?;
+        self.desk.discard(id)?;
+        Ok(true)
     }
 
     /// Unpacks, builds and checks a submission.

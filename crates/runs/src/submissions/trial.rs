@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
+use referee_bots::StartError;
 use referee_workers::archive::{ArchiveError, ArchiveId, ArchiveLimits, unpack};
 
 use super::{BotFile, BotFileError, BuildFailure};
@@ -23,6 +24,9 @@ pub enum TrialError {
     /// The machine cannot do what is needed; that is no defect of the submission.
     #[error(transparent)]
     Machine(#[from] io::Error),
+    /// The machine cannot start the build; that is no defect of the submission.
+    #[error(transparent)]
+    NotStarted(#[from] StartError),
 }
 
 impl From<ArchiveError> for TrialError {
