@@ -71,11 +71,12 @@ impl ResumedMatch {
                 continue;
             }
             match &mut resume {
-                Some(resume) => resume.line(text).map_err(at_line)?,
+                Some(resume) => resume.line(text).map_err(|error| at_line(error.to_string()))?,
                 None => {
                     let wants: Vec<Wants> = bots.values().map(|seat| seat.wants).collect();
                     let secrets = |header: &Header| (run.of_deal(&header.deal), run.salt(&header.r#match));
-                    resume = Some(Resume::open(text, secrets, (wants, watched), catalog).map_err(at_line)?);
+                    let opened = Resume::open(text, secrets, (wants, watched), catalog);
+                    resume = Some(opened.map_err(|error| at_line(error.to_string()))?);
                 }
             }
         }

@@ -3,6 +3,8 @@
 //! This is the only reader of record lines. It rejects unknown lines and details: a new kind of either requires a
 //! new format (specification, Versions).
 
+use std::str::Utf8Error;
+
 use referee_game::clock::Tick;
 use referee_game::seat::Seat;
 use referee_protocol::words::{ErrorCode, FaultCode};
@@ -242,6 +244,38 @@ struct LineFields<'a> {
     event: Option<&'a RawValue>,
 }
 
+/// Why a text is no line of a record that this program reads.
+#[derive(Debug, thiserror::Error)]
+pub enum BadLine {
+    /// It is something else than a JSON object.
+    #[error("not a JSON object")]
+    NotAnObject,
+    /// It is not UTF-8.
+    #[error(transparent)]
+    Encoding(#[from] Utf8Error),
+    /// It, or the value of a field, is no JSON of the right form.
+    #[error(transparent)]
+    Json(#[from] serde_json::Error),
+    /// It is of another type than its place requires.
+    #[error("it is of type `{0}`")]
+    OtherType(String),
+    /// The first line is none of a record.
+    #[error("a record begins with a line of type `record`: {0}")]
+    NoHeader(Box<BadLine>),
+    /// The record has another format.
+    #[error("record format {0}; this program reads {known}", known = Header::FORMAT)]
+    Format(u32),
+    /// A field that lines of this type have is missing.
+    #[error("missing field `{0}`")]
+    MissingField(&'static str),
+    /// The code is unknown.
+    #[error("unknown code `{0}`")]
+    UnknownCode(String),
+    /// The type is unknown.
+    #[error("unknown type `{0}`")]
+    UnknownType(String),
+}
+
 /// The value of `key` in a JSON object that begins with it and has a plain string there.
 fn tag<'a>(object: &'a [u8], key: &str) -> Option<&'a str> {
     let rest = object.strip_prefix(b"{\"")?.strip_prefix(key.as_bytes())?.strip_prefix(b"\":\"")?;
@@ -250,48 +284,47 @@ fn tag<'a>(object: &'a [u8], key: &str) -> Option<&'a str> {
 }
 
 /// The `type` of a line.
-fn kind(text: &[u8]) -> Result<Text<'_>, String> {
+fn kind(text: &[u8]) -> Result<Text<'_>, BadLine> {
     match tag(text, "type") {
         Some(kind) => Ok(kind.into()),
-        None if text.first() != Some(&b'{') => Err("not a JSON object".to_owned()),
+        None if text.first() != Some(&b'{') => Err(BadLine::NotAnObject),
         // A replay rejects other orders of the fields.
         None => Ok(parse::<Head<'_>>(text)?.kind),
     }
 }
 
-fn parse<'a, T: Deserialize<'a>>(text: &'a [u8]) -> Result<T, String> {
+fn parse<'a, T: Deserialize<'a>>(text: &'a [u8]) -> Result<T, BadLine> {
     // To check the encoding once is faster than to check it for each key and text.
-    parse_text(std::str::from_utf8(text).map_err(|error| error.to_string())?)
+    parse_text(std::str::from_utf8(text)?)
 }
 
-fn parse_text<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, String> {
-    serde_json::from_str(text).map_err(|error| error.to_string())
+fn parse_text<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, BadLine> {
+    Ok(serde_json::from_str(text)?)
 }
 
 /// Parses a line that must be of this kind.
-fn read_as<'a, T: Deserialize<'a>>(expected: &str, text: &'a [u8]) -> Result<T, String> {
+fn read_as<'a, T: Deserialize<'a>>(expected: &str, text: &'a [u8]) -> Result<T, BadLine> {
     match kind(text)? {
-        found if found != *expected => Err(format!("it is of type `{found}`")),
+        found if found != *expected => Err(BadLine::OtherType(found.to_string())),
         _ => parse(text),
     }
 }
 
 /// Parses the first line of a record, of any format.
-pub(super) fn read_header(text: &[u8]) -> Result<Header, String> {
-    let begins = "a record begins with a line of type `record`";
-    read_as("record", text).map_err(|error| format!("{begins}: {error}"))
+pub(super) fn read_header(text: &[u8]) -> Result<Header, BadLine> {
+    read_as("record", text).map_err(|error| BadLine::NoHeader(Box::new(error)))
 }
 
 /// Checks that this program reads the format of the record.
-pub(super) fn check_format(header: &Header) -> Result<(), String> {
+pub(super) fn check_format(header: &Header) -> Result<(), BadLine> {
     match header.format {
         Header::FORMAT => Ok(()),
-        format => Err(format!("record format {format}; this program reads {}", Header::FORMAT)),
+        format => Err(BadLine::Format(format)),
     }
 }
 
 /// Parses the last line of a record.
-pub(super) fn read_seal(text: &[u8]) -> Result<Seal, String> {
+pub(super) fn read_seal(text: &[u8]) -> Result<Seal, BadLine> {
     read_as("seal", text)
 }
 
@@ -300,7 +333,7 @@ impl<'a> RecordLine<'a> {
     ///
     /// # Errors
     /// When it is not a line of a record, or its kind is unknown.
-    pub fn read(text: &'a [u8]) -> Result<RecordLine<'a>, String> {
+    pub fn read(text: &'a [u8]) -> Result<RecordLine<'a>, BadLine> {
         let kind = kind(text)?;
         let entry = match &*kind {
             "record" => return RecordLine::first(text),
@@ -315,7 +348,7 @@ impl<'a> RecordLine<'a> {
         Ok(RecordLine { at_us: Tick::default(), entry })
     }
 
-    fn first(text: &[u8]) -> Result<RecordLine<'a>, String> {
+    fn first(text: &[u8]) -> Result<RecordLine<'a>, BadLine> {
         let header = read_header(text)?;
         check_format(&header)?;
         Ok(RecordLine { at_us: Tick::default(), entry: RecordEntry::Record(Box::new(header)) })
@@ -358,36 +391,36 @@ impl<'a> RecordLine<'a> {
 }
 
 /// Reads the value of a field.
-fn value<T: DeserializeOwned>(json: &RawValue) -> Result<T, String> {
-    serde_json::from_str(json.get()).map_err(|error| error.to_string())
+fn value<T: DeserializeOwned>(json: &RawValue) -> Result<T, BadLine> {
+    Ok(serde_json::from_str(json.get())?)
 }
 
 /// A field that a kind of line must have.
-fn need<T>(field: Option<T>, name: &str) -> Result<T, String> {
-    field.ok_or_else(|| format!("missing field `{name}`"))
+fn need<T>(field: Option<T>, name: &'static str) -> Result<T, BadLine> {
+    field.ok_or(BadLine::MissingField(name))
 }
 
 impl<'a> LineFields<'a> {
-    fn seat(&self) -> Result<Seat, String> {
+    fn seat(&self) -> Result<Seat, BadLine> {
         need(self.seat, "seat")
     }
 
-    fn turn(&self) -> Result<u32, String> {
+    fn turn(&self) -> Result<u32, BadLine> {
         need(self.turn, "turn")
     }
 
-    fn took_us(&self) -> Result<u64, String> {
+    fn took_us(&self) -> Result<u64, BadLine> {
         need(self.took_us, "took_us")
     }
 
     /// The code among these, by its text.
-    fn code<T: Copy>(&self, all: &[T], text: impl Fn(T) -> &'static str) -> Result<T, String> {
+    fn code<T: Copy>(&self, all: &[T], text: impl Fn(T) -> &'static str) -> Result<T, BadLine> {
         let code = need(self.code.as_ref(), "code")?;
         let found = all.iter().copied().find(|&known| *code == *text(known));
-        found.ok_or_else(|| format!("unknown code `{code}`"))
+        found.ok_or_else(|| BadLine::UnknownCode(code.to_string()))
     }
 
-    fn entry(self, kind: &str) -> Result<RecordEntry<'a>, String> {
+    fn entry(self, kind: &str) -> Result<RecordEntry<'a>, BadLine> {
         Ok(match kind {
             "start" => RecordEntry::Start { seat: self.seat()? },
             "restart" => {
@@ -431,13 +464,13 @@ impl<'a> LineFields<'a> {
             "pause" => RecordEntry::Pause { paused_us: need(self.paused_us, "paused_us")? },
             "abort" => RecordEntry::Abort { reason: value(need(self.reason, "reason")?)? },
             "result" => RecordEntry::Result,
-            _ => return Err(format!("unknown type `{kind}`")),
+            _ => return Err(BadLine::UnknownType(kind.to_owned())),
         })
     }
 }
 
 impl<'a> RecordedEvent<'a> {
-    fn read(event: &'a RawValue) -> Result<RecordedEvent<'a>, String> {
+    fn read(event: &'a RawValue) -> Result<RecordedEvent<'a>, BadLine> {
         Ok(match tag(event.get().as_bytes(), "kind") {
             Some("move") => RecordedEvent::Move(parse_text(event.get())?),
             Some("draw_offered" | "out") => RecordedEvent::OfReferee,
@@ -467,9 +500,13 @@ pub(super) fn lines_except<'a>(
         }
         let read = match line {
             1 => RecordLine::first(text),
-            _ => RecordLine::read(text).map_err(|error| format!("{NOT_A_LINE}: {error}")),
+            _ => RecordLine::read(text),
         };
         is_valid = read.is_ok();
+        let read = read.map_err(|error| match line {
+            1 => error.to_string(),
+            _ => format!("{NOT_A_LINE}: {error}"),
+        });
         Some(read.map_err(|what| Difference { match_id: None, turn: None, line, what, rules_failed: false }))
     })
 }

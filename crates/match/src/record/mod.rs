@@ -19,12 +19,13 @@ mod times;
 
 pub use difference::Difference;
 pub use line::{
-    Accepted, BotLine, Moved, RecordEntry, RecordLine, RecordedAnswer, RecordedEvent, RecordedFault, lines,
+    Accepted, BadLine, BotLine, Moved, RecordEntry, RecordLine, RecordedAnswer, RecordedEvent, RecordedFault,
+    lines,
 };
 pub use playback::{Note, Playback, Step};
 pub use public::{NotPrivateLines, PublicRecord, PublishedInfo, private_digests, private_seat, public};
-pub use replay::{CUT_OFF, OtherRules, Replay, check_program, check_rules, verify};
-pub use resume::Resume;
+pub use replay::{CUT_OFF, NotReplayed, OtherRules, Replay, check_program, check_rules, verify};
+pub use resume::{NotResumed, Resume};
 pub use seal::{Seal, add_bots, digest, seal};
 pub use sheet::sheet;
 pub use summary::{RecordSummary, is_sealed, summarize};

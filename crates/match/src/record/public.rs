@@ -59,7 +59,7 @@ pub fn public(record: &[u8], info: PublishedInfo) -> Result<PublicRecord, Differ
         what,
         rules_failed: false,
     };
-    let header = read_header(texts[0]).map_err(|what| at(1, what))?;
+    let header = read_header(texts[0]).map_err(|error| at(1, error.to_string()))?;
     let (last, happened) = texts[1..].split_last().ok_or_else(|| at(1, CUT_OFF.to_owned()))?;
     let seal = read_seal(last).map_err(|_| at(texts.len(), CUT_OFF.to_owned()))?;
     if seal.sha256 != digest(&record[..record.len() - last.len() - 1]) {
@@ -74,7 +74,7 @@ pub fn public(record: &[u8], info: PublishedInfo) -> Result<PublicRecord, Differ
     // A record that is public already keeps what it says of its private lines.
     let mut known = vec![None; header.seats.len()];
     for (text, number) in happened.iter().zip(2..) {
-        let line = RecordLine::read(text).map_err(|what| at(number, what))?;
+        let line = RecordLine::read(text).map_err(|error| at(number, error.to_string()))?;
         let RecordEntry::Bots(bots) = line.entry else {
             public.line(text, &line, info).map_err(|error| at(number, error.to_string()))?;
             continue;

@@ -258,22 +258,41 @@ fn rules_failure(happened: &[u8]) -> Option<AbortReason> {
 
 /// Why a match cannot be opened for replay.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum NotReplayed {
-    /// The first line is invalid.
-    #[error("{0}")]
-    Invalid(String),
+pub enum NotReplayed {
+    /// A time of the first line does not fit.
+    #[error("times stay below 2^53 ms")]
+    HugeTime,
+    /// A limit of the first line does not fit.
+    #[error("a limit is larger than any that this program replays")]
+    HugeLimit,
+    /// The rules of the game have changed.
+    #[error("rules version {recorded} of {game}; this program knows {known}")]
+    OtherVersion {
+        /// The version of the record.
+        recorded: u32,
+        /// The game.
+        game: String,
+        /// The version of this program.
+        known: u32,
+    },
+    /// The game is played with other seats.
+    #[error("the seats are not a seating of {game}")]
+    OtherSeating {
+        /// The game.
+        game: String,
+    },
+    /// The first line does not have all options.
+    #[error("the options are not complete: {complete}")]
+    IncompleteOptions {
+        /// All options, as JSON.
+        complete: String,
+    },
     /// Its rules are others.
     #[error(transparent)]
     OtherRules(#[from] OtherRules),
     /// The rules cannot open it.
     #[error(transparent)]
     NotOpened(#[from] NotOpened),
-}
-
-impl From<String> for NotReplayed {
-    fn from(what: String) -> Self {
-        NotReplayed::Invalid(what)
-    }
 }
 
 /// Opens the match of a game of the catalog for replay, with its seed and salt, the wanted parts of messages by seat,
@@ -290,26 +309,24 @@ pub(super) fn open_match(
     let to_start = header.seats.iter().map(|seat| seat.ready_ms);
     if of_clock.chain(to_start).chain([header.margin_ms]).any(|ms| ms >= 1 << 53) {
         // Larger values would overflow 64 bits in microseconds.
-        return Err("times stay below 2^53 ms".to_owned().into());
+        return Err(NotReplayed::HugeTime);
     }
     if !header.limits.are_within(&Limits::MOST) {
-        let what = "a limit is larger than any that this program replays";
-        return Err(what.to_owned().into());
+        return Err(NotReplayed::HugeLimit);
     }
     let rules = find_rules(&header, catalog)?;
     if rules.meta().rules_version != header.rules {
-        let known = rules.meta().rules_version;
-        let what = format!("rules version {} of {}; this program knows {known}", header.rules, header.game);
-        return Err(what.into());
+        let (recorded, known) = (header.rules, rules.meta().rules_version);
+        return Err(NotReplayed::OtherVersion { recorded, game: header.game, known });
     }
     let seating = header
         .seating()
         .filter(|seating| rules.meta().seatings.contains(seating))
-        .ok_or_else(|| format!("the seats are not a seating of {}", header.game))?;
+        .ok_or_else(|| NotReplayed::OtherSeating { game: header.game.clone() })?;
     check_policy(rules.meta(), header.on_fault).map_err(NotOpened::from)?;
     let table = rules.open(&header.options, seating)?;
     if table.options().get() != header.options.get() {
-        return Err(format!("the options are not complete: {}", table.options()).into());
+        return Err(NotReplayed::IncompleteOptions { complete: table.options().to_string() });
     }
     opening::check(&*table, &header.opening, &header.limits).map_err(NotOpened::from)?;
     let seats = header.seats.len();
@@ -424,11 +441,11 @@ fn take_apart(record: &[u8]) -> Result<(Header, Parts<'_>), Difference> {
     if text.len() > MOST_BYTES {
         return Err(at_line(1, too_long()));
     }
-    let header = read_header(text).map_err(|what| at_line(1, what))?;
+    let header = read_header(text).map_err(|error| at_line(1, error.to_string()))?;
     let id = || Some(header.r#match.clone());
     let at_line =
         |line, what: String| Difference { match_id: id(), turn: None, line, what, rules_failed: false };
-    check_format(&header).map_err(|what| at_line(1, what))?;
+    check_format(&header).map_err(|error| at_line(1, error.to_string()))?;
     // A record ends with a line break; bytes after the last one are not a line.
     let breaks = record.iter().filter(|&&byte| byte == b'\n').count();
     let last = breaks + usize::from(!record.ends_with(b"\n"));

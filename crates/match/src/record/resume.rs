@@ -5,8 +5,8 @@ use referee_game::seat::Seat;
 use referee_game::{Catalog, Viewer, hex};
 
 use crate::record::RecordLine;
-use crate::record::line::{check_format, read_header};
-use crate::record::replay::{open_match, shorten};
+use crate::record::line::{BadLine, check_format, read_header};
+use crate::record::replay::{NotReplayed, open_match, shorten};
 use crate::{Event, Header, Match, Stamp, Wants};
 
 /// A match that repeats the lines of its record, then continues.
@@ -15,6 +15,31 @@ pub struct Resume {
     play: Match,
     /// Up to which position of its log the match has been compared with the record.
     compared: usize,
+}
+
+/// Why a match cannot be continued from its record.
+#[derive(Debug, thiserror::Error)]
+pub enum NotResumed {
+    /// A line is no line of a record.
+    #[error(transparent)]
+    Line(#[from] BadLine),
+    /// There are more seats than bots.
+    #[error("a seat has no bot")]
+    SeatWithoutBot,
+    /// The match has not been dealt from this seed.
+    #[error("the match has another seed")]
+    OtherSeed,
+    /// The rules do not open it.
+    #[error(transparent)]
+    NotOpened(#[from] NotReplayed),
+    /// The rules give another line.
+    #[error("recorded {recorded}, but the rules give {given}")]
+    Differs {
+        /// The recorded line, shortened.
+        recorded: String,
+        /// The line of the rules, shortened.
+        given: String,
+    },
 }
 
 impl Resume {
@@ -27,18 +52,17 @@ impl Resume {
         secrets: impl FnOnce(&Header) -> (Seed, [u8; 32]),
         (wants, watched): (Vec<Wants>, Option<Viewer>),
         catalog: &Catalog,
-    ) -> Result<Resume, String> {
+    ) -> Result<Resume, NotResumed> {
         let header = read_header(first)?;
         check_format(&header)?;
         if header.seats.len() != wants.len() {
-            return Err("a seat has no bot".to_owned());
+            return Err(NotResumed::SeatWithoutBot);
         }
         let (seed, salt) = secrets(&header);
         if hex::encode(&seed.commitment(&salt)) != header.commitment {
-            return Err("the match has another seed".to_owned());
+            return Err(NotResumed::OtherSeed);
         }
-        let play = open_match(header, (seed, salt), (wants, watched), None, catalog)
-            .map_err(|why| why.to_string())?;
+        let play = open_match(header, (seed, salt), (wants, watched), None, catalog)?;
         let mut resume = Resume { play, compared: 0 };
         resume.compare(first)?;
         Ok(resume)
@@ -48,7 +72,7 @@ impl Resume {
     ///
     /// # Errors
     /// When the match writes something else.
-    pub fn line(&mut self, text: &[u8]) -> Result<(), String> {
+    pub fn line(&mut self, text: &[u8]) -> Result<(), NotResumed> {
         if self.compared == self.play.log().len() {
             RecordLine::read(text)?.repeat(&mut self.play);
         }
@@ -61,12 +85,12 @@ impl Resume {
         self.play.handle(stamp, Event::Resumed { seat, wants });
     }
 
-    fn compare(&mut self, text: &[u8]) -> Result<(), String> {
+    fn compare(&mut self, text: &[u8]) -> Result<(), NotResumed> {
         let mut written = Vec::new();
         let next = self.play.log().line_at(self.compared, &mut written);
         self.compared = next
             .filter(|_| written == text)
-            .ok_or_else(|| format!("recorded {}, but the rules give {}", shorten(text), shorten(&written)))?;
+            .ok_or_else(|| NotResumed::Differs { recorded: shorten(text), given: shorten(&written) })?;
         Ok(())
     }
 

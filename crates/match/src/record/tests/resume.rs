@@ -202,7 +202,7 @@ fn a_record_that_was_changed_is_not_continued() {
         let resume = Resume::open(first, |_| SECRETS, (wants(2), None), &catalog);
         resume.and_then(|mut resume| lines.try_for_each(|line| resume.line(line)))
     };
-    assert_eq!(repeat(&record), Ok(()));
+    assert!(repeat(&record).is_ok());
     for (index, line) in lines.iter().enumerate().filter(|(_, line)| line.starts_with(b"{\"type\":\"answer"))
     {
         let mut without = lines.clone();
@@ -219,5 +219,5 @@ fn a_record_that_was_changed_is_not_continued() {
     }
     let first = record.split(|&byte| byte == b'\n').next().unwrap();
     let other = Resume::open(first, |_| (Seed([3; 32]), [2; 32]), (wants(2), None), &catalog);
-    assert_eq!(other.unwrap_err(), "the match has another seed");
+    assert_eq!(other.unwrap_err().to_string(), "the match has another seed");
 }
