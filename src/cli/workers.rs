@@ -280,7 +280,8 @@ impl WorkersOptions {
         let certificate = match (&self.workers_tls_cert, &self.workers_tls_key) {
             (Some(chain), Some(key)) => Certificate::read(chain, key)
                 .map_err(|error| Failure::usage(format!("--workers-tls-cert, --workers-tls-key: {error}")))?,
-            _ => Certificate::kept(address.ip(), &own, &key).map_err(wrong)?,
+            _ => Certificate::kept(address.ip(), &own, &key)
+                .map_err(|error| Failure::cannot_run(format!("{}: {error}", directory.display())))?,
         };
         if !own.exists() {
             folder.create(TOKEN_FILE).map_err(wrong)?;

@@ -59,5 +59,5 @@ pub use league::{
 };
 pub use leases::{Lease, Leases, WorkerRow};
 pub use results::{About, Results, TournamentChange, is_void_for};
-pub use rows::{BadRow, EntrantRow, MatchRow, VOID};
+pub use rows::{BadRow, EntrantRow, MatchRow, RowDefect, VOID};
 pub use rulings::{RuledMatch, RulingAct, RulingRow, UndoneRuling};

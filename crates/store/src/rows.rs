@@ -90,20 +90,88 @@ impl MatchRow {
 }
 
 /// An invalid row.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("results: {}{defect}", .id.map(|id| format!("{id}: ")).unwrap_or_default())]
 pub struct BadRow {
     /// The attempt, if it can be read.
     pub id: Option<MatchId>,
-    /// The error.
-    pub what: String,
+    /// What is wrong with it.
+    pub defect: RowDefect,
+}
+
+/// What is wrong with a row.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum RowDefect {
+    /// It is of no match.
+    #[error("{number} and {attempt} are not the numbers of a match and its attempt")]
+    NoId {
+        /// The value of its `number`.
+        number: String,
+        /// The value of its `attempt`.
+        attempt: String,
+    },
+    /// A value is of another type or out of range.
+    #[error("its `{column}` is {value}")]
+    Value {
+        /// The column.
+        column: &'static str,
+        /// The value.
+        value: String,
+    },
+    /// A set of seats has others than the match.
+    #[error("its `{column}` has a seat beyond the {seats} of the match: {bits}")]
+    Seats {
+        /// The column.
+        column: &'static str,
+        /// The number of seats of the match.
+        seats: usize,
+        /// The set.
+        bits: u8,
+    },
+    /// A list is not the JSON that it should be.
+    #[error("its `{column}`: {error}: {text:?}")]
+    Json {
+        /// The column.
+        column: &'static str,
+        /// The error of the parser.
+        error: String,
+        /// The value.
+        text: String,
+    },
+    /// A list does not have a value for each seat.
+    #[error("its `{column}` is not a list of {seats} seats: {text:?}")]
+    Length {
+        /// The column.
+        column: &'static str,
+        /// The number of seats of the match.
+        seats: usize,
+        /// The value.
+        text: String,
+    },
+    /// A value is missing.
+    #[error("it has no `{0}`")]
+    Missing(&'static str),
+    /// The start time is none.
+    #[error("its `began_at` is {text:?}: {error}")]
+    Time {
+        /// The value.
+        text: String,
+        /// The error of the parser.
+        error: humantime::TimestampError,
+    },
+    /// The record is that of another match.
+    #[error("its `record` is {value}, not {id}.jsonl")]
+    OtherRecord {
+        /// The value.
+        value: String,
+        /// The attempt.
+        id: MatchId,
+    },
 }
 
 impl From<BadRow> for io::Error {
-    fn from(BadRow { id, what }: BadRow) -> io::Error {
-        match id {
-            Some(id) => io::Error::other(format!("results: {id}: {what}")),
-            None => io::Error::other(format!("results: {what}")),
-        }
+    fn from(row: BadRow) -> io::Error {
+        io::Error::other(row)
     }
 }
 
@@ -201,13 +269,11 @@ pub(super) fn read_match(row: &Row<'_>, seating: Seating) -> Result<MatchRow, Ba
     let id = match (row.get(0), row.get(1)) {
         (Ok(number), Ok(attempt)) if number > 0 && attempt > 0 => MatchId { number, attempt },
         _ => {
-            let shown = [0, 1].map(|column| shown(row, column));
-            let what =
-                format!("{} and {} are not the numbers of a match and its attempt", shown[0], shown[1]);
-            return Err(BadRow { id: None, what });
+            let [number, attempt] = [0, 1].map(|column| shown(row, column));
+            return Err(BadRow { id: None, defect: RowDefect::NoId { number, attempt } });
         }
     };
-    read_columns(row, id, seating).map_err(|what| BadRow { id: Some(id), what })
+    read_columns(row, id, seating).map_err(|defect| BadRow { id: Some(id), defect })
 }
 
 /// A value of the database, for error messages.
@@ -230,42 +296,49 @@ struct RowColumns<'a, 'row> {
 }
 
 impl RowColumns<'_, '_> {
-    fn get<T: rusqlite::types::FromSql>(&self, at: usize, name: &str) -> Result<T, String> {
-        self.row.get(at).map_err(|_| format!("its `{name}` is {}", shown(self.row, at)))
+    fn get<T: rusqlite::types::FromSql>(&self, at: usize, column: &'static str) -> Result<T, RowDefect> {
+        self.row.get(at).map_err(|_| RowDefect::Value { column, value: shown(self.row, at) })
     }
 
     /// Parses a bit set of seats, and checks that they are seats of the match.
-    fn seats(&self, at: usize, name: &str) -> Result<SeatSet, String> {
-        let bits: u8 = self.get(at, name)?;
+    fn seats(&self, at: usize, column: &'static str) -> Result<SeatSet, RowDefect> {
+        let bits: u8 = self.get(at, column)?;
         match u32::from(bits) >> self.seats {
             0 => Ok(seats(bits)),
-            _ => Err(format!("its `{name}` has a seat beyond the {} of the match: {bits}", self.seats)),
+            _ => Err(RowDefect::Seats { column, seats: self.seats, bits }),
         }
     }
 
     /// A list with a value for each seat; `None` if the column is null.
-    fn list<T: serde::de::DeserializeOwned>(&self, at: usize, name: &str) -> Result<Option<Vec<T>>, String> {
-        let Some(text) = self.get::<Option<String>>(at, name)? else { return Ok(None) };
-        let list: Vec<T> =
-            serde_json::from_str(&text).map_err(|error| format!("its `{name}`: {error}: {text:?}"))?;
-        if list.len() != self.seats {
-            return Err(format!("its `{name}` is not a list of {} seats: {text:?}", self.seats));
+    fn list<T: serde::de::DeserializeOwned>(
+        &self,
+        at: usize,
+        column: &'static str,
+    ) -> Result<Option<Vec<T>>, RowDefect> {
+        let Some(text) = self.get::<Option<String>>(at, column)? else { return Ok(None) };
+        match serde_json::from_str::<Vec<T>>(&text) {
+            Ok(list) if list.len() == self.seats => Ok(Some(list)),
+            Ok(_) => Err(RowDefect::Length { column, seats: self.seats, text }),
+            Err(error) => Err(RowDefect::Json { column, error: error.to_string(), text }),
         }
-        Ok(Some(list))
     }
 
-    fn full_list<T: serde::de::DeserializeOwned>(&self, at: usize, name: &str) -> Result<Vec<T>, String> {
-        self.list(at, name)?.ok_or_else(|| format!("it has no `{name}`"))
+    fn full_list<T: serde::de::DeserializeOwned>(
+        &self,
+        at: usize,
+        column: &'static str,
+    ) -> Result<Vec<T>, RowDefect> {
+        self.list(at, column)?.ok_or(RowDefect::Missing(column))
     }
 
     /// A number that must not be negative.
-    fn count(&self, at: usize, name: &str) -> Result<u64, String> {
-        let number: i64 = self.get(at, name)?;
-        u64::try_from(number).map_err(|_| format!("its `{name}` is {number}"))
+    fn count(&self, at: usize, column: &'static str) -> Result<u64, RowDefect> {
+        let number: i64 = self.get(at, column)?;
+        u64::try_from(number).map_err(|_| RowDefect::Value { column, value: number.to_string() })
     }
 }
 
-fn read_columns(row: &Row<'_>, id: MatchId, seating: Seating) -> Result<MatchRow, String> {
+fn read_columns(row: &Row<'_>, id: MatchId, seating: Seating) -> Result<MatchRow, RowDefect> {
     let columns = RowColumns { row, seats: seating.seats() };
     let ranks: Option<Vec<u8>> = columns.list(4, "ranks")?;
     let mut read = MatchRow {
@@ -306,12 +379,11 @@ fn read_columns(row: &Row<'_>, id: MatchId, seating: Seating) -> Result<MatchRow
     let [opening, all]: [Option<i64>; 2] = [columns.get(20, "opening")?, columns.get(21, "moves")?];
     let moves = opening.zip(all).map(|(opening, all)| [opening, all].map(i64::cast_unsigned));
     read.moves = moves.map(|[opening, all]| MatchMoves { opening, all });
-    let time = |text: String| {
-        humantime::parse_rfc3339(&text).map_err(|error| format!("its `began_at` is {text:?}: {error}"))
-    };
+    let time =
+        |text: String| humantime::parse_rfc3339(&text).map_err(|error| RowDefect::Time { text, error });
     read.began_at = began_at.map(time).transpose()?;
     if read.record.as_deref().is_some_and(|record| record != format!("{id}.jsonl")) {
-        return Err(format!("its `record` is {}, not {id}.jsonl", shown(row, 15)));
+        return Err(RowDefect::OtherRecord { value: shown(row, 15), id });
     }
     Ok(read)
 }

@@ -41,8 +41,8 @@ pub use mark::Mark;
 #[cfg(any(test, feature = "memory"))]
 pub use memory::{MemoryPeer, MemoryStream, memory_stream};
 pub use stream::{Stream, Wire};
-pub use tls::{Certificate, Tls, private_key, tls_failure};
-pub use trust::trust;
+pub use tls::{BadCertificate, Certificate, Tls, private_key, tls_failure};
+pub use trust::{NoTrust, trust};
 pub use watch::{Arrival, take_arrivals, watch_while_waiting};
 
 /// The error for "nothing to read" and "no room to write".

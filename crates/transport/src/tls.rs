@@ -3,14 +3,57 @@
 use std::cell::Cell;
 use std::io::{self, Read, Write};
 use std::net::IpAddr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rcgen::{CertifiedKey, KeyPair};
 use referee_files::{Folder, read_regular, read_secret};
 use rustls::pki_types::pem::{self, PemObject};
-use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 use rustls::{ServerConfig, ServerConnection};
+
+/// Why a certificate and its private key cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum BadCertificate {
+    /// A file cannot be read.
+    #[error("{}: {error}", .path.display())]
+    Unreadable {
+        /// Its path.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+    /// A file is not PEM.
+    #[error("{}: {error}", .path.display())]
+    NotPem {
+        /// Its path.
+        path: PathBuf,
+        /// What is wrong.
+        error: pem::Error,
+    },
+    /// The file of the chain has no certificate.
+    #[error("{}: contains no certificate", .0.display())]
+    NoCertificate(PathBuf),
+    /// The file of the key has no key.
+    #[error("{}: contains no private key in PEM", .0.display())]
+    NoKey(PathBuf),
+    /// The key needs a passphrase.
+    #[error(
+        "{}: the private key is encrypted, and a server cannot ask for its passphrase: decrypt it with `openssl pkey \
+         -in FILE -out NEW`",
+        .0.display()
+    )]
+    EncryptedKey(PathBuf),
+    /// A generated certificate cannot be written.
+    #[error(transparent)]
+    NotWritten(#[from] io::Error),
+    /// A certificate cannot be generated.
+    #[error(transparent)]
+    NotGenerated(#[from] rcgen::Error),
+    /// The key does not match the certificate.
+    #[error(transparent)]
+    Mismatch(#[from] rustls::Error),
+}
 
 /// The server's certificate chain and private key.
 #[derive(Clone, Debug)]
@@ -21,21 +64,13 @@ impl Certificate {
     ///
     /// # Errors
     /// When a file cannot be read, or the key does not match the certificate.
-    pub fn read(chain: &Path, key: &Path) -> io::Result<Certificate> {
-        let wrong = |path: &Path| {
-            let name = path.display().to_string();
-            move |error| io::Error::other(format!("{name}: {error}"))
-        };
-        let of_file = |path: &Path| {
-            let name = path.display().to_string();
-            move |error: io::Error| io::Error::new(error.kind(), format!("{name}: {error}"))
-        };
-        let certificates: Vec<CertificateDer<'_>> =
-            CertificateDer::pem_slice_iter(&read_regular(chain).map_err(of_file(chain))?)
-                .collect::<Result<_, _>>()
-                .map_err(wrong(chain))?;
+    pub fn read(chain: &Path, key: &Path) -> Result<Certificate, BadCertificate> {
+        let path = || chain.to_owned();
+        let pem = read_regular(chain).map_err(|error| BadCertificate::Unreadable { path: path(), error })?;
+        let certificates: Result<Vec<CertificateDer<'_>>, _> = CertificateDer::pem_slice_iter(&pem).collect();
+        let certificates = certificates.map_err(|error| BadCertificate::NotPem { path: path(), error })?;
         if certificates.is_empty() {
-            return Err(io::Error::other(format!("{}: contains no certificate", chain.display())));
+            return Err(BadCertificate::NoCertificate(path()));
         }
         Certificate::new(certificates, private_key(key)?)
     }
@@ -45,12 +80,12 @@ impl Certificate {
     ///
     /// # Errors
     /// When the file cannot be written.
-    pub fn self_signed(address: IpAddr, file: &Path) -> io::Result<Certificate> {
+    pub fn self_signed(address: IpAddr, file: &Path) -> Result<Certificate, BadCertificate> {
         let made = self_signed(address)?;
         let (folder, name) = Folder::of_file(file)?;
         folder.public().replace(&name, made.cert.pem().as_bytes())?;
-        let key = PrivateKeyDer::try_from(made.signing_key.serialize_der()).map_err(io::Error::other)?;
-        Certificate::new(vec![made.cert.der().clone()], key)
+        let key = PrivatePkcs8KeyDer::from(made.signing_key.serialize_der());
+        Certificate::new(vec![made.cert.der().clone()], key.into())
     }
 
     /// Reads the certificate of these files in PEM, or generates a self-signed one for this address and writes them. Only
@@ -58,7 +93,7 @@ impl Certificate {
     ///
     /// # Errors
     /// When a file cannot be read or written, or the key does not match the certificate.
-    pub fn kept(address: IpAddr, chain: &Path, key: &Path) -> io::Result<Certificate> {
+    pub fn kept(address: IpAddr, chain: &Path, key: &Path) -> Result<Certificate, BadCertificate> {
         if key.exists() && chain.exists() {
             return Certificate::read(chain, key);
         }
@@ -75,14 +110,15 @@ impl Certificate {
         Arc::clone(&self.0)
     }
 
-    fn new(chain: Vec<CertificateDer<'static>>, key: PrivateKeyDer<'static>) -> io::Result<Certificate> {
+    fn new(
+        chain: Vec<CertificateDer<'static>>,
+        key: PrivateKeyDer<'static>,
+    ) -> Result<Certificate, BadCertificate> {
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let config = ServerConfig::builder_with_provider(provider)
-            .with_safe_default_protocol_versions()
-            .map_err(io::Error::other)?
+            .with_safe_default_protocol_versions()?
             .with_no_client_auth()
-            .with_single_cert(chain, key)
-            .map_err(io::Error::other)?;
+            .with_single_cert(chain, key)?;
         Ok(Certificate(Arc::new(config)))
     }
 
@@ -100,26 +136,24 @@ impl Certificate {
 ///
 /// # Errors
 /// When the file cannot be read, or has no key that is usable without a passphrase.
-pub fn private_key(path: &Path) -> io::Result<PrivateKeyDer<'static>> {
-    let secret = read_secret(path)
-        .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))?;
-    let wrong =
-        |what: &str| io::Error::new(io::ErrorKind::InvalidInput, format!("{}: {what}", path.display()));
+pub fn private_key(path: &Path) -> Result<PrivateKeyDer<'static>, BadCertificate> {
+    let path = path.to_owned();
+    let secret = match read_secret(&path) {
+        Ok(secret) => secret,
+        Err(error) => return Err(BadCertificate::Unreadable { path, error }),
+    };
     let signs = ["-----BEGIN ENCRYPTED PRIVATE KEY-----", "Proc-Type: 4,ENCRYPTED"];
     let is_encrypted = signs.iter().any(|sign| secret.contains(sign));
     PrivateKeyDer::from_pem_slice(secret.as_bytes()).map_err(|error| match error {
-        _ if is_encrypted => wrong(
-            "the private key is encrypted, and a server cannot ask for its passphrase: decrypt it with `openssl pkey \
-             -in FILE -out NEW`",
-        ),
-        pem::Error::NoItemsFound => wrong("contains no private key in PEM"),
-        error => wrong(&error.to_string()),
+        _ if is_encrypted => BadCertificate::EncryptedKey(path),
+        pem::Error::NoItemsFound => BadCertificate::NoKey(path),
+        error => BadCertificate::NotPem { path, error },
     })
 }
 
-fn self_signed(address: IpAddr) -> io::Result<CertifiedKey<KeyPair>> {
+fn self_signed(address: IpAddr) -> Result<CertifiedKey<KeyPair>, rcgen::Error> {
     let names = ["localhost".to_owned(), "127.0.0.1".to_owned(), "::1".to_owned(), address.to_string()];
-    rcgen::generate_simple_self_signed(names).map_err(io::Error::other)
+    rcgen::generate_simple_self_signed(names)
 }
 
 /// The first byte of every TLS connection: a handshake record.

@@ -1,5 +1,6 @@
 //! The paths of the server. `protocol/api/openapi.json` describes those for programs.
 
+use std::io;
 use std::sync::Arc;
 
 use axum::Router;
@@ -346,7 +347,7 @@ async fn replay(
                 let data = String::from_utf8_lossy(&data).into_owned();
                 events.push(BoardEvent { number: last - 1, kind: "snapshot", data });
             }
-            Err(why) => return refused(StatusCode::INTERNAL_SERVER_ERROR, &why),
+            Err(why) => return refused(StatusCode::INTERNAL_SERVER_ERROR, &why.to_string()),
         }
     }
     if after != Some(last) {
@@ -363,12 +364,23 @@ async fn replay(
     stream::respond(&hub, stream::EndedFeed::new(events), after)
 }
 
+/// Why a match that has ended cannot be shown.
+#[derive(Debug, thiserror::Error)]
+enum NoSnapshot {
+    #[error("the record cannot be read: {0}")]
+    Unreadable(io::Error),
+    #[error("the record is not valid: {0}")]
+    Invalid(Difference),
+    #[error("the replay cannot be computed")]
+    Panicked,
+}
+
 /// The snapshot of a match that has ended, which is computed unless it is kept.
 async fn kept_snapshot(
     hub: &Arc<Hub>,
     key: (String, BoardForm),
     (record, names): (SealedRecord, Vec<Option<String>>),
-) -> Result<Bytes, String> {
+) -> Result<Bytes, NoSnapshot> {
     if let Some(kept) = hub.replays().get(&key) {
         return Ok(kept);
     }
@@ -379,7 +391,7 @@ async fn kept_snapshot(
     }
     let (of, form) = (hub.clone(), key.1);
     let computed = tokio::task::spawn_blocking(move || snapshot(record, of.catalog(), form, &names)).await;
-    let replay = Bytes::from(computed.map_err(|_| "the replay cannot be computed".to_owned())??);
+    let replay = Bytes::from(computed.map_err(|_| NoSnapshot::Panicked)??);
     hub.replays().add(key, replay.clone());
     Ok(replay)
 }
@@ -390,15 +402,14 @@ fn snapshot(
     catalog: &Catalog,
     form: BoardForm,
     names: &[Option<String>],
-) -> Result<String, String> {
-    let record = record.read().map_err(|error| format!("the record cannot be read: {error}"))?;
-    let invalid = |difference: Difference| format!("the record is not valid: {difference}");
+) -> Result<String, NoSnapshot> {
+    let record = record.read().map_err(NoSnapshot::Unreadable)?;
     match form {
         BoardForm::Shapes => Playback::open(&record, catalog)
             .and_then(|playback| MatchReplay::shown_as(playback, names))
             .map(|replay| text::text(&replay))
-            .map_err(invalid),
-        BoardForm::Text => last_position(&record, catalog).map_err(invalid),
+            .map_err(NoSnapshot::Invalid),
+        BoardForm::Text => last_position(&record, catalog).map_err(NoSnapshot::Invalid),
     }
 }
 

@@ -110,7 +110,7 @@ pub(super) fn audit(
     db.for_each_row(|row| {
         match row {
             Ok(row) => rows.push(row),
-            Err(BadRow { id, what }) => differences.push((id, what)),
+            Err(BadRow { id, defect }) => differences.push((id, defect.to_string())),
         }
         Ok(())
     })

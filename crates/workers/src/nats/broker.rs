@@ -21,7 +21,7 @@ use crate::archive::MOST_BYTES;
 use crate::machine::is_name;
 use crate::unit::UnitId;
 use referee_files::read_secret;
-use referee_transport::private_key;
+use referee_transport::{BadCertificate, private_key};
 
 /// The name of the consumer that all workers share.
 const CONSUMER: &str = "workers";
@@ -132,6 +132,9 @@ pub enum BrokerError {
     /// An object did not arrive in time.
     #[error(transparent)]
     Slow(#[from] Elapsed),
+    /// The private key of the client cannot be used.
+    #[error(transparent)]
+    Key(#[from] BadCertificate),
     /// A file cannot be read or written, or the network has failed.
     #[error(transparent)]
     Io(#[from] io::Error),
