@@ -86,6 +86,8 @@ mod sprt;
 mod stdio;
 mod submissions;
 #[cfg(target_os = "linux")]
+mod submissions_hostile;
+#[cfg(target_os = "linux")]
 mod submissions_workers;
 mod tcp;
 mod tournament;

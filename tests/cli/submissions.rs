@@ -1,15 +1,13 @@
 //! Programs that owners hand in to a league: built, checked, played.
 #![cfg(target_os = "linux")]
 
-use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
 use std::process::Command;
 
 use serde_json::{Value, json};
 
 use crate::common::browser;
-use crate::common::http::{Answer, Site};
+use crate::common::http::Site;
 use crate::common::league::{League, drain, receive_matches};
 use crate::common::{Ended, Folder, Referee, Signal, referee};
 use crate::sandbox::missing;
@@ -46,7 +44,7 @@ pub(crate) fn owner(league: &League, id: &str) -> String {
 }
 
 /// Serves a league. Returns the URL for owners.
-fn serve(league: &League) -> (Referee, String) {
+pub(crate) fn serve(league: &League) -> (Referee, String) {
     let mut server = Referee::start_as(spared().args(["serve", &league.file, "--json"]));
     let url = server.receive_type("owners")["url"].as_str().expect("a URL").to_owned();
     (server, url)
@@ -311,235 +309,6 @@ fn a_directory_is_tested_at_home_as_a_league_does() {
         .write("mouse/bot.toml", "name = 'mouse'\ncommand = 'python3 bot.py'\nfiles = ['*.py', 'weights']\n");
     check(&[]).with_code(2).says(&["bot.toml: files: `weights` matches no file"]);
     referee(["check", &directory, "--sandbox", "basic"]).with_code(2).says(&["is tested in `strict`"]);
-}
-
-/// Sends bytes as an archive. The server may answer before it has read all of them.
-fn post(url: &str, token: &str, length: u64, bytes: &[u8]) -> Answer {
-    use std::io::{Read, Write};
-    let site =
-        Site(url.strip_prefix("http://").and_then(|url| url.strip_suffix('/')).expect("a URL").to_owned());
-    let mut stream = site.send(&format!(
-        "POST /api/v1/owner/submissions HTTP/1.0\r\nHost: localhost\r\nAuthorization: Bearer {}\r\nContent-Length: \
-         {length}\r\n\r\n",
-        token.trim()
-    ));
-    // It is refused in the middle.
-    let _ = stream.write_all(bytes);
-    let mut text = String::new();
-    let _ = stream.read_to_string(&mut text);
-    let (head, body) = text.split_once("\r\n\r\n").unwrap_or_else(|| panic!("no head: {text}"));
-    let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("a status");
-    Answer { status, head: head.to_lowercase(), body: body.to_owned() }
-}
-
-/// A header in normal form, of a file or of a link to this target.
-fn normal_header(path: &str, target: Option<&str>, size: u64) -> [u8; 512] {
-    let mut header = tar::Header::new_ustar();
-    header.set_path(path).expect("a path");
-    header.set_mode(0o644);
-    header.set_size(size);
-    header.set_uid(0);
-    header.set_gid(0);
-    header.set_mtime(0);
-    header.set_entry_type(tar::EntryType::Regular);
-    if let Some(target) = target {
-        header.set_entry_type(tar::EntryType::Symlink);
-        header.set_link_name_literal(target).expect("a target");
-    }
-    header.set_cksum();
-    *header.as_bytes()
-}
-
-/// The path of a file; of a link also what it leads to.
-type Entry<'a> = (&'a str, Option<&'a str>);
-
-/// An archive in normal form.
-fn normal_archive(entries: &[Entry<'_>]) -> Vec<u8> {
-    let headers = entries.iter().flat_map(|(path, target)| normal_header(path, *target, 0));
-    headers.chain([0; 1024]).collect()
-}
-
-/// Writes archives that no league takes, and returns their names.
-fn hostile_archives(folder: &Folder) -> BTreeMap<String, Vec<u8>> {
-    let script = r#"
-import io, sys, tarfile, gzip
-def tar(name, *members):
-    with tarfile.open(sys.argv[1] + '/' + name + '.tar', 'w', format=tarfile.USTAR_FORMAT) as out:
-        for (path, kind, target) in members:
-            info = tarfile.TarInfo(path)
-            info.type, info.linkname, info.mode = kind, target, 0o644
-            out.addfile(info, io.BytesIO(b''))
-F, L, H, C, P, D = (tarfile.REGTYPE, tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE, tarfile.FIFOTYPE, tarfile.DIRTYPE)
-tar('parent', ('../x', F, ''))
-tar('absolute', ('/tmp/x', F, ''))
-tar('absolute link', ('a', L, '/etc/passwd'))
-tar('hard link', ('b', H, 'a'))
-tar('device', ('a', C, ''))
-tar('FIFO', ('a', P, ''))
-tar('sparse', ('a', tarfile.GNUTYPE_SPARSE, ''))
-def raw(name, data):
-    open(sys.argv[1] + '/' + name + '.tar', 'wb').write(data)
-raw('gzip', gzip.compress(bytes(50 << 20)))
-raw('garbage', b'x' * 5000)
-"#;
-    let place = folder.path("archives");
-    fs::create_dir(&place).expect("a directory");
-    let output = Command::new("python3").args(["-c", script]).arg(&place).output().expect("python runs");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let files = fs::read_dir(&place).expect("a directory").map(|file| file.expect("a file").path());
-    let named = |path: &Path| path.file_stem().expect("a name").to_string_lossy().into_owned();
-    let written = files.map(|path| (named(&path), fs::read(&path).expect("a file")));
-    let normal: [(&str, &[Entry<'_>]); 5] = [
-        ("link out", &[("a", Some("../../league.sqlite"))]),
-        ("through a link", &[("a", Some("b")), ("a/x", None), ("b", None)]),
-        ("case", &[("A", None), ("a", None)]),
-        ("no bot.toml", &[("a", None)]),
-        ("bot.toml elsewhere", &[("a/bot.toml", None)]),
-    ];
-    let file = b"name = 'x'\ncommand = 'cat ../../../league.sqlite'\n";
-    let leads_out =
-        [&normal_header("bot.toml", None, file.len() as u64)[..], file, &vec![0; 512 - file.len() + 1024]];
-    let broken = [
-        ("command that leads out".to_owned(), leads_out.concat()),
-        ("8 GiB in a header".to_owned(), normal_header("zeros", None, (8 << 30) - 1).to_vec()),
-        ("cut off".to_owned(), normal_header("a", None, 0).to_vec()),
-    ];
-    let normal = normal.map(|(name, entries)| (name.to_owned(), normal_archive(entries)));
-    written.chain(normal).chain(broken).collect()
-}
-
-/// The archives that are refused, and what their owner is told.
-const REFUSED: [(&str, &str); 17] = [
-    ("parent", "the path contains `..`"),
-    ("absolute", "the path is absolute"),
-    ("link out", "outside the archive"),
-    ("absolute link", "it links to the absolute path"),
-    ("hard link", "it is a hard link"),
-    ("device", "it is a device"),
-    ("FIFO", "it is a FIFO"),
-    ("sparse", "it is a sparse file"),
-    ("through a link", "`a` is not a directory in the archive"),
-    ("case", "differs only in case"),
-    ("no bot.toml", "there is no bot.toml"),
-    ("bot.toml elsewhere", "there is no bot.toml"),
-    ("command that leads out", "`../../../league.sqlite` is not in the directory of the bot"),
-    ("gzip", "the archive is damaged"),
-    ("8 GiB in a header", "are allowed"),
-    ("garbage", "the archive is damaged"),
-    ("cut off", "the archive is cut off"),
-];
-
-/// A build that starts processes that do not end. Without control groups, root is not limited.
-const STORM: &str = "import os
-for at in range(300):
-    if os.fork() == 0:
-        os.execvp('sleep', ['sleep', '98765'])
-raise SystemExit('not enforced here')";
-
-/// A build that leaves a process behind which keeps its streams.
-const DAEMON: &str = "import os
-if os.fork() == 0:
-    os.setsid()
-    if os.fork() == 0:
-        os.execvp('sleep', ['sleep', '98765'])
-    os._exit(0)
-raise SystemExit(7)";
-
-/// Whether a process of [`STORM`] or [`DAEMON`] runs.
-fn has_survivors() -> bool {
-    let processes = fs::read_dir("/proc").expect("processes").filter_map(|entry| Some(entry.ok()?.path()));
-    processes.filter_map(|path| fs::read(path.join("cmdline")).ok()).any(|line| line == b"sleep\x0098765\0")
-}
-
-/// Builds that do what they must not, and what is in their logs.
-const BUILDS: [(&str, &str, &str); 14] = [
-    ("endless", "import time\nwhile True: time.sleep(1)", "it took longer than 10s"),
-    ("network", "import socket\nsocket.create_connection(('127.0.0.1', PORT), 3)", "exited with status 1"),
-    ("fork storm", STORM, "Resource temporarily unavailable|not enforced here"),
-    ("daemon", DAEMON, "exited with status 7"),
-    ("database", "print(open('LEAGUE/league.sqlite', 'rb').read(9))", "No such file or directory"),
-    ("archives", "import os\nprint(os.listdir('LEAGUE/submissions/archives'))", "No such file or directory"),
-    ("file of the league", "print(open('LEAGUE/league.toml').read())", "No such file or directory"),
-    (
-        "disk",
-        "for at in range(40):\n    with open(str(at), 'wb') as out:\n        out.write(bytes(4 << 20))",
-        "No space left on device",
-    ),
-    ("large result", "open('zeros', 'wb').write(bytes(20 << 20))", "are allowed"),
-    ("link", "import os\nos.symlink('/etc/passwd', 'a')", "which is outside the directory"),
-    ("FIFO", "import os\nos.mkfifo('a')", "it is not a regular file"),
-    ("other command", "open('bot.toml', 'w').write('no')\nraise SystemExit(3)", "exited with status 3"),
-    ("much memory", "a = b'x' * (3 << 30)", "MemoryError|killed by its memory limit"),
-    ("another result", "import os\nopen(f'/proc/{os.getppid()}/fd/1', 'wb', 0).write(b'x' * 2048)", ""),
-];
-
-#[test]
-fn hostile_programs_have_the_listed_outcomes_and_the_league_plays_on() {
-    let league = league(
-        "waiting = 100\nper_day = 1000\nbuild_time = '10s'\nbuild_space = '64MiB'\nresult = '16MiB'\narchive = '1MiB'\nbuild_processes = 64",
-    );
-    let file = owner(&league, "eve");
-    let token = league.folder.read("eve.token");
-    let (mut server, url) = serve(&league);
-    let port = url.trim_end_matches('/').rsplit(':').next().expect("a port").to_owned();
-    // More than the limit is not even read.
-    let flood = post(&url, &token, 10 << 30, &vec![0; 40 << 20]);
-    assert_eq!(flood.status, 413, "{}", flood.body);
-    assert_eq!(post(&url, &token, 0, b"").status, 400);
-    assert_eq!(post(&url, "wrong", 4, b"abcd").status, 401);
-    let archives = hostile_archives(&league.folder);
-    let mut expected = Vec::new();
-    for (name, says) in REFUSED {
-        let bytes = &archives[name];
-        let answer = post(&url, &token, bytes.len() as u64, bytes);
-        assert_eq!(answer.status, 201, "{name}: {}", answer.body);
-        expected.push((name, answer.json()["id"].as_u64().expect("a number"), says));
-    }
-    for (at, (name, build, says)) in BUILDS.into_iter().enumerate() {
-        let place = league.folder.text("");
-        let build = build.replace("LEAGUE", place.trim_end_matches('/')).replace("PORT", &port);
-        let directory = bot(&league.folder, &format!("hostile-{at}"), &format!("hostile {at}"), &build);
-        let ended = submit(&url, &directory, &file).with_code(1);
-        let id = ended.all("submission")[0]["id"].as_u64().expect("a number");
-        expected.push((name, id, says));
-    }
-    for (at, (name, says)) in
-        [("PLAIN", "which is taken"), ("p1ain", "which is taken"), ("-x", "name: ")].into_iter().enumerate()
-    {
-        let directory = bot(&league.folder, &format!("name-{at}"), name, BUILD);
-        let args = ["submit", "--to", &url, &directory, "--token-file", &file, "--json"];
-        let ended = Referee::start_as(spared().args(args)).wait();
-        match ended.code {
-            // Found before it is sent.
-            Some(2) => drop(ended.says(&[says])),
-            _ => {
-                let ended = ended.with_code(1);
-                assert!(log(&ended).contains(says), "{name}: {}", log(&ended));
-            }
-        }
-    }
-    for (name, id, says) in expected {
-        let shown = league.run(&["submission", "show", &id.to_string(), "--json"]).done().one("submission");
-        let log = shown["log"].as_str().expect("a log");
-        assert!(
-            shown["state"] == "failed" && says.split('|').any(|says| log.contains(says)),
-            "{name}: {shown}"
-        );
-        assert!(log.len() <= 64 << 10);
-        // With all layers everything is enforced.
-        assert!(!log.contains("not enforced here") || !missing().is_empty(), "{name}: {shown}");
-    }
-    assert!(!has_survivors());
-    // Nothing of them is left, and the league plays on.
-    for name in ["incoming", "archives", "work", "bots"] {
-        let left = fs::read_dir(league.folder.path("submissions").join(name)).expect("a directory");
-        assert_eq!(left.count(), 0, "{name}");
-    }
-    let good = bot(&league.folder, "mouse", "mouse", BUILD);
-    submit(&url, &good, &file).with_code(0);
-    receive_match_of(&mut server, "mouse@1");
-    drain(server);
-    league.verify();
 }
 
 #[test]

@@ -71,8 +71,16 @@ pub fn most_unpacked(packed: usize) -> u64 {
 
 /// More bytes than may be read.
 #[derive(Debug, thiserror::Error)]
-#[error("it is larger than {} MiB, up to which it is read", .0 >> 20)]
+#[error("it is larger than {}, up to which it is read", size(*.0))]
 struct TooLarge(u64);
+
+fn size(bytes: u64) -> String {
+    match (bytes >> 20, bytes >> 10) {
+        (0, 0) => format!("{bytes} bytes"),
+        (0, kibibytes) => format!("{kibibytes} KiB"),
+        (mebibytes, _) => format!("{mebibytes} MiB"),
+    }
+}
 
 /// Reads everything, up to this number of bytes. The memory grows with what has been read.
 ///
@@ -162,6 +170,8 @@ mod tests {
         let error = read_limited(io::repeat(b'x'), 5 << 20).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::FileTooLarge);
         assert_eq!(error.to_string(), "it is larger than 5 MiB, up to which it is read");
+        let error = read_limited(io::repeat(b'x'), 64 << 10).unwrap_err();
+        assert_eq!(error.to_string(), "it is larger than 64 KiB, up to which it is read");
         assert_eq!(most_unpacked(0), 4 << 20);
         assert_eq!(most_unpacked(1 << 20), 104 << 20);
         assert_eq!(most_unpacked(usize::MAX), MOST_READ);
