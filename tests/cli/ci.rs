@@ -256,16 +256,9 @@ fn run_example(folder: &Folder, more: &[(&str, &str)]) -> (i32, String, String) 
 
 /// The data of a replay page, as JSON.
 fn unpacked(page: &str) -> String {
-    // Seven digits are six bytes, the lowest first, and the last group has a digit more than bytes.
-    let script = "import re, sys, zlib\n\
-                  text = re.search(r'id=\"data\">([^<]*)<', open(sys.argv[1], newline='').read())[1]\n\
-                  digits = [chr(code) for code in range(128) if code not in b'\\0\\a\\b\\t\\n\\f\\r\\x1a\\x1b&<\\x7f']\n\
-                  data = b''\n\
-                  for at in range(0, len(text), 7):\n\
-                  \x20   group = text[at:at + 7]\n\
-                  \x20   number = sum(digits.index(digit) * 116 ** place for place, digit in enumerate(group))\n\
-                  \x20   data += number.to_bytes(len(group) - 1, 'little')\n\
-                  sys.stdout.buffer.write(zlib.decompressobj().decompress(data))";
+    let script = "import base64, re, sys, zlib\n\
+                  text = re.search(r'id=\"data\">([^<]*)<', open(sys.argv[1]).read())[1]\n\
+                  sys.stdout.buffer.write(zlib.decompress(base64.b64decode(text, validate=True)))";
     let output = Command::new("python3").args(["-c", script, page]).output().expect("Python");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).expect("UTF-8")
