@@ -186,17 +186,23 @@ fn here(dir: &Path) -> Result<PathBuf, Failure> {
 /// Applies a change, or requests it from the process that plays the tournament.
 pub(super) fn change(dir: &Path, catalog: &Catalog, change: &RequestedChange) -> Result<Exit, Failure> {
     let folder = Folder::open(dir).map_err(Failure::cannot_run)?;
-    let message = if Journal::is_open(&folder).map_err(Failure::cannot_run)? {
+    let is_played = || Journal::is_open(&folder).map_err(Failure::cannot_run);
+    let locked = if is_played()? { None } else { Some(LockedTournament::open(dir, catalog, true)) };
+    let locked = match locked {
+        // The process that plays it takes up changes: it gives up its lock for a moment.
+        Some(Err(_)) if is_played()? => None,
+        locked => locked.transpose()?,
+    };
+    let message = if let Some(LockedTournament { mut results, reading, .. }) = locked {
+        let decided = decide(&reading, change)?;
+        results.change(&decided.changes).map_err(Failure::cannot_run)?;
+        decided.message
+    } else {
         let mut results = database::open(dir)?;
         let decided = decide(&read(dir, &results, catalog)?, change)?;
         let text = serde_json::to_string(change).map_err(Failure::cannot_run)?;
         results.ask(&text).map_err(Failure::cannot_run)?;
         format!("{}\nit takes effect when the matches in progress have ended", decided.message)
-    } else {
-        let LockedTournament { mut results, reading, .. } = LockedTournament::open(dir, catalog, true)?;
-        let decided = decide(&reading, change)?;
-        results.change(&decided.changes).map_err(Failure::cannot_run)?;
-        decided.message
     };
     writeln!(screen::stdout(), "{message}")?;
     Ok(Exit::Done)
