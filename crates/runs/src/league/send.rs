@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
 /// The time after which a command is ended: it is tried again later.
 const LIMIT: Duration = Duration::from_secs(60 * 60);
@@ -139,22 +139,19 @@ impl SendCommand {
         command.args(arguments).current_dir(folder).process_group(0);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
         let not_started = |error| SendError::NotStarted { program: self.program.clone(), error };
-        let mut child = Sending(command.spawn().map_err(not_started)?);
-        let stderr = child.stderr();
+        let mut sending = Sending { child: command.spawn().map_err(not_started)?, is_over: false };
+        let stderr = sending.stderr();
         let mut waited = Duration::ZERO;
-        let status = loop {
-            if let Some(status) = child.0.try_wait()? {
-                break SendStatus::Ended(status);
-            }
-            if waited >= LIMIT {
-                break SendStatus::TookTooLong;
-            }
+        while waited < LIMIT && !sending.has_ended()? {
             if !pace(POLL_INTERVAL) {
                 return Err(SendError::Stopped);
             }
             waited += POLL_INTERVAL;
+        }
+        let status = match sending.end()? {
+            _ if waited >= LIMIT => SendStatus::TookTooLong,
+            status => SendStatus::Ended(status),
         };
-        drop(child);
         if matches!(status, SendStatus::Ended(status) if status.success()) {
             return Ok(());
         }
@@ -169,13 +166,31 @@ impl SendCommand {
 }
 
 /// A command that runs. It ends with this value, and so do the processes that it has started.
-struct Sending(Child);
+struct Sending {
+    child: Child,
+    /// Whether the system has forgotten it, so that its number can be that of another process.
+    is_over: bool,
+}
 
 impl Sending {
+    /// Whether the command has ended. The system does not forget it.
+    fn has_ended(&self) -> io::Result<bool> {
+        let how = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        Ok(waitid(WaitId::Pid(Pid::from_child(&self.child)), how)?.is_some())
+    }
+
+    /// Ends what still runs of it.
+    fn end(&mut self) -> io::Result<ExitStatus> {
+        // Its group may have ended already.
+        let _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
+        self.is_over = true;
+        self.child.wait()
+    }
+
     /// The beginning of its standard error, once it has closed it.
     fn stderr(&mut self) -> Receiver<Vec<u8>> {
         let (said, stderr) = channel();
-        if let Some(mut pipe) = self.0.stderr.take() {
+        if let Some(mut pipe) = self.child.stderr.take() {
             thread::spawn(move || {
                 let mut bytes = Vec::new();
                 let _ = pipe.by_ref().take(STDERR).read_to_end(&mut bytes);
@@ -190,11 +205,9 @@ impl Sending {
 
 impl Drop for Sending {
     fn drop(&mut self) {
-        if let Some(group) = i32::try_from(self.0.id()).ok().and_then(Pid::from_raw) {
-            // It may have ended already.
-            let _ = kill_process_group(group, Signal::KILL);
+        if !self.is_over {
+            let _ = self.end();
         }
-        let _ = self.0.wait();
     }
 }
 
