@@ -101,6 +101,25 @@ fn packed_records_are_found_wherever_records_are() {
 }
 
 #[test]
+fn a_record_whose_private_lines_were_to_be_erased_when_the_server_was_killed_verifies() {
+    let league = League::new("", &[("one", ""), ("two", "")]);
+    let mut server = league.serve();
+    receive_matches(&mut server, 3);
+    drain(server);
+    let there = Folder::new();
+    let records = league.folder.text("ladders/short/records");
+    referee(["publish", &format!("{records}/m2.jsonl"), "--to", &there.text("public")]).done();
+    let public = there.read("public/m2.jsonl");
+    let seal: serde_json::Value = serde_json::from_str(public.lines().last().expect("a seal")).expect("JSON");
+    let set = |seal: &str| league.query(&format!("UPDATE matches SET seal = '{seal}' WHERE number = 2"));
+    // What the database says before the record is replaced.
+    set(seal["sha256"].as_str().expect("a digest"));
+    league.verify();
+    set(&"0".repeat(64));
+    assert!(league.run(&["verify"]).with_code(1).stdout.contains("m2: seal: "));
+}
+
+#[test]
 fn packing_that_was_interrupted_loses_no_record() {
     let league = at_the_end_of_a_thousand("");
     let mut server = league.serve();

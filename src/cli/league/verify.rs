@@ -15,8 +15,8 @@ use crate::cli::{Exit, Failure, progress, screen};
 use crate::files::{Folder, RecordFolder, StoredRecord};
 use crate::game::chance::Seed;
 use crate::game::{Catalog, counted, hex, json};
-use crate::record::private_digests;
-use crate::runs::league::{Book, FinalStandings, LadderRulings, recorded};
+use crate::record::{PublishedInfo, private_digests, public};
+use crate::runs::league::{Book, FinalStandings, LadderRulings, recorded, seal_of};
 use crate::store::{League, LeagueMatch, RulingRow, parse_match_id};
 
 /// Verify the results of a league against its records
@@ -87,6 +87,8 @@ struct RecordReader<'a> {
     seed: Option<LadderSeed>,
     /// The numbers of matches that were taken back.
     voided: BTreeSet<u32>,
+    /// What stays public of what bots say of their searches.
+    info: PublishedInfo,
     catalog: &'a Catalog,
 }
 
@@ -103,6 +105,7 @@ impl<'a> RecordReader<'a> {
             records: RecordFolder::new(records.map_err(Failure::cannot_run)?),
             seed: LadderSeed::read(league, &ladder.name)?,
             voided: league.voided(&ladder.name).map_err(Failure::cannot_run)?.into_iter().collect(),
+            info: config.publish.info,
             catalog,
         })
     }
@@ -125,14 +128,23 @@ impl<'a> RecordReader<'a> {
         read().map_err(|what| (id.to_owned(), what))
     }
 
+    /// The seal of a record after its private lines have been erased, which is in the database before that.
+    fn seal_to_come(&self, id: &str) -> Option<String> {
+        let whole = self.records.read(&format!("{id}.jsonl")).ok()?;
+        public(&whole.bytes, self.info).ok().map(|public| seal_of(&public.record))
+    }
+
     /// The row of a match and its record as they are now, once both have the same seal: a server may erase private lines
-    /// meanwhile.
+    /// meanwhile, or was killed when it had begun to, and goes on when it starts again.
     fn again(&self, league: &League, ladder: &str, id: &str) -> Option<(LeagueMatch, RecordedMatch)> {
         let (number, _) = parse_match_id(id)?;
         let until = Instant::now() + RESULTS_FOLLOW;
         loop {
             let row = league.find_match(ladder, number).ok().flatten()?;
-            let recorded = self.read(id).ok()?;
+            let mut recorded = self.read(id).ok()?;
+            if row.seal.is_some() && row.seal == self.seal_to_come(id) {
+                recorded.row.seal.clone_from(&row.seal);
+            }
             if row.seal == recorded.row.seal || Instant::now() > until {
                 return Some((row, recorded));
             }

@@ -24,7 +24,7 @@ pub use ladder::{
 };
 pub use recover::{deal_of, recorded, recover, row_of};
 pub use resume::{resume, resume_on_workers};
-pub use retention::{RetainedLadder, Retention};
+pub use retention::{RetainedLadder, Retention, seal_of};
 pub use rulings::LadderRulings;
 pub use season::{FinalRow, FinalStandings, LadderSeason};
 pub use send::{SendCommand, SendCommandError, SendError, SendStatus};
