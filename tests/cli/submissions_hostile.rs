@@ -158,7 +158,7 @@ fn types_and_fields() -> Vec<Refused> {
         changed(
             "binary size",
             |header| {
-                header.as_mut_bytes()[124..136].copy_from_slice(&[0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0])
+                header.as_mut_bytes()[124..136].copy_from_slice(&[0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
             },
             NORMAL,
         ),
