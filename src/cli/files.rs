@@ -36,8 +36,8 @@ pub(super) fn ends_with(path: &Path, ending: &str) -> bool {
     has(path, ending) || has(path, "gz") && path.file_stem().is_some_and(|stem| has(Path::new(stem), ending))
 }
 
-/// Expands directories to their files with one of the extensions, sorted by name, and if that of records is one of them, packs
-/// of leagues and directories to the records in packs.
+/// Expands directories to their files with one of the extensions, sorted by name. If records are wanted, packs of leagues are
+/// expanded to their records, also the packs in directories.
 pub(super) fn expand(paths: &[PathBuf], endings: &[&str]) -> Result<Vec<PathBuf>, Failure> {
     let mut files = Vec::new();
     for path in paths {

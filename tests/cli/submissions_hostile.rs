@@ -1,4 +1,4 @@
-//! More than a hundred submissions of somebody who means harm: archives, files of bots, builds, bots and names.
+//! More than a hundred hostile submissions: archives, `bot.toml` files, builds, bots and names.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -97,7 +97,7 @@ fn with_bot_file(text: &str) -> Vec<u8> {
     with_file("bot.toml", text.as_bytes())
 }
 
-/// A submission that is refused: its name, its archive, and what its owner is told.
+/// A submission that is refused: the name of the case, the archive, and a part of its log.
 type Refused = (&'static str, Vec<u8>, &'static str);
 
 /// Archives with paths that lead elsewhere or mean something else on another system.
@@ -152,8 +152,8 @@ fn types_and_fields() -> Vec<Refused> {
         changed("setuid", |header| header.set_mode(0o4755), "its mode is 4755"),
         changed("setgid", |header| header.set_mode(0o2755), "its mode is 2755"),
         changed("sticky", |header| header.set_mode(0o1644), "its mode is 1644"),
-        changed("for all", |header| header.set_mode(0o666), "its mode is 0666"),
-        changed("for nobody", |header| header.set_mode(0), "its mode is 0000"),
+        changed("writable by all", |header| header.set_mode(0o666), "its mode is 0666"),
+        changed("no permissions", |header| header.set_mode(0), "its mode is 0000"),
         changed("no number", |header| header.as_mut_bytes()[124] = b'z', "its size is not a number"),
         changed(
             "binary size",

@@ -15,7 +15,7 @@ use crate::game::Catalog;
 /// The worker connects over TLS, or with a URL such as nats://HOST to a NATS server (`--workers`). It plays as many sets concurrently as it has slots, and sends their records back, which the
 /// coordinator verifies. It connects again after a loss of the connection or a restart of the coordinator, and ends when it is
 /// interrupted; the sets in progress are then played elsewhere. On a machine with all layers of the sandbox `strict` it also builds
-/// and checks programs that were handed in to a league whose file says so (`on = "workers"` in [submissions]).
+/// and checks programs that were handed in to a league, if the league leaves that to workers (`on` in [submissions]).
 #[derive(Debug, ClapArgs)]
 #[command(
     args_conflicts_with_subcommands = true,
