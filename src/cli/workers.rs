@@ -16,7 +16,7 @@ use crate::cli::json::{AssignedSet, WorkerStatus, WorkersListening, WorkersQueue
 use crate::cli::listen::read_tokens;
 use crate::cli::options::{TimeError, milliseconds};
 use crate::cli::{Failure, nats, screen};
-use crate::files::{Folder, read_secret};
+use crate::files::{Folder, StorageWait, read_secret};
 use crate::game::erased::Rules;
 use crate::game::{counted, hex, json};
 use crate::program;
@@ -229,16 +229,19 @@ impl WorkersOptions {
         self.workers_listen.is_some() || self.workers.is_some()
     }
 
-    /// Starts a coordinator for the run in this directory; `None` if the run is played here. `is_resumable`: what workers have
-    /// is stored there.
-    pub(super) fn open_run(&self, directory: &Path, is_resumable: bool) -> Result<Option<Opened>, Failure> {
+    /// Starts a coordinator for the run in this directory; `None` if the run is played here. With `stored`, the run can be
+    /// resumed: what workers have is stored there, and waits in this way while the disk is full.
+    pub(super) fn open_run(
+        &self,
+        directory: &Path,
+        stored: Option<&StorageWait>,
+    ) -> Result<Option<Opened>, Failure> {
         if !self.is_given() {
             return Ok(None);
         }
-        let leases = if is_resumable {
-            leases(directory, true)
-        } else {
-            run_id().and_then(|run| Leases::in_memory(&run)).map(Some)
+        let leases = match stored {
+            Some(wait) => leases(directory, true).map(|of| of.map(|of| of.waiting(wait.clone()))),
+            None => run_id().and_then(|run| Leases::in_memory(&run)).map(Some),
         };
         let leases =
             leases.map_err(|error| Failure::cannot_run(format!("{}: {error}", directory.display())))?;

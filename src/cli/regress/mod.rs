@@ -357,7 +357,7 @@ fn play(args: RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
     let folder =
         tempfile::Builder::new().prefix("referee-regress-").tempdir().map_err(Failure::cannot_run)?;
     let directory = folder.path();
-    let mut opened = args.workers.open_run(directory, false)?;
+    let mut opened = args.workers.open_run(directory, None)?;
     if let Some(opened) = &opened {
         opened.announce(args.json)?;
     }

@@ -13,7 +13,7 @@ use crate::cli::tournament::entrant_row::row;
 use crate::cli::tournament::reading::{Reading, read};
 use crate::cli::tournament::requested_change;
 use crate::cli::{Failure, files};
-use crate::files::{Folder, Journal, Records, StorageWait, unsealed};
+use crate::files::{Folder, Journal, Records, unsealed};
 use crate::game::Catalog;
 use crate::game::chance::Seed;
 use crate::game::hex;
@@ -28,8 +28,6 @@ pub(super) struct TournamentFolder {
     pub(super) results: Results,
     pub(super) journal: Journal,
     pub(super) records: Records,
-    /// Waits while the disk is full.
-    pub(super) wait: StorageWait,
     pub(super) config: Config,
     pub(super) prepared: PreparedTournament,
     pub(super) schedule: Schedule,
@@ -99,9 +97,7 @@ impl TournamentFolder {
         results.set_durable(is_durable).map_err(wrong)?;
         let records = Records::reopen(&folder, is_durable).map_err(Failure::cannot_run)?;
         let path = path.to_owned();
-        let wait = StorageWait::new();
-        let (journal, records) = (journal.waiting(wait.clone()), records.waiting(wait.clone()));
-        Ok(TournamentFolder { path, results, journal, records, wait, config, prepared, schedule, catalog })
+        Ok(TournamentFolder { path, results, journal, records, config, prepared, schedule, catalog })
     }
 
     /// Opens and locks the directory of a tournament in progress. Applies changes that were requested from the
@@ -139,9 +135,7 @@ impl TournamentFolder {
             )));
         }
         let path = path.to_owned();
-        let wait = StorageWait::new();
-        let (journal, records) = (journal.waiting(wait.clone()), records.waiting(wait.clone()));
-        Ok(TournamentFolder { path, results, journal, records, wait, config, prepared, schedule, catalog })
+        Ok(TournamentFolder { path, results, journal, records, config, prepared, schedule, catalog })
     }
 
     /// The unsealed records, of sets that were incomplete when the run ended.

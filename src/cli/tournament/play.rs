@@ -26,6 +26,7 @@ use crate::cli::tournament::{audit, standings};
 use crate::cli::watch::{WatchArgs, announce};
 use crate::cli::workers::{WorkersOptions, pack_game, unit_bots};
 use crate::cli::{Exit, Failure, screen};
+use crate::files::StorageWait;
 use crate::game::Catalog;
 use crate::game::{counted, json};
 use crate::report::evidence_lines;
@@ -159,7 +160,8 @@ fn play(mut folder: TournamentFolder, options: &PlayOptions) -> Result<Exit, Fai
         .transpose()?;
     let section = folder.config.workers.as_ref();
     let workers = options.workers.or(section, |path| folder.config.resolve(path))?;
-    let mut opened = workers.open_run(&folder.path, true)?;
+    let wait = StorageWait::new();
+    let mut opened = workers.open_run(&folder.path, Some(&wait))?;
     match &opened {
         Some(opened) => opened.announce(options.json)?,
         None => say_if_workers_played(&folder.path)?,
@@ -168,7 +170,7 @@ fn play(mut folder: TournamentFolder, options: &PlayOptions) -> Result<Exit, Fai
     loop {
         let (path, catalog) = (folder.path.clone(), folder.catalog.clone());
         let others = (watch.as_ref(), coordinator.as_mut());
-        match play_until_changed(folder, parked, &mut first_faults, others, options)? {
+        match play_until_changed((folder, &wait), parked, &mut first_faults, others, options)? {
             PlayEnd::Ended(exit) => {
                 if let Some(server) = watch {
                     server.close();
@@ -236,7 +238,7 @@ fn wait_for_changes(path: &Path) -> Result<oneshot::Receiver<()>, Failure> {
 }
 
 fn play_until_changed(
-    folder: TournamentFolder,
+    (folder, wait): (TournamentFolder, &StorageWait),
     parked: Option<ParkedLobby>,
     first_faults: &mut FirstFaults,
     (watch, coordinator): (Option<&WatchServer>, Option<&mut Coordinator>),
@@ -244,8 +246,9 @@ fn play_until_changed(
 ) -> Result<PlayEnd, Failure> {
     let is_json = options.json;
     let unsealed = folder.unsealed()?;
-    let TournamentFolder { path, mut results, journal, records, wait, config, prepared, schedule, catalog } =
+    let TournamentFolder { path, mut results, journal, records, config, prepared, schedule, catalog } =
         folder;
+    let (journal, records) = (journal.waiting(wait.clone()), records.waiting(wait.clone()));
     let on_fault = prepared.run.terms.on_fault;
     // With chance each set has a deal of its own.
     let can_repeat = !prepared.rules.meta().chance;
@@ -301,11 +304,13 @@ fn play_until_changed(
             RunEvent::Waiting(name) => {
                 progress.line(format!("waiting for `{name}` to connect"));
                 absent.insert(name.to_owned());
-                results.set_absent(&absent).map_err(|error| error.to_string())?;
+                let stored = wait.retry("the results", || results.set_absent(&absent));
+                stored.map_err(|error| error.to_string())?;
             }
             RunEvent::Connected(name) => {
                 absent.remove(name);
-                results.set_absent(&absent).map_err(|error| error.to_string())?;
+                let stored = wait.retry("the results", || results.set_absent(&absent));
+                stored.map_err(|error| error.to_string())?;
             }
             RunEvent::Moved(_) => {}
             RunEvent::Ended { fixture, report, record, seal, no_show, .. } => {
