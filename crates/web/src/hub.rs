@@ -400,7 +400,7 @@ impl Hub {
         let running = state.running.remove(&end.report.id);
         state.late = state.late.saturating_sub(1);
         if state.late > 0 && self.ladder().is_some_and(|of| of.is_of_ended_season(&end.report.id)) {
-            return;
+            return state.end_unlisted(&end, running, self.game);
         }
         state.count += 1;
         state.tally(&end.report, &end.seats);

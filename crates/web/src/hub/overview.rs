@@ -2,19 +2,20 @@
 
 use std::collections::BTreeMap;
 use std::mem;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use axum::body::Bytes;
+use referee_engine::runner::LiveEnd;
 use referee_game::{Meta, counted, json};
 use referee_report::preview::{Preview, drawn};
 use referee_report::story::{LeadChange, Story};
 
 use super::results::MOST_LATEST;
-use super::{EndedEntry, Hub, RecordLocation, RunState, faults_of};
+use super::{EndedEntry, Hub, LiveEntry, RecordLocation, RunState, faults_of};
 use crate::answers::ANSWER_APART;
-use crate::entries::{BotEntry, MatchEntry, NextEntry, RecentResults, StandingsRow, StandingsView};
+use crate::entries::{self, BotEntry, MatchEntry, NextEntry, RecentResults, StandingsRow, StandingsView};
 use crate::story::told;
 
 /// The number of matches of each kind in the overview.
@@ -170,6 +171,20 @@ impl RunState {
             }
             self.push(ended);
             self.latest.push_back(latest);
+        }
+    }
+
+    /// A match of a season that has ended is over: it is not listed, and who looks at its board sees its end.
+    pub(super) fn end_unlisted(&mut self, end: &LiveEnd, running: Option<LiveEntry>, game: &Meta) {
+        for name in &end.report.seats {
+            if let Some(bot) = self.bots.get_mut(name) {
+                bot.playing.retain(|id| *id != end.report.id);
+            }
+        }
+        let entry = entries::ended(&end.report, &end.seats, None, (game, &self.about));
+        let result = entry.result.map(|result| result.text).unwrap_or_default();
+        if let Some(board) = running.and_then(|running| running.board) {
+            board.lock().unwrap_or_else(PoisonError::into_inner).conclude(&result);
         }
     }
 
