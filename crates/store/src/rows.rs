@@ -171,7 +171,7 @@ pub enum RowDefect {
 
 impl From<BadRow> for io::Error {
     fn from(row: BadRow) -> io::Error {
-        io::Error::other(row)
+        io::Error::new(io::ErrorKind::InvalidData, row)
     }
 }
 

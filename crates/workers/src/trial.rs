@@ -50,6 +50,22 @@ pub struct TrialJob {
 }
 
 impl TrialJob {
+    /// One for tests, on no ladder.
+    #[cfg(test)]
+    pub(super) fn of_test(id: u64, archive: ArchiveId) -> TrialJob {
+        TrialJob {
+            id,
+            archive,
+            limits: ArchiveLimits::BOT,
+            result: ArchiveLimits::BOT,
+            build_ms: 1000,
+            check_ms: 1000,
+            build: BotLimits::default(),
+            bot: BotLimits::default(),
+            ladders: Vec::new(),
+        }
+    }
+
     /// A random number for a trial.
     ///
     /// # Errors
@@ -150,7 +166,7 @@ impl PendingTrial {
         PendingTrial { job, reply, lost: 0 }
     }
 
-    /// Whether its events are dropped: nobody wants it any more.
+    /// Whether it was withdrawn: its events are not received any more.
     pub(super) fn is_withdrawn(&self) -> bool {
         self.reply.is_closed()
     }

@@ -418,7 +418,7 @@ impl NatsDesk {
         }
     }
 
-    /// Forgets the trials that nobody wants any more.
+    /// Forgets the trials that were withdrawn.
     async fn forget_withdrawn(&mut self) {
         let (withdrawn, queue): (VecDeque<_>, VecDeque<_>) =
             std::mem::take(&mut self.queue).into_iter().partition(PendingTrial::is_withdrawn);

@@ -1,9 +1,8 @@
 //! Programs that the hub hands out to workers for builds and checks.
 
-use referee_bots::sandbox::BotLimits;
 
 use super::*;
-use crate::archive::{ArchiveId, ArchiveLimits};
+use crate::archive::ArchiveId;
 use crate::builtin::hub::HubMessage;
 use crate::carrier::Order;
 use crate::trial::{BuiltArchive, TrialDesk, TrialEvent, TrialJob, TrialReply, TrialVerdict};
@@ -49,18 +48,7 @@ impl Hub {
 
     fn hand_out(&self, id: u64) -> UnboundedReceiver<TrialEvent> {
         let archive: ArchiveId = "0".repeat(64).parse().unwrap();
-        let job = TrialJob {
-            id,
-            archive,
-            limits: ArchiveLimits::BOT,
-            result: ArchiveLimits::BOT,
-            build_ms: 1000,
-            check_ms: 1000,
-            build: BotLimits::default(),
-            bot: BotLimits::default(),
-            ladders: Vec::new(),
-        };
-        self.desk.hand_out(job).unwrap()
+        self.desk.hand_out(TrialJob::of_test(id, archive)).unwrap()
     }
 
     /// Reports a trial, as this worker with the number of this connection.

@@ -1,6 +1,5 @@
 //! Programs that are handed out to workers for builds and checks.
 
-use referee_bots::sandbox::BotLimits;
 
 use super::trust::{as_user, example};
 use super::*;
@@ -48,18 +47,7 @@ impl League {
     }
 
     fn hand_out(&self, id: u64) -> UnboundedReceiver<TrialEvent> {
-        let job = TrialJob {
-            id,
-            archive: self.archive,
-            limits: ArchiveLimits::BOT,
-            result: ArchiveLimits::BOT,
-            build_ms: 1000,
-            check_ms: 1000,
-            build: BotLimits::default(),
-            bot: BotLimits::default(),
-            ladders: Vec::new(),
-        };
-        self.desk.hand_out(job).unwrap()
+        self.desk.hand_out(TrialJob::of_test(id, self.archive)).unwrap()
     }
 
     /// The names of the objects of trials.

@@ -83,7 +83,7 @@ impl WorkerService {
 
     /// What became of a trial.
     pub(super) async fn tried(&mut self, id: u64, reply: &TrialReply, built: &[u8]) {
-        // Nobody may want it any more.
+        // It may have been withdrawn.
         let Some(held) = self.trials.get_mut(&id) else { return };
         let Ok(bytes) = encode_report(reply, built) else { return };
         let most = self.connection.client.max_payload();
