@@ -1,14 +1,17 @@
 //! The state of a ladder while it is played.
 
+mod challenges;
 mod lead;
 mod memory;
 mod on_workers;
+mod recount;
 mod rules_state;
 mod scheduler;
 mod snapshot;
 
 pub use lead::LeadTaken;
 pub use memory::{LadderMemory, PlayerState};
+pub use recount::Recount;
 pub use scheduler::LadderScheduler;
 pub use snapshot::{LadderSnapshot, WaitingMatch, WaitingReason};
 
@@ -21,6 +24,7 @@ use tokio::time::Instant;
 
 use crate::league::book::{Book, LadderRow};
 use crate::league::error::LadderError;
+use crate::league::ladder::challenges::is_between;
 use crate::league::ladder::lead::Lead;
 use crate::league::ladder::on_workers::OnWorkers;
 use crate::league::ladder::rules_state::RulesState;
@@ -36,8 +40,6 @@ use referee_stats::ladder::{FaultExclusion, Matchmaker, Name, Newcomer, Strength
 use referee_stats::{Entrant, Lineup};
 use referee_store::{Challenge, LeagueBot, LeagueMatch, MatchKind, RulingRow, match_id, parse_match_id};
 
-/// After this number of other matches one challenge may be played, so that challenges take at most a tenth of the matches.
-const CHALLENGE_AFTER: u64 = 9;
 /// The seconds of a day.
 const DAY: u64 = 24 * 60 * 60;
 
@@ -149,33 +151,6 @@ pub struct Ladder {
     began: Instant,
     /// The same in milliseconds since 1970.
     opened_ms: u64,
-}
-
-/// The results of a ladder while they are counted again.
-#[derive(Debug)]
-pub struct Recount {
-    book: Book,
-    season: LadderSeason,
-    rulings: LadderRulings,
-    seating: Seating,
-    /// The numbers of the matches so far.
-    counted: BTreeSet<u32>,
-}
-
-impl Recount {
-    /// The number of the season.
-    pub fn season(&self) -> u32 {
-        self.season.number
-    }
-
-    /// Adds a result of the season.
-    ///
-    /// # Errors
-    /// If it does not fit the seats.
-    pub fn add(&mut self, row: LeagueMatch) -> Result<(), LadderError> {
-        self.counted.insert(row.number);
-        self.book.add(&self.rulings.apply(&row, self.seating)).map(drop)
-    }
 }
 
 /// A ladder that the scheduler and the server share.
@@ -323,49 +298,6 @@ impl Ladder {
         }
     }
 
-    /// Begins to count results again, if a season has begun or other rulings are in force. Add the results of the season in the
-    /// database, and call [`Ladder::end_recount`]. The ladder is played meanwhile.
-    ///
-    /// # Errors
-    /// If there are too many players.
-    pub fn begin_recount(
-        &mut self,
-        begun: Option<LadderSeason>,
-        rulings: LadderRulings,
-    ) -> Result<Option<Recount>, LadderError> {
-        if begun.is_none() && self.rulings == rulings {
-            return Ok(None);
-        }
-        let season = begun.unwrap_or_else(|| self.season.clone());
-        self.stored_since = Some(Vec::new());
-        season.players().try_for_each(|player| self.player(player).map(drop))?;
-        let mut book = self.book.without_results()?;
-        season.begin(&mut book)?;
-        Ok(Some(Recount { book, season, rulings, seating: self.seating, counted: BTreeSet::new() }))
-    }
-
-    /// Replaces the results by those that were counted.
-    ///
-    /// # Errors
-    /// If one does not fit the seats.
-    pub fn end_recount(&mut self, recount: Recount) -> Result<(), LadderError> {
-        let Recount { mut book, season, rulings, counted, .. } = recount;
-        // Players that have come meanwhile keep their places.
-        for at in 0..self.book.len() {
-            book.player(self.book.name(Entrant(at as u16)))?;
-        }
-        for (of, row) in self.stored_since.take().unwrap_or_default() {
-            if of == season.number && !counted.contains(&row.number) {
-                book.add(&rulings.apply(&row, self.seating))?;
-            }
-        }
-        if season.number != self.season.number {
-            (self.lead, self.led_to) = (Lead::default(), self.last_match.clone());
-        }
-        (self.book, self.season, self.rulings, self.is_unrated) = (book, season, rulings, true);
-        Ok(())
-    }
-
     /// The number of the season that is counted.
     pub fn season(&self) -> u32 {
         self.season.number
@@ -472,16 +404,6 @@ impl Ladder {
         new
     }
 
-    /// Changes the challenges. Returns those that were played since the last time.
-    pub fn set_challenges(&mut self, challenges: Vec<Challenge>) -> Vec<i64> {
-        let fulfilled = std::mem::take(&mut self.fulfilled);
-        let is_running = |id: i64| self.running.values().any(|running| running.challenge == Some(id));
-        let mut challenges = challenges;
-        challenges.retain(|challenge| !fulfilled.contains(&challenge.id) && !is_running(challenge.id));
-        self.challenges = challenges;
-        fulfilled
-    }
-
     /// Tells the matchmaker who can play how many matches at once.
     fn set_places(&mut self) {
         let now = self.now();
@@ -577,20 +499,6 @@ impl Ladder {
         }
     }
 
-    /// The kind of a challenge between these players.
-    fn kind_of_challenge(&self, players: &[Entrant]) -> MatchKind {
-        let owner = |player: &Entrant| {
-            let bot = Name::parse(self.book.name(*player)).bot;
-            self.bots.get(&bot).map(|bot| &bot.owner)
-        };
-        let owners: BTreeSet<_> = players.iter().map(owner).collect();
-        if self.limits.rated_challenges && owners.len() == players.len() {
-            MatchKind::RatedChallenge
-        } else {
-            MatchKind::Challenge
-        }
-    }
-
     /// The next match: on workers, or here. It is between programs if there are workers, and only then.
     fn next_match(&mut self, on_workers: bool) -> Option<Fixture> {
         let may_begin = self.rules.may_begin(self.running.len(), self.now());
@@ -664,40 +572,6 @@ impl Ladder {
         self.fixture(lineup, (MatchKind::Pairing, false), None, Some(first))
     }
 
-    /// The challenge that is due, if there is one: on workers, or here.
-    fn next_challenge(&mut self, on_workers: bool) -> Option<Fixture> {
-        let matches = self.matchmaker.matches();
-        if self.challenged_at.is_some_and(|at| matches < at + CHALLENGE_AFTER) {
-            return None;
-        }
-        let now = self.now();
-        for at in 0..self.challenges.len() {
-            let Challenge { id, players } = &self.challenges[at];
-            let id = *id;
-            let group: Option<Vec<Entrant>> = players.iter().map(|name| self.newest(name)).collect();
-            let is_away = |player: &Entrant| self.members[player.index()].program.is_some();
-            let is_here = |player: &Entrant| self.members[player.index()].bot.is_some();
-            let is_meant = |group: &Vec<Entrant>| {
-                let have_workers = !self.on_workers.is_empty();
-                match have_workers && group.iter().all(is_away) {
-                    true => on_workers,
-                    false => !on_workers && group.iter().all(is_here),
-                }
-            };
-            let Some(lineup) = group
-                .filter(is_meant)
-                .and_then(|group| self.matchmaker.challenge(&group, now, &mut self.rng))
-            else {
-                continue;
-            };
-            self.challenges.remove(at);
-            self.challenged_at = Some(matches);
-            let kind = self.kind_of_challenge(lineup.seats());
-            return self.fixture(lineup, (kind, on_workers), Some(id), None);
-        }
-        None
-    }
-
     /// Pairs the program of a bot no longer, because another one takes its place.
     fn retire_programs(&mut self, bot: &str) {
         for (at, member) in self.members.iter_mut().enumerate() {
@@ -717,14 +591,4 @@ impl Ladder {
         };
         (0..self.book.len() as u16).rev().map(Entrant).find(is_meant)
     }
-}
-
-/// Whether the players of a match are those of a challenge, in any order, or versions of them.
-fn is_between(challenge: &Challenge, players: &[&str]) -> bool {
-    let mut left = players.to_vec();
-    let mut take = |name: &String| {
-        let is_meant = |player: &&str| *player == name || Name::parse(player).bot == *name;
-        left.iter().position(is_meant).map(|at| left.remove(at)).is_some()
-    };
-    challenge.players.iter().all(&mut take) && left.is_empty()
 }

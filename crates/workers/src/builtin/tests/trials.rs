@@ -1,6 +1,5 @@
 //! Programs that the hub hands out to workers for builds and checks.
 
-
 use super::*;
 use crate::archive::ArchiveId;
 use crate::builtin::hub::HubMessage;

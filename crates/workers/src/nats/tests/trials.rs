@@ -1,6 +1,5 @@
 //! Programs that are handed out to workers for builds and checks.
 
-
 use super::trust::{as_user, example};
 use super::*;
 use crate::archive::{ArchiveId, ArchiveLimits, pack_folder};
