@@ -10,6 +10,7 @@ use referee_store::{Challenge, MatchKind};
 
 /// After this number of other matches one challenge may be played, so that challenges take at most a tenth of the matches.
 const CHALLENGE_AFTER: u64 = 9;
+
 impl Ladder {
     /// Changes the challenges. Returns those that were played since the last time.
     pub fn set_challenges(&mut self, challenges: Vec<Challenge>) -> Vec<i64> {
@@ -22,7 +23,7 @@ impl Ladder {
     }
 
     /// The kind of a challenge between these players.
-    pub(super) fn kind_of_challenge(&self, players: &[Entrant]) -> MatchKind {
+    fn kind_of_challenge(&self, players: &[Entrant]) -> MatchKind {
         let owner = |player: &Entrant| {
             let bot = Name::parse(self.book.name(*player)).bot;
             self.bots.get(&bot).map(|bot| &bot.owner)
