@@ -1,17 +1,23 @@
-//! Plays matches with the library, without the command `referee`: with the state machine alone, under virtual time, and
-//! between programs that the library starts.
+//! Plays matches with the library, without the command `referee`: with the state machine alone, under virtual time,
+//! between programs that the library starts, and a tournament that can be resumed.
 //!
 //! `cargo run --example embed -- 'python3 bots/python/random_bot.py' 'python3 bots/python/greedy_bot.py'`
+//! `cargo run --example embed -- cup.toml`
 
 use std::error::Error;
+use std::path::Path;
 
 use referee::bot::Launch;
 use referee::driver::{MatchPlan, PlannedSeat, Run, Terms};
+use referee::files::StorageWait;
 use referee::game::chance::{RandomStream, Seed};
 use referee::game::erased::{BoardText, Rules};
 use referee::game::{Uniform, Viewer};
 use referee::referee::{Ending, Event, Match, MatchEvent, Opening, Stamp};
+use referee::report::tournament::standings_table;
 use referee::runner::{MatchRunner, Openings, Play, PlayEvent, seating_for};
+use referee::runs::config::KnownGames;
+use referee::runs::tournament::{Placement, Tournament, TournamentConfig, verify};
 use referee::sources::{self, BotSpec};
 use referee_protocol::Head;
 use referee_protocol::referee::Turn;
@@ -28,8 +34,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let commands: Vec<String> = std::env::args().skip(1).collect();
     if commands.is_empty() {
-        println!("give the command lines of bots to play checkers between them");
+        println!("give the command lines of bots to play checkers between them, or the file of a tournament");
         return Ok(());
+    }
+    if let [file] = &commands[..] {
+        return tournament(Path::new(file), &KnownGames::new(&catalog, Launch::Directly), run.seed);
     }
     between_programs(catalog.find("checkers")?, run, &commands)
 }
@@ -102,4 +111,19 @@ fn between_programs(rules: &'static dyn Rules, run: Run, commands: &[String]) ->
         println!("{}: {} wins, {} draws, {} losses", bot.bot, bot.wins, bot.draws, bot.losses);
     }
     result.stopped.map_or(Ok(()), |why| Err(why.into()))
+}
+
+/// Plays the tournament of a file in a directory beside it, or goes on with it, and verifies all of its records.
+fn tournament(file: &Path, games: &KnownGames, seed: Seed) -> Result<(), Box<dyn Error>> {
+    let directory = file.with_extension("");
+    let cup = match directory.exists() {
+        true => Tournament::open(&directory, games, true)?,
+        false => Tournament::create(&directory, TournamentConfig::read(file)?, seed, games, true)?,
+    };
+    let wait = StorageWait::new();
+    let end = cup.play(Placement::Here, &wait, || None, std::future::pending, &mut |_| ())?;
+    let audit = verify(&directory, &end.results, games, |_, _| ())?;
+    print!("{}", standings_table(&audit.standings));
+    println!("{} records, {} differ", audit.summary.records, audit.summary.differing);
+    Ok(())
 }

@@ -12,7 +12,6 @@ use crate::cli::bots::{block_on, launch};
 use crate::cli::files::OutFile;
 use crate::cli::find_game::find_game;
 use crate::cli::json::CheckSummary;
-use crate::cli::options::{ReadyLimits, milliseconds, ready_limits};
 use crate::cli::output::TolerantStdout;
 use crate::cli::sandbox::SandboxOptions;
 use crate::cli::screen::{Screen, stderr_line};
@@ -22,6 +21,7 @@ use crate::cli::{Exit, Failure};
 use crate::game::Catalog;
 use crate::game::json;
 use crate::report::{junit, table};
+use crate::runs::config::{Milliseconds, ReadyLimits};
 use crate::runs::submissions::BOT_FILE;
 
 /// The number of final lines of a bot's standard error that are shown per step.
@@ -53,13 +53,13 @@ pub(super) struct Args {
     #[arg(required = true, num_args = 1..=2, value_name = "[GAME] BOT")]
     bot: Vec<String>,
     /// The time limit of a decision; more than half of it is a warning
-    #[arg(long, value_name = "TIME", default_value = "5s", value_parser = milliseconds)]
-    move_limit: u64,
+    #[arg(long, value_name = "TIME", default_value = "5s")]
+    move_limit: Milliseconds,
     /// The time limit from start to `hello`
-    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = milliseconds)]
-    hello_limit: u64,
+    #[arg(long, value_name = "TIME", default_value = "10s")]
+    hello_limit: Milliseconds,
     /// The time limits of the first `ready` and of later ones [default of LATER: 5s, but at most FIRST]
-    #[arg(long, visible_alias = "ready", value_name = "FIRST[,LATER]", default_value = "60s", value_parser = ready_limits)]
+    #[arg(long, visible_alias = "ready", value_name = "FIRST[,LATER]", default_value = "60s")]
     ready_limit: ReadyLimits,
     /// Also start the bot with the arguments `--connect HOST:PORT` and a token in REFEREE_TOKEN, cut its connection in a
     /// match, and expect it to connect again and play on
@@ -117,7 +117,7 @@ pub(super) fn run(args: Args, catalog: &Catalog) -> Result<Exit, Failure> {
             command
         }
     };
-    if args.move_limit == 0 {
+    if args.move_limit == Milliseconds(0) {
         return Err(Failure::usage("--move-limit 0 leaves no time for an answer"));
     }
     // A file that cannot be written is reported before the bot runs for minutes.
@@ -127,8 +127,8 @@ pub(super) fn run(args: Args, catalog: &Catalog) -> Result<Exit, Failure> {
         launch: launch()?,
         catalog,
         game,
-        move_limit: Duration::from_millis(args.move_limit),
-        hello_limit: Duration::from_millis(args.hello_limit),
+        move_limit: args.move_limit.duration(),
+        hello_limit: args.hello_limit.duration(),
         ready_limit: Duration::from_millis(args.ready_limit.first_ms),
         later_ready_limit: Duration::from_millis(args.ready_limit.later_ms),
         reconnects: args.reconnect,

@@ -13,7 +13,7 @@ use crate::bot::Command;
 use crate::check::{BotOutput, Encounter, LineOutcome, Talk, handle_line, hello, read_greeting};
 use crate::cli::bots::{block_on, launch};
 use crate::cli::find_game::find_game;
-use crate::cli::options::{ClockOption, GameOptions, clock, random_seed};
+use crate::cli::options::{GameOptions, random_seed};
 use crate::cli::output::TolerantStdout;
 use crate::cli::sandbox::SandboxOptions;
 use crate::cli::{Exit, Failure, screen};
@@ -24,6 +24,7 @@ use crate::game::json;
 use crate::game::printable::printable;
 use crate::game::seat::{Seat, Seating};
 use crate::referee::{Detail, Leg, Opening, Received, Wants};
+use crate::runs::config::ClockLimits;
 use crate::transport::Line;
 
 /// Play a match with a bot and show every line in both directions, with times
@@ -53,8 +54,8 @@ pub(super) struct Args {
     #[arg(long)]
     step: bool,
     /// The clock of every seat, as for `referee play`
-    #[arg(long, default_value = "delay=5s,bank=60s", value_parser = clock)]
-    clock: ClockOption,
+    #[arg(long, default_value = "delay=5s,bank=60s")]
+    clock: ClockLimits,
     #[command(flatten)]
     options: GameOptions,
     #[command(flatten)]

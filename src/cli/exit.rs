@@ -2,6 +2,11 @@
 
 use std::process::ExitCode;
 
+use crate::runs::config::SandboxError;
+use crate::runs::tournament::{ConfigError, TournamentError};
+use crate::runs::workers::WorkersError;
+use crate::workers::packing::NotPacked;
+
 /// An exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
@@ -63,5 +68,24 @@ impl From<std::io::Error> for Failure {
     fn from(error: std::io::Error) -> Failure {
         let exit = if error.kind() == std::io::ErrorKind::BrokenPipe { Exit::Done } else { Exit::CannotRun };
         Failure { exit, error: anyhow::Error::new(error).context("standard output") }
+    }
+}
+
+/// What was asked for is wrong, or the machine cannot do it.
+macro_rules! failure_of {
+    ($($error:ty),+) => {$(
+        impl From<$error> for Failure {
+            fn from(error: $error) -> Failure {
+                if error.is_usage() { Failure::usage(error) } else { Failure::cannot_run(error) }
+            }
+        }
+    )+};
+}
+
+failure_of!(ConfigError, SandboxError, TournamentError, WorkersError);
+
+impl From<NotPacked> for Failure {
+    fn from(error: NotPacked) -> Failure {
+        Failure::usage(error)
     }
 }

@@ -6,11 +6,10 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use flate2::read::MultiGzDecoder;
-
 use crate::cli::{Failure, output, screen};
 use crate::files::{
-    Folder, PackRange, RecordFolder, most_unpacked, open_regular, read_limited, read_record, read_regular,
+    Folder, PackRange, RecordFolder, has_extension, most_unpacked, open_regular, read_record, read_regular,
+    unpack,
 };
 use crate::report::replay::record_of_page;
 
@@ -26,14 +25,6 @@ fn unreadable(path: &Path, error: &io::Error) -> Failure {
 /// The error for a file that cannot be written.
 fn not_written(path: &Path, error: &io::Error) -> Failure {
     Failure::cannot_run(format!("{}: {error}", path.display()))
-}
-
-/// Whether a file name ends with `.` and this extension, before that of a compressed file if it has one.
-pub(super) fn ends_with(path: &Path, ending: &str) -> bool {
-    let has = |path: &Path, ending: &str| {
-        path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(ending))
-    };
-    has(path, ending) || has(path, "gz") && path.file_stem().is_some_and(|stem| has(Path::new(stem), ending))
 }
 
 /// Expands directories to their files with one of the extensions, sorted by name. If records are wanted, packs of leagues are
@@ -52,7 +43,7 @@ pub(super) fn expand(paths: &[PathBuf], endings: &[&str]) -> Result<Vec<PathBuf>
         let read = fs::read_dir(path).map_err(|error| unreadable(path, &error))?;
         let mut found: Vec<PathBuf> = read
             .filter_map(|entry| Some(entry.ok()?.path()))
-            .filter(|path| endings.iter().any(|ending| ends_with(path, ending)))
+            .filter(|path| endings.iter().any(|ending| has_extension(path, ending)))
             .collect();
         if has_records {
             let names = Folder::open(path).and_then(|folder| RecordFolder::new(folder).names());
@@ -88,9 +79,6 @@ fn packed(directory: &Path, range: PackRange) -> Result<Vec<PathBuf>, Failure> {
     Ok(names.iter().map(|name| directory.join(name)).collect())
 }
 
-/// How a file begins that is compressed with gzip (RFC 1952).
-const GZIP: [u8; 2] = [0x1f, 0x8b];
-
 /// How a page begins.
 const PAGE: &str = "<!DOCTYPE html>";
 
@@ -104,16 +92,7 @@ pub(super) fn read(path: &Path) -> Result<Vec<u8>, Failure> {
         }),
         _ => Err(error),
     });
-    let mut bytes = found.map_err(|error| unreadable(path, &error))?;
-    if bytes.starts_with(&GZIP) {
-        let unpacked = read_limited(MultiGzDecoder::new(&*bytes), most_unpacked(bytes.len()));
-        bytes = unpacked.map_err(|error| match error.kind() {
-            io::ErrorKind::FileTooLarge => {
-                Failure::usage(format!("{}: decompressed, {error}: decompress it first", path.display()))
-            }
-            _ => unreadable(path, &error),
-        })?;
-    }
+    let bytes = found.and_then(unpack).map_err(|error| unreadable(path, &error))?;
     if !bytes.starts_with(PAGE.as_bytes()) {
         return Ok(bytes);
     }

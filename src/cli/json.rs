@@ -52,6 +52,7 @@ use serde_json::Value;
 use crate::game::Flaw;
 use crate::record::Difference;
 use crate::report::tournament::{ListedMatch, StandingsReport};
+use crate::runs::tournament::AuditSummary;
 use crate::stats::estimates::Basis;
 use crate::stats::schedule::Balance;
 use crate::stats::sprt::EloModel;
@@ -496,27 +497,4 @@ pub(super) enum AuditLine<'a> {
         report: &'a StandingsReport,
     },
     Summary(&'a AuditSummary),
-}
-
-/// The numbers of verified items.
-#[derive(Debug, Default, Serialize)]
-pub(super) struct AuditSummary {
-    /// Attempts at matches in the results.
-    pub(super) rows: usize,
-    /// Verified records.
-    pub(super) records: usize,
-    /// Rows that differ, and records without a row.
-    pub(super) differing: usize,
-    /// Attempts that were taken back with their workers, or paired by results that were.
-    pub(super) taken_back: usize,
-    /// Entrants whose points differ.
-    pub(super) points: Vec<PointsByRecords>,
-}
-
-/// The points of an entrant by the results and by the records.
-#[derive(Debug, Serialize)]
-pub(super) struct PointsByRecords {
-    pub(super) name: String,
-    pub(super) results: f64,
-    pub(super) records: f64,
 }

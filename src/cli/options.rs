@@ -1,21 +1,19 @@
 //! Options shared by several subcommands.
 
-use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use referee_protocol::limits;
-use referee_protocol::referee::Clock;
 use referee_protocol::words::OnFault;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use crate::cli::Failure;
-use crate::driver::{Run, Terms, check_clock};
-use crate::files::{Records, read_secret};
+use crate::driver::Run;
+use crate::files::Records;
 use crate::game::chance::Seed;
-use crate::game::hex;
+use crate::runs::config::{self, ClockLimits, Milliseconds, ReadyLimits, SLOTS};
 use crate::stats::sprt::{EloModel, Sprt};
 
 /// Options of the game.
@@ -56,23 +54,23 @@ fn key_value(text: &str) -> Result<(String, Value), String> {
 pub(super) struct MatchOptions {
     /// The clock of each bot: `none`, or a list of delay=TIME (free for every move), bank=TIME (for time beyond the
     /// delay), increment=TIME (added after a move)
-    #[arg(long, value_name = "CLOCK", default_value = "delay=5s,bank=60s", value_parser = clock)]
-    clock: ClockOption,
+    #[arg(long, value_name = "CLOCK", default_value = "delay=5s,bank=60s")]
+    clock: ClockLimits,
     /// Grace period beyond the limit; still deducted from the bank
-    #[arg(long, value_name = "TIME", default_value = "20ms", value_parser = milliseconds)]
-    margin: u64,
+    #[arg(long, value_name = "TIME", default_value = "20ms")]
+    margin: Milliseconds,
     /// The fault policy: forfeit, retry=N or random
     #[arg(long, value_name = "POLICY", default_value_t = OnFault::Forfeit)]
     on_fault: OnFault,
     /// The time limit from the start of a bot to its `hello`
-    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = milliseconds)]
-    hello_limit: u64,
+    #[arg(long, value_name = "TIME", default_value = "10s")]
+    hello_limit: Milliseconds,
     /// The time limits of the first `ready`, in which a bot may load data, and of later ones [default of LATER: 5s, but at
     /// most FIRST]
-    #[arg(long, visible_alias = "ready", value_name = "FIRST[,LATER]", default_value = "60s", value_parser = ready_limits)]
+    #[arg(long, visible_alias = "ready", value_name = "FIRST[,LATER]", default_value = "60s")]
     ready_limit: ReadyLimits,
     /// The run seed, from which all randomness derives: 64 hex digits [default: from the operating system]
-    #[arg(long, value_name = "HEX", conflicts_with = "seed_file", value_parser = seed)]
+    #[arg(long, value_name = "HEX", conflicts_with = "seed_file", value_parser = config::parse_seed)]
     seed: Option<Seed>,
     /// A file with the run seed; unlike the command line, other users cannot see it
     #[arg(long, value_name = "FILE")]
@@ -85,9 +83,6 @@ pub(super) struct MatchOptions {
     #[arg(long, requires = "record")]
     no_fsync: bool,
 }
-
-/// The default maximum number of concurrent matches per process or connection.
-pub(super) const SLOTS: u32 = 64;
 
 /// Concurrency.
 #[derive(Debug, Args)]
@@ -105,27 +100,16 @@ pub(super) struct LaneOptions {
     pub(super) pin: bool,
 }
 
-/// A clock, or `none`.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct ClockOption(pub(super) Option<Clock>);
-
 impl MatchOptions {
     /// The run with these options.
     pub(super) fn run(&self) -> Result<Run, Failure> {
         let seed = match (&self.seed, &self.seed_file) {
             (Some(seed), _) => *seed,
-            (None, Some(path)) => seed_of_file(path)
+            (None, Some(path)) => config::read_seed(path)
                 .map_err(|what| Failure::usage(format!("--seed-file {}: {what}", path.display())))?,
             (None, None) => random_seed()?,
         };
-        let terms = Terms {
-            clock: self.clock.0,
-            margin_ms: self.margin,
-            on_fault: self.on_fault,
-            hello_ms: self.hello_limit,
-            first_ready_ms: self.ready_limit.first_ms,
-            later_ready_ms: self.ready_limit.later_ms,
-        };
+        let terms = self.clock.terms(self.margin, self.on_fault, self.hello_limit, self.ready_limit);
         Ok(Run { seed, terms })
     }
 
@@ -149,91 +133,9 @@ impl MatchOptions {
     }
 }
 
-pub(super) fn seed(text: &str) -> Result<Seed, String> {
-    hex::decode32(text).map(Seed).ok_or_else(|| {
-        format!("a seed has 64 lower-case hex digits, but this has {} characters", text.chars().count())
-    })
-}
-
-pub(super) fn seed_of_file(path: &Path) -> Result<Seed, String> {
-    seed(read_secret(path).map_err(|error| error.to_string())?.trim())
-}
-
 /// Gets a seed from the operating system.
 pub(super) fn random_seed() -> Result<Seed, Failure> {
-    let mut bytes = [0; 32];
-    getrandom::fill(&mut bytes)
-        .map_err(|error| Failure::cannot_run(format!("the operating system provides no seed: {error}")))?;
-    Ok(Seed(bytes))
-}
-
-/// Why a text is not a time that can be used.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum TimeError {
-    #[error("invalid duration `{0}`; expected e.g. 500ms, 5s or 2m: {1}")]
-    Form(String, humantime::DurationError),
-    #[error("`{0}` is more than a day")]
-    Long(String),
-    #[error("`{0}` is not a whole number of milliseconds")]
-    Fraction(String),
-}
-
-pub(super) fn milliseconds(text: &str) -> Result<u64, TimeError> {
-    let parsed: Result<Duration, _> = humantime::parse_duration(text);
-    let time = parsed.map_err(|error| TimeError::Form(text.to_owned(), error))?;
-    if time > Duration::from_secs(24 * 60 * 60) {
-        return Err(TimeError::Long(text.to_owned()));
-    }
-    if !time.subsec_nanos().is_multiple_of(1_000_000) {
-        return Err(TimeError::Fraction(text.to_owned()));
-    }
-    Ok(time.as_millis() as u64)
-}
-
-/// The time limits of `ready`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct ReadyLimits {
-    /// In the first match of a process or connection, in milliseconds.
-    pub(super) first_ms: u64,
-    /// In later ones, in milliseconds.
-    pub(super) later_ms: u64,
-}
-
-/// Parses `60s` or `60s,5s`.
-pub(super) fn ready_limits(text: &str) -> Result<ReadyLimits, TimeError> {
-    let (first, later) = text.split_once(',').map_or((text, None), |(first, later)| (first, Some(later)));
-    let first_ms = milliseconds(first)?;
-    let later_ms = later.map_or(Ok(limits::READY_MS.min(first_ms)), milliseconds)?;
-    Ok(ReadyLimits { first_ms, later_ms })
-}
-
-pub(super) fn clock(text: &str) -> Result<ClockOption, String> {
-    if text == "none" {
-        return Ok(ClockOption(None));
-    }
-    let mut clock = Clock { delay_ms: 0, bank_ms: 0, increment_ms: 0 };
-    let mut seen = Vec::new();
-    for part in text.split(',') {
-        let (key, value) =
-            part.split_once('=').ok_or_else(|| format!("`{part}` is not KEY=TIME or `none`"))?;
-        let field = match key {
-            "delay" => &mut clock.delay_ms,
-            "bank" => &mut clock.bank_ms,
-            "increment" => &mut clock.increment_ms,
-            _ => {
-                return Err(format!(
-                    "unknown part `{key}` of a clock; available: delay, bank, increment, or `none`"
-                ));
-            }
-        };
-        if seen.contains(&key) {
-            return Err(format!("`{key}` is given twice"));
-        }
-        seen.push(key);
-        *field = milliseconds(value).map_err(|error| error.to_string())?;
-    }
-    check_clock(clock).map_err(|error| error.to_string())?;
-    Ok(ClockOption(Some(clock)))
+    config::random_seed().map_err(Failure::cannot_run)
 }
 
 /// The hypotheses of a sequential test.
@@ -307,32 +209,6 @@ impl HypothesisOptions {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_clock_is_parsed_from_its_parts() {
-        let read = |text| clock(text).map(|clock| clock.0.map(|c| (c.delay_ms, c.bank_ms, c.increment_ms)));
-        assert_eq!(read("delay=5s,bank=60s"), Ok(Some((5_000, 60_000, 0))));
-        assert_eq!(read("bank=1m,increment=500ms"), Ok(Some((0, 60_000, 500))));
-        assert_eq!(read("delay=100ms,increment=0"), Ok(Some((100, 0, 0))));
-        assert_eq!(read("none"), Ok(None));
-    }
-
-    #[test]
-    fn an_invalid_clock_is_rejected_with_the_reason() {
-        for (text, what) in [
-            ("", "KEY=TIME"),
-            ("5s", "KEY=TIME"),
-            ("dealy=5s", "`dealy`"),
-            ("delay=5", "invalid duration"),
-            ("delay=5s,delay=6s", "twice"),
-            ("increment=1s", "no time for an answer"),
-            ("delay=90000s", "more than a day"),
-            ("delay=1us", "whole number"),
-        ] {
-            let error = clock(text).expect_err(text);
-            assert!(error.contains(what), "{text}: {error}");
-        }
-    }
 
     #[test]
     fn a_value_that_is_not_json_is_a_string() {

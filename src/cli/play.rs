@@ -11,14 +11,13 @@ use crate::cli::bots::{launch, run_in, with_bots};
 use crate::cli::find_game::find_game;
 use crate::cli::json::Listening;
 use crate::cli::listen::ListenOptions;
-use crate::cli::openings::OpeningOptions;
+use crate::cli::openings::{OpeningOptions, read_openings};
 use crate::cli::options::{GameOptions, LaneOptions, MatchOptions};
 use crate::cli::output::{TolerantStdout, is_terminal};
 use crate::cli::progress::Progress;
 use crate::cli::sandbox::SandboxOptions;
 use crate::cli::screen::Screen;
 use crate::cli::signals::interrupted;
-use crate::cli::syntax::Syntax;
 use crate::cli::watch::{WatchArgs, announce};
 use crate::cli::{Exit, Failure};
 use crate::game::json;
@@ -121,7 +120,7 @@ pub(super) fn run(mut args: Args, catalog: &Catalog) -> Result<Exit, Failure> {
     let run = args.terms.run()?;
     check_policy(rules.meta(), run.terms.on_fault).map_err(Failure::usage)?;
     let openings = args.openings.source(0);
-    let openings = openings.openings(rules, seating, args.options.to_map()?, &run.seed, Syntax::Flags)?;
+    let openings = read_openings(&openings, rules, seating, args.options.to_map()?, &run.seed)?;
     let mirror = args.mirror.map(|mirror| match mirror {
         MirrorOption::Rotations => Mirror::Rotations,
         MirrorOption::All => Mirror::All,

@@ -1,13 +1,11 @@
 //! The options of sandboxes, and `referee sandbox`.
 
-use std::collections::BTreeSet;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clap::{Args as ClapArgs, Subcommand};
-use serde::{Deserialize, Serialize};
 
 use crate::bot::sandbox::{BotLimits, Layer, Mode, Sandbox, Size, Unavailable, separate, threats};
 use crate::bot::{Command, Launch, Launcher, StartError};
@@ -19,6 +17,7 @@ use crate::cli::screen::stderr_line;
 use crate::cli::{Exit, Failure};
 use crate::game::json;
 use crate::report::table;
+use crate::runs::config::{change_commands, default_sandbox};
 use crate::sources::Source;
 
 /// The sandbox of the bots that the referee starts.
@@ -56,7 +55,12 @@ impl SandboxOptions {
     /// The sandbox. Without `--sandbox` it is `basic`, or `none` and a note on standard error if this machine lacks a
     /// layer of `basic`.
     fn sandbox(&self) -> Result<Sandbox, Failure> {
-        let Some(mode) = self.sandbox else { return Ok(default_sandbox()) };
+        let Some(mode) = self.sandbox else {
+            let mut notices = Vec::new();
+            let sandbox = default_sandbox(&mut notices);
+            notices.iter().for_each(stderr_line);
+            return Ok(sandbox);
+        };
         let limits = BotLimits {
             memory: self.memory,
             processes: self.processes,
@@ -99,69 +103,6 @@ impl SandboxOptions {
     pub(super) fn confine(&self, bots: &mut [Arc<dyn Source>]) -> Result<(), Failure> {
         change_commands(bots, |commands| self.apply(commands))
     }
-}
-
-/// Changes the commands of those of these bots that the referee starts, all at once.
-pub(super) fn change_commands<T>(
-    bots: &mut [Arc<dyn Source>],
-    change: impl FnOnce(Vec<&mut Command>) -> T,
-) -> T {
-    let mut commands: Vec<Option<Command>> = bots.iter().map(|bot| bot.command().cloned()).collect();
-    let changed = change(commands.iter_mut().flatten().collect());
-    for (bot, command) in bots.iter_mut().zip(commands) {
-        if let Some(command) = command {
-            *bot = Arc::new(command);
-        }
-    }
-    changed
-}
-
-/// The table `[sandbox]` of a file.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct SandboxConfig {
-    mode: Mode,
-    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
-    allow_missing: BTreeSet<Layer>,
-    #[serde(default)]
-    pub(super) limits: BotLimits,
-}
-
-impl SandboxConfig {
-    /// `strict` with all of its layers.
-    pub(super) fn strict() -> SandboxConfig {
-        SandboxConfig { mode: Mode::Strict, allow_missing: BTreeSet::new(), limits: BotLimits::default() }
-    }
-
-    /// The sandbox. `resolve` makes paths absolute.
-    pub(super) fn sandbox(&self, resolve: impl Fn(&Path) -> PathBuf) -> Result<Sandbox, Failure> {
-        let SandboxConfig { mode, allow_missing, limits } = self;
-        let read = limits.read.iter().map(|path| resolve(path)).collect();
-        Sandbox::new(*mode, allow_missing, BotLimits { read, ..limits.clone() }).map_err(|why| match why {
-            Unavailable::Limit(what) => Failure::usage(format!("sandbox.limits: {what}")),
-            Unavailable::Layers(..) => Failure::cannot_run(format!(
-                "{why}\n`allow_missing = [\"LAYER\"]` in [sandbox] does without a layer, which records then say"
-            )),
-        })
-    }
-}
-
-/// The sandbox if none is configured.
-pub(super) fn default_sandbox() -> Sandbox {
-    Sandbox::new(Mode::Basic, &[].into(), BotLimits::default()).unwrap_or_else(|why| {
-        let why = match why {
-            Unavailable::Limit(what) => what.to_string(),
-            Unavailable::Layers(_, missing) => {
-                let missing: Vec<String> =
-                    missing.into_iter().map(|(layer, why)| format!("{layer} {why}")).collect();
-                missing.join("; ")
-            }
-        };
-        stderr_line(format_args!(
-            "note: bots run without a sandbox: {why} (`--sandbox none` hides this note)"
-        ));
-        Sandbox::default()
-    })
 }
 
 /// Show which sandboxes this machine has

@@ -7,12 +7,13 @@ use std::path::{Path, PathBuf};
 
 use clap::Args as ClapArgs;
 
-use crate::cli::files::{ends_with, expand, read};
+use crate::cli::files::{expand, read};
 use crate::cli::find_game::with_games;
 use crate::cli::json::{CollectionCount, VerifyLine};
 use crate::cli::output::TolerantStdout;
 use crate::cli::screen::Screen;
 use crate::cli::{Exit, Failure};
+use crate::files::has_extension;
 use crate::game::counted;
 use crate::game::json;
 use crate::game::{Catalog, Checked, Flaw, Notation, Validity};
@@ -140,7 +141,7 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
 /// The notation of a file; `None` for a record, even an invalid one.
 fn notation(file: &Path, bytes: &[u8], catalog: &Catalog) -> Option<&'static dyn Notation> {
     let by_name = file.extension().and_then(|ending| catalog.notation(ending.to_str()?));
-    let looks_like_record = || ends_with(file, "jsonl") || bytes.trim_ascii_start().starts_with(b"{");
+    let looks_like_record = || has_extension(file, "jsonl") || bytes.trim_ascii_start().starts_with(b"{");
     by_name.or_else(|| if looks_like_record() { None } else { catalog.notation("PDN") })
 }
 

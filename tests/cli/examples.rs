@@ -55,6 +55,24 @@ fn the_embedding_plays_every_game_and_matches_between_programs() {
     assert_eq!(text.lines().filter(|line| line.ends_with(" losses")).count(), 2, "{text}");
 }
 
+#[test]
+fn the_embedding_plays_a_tournament_that_the_command_goes_on_with() {
+    let folder = Folder::new();
+    let bots = [sample("python/random_bot.py"), sample("python/greedy_bot.py")];
+    let entrants = bots.map(|bot| format!("[[entrants]]\ncommand = {bot:?}\n")).concat();
+    let head = "game = 'checkers'\nopening_plies = 4\noptions = { turn_limit = 30 }\nformat = { kind = 'gauntlet' }\n";
+    let file = folder.write("cup.toml", format!("{head}{entrants}"));
+    let play = || Command::new(in_rust("examples/embed")).arg(&file).output().expect("the example starts");
+    let output = play();
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(text.contains("greedy_bot") && text.ends_with("2 records, 0 differ\n"), "{text}");
+    // The directory is that of the command, and there is nothing left to play.
+    let cup = folder.text("cup");
+    assert_eq!(referee(["tournament", "resume", &cup, "--json"]).with_code(0).json().len(), 1);
+    assert_eq!(play().stdout, output.stdout);
+}
+
 /// The texts between backticks in the line of `text` after `from`.
 fn quoted<'a>(text: &'a str, from: &str) -> Vec<&'a str> {
     let (_, rest) = text.split_once(from).unwrap_or_else(|| panic!("`{from}` is not in {text}"));

@@ -464,7 +464,10 @@ fn errors_of_the_file_name_the_ladder_and_the_key() {
         ("ladders = []", "`ladders`: there is none"),
         ("[[ladders]]\nname = \"a/b\"\ngame = \"checkers\"", "ladder a/b: the name of a ladder has"),
         ("[[ladders]]\nname = \"a\"\ngame = \"chess\"", "ladder a: "),
-        ("[[ladders]]\nname = \"a\"\ngame = \"checkers\"\nclock = \"5\"", "ladder a: clock: "),
+        (
+            "[[ladders]]\nname = \"a\"\ngame = \"checkers\"\nclock = \"5\"",
+            "4 | clock = \"5\"\n  |         ^^^\n`5` is not KEY=TIME",
+        ),
         ("[[ladders]]\nname = \"a\"\ngame = \"checkers\"\njobs = 0", "ladder a: jobs: 0 is not from 1"),
         (
             "[[ladders]]\nname = \"a\"\ngame = \"checkers\"\ntls_cert = \"x\"",

@@ -567,7 +567,7 @@ fn errors_in_a_tournament_file_are_named_with_the_remedy() {
         ("opening_plies = 4", "openings = 'book.txt'", &["error: openings ", "book.txt: "]),
         ("'checkers'", "'chekers'", &["unknown game `chekers`"]),
         ("jobs = 2", "jobs = 0", &["jobs: 0 is not from 1"]),
-        ("jobs = 2", "clock = 'dealy=1s'", &["clock:", "unknown part `dealy`"]),
+        ("jobs = 2", "clock = 'dealy=1s'", &["4 | clock = ", "unknown part `dealy`"]),
         ("jobs = 2", "seats = 3", &["seats: checkers is played with 2 seats, not 3"]),
         ("command = ", "tcp = 'alice'\ncommand = ", &["either a `command` or a `tcp` name"]),
         (

@@ -38,6 +38,8 @@ pub use journal::Journal;
 pub use packs::{PackRange, PackWriter, RecordFolder, StoredRecord, read_record};
 pub use private::{keep_private, private_paths};
 pub use records::{Records, unsealed, written_at};
-pub use regular::{most_unpacked, open_regular, read_limited, read_regular, read_secret};
+pub use regular::{
+    has_extension, most_unpacked, open_regular, read_limited, read_regular, read_secret, unpack,
+};
 pub use running::{RunningMatch, RunningMatches};
 pub use wait::StorageWait;

@@ -9,6 +9,7 @@ use std::io::{self, Read};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
+use flate2::read::MultiGzDecoder;
 use rustix::fs::{FileType, OFlags};
 
 use crate::private::keep_private;
@@ -101,6 +102,38 @@ pub fn read_limited(from: impl Read, most: u64) -> io::Result<Vec<u8>> {
 /// If it cannot be read, is not a regular file, or is too large.
 pub fn read_regular(path: &Path) -> io::Result<Vec<u8>> {
     read_limited(open_regular(path, OpenOptions::new().read(true))?, MOST_READ)
+}
+
+/// How data that is compressed with gzip begins (RFC 1952).
+const GZIP: [u8; 2] = [0x1f, 0x8b];
+
+/// Decompresses the contents of a file, if they are compressed with gzip.
+///
+/// # Errors
+/// [`io::ErrorKind::FileTooLarge`] if there is more than compressed data of this size may give; if the data is damaged.
+pub fn unpack(bytes: Vec<u8>) -> io::Result<Vec<u8>> {
+    if !bytes.starts_with(&GZIP) {
+        return Ok(bytes);
+    }
+    let unpacked = read_limited(MultiGzDecoder::new(&*bytes), most_unpacked(bytes.len()));
+    unpacked.map_err(|error| match error.kind() {
+        io::ErrorKind::FileTooLarge => io::Error::new(io::ErrorKind::FileTooLarge, UnpackedTooLarge(error)),
+        _ => error,
+    })
+}
+
+/// Compressed data gives more than may be read.
+#[derive(Debug, thiserror::Error)]
+#[error("decompressed, {0}: decompress it first")]
+struct UnpackedTooLarge(io::Error);
+
+/// Whether a file name ends with `.` and this extension, before that of a compressed file if it has one.
+pub fn has_extension(path: &Path, extension: &str) -> bool {
+    let has = |path: &Path, wanted: &str| {
+        path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(wanted))
+    };
+    let is_of_compressed = || path.file_stem().is_some_and(|stem| has(Path::new(stem), extension));
+    has(path, extension) || has(path, "gz") && is_of_compressed()
 }
 
 /// Reads a text with a secret, which only the owner may be able to write, and only the owner and the group to read. A byte

@@ -1,7 +1,41 @@
 //! Runs from their beginning to their end: what opens, recovers and plays them.
 //!
+//! * [`config`]: settings that the files of tournaments and of leagues have in common
+//! * [`workers`]: the workers of a run
+//! * [`tournament`]: tournaments in a directory
 //! * [`league`]: ladders that a server plays without an end
 //! * [`submissions`]: programs that owners hand in, until they play
+//!
+//! A tournament that is played, or gone on with after an interruption:
+//!
+//! ```no_run
+//! # use std::path::Path;
+//! use referee_files::StorageWait;
+//! use referee_runs::config::{KnownGames, random_seed};
+//! use referee_runs::tournament::{Placement, Tournament, TournamentConfig};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let catalog = referee_game::Catalog::empty();
+//! let games = KnownGames::new(&catalog, referee_bots::Launch::Directly);
+//! let directory = Path::new("cup");
+//! let cup = match directory.exists() {
+//!     true => Tournament::open(directory, &games, true)?,
+//!     false => {
+//!         let config = TournamentConfig::read(Path::new("cup.toml"))?;
+//!         Tournament::create(directory, config, random_seed()?, &games, true)?
+//!     }
+//! };
+//! let never = std::future::pending;
+//! let end = cup.play(Placement::Here, &StorageWait::new(), || None, never, &mut |_| ())?;
+//! for row in &end.schedule.look().standings().rows {
+//!     println!("{}: {} points", row.entrant.index(), row.points);
+//! }
+//! # Ok(())
+//! # }
+//! ```
 
+pub mod config;
 pub mod league;
 pub mod submissions;
+pub mod tournament;
+pub mod workers;

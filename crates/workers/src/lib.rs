@@ -8,7 +8,7 @@
 //! * [`Coordinator`]: draws sets from a scheduler, counts deliveries and outcomes, and judges the workers
 //! * [`Worker`]: plays units with the runner
 //! * [`builtin`]: the carrier over TLS; `nats` the one over NATS JetStream, with the feature of this name
-//! * [`archive`]: the files of bots, which travel to the workers
+//! * [`archive`]: the files of bots, which travel to the workers; [`packing`] makes them for a run
 
 pub mod archive;
 pub mod builtin;
@@ -22,6 +22,7 @@ mod job;
 pub mod machine;
 #[cfg(feature = "nats")]
 pub mod nats;
+pub mod packing;
 mod player;
 pub mod shared;
 #[cfg(test)]

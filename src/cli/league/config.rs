@@ -1,11 +1,13 @@
 //! The file of a league.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Display;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use referee_protocol::limits;
+use referee_protocol::referee::Clock;
 use referee_protocol::words::OnFault;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
@@ -13,20 +15,15 @@ use serde_json::{Map, Value};
 
 use crate::bot::Command;
 use crate::bot::sandbox::{BotLimits, Sandbox, Unavailable};
-use crate::cli::find_game::find_game_from;
+use crate::cli::Failure;
+use crate::cli::find_game::known_games;
 use crate::cli::league::notices::{NoticeFiles, PagesConfig};
 use crate::cli::league::owners_config::{OwnersConfig, SignUpConfig};
 use crate::cli::league::retention_config::RetentionConfig;
 use crate::cli::league::submissions_config::{
     BuildsOn, SubmissionsConfig, submitted_sandbox, submitted_sandbox_elsewhere,
 };
-use crate::cli::openings::OpeningSource;
-use crate::cli::options::{clock, milliseconds, ready_limits};
-use crate::cli::publish_config::PublishConfig;
-use crate::cli::sandbox::SandboxConfig;
-use crate::cli::syntax::{Syntax, suggest};
-use crate::cli::workers::{WorkersConfig, WorkersOptions, check_files};
-use crate::cli::{Failure, defaults};
+use crate::cli::workers::WorkersOptions;
 use crate::driver::Terms;
 use crate::files::read_regular;
 use crate::game::chance::Seed;
@@ -36,8 +33,13 @@ use crate::game::{Catalog, Seating};
 use crate::referee::check_policy;
 use crate::report::page::PublicUrl;
 use crate::runner::Openings;
+use crate::runs::config::{
+    ClockLimits, Milliseconds, OpeningSource, PemFiles, PublishConfig, ReadyLimits, SandboxConfig, Setting,
+    WithSuggestion, check_files, connections, hello_limit, margin, one, pem_files, ready_limit, reconnect,
+};
 use crate::runs::league::{LadderLimits, Retention, SendCommand, plays_sets};
 use crate::runs::submissions::{SUBMISSIONS, SubmissionTerms};
+use crate::runs::workers::WorkersConfig;
 use crate::store::{League, LeagueBot, utc};
 use crate::transport::Certificate;
 use crate::web::{OwnersLink, OwnersOptions};
@@ -108,19 +110,19 @@ pub(in crate::cli) struct LadderConfig {
     #[serde(default)]
     opening_plies: u32,
     #[serde(default = "default_clock")]
-    clock: String,
-    #[serde(default = "defaults::margin")]
-    margin: String,
+    clock: Setting<ClockLimits>,
+    #[serde(default = "margin")]
+    margin: Setting<Milliseconds>,
     #[serde(default)]
     on_fault: OnFault,
-    #[serde(default = "defaults::hello_limit")]
-    hello_limit: String,
-    #[serde(default = "defaults::ready_limit")]
-    ready_limit: String,
-    #[serde(default = "defaults::one")]
+    #[serde(default = "hello_limit")]
+    hello_limit: Setting<Milliseconds>,
+    #[serde(default = "ready_limit")]
+    ready_limit: Setting<ReadyLimits>,
+    #[serde(default = "one")]
     jobs: u32,
     #[serde(default = "default_rest")]
-    rest: String,
+    rest: Setting<Milliseconds>,
     #[serde(default)]
     quota: Option<u32>,
     #[serde(default = "versions")]
@@ -129,10 +131,10 @@ pub(in crate::cli) struct LadderConfig {
     rated_challenges: bool,
     #[serde(default)]
     listen: Option<SocketAddr>,
-    #[serde(default = "defaults::connections")]
+    #[serde(default = "connections")]
     connections: u32,
-    #[serde(default = "defaults::reconnect")]
-    reconnect: String,
+    #[serde(default = "reconnect")]
+    reconnect: Setting<Milliseconds>,
     #[serde(default)]
     tls_cert: Option<PathBuf>,
     #[serde(default)]
@@ -177,11 +179,12 @@ pub(super) fn public_url<'de, D: Deserializer<'de>>(deserializer: D) -> Result<O
     text.parse().map(Some).map_err(D::Error::custom)
 }
 
-fn default_clock() -> String {
-    "delay=1s,bank=30s".to_owned()
+fn default_clock() -> Setting<ClockLimits> {
+    let clock = Clock { delay_ms: 1_000, bank_ms: 30_000, increment_ms: 0 };
+    Setting::written("delay=1s,bank=30s", ClockLimits(Some(clock)))
 }
-fn default_rest() -> String {
-    "1s".to_owned()
+fn default_rest() -> Setting<Milliseconds> {
+    Setting::written("1s", Milliseconds(1_000))
 }
 fn versions() -> u32 {
     VERSIONS
@@ -226,7 +229,7 @@ impl LeagueConfig {
         })?;
         let text = String::from_utf8(text).map_err(|error| wrong(error.to_string()))?;
         let mut config: LeagueConfig =
-            toml::from_str(&text).map_err(|error| wrong(suggest(&error.to_string())))?;
+            toml::from_str(&text).map_err(|error| wrong(WithSuggestion::of(&error).to_string()))?;
         let file = std::path::absolute(path).map_err(|error| wrong(error.to_string()))?;
         config.folder = file.parent().unwrap_or(Path::new("/")).to_owned();
         config.text = text.parse().map_err(|error: toml::de::Error| wrong(error.to_string()))?;
@@ -296,12 +299,11 @@ impl LeagueConfig {
         for program in &self.programs {
             let Some(files) = program.files.as_ref().map(|files| self.folder.join(files)) else { continue };
             let command = program.command.parse::<Command>();
-            let checked = command.map_err(|error| error.to_string()).and_then(|command| {
-                let directory = Some(self.directory(program));
-                let command = Command { directory, files: Some(files.clone()), ..command };
-                check_files(&command, &own)
-            });
-            checked.map_err(|what| Failure::usage(format!("program {}: {what}", program.name)))?;
+            let wrong = |what: &dyn Display| Failure::usage(format!("program {}: {what}", program.name));
+            let command = command.map_err(|error| wrong(&error))?;
+            let directory = Some(self.directory(program));
+            let command = Command { directory, files: Some(files.clone()), ..command };
+            check_files(&command, &own).map_err(|error| wrong(&error))?;
             found.insert(program.name.clone(), files);
         }
         Ok(found)
@@ -315,9 +317,9 @@ impl LeagueConfig {
         let own = self.programs.iter().find(|program| program.name == name);
         let config = own.and_then(|program| program.sandbox.as_ref()).unwrap_or(&self.sandbox);
         let sandbox = config.sandbox(|path| self.folder.join(path));
-        sandbox.map_err(|Failure { exit, error }| Failure {
-            exit,
-            error: error.context(format!("program {name}")),
+        sandbox.map_err(|error| {
+            let text = format!("program {name}: {error}");
+            if error.is_usage() { Failure::usage(text) } else { Failure::cannot_run(text) }
         })
     }
 
@@ -360,8 +362,15 @@ impl LeagueConfig {
     }
 
     /// The options of workers, or if none are given those of the file.
-    pub(in crate::cli) fn workers(&self, options: &WorkersOptions) -> Result<WorkersOptions, Failure> {
+    pub(in crate::cli) fn workers(&self, options: &WorkersOptions) -> Result<WorkersConfig, Failure> {
         options.or(self.workers.as_ref(), |path| self.folder.join(path))
+    }
+
+    /// Checks the settings of workers.
+    pub(in crate::cli) fn check_workers(&self) -> Result<(), Failure> {
+        let checked =
+            self.workers.as_ref().map_or(Ok(()), |workers| workers.resolved(Path::to_owned).map(drop));
+        checked.map_err(|what| Failure::usage(format!("[workers]: {what}")))
     }
 
     /// How owners are served, if they are.
@@ -497,8 +506,9 @@ impl LadderConfig {
 
     /// Finds the game. `folder`: the base of its path, if its rules are a program.
     pub(in crate::cli) fn game(&self, catalog: &Catalog, folder: &Path) -> Result<LadderGame, Failure> {
-        let found = find_game_from(folder, &self.game, catalog);
-        let (rules, catalog) = found.map_err(|failure| self.wrong(format!("{:#}", failure.error)))?;
+        let mut games = known_games(catalog)?;
+        let rules = games.find(folder, &self.game).map_err(|error| self.wrong(error))?;
+        let catalog = games.catalog().clone();
         let seating =
             rules.meta().seating(self.seats).map_err(|what| self.wrong(format!("seats: {what}")))?;
         Ok(LadderGame { rules, seating, catalog })
@@ -511,18 +521,7 @@ impl LadderConfig {
         folder: &Path,
     ) -> Result<PreparedLadder, Failure> {
         let game = self.game(catalog, folder)?;
-        let time =
-            |key: &str, text: &str| milliseconds(text).map_err(|what| self.wrong(format!("{key}: {what}")));
-        let ready = ready_limits(&self.ready_limit);
-        let ready = ready.map_err(|what| self.wrong(format!("ready_limit: {what}")))?;
-        let terms = Terms {
-            clock: clock(&self.clock).map_err(|what| self.wrong(format!("clock: {what}")))?.0,
-            margin_ms: time("margin", &self.margin)?,
-            on_fault: self.on_fault,
-            hello_ms: time("hello_limit", &self.hello_limit)?,
-            first_ready_ms: ready.first_ms,
-            later_ready_ms: ready.later_ms,
-        };
+        let terms = self.clock.terms(*self.margin, self.on_fault, *self.hello_limit, *self.ready_limit);
         for (key, value, most) in [
             ("jobs", self.jobs, 10_000),
             ("connections", self.connections, 100_000),
@@ -535,15 +534,11 @@ impl LadderConfig {
         check_policy(game.rules.meta(), self.on_fault).map_err(|what| self.wrong(what.to_string()))?;
         // Any seed will do to validate the openings.
         self.openings(&game, &Seed([0; 32]))?;
-        let certificate = match (&self.tls_cert, &self.tls_key) {
-            (Some(chain), Some(key)) => Some(
-                Certificate::read(&folder.join(chain), &folder.join(key))
-                    .map_err(|error| self.wrong(format!("tls_cert, tls_key: {error}")))?,
-            ),
-            (None, None) => None,
-            (Some(_), None) => return Err(self.wrong("tls_cert needs tls_key")),
-            (None, Some(_)) => return Err(self.wrong("tls_key needs tls_cert")),
-        };
+        let path = |path: &Option<PathBuf>| path.as_deref().map(|path| folder.join(path));
+        let files =
+            pem_files(path(&self.tls_cert), path(&self.tls_key)).map_err(|error| self.wrong(error))?;
+        let certificate = files.map(|PemFiles { chain, key }| Certificate::read(&chain, &key)).transpose();
+        let certificate = certificate.map_err(|error| self.wrong(format!("tls_cert, tls_key: {error}")))?;
         if certificate.is_some() && self.listen.is_none() {
             return Err(self.wrong("tls_cert needs `listen`"));
         }
@@ -551,10 +546,10 @@ impl LadderConfig {
             jobs: self.jobs as usize,
             quota: self.quota,
             versions: self.versions_per_day,
-            rest_ms: time("rest", &self.rest)?,
+            rest_ms: self.rest.0,
             rated_challenges: self.rated_challenges,
         };
-        let reconnect = Duration::from_millis(time("reconnect", &self.reconnect)?);
+        let reconnect = self.reconnect.duration();
         let listen = self.listen.map(|address| (address, certificate, self.connections as usize));
         Ok(PreparedLadder { game, terms, limits, listen, reconnect })
     }
@@ -562,7 +557,8 @@ impl LadderConfig {
     /// The openings of its matches.
     pub(in crate::cli) fn openings(&self, game: &LadderGame, seed: &Seed) -> Result<Openings, Failure> {
         let source = OpeningSource::Random { plies: self.opening_plies };
-        let openings = source.openings(game.rules, game.seating, self.options.clone(), seed, Syntax::Keys);
-        openings.map_err(|failure| self.wrong(format!("{:#}", failure.error)))
+        // Only files have openings that are left out.
+        let openings = source.openings(game.rules, game.seating, self.options.clone(), seed);
+        openings.map(|(openings, _)| openings).map_err(|error| self.wrong(error))
     }
 }

@@ -27,7 +27,6 @@ use clap::{Args as ClapArgs, Subcommand};
 
 use crate::cli::league::config::LeagueConfig;
 use crate::cli::league::which::LeagueSelector;
-use crate::cli::workers::WorkersOptions;
 use crate::cli::{Exit, Failure, init, screen};
 use crate::game::{Catalog, counted};
 
@@ -149,7 +148,7 @@ fn check(args: &CheckArgs, catalog: &Catalog) -> Result<Exit, Failure> {
     {
         writeln!(out, "programs cannot be handed in without workers: {why}")?;
     }
-    config.workers(&WorkersOptions::default())?;
+    config.check_workers()?;
     writeln!(out, "{}", counted(config.programs.len(), "program", "programs"))?;
     Ok(Exit::Done)
 }

@@ -1,13 +1,12 @@
 //! The table `[submissions]` of the file of a league.
 
 use std::collections::BTreeSet;
-use std::time::Duration;
 
 use serde::Deserialize;
 
 use crate::bot::sandbox::{BotLimits, Layer, Mode, Sandbox, Size, Unavailable};
 use crate::cli::Failure;
-use crate::cli::options::milliseconds;
+use crate::runs::config::{Milliseconds, Setting};
 use crate::runs::submissions::SubmissionTerms;
 use crate::store::SubmissionQuota;
 use crate::workers::archive::ArchiveLimits;
@@ -23,7 +22,7 @@ pub(in crate::cli) struct SubmissionsConfig {
     archive: Size,
     /// The number of files in it.
     files: u32,
-    build_time: String,
+    build_time: Setting<Milliseconds>,
     build_memory: Size,
     build_processes: u32,
     build_cpus: f64,
@@ -33,7 +32,7 @@ pub(in crate::cli) struct SubmissionsConfig {
     result: Size,
     /// The number of files after a build.
     result_files: u32,
-    check_time: String,
+    check_time: Setting<Milliseconds>,
     waiting: u32,
     per_day: u32,
 }
@@ -53,14 +52,14 @@ impl Default for SubmissionsConfig {
             on: None,
             archive: Size::mebibytes(64),
             files: 10_000,
-            build_time: "120s".to_owned(),
+            build_time: Setting::written("120s", Milliseconds(120_000)),
             build_memory: Size::mebibytes(2048),
             build_processes: 256,
             build_cpus: 1.0,
             build_space: Size::mebibytes(1024),
             result: Size::mebibytes(256),
             result_files: 20_000,
-            check_time: "5m".to_owned(),
+            check_time: Setting::written("5m", Milliseconds(300_000)),
             waiting: 2,
             per_day: 10,
         }
@@ -76,11 +75,9 @@ impl SubmissionsConfig {
     /// Validates the table. `bots` is the maximum number of bots of an owner.
     pub(in crate::cli) fn terms(&self, bots: u32) -> Result<SubmissionTerms, Failure> {
         let wrong = |key: &str, what: String| Failure::usage(format!("[submissions] {key}: {what}"));
-        let time = |key: &str, text: &str| {
-            let time = milliseconds(text).map_err(|what| wrong(key, what.to_string()))?;
-            let is_some = (1..=24 * 60 * 60 * 1000).contains(&time);
+        let time = |key: &str, text: &Setting<Milliseconds>| {
             let range = || wrong(key, format!("`{text}` is not from 1ms to 24h"));
-            is_some.then(|| Duration::from_millis(time)).ok_or_else(range)
+            Some(text.duration()).filter(|time| !time.is_zero()).ok_or_else(range)
         };
         let most = ArchiveLimits::BOT;
         let archive = |keys: [&str; 2], size: Size, files: u32| {

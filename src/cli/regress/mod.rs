@@ -20,17 +20,14 @@ use crate::cli::files::OutFile;
 use crate::cli::find_game::find_game;
 use crate::cli::json::Listening;
 use crate::cli::listen::ListenOptions;
-use crate::cli::openings::OpeningOptions;
-use crate::cli::options::{
-    GameOptions, Hypotheses, HypothesisOptions, LaneOptions, MatchOptions, milliseconds, seed,
-};
+use crate::cli::openings::{OpeningOptions, read_openings, with_flags};
+use crate::cli::options::{GameOptions, Hypotheses, HypothesisOptions, LaneOptions, MatchOptions};
 use crate::cli::output::TolerantStdout;
 use crate::cli::progress::{Progress, Words};
 use crate::cli::sandbox::SandboxOptions;
 use crate::cli::signals::interrupted;
-use crate::cli::syntax::Syntax;
 use crate::cli::watch::{WatchArgs, announce};
-use crate::cli::workers::{WorkersOptions, pack_game, unit_bots};
+use crate::cli::workers::{self, WorkersOptions};
 use crate::cli::{Exit, Failure, screen};
 use crate::game::{Catalog, counted, json};
 use crate::record::PublishedInfo;
@@ -40,9 +37,11 @@ use crate::runner::{
     Added, FirstFaults, Halt, MatchRunner, Roster, RunEnd, RunEvent, Scoring, SetOfTrial,
     TournamentScheduler, check_fresh, deal_leaks_information,
 };
+use crate::runs::config::{Milliseconds, parse_seed};
 use crate::sources::{self, BotSpec, Source, check_programs};
 use crate::stats::regression::{Shard, Verdict};
 use crate::web::WatchServer;
+use crate::workers::packing::{pack_bots, pack_game};
 use crate::workers::{Job, JobBots};
 
 use results::{ResultsFile, TestSetup, changed_bots, contents};
@@ -237,8 +236,8 @@ struct TestOptions {
     #[arg(long)]
     recover: bool,
     /// Stop after this time without a verdict: undecided. With --results, --resume continues the run
-    #[arg(long, value_name = "TIME", value_parser = milliseconds)]
-    max_time: Option<u64>,
+    #[arg(long, value_name = "TIME", value_name = "TIME")]
+    max_time: Option<Milliseconds>,
 }
 
 pub(super) fn run(args: Args, catalog: &Catalog) -> Result<Exit, Failure> {
@@ -275,7 +274,7 @@ fn play(args: RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
         new: tested(&*bots[0]),
         base: tested(&*bots[1]),
         options: args.options.to_map()?,
-        openings: openings.in_words()?,
+        openings: openings.in_words().map_err(|error| with_flags(&error))?,
         trust_bots: args.trust_bots,
         test: args.test.fixed.is_none().then(|| args.test.hypotheses.hypotheses()),
         max_sets: args.test.fixed.or(args.test.max_sets).unwrap_or(MAX_SETS),
@@ -317,11 +316,11 @@ fn play(args: RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
                 "--resume: {what}; --accept-changed continues with the programs as they are now"
             )));
         }
-        run.seed = seed(&earlier.setup.seed).map_err(Failure::usage)?;
+        run.seed = parse_seed(&earlier.setup.seed).map_err(Failure::usage)?;
         setup.seed.clone_from(&earlier.setup.seed);
     }
     check_policy(rules.meta(), run.terms.on_fault).map_err(Failure::usage)?;
-    let openings = openings.openings(rules, seating, setup.options.clone(), &run.seed, Syntax::Flags)?;
+    let openings = read_openings(&openings, rules, seating, setup.options.clone(), &run.seed)?;
     let is_fresh = deal_leaks_information(rules) && !args.trust_bots;
     if is_fresh {
         check_fresh(rules, &bots)
@@ -357,12 +356,12 @@ fn play(args: RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
     let folder =
         tempfile::Builder::new().prefix("referee-regress-").tempdir().map_err(Failure::cannot_run)?;
     let directory = folder.path();
-    let mut opened = args.workers.open_run(directory, None)?;
+    let mut opened = args.workers.config().open_run(directory, None)?;
     if let Some(opened) = &opened {
-        opened.announce(args.json)?;
+        workers::announce(opened, args.json)?;
     }
     let (bots, game_files) = match &opened {
-        Some(_) => (unit_bots(&entrants, directory)?, pack_game(rules, directory)?),
+        Some(_) => (pack_bots(&entrants, directory)?, pack_game(rules, directory)?),
         None => (Vec::new(), None),
     };
     let runner = MatchRunner {
@@ -381,7 +380,7 @@ fn play(args: RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
     if let Some(crash) = trial.crash() {
         first_faults.add_crash(crash);
     }
-    let max_time = args.test.max_time.map(Duration::from_millis);
+    let max_time = args.test.max_time.map(Milliseconds::duration);
     let is_out_of_time = Cell::new(false);
     let missing = check_programs(&runner.bots);
     let stopped = with_bots(|| {

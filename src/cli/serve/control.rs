@@ -19,7 +19,6 @@ use crate::cli::Failure;
 use crate::cli::league::config::ProgramPlace;
 use crate::cli::league::which::now;
 use crate::cli::service::Service;
-use crate::cli::workers::unit_bots;
 use crate::game::hex;
 use crate::runner::RunChange;
 use crate::runs::league::{
@@ -30,6 +29,7 @@ use crate::stats::ladder::Name;
 use crate::store::{League, LeagueBot, LeagueOwner};
 use crate::workers::JobBots;
 use crate::workers::archive::{ArchiveError, ArchiveLimits, pack_folder};
+use crate::workers::packing::pack_bots;
 
 /// How often changes of the database are looked for, and players are rated.
 const POLL_INTERVAL: Duration = Duration::from_millis(300);
@@ -198,7 +198,7 @@ impl Control {
     /// Lets workers play the matches of a program, if there are workers.
     fn add_for_workers(&self, spec: &BotSpec, place: ProgramPlace) -> Result<(), Failure> {
         let Some((bots, folder)) = &self.job_bots else { return Ok(()) };
-        let units = unit_bots(std::slice::from_ref(spec), folder)?;
+        let units = pack_bots(std::slice::from_ref(spec), folder)?;
         let mut ladder = self.ladder.lock();
         let is_started_here = place == ProgramPlace::Anywhere;
         let mut added =

@@ -31,7 +31,7 @@ use crate::cli::league::config::{LadderGame, LeagueConfig, PreparedLadder, WORKE
 use crate::cli::league::which::{ladder_folder, now};
 use crate::cli::screen::stderr_line;
 use crate::cli::service::Service;
-use crate::cli::workers::{WorkersOptions, pack_game};
+use crate::cli::workers::{self, WorkersOptions};
 use crate::cli::{Exit, Failure, screen, signals};
 use crate::driver::Run;
 use crate::files::{Folder, RecordFolder};
@@ -41,6 +41,7 @@ use crate::runs::league::LadderScheduler;
 use crate::sources::Listen;
 use crate::store::League;
 use crate::web::{OwnersLadder, OwnersServer, SubmissionIntake, WatchServer};
+use crate::workers::packing::pack_game;
 use crate::workers::{Coordinator, Job};
 
 /// The maximum number of idle processes of programs that are kept.
@@ -101,7 +102,7 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
     }
     let coordinated = workers.open(&folder.path().join(WORKERS), leases, config.lets_workers_build())?;
     if let Some(coordinated) = &coordinated {
-        coordinated.announce(args.json)?;
+        workers::announce(coordinated, args.json)?;
     }
     let trials = coordinated.as_ref().and_then(|coordinated| coordinated.trials.clone());
     let submissions = submissions::open(&config, &opened, &folder, trials)?;

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::io;
 use std::sync::{Arc, Mutex, OnceLock};
 
+use crate::cli::Failure;
 use crate::cli::league::config::{LadderConfig, LadderGame, LeagueConfig, PreparedLadder};
 use crate::cli::league::pages::{AboutLeague, LadderPages};
 use crate::cli::league::verify::LadderSeed;
 use crate::cli::league::which::{ladder_folder, now};
 use crate::cli::options::random_seed;
-use crate::cli::{Failure, workers};
 use crate::files::{Folder, Journal, Records, RunningMatches, StorageWait};
 use crate::game::Viewer;
 use crate::game::chance::Seed;
@@ -18,6 +18,7 @@ use crate::runs::league::{
     Ladder, LadderMemory, LadderRow, LadderRulings, LadderSeason, LeadTaken, NotCounted, SharedLadder,
     WaitingMatch, WaitingReason, deal_of, recover, resume, resume_on_workers,
 };
+use crate::runs::workers::leases;
 use crate::store::{League, Leases};
 use crate::web::{self, OtherLadder, WatchOptions, WatchServer};
 use crate::workers::JobBots;
@@ -69,7 +70,7 @@ pub(super) fn open<'a>(
     };
     let records = Records::reopen(&own, true).map_err(wrong)?.waiting(wait.clone());
     let next = recover(league, name, &seed, &records, &mut journal, catalog).map_err(wrong)?;
-    let leases = workers::leases(own.path(), has_workers).map_err(wrong)?;
+    let leases = leases(own.path(), has_workers).map_err(wrong)?;
     let leases = leases.map(|leases| leases.waiting(wait.clone()).durable());
     let last_on_workers = leases.as_ref().map_or(Ok(0), Leases::last_set).map_err(wrong)?;
     let openings = config.openings(&prepared.game, &seed)?;

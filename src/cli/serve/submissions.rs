@@ -14,7 +14,6 @@ use crate::cli::league::config::{LeagueConfig, WORKERS};
 use crate::cli::league::submissions_config::{BuildsOn, submitted_sandbox};
 use crate::cli::league::which::now;
 use crate::cli::screen::stderr_line;
-use crate::cli::workers::{ARCHIVES, pack_game};
 use crate::files::{Folder, StorageWait};
 use crate::runner::signalled;
 use crate::runs::submissions::{
@@ -22,6 +21,7 @@ use crate::runs::submissions::{
 };
 use crate::store::{IntakeError, League};
 use crate::web::{ArrivingSubmission, SubmissionIntake};
+use crate::workers::packing::{ARCHIVES, pack_game};
 use crate::workers::trial::TrialDesk;
 
 /// The limit of a decision in a check on a ladder without a clock.

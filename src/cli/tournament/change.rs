@@ -8,14 +8,11 @@ use std::sync::Arc;
 
 use clap::Args as ClapArgs;
 
-use crate::cli::tournament::config::{EntrantConfig, relative_path};
-use crate::cli::tournament::database;
-use crate::cli::tournament::folder::LockedTournament;
-use crate::cli::tournament::reading::read;
-use crate::cli::tournament::requested_change::{Decided, RequestedChange, decide};
 use crate::cli::{Exit, Failure, screen};
-use crate::files::{Folder, Journal};
-use crate::game::Catalog;
+use crate::runs::config::KnownGames;
+use crate::runs::tournament::{
+    self, Decided, EntrantConfig, MadeChange, RequestedChange, StoredTournament, open_results, relative_path,
+};
 use crate::sources::{self, Source};
 
 /// Add an entrant, even while the tournament is in progress
@@ -115,7 +112,7 @@ struct NewSettings {
     absent: Vec<String>,
 }
 
-pub(super) fn add(args: AddArgs, catalog: &Catalog) -> Result<Exit, Failure> {
+pub(super) fn add(args: AddArgs, games: &KnownGames) -> Result<Exit, Failure> {
     // Relative to the tournament's directory, so that both can be moved together, unless the path is absolute.
     let here = here(&args.dir)?;
     let directory = here.join(args.directory.unwrap_or_default());
@@ -126,21 +123,22 @@ pub(super) fn add(args: AddArgs, catalog: &Catalog) -> Result<Exit, Failure> {
     let token_file = args.token_file.map(|path| here.join(path));
     change(
         &args.dir,
-        catalog,
+        games,
         &RequestedChange::Add { entrant: Box::new(entrant), listen: args.listen, token_file },
     )
 }
 
-pub(super) fn withdraw(args: WithdrawArgs, catalog: &Catalog) -> Result<Exit, Failure> {
+pub(super) fn withdraw(args: WithdrawArgs, games: &KnownGames) -> Result<Exit, Failure> {
     let withdraw = RequestedChange::Withdraw { name: args.name };
     if !args.yes && io::stdin().is_terminal() {
-        let results = database::open(&args.dir)?;
-        let Decided { message, .. } = decide(&read(&args.dir, &results, catalog)?, &withdraw)?;
+        let results = open_results(&args.dir)?;
+        let stored = StoredTournament::read(&args.dir, &results, games)?;
+        let Decided { message, .. } = withdraw.decide(&stored).map_err(Failure::usage)?;
         if !confirmed(&format!("{message}. `referee tournament return` would bring it back. Withdraw it?"))? {
             return Err(Failure::usage("nothing was changed"));
         }
     }
-    change(&args.dir, catalog, &withdraw)
+    change(&args.dir, games, &withdraw)
 }
 
 /// Asks on the terminal. Only `y` and `yes` are assent.
@@ -151,8 +149,8 @@ fn confirmed(question: &str) -> Result<bool, Failure> {
     Ok(["y", "yes"].contains(&answer.trim().to_ascii_lowercase().as_str()))
 }
 
-pub(super) fn return_(args: ReturnArgs, catalog: &Catalog) -> Result<Exit, Failure> {
-    change(&args.dir, catalog, &RequestedChange::Return { name: args.name })
+pub(super) fn return_(args: ReturnArgs, games: &KnownGames) -> Result<Exit, Failure> {
+    change(&args.dir, games, &RequestedChange::Return { name: args.name })
 }
 
 /// Parses NAME=3,4.
@@ -163,7 +161,7 @@ fn absent_rounds(text: &str) -> Result<(String, BTreeSet<u32>), Failure> {
     Ok((name.to_owned(), rounds.collect::<Result<_, _>>().map_err(|_| wrong())?))
 }
 
-pub(super) fn set(args: ChangeArgs, catalog: &Catalog) -> Result<Exit, Failure> {
+pub(super) fn set(args: ChangeArgs, games: &KnownGames) -> Result<Exit, Failure> {
     let NewSettings { jobs, clock, command, absent } = args.settings;
     let named = command.iter().map(|text| {
         let (name, command) = text
@@ -174,36 +172,22 @@ pub(super) fn set(args: ChangeArgs, catalog: &Catalog) -> Result<Exit, Failure> 
     let commands = named.collect::<Result<_, Failure>>()?;
     let absent = absent.iter().map(|text| absent_rounds(text)).collect::<Result<_, Failure>>()?;
     let directory = here(&args.dir)?;
-    change(&args.dir, catalog, &RequestedChange::Set { jobs, clock, commands, directory, absent })
+    change(&args.dir, games, &RequestedChange::Set { jobs, clock, commands, directory, absent })
 }
 
 /// The current directory, relative to that of the tournament.
 fn here(dir: &Path) -> Result<PathBuf, Failure> {
-    database::open(dir)?;
+    open_results(dir)?;
     relative_path(dir, Path::new(".")).map_err(Failure::cannot_run)
 }
 
-/// Applies a change, or requests it from the process that plays the tournament.
-pub(super) fn change(dir: &Path, catalog: &Catalog, change: &RequestedChange) -> Result<Exit, Failure> {
-    let folder = Folder::open(dir).map_err(Failure::cannot_run)?;
-    let is_played = || Journal::is_open(&folder).map_err(Failure::cannot_run);
-    let locked = if is_played()? { None } else { Some(LockedTournament::open(dir, catalog, true)) };
-    let locked = match locked {
-        // The process that plays it takes up changes: it gives up its lock for a moment.
-        Some(Err(_)) if is_played()? => None,
-        locked => locked.transpose()?,
-    };
-    let message = if let Some(LockedTournament { mut results, reading, .. }) = locked {
-        let decided = decide(&reading, change)?;
-        results.change(&decided.changes).map_err(Failure::cannot_run)?;
-        decided.message
-    } else {
-        let mut results = database::open(dir)?;
-        let decided = decide(&read(dir, &results, catalog)?, change)?;
-        let text = serde_json::to_string(change).map_err(Failure::cannot_run)?;
-        results.ask(&text).map_err(Failure::cannot_run)?;
-        format!("{}\nit takes effect when the matches in progress have ended", decided.message)
-    };
-    writeln!(screen::stdout(), "{message}")?;
+/// Makes a change, or requests it from the process that plays the tournament.
+pub(super) fn change(dir: &Path, games: &KnownGames, change: &RequestedChange) -> Result<Exit, Failure> {
+    let MadeChange { message, is_requested } = tournament::change(dir, games, change)?;
+    let mut out = screen::stdout();
+    writeln!(out, "{message}")?;
+    if is_requested {
+        writeln!(out, "it takes effect when the matches in progress have ended")?;
+    }
     Ok(Exit::Done)
 }

@@ -7,15 +7,15 @@ use std::time::Duration;
 use crate::cli::bots::{block_on, launch};
 use crate::cli::json::{EntrantCheck, StartStatus, TournamentCheck};
 use crate::cli::output::TolerantStdout;
-use crate::cli::screen::Screen;
+use crate::cli::screen::{Screen, stderr_line};
 use crate::cli::signals::interrupted;
-use crate::cli::tournament::config::Config;
 use crate::cli::{Exit, Failure};
-use crate::game::Catalog;
 use crate::game::chance::Seed;
 use crate::game::counted;
 use crate::game::json;
 use crate::runner::{StartCheck, check_starts};
+use crate::runs::config::KnownGames;
+use crate::runs::tournament::TournamentConfig;
 use crate::sources::BotSpec;
 use crate::stats::schedule::{Balance, CountRange, Format, Schedule};
 
@@ -93,13 +93,14 @@ fn show_balance(balance: &Balance, out: &mut impl Write) -> std::io::Result<()> 
     Ok(())
 }
 
-pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
-    let config = Config::read(&args.config)?;
+pub(super) fn run(args: &Args, games: &KnownGames) -> Result<Exit, Failure> {
+    let config = TournamentConfig::read(&args.config)?;
     // The validation does not depend on the seed.
     let seed = config.seed()?.unwrap_or(Seed([0; 32]));
-    let (rules, _) = config.find_game(catalog)?;
+    let rules = config.find_game(&mut games.clone())?;
     let plan = config.plan(rules, None)?;
     let prepared = config.prepare(rules, seed, &plan)?;
+    prepared.notices.iter().for_each(stderr_line);
     let schedule = Schedule::new(plan).map_err(Failure::usage)?;
     let mut starts = Vec::new();
     if !args.no_start {

@@ -6,13 +6,14 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
 
+use crate::bot::Launch;
 use crate::cli::Failure;
-use crate::cli::tournament::folder::TournamentFolder;
-use crate::cli::tournament::reading::read;
-use crate::cli::tournament::{database, status, verify};
+use crate::cli::tournament::status;
 use crate::game::chance::{RandomStream, Seed, Uniform};
 use crate::game::test_length::long_or;
 use crate::report::tournament::{self, MatchList, StandingsReport, TournamentReport};
+use crate::runs::config::KnownGames;
+use crate::runs::tournament::{StoredTournament, Tournament, open_results, verify};
 
 /// A tournament that was killed while it was played.
 const FIXTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/tournament/cup");
@@ -34,13 +35,13 @@ fn copy(from: &Path, to: &Path) {
 fn read_all(dir: &Path) -> Result<(), Failure> {
     let mut all = Ok(());
     let mut each = |read: Result<(), Failure>| all = std::mem::replace(&mut all, Ok(())).and(read);
-    let catalog = crate::games::catalog();
-    let db = database::open(dir)?;
-    each(status::run(&status::Args { dir: dir.to_owned(), json: true }, &catalog).map(drop));
-    each(read(dir, &db, &catalog).and_then(|reading| {
-        let report = StandingsReport::of(&db, &reading.schedule).map_err(Failure::cannot_run)?;
+    let games = KnownGames::new(&crate::games::catalog(), Launch::Directly);
+    let db = open_results(dir)?;
+    each(status::run(&status::Args { dir: dir.to_owned(), json: true }, &games).map(drop));
+    each(StoredTournament::read(dir, &db, &games).map_err(Failure::from).and_then(|stored| {
+        let report = StandingsReport::of(&db, &stored.schedule).map_err(Failure::cannot_run)?;
         tournament::standings_table(&report);
-        let report = TournamentReport::of(dir, &db, &reading.schedule, &reading.settings(), |_, _| ())
+        let report = TournamentReport::of(dir, &db, &stored.schedule, &stored.settings(), |_, _| ())
             .map_err(Failure::cannot_run)?;
         tournament::tables(&report);
         tournament::csv(&report)?;
@@ -52,10 +53,10 @@ fn read_all(dir: &Path) -> Result<(), Failure> {
     }));
     let names: Vec<String> =
         db.entrants().map(|rows| rows.into_iter().map(|row| row.name).collect()).unwrap_or_default();
-    each(read(dir, &db, &catalog).and_then(|reading| {
-        let matches = MatchList::of(&reading.schedule, names, &reading.config.bot_names(), &reading.rulings);
+    each(StoredTournament::read(dir, &db, &games).map_err(Failure::from).and_then(|stored| {
+        let matches = MatchList::of(&stored.schedule, names, &stored.config.bot_names(), &stored.rulings);
         db.for_each_match(|row| {
-            matches.tags(&reading.about, &row);
+            matches.tags(&stored.about, &row);
             let report = matches.report(&row);
             report.csv()?;
             serde_json::to_string(&report)?;
@@ -64,11 +65,16 @@ fn read_all(dir: &Path) -> Result<(), Failure> {
         .map_err(Failure::cannot_run)
     }));
     each(
-        verify::audit(dir, &db, &catalog, |_, _| ())
-            .map(|audit| drop(serde_json::to_string(&audit.standings))),
+        verify(dir, &db, &games, |_, _| ())
+            .map(|audit| drop(serde_json::to_string(&audit.standings)))
+            .map_err(Failure::from),
     );
     drop(db);
-    each(TournamentFolder::open(dir, &catalog, false).and_then(|folder| folder.unsealed().map(drop)));
+    each(
+        Tournament::open(dir, &games, false)
+            .and_then(|tournament| tournament.unsealed().map(drop))
+            .map_err(Failure::from),
+    );
     all
 }
 
@@ -243,7 +249,7 @@ fn corrupt_json_is_an_error_that_names_file_table_and_row() {
         let dir = place.path().join("cup");
         copy(Path::new(FIXTURE), &dir);
         Connection::open(dir.join("results.sqlite")).unwrap().execute_batch(sql).unwrap();
-        let mut db = database::open(&dir).unwrap();
+        let mut db = open_results(&dir).unwrap();
         let read = db.absent().map(drop).and(db.entrants().map(drop)).and(db.take_asked().map(drop));
         let error = read.unwrap_err().to_string();
         assert!(

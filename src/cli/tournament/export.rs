@@ -4,11 +4,10 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 
-use super::database::{self, unreadable};
 use crate::cli::files::{OutputOptions, read};
 use crate::cli::json::ExportedMatch;
 use crate::cli::screen;
-use crate::cli::tournament::reading;
+use crate::cli::tournament::unreadable;
 use crate::cli::{Exit, Failure};
 use crate::files::unsealed;
 use crate::game::counted;
@@ -16,6 +15,8 @@ use crate::game::json;
 use crate::game::{Catalog, Notation, Sheet};
 use crate::record;
 use crate::report::tournament::{MatchList, match_headings, movetext};
+use crate::runs::config::KnownGames;
+use crate::runs::tournament::{StoredTournament, open_results};
 use crate::store::{MatchRow, Results};
 
 /// Export the matches of a tournament to a format that other programs read
@@ -54,14 +55,14 @@ enum ExportFormat {
     Pdn,
 }
 
-pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
-    let db = database::open(&args.folder)?;
+pub(super) fn run(args: &Args, games: &KnownGames) -> Result<Exit, Failure> {
+    let db = open_results(&args.folder)?;
     let failed = |error| unreadable(&args.folder, &error);
     let about = db.about().map_err(failed)?;
     let names: Vec<String> = db.entrants().map_err(failed)?.into_iter().map(|row| row.name).collect();
-    let reading = reading::read(&args.folder, &db, catalog)?;
-    let matches = MatchList::of(&reading.schedule, names, &reading.config.bot_names(), &reading.rulings);
-    let mut records = SheetReader::of(&args.folder, &reading.catalog);
+    let stored = StoredTournament::read(&args.folder, &db, games)?;
+    let matches = MatchList::of(&stored.schedule, names, &stored.config.bot_names(), &stored.rulings);
+    let mut records = SheetReader::of(&args.folder, stored.games.catalog());
     let mut out = Output { options: &args.output, kept: Vec::new() };
     match args.format {
         ExportFormat::Csv => {
@@ -80,7 +81,7 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
             None => Ok(()),
         })?,
         ExportFormat::Pdn => {
-            let pdn = pdn(&about.game, catalog)?;
+            let pdn = pdn(&about.game, games)?;
             each(&args.folder, &db, |row| {
                 let Some(sheet) = records.sheet(row)? else { return Ok(()) };
                 let sheet = Sheet { tags: matches.tags(&about, row), ..sheet };
@@ -95,8 +96,8 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
     Ok(records.into_exit())
 }
 
-fn pdn(game: &str, catalog: &Catalog) -> Result<&'static dyn Notation, Failure> {
-    let notation = catalog.find(game).ok().and_then(|rules| rules.notation());
+fn pdn(game: &str, games: &KnownGames) -> Result<&'static dyn Notation, Failure> {
+    let notation = games.catalog().find(game).ok().and_then(|rules| rules.notation());
     let pdn = notation.filter(|notation| notation.name() == "PDN");
     pdn.ok_or_else(|| Failure::usage(format!("--format pdn: {game} has no PDN notation")))
 }

@@ -7,15 +7,15 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::database::{self, unreadable};
 use crate::cli::Failure;
 use crate::cli::screen::stderr_line;
-use crate::cli::tournament::reading::read;
 use crate::cli::tournament::site::SiteWriter;
-use crate::game::Catalog;
+use crate::cli::tournament::unreadable;
 use crate::record::PublishedInfo;
 use crate::report::page::PublicUrl;
 use crate::report::tournament::TournamentReport;
+use crate::runs::config::KnownGames;
+use crate::runs::tournament::{StoredTournament, open_results};
 use crate::store::Results;
 
 /// The minimum time between two versions of the pages. It is also at least nine times as long as one takes, so that large
@@ -35,14 +35,14 @@ impl KeptSite {
     pub(super) fn begin(
         (site, url, info): (&Path, Option<&PublicUrl>, PublishedInfo),
         dir: &Path,
-        catalog: &Catalog,
+        games: &KnownGames,
     ) -> Result<KeptSite, Failure> {
         let (playing, ended) = sync_channel(0);
         let pages = Pages {
             writer: SiteWriter::new(site, url.cloned(), info)?,
             dir: dir.to_owned(),
-            results: database::open(dir)?,
-            catalog: catalog.clone(),
+            results: open_results(dir)?,
+            games: games.clone(),
         };
         let work = move || {
             lower_priority();
@@ -76,7 +76,7 @@ struct Pages {
     writer: SiteWriter,
     dir: PathBuf,
     results: Results,
-    catalog: Catalog,
+    games: KnownGames,
 }
 
 impl Pages {
@@ -111,11 +111,11 @@ impl Pages {
         if *written == Some(version) {
             return Ok(());
         }
-        let reading = read(&self.dir, &self.results, &self.catalog)?;
+        let stored = StoredTournament::read(&self.dir, &self.results, &self.games)?;
         let report =
-            TournamentReport::of(&self.dir, &self.results, &reading.schedule, &reading.settings(), |_, _| ());
+            TournamentReport::of(&self.dir, &self.results, &stored.schedule, &stored.settings(), |_, _| ());
         let report = report.map_err(|error| unreadable(&self.dir, &error))?;
-        self.writer.write(&self.dir, &report, &self.catalog, 1, |_| ())?;
+        self.writer.write(&self.dir, &report, self.games.catalog(), 1, |_| ())?;
         *written = Some(version);
         Ok(())
     }

@@ -7,8 +7,8 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use crate::cli::Failure;
-use crate::cli::tournament::config::Config;
 use crate::report::tournament::live_story;
+use crate::runs::tournament::{TournamentConfig, open_results};
 use crate::stats::rating::bradley_terry::{self, Counts, Strengths};
 use crate::stats::schedule::{Due, Schedule};
 use crate::stats::standings::TableRow;
@@ -41,8 +41,8 @@ struct FittedStrengths {
 
 impl LiveStandings {
     /// Those of the tournament in this directory.
-    pub(super) fn open(folder: &Path, config: &Config) -> Result<LiveStandings, Failure> {
-        let results = super::database::open(folder)?;
+    pub(super) fn open(folder: &Path, config: &TournamentConfig) -> Result<LiveStandings, Failure> {
+        let results = open_results(folder)?;
         let name = results.about().map_err(Failure::cannot_run)?.name;
         let entrants = config.names();
         let shown = entrants.iter().zip(&config.entrants);

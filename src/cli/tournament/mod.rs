@@ -1,22 +1,14 @@
 //! `referee tournament`: tournaments between bots.
 
-mod audit;
 mod change;
 mod check;
-mod config;
 #[cfg(test)]
 mod corrupt;
-mod database;
-mod entrant_row;
 mod export;
-mod folder;
 mod kept_site;
 mod live_standings;
 mod play;
-mod reading;
 mod report;
-mod requested_change;
-mod requested_ruling;
 mod ruling;
 mod site;
 mod spectators;
@@ -28,10 +20,15 @@ mod watch;
 
 pub(super) use void::void_matches_of;
 
+use std::path::Path;
+
 use clap::{Args as ClapArgs, Subcommand};
 
+use crate::cli::find_game::known_games;
 use crate::cli::{Exit, Failure};
 use crate::game::Catalog;
+#[cfg(feature = "fuzzing")]
+use crate::runs::tournament::TournamentConfig;
 
 /// Play tournaments, and resume them after interruptions
 #[derive(Debug, ClapArgs)]
@@ -74,35 +71,40 @@ enum Command {
 /// Reads a tournament file. What can be read is written as a file that means the same.
 #[cfg(feature = "fuzzing")]
 pub(crate) fn read_file(text: &str, catalog: &Catalog) {
-    let Ok(config) = config::Config::parse(text) else { return };
-    let written =
-        |config: &config::Config| config.to_toml().unwrap_or_else(|failure| panic!("{}", failure.error));
+    let Ok(config) = TournamentConfig::parse(text) else { return };
+    let written = |config: &TournamentConfig| config.to_toml().unwrap_or_else(|error| panic!("{error}"));
     let file = written(&config);
-    let again = config::Config::parse(&file).unwrap_or_else(|error| panic!("{error}\n{file}"));
+    let again = TournamentConfig::parse(&file).unwrap_or_else(|error| panic!("{error}\n{file}"));
     assert_eq!(file, written(&again));
     if let Ok(rules) = catalog.find(&config.game)
         && let Err(problem) = config.plan(rules, None)
     {
-        assert!(!problem.error.to_string().is_empty());
+        assert!(!problem.to_string().is_empty());
     }
 }
 
 pub(super) fn run(args: Args, catalog: &Catalog) -> Result<Exit, Failure> {
+    let games = &known_games(catalog)?;
     match args.command {
-        Command::Check(args) => check::run(&args, catalog),
-        Command::Run(args) => play::run(&args, catalog),
-        Command::Resume(args) => play::resume(&args, catalog),
-        Command::Status(args) => status::run(&args, catalog),
-        Command::Standings(args) => standings::run(&args, catalog),
-        Command::Report(args) => report::run(&args, catalog),
-        Command::Export(args) => export::run(&args, catalog),
-        Command::Verify(args) => verify::run(&args, catalog),
-        Command::Watch(args) => watch::run(&args, catalog),
-        Command::Add(args) => change::add(args, catalog),
-        Command::Change(args) => change::set(args, catalog),
-        Command::Withdraw(args) => change::withdraw(args, catalog),
-        Command::Return(args) => change::return_(args, catalog),
-        Command::Rule(args) => ruling::rule(args, catalog),
+        Command::Check(args) => check::run(&args, games),
+        Command::Run(args) => play::run(&args, games),
+        Command::Resume(args) => play::resume(&args, games),
+        Command::Status(args) => status::run(&args, games),
+        Command::Standings(args) => standings::run(&args, games),
+        Command::Report(args) => report::run(&args, games),
+        Command::Export(args) => export::run(&args, games),
+        Command::Verify(args) => verify::run(&args, games),
+        Command::Watch(args) => watch::run(&args, games),
+        Command::Add(args) => change::add(args, games),
+        Command::Change(args) => change::set(args, games),
+        Command::Withdraw(args) => change::withdraw(args, games),
+        Command::Return(args) => change::return_(args, games),
+        Command::Rule(args) => ruling::rule(args, games),
         Command::Rulings(args) => ruling::list(&args),
     }
+}
+
+/// The error for results that cannot be read.
+fn unreadable(dir: &Path, error: &std::io::Error) -> Failure {
+    Failure::cannot_run(format!("{}: {error}", dir.display()))
 }

@@ -1,44 +1,38 @@
 //! Plays a tournament.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::io::Write;
+use std::mem;
 use std::path::{Path, PathBuf};
-use std::thread;
-use std::time::Duration;
 
 use clap::Args as ClapArgs;
-use tokio::sync::oneshot;
 
-use crate::cli::bots::{launch, with_bots};
+use crate::cli::bots::with_bots;
 use crate::cli::json::Listening;
 use crate::cli::options::random_seed;
 use crate::cli::output::TolerantStdout;
 use crate::cli::progress::{Progress, RunProgress};
 use crate::cli::screen::{Screen, stderr_line};
 use crate::cli::signals::interrupted_giving_up;
-use crate::cli::tournament::config::Config;
-use crate::cli::tournament::entrant_row::fingerprints;
-use crate::cli::tournament::folder::TournamentFolder;
 use crate::cli::tournament::kept_site::KeptSite;
 use crate::cli::tournament::live_standings::LiveStandings;
 use crate::cli::tournament::spectators::{SeatedBots, entrants_of_bots, was_cut_off};
-use crate::cli::tournament::{audit, standings};
+use crate::cli::tournament::standings;
 use crate::cli::watch::{WatchArgs, announce};
-use crate::cli::workers::{WorkersOptions, pack_game, unit_bots};
-use crate::cli::{Exit, Failure, screen};
+use crate::cli::workers::{self, WorkersOptions};
+use crate::cli::{Exit, Failure};
 use crate::files::StorageWait;
-use crate::game::Catalog;
 use crate::game::{counted, json};
 use crate::report::evidence_lines;
 use crate::report::page::PublicUrl;
-use crate::runner::{
-    FirstFaults, Halt, MatchRunner, NoShow, RunEvent, Scoring, TournamentScheduler, short_moves_of_match,
-};
-use crate::sources::ParkedLobby;
-use crate::stats::schedule::{MatchId, Schedule};
-use crate::store::{Leases, MatchRow, Results};
+use crate::runner::{FirstFaults, NoShow, RunEvent, TournamentScheduler};
+use crate::runs::config::KnownGames;
+use crate::runs::tournament::{Placement, Tournament, TournamentConfig, TournamentEnd, TournamentEvent};
+use crate::stats::schedule::Schedule;
+use crate::store::{Leases, Results};
 use crate::web::{EarlierMatch, WatchServer};
-use crate::workers::{Activity, Coordinator, Job, JobBots};
+use crate::workers::{Activity, Coordinator};
 
 /// Play a tournament
 ///
@@ -101,110 +95,206 @@ pub(super) struct ResumeArgs {
     options: PlayOptions,
 }
 
-pub(super) fn run(args: &RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
-    let config = Config::read(&args.config)?;
+pub(super) fn run(args: &RunArgs, games: &KnownGames) -> Result<Exit, Failure> {
+    let config = TournamentConfig::read(&args.config)?;
     let seed = match config.seed()? {
         Some(seed) => seed,
         None => random_seed()?,
     };
     let stem = || args.config.file_stem().map(PathBuf::from).unwrap_or_default();
     let dir = args.dir.clone().unwrap_or_else(stem);
-    play(TournamentFolder::create(&dir, config, seed, catalog, !args.options.no_fsync)?, &args.options)
+    play(Tournament::create(&dir, config, seed, games, !args.options.no_fsync)?, &args.options)
 }
 
-pub(super) fn resume(args: &ResumeArgs, catalog: &Catalog) -> Result<Exit, Failure> {
-    let folder = TournamentFolder::open(&args.dir, catalog, !args.options.no_fsync)?;
-    let rows = folder.results.entrants().map_err(Failure::cannot_run)?;
-    let files = |index| fingerprints(folder.prepared.bots_of(index));
-    let changed: Vec<(usize, String)> = (rows.into_iter().enumerate())
-        .filter(|(index, row)| row.leaves.is_none() && files(*index) != row.files)
-        .map(|(index, row)| (index, row.name))
-        .collect();
-    for (index, name) in changed {
-        if !args.accept_changed {
-            return Err(Failure::usage(format!(
-                "the program or a script of `{name}` has changed since the tournament began: restore it, or \
-                 use --accept-changed"
-            )));
-        }
-        folder.results.set_files(index, &files(index)).map_err(Failure::cannot_run)?;
-    }
-    play(folder, &args.options)
+pub(super) fn resume(args: &ResumeArgs, games: &KnownGames) -> Result<Exit, Failure> {
+    let tournament = Tournament::open(&args.dir, games, !args.options.no_fsync)?;
+    tournament.check_files(args.accept_changed)?;
+    play(tournament, &args.options)
 }
 
-/// Why playing stopped.
-enum PlayEnd {
-    /// The tournament is over or was interrupted.
-    Ended(Exit),
-    /// A change is requested. The lobby keeps connected bots.
-    Changes(Option<ParkedLobby>),
-}
-
-fn play(mut folder: TournamentFolder, options: &PlayOptions) -> Result<Exit, Failure> {
-    let mut parked = None;
-    let mut first_faults = FirstFaults::default();
-    let watch =
-        options.watch.open(folder.prepared.rules.meta(), &folder.catalog, folder.config.publish.info)?;
+fn play(tournament: Tournament, options: &PlayOptions) -> Result<Exit, Failure> {
+    let config = &tournament.config;
+    let (path, games, info) = (tournament.path.clone(), tournament.games.clone(), config.publish.info);
+    let watch = options.watch.open(tournament.prepared.rules.meta(), games.catalog(), info)?;
     if let Some(server) = &watch {
-        server.set_name(&folder.results.about().map_err(Failure::cannot_run)?.name);
-        server.set_entrants(entrants_of_bots(&folder.config));
-        list_earlier(&folder, server)?;
+        server.set_name(&tournament.results.about().map_err(Failure::cannot_run)?.name);
+        server.set_entrants(entrants_of_bots(config));
+        list_earlier(&tournament, server)?;
         announce(&server.url(), options.json)?;
     }
     let site = options.site.as_deref();
     let site = site
-        .map(|site| {
-            let published = (site, options.site_url.as_ref(), folder.config.publish.info);
-            KeptSite::begin(published, &folder.path, &folder.catalog)
-        })
+        .map(|site| KeptSite::begin((site, options.site_url.as_ref(), info), &path, &games))
         .transpose()?;
-    let section = folder.config.workers.as_ref();
-    let workers = options.workers.or(section, |path| folder.config.resolve(path))?;
+    let workers = options.workers.or(config.workers.as_ref(), |path| config.resolve(path))?;
     let wait = StorageWait::new();
-    let mut opened = workers.open_run(&folder.path, Some(&wait))?;
+    let mut opened = workers.open_run(&path, Some(&wait))?;
     match &opened {
-        Some(opened) => opened.announce(options.json)?,
-        None => say_if_workers_played(&folder.path)?,
+        Some(opened) => workers::announce(opened, options.json)?,
+        None => say_if_workers_played(&path)?,
     }
-    let mut coordinator = opened.as_mut().and_then(|opened| opened.coordinators.pop());
-    loop {
-        let (path, catalog) = (folder.path.clone(), folder.catalog.clone());
-        let others = (watch.as_ref(), coordinator.as_mut());
-        match play_until_changed((folder, &wait), parked, &mut first_faults, others, options)? {
-            PlayEnd::Ended(exit) => {
-                if let Some(server) = watch {
-                    server.close();
-                    if !options.json {
-                        let path = path.display();
-                        stderr_line(format_args!("`referee tournament watch {path}` serves these pages"));
-                    }
-                }
-                if let Some(coordinator) = coordinator {
-                    let is_over = exit != Exit::Interrupted;
-                    coordinator.end(is_over).map_err(Failure::cannot_run)?;
-                }
-                match (site.map(KeptSite::end), exit) {
-                    (Some(Err(failure)), Exit::Done) => return Err(failure),
-                    (Some(Err(Failure { error, .. })), _) => {
-                        stderr_line(format_args!("error: --site: {error}"));
-                    }
-                    _ => {}
-                }
-                return Ok(exit);
-            }
-            PlayEnd::Changes(lobby) => parked = lobby,
+    let coordinator = opened.as_mut().and_then(|opened| opened.coordinators.pop());
+    let mut printer = TournamentPrinter {
+        path: &path,
+        // The names of bots: a team has several.
+        names: tournament.prepared.entrants.iter().map(|bot| bot.name.clone()).collect(),
+        is_json: options.json,
+        watch: watch.as_ref(),
+        activity: coordinator.as_ref().map(Coordinator::activity),
+        progress: None,
+        out: Screen(TolerantStdout::new()),
+        unprinted: Vec::new(),
+        first_faults: FirstFaults::default(),
+        no_shows: NoShows::default(),
+    };
+    let placement =
+        coordinator.map_or(Placement::Here, |coordinator| Placement::Workers(Box::new(coordinator)));
+    let live = || watch.as_ref().map(WatchServer::feed);
+    let stop = || interrupted_giving_up(wait.clone());
+    let end = with_bots(|| tournament.play(placement, &wait, live, stop, &mut |event| printer.print(event)));
+    printer.end_progress();
+    let end = end.map_err(Failure::from).and_then(|end| printer.finish(&end, options.strict));
+    if let (Some(server), Ok(_)) = (watch, &end) {
+        server.close();
+        if !options.json {
+            let path = path.display();
+            stderr_line(format_args!("`referee tournament watch {path}` serves these pages"));
         }
-        folder = TournamentFolder::open(&path, &catalog, !options.no_fsync)?;
+    }
+    let exit = end?;
+    match (site.map(KeptSite::end), exit) {
+        (Some(Err(failure)), Exit::Done) => Err(failure),
+        (Some(Err(Failure { error, .. })), _) => {
+            stderr_line(format_args!("error: --site: {error}"));
+            Ok(exit)
+        }
+        _ => Ok(exit),
+    }
+}
+
+/// Prints events for a person or a program.
+struct TournamentPrinter<'a> {
+    path: &'a Path,
+    names: Vec<String>,
+    is_json: bool,
+    watch: Option<&'a WatchServer>,
+    activity: Option<Activity>,
+    progress: Option<Progress>,
+    out: Screen<TolerantStdout>,
+    /// A match is first stored in the results and then printed, after its record is on the disk.
+    unprinted: Vec<String>,
+    first_faults: FirstFaults,
+    no_shows: NoShows,
+}
+
+impl TournamentPrinter<'_> {
+    fn print(&mut self, event: TournamentEvent<'_>) {
+        match event {
+            TournamentEvent::Begins { config, scheduler } => self.begin(config, scheduler),
+            TournamentEvent::Notice(notice) => stderr_line(notice),
+            TournamentEvent::Change(Ok(message)) => stderr_line(format_args!("changed: {message}")),
+            TournamentEvent::Change(Err(error)) => stderr_line(format_args!("not changed: {error}")),
+            TournamentEvent::Run(event) => self.print_of_run(event),
+        }
+    }
+
+    fn begin(&mut self, config: &TournamentConfig, scheduler: &mut TournamentScheduler) {
+        self.end_progress();
+        let (shown, names, activity) = (scheduler.live_schedule(), config.names(), self.activity.clone());
+        let progress = move || run_progress(&shown.look(), &names, activity.as_ref());
+        self.progress = Some(Progress::of_changing(progress));
+        if let Some(server) = self.watch {
+            // The run never waits for standings that spectators want.
+            let shown = scheduler.live_schedule();
+            match LiveStandings::open(self.path, config) {
+                Ok(mut standings) => {
+                    server.set_standings(Box::new(move || standings.view(&shown.look())));
+                }
+                Err(Failure { error, .. }) => self.line(format!("error: --watch: {error}")),
+            }
+        }
+    }
+
+    fn line(&self, line: impl Display) {
+        match &self.progress {
+            Some(progress) => progress.line(line.to_string()),
+            None => stderr_line(line),
+        }
+    }
+
+    fn print_of_run(&mut self, event: RunEvent<'_>) {
+        match event {
+            RunEvent::Listening(address) => {
+                self.line(format_args!("listening on {address}"));
+                if self.is_json {
+                    // `TolerantStdout` keeps the error until the end.
+                    let _ = writeln!(self.out, "{}", json::text(&Listening { address }));
+                }
+            }
+            RunEvent::Waiting(name) => self.line(format_args!("waiting for `{name}` to connect")),
+            RunEvent::Connected(_) | RunEvent::Moved(_) => {}
+            RunEvent::Ended { fixture, report, no_show, .. } => {
+                self.first_faults.add(report, no_show.as_ref().map(|no_show| no_show.seat));
+                if let Some(line) = no_show.and_then(|no_show| self.no_shows.note(&fixture.id, no_show)) {
+                    self.line(line);
+                }
+                if self.is_json {
+                    self.unprinted.push(json::text(report));
+                }
+            }
+            RunEvent::Settled => {
+                for line in self.unprinted.drain(..) {
+                    let _ = writeln!(self.out, "{line}");
+                }
+            }
+        }
+    }
+
+    /// Ends what is shown of the progress, which a change begins again.
+    fn end_progress(&mut self) {
+        if let Some(progress) = self.progress.take() {
+            mem::take(&mut self.no_shows).lines(&self.names).for_each(|line| progress.line(line));
+            progress.finish();
+        }
+    }
+
+    /// Prints the standings, and says why play ended.
+    fn finish(mut self, end: &TournamentEnd, is_strict: bool) -> Result<Exit, Failure> {
+        let TournamentEnd { path, results, schedule, .. } = end;
+        standings::show(&mut self.out, path, results, &schedule.look(), self.is_json)?;
+        if !self.is_json {
+            for line in evidence_lines(&self.first_faults, |_| true) {
+                // An error is kept for the end.
+                let _ = writeln!(self.out, "{line}");
+            }
+        }
+        if end.is_interrupted {
+            stderr_line(format_args!(
+                "interrupted: `referee tournament resume {}` continues",
+                path.display()
+            ));
+            return Ok(Exit::Interrupted);
+        }
+        if !end.given_up.is_empty() {
+            let sets = end.given_up.join("; ");
+            stderr_line(format_args!(
+                "error: workers were lost with these sets: {sets}. `referee tournament resume {}` tries again",
+                path.display()
+            ));
+            return Ok(Exit::CannotRun);
+        }
+        let exit = if is_strict && has_faults(results)? { Exit::No } else { Exit::Done };
+        self.out.0.end(exit)
     }
 }
 
 /// Lists the matches that were played before, for spectators.
-fn list_earlier(folder: &TournamentFolder, server: &WatchServer) -> Result<(), Failure> {
-    let bots = SeatedBots::of(&folder.config, folder.schedule.plan().seating);
-    let mut unsealed = folder.unsealed()?;
-    let read = folder.results.for_each_match(|row| {
+fn list_earlier(tournament: &Tournament, server: &WatchServer) -> Result<(), Failure> {
+    let bots = SeatedBots::of(&tournament.config, tournament.schedule.plan().seating);
+    let mut unsealed = tournament.unsealed()?;
+    let read = tournament.results.for_each_match(|row| {
         let id = row.id.to_string();
-        let record = row.record.is_some().then(|| folder.records.path(&id));
+        let record = row.record.is_some().then(|| tournament.records.path(&id));
         let at = unsealed.iter().position(|other| other.match_id == id);
         let unsealed = at.map(|at| unsealed.swap_remove(at));
         if !was_cut_off(&row) {
@@ -213,175 +303,6 @@ fn list_earlier(folder: &TournamentFolder, server: &WatchServer) -> Result<(), F
         Ok(())
     });
     read.map_err(Failure::cannot_run)
-}
-
-/// How often requested changes are checked for.
-const POLL_INTERVAL: Duration = Duration::from_millis(300);
-
-/// Resolves when another process requests a change of the tournament.
-fn wait_for_changes(path: &Path) -> Result<oneshot::Receiver<()>, Failure> {
-    let results = super::database::open(path)?;
-    let (sender, receiver) = oneshot::channel();
-    let watch = move || {
-        while !sender.is_closed() {
-            // A read error is ignored here; the next attempt may succeed, and writers report lasting errors.
-            if results.asked().is_ok_and(|asked| !asked.is_empty()) {
-                // The channel is closed if the run has just ended.
-                let _ = sender.send(());
-                return;
-            }
-            thread::sleep(POLL_INTERVAL);
-        }
-    };
-    thread::Builder::new().name("changes".to_owned()).spawn(watch).map_err(Failure::cannot_run)?;
-    Ok(receiver)
-}
-
-fn play_until_changed(
-    (folder, wait): (TournamentFolder, &StorageWait),
-    parked: Option<ParkedLobby>,
-    first_faults: &mut FirstFaults,
-    (watch, coordinator): (Option<&WatchServer>, Option<&mut Coordinator>),
-    options: &PlayOptions,
-) -> Result<PlayEnd, Failure> {
-    let is_json = options.json;
-    let unsealed = folder.unsealed()?;
-    let TournamentFolder { path, mut results, journal, records, config, prepared, schedule, catalog } =
-        folder;
-    let (journal, records) = (journal.waiting(wait.clone()), records.waiting(wait.clone()));
-    let on_fault = prepared.run.terms.on_fault;
-    // With chance each set has a deal of its own.
-    let can_repeat = !prepared.rules.meta().chance;
-    let seating = schedule.plan().seating;
-    let scoring = Scoring { seating, legs: schedule.legs(), on_fault, roster: prepared.roster };
-    // The names of bots: a team has several.
-    let names: Vec<String> = prepared.entrants.iter().map(|bot| bot.name.clone()).collect();
-    let mut no_shows = NoShows::default();
-    let mut scheduler = TournamentScheduler::new(schedule, scoring.clone(), prepared.openings);
-    let live = scheduler.live_schedule();
-    let (shown, shown_names) = (live.clone(), config.names());
-    let activity = coordinator.as_ref().map(|coordinator| coordinator.activity());
-    let progress =
-        Progress::of_changing(move || run_progress(&shown.look(), &shown_names, activity.as_ref()));
-    if let Some(server) = watch {
-        // The run never waits for standings that spectators want.
-        let shown = scheduler.live_schedule();
-        let mut standings = LiveStandings::open(&path, &config)?;
-        server.set_standings(Box::new(move || standings.view(&shown.look())));
-    }
-    let (bots, game_files) = match &coordinator {
-        Some(_) => (unit_bots(&prepared.entrants, &path)?, pack_game(prepared.rules, &path)?),
-        None => (Vec::new(), None),
-    };
-    let runner = MatchRunner {
-        jobs: prepared.jobs,
-        processes: prepared.processes,
-        slots: prepared.slots,
-        is_pinned: prepared.is_pinned,
-        listen: prepared.listen,
-        lobby: parked,
-        drain: Some(wait_for_changes(&path)?),
-        records: Some(records),
-        journal: Some(journal),
-        unsealed: Some(unsealed),
-        live: watch.map(WatchServer::feed),
-        ..MatchRunner::new(prepared.run, prepared.rules, seating, prepared.entrants, launch()?)
-    };
-    let mut out = Screen(TolerantStdout::new());
-    // A match is first stored in the results and then printed, after its record is on the disk.
-    let (mut unstored, mut unprinted) = (Vec::new(), Vec::new());
-    let mut absent = BTreeSet::new();
-    results.set_absent(&absent).map_err(Failure::cannot_run)?;
-    let mut on_event = |event: RunEvent<'_>| -> Result<(), Halt> {
-        match event {
-            RunEvent::Listening(address) => {
-                progress.line(format!("listening on {address}"));
-                if is_json {
-                    // `TolerantStdout` keeps the error until the end.
-                    let _ = writeln!(out, "{}", json::text(&Listening { address }));
-                }
-            }
-            RunEvent::Waiting(name) => {
-                progress.line(format!("waiting for `{name}` to connect"));
-                absent.insert(name.to_owned());
-                let stored = wait.retry("the results", || results.set_absent(&absent));
-                stored.map_err(|error| error.to_string())?;
-            }
-            RunEvent::Connected(name) => {
-                absent.remove(name);
-                let stored = wait.retry("the results", || results.set_absent(&absent));
-                stored.map_err(|error| error.to_string())?;
-            }
-            RunEvent::Moved(_) => {}
-            RunEvent::Ended { fixture, report, record, seal, no_show, .. } => {
-                first_faults.add(report, no_show.as_ref().map(|no_show| no_show.seat));
-                if let Some(line) = no_show.and_then(|no_show| no_shows.note(&fixture.id, no_show)) {
-                    progress.line(line);
-                }
-                let id: MatchId = fixture.id.parse().map_err(|error| format!("{error}"))?;
-                let result = scoring.result(fixture, report);
-                let row = audit::row((id, &scoring), fixture, report, result, seal);
-                let began_at = report.record.as_deref().and_then(|path| audit::began_at(path, report));
-                let moves = can_repeat.then(|| short_moves_of_match(fixture.bots.len(), record));
-                let moves = moves.transpose().map_err(|difference| format!("{id}: {difference}"))?;
-                unstored.push(MatchRow { began_at, moves, ..row });
-                if is_json {
-                    unprinted.push(json::text(report));
-                }
-            }
-            RunEvent::Settled => {
-                let added = wait.retry("the results", || results.add_matches(&unstored));
-                added.map_err(|error| error.to_string())?;
-                unstored.clear();
-                for line in unprinted.drain(..) {
-                    let _ = writeln!(out, "{line}");
-                }
-            }
-        }
-        Ok(())
-    };
-    let stopped = with_bots(|| match coordinator {
-        None => runner.play(scheduler, interrupted_giving_up(wait.clone()), &mut on_event),
-        Some(coordinator) => {
-            let mut runner = runner;
-            // Its lock keeps other processes from playing the tournament.
-            let _journal = runner.journal.take();
-            let job = Job::of_runner(runner, JobBots::new(bots), game_files, &catalog);
-            coordinator.play(job, scheduler, interrupted_giving_up(wait.clone()), &mut on_event)
-        }
-    });
-    no_shows.lines(&names).for_each(|line| progress.line(line));
-    progress.finish();
-    if let Some(why) = stopped.why {
-        return Err(Failure::cannot_run(why));
-    }
-    results.check_in_place().map_err(Failure::cannot_run)?;
-    if !stopped.is_interrupted
-        && (stopped.is_drained || !results.asked().map_err(Failure::cannot_run)?.is_empty())
-    {
-        return Ok(PlayEnd::Changes(stopped.lobby));
-    }
-    standings::show(&mut out, &path, &results, &live.look(), is_json)?;
-    if !is_json {
-        for line in evidence_lines(first_faults, |_| true) {
-            // An error is kept for the end.
-            let _ = writeln!(out, "{line}");
-        }
-    }
-    if stopped.is_interrupted {
-        stderr_line(format_args!("interrupted: `referee tournament resume {}` continues", path.display()));
-        return Ok(PlayEnd::Ended(Exit::Interrupted));
-    }
-    if !stopped.given_up.is_empty() {
-        let sets = stopped.given_up.join("; ");
-        stderr_line(format_args!(
-            "error: workers were lost with these sets: {sets}. `referee tournament resume {}` tries again",
-            path.display()
-        ));
-        return Ok(PlayEnd::Ended(Exit::CannotRun));
-    }
-    let exit = if options.strict && has_faults(&results)? { Exit::No } else { Exit::Done };
-    out.0.end(exit).map(PlayEnd::Ended)
 }
 
 /// Whether a bot made a fault in any match.
@@ -419,7 +340,7 @@ fn say_if_workers_played(path: &Path) -> Result<(), Failure> {
     let workers = leases.map_or(Ok(Vec::new()), |leases| leases.workers()).map_err(Failure::cannot_run)?;
     if !workers.is_empty() {
         let workers = counted(workers.len(), "worker", "workers");
-        screen::stderr_line(format_args!(
+        stderr_line(format_args!(
             "{workers} played this tournament before; without --workers-listen or --workers all matches are played here"
         ));
     }

@@ -5,16 +5,17 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 
-use super::database::{self, unreadable};
 use super::site;
 use crate::cli::files::{OutFile, OutputOptions};
 use crate::cli::progress;
-use crate::cli::tournament::reading::read;
+use crate::cli::tournament::unreadable;
 use crate::cli::{Exit, Failure, screen};
+use crate::game::json;
 use crate::game::printable::printable_lines;
-use crate::game::{Catalog, json};
 use crate::report::page::PublicUrl;
 use crate::report::tournament::{self, TournamentReport};
+use crate::runs::config::KnownGames;
+use crate::runs::tournament::{StoredTournament, open_results};
 
 /// Report on a tournament: standings, cross table, rounds or bracket, ratings, faults, time use, matches
 ///
@@ -73,22 +74,22 @@ enum ReportFormat {
     Html,
 }
 
-pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
+pub(super) fn run(args: &Args, games: &KnownGames) -> Result<Exit, Failure> {
     let summary = args.github.then(OutFile::job_summary).transpose()?;
     let progress = progress::bar(0, "{bar:30} {pos}/{len} records, {eta} left");
     let tick = |done, all| {
         progress.set_length(all);
         progress.set_position(done);
     };
-    let db = database::open(&args.folder)?;
-    let reading = read(&args.folder, &db, catalog)?;
-    let report = TournamentReport::of(&args.folder, &db, &reading.schedule, &reading.settings(), tick)
+    let db = open_results(&args.folder)?;
+    let stored = StoredTournament::read(&args.folder, &db, games)?;
+    let report = TournamentReport::of(&args.folder, &db, &stored.schedule, &stored.settings(), tick)
         .map_err(|error| unreadable(&args.folder, &error))?;
     progress.finish_and_clear();
     let exit = match &args.site {
         Some(site) => {
-            let published = (&**site, args.site_url.as_ref(), reading.config.publish.info);
-            site::write(published, &args.folder, &report, &reading.catalog)?
+            let published = (&**site, args.site_url.as_ref(), stored.config.publish.info);
+            site::write(published, &args.folder, &report, stored.games.catalog())?
         }
         None => {
             args.output.write(&formatted(args.format, &report)?)?;

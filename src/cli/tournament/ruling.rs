@@ -5,15 +5,16 @@ use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Subcommand};
 
-use super::database;
 use crate::cli::json::RulingLine;
 use crate::cli::ruling::{Why, rulings_table};
 use crate::cli::tournament::change::change;
-use crate::cli::tournament::requested_change::RequestedChange;
-use crate::cli::tournament::requested_ruling::{DisqualifiedFrom, RequestedDecision, RequestedRuling};
 use crate::cli::user::user;
 use crate::cli::{Exit, Failure, screen};
-use crate::game::{Catalog, json};
+use crate::game::json;
+use crate::runs::config::KnownGames;
+use crate::runs::tournament::{
+    DisqualifiedFrom, RequestedChange, RequestedDecision, RequestedRuling, open_results,
+};
 
 /// Rule on matches and entrants, even while the tournament is in progress
 ///
@@ -132,7 +133,7 @@ struct MatchOfTournament {
     id: String,
 }
 
-pub(super) fn rule(args: RuleArgs, catalog: &Catalog) -> Result<Exit, Failure> {
+pub(super) fn rule(args: RuleArgs, games: &KnownGames) -> Result<Exit, Failure> {
     let (dir, why, decision) = match args.decision {
         TournamentDecision::Void { on, why } => (on.dir, why, RequestedDecision::Void(on.id)),
         TournamentDecision::Award { on, winner, draw: _, why } => {
@@ -154,7 +155,7 @@ pub(super) fn rule(args: RuleArgs, catalog: &Catalog) -> Result<Exit, Failure> {
     };
     let reason = why.reason()?.to_owned();
     let requested = RequestedRuling { decision, user: user(), reason, is_public: !why.private };
-    change(&dir, catalog, &RequestedChange::Rule(Box::new(requested)))
+    change(&dir, games, &RequestedChange::Rule(Box::new(requested)))
 }
 
 /// List the rulings of a tournament, with who made them and why
@@ -171,7 +172,7 @@ pub(super) struct RulingsArgs {
 }
 
 pub(super) fn list(args: &RulingsArgs) -> Result<Exit, Failure> {
-    let rulings = database::open(&args.dir)?.rulings().map_err(Failure::cannot_run)?;
+    let rulings = open_results(&args.dir)?.rulings().map_err(Failure::cannot_run)?;
     let mut out = screen::stdout();
     if args.json {
         for row in &rulings {

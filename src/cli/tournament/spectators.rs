@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use crate::cli::tournament::config::Config;
 use crate::game::Seating;
 use crate::runner::{MatchReport, Roster};
+use crate::runs::tournament::TournamentConfig;
 use crate::store::{MatchRow, VOID};
 use crate::web::EarlierMatch;
 
 /// The entrants of the bots of teams.
-pub(super) fn entrants_of_bots(config: &Config) -> BTreeMap<String, String> {
+pub(super) fn entrants_of_bots(config: &TournamentConfig) -> BTreeMap<String, String> {
     let teams = config.names().into_iter().zip(config.bot_names());
     let of_team =
         |(entrant, bots): (String, Vec<String>)| bots.into_iter().map(move |bot| (bot, entrant.clone()));
@@ -30,7 +30,7 @@ pub(super) struct SeatedBots {
 }
 
 impl SeatedBots {
-    pub(super) fn of(config: &Config, seating: Seating) -> SeatedBots {
+    pub(super) fn of(config: &TournamentConfig, seating: Seating) -> SeatedBots {
         SeatedBots { names: config.bot_names().concat(), roster: config.roster(), seating }
     }
 

@@ -3,15 +3,15 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use super::database::{self, unreadable};
 use crate::cli::json::StandingsLine;
 use crate::cli::output::stdout;
 use crate::cli::screen::Screen;
-use crate::cli::tournament::reading::read;
+use crate::cli::tournament::unreadable;
 use crate::cli::{Exit, Failure};
-use crate::game::Catalog;
 use crate::game::json;
 use crate::report::tournament::{StandingsReport, standings_table};
+use crate::runs::config::KnownGames;
+use crate::runs::tournament::{StoredTournament, open_results};
 use crate::stats::schedule::Schedule;
 use crate::store::Results;
 
@@ -33,10 +33,16 @@ pub(super) struct Args {
     json: bool,
 }
 
-pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
-    let db = database::open(&args.folder)?;
+pub(super) fn run(args: &Args, games: &KnownGames) -> Result<Exit, Failure> {
+    let db = open_results(&args.folder)?;
     let mut out = Screen(stdout());
-    show(&mut out, &args.folder, &db, &read(&args.folder, &db, catalog)?.schedule, args.json)?;
+    show(
+        &mut out,
+        &args.folder,
+        &db,
+        &StoredTournament::read(&args.folder, &db, games)?.schedule,
+        args.json,
+    )?;
     Ok(Exit::Done)
 }
 

@@ -6,14 +6,13 @@ use std::path::PathBuf;
 
 use clap::Args as ClapArgs;
 
-use super::database;
 use crate::cli::json::{EntrantStatus, TournamentStatus};
-use crate::cli::tournament::reading::{Reading, read};
 use crate::cli::{Exit, Failure, screen, workers};
 use crate::files::{Folder, Journal};
-use crate::game::Catalog;
 use crate::game::counted;
 use crate::game::json;
+use crate::runs::config::KnownGames;
+use crate::runs::tournament::{StoredTournament, open_results};
 
 /// Print the progress of a tournament
 #[derive(Debug, ClapArgs)]
@@ -28,9 +27,10 @@ pub(super) struct Args {
     pub(super) json: bool,
 }
 
-pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
-    let results = database::open(&args.dir)?;
-    let Reading { about, entrants, config, schedule, .. } = read(&args.dir, &results, catalog)?;
+pub(super) fn run(args: &Args, games: &KnownGames) -> Result<Exit, Failure> {
+    let results = open_results(&args.dir)?;
+    let StoredTournament { about, entrants, config, schedule, .. } =
+        StoredTournament::read(&args.dir, &results, games)?;
     let folder = Folder::open(&args.dir).map_err(Failure::cannot_run)?;
     let is_played = Journal::is_open(&folder).map_err(Failure::cannot_run)?;
     let absent = if is_played { results.absent().map_err(Failure::cannot_run)? } else { BTreeSet::new() };

@@ -1,29 +1,16 @@
 //! `referee tournament verify`: verifies results against records.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::io::{self, Write};
-use std::path::{Path, PathBuf};
-use std::sync::Mutex;
-use std::sync::PoisonError;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::io::Write;
+use std::path::PathBuf;
 
-use super::database::{self, unreadable};
-use crate::cli::files::read as read_file;
-use crate::cli::json::{AuditLine, AuditSummary, PointsByRecords};
+use crate::cli::json::AuditLine;
 use crate::cli::output::TolerantStdout;
 use crate::cli::screen::Screen;
-use crate::cli::tournament::audit::{AuditedMatch, Auditor, differences};
-use crate::cli::tournament::folder::reveal;
-use crate::cli::tournament::reading::{Reading, read_with};
 use crate::cli::{Exit, Failure, progress};
-use crate::files::unsealed;
-use crate::game::Catalog;
 use crate::game::json;
-use crate::record;
-use crate::report::tournament::{StandingsReport, standings_table};
-use crate::stats::MatchResult;
-use crate::stats::schedule::{MatchId, Schedule};
-use crate::store::{BadRow, MatchRow, Results, VOID};
+use crate::report::tournament::standings_table;
+use crate::runs::config::KnownGames;
+use crate::runs::tournament::{AuditSummary, PointsByRecords, open_results, verify};
 
 /// Verify results against records: recompute the standings, and list every row that differs
 ///
@@ -44,22 +31,14 @@ pub(super) struct Args {
     json: bool,
 }
 
-/// The result of an audit.
-pub(super) struct Audit {
-    /// By match; `None` if unknown.
-    pub(super) differences: Vec<(Option<MatchId>, String)>,
-    pub(super) standings: StandingsReport,
-    pub(super) summary: AuditSummary,
-}
-
-pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
-    let db = database::open(&args.folder)?;
+pub(super) fn run(args: &Args, games: &KnownGames) -> Result<Exit, Failure> {
+    let db = open_results(&args.folder)?;
     let progress = progress::bar(0, "{bar:30} {pos}/{len} records, {eta} left");
     let tick = |done, all| {
         progress.set_length(all);
         progress.set_position(done);
     };
-    let audit = audit(&args.folder, &db, catalog, tick)?;
+    let audit = verify(&args.folder, &db, games, tick)?;
     progress.finish_and_clear();
     let mut out = Screen(TolerantStdout::new());
     if args.json {
@@ -91,256 +70,4 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
         }
     }
     out.0.end(if audit.summary.differing == 0 { Exit::Done } else { Exit::No })
-}
-
-/// Verifies all rows.
-pub(super) fn audit(
-    folder: &Path,
-    db: &Results,
-    catalog: &Catalog,
-    tick: impl Fn(u64, u64) + Sync,
-) -> Result<Audit, Failure> {
-    let failed = |error: io::Error| unreadable(folder, &error);
-    let (reading, _) = read_with(folder, db, catalog, Vec::new())?;
-    let auditor = Auditor::new(&reading)?;
-    // Files are listed first, so that a row stored in the meantime does not seem to lack a record.
-    let ListedRecords { files, others } = ListedRecords::list(&folder.join("records")).map_err(failed)?;
-    let of_no_match = |path: PathBuf| (None, format!("{} is the record of no match", path.display()));
-    let (mut rows, mut differences) = (Vec::new(), others.into_iter().map(of_no_match).collect::<Vec<_>>());
-    db.for_each_row(|row| {
-        match row {
-            Ok(row) => rows.push(row),
-            Err(BadRow { id, defect }) => differences.push((id, defect.to_string())),
-        }
-        Ok(())
-    })
-    .map_err(failed)?;
-    let bad: BTreeSet<MatchId> = differences.iter().filter_map(|(id, _)| *id).collect();
-    let known: BTreeSet<MatchId> = rows.iter().map(|row| row.id).chain(bad.iter().copied()).collect();
-    for (id, path) in files.iter().filter(|(id, _)| !known.contains(id)) {
-        differences.push((Some(*id), format!("the results have no row for {}", path.display())));
-    }
-    let checked = check_all(&auditor, &reading, &files, &rows, tick);
-    let replayed = db.replayed().map_err(failed)?;
-    let counts = |id: MatchId| replayed.get(&id.number).is_none_or(|&last| id.attempt > last);
-    let mut counted = Vec::new();
-    let mut summary = AuditSummary { rows: rows.len() + bad.len(), ..AuditSummary::default() };
-    for (row, RowCheck { found, result, has_record }) in rows.iter().zip(checked) {
-        summary.records += usize::from(has_record);
-        differences.extend(found.into_iter().map(|what| (Some(row.id), what)));
-        let result = result.filter(|_| row.ended_by != VOID && counts(row.id));
-        counted.extend(result.map(|result| (row.id.number, result)));
-    }
-    counted.extend(lost(&auditor, &reading, &files, &rows));
-    let (by_records, refused) = read_with(folder, db, catalog, counted)?;
-    let find = |number: u32| {
-        let of_number = rows.iter().rev().filter(|row| row.id.number == number);
-        of_number.map(|row| row.id).next()
-    };
-    differences.extend(refused.into_iter().map(|refused| (find(refused.number()), refused.to_string())));
-    let voided = db.voided_workers().map_err(failed)?;
-    let is_of_voided = |row: &&MatchRow| row.worker.as_ref().is_some_and(|worker| voided.contains(worker));
-    let taken_back = rows.iter().filter(|row| row.ended_by == VOID);
-    let first = taken_back.clone().filter(is_of_voided).map(|row| row.id.number).min();
-    let is_paired_by_results = !by_records.schedule.plan().format.is_known();
-    let depends = |number: u32| is_paired_by_results && first.is_some_and(|first| first < number);
-    let taken_back: BTreeSet<MatchId> =
-        taken_back.filter(|row| is_of_voided(row) || depends(row.id.number)).map(|row| row.id).collect();
-    summary.taken_back = taken_back.len();
-    differences.extend(unexplained(&rows, &by_records.schedule, &taken_back));
-    // Groups the differences of a match.
-    differences.sort_by_key(|(id, _)| *id);
-    let differing: BTreeSet<MatchId> = differences.iter().filter_map(|(id, _)| *id).collect();
-    summary.differing = differing.len() + differences.iter().filter(|(id, _)| id.is_none()).count();
-    let stored = rows.iter().filter(|row| counts(row.id));
-    let stored = stored.filter_map(|row| Some((row.id.number, row.result(by_records.about.seating)?)));
-    let (by_results, _) = read_with(folder, db, catalog, stored.collect())?;
-    summary.points = points(&reading, &by_results.schedule, &by_records.schedule);
-    let standings = StandingsReport::of(db, &by_records.schedule).map_err(failed)?;
-    Ok(Audit { differences, standings, summary })
-}
-
-/// The records in a directory, sealed or not.
-#[derive(Default)]
-struct ListedRecords {
-    files: BTreeMap<MatchId, PathBuf>,
-    /// Those whose names are not ids of matches, sorted.
-    others: Vec<PathBuf>,
-}
-
-impl ListedRecords {
-    fn list(folder: &Path) -> io::Result<ListedRecords> {
-        let mut found = ListedRecords::default();
-        let entries = match folder.read_dir() {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(found),
-            entries => entries?,
-        };
-        for entry in entries {
-            let path = entry?.path();
-            let ending = path.extension().and_then(|ending| ending.to_str());
-            let Some("jsonl" | "unsealed") = ending else { continue };
-            let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-            let Ok(id) = stem.parse::<MatchId>() else {
-                found.others.push(path);
-                continue;
-            };
-            if found.files.get(&id).is_none_or(|_| ending == Some("jsonl")) {
-                found.files.insert(id, path);
-            }
-        }
-        found.others.sort();
-        Ok(found)
-    }
-}
-
-/// The result of verifying a row.
-#[derive(Clone, Default)]
-struct RowCheck {
-    found: Vec<String>,
-    /// Computed from the record.
-    result: Option<MatchResult>,
-    has_record: bool,
-}
-
-/// Verifies rows, on all CPUs.
-fn check_all(
-    auditor: &Auditor<'_>,
-    reading: &Reading,
-    files: &BTreeMap<MatchId, PathBuf>,
-    rows: &[MatchRow],
-    tick: impl Fn(u64, u64) + Sync,
-) -> Vec<RowCheck> {
-    let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    let all = Mutex::new(vec![RowCheck::default(); rows.len()]);
-    let work = || {
-        while let Some(row) = rows.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let at = rows.partition_point(|other| other.id < row.id);
-            let checked = check(auditor, reading, row, files.get(&row.id).map(PathBuf::as_path));
-            all.lock().unwrap_or_else(PoisonError::into_inner)[at] = checked;
-            tick(done.fetch_add(1, Ordering::Relaxed) as u64 + 1, rows.len() as u64);
-        }
-    };
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    std::thread::scope(|scope| {
-        for _ in 0..threads.min(rows.len()) {
-            scope.spawn(work);
-        }
-    });
-    all.into_inner().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Verifies a row against its record.
-fn check(auditor: &Auditor<'_>, reading: &Reading, row: &MatchRow, file: Option<&Path>) -> RowCheck {
-    let wrong = |what: String| RowCheck { found: vec![what], ..RowCheck::default() };
-    let Some(path) = file else {
-        return match (&row.record, &row.ranks) {
-            (Some(record), _) => wrong(format!("records/{record} is missing")),
-            (None, Some(_)) => wrong("it has a result without a record".to_owned()),
-            // It was cut off when the referee was killed.
-            (None, None) => RowCheck::default(),
-        };
-    };
-    let mut record = match read_file(path) {
-        Ok(record) => record,
-        Err(failure) => return wrong(format!("{:#}", failure.error)),
-    };
-    if let Err(failure) = seal_if_needed(auditor, reading, row.id, path, &mut record) {
-        return wrong(format!("{:#}", failure.error));
-    }
-    let (mut found, recorded) = match auditor.recorded(row.id, &record) {
-        Ok(recorded) => (Vec::new(), Some(recorded)),
-        Err(found) => (found, None),
-    };
-    let result = recorded.as_ref().and_then(|recorded| recorded.result);
-    if row.record.is_none() {
-        let what = format!("the results have no result of it, but there is {}", path.display());
-        found.push(what);
-    } else if let Some(AuditedMatch { row: mut by_record, .. }) = recorded {
-        if row.ended_by == VOID {
-            (by_record.faulted, by_record.forfeited) = (row.faulted, row.forfeited);
-            (by_record.ranks, by_record.scores) = (None, None);
-            by_record.ended_by = VOID.to_owned();
-        }
-        found.extend(differences(row, &by_record));
-    }
-    RowCheck { found, result, has_record: true }
-}
-
-/// The results of records whose rows are missing or invalid, unless another attempt has a result.
-fn lost(
-    auditor: &Auditor<'_>,
-    reading: &Reading,
-    files: &BTreeMap<MatchId, PathBuf>,
-    rows: &[MatchRow],
-) -> Vec<(u32, MatchResult)> {
-    let known: BTreeSet<MatchId> = rows.iter().map(|row| row.id).collect();
-    let has_result: BTreeSet<u32> =
-        rows.iter().filter(|row| row.ranks.is_some()).map(|row| row.id.number).collect();
-    let of = |(&id, path): (&MatchId, &PathBuf)| {
-        if known.contains(&id) || has_result.contains(&id.number) {
-            return None;
-        }
-        let mut record = read_file(path).ok()?;
-        seal_if_needed(auditor, reading, id, path, &mut record).ok()?;
-        Some((id.number, auditor.recorded(id, &record).ok()?.result?))
-    };
-    files.iter().filter_map(of).collect()
-}
-
-/// Adds the seal to an unsealed record.
-fn seal_if_needed(
-    auditor: &Auditor<'_>,
-    reading: &Reading,
-    id: MatchId,
-    path: &Path,
-    record: &mut Vec<u8>,
-) -> Result<(), Failure> {
-    if path.extension() == unsealed(path).extension() {
-        let seats = reading.about.seating.seats();
-        record::seal(record, reveal(&reading.seed()?, &id.to_string(), &auditor.deal(id), seats));
-    }
-    Ok(())
-}
-
-/// Missing attempts, and void ones that the schedule could play.
-fn unexplained(
-    rows: &[MatchRow],
-    by_records: &Schedule,
-    taken_back: &BTreeSet<MatchId>,
-) -> Vec<(Option<MatchId>, String)> {
-    let mut found = Vec::new();
-    let mut lineups: BTreeMap<u32, Vec<u16>> = BTreeMap::new();
-    for due in by_records.due() {
-        lineups.insert(due.id.number, due.lineup.seats().iter().map(|entrant| entrant.0).collect());
-    }
-    for row in rows.iter().filter(|row| row.ranks.is_some()) {
-        lineups.insert(row.id.number, row.lineup.clone());
-    }
-    let mut attempts: BTreeMap<u32, u32> = BTreeMap::new();
-    for row in rows {
-        let MatchId { number, attempt } = row.id;
-        let before = attempts.insert(number, attempt).unwrap_or_default();
-        if attempt != before + 1 {
-            found.push((Some(row.id), format!("the results have no attempt {} before it", before + 1)));
-        }
-        if row.ended_by == VOID && !taken_back.contains(&row.id) && lineups.get(&number) == Some(&row.lineup)
-        {
-            let what = "it is void in the results, but the schedule could play it".to_owned();
-            found.push((Some(row.id), what));
-        }
-    }
-    found
-}
-
-/// The entrants whose points differ.
-fn points(reading: &Reading, by_results: &Schedule, by_records: &Schedule) -> Vec<PointsByRecords> {
-    let of = |schedule: &Schedule| -> BTreeMap<usize, f64> {
-        schedule.standings().rows.iter().map(|row| (row.entrant.index(), row.points)).collect()
-    };
-    let (results, records) = (of(by_results), of(by_records));
-    let name = |index: usize| reading.entrants[index].name.clone();
-    let differing = records.iter().filter(|(index, points)| results.get(index) != Some(points));
-    differing
-        .map(|(&index, &records)| PointsByRecords { name: name(index), results: results[&index], records })
-        .collect()
 }

@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
-use super::folder::LockedTournament;
 use crate::cli::Failure;
+use crate::cli::find_game::known_games;
 use crate::game::Catalog;
+use crate::runs::tournament::LockedTournament;
 
 /// Takes back the results of the matches that a worker has played; they are played again when the tournament is resumed.
 /// Returns their ids.
@@ -13,8 +14,8 @@ pub(in crate::cli) fn void_matches_of(
     worker: &str,
     catalog: &Catalog,
 ) -> Result<Vec<String>, Failure> {
-    let wrong = |error: std::io::Error| Failure::cannot_run(format!("{}: {error}", dir.display()));
-    let LockedTournament { mut results, .. } = LockedTournament::open(dir, catalog, true)?;
-    let numbers = results.void_worker(worker).map_err(wrong)?;
+    let mut locked = LockedTournament::open(dir, &known_games(catalog)?, true)?;
+    let numbers = locked.void_worker(worker);
+    let numbers = numbers.map_err(|error| Failure::cannot_run(format!("{}: {error}", dir.display())))?;
     Ok(numbers.into_iter().map(|number| format!("m{number}")).collect())
 }

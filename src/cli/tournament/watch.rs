@@ -11,19 +11,17 @@ use clap::Args as ClapArgs;
 use tokio::signal::unix::SignalKind;
 use tokio::time::Instant;
 
-use super::database;
 use crate::cli::screen::stderr_line;
 use crate::cli::signals::on_each;
-use crate::cli::tournament::folder::reveal;
 use crate::cli::tournament::live_standings::LiveStandings;
-use crate::cli::tournament::reading::{Reading, read};
 use crate::cli::tournament::spectators::{SeatedBots, entrants_of_bots, was_cut_off};
 use crate::cli::watch::announce;
 use crate::cli::{Exit, Failure};
 use crate::files::{read_regular, unsealed};
-use crate::game::Catalog;
 use crate::game::chance::Seed;
 use crate::runner::Unsealed;
+use crate::runs::config::KnownGames;
+use crate::runs::tournament::{StoredTournament, open_results, reveal};
 use crate::stats::schedule::{MatchId, Plan};
 use crate::store::{MatchRow, Results};
 use crate::web::{EarlierMatch, WatchOptions, WatchServer};
@@ -54,29 +52,29 @@ pub(super) struct Args {
 /// The minimum time between two looks at the database.
 const LOOKS_APART: Duration = Duration::from_millis(500);
 
-pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
-    let results = database::open(&args.dir)?;
+pub(super) fn run(args: &Args, games: &KnownGames) -> Result<Exit, Failure> {
+    let results = open_results(&args.dir)?;
     let mut version = results.data_version().map_err(Failure::cannot_run)?;
-    let reading = read(&args.dir, &results, catalog)?;
+    let stored = StoredTournament::read(&args.dir, &results, games)?;
     let (sender, stopped) = channel();
     // A signal that arrives while nothing is received any more has no effect.
     on_each([SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()], move |_| {
         let _ = sender.send(());
     });
     let (address, hosts) = (args.watch, args.watch_host.clone());
-    let options = WatchOptions { address, hosts, url: None, delay: 0, info: reading.config.publish.info };
-    let server = WatchServer::open(options, reading.rules.meta(), &reading.catalog)
+    let options = WatchOptions { address, hosts, url: None, delay: 0, info: stored.config.publish.info };
+    let server = WatchServer::open(options, stored.rules.meta(), stored.games.catalog())
         .map_err(|error| Failure::cannot_run(format!("--watch {}: {error}", args.watch)))?;
     let mut shown = ShownMatches::default();
     let began = Instant::now();
-    shown.update(&args.dir, &results, reading, &server)?;
+    shown.update(&args.dir, &results, stored, &server)?;
     let mut apart = LOOKS_APART.max(9 * began.elapsed());
     announce(&server.url(), args.json)?;
     let mut reported = None;
     while stopped.recv_timeout(apart) == Err(RecvTimeoutError::Timeout) {
         let began = Instant::now();
         // The process that plays may write in between. The next look tries again.
-        match shown.look(&args.dir, &results, catalog, (&mut version, &server)) {
+        match shown.look(&args.dir, &results, games, (&mut version, &server)) {
             Ok(()) => reported = None,
             Err(Failure { error, .. }) => {
                 let what = error.to_string();
@@ -107,13 +105,13 @@ impl ShownMatches {
         &mut self,
         dir: &Path,
         results: &Results,
-        catalog: &Catalog,
+        games: &KnownGames,
         (version, server): (&mut i64, &WatchServer),
     ) -> Result<(), Failure> {
         results.check_in_place().map_err(Failure::cannot_run)?;
         let found = results.data_version().map_err(Failure::cannot_run)?;
         if found != *version {
-            self.update(dir, results, read(dir, results, catalog)?, server)?;
+            self.update(dir, results, StoredTournament::read(dir, results, games)?, server)?;
             *version = found;
         }
         self.complete(server);
@@ -126,11 +124,11 @@ impl ShownMatches {
         &mut self,
         dir: &Path,
         results: &Results,
-        reading: Reading,
+        stored: StoredTournament,
         server: &WatchServer,
     ) -> Result<(), Failure> {
-        let seed = reading.seed()?;
-        let Reading { about, config, schedule, .. } = reading;
+        let seed = stored.seed().map_err(Failure::cannot_run)?;
+        let StoredTournament { about, config, schedule, .. } = stored;
         server.set_name(&about.name);
         server.set_entrants(entrants_of_bots(&config));
         let bots = SeatedBots::of(&config, about.seating);

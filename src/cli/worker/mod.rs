@@ -1,6 +1,8 @@
 //! `referee worker`: plays sets for a coordinator on another machine.
 
 mod check;
+#[cfg(feature = "nats")]
+mod nats;
 mod run;
 mod state;
 mod void;

@@ -11,13 +11,16 @@ use crate::bot::sandbox::{BotLimits, Layer, Mode, Sandbox, Size};
 use crate::cli::bots::{block_on, launch, with_bots};
 use crate::cli::json::WorkerLine;
 use crate::cli::league::submissions_config::untested_layers;
-use crate::cli::listen::read_tokens;
 use crate::cli::output::TolerantStdout;
 use crate::cli::signals::interrupted;
-use crate::cli::{Exit, Failure, nats, screen};
+#[cfg(feature = "nats")]
+use crate::cli::worker::nats;
+use crate::cli::{Exit, Failure, screen};
 use crate::files::read_secret;
 use crate::game::{Catalog, counted, json};
+use crate::runs::config::read_tokens;
 use crate::runs::submissions::WorkerBench;
+use crate::runs::workers::{NatsUrl, QUEUE, QueueName};
 use crate::transport::trust;
 use crate::workers::archive::Cache;
 use crate::workers::builtin::BuiltInWorker;
@@ -55,8 +58,8 @@ pub(super) struct RunArgs {
     #[arg(long, value_name = "FILE", requires = "cert")]
     key: Option<PathBuf>,
     /// The queue at the NATS server
-    #[arg(long, value_name = "NAME", default_value = nats::QUEUE, value_parser = nats::queue)]
-    queue: String,
+    #[arg(long, value_name = "NAME", default_value = QUEUE)]
+    queue: QueueName,
     /// With a NATS server: a file with the public keys of the coordinators whose sets this worker plays, one a line. It is
     /// workers.sign.pub in the directory of the run
     #[arg(long, value_name = "FILE")]
@@ -128,9 +131,9 @@ pub(super) fn run(args: &RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
         bench,
     };
     let mut printer = WorkerPrinter { is_json: args.json, out: TolerantStdout::new(), is_connected: None };
-    let exit = if nats::is_url(&args.connect) {
+    let exit = if NatsUrl::matches(&args.connect) {
         #[cfg(not(feature = "nats"))]
-        return Err(nats::missing("--connect"));
+        return Err(Failure::usage(format!("--connect: {}", WorkersError::WithoutNats)));
         #[cfg(feature = "nats")]
         {
             let end = nats::worker(broker(args), machine, nats::trusted(args.trust.as_deref())?);
@@ -159,7 +162,7 @@ fn least_sandbox(args: &RunArgs) -> Result<Sandbox, Failure> {
     match args.sandbox {
         Some(mode) => Sandbox::new(mode, &allowed, BotLimits::default())
             .map_err(|why| Failure::cannot_run(format!("--sandbox {mode}: {why}"))),
-        None if nats::is_url(&args.connect) => {
+        None if NatsUrl::matches(&args.connect) => {
             let held = [Mode::Strict, Mode::Basic].into_iter();
             let mut held = held.filter_map(|mode| Sandbox::new(mode, &allowed, BotLimits::default()).ok());
             Ok(held.next().unwrap_or_default())
@@ -182,7 +185,7 @@ fn broker(args: &RunArgs) -> Broker {
     let RunArgs { connect, credentials, ca, cert, key, queue, .. } = args;
     Broker {
         url: connect.clone(),
-        queue: queue.clone(),
+        queue: queue.as_str().to_owned(),
         credentials: credentials.clone(),
         ca: ca.clone(),
         identity: cert.clone().zip(key.clone()),
@@ -195,7 +198,7 @@ fn built_in(args: &RunArgs, machine: Machine) -> Result<BuiltInWorker, Failure> 
         return Err(Failure::usage("--token-file is required to connect to a coordinator"));
     };
     let wrong = |what: String| Failure::usage(format!("--token-file {}: {what}", token_file.display()));
-    let tokens = read_tokens(token_file).map_err(wrong)?;
+    let tokens = read_tokens(token_file).map_err(|error| wrong(error.to_string()))?;
     let [(name, token)] = &tokens[..] else {
         return Err(wrong(format!(
             "it has {}, not one line NAME=TOKEN",

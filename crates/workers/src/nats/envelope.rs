@@ -6,9 +6,11 @@
 
 use std::cell::Cell;
 use std::fmt;
-use std::io;
+use std::io::{self, Write};
+use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use referee_files::{Folder, read_secret};
 use ring::signature::{ED25519, Ed25519KeyPair, KeyPair, UnparsedPublicKey};
 use serde::{Deserialize, Serialize};
 
@@ -35,6 +37,23 @@ pub enum KeyError {
     /// There is no line.
     #[error("it has no key: expected a line with 64 hex digits")]
     Empty,
+}
+
+/// Why there is no key in a file.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum KeptKeyError {
+    /// The file cannot be read or written.
+    #[error(transparent)]
+    File(#[from] io::Error),
+    /// Its text is not a key.
+    #[error(transparent)]
+    Key(#[from] KeyError),
+}
+
+fn create(file: &Path, text: &str) -> io::Result<()> {
+    let (folder, name) = Folder::of_file(file)?;
+    folder.create(&name)?.write_all(text.as_bytes())
 }
 
 /// The keys of a text: lines of hex digits. Empty lines and those that begin with `#` are ignored.
@@ -69,6 +88,21 @@ impl SigningKey {
         let mut seed = [0; 32];
         getrandom::fill(&mut seed)?;
         Ok(format!("{}\n", hex::encode(&seed)))
+    }
+
+    /// The key in this file, whose public key is in another one. Makes those that are missing.
+    ///
+    /// # Errors
+    /// If a file cannot be read or written, or has no key.
+    pub fn kept(file: &Path, public: &Path) -> Result<SigningKey, KeptKeyError> {
+        if !file.exists() {
+            create(file, &SigningKey::generate()?)?;
+        }
+        let key = SigningKey::parse(&read_secret(file)?)?;
+        if !public.exists() {
+            create(public, &format!("{}\n", key.public()))?;
+        }
+        Ok(key)
     }
 
     /// Its public key, which workers trust: 64 hex digits.

@@ -1,45 +1,81 @@
 //! What a ruling does to a tournament.
 
+use std::mem;
+use std::time::SystemTime;
+
+use referee_game::counted;
+use referee_report::ruling_words;
+use referee_stats::schedule::{Format, MatchId, MatchRuling, Participation, Ruling, Schedule};
+use referee_stats::{Deals, Entrant, Lineup};
+use referee_store::{MatchKind, RuledMatch, RulingAct, RulingRow, TournamentChange, UndoneRuling};
 use serde::{Deserialize, Serialize};
 
-use crate::cli::Failure;
-use crate::cli::league::which::now;
-use crate::cli::tournament::reading::{Reading, on_matches};
-use crate::cli::tournament::requested_change::{Decided, find, rejoin};
-use crate::game::counted;
-use crate::report::ruling_words;
-use crate::stats::schedule::{Format, MatchId, MatchRuling, Participation, Ruling, Schedule};
-use crate::stats::{Deals, Entrant, Lineup};
-use crate::store::{MatchKind, RuledMatch, RulingAct, RulingRow, TournamentChange, UndoneRuling};
+use crate::tournament::ChangeError;
+use crate::tournament::change::{Decided, find, rejoin};
+use crate::tournament::stored::{StoredTournament, on_matches};
 
 /// A ruling, as requested from the process that plays the tournament.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct RequestedRuling {
-    pub(super) decision: RequestedDecision,
-    pub(super) user: String,
-    pub(super) reason: String,
-    pub(super) is_public: bool,
+pub struct RequestedRuling {
+    /// What is to be decided.
+    pub decision: RequestedDecision,
+    /// Who decides.
+    pub user: String,
+    /// Why.
+    pub reason: String,
+    /// Whether everybody may read why.
+    pub is_public: bool,
 }
 
 /// What is to be decided. Entrants are named as in the list of entrants.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum RequestedDecision {
+pub enum RequestedDecision {
+    /// A match does not count.
     Void(String),
-    Award { id: String, winner: Option<String> },
+    /// A match gives the points of a win, or without a winner of a draw.
+    Award {
+        /// The match.
+        id: String,
+        /// The winner.
+        winner: Option<String>,
+    },
+    /// A match is played again.
     Replay(String),
-    Disqualify { name: String, from: DisqualifiedFrom },
-    Rename { name: String, display: Option<String> },
+    /// An entrant plays no more, or loses a match.
+    Disqualify {
+        /// Its name.
+        name: String,
+        /// From what.
+        from: DisqualifiedFrom,
+    },
+    /// People see another name.
+    Rename {
+        /// Its name.
+        name: String,
+        /// What they see; its name without one.
+        display: Option<String>,
+    },
+    /// The ruling with this number holds no longer.
     Undo(u32),
 }
 
 /// What an entrant is disqualified from.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum DisqualifiedFrom {
+pub enum DisqualifiedFrom {
+    /// It loses this match.
     Match(String),
+    /// It plays no more.
     Now,
+    /// Its results are annulled, too.
     Start,
+}
+
+/// The time of day.
+#[expect(clippy::disallowed_methods, reason = "rulings are dated, but results do not depend on it")]
+fn now() -> SystemTime {
+    SystemTime::now()
 }
 
 /// A ruling that is made now, before what it decides is known.
@@ -50,35 +86,38 @@ fn made(requested: &RequestedRuling, act: RulingAct, schedule: &Schedule) -> Rul
     }
 }
 
-pub(super) fn decide_ruling(reading: &Reading, requested: &RequestedRuling) -> Result<Decided, Failure> {
-    let schedule = &reading.schedule;
+pub(super) fn decide_ruling(
+    stored: &StoredTournament,
+    requested: &RequestedRuling,
+) -> Result<Decided, ChangeError> {
+    let schedule = &stored.schedule;
     let made = |act| made(requested, act, schedule);
     match &requested.decision {
         RequestedDecision::Void(id) => {
-            let matches = vec![ruled(reading, parse(id)?, None)?];
-            decide_on_matches(reading, RulingRow { matches, ..made(RulingAct::Void) })
+            let matches = vec![ruled(stored, parse(id)?, None)?];
+            decide_on_matches(stored, RulingRow { matches, ..made(RulingAct::Void) })
         }
         RequestedDecision::Award { id, winner } => {
             let number = parse(id)?;
             if let Some(winner) = winner {
-                let entrant = Entrant(find(reading, winner)? as u16);
-                if !lineup(reading, number)?.has(entrant) {
-                    return Err(Failure::usage(format!("`{winner}` does not play {id}")));
+                let entrant = Entrant(find(stored, winner)? as u16);
+                if !lineup(stored, number)?.has(entrant) {
+                    return Err(ChangeError::NotOfMatch { name: winner.clone(), id: id.clone() });
                 }
             }
-            let matches = vec![ruled(reading, number, winner.clone())?];
-            decide_on_matches(reading, RulingRow { matches, ..made(RulingAct::Award) })
+            let matches = vec![ruled(stored, number, winner.clone())?];
+            decide_on_matches(stored, RulingRow { matches, ..made(RulingAct::Award) })
         }
-        RequestedDecision::Replay(id) => decide_to_replay(reading, parse(id)?, made(RulingAct::Replay)),
+        RequestedDecision::Replay(id) => decide_to_replay(stored, parse(id)?, made(RulingAct::Replay)),
         RequestedDecision::Disqualify { name, from } => {
             let row = RulingRow { name: Some(name.clone()), ..made(RulingAct::Disqualify) };
-            decide_to_disqualify(reading, find(reading, name)?, from, row)
+            decide_to_disqualify(stored, find(stored, name)?, from, row)
         }
         RequestedDecision::Rename { name, display } => {
-            let index = find(reading, name)?;
-            let mut config = reading.config.clone();
-            let before = std::mem::replace(&mut config.entrants[index].display_name, display.clone());
-            config.check_display_names().map_err(Failure::usage)?;
+            let index = find(stored, name)?;
+            let mut config = stored.config.clone();
+            let before = mem::replace(&mut config.entrants[index].display_name, display.clone());
+            config.check_display_names()?;
             let row = RulingRow {
                 name: Some(name.clone()),
                 display: Some([before, display.clone()]),
@@ -93,44 +132,44 @@ pub(super) fn decide_ruling(reading: &Reading, requested: &RequestedRuling) -> R
             };
             Ok(Decided { changes, message })
         }
-        RequestedDecision::Undo(id) => decide_to_undo(reading, *id, requested),
+        RequestedDecision::Undo(id) => decide_to_undo(stored, *id, requested),
     }
 }
 
 /// Parses the id of a match, with or without an attempt.
-fn parse(id: &str) -> Result<u32, Failure> {
-    id.parse().map(|MatchId { number, .. }| number).map_err(Failure::usage)
+fn parse(id: &str) -> Result<u32, ChangeError> {
+    Ok(id.parse::<MatchId>()?.number)
 }
 
-fn lineup(reading: &Reading, number: u32) -> Result<Lineup, Failure> {
-    let lineup = reading.schedule.lineup(number);
-    lineup.ok_or_else(|| Failure::usage(format!("there is no match m{number} in the schedule")))
+fn lineup(stored: &StoredTournament, number: u32) -> Result<Lineup, ChangeError> {
+    let lineup = stored.schedule.lineup(number);
+    lineup.ok_or(ChangeError::NoMatch(number))
 }
 
 /// A match with its attempts so far.
-fn ruled(reading: &Reading, number: u32, winner: Option<String>) -> Result<RuledMatch, Failure> {
-    lineup(reading, number)?;
-    let attempt = reading.attempts.get(&number).copied().unwrap_or(0);
+fn ruled(stored: &StoredTournament, number: u32, winner: Option<String>) -> Result<RuledMatch, ChangeError> {
+    lineup(stored, number)?;
+    let attempt = stored.attempts.get(&number).copied().unwrap_or(0);
     Ok(RuledMatch { number, attempt, winner, kind: MatchKind::Pairing })
 }
 
 /// Checks a ruling on matches.
-fn check(reading: &Reading, row: &RulingRow) -> Result<Schedule, Failure> {
-    let rulings: Vec<Ruling> = on_matches(row, &reading.entrants).collect();
-    reading.schedule.with_rulings(&rulings).map_err(Failure::usage)
+fn check(stored: &StoredTournament, row: &RulingRow) -> Result<Schedule, ChangeError> {
+    let rulings: Vec<Ruling> = on_matches(row, &stored.entrants).collect();
+    Ok(stored.schedule.with_rulings(&rulings)?)
 }
 
-fn decide_on_matches(reading: &Reading, row: RulingRow) -> Result<Decided, Failure> {
-    check(reading, &row)?;
+fn decide_on_matches(stored: &StoredTournament, row: RulingRow) -> Result<Decided, ChangeError> {
+    check(stored, &row)?;
     let message = ruling_words(&row);
     let changes = TournamentChange { ruling: Some(row), ..TournamentChange::default() };
     Ok(Decided { changes, message })
 }
 
 /// A mirrored set is replayed as a whole, on a new deal: the dice of the old one are public.
-fn decide_to_replay(reading: &Reading, number: u32, row: RulingRow) -> Result<Decided, Failure> {
-    lineup(reading, number)?;
-    let (plan, legs) = (reading.schedule.plan(), reading.schedule.legs());
+fn decide_to_replay(stored: &StoredTournament, number: u32, row: RulingRow) -> Result<Decided, ChangeError> {
+    lineup(stored, number)?;
+    let (plan, legs) = (stored.schedule.plan(), stored.schedule.legs());
     let numbers = match plan.deals {
         Deals::Single => number..=number,
         _ => {
@@ -138,56 +177,52 @@ fn decide_to_replay(reading: &Reading, number: u32, row: RulingRow) -> Result<De
             (set - 1) * legs + 1..=set * legs
         }
     };
-    let matches = numbers.map(|number| ruled(reading, number, None)).collect::<Result<_, _>>()?;
-    decide_on_matches(reading, RulingRow { matches, ..row })
+    let matches = numbers.map(|number| ruled(stored, number, None)).collect::<Result<_, _>>()?;
+    decide_on_matches(stored, RulingRow { matches, ..row })
 }
 
 fn decide_to_disqualify(
-    reading: &Reading,
+    stored: &StoredTournament,
     index: usize,
     from: &DisqualifiedFrom,
     mut row: RulingRow,
-) -> Result<Decided, Failure> {
-    let (schedule, own) = (&reading.schedule, Entrant(index as u16));
-    let name = reading.entrants[index].name.clone();
+) -> Result<Decided, ChangeError> {
+    let (schedule, own) = (&stored.schedule, Entrant(index as u16));
+    let name = stored.entrants[index].name.clone();
     // The points go to the opponent, if there is one.
-    let lost = |number: u32| -> Result<RuledMatch, Failure> {
-        let lineup = lineup(reading, number)?;
+    let lost = |number: u32| -> Result<RuledMatch, ChangeError> {
+        let lineup = lineup(stored, number)?;
         if !lineup.has(own) {
-            return Err(Failure::usage(format!("`{name}` does not play m{number}")));
+            return Err(ChangeError::NotOfMatch { name: name.clone(), id: format!("m{number}") });
         }
         let mut others: Vec<Entrant> =
             lineup.seats().iter().copied().filter(|&entrant| entrant != own).collect();
         others.dedup();
         let winner = match others.as_slice() {
-            [only] => Some(reading.entrants[only.index()].name.clone()),
+            [only] => Some(stored.entrants[only.index()].name.clone()),
             _ => None,
         };
-        ruled(reading, number, winner)
+        ruled(stored, number, winner)
     };
     if let DisqualifiedFrom::Match(id) = from {
         row.matches = vec![lost(parse(id)?)?];
-        return decide_on_matches(reading, row);
+        return decide_on_matches(stored, row);
     }
-    if reading.entrants[index].leaves.is_some() {
-        return Err(Failure::usage(format!(
-            "`{name}` has withdrawn: bring it back first, or disqualify it from matches"
-        )));
+    if stored.entrants[index].leaves.is_some() {
+        return Err(ChangeError::OutAlready(name));
     }
     let (leaves, format) = (schedule.next_round(), schedule.plan().format);
     row.is_from_start = matches!(from, DisqualifiedFrom::Start);
     if row.is_from_start && matches!(format, Format::Knockout { .. }) {
-        return Err(Failure::usage(
-            "--from-start: those whom it has beaten cannot return to a knockout; it can be disqualified from now on",
-        ));
+        return Err(ChangeError::FromStartOfKnockout);
     }
     if row.is_from_start && !format.is_known() {
         // Its opponents win: without these matches they would have played fewer than others.
         let played = schedule.numbered_results().filter(|(_, result)| result.lineup.has(own));
         row.matches = played.map(|(number, _)| lost(number)).collect::<Result<_, _>>()?;
     }
-    check(reading, &row)?;
-    schedule.without(own).map_err(Failure::usage)?;
+    check(stored, &row)?;
+    schedule.without(own)?;
     let what = match (row.is_from_start, row.matches.len()) {
         (false, _) => "it plays no more".to_owned(),
         (true, 0) => "its results are annulled".to_owned(),
@@ -203,55 +238,54 @@ fn decide_to_disqualify(
     Ok(Decided { changes, message: format!("{name} is disqualified: {what}") })
 }
 
-fn decide_to_undo(reading: &Reading, id: u32, requested: &RequestedRuling) -> Result<Decided, Failure> {
-    let row = reading.rulings.iter().find(|row| row.id == id);
-    let row = row.ok_or_else(|| {
-        Failure::usage(format!("there is no ruling {id}: `referee tournament rulings` lists them"))
-    })?;
+fn decide_to_undo(
+    stored: &StoredTournament,
+    id: u32,
+    requested: &RequestedRuling,
+) -> Result<Decided, ChangeError> {
+    let row = stored.rulings.iter().find(|row| row.id == id);
+    let row = row.ok_or(ChangeError::NoRuling(id))?;
     if let Some(UndoneRuling { at, user, .. }) = &row.undone {
-        return Err(Failure::usage(format!("ruling {id} was undone by {user} at {at}")));
+        return Err(ChangeError::Undone { id, user: user.clone(), at: at.clone() });
     }
-    let schedule = &reading.schedule;
+    let schedule = &stored.schedule;
     let undone = UndoneRuling::made(now(), id, schedule.next_round(), &requested.user, &requested.reason);
     let mut changes = TournamentChange { undone: Some(undone), ..TournamentChange::default() };
     let message = format!("ruling {id} is undone");
     match row.act {
         RulingAct::Replay => {
             let again = row.matches.iter().find(|ruled| {
-                reading.attempts.get(&ruled.number).is_some_and(|&attempts| attempts > ruled.attempt)
+                stored.attempts.get(&ruled.number).is_some_and(|&attempts| attempts > ruled.attempt)
             });
             if let Some(ruled) = again {
-                return Err(Failure::usage(format!(
-                    "ruling {id}: m{} has been played again; rule on it instead",
-                    ruled.number
-                )));
+                return Err(ChangeError::Replayed { id, number: ruled.number });
             }
         }
         RulingAct::Rename => {
-            let index = find(reading, row.name.as_deref().unwrap_or_default())?;
-            let mut config = reading.config.clone();
+            let index = find(stored, row.name.as_deref().unwrap_or_default())?;
+            let mut config = stored.config.clone();
             let [before, after] = row.display.clone().unwrap_or_default();
             if config.entrants[index].display_name != after {
-                return Err(Failure::usage(format!("ruling {id}: a later ruling has renamed it again")));
+                return Err(ChangeError::RenamedAgain(id));
             }
             config.entrants[index].display_name.clone_from(&before);
             changes.renamed = Some((index, before));
-            config.check_display_names().map_err(Failure::usage)?;
+            config.check_display_names()?;
             changes.config = Some(config.to_toml()?);
         }
         RulingAct::Void | RulingAct::Award | RulingAct::Disqualify => {
-            let before: usize = reading
+            let before: usize = stored
                 .rulings
                 .iter()
                 .take_while(|other| other.id != id)
-                .map(|other| on_matches(other, &reading.entrants).count())
+                .map(|other| on_matches(other, &stored.entrants).count())
                 .sum();
-            let indices: Vec<usize> = (before..).take(on_matches(row, &reading.entrants).count()).collect();
-            schedule.without_rulings(&indices).map_err(Failure::usage)?;
+            let indices: Vec<usize> = (before..).take(on_matches(row, &stored.entrants).count()).collect();
+            schedule.without_rulings(&indices)?;
             let left = row.act == RulingAct::Disqualify && (row.matches.is_empty() || row.is_from_start);
             if left {
-                let index = find(reading, row.name.as_deref().unwrap_or_default())?;
-                let Decided { changes: back, message: returns } = rejoin(reading, index)?;
+                let index = find(stored, row.name.as_deref().unwrap_or_default())?;
+                let Decided { changes: back, message: returns } = rejoin(stored, index)?;
                 changes.returns = back.returns;
                 changes.sources = back.sources;
                 return Ok(Decided { changes, message: format!("{message}: {returns}") });

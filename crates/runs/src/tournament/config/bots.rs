@@ -3,37 +3,42 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::bot::Command;
-use crate::bot::sandbox::{BotLimits, Sandbox, separate};
-use crate::cli::Failure;
-use crate::cli::sandbox::{change_commands, default_sandbox};
-use crate::cli::tournament::config::{Config, EntrantConfig};
-use crate::cli::workers::check_files;
-use crate::game::name::{NameError, NameSet};
-use crate::sources::{Connection, Source};
-use crate::stats::schedule::Plan;
+use crate::config::{RunNotice, change_commands, check_files, default_sandbox};
+use crate::tournament::config::{ConfigError, EntrantConfig, EntrantError, TournamentConfig};
+use referee_bots::Command;
+use referee_bots::sandbox::{BotLimits, Sandbox, separate};
+use referee_engine::sources::{Connection, Source};
+use referee_game::name::{NameError, NameSet};
+use referee_stats::schedule::Plan;
 
-impl Config {
+impl TournamentConfig {
     /// The sandbox of a bot without limits of its own.
-    fn sandbox(&self) -> Result<Sandbox, Failure> {
+    fn sandbox(&self, notices: &mut Vec<RunNotice>) -> Result<Sandbox, ConfigError> {
         match &self.sandbox {
-            None => Ok(default_sandbox()),
-            Some(config) => config.sandbox(|path| self.resolve(path)),
+            None => Ok(default_sandbox(notices)),
+            Some(config) => Ok(config.sandbox(|path| self.resolve(path))?),
         }
     }
 
     /// Limits with absolute paths.
-    fn seen(&self, limits: &BotLimits) -> BotLimits {
+    fn resolved_limits(&self, limits: &BotLimits) -> BotLimits {
         BotLimits { read: limits.read.iter().map(|path| self.resolve(path)).collect(), ..limits.clone() }
     }
 
-    pub(super) fn sources(&self, game: &str, plan: &Plan) -> Result<Vec<Arc<dyn Source>>, Failure> {
-        let sandbox = self.sandbox()?;
+    pub(super) fn sources(
+        &self,
+        game: &str,
+        plan: &Plan,
+        notices: &mut Vec<RunNotice>,
+    ) -> Result<Vec<Arc<dyn Source>>, ConfigError> {
+        let sandbox = self.sandbox(notices)?;
         let mut names = NameSet::default();
         let mut sources = Vec::new();
         for (index, entrant) in self.entrants.iter().enumerate() {
-            let which = entrant.name.clone().unwrap_or_else(|| format!("number {}", index + 1));
-            let wrong = |what: String| Failure::usage(format!("entrant {which}: {what}"));
+            let wrong = |why: EntrantError| {
+                let which = entrant.name.clone().unwrap_or_else(|| format!("number {}", index + 1));
+                ConfigError::Entrant { entrant: which, why }
+            };
             entrant.check_team(game, plan).map_err(wrong)?;
             // The bot of a withdrawn entrant may be missing.
             let is_there = plan.entrants[index].leaves.is_none();
@@ -41,32 +46,34 @@ impl Config {
                 sources.push(self.source(entrant, &sandbox, &mut names, is_there).map_err(wrong)?);
                 continue;
             }
-            check_new_name(&entrant.name, &mut names).map_err(|what| wrong(what.to_string()))?;
+            check_new_name(&entrant.name, &mut names).map_err(|why| wrong(why.into()))?;
             for (at, bot) in entrant.team.iter().enumerate() {
-                let which = bot.name.clone().unwrap_or_else(|| (at + 1).to_string());
-                let wrong = |what| wrong(format!("bot {which}: {what}"));
-                sources.push(self.source(bot, &sandbox, &mut names, is_there).map_err(wrong)?);
+                let source = self.source(bot, &sandbox, &mut names, is_there).map_err(|why| {
+                    let bot = bot.name.clone().unwrap_or_else(|| (at + 1).to_string());
+                    wrong(EntrantError::Bot { bot, why: Box::new(why) })
+                });
+                sources.push(source?);
             }
         }
-        self.check_display_names().map_err(Failure::usage)?;
+        self.check_display_names()?;
         change_commands(&mut sources, |mut commands| separate(&mut commands));
         Ok(sources)
     }
 
     /// Checks what people see instead of names: it must not look like the name of another entrant.
-    pub(in crate::cli::tournament) fn check_display_names(&self) -> Result<(), String> {
+    pub(in crate::tournament) fn check_display_names(&self) -> Result<(), ConfigError> {
         let mut names = NameSet::default();
+        let wrong = |name: &str, why: EntrantError| ConfigError::Entrant { entrant: name.to_owned(), why };
         for name in self.entrants.iter().filter_map(|entrant| entrant.name.as_deref()) {
-            names.add(name).map_err(|error| format!("entrant {name}: {error}"))?;
+            names.add(name).map_err(|error| wrong(name, error.into()))?;
         }
         for entrant in &self.entrants {
             let Some(display) = &entrant.display_name else { continue };
             let Some(name) = &entrant.name else {
-                return Err(format!("display_name `{display}`: the entrant needs a `name`, too"));
+                return Err(ConfigError::DisplayOfNobody(display.clone()));
             };
-            names
-                .add_display(name, display)
-                .map_err(|error| format!("entrant {name}: display_name: {error}"))?;
+            let added = names.add_display(name, display);
+            added.map_err(|error| wrong(name, EntrantError::DisplayName(error)))?;
         }
         Ok(())
     }
@@ -83,33 +90,32 @@ impl Config {
         sandbox: &Sandbox,
         names: &mut NameSet,
         is_there: bool,
-    ) -> Result<Arc<dyn Source>, String> {
-        check_new_name(&bot.name, names).map_err(|what| what.to_string())?;
+    ) -> Result<Arc<dyn Source>, EntrantError> {
+        check_new_name(&bot.name, names)?;
         if !(0.01..=100.0).contains(&bot.clock_factor) {
-            return Err(format!("clock_factor {} is not from 0.01 to 100", bot.clock_factor));
+            return Err(EntrantError::ClockFactor(bot.clock_factor));
         }
         match (&bot.command, &bot.tcp) {
             (Some(command), None) => {
-                let command = command.parse::<Command>().map_err(|error| error.to_string())?;
+                let command = command.parse::<Command>()?;
                 let files = bot.files.as_deref().map(|files| self.resolve(files));
                 let directory = match (&bot.directory, &files) {
                     (Some(directory), _) => self.resolve(directory),
                     (None, Some(files)) => files.clone(),
                     (None, None) => self.resolve(Path::new("")),
                 };
-                let sandbox =
-                    sandbox.with(self.seen(&bot.limits)).map_err(|what| format!("limits: {what}"))?;
+                let sandbox = sandbox.with(self.resolved_limits(&bot.limits))?;
                 let env = bot.env.clone();
                 let command = Command { directory: Some(directory), files, env, sandbox, ..command };
                 if is_there {
-                    command.check().map_err(|defect| defect.to_string())?;
+                    command.check()?;
                     check_files(&command, &self.own_paths())?;
                 }
                 Ok(Arc::new(command))
             }
-            (None, Some(_)) if bot.files.is_some() => Err("`files` are those of a `command`".to_owned()),
-            (None, Some(name)) => Ok(Arc::new(Connection::new(name).map_err(|error| error.to_string())?)),
-            _ => Err("it needs either a `command` or a `tcp` name".to_owned()),
+            (None, Some(_)) if bot.files.is_some() => Err(EntrantError::FilesOfConnection),
+            (None, Some(name)) => Ok(Arc::new(Connection::new(name)?)),
+            _ => Err(EntrantError::NoSource),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::record::PublishedInfo;
+use referee_match::record::PublishedInfo;
 
 /// By how many moves `info = "delayed"` is late, unless the file says so.
 const DELAY: u32 = 10;
@@ -12,9 +12,9 @@ const MOST_DELAY: u32 = 10_000;
 /// What the world may see.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "PublishTable", into = "PublishTable")]
-pub(super) struct PublishConfig {
+pub struct PublishConfig {
     /// Whether what bots say of their search is public.
-    pub(super) info: PublishedInfo,
+    pub info: PublishedInfo,
 }
 
 /// The table as it is written.
@@ -75,7 +75,7 @@ impl From<PublishConfig> for PublishTable {
 
 impl PublishConfig {
     /// Whether it is that of a file without the table.
-    pub(super) fn is_default(&self) -> bool {
+    pub fn is_default(&self) -> bool {
         *self == PublishConfig::default()
     }
 }

@@ -7,18 +7,64 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::Value;
 
-use crate::cli::Failure;
-use crate::cli::tournament::reading::Reading;
-use crate::files::{unsealed, written_at};
-use crate::game::Catalog;
-use crate::game::chance::Seed;
-use crate::game::hex;
-use crate::record::{self, Difference, RecordSummary};
-use crate::referee::Leg;
-use crate::runner::{Fixture, MatchReport, Scoring, Wait, short_moves_of_match};
-use crate::stats::schedule::{MatchId, Plan};
-use crate::stats::{Cause, Deals, Entrant, Lineup, MatchResult};
-use crate::store::{About, MatchRow, VOID};
+use crate::tournament::TournamentError;
+use crate::tournament::stored::StoredTournament;
+use referee_engine::runner::{Fixture, MatchReport, Scoring, Wait, short_moves_of_match};
+use referee_files::{unsealed, written_at};
+use referee_game::Catalog;
+use referee_game::SeatSet;
+use referee_game::chance::Seed;
+use referee_game::hex;
+use referee_match::Leg;
+use referee_match::record::{self, Difference, RecordSummary};
+use referee_stats::schedule::{MatchId, Plan};
+use referee_stats::{Cause, Deals, Entrant, Lineup, MatchResult};
+use referee_store::{About, MatchRow, VOID};
+
+/// Why a file is not the record of a match of a tournament.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum NotOfTournament {
+    /// It is not valid.
+    #[error("{}", .0.iter().map(differs).collect::<Vec<_>>().join("; "))]
+    Differs(Vec<Difference>),
+    /// It is of something else.
+    #[error("its record has the {what} {is}, not {should}")]
+    Other {
+        /// What differs.
+        what: &'static str,
+        /// As recorded.
+        is: String,
+        /// That of the tournament.
+        should: String,
+    },
+    /// It was played with another seed.
+    #[error("its record was not played with the seed of the tournament")]
+    OtherSeed,
+    /// It has another number of seats.
+    #[error("its record has {0} seats")]
+    Seats(usize),
+    /// It has another bot.
+    #[error("its record names `{0}`, which is not an entrant")]
+    NoEntrant(String),
+    /// The bots of a team sit elsewhere.
+    #[error("its record has the bots of a team in the wrong seats")]
+    TeamSeats,
+}
+
+fn differs(difference: &Difference) -> String {
+    format!("its record differs: {difference}")
+}
+
+impl NotOfTournament {
+    /// What is wrong, a text for each difference.
+    pub(super) fn lines(&self) -> Vec<String> {
+        match self {
+            NotOfTournament::Differs(differences) => differences.iter().map(differs).collect(),
+            other => vec![other.to_string()],
+        }
+    }
+}
 
 /// Recomputes results from records.
 pub(super) struct Auditor<'a> {
@@ -42,14 +88,15 @@ pub(super) struct AuditedMatch {
 }
 
 impl<'a> Auditor<'a> {
-    pub(super) fn new(reading: &'a Reading) -> Result<Auditor<'a>, Failure> {
-        let Reading { about, catalog, config, schedule, .. } = reading;
+    pub(super) fn new(stored: &'a StoredTournament) -> Result<Auditor<'a>, TournamentError> {
+        let StoredTournament { about, games, config, schedule, .. } = stored;
+        let catalog = games.catalog();
         let plan = schedule.plan();
         Ok(Auditor {
             about,
             catalog,
             bots: config.bots().map(|bot| bot.name.clone().unwrap_or_default()).collect(),
-            seed: reading.seed()?,
+            seed: stored.seed()?,
             scoring: Scoring {
                 seating: plan.seating,
                 legs: schedule.legs(),
@@ -67,32 +114,23 @@ impl<'a> Auditor<'a> {
     }
 
     /// The row of an attempt, from its sealed record.
-    ///
-    /// # Errors
-    /// Why it is not the record of this attempt.
-    pub(super) fn recorded(&self, id: MatchId, record: &[u8]) -> Result<AuditedMatch, Vec<String>> {
-        let summary = record::summarize(record, self.catalog).map_err(|differences| {
-            differences
-                .iter()
-                .map(|difference| format!("its record differs: {difference}"))
-                .collect::<Vec<_>>()
-        })?;
-        let bots = self.check(id, &summary).map_err(|what| vec![what])?;
-        self.row(id, bots, summary, record)
-            .map_err(|difference| vec![format!("its record differs: {difference}")])
+    pub(super) fn recorded(&self, id: MatchId, record: &[u8]) -> Result<AuditedMatch, NotOfTournament> {
+        let summary = record::summarize(record, self.catalog).map_err(NotOfTournament::Differs)?;
+        let bots = self.check(id, &summary)?;
+        self.row(id, bots, summary, record).map_err(|difference| NotOfTournament::Differs(vec![difference]))
     }
 
     /// The bots by seat, if this is the record of the attempt.
-    fn check(&self, id: MatchId, summary: &RecordSummary) -> Result<Vec<usize>, String> {
+    fn check(&self, id: MatchId, summary: &RecordSummary) -> Result<Vec<usize>, NotOfTournament> {
         let (header, about) = (&summary.header, self.about);
-        let same = |what: &str, is: &str, should: &str| match is == should {
-            true => Ok(()),
-            false => Err(format!("its record has the {what} {is}, not {should}")),
+        let same = |what: &'static str, is: &dyn ToString, should: &dyn ToString| {
+            let (is, should) = (is.to_string(), should.to_string());
+            if is == should { Ok(()) } else { Err(NotOfTournament::Other { what, is, should }) }
         };
-        same("match", &header.r#match, &id.to_string())?;
+        same("match", &header.r#match, &id)?;
         same("game", &header.game, &about.game)?;
-        same("rules", &header.rules.to_string(), &about.rules.to_string())?;
-        same("fault policy", &header.on_fault.to_string(), &self.scoring.on_fault.to_string())?;
+        same("rules", &header.rules, &about.rules)?;
+        same("fault policy", &header.on_fault, &self.scoring.on_fault)?;
         let deal = self.deal(id);
         same("deal", &header.deal, &deal)?;
         let reveal = summary.seal.reveal.as_ref();
@@ -101,22 +139,21 @@ impl<'a> Auditor<'a> {
                 && reveal.salt == hex::encode(&self.seed.salt(&header.r#match))
         });
         if !is_own {
-            return Err("its record was not played with the seed of the tournament".to_owned());
+            return Err(NotOfTournament::OtherSeed);
         }
         if header.seats.len() != self.scoring.seating.seats() {
-            return Err(format!("its record has {} seats", header.seats.len()));
+            return Err(NotOfTournament::Seats(header.seats.len()));
         }
         let index = |name: &String| {
             let found = self.bots.iter().position(|bot| bot == name);
-            found.ok_or_else(|| format!("its record names `{name}`, which is not an entrant"))
+            found.ok_or_else(|| NotOfTournament::NoEntrant(name.clone()))
         };
-        let bots: Vec<usize> =
-            header.seats.iter().map(|seat| index(&seat.name)).collect::<Result<_, String>>()?;
+        let bots: Vec<usize> = header.seats.iter().map(|seat| index(&seat.name)).collect::<Result<_, _>>()?;
         let roster = &self.scoring.roster;
         let entrants: Vec<Entrant> = bots.iter().map(|&bot| Entrant(roster.entrant_of(bot) as u16)).collect();
         let lineup = Lineup::of_seats(self.scoring.seating, &entrants);
         if lineup.is_none_or(|lineup| roster.seated(&lineup) != bots) {
-            return Err("its record has the bots of a team in the wrong seats".to_owned());
+            return Err(NotOfTournament::TeamSeats);
         }
         Ok(bots)
     }
@@ -148,7 +185,7 @@ impl<'a> Auditor<'a> {
             } else {
                 None
             },
-            ..row((id, &self.scoring), &fixture, &report, result, Some(seal.sha256))
+            ..row(id, &self.scoring, &fixture, &report, result, Some(seal.sha256))
         };
         Ok(AuditedMatch { row, result, report })
     }
@@ -156,7 +193,8 @@ impl<'a> Auditor<'a> {
 
 /// The row of a match with this result.
 pub(super) fn row(
-    (id, scoring): (MatchId, &Scoring),
+    id: MatchId,
+    scoring: &Scoring,
     fixture: &Fixture,
     report: &MatchReport,
     result: Option<MatchResult>,
@@ -220,7 +258,7 @@ pub(super) fn differences(row: &MatchRow, recorded: &MatchRow) -> Vec<String> {
 
 /// The columns that a record determines. The duration is known to the shell only.
 fn columns(row: &MatchRow) -> BTreeMap<&'static str, Value> {
-    let seats = |seats: crate::game::SeatSet| seats.iter().map(|seat| seat.0).collect::<Vec<u8>>();
+    let seats = |seats: SeatSet| seats.iter().map(|seat| seat.0).collect::<Vec<u8>>();
     BTreeMap::from([
         ("set", row.set.into()),
         ("lineup", row.lineup.clone().into()),

@@ -6,37 +6,43 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::bot::sandbox::BotLimits;
-use crate::cli::tournament::config::Restart;
-use crate::game::counted;
-use crate::sources::Source;
-use crate::stats::schedule::{Format, Plan};
+use crate::tournament::config::{EntrantError, Restart};
+use referee_bots::sandbox::BotLimits;
+use referee_engine::sources::Source;
+use referee_stats::schedule::{Format, Plan};
 
 fn full() -> f64 {
     1.0
 }
 
+/// An entrant: a bot, or a team of bots.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(in crate::cli::tournament) struct EntrantConfig {
+pub struct EntrantConfig {
+    /// Its label; by default that of its script or program.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(in crate::cli::tournament) name: Option<String>,
+    pub name: Option<String>,
     /// What people see instead of the name.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(in crate::cli::tournament) display_name: Option<String>,
+    pub display_name: Option<String>,
+    /// The command line of a bot that the referee starts.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(in crate::cli::tournament) command: Option<String>,
+    pub command: Option<String>,
+    /// The name with which a bot connects.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(in crate::cli::tournament) tcp: Option<String>,
+    pub tcp: Option<String>,
+    /// The working directory; by default `files`, or the directory of the file.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(in crate::cli::tournament) directory: Option<PathBuf>,
+    pub directory: Option<PathBuf>,
     /// The directory with all of its files.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(in crate::cli::tournament) files: Option<PathBuf>,
+    pub files: Option<PathBuf>,
+    /// Variables of its environment.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub(in crate::cli::tournament) env: BTreeMap<String, String>,
+    pub env: BTreeMap<String, String>,
+    /// The share of the common clock that it has.
     #[serde(default = "full")]
-    pub(in crate::cli::tournament) clock_factor: f64,
+    pub clock_factor: f64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) restart: Option<Restart>,
     /// Limits of its sandbox that differ from the common ones.
@@ -44,7 +50,7 @@ pub(in crate::cli::tournament) struct EntrantConfig {
     pub(super) limits: BotLimits,
     /// The rounds of a Swiss tournament in which it takes a bye.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
-    pub(in crate::cli::tournament) absent: BTreeSet<u32>,
+    pub absent: BTreeSet<u32>,
     /// The bots of the seats of its side, in order, if they differ.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) team: Vec<EntrantConfig>,
@@ -52,45 +58,43 @@ pub(in crate::cli::tournament) struct EntrantConfig {
 
 impl EntrantConfig {
     /// Its bots: itself, or its team.
-    pub(in crate::cli::tournament) fn bots(&self) -> &[EntrantConfig] {
+    pub fn bots(&self) -> &[EntrantConfig] {
         if self.team.is_empty() { std::slice::from_ref(self) } else { &self.team }
     }
 
-    pub(in crate::cli::tournament) fn bots_mut(&mut self) -> &mut [EntrantConfig] {
+    /// The same, to be changed.
+    pub(in crate::tournament) fn bots_mut(&mut self) -> &mut [EntrantConfig] {
         if self.team.is_empty() { std::slice::from_mut(self) } else { &mut self.team }
     }
 
     /// Validates a team.
-    pub(super) fn check_team(&self, game: &str, plan: &Plan) -> Result<(), String> {
+    pub(super) fn check_team(&self, game: &str, plan: &Plan) -> Result<(), EntrantError> {
         if self.team.is_empty() {
             return Ok(());
         }
         let (seats, sides) = (plan.seating.seats(), plan.seating.sides());
         let own = EntrantConfig { team: Vec::new(), ..self.clone() };
         if self.name.is_none() {
-            return Err("a team needs a `name`".to_owned());
+            return Err(EntrantError::NamelessTeam);
         }
         if seats == sides {
-            return Err(format!("`team`: {game} with {seats} seats has no partners"));
+            return Err(EntrantError::NoPartners { game: game.to_owned(), seats });
         }
         if matches!(plan.format, Format::Partners { .. }) {
-            return Err(
-                "a `team` is fixed, but the format `partners` pairs all entrants with each other".to_owned()
-            );
+            return Err(EntrantError::FixedPartners);
         }
-        if self.team.len() != seats / sides {
-            let (bots, seats) = (counted(self.team.len(), "bot", "bots"), seats / sides);
-            return Err(format!("its team has {bots}, but a side of {game} has {seats} seats"));
+        let bots = self.team.len();
+        if bots != seats / sides {
+            return Err(EntrantError::TeamSize { bots, game: game.to_owned(), seats: seats / sides });
         }
         if self.team.iter().any(|bot| !bot.team.is_empty()) {
-            return Err("a bot of a team cannot have a `team` itself".to_owned());
+            return Err(EntrantError::TeamInTeam);
         }
         if !own.is_blank() {
-            return Err("only `name`, `display_name` and `absent` are allowed beside `team`: other keys belong to its bots"
-                .to_owned());
+            return Err(EntrantError::KeysOfBot);
         }
         if self.team.iter().any(|bot| !bot.absent.is_empty() || bot.display_name.is_some()) {
-            return Err("`absent` and `display_name` belong to the team, not to one of its bots".to_owned());
+            return Err(EntrantError::KeysOfTeam);
         }
         Ok(())
     }
@@ -122,11 +126,7 @@ impl EntrantConfig {
     }
 
     /// An entrant with this bot, or with these as its team, all in one folder.
-    pub(in crate::cli::tournament) fn new(
-        name: Option<String>,
-        sources: Vec<Arc<dyn Source>>,
-        directory: &Path,
-    ) -> EntrantConfig {
+    pub fn new(name: Option<String>, sources: Vec<Arc<dyn Source>>, directory: &Path) -> EntrantConfig {
         let bot = |source: Arc<dyn Source>| {
             let tcp = source.connects_as().map(str::to_owned);
             let command = tcp.is_none().then(|| source.to_string());

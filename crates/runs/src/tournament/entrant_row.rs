@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::cli::tournament::config::EntrantConfig;
-use crate::sources::BotSpec;
-use crate::store::EntrantRow;
+use crate::tournament::config::EntrantConfig;
+use referee_engine::sources::BotSpec;
+use referee_store::EntrantRow;
 
 /// The files of the bots of an entrant. The bots of a team may have the same file names.
 pub(super) fn fingerprints(bots: &[BotSpec]) -> BTreeMap<String, String> {

@@ -2,38 +2,42 @@
 
 mod bots;
 mod entrant;
+mod error;
 mod prepare;
 
 use std::io;
+use std::net::SocketAddr;
 use std::path::{Component, Path, PathBuf};
 
+use referee_engine::runner::Roster;
+use referee_engine::sources::BotSpec;
+use referee_files::read_regular;
+use referee_game::Misconfigured;
+use referee_game::chance::Seed;
+use referee_protocol::referee::Clock;
 use referee_protocol::words::OnFault;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::cli::openings::OpeningOrder;
-use crate::cli::options::{SLOTS, seed, seed_of_file};
-use crate::cli::publish_config::PublishConfig;
-use crate::cli::sandbox::SandboxConfig;
-use crate::cli::syntax::suggest;
-use crate::cli::workers::WorkersConfig;
-use crate::cli::{Failure, defaults};
-use crate::files::read_regular;
-use crate::game::Misconfigured;
-use crate::game::chance::Seed;
-use crate::runner::Roster;
-use crate::sources::BotSpec;
+use crate::config::{
+    ClockLimits, Milliseconds, OpeningOrder, PublishConfig, ReadyLimits, SLOTS, SandboxConfig, Setting,
+    WithSuggestion, connections, hello_limit, margin, one, parse_seed, read_seed, ready_limit, reconnect,
+};
+use crate::workers::WorkersConfig;
 
-pub(super) use entrant::EntrantConfig;
-pub(super) use prepare::PreparedTournament;
+pub use entrant::EntrantConfig;
+pub use error::{ConfigError, EntrantError};
+pub use prepare::PreparedTournament;
 
 /// The contents of the file; `examples/tournament.toml` shows and explains all keys.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Config {
+pub struct TournamentConfig {
+    /// Its label; by default the id of its game.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) name: Option<String>,
-    pub(super) game: String,
+    pub name: Option<String>,
+    /// The id of its game, or the directory of one that is a program.
+    pub game: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     seats: Option<u8>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -43,23 +47,26 @@ pub(super) struct Config {
     #[serde(default)]
     opening_plies: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) openings: Option<PathBuf>,
-    #[serde(default = "defaults::one")]
+    openings: Option<PathBuf>,
+    #[serde(default = "one")]
     opening_start: u32,
     #[serde(default)]
     order: OpeningOrder,
-    #[serde(default = "default_clock")]
-    pub(super) clock: String,
-    #[serde(default = "defaults::margin")]
-    margin: String,
+    /// The clock of each bot.
+    #[serde(default = "clock")]
+    pub clock: Setting<ClockLimits>,
+    #[serde(default = "margin")]
+    margin: Setting<Milliseconds>,
+    /// The fault policy.
     #[serde(default)]
-    pub(super) on_fault: OnFault,
-    #[serde(default = "defaults::hello_limit")]
-    hello_limit: String,
-    #[serde(default = "defaults::ready_limit")]
-    ready_limit: String,
-    #[serde(default = "defaults::one")]
-    pub(super) jobs: u32,
+    pub on_fault: OnFault,
+    #[serde(default = "hello_limit")]
+    hello_limit: Setting<Milliseconds>,
+    #[serde(default = "ready_limit")]
+    ready_limit: Setting<ReadyLimits>,
+    /// The number of pairings that are played concurrently.
+    #[serde(default = "one")]
+    pub jobs: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     processes: Option<u32>,
     #[serde(default = "slots")]
@@ -75,25 +82,30 @@ pub(super) struct Config {
     format: FormatConfig,
     #[serde(default)]
     options: Map<String, Value>,
+    /// How bots connect.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) listen: Option<ListenConfig>,
+    pub listen: Option<ListenConfig>,
+    /// Which workers play.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) workers: Option<WorkersConfig>,
+    pub workers: Option<WorkersConfig>,
     #[serde(skip_serializing_if = "Option::is_none")]
     sandbox: Option<SandboxConfig>,
+    /// What the world may see.
     #[serde(default, skip_serializing_if = "PublishConfig::is_default")]
-    pub(super) publish: PublishConfig,
-    pub(super) entrants: Vec<EntrantConfig>,
+    pub publish: PublishConfig,
+    /// Who plays.
+    pub entrants: Vec<EntrantConfig>,
     /// The base of relative paths: the directory of the file or of the tournament.
     #[serde(skip)]
     folder: PathBuf,
 }
 
-fn default_clock() -> String {
-    "delay=5s,bank=60s".to_owned()
+fn clock() -> Setting<ClockLimits> {
+    let clock = Clock { delay_ms: 5_000, bank_ms: 60_000, increment_ms: 0 };
+    Setting::written("delay=5s,bank=60s", ClockLimits(Some(clock)))
 }
-fn default_wait() -> String {
-    "5m".to_owned()
+fn wait() -> Setting<Milliseconds> {
+    Setting::written("5m", Milliseconds(300_000))
 }
 fn slots() -> u32 {
     SLOTS
@@ -121,16 +133,16 @@ enum Restart {
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 enum FormatConfig {
     RoundRobin {
-        #[serde(default = "defaults::one")]
+        #[serde(default = "one")]
         cycles: u32,
     },
     Gauntlet {
-        #[serde(default = "defaults::one")]
+        #[serde(default = "one")]
         cycles: u32,
     },
     Swiss {
         rounds: u32,
-        #[serde(default = "defaults::one")]
+        #[serde(default = "one")]
         sets: u32,
         #[serde(default)]
         bye: ByeValue,
@@ -138,13 +150,13 @@ enum FormatConfig {
         requested_bye: ByeValue,
     },
     Knockout {
-        #[serde(default = "defaults::one")]
+        #[serde(default = "one")]
         best_of: u32,
         #[serde(default = "three")]
         tie_breaks: u32,
     },
     Partners {
-        #[serde(default = "defaults::one")]
+        #[serde(default = "one")]
         cycles: u32,
     },
 }
@@ -187,18 +199,19 @@ fn three() -> u32 {
     3
 }
 
+/// How bots connect.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct ListenConfig {
-    pub(super) address: std::net::SocketAddr,
+pub struct ListenConfig {
+    pub(in crate::tournament) address: SocketAddr,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) token_file: Option<PathBuf>,
-    #[serde(default = "defaults::connections")]
+    pub(in crate::tournament) token_file: Option<PathBuf>,
+    #[serde(default = "connections")]
     connections: u32,
-    #[serde(default = "default_wait")]
-    wait: String,
-    #[serde(default = "defaults::reconnect")]
-    reconnect: String,
+    #[serde(default = "wait")]
+    wait: Setting<Milliseconds>,
+    #[serde(default = "reconnect")]
+    reconnect: Setting<Milliseconds>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tls_cert: Option<PathBuf>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -206,8 +219,9 @@ pub(super) struct ListenConfig {
 }
 
 impl ListenConfig {
-    pub(super) fn new(address: std::net::SocketAddr) -> ListenConfig {
-        let (connections, wait, reconnect) = (defaults::connections(), default_wait(), defaults::reconnect());
+    /// At this address, without tokens.
+    pub fn new(address: SocketAddr) -> ListenConfig {
+        let (connections, wait, reconnect) = (connections(), wait(), reconnect());
         ListenConfig {
             address,
             token_file: None,
@@ -220,35 +234,45 @@ impl ListenConfig {
     }
 }
 
-impl Config {
+impl TournamentConfig {
     /// Reads a file.
-    pub(super) fn read(path: &Path) -> Result<Config, Failure> {
-        let wrong = |what: String| Failure::usage(format!("{}: {what}", path.display()));
-        let text = read_regular(path).map_err(|error| wrong(error.to_string()))?;
-        let text = String::from_utf8(text).map_err(|error| wrong(error.to_string()))?;
-        let config = Config::parse(&text).map_err(wrong)?;
-        let file = std::path::absolute(path).map_err(|error| wrong(error.to_string()))?;
+    ///
+    /// # Errors
+    /// If it cannot be read, or is not valid.
+    pub fn read(path: &Path) -> Result<TournamentConfig, ConfigError> {
+        let unreadable = |why| ConfigError::Unreadable { path: path.to_owned(), why };
+        let text = String::from_utf8(read_regular(path).map_err(unreadable)?);
+        let text = text.map_err(|why| ConfigError::NoText { path: path.to_owned(), why })?;
+        let config = TournamentConfig::parse(&text)
+            .map_err(|why| ConfigError::Invalid { path: path.to_owned(), why })?;
+        let file = std::path::absolute(path).map_err(unreadable)?;
         Ok(config.with_base(file.parent().unwrap_or(Path::new("/"))))
     }
 
     /// Parses the text of a file.
-    pub(super) fn parse(text: &str) -> Result<Config, String> {
-        toml::from_str(text).map_err(|error| suggest(&error.to_string()))
+    ///
+    /// # Errors
+    /// If it is not valid.
+    pub fn parse(text: &str) -> Result<TournamentConfig, WithSuggestion> {
+        toml::from_str(text).map_err(|error| WithSuggestion::of(&error))
     }
 
     /// The configuration as TOML.
-    pub(super) fn to_toml(&self) -> Result<String, Failure> {
-        toml::to_string(self).map_err(Failure::cannot_run)
+    ///
+    /// # Errors
+    /// If a value cannot be written.
+    pub fn to_toml(&self) -> Result<String, ConfigError> {
+        Ok(toml::to_string(self)?)
     }
 
     /// Resolves relative paths against this directory.
-    pub(super) fn with_base(self, folder: &Path) -> Config {
-        Config { folder: folder.to_owned(), ..self }
+    pub fn with_base(self, folder: &Path) -> TournamentConfig {
+        TournamentConfig { folder: folder.to_owned(), ..self }
     }
 
     /// The configuration for a file in another directory. Relative paths stay relative, so that both directories can
     /// be moved together. `is_program`: the game is a directory.
-    pub(super) fn moved_to(&self, folder: &Path, is_program: bool) -> io::Result<Config> {
+    pub fn moved_to(&self, folder: &Path, is_program: bool) -> io::Result<TournamentConfig> {
         let mut config = self.clone().with_base(folder);
         let up = relative_path(folder, &self.folder)?;
         if is_program {
@@ -280,12 +304,12 @@ impl Config {
     }
 
     /// The base of its relative paths.
-    pub(super) fn folder(&self) -> &Path {
+    pub fn folder(&self) -> &Path {
         &self.folder
     }
 
     /// Resolves one of its paths.
-    pub(super) fn resolve(&self, path: &Path) -> PathBuf {
+    pub fn resolve(&self, path: &Path) -> PathBuf {
         let (mut folder, mut rest) = (self.folder.as_path(), path);
         // The directory of a tournament is not a symbolic link, so this only shortens the displayed path.
         while let (Ok(after), Some(parent)) = (rest.strip_prefix(".."), folder.parent()) {
@@ -295,56 +319,54 @@ impl Config {
     }
 
     /// The path of its opening file.
-    pub(super) fn openings_file(&self) -> Option<PathBuf> {
+    pub fn openings_file(&self) -> Option<PathBuf> {
         self.openings.as_deref().map(|path| self.resolve(path))
     }
 
     /// The label of the tournament, by default the id of its game.
-    pub(super) fn title<'a>(&'a self, game: &'a str) -> &'a str {
+    pub fn title<'a>(&'a self, game: &'a str) -> &'a str {
         self.name.as_deref().unwrap_or(game)
     }
 
     /// The run seed, if it has one.
-    pub(super) fn seed(&self) -> Result<Option<Seed>, Failure> {
-        let named = |what: &str| {
-            let what = what.to_owned();
-            move |error: String| Failure::usage(format!("{what}: {error}"))
-        };
+    ///
+    /// # Errors
+    /// If it is not valid, or its file cannot be read.
+    pub fn seed(&self) -> Result<Option<Seed>, ConfigError> {
         match (&self.seed, &self.seed_file) {
-            (Some(_), Some(_)) => Err(Failure::usage("`seed` and `seed_file` are mutually exclusive")),
-            (Some(text), None) => seed(text).map(Some).map_err(named("seed")),
+            (Some(_), Some(_)) => Err(ConfigError::TwoSeeds),
+            (Some(text), None) => parse_seed(text).map(Some).map_err(ConfigError::Seed),
             (None, Some(path)) => {
                 let path = self.resolve(path);
-                let wrong = named(&format!("seed_file {}", path.display()));
-                seed_of_file(&path).map(Some).map_err(wrong)
+                read_seed(&path).map(Some).map_err(|why| ConfigError::SeedFile { path, why })
             }
             (None, None) => Ok(None),
         }
     }
 
     /// All bots, in the order of the entrants.
-    pub(super) fn bots(&self) -> impl Iterator<Item = &EntrantConfig> {
+    pub fn bots(&self) -> impl Iterator<Item = &EntrantConfig> {
         self.entrants.iter().flat_map(EntrantConfig::bots)
     }
 
     /// The bots of each entrant.
-    pub(super) fn roster(&self) -> Roster {
+    pub fn roster(&self) -> Roster {
         Roster::of(self.entrants.iter().map(|entrant| entrant.bots().len()))
     }
 
-    /// The names of the entrants, after [`Config::keep_names`].
-    pub(super) fn names(&self) -> Vec<String> {
+    /// The names of the entrants, after [`TournamentConfig::keep_names`].
+    pub fn names(&self) -> Vec<String> {
         self.entrants.iter().map(|entrant| entrant.name.clone().unwrap_or_default()).collect()
     }
 
-    /// The names of each entrant's bots, after [`Config::keep_names`].
-    pub(super) fn bot_names(&self) -> Vec<Vec<String>> {
+    /// The names of each entrant's bots, after [`TournamentConfig::keep_names`].
+    pub fn bot_names(&self) -> Vec<Vec<String>> {
         let name = |bot: &EntrantConfig| bot.name.clone().unwrap_or_default();
         self.entrants.iter().map(|entrant| entrant.bots().iter().map(name).collect()).collect()
     }
 
     /// Stores the name of every bot, which may have been derived from a script that can disappear.
-    pub(super) fn keep_names(&mut self, bots: &[BotSpec]) {
+    pub(in crate::tournament) fn keep_names(&mut self, bots: &[BotSpec]) {
         let configs = self.entrants.iter_mut().flat_map(EntrantConfig::bots_mut);
         for (config, entrant) in configs.zip(bots) {
             config.name = Some(entrant.name.clone());
@@ -353,7 +375,7 @@ impl Config {
 }
 
 /// The relative path from one directory to another.
-pub(super) fn relative_path(from: &Path, to: &Path) -> io::Result<PathBuf> {
+pub fn relative_path(from: &Path, to: &Path) -> io::Result<PathBuf> {
     let (from, to) = (from.canonicalize()?, to.canonicalize()?);
     let common = from.components().zip(to.components()).take_while(|(one, other)| one == other).count();
     let up = from.components().skip(common).map(|_| Component::ParentDir);

@@ -1,0 +1,92 @@
+//! Games by their names: an id, or the directory of a game whose rules are a program.
+
+use std::path::{Path, PathBuf};
+
+use referee_bots::Launch;
+use referee_game::catalog::{Catalog, UnknownGame};
+use referee_game::erased::Rules;
+use referee_program::{BadGame, MANIFEST, is_game, load};
+
+/// The games that can be played.
+#[derive(Clone, Debug)]
+pub struct KnownGames {
+    catalog: Catalog,
+    /// How the programs of games start, and bots.
+    launch: Launch,
+}
+
+/// Why there is no such game.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum GameError {
+    /// No game has this id.
+    #[error("{0}; or the directory of a game that is a program, such as ./{id}", id = .0.id)]
+    Unknown(#[from] UnknownGame),
+    /// It is not the directory of a game.
+    #[error("{}: there is no {MANIFEST}, which the directory of a game has", .0.display())]
+    NoManifest(PathBuf),
+    /// The game cannot be used.
+    #[error(transparent)]
+    Bad(#[from] BadGame),
+    /// Another game has its id.
+    #[error("{}: id: `{id}` is {owner}; choose another", file.display(), owner = owner(*is_program))]
+    Taken {
+        /// Its manifest.
+        file: PathBuf,
+        /// The id.
+        id: &'static str,
+        /// Whether the other one is a program, too.
+        is_program: bool,
+    },
+}
+
+fn owner(is_program: bool) -> &'static str {
+    if is_program { "another game" } else { "a game of the referee" }
+}
+
+impl KnownGames {
+    /// These games, and those of directories, whose programs start in this way.
+    pub fn new(catalog: &Catalog, launch: Launch) -> KnownGames {
+        KnownGames { catalog: catalog.clone(), launch }
+    }
+
+    /// The games by their ids.
+    pub fn catalog(&self) -> &Catalog {
+        &self.catalog
+    }
+
+    /// How the programs of games start, and bots.
+    pub fn launch(&self) -> &Launch {
+        &self.launch
+    }
+
+    /// Finds a game by its id or its directory, whose game then has an id, too. A relative path is seen from `base`.
+    ///
+    /// # Errors
+    /// If there is no such game, or its directory is not valid.
+    pub fn find(&mut self, base: &Path, game: &str) -> Result<&'static dyn Rules, GameError> {
+        let directory = base.join(game);
+        // No id has a slash.
+        let is_path = game.contains('/') || (self.catalog.find(game).is_err() && is_game(&directory));
+        if is_path { self.add(&directory) } else { Ok(self.catalog.find(game)?) }
+    }
+
+    /// Adds the game in this directory.
+    ///
+    /// # Errors
+    /// If it is not valid.
+    pub fn add(&mut self, directory: &Path) -> Result<&'static dyn Rules, GameError> {
+        if !is_game(directory) {
+            return Err(GameError::NoManifest(directory.to_owned()));
+        }
+        let rules = load(directory, &self.launch)?;
+        let id = rules.meta().id;
+        let known = self.catalog.find(id).ok();
+        if let Some(known) = known.filter(|known| !std::ptr::eq(known.meta(), rules.meta())) {
+            let (file, is_program) = (directory.join(MANIFEST), known.program().is_some());
+            return Err(GameError::Taken { file, id, is_program });
+        }
+        self.catalog.add(rules);
+        Ok(rules)
+    }
+}

@@ -1,0 +1,190 @@
+//! How bots connect.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use referee_engine::sources::{Listen, Source};
+use referee_files::read_secret;
+use referee_game::name::{NameError, check_name};
+use referee_transport::{BadCertificate, Certificate};
+use sha2::{Digest, Sha256};
+
+use crate::config::{CertificateFile, PemFiles, RunNotice};
+
+/// Where and how bots connect.
+#[derive(Debug)]
+pub struct ListenSettings {
+    /// The address; port 0 picks a free port.
+    pub address: SocketAddr,
+    /// A file with a line NAME=TOKEN for each bot.
+    pub token_file: Option<PathBuf>,
+    /// Tokens by name, besides those of the file.
+    pub tokens: Vec<(String, String)>,
+    /// How long a match waits for a bot that is not connected.
+    pub wait: Duration,
+    /// How long the matches of a lost connection wait for another one.
+    pub reconnect: Duration,
+    /// The maximum number of connections per name.
+    pub connections: u32,
+    /// Enables TLS.
+    pub certificate: Option<CertificateFile>,
+}
+
+/// Why bots cannot connect. As text the settings have their names in files.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ListenError {
+    /// A bot connects, but there is no address.
+    #[error(
+        "the bot `tcp:{0}` connects by itself: add an address, e.g. [listen] with address = \"127.0.0.1:4700\""
+    )]
+    NoAddress(String),
+    /// There is an address, but no bot connects.
+    #[error("listen: no entrant has a `tcp` name")]
+    NoBot,
+    /// Others have a token.
+    #[error("missing token for `{0}`")]
+    NoToken(String),
+    /// A name has several tokens.
+    #[error("duplicate token for `{0}`")]
+    TokenTwice(String),
+    /// The file with the tokens is not valid.
+    #[error("listen.token_file {}: {why}", path.display())]
+    TokenFile {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: TokenFileError,
+    },
+    /// The certificate cannot be used.
+    #[error("listen.tls_cert, listen.tls_key: {0}")]
+    Certificate(BadCertificate),
+    /// No certificate can be generated.
+    #[error("the new certificate: {0}")]
+    SelfSigned(BadCertificate),
+}
+
+/// The listener for these bots; `None` if none of them connects.
+///
+/// # Errors
+/// If a bot cannot connect, or no bot does and there are settings for it.
+pub fn listen<'a>(
+    settings: Option<ListenSettings>,
+    bots: impl IntoIterator<Item = &'a Arc<dyn Source>>,
+    notices: &mut Vec<RunNotice>,
+) -> Result<Option<Listen>, ListenError> {
+    let names: Vec<&str> = bots.into_iter().filter_map(|bot| bot.connects_as()).collect();
+    let (settings, first) = match (settings, names.first()) {
+        (None, None) => return Ok(None),
+        (Some(settings), Some(&first)) => (settings, first),
+        (None, Some(&first)) => return Err(ListenError::NoAddress(first.to_owned())),
+        (Some(_), None) => return Err(ListenError::NoBot),
+    };
+    let ListenSettings { address, token_file, tokens, wait, reconnect, connections, certificate } = settings;
+    let tokens = all_tokens(token_file, tokens)?;
+    if !tokens.is_empty()
+        && let Some(name) = names.iter().find(|name| !tokens.contains_key(**name))
+    {
+        return Err(ListenError::NoToken((*name).to_owned()));
+    }
+    if tokens.is_empty() && !address.ip().is_loopback() {
+        notices.push(RunNotice::NoTokens { address, name: first.to_owned() });
+    }
+    let certificate = match certificate {
+        None => None,
+        Some(CertificateFile::Pem(PemFiles { chain, key })) => {
+            Some(Certificate::read(&chain, &key).map_err(ListenError::Certificate)?)
+        }
+        Some(CertificateFile::SelfSigned(file)) => {
+            Some(Certificate::self_signed(address.ip(), &file).map_err(ListenError::SelfSigned)?)
+        }
+    };
+    let tokens = tokens.into_iter().map(|(name, token)| (name, vec![Sha256::digest(token).into()]));
+    let tokens = Some(tokens.collect::<BTreeMap<_, _>>()).filter(|tokens| !tokens.is_empty());
+    let connections = connections as usize;
+    let refusals = Arc::default();
+    Ok(Some(Listen { address, certificate, tokens, is_open: false, connections, wait, reconnect, refusals }))
+}
+
+/// The tokens by name.
+fn all_tokens(
+    file: Option<PathBuf>,
+    given: Vec<(String, String)>,
+) -> Result<BTreeMap<String, String>, ListenError> {
+    let of_file = match file {
+        None => Vec::new(),
+        Some(path) => read_tokens(&path).map_err(|why| ListenError::TokenFile { path, why })?,
+    };
+    let mut tokens = BTreeMap::new();
+    for (name, token) in of_file.into_iter().chain(given) {
+        if tokens.insert(name.clone(), token).is_some() {
+            return Err(ListenError::TokenTwice(name));
+        }
+    }
+    Ok(tokens)
+}
+
+/// Why a text is no token. It is not quoted: it may be one.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TokenError {
+    /// It has another form.
+    #[error("a token is given as NAME=TOKEN")]
+    Form,
+    /// Its name is not valid.
+    #[error(transparent)]
+    Name(#[from] NameError),
+    /// There is a name only.
+    #[error("the token of `{0}` is empty")]
+    Empty(String),
+}
+
+/// Why the tokens in a file cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TokenFileError {
+    /// It cannot be read.
+    #[error(transparent)]
+    Unreadable(#[from] io::Error),
+    /// A line has no token.
+    #[error("line {line}: {why}")]
+    Line {
+        /// Counted from 1.
+        line: usize,
+        /// Why not.
+        why: TokenError,
+    },
+}
+
+/// Parses NAME=TOKEN.
+///
+/// # Errors
+/// If it is something else.
+pub fn parse_token(text: &str) -> Result<(String, String), TokenError> {
+    let (name, token) = text.split_once('=').ok_or(TokenError::Form)?;
+    let (name, token) = (name.trim(), token.trim());
+    check_name(name)?;
+    if token.is_empty() {
+        return Err(TokenError::Empty(name.to_owned()));
+    }
+    Ok((name.to_owned(), token.to_owned()))
+}
+
+/// Reads a private file with a line NAME=TOKEN for each name; `#` starts a comment.
+///
+/// # Errors
+/// If it cannot be read, or a line is something else.
+pub fn read_tokens(path: &Path) -> Result<Vec<(String, String)>, TokenFileError> {
+    let text = read_secret(path)?;
+    // The certificate of a server may follow.
+    let lines = text.lines().take_while(|line| !line.starts_with("-----BEGIN"));
+    let lines = lines.enumerate().map(|(index, line)| (index + 1, line.trim()));
+    lines
+        .filter(|(_, line)| !line.is_empty() && !line.starts_with('#'))
+        .map(|(line, text)| parse_token(text).map_err(|why| TokenFileError::Line { line, why }))
+        .collect()
+}

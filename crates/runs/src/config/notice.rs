@@ -1,0 +1,37 @@
+//! What a person should know before a run is played.
+
+use std::net::SocketAddr;
+
+use referee_bots::sandbox::Unavailable;
+
+use crate::config::LeftOut;
+
+/// Something that is as the settings say, but perhaps not as it was meant.
+#[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RunNotice {
+    /// This machine has no sandbox for bots.
+    #[error("note: bots run without a sandbox: {} (`--sandbox none` hides this note)", one_line(.0))]
+    NoSandbox(Unavailable),
+    /// Bots need no token.
+    #[error("warning: without tokens, anyone who can reach {address} can play as `{name}`")]
+    NoTokens {
+        /// Where they connect.
+        address: SocketAddr,
+        /// One of the bots.
+        name: String,
+    },
+    /// Some openings are not valid.
+    #[error("openings: {0}")]
+    LeftOut(LeftOut),
+}
+
+fn one_line(why: &Unavailable) -> String {
+    match why {
+        Unavailable::Limit(what) => what.to_string(),
+        Unavailable::Layers(_, missing) => {
+            let missing: Vec<String> = missing.iter().map(|(layer, why)| format!("{layer} {why}")).collect();
+            missing.join("; ")
+        }
+    }
+}

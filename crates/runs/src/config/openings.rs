@@ -1,0 +1,256 @@
+//! Where the openings of a run come from.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use referee_engine::runner::Openings;
+use referee_files::{has_extension, read_regular, unpack};
+use referee_game::chance::Seed;
+use referee_game::erased::Rules;
+use referee_game::openings::OpeningFile;
+use referee_game::{Flaw, Seating, counted, hex};
+use referee_match::Limits;
+use referee_match::opening::{NoOpening, Opening, check};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
+
+use crate::config::WithSuggestion;
+
+/// The maximum number of errors of a file that are listed.
+const NAMED: usize = 20;
+
+/// In which order the openings of a file are played.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OpeningOrder {
+    /// That of the file.
+    #[default]
+    File,
+    /// One that is derived from the run seed.
+    Random,
+}
+
+/// Where openings come from.
+#[derive(Clone, Debug)]
+pub enum OpeningSource {
+    /// The seed of each match.
+    Random {
+        /// The number of random moves.
+        plies: u32,
+    },
+    /// A file.
+    File(OpeningBook),
+}
+
+/// The use of an opening file.
+#[derive(Clone, Debug)]
+pub struct OpeningBook {
+    /// The file, which may be compressed with gzip.
+    pub path: PathBuf,
+    /// The order of its openings.
+    pub order: OpeningOrder,
+    /// The length to which games are cut; 0 for whole games.
+    pub plies: u32,
+    /// The first opening to play, counted from 1 in this order.
+    pub start: u32,
+}
+
+/// Openings that cannot be used. As text the settings have their names in files.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum OpeningsError {
+    /// The options of the game are not valid.
+    #[error(transparent)]
+    Options(WithSuggestion),
+    /// There are no random openings of this length.
+    #[error("opening_plies = {plies}: {why}")]
+    Random {
+        /// The number of moves.
+        plies: u32,
+        /// Why not.
+        why: NoOpening,
+    },
+    /// The file cannot be used.
+    #[error("openings {}: {why}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        why: OpeningFileError,
+    },
+    /// Openings of the file are not valid.
+    #[error("openings:{flaws}{}", if *.is_cut { "" } else {
+        "\n`opening_plies = N` cuts the games of a collection, and leaves out those that are invalid"
+    })]
+    Flawed {
+        /// What is wrong.
+        flaws: FlawList,
+        /// Whether its games are cut, so that it has no valid opening at all.
+        is_cut: bool,
+    },
+}
+
+/// Why an opening file cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum OpeningFileError {
+    /// It cannot be read.
+    #[error(transparent)]
+    Unreadable(#[from] io::Error),
+    /// The game has no openings.
+    #[error("{0} has no openings")]
+    NoOpenings(&'static str),
+    /// It is no file of openings.
+    #[error("opening files of {game} have the extension {}", .endings.join(" or "))]
+    Extension {
+        /// The id of the game.
+        game: &'static str,
+        /// The extensions that there are.
+        endings: Vec<String>,
+    },
+    /// It sets an option that the run sets, too.
+    #[error("its openings set `{0}` themselves: omit options.{0}")]
+    SetsOption(String),
+}
+
+impl OpeningFileError {
+    /// Whether the settings are wrong, not the machine.
+    pub fn is_usage(&self) -> bool {
+        match self {
+            OpeningFileError::Unreadable(error) => {
+                matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::FileTooLarge)
+            }
+            _ => true,
+        }
+    }
+}
+
+/// What is wrong with openings of a file, a line for each.
+#[derive(Clone, Debug)]
+pub struct FlawList {
+    path: PathBuf,
+    flaws: Vec<Flaw>,
+}
+
+impl fmt::Display for FlawList {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let FlawList { path, flaws } = self;
+        for flaw in flaws.iter().take(NAMED) {
+            write!(f, "\n{}: {flaw}", path.display())?;
+        }
+        match flaws.len().saturating_sub(NAMED) {
+            0 => Ok(()),
+            more => write!(f, "\nand {more} more"),
+        }
+    }
+}
+
+/// Openings of a file that are not played.
+#[derive(Clone, Debug)]
+pub struct LeftOut {
+    flaws: FlawList,
+    /// The number of those that are.
+    remaining: usize,
+}
+
+impl fmt::Display for LeftOut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let out = counted(self.flaws.flaws.len() as u64, "opening is", "openings are");
+        write!(f, "{out} left out, {} remain:{}", self.remaining, self.flaws)
+    }
+}
+
+/// Reads an opening file, which may be compressed.
+fn read(path: &Path) -> io::Result<Vec<u8>> {
+    unpack(read_regular(path)?)
+}
+
+impl OpeningSource {
+    /// Identifies the openings as text: equal texts mean equal openings.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub fn in_words(&self) -> Result<String, OpeningsError> {
+        match self {
+            OpeningSource::Random { plies } => Ok(format!("{plies} random moves")),
+            OpeningSource::File(OpeningBook { path, order, plies, start }) => {
+                let order = match order {
+                    OpeningOrder::File => "file",
+                    OpeningOrder::Random => "random",
+                };
+                let read = read(path).map_err(|error| {
+                    let path = path.clone();
+                    OpeningsError::File { path, why: error.into() }
+                })?;
+                let mut words = format!("SHA-256 {}, order {order}", hex::encode(&Sha256::digest(read)));
+                if *plies > 0 {
+                    words += &format!(", {plies} plies each");
+                }
+                if *start > 1 {
+                    words += &format!(", from opening {start}");
+                }
+                Ok(words)
+            }
+        }
+    }
+
+    /// Reads and validates the openings of a run of a game with these options.
+    ///
+    /// # Errors
+    /// If the options or the openings are not valid.
+    pub fn openings(
+        &self,
+        rules: &dyn Rules,
+        seating: Seating,
+        set: Map<String, Value>,
+        run: &Seed,
+    ) -> Result<(Openings, Option<LeftOut>), OpeningsError> {
+        let options = serde_json::value::to_raw_value(&set).unwrap_or_default();
+        let table = rules.open(&options, seating);
+        let table = table.map_err(|error| OpeningsError::Options(WithSuggestion::of(&error)))?;
+        let OpeningBook { path, order, plies, start } = match self {
+            OpeningSource::File(book) => book,
+            &OpeningSource::Random { plies } => {
+                let opening = if plies == 0 { Opening::None } else { Opening::Random(plies) };
+                return match check(&*table, &opening, &Limits::TODAY) {
+                    Ok(()) => Ok((Openings::same(options, opening), None)),
+                    Err(why) => Err(OpeningsError::Random { plies, why }),
+                };
+            }
+        };
+        let wrong = |why: OpeningFileError| OpeningsError::File { path: path.clone(), why };
+        let plies = (*plies > 0).then_some(*plies as usize);
+        let format = format(rules, path).map_err(wrong)?;
+        let given = (format.read)(&read(path).map_err(|error| wrong(error.into()))?, plies);
+        let mut starts = given.iter().flatten().flat_map(|opening| opening.options.keys());
+        if let Some(option) = starts.find(|&option| set.contains_key(option)) {
+            return Err(wrong(OpeningFileError::SetsOption(option.clone())));
+        }
+        let list = |flaws| FlawList { path: path.clone(), flaws };
+        let given = Openings::given(rules, seating, &set, given, plies);
+        let (mut openings, flaws) =
+            given.map_err(|flaws| OpeningsError::Flawed { flaws: list(flaws), is_cut: plies.is_some() })?;
+        let remaining = openings.len();
+        let left_out = (!flaws.is_empty()).then(|| LeftOut { flaws: list(flaws), remaining });
+        if *order == OpeningOrder::Random {
+            openings.shuffle(run);
+        }
+        openings.begin_at(*start);
+        Ok((openings, left_out))
+    }
+}
+
+/// The format of an opening file, by its name.
+fn format(rules: &dyn Rules, path: &Path) -> Result<&'static OpeningFile, OpeningFileError> {
+    let game = rules.meta().id;
+    let formats = rules.opening_files();
+    if formats.is_empty() {
+        return Err(OpeningFileError::NoOpenings(game));
+    }
+    formats.iter().find(|format| has_extension(path, format.ending)).ok_or_else(|| {
+        let endings = formats.iter().map(|format| format!(".{}", format.ending)).collect();
+        OpeningFileError::Extension { game, endings }
+    })
+}

@@ -1,0 +1,145 @@
+//! The sandboxes of bots.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use referee_bots::Command;
+use referee_bots::sandbox::{BotLimits, Layer, Mode, Sandbox, Unavailable};
+use referee_engine::sources::Source;
+use serde::{Deserialize, Serialize};
+
+use crate::config::RunNotice;
+
+/// The table `[sandbox]` of a file.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SandboxConfig {
+    mode: Mode,
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    allow_missing: BTreeSet<Layer>,
+    /// The limits of bots without limits of their own.
+    #[serde(default)]
+    pub limits: BotLimits,
+}
+
+/// Why there is no such sandbox. As text the settings have their names in files.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}", as_configured(.0))]
+pub struct SandboxError(pub Unavailable);
+
+impl SandboxError {
+    /// Whether the settings are wrong, not the machine.
+    pub fn is_usage(&self) -> bool {
+        matches!(self.0, Unavailable::Limit(_))
+    }
+}
+
+fn as_configured(why: &Unavailable) -> String {
+    match why {
+        Unavailable::Limit(what) => format!("sandbox.limits: {what}"),
+        Unavailable::Layers(..) => format!(
+            "{why}\n`allow_missing = [\"LAYER\"]` in [sandbox] does without a layer, which records then say"
+        ),
+    }
+}
+
+impl SandboxConfig {
+    /// `strict` with all of its layers.
+    pub fn strict() -> SandboxConfig {
+        SandboxConfig { mode: Mode::Strict, allow_missing: BTreeSet::new(), limits: BotLimits::default() }
+    }
+
+    /// The sandbox. `resolve` makes paths absolute.
+    ///
+    /// # Errors
+    /// If a limit is not valid, or this machine lacks a layer.
+    pub fn sandbox(&self, resolve: impl Fn(&Path) -> PathBuf) -> Result<Sandbox, SandboxError> {
+        let SandboxConfig { mode, allow_missing, limits } = self;
+        let read = limits.read.iter().map(|path| resolve(path)).collect();
+        Sandbox::new(*mode, allow_missing, BotLimits { read, ..limits.clone() }).map_err(SandboxError)
+    }
+}
+
+/// The sandbox if none is configured: `basic`, or none if this machine lacks a layer of it.
+pub fn default_sandbox(notices: &mut Vec<RunNotice>) -> Sandbox {
+    Sandbox::new(Mode::Basic, &BTreeSet::new(), BotLimits::default()).unwrap_or_else(|why| {
+        notices.push(RunNotice::NoSandbox(why));
+        Sandbox::default()
+    })
+}
+
+/// Changes the commands of those of these bots that the referee starts, all at once.
+pub fn change_commands<T>(bots: &mut [Arc<dyn Source>], change: impl FnOnce(Vec<&mut Command>) -> T) -> T {
+    let mut commands: Vec<Option<Command>> = bots.iter().map(|bot| bot.command().cloned()).collect();
+    let changed = change(commands.iter_mut().flatten().collect());
+    for (bot, command) in bots.iter_mut().zip(commands) {
+        if let Some(command) = command {
+            *bot = Arc::new(command);
+        }
+    }
+    changed
+}
+
+/// Why a directory cannot be that of a bot's files.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum FilesError {
+    /// A path cannot be read.
+    #[error("{}: {why}", path.display())]
+    Unreadable {
+        /// The path.
+        path: PathBuf,
+        /// Why not.
+        why: io::Error,
+    },
+    /// The bot would see what it must not see.
+    #[error("files: {} contains {}: give the bot a directory of its own", files.display(), own.display())]
+    Contains {
+        /// The directory.
+        files: PathBuf,
+        /// What is in it.
+        own: PathBuf,
+    },
+    /// The command line has an absolute path, which the bot does not have.
+    #[error("command: `{0}` is in `files`: give its path relative to the working directory")]
+    Absolute(String),
+    /// The bot starts elsewhere.
+    #[error("directory: {} is not in `files`, {}", directory.display(), files.display())]
+    Outside {
+        /// Its working directory.
+        directory: PathBuf,
+        /// The directory of its files.
+        files: PathBuf,
+    },
+}
+
+/// Checks the directory of a bot's files, which the bot sees as a whole: not with these.
+///
+/// # Errors
+/// If it contains one of them, or the command does not fit it.
+pub fn check_files(command: &Command, own: &[PathBuf]) -> Result<(), FilesError> {
+    let Some(files) = &command.files else { return Ok(()) };
+    let canonical = |path: &Path| {
+        // An empty path is the current directory.
+        let canonical = Path::new(".").join(path).canonicalize();
+        canonical.map_err(|why| FilesError::Unreadable { path: path.to_owned(), why })
+    };
+    let whole = canonical(files)?;
+    for own in own.iter().filter(|own| own.exists()) {
+        if canonical(own)?.starts_with(&whole) {
+            return Err(FilesError::Contains { files: files.clone(), own: own.clone() });
+        }
+    }
+    let is_within = |word: &&String| Path::new(word).is_absolute() && Path::new(word).starts_with(&whole);
+    if let Some(word) = command.argv.iter().find(is_within) {
+        return Err(FilesError::Absolute(word.clone()));
+    }
+    match &command.directory {
+        Some(directory) if !canonical(directory)?.starts_with(&whole) => {
+            Err(FilesError::Outside { directory: directory.clone(), files: files.clone() })
+        }
+        _ => Ok(()),
+    }
+}

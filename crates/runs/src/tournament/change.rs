@@ -1,0 +1,520 @@
+//! What a change does to a tournament.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+use referee_bots::{Command, InvalidCommand};
+use referee_files::{Folder, Journal};
+use referee_game::{Misconfigured, counted};
+use referee_stats::Entrant;
+use referee_stats::schedule::{Format, Participation, RulingError, Schedule};
+use referee_stats::standings::Withdrawn;
+use referee_store::{Results, RulingAct, TournamentChange};
+use serde::{Deserialize, Serialize};
+
+use crate::config::{ClockError, ClockLimits, KnownGames, Setting};
+use crate::tournament::config::{EntrantConfig, ListenConfig, TournamentConfig};
+use crate::tournament::entrant_row::{fingerprints, row, sources};
+use crate::tournament::recover::LockedTournament;
+use crate::tournament::ruling::{RequestedRuling, decide_ruling};
+use crate::tournament::stored::{StoredTournament, open_results};
+use crate::tournament::{ConfigError, TournamentError};
+
+/// A change, as requested from the process that plays the tournament. Paths are relative to the tournament's
+/// directory.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(tag = "change", rename_all = "snake_case")]
+pub enum RequestedChange {
+    /// Another entrant plays.
+    Add {
+        /// The entrant.
+        entrant: Box<EntrantConfig>,
+        /// Where its bot connects, if the tournament does not listen yet.
+        listen: Option<SocketAddr>,
+        /// A file with the tokens of bots that connect, instead of the one before.
+        token_file: Option<PathBuf>,
+    },
+    /// An entrant plays no more.
+    Withdraw {
+        /// Its name.
+        name: String,
+    },
+    /// An entrant that has withdrawn plays again.
+    Return {
+        /// Its name.
+        name: String,
+    },
+    /// A ruling.
+    Rule(Box<RequestedRuling>),
+    /// Future matches have other settings.
+    Set {
+        /// The number of concurrent pairings.
+        jobs: Option<u32>,
+        /// The clock, as in the file.
+        clock: Option<String>,
+        /// By bot.
+        commands: BTreeMap<String, String>,
+        /// The working directory of bots with another command.
+        directory: PathBuf,
+        /// By entrant: the future rounds of a Swiss tournament in which it takes a bye.
+        #[serde(default)]
+        absent: BTreeMap<String, BTreeSet<u32>>,
+    },
+}
+
+/// Why a change is not possible. As text the settings have the names of their options.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ChangeError {
+    /// The tournament could not be played after it.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// The schedule does not allow it.
+    #[error(transparent)]
+    Schedule(#[from] Misconfigured),
+    /// The schedule does not allow the ruling.
+    #[error(transparent)]
+    Ruling(#[from] RulingError),
+    /// What the database says does not fit together.
+    #[error("results: {0}")]
+    Contradiction(#[from] super::error::Contradiction),
+    /// The tournament listens at another address.
+    #[error("--listen: the tournament already listens at {0}")]
+    Listens(SocketAddr),
+    /// A bot connects, but the tournament does not listen.
+    #[error("the bot connects by itself: add an address, e.g. --listen 127.0.0.1:4700")]
+    NoAddress,
+    /// There are tokens, but the tournament does not listen.
+    #[error("--token-file: the tournament does not listen")]
+    TokensOfNothing,
+    /// It is too late.
+    #[error("no entrant can join any more: round {0}, the last one, is paired")]
+    TooLate(u32),
+    /// The command line of a bot cannot be read.
+    #[error(transparent)]
+    Command(#[from] InvalidCommand),
+    /// An entrant has this name.
+    #[error("`{name}` {}: `{bot}`; --name adds another entrant", if *.has_left {
+        "has withdrawn and can `return`"
+    } else {
+        "is an entrant already"
+    })]
+    Taken {
+        /// The name.
+        name: String,
+        /// Its bot.
+        bot: String,
+        /// Whether it has withdrawn.
+        has_left: bool,
+    },
+    /// There is no such entrant.
+    #[error("unknown entrant `{name}`; entrants: {}", entrants.join(", "))]
+    NoEntrant {
+        /// The name.
+        name: String,
+        /// Those that there are.
+        entrants: Vec<String>,
+    },
+    /// There is no such bot.
+    #[error("unknown bot `{name}`; bots: {}", bots.join(", "))]
+    NoBot {
+        /// The name.
+        name: String,
+        /// Those that there are.
+        bots: Vec<String>,
+    },
+    /// It is not one bot.
+    #[error("--command: `{name}` is a team: name one of its bots, {}", bots.join(", "))]
+    Team {
+        /// The name.
+        name: String,
+        /// Its bots.
+        bots: Vec<String>,
+    },
+    /// The bot connects by itself.
+    #[error("--command: `{0}` has no command line of its own")]
+    NoCommand(String),
+    /// The clock is none.
+    #[error("--clock: {0}")]
+    Clock(#[from] ClockError),
+    /// A round has begun.
+    #[error("--absent: round {round} is paired already; the next one is {next}")]
+    Paired {
+        /// The round.
+        round: u32,
+        /// The next one.
+        next: u32,
+    },
+    /// The entrant has withdrawn before.
+    #[error("`{0}` has withdrawn already")]
+    Withdrawn(String),
+    /// The entrant takes part.
+    #[error("`{0}` has not withdrawn")]
+    NotWithdrawn(String),
+    /// A ruling keeps the entrant out.
+    #[error("`{name}` is disqualified: undo ruling {ruling}")]
+    Disqualified {
+        /// Its name.
+        name: String,
+        /// The number of the ruling.
+        ruling: u32,
+    },
+    /// The entrant has withdrawn, so that nothing keeps it out.
+    #[error("`{0}` has withdrawn: bring it back first, or disqualify it from matches")]
+    OutAlready(String),
+    /// Results of a knockout cannot be annulled.
+    #[error(
+        "--from-start: those whom it has beaten cannot return to a knockout; it can be disqualified from now on"
+    )]
+    FromStartOfKnockout,
+    /// The entrant does not play this match.
+    #[error("`{name}` does not play {id}")]
+    NotOfMatch {
+        /// Its name.
+        name: String,
+        /// The match.
+        id: String,
+    },
+    /// The schedule has no such match.
+    #[error("there is no match m{0} in the schedule")]
+    NoMatch(u32),
+    /// There is no such ruling.
+    #[error("there is no ruling {0}: `referee tournament rulings` lists them")]
+    NoRuling(u32),
+    /// The ruling holds no longer.
+    #[error("ruling {id} was undone by {user} at {at}")]
+    Undone {
+        /// Its number.
+        id: u32,
+        /// Who has undone it.
+        user: String,
+        /// When.
+        at: String,
+    },
+    /// What it decided has happened.
+    #[error("ruling {id}: m{number} has been played again; rule on it instead")]
+    Replayed {
+        /// Its number.
+        id: u32,
+        /// The number of the match.
+        number: u32,
+    },
+    /// A later ruling decides the same.
+    #[error("ruling {0}: a later ruling has renamed it again")]
+    RenamedAgain(u32),
+}
+
+/// The effect of a change.
+#[derive(Debug)]
+pub struct Decided {
+    pub(super) changes: TournamentChange,
+    /// A description.
+    pub message: String,
+}
+
+/// A requested change, as it was taken up: what it does, or why it has become impossible.
+pub type Applied = Result<String, ChangeError>;
+
+/// Applies a requested change, unless it has become impossible.
+pub(super) fn apply(
+    results: &mut Results,
+    stored: &StoredTournament,
+    change: &RequestedChange,
+) -> Result<Applied, TournamentError> {
+    match change.decide(stored) {
+        Ok(Decided { changes, message }) => {
+            results.change(&changes)?;
+            Ok(Ok(message))
+        }
+        Err(error) => Ok(Err(error)),
+    }
+}
+
+/// How a change takes effect.
+#[derive(Debug)]
+pub struct MadeChange {
+    /// What it does.
+    pub message: String,
+    /// Whether it waits until the matches in progress have ended.
+    pub is_requested: bool,
+}
+
+/// Changes the tournament in this directory, or requests the change from the process that plays it.
+///
+/// # Errors
+/// If the change is not possible, or the database cannot be read or written.
+pub fn change(
+    directory: &Path,
+    games: &KnownGames,
+    change: &RequestedChange,
+) -> Result<MadeChange, TournamentError> {
+    let folder = Folder::open(directory)?;
+    let is_played = || Journal::is_open(&folder);
+    let locked = if is_played()? { None } else { Some(LockedTournament::open(directory, games, true)) };
+    let locked = match locked {
+        // The process that plays it takes up changes: it gives up its lock for a moment.
+        Some(Err(_)) if is_played()? => None,
+        locked => locked.transpose()?,
+    };
+    if let Some(LockedTournament { mut results, stored, .. }) = locked {
+        let Decided { changes, message } = change.decide(&stored)?;
+        results.change(&changes)?;
+        return Ok(MadeChange { message, is_requested: false });
+    }
+    let mut results = open_results(directory)?;
+    let Decided { message, .. } = change.decide(&StoredTournament::read(directory, &results, games)?)?;
+    results.ask(&serde_json::to_string(change)?)?;
+    Ok(MadeChange { message, is_requested: true })
+}
+
+impl RequestedChange {
+    /// What it would do.
+    ///
+    /// # Errors
+    /// If it is not possible.
+    pub fn decide(&self, stored: &StoredTournament) -> Result<Decided, ChangeError> {
+        match self {
+            RequestedChange::Add { entrant, listen, token_file } => {
+                decide_to_add(stored, entrant, *listen, token_file)
+            }
+            RequestedChange::Withdraw { name } => decide_to_withdraw(stored, name),
+            RequestedChange::Return { name } => decide_to_return(stored, name),
+            RequestedChange::Rule(requested) => decide_ruling(stored, requested),
+            RequestedChange::Set { jobs, clock, commands, directory, absent } => {
+                let settings =
+                    ChangedSettings { jobs: *jobs, clock: clock.as_deref(), commands, directory, absent };
+                decide_to_set(stored, &settings)
+            }
+        }
+    }
+}
+
+/// The settings of future matches.
+struct ChangedSettings<'a> {
+    jobs: Option<u32>,
+    clock: Option<&'a str>,
+    commands: &'a BTreeMap<String, String>,
+    directory: &'a Path,
+    absent: &'a BTreeMap<String, BTreeSet<u32>>,
+}
+
+fn decide_to_add(
+    stored: &StoredTournament,
+    entrant: &EntrantConfig,
+    listen: Option<SocketAddr>,
+    token_file: &Option<PathBuf>,
+) -> Result<Decided, ChangeError> {
+    let (mut config, schedule) = (stored.config.clone(), &stored.schedule);
+    check_new(stored, entrant)?;
+    match (&mut config.listen, listen) {
+        (Some(has), Some(address)) if has.address != address => {
+            return Err(ChangeError::Listens(has.address));
+        }
+        (none @ None, Some(address)) => *none = Some(ListenConfig::new(address)),
+        (None, None) if entrant.bots().iter().any(|bot| bot.tcp.is_some()) => {
+            return Err(ChangeError::NoAddress);
+        }
+        _ => {}
+    }
+    match (&mut config.listen, token_file) {
+        (Some(listen), Some(file)) => listen.token_file = Some(file.clone()),
+        (None, Some(_)) => return Err(ChangeError::TokensOfNothing),
+        _ => {}
+    }
+    config.entrants.push(entrant.clone());
+    let joins = schedule.next_round();
+    if let Format::Swiss { rounds, .. } = schedule.plan().format
+        && joins > rounds
+    {
+        return Err(ChangeError::TooLate(rounds));
+    }
+    let mut entries = schedule.plan().entrants.clone();
+    entries.push(Participation { joins, ..Participation::default() });
+    let own = Entrant(stored.entrants.len() as u16);
+    let plan = config.plan(stored.rules, Some(entries))?;
+    let prepared = config.prepare(stored.rules, stored.seed()?, &plan)?;
+    config.keep_names(&prepared.entrants);
+    let bots = prepared.bots_of(own.index());
+    let row = row(&config.entrants[own.index()], bots, joins);
+    let message = if plan.format.is_known() {
+        let schedule = Schedule::new(plan)?;
+        let matches = schedule.due().filter(|due| due.lineup.has(own)).count();
+        format!("{} joins: {matches} more matches, after all others", row.name)
+    } else {
+        format!("{} joins in round {joins}", row.name)
+    };
+    let changes =
+        TournamentChange { config: Some(config.to_toml()?), joins: Some(row), ..TournamentChange::default() };
+    Ok(Decided { changes, message })
+}
+
+/// Checks that the name of a new entrant is unique.
+fn check_new(stored: &StoredTournament, entrant: &EntrantConfig) -> Result<(), ChangeError> {
+    let label = match (&entrant.command, &entrant.tcp) {
+        (Some(command), _) => {
+            let command: Command = command.parse()?;
+            let directory = entrant.directory.as_deref().map(|path| stored.config.resolve(path));
+            Command { directory, ..command }.label()
+        }
+        (None, tcp) => tcp.clone().unwrap_or_default(),
+    };
+    let name = entrant.name.as_ref().unwrap_or(&label);
+    match stored.entrants.iter().find(|row| row.name == *name) {
+        None => Ok(()),
+        Some(row) => Err(ChangeError::Taken {
+            name: name.clone(),
+            bot: row.source.clone(),
+            has_left: row.leaves.is_some(),
+        }),
+    }
+}
+
+/// Finds an entrant by name.
+pub(super) fn find(stored: &StoredTournament, name: &str) -> Result<usize, ChangeError> {
+    let found = stored.entrants.iter().position(|row| row.name == name);
+    found.ok_or_else(|| ChangeError::NoEntrant {
+        name: name.to_owned(),
+        entrants: stored.entrants.iter().map(|row| row.name.clone()).collect(),
+    })
+}
+
+/// The bot of this name, and its entrant.
+fn find_bot<'a>(
+    config: &'a mut TournamentConfig,
+    name: &str,
+) -> Result<(usize, &'a mut EntrantConfig), ChangeError> {
+    let mut all = config.bot_names();
+    let of_team =
+        config.names().iter().position(|entrant| entrant == name).filter(|&index| all[index].len() > 1);
+    if let Some(index) = of_team {
+        return Err(ChangeError::Team { name: name.to_owned(), bots: all.swap_remove(index) });
+    }
+    let mut bots = (config.entrants.iter_mut().enumerate())
+        .flat_map(|(index, entrant)| entrant.bots_mut().iter_mut().map(move |bot| (index, bot)));
+    let found = bots.find(|(_, bot)| bot.name.as_deref() == Some(name));
+    found.ok_or_else(|| ChangeError::NoBot { name: name.to_owned(), bots: all.concat() })
+}
+
+fn decide_to_withdraw(stored: &StoredTournament, name: &str) -> Result<Decided, ChangeError> {
+    let index = find(stored, name)?;
+    if stored.entrants[index].leaves.is_some() {
+        return Err(ChangeError::Withdrawn(name.to_owned()));
+    }
+    let leaves = stored.schedule.next_round();
+    let schedule = stored.schedule.without(Entrant(index as u16))?;
+    let what = match schedule.withdrawn()[index] {
+        Some(Withdrawn::Annulled) => {
+            "it has played fewer than half of its matches, so its results are annulled"
+        }
+        _ => "its results count",
+    };
+    let changes = TournamentChange { leaves: Some((index, leaves)), ..TournamentChange::default() };
+    Ok(Decided { changes, message: format!("{name} has withdrawn: {what}") })
+}
+
+fn decide_to_return(stored: &StoredTournament, name: &str) -> Result<Decided, ChangeError> {
+    let index = find(stored, name)?;
+    if stored.entrants[index].leaves.is_none() {
+        return Err(ChangeError::NotWithdrawn(name.to_owned()));
+    }
+    let disqualified = stored.rulings.iter().find(|row| {
+        row.act == RulingAct::Disqualify
+            && row.is_in_force()
+            && (row.matches.is_empty() || row.is_from_start)
+            && row.name.as_deref() == Some(name)
+    });
+    if let Some(row) = disqualified {
+        return Err(ChangeError::Disqualified { name: name.to_owned(), ruling: row.id });
+    }
+    rejoin(stored, index)
+}
+
+/// Brings an entrant back.
+pub(super) fn rejoin(stored: &StoredTournament, index: usize) -> Result<Decided, ChangeError> {
+    let name = &stored.entrants[index].name;
+    let own = Entrant(index as u16);
+    let schedule = stored.schedule.with_returned(own)?;
+    let plan = schedule.plan();
+    let prepared = stored.config.prepare(stored.rules, stored.seed()?, plan)?;
+    let bots = prepared.bots_of(index);
+    let missed = plan.entrants[index].missed.iter().map(|missed| (missed.start, missed.end)).collect();
+    let message = if plan.format.is_known() {
+        let matches = schedule.due().filter(|due| due.lineup.has(own)).count();
+        format!(
+            "{name} returns: {}, and its results count",
+            counted(matches, "match to play", "matches to play")
+        )
+    } else {
+        match plan.entrants[index].missed.last().filter(|missed| missed.end == schedule.next_round()) {
+            Some(missed) => format!("{name} returns in round {}", missed.end),
+            None => format!("{name} returns before it has missed a round"),
+        }
+    };
+    let changes = TournamentChange {
+        returns: Some((index, missed)),
+        sources: vec![(index, sources(bots), fingerprints(bots))],
+        ..TournamentChange::default()
+    };
+    Ok(Decided { changes, message })
+}
+
+/// Sets the rounds that are not paired yet in which an entrant takes a bye.
+fn set_absent(
+    stored: &StoredTournament,
+    config: &mut TournamentConfig,
+    name: &str,
+    rounds: &BTreeSet<u32>,
+) -> Result<String, ChangeError> {
+    let index = find(stored, name)?;
+    let next = stored.schedule.next_round();
+    if let Some(&round) = rounds.first().filter(|&&round| round < next) {
+        return Err(ChangeError::Paired { round, next });
+    }
+    let absent = &mut config.entrants[index].absent;
+    absent.retain(|&round| round < next);
+    absent.extend(rounds);
+    let listed: Vec<String> = rounds.iter().map(u32::to_string).collect();
+    Ok(match listed.len() {
+        0 => format!("{name}: no byes on request from round {next} on"),
+        _ => format!("{name}: byes on request in the rounds {}", listed.join(", ")),
+    })
+}
+
+fn decide_to_set(stored: &StoredTournament, settings: &ChangedSettings<'_>) -> Result<Decided, ChangeError> {
+    let mut config = stored.config.clone();
+    let mut message = Vec::new();
+    if let Some(jobs) = settings.jobs {
+        message.push(format!("jobs: {jobs}, before {}", config.jobs));
+        config.jobs = jobs;
+    }
+    if let Some(text) = settings.clock {
+        let clock: Setting<ClockLimits> = text.parse()?;
+        message.push(format!("clock of future matches: {clock}, before {}", config.clock));
+        config.clock = clock;
+    }
+    let mut changed = Vec::new();
+    for (name, command) in settings.commands {
+        let (index, bot) = find_bot(&mut config, name)?;
+        let Some(before) = bot.command.replace(command.clone()) else {
+            return Err(ChangeError::NoCommand(name.clone()));
+        };
+        bot.directory = Some(settings.directory.to_owned());
+        bot.files = None;
+        message.push(format!("{name}: `{command}`, before `{before}`"));
+        changed.push(index);
+    }
+    for (name, rounds) in settings.absent {
+        message.push(set_absent(stored, &mut config, name, rounds)?);
+    }
+    let plan = config.plan(stored.rules, Some(stored.schedule.plan().entrants.clone()))?;
+    let prepared = config.prepare(stored.rules, stored.seed()?, &plan)?;
+    let source = |index: usize| {
+        let bots = prepared.bots_of(index);
+        (index, sources(bots), fingerprints(bots))
+    };
+    let sources = changed.into_iter().map(source).collect();
+    let changes =
+        TournamentChange { config: Some(config.to_toml()?), sources, ..TournamentChange::default() };
+    Ok(Decided { changes, message: message.join("\n") })
+}

@@ -1,0 +1,236 @@
+//! Validates a tournament file, and converts it to what plays the tournament.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use referee_protocol::limits;
+use serde_json::{Map, Value};
+
+use referee_engine::driver::{Run, check_clock};
+use referee_engine::runner::{Openings, Roster, check_fresh, deal_leaks_information};
+use referee_engine::sources::{BotSpec, Listen, Source};
+use referee_game::chance::Seed;
+use referee_game::erased::Rules;
+use referee_game::{Seating, counted};
+use referee_match::check_policy;
+use referee_report::tournament::Settings;
+use referee_stats::Deals;
+use referee_stats::schedule::{ByePoints, Format, Participation, Plan};
+
+use crate::config::{
+    CertificateFile, KnownGames, ListenSettings, OpeningBook, OpeningSource, RunNotice, listen, pem_files,
+};
+use crate::tournament::config::{
+    ConfigError, EntrantError, FormatConfig, MirrorConfig, Restart, TournamentConfig,
+};
+
+/// The default maximum number of bot processes, unless more have to play concurrently.
+const PROCESSES: usize = 64;
+
+/// A validated tournament.
+#[derive(Debug)]
+pub struct PreparedTournament {
+    /// The seed and the terms.
+    pub run: Run,
+    /// The rules of its game.
+    pub rules: &'static dyn Rules,
+    /// The bots: one or a team per entrant.
+    pub entrants: Vec<BotSpec>,
+    pub(in crate::tournament) roster: Arc<Roster>,
+    pub(in crate::tournament) openings: Openings,
+    pub(in crate::tournament) jobs: usize,
+    pub(in crate::tournament) processes: usize,
+    pub(in crate::tournament) slots: usize,
+    pub(in crate::tournament) is_pinned: bool,
+    pub(in crate::tournament) listen: Option<Listen>,
+    /// What a person should know before it is played.
+    pub notices: Vec<RunNotice>,
+}
+
+impl PreparedTournament {
+    /// The bots of an entrant.
+    pub fn bots_of(&self, entrant: usize) -> &[BotSpec] {
+        &self.entrants[self.roster.bots(entrant)]
+    }
+}
+
+impl TournamentConfig {
+    /// The settings that reports state, with the seed of the run.
+    pub fn settings(&self, rules: &dyn Rules, seed: &str, seating: Seating) -> Settings {
+        let raw = |options: &Map<String, Value>| serde_json::value::to_raw_value(options).unwrap_or_default();
+        let options = raw(&self.options);
+        let table = rules.open(&options, seating);
+        let openings = match (&self.openings, self.opening_plies) {
+            (Some(path), 0) => format!("from {}", file_name(path)),
+            (Some(path), plies) => {
+                format!("{} of each game of {}", counted(plies, "ply", "plies"), file_name(path))
+            }
+            (None, 0) => "none".to_owned(),
+            (None, plies) => format!("{} at random", counted(plies, "ply", "plies")),
+        };
+        Settings {
+            game: rules.meta(),
+            bots: self.bot_names(),
+            clock: self.clock.to_string(),
+            limits: self.clock.0,
+            on_fault: self.on_fault.to_string(),
+            options: table.map_or(options, |table| table.options().to_owned()),
+            openings,
+            seed: seed.to_owned(),
+        }
+    }
+
+    /// Finds the game, which `games` knows then.
+    ///
+    /// # Errors
+    /// If there is no such game.
+    pub fn find_game(&self, games: &mut KnownGames) -> Result<&'static dyn Rules, ConfigError> {
+        Ok(games.find(self.folder(), &self.game)?)
+    }
+
+    /// The input of the schedule, which requires neither the bots nor other files. `entries`: when entrants join and
+    /// withdraw, if not all take part from start to end.
+    ///
+    /// # Errors
+    /// If the seats or the format do not fit the game and the entrants.
+    pub fn plan(&self, rules: &dyn Rules, entries: Option<Vec<Participation>>) -> Result<Plan, ConfigError> {
+        let seating = rules.meta().seating(self.seats).map_err(ConfigError::Seats)?;
+        let deals = match self.mirror {
+            Some(MirrorConfig::None) => Deals::Single,
+            Some(MirrorConfig::Rotations) => Deals::Mirrored,
+            Some(MirrorConfig::All) => Deals::AllOrders,
+            None if deal_leaks_information(rules) => Deals::Single,
+            None => Deals::Mirrored,
+        };
+        let format = match self.format {
+            FormatConfig::RoundRobin { cycles } => Format::RoundRobin { cycles },
+            FormatConfig::Gauntlet { cycles } => Format::Gauntlet { cycles },
+            FormatConfig::Swiss { rounds, sets, .. } => Format::Swiss { rounds, sets },
+            FormatConfig::Knockout { best_of, tie_breaks } => Format::Knockout { best_of, tie_breaks },
+            FormatConfig::Partners { cycles } => Format::Partners { cycles },
+        };
+        let mut plan = Plan::new(format, seating, deals, self.entrants.len());
+        plan.entrants = entries.unwrap_or(plan.entrants);
+        for (entry, entrant) in plan.entrants.iter_mut().zip(&self.entrants) {
+            entry.absent.clone_from(&entrant.absent);
+        }
+        if let FormatConfig::Swiss { bye, requested_bye, .. } = self.format {
+            plan.byes = ByePoints { allocated: bye.half_points, requested: requested_bye.half_points };
+        }
+        plan.check().map_err(ConfigError::Format)?;
+        Ok(plan)
+    }
+
+    /// Validates everything else.
+    ///
+    /// # Errors
+    /// What cannot be played.
+    pub fn prepare(
+        &self,
+        rules: &'static dyn Rules,
+        seed: Seed,
+        plan: &Plan,
+    ) -> Result<PreparedTournament, ConfigError> {
+        let mut notices = Vec::new();
+        let sources = self.sources(rules.meta().id, plan, &mut notices)?;
+        let needs_fresh = plan.deals != Deals::Single && deal_leaks_information(rules) && !self.trust_bots;
+        if needs_fresh {
+            check_fresh(rules, &sources).map_err(ConfigError::Mirror)?;
+        }
+        let terms = self.clock.terms(*self.margin, self.on_fault, *self.hello_limit, *self.ready_limit);
+        let listen = self.listen(&sources, &mut notices)?;
+        if let Some(workers) = &self.workers {
+            workers.resolved(|path| self.resolve(path))?;
+        }
+        check_policy(rules.meta(), self.on_fault).map_err(ConfigError::Policy)?;
+        let openings = self.openings(rules, plan.seating, &seed, &mut notices)?;
+        let names = self.bots().map(|bot| bot.name.clone());
+        let of_teams = self.entrants.iter().filter(|entrant| !entrant.team.is_empty());
+        let of_teams = of_teams.filter_map(|entrant| entrant.name.clone()).collect();
+        let mut entrants = BotSpec::named(sources.into_iter().zip(names).collect(), of_teams);
+        for (entrant, config) in entrants.iter_mut().zip(self.bots()) {
+            entrant.clock_factor = config.clock_factor;
+            if let Some(clock) = terms.clock.and_then(|clock| entrant.clock(clock)) {
+                check_clock(clock).map_err(|why| ConfigError::Entrant {
+                    entrant: entrant.name.clone(),
+                    why: EntrantError::Clock { factor: config.clock_factor, why },
+                })?;
+            }
+            entrant.is_fresh = needs_fresh || config.restart.unwrap_or(self.restart) == Restart::Always;
+        }
+        for (key, value, most) in [("jobs", self.jobs, 10_000), ("slots", self.slots, limits::SLOTS as u32)] {
+            if !(1..=most).contains(&value) {
+                return Err(ConfigError::Range { key, value, most });
+            }
+        }
+        let (jobs, seats) = (self.jobs as usize, plan.seating.seats());
+        let processes = self.processes.map_or(PROCESSES.max(jobs * seats), |processes| processes as usize);
+        if processes < jobs * seats {
+            return Err(ConfigError::Processes { given: processes, jobs, seats });
+        }
+        Ok(PreparedTournament {
+            run: Run { seed, terms },
+            rules,
+            entrants,
+            roster: Arc::new(self.roster()),
+            openings,
+            jobs,
+            processes,
+            slots: self.slots as usize,
+            is_pinned: self.pin,
+            listen,
+            notices,
+        })
+    }
+
+    fn listen(
+        &self,
+        sources: &[Arc<dyn Source>],
+        notices: &mut Vec<RunNotice>,
+    ) -> Result<Option<Listen>, ConfigError> {
+        let mut settings = None;
+        if let Some(config) = &self.listen {
+            let path = |path: &Option<PathBuf>| path.as_deref().map(|path| self.resolve(path));
+            settings = Some(ListenSettings {
+                address: config.address,
+                token_file: path(&config.token_file),
+                tokens: Vec::new(),
+                wait: config.wait.duration(),
+                reconnect: config.reconnect.duration(),
+                connections: config.connections,
+                certificate: pem_files(path(&config.tls_cert), path(&config.tls_key))?
+                    .map(CertificateFile::Pem),
+            });
+        }
+        Ok(listen(settings, sources, notices)?)
+    }
+
+    fn openings(
+        &self,
+        rules: &dyn Rules,
+        seating: Seating,
+        seed: &Seed,
+        notices: &mut Vec<RunNotice>,
+    ) -> Result<Openings, ConfigError> {
+        if self.opening_start == 0 {
+            return Err(ConfigError::OpeningZero);
+        }
+        if self.opening_start > 1 && self.openings.is_none() {
+            return Err(ConfigError::StartOfNothing);
+        }
+        let source = match (self.openings_file(), self.opening_plies) {
+            (Some(path), plies) => {
+                OpeningSource::File(OpeningBook { path, order: self.order, plies, start: self.opening_start })
+            }
+            (None, plies) => OpeningSource::Random { plies },
+        };
+        let (openings, left_out) = source.openings(rules, seating, self.options.clone(), seed)?;
+        notices.extend(left_out.map(RunNotice::LeftOut));
+        Ok(openings)
+    }
+}
+
+/// The last component of a path.
+fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}

@@ -1,0 +1,170 @@
+//! Why a tournament cannot be opened, played or verified.
+
+use std::io;
+use std::path::PathBuf;
+
+use referee_game::Misconfigured;
+use referee_match::record::OtherRules;
+use referee_stats::schedule::MatchId;
+use referee_workers::carrier::CarrierError;
+use referee_workers::packing::NotPacked;
+
+use crate::config::WithSuggestion;
+use crate::tournament::{ChangeError, ConfigError, NotOfTournament};
+use crate::workers::WorkersError;
+
+/// Why a tournament cannot be opened, played or verified.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TournamentError {
+    /// Its configuration cannot be played.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// A file or a database cannot be read or written; the error names it.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    /// Something in its directory cannot be read or written.
+    #[error("{}: {why}", directory.display())]
+    Directory {
+        /// The directory.
+        directory: PathBuf,
+        /// Why not.
+        why: io::Error,
+    },
+    /// There is no tournament in this directory.
+    #[error("{} is not the directory of a tournament: it has no results.sqlite", .0.display())]
+    NoTournament(PathBuf),
+    /// There is a tournament in this directory.
+    #[error("{path} contains a tournament: `referee tournament resume {path}` continues it, --dir selects another folder",
+        path = .0.display())]
+    Exists(PathBuf),
+    /// Another process has its lock.
+    #[error("{}: another process is playing this tournament", .0.display())]
+    Played(PathBuf),
+    /// It has no valid schedule.
+    #[error(transparent)]
+    Schedule(Misconfigured),
+    /// What the database says does not fit together.
+    #[error("results: {0}")]
+    Contradiction(#[from] Contradiction),
+    /// Its game has other rules now.
+    #[error(
+        "the tournament was started with rules version {began} of {game}, but this program has version {here}"
+    )]
+    RulesVersion {
+        /// The id of the game.
+        game: String,
+        /// The version with which it began.
+        began: u32,
+        /// The version of this program.
+        here: u32,
+    },
+    /// The program of its game has changed.
+    #[error("{0}: the tournament began with them, so restore them")]
+    Rules(#[from] OtherRules),
+    /// Its opening file has changed.
+    #[error("the opening file {} has changed since the tournament began: restore it", .0.display())]
+    OpeningsChanged(PathBuf),
+    /// The program or a script of an entrant has changed.
+    #[error(
+        "the program or a script of `{0}` has changed since the tournament began: restore it, or use --accept-changed"
+    )]
+    EntrantChanged(String),
+    /// A file in its directory is the record of another match.
+    #[error("{} is not a record of this tournament ({why}): move it away", path.display())]
+    Record {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: NotOfTournament,
+    },
+    /// A change is not possible.
+    #[error(transparent)]
+    Change(#[from] ChangeError),
+    /// A requested change cannot be read.
+    #[error("a requested change: {0}")]
+    Requested(#[from] serde_json::Error),
+    /// Workers cannot play.
+    #[error(transparent)]
+    Workers(#[from] WorkersError),
+    /// Workers cannot get files.
+    #[error(transparent)]
+    NotPacked(#[from] NotPacked),
+    /// The moves of a match cannot be read from its record.
+    #[error("{id}: {why}")]
+    Moves {
+        /// The match.
+        id: MatchId,
+        /// Why not.
+        why: referee_match::record::Difference,
+    },
+    /// The id of a match is not one of a tournament.
+    #[error(transparent)]
+    Id(Misconfigured),
+    /// The carrier of workers failed.
+    #[error(transparent)]
+    Carrier(#[from] CarrierError),
+    /// Play ended early.
+    #[error("{0}")]
+    Ended(String),
+}
+
+/// What a database says that does not fit together.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Contradiction {
+    /// The configuration is not valid.
+    #[error("config: {0}")]
+    Config(WithSuggestion),
+    /// The seed is not one.
+    #[error("the seed cannot be read")]
+    Seed,
+    /// The game is another one.
+    #[error("the game is {stored}, but {configured} in the configuration")]
+    Game {
+        /// As stored.
+        stored: String,
+        /// As configured.
+        configured: &'static str,
+    },
+    /// The entrants are others.
+    #[error("the entrants are {}, but {} in the configuration", stored.join(", "), configured.join(", "))]
+    Entrants {
+        /// As stored.
+        stored: Vec<String>,
+        /// As configured.
+        configured: Vec<String>,
+    },
+    /// The seats are others.
+    #[error("the seats are not those of the configuration")]
+    Seats,
+}
+
+impl TournamentError {
+    /// Whether what was asked for is wrong, not the machine.
+    pub fn is_usage(&self) -> bool {
+        match self {
+            TournamentError::Config(error) => error.is_usage(),
+            TournamentError::Workers(error) => error.is_usage(),
+            TournamentError::NoTournament(_)
+            | TournamentError::Exists(_)
+            | TournamentError::Schedule(_)
+            | TournamentError::Rules(_)
+            | TournamentError::OpeningsChanged(_)
+            | TournamentError::EntrantChanged(_)
+            | TournamentError::Change(_)
+            | TournamentError::NotPacked(_) => true,
+            TournamentError::Io(_)
+            | TournamentError::Directory { .. }
+            | TournamentError::Played(_)
+            | TournamentError::Contradiction(_)
+            | TournamentError::RulesVersion { .. }
+            | TournamentError::Record { .. }
+            | TournamentError::Requested(_)
+            | TournamentError::Moves { .. }
+            | TournamentError::Id(_)
+            | TournamentError::Carrier(_)
+            | TournamentError::Ended(_) => false,
+        }
+    }
+}

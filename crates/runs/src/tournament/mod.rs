@@ -1,0 +1,31 @@
+//! Tournaments: their file, their directory, and what plays, changes and verifies them.
+//!
+//! * [`TournamentConfig`]: the file
+//! * [`Tournament`]: a directory that this process plays
+//! * [`StoredTournament`]: what the database of a directory says, also while another process plays it
+//! * [`RequestedChange`]: entrants that join or withdraw, other settings, rulings
+//! * [`verify`]: whether results and records agree
+
+mod audit;
+mod change;
+mod config;
+mod entrant_row;
+mod error;
+mod play;
+mod recover;
+mod ruling;
+mod stored;
+mod verify;
+
+pub use audit::NotOfTournament;
+pub use change::{Applied, ChangeError, Decided, MadeChange, RequestedChange, change};
+pub use config::{
+    ConfigError, EntrantConfig, EntrantError, ListenConfig, PreparedTournament, TournamentConfig,
+    relative_path,
+};
+pub use error::{Contradiction, TournamentError};
+pub use play::{Placement, TournamentEnd, TournamentEvent};
+pub use recover::{LockedTournament, Tournament, reveal};
+pub use ruling::{DisqualifiedFrom, RequestedDecision, RequestedRuling};
+pub use stored::{StoredTournament, open_results};
+pub use verify::{Audit, AuditSummary, PointsByRecords, verify};

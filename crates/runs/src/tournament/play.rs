@@ -1,0 +1,267 @@
+//! Plays a tournament to its end, on this machine or on workers, and takes up changes meanwhile.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
+
+use referee_engine::runner::{
+    Halt, LiveFeed, LiveSchedule, MatchRunner, RunEnd, RunEvent, Scoring, TournamentScheduler,
+    short_moves_of_match,
+};
+use referee_engine::sources::ParkedLobby;
+use referee_files::StorageWait;
+use referee_stats::schedule::MatchId;
+use referee_store::{MatchRow, Results};
+use referee_workers::packing::{pack_bots, pack_game};
+use referee_workers::{Coordinator, Job, JobBots};
+use tokio::sync::oneshot;
+
+use crate::config::RunNotice;
+use crate::tournament::audit::{self, began_at};
+use crate::tournament::change::Applied;
+use crate::tournament::config::TournamentConfig;
+use crate::tournament::recover::Tournament;
+use crate::tournament::{TournamentError, open_results};
+
+/// How often requested changes are checked for.
+const POLL_INTERVAL: Duration = Duration::from_millis(300);
+
+/// Which machines play.
+#[derive(Debug)]
+pub enum Placement {
+    /// This one.
+    Here,
+    /// Workers.
+    Workers(Box<Coordinator>),
+}
+
+/// What happens while a tournament is played.
+#[derive(Debug)]
+pub enum TournamentEvent<'a> {
+    /// Play begins, or goes on after a change.
+    Begins {
+        /// The tournament file.
+        config: &'a TournamentConfig,
+        /// Gives copies of the schedule, to which results are added as they come in.
+        scheduler: &'a mut TournamentScheduler,
+    },
+    /// What a person should know.
+    Notice(&'a RunNotice),
+    /// A requested change was made, or has become impossible.
+    Change(&'a Applied),
+    /// Something of the matches. Results are stored before [`RunEvent::Settled`].
+    Run(RunEvent<'a>),
+}
+
+/// How a tournament ended.
+#[derive(Debug)]
+pub struct TournamentEnd {
+    /// It was interrupted; it can be resumed.
+    pub is_interrupted: bool,
+    /// Sets that were not played because workers were lost with them too often, with the reason. Resuming tries them again.
+    pub given_up: Vec<String>,
+    /// Its directory.
+    pub path: PathBuf,
+    /// Its database.
+    pub results: Results,
+    /// The schedule with all results.
+    pub schedule: LiveSchedule,
+}
+
+/// How long play goes on.
+enum Period {
+    /// Until the end.
+    Ended(TournamentEnd),
+    /// Until a change was requested. The lobby keeps connected bots.
+    Changed(Option<ParkedLobby>),
+}
+
+impl Tournament {
+    /// Plays all missing matches. While the disk is full it waits in this way. `stop` makes futures that resolve when play
+    /// should be interrupted; `live` gets the matches in progress.
+    ///
+    /// # Errors
+    /// If it cannot be played on, as after a change of its files.
+    pub fn play<S: Future<Output = ()>>(
+        mut self,
+        placement: Placement,
+        wait: &StorageWait,
+        live: impl Fn() -> Option<LiveFeed>,
+        stop: impl Fn() -> S,
+        on_event: &mut (dyn FnMut(TournamentEvent<'_>) + Send),
+    ) -> Result<TournamentEnd, TournamentError> {
+        let mut coordinator = match placement {
+            Placement::Here => None,
+            Placement::Workers(coordinator) => Some(coordinator),
+        };
+        let mut parked = None;
+        let end = loop {
+            self.prepared.notices.iter().for_each(|notice| on_event(TournamentEvent::Notice(notice)));
+            self.applied.iter().for_each(|applied| on_event(TournamentEvent::Change(applied)));
+            let (path, games, is_durable) = (self.path.clone(), self.games.clone(), self.is_durable);
+            let period =
+                self.play_until_changed(coordinator.as_deref_mut(), wait, parked, live(), stop(), on_event)?;
+            match period {
+                Period::Ended(end) => break end,
+                Period::Changed(lobby) => parked = lobby,
+            }
+            self = Tournament::open(&path, &games, is_durable)?;
+        };
+        if let Some(coordinator) = coordinator {
+            coordinator.end(!end.is_interrupted)?;
+        }
+        Ok(end)
+    }
+
+    fn play_until_changed(
+        self,
+        coordinator: Option<&mut Coordinator>,
+        wait: &StorageWait,
+        parked: Option<ParkedLobby>,
+        live: Option<LiveFeed>,
+        stop: impl Future<Output = ()>,
+        on_event: &mut (dyn FnMut(TournamentEvent<'_>) + Send),
+    ) -> Result<Period, TournamentError> {
+        let unsealed = self.unsealed()?;
+        let Tournament { path, mut results, journal, records, config, prepared, schedule, games, .. } = self;
+        let scoring = Scoring {
+            seating: schedule.plan().seating,
+            legs: schedule.legs(),
+            on_fault: prepared.run.terms.on_fault,
+            roster: prepared.roster,
+        };
+        let (seating, rules) = (scoring.seating, prepared.rules);
+        let mut scheduler = TournamentScheduler::new(schedule, scoring.clone(), prepared.openings);
+        let schedule = scheduler.live_schedule();
+        on_event(TournamentEvent::Begins { config: &config, scheduler: &mut scheduler });
+        let (bots, game_files) = match &coordinator {
+            Some(_) => (pack_bots(&prepared.entrants, &path)?, pack_game(rules, &path)?),
+            None => (Vec::new(), None),
+        };
+        let mut runner = MatchRunner {
+            jobs: prepared.jobs,
+            processes: prepared.processes,
+            slots: prepared.slots,
+            is_pinned: prepared.is_pinned,
+            listen: prepared.listen,
+            lobby: parked,
+            drain: Some(wait_for_changes(&path)?),
+            records: Some(records.waiting(wait.clone())),
+            journal: Some(journal.waiting(wait.clone())),
+            unsealed: Some(unsealed),
+            live,
+            ..MatchRunner::new(prepared.run, rules, seating, prepared.entrants, games.launch().clone())
+        };
+        let mut book = ResultsBook {
+            results: &mut results,
+            wait,
+            scoring: &scoring,
+            // With chance each set has a deal of its own.
+            can_repeat: !rules.meta().chance,
+            unstored: Vec::new(),
+            absent: BTreeSet::new(),
+        };
+        book.results.set_absent(&book.absent)?;
+        // The first error is the most informative.
+        let mut kept = Ok(());
+        let mut keep = |event: RunEvent<'_>| -> Result<(), Halt> {
+            if kept.is_ok() {
+                kept = book.note(&event);
+            }
+            if kept.is_err() {
+                return Err(Halt::Done);
+            }
+            on_event(TournamentEvent::Run(event));
+            Ok(())
+        };
+        let end: RunEnd = match coordinator {
+            None => runner.play(scheduler, stop, &mut keep),
+            Some(coordinator) => {
+                // Its lock keeps other processes from playing the tournament.
+                let _journal = runner.journal.take();
+                let job = Job::of_runner(runner, JobBots::new(bots), game_files, games.catalog());
+                coordinator.play(job, scheduler, stop, &mut keep)
+            }
+        };
+        kept?;
+        if let Some(why) = end.why {
+            return Err(TournamentError::Ended(why));
+        }
+        results.check_in_place()?;
+        if !end.is_interrupted && (end.is_drained || !results.asked()?.is_empty()) {
+            return Ok(Period::Changed(end.lobby));
+        }
+        let RunEnd { is_interrupted, given_up, .. } = end;
+        Ok(Period::Ended(TournamentEnd { is_interrupted, given_up, path, results, schedule }))
+    }
+}
+
+/// Stores what happens.
+struct ResultsBook<'a> {
+    results: &'a mut Results,
+    /// Waits while the disk is full.
+    wait: &'a StorageWait,
+    scoring: &'a Scoring,
+    /// Whether matches can have the moves of earlier ones.
+    can_repeat: bool,
+    /// The matches whose records may not be on the disk.
+    unstored: Vec<MatchRow>,
+    /// The bots for which matches wait.
+    absent: BTreeSet<String>,
+}
+
+impl ResultsBook<'_> {
+    fn note(&mut self, event: &RunEvent<'_>) -> Result<(), TournamentError> {
+        match event {
+            RunEvent::Listening(_) | RunEvent::Moved(_) => Ok(()),
+            RunEvent::Waiting(name) => {
+                self.absent.insert((*name).to_owned());
+                self.store_absent()
+            }
+            RunEvent::Connected(name) => {
+                self.absent.remove(*name);
+                self.store_absent()
+            }
+            RunEvent::Ended { fixture, report, record, seal, .. } => {
+                let id: MatchId = fixture.id.parse().map_err(TournamentError::Id)?;
+                let result = self.scoring.result(fixture, report);
+                let row = audit::row(id, self.scoring, fixture, report, result, seal.clone());
+                let began_at = report.record.as_deref().and_then(|path| began_at(path, report));
+                let moves = self.can_repeat.then(|| short_moves_of_match(fixture.bots.len(), record));
+                let moves = moves.transpose().map_err(|why| TournamentError::Moves { id, why })?;
+                self.unstored.push(MatchRow { began_at, moves, ..row });
+                Ok(())
+            }
+            RunEvent::Settled => {
+                let ResultsBook { results, wait, unstored, .. } = self;
+                wait.retry("the results", || results.add_matches(unstored))?;
+                unstored.clear();
+                Ok(())
+            }
+        }
+    }
+
+    fn store_absent(&self) -> Result<(), TournamentError> {
+        Ok(self.wait.retry("the results", || self.results.set_absent(&self.absent))?)
+    }
+}
+
+/// Resolves when another process requests a change of the tournament.
+fn wait_for_changes(path: &Path) -> Result<oneshot::Receiver<()>, TournamentError> {
+    let results = open_results(path)?;
+    let (sender, receiver) = oneshot::channel();
+    let watch = move || {
+        while !sender.is_closed() {
+            // A read error is ignored here; the next attempt may succeed, and writers report lasting errors.
+            if results.asked().is_ok_and(|asked| !asked.is_empty()) {
+                // The channel is closed if the run has just ended.
+                let _ = sender.send(());
+                return;
+            }
+            thread::sleep(POLL_INTERVAL);
+        }
+    };
+    thread::Builder::new().name("changes".to_owned()).spawn(watch)?;
+    Ok(receiver)
+}

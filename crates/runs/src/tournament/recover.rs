@@ -1,0 +1,342 @@
+//! The directory of a tournament: opened, and completed after a crash.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::io;
+use std::mem;
+use std::path::{Path, PathBuf};
+
+use referee_engine::runner::Unsealed;
+use referee_files::{Folder, Journal, Records, read_regular, unsealed};
+use referee_game::chance::Seed;
+use referee_game::hex;
+use referee_match::record;
+use referee_protocol::referee::Reveal;
+use referee_stats::schedule::{MatchId, Schedule};
+use referee_store::{About, MatchRow, Results};
+use sha2::{Digest, Sha256};
+
+use crate::config::KnownGames;
+use crate::tournament::TournamentError;
+use crate::tournament::audit::{AuditedMatch, Auditor, began_at};
+use crate::tournament::change::{self, Applied};
+use crate::tournament::config::{PreparedTournament, TournamentConfig};
+use crate::tournament::entrant_row::{fingerprints, row};
+use crate::tournament::stored::{RESULTS, StoredTournament, open_results};
+
+/// A tournament that this process plays: its directory, which is locked.
+#[derive(Debug)]
+pub struct Tournament {
+    /// The directory.
+    pub path: PathBuf,
+    /// Its database.
+    pub results: Results,
+    pub(super) journal: Journal,
+    /// Its records.
+    pub records: Records,
+    /// The tournament file. Its paths are relative to the directory.
+    pub config: TournamentConfig,
+    /// The same, validated.
+    pub prepared: PreparedTournament,
+    /// With all results.
+    pub schedule: Schedule,
+    /// With the game of the tournament.
+    pub games: KnownGames,
+    /// The requested changes that were made, or could not be made, when it was opened.
+    pub applied: Vec<Applied>,
+    /// Whether results and records are on the disk before they count.
+    pub(super) is_durable: bool,
+}
+
+/// Opens the journal, whose lock gives the exclusive right to play or change the tournament.
+fn journal(folder: &Folder) -> Result<Journal, TournamentError> {
+    Journal::open(folder).map_err(|error| match error.kind() {
+        io::ErrorKind::WouldBlock => TournamentError::Played(folder.path().to_owned()),
+        _ => error.into(),
+    })
+}
+
+/// SHA-256 of a file.
+fn digest(path: &Path) -> Result<String, TournamentError> {
+    let file = read_regular(path);
+    let file = file.map_err(|why| TournamentError::Directory { directory: path.to_owned(), why })?;
+    Ok(hex::encode(&Sha256::digest(file)))
+}
+
+impl Tournament {
+    /// Creates the directory of a new tournament. Without `is_durable` a power failure may lose results.
+    ///
+    /// # Errors
+    /// If it cannot be played, or the directory has a tournament already.
+    pub fn create(
+        path: &Path,
+        mut config: TournamentConfig,
+        seed: Seed,
+        games: &KnownGames,
+        is_durable: bool,
+    ) -> Result<Tournament, TournamentError> {
+        let wrong = |why| TournamentError::Directory { directory: path.to_owned(), why };
+        let mut games = games.clone();
+        let rules = config.find_game(&mut games)?;
+        let plan = config.plan(rules, None)?;
+        let prepared = config.prepare(rules, seed, &plan)?;
+        let folder = Folder::make(path)?;
+        let journal = journal(&folder)?;
+        if folder.has_file(RESULTS)? {
+            return Err(TournamentError::Exists(path.to_owned()));
+        }
+        config.keep_names(&prepared.entrants);
+        let about = About {
+            name: config.title(rules.meta().id).to_owned(),
+            game: rules.meta().id.to_owned(),
+            rules: rules.meta().rules_version,
+            program: rules.program().map(ToOwned::to_owned),
+            seating: plan.seating,
+            config: config.moved_to(path, rules.program().is_some()).map_err(wrong)?.to_toml()?,
+            openings: config.openings_file().as_deref().map(digest).transpose()?,
+            seed: seed.to_hex(),
+        };
+        let rows = config.entrants.iter().enumerate();
+        let rows = rows.map(|(index, entrant)| row(entrant, prepared.bots_of(index), 1));
+        let rows = rows.collect::<Vec<_>>();
+        let schedule = Schedule::new(plan).map_err(TournamentError::Schedule)?;
+        let results = Results::create(&path.join(RESULTS), &about, &rows).map_err(wrong)?;
+        results.set_durable(is_durable).map_err(wrong)?;
+        let records = Records::reopen(&folder, is_durable)?;
+        let (path, applied) = (path.to_owned(), Vec::new());
+        Ok(Tournament {
+            path,
+            results,
+            journal,
+            records,
+            config,
+            prepared,
+            schedule,
+            games,
+            applied,
+            is_durable,
+        })
+    }
+
+    /// Opens and locks the directory of a tournament in progress. Applies changes that were requested from the
+    /// process that played it, and records interrupted matches as cut off.
+    ///
+    /// # Errors
+    /// If it cannot be played as it was, or another process plays it.
+    pub fn open(path: &Path, games: &KnownGames, is_durable: bool) -> Result<Tournament, TournamentError> {
+        let LockedTournament { mut results, journal, records, mut stored } =
+            LockedTournament::open(path, games, is_durable)?;
+        let mut applied = Vec::new();
+        let asked = results.take_asked();
+        let asked = asked.map_err(|why| TournamentError::Directory { directory: path.to_owned(), why })?;
+        for asked in asked {
+            applied.push(change::apply(&mut results, &stored, &serde_json::from_str(&asked)?)?);
+            stored = StoredTournament::read(path, &results, games)?;
+        }
+        let seed = stored.seed()?;
+        let StoredTournament { about, rules, games, config, schedule, .. } = stored;
+        let prepared = config.prepare(rules, seed, schedule.plan())?;
+        let here = rules.meta().rules_version;
+        if here != about.rules {
+            return Err(TournamentError::RulesVersion { game: about.game, began: about.rules, here });
+        }
+        record::check_program(rules, about.program.as_deref())?;
+        if let (Some(path), Some(before)) = (config.openings_file(), &about.openings)
+            && digest(&path)? != *before
+        {
+            return Err(TournamentError::OpeningsChanged(path));
+        }
+        let path = path.to_owned();
+        Ok(Tournament {
+            path,
+            results,
+            journal,
+            records,
+            config,
+            prepared,
+            schedule,
+            games,
+            applied,
+            is_durable,
+        })
+    }
+
+    /// Checks that the programs and scripts of all entrants are those with which the tournament began. With
+    /// `is_accepted` they are those of the tournament from now on.
+    ///
+    /// # Errors
+    /// If the files of one have changed, and that is not accepted.
+    pub fn check_files(&self, is_accepted: bool) -> Result<(), TournamentError> {
+        for (index, row) in self.results.entrants()?.into_iter().enumerate() {
+            let files = fingerprints(self.prepared.bots_of(index));
+            if row.leaves.is_some() || files == row.files {
+                continue;
+            }
+            if !is_accepted {
+                return Err(TournamentError::EntrantChanged(row.name));
+            }
+            self.results.set_files(index, &files)?;
+        }
+        Ok(())
+    }
+
+    /// The unsealed records, of sets that were incomplete when the run ended.
+    ///
+    /// # Errors
+    /// If they cannot be read.
+    pub fn unsealed(&self) -> Result<Vec<Unsealed>, TournamentError> {
+        let wrong = |why| TournamentError::Directory { directory: self.path.clone(), why };
+        let mut unsealed = Vec::new();
+        for match_id in self.records.matches().map_err(wrong)?.1 {
+            let Ok(id) = match_id.parse::<MatchId>() else { continue };
+            let deal = self.schedule.plan().deal(id);
+            let record = self.records.read_unsealed(&match_id).map_err(wrong)?;
+            let seats = self.schedule.plan().seating.seats();
+            let reveal = reveal(&self.prepared.run.seed, &match_id, &deal, seats);
+            unsealed.push(Unsealed { deal, match_id, record, reveal });
+        }
+        Ok(unsealed)
+    }
+}
+
+/// A tournament that is locked by this process; the bots need not exist.
+#[derive(Debug)]
+pub struct LockedTournament {
+    /// Its database.
+    pub results: Results,
+    journal: Journal,
+    records: Records,
+    /// What the database says.
+    pub stored: StoredTournament,
+}
+
+impl LockedTournament {
+    /// Opens it. Records interrupted matches as cut off.
+    ///
+    /// # Errors
+    /// If it cannot be read, or another process plays it.
+    pub fn open(
+        path: &Path,
+        games: &KnownGames,
+        is_durable: bool,
+    ) -> Result<LockedTournament, TournamentError> {
+        let wrong = |why| TournamentError::Directory { directory: path.to_owned(), why };
+        let mut results = open_results(path)?;
+        let folder = Folder::make(path)?;
+        let mut journal = journal(&folder)?;
+        results.set_durable(is_durable).map_err(wrong)?;
+        let records = Records::reopen(&folder, is_durable)?;
+        adopt(path, &mut results, &records, games)?;
+        let mut stored = StoredTournament::read(path, &results, games)?;
+        let roster = stored.config.roster();
+        for number in mem::take(&mut stored.refused) {
+            results.make_void(number).map_err(wrong)?;
+            stored.schedule.cut_off(number);
+        }
+        for (id, entrants) in journal.read().map_err(wrong)? {
+            let Ok(id) = id.parse::<MatchId>() else { continue };
+            if !results.has(id).map_err(wrong)? {
+                let entrants: Vec<usize> = entrants.iter().map(|&bot| roster.entrant_of(bot)).collect();
+                results.cut_off(id, id.set(stored.schedule.legs()), &entrants).map_err(wrong)?;
+                stored.schedule.cut_off(id.number);
+            }
+        }
+        journal.clear().map_err(wrong)?;
+        Ok(LockedTournament { results, journal, records, stored })
+    }
+
+    /// Takes back the results of the matches that a worker has played; they are played again when the tournament is
+    /// resumed. Returns their numbers.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub fn void_worker(&mut self, worker: &str) -> io::Result<Vec<u32>> {
+        self.results.void_worker(worker)
+    }
+}
+
+/// The content of the seal of a match of a mirrored set.
+pub fn reveal(run: &Seed, match_id: &str, deal: &str, seats: usize) -> Reveal {
+    Reveal {
+        seed: run.of_deal(deal).to_hex(),
+        salt: hex::encode(&run.salt(match_id)),
+        deal: deal.to_owned(),
+        // There are no nonces in mirrored sets.
+        nonces: vec![String::new(); seats],
+    }
+}
+
+/// Adds the matches that had ended, with complete records, but were not in the results when a process was killed.
+/// Renames invalid records, such as those that a power failure leaves incomplete.
+fn adopt(
+    path: &Path,
+    results: &mut Results,
+    records: &Records,
+    games: &KnownGames,
+) -> Result<(), TournamentError> {
+    let stored = StoredTournament::read(path, results, games)?;
+    let (auditor, seed) = (Auditor::new(&stored)?, stored.seed()?);
+    let (sealed, aside) = records.matches()?;
+    let mut rows = BTreeMap::new();
+    let id_of = |name: &str| name.parse::<MatchId>().ok().filter(|id| id.to_string() == name);
+    for match_id in &sealed {
+        let Some(id) = id_of(match_id) else { continue };
+        let has_row = results.has(id)?;
+        let is_aside = aside.contains(match_id);
+        if has_row && !is_aside {
+            continue;
+        }
+        let record = records.read(match_id)?;
+        if !record::is_sealed(&record) {
+            let kept = records.set_aside(match_id)?;
+            tracing::warn!(
+                "{} is incomplete: renamed to {}",
+                records.path(match_id).display(),
+                file_name(&kept)
+            );
+            continue;
+        }
+        if !has_row {
+            let recorded = auditor.recorded(id, &record);
+            let recorded =
+                recorded.map_err(|why| TournamentError::Record { path: records.path(match_id), why })?;
+            rows.insert(id, late_row(recorded, &records.path(match_id)));
+        }
+        if is_aside {
+            records.discard_unsealed(match_id)?;
+        }
+    }
+    for match_id in &aside {
+        let Some(id) = id_of(match_id) else { continue };
+        if rows.contains_key(&id) || results.has(id)? {
+            continue;
+        }
+        let mut record = records.read_unsealed(match_id)?;
+        let seats = stored.schedule.plan().seating.seats();
+        record::seal(&mut record, reveal(&seed, match_id, &auditor.deal(id), seats));
+        match auditor.recorded(id, &record) {
+            Ok(recorded) => {
+                rows.insert(id, late_row(recorded, &records.path(match_id)));
+            }
+            Err(why) => {
+                let kept = records.set_unsealed_aside(match_id)?;
+                tracing::warn!(
+                    "{} is not a record of this tournament ({why}): renamed to {}",
+                    unsealed(&records.path(match_id)).display(),
+                    file_name(&kept)
+                );
+            }
+        }
+    }
+    let rows: Vec<MatchRow> = rows.into_values().collect();
+    Ok(results.add_matches(&rows)?)
+}
+
+fn file_name(path: &Path) -> Cow<'_, str> {
+    path.file_name().unwrap_or_default().to_string_lossy()
+}
+
+/// The row of a match that has no row yet.
+fn late_row(found: AuditedMatch, record: &Path) -> MatchRow {
+    MatchRow { began_at: began_at(record, &found.report), ..found.row }
+}

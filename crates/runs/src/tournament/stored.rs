@@ -1,0 +1,165 @@
+//! A tournament as stored in its database.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use referee_game::chance::Seed;
+use referee_game::erased::Rules;
+use referee_game::hex;
+use referee_report::tournament::Settings;
+use referee_stats::schedule::{MatchId, Participation, Ruling, Schedule, ScheduleError};
+use referee_stats::{Entrant, MatchResult};
+use referee_store::{About, EntrantRow, Results, RulingRow};
+
+use crate::config::KnownGames;
+use crate::tournament::config::TournamentConfig;
+use crate::tournament::error::Contradiction;
+use crate::tournament::ruling::{disqualified, of_match};
+use crate::tournament::{ConfigError, TournamentError};
+
+/// The database in the directory of a tournament.
+pub(super) const RESULTS: &str = "results.sqlite";
+
+/// Opens the results in the directory of a tournament.
+///
+/// # Errors
+/// If there are none, or they cannot be read.
+pub fn open_results(directory: &Path) -> Result<Results, TournamentError> {
+    let path = directory.join(RESULTS);
+    if !path.exists() {
+        return Err(TournamentError::NoTournament(directory.to_owned()));
+    }
+    let wrong = |why| TournamentError::Directory { directory: directory.to_owned(), why };
+    Results::open(&path).map_err(wrong)
+}
+
+/// A tournament as stored in its database; the bots need not exist.
+#[derive(Debug)]
+pub struct StoredTournament {
+    /// Its game, seed and configuration.
+    pub about: About,
+    /// The rules of its game.
+    pub rules: &'static dyn Rules,
+    /// With the game of the tournament.
+    pub games: KnownGames,
+    /// Those who play.
+    pub entrants: Vec<EntrantRow>,
+    /// The tournament file. Its paths are relative to the directory of the tournament.
+    pub config: TournamentConfig,
+    /// With all results.
+    pub schedule: Schedule,
+    /// In the order in which they were made.
+    pub rulings: Vec<RulingRow>,
+    /// By match: the number of attempts so far. Empty if the results are not those of the database.
+    pub attempts: BTreeMap<u32, u32>,
+    /// Matches whose results do not belong to the schedule, because results that they depend on were not stored.
+    pub refused: Vec<u32>,
+}
+
+impl StoredTournament {
+    /// The settings that reports state.
+    pub fn settings(&self) -> Settings {
+        self.config.settings(self.rules, &self.about.seed, self.schedule.plan().seating)
+    }
+
+    /// The run seed.
+    ///
+    /// # Errors
+    /// If the database has none.
+    pub fn seed(&self) -> Result<Seed, Contradiction> {
+        hex::decode32(&self.about.seed).map(Seed).ok_or(Contradiction::Seed)
+    }
+
+    /// Reads the tournament in a directory from its database. Relative paths are resolved against the directory.
+    ///
+    /// # Errors
+    /// If it cannot be read, or contradicts itself.
+    pub fn read(
+        directory: &Path,
+        results: &Results,
+        games: &KnownGames,
+    ) -> Result<StoredTournament, TournamentError> {
+        let seating = results.about()?.seating;
+        let (mut stored, refused) =
+            StoredTournament::with(directory, results, games, results.results(seating)?)?;
+        for refused in &refused {
+            tracing::warn!("{refused}");
+        }
+        for number in results.cut_offs()?.into_iter().chain(results.voids()?) {
+            stored.schedule.cut_off(number);
+        }
+        stored.attempts = results.attempts()?;
+        for (number, attempts) in results.replaced()? {
+            (0..attempts).for_each(|_| stored.schedule.cut_off(number));
+        }
+        stored.refused = refused.into_iter().map(ScheduleError::number).collect();
+        Ok(stored)
+    }
+
+    /// The tournament with these results instead of those of the database, and the results that do not fit the schedule.
+    pub(super) fn with(
+        directory: &Path,
+        results: &Results,
+        games: &KnownGames,
+        played: Vec<(u32, MatchResult)>,
+    ) -> Result<(StoredTournament, Vec<ScheduleError>), TournamentError> {
+        let about = results.about()?;
+        let entrants = results.entrants()?;
+        let config = TournamentConfig::parse(&about.config).map_err(Contradiction::Config)?;
+        let base = directory.canonicalize();
+        let base = base.map_err(|why| TournamentError::Directory { directory: directory.to_owned(), why })?;
+        let config = config.with_base(&base);
+        let mut games = games.clone();
+        let rules = config.find_game(&mut games)?;
+        let configured = rules.meta().id;
+        if configured != about.game {
+            return Err(Contradiction::Game { stored: about.game, configured }.into());
+        }
+        let stored: Vec<String> = entrants.iter().map(|entrant| entrant.name.clone()).collect();
+        let configured = config.names();
+        if stored != configured {
+            return Err(Contradiction::Entrants { stored, configured }.into());
+        }
+        let rulings = results.rulings()?;
+        let entry = |row: &EntrantRow| {
+            let entry = Participation {
+                joins: row.joins,
+                leaves: row.leaves,
+                missed: row.missed.iter().map(|&(first, end)| first..end).collect(),
+                ..Participation::default()
+            };
+            disqualified(entry, &row.name, &rulings)
+        };
+        let entries = entrants.iter().map(entry).collect();
+        let mut plan = config.plan(rules, Some(entries))?;
+        plan.rulings = rulings.iter().flat_map(|row| on_matches(row, &entrants)).collect();
+        if plan.seating != about.seating {
+            return Err(Contradiction::Seats.into());
+        }
+        let voids = results.void_matches(about.seating)?;
+        let (schedule, refused) = Schedule::resume(plan, played, voids).map_err(ConfigError::Format)?;
+        let stored = StoredTournament {
+            about,
+            rules,
+            games,
+            entrants,
+            config,
+            schedule,
+            rulings,
+            attempts: BTreeMap::new(),
+            refused: Vec::new(),
+        };
+        Ok((stored, refused))
+    }
+}
+
+/// What a ruling decides on matches.
+pub(super) fn on_matches(row: &RulingRow, entrants: &[EntrantRow]) -> impl Iterator<Item = Ruling> {
+    let find = |name: &str| entrants.iter().position(|entrant| entrant.name == name);
+    row.matches.iter().filter_map(move |ruled| {
+        let winner = ruled.winner.as_deref().and_then(find).map(|index| Entrant(index as u16));
+        let id = MatchId { number: ruled.number, attempt: ruled.attempt };
+        let decides = of_match(row.act, winner)?;
+        Some(Ruling { decides, id, since: row.since, until: row.until })
+    })
+}

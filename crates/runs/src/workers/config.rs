@@ -1,0 +1,256 @@
+//! The table `[workers]` of a file.
+
+use std::fmt;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::config::{Milliseconds, PemFiles, Setting, TimeError, Unpaired, pem_files};
+
+/// The default queue.
+pub const QUEUE: &str = "referee";
+/// The default of `timeout`.
+pub const TIMEOUT: &str = "5m";
+/// The least `timeout`, in milliseconds: workers report progress every 10 s.
+const LEAST_TIMEOUT: u64 = 15_000;
+
+/// Which workers play the sets of a run, and how they get them.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct WorkersConfig {
+    /// Where they connect; port 0 picks a free port.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub listen: Option<SocketAddr>,
+    /// The file with their tokens; by default in the directory of the run, which is written with a new one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub token_file: Option<PathBuf>,
+    /// The certificate chain of the listener; by default a new one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tls_cert: Option<PathBuf>,
+    /// Its private key.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tls_key: Option<PathBuf>,
+    /// The NATS server from which they pull sets.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nats: Option<NatsUrl>,
+    /// The credentials for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub credentials: Option<PathBuf>,
+    /// Certificates that it may have, in addition to those that the system trusts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ca: Option<PathBuf>,
+    /// The certificate of the coordinator.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cert: Option<PathBuf>,
+    /// Its private key.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub key: Option<PathBuf>,
+    /// The stream, and the first word of all subjects.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queue: Option<QueueName>,
+    /// The file with the key that signs what workers get; by default in the directory of the run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sign: Option<PathBuf>,
+    /// When a set without results and progress is given to another worker.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timeout: Option<Setting<WorkersTimeout>>,
+}
+
+/// Settings that do not go together.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum WorkersConfigError {
+    /// Both carriers are given.
+    #[error("either `listen` or `nats`, not both")]
+    TwoCarriers,
+    /// No carrier is given.
+    #[error("it needs `listen` (an address) or `nats` (a URL)")]
+    NoCarrier,
+    /// A certificate has no key, or a key no certificate.
+    #[error("a certificate and its key belong together")]
+    Unpaired,
+}
+
+impl From<Unpaired> for WorkersConfigError {
+    fn from(_: Unpaired) -> Self {
+        WorkersConfigError::Unpaired
+    }
+}
+
+impl WorkersConfig {
+    /// Whether workers play.
+    pub fn is_given(&self) -> bool {
+        self.listen.is_some() || self.nats.is_some()
+    }
+
+    /// Its paths, which are relative to the file.
+    pub fn paths(&mut self) -> [&mut Option<PathBuf>; 8] {
+        let WorkersConfig { token_file, tls_cert, tls_key, credentials, ca, cert, key, sign, .. } = self;
+        [token_file, tls_cert, tls_key, credentials, ca, cert, key, sign]
+    }
+
+    /// The same settings with absolute paths, which `resolve` makes.
+    ///
+    /// # Errors
+    /// If the settings do not go together.
+    pub fn resolved(&self, resolve: impl Fn(&Path) -> PathBuf) -> Result<WorkersConfig, WorkersConfigError> {
+        match (&self.listen, &self.nats) {
+            (Some(_), None) | (None, Some(_)) => {}
+            (Some(_), Some(_)) => return Err(WorkersConfigError::TwoCarriers),
+            (None, None) => return Err(WorkersConfigError::NoCarrier),
+        }
+        self.certificate()?;
+        self.identity()?;
+        let mut config = self.clone();
+        for path in config.paths().into_iter().flatten() {
+            *path = resolve(path);
+        }
+        Ok(config)
+    }
+
+    /// The certificate of the listener, if it is given.
+    pub(super) fn certificate(&self) -> Result<Option<PemFiles>, Unpaired> {
+        pem_files(self.tls_cert.clone(), self.tls_key.clone())
+    }
+
+    /// The certificate of the coordinator and its key, if they are given.
+    pub(super) fn identity(&self) -> Result<Option<(PathBuf, PathBuf)>, WorkersConfigError> {
+        match (&self.cert, &self.key) {
+            (Some(cert), Some(key)) => Ok(Some((cert.clone(), key.clone()))),
+            (None, None) => Ok(None),
+            _ => Err(WorkersConfigError::Unpaired),
+        }
+    }
+}
+
+/// The URL of a NATS server: `nats://HOST[:PORT]`, or `tls://HOST[:PORT]` to require TLS.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct NatsUrl(String);
+
+/// A text is no URL of a NATS server.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[error("expected nats://HOST[:PORT] or tls://HOST[:PORT]")]
+pub struct BadUrl;
+
+impl NatsUrl {
+    /// Whether this is such a URL.
+    pub fn matches(text: &str) -> bool {
+        ["nats://", "tls://"].iter().any(|scheme| text.starts_with(scheme))
+    }
+
+    /// As text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for NatsUrl {
+    type Err = BadUrl;
+
+    fn from_str(text: &str) -> Result<NatsUrl, BadUrl> {
+        NatsUrl::try_from(text.to_owned())
+    }
+}
+
+impl TryFrom<String> for NatsUrl {
+    type Error = BadUrl;
+
+    fn try_from(text: String) -> Result<NatsUrl, BadUrl> {
+        if NatsUrl::matches(&text) { Ok(NatsUrl(text)) } else { Err(BadUrl) }
+    }
+}
+
+impl From<NatsUrl> for String {
+    fn from(url: NatsUrl) -> String {
+        url.0
+    }
+}
+
+/// The name of a queue at a NATS server.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct QueueName(String);
+
+/// A text is no name of a queue.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[error("expected 1 to 32 letters, digits, `-` and `_`")]
+pub struct InvalidQueue;
+
+impl QueueName {
+    /// As text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Default for QueueName {
+    fn default() -> Self {
+        QueueName(QUEUE.to_owned())
+    }
+}
+
+impl FromStr for QueueName {
+    type Err = InvalidQueue;
+
+    fn from_str(text: &str) -> Result<QueueName, InvalidQueue> {
+        QueueName::try_from(text.to_owned())
+    }
+}
+
+impl TryFrom<String> for QueueName {
+    type Error = InvalidQueue;
+
+    fn try_from(text: String) -> Result<QueueName, InvalidQueue> {
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+        let is_valid = (1..=32).contains(&text.len()) && text.chars().all(is_plain);
+        if is_valid { Ok(QueueName(text)) } else { Err(InvalidQueue) }
+    }
+}
+
+impl From<QueueName> for String {
+    fn from(name: QueueName) -> String {
+        name.0
+    }
+}
+
+/// When a set without results and progress is given to another worker, 15 s or more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WorkersTimeout(pub Milliseconds);
+
+/// Why a text is no such time.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum WorkersTimeoutError {
+    /// It is no time.
+    #[error(transparent)]
+    Time(#[from] TimeError),
+    /// It is too short.
+    #[error("`{0}` is less than 15s: workers report progress every 10 s")]
+    Short(String),
+}
+
+impl FromStr for WorkersTimeout {
+    type Err = WorkersTimeoutError;
+
+    fn from_str(text: &str) -> Result<WorkersTimeout, WorkersTimeoutError> {
+        match text.parse()? {
+            timeout @ Milliseconds(LEAST_TIMEOUT..) => Ok(WorkersTimeout(timeout)),
+            _ => Err(WorkersTimeoutError::Short(text.to_owned())),
+        }
+    }
+}
+
+impl Default for WorkersTimeout {
+    fn default() -> Self {
+        WorkersTimeout(Milliseconds(5 * 60 * 1000))
+    }
+}
+
+impl fmt::Display for WorkersTimeout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}

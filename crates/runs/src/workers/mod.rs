@@ -1,0 +1,12 @@
+//! Workers of a run: their configuration, and what opens the coordinator's end.
+
+mod config;
+#[cfg(feature = "nats")]
+mod nats;
+mod open;
+
+pub use config::{
+    BadUrl, InvalidQueue, NatsUrl, QUEUE, QueueName, TIMEOUT, WorkersConfig, WorkersConfigError,
+    WorkersTimeout, WorkersTimeoutError,
+};
+pub use open::{OpenedWorkers, SetSource, WorkersError, leases};

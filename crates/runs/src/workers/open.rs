@@ -1,0 +1,263 @@
+//! Opens the coordinators of runs.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use referee_files::{Folder, StorageWait, read_secret};
+use referee_game::hex;
+use referee_store::Leases;
+use referee_transport::{BadCertificate, Certificate};
+use referee_workers::Coordinator;
+use referee_workers::builtin::BuiltInCoordinator;
+use referee_workers::packing::ARCHIVES;
+use referee_workers::shared::share;
+use referee_workers::trial::TrialDesk;
+use sha2::{Digest, Sha256};
+
+use crate::config::{PemFiles, TokenFileError, read_tokens};
+use crate::workers::{NatsUrl, WorkersConfig, WorkersConfigError};
+
+/// The file in the directory of a run with which workers are admitted: a token, and the certificate of the coordinator.
+const TOKEN_FILE: &str = "workers.token";
+/// The private key of the certificate.
+const KEY_FILE: &str = "workers.key";
+/// The name of the token in that file.
+const TOKEN_NAME: &str = "worker";
+
+/// The coordinators of some runs, and what their workers need.
+#[derive(Debug)]
+pub struct OpenedWorkers {
+    /// One for each of the leases, in order.
+    pub coordinators: Vec<Coordinator>,
+    /// Lets workers try programs.
+    pub trials: Option<TrialDesk>,
+    /// Where workers get sets.
+    pub source: SetSource,
+}
+
+/// Where workers get sets.
+#[derive(Clone, Debug)]
+pub enum SetSource {
+    /// They connect.
+    Address {
+        /// To this address.
+        address: SocketAddr,
+        /// The file to give to them.
+        token_file: PathBuf,
+    },
+    /// They use a NATS server.
+    Queue {
+        /// Its URL.
+        url: NatsUrl,
+        /// The queue.
+        queue: String,
+        /// The file with the public key to give to them.
+        trust: PathBuf,
+    },
+}
+
+/// Why workers cannot play a run.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum WorkersError {
+    /// The settings do not go together.
+    #[error("[workers]: {0}")]
+    Config(#[from] WorkersConfigError),
+    /// The certificate cannot be used.
+    #[error("the certificate for workers: {0}")]
+    Certificate(BadCertificate),
+    /// No certificate can be generated.
+    #[error("{}: {why}", directory.display())]
+    NoCertificate {
+        /// The directory of the run.
+        directory: PathBuf,
+        /// Why not.
+        why: BadCertificate,
+    },
+    /// The tokens cannot be used.
+    #[error("the tokens of workers, {}: {why}", path.display())]
+    Tokens {
+        /// Their file.
+        path: PathBuf,
+        /// Why not.
+        why: TokenFileError,
+    },
+    /// The file has no tokens.
+    #[error("the tokens of workers, {}: it has no line NAME=TOKEN", .0.display())]
+    NoTokens(PathBuf),
+    /// Workers cannot connect to this address.
+    #[error("workers cannot connect to {address}: {why}")]
+    Bind {
+        /// The address.
+        address: SocketAddr,
+        /// Why not.
+        why: io::Error,
+    },
+    /// The directory of the run cannot be read or written.
+    #[error("{}: {why}", directory.display())]
+    Directory {
+        /// The directory.
+        directory: PathBuf,
+        /// Why not.
+        why: io::Error,
+    },
+    /// The key that signs what workers get cannot be used.
+    #[cfg(feature = "nats")]
+    #[error("the key that signs what workers get, {}: {why}", path.display())]
+    Key {
+        /// Its file.
+        path: PathBuf,
+        /// Why not.
+        why: referee_workers::nats::KeptKeyError,
+    },
+    /// No carrier can be started.
+    #[error(transparent)]
+    Start(#[from] io::Error),
+    /// Workers use NATS, which this program lacks.
+    #[error("this program was built without NATS: `cargo install --features nats`")]
+    WithoutNats,
+}
+
+impl WorkersError {
+    /// Whether the settings are wrong, not the machine.
+    pub fn is_usage(&self) -> bool {
+        match self {
+            WorkersError::Config(_)
+            | WorkersError::Certificate(_)
+            | WorkersError::Tokens { .. }
+            | WorkersError::NoTokens(_)
+            | WorkersError::WithoutNats => true,
+            #[cfg(feature = "nats")]
+            WorkersError::Key { .. } => true,
+            WorkersError::NoCertificate { .. }
+            | WorkersError::Bind { .. }
+            | WorkersError::Directory { .. }
+            | WorkersError::Start(_) => false,
+        }
+    }
+}
+
+/// The leases of the run in this directory. Without workers there are only those of an earlier process.
+///
+/// # Errors
+/// Those of the database.
+pub fn leases(directory: &Path, has_workers: bool) -> io::Result<Option<Leases>> {
+    if has_workers {
+        return Leases::open(&Folder::open(directory)?, &run_id()?).map(Some);
+    }
+    Leases::of_run(directory)
+}
+
+fn run_id() -> io::Result<[u8; 16]> {
+    let mut id = [0; 16];
+    getrandom::fill(&mut id)?;
+    Ok(id)
+}
+
+impl WorkersConfig {
+    /// Starts a coordinator for the run in this directory; `None` if the run is played here. With `stored`, the run can be
+    /// resumed: what workers have is stored there, and waits in this way while the disk is full.
+    ///
+    /// # Errors
+    /// If workers cannot play.
+    pub fn open_run(
+        &self,
+        directory: &Path,
+        stored: Option<&StorageWait>,
+    ) -> Result<Option<OpenedWorkers>, WorkersError> {
+        if !self.is_given() {
+            return Ok(None);
+        }
+        let leases = match stored {
+            Some(wait) => leases(directory, true).map(|of| of.map(|of| of.waiting(wait.clone()))),
+            None => run_id().and_then(|run| Leases::in_memory(&run)).map(Some),
+        };
+        let wrong = |why| WorkersError::Directory { directory: directory.to_owned(), why };
+        self.open(directory, leases.map_err(wrong)?.into_iter().collect(), false)
+    }
+
+    /// Starts a coordinator for each of these leases. `directory` has what workers need to get in, and archives. With
+    /// `has_trials` workers also try programs.
+    ///
+    /// # Errors
+    /// If workers cannot play.
+    pub fn open(
+        &self,
+        directory: &Path,
+        leases: Vec<Leases>,
+        has_trials: bool,
+    ) -> Result<Option<OpenedWorkers>, WorkersError> {
+        let timeout = self.timeout.as_deref().copied().unwrap_or_default().0.duration();
+        if let Some(address) = self.listen {
+            return self.listen(address, directory, leases, timeout).map(Some);
+        }
+        let Some(url) = &self.nats else { return Ok(None) };
+        self.pull(url, directory, leases, timeout, has_trials).map(Some)
+    }
+
+    #[cfg(not(feature = "nats"))]
+    fn pull(
+        &self,
+        _: &NatsUrl,
+        _: &Path,
+        _: Vec<Leases>,
+        _: Duration,
+        _: bool,
+    ) -> Result<OpenedWorkers, WorkersError> {
+        Err(WorkersError::WithoutNats)
+    }
+
+    /// Starts coordinators to which workers connect.
+    fn listen(
+        &self,
+        address: SocketAddr,
+        directory: &Path,
+        leases: Vec<Leases>,
+        timeout: Duration,
+    ) -> Result<OpenedWorkers, WorkersError> {
+        let wrong = |why| WorkersError::Directory { directory: directory.to_owned(), why };
+        let folder = Folder::open(directory).map_err(wrong)?;
+        let (own, key) = (directory.join(TOKEN_FILE), directory.join(KEY_FILE));
+        let certificate = match self.certificate().map_err(WorkersConfigError::from)? {
+            Some(PemFiles { chain, key }) => {
+                Certificate::read(&chain, &key).map_err(WorkersError::Certificate)?
+            }
+            None => Certificate::kept(address.ip(), &own, &key)
+                .map_err(|why| WorkersError::NoCertificate { directory: directory.to_owned(), why })?,
+        };
+        if !own.exists() {
+            folder.create(TOKEN_FILE).map_err(wrong)?;
+        }
+        let mut text = read_secret(&own).map_err(wrong)?;
+        if !text.lines().any(|line| line.starts_with(TOKEN_NAME)) {
+            let mut token = [0; 32];
+            getrandom::fill(&mut token).map_err(io::Error::from)?;
+            text = format!("{TOKEN_NAME}={}\n{text}", hex::encode(&token));
+            folder.replace(TOKEN_FILE, text.as_bytes()).map_err(wrong)?;
+        }
+        let token_file = self.token_file.clone().unwrap_or(own);
+        let tokens =
+            read_tokens(&token_file).map_err(|why| WorkersError::Tokens { path: token_file.clone(), why })?;
+        if tokens.is_empty() {
+            return Err(WorkersError::NoTokens(token_file));
+        }
+        let tokens = tokens.into_iter().map(|(name, token)| (name, Sha256::digest(token).into()));
+        let tokens: BTreeMap<_, _> = tokens.collect();
+        let end = BuiltInCoordinator::bind(address, certificate.config(), tokens, directory.join(ARCHIVES))
+            .map_err(|why| WorkersError::Bind { address, why })?;
+        let address = end.address()?;
+        let runs: Vec<String> = leases.iter().map(Leases::run).collect::<Result<_, _>>().map_err(wrong)?;
+        let (ends, desk) = share(end, &runs)?;
+        let coordinators =
+            ends.into_iter().zip(leases).map(|(end, leases)| Coordinator::start(end, leases, timeout));
+        let coordinators = coordinators.collect::<Result<_, _>>()?;
+        Ok(OpenedWorkers {
+            coordinators,
+            trials: Some(desk),
+            source: SetSource::Address { address, token_file },
+        })
+    }
+}

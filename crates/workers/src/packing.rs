@@ -1,0 +1,110 @@
+//! What workers get besides units: the files of bots and of games, as archives in the directory of the run.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, BufWriter};
+use std::path::{Path, PathBuf};
+
+use referee_bots::DirectoryError;
+use referee_engine::sources::BotSpec;
+use referee_files::Folder;
+use referee_game::erased::Rules;
+use referee_program as program;
+
+use crate::archive::{ArchiveError, ArchiveId, ArchiveLimits, PackedArchive, pack_files, pack_folder};
+use crate::unit::{Place, UnitBot};
+
+/// The directory of archives in that of a run.
+pub const ARCHIVES: &str = "bots";
+
+/// Why workers cannot get something.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum NotPacked {
+    /// The referee does not start this bot.
+    #[error("`{0}` connects by itself: workers only play bots that have a command")]
+    Connects(String),
+    /// The working directory of a bot is not in its files.
+    #[error("the files of `{name}`: {why}")]
+    Directory {
+        /// Its name.
+        name: String,
+        /// Why not.
+        why: DirectoryError,
+    },
+    /// The current directory is unknown.
+    #[error("the files of `{name}`: {why}")]
+    Here {
+        /// The name of the bot.
+        name: String,
+        /// Why.
+        why: io::Error,
+    },
+    /// Files cannot be packed.
+    #[error("the files of {of}: {why}")]
+    Archive {
+        /// The bot or the game.
+        of: String,
+        /// Why not.
+        why: ArchiveError,
+    },
+}
+
+/// These bots as workers start them. Those with a directory of their own are packed for the run in this directory.
+///
+/// # Errors
+/// If one of them connects by itself, or its files cannot be packed.
+pub fn pack_bots(bots: &[BotSpec], directory: &Path) -> Result<Vec<UnitBot>, NotPacked> {
+    let mut packed: BTreeMap<PathBuf, ArchiveId> = BTreeMap::new();
+    let bot = |bot: &BotSpec| {
+        let name = || bot.name.clone();
+        let command = bot.source.command().ok_or_else(|| NotPacked::Connects(name()))?;
+        let within = command.directory_in_files();
+        let within = within.map_err(|why| NotPacked::Directory { name: name(), why })?;
+        let place = match (&command.files, within) {
+            (Some(files), Some(within)) => {
+                let id = match packed.get(files) {
+                    Some(&id) => id,
+                    None => {
+                        let of = || format!("`{}`", bot.name);
+                        let id = pack(directory, |out| pack_folder(files, ArchiveLimits::BOT, out))
+                            .map_err(|why| NotPacked::Archive { of: of(), why })?;
+                        packed.insert(files.clone(), id);
+                        id
+                    }
+                };
+                Place::Archive(id, within)
+            }
+            _ => {
+                let here = Path::new(".").canonicalize();
+                let here = here.map_err(|why| NotPacked::Here { name: name(), why })?;
+                Place::Installed(command.directory.as_ref().map_or(here.clone(), |of| here.join(of)))
+            }
+        };
+        UnitBot::new(bot, place).ok_or_else(|| NotPacked::Connects(name()))
+    };
+    bots.iter().map(bot).collect()
+}
+
+/// Packs the directory of a game whose rules are a program, for the run in this directory: the files that records identify.
+///
+/// # Errors
+/// If they cannot be packed.
+pub fn pack_game(rules: &dyn Rules, directory: &Path) -> Result<Option<ArchiveId>, NotPacked> {
+    let Some((game, files)) = program::files(rules) else { return Ok(None) };
+    let packed = pack(directory, |out| pack_files(&game, &files, ArchiveLimits::BOT, out));
+    packed.map(Some).map_err(|why| NotPacked::Archive { of: rules.meta().id.to_owned(), why })
+}
+
+/// Writes an archive for the run in this directory.
+fn pack(
+    directory: &Path,
+    write: impl FnOnce(BufWriter<&mut File>) -> Result<PackedArchive, ArchiveError>,
+) -> Result<ArchiveId, ArchiveError> {
+    let archives = directory.join(ARCHIVES);
+    Folder::make(&archives)?;
+    let mut file = tempfile::NamedTempFile::new_in(&archives)?;
+    let id = write(BufWriter::new(file.as_file_mut()))?.id;
+    file.persist(archives.join(format!("{id}.tar"))).map_err(|error| error.error)?;
+    Ok(id)
+}
