@@ -3,16 +3,16 @@
 use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc;
-use std::time::Duration;
 
 use referee_transport::{Lines, Stream, Wire};
 
+use crate::driver::buffered_stream::BufferedStream;
 use crate::driver::hello::BotHello;
 use crate::driver::keys::SessionKey;
 use crate::driver::lane::{Lane, Timer};
 use crate::driver::ready_queue::ReadyQueue;
 use crate::driver::role::Role;
-use crate::driver::session::Session;
+use crate::driver::session::{Session, SessionState};
 use crate::driver::unacknowledged::Unacknowledged;
 
 /// A session on its way to another lane.
@@ -22,10 +22,29 @@ pub struct DetachedSession {
     /// The contents of its `hello`.
     pub hello: BotHello,
     has_played: bool,
-    pub(super) wire: Wire,
-    pub(super) lines: Lines,
-    pub(super) out: VecDeque<u8>,
-    pub(super) unacknowledged: Vec<u8>,
+    pub(super) stream: DetachedStream,
+    unacknowledged: Vec<u8>,
+}
+
+/// A stream that belongs to no lane, with what has been read and what is to be written.
+#[derive(Debug)]
+pub(super) struct DetachedStream {
+    wire: Wire,
+    lines: Lines,
+    out: VecDeque<u8>,
+}
+
+impl DetachedStream {
+    /// Makes it the stream of a session.
+    pub(super) fn attach(
+        self,
+        key: SessionKey,
+        ready_queue: Arc<ReadyQueue>,
+    ) -> io::Result<BufferedStream<Stream>> {
+        let mut stream = BufferedStream::new(key, Stream::watch(self.wire)?, ready_queue);
+        (stream.lines, stream.out) = (self.lines, self.out);
+        Ok(stream)
+    }
 }
 
 impl Session<Stream> {
@@ -35,23 +54,22 @@ impl Session<Stream> {
         moving: DetachedSession,
         ready_queue: Arc<ReadyQueue>,
     ) -> io::Result<Session<Stream>> {
-        let DetachedSession { role, hello, has_played, wire, lines, out, unacknowledged } = moving;
-        let stream = Stream::watch(wire)?;
-        let mut session = Session::new(key, role, stream, (0, Duration::ZERO), ready_queue);
-        session.hello = Some(hello);
-        session.hello_until = None;
-        session.has_played = has_played;
-        session.lines = lines;
-        session.out = out;
-        session.unacknowledged = unacknowledged;
+        let DetachedSession { role, hello, has_played, stream, unacknowledged } = moving;
+        let state = SessionState::Playing { stream: stream.attach(key, ready_queue)?, hello };
+        let mut session = Session { has_played, unacknowledged, ..Session::new(role, state) };
         if session.drain() { Ok(session) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
     }
 
     /// Detaches the session from its lane. `None` if it has ended or its `hello` has not arrived.
     fn detach(self) -> Option<DetachedSession> {
-        let Session { role, hello, has_played, stream, lines, out, unacknowledged, closed, .. } = self;
-        let (hello, stream) = hello.zip(stream).filter(|_| closed.is_none())?;
-        Some(DetachedSession { role, hello, has_played, wire: stream.unwatch(), lines, out, unacknowledged })
+        let Session { role, state, has_played, unacknowledged, .. } = self;
+        let (SessionState::Held { stream, hello, .. } | SessionState::Playing { stream, hello }) = state
+        else {
+            return None;
+        };
+        let BufferedStream { stream, lines, out, closing: None, .. } = stream else { return None };
+        let stream = DetachedStream { wire: stream.unwatch(), lines, out };
+        Some(DetachedSession { role, hello, has_played, stream, unacknowledged })
     }
 }
 
@@ -75,7 +93,9 @@ impl Lane<Stream> {
         let now = self.now();
         let mut leaving = self.sessions.remove(session)?;
         self.timers.cancel(leaving.alarm, Timer::Session(session));
-        leaving.write(now);
+        if let Some(stream) = leaving.stream_mut() {
+            stream.write(now);
+        }
         leaving.detach()
     }
 }
@@ -89,7 +109,7 @@ impl DetachedSession {
 
     /// Sends messages that an earlier connection of the bot did not get.
     pub(crate) fn resend(&mut self, messages: &[u8]) {
-        self.out.extend(messages);
+        self.stream.out.extend(messages);
         self.unacknowledged.extend_from_slice(messages);
     }
 }

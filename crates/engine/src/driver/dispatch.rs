@@ -19,6 +19,7 @@ use crate::driver::matches::Running;
 use crate::driver::notice::Notice;
 use crate::driver::role::Role;
 use crate::driver::route::{Input, Matches, Rejection, Routed, Sender, route};
+use crate::driver::session::SessionState;
 
 /// Characters kept of a malformed line.
 const QUOTED: usize = 200;
@@ -27,17 +28,17 @@ impl<S: ByteStream> Lane<S> {
     /// Handles the complete lines of a session.
     pub(super) fn handle_lines(&mut self, key: SessionKey, now: u64) {
         let Some(session) = self.sessions.get_mut(key) else { return };
-        if session.is_held || session.has_lines {
+        if session.is_waiting() {
             return;
         }
-        if session.is_pending()
-            && let Some(why) = session.mismatch()
-        {
+        let is_pending = session.is_pending();
+        let Some(stream) = session.stream_mut() else { return };
+        if let Some(why) = stream.mismatch().filter(|_| is_pending) {
             return self.reject(key, ErrorCode::Malformed, Detail::other(why), now);
         }
         // Handling a line may change the session, so its lines are taken out.
-        let mut lines = std::mem::replace(&mut session.lines, Lines::new(limits::LINE_FROM_BOT));
-        let arrived = std::mem::take(&mut session.arrived);
+        let mut lines = std::mem::replace(&mut stream.lines, Lines::new(limits::LINE_FROM_BOT));
+        let arrived = std::mem::take(&mut stream.arrived);
         // The last line arrived with the last data, the one before with those before, at the latest.
         let mut left = if arrived.is_empty() { 0 } else { lines.complete() };
         while let Some(line) = lines.next_line() {
@@ -50,18 +51,24 @@ impl<S: ByteStream> Lane<S> {
                 }
             }
             left = left.saturating_sub(1);
-            let Some(session) = self.sessions.get(key).filter(|session| session.stream.is_some()) else {
+            let Some(session) = self.sessions.get(key).filter(|session| session.stream().is_some()) else {
                 return;
             };
-            if session.has_lines {
+            if session.is_waiting() {
                 self.ready.push(key);
                 break;
             }
         }
+        let held = lines.held();
         let session = &mut self.sessions[key];
-        session.lines = lines;
-        if session.is_pending() && session.lines.held() > limits::LONG_HELLO && !session.is_long {
-            session.is_long = true;
+        if let Some(stream) = session.stream_mut() {
+            stream.lines = lines;
+        }
+        if let SessionState::Greeting { awaited, .. } = &mut session.state
+            && session.role.is_connection()
+            && held > limits::LONG_HELLO
+            && !std::mem::replace(&mut awaited.is_long, true)
+        {
             self.notices.push_back(Notice::LongLine(key));
         }
     }
@@ -80,7 +87,7 @@ impl<S: ByteStream> Lane<S> {
             return self.reject(key, ErrorCode::Protocol, detail, now);
         }
         let sender = Sender {
-            has_greeted: session.hello.is_some(),
+            has_greeted: session.hello().is_some(),
             may_open: session.role == Role::Host { may_open: true },
         };
         let matches = MatchesOf { key, seats: &session.seats, by_id: &self.by_id, running: &self.matches };
@@ -122,7 +129,9 @@ impl<S: ByteStream> Lane<S> {
             }
         }
         let session = &mut self.sessions[key];
-        session.refused = Some(refused);
+        if let SessionState::Greeting { awaited, .. } = &mut session.state {
+            awaited.refused = Some(refused);
+        }
         session.say(&message::FromReferee::Error(rejection.into_error()));
     }
 
@@ -137,24 +146,16 @@ impl<S: ByteStream> Lane<S> {
                 return self.handle_rejection(key, Rejection::of_hello(refused, message), now);
             }
         };
-        let session = &mut self.sessions[key];
-        session.set_hello(hello);
-        if session.role.is_connection() {
-            session.token = token.map(String::into_boxed_str);
-            session.is_held = true;
-            // Lines after the `hello` are for another lane.
-            session.has_lines = true;
-        }
+        self.sessions[key].greet(hello, token);
         self.notices.push_back(Notice::Greeted(key));
     }
 
     /// Reads pending input of a connection, whether or not the reactor has reported it. Returns whether its `hello`
     /// has arrived by that.
     pub(crate) fn reads_hello(&mut self, key: SessionKey) -> bool {
-        let Some(session) = self.sessions.get_mut(key).filter(|session| session.hello.is_none()) else {
-            return false;
-        };
-        if session.stream.as_ref().is_some_and(ByteStream::is_cheap_to_read) {
+        let Some(session) = self.sessions.get_mut(key) else { return false };
+        let SessionState::Greeting { stream, .. } = &session.state else { return false };
+        if stream.stream.is_cheap_to_read() {
             session.drain();
             let now = self.now();
             self.handle_lines(key, now);
@@ -174,7 +175,9 @@ impl<S: ByteStream> Lane<S> {
         let open =
             bot::Open { id, game, seats, options: asked, seed, deal, clock, on_fault, auto_ready, scenes };
         // The next lines may be for the match that this line opens.
-        session.has_lines = true;
+        if let Some(stream) = session.stream_mut() {
+            stream.has_lines = true;
+        }
         // A match that an earlier line ended must free its slot first.
         self.flush(now);
         self.notices.push_back(Notice::OpenAsked(key, Box::new(open)));

@@ -15,6 +15,7 @@ use rustc_hash::FxHashMap;
 use tokio::task::coop::unconstrained;
 
 use crate::driver::arena::Arena;
+use crate::driver::buffered_stream::{BufferedStream, SpareBuffers};
 use crate::driver::clock::LaneClock;
 use crate::driver::hello::BotHello;
 use crate::driver::keys::{MatchKey, SessionKey};
@@ -22,7 +23,7 @@ use crate::driver::matches::Running;
 use crate::driver::notice::Notice;
 use crate::driver::ready_queue::ReadyQueue;
 use crate::driver::role::Role;
-use crate::driver::session::{Session, Sessions, SpareBuffers};
+use crate::driver::session::{AwaitedHello, Session, SessionState, Sessions};
 use crate::driver::spin::Spin;
 use crate::driver::timers::Timers;
 use crate::driver::unacknowledged::Unacknowledged;
@@ -125,17 +126,18 @@ impl<S: ByteStream> Lane<S> {
 
     /// Adds a stream and sends `hello`. The peer has `hello_limit` to answer.
     pub fn add(&mut self, role: Role, stream: S, hello_limit: Duration) -> SessionKey {
-        let (hello, ready_queue) = ((self.now(), hello_limit), self.ready_queue.clone());
+        let awaited = AwaitedHello::new(self.now(), hello_limit);
+        let ready_queue = self.ready_queue.clone();
         let key = self.sessions.insert(|key| {
-            let mut session = Session::new(key, role, stream, hello, ready_queue);
-            session.say(&message::FromReferee::Hello(message::Hello {
+            let mut stream = BufferedStream::new(key, stream, ready_queue);
+            stream.say(&message::FromReferee::Hello(message::Hello {
                 protocol: referee_protocol::PROTOCOL,
                 server: referee_match::SERVER.to_owned(),
                 auth: role.auth(),
                 may_open: role == Role::Host { may_open: true },
                 reconnect: role.reconnects(),
             }));
-            session
+            Session::new(role, SessionState::Greeting { stream, awaited })
         });
         self.dirty.push(key);
         // The first poll registers the stream with the reactor.
@@ -146,20 +148,22 @@ impl<S: ByteStream> Lane<S> {
     /// The process of a session has exited.
     pub fn exited(&mut self, key: SessionKey, how: Detail) {
         if let Some(session) = self.sessions.get_mut(key) {
-            session.exited = Some(Box::new(how));
-            session.drain();
+            session.exit(how);
             self.ready.push(key);
         }
     }
 
     /// The `hello` of a bot, once it has arrived.
     pub fn hello(&self, session: SessionKey) -> Option<&BotHello> {
-        self.sessions.get(session)?.hello.as_ref()
+        self.sessions.get(session)?.hello()
     }
 
     /// The token of the `hello` of a connection.
     pub(crate) fn token(&self, session: SessionKey) -> Option<&str> {
-        self.sessions.get(session)?.token.as_deref()
+        match &self.sessions.get(session)?.state {
+            SessionState::Held { token, .. } => token.as_deref(),
+            _ => None,
+        }
     }
 
     /// Whether a match has ended on a session.
@@ -197,8 +201,9 @@ impl<S: ByteStream> Lane<S> {
             let may_reconnect = open.may_reconnect() || (open.is_pending() && open.role.reconnects());
             let reconnect = returns && may_reconnect;
             open.say(&message::FromReferee::Bye(message::Bye { reason: reason.to_owned(), reconnect }));
-            let now = self.clock.now();
-            open.write(now);
+            if let Some(stream) = open.stream_mut() {
+                stream.write(self.clock.now());
+            }
         }
     }
 
@@ -212,18 +217,20 @@ impl<S: ByteStream> Lane<S> {
 
     /// Whether the stream of a session is open.
     pub fn is_live(&self, session: SessionKey) -> bool {
-        self.sessions.get(session).is_some_and(|session| session.stream.is_some())
+        self.sessions.get(session).is_some_and(|session| session.stream().is_some())
     }
 
     /// Waits until the output of a session has been written, at most for `timeout`.
     pub async fn drained(&mut self, session: SessionKey, timeout: Duration) {
-        let drained = poll_fn(|cx| match self.sessions.get_mut(session) {
-            Some(open) if open.stream.is_some() && open.has_output() => {
+        let drained = poll_fn(|cx| {
+            let Some(stream) = self.sessions.get_mut(session).and_then(Session::stream_mut) else {
+                return Poll::Ready(());
+            };
+            if !stream.out.is_empty() {
                 self.ready_queue.attach(cx.waker());
-                open.write(0);
-                if open.has_output() { Poll::Pending } else { Poll::Ready(()) }
+                stream.write(0);
             }
-            _ => Poll::Ready(()),
+            if stream.out.is_empty() { Poll::Ready(()) } else { Poll::Pending }
         });
         let _ = tokio::time::timeout(timeout, drained).await;
     }

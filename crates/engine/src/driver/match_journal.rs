@@ -12,6 +12,7 @@ use crate::driver::keys::{MatchKey, SessionKey};
 use crate::driver::lane::Lane;
 use crate::driver::match_clock::MatchClock;
 use crate::driver::matches::{Running, SeatOccupant};
+use crate::driver::session::Session;
 use crate::driver::unacknowledged::BotInstance;
 
 /// Where the journal of a match is written.
@@ -126,7 +127,7 @@ impl<S: ByteStream> Lane<S> {
         let Some(running) = self.matches.get_mut(key).filter(|running| running.journal.is_some()) else {
             return;
         };
-        let hello = self.sessions.get(session).and_then(|session| session.hello.as_ref());
+        let hello = self.sessions.get(session).and_then(Session::hello);
         match hello.and_then(|hello| Some((hello.instance()?, hello.wants))) {
             Some((bot, wants)) => {
                 let outages = running.outages[seat.index()].clone();

@@ -1,6 +1,7 @@
 //! One lane: the matches and streams of one thread. A lane handles byte streams, whatever their source.
 
 pub(crate) mod arena;
+mod buffered_stream;
 mod clock;
 mod detached_session;
 mod dispatch;

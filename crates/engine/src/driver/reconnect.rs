@@ -7,14 +7,15 @@ use referee_match::{Detail, Event, Outage};
 use referee_protocol::limits;
 use referee_protocol::referee as message;
 use referee_protocol::words::FaultCode;
-use referee_transport::{ByteStream, Lines, Stream};
+use referee_transport::{ByteStream, Stream};
 
+use crate::driver::buffered_stream::BufferedStream;
 use crate::driver::detached_session::DetachedSession;
 use crate::driver::hello::BotHello;
 use crate::driver::keys::{MatchKey, SessionKey};
 use crate::driver::lane::{Lane, Timer};
 use crate::driver::notice::Notice;
-use crate::driver::session::Lost;
+use crate::driver::session::{Session, SessionState};
 
 /// The reason in `bye` for a connection that another one replaces.
 pub(crate) const REPLACED: &str = "another connection of the bot replaces this one";
@@ -38,9 +39,8 @@ impl<S: ByteStream> Lane<S> {
         (code, detail): (FaultCode, &Detail),
         bye: Option<&Detail>,
     ) -> bool {
-        let Some(session) = self.sessions.get(key).filter(|session| session.stream.is_some()) else {
-            return false;
-        };
+        let is_playing = |session: &&Session<S>| matches!(session.state, SessionState::Playing { .. });
+        let Some(session) = self.sessions.get(key).filter(is_playing) else { return false };
         let returns =
             session.may_reconnect() && code == FaultCode::Disconnected && *detail != Detail::SaidBye;
         let is_between_matches =
@@ -74,11 +74,7 @@ impl<S: ByteStream> Lane<S> {
                 reconnect: false,
             }));
         }
-        session.end(now);
-        session.lines = Lines::new(limits::LINE_FROM_BOT);
-        session.out.clear();
-        (session.has_lines, session.closed, session.blocked) = (false, None, None);
-        session.lost = Some(Box::new(Lost { until, detail: detail.clone() }));
+        session.lose(now, until, detail.clone());
         self.timers.set(&mut session.alarm, until, Timer::Session(key));
         for (at, seat) in self.sessions[key].seats.clone() {
             self.journal_seat(at, seat, key);
@@ -88,15 +84,13 @@ impl<S: ByteStream> Lane<S> {
     }
 
     /// Continues a lost session on another stream.
-    fn resume(&mut self, key: SessionKey, stream: S, hello: BotHello, (lines, out): (Lines, Vec<u8>)) {
+    pub(super) fn resume(&mut self, key: SessionKey, mut stream: BufferedStream<S>, hello: BotHello) {
         let now = self.now();
         let Some(session) = self.sessions.get_mut(key) else { return };
         let wants = hello.wants;
-        session.set_hello(hello);
-        session.replace_stream(key, stream);
-        session.lines = lines;
-        session.out = out.into();
-        session.out.extend(&session.unacknowledged);
+        stream.watch(key);
+        stream.out.extend(&session.unacknowledged);
+        session.state = SessionState::Playing { stream, hello };
         for (at, seat) in session.seats.clone() {
             let running = &mut self.matches[at];
             let back_us = running.clock.at(now).0;
@@ -122,23 +116,23 @@ impl Lane<Stream> {
         mut moving: Box<DetachedSession>,
     ) -> Result<(), Box<DetachedSession>> {
         let now = self.now();
-        if let Some(open) = self.sessions.get_mut(key).filter(|session| session.stream.is_some()) {
+        if self.is_live(key) {
             // What has arrived before counts.
-            open.drain();
+            self.sessions[key].drain();
             self.handle_lines(key, now);
             let (lost, bye) = (Detail::OutputEnded, Detail::other(REPLACED));
             self.end_session(key, now, (FaultCode::Disconnected, &lost), Some(&bye));
         }
         let session = self.sessions.get_mut(key);
-        if session.as_ref().is_none_or(|session| session.lost.is_none()) {
+        if !session.as_ref().is_some_and(|session| matches!(session.state, SessionState::Lost { .. })) {
             moving.resend(
                 &session.map(|session| std::mem::take(&mut session.unacknowledged)).unwrap_or_default(),
             );
             return Err(moving);
         }
-        let DetachedSession { hello, wire, lines, out, .. } = *moving;
-        match Stream::watch(wire) {
-            Ok(stream) => self.resume(key, stream, hello, (lines, out.into())),
+        let DetachedSession { hello, stream, .. } = *moving;
+        match stream.attach(key, self.ready_queue.clone()) {
+            Ok(stream) => self.resume(key, stream, hello),
             Err(error) => tracing::info!(%error, name = hello.name, "left"),
         }
         Ok(())

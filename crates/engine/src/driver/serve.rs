@@ -7,12 +7,13 @@ use referee_match::{AbortReason, Event};
 use referee_protocol::limits;
 use referee_transport::{Arrival, ByteStream, take_arrivals};
 
+use crate::driver::buffered_stream::Traffic;
 use crate::driver::clock::SHORTEST_WAIT;
 use crate::driver::keys::{MatchKey, SessionKey};
 use crate::driver::lane::{Lane, Timer};
 use crate::driver::matches::Running;
 use crate::driver::notice::Notice;
-use crate::driver::session::Session;
+use crate::driver::session::{Session, SessionState};
 
 /// How often to look whether a process has exited whose stream has ended, in microseconds.
 const EXIT_INTERVAL: u64 = 5_000;
@@ -32,11 +33,7 @@ impl<S: ByteStream> Lane<S> {
         let asked = self.written;
         for &key in &ready {
             if let Some(session) = self.sessions.get_mut(key) {
-                session.lines.take_buffer(&mut self.read_buffers);
-                session.read();
-                session.watch(key);
-                // The owner of the lane has handled all notices.
-                session.has_lines &= session.is_held;
+                session.read(key, &mut self.read_buffers);
             }
         }
         let stamp = if ready.len() > 1 { self.now() } else { started };
@@ -51,8 +48,8 @@ impl<S: ByteStream> Lane<S> {
         }
         for key in ready.drain(..) {
             self.handle_lines(key, stamp);
-            if let Some(session) = self.sessions.get_mut(key) {
-                session.lines.return_buffer(&mut self.read_buffers);
+            if let Some(stream) = self.sessions.get_mut(key).and_then(Session::stream_mut) {
+                stream.lines.return_buffer(&mut self.read_buffers);
             }
             self.settle_session(key, stamp);
         }
@@ -81,10 +78,15 @@ impl<S: ByteStream> Lane<S> {
         for Arrival { stream, at, since } in std::mem::take(&mut self.arrivals) {
             let Some(key) = self.sessions.by_number(stream) else { continue };
             let session = &mut self.sessions[key];
+            let (SessionState::Greeting { stream, .. } | SessionState::Playing { stream, .. }) =
+                &mut session.state
+            else {
+                continue;
+            };
             let at = lane_time(at);
             let waited = at.saturating_sub(since.map_or(self.polled, lane_time));
-            session.arrived.push((at, waited));
-            if session.arrived.len() == 1 && !session.is_held {
+            stream.arrived.push((at, waited));
+            if stream.arrived.len() == 1 {
                 // The runtime has not looked at it yet.
                 session.drain();
                 self.ready.push(key);
@@ -125,7 +127,7 @@ impl<S: ByteStream> Lane<S> {
 
     /// Whether lines of a session wait until the owner of the lane has handled a notice, which it does at once.
     fn has_waiting_lines(&self, key: SessionKey) -> bool {
-        self.sessions.get(key).is_some_and(|session| session.has_lines && !session.is_held)
+        self.sessions.get(key).is_some_and(Session::has_lines)
     }
 
     /// Tells the matches how long the referee was paused, and aborts those that were paused for too long.
@@ -188,7 +190,7 @@ impl<S: ByteStream> Lane<S> {
             if self.sessions.get(key).is_some_and(Session::is_exiting) {
                 self.settle_session(key, now);
             }
-            found || self.sessions.get(key).is_some_and(|session| session.is_exiting() && !session.is_ending)
+            found || self.sessions.get(key).is_some_and(Session::is_exiting)
         })
     }
 
@@ -208,12 +210,12 @@ impl<S: ByteStream> Lane<S> {
         if self.matches.len() != 1 || !self.spin.is_due(self.written) {
             return false;
         }
-        let found = self.sessions.get_mut(key).is_some_and(|session| {
-            session.lines.take_buffer(&mut self.read_buffers);
+        let found = self.sessions.get_mut(key).and_then(Session::stream_mut).is_some_and(|stream| {
+            stream.lines.take_buffer(&mut self.read_buffers);
             // The bot may have run as soon as it was written to.
-            session.spin() || {
+            stream.spin() || {
                 std::thread::yield_now();
-                session.spin()
+                stream.spin()
             }
         });
         if !found {
@@ -261,8 +263,10 @@ impl<S: ByteStream> Lane<S> {
         let mut dirty = std::mem::take(&mut self.dirty);
         for key in dirty.drain(..) {
             if let Some(session) = self.sessions.get_mut(key) {
-                session.write(stamp);
-                session.return_buffer(&mut self.spare_buffers);
+                if let Some(stream) = session.stream_mut() {
+                    stream.write(stamp);
+                    stream.return_buffer(&mut self.spare_buffers);
+                }
                 if session.deadline().is_some() {
                     // Rare: a stream that is blocked, closed or new.
                     self.settle_session(key, stamp);
@@ -287,15 +291,13 @@ impl<S: ByteStream> Lane<S> {
                 if running.ending.is_some() && session.may_reconnect() {
                     session.unacknowledged.extend_from_slice(transmit.bytes);
                 }
-                if session.lost.is_some() {
-                    continue;
-                }
+                let Some(stream) = session.stream_mut() else { continue };
                 if transmit.has_request {
                     running.is_asking = true;
-                    session.since_request = (0, 0);
+                    stream.since_request = Traffic::default();
                     self.asked = *place;
                 }
-                session.queue(transmit.bytes, &mut self.spare_buffers);
+                stream.queue(transmit.bytes, &mut self.spare_buffers);
                 receivers.extend(*place);
             }
         }

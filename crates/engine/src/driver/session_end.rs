@@ -31,7 +31,7 @@ impl<S: ByteStream> Lane<S> {
             return;
         }
         let Some(session) = self.sessions.get_mut(key) else { return };
-        if std::mem::replace(&mut session.is_ending, true) {
+        if !session.begin_end() {
             return;
         }
         let is_replaced = session.has_played
@@ -100,7 +100,9 @@ impl<S: ByteStream> Lane<S> {
     /// Ends a session, reporting the reason to the peer: an error, then `bye`.
     pub(crate) fn reject(&mut self, key: SessionKey, code: ErrorCode, detail: Detail, now: u64) {
         let Some(session) = self.sessions.get_mut(key) else { return };
-        session.fall_back_to_plain_text();
+        if let Some(stream) = session.stream_mut() {
+            stream.fall_back_to_plain_text();
+        }
         session.refuse(code, detail.to_string(), None, None);
         let fault = if code == ErrorCode::Protocol { FaultCode::Protocol } else { FaultCode::NoStart };
         self.end_session(key, now, (fault, &detail), Some(&detail));
@@ -108,16 +110,17 @@ impl<S: ByteStream> Lane<S> {
 
     /// Ends a session that is over; otherwise sets its timer and queues its output.
     pub(super) fn settle_session(&mut self, key: SessionKey, now: u64) {
-        if let Some(session) = self.sessions.get_mut(key) {
-            session.date_end(|| self.clock.now());
+        let Some(session) = self.sessions.get_mut(key) else { return };
+        if let Some(stream) = session.stream_mut() {
+            stream.date_end(|| self.clock.now());
+            if !stream.out.is_empty() {
+                self.dirty.push(key);
+            }
         }
-        let Some(session) = self.sessions.get(key) else { return };
-        if session.has_output() {
-            self.dirty.push(key);
-        }
-        if session.has_lines || session.is_ending {
+        if session.has_lines() {
             return;
         }
+        let session = &self.sessions[key];
         if let Some((code, detail)) = session.over(now, || self.open_requests(key).next().is_some()) {
             return match (session.role, code) {
                 (_, FaultCode::Protocol) => self.reject(key, ErrorCode::Protocol, detail, now),

@@ -5,11 +5,12 @@ use std::io::Write;
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
-use referee_match::AbortReason;
+use referee_match::{AbortReason, Detail};
 use referee_protocol::referee::{Auth, Clock as Limits};
 use referee_protocol::words::FaultCode;
 use referee_transport::{ByteStream, MemoryPeer, MemoryStream, Stream, Wire, memory_stream};
 
+use super::buffered_stream::BufferedStream;
 use super::lane::Timer;
 use super::*;
 use crate::driver::plan::match_of_checkers;
@@ -194,7 +195,7 @@ async fn sessions_keep_no_output_buffers_while_they_wait() {
     assert_eq!(peers.iter().flat_map(|peer| messages(&peer.receive(), "turn")).count(), 1);
     let sessions: Vec<SessionKey> = lane.sessions.keys().collect();
     assert_eq!(sessions.len(), 2);
-    assert!(sessions.iter().all(|&session| lane.sessions[session].out.capacity() == 0));
+    assert!(sessions.iter().all(|&session| lane.sessions[session].stream().unwrap().out.capacity() == 0));
 }
 
 #[tokio::test]
@@ -312,7 +313,10 @@ async fn a_stream_that_replaces_a_lost_one_is_watched_while_rules_are_asked() {
     assert!(matches!(lane.next().await, Notice::Greeted(_)));
     let number = peer.watched().expect("the first stream is watched");
     let (another, peer) = memory_stream(1 << 20);
-    lane.sessions[key].replace_stream(key, another);
+    let hello = lane.hello(key).unwrap().clone();
+    lane.sessions[key].lose(0, 0, Detail::OutputEnded);
+    let another = BufferedStream::new(key, another, lane.ready_queue.clone());
+    lane.resume(key, another, hello);
     assert_eq!(peer.watched(), Some(number));
 }
 

@@ -1,5 +1,6 @@
 //! Messages that a bot gets again when it connects again.
 
+use referee_transport::ByteStream;
 use serde::{Deserialize, Serialize};
 
 use crate::driver::hello::BotHello;
@@ -33,14 +34,14 @@ impl BotHello {
     }
 }
 
-impl<S> Session<S> {
+impl<S: ByteStream> Session<S> {
     /// Whether the peer may continue on another connection after this one is lost.
     pub(super) fn may_reconnect(&self) -> bool {
-        self.hello.as_ref().is_some_and(|hello| hello.reconnect.is_some())
+        self.hello().is_some_and(|hello| hello.reconnect.is_some())
     }
 
     pub(super) fn unacknowledged(self) -> Option<Unacknowledged> {
-        let bot = self.hello?.instance()?;
+        let bot = self.hello()?.instance()?;
         Some(Unacknowledged { bot, messages: self.unacknowledged })
     }
 }
