@@ -259,11 +259,10 @@ mod tests {
         let waits = thread::spawn(move || {
             watch_while_waiting(stop.into()).unwrap();
             watch_stream(&other, 7).unwrap();
-            let mut arrivals = Vec::new();
             for _ in 0..2 {
                 let begun = now();
                 slow.ask(b"1", 100, LIMIT).unwrap();
-                let ended = take_arrivals(&mut arrivals).unwrap();
+                let (mut arrivals, ended) = take_arrivals().unwrap();
                 let arrival = arrivals.pop().unwrap();
                 assert_eq!((arrival.stream, arrival.since), (7, Some(arrival.at)));
                 assert!(
@@ -271,7 +270,7 @@ mod tests {
                         && ended - arrival.at >= Duration::from_millis(55)
                 );
             }
-            assert!(take_arrivals(&mut arrivals).is_none() && arrivals.is_empty());
+            assert!(take_arrivals().is_none());
             assert!(matches!(slow.ask(b"1", 100, LIMIT), Err(NoAnswer::Interrupted)));
             assert!(matches!(slow.ask(b"1", 100, LIMIT), Err(NoAnswer::Interrupted)));
         });

@@ -63,12 +63,12 @@ pub(crate) fn watch_stream(stream: impl AsFd, number: u64) -> io::Result<()> {
     })
 }
 
-/// Moves the arrivals since the last call into a list. Returns when the last wait ended; `None` if there was none.
-pub fn take_arrivals(arrivals: &mut Vec<Arrival>) -> Option<Instant> {
+/// Takes the arrivals since the last call, and when the last wait ended; `None` if there was none.
+pub fn take_arrivals() -> Option<(Vec<Arrival>, Instant)> {
     OF_THREAD.with_borrow_mut(|watch| {
         let watch = watch.as_mut()?;
-        arrivals.append(&mut watch.arrivals);
-        watch.ended.take()
+        let ended = watch.ended.take()?;
+        Some((std::mem::take(&mut watch.arrivals), ended))
     })
 }
 

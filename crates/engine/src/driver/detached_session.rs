@@ -79,11 +79,11 @@ impl Lane<Stream> {
     /// # Errors
     /// If the stream has ended or cannot be registered.
     pub fn adopt(&mut self, moving: DetachedSession) -> io::Result<SessionKey> {
-        let ready_queue = self.ready_queue.clone();
+        let ready_queue = self.ready.queue.clone();
         let key = self.sessions.try_insert(|key| Session::arrive(key, moving, ready_queue))?;
-        self.dirty.push(key);
+        self.unflushed.dirty.push(key);
         // Input may have arrived in between.
-        self.ready.push(key);
+        self.ready.keys.push(key);
         Ok(key)
     }
 

@@ -45,9 +45,9 @@ impl<S: ByteStream> Lane<S> {
             match arrived.get(arrived.len().saturating_sub(left)) {
                 None => self.handle_line(key, line, now),
                 Some(&(at, waited)) => {
-                    let lag = std::mem::replace(&mut self.lag, waited);
+                    let lag = std::mem::replace(&mut self.clock.lag, waited);
                     self.handle_line(key, line, at.min(now));
-                    self.lag = lag;
+                    self.clock.lag = lag;
                 }
             }
             left = left.saturating_sub(1);
@@ -55,7 +55,7 @@ impl<S: ByteStream> Lane<S> {
                 return;
             };
             if session.is_waiting() {
-                self.ready.push(key);
+                self.ready.keys.push(key);
                 break;
             }
         }

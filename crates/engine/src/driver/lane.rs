@@ -2,7 +2,6 @@
 
 use std::collections::VecDeque;
 use std::future::poll_fn;
-use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -10,19 +9,21 @@ use referee_match::Detail;
 use referee_protocol::limits;
 use referee_protocol::referee as message;
 use referee_protocol::words::ErrorCode;
-use referee_transport::{Arrival, ByteStream, ReadBuffers, Stream};
+use referee_transport::{ByteStream, ReadBuffers, Stream};
 use rustc_hash::FxHashMap;
 use tokio::task::coop::unconstrained;
 
 use crate::driver::arena::Arena;
-use crate::driver::buffered_stream::{BufferedStream, SpareBuffers};
+use crate::driver::buffered_stream::BufferedStream;
 use crate::driver::clock::LaneClock;
+use crate::driver::flush::Unflushed;
 use crate::driver::hello::BotHello;
 use crate::driver::keys::{MatchKey, SessionKey};
 use crate::driver::matches::Running;
 use crate::driver::notice::Notice;
-use crate::driver::ready_queue::ReadyQueue;
+use crate::driver::ready_queue::ReadySet;
 use crate::driver::role::Role;
+use crate::driver::round_clock::RoundClock;
 use crate::driver::session::{AwaitedHello, Session, SessionState, Sessions};
 use crate::driver::spin::Spin;
 use crate::driver::timers::Timers;
@@ -37,43 +38,17 @@ pub(super) enum Timer {
 /// The matches and streams that one thread serves.
 #[derive(Debug)]
 pub struct Lane<S = Stream> {
-    pub(super) clock: LaneClock,
+    pub(super) clock: RoundClock,
     pub(super) sessions: Sessions<S>,
     pub(super) matches: Arena<MatchKey, Running>,
     /// Bots choose none of the ids.
     pub(super) by_id: FxHashMap<String, MatchKey>,
-    pub(super) ready_queue: Arc<ReadyQueue>,
+    pub(super) ready: ReadySet,
     pub(super) timers: Timers<Timer>,
-    /// Since the last flush: matches that have handled an event, and sessions with output.
-    pub(super) touched: Vec<MatchKey>,
-    pub(super) dirty: Vec<SessionKey>,
-    /// Sessions whose `end` is held for one flush: the receiver often opens the next match at once, whose `start` then
-    /// goes out with it.
-    pub(super) owed_end: Vec<SessionKey>,
-    /// The session that was last sent a request.
-    pub(super) asked: Option<SessionKey>,
+    pub(super) unflushed: Unflushed,
     pub(super) spin: Spin,
-    /// The session whose answer was found by spinning.
-    pub(super) answered: Option<SessionKey>,
-    /// Sessions that are ready; at the start of a round, those with lines left from the previous one.
-    pub(super) ready: Vec<SessionKey>,
     pub(super) read_buffers: ReadBuffers,
-    pub(super) spare_buffers: SpareBuffers,
     pub(super) notices: VecDeque<Notice>,
-    /// For how long the input of this round may have waited, in microseconds. Pauses of the referee are not lag.
-    pub(super) lag: u64,
-    /// The streams that have become readable while the lane waited for rules.
-    pub(super) arrivals: Vec<Arrival>,
-    /// The accumulated pause that the matches account for.
-    pub(super) paused: u64,
-    /// When the streams were last polled: the start of the latest round.
-    pub(super) polled: u64,
-    /// The earliest time at which lines that wait for the lane's owner can have arrived.
-    pub(super) arrived: u64,
-    /// When the latest output was written.
-    pub(super) written: u64,
-    /// Since when the lane has had nothing to do. `None` while its owner has control.
-    pub(super) asleep: Option<u64>,
     /// How long the matches of a lost connection wait for another one, in microseconds.
     pub(super) reconnect_timeout: u64,
 }
@@ -93,29 +68,16 @@ impl<S: ByteStream> Lane<S> {
     /// A lane without matches, with this clock.
     pub fn with_clock(clock: LaneClock) -> Self {
         Lane {
-            clock,
+            clock: RoundClock::new(clock),
             sessions: Sessions::default(),
             matches: Arena::default(),
             by_id: FxHashMap::default(),
-            ready_queue: Arc::default(),
-            ready: Vec::new(),
-            read_buffers: ReadBuffers::default(),
-            spare_buffers: SpareBuffers::default(),
+            ready: ReadySet::default(),
             timers: Timers::new(),
-            touched: Vec::new(),
-            dirty: Vec::new(),
-            owed_end: Vec::new(),
-            asked: None,
+            unflushed: Unflushed::default(),
             spin: Spin::default(),
-            answered: None,
+            read_buffers: ReadBuffers::default(),
             notices: VecDeque::new(),
-            lag: 0,
-            arrivals: Vec::new(),
-            paused: 0,
-            polled: 0,
-            arrived: 0,
-            written: 0,
-            asleep: None,
             reconnect_timeout: limits::LOST_MS * 1000,
         }
     }
@@ -127,9 +89,9 @@ impl<S: ByteStream> Lane<S> {
     /// Adds a stream and sends `hello`. The peer has `hello_limit` to answer.
     pub fn add(&mut self, role: Role, stream: S, hello_limit: Duration) -> SessionKey {
         let awaited = AwaitedHello::new(self.now(), hello_limit);
-        let ready_queue = self.ready_queue.clone();
+        let queue = self.ready.queue.clone();
         let key = self.sessions.insert(|key| {
-            let mut stream = BufferedStream::new(key, stream, ready_queue);
+            let mut stream = BufferedStream::new(key, stream, queue);
             stream.say(&message::FromReferee::Hello(message::Hello {
                 protocol: referee_protocol::PROTOCOL,
                 server: referee_match::SERVER.to_owned(),
@@ -139,9 +101,9 @@ impl<S: ByteStream> Lane<S> {
             }));
             Session::new(role, SessionState::Greeting { stream, awaited })
         });
-        self.dirty.push(key);
+        self.unflushed.dirty.push(key);
         // The first poll registers the stream with the reactor.
-        self.ready.push(key);
+        self.ready.keys.push(key);
         key
     }
 
@@ -149,7 +111,7 @@ impl<S: ByteStream> Lane<S> {
     pub fn exited(&mut self, key: SessionKey, how: Detail) {
         if let Some(session) = self.sessions.get_mut(key) {
             session.exit(how);
-            self.ready.push(key);
+            self.ready.keys.push(key);
         }
     }
 
@@ -211,7 +173,7 @@ impl<S: ByteStream> Lane<S> {
     pub fn refuse(&mut self, session: SessionKey, code: ErrorCode, message: String, id: Option<String>) {
         if let Some(open) = self.sessions.get_mut(session) {
             open.refuse(code, message, id, None);
-            self.dirty.push(session);
+            self.unflushed.dirty.push(session);
         }
     }
 
@@ -227,7 +189,7 @@ impl<S: ByteStream> Lane<S> {
                 return Poll::Ready(());
             };
             if !stream.out.is_empty() {
-                self.ready_queue.attach(cx.waker());
+                self.ready.queue.attach(cx.waker());
                 stream.write(0);
             }
             if stream.out.is_empty() { Poll::Ready(()) } else { Poll::Pending }
@@ -247,16 +209,15 @@ impl<S: ByteStream> Lane<S> {
     }
 
     fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Notice> {
-        self.ready_queue.attach(cx.waker());
+        self.ready.queue.attach(cx.waker());
         loop {
             if let Some(notice) = self.notices.pop_front() {
                 return Poll::Ready(notice);
             }
             self.serve();
-            if self.notices.is_empty() && self.ready.is_empty() {
-                self.asleep = Some(self.written);
-                self.clock.sleep(self.written);
-                if !self.spin() && self.timers.poll(&self.clock, cx).is_pending() {
+            if self.notices.is_empty() && self.ready.keys.is_empty() {
+                self.clock.sleep();
+                if !self.spin() && self.timers.poll(&self.clock.lane, cx).is_pending() {
                     return Poll::Pending;
                 }
             }

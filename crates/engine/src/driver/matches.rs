@@ -74,7 +74,7 @@ impl<S: ByteStream> Lane<S> {
         let mut running = Running {
             play,
             clock,
-            paused: self.clock.paused(),
+            paused: self.clock.lane.paused(),
             forgiven: 0,
             outages: vec![Vec::new(); places.len()],
             places: places.iter().map(|place| place.as_ref().ok().copied()).collect(),
@@ -155,7 +155,7 @@ impl<S: ByteStream> Lane<S> {
         let Some(running) = self.matches.get_mut(key) else { return SeatSet::EMPTY };
         let is_answer =
             matches!(event, Event::Answer { .. } | Event::AcceptDraw { .. } | Event::Broken { .. });
-        let stamp = running.clock.stamp(now, if is_answer { self.lag } else { 0 });
+        let stamp = running.clock.stamp(now, if is_answer { self.clock.lag } else { 0 });
         running.play.handle(stamp, event);
         let at_fault = running.poll_events();
         self.touch(key);
@@ -181,7 +181,7 @@ impl<S: ByteStream> Lane<S> {
         if let Some(running) = self.matches.get_mut(key)
             && !std::mem::replace(&mut running.is_touched, true)
         {
-            self.touched.push(key);
+            self.unflushed.touched.push(key);
         }
     }
 

@@ -35,6 +35,23 @@ impl ReadyQueue {
     }
 }
 
+/// The sessions that the next round reads.
+#[derive(Debug, Default)]
+pub(super) struct ReadySet {
+    /// Those that have become readable.
+    pub(super) queue: Arc<ReadyQueue>,
+    /// Those that the lane adds: new ones, and at the start of a round, those with lines left from the previous one.
+    pub(super) keys: Vec<SessionKey>,
+}
+
+impl ReadySet {
+    /// Takes all of them.
+    pub(super) fn take(&mut self) -> Vec<SessionKey> {
+        self.queue.take(&mut self.keys);
+        std::mem::take(&mut self.keys)
+    }
+}
+
 /// The waker of one stream.
 #[derive(Debug)]
 pub(super) struct StreamWaker {

@@ -100,8 +100,8 @@ impl<S: ByteStream> Lane<S> {
             self.notify_match(at, now, Event::Resumed { seat, wants });
             self.journal_seat(at, seat, key);
         }
-        self.dirty.push(key);
-        self.ready.push(key);
+        self.unflushed.dirty.push(key);
+        self.ready.keys.push(key);
     }
 }
 
@@ -131,7 +131,7 @@ impl Lane<Stream> {
             return Err(moving);
         }
         let DetachedSession { hello, stream, .. } = *moving;
-        match stream.attach(key, self.ready_queue.clone()) {
+        match stream.attach(key, self.ready.queue.clone()) {
             Ok(stream) => self.resume(key, stream, hello),
             Err(error) => tracing::info!(%error, name = hello.name, "left"),
         }

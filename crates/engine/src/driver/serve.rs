@@ -2,44 +2,38 @@
 
 use std::time::Instant;
 
-use referee_game::seat::{Seat, SeatSet};
+use referee_game::seat::SeatSet;
 use referee_match::{AbortReason, Event};
 use referee_protocol::limits;
 use referee_transport::{Arrival, ByteStream, take_arrivals};
 
-use crate::driver::buffered_stream::Traffic;
-use crate::driver::clock::SHORTEST_WAIT;
 use crate::driver::keys::{MatchKey, SessionKey};
 use crate::driver::lane::{Lane, Timer};
 use crate::driver::matches::Running;
-use crate::driver::notice::Notice;
 use crate::driver::session::{Session, SessionState};
 
 /// How often to look whether a process has exited whose stream has ended, in microseconds.
 const EXIT_INTERVAL: u64 = 5_000;
-/// The maximum number of matches whose requests get the same timestamp.
-const BATCH: usize = 64;
 
 impl<S: ByteStream> Lane<S> {
     /// Reads all ready streams, handles the input, then the timers, then writes. All input has the same timestamp, so that
     /// no bot is billed for the lines of another one.
     pub(super) fn serve(&mut self) {
         // Lines wait for the owner of the lane, and for this round.
-        let has_waiting_lines = self.ready.iter().any(|&key| self.has_waiting_lines(key));
+        let has_waiting_lines = self.ready.keys.iter().any(|&key| self.has_waiting_lines(key));
         self.note_arrivals();
-        let started = self.start_round(has_waiting_lines);
-        self.ready_queue.take(&mut self.ready);
-        let mut ready = std::mem::take(&mut self.ready);
-        let asked = self.written;
+        let started = self.clock.begin(&self.timers, has_waiting_lines);
+        let mut ready = self.ready.take();
+        let asked = self.clock.written;
         for &key in &ready {
             if let Some(session) = self.sessions.get_mut(key) {
                 session.read(key, &mut self.read_buffers);
             }
         }
         let stamp = if ready.len() > 1 { self.now() } else { started };
-        self.lag += stamp - started;
+        self.clock.lag += stamp - started;
         self.report_pauses(stamp);
-        match self.answered.take() {
+        match self.spin.answered.take() {
             Some(key) => {
                 self.spin.note_found(started - asked);
                 ready.push(key);
@@ -54,8 +48,8 @@ impl<S: ByteStream> Lane<S> {
             self.settle_session(key, stamp);
         }
         // Sessions with lines left.
-        ready.append(&mut self.ready);
-        self.ready = ready;
+        ready.append(&mut self.ready.keys);
+        self.ready.keys = ready;
         while let Some(due) = self.timers.pop(stamp) {
             match due {
                 Timer::Session(key) => {
@@ -72,10 +66,10 @@ impl<S: ByteStream> Lane<S> {
 
     /// Notes when the input has arrived that came while the lane waited for rules. What came later has waited since then at most.
     fn note_arrivals(&mut self) {
-        let Some(ended) = take_arrivals(&mut self.arrivals) else { return };
+        let Some((arrivals, ended)) = take_arrivals() else { return };
         let now = self.now();
         let lane_time = |at: Instant| now.saturating_sub(at.elapsed().as_micros() as u64);
-        for Arrival { stream, at, since } in std::mem::take(&mut self.arrivals) {
+        for Arrival { stream, at, since } in arrivals {
             let Some(key) = self.sessions.by_number(stream) else { continue };
             let session = &mut self.sessions[key];
             let (SessionState::Greeting { stream, .. } | SessionState::Playing { stream, .. }) =
@@ -84,45 +78,15 @@ impl<S: ByteStream> Lane<S> {
                 continue;
             };
             let at = lane_time(at);
-            let waited = at.saturating_sub(since.map_or(self.polled, lane_time));
+            let waited = at.saturating_sub(since.map_or(self.clock.polled, lane_time));
             stream.arrived.push((at, waited));
             if stream.arrived.len() == 1 {
                 // The runtime has not looked at it yet.
                 session.drain();
-                self.ready.push(key);
+                self.ready.keys.push(key);
             }
         }
-        self.polled = self.polled.max(lane_time(ended));
-    }
-
-    /// Returns the current time, and measures the lag of the input that is handled next: for how long at most it may have
-    /// waited. If the lane slept, that is the time since something woke it up, and the bots of other input have used
-    /// the time. Otherwise, it is the time since the streams were last polled.
-    fn start_round(&mut self, has_waiting_lines: bool) -> u64 {
-        let (started, lag) = match self.asleep.take() {
-            Some(asleep) => {
-                let (started, woken) = self.clock.wake(asleep);
-                let is_short = started - asleep < SHORTEST_WAIT;
-                // What arrived while the lane was busy ends its sleep at once.
-                let was_busy = is_short && asleep.saturating_sub(self.polled) >= SHORTEST_WAIT;
-                (started, if was_busy { started - self.polled } else { woken })
-            }
-            None => {
-                let started = self.now();
-                (started, started - self.polled)
-            }
-        };
-        // Something else may have blocked the thread. Timers may fire one millisecond late.
-        let late = self.timers.overdue(started).min(started - self.polled);
-        // What arrives one microsecond before a timer is in time.
-        self.lag = if late > lag + 2 * SHORTEST_WAIT { late + 1 } else { lag };
-        if has_waiting_lines {
-            self.lag = self.lag.max(started - self.arrived);
-        } else {
-            self.arrived = started - self.lag.min(started);
-        }
-        self.polled = started;
-        started
+        self.clock.polled = self.clock.polled.max(lane_time(ended));
     }
 
     /// Whether lines of a session wait until the owner of the lane has handled a notice, which it does at once.
@@ -132,11 +96,7 @@ impl<S: ByteStream> Lane<S> {
 
     /// Tells the matches how long the referee was paused, and aborts those that were paused for too long.
     fn report_pauses(&mut self, stamp: u64) {
-        let paused = self.clock.paused();
-        if paused == self.paused {
-            return;
-        }
-        self.paused = paused;
+        let Some(paused) = self.clock.new_pause() else { return };
         for key in self.running() {
             let running = &mut self.matches[key];
             let us = paused - std::mem::replace(&mut running.paused, paused);
@@ -206,8 +166,8 @@ impl<S: ByteStream> Lane<S> {
 
     /// Spins for the answer to the latest request, if no other match has to wait for it.
     pub(super) fn spin(&mut self) -> bool {
-        let Some(key) = self.asked.take() else { return false };
-        if self.matches.len() != 1 || !self.spin.is_due(self.written) {
+        let Some(key) = self.spin.asked.take() else { return false };
+        if self.matches.len() != 1 || !self.spin.is_due(self.clock.written) {
             return false;
         }
         let found = self.sessions.get_mut(key).and_then(Session::stream_mut).is_some_and(|stream| {
@@ -222,95 +182,7 @@ impl<S: ByteStream> Lane<S> {
             self.spin.note_missed();
             return false;
         }
-        self.answered = Some(key);
+        self.spin.answered = Some(key);
         true
-    }
-
-    /// Writes the output of the matches: one write per session. The clocks of requests start when they are written, so many
-    /// matches are written in batches.
-    pub(super) fn flush(&mut self, stamp: u64) {
-        let mut owed_end = std::mem::take(&mut self.owed_end);
-        let mut touched = std::mem::take(&mut self.touched);
-        let mut batches = touched.chunks(BATCH).peekable();
-        while let Some(batch) = batches.next() {
-            let at = self.now();
-            for &key in batch {
-                self.flush_match(key, at);
-            }
-            if batches.peek().is_none() {
-                self.dirty.append(&mut owed_end);
-            }
-            self.write_dirty(stamp);
-            let writing = self.written - at;
-            for &key in batch {
-                if let Some(running) = self.matches.get_mut(key)
-                    && std::mem::take(&mut running.is_asking)
-                {
-                    running.clock.note_writing(writing);
-                }
-            }
-        }
-        self.dirty.append(&mut owed_end);
-        self.write_dirty(stamp);
-        touched.clear();
-        // Matches of sessions that were checked again.
-        touched.append(&mut self.touched);
-        self.touched = touched;
-    }
-
-    /// Writes the sessions with output.
-    fn write_dirty(&mut self, stamp: u64) {
-        let mut dirty = std::mem::take(&mut self.dirty);
-        for key in dirty.drain(..) {
-            if let Some(session) = self.sessions.get_mut(key) {
-                if let Some(stream) = session.stream_mut() {
-                    stream.write(stamp);
-                    stream.return_buffer(&mut self.spare_buffers);
-                }
-                if session.deadline().is_some() {
-                    // Rare: a stream that is blocked, closed or new.
-                    self.settle_session(key, stamp);
-                }
-            }
-        }
-        // Sessions that were checked again; the allocation is reused.
-        dirty.append(&mut self.dirty);
-        self.dirty = dirty;
-        self.written = self.now();
-    }
-
-    /// Queues the output of a match. Its journal is written before the output.
-    fn flush_match(&mut self, key: MatchKey, at: u64) {
-        let Some(running) = self.matches.get_mut(key) else { return };
-        running.is_touched = false;
-        let stamp = running.clock.stamp(at, 0);
-        let receivers = if running.ending.is_some() { &mut self.owed_end } else { &mut self.dirty };
-        for (seat, place) in (0..).map(Seat).zip(&running.places) {
-            let Some(transmit) = running.play.poll_transmit(seat, stamp) else { continue };
-            if let Some(session) = place.and_then(|key| self.sessions.get_mut(key)) {
-                if running.ending.is_some() && session.may_reconnect() {
-                    session.unacknowledged.extend_from_slice(transmit.bytes);
-                }
-                let Some(stream) = session.stream_mut() else { continue };
-                if transmit.has_request {
-                    running.is_asking = true;
-                    stream.since_request = Traffic::default();
-                    self.asked = *place;
-                }
-                stream.queue(transmit.bytes, &mut self.spare_buffers);
-                receivers.extend(*place);
-            }
-        }
-        running.write_journal();
-        if let Some(ending) = running.ending.take() {
-            return self.finish(key, ending, stamp);
-        }
-        if std::mem::take(&mut running.has_news) {
-            self.notices.push_back(Notice::Moved(key));
-        }
-        if let Some(deadline) = running.play.next_deadline() {
-            let due = running.clock.due(deadline);
-            self.timers.set(&mut running.alarm, due, Timer::Match(key));
-        }
     }
 }

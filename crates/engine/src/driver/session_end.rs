@@ -114,7 +114,7 @@ impl<S: ByteStream> Lane<S> {
         if let Some(stream) = session.stream_mut() {
             stream.date_end(|| self.clock.now());
             if !stream.out.is_empty() {
-                self.dirty.push(key);
+                self.unflushed.dirty.push(key);
             }
         }
         if session.has_lines() {

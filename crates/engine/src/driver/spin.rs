@@ -5,15 +5,21 @@
 //! Otherwise the answer is hardly ever available; or other threads run in between, and a thread that waits resumes
 //! sooner than one that yields.
 
+use crate::driver::keys::SessionKey;
+
 /// The maximum number of requests without a poll after polls that found nothing.
 const MOST_SKIPPED: u32 = 255;
 /// In microseconds. An answer that took longer was not worth polling for. The lane polls its other streams at least
 /// this often.
 const LONG: u64 = 1_000;
 
-/// The success of recent polls. Times are in microseconds.
+/// What is polled for, and the success of recent polls. Times are in microseconds.
 #[derive(Debug, Default)]
 pub(super) struct Spin {
+    /// The session that was last sent a request.
+    pub(super) asked: Option<SessionKey>,
+    /// The session whose answer was found by polling.
+    pub(super) answered: Option<SessionKey>,
     /// When all streams were last polled.
     turn: u64,
     missed: u32,

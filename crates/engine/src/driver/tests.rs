@@ -315,7 +315,7 @@ async fn a_stream_that_replaces_a_lost_one_is_watched_while_rules_are_asked() {
     let (another, peer) = memory_stream(1 << 20);
     let hello = lane.hello(key).unwrap().clone();
     lane.sessions[key].lose(0, 0, Detail::OutputEnded);
-    let another = BufferedStream::new(key, another, lane.ready_queue.clone());
+    let another = BufferedStream::new(key, another, lane.ready.queue.clone());
     lane.resume(key, another, hello);
     assert_eq!(peer.watched(), Some(number));
 }
