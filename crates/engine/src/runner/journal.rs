@@ -8,12 +8,12 @@ use referee_files::Journal;
 use tokio::sync::mpsc::UnboundedSender;
 
 use crate::runner::fixture::Fixture;
-use crate::runner::lane_messages::{LaneEvent, LaneFailure, LaneOrder};
+use crate::runner::lane_messages::{LaneEvent, LaneFailure, LaneHandle, LaneOrder};
 
 /// A match that is about to start.
 pub(super) struct Beginning {
     /// The lane that waits for the journal entry.
-    pub(super) lane: UnboundedSender<LaneOrder>,
+    pub(super) lane: LaneHandle,
     /// The pairing that plays it.
     pub(super) pairing: usize,
     pub(super) fixture: Fixture,
@@ -42,7 +42,7 @@ pub(super) fn start(
             for Beginning { lane, pairing, fixture } in beginnings {
                 let noted = is_noted.then_some(fixture);
                 // The lane may have panicked.
-                let _ = lane.send(LaneOrder::Journaled(pairing, noted));
+                let _ = lane.orders.send(LaneOrder::Journaled(pairing, noted));
             }
         }
     };

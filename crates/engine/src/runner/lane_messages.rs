@@ -38,6 +38,27 @@ pub(super) enum LaneFailure {
     NotOpened(#[from] NotOpened),
 }
 
+/// A lane, for what sends it orders.
+#[derive(Clone, Debug)]
+pub(super) struct LaneHandle {
+    pub(super) number: usize,
+    pub(super) orders: mpsc::UnboundedSender<LaneOrder>,
+}
+
+/// Sends the events of a lane to the runner.
+#[derive(Clone)]
+pub(super) struct EventSender {
+    pub(super) lane: usize,
+    pub(super) runner: mpsc::UnboundedSender<(usize, LaneEvent)>,
+}
+
+impl EventSender {
+    pub(super) fn send(&self, event: LaneEvent) {
+        // The channel is closed if the run is failing.
+        let _ = self.runner.send((self.lane, event));
+    }
+}
+
 /// An event that a lane reports to the runner.
 pub(super) enum LaneEvent {
     /// It needs bots, given with the index of their configuration: all of them or none. What the match does if one is

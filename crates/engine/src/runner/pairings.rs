@@ -20,13 +20,16 @@ use slab::Slab;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout};
 
-use crate::driver::{Arena, BotInstance, Lane, MatchKey, Notice, SessionKey};
+use crate::driver::{Arena, Lane, MatchKey, Notice, SessionKey};
 use crate::runner::bots::{Bot, BotKey, BotState};
 use crate::runner::common::RunContext;
 use crate::runner::fixture::{Fixture, Wait};
 use crate::runner::journal::Beginning;
-use crate::runner::lane_messages::{EndedMatch, LaneEvent, LaneFailure, LaneOrder, OVER, ReportEvent};
+use crate::runner::lane_messages::{
+    EndedMatch, EventSender, LaneEvent, LaneFailure, LaneHandle, LaneOrder, OVER, ReportEvent,
+};
 use crate::runner::live::LiveMatch;
+use crate::runner::pairings::resumed::ExpectedBots;
 use crate::runner::reporter::WatchFeed;
 use crate::runner::results::Loss;
 use crate::runner::resumed::ResumedMatch;
@@ -78,74 +81,81 @@ struct OpenMatch {
     waits: u32,
 }
 
+/// What a lane may use.
+pub(super) struct LaneShare {
+    /// The maximum number of pairings.
+    pub(super) jobs: usize,
+    /// The maximum number of idle processes in addition to those that the pairings need.
+    pub(super) spare: usize,
+}
+
+/// The channels of a lane.
+pub(super) struct LaneChannels {
+    /// The lane itself: the schedule and the journal wake it through its own orders.
+    pub(super) handle: LaneHandle,
+    pub(super) events: EventSender,
+    pub(super) reports: Sender<ReportEvent>,
+    /// The journal of match starts, if there is one.
+    pub(super) journal: Option<Sender<Beginning>>,
+}
+
+/// Whether a lane begins more matches.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Supply {
+    Open,
+    /// The schedule has no more matches.
+    Exhausted,
+    /// The run ends before its matches have ended.
+    Stopped,
+}
+
 pub(super) struct LanePairings {
-    number: usize,
+    share: LaneShare,
     common: Arc<RunContext>,
     schedule: SharedScheduler,
-    /// The maximum number of pairings.
-    jobs: usize,
-    /// The maximum number of idle processes in addition to those that the pairings need.
-    spare: usize,
+    channels: LaneChannels,
     lane: Lane,
     bots: Arena<BotKey, Bot>,
     by_session: HashMap<SessionKey, BotKey>,
     /// Idle processes; the longest idle first.
     idle: Vec<BotKey>,
-    /// The bots that matches of an earlier process wait for, and until when.
-    expected: HashMap<BotKey, BotInstance>,
-    expected_until: Option<Instant>,
+    expected: ExpectedBots,
     pairings: Slab<Pairing>,
     open: HashMap<MatchKey, Box<OpenMatch>>,
-    runner: mpsc::UnboundedSender<(usize, LaneEvent)>,
-    /// A sender for the lane's own orders, through which the scheduler wakes it.
-    orders: mpsc::UnboundedSender<LaneOrder>,
     /// Matches that have ended. They are reported a few at a time, or when the lane is idle.
     ended: Vec<EndedMatch>,
-    reports: Sender<ReportEvent>,
-    /// The journal of match starts, if there is one.
-    journal: Option<Sender<Beginning>>,
     watched: Option<WatchFeed>,
-    is_stopping: bool,
+    supply: Supply,
     /// How often it was asked for the progress of its matches.
     asked: u32,
-    /// Whether the schedule has no more matches.
-    is_over: bool,
 }
 
 impl LanePairings {
     pub(super) fn new(
-        (number, (jobs, spare)): (usize, (usize, usize)),
+        share: LaneShare,
         common: Arc<RunContext>,
         schedule: SharedScheduler,
-        (runner, orders): (mpsc::UnboundedSender<(usize, LaneEvent)>, mpsc::UnboundedSender<LaneOrder>),
-        (reports, journal): (Sender<ReportEvent>, Option<Sender<Beginning>>),
+        channels: LaneChannels,
         watched: Option<WatchFeed>,
     ) -> LanePairings {
         let mut lane = Lane::new();
         lane.set_reconnect_timeout(common.reconnect);
         LanePairings {
-            number,
+            share,
             common,
             schedule,
-            jobs,
-            spare,
+            channels,
             lane,
             bots: Arena::default(),
             by_session: HashMap::new(),
             idle: Vec::new(),
-            expected: HashMap::new(),
-            expected_until: None,
+            expected: ExpectedBots::default(),
             pairings: Slab::new(),
             open: HashMap::new(),
-            runner,
-            orders,
             ended: Vec::new(),
-            reports,
-            journal,
             watched,
-            is_stopping: false,
+            supply: Supply::Open,
             asked: 0,
-            is_over: false,
         }
     }
 
@@ -157,7 +167,7 @@ impl LanePairings {
     ) {
         self.expect_all(resumed);
         self.fill();
-        while !(self.is_over && self.pairings.is_empty()) {
+        while self.supply == Supply::Open || !self.pairings.is_empty() {
             if self.open.is_empty()
                 && self.pairings.iter().any(|(_, pairing)| pairing.noting > 0)
                 && let Ok(Some(order)) = timeout(JOURNAL_WAIT, orders.recv()).await
@@ -170,7 +180,7 @@ impl LanePairings {
                 // Never `None`: the lane holds a sender.
                 Some(order) = orders.recv() => self.handle_order(order),
                 notice = self.lane.next() => self.handle_notice(notice),
-                () = at(self.expected_until), if self.expected_until.is_some() => self.give_up_expected(),
+                () = at(self.expected.until), if self.expected.until.is_some() => self.give_up_expected(),
                 () = future::ready(()), if !self.ended.is_empty() => self.report(),
             }
         }
@@ -189,14 +199,13 @@ impl LanePairings {
     fn report(&mut self) {
         for ended in self.ended.drain(..) {
             // The channel is closed if the run is failing.
-            let _ = self.reports.send(ReportEvent::Ended(Box::new(ended)));
+            let _ = self.channels.reports.send(ReportEvent::Ended(Box::new(ended)));
         }
     }
 
     /// Sends an event to the runner.
-    fn send_event(&self, word: LaneEvent) {
-        // The channel is closed if the run is failing.
-        let _ = self.runner.send((self.number, word));
+    fn send_event(&self, event: LaneEvent) {
+        self.channels.events.send(event);
     }
 
     fn handle_order(&mut self, order: LaneOrder) {
@@ -237,8 +246,7 @@ impl LanePairings {
     }
 
     fn stop(&mut self) {
-        self.is_stopping = true;
-        self.is_over = true;
+        self.supply = Supply::Stopped;
         self.leave_expected();
         for key in self.lane.running() {
             if self.lane.is_journaled(key) {
@@ -259,11 +267,11 @@ impl LanePairings {
 
     /// Starts pairings up to the limit.
     fn fill(&mut self) {
-        while self.pairings.len() < self.jobs && !self.is_over {
-            match self.schedule.next((self.number, &self.orders), None) {
+        while self.pairings.len() < self.share.jobs && self.supply == Supply::Open {
+            match self.schedule.next(&self.channels.handle, None) {
                 scheduler::Next::Match(fixture) => self.pair(fixture),
                 scheduler::Next::Later => return,
-                scheduler::Next::Never => self.is_over = true,
+                scheduler::Next::Never => self.supply = Supply::Exhausted,
             }
         }
     }
@@ -304,7 +312,7 @@ impl LanePairings {
         let is_started = |spec: &&usize| self.common.bots.get(**spec).source.is_started();
         let specs = self.pairings.iter().flat_map(|(_, pairing)| &pairing.specs);
         let playing = specs.filter(is_started).count();
-        let most = (self.jobs * self.common.seating.seats()).saturating_add(self.spare);
+        let most = (self.share.jobs * self.common.seating.seats()).saturating_add(self.share.spare);
         while playing + self.idle.len() > most && !self.idle.is_empty() {
             let key = self.idle.remove(0);
             self.retire(key, "the process is needed for other bots");
@@ -324,10 +332,12 @@ impl LanePairings {
                     }
                     next
                 }
-                None if self.is_stopping || pairing.is_fresh || begun >= self.slots(key) => break,
+                None if self.supply == Supply::Stopped || pairing.is_fresh || begun >= self.slots(key) => {
+                    break;
+                }
                 None => {
                     let specs = &self.pairings[key].specs;
-                    match self.schedule.next((self.number, &self.orders), Some(specs)) {
+                    match self.schedule.next(&self.channels.handle, Some(specs)) {
                         scheduler::Next::Match(fixture) => QueuedMatch::new(fixture),
                         scheduler::Next::Later | scheduler::Next::Never => break,
                     }
@@ -355,8 +365,8 @@ impl LanePairings {
 
     /// Journals the start of a match; without a journal, opens it at once.
     fn note(&mut self, pairing: usize, fixture: Fixture) -> Result<(), LaneFailure> {
-        let Some(journal) = &self.journal else { return self.open(pairing, fixture) };
-        let beginning = Beginning { lane: self.orders.clone(), pairing, fixture };
+        let Some(journal) = &self.channels.journal else { return self.open(pairing, fixture) };
+        let beginning = Beginning { lane: self.channels.handle.clone(), pairing, fixture };
         journal.send(beginning).map_err(|_| LaneFailure::JournalPanicked)?;
         self.pairings[pairing].noting += 1;
         Ok(())
@@ -366,7 +376,7 @@ impl LanePairings {
     fn begin(&mut self, key: usize, noted: Option<Fixture>) {
         let pairing = &mut self.pairings[key];
         pairing.noting -= 1;
-        if let Some(fixture) = noted.filter(|_| !self.is_stopping) {
+        if let Some(fixture) = noted.filter(|_| self.supply != Supply::Stopped) {
             pairing.next.push_back(QueuedMatch { is_noted: true, ..QueuedMatch::new(fixture) });
         }
         self.continue_pairing(key);
@@ -469,16 +479,16 @@ impl LanePairings {
             bot.pairing = None;
             if bot.process.is_some()
                 && !self.common.bots.get(bot.spec).is_fresh
-                && !self.is_stopping
+                && self.supply != Supply::Stopped
                 && matches!(bot.state, BotState::Ready(_))
             {
                 self.idle.push(key);
             } else {
-                let reason = if self.is_stopping { OVER } else { "the match is over" };
+                let reason = if self.supply == Supply::Stopped { OVER } else { "the match is over" };
                 self.retire(key, reason);
             }
         }
-        if !self.is_stopping {
+        if self.supply != Supply::Stopped {
             self.fill();
         }
     }

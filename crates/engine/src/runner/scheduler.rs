@@ -3,10 +3,8 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use tokio::sync::mpsc;
-
 use crate::runner::fixture::Fixture;
-use crate::runner::lane_messages::LaneOrder;
+use crate::runner::lane_messages::{LaneHandle, LaneOrder};
 use crate::runner::results::MatchReport;
 
 /// The answer of a scheduler.
@@ -152,14 +150,14 @@ struct SchedulerState {
     /// Whether no new match may start.
     is_draining: bool,
     /// Lanes that wait for matches.
-    waiting: Vec<(usize, mpsc::UnboundedSender<LaneOrder>)>,
+    waiting: Vec<LaneHandle>,
 }
 
 impl SchedulerState {
     fn wake(&mut self) {
-        for (_, lane) in self.waiting.drain(..) {
+        for lane in self.waiting.drain(..) {
             // A lane that is done plays no more matches.
-            let _ = lane.send(LaneOrder::Wake);
+            let _ = lane.orders.send(LaneOrder::Wake);
         }
     }
 }
@@ -181,11 +179,7 @@ impl SharedScheduler {
     }
 
     /// The next match for a lane. A lane that has to wait will be woken.
-    pub(super) fn next(
-        &self,
-        (lane, orders): (usize, &mpsc::UnboundedSender<LaneOrder>),
-        among: Option<&[usize]>,
-    ) -> Next {
+    pub(super) fn next(&self, lane: &LaneHandle, among: Option<&[usize]>) -> Next {
         let mut inner = self.lock();
         let next = match &mut *inner {
             SchedulerState { is_draining: true, .. } => Next::Never,
@@ -194,8 +188,8 @@ impl SharedScheduler {
         };
         match next {
             Next::Match(_) => inner.open += 1,
-            Next::Later if inner.waiting.iter().all(|(waiting, _)| *waiting != lane) => {
-                inner.waiting.push((lane, orders.clone()));
+            Next::Later if inner.waiting.iter().all(|waiting| waiting.number != lane.number) => {
+                inner.waiting.push(lane.clone());
             }
             Next::Later | Next::Never => {}
         }

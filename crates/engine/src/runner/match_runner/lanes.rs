@@ -15,8 +15,8 @@ use super::event_loop::EventLoop;
 use crate::runner::cpu::Cpu;
 use crate::runner::fixture::Fixture;
 use crate::runner::journal::Beginning;
-use crate::runner::lane_messages::{LaneEvent, LaneFailure, LaneOrder};
-use crate::runner::pairings::LanePairings;
+use crate::runner::lane_messages::{EventSender, LaneEvent, LaneFailure, LaneHandle, LaneOrder};
+use crate::runner::pairings::{LaneChannels, LanePairings, LaneShare};
 use crate::runner::reporter::WatchFeed;
 use crate::runner::resumed::ResumedMatch;
 use crate::runner::run_event::Halt;
@@ -75,16 +75,21 @@ impl EventLoop {
             let of_lane = resumed.split_off(resumed.len() - resumed.len().div_ceil(lanes - number));
             let cpu = cpus.get(number % cpus.len().max(1)).copied();
             let share = |of: usize| of / lanes + usize::from(number < of % lanes);
-            let share = (share(jobs), share(spare));
+            let share = LaneShare { jobs: share(jobs), spare: share(spare) };
             let (orders, to_lane) = mpsc::unbounded_channel();
+            let events = EventSender { lane: number, runner: runner.clone() };
+            let channels = LaneChannels {
+                handle: LaneHandle { number, orders: orders.clone() },
+                events: events.clone(),
+                reports: self.reports.clone(),
+                journal: journal.clone(),
+            };
             let (common, schedule) = (self.common.clone(), self.schedule.clone());
-            let (events, watched) = ((runner.clone(), orders.clone()), watched.take());
-            let results = (self.reports.clone(), journal.clone());
+            let watched = watched.take();
             let of_lane = Vec::from(of_lane);
-            let runner = runner.clone();
             let stop = stop.as_ref().map(OwnedFd::try_clone).transpose().map_err(RunFailure::NoPipe)?;
             let work = move || {
-                let _done = Done(number, runner.clone());
+                let done = Done(events);
                 if let Some(cpu) = &cpu
                     && let Err(error) = cpu.keep()
                 {
@@ -97,14 +102,10 @@ impl EventLoop {
                 }
                 match tokio::runtime::Builder::new_current_thread().enable_all().build() {
                     Ok(runtime) => runtime.block_on(async {
-                        let pairings =
-                            LanePairings::new((number, share), common, schedule, events, results, watched);
+                        let pairings = LanePairings::new(share, common, schedule, channels, watched);
                         pairings.work(to_lane, of_lane).await;
                     }),
-                    Err(error) => {
-                        // The channel is closed if the run is failing.
-                        let _ = runner.send((number, LaneEvent::Failed(LaneFailure::NoRuntime(error))));
-                    }
+                    Err(error) => done.0.send(LaneEvent::Failed(LaneFailure::NoRuntime(error))),
                 }
             };
             let thread = thread::Builder::new().name(format!("lane-{}", number + 1)).spawn(work);
@@ -116,15 +117,15 @@ impl EventLoop {
 }
 
 /// Tells the runner that a lane is done, even if it panicked.
-struct Done(usize, mpsc::UnboundedSender<(usize, LaneEvent)>);
+struct Done(EventSender);
 
 impl Drop for Done {
     fn drop(&mut self) {
         // The runner waits for every lane, unless it has ended.
         if thread::panicking() {
             // The matches of this lane will not end, and others may wait for them.
-            let _ = self.1.send((self.0, LaneEvent::Failed(LaneFailure::Panicked)));
+            self.0.send(LaneEvent::Failed(LaneFailure::Panicked));
         }
-        let _ = self.1.send((self.0, LaneEvent::Done));
+        self.0.send(LaneEvent::Done);
     }
 }

@@ -9,7 +9,7 @@ use referee_protocol::words::FaultCode;
 use referee_stats::Cause;
 use referee_stats::schedule::MatchId;
 
-use super::{LanePairings, MOST_UNREPORTED, OpenMatch};
+use super::{LanePairings, MOST_UNREPORTED, OpenMatch, Supply};
 use crate::driver::{Finished, MatchJournal, MatchKey, MatchPlan, PlannedSeat};
 use crate::runner::bots::{BotKey, BotState, BotUsage};
 use crate::runner::fixture::Fixture;
@@ -156,7 +156,7 @@ impl LanePairings {
                 tracing::warn!("{}: {}", header.r#match, printable(&reason.to_string()));
             }
             // The order to stop is on its way.
-            Some(AbortReason::RulesInterrupted { .. }) => (self.is_stopping, self.is_over) = (true, true),
+            Some(AbortReason::RulesInterrupted { .. }) => self.supply = Supply::Stopped,
             _ => {}
         }
         let cause = ending.ranks.is_none().then(|| cause_of(play.broken_off()));

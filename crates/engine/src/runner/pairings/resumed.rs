@@ -1,6 +1,6 @@
 //! Matches of an earlier process: they go on when their bots have connected again.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::mem;
 
 use referee_match::Detail;
@@ -8,16 +8,24 @@ use referee_protocol::words::FaultCode;
 use tokio::time::Instant;
 
 use super::{LanePairings, OpenMatch, Pairing, QueuedMatch};
-use crate::driver::{DetachedSession, MatchKey, Unacknowledged};
+use crate::driver::{BotInstance, DetachedSession, MatchKey, Unacknowledged};
 use crate::runner::bots::{Bot, BotKey, BotState};
 use crate::runner::fixture::Fixture;
 use crate::runner::lane_messages::{LaneEvent, LaneFailure};
 use crate::runner::resumed::ResumedMatch;
 
+/// The bots that matches of an earlier process wait for.
+#[derive(Default)]
+pub(super) struct ExpectedBots {
+    instances: HashMap<BotKey, BotInstance>,
+    /// When the wait ends.
+    pub(super) until: Option<Instant>,
+}
+
 impl LanePairings {
     /// Waits for the bots of these matches.
     pub(super) fn expect_all(&mut self, resumed: Vec<(Fixture, ResumedMatch)>) {
-        self.expected_until = (!resumed.is_empty()).then(|| Instant::now() + self.common.reconnect);
+        self.expected.until = (!resumed.is_empty()).then(|| Instant::now() + self.common.reconnect);
         for (fixture, resumed) in resumed {
             let mut expected = Vec::new();
             let bots = fixture.bots.iter().zip(&resumed.bots).map(|(&spec, instance)| {
@@ -37,7 +45,7 @@ impl LanePairings {
             let next = VecDeque::from([next]);
             let pairing = Pairing { bots, specs, next, noting: 0, running: 0, is_fresh: false };
             let key = self.add_pairing(pairing);
-            self.expected.extend(expected.iter().cloned());
+            self.expected.instances.extend(expected.iter().cloned());
             self.send_event(LaneEvent::ExpectsBots(expected));
             self.continue_pairing(key);
         }
@@ -45,7 +53,7 @@ impl LanePairings {
 
     /// Whether a match of an earlier process waits for this bot to connect.
     pub(super) fn is_expected(&self, key: BotKey) -> bool {
-        self.expected.contains_key(&key)
+        self.expected.instances.contains_key(&key)
             && self.bots.get(key).is_some_and(|bot| matches!(bot.state, BotState::Requested))
     }
 
@@ -66,7 +74,7 @@ impl LanePairings {
 
     /// The connection of a bot has ended outside a match. It is expected again if its match has not continued yet.
     pub(super) fn expect_again(&mut self, key: BotKey) {
-        self.bots[key].state = match self.expected.get(&key) {
+        self.bots[key].state = match self.expected.instances.get(&key) {
             Some(instance) => {
                 self.send_event(LaneEvent::ExpectsBots(vec![(key, instance.clone())]));
                 BotState::Requested
@@ -77,8 +85,8 @@ impl LanePairings {
 
     /// The bots that have not connected lose their matches.
     pub(super) fn give_up_expected(&mut self) {
-        self.expected_until = None;
-        for key in self.expected.keys().copied().collect::<Vec<_>>() {
+        self.expected.until = None;
+        for key in self.expected.instances.keys().copied().collect::<Vec<_>>() {
             if self.is_expected(key) {
                 self.release_connections(key);
                 self.fail(key, FaultCode::Disconnected, Detail::OutputEnded);
@@ -88,7 +96,7 @@ impl LanePairings {
 
     /// From now on the connections of a bot are not for this lane.
     fn release_connections(&mut self, key: BotKey) {
-        if let Some(bot) = self.expected.remove(&key) {
+        if let Some(bot) = self.expected.instances.remove(&key) {
             let unacknowledged = Unacknowledged { bot, messages: Vec::new() };
             self.send_event(LaneEvent::BotGone(key, unacknowledged));
         }
@@ -103,7 +111,7 @@ impl LanePairings {
     ) -> Result<(), LaneFailure> {
         let bots = self.pairings[pairing].bots.clone();
         let places = bots.iter().map(|&key| {
-            self.expected.remove(&key);
+            self.expected.instances.remove(&key);
             let bot = &mut self.bots[key];
             match bot.session() {
                 Some(session) => Ok(session),
@@ -139,8 +147,7 @@ impl LanePairings {
 
     /// Leaves the matches that have not continued to another process.
     pub(super) fn leave_expected(&mut self) {
-        self.expected_until = None;
-        for key in mem::take(&mut self.expected).into_keys() {
+        for key in mem::take(&mut self.expected).instances.into_keys() {
             self.part(key);
         }
         let queued = self.pairings.iter_mut().flat_map(|(_, pairing)| &mut pairing.next);
