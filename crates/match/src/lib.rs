@@ -68,7 +68,7 @@
 //! assert_eq!(ending.ranks.as_deref(), Some(&[2, 1][..]));
 //! let mut text = play.log().text();
 //! record::seal(&mut text, play.reveal());
-//! assert_eq!(record::verify(&text, &catalog), []);
+//! assert!(record::verify(&text, &catalog).is_empty());
 //! ```
 
 mod answers;

@@ -2,10 +2,14 @@
 
 use std::fmt;
 
-use serde::Serialize;
+use referee_game::erased::{NotOpened, RulesFailed};
+use serde::{Serialize, Serializer};
+
+use crate::record::BadLine;
+use crate::record::replay::{MOST_BYTES, MOST_LINES, NotReplayed};
 
 /// A difference between a record and its replay.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Debug, Serialize)]
 pub struct Difference {
     /// The match, if known.
     #[serde(rename = "match")]
@@ -15,10 +19,99 @@ pub struct Difference {
     /// The line, counted from 1.
     pub line: usize,
     /// What differs.
-    pub what: String,
+    #[serde(serialize_with = "as_text")]
+    pub what: Box<DifferenceKind>,
     /// Whether the rules failed during the replay, so that nothing is known about the record from this line on.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub rules_failed: bool,
+}
+
+/// What differs between a record and its replay. Lines are shortened.
+#[derive(Debug, thiserror::Error)]
+pub enum DifferenceKind {
+    /// A line of the record cannot be read.
+    #[error(transparent)]
+    Line(#[from] BadLine),
+    /// A line is none of a record.
+    #[error("no line of a record: {0}")]
+    NotALine(BadLine),
+    /// A line is too long.
+    #[error("a line of a record has at most {MOST_BYTES} bytes")]
+    LongLine,
+    /// There are too many lines.
+    #[error("a record has at most {MOST_LINES} lines")]
+    TooManyLines,
+    /// The record has no seal.
+    #[error("the record is cut off: it does not end with a seal")]
+    CutOff,
+    /// The line of the seal is not that of its contents.
+    #[error("the seal has other fields than {0}")]
+    SealFields(String),
+    /// The seal is of other bytes.
+    #[error("the SHA-256 in the seal is not that of the record: it was changed after it was sealed")]
+    Changed,
+    /// The seal has no seed.
+    #[error("the seed is not revealed")]
+    SeedNotRevealed,
+    /// The seal has no seed of the right form.
+    #[error("seed and salt are 64 lower-case hex digits each")]
+    InvalidSeed,
+    /// The seal has another seed.
+    #[error("the revealed seed and salt do not give the commitment of line 1")]
+    OtherSeed,
+    /// The seal reveals something else than the match.
+    #[error("deal or nonces in the seal are not those of the match")]
+    OtherReveal,
+    /// The match cannot be opened.
+    #[error(transparent)]
+    NotReplayed(#[from] NotReplayed),
+    /// The first line is not that of its contents.
+    #[error("line 1 has other fields than a set-up: {0}")]
+    HeaderFields(String),
+    /// The record ends before its match.
+    #[error("missing: {0}")]
+    MissingLine(String),
+    /// The match does not end.
+    #[error("the record has no result")]
+    NoResult,
+    /// The line `bots` is of another match.
+    #[error("`bots` has other seats than the match")]
+    OtherSeats,
+    /// The replayed match writes another line.
+    #[error("recorded {recorded}, but the rules give {given}")]
+    OtherLine {
+        /// The line of the record.
+        recorded: String,
+        /// The line of the replayed match.
+        given: String,
+    },
+    /// The replayed match writes nothing after this line.
+    #[error("this cannot happen here: {0}")]
+    Impossible(String),
+    /// The rules failed, and did not in the match.
+    #[error(transparent)]
+    RulesFailed(#[from] RulesFailed),
+    /// The rules did not open the match again.
+    #[error(transparent)]
+    NotReopened(NotOpened),
+}
+
+impl Difference {
+    /// A difference in a line, of a match that is not known.
+    pub(super) fn at(line: usize, what: impl Into<DifferenceKind>) -> Difference {
+        let what = what.into();
+        let rules_failed = matches!(
+            what,
+            DifferenceKind::RulesFailed(_)
+                | DifferenceKind::NotReopened(_)
+                | DifferenceKind::NotReplayed(NotReplayed::NotOpened(NotOpened::RulesFailed(_)))
+        );
+        Difference { match_id: None, turn: None, line, what: Box::new(what), rules_failed }
+    }
+}
+
+fn as_text<S: Serializer>(what: &DifferenceKind, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(what)
 }
 
 impl fmt::Display for Difference {
@@ -33,3 +126,5 @@ impl fmt::Display for Difference {
         write!(f, ": {}", self.what)
     }
 }
+
+impl std::error::Error for Difference {}

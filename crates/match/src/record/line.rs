@@ -13,7 +13,7 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::record::{Difference, Seal};
+use crate::record::{Difference, DifferenceKind, Seal};
 use crate::{AbortReason, Detail, Header, Outage};
 
 /// A line of a record.
@@ -503,13 +503,10 @@ pub(super) fn lines_except<'a>(
             _ => RecordLine::read(text),
         };
         is_valid = read.is_ok();
-        let read = read.map_err(|error| match line {
-            1 => error.to_string(),
-            _ => format!("{NOT_A_LINE}: {error}"),
-        });
-        Some(read.map_err(|what| Difference { match_id: None, turn: None, line, what, rules_failed: false }))
+        let what = match line {
+            1 => DifferenceKind::Line,
+            _ => DifferenceKind::NotALine,
+        };
+        Some(read.map_err(|error| Difference::at(line, what(error))))
     })
 }
-
-/// The beginning of the error for a line that [`RecordLine::read`] rejects.
-pub(super) const NOT_A_LINE: &str = "no line of a record";

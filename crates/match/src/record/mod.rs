@@ -17,14 +17,14 @@ mod summary;
 mod tests;
 mod times;
 
-pub use difference::Difference;
+pub use difference::{Difference, DifferenceKind};
 pub use line::{
     Accepted, BadLine, BotLine, Moved, RecordEntry, RecordLine, RecordedAnswer, RecordedEvent, RecordedFault,
     lines,
 };
 pub use playback::{Note, Playback, Step};
 pub use public::{NotPrivateLines, PublicRecord, PublishedInfo, private_digests, private_seat, public};
-pub use replay::{CUT_OFF, NotReplayed, OtherRules, Replay, check_program, check_rules, verify};
+pub use replay::{NotReplayed, OtherRules, Replay, check_program, check_rules, verify};
 pub use resume::{NotResumed, Resume};
 pub use seal::{Seal, add_bots, digest, seal};
 pub use sheet::sheet;

@@ -3,7 +3,9 @@
 use referee_game::erased::{MoveError, RulesFailed, Table};
 use referee_game::{Catalog, Turn};
 
-use crate::record::{BotLine, Difference, Moved, RecordEntry, RecordLine, RecordedEvent, Replay};
+use crate::record::{
+    BotLine, Difference, DifferenceKind, Moved, RecordEntry, RecordLine, RecordedEvent, Replay,
+};
 use crate::{Ending, Setup};
 
 /// What happened in a step.
@@ -69,9 +71,7 @@ impl<'a> Playback<'a> {
         let opened = opened.unwrap_or_else(|| unreachable!("the replay has opened the same game"));
         let table = match opened {
             Ok(table) => table,
-            Err(error) => {
-                return Err(Difference { rules_failed: true, ..replay.difference(error.to_string()) });
-            }
+            Err(error) => return Err(replay.difference(DifferenceKind::NotReopened(error))),
         };
         let mut playback = Playback {
             replay,
@@ -167,12 +167,12 @@ impl<'a> Playback<'a> {
                 found => Ok(found.unwrap_or_else(|_| unreachable!("the replay has played the same move"))),
             };
             let indices: Result<Vec<usize>, RulesFailed> = ply.iter().map(index).collect();
-            let indices = indices.map_err(|failed| self.failure(&failed))?;
+            let indices = indices.map_err(|failed| self.failure(failed))?;
             let played = match first.opening {
                 true => self.table.play_opening(decision, &indices),
                 false => self.table.play(decision, &indices),
             };
-            played.map_err(|failed| self.failure(&failed))?;
+            played.map_err(|failed| self.failure(failed))?;
         }
         self.moves += ply.len() as u32;
         self.note_events(0);
@@ -180,8 +180,8 @@ impl<'a> Playback<'a> {
     }
 
     /// The rules, which gave this answer to the replay, did not give it again.
-    fn failure(&self, failed: &RulesFailed) -> Difference {
-        Difference { rules_failed: true, ..self.replay.difference(failed.to_string()) }
+    fn failure(&self, failed: RulesFailed) -> Difference {
+        self.replay.difference(failed)
     }
 
     fn note_events(&mut self, from: usize) {
@@ -194,7 +194,7 @@ impl<'a> Playback<'a> {
         match line.entry {
             RecordEntry::Draw { drawn } => {
                 let before = self.table.event_count();
-                self.table.settle(&drawn).map_err(|failed| self.failure(&failed))?;
+                self.table.settle(&drawn).map_err(|failed| self.failure(failed))?;
                 self.note_events(before);
             }
             RecordEntry::Event { event: RecordedEvent::Move(moved), .. } => {

@@ -10,8 +10,7 @@ use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use crate::record::line::{BotLine, read_header, read_seal};
-use crate::record::replay::CHANGED;
-use crate::record::{CUT_OFF, Difference, RecordEntry, RecordLine, Seal, add_bots, digest};
+use crate::record::{BadLine, Difference, DifferenceKind, RecordEntry, RecordLine, Seal, add_bots, digest};
 
 /// What of a bot its seat in the first line shows to the world.
 const OPEN: [&str; 2] = ["name", "version"];
@@ -52,31 +51,26 @@ pub struct PublicRecord {
 pub fn public(record: &[u8], info: PublishedInfo) -> Result<PublicRecord, Difference> {
     let texts: Vec<&[u8]> =
         record.strip_suffix(b"\n").unwrap_or(record).split(|&byte| byte == b'\n').collect();
-    let at = |line: usize, what: String| Difference {
-        match_id: None,
-        turn: None,
-        line,
-        what,
-        rules_failed: false,
-    };
-    let header = read_header(texts[0]).map_err(|error| at(1, error.to_string()))?;
-    let (last, happened) = texts[1..].split_last().ok_or_else(|| at(1, CUT_OFF.to_owned()))?;
-    let seal = read_seal(last).map_err(|_| at(texts.len(), CUT_OFF.to_owned()))?;
+    let header = read_header(texts[0]).map_err(|error| Difference::at(1, error))?;
+    let cut_off = |line| Difference::at(line, DifferenceKind::CutOff);
+    let (last, happened) = texts[1..].split_last().ok_or_else(|| cut_off(1))?;
+    let seal = read_seal(last).map_err(|_| cut_off(texts.len()))?;
     if seal.sha256 != digest(&record[..record.len() - last.len() - 1]) {
-        return Err(at(texts.len(), CHANGED.to_owned()));
+        return Err(Difference::at(texts.len(), DifferenceKind::Changed));
     }
     let mut public = PublicRecord {
         record: Vec::with_capacity(record.len()),
         private: vec![Vec::new(); header.seats.len()],
     };
-    public.header(texts[0], &header.r#match).map_err(|error| at(1, error.to_string()))?;
+    let unreadable = |line| move |error| Difference::at(line, BadLine::Json(error));
+    public.header(texts[0], &header.r#match).map_err(unreadable(1))?;
     let mut outages = Vec::new();
     // A record that is public already keeps what it says of its private lines.
     let mut known = vec![None; header.seats.len()];
     for (text, number) in happened.iter().zip(2..) {
-        let line = RecordLine::read(text).map_err(|error| at(number, error.to_string()))?;
+        let line = RecordLine::read(text).map_err(|error| Difference::at(number, error))?;
         let RecordEntry::Bots(bots) = line.entry else {
-            public.line(text, &line, info).map_err(|error| at(number, error.to_string()))?;
+            public.line(text, &line, info).map_err(unreadable(number))?;
             continue;
         };
         for bot in bots {

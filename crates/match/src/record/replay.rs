@@ -4,21 +4,21 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use referee_game::chance::Seed;
-use referee_game::erased::{NotOpened, Rules};
+use referee_game::erased::{NotOpened, Rules, RulesFailed};
 use referee_game::excerpt::excerpt;
 use referee_game::hex;
 use referee_game::{Catalog, UnknownGame, Viewer};
 use serde_json::value::RawValue;
 
-use crate::record::line::{NOT_A_LINE, check_format, read_header, read_seal};
-use crate::record::{Difference, RecordEntry, RecordLine, Seal, digest};
+use crate::record::line::{check_format, read_header, read_seal};
+use crate::record::{Difference, DifferenceKind, RecordEntry, RecordLine, Seal, digest};
 use crate::setup::check_policy;
 use crate::{AbortReason, Header, Leg, Limits, Match, Setup, Wants, opening};
 
 /// Longest line of a record, in bytes.
-const MOST_BYTES: usize = 16 * 1024 * 1024;
+pub(super) const MOST_BYTES: usize = 16 * 1024 * 1024;
 /// Maximum number of lines of a record.
-const MOST_LINES: usize = 16 * 1024 * 1024;
+pub(super) const MOST_LINES: usize = 16 * 1024 * 1024;
 
 /// Replays a record line by line.
 #[derive(Debug)]
@@ -70,25 +70,20 @@ impl<'a> Replay<'a> {
         watched: Option<Viewer>,
     ) -> Result<Replay<'a>, Difference> {
         let (header, parts) = take_apart(record)?;
-        let at_line = |line, what: String| Difference {
-            match_id: Some(header.r#match.clone()),
-            turn: None,
-            line,
-            what,
-            rules_failed: false,
-        };
-        let seal: Seal = read_seal(parts.seal).map_err(|_| at_line(parts.last, CUT_OFF.to_owned()))?;
+        let match_id = header.r#match.clone();
+        let at_line =
+            |line, what| Difference { match_id: Some(match_id.clone()), ..Difference::at(line, what) };
+        let at_seal = |what| at_line(parts.last, what);
+        let seal: Seal = read_seal(parts.seal).map_err(|_| at_seal(DifferenceKind::CutOff))?;
         let mut written = Vec::new();
         seal.write(&mut written);
         if written.strip_suffix(b"\n") != Some(parts.seal) {
-            let what = format!("the seal has other fields than {}", shorten(&written));
-            return Err(at_line(parts.last, what));
+            return Err(at_seal(DifferenceKind::SealFields(shorten(&written))));
         }
         let reveal = seal.reveal.as_ref();
-        let reveal = reveal.ok_or_else(|| at_line(parts.last, "the seed is not revealed".to_owned()))?;
-        let (seed, salt) = hex::decode32(&reveal.seed).zip(hex::decode32(&reveal.salt)).ok_or_else(|| {
-            at_line(parts.last, "seed and salt are 64 lower-case hex digits each".to_owned())
-        })?;
+        let reveal = reveal.ok_or_else(|| at_seal(DifferenceKind::SeedNotRevealed))?;
+        let secrets = hex::decode32(&reveal.seed).zip(hex::decode32(&reveal.salt));
+        let (seed, salt) = secrets.ok_or_else(|| at_seal(DifferenceKind::InvalidSeed))?;
         let seats = header.seats.len();
         let wants =
             vec![
@@ -96,11 +91,8 @@ impl<'a> Replay<'a> {
                 seats
             ];
         let failure = rules_failure(parts.happened);
-        let replayed = open_match(header.clone(), (Seed(seed), salt), (wants, watched), failure, catalog)
-            .map_err(|why| {
-                let rules_failed = matches!(why, NotReplayed::NotOpened(NotOpened::RulesFailed(_)));
-                Difference { rules_failed, ..at_line(1, why.to_string()) }
-            })?;
+        let replayed = open_match(header, (Seed(seed), salt), (wants, watched), failure, catalog)
+            .map_err(|why| at_line(1, why.into()))?;
         let (rest, last) = (parts.happened, parts.last);
         let unsealed = &record[..record.len() - parts.seal.len() - 1];
         let mut replay = Replay {
@@ -116,8 +108,7 @@ impl<'a> Replay<'a> {
         };
         replay.read_written();
         if replay.is_written(parts.header) != Some(true) {
-            let what = format!("line 1 has other fields than a set-up: {}", shorten(parts.header));
-            return Err(replay.difference(what));
+            return Err(replay.difference(DifferenceKind::HeaderFields(shorten(parts.header))));
         }
         replay.advance();
         Ok(replay)
@@ -128,27 +119,27 @@ impl<'a> Replay<'a> {
         &mut self.replayed
     }
 
-    pub(super) fn difference(&self, what: String) -> Difference {
-        let id = &self.replayed.setup().header.r#match;
-        Difference { match_id: Some(id.clone()), turn: self.turn, line: self.line, what, rules_failed: false }
+    pub(super) fn difference(&self, what: impl Into<DifferenceKind>) -> Difference {
+        Difference { match_id: self.match_id(), turn: self.turn, ..Difference::at(self.line, what) }
     }
 
-    fn difference_of_seal(&self, what: &str) -> Difference {
-        let id = &self.replayed.setup().header.r#match;
-        let what = what.to_owned();
-        Difference { match_id: Some(id.clone()), turn: None, line: self.last, what, rules_failed: false }
+    fn difference_of_seal(&self, what: DifferenceKind) -> Difference {
+        Difference { match_id: self.match_id(), ..Difference::at(self.last, what) }
+    }
+
+    fn match_id(&self) -> Option<String> {
+        Some(self.replayed.setup().header.r#match.clone())
     }
 
     /// Compares the seal with the text of the record, and the seed with the commitment.
     pub(super) fn check_seal(&self) -> Vec<Difference> {
         let mut differences = Vec::new();
         if self.seal.sha256 != digest(self.unsealed) {
-            differences.push(self.difference_of_seal(CHANGED));
+            differences.push(self.difference_of_seal(DifferenceKind::Changed));
         }
         let Setup { seed, salt, header, .. } = self.replayed.setup();
         if hex::encode(&seed.commitment(salt)) != header.commitment {
-            let what = "the revealed seed and salt do not give the commitment of line 1";
-            differences.push(self.difference_of_seal(what));
+            differences.push(self.difference_of_seal(DifferenceKind::OtherSeed));
         }
         differences
     }
@@ -156,8 +147,7 @@ impl<'a> Replay<'a> {
     /// Compares what the seal reveals with the match, after its last line.
     pub(super) fn check_reveal(&self) -> Option<Difference> {
         let reveal = self.seal.reveal.as_ref()?;
-        let what = "deal or nonces in the seal are not those of the match";
-        (*reveal != self.replayed.reveal()).then(|| self.difference_of_seal(what))
+        (*reveal != self.replayed.reveal()).then(|| self.difference_of_seal(DifferenceKind::OtherReveal))
     }
 
     /// Reads the next line that the replayed match wrote.
@@ -196,17 +186,17 @@ impl<'a> Replay<'a> {
         let Some(text) = take_line(&mut rest) else {
             return match self.replayed.ending() {
                 _ if !self.written.is_empty() => {
-                    Err(self.difference(format!("missing: {}", shorten(&self.written))))
+                    Err(self.difference(DifferenceKind::MissingLine(shorten(&self.written))))
                 }
-                None => Err(self.difference("the record has no result".to_owned())),
+                None => Err(self.difference(DifferenceKind::NoResult)),
                 Some(_) => Ok(None),
             };
         };
         if text.len() > MOST_BYTES {
-            return Err(self.difference(too_long()));
+            return Err(self.difference(DifferenceKind::LongLine));
         }
         let line =
-            RecordLine::read(text).map_err(|error| self.difference(format!("{NOT_A_LINE}: {error}")))?;
+            RecordLine::read(text).map_err(|error| self.difference(DifferenceKind::NotALine(error)))?;
         self.turn = line.turn().or(self.turn);
         self.rest = rest;
         if let RecordEntry::Bots(bots) = &line.entry
@@ -217,7 +207,7 @@ impl<'a> Replay<'a> {
             // The `bots` line is added by the shell and cannot be replayed; the seal covers it. It occurs once.
             let seats = 0..self.replayed.setup().header.seats.len();
             if !bots.iter().map(|bot| bot.seat.index()).eq(seats) {
-                return Err(self.difference("`bots` has other seats than the match".to_owned()));
+                return Err(self.difference(DifferenceKind::OtherSeats));
             }
             self.line += 1;
             return Ok(Some(line));
@@ -229,8 +219,7 @@ impl<'a> Replay<'a> {
         if let Some(AbortReason::RulesFailed(failure)) = self.replayed.broken_off()
             && self.replayed.setup().rules_failure.is_none()
         {
-            let what = AbortReason::RulesFailed(failure.clone()).to_string();
-            return Err(Difference { rules_failed: true, ..self.difference(what) });
+            return Err(self.difference(RulesFailed::Because(failure.why.as_str().into())));
         }
         match self.is_written(text) {
             Some(true) => {
@@ -238,10 +227,10 @@ impl<'a> Replay<'a> {
                 Ok(Some(line))
             }
             Some(false) => {
-                let written = shorten(&self.written);
-                Err(self.difference(format!("recorded {}, but the rules give {written}", shorten(text))))
+                let (recorded, given) = (shorten(text), shorten(&self.written));
+                Err(self.difference(DifferenceKind::OtherLine { recorded, given }))
             }
-            None => Err(self.difference(format!("this cannot happen here: {}", shorten(text)))),
+            None => Err(self.difference(DifferenceKind::Impossible(shorten(text)))),
         }
     }
 }
@@ -419,45 +408,31 @@ fn differing_files(one: &RawValue, other: &RawValue) -> Vec<String> {
     names.into_iter().filter(|name| one.get(*name) != other.get(*name)).cloned().collect()
 }
 
-/// The error for a record without a seal.
-pub const CUT_OFF: &str = "the record is cut off: it does not end with a seal";
-
-/// The error for a record whose seal is of other bytes.
-pub(super) const CHANGED: &str =
-    "the SHA-256 in the seal is not that of the record: it was changed after it was sealed";
-
-fn too_long() -> String {
-    format!("a line of a record has at most {MOST_BYTES} bytes")
-}
-
 /// Parses the first line and finds the last one.
 fn take_apart(record: &[u8]) -> Result<(Header, Parts<'_>), Difference> {
-    let at_line =
-        |line, what: String| Difference { match_id: None, turn: None, line, what, rules_failed: false };
     let mut rest = record;
     let first = take_line(&mut rest);
     let has_break = first.is_some();
     let text = first.unwrap_or(record);
     if text.len() > MOST_BYTES {
-        return Err(at_line(1, too_long()));
+        return Err(Difference::at(1, DifferenceKind::LongLine));
     }
-    let header = read_header(text).map_err(|error| at_line(1, error.to_string()))?;
-    let id = || Some(header.r#match.clone());
-    let at_line =
-        |line, what: String| Difference { match_id: id(), turn: None, line, what, rules_failed: false };
-    check_format(&header).map_err(|error| at_line(1, error.to_string()))?;
+    let header = read_header(text).map_err(|error| Difference::at(1, error))?;
+    let match_id = || Some(header.r#match.clone());
+    let at_line = |line, what| Difference { match_id: match_id(), ..Difference::at(line, what) };
+    check_format(&header).map_err(|error| at_line(1, error.into()))?;
     // A record ends with a line break; bytes after the last one are not a line.
     let breaks = record.iter().filter(|&&byte| byte == b'\n').count();
     let last = breaks + usize::from(!record.ends_with(b"\n"));
     if last > MOST_LINES {
-        return Err(at_line(MOST_LINES + 1, format!("a record has at most {MOST_LINES} lines")));
+        return Err(at_line(MOST_LINES + 1, DifferenceKind::TooManyLines));
     }
     let body = rest.strip_suffix(b"\n").filter(|_| has_break);
-    let body = body.ok_or_else(|| at_line(last, CUT_OFF.to_owned()))?;
+    let body = body.ok_or_else(|| at_line(last, DifferenceKind::CutOff))?;
     let seal_at = body.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
     let (happened, seal) = body.split_at(seal_at);
     if seal.len() > MOST_BYTES {
-        return Err(at_line(last, too_long()));
+        return Err(at_line(last, DifferenceKind::LongLine));
     }
     Ok((header, Parts { header: text, happened, seal, last }))
 }

@@ -13,7 +13,7 @@ use hdrhistogram::Histogram;
 use referee_bots::sandbox::{Layer, Mode, Sandbox};
 use referee_engine::runner::Roster;
 use referee_files::{read_regular, unsealed};
-use referee_match::record::{AnswerTime, CUT_OFF, times};
+use referee_match::record::{AnswerTime, DifferenceKind, times};
 use referee_protocol::referee::Clock;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
@@ -165,7 +165,7 @@ impl TimeCounts {
     fn add(&mut self, record: &[u8], recorded: &RecordFile, is_sealed: bool) -> Result<(), String> {
         let times = times(record).map_err(|difference| difference.to_string())?;
         if is_sealed && !times.is_sealed {
-            return Err(CUT_OFF.to_owned());
+            return Err(DifferenceKind::CutOff.to_string());
         }
         let header = record.split(|&byte| byte == b'\n').next().unwrap_or_default();
         self.add_header(header, recorded.attempt);

@@ -34,7 +34,8 @@ fn verify(record: &[u8]) -> Vec<Difference> {
         while playback.step()?.is_some() {}
         Ok(())
     });
-    assert_eq!(playback.err().as_ref(), differences.first());
+    let text = |difference: &Difference| difference.to_string();
+    assert_eq!(playback.err().as_ref().map(text), differences.first().map(text));
     differences
 }
 
@@ -221,7 +222,7 @@ fn difference(record: &[u8]) -> Difference {
 #[test]
 fn a_fresh_record_verifies() {
     for record in [eventful(), timed_out(), played_on(), restarted()] {
-        assert_eq!(verify(&record), []);
+        assert!(verify(&record).is_empty());
         assert_eq!(resealed(lines(&record)), record);
     }
 }
@@ -242,7 +243,7 @@ fn an_overlong_move_is_recorded_truncated() {
         _ => None,
     });
     assert_eq!(moves.collect::<Vec<_>>(), [&*whole, &cut, &cut, &cut, "11-15"]);
-    assert_eq!(verify(&record), []);
+    assert!(verify(&record).is_empty());
 }
 
 #[test]
@@ -252,9 +253,9 @@ fn the_seal_covers_the_bots_line() {
     record.truncate(record.len() - lines(&record).last().unwrap().len() - 1);
     add_bots(&mut record, &json!([{ "seat": 0, "cpu_ms": 5 }, { "seat": 1, "cpu_ms": 6 }]));
     seal(&mut record, reveal);
-    assert_eq!(verify(&record), []);
+    assert!(verify(&record).is_empty());
     let text = String::from_utf8(record).unwrap().replace("\"cpu_ms\":5", "\"cpu_ms\":4");
-    assert!(difference(text.as_bytes()).what.contains("changed after it was sealed"));
+    assert!(difference(text.as_bytes()).what.to_string().contains("changed after it was sealed"));
 }
 
 #[test]
@@ -267,9 +268,9 @@ fn a_bots_line_of_another_form_is_refused() {
         lines.insert(lines.len() - 1, format!("{{\"type\":\"bots\",\"bots\":[{bots}]{more}}}"));
         verify(&resealed(lines))
     };
-    assert_eq!(verified(&both, ""), []);
+    assert!(verified(&both, "").is_empty());
     let outage = both.replacen(":0}", ":0,\"outages\":[{\"lost_us\":5,\"back_us\":null}]}", 1);
-    assert_eq!(verified(&outage, ""), []);
+    assert!(verified(&outage, "").is_empty());
     for bots in [
         of_seat(0),
         format!("{both},{}", of_seat(2)),
@@ -282,9 +283,9 @@ fn a_bots_line_of_another_form_is_refused() {
         outage.replacen("null", "\"soon\"", 1),
         outage.replacen("null", "null,\"why\":1", 1),
     ] {
-        assert_ne!(verified(&bots, ""), [], "{bots}");
+        assert!(!verified(&bots, "").is_empty(), "{bots}");
     }
-    assert_ne!(verified(&both, ",\"more\":1"), []);
+    assert!(!verified(&both, ",\"more\":1").is_empty());
 }
 
 #[test]
@@ -298,7 +299,7 @@ fn a_seal_with_other_fields_is_refused() {
         seal.replacen(",\"sha256\":", ",\"sha256\":\"\",\"sha256\":", 1),
     ] {
         assert_ne!(forged, seal);
-        assert_ne!(verify(format!("{begin}\n{forged}\n").as_bytes()), [], "{forged}");
+        assert!(!verify(format!("{begin}\n{forged}\n").as_bytes()).is_empty(), "{forged}");
     }
 }
 
