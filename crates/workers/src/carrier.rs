@@ -64,6 +64,9 @@ pub enum CarrierError {
     /// Its thread has panicked.
     #[error("the carrier panicked")]
     Panicked,
+    /// Its thread has ended before the run.
+    #[error("the carrier has failed")]
+    Ended,
 }
 
 /// From the coordinator to its end.

@@ -10,7 +10,8 @@ use crate::job::{Job, JobBots};
 use crate::unit::{EncodedOutcome, UnitId, WorkUnit};
 use crate::verify::{NotVerified, Unstarted, VerifiedMatch, verify};
 use referee_engine::runner::{
-    EndedRecord, Fixture, Halt, MatchReport, NoShow, RecordSink, ResultFeed, RunEvent,
+    EndedRecord, Fixture, Halt, MatchReport, NoShow, RecordSink, ResultFeed, RunEvent, RunFailure,
+    StartFailure,
 };
 use referee_files::Records;
 use referee_game::Catalog;
@@ -69,6 +70,14 @@ pub(super) enum CommitResult {
     Failed(Halt),
 }
 
+/// An outcome that ends the run.
+#[derive(Debug, thiserror::Error)]
+#[error("{unit}: {why}")]
+struct FailedUnit {
+    unit: UnitId,
+    why: NotVerified,
+}
+
 /// Verifies and stores outcomes.
 pub(super) struct Committer<F> {
     record_sink: RecordSink<F>,
@@ -120,18 +129,19 @@ impl<F: FnMut(RunEvent<'_>) -> Result<(), Halt>> Committer<F> {
             }
             next = if self.record_sink.len() < BATCH { outcomes.try_recv().ok() } else { None };
         }
-        let mut settled = self.record_sink.settle();
+        let mut halt = self.record_sink.settle().err();
+        if halt.is_some() {
+            // It ends the run, and nothing waits for the others.
+            stored.truncate(1);
+        }
         for (unit, worker, (reports, unstarted)) in stored {
-            let result = match &mut settled {
-                Ok(()) => CommitResult::Counted { reports, unstarted },
-                Err(Halt::Done) => CommitResult::Failed(Halt::Done),
-                Err(Halt::Because(why)) => CommitResult::Failed(Halt::Because(why.clone())),
-            };
+            let counted = CommitResult::Counted { reports, unstarted };
+            let result = halt.take().map_or(counted, CommitResult::Failed);
             // The coordinator waits for it.
             let _ = to.send(Committed { unit, worker, result });
         }
         if let Some(is_complete) = over
-            && let Err(Halt::Because(why)) = self.record_sink.close(is_complete)
+            && let Err(Halt::Failed(why)) = self.record_sink.close(is_complete)
         {
             tracing::error!("{why}");
         }
@@ -149,7 +159,8 @@ impl<F: FnMut(RunEvent<'_>) -> Result<(), Halt>> Committer<F> {
         let verified = match decoded.and_then(|outcome| verify(unit, &outcome, &self.catalog)) {
             Ok(verified) => verified,
             Err(why @ NotVerified::RulesFailed(..)) => {
-                return CommitResult::Failed(Halt::Because(format!("{}: {why}", outcome.unit)));
+                let failure = FailedUnit { unit: outcome.unit.clone(), why };
+                return CommitResult::Failed(RunFailure::other(failure).into());
             }
             Err(why) => return CommitResult::Refused(why.to_string()),
         };
@@ -186,7 +197,7 @@ fn no_show(fixture: &Fixture, report: &MatchReport) -> Option<NoShow> {
     };
     let seat = report.faults.iter().position(is_absent)?;
     let said = report.evidence.iter().find(|evidence| evidence.seat.index() == seat);
-    let why = said.and_then(|evidence| evidence.detail.clone()).unwrap_or_default();
-    let why = format!("the bot `{}` does not start: {why}", report.seats[seat]);
+    let detail = said.and_then(|evidence| evidence.detail.clone()).unwrap_or_default();
+    let why = Box::new(StartFailure::OnWorker { name: report.seats[seat].clone(), detail });
     Some(NoShow { entrant: fixture.bots[seat], seat: Seat(seat as u8), why })
 }

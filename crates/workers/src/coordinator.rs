@@ -14,7 +14,7 @@ use crate::committer::Committer;
 use crate::dispatcher::Dispatcher;
 use crate::fleet::Fleet;
 use crate::job::Job;
-use referee_engine::runner::{Halt, RunEnd, RunEvent, SetScheduler};
+use referee_engine::runner::{Halt, RunEnd, RunEvent, RunFailure, SetScheduler};
 use referee_store::Leases;
 
 /// Hands sets out to workers. It stays when the run that it serves is changed.
@@ -108,7 +108,7 @@ impl Coordinator {
         let mut end = RunEnd::default();
         let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
             Ok(runtime) => runtime,
-            Err(error) => return RunEnd { why: Some(error.to_string()), ..end },
+            Err(error) => return RunEnd { why: Some(RunFailure::NoRuntime(error)), ..end },
         };
         let drain = job.drain.take();
         let committer = Committer::new(&mut job, on_event);
@@ -141,10 +141,10 @@ impl Coordinator {
     }
 
     /// Why the carrier has ended before the run.
-    pub(super) fn failure(&mut self) -> String {
+    pub(super) fn failure(&mut self) -> CarrierError {
         match self.thread.take().map(join) {
-            Some(Err(error)) => error.to_string(),
-            Some(Ok(())) | None => "the carrier has failed".to_owned(),
+            Some(Err(error)) => error,
+            Some(Ok(())) | None => CarrierError::Ended,
         }
     }
 

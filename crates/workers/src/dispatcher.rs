@@ -4,7 +4,7 @@ mod outcomes;
 mod sweep;
 
 use std::collections::{BTreeMap, VecDeque};
-use std::fmt::Display;
+use std::error::Error;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 use std::time::Duration;
@@ -20,7 +20,7 @@ use crate::job::Job;
 use crate::machine::MachineState;
 use crate::unit::{EncodedOutcome, UnitId, WorkUnit};
 use crate::verify::Unstarted;
-use referee_engine::runner::{DueSet, Halt, NextSet, RunEnd, SetScheduler, signalled};
+use referee_engine::runner::{DueSet, Halt, NextSet, RunEnd, RunFailure, SetScheduler, signalled};
 use referee_store::Lease;
 
 /// How often a set is given to workers, at most.
@@ -126,7 +126,7 @@ impl<'a, S: SetScheduler> Dispatcher<'a, S> {
                 CommitResult::Counted { .. } => {
                     coordinator.order(Order::Verdict { unit, worker, verdict: OutcomeVerdict::Counted });
                 }
-                CommitResult::Failed(Halt::Because(why)) if end.why.is_none() => end.why = Some(why),
+                CommitResult::Failed(Halt::Failed(why)) if end.why.is_none() => end.why = Some(why),
                 CommitResult::Failed(_) | CommitResult::Refused(_) | CommitResult::Unstarted(_) => {}
             }
         }
@@ -169,11 +169,11 @@ impl<'a, S: SetScheduler> Dispatcher<'a, S> {
                 }
                 event = self.coordinator.events.recv() => match event {
                     Some(event) => self.handle(event)?,
-                    None => return Err(Halt::Because(self.coordinator.failure())),
+                    None => return Err(because(self.coordinator.failure())),
                 },
                 committed = committed.recv() => match committed {
                     Some(committed) => self.commit(committed)?,
-                    None => return Err(Halt::Because("a thread panicked".to_owned())),
+                    None => return Err(RunFailure::Panicked.into()),
                 },
                 _ = ticks.tick() => {
                     self.deduct_absence();
@@ -359,6 +359,6 @@ impl<'a, S: SetScheduler> Dispatcher<'a, S> {
     }
 }
 
-fn because(error: impl Display) -> Halt {
-    Halt::Because(error.to_string())
+fn because(error: impl Error + Send + Sync + 'static) -> Halt {
+    RunFailure::other(error).into()
 }

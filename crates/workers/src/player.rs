@@ -14,7 +14,8 @@ use referee_bots::sandbox::{Layer, Mode, Sandbox, Unavailable, separate};
 use referee_bots::{Command, CommandDefect, Launch};
 use referee_engine::driver::Run;
 use referee_engine::runner::{
-    Fixture, Halt, JoinError, MatchReport, MatchRunner, Next, RunChange, RunEvent, Scheduler, is_between,
+    Fixture, Halt, JoinError, MatchReport, MatchRunner, Next, RunChange, RunEvent, RunFailure, Scheduler,
+    is_between,
 };
 use referee_engine::sources::BotSpec;
 use referee_game::chance::Seed;
@@ -40,7 +41,7 @@ pub(super) enum PlayerEvent {
         is_cut_off: bool,
     },
     /// The player of a run cannot go on.
-    Failed(String, String),
+    Failed(String, RunFailure),
 }
 
 /// Why a unit cannot be played with the rules that this machine has.

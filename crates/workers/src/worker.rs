@@ -525,7 +525,7 @@ impl<F: FnMut(WorkerEvent<'_>)> Work<F> {
         let ids: Vec<UnitId> = self.active.values().map(|active| active.unit.id.clone()).collect();
         for id in ids.into_iter().filter(|id| id.run == run) {
             self.active.remove(&(id.run.clone(), id.set));
-            self.cannot_play(id, why.clone());
+            self.cannot_play(id, why.to_string());
         }
     }
 

@@ -34,7 +34,7 @@ use crate::record::PublishedInfo;
 use crate::referee::check_policy;
 use crate::report::{TestedBot, TrialOutcome, TrialReport, TrialSetting, interval, origin};
 use crate::runner::{
-    Added, FirstFaults, Halt, MatchRunner, Roster, RunEnd, RunEvent, Scoring, SetOfTrial,
+    Added, FirstFaults, Halt, MatchRunner, Roster, RunEnd, RunEvent, RunFailure, Scoring, SetOfTrial,
     TournamentScheduler, check_fresh, deal_leaks_information,
 };
 use crate::runs::config::{Milliseconds, parse_seed};
@@ -388,7 +388,7 @@ fn play(args: RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
             return RunEnd::default();
         }
         if let Err(why) = missing {
-            return RunEnd { why: Some(why.to_string()), ..RunEnd::default() };
+            return RunEnd { why: Some(why.into()), ..RunEnd::default() };
         }
         let on_event = |event: RunEvent<'_>| {
             match event {
@@ -398,12 +398,11 @@ fn play(args: RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
                 RunEvent::Ended { fixture, report, record, no_show, .. } => {
                     printer.event(report);
                     let added = trial.add(fixture, report, record);
-                    let Added { kept, judged } = added
-                        .map_err(|error| Halt::Because(format!("the record of {}: {error}", report.id)))?;
+                    let Added { kept, judged } =
+                        added.map_err(|difference| RunFailure::invalid_record(&report.id, difference))?;
                     if let (Some(results), Some(kept), None) = (&mut results, &kept, &no_show) {
-                        results
-                            .keep(kept, played + begun.elapsed())
-                            .map_err(|failure| Halt::Because(failure.error.to_string()))?;
+                        let stored = results.keep(kept, played + begun.elapsed());
+                        stored.map_err(|failure| RunFailure::other(failure.error))?;
                     }
                     for set in judged {
                         printer.set(&set);
@@ -412,7 +411,7 @@ fn play(args: RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
                     let ends = no_show.filter(|_| !has_played);
                     first_faults.add(report, ends.as_ref().map(|no_show| no_show.seat));
                     if let Some(no_show) = ends {
-                        return Err(Halt::Because(no_show.why));
+                        return Err(no_show.into());
                     }
                     has_played = true;
                     if trial.regression.verdict().is_some() {
@@ -431,10 +430,11 @@ fn play(args: RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
         let mut end = coordinator.play(job, scheduler, interrupt, on_event);
         let is_over = !end.is_interrupted;
         if let Err(error) = coordinator.end(is_over) {
-            end.why.get_or_insert(error.to_string());
+            end.why.get_or_insert(RunFailure::other(error));
         }
         if !end.given_up.is_empty() {
-            end.why.get_or_insert(format!("workers were lost with these sets: {}", end.given_up.join("; ")));
+            let sets = end.given_up.join("; ");
+            end.why.get_or_insert(RunFailure::other(format!("workers were lost with these sets: {sets}")));
         }
         end
     });
@@ -445,7 +445,7 @@ fn play(args: RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
     let outcome = match (trial.regression.verdict(), stopped, max_time) {
         // An error after the verdict does not change it.
         (Some(verdict), RunEnd { why: None, .. }, _) => TrialOutcome::Judged(verdict),
-        (_, RunEnd { why: Some(why), .. }, _) => TrialOutcome::CouldNotRun(why),
+        (_, RunEnd { why: Some(why), .. }, _) => TrialOutcome::CouldNotRun(why.to_string()),
         (None, _, Some(time)) if is_out_of_time => TrialOutcome::Undecided(format!(
             "the time is over (--max-time {1}, {0})",
             counted(trial.regression.tally().sets, "set", "sets"),

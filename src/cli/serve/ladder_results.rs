@@ -8,7 +8,7 @@ use crate::cli::screen;
 use crate::files::{RunningMatches, StorageWait, written_at};
 use crate::game::json;
 use crate::record::times;
-use crate::runner::{Halt, RunEvent};
+use crate::runner::{Halt, RunEvent, RunFailure};
 use crate::runs::league::{SharedLadder, row_of};
 use crate::store::{League, LeagueMatch};
 
@@ -60,8 +60,8 @@ impl<'a> LadderResults<'a> {
     fn store(&mut self) -> Result<(), Halt> {
         let LadderResults { name: ladder, league, unstored, running, .. } = self;
         let stored = self.wait.retry("the database of the league", || league.add_matches(ladder, unstored));
-        let season = stored.map_err(|error| error.to_string())?;
-        self.ladder.lock().stored(season, unstored).map_err(|error| error.to_string())?;
+        let season = stored.map_err(RunFailure::other)?;
+        self.ladder.lock().stored(season, unstored).map_err(RunFailure::other)?;
         let mut out = screen::stdout();
         for row in unstored.drain(..) {
             if let Err(error) = running.remove(&row.id()) {

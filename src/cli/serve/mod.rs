@@ -36,7 +36,7 @@ use crate::cli::{Exit, Failure, screen, signals};
 use crate::driver::Run;
 use crate::files::{Folder, RecordFolder};
 use crate::game::{Catalog, json};
-use crate::runner::{MatchRunner, RunEnd, RunEvent, SetScheduler, signalled};
+use crate::runner::{MatchRunner, RunEnd, RunEvent, RunFailure, SetScheduler, signalled};
 use crate::runs::league::LadderScheduler;
 use crate::sources::Listen;
 use crate::store::League;
@@ -384,8 +384,8 @@ fn play(
         let end = runner.play(scheduler(), interrupt, on_event);
         // There may be no workers.
         let _ = end_here.send(());
-        let on_workers = on_workers
-            .map_or(Ok(()), |playing| playing.join().unwrap_or_else(|_| Err("a thread panicked".to_owned())));
+        let on_workers =
+            on_workers.map_or(Ok(()), |playing| playing.join().unwrap_or(Err(RunFailure::Panicked)));
         (end, on_workers)
     });
     let RunEnd { why, lobby, .. } = end;
@@ -415,7 +415,7 @@ fn play_on_workers(
     mut schedule: LadderScheduler,
     interrupt: impl Future<Output = ()>,
     results: &mut LadderResults<'_>,
-) -> Result<(), String> {
+) -> Result<(), RunFailure> {
     let played = coordinator
         .play(job, LadderScheduler(schedule.0.clone()), interrupt, |event| results.note(event))
         .why;
@@ -424,6 +424,6 @@ fn play_on_workers(
     if let Some(why) = &played {
         tracing::error!("workers get no matches until the server is restarted: {why}");
     }
-    let ended = coordinator.end(false).map_err(|error| error.to_string());
+    let ended = coordinator.end(false).map_err(RunFailure::other);
     played.map_or(ended, Err)
 }

@@ -10,7 +10,7 @@ const OTHER_DESCRIPTORS: u64 = 32;
 /// The limit of file descriptors is too low for one match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a match needs up to {needed} file descriptors, but the limit is {limit}: raise it (`ulimit -Hn`)")]
-pub(super) struct TooFewDescriptors {
+pub struct TooFewDescriptors {
     needed: u64,
     limit: u64,
 }

@@ -8,7 +8,8 @@ use referee_files::Journal;
 use tokio::sync::mpsc::UnboundedSender;
 
 use crate::runner::fixture::Fixture;
-use crate::runner::lane_messages::{LaneEvent, LaneFailure, LaneHandle, LaneOrder};
+use crate::runner::lane_messages::{LaneEvent, LaneHandle, LaneOrder};
+use crate::runner::run_failure::RunFailure;
 
 /// A match that is about to start.
 pub(super) struct Beginning {
@@ -35,7 +36,7 @@ pub(super) fn start(
             let is_noted = noted.is_ok();
             if let Err(error) = noted {
                 let matches = beginnings.iter().map(|beginning| beginning.fixture.id.clone()).collect();
-                let why = LaneFailure::NotJournaled { matches, error };
+                let why = RunFailure::NotJournaled { matches, error };
                 // The channel is closed if the run is failing.
                 let _ = runner.send((0, LaneEvent::Failed(why)));
             }

@@ -1,11 +1,9 @@
 //! The messages between the threads of a run.
 
 use std::collections::BTreeMap;
-use std::io;
 use std::net::SocketAddr;
 
 use referee_bots::Process;
-use referee_game::erased::NotOpened;
 use referee_game::seat::Seat;
 use referee_match::{Detail, Log};
 use referee_protocol::referee::Reveal;
@@ -17,26 +15,11 @@ use crate::driver::{BotInstance, DetachedSession, SessionKey, Unacknowledged};
 use crate::runner::bots::{BotKey, BotUsage};
 use crate::runner::fixture::{Fixture, Wait};
 use crate::runner::results::MatchReport;
+use crate::runner::run_event::NoShow;
+use crate::runner::run_failure::RunFailure;
 
 /// The reason in `bye` at the end of a run.
 pub(super) const OVER: &str = "the run is over";
-
-/// Why a lane, or the journal of its matches, ends the run.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum LaneFailure {
-    #[error("{0}")]
-    NoRuntime(io::Error),
-    #[error("a lane panicked")]
-    Panicked,
-    #[error("cannot journal the start of {}: {error}", .matches.join(", "))]
-    NotJournaled { matches: Vec<String>, error: io::Error },
-    #[error("the journal's thread panicked")]
-    JournalPanicked,
-    #[error("the schedule confuses the bots of two pairings")]
-    ConfusedPairings,
-    #[error(transparent)]
-    NotOpened(#[from] NotOpened),
-}
 
 /// A lane, for what sends it orders.
 #[derive(Clone, Debug)]
@@ -75,7 +58,7 @@ pub(super) enum LaneEvent {
     /// The lane does not wait for this bot to connect again.
     BotGone(BotKey, Unacknowledged),
     /// An error ends the run.
-    Failed(LaneFailure),
+    Failed(RunFailure),
     /// The lane is done. This is its last event.
     Done,
 }
@@ -138,6 +121,6 @@ pub(super) struct EndedMatch {
     pub(super) malformed: BTreeMap<Seat, String>,
     /// By seat.
     pub(super) bots: Vec<BotUsage>,
-    /// A seat whose bot could not play at all, and why.
-    pub(super) no_show: Option<(usize, String)>,
+    /// A bot that could not play at all.
+    pub(super) no_show: Option<NoShow>,
 }

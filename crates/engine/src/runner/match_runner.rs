@@ -12,12 +12,11 @@ mod supply;
 
 pub use changes::RunChange;
 
-use std::net::SocketAddr;
+use std::fmt;
 use std::sync::Arc;
 use std::sync::mpsc as blocking;
 use std::thread;
 use std::time::Duration;
-use std::{fmt, io};
 
 use event_loop::{EventLoop, Inputs};
 use lanes::LaneConfig;
@@ -30,13 +29,14 @@ use tokio::sync::{mpsc, oneshot};
 use crate::driver::Run;
 use crate::runner::archive::Unsealed;
 use crate::runner::common::{Bots, RunContext};
-use crate::runner::descriptors::{self, TooFewDescriptors};
+use crate::runner::descriptors;
 use crate::runner::journal;
 use crate::runner::live::{LiveFeed, ResultFeed};
 use crate::runner::record_sink::RecordSink;
 use crate::runner::reporter::{Reporter, Watch, WatchFeed};
 use crate::runner::resumed::ResumedMatch;
 use crate::runner::run_event::{Halt, RunEvent};
+use crate::runner::run_failure::RunFailure;
 use crate::runner::scheduler::{Scheduler, SharedScheduler};
 use crate::runner::starts::Starts;
 use crate::sources::{BotSpec, Listen, ParkedLobby};
@@ -151,7 +151,7 @@ pub struct RunEnd {
     /// The lobby with its connections, if the run was drained.
     pub lobby: Option<ParkedLobby>,
     /// The error that ended it.
-    pub why: Option<String>,
+    pub why: Option<RunFailure>,
     /// Sets that were not played because they had ended their workers too often, with the reason.
     pub given_up: Vec<String>,
 }
@@ -166,7 +166,7 @@ impl RunEnd {
     pub fn halt(&mut self, halt: Halt) {
         match halt {
             Halt::Done => self.is_done = true,
-            Halt::Because(why) => self.why = Some(why),
+            Halt::Failed(why) => self.why = Some(why),
         }
     }
 }
@@ -182,7 +182,7 @@ impl MatchRunner {
         let mut stopped = RunEnd::default();
         if let Err(why) = self.play_to_the_end(schedule, interrupt, on_event, &mut stopped) {
             // The first error is the most informative.
-            stopped.why.get_or_insert_with(|| why.to_string());
+            stopped.why.get_or_insert(why);
         }
         stopped
     }
@@ -271,32 +271,5 @@ impl MatchRunner {
             }
             if are_whole { Ok(()) } else { Err(RunFailure::Panicked) }
         })
-    }
-}
-
-/// Why a run cannot start or go on on this machine.
-#[derive(Debug, thiserror::Error)]
-enum RunFailure {
-    #[error(transparent)]
-    Descriptors(#[from] TooFewDescriptors),
-    #[error("{0}")]
-    NoRuntime(io::Error),
-    #[error("no bot can be started: {0}")]
-    NoLauncher(io::Error),
-    #[error("a thread cannot be started: {0}")]
-    NoThread(io::Error),
-    #[error("cannot create a pipe: {0}")]
-    NoPipe(io::Error),
-    #[error("--pin: cannot get the CPUs of this process: {0}")]
-    NoCpus(io::Error),
-    #[error("--listen {address}: {error}")]
-    NotListening { address: SocketAddr, error: io::Error },
-    #[error("a thread panicked")]
-    Panicked,
-}
-
-impl From<RunFailure> for Halt {
-    fn from(why: RunFailure) -> Halt {
-        Halt::Because(why.to_string())
     }
 }

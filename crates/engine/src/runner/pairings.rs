@@ -26,13 +26,14 @@ use crate::runner::common::RunContext;
 use crate::runner::fixture::{Fixture, Wait};
 use crate::runner::journal::Beginning;
 use crate::runner::lane_messages::{
-    EndedMatch, EventSender, LaneEvent, LaneFailure, LaneHandle, LaneOrder, OVER, ReportEvent,
+    EndedMatch, EventSender, LaneEvent, LaneHandle, LaneOrder, OVER, ReportEvent,
 };
 use crate::runner::live::LiveMatch;
 use crate::runner::pairings::resumed::ExpectedBots;
 use crate::runner::reporter::WatchFeed;
 use crate::runner::results::Loss;
 use crate::runner::resumed::ResumedMatch;
+use crate::runner::run_failure::RunFailure;
 use crate::runner::scheduler::{self, SharedScheduler};
 
 /// The maximum number of ended matches that have not been reported.
@@ -364,10 +365,10 @@ impl LanePairings {
     }
 
     /// Journals the start of a match; without a journal, opens it at once.
-    fn note(&mut self, pairing: usize, fixture: Fixture) -> Result<(), LaneFailure> {
+    fn note(&mut self, pairing: usize, fixture: Fixture) -> Result<(), RunFailure> {
         let Some(journal) = &self.channels.journal else { return self.open(pairing, fixture) };
         let beginning = Beginning { lane: self.channels.handle.clone(), pairing, fixture };
-        journal.send(beginning).map_err(|_| LaneFailure::JournalPanicked)?;
+        journal.send(beginning).map_err(|_| RunFailure::JournalPanicked)?;
         self.pairings[pairing].noting += 1;
         Ok(())
     }

@@ -20,7 +20,8 @@ use crate::runner::match_runner::{MatchRunner, RunEnd};
 use crate::runner::moves::{moves_of_match, moves_of_set};
 use crate::runner::openings::Openings;
 use crate::runner::results::{BotSummary, Comparison, MatchReport, RunSummary, SetReport, Sets};
-use crate::runner::run_event::{Halt, RunEvent};
+use crate::runner::run_event::RunEvent;
+use crate::runner::run_failure::RunFailure;
 use crate::runner::scheduler::{Next, Scheduler};
 use crate::sources::{Source, check_programs};
 
@@ -193,7 +194,7 @@ pub struct PlayResult {
     /// All results.
     pub summary: RunSummary,
     /// The error that ended the run early.
-    pub stopped: Option<String>,
+    pub stopped: Option<RunFailure>,
 }
 
 /// A match that is to be played.
@@ -306,7 +307,7 @@ impl Play {
         }
         let mut tally = RunTally::new(&runner, mirror, trust_bots);
         if let Err(why) = check_programs(&runner.bots) {
-            return PlayResult { summary: tally.into_summary(), stopped: Some(why.to_string()) };
+            return PlayResult { summary: tally.into_summary(), stopped: Some(why.into()) };
         }
         let size = mirror.map_or(1, |mirror| mirror.size(runner.bots.len()) as u32);
         let schedule = InOrder {
@@ -327,7 +328,7 @@ impl Play {
                 RunEvent::Ended { fixture, report, record, no_show, .. } => {
                     let moves = tally
                         .moves(fixture, report, record)
-                        .map_err(|error| Halt::Because(format!("the record of {}: {error}", report.id)))?;
+                        .map_err(|difference| RunFailure::invalid_record(&report.id, difference))?;
                     tally.count(fixture, report, moves.as_ref());
                     let absent = no_show.as_ref().map(|no_show| no_show.seat);
                     tally.summary.first_faults.add(report, absent);
@@ -335,7 +336,7 @@ impl Play {
                     if let Some(set) = tally.add_to_set(fixture, report, moves) {
                         on_event(PlayEvent::SetEnded(&set));
                     }
-                    return no_show.map_or(Ok(()), |no_show| Err(Halt::Because(no_show.why)));
+                    return no_show.map_or(Ok(()), |no_show| Err(no_show.into()));
                 }
                 RunEvent::Connected(_) | RunEvent::Settled => {}
             }

@@ -9,6 +9,7 @@ use crate::runner::fixture::Fixture;
 use crate::runner::live::ResultFeed;
 use crate::runner::results::MatchReport;
 use crate::runner::run_event::{Halt, NoShow, RunEvent};
+use crate::runner::run_failure::RunFailure;
 
 /// The number of consecutive matches in which the rules fail that ends a run, or pauses a ladder.
 pub const MOST_RULES_FAILED: u32 = 10;
@@ -129,8 +130,7 @@ impl<F: FnMut(RunEvent<'_>) -> Result<(), Halt>> RecordSink<F> {
                 if let Some(count) = &mut self.rules_failed {
                     *count = if report.cause == Some(Cause::RulesFailed) { *count + 1 } else { 0 };
                     if *count == MOST_RULES_FAILED {
-                        let what = format!("the rules failed in {MOST_RULES_FAILED} matches in a row");
-                        result = result.and(Err(Halt::Because(what)));
+                        result = result.and(Err(RunFailure::RulesFailed.into()));
                     }
                 }
             }

@@ -7,7 +7,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender};
 use std::time::Duration;
 
-use referee_game::seat::Seat;
 use referee_match::Match;
 use referee_match::record::{self, BotLine};
 use tokio::sync::mpsc::UnboundedSender;
@@ -18,7 +17,8 @@ use crate::runner::common::RunContext;
 use crate::runner::evidence::{self, last_lines};
 use crate::runner::lane_messages::{EndedMatch, ReportEvent};
 use crate::runner::record_sink::{EndedRecord, RecordSink};
-use crate::runner::run_event::{Halt, NoShow, RunEvent};
+use crate::runner::run_event::{Halt, NoShow, RunEvent, StartFailure};
+use crate::runner::run_failure::RunFailure;
 use crate::runner::scheduler::SharedScheduler;
 
 /// Describes the news of a match as text.
@@ -109,21 +109,20 @@ impl<F: FnMut(RunEvent<'_>) -> Result<(), Halt>> Reporter<F> {
 
     /// Writes the record of a match that has ended.
     fn keep(&mut self, ended: EndedMatch) -> Result<(), Halt> {
-        let EndedMatch { fixture, mut report, record, reveal, malformed, bots, no_show } = ended;
+        let EndedMatch { fixture, mut report, record, reveal, malformed, bots, mut no_show } = ended;
         let bytes = record.len();
         let mut record = record.text();
         let bots: Vec<BotLine> = bots.into_iter().map(BotUsage::complete).collect();
-        let no_show = no_show.map(|(seat, why)| {
-            let why = match last_lines(&bots[seat].stderr) {
-                None => why,
-                Some(said) => format!("{why}\n{said}"),
-            };
-            NoShow { entrant: fixture.bots[seat], seat: Seat(seat as u8), why }
-        });
+        if let Some(NoShow { seat, why, .. }) = &mut no_show
+            && let StartFailure::Here { stderr, .. } = &mut **why
+        {
+            *stderr = last_lines(&bots[seat.index()].stderr);
+        }
         if report.faults.iter().any(|faults| faults.total() > 0) {
             let stderr: Vec<&str> = bots.iter().map(|bot| &*bot.stderr).collect();
             let found = evidence::collect(&record, &malformed, &stderr);
-            report.evidence = found.map_err(|error| format!("the record of {}: {error}", report.id))?;
+            report.evidence =
+                found.map_err(|difference| RunFailure::invalid_record(&report.id, difference))?;
         }
         let is_started = |&entrant: &usize| self.common.bots.get(entrant).source.is_started();
         let has_news = fixture.bots.iter().any(is_started) || bots.iter().any(|bot| !bot.outages.is_empty());

@@ -3,21 +3,55 @@
 use std::net::SocketAddr;
 
 use referee_game::seat::Seat;
+use referee_match::Detail;
 use referee_protocol::referee::Reveal;
+use referee_protocol::words::FaultCode;
 
-use crate::runner::archive::NotKept;
 use crate::runner::fixture::Fixture;
 use crate::runner::results::MatchReport;
+use crate::runner::run_failure::RunFailure;
 
 /// A bot that could not play a match at all.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{why}")]
 pub struct NoShow {
     /// The index of the bot.
     pub entrant: usize,
     /// The seat.
     pub seat: Seat,
     /// The reason.
-    pub why: String,
+    pub why: Box<StartFailure>,
+}
+
+/// Why a bot does not start.
+#[derive(Debug, thiserror::Error)]
+pub enum StartFailure {
+    /// It did not start on this machine.
+    #[error("the bot `{name}` does not start ({code}: {detail}): `{command}`{}", own_line(.stderr))]
+    Here {
+        /// Its name.
+        name: String,
+        /// The fault.
+        code: FaultCode,
+        /// The details of the fault.
+        detail: Detail,
+        /// How it is started.
+        command: String,
+        /// The last lines of its standard error.
+        stderr: Option<String>,
+    },
+    /// It did not start on a worker.
+    #[error("the bot `{name}` does not start: {detail}")]
+    OnWorker {
+        /// Its name.
+        name: String,
+        /// The details of its fault.
+        detail: String,
+    },
+}
+
+fn own_line(text: &Option<String>) -> String {
+    text.as_ref().map(|text| format!("\n{text}")).unwrap_or_default()
 }
 
 /// An event of a run.
@@ -56,17 +90,11 @@ pub enum Halt {
     /// It needs no more matches.
     Done,
     /// An error.
-    Because(String),
+    Failed(RunFailure),
 }
 
-impl From<NotKept> for Halt {
-    fn from(why: NotKept) -> Halt {
-        Halt::Because(why.to_string())
-    }
-}
-
-impl From<String> for Halt {
-    fn from(why: String) -> Halt {
-        Halt::Because(why)
+impl<E: Into<RunFailure>> From<E> for Halt {
+    fn from(why: E) -> Halt {
+        Halt::Failed(why.into())
     }
 }

@@ -3,6 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
+use referee_engine::runner::RunFailure;
 use referee_game::Misconfigured;
 use referee_match::record::OtherRules;
 use referee_stats::schedule::MatchId;
@@ -105,8 +106,8 @@ pub enum TournamentError {
     #[error(transparent)]
     Carrier(#[from] CarrierError),
     /// Play ended early.
-    #[error("{0}")]
-    Ended(String),
+    #[error(transparent)]
+    Ended(#[from] RunFailure),
 }
 
 /// What a database says that does not fit together.

@@ -186,7 +186,7 @@ impl Tournament {
         };
         kept?;
         if let Some(why) = end.why {
-            return Err(TournamentError::Ended(why));
+            return Err(why.into());
         }
         results.check_in_place()?;
         if !end.is_interrupted && (end.is_drained || !results.asked()?.is_empty()) {

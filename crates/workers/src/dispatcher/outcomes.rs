@@ -7,7 +7,7 @@ use crate::carrier::{Order, OutcomeVerdict};
 use crate::committer::{CommitResult, Committed, ToCommit};
 use crate::unit::{EncodedOutcome, UnitId};
 use crate::verify::Unstarted;
-use referee_engine::runner::{Halt, MatchReport, SetScheduler};
+use referee_engine::runner::{Halt, MatchReport, RunFailure, SetScheduler};
 
 /// The number of sets for which the attempt that counts is kept in memory.
 const COUNTED: usize = 10_000;
@@ -45,7 +45,7 @@ impl<S: SetScheduler> Dispatcher<'_, S> {
             worker,
             is_final: is_tried_elsewhere || is_alone && is_sound,
         };
-        self.to_commit.send(to_commit).map_err(|_| Halt::Because("a thread panicked".to_owned()))
+        self.to_commit.send(to_commit).map_err(|_| RunFailure::Panicked.into())
     }
 
     /// An outcome came too late.

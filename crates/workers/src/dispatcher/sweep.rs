@@ -10,6 +10,11 @@ use crate::machine::MachineState;
 use crate::unit::{UnitId, WorkUnit};
 use referee_engine::runner::{Halt, SetScheduler};
 
+/// All workers were put aside, with the reasons.
+#[derive(Debug, thiserror::Error)]
+#[error("no worker is left: {0}. Mend this, let the workers play with `referee worker activate`, and resume")]
+struct NoWorker(String);
+
 impl<S: SetScheduler> Dispatcher<'_, S> {
     /// Carries out what other processes have asked for.
     pub(super) fn apply_requests(&mut self) -> Result<(), Halt> {
@@ -61,9 +66,7 @@ impl<S: SetScheduler> Dispatcher<'_, S> {
             return if self.slots == 0 { self.take_back() } else { Ok(()) };
         }
         match self.coordinator.fleet.why_aside() {
-            Some(why) if self.active_at.elapsed() >= self.coordinator.timeout => Err(Halt::Because(format!(
-                "no worker is left: {why}. Mend this, let the workers play with `referee worker activate`, and resume"
-            ))),
+            Some(why) if self.active_at.elapsed() >= self.coordinator.timeout => Err(because(NoWorker(why))),
             _ => Ok(()),
         }
     }
@@ -148,7 +151,7 @@ impl<S: SetScheduler> Dispatcher<'_, S> {
         open.unit = Arc::new(unit.clone());
         (open.phase, open.moved_at) = (SetPhase::Queued, Instant::now());
         let deliveries = open.deliveries;
-        let text = serde_json::to_string(&unit).map_err(|error| Halt::Because(error.to_string()))?;
+        let text = serde_json::to_string(&unit).map_err(because)?;
         let queued = self.coordinator.leases.queue(set, unit.id.attempt, deliveries, &text);
         queued.map_err(because)?;
         self.coordinator.order(Order::Withdraw(old));

@@ -12,16 +12,17 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
+use super::RunEnd;
 use super::changes::{RunChange, next_change};
 use super::events::arrival;
 use super::lanes::{LaneConfig, LaneThread};
 use super::supply::{Absent, Need};
-use super::{RunEnd, RunFailure};
 use crate::driver::LaneClock;
 use crate::runner::common::RunContext;
 use crate::runner::fixture::Wait;
 use crate::runner::lane_messages::{LaneEvent, LaneOrder, OVER, ReportEvent};
 use crate::runner::run_event::Halt;
+use crate::runner::run_failure::RunFailure;
 use crate::runner::scheduler::SharedScheduler;
 use crate::runner::starts::Starts;
 use crate::runner::stop_signal::signalled;

@@ -50,7 +50,7 @@ impl EventLoop {
                     lobby.bot_gone(unacknowledged, &Holder { lane, bot: key.into() });
                 }
             }
-            LaneEvent::Failed(why) => return Err(Halt::Because(why.to_string())),
+            LaneEvent::Failed(why) => return Err(why.into()),
             LaneEvent::Done => {}
         }
         Ok(())

@@ -10,16 +10,16 @@ use referee_game::erased::RulesWait;
 use referee_transport::watch_while_waiting;
 use tokio::sync::mpsc;
 
-use super::RunFailure;
 use super::event_loop::EventLoop;
 use crate::runner::cpu::Cpu;
 use crate::runner::fixture::Fixture;
 use crate::runner::journal::Beginning;
-use crate::runner::lane_messages::{EventSender, LaneEvent, LaneFailure, LaneHandle, LaneOrder};
+use crate::runner::lane_messages::{EventSender, LaneEvent, LaneHandle, LaneOrder};
 use crate::runner::pairings::{LaneChannels, LanePairings, LaneShare};
 use crate::runner::reporter::WatchFeed;
 use crate::runner::resumed::ResumedMatch;
 use crate::runner::run_event::Halt;
+use crate::runner::run_failure::RunFailure;
 
 /// A handle to a lane's thread.
 pub(super) struct LaneThread {
@@ -69,8 +69,7 @@ impl EventLoop {
             RulesWait::Computing | RulesWait::None => None,
         };
         let lanes = jobs.min(most);
-        let mut resumed: VecDeque<(Fixture, ResumedMatch)> =
-            self.fixtures(resumed).map_err(|error| error.to_string())?.into();
+        let mut resumed: VecDeque<(Fixture, ResumedMatch)> = self.fixtures(resumed)?.into();
         for number in 0..lanes {
             let of_lane = resumed.split_off(resumed.len() - resumed.len().div_ceil(lanes - number));
             let cpu = cpus.get(number % cpus.len().max(1)).copied();
@@ -105,7 +104,7 @@ impl EventLoop {
                         let pairings = LanePairings::new(share, common, schedule, channels, watched);
                         pairings.work(to_lane, of_lane).await;
                     }),
-                    Err(error) => done.0.send(LaneEvent::Failed(LaneFailure::NoRuntime(error))),
+                    Err(error) => done.0.send(LaneEvent::Failed(RunFailure::NoRuntime(error))),
                 }
             };
             let thread = thread::Builder::new().name(format!("lane-{}", number + 1)).spawn(work);
@@ -124,7 +123,7 @@ impl Drop for Done {
         // The runner waits for every lane, unless it has ended.
         if thread::panicking() {
             // The matches of this lane will not end, and others may wait for them.
-            self.0.send(LaneEvent::Failed(LaneFailure::Panicked));
+            self.0.send(LaneEvent::Failed(RunFailure::LanePanicked));
         }
         self.0.send(LaneEvent::Done);
     }

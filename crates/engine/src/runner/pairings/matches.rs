@@ -13,9 +13,11 @@ use super::{LanePairings, MOST_UNREPORTED, OpenMatch, Supply};
 use crate::driver::{Finished, MatchJournal, MatchKey, MatchPlan, PlannedSeat};
 use crate::runner::bots::{BotKey, BotState, BotUsage};
 use crate::runner::fixture::Fixture;
-use crate::runner::lane_messages::{EndedMatch, LaneFailure};
+use crate::runner::lane_messages::EndedMatch;
 use crate::runner::live::Visibility;
 use crate::runner::results::{Loss, MatchReport, cause_of};
+use crate::runner::run_event::{NoShow, StartFailure};
+use crate::runner::run_failure::RunFailure;
 
 impl LanePairings {
     /// Links the matches that lost the same process or connection.
@@ -32,7 +34,7 @@ impl LanePairings {
         }
     }
 
-    pub(super) fn open(&mut self, pairing: usize, fixture: Fixture) -> Result<(), LaneFailure> {
+    pub(super) fn open(&mut self, pairing: usize, fixture: Fixture) -> Result<(), RunFailure> {
         let common = self.common.clone();
         let terms = &common.run.terms;
         // A bot with several seats fills them with its processes in order.
@@ -40,7 +42,7 @@ impl LanePairings {
         let mut bots = Vec::with_capacity(free.len());
         for &spec in &fixture.bots {
             let fits = free.iter().position(|&key| self.bots[key].spec == spec);
-            let index = fits.ok_or(LaneFailure::ConfusedPairings)?;
+            let index = fits.ok_or(RunFailure::ConfusedPairings)?;
             bots.push(free.remove(index));
         }
         let seats = bots.iter().map(|&key| {
@@ -142,10 +144,11 @@ impl LanePairings {
         let mut no_show = None;
         for (seat, &key) in bots.iter().enumerate() {
             let bot = &mut self.bots[key];
-            let BotState::Failed(code, detail) = &bot.state else { continue };
+            let BotState::Failed(code, ref detail) = bot.state else { continue };
             let spec = self.common.bots.get(bot.spec);
-            let why = format!("the bot `{}` does not start ({code}: {detail}): `{}`", spec.name, spec.source);
-            no_show = Some((seat, why));
+            let (name, detail, command) = (spec.name.clone(), detail.clone(), spec.source.to_string());
+            let why = Box::new(StartFailure::Here { name, code, detail, command, stderr: None });
+            no_show = Some(NoShow { entrant: bot.spec, seat: Seat(seat as u8), why });
             bot.state = BotState::Absent;
         }
         let (record, reveal) = (play.take_log(), play.reveal());

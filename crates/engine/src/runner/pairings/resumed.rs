@@ -11,8 +11,9 @@ use super::{LanePairings, OpenMatch, Pairing, QueuedMatch};
 use crate::driver::{BotInstance, DetachedSession, MatchKey, Unacknowledged};
 use crate::runner::bots::{Bot, BotKey, BotState};
 use crate::runner::fixture::Fixture;
-use crate::runner::lane_messages::{LaneEvent, LaneFailure};
+use crate::runner::lane_messages::LaneEvent;
 use crate::runner::resumed::ResumedMatch;
+use crate::runner::run_failure::RunFailure;
 
 /// The bots that matches of an earlier process wait for.
 #[derive(Default)]
@@ -108,7 +109,7 @@ impl LanePairings {
         pairing: usize,
         fixture: Fixture,
         resumed: ResumedMatch,
-    ) -> Result<(), LaneFailure> {
+    ) -> Result<(), RunFailure> {
         let bots = self.pairings[pairing].bots.clone();
         let places = bots.iter().map(|&key| {
             self.expected.instances.remove(&key);

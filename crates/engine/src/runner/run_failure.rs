@@ -1,0 +1,108 @@
+//! Why runs end before their matches.
+
+use std::error::Error;
+use std::io;
+use std::net::SocketAddr;
+
+use referee_game::erased::NotOpened;
+use referee_match::record::Difference;
+
+use crate::runner::archive::NotKept;
+use crate::runner::descriptors::TooFewDescriptors;
+use crate::runner::record_sink::MOST_RULES_FAILED;
+use crate::runner::run_event::NoShow;
+use crate::runner::scheduler::JoinError;
+use crate::sources::UnstartableBot;
+
+/// Why a run ends before its matches.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RunFailure {
+    /// A match needs more file descriptors.
+    #[error(transparent)]
+    Descriptors(#[from] TooFewDescriptors),
+    /// The runtime of a thread cannot be created.
+    #[error("{0}")]
+    NoRuntime(io::Error),
+    /// The process that starts bots is missing.
+    #[error("no bot can be started: {0}")]
+    NoLauncher(io::Error),
+    /// A thread cannot be started.
+    #[error("a thread cannot be started: {0}")]
+    NoThread(io::Error),
+    /// A pipe cannot be created.
+    #[error("cannot create a pipe: {0}")]
+    NoPipe(io::Error),
+    /// Lanes cannot be pinned.
+    #[error("--pin: cannot get the CPUs of this process: {0}")]
+    NoCpus(io::Error),
+    /// Bots cannot connect.
+    #[error("--listen {address}: {error}")]
+    NotListening {
+        /// The address.
+        address: SocketAddr,
+        /// Why not.
+        error: io::Error,
+    },
+    /// A thread has panicked.
+    #[error("a thread panicked")]
+    Panicked,
+    /// The thread of a lane has panicked.
+    #[error("a lane panicked")]
+    LanePanicked,
+    /// The thread of the journal has panicked.
+    #[error("the journal's thread panicked")]
+    JournalPanicked,
+    /// Matches cannot begin.
+    #[error("cannot journal the start of {}: {error}", .matches.join(", "))]
+    NotJournaled {
+        /// The matches.
+        matches: Vec<String>,
+        /// Why not.
+        error: io::Error,
+    },
+    /// The schedule does not keep to its contract.
+    #[error("the schedule confuses the bots of two pairings")]
+    ConfusedPairings,
+    /// A match cannot be opened.
+    #[error(transparent)]
+    NotOpened(#[from] NotOpened),
+    /// A bot of a match of an earlier process cannot join.
+    #[error(transparent)]
+    NotJoined(#[from] JoinError),
+    /// The command of a bot cannot be run.
+    #[error(transparent)]
+    Unstartable(#[from] UnstartableBot),
+    /// A bot could not play at all.
+    #[error(transparent)]
+    NoShow(#[from] NoShow),
+    /// The disk does not keep a record.
+    #[error(transparent)]
+    NotKept(#[from] NotKept),
+    /// A match has an invalid record.
+    #[error("the record of {match_id}: {difference}")]
+    InvalidRecord {
+        /// The match.
+        match_id: String,
+        /// What is wrong.
+        difference: Difference,
+    },
+    /// The rules failed too often.
+    #[error("the rules failed in {MOST_RULES_FAILED} matches in a row")]
+    RulesFailed,
+    /// An error of what receives the events, or plays the matches elsewhere.
+    #[error(transparent)]
+    Other(Box<dyn Error + Send + Sync>),
+}
+
+impl RunFailure {
+    /// The record of a match is invalid.
+    pub fn invalid_record(match_id: &str, difference: Difference) -> RunFailure {
+        RunFailure::InvalidRecord { match_id: match_id.to_owned(), difference }
+    }
+
+    /// An error of what receives the events, or plays the matches elsewhere.
+    pub fn other(error: impl Into<Box<dyn Error + Send + Sync>>) -> RunFailure {
+        RunFailure::Other(error.into())
+    }
+}
