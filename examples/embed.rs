@@ -108,7 +108,7 @@ fn between_programs(rules: &'static dyn Rules, run: Run, commands: &[String]) ->
         }
     });
     for bot in &result.summary.bots {
-        println!("{}: {} wins, {} draws, {} losses", bot.bot, bot.wins, bot.draws, bot.losses);
+        println!("{}: {} wins, {} draws, {} losses", bot.bot, bot.wdl.wins, bot.wdl.draws, bot.wdl.losses);
     }
     result.stopped.map_or(Ok(()), |why| Err(why.into()))
 }

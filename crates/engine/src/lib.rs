@@ -26,7 +26,7 @@
 //!     }
 //! });
 //! for bot in &result.summary.bots {
-//!     println!("{}: {} wins, {} draws, {} losses", bot.bot, bot.wins, bot.draws, bot.losses);
+//!     println!("{}: {} wins, {} draws, {} losses", bot.bot, bot.wdl.wins, bot.wdl.draws, bot.wdl.losses);
 //! }
 //! # Ok(())
 //! # }

@@ -39,9 +39,9 @@ pub fn summary_table(summary: &RunSummary) -> Table {
         vec![
             bot.bot.clone(),
             bot.matches.to_string(),
-            bot.wins.to_string(),
-            bot.draws.to_string(),
-            bot.losses.to_string(),
+            bot.wdl.wins.to_string(),
+            bot.wdl.draws.to_string(),
+            bot.wdl.losses.to_string(),
             bot.score.to_string(),
             format!("{:.2} s", Duration::from_millis(bot.cpu_ms).as_secs_f64()),
             faults(&bot.faults),

@@ -55,9 +55,11 @@ pub mod sample;
 pub mod schedule;
 pub mod sprt;
 pub mod standings;
+mod wdl;
 
 pub use cause::Cause;
 pub use lineup::{Deals, Entrant, Lineup, MatchResult};
+pub use wdl::{SideResult, Wdl};
 
 /// The pairs of opponents on two sides.
 fn opponents(lineup: &Lineup, side: usize, other: usize) -> impl Iterator<Item = (Entrant, Entrant)> {

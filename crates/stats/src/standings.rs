@@ -20,7 +20,7 @@ use std::cmp::Ordering;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
-use super::{Entrant, MatchResult};
+use super::{Entrant, MatchResult, Wdl};
 
 /// Points without play.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,17 +73,6 @@ impl Inactive<'_> {
     fn is_annulled(&self, entrant: Entrant) -> bool {
         self.withdrawn.get(entrant.index()).copied().flatten() == Some(Withdrawn::Annulled)
     }
-}
-
-/// Wins, draws and losses.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Wdl {
-    /// Ranked first alone.
-    pub wins: u32,
-    /// Equal first.
-    pub draws: u32,
-    /// Otherwise.
-    pub losses: u32,
 }
 
 /// A tie-break. Higher is better.
@@ -331,11 +320,7 @@ fn add(rows: &mut [TableRow], cross: &mut [Cross], result: &MatchResult, times: 
         let is_by_fault =
             (0..sides).any(|side| is_own(side) && forfeited[side]) || others.all(|side| forfeited[side]);
         let wdl = if is_by_fault { &mut row.by_fault } else { &mut row.by_play };
-        match best.cmp(&next) {
-            Ordering::Less => wdl.wins += times,
-            Ordering::Equal => wdl.draws += times,
-            Ordering::Greater => wdl.losses += times,
-        }
+        wdl.count(best.cmp(&next).into(), times);
         if is_annulled {
             continue;
         }

@@ -13,6 +13,7 @@ use referee_report::page::halves;
 use referee_report::preview::{Preview, PreviewRow, drawable, drawn};
 use referee_report::story::Story;
 use referee_report::{PublicRuling, RulingOnMatch, RulingsByMatch, ToldMatch};
+use referee_stats::Wdl;
 use referee_stats::rating::Estimate;
 use referee_stats::schedule::MatchId;
 use referee_store::{RulingRow, parse_match_id};
@@ -163,12 +164,9 @@ pub(super) struct MatchEntry {
 pub struct RecentResults {
     /// How many matches, at most 50.
     pub matches: u32,
-    /// Those that were won.
-    pub wins: u32,
-    /// Those that were drawn.
-    pub draws: u32,
-    /// Those that were lost.
-    pub losses: u32,
+    /// Their results.
+    #[serde(flatten)]
+    pub wdl: Wdl,
 }
 
 /// The standings, and what is to be said of them.
@@ -244,12 +242,9 @@ pub struct StandingsRow {
     pub display_name: Option<String>,
     /// Matches with a result.
     pub matches: u32,
-    /// Ranked first alone.
-    pub wins: u32,
-    /// Ranked first with another side.
-    pub draws: u32,
-    /// Another side was ranked ahead.
-    pub losses: u32,
+    /// Their results.
+    #[serde(flatten)]
+    pub wdl: Wdl,
     /// Matches in which it made a fault.
     pub faulted: u32,
     /// The last five results, the newest first: `W`, `D` and `L`.
@@ -307,9 +302,8 @@ pub(super) struct BotEntry {
     /// The ids of its matches in progress.
     pub(super) playing: Vec<String>,
     pub(super) matches: u32,
-    pub(super) wins: u32,
-    pub(super) draws: u32,
-    pub(super) losses: u32,
+    #[serde(flatten)]
+    pub(super) wdl: Wdl,
     pub(super) score: f64,
     /// Matches in which it made a fault.
     #[serde(skip)]

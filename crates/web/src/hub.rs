@@ -37,6 +37,7 @@ use referee_game::seat::Viewer;
 use referee_game::{Catalog, json};
 use referee_match::Faults;
 use referee_match::record::{Difference, PublishedInfo, public};
+use referee_stats::SideResult;
 
 pub(super) use overview::publish;
 
@@ -113,8 +114,8 @@ struct RunState {
     name: Option<String>,
     /// The names of entrants, what people see of them, and rulings.
     about: NamesAndRulings,
-    /// The latest results by bot or entrant, the newest first: `W`, `D` and `L`.
-    recent: BTreeMap<String, VecDeque<char>>,
+    /// The latest results by bot or entrant, the newest first.
+    recent: BTreeMap<String, VecDeque<SideResult>>,
     /// On a ladder: the results of players against each other.
     met: HashMap<String, HashMap<String, Met>>,
     /// On a ladder: the matches that ended last, the oldest first, to be counted again when a season begins.

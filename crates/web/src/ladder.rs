@@ -20,6 +20,7 @@ use crate::notices::Notices;
 use crate::owners::SignUpMode;
 use crate::seasons::{SeasonEntry, SeasonStandings};
 use referee_game::counted;
+use referee_stats::Wdl;
 use referee_stats::rating::Estimate;
 use referee_store::RatingPoint;
 
@@ -262,12 +263,9 @@ pub struct PlayerStanding {
     pub state: Option<String>,
     /// Rated matches with a result.
     pub matches: u32,
-    /// Ranked first alone.
-    pub wins: u32,
-    /// Ranked first with another side.
-    pub draws: u32,
-    /// Another side was ranked ahead.
-    pub losses: u32,
+    /// Their results.
+    #[serde(flatten)]
+    pub wdl: Wdl,
     /// Matches in which it made a fault.
     pub faulted: u32,
     /// When its last match ended, in UTC.
@@ -303,12 +301,9 @@ pub struct Opponent {
     pub display_name: Option<String>,
     /// The matches with a result.
     pub matches: u32,
-    /// Those in which the player was ranked ahead.
-    pub wins: u32,
-    /// Those in which both had the same rank.
-    pub draws: u32,
-    /// The others.
-    pub losses: u32,
+    /// Their results.
+    #[serde(flatten)]
+    pub wdl: Wdl,
     /// What it scored.
     pub points: f64,
     /// What it was expected to score by the ratings of today.

@@ -9,6 +9,7 @@ use axum::response::Response;
 use maud::{Markup, html};
 use referee_game::json;
 use referee_report::page::{Scale, interval_bar};
+use referee_stats::Wdl;
 use referee_stats::rating::Estimate;
 use serde::{Deserialize, Serialize};
 
@@ -76,12 +77,9 @@ pub struct SeasonRow {
     pub newest: bool,
     /// Rated matches with a result.
     pub matches: u32,
-    /// Ranked first alone.
-    pub wins: u32,
-    /// Ranked first with another side.
-    pub draws: u32,
-    /// Another side was ranked ahead.
-    pub losses: u32,
+    /// Their results.
+    #[serde(flatten)]
+    pub wdl: Wdl,
     /// Matches in which it made a fault.
     pub faulted: u32,
 }
@@ -297,7 +295,7 @@ fn table(standings: &[SeasonRow]) -> Markup {
                             @if row.anchor { " =" } @else if row.provisional { " ?" }
                         }
                         td class="bar" { (interval_bar(row.rating, scale)) }
-                        td class="num beside" { (row.wins) " / " (row.draws) " / " (row.losses) }
+                        td class="num beside" { (row.wdl.wins) " / " (row.wdl.draws) " / " (row.wdl.losses) }
                         td class="num" data-l="Faults" { (row.faulted) }
                         td class="num" data-l="Matches" { (row.matches) }
                     }

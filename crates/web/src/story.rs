@@ -38,9 +38,9 @@ pub(super) fn told(name: &str, rows: &[StandingsRow]) -> Story {
     };
     let (recent, matches) = (row.recent, counted(row.matches, "match", "matches"));
     if recent.matches < row.matches && recent.matches > 0 {
-        story.say(format!("{leader} won {} of its last {} matches.", recent.wins, recent.matches));
+        story.say(format!("{leader} won {} of its last {} matches.", recent.wdl.wins, recent.matches));
     } else {
-        story.say(format!("{leader} won {} of {matches} and lost {}.", row.wins, row.losses));
+        story.say(format!("{leader} won {} of {matches} and lost {}.", row.wdl.wins, row.wdl.losses));
     }
     if let Some(second) = second {
         story.say_superiority(leader, second.shown());
@@ -58,6 +58,8 @@ fn superiority(own: Estimate, other: Estimate) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
+    use referee_stats::Wdl;
+
     use super::*;
 
     fn row(place: usize, name: &str, rating: f64) -> StandingsRow {
@@ -66,8 +68,7 @@ mod tests {
             place: Some(place),
             name: name.to_owned(),
             matches: 80,
-            wins: 50,
-            losses: 20,
+            wdl: Wdl { wins: 50, draws: 10, losses: 20 },
             rating,
             ..StandingsRow::default()
         }

@@ -170,9 +170,7 @@ impl LadderPages {
             provisional: shown.row.is_provisional,
             newest: shown.row.is_newest,
             matches: shown.row.matches,
-            wins: shown.row.wins,
-            draws: shown.row.draws,
-            losses: shown.row.losses,
+            wdl: shown.row.wdl,
             faulted: shown.row.faulted,
         };
         Ok(SeasonStandings { season: entry, standings: found.standings.into_iter().map(row).collect() })
@@ -377,9 +375,7 @@ fn standing(shown: &LadderSnapshot, row: &LadderRow) -> PlayerStanding {
         online: shown.online.contains(&row.player),
         state: shown.states.get(&row.player).map(ToString::to_string),
         matches: row.matches,
-        wins: row.wins,
-        draws: row.draws,
-        losses: row.losses,
+        wdl: row.wdl,
         faulted: row.faulted,
         last_seen: row.last_seen.clone(),
     }

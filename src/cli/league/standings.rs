@@ -176,9 +176,9 @@ fn printed(rows: &[LadderStanding], has_weng_lin: bool) -> String {
             margin(row.rating.high - row.rating.value),
             margin(row.margin_in_field),
             row.matches.to_string(),
-            row.wins.to_string(),
-            row.draws.to_string(),
-            row.losses.to_string(),
+            row.wdl.wins.to_string(),
+            row.wdl.draws.to_string(),
+            row.wdl.losses.to_string(),
             row.faulted.to_string(),
             row.last_seen.clone().unwrap_or_else(|| "never".to_owned()),
         ];

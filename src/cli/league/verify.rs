@@ -17,6 +17,7 @@ use crate::game::chance::Seed;
 use crate::game::{Catalog, counted, hex, json};
 use crate::record::{PublishedInfo, private_digests, public};
 use crate::runs::league::{Book, FinalStandings, LadderRulings, recorded, seal_of};
+use crate::stats::Wdl;
 use crate::store::{League, LeagueMatch, RulingRow, parse_match_id};
 
 /// Verify the results of a league against its records
@@ -211,16 +212,13 @@ fn add_new_results(
     }
 }
 
-/// Wins, draws and losses of a player.
-type ResultCounts = [u32; 3];
-
-/// Those of all players, with the rulings replayed.
+/// The results of all players, with the rulings replayed.
 fn tally(
     rulings: &[RulingRow],
     ladder: &LadderConfig,
     game: &LadderGame,
     rows: impl Iterator<Item = LeagueMatch>,
-) -> BTreeMap<String, ResultCounts> {
+) -> BTreeMap<String, Wdl> {
     let rulings = LadderRulings::of(rulings, &ladder.name);
     let (seating, is_mirrored) = game.seats();
     let mut book = Book::new(seating, is_mirrored, BTreeMap::new());
@@ -229,7 +227,7 @@ fn tally(
         let _ = book.add(&rulings.apply(&row, seating));
     }
     let rows = book.standings(&[]).into_iter();
-    rows.map(|row| (row.player, [row.wins, row.draws, row.losses])).collect()
+    rows.map(|row| (row.player, row.wdl)).collect()
 }
 
 /// Compares what the players of a ladder have won in each season.
@@ -258,7 +256,7 @@ impl SeasonTallies<'_> {
             let rulings = season.rulings(self.rulings.to_vec());
             let found = FinalStandings::of(league, &self.ladder.name, season.number, self.game.seats());
             let found = found.map_err(Failure::cannot_run)?.standings.into_iter().map(|row| row.row);
-            let stored = found.map(|row| (row.player, [row.wins, row.draws, row.losses])).collect();
+            let stored = found.map(|row| (row.player, row.wdl)).collect();
             let by_records = self.tally(season.number, &rulings, recorded());
             let of = format!("the final standings of season {}", season.name);
             differences.extend(differing(&by_records, &stored, &of));
@@ -274,7 +272,7 @@ impl SeasonTallies<'_> {
         season: u32,
         rulings: &[RulingRow],
         rows: impl Iterator<Item = &'r LeagueMatch>,
-    ) -> BTreeMap<String, ResultCounts> {
+    ) -> BTreeMap<String, Wdl> {
         let is_in_it = |row: &&LeagueMatch| self.of.get(&row.number).unwrap_or(&self.current) == &season;
         tally(rulings, self.ladder, self.game, rows.filter(is_in_it).cloned())
     }
@@ -282,15 +280,14 @@ impl SeasonTallies<'_> {
 
 /// The players whose results by the records are not those of something else.
 fn differing(
-    by_records: &BTreeMap<String, ResultCounts>,
-    others: &BTreeMap<String, ResultCounts>,
+    by_records: &BTreeMap<String, Wdl>,
+    others: &BTreeMap<String, Wdl>,
     name: &str,
 ) -> Vec<(String, String)> {
-    let words = |[won, drawn, lost]: ResultCounts| format!("{won} won, {drawn} drawn, {lost} lost");
     let players: BTreeSet<&String> = by_records.keys().chain(others.keys()).collect();
     let found = players.into_iter().filter_map(|player| {
         let [records, other] = [by_records, others].map(|all| all.get(player).copied().unwrap_or_default());
-        let what = || format!("{} by the records and rulings, {} by {name}", words(records), words(other));
+        let what = || format!("{records} by the records and rulings, {other} by {name}");
         (records != other).then(|| (player.clone(), what()))
     });
     found.collect()

@@ -61,9 +61,7 @@ impl LiveStandings {
             place: Some(row.place as usize),
             name: entrants[row.entrant.index()].clone(),
             matches: row.matches,
-            wins: row.by_play.wins + row.by_fault.wins,
-            draws: row.by_play.draws + row.by_fault.draws,
-            losses: row.by_play.losses + row.by_fault.losses,
+            wdl: row.by_play + row.by_fault,
             points: row.points,
             faulted: row.faulted,
             ..StandingsRow::default()

@@ -48,7 +48,7 @@ pub use play::{
 };
 pub use record_sink::{EndedRecord, MOST_RULES_FAILED, RecordSink};
 pub use reporter::Watch;
-pub use results::{BotSummary, Comparison, Loss, MatchReport, RunSummary, SetReport, Sets};
+pub use results::{BotSummary, Comparison, Loss, MatchReport, RunSummary, SetReport};
 pub use resumed::ResumedMatch;
 pub use roster::Roster;
 pub use run_event::{Halt, NoShow, RunEvent, StartFailure};

@@ -13,13 +13,14 @@ use referee_match::{Faults, Leg};
 use referee_stats::sample::{Sample, SetMoves};
 use referee_stats::schedule::MatchId;
 use referee_stats::sprt::SetScores;
+use referee_stats::{SideResult, Wdl};
 
 use crate::runner::evidence::FirstFaults;
 use crate::runner::fixture::{Fixture, Wait, deal_leaks_information};
 use crate::runner::match_runner::{MatchRunner, RunEnd};
 use crate::runner::moves::{moves_of_match, moves_of_set};
 use crate::runner::openings::Openings;
-use crate::runner::results::{BotSummary, Comparison, MatchReport, RunSummary, SetReport, Sets};
+use crate::runner::results::{BotSummary, Comparison, MatchReport, RunSummary, SetReport};
 use crate::runner::run_event::RunEvent;
 use crate::runner::run_failure::RunFailure;
 use crate::runner::scheduler::{Next, Scheduler};
@@ -371,11 +372,9 @@ impl RunTally {
             bot: entrant.name.clone(),
             command: entrant.source.to_string(),
             matches: 0,
-            wins: 0,
-            draws: 0,
-            losses: 0,
+            wdl: Wdl::default(),
             score: 0.0,
-            sets: trust_bots.map(|_| Sets::default()),
+            sets: trust_bots.map(|_| Wdl::default()),
             faults: Faults::default(),
             cpu_ms: 0,
             sandbox: entrant.source.command().map(|command| command.sandbox.clone()),
@@ -432,19 +431,13 @@ impl RunTally {
             // All seats of a bot are on one side, so the first one represents it.
             let Some(&seat) = seats.first() else { continue };
             let (Some(ranks), Some(scores)) = (&report.ranks, &report.scores) else { continue };
-            let side = |seat: usize| self.seating.side(Seat(seat as u8));
-            let shares =
-                (0..ranks.len()).any(|other| side(other) != side(seat) && ranks[other] == ranks[seat]);
             summary.matches += 1;
             summary.score += scores[seat];
             if let Some(sample) = self.sample.as_mut().filter(|_| bot == 0 && fixture.deal.is_none()) {
                 sample.add(scores[seat], moves.map(|moves| moves_of_set(vec![moves.clone()])));
             }
-            match (ranks[seat], shares) {
-                (1, false) => summary.wins += 1,
-                (1, true) => summary.draws += 1,
-                _ => summary.losses += 1,
-            }
+            let result = SideResult::of_seat(Seat(seat as u8), ranks, self.seating);
+            result.into_iter().for_each(|result| summary.wdl.count(result, 1));
         }
     }
 
@@ -485,14 +478,11 @@ impl RunTally {
             if let Some(sample) = &mut self.sample {
                 sample.add(scores[0] / set.matches.len() as f64, moves);
             }
-            let best = scores.iter().copied().fold(f64::MIN, f64::max);
-            let is_shared = scores.iter().filter(|&&score| score == best).count() > 1;
-            for (bot, &score) in self.summary.bots.iter_mut().zip(scores) {
-                let Some(sets) = &mut bot.sets else { continue };
-                match (score == best, is_shared) {
-                    (true, false) => sets.wins += 1,
-                    (true, true) => sets.draws += 1,
-                    (false, _) => sets.losses += 1,
+            for (bot, summary) in self.summary.bots.iter_mut().enumerate() {
+                let others = scores.iter().enumerate().filter(|&(other, _)| other != bot);
+                let best = others.map(|(_, &score)| score).fold(f64::MIN, f64::max);
+                if let Some(sets) = &mut summary.sets {
+                    sets.count(best.total_cmp(&scores[bot]).into(), 1);
                 }
             }
         }

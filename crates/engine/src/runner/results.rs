@@ -9,9 +9,9 @@ use referee_match::record::{Difference, RecordSummary};
 use referee_match::{AbortReason, Faults};
 use referee_protocol::referee::Fault;
 use referee_protocol::words::{EndedBy, FaultCode};
-use referee_stats::Cause;
 use referee_stats::rating::Estimate;
 use referee_stats::sample::Sample;
+use referee_stats::{Cause, Wdl};
 use serde::Serialize;
 
 use crate::runner::evidence::{self, Evidence, FirstFaults};
@@ -274,17 +274,15 @@ pub struct BotSummary {
     pub command: String,
     /// Matches that were not aborted.
     pub matches: u32,
-    /// Ranked first alone.
-    pub wins: u32,
-    /// Ranked first with another side.
-    pub draws: u32,
-    /// Another side was ranked ahead.
-    pub losses: u32,
+    /// Their results.
+    #[serde(flatten)]
+    pub wdl: Wdl,
     /// The sum of its scores.
     pub score: f64,
-    /// Mirrored sets; omitted if each deal is played once.
+    /// Complete mirrored sets; omitted if each deal is played once. A set is won by the bot with the highest sum of scores,
+    /// and drawn by bots that share it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub sets: Option<Sets>,
+    pub sets: Option<Wdl>,
     /// Code -> count. A lost process or connection counts once, however many matches it played.
     pub faults: Faults,
     /// Processor time, in milliseconds.
@@ -292,18 +290,6 @@ pub struct BotSummary {
     /// Its sandbox; omitted for a bot that connects.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sandbox: Option<Sandbox>,
-}
-
-/// A bot's complete mirrored sets. A set is won by the bot with the highest sum of scores, and drawn by bots that
-/// share it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Sets {
-    /// Sets in which it scored more than every other bot.
-    pub wins: u32,
-    /// Sets in which another bot had the same highest sum.
-    pub draws: u32,
-    /// Sets in which another bot scored more.
-    pub losses: u32,
 }
 
 /// The difference in strength between the first and the second of two bots, in the format of `--json`.

@@ -6,8 +6,8 @@ mod prose;
 mod public_url;
 
 use maud::{Markup, PreEscaped, html};
+use referee_stats::Wdl;
 use referee_stats::rating::Estimate;
-use referee_stats::standings::Wdl;
 
 use crate::preview::{HEIGHT, WIDTH};
 use crate::replay::colours;
@@ -97,13 +97,13 @@ pub fn halves(points: f64) -> String {
 }
 
 /// Wins, draws and losses as a bar.
-pub(crate) fn results_bar(Wdl { wins, draws, losses }: Wdl) -> Markup {
-    let all = f64::from(wins + draws + losses);
+pub(crate) fn results_bar(wdl: Wdl) -> Markup {
+    let (Wdl { wins, draws, .. }, all) = (wdl, f64::from(wdl.total()));
     let share = |count: u32| {
         if all > 0.0 { format!("{:.1}%", 100.0 * f64::from(count) / all) } else { "0".to_owned() }
     };
     html! {
-        svg class="wdl" role="img" aria-label={ (wins) " won, " (draws) " drawn, " (losses) " lost" } {
+        svg class="wdl" role="img" aria-label=(wdl) {
             @if all == 0.0 { rect class="none" width="100%" height="8" {} }
             rect class="d" width=(share(wins + draws)) height="8" {}
             rect class="w" width=(share(wins)) height="8" {}

@@ -2,7 +2,6 @@
 
 use maud::{Markup, html};
 use referee_game::counted;
-use referee_stats::standings::Wdl;
 
 use super::list::{pages, table as match_table};
 use super::{
@@ -10,8 +9,7 @@ use super::{
 };
 use crate::page::ordinal;
 use crate::tournament::{
-    EntrantDetails, EntrantStanding, Grid, HeadToHead, all_results, estimate, results_in_words, table, time,
-    time_use_of, wdl,
+    EntrantDetails, EntrantStanding, Grid, HeadToHead, estimate, table, time, time_use_of, wdl,
 };
 use crate::words::fault_code_in_words;
 
@@ -55,7 +53,7 @@ impl Site<'_> {
             return "No match has ended yet.".to_owned();
         }
         let place = ordinal(standing.place);
-        let results = results_in_words(all_results(standing));
+        let results = standing.wdl();
         let faults = match standing.faulted {
             0 => "It made no fault.".to_owned(),
             count => format!("It made faults in {}.", counted(count, "match", "matches")),
@@ -117,9 +115,8 @@ impl Site<'_> {
                                 td class="lead num" {
                                     (halves(met.score)) " " span class="muted small" { "of " (halves(met.matches)) }
                                 }
-                                @let results = Wdl { wins: met.wins, draws: met.draws, losses: met.losses };
-                                td class="bars" { (results_bar(results)) }
-                                td class="num beside" { (wdl(results)) }
+                                td class="bars" { (results_bar(met.wdl)) }
+                                td class="num beside" { (wdl(met.wdl)) }
                                 @if has_expectation { (against_expectation(met)) }
                                 td class="t small" data-l="Matches" { (links.matches(&met.match_ids)) }
                             }
@@ -193,7 +190,7 @@ fn against_expectation(met: &HeadToHead) -> Markup {
 /// The results and ratings of an entrant.
 fn figures(standing: &EntrantStanding, details: &EntrantDetails) -> Markup {
     let with = |value: Markup, small: String| html! { (value) @if !small.is_empty() { small { (Escaped(&small)) } } };
-    let by_fault = format!("{} by a fault", results_in_words(standing.by_fault));
+    let by_fault = format!("{} by a fault", standing.by_fault);
     let team: Vec<&str> = details.team.iter().map(|bot| bot.name.as_str()).collect();
     let faults: Vec<String> =
         details.faults.iter().map(|(code, count)| format!("{count} {}", fault_code_in_words(code))).collect();

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use referee_game::json;
 use serde_json::json;
 
-use crate::tournament::{TournamentReport, all_results};
+use crate::tournament::TournamentReport;
 
 /// What finds entrants.
 const SCRIPT: &str = include_str!("search.js");
@@ -30,7 +30,7 @@ pub(super) fn form(first: usize, last: usize, entrants: usize) -> Markup {
 pub(super) fn script(report: &TournamentReport) -> String {
     let row =
         |(standing, details): (&crate::tournament::EntrantStanding, &crate::tournament::EntrantDetails)| {
-            let of = all_results(standing);
+            let of = standing.wdl();
             let elo = standing
                 .elo
                 .is_known()

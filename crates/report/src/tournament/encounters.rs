@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use referee_stats::rating::bradley_terry::Strengths;
 use referee_stats::schedule::{Format, MatchId, Schedule};
-use referee_stats::{Entrant, MatchResult};
+use referee_stats::{Entrant, MatchResult, Wdl};
 use serde::Serialize;
 
 use super::standings::StandingsData;
@@ -16,12 +16,9 @@ pub struct HeadToHead {
     pub matches: f64,
     /// What it scored.
     pub score: f64,
-    /// Matches in which it was ranked before the other one; of partners, those that they won.
-    pub wins: u32,
-    /// Matches in which both had the same rank; of partners, those that were drawn.
-    pub draws: u32,
-    /// The others.
-    pub losses: u32,
+    /// Whether it was ranked before the other one, or after it; of partners, their results.
+    #[serde(flatten)]
+    pub wdl: Wdl,
     /// What it was expected to score by the fitted strengths of all; `None` for partners.
     pub expected: Option<f64>,
     /// The ids of the matches.
@@ -33,12 +30,7 @@ impl HeadToHead {
         // A match may have several seats of both.
         if self.match_ids.last().is_none_or(|last| last != id) {
             self.match_ids.push(id.to_owned());
-            let counted = match score {
-                0.5 => &mut self.draws,
-                _ if score > 0.5 => &mut self.wins,
-                _ => &mut self.losses,
-            };
-            *counted += 1;
+            self.wdl.count(0.5_f64.total_cmp(&score).into(), 1);
         }
     }
 }

@@ -1,7 +1,8 @@
 //! The report as HTML: one self-contained file, and the sections that the pages of a site share.
 
 use maud::{DOCTYPE, Markup, PreEscaped, Render, html};
-use referee_stats::standings::{TieBreak, Wdl};
+use referee_stats::Wdl;
+use referee_stats::standings::TieBreak;
 
 use super::text::{self, Grid};
 use super::{EntrantDetails, EntrantStanding, Escaped, HeadToHead, Links, PairReport, TournamentReport};
@@ -84,20 +85,9 @@ fn plain(grid: &Grid, links: &Links<'_>) -> Section {
     Section::new(grid.title, &grid.note, table(grid, links))
 }
 
-/// Wins, draws and losses, however they came about.
-pub(crate) fn all_results(standing: &EntrantStanding) -> Wdl {
-    let (play, fault) = (standing.by_play, standing.by_fault);
-    Wdl { wins: play.wins + fault.wins, draws: play.draws + fault.draws, losses: play.losses + fault.losses }
-}
-
 /// Wins, draws and losses in a cell: `12 / 2 / 0`.
 pub(crate) fn wdl(Wdl { wins, draws, losses }: Wdl) -> String {
     format!("{wins} / {draws} / {losses}")
-}
-
-/// Results in a sentence: `12 won, 2 drawn, 0 lost`.
-pub(crate) fn results_in_words(Wdl { wins, draws, losses }: Wdl) -> String {
-    format!("{wins} won, {draws} drawn, {losses} lost")
 }
 
 /// What is special about an entrant, below its name.
@@ -174,8 +164,8 @@ pub(crate) fn standings(
                         td class="lead num" {
                             (halves(standing.points)) " " span class="muted small" { "of " (standing.matches) }
                         }
-                        td class="bars" { (results_bar(all_results(standing))) }
-                        td class="num beside" { (wdl(all_results(standing))) }
+                        td class="bars" { (results_bar(standing.wdl())) }
+                        td class="num beside" { (wdl(standing.wdl())) }
                         td class="bar" { (interval_bar(standing.elo, scale)) }
                         td class="num beside" { (plus_minus(standing.elo)) }
                         @for &kind in &breaks {
@@ -485,8 +475,8 @@ fn podium(report: &TournamentReport, links: &Links<'_>) -> Markup {
                         b { (halves(standing.points)) }
                         span class="muted" { "of " (standing.matches) " points" }
                     }
-                    (results_bar(all_results(standing)))
-                    p class="small muted" { (results_in_words(all_results(standing))) }
+                    (results_bar(standing.wdl()))
+                    p class="small muted" { (standing.wdl()) }
                 }
             }
         }

@@ -34,8 +34,7 @@ pub use self::encounters::HeadToHead;
 pub use self::github::annotations;
 pub use self::html::html;
 pub(super) use self::html::{
-    CROSS, Section, all_results, encounters, figures, footer, notes, opening, results_in_words, standings,
-    table, wdl,
+    CROSS, Section, encounters, figures, footer, notes, opening, standings, table, wdl,
 };
 pub use self::junit::junit;
 pub(super) use self::links::{Escaped, Links};

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::io;
 
+use referee_stats::Wdl;
 use referee_stats::rating::Estimate;
 use referee_stats::rating::bradley_terry::{self, Counts, Origin, Strengths};
 use referee_stats::schedule::{Format, MatchId, Schedule};
-use referee_stats::standings::{Standings, TieBreak, Wdl, Withdrawn};
+use referee_stats::standings::{Standings, TieBreak, Withdrawn};
 use referee_store::{EntrantRow, Results};
 use serde::Serialize;
 
@@ -95,6 +96,11 @@ pub struct EntrantStanding {
 }
 
 impl EntrantStanding {
+    /// Its results, however they came about.
+    pub(crate) fn wdl(&self) -> Wdl {
+        self.by_play + self.by_fault
+    }
+
     /// What people see.
     pub fn shown(&self) -> &str {
         self.display_name.as_deref().unwrap_or(&self.name)

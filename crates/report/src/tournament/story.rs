@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use referee_stats::rating::bradley_terry::Strengths;
 use referee_stats::schedule::{MatchId, Schedule};
 use referee_stats::standings::{Standings, TableRow};
-use referee_stats::{Entrant, Lineup};
+use referee_stats::{Entrant, Lineup, Wdl};
 
 use crate::page::halves;
 use crate::story::{LeadChange, Story, several};
@@ -115,8 +115,7 @@ impl StoryOf<'_> {
             }
             _ => format!("{of_leader} leads"),
         };
-        let wins = row.by_play.wins + row.by_fault.wins;
-        let losses = row.by_play.losses + row.by_fault.losses;
+        let Wdl { wins, losses, .. } = row.by_play + row.by_fault;
         let lost = if losses == 0 { "none".to_owned() } else { losses.to_string() };
         let matches = referee_game::counted(row.matches, "match", "matches");
         story.say(format!("{of_leader} won {wins} of {matches} and lost {lost}."));

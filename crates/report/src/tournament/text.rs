@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use referee_game::counted;
+use referee_stats::Wdl;
 use referee_stats::rating::Estimate;
-use referee_stats::standings::{TieBreak, Wdl, Withdrawn};
+use referee_stats::standings::{TieBreak, Withdrawn};
 
 use super::{
     BotDetails, Conditions, EntrantDetails, EntrantStanding, HeadToHead, SandboxUse, StandingsReport, Timed,

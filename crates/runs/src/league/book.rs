@@ -13,7 +13,7 @@ use referee_game::erased::Rules;
 use referee_stats::ladder::{Name, Strength};
 use referee_stats::rating::Estimate;
 use referee_stats::rating::bradley_terry::{Counts, EarlierRating, FitConstraints, fit_anchored};
-use referee_stats::{Deals, Entrant, Lineup, MatchResult};
+use referee_stats::{Deals, Entrant, Lineup, MatchResult, SideResult, Wdl};
 use referee_store::{LeagueMatch, MatchKind};
 
 /// A rating is provisional while its margin in the field is greater, in Elo.
@@ -84,9 +84,7 @@ impl RatingInputs {
 struct PlayerTally {
     name: String,
     matches: u32,
-    wins: u32,
-    draws: u32,
-    losses: u32,
+    wdl: Wdl,
     /// Matches in which it made a fault.
     faulted: u32,
     /// When its last match ended, in UTC.
@@ -115,12 +113,9 @@ pub struct LadderRow {
     pub is_newest: bool,
     /// Rated matches with a result.
     pub matches: u32,
-    /// Ranked first alone.
-    pub wins: u32,
-    /// Ranked first with another side.
-    pub draws: u32,
-    /// Another side was ranked ahead.
-    pub losses: u32,
+    /// Their results.
+    #[serde(flatten)]
+    pub wdl: Wdl,
     /// Matches in which it made a fault.
     pub faulted: u32,
     /// When its last match ended, in UTC.
@@ -258,15 +253,11 @@ impl Book {
             return Ok(Some(lineup));
         }
         let result = MatchResult::played(row.number, lineup, ranks);
-        let first = (0..self.seating.sides()).filter(|&side| result.places[side] == 1).count();
-        for (seat, &player) in players.iter().enumerate() {
+        for (seat, &player) in self.seating.all().iter().zip(&players) {
             let tally = &mut self.players[player.index()];
             tally.matches += 1;
-            match (ranks[seat], first) {
-                (1, 1) => tally.wins += 1,
-                (1, _) => tally.draws += 1,
-                _ => tally.losses += 1,
-            }
+            let own = SideResult::of_seat(seat, ranks, self.seating);
+            own.into_iter().for_each(|own| tally.wdl.count(own, 1));
         }
         let first = row.deal.and_then(|deal| self.firsts.remove(&deal)).filter(|first| {
             first.set + APART >= row.number && Deals::Mirrored.leg(first.lineup, 1) == lineup
@@ -339,9 +330,7 @@ impl Book {
                 is_provisional: is_uncertain && !is_anchor,
                 is_newest: seen.insert(Name::parse(&tally.name).bot),
                 matches: tally.matches,
-                wins: tally.wins,
-                draws: tally.draws,
-                losses: tally.losses,
+                wdl: tally.wdl,
                 faulted: tally.faulted,
                 last_seen: tally.last_seen.clone(),
             }
@@ -403,7 +392,7 @@ mod tests {
         let expected =
             [(Some(1), "alice@1", 200, false), (Some(2), "bob", 0, true), (None, "random", 200, false)];
         assert_eq!(summary, expected);
-        assert_eq!((rows[0].wins, rows[0].losses, rows[2].rating.value), (150, 50, 1000.0));
+        assert_eq!((rows[0].wdl.wins, rows[0].wdl.losses, rows[2].rating.value), (150, 50, 1000.0));
         assert!((1150.0..1230.0).contains(&rows[0].rating.value), "{rows:?}");
     }
 

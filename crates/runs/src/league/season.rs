@@ -170,6 +170,7 @@ impl FinalStandings {
 
 #[cfg(test)]
 mod tests {
+    use referee_stats::Wdl;
     use referee_stats::rating::Estimate;
 
     use super::*;
@@ -184,9 +185,7 @@ mod tests {
             is_provisional: false,
             is_newest,
             matches: 100,
-            wins: 50,
-            draws: 0,
-            losses: 50,
+            wdl: Wdl { wins: 50, draws: 0, losses: 50 },
             faulted: 0,
             last_seen: None,
         }

@@ -11,6 +11,7 @@ use referee_engine::runner::LiveEnd;
 use referee_game::{Meta, counted, json};
 use referee_report::preview::{Preview, drawn};
 use referee_report::story::{LeadChange, Story};
+use referee_stats::{SideResult, Wdl};
 
 use super::results::MOST_LATEST;
 use super::{EndedEntry, Hub, LiveEntry, RecordLocation, RunState, faults_of};
@@ -203,17 +204,10 @@ impl RunState {
         self.compared = view.clone();
         for row in &mut view.rows {
             row.display_name = self.about.display_name(&row.name);
-            let recent = self.recent.get(&row.name).into_iter().flatten();
-            row.form = recent.clone().take(FORM).collect();
-            row.recent = RecentResults::default();
-            for &result in recent {
-                row.recent.matches += 1;
-                *(match result {
-                    'W' => &mut row.recent.wins,
-                    'D' => &mut row.recent.draws,
-                    _ => &mut row.recent.losses,
-                }) += 1;
-            }
+            let recent = self.recent.get(&row.name).into_iter().flatten().copied();
+            row.form = recent.clone().take(FORM).map(SideResult::letter).collect();
+            let wdl: Wdl = recent.collect();
+            row.recent = RecentResults { matches: wdl.total(), wdl };
         }
         self.compare_with_last_week(&mut view.rows);
         view.next.retain(|next| next.id.as_ref().is_none_or(|id| !self.running.contains_key(id)));
@@ -262,9 +256,7 @@ impl RunState {
             place: Some(1 + bots.iter().filter(|other| other.mean() > bot.mean()).count()),
             name: bot.name.clone(),
             matches: bot.matches,
-            wins: bot.wins,
-            draws: bot.draws,
-            losses: bot.losses,
+            wdl: bot.wdl,
             points: bot.score,
             faulted: bot.faulted,
             ..StandingsRow::default()

@@ -1,6 +1,7 @@
 //! The results of bots, entrants and players, counted as matches end.
 
 use referee_engine::runner::MatchReport;
+use referee_stats::{SideResult, Wdl};
 
 use super::{Hub, LatestMatch, RunState};
 use crate::entries::BotEntry;
@@ -15,10 +16,14 @@ pub(super) const MOST_LATEST: usize = 2_000;
 /// The results of a player against another one.
 #[derive(Debug, Default)]
 pub(super) struct Met {
-    wins: u32,
-    draws: u32,
-    losses: u32,
+    wdl: Wdl,
     last: String,
+}
+
+/// The result of a seat, given the ranks and the sides of all.
+fn result_of(seat: usize, ranks: &[u8], side: &impl Fn(usize) -> usize) -> Option<SideResult> {
+    let others = ranks.iter().enumerate().filter(|&(other, _)| side(other) != side(seat));
+    Some(ranks[seat].cmp(others.map(|(_, rank)| rank).min()?).into())
 }
 
 impl Hub {
@@ -40,9 +45,9 @@ impl Hub {
         };
         let own = rating(name);
         let met = state.met.get(name).into_iter().flatten().map(|(other, met)| {
-            let Met { wins, draws, losses, last } = met;
-            let matches = wins + draws + losses;
-            let points = f64::from(*wins) + f64::from(*draws) / 2.0;
+            let Met { wdl, last } = met;
+            let matches = wdl.total();
+            let points = f64::from(wdl.wins) + f64::from(wdl.draws) / 2.0;
             // Players that the standings do not show any more have no rating here.
             let expected = own.zip(rating(other)).map_or(points, |(own, other)| {
                 f64::from(matches) / (1.0 + 10.0_f64.powf((other - own) / 400.0))
@@ -52,9 +57,7 @@ impl Hub {
                 display_name: state.about.display_name(&name),
                 name,
                 matches,
-                wins: *wins,
-                draws: *draws,
-                losses: *losses,
+                wdl: *wdl,
                 points,
                 expected,
                 last_match,
@@ -100,11 +103,7 @@ impl RunState {
                 if met.last == report.id {
                     continue;
                 }
-                *(match ranks[seat].cmp(&ranks[other]) {
-                    std::cmp::Ordering::Less => &mut met.wins,
-                    std::cmp::Ordering::Equal => &mut met.draws,
-                    std::cmp::Ordering::Greater => &mut met.losses,
-                }) += 1;
+                met.wdl.count(ranks[seat].cmp(&ranks[other]).into(), 1);
                 met.last.clone_from(&report.id);
             }
         }
@@ -119,14 +118,7 @@ impl RunState {
             if noted.contains(&name) {
                 continue;
             }
-            let others =
-                || (0..ranks.len()).filter(|&other| side(other) != side(seat)).map(|other| ranks[other]);
-            let result =
-                match (others().all(|rank| rank > ranks[seat]), others().any(|rank| rank < ranks[seat])) {
-                    (true, _) => 'W',
-                    (_, true) => 'L',
-                    _ => 'D',
-                };
+            let Some(result) = result_of(seat, ranks, side) else { continue };
             let recent = self.recent.entry(name.clone()).or_default();
             recent.push_front(result);
             recent.truncate(RECENT);
@@ -149,12 +141,7 @@ impl RunState {
             let (Some(ranks), Some(scores)) = (&report.ranks, &report.scores) else { continue };
             bot.matches += 1;
             bot.score += scores[seat];
-            let is_shared = (0..ranks.len()).any(|other| ranks[other] == 1 && side(other) != side(seat));
-            match (ranks[seat], is_shared) {
-                (1, false) => bot.wins += 1,
-                (1, true) => bot.draws += 1,
-                _ => bot.losses += 1,
-            }
+            result_of(seat, ranks, &side).into_iter().for_each(|result| bot.wdl.count(result, 1));
         }
     }
 }
