@@ -21,8 +21,10 @@ use std::time::{Duration, Instant, SystemTime};
 use common::league::Ended;
 use common::{Limit, Result, VIEW_AND_LEGAL, instant, time};
 use referee::files::Folder;
+use referee::referee::Faults;
 use referee::stats::rating::Estimate;
 use referee::store::{League, LeagueBot, LeagueMatch, LeagueOwner, MatchKind, OwnerState, OwnerToken, utc};
+use referee_protocol::words::{EndedBy, FaultCode};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -237,16 +239,18 @@ impl LeagueYear {
             rated.insert(player, self.played[player]);
         }
         let ranks = [vec![1, 2], vec![2, 1], vec![1, 1]][self.draw(3)].clone();
-        let faults =
-            if self.draw(50) == 0 { BTreeMap::from([("timeout".to_owned(), 1)]) } else { BTreeMap::new() };
+        let mut faults = [Faults::default(); 2];
+        if self.draw(50) == 0 {
+            faults[1].add(FaultCode::Timeout);
+        }
         let number = self.last;
         LeagueMatch {
             number,
             players: [first, second].map(|player| self.players[player].clone()).to_vec(),
             scores: Some(ranks.iter().map(|&rank| f64::from(2 - rank)).collect()),
             ranks: Some(ranks),
-            faults: vec![BTreeMap::new(), faults],
-            ended_by: "rules".to_owned(),
+            faults: faults.to_vec(),
+            ended_by: EndedBy::Rules,
             reason: "no_pieces".to_owned(),
             is_rated: true,
             kind: MatchKind::Pairing,

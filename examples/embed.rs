@@ -103,8 +103,9 @@ fn between_programs(rules: &'static dyn Rules, run: Run, commands: &[String]) ->
     let openings = Openings::same(rules.default_options(), Opening::None);
     let play = Play { runner, matches: 10, openings, mirror: None, trust_bots: false };
     let result = play.run(std::future::pending(), |event| {
-        if let PlayEvent::Ended(report) = event {
-            println!("{}: {} against {}: {}", report.id, report.seats[0], report.seats[1], report.reason);
+        if let PlayEvent::Ended(finished) = event {
+            let [one, other] = &finished.seats[..] else { return };
+            println!("{}: {one} against {other}: {}", finished.id, finished.ending.reason);
         }
     });
     for bot in &result.summary.bots {

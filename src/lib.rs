@@ -30,6 +30,7 @@
 //! * `driver`: one lane: the matches and streams of one thread
 //! * `sources`: where bots come from: processes and connections
 //! * `runner`: many matches on many lanes
+//! * `results`: a finished match
 //! * `store`: results in SQLite
 //! * `check`: tests whether a bot conforms to the protocol
 //! * `report`: results as text, JSON and other formats
@@ -65,6 +66,8 @@ pub use referee_match::{SERVER, record};
 pub use referee_program as program;
 #[cfg(feature = "shell")]
 pub use referee_report as report;
+#[cfg(feature = "shell")]
+pub use referee_results as results;
 #[cfg(feature = "shell")]
 pub use referee_runs as runs;
 pub use referee_stats as stats;

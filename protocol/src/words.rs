@@ -19,6 +19,11 @@ macro_rules! words {
             /// All of them, in the order of the specification.
             pub const ALL: &[$name] = &[$($name::$variant),*];
 
+            /// The one with this textual form.
+            pub fn find(text: &str) -> Option<$name> {
+                $name::ALL.iter().copied().find(|word| word.as_str() == text)
+            }
+
             /// The textual form, as used in messages.
             pub const fn as_str(self) -> &'static str {
                 match self { $($name::$variant => $text,)* }

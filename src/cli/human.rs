@@ -16,7 +16,8 @@ use crate::cli::{Exit, Failure};
 use crate::game::erased::BoardText;
 use crate::game::{Catalog, Viewer};
 use crate::report::{evidence_lines, result_line};
-use crate::runner::{Evidence, PlayEvent, PlayResult, Watch};
+use crate::results::Evidence;
+use crate::runner::{PlayEvent, PlayResult, Watch};
 
 /// How long to wait until the person's side has displayed its last messages, before the result is printed.
 const TIMEOUT: Duration = Duration::from_millis(500);
@@ -51,8 +52,8 @@ pub(super) fn run(args: Args, catalog: &Catalog) -> Result<Exit, Failure> {
     let PlayResult { summary, stopped } = with_bots(|| {
         let on_event = |step: PlayEvent<'_>| match step {
             PlayEvent::Moved(text) => text.clone_into(&mut board),
-            PlayEvent::Ended(report) => {
-                result = Some((result_line(report, rules.meta()), report.record.clone()));
+            PlayEvent::Ended(finished) => {
+                result = Some((result_line(finished, rules.meta()), finished.record.clone()));
             }
             PlayEvent::SetEnded(_) | PlayEvent::Listening(_) | PlayEvent::Waiting(_) => {}
         };

@@ -5,11 +5,11 @@
 //!
 //! | subcommand | lines |
 //! |---|---|
-//! | `play` | [`Listening`], [`Watching`], [`MatchReport`](crate::runner::MatchReport), [`SetReport`](crate::runner::SetReport), [`RunSummary`](crate::runner::RunSummary) |
+//! | `play` | [`Listening`], [`Watching`], [`MatchLine`], [`SetReport`](crate::runner::SetReport), [`RunSummary`](crate::runner::RunSummary) |
 //! | `regress` | [`Listening`], [`Watching`], [`SetOfTrial`](crate::runner::SetOfTrial), [`TrialReport`](crate::report::TrialReport) |
 //! | `regress merge` | [`TrialReport`](crate::report::TrialReport) |
 //! | `sprt` | [`SprtReport`] |
-//! | `tournament run`, `resume` | [`Listening`], [`Watching`], [`MatchReport`](crate::runner::MatchReport), [`StandingsLine`] |
+//! | `tournament run`, `resume` | [`Listening`], [`Watching`], [`MatchLine`], [`StandingsLine`] |
 //! | `tournament watch` | [`Watching`] |
 //! | `tournament check` | [`TournamentCheck`] |
 //! | `tournament status` | [`TournamentStatus`] |
@@ -46,13 +46,18 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
+use referee_protocol::referee::Fault;
+use referee_protocol::words::EndedBy;
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::game::Flaw;
 use crate::record::Difference;
+use crate::referee::{Ending, Faults};
 use crate::report::tournament::{ListedMatch, StandingsReport};
+use crate::results::{Evidence, FinishedMatch, SharedFault};
 use crate::runs::tournament::AuditSummary;
+use crate::stats::Cause;
 use crate::stats::estimates::Basis;
 use crate::stats::schedule::Balance;
 use crate::stats::sprt::EloModel;
@@ -70,6 +75,83 @@ pub(super) use machine::{
     ClockCheck, LayerRow, MachineVerdict, ModeRow, SandboxCheck, SandboxVerdict, SpaceCheck, ThreatRow,
     WorkerCheck,
 };
+
+/// A match that was played.
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "match")]
+pub(super) struct MatchLine<'a> {
+    id: &'a str,
+    game: &'a str,
+    /// The names of the bots by seat.
+    seats: &'a [String],
+    /// Their command lines by seat.
+    bots: &'a [String],
+    /// By seat; `None` if aborted.
+    ranks: Option<&'a [u8]>,
+    /// By seat; `None` if aborted.
+    scores: Option<&'a [f64]>,
+    ended_by: EndedBy,
+    /// The rule, the fault code, or the value of `ended_by`.
+    reason: &'a str,
+    /// Why it was aborted; omitted if it was not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cause: Option<Cause>,
+    /// Whether it has no result and is not replayed; omitted if false.
+    #[serde(rename = "void", skip_serializing_if = "std::ops::Not::not")]
+    is_void: bool,
+    /// The fault that ended it.
+    fault: Option<Fault>,
+    /// By seat: code -> count.
+    faults: &'a [Faults],
+    /// Faults that other matches list too; omitted if empty.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    lost: &'a [SharedFault],
+    /// What led to the faults; omitted if empty.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    evidence: &'a [Evidence],
+    /// The number of moves.
+    decisions: u32,
+    duration_us: u64,
+    lag_ms: u64,
+    paused_ms: u64,
+    /// By seat.
+    cpu_ms: &'a [Option<u64>],
+    /// The path of the record.
+    record: Option<&'a Path>,
+    /// The worker that played it; omitted if this process did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    worker: Option<&'a str>,
+}
+
+impl<'a> MatchLine<'a> {
+    /// The line of a match of this game.
+    pub(super) fn of(finished: &'a FinishedMatch, game: &'a str) -> MatchLine<'a> {
+        let Ending { ended_by, reason, ranks, scores, fault } = &finished.ending;
+        MatchLine {
+            id: &finished.id,
+            game,
+            seats: &finished.seats,
+            bots: &finished.commands,
+            ranks: ranks.as_deref(),
+            scores: scores.as_deref(),
+            ended_by: *ended_by,
+            reason,
+            cause: finished.cause,
+            is_void: finished.is_void,
+            fault: fault.as_ref().map(Into::into),
+            faults: &finished.faults,
+            lost: &finished.shared_faults,
+            evidence: &finished.evidence,
+            decisions: finished.decisions,
+            duration_us: finished.duration_us,
+            lag_ms: finished.lag_ms,
+            paused_ms: finished.paused_ms,
+            cpu_ms: &finished.cpu_ms,
+            record: finished.record.as_deref(),
+            worker: finished.worker.as_deref(),
+        }
+    }
+}
 
 /// Bots can connect.
 #[derive(Serialize)]

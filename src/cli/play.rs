@@ -9,7 +9,7 @@ use clap::{Args as ClapArgs, ValueEnum};
 
 use crate::cli::bots::{launch, run_in, with_bots};
 use crate::cli::find_game::find_game;
-use crate::cli::json::Listening;
+use crate::cli::json::{Listening, MatchLine};
 use crate::cli::listen::ListenOptions;
 use crate::cli::openings::{OpeningOptions, read_openings};
 use crate::cli::options::{GameOptions, LaneOptions, MatchOptions};
@@ -26,9 +26,8 @@ use crate::game::{Catalog, Meta, Viewer, counted};
 use crate::record::PublishedInfo;
 use crate::referee::{Match, check_policy};
 use crate::report::{Scoresheet, difference_lines, evidence_lines, result_line, sets_line, summary_table};
-use crate::runner::{
-    MatchReport, MatchRunner, Mirror, Play, PlayEvent, PlayResult, RunSummary, Watch, seating_for,
-};
+use crate::results::FinishedMatch;
+use crate::runner::{MatchRunner, Mirror, Play, PlayEvent, PlayResult, RunSummary, Watch, seating_for};
 use crate::sources::{self, BotSpec, Source};
 
 /// Play matches between bots that the referee starts or that connect to it
@@ -227,21 +226,21 @@ impl MatchPrinter {
                 // Untrusted text has been escaped by the formatter, and the board contains colours.
                 let _ = self.out.0.write_all(text.as_bytes()).and_then(|()| self.out.0.flush());
             }
-            PlayEvent::Ended(report) => {
+            PlayEvent::Ended(finished) => {
                 self.progress.inc(1);
-                self.ended(report);
+                self.ended(finished);
             }
             PlayEvent::SetEnded(report) if self.json => self.line(json::text(report)),
             PlayEvent::SetEnded(_) => {}
         }
     }
 
-    fn ended(&mut self, report: &MatchReport) {
+    fn ended(&mut self, finished: &FinishedMatch) {
         if self.json {
-            self.line(json::text(report));
+            self.line(json::text(&MatchLine::of(finished, self.game.id)));
         } else if self.is_single {
-            self.line(result_line(report, self.game));
-            if let Some(path) = &report.record {
+            self.line(result_line(finished, self.game));
+            if let Some(path) = &finished.record {
                 self.line(format_args!("record: {}", path.display()));
             }
         }

@@ -12,7 +12,8 @@ use ::referee::bot::Launch;
 use ::referee::driver::{Run, Terms};
 use ::referee::game::chance::Seed;
 use ::referee::referee::{Leg, Opening};
-use ::referee::runner::{Fixture, MatchReport, MatchRunner, Next, Scheduler, Wait};
+use ::referee::results::FinishedMatch;
+use ::referee::runner::{Fixture, MatchRunner, Next, Scheduler, Wait};
 use ::referee::sources::{self, BotSpec};
 use serde_json::{Value, json};
 
@@ -316,7 +317,7 @@ impl Scheduler for Broken {
         Next::Match(self.0.take().expect("this is what breaks down"))
     }
 
-    fn ended(&mut self, _: &Fixture, _: &MatchReport) -> bool {
+    fn ended(&mut self, _: &Fixture, _: &FinishedMatch) -> bool {
         false
     }
 }

@@ -158,10 +158,10 @@ play(turn=turn)"
     let mut children = vec![bridge()];
     let mut faults = Vec::new();
     play.run(std::future::pending(), |step| {
-        if let PlayEvent::Ended(report) = step {
+        if let PlayEvent::Ended(finished) = step {
             children.push(bridge());
-            faults
-                .push(report.fault.as_ref().and_then(|fault| fault.detail.as_ref().map(ToString::to_string)));
+            let fault = finished.ending.fault.as_ref();
+            faults.push(fault.and_then(|fault| fault.detail.as_ref().map(ToString::to_string)));
         }
     });
     let held = Some("signal 9: it held its pipe, and the referee had to wait".to_owned());

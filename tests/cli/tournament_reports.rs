@@ -8,6 +8,7 @@ use crate::common::cup::{EVIL, LOSS, WIN, cells, create, cup, output, played, ro
 use crate::common::{Folder, browser, referee};
 use quick_xml::events::Event;
 use referee::game::Seating;
+use referee::referee::Faults;
 use referee::stats::schedule::MatchId;
 use referee::store::MatchRow;
 use serde_json::{Value, json};
@@ -52,7 +53,7 @@ fn three_teams_share_points_and_are_listed_during_the_tournament() {
         lineup,
         ranks: Some(vec![1, 2, 3, 1, 2, 3]),
         scores: Some(vec![1.0, 0.5, 0.0, 1.0, 0.5, 0.0]),
-        faults: vec![BTreeMap::new(); 6],
+        faults: vec![Faults::default(); 6],
         cpu_ms: vec![None; 6],
         ..row(1, [0, 1], WIN)
     }])

@@ -21,8 +21,8 @@
 //! let openings = Openings::same(rules.default_options(), Opening::None);
 //! let play = Play { runner, matches: 10, openings, mirror: None, trust_bots: false };
 //! let result = play.run(std::future::pending(), |event| {
-//!     if let PlayEvent::Ended(report) = event {
-//!         println!("{}: {}", report.id, report.reason);
+//!     if let PlayEvent::Ended(finished) = event {
+//!         println!("{}: {}", finished.id, finished.ending.reason);
 //!     }
 //! });
 //! for bot in &result.summary.bots {

@@ -7,7 +7,6 @@ use crate::detail::{AbortReason, Fault};
 
 /// How a match ended.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-#[non_exhaustive]
 pub struct Ending {
     /// What ended it.
     pub ended_by: EndedBy,

@@ -1,10 +1,12 @@
 //! The state of a seat in a match.
 
+use std::collections::BTreeMap;
+
 use referee_game::clock::Bank;
 use referee_game::seat::Seat;
 use referee_protocol::words::FaultCode;
 use serde::ser::SerializeMap;
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::detail::Fault;
 use crate::received::{Received, RefusedLine};
@@ -30,6 +32,16 @@ impl Faults {
         self.0[code as usize] = self.0[code as usize].saturating_sub(1);
     }
 
+    /// The count of one code.
+    pub fn of(&self, code: FaultCode) -> u32 {
+        self.0[code as usize]
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.total() == 0
+    }
+
     /// The total over all codes.
     pub fn total(&self) -> u32 {
         self.0.iter().sum()
@@ -37,7 +49,7 @@ impl Faults {
 
     /// The codes that occurred, with their counts.
     pub fn iter(&self) -> impl Iterator<Item = (FaultCode, u32)> {
-        FaultCode::ALL.iter().map(|&code| (code, self.0[code as usize])).filter(|&(_, count)| count > 0)
+        FaultCode::ALL.iter().map(|&code| (code, self.of(code))).filter(|&(_, count)| count > 0)
     }
 
     /// Adds the counts of another.
@@ -55,6 +67,16 @@ impl Serialize for Faults {
             map.serialize_entry(code.as_str(), &count)?;
         }
         map.end()
+    }
+}
+
+impl<'de> Deserialize<'de> for Faults {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Faults, D::Error> {
+        let mut faults = Faults::default();
+        for (code, count) in BTreeMap::<FaultCode, u32>::deserialize(deserializer)? {
+            faults.add_many(code, count);
+        }
+        Ok(faults)
     }
 }
 

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use referee_engine::runner::{Evidence, FirstFaults};
 use referee_game::printable::printable;
+use referee_results::{Evidence, FirstFaults};
 
 use crate::words::fault_in_words;
 

@@ -4,11 +4,12 @@ use std::time::Duration;
 
 use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, Table};
-use referee_engine::runner::{MatchReport, RunSummary};
+use referee_engine::runner::RunSummary;
 use referee_game::printable::printable_lines;
 use referee_game::{Meta, counted};
-use referee_match::Faults;
+use referee_match::{Ending, Faults};
 use referee_protocol::words::EndedBy;
+use referee_results::FinishedMatch;
 use referee_stats::Cause;
 
 use crate::interval::{interval, origin};
@@ -90,9 +91,10 @@ pub fn difference_lines(summary: &RunSummary) -> Option<String> {
 }
 
 /// The result of a match of this game, in one line.
-pub fn result_line(report: &MatchReport, game: &Meta) -> String {
-    let winners: Vec<&str> = match &report.ranks {
-        Some(ranks) if ranks.iter().any(|&rank| rank != 1) => report
+pub fn result_line(finished: &FinishedMatch, game: &Meta) -> String {
+    let Ending { ended_by, reason, ranks, fault, .. } = &finished.ending;
+    let winners: Vec<&str> = match ranks {
+        Some(ranks) if ranks.iter().any(|&rank| rank != 1) => finished
             .seats
             .iter()
             .zip(ranks)
@@ -101,8 +103,8 @@ pub fn result_line(report: &MatchReport, game: &Meta) -> String {
             .collect(),
         _ => Vec::new(),
     };
-    let result = match (report.ended_by, winners.is_empty()) {
-        (EndedBy::Aborted, _) if report.is_void => "void".to_owned(),
+    let result = match (ended_by, winners.is_empty()) {
+        (EndedBy::Aborted, _) if finished.is_void => "void".to_owned(),
         (EndedBy::Aborted, _) => "aborted".to_owned(),
         (_, true) => "draw".to_owned(),
         (_, false) => {
@@ -110,22 +112,22 @@ pub fn result_line(report: &MatchReport, game: &Meta) -> String {
             format!("{} {verb}", winners.join(" and "))
         }
     };
-    let cause = report.cause.filter(|&cause| cause != Cause::Interrupted).map(Cause::as_str);
-    let reason = cause.unwrap_or(&report.reason);
-    let mut why = ending_in_words(Some(game), report.ended_by.as_str(), reason);
-    if let Some(fault) = &report.fault {
-        let name = &report.seats[usize::from(fault.seat)];
+    let cause = finished.cause.filter(|&cause| cause != Cause::Interrupted).map(Cause::as_str);
+    let reason = cause.unwrap_or(reason);
+    let mut why = ending_in_words(Some(game), ended_by.as_str(), reason);
+    if let Some(fault) = fault {
+        let name = &finished.seats[fault.seat.index()];
         let detail = fault.detail.as_ref().map(|detail| format!(", {detail}")).unwrap_or_default();
         why = format!("{name}: {why}{detail}");
     }
     let why = if why == result { String::new() } else { format!(" ({why})") };
-    let when = match report.decisions {
+    let when = match finished.decisions {
         // The time since the match was opened is meaningless then: it may include waiting for bots.
         0 => "before the first move".to_owned(),
         moves => {
-            let time = Duration::from_micros(report.duration_us).as_secs_f64();
+            let time = Duration::from_micros(finished.duration_us).as_secs_f64();
             format!("after {} in {time:.3} s", counted(moves, "move", "moves"))
         }
     };
-    format!("{}: {result}{why} {when}", report.id)
+    format!("{}: {result}{why} {when}", finished.id)
 }

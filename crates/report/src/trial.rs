@@ -7,10 +7,11 @@ use std::time::Duration;
 
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use referee_bots::sandbox::Sandbox;
-use referee_engine::runner::{FirstFaults, Trial};
+use referee_engine::runner::Trial;
 use referee_game::counted;
 use referee_match::Faults;
 use referee_protocol::referee::Clock;
+use referee_results::FirstFaults;
 use referee_stats::estimates::{Basis, Estimates};
 use referee_stats::rating::Estimate;
 use referee_stats::regression::{Alike, PossibleScores, Tally, Verdict};

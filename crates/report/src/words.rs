@@ -33,11 +33,6 @@ fn fault_of(code: FaultCode) -> &'static str {
     }
 }
 
-/// The fault with this code.
-fn fault(code: &str) -> Option<FaultCode> {
-    FaultCode::ALL.iter().copied().find(|fault| fault.as_str() == code)
-}
-
 /// The words for a code that has none of its own.
 pub(crate) fn plain(code: &str) -> String {
     code.replace('_', " ")
@@ -45,7 +40,7 @@ pub(crate) fn plain(code: &str) -> String {
 
 /// The code of a fault in words: `late answer`.
 pub fn fault_code_in_words(code: &str) -> String {
-    fault(code).map_or_else(|| plain(code), |fault| fault_in_words(fault).to_owned())
+    FaultCode::find(code).map_or_else(|| plain(code), |fault| fault_in_words(fault).to_owned())
 }
 
 /// The text of a note in a list of events, with words for the code with which it begins, after this.
@@ -59,7 +54,7 @@ pub(crate) fn note_in_words(text: &str, before: &str) -> String {
 /// What ended a match, in a few words: `no pieces left`. `ended_by` may be a word that results store and the protocol does
 /// not have, such as `cut_off`.
 pub fn ending_in_words(game: Option<&Meta>, ended_by: &str, reason: &str) -> String {
-    let by = EndedBy::ALL.iter().copied().find(|by| by.as_str() == ended_by);
+    let by = EndedBy::find(ended_by);
     match by {
         Some(EndedBy::Rules) => game.map_or_else(|| plain(reason), |game| game.reason_in_words(reason)),
         Some(EndedBy::Agreement) => "agreement".to_owned(),
@@ -162,7 +157,7 @@ impl<'a> ToldMatch<'a> {
     /// Why it ended like this, as a sentence.
     pub fn why(&self) -> String {
         let (winners, losers) = (joined(&self.winners()), joined(&self.losers()));
-        let by = EndedBy::ALL.iter().copied().find(|by| by.as_str() == self.ended_by);
+        let by = EndedBy::find(self.ended_by);
         match by {
             Some(EndedBy::Rules) => match self.game.and_then(|game| game.reason(self.reason)) {
                 Some(known) => known.sentence.replace("{winner}", &winners).replace("{loser}", &losers),
@@ -173,7 +168,7 @@ impl<'a> ToldMatch<'a> {
             Some(EndedBy::Fault) => {
                 let at_fault = self.named(|seat| self.forfeited.contains(&(seat as u8)));
                 let who = if at_fault.is_empty() { losers } else { joined(&at_fault) };
-                match fault(self.reason) {
+                match FaultCode::find(self.reason) {
                     Some(code) => format!("{who} {}, and lost by this fault.", fault_of(code)),
                     None => format!("{who} lost by a fault: {}.", plain(self.reason)),
                 }

@@ -19,15 +19,12 @@ pub enum SideResult {
 }
 
 impl SideResult {
-    /// The result in a match with these ranks by seat; `None` if no other side has a rank.
-    ///
-    /// # Panics
-    /// If the seat has no rank.
+    /// The result in a match with these ranks by seat; `None` if the seat or all other sides have none.
     pub fn of_seat(seat: Seat, ranks: &[u8], seating: Seating) -> Option<SideResult> {
         let own = seating.side(seat);
         let others = (0..).map(Seat).zip(ranks).filter(|&(other, _)| seating.side(other) != own);
         let best = others.map(|(_, rank)| rank).min()?;
-        Some(ranks[seat.index()].cmp(best).into())
+        Some(ranks.get(seat.index())?.cmp(best).into())
     }
 
     /// `W`, `D` or `L`.

@@ -2,10 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
+use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::SystemTime;
 
 use referee_game::{MAX_SEATS, Seat, SeatSet, Seating};
+use referee_match::{Ending, Faults};
+use referee_protocol::words::EndedBy;
+use referee_results::FinishedMatch;
 use referee_stats::sample::MatchMoves;
 use referee_stats::schedule::MatchId;
 use referee_stats::{Entrant, Lineup, MatchResult};
@@ -58,7 +62,7 @@ pub struct MatchRow {
     /// By seat.
     pub scores: Option<Vec<f64>>,
     /// By seat: code -> count.
-    pub faults: Vec<BTreeMap<String, u32>>,
+    pub faults: Vec<Faults>,
     /// The number of moves.
     pub decisions: u32,
     /// From opening to end, in microseconds.
@@ -86,6 +90,29 @@ impl MatchRow {
         let played =
             MatchResult::played(self.set, Lineup::of_seats(seating, &entrants)?, self.ranks.as_ref()?);
         Some(MatchResult { faulted: self.faulted, forfeited: self.forfeited, ..played })
+    }
+
+    /// The finished match, given the names of its bots by seat and the path of its record.
+    pub fn finished(self, seating: Seating, seats: Vec<String>, record: Option<PathBuf>) -> FinishedMatch {
+        let ending = Ending {
+            // A match that does not count has no result.
+            ended_by: EndedBy::find(&self.ended_by).unwrap_or(EndedBy::Aborted),
+            reason: self.reason,
+            ranks: self.ranks,
+            scores: self.scores,
+            fault: None,
+        };
+        FinishedMatch {
+            is_void: self.ended_by == VOID,
+            faults: self.faults,
+            decisions: self.decisions,
+            duration_us: self.duration_us,
+            lag_ms: self.lag_ms,
+            cpu_ms: self.cpu_ms,
+            record,
+            worker: self.worker,
+            ..FinishedMatch::new(self.id.to_string(), seating, seats, ending)
+        }
     }
 }
 

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use referee_protocol::words::EndedBy;
 use serde::Serialize;
 
-use referee_engine::runner::MatchReport;
 use referee_game::Meta;
-use referee_match::Faults;
+use referee_match::{Ending, Faults};
 use referee_report::page::halves;
 use referee_report::preview::{Preview, PreviewRow, drawable, drawn};
 use referee_report::story::Story;
 use referee_report::{PublicRuling, RulingOnMatch, RulingsByMatch, ToldMatch};
+use referee_results::FinishedMatch;
 use referee_stats::Wdl;
 use referee_stats::rating::Estimate;
 use referee_stats::schedule::MatchId;
@@ -417,27 +417,21 @@ impl ResultEntry {
 
 /// The entry of a match that has ended, with its number among those of the run.
 pub(super) fn ended(
-    report: &MatchReport,
-    seats: &[(String, u8)],
+    finished: &FinishedMatch,
     number: Option<u64>,
     (game, about): (&Meta, &NamesAndRulings),
 ) -> MatchEntry {
-    let teams = (0..).map(|seat: usize| seats.get(seat).map_or(seat as u8, |(_, team)| *team));
-    let result = ResultEntry {
-        ranks: report.ranks.clone(),
-        scores: report.scores.clone(),
-        ended_by: report.ended_by,
-        reason: report.reason.clone(),
-        text: String::new(),
-    };
+    let Ending { ended_by, reason, ranks, scores, .. } = finished.ending.clone();
+    let result = ResultEntry { ranks, scores, ended_by, reason, text: String::new() };
+    let teams = finished.seating.all().iter().map(|seat| finished.seating.side(seat) as u8);
     let mut entry = MatchEntry {
-        id: report.id.clone(),
+        id: finished.id.clone(),
         number,
-        seats: report.seats.iter().zip(teams).map(|(name, team)| seat_entry(name, team, about)).collect(),
+        seats: finished.seats.iter().zip(teams).map(|(name, team)| seat_entry(name, team, about)).collect(),
         board: BoardAccess::Replay,
-        moves: Some(report.decisions),
+        moves: Some(finished.decisions),
         result: Some(result),
-        faults: Some(report.faults.clone()),
+        faults: Some(finished.faults.clone()),
         ruling: None,
     };
     entry.tell(game, about);

@@ -16,6 +16,7 @@ use referee_report::story::{LeadChange, Story};
 use results::Met;
 use tokio::sync::watch;
 
+use crate::StandingsSource;
 use crate::answers::{RecentAnswers, RecentReplays};
 use crate::board::{BoardDelays, LiveBoard};
 use crate::entries::{
@@ -27,9 +28,8 @@ use crate::metrics::{MatchFigures, Metrics};
 use crate::notices::RecentNotices;
 use crate::previews::RecentPreviews;
 use crate::serve::{Closes, Connections};
-use crate::{EarlierMatch, StandingsSource};
 use referee_engine::runner::{
-    LiveEnd, LiveEvent, LiveHeader, LiveReceiver, LiveStep, MatchReport, Unsealed, Visibility,
+    EndedMatch, LiveEvent, LiveHeader, LiveReceiver, LiveStep, Unsealed, Visibility, deal_leaks_information,
 };
 use referee_files::read_record;
 use referee_game::Meta;
@@ -37,6 +37,7 @@ use referee_game::seat::Viewer;
 use referee_game::{Catalog, json};
 use referee_match::Faults;
 use referee_match::record::{Difference, PublishedInfo, public};
+use referee_results::FinishedMatch;
 use referee_stats::SideResult;
 
 pub(super) use overview::publish;
@@ -87,13 +88,6 @@ struct Withheld {
     figures: Option<MatchFigures>,
 }
 
-/// A match that has ended, with what is counted of it.
-struct LatestMatch {
-    report: MatchReport,
-    /// Names and teams, by seat.
-    seats: Vec<(String, u8)>,
-}
-
 struct RunState {
     running: BTreeMap<String, LiveEntry>,
     /// The oldest first. Their numbers are consecutive.
@@ -119,7 +113,7 @@ struct RunState {
     /// On a ladder: the results of players against each other.
     met: HashMap<String, HashMap<String, Met>>,
     /// On a ladder: the matches that ended last, the oldest first, to be counted again when a season begins.
-    latest: VecDeque<LatestMatch>,
+    latest: VecDeque<FinishedMatch>,
     /// The number of next matches that may be of a season that has ended, although their ends are noted after it.
     late: usize,
     /// On a ladder: the ratings a week ago, by player.
@@ -394,34 +388,32 @@ impl Hub {
         self.has_changed.store(true, Ordering::Relaxed);
     }
 
-    fn end(&self, mut end: LiveEnd) {
-        self.metrics.count(&end.report);
+    fn end(&self, mut end: EndedMatch) {
+        self.metrics.count(&end.finished);
         let figures = MatchFigures::of(&end);
         let mut state = self.state();
-        let running = state.running.remove(&end.report.id);
+        let running = state.running.remove(&end.finished.id);
         state.late = state.late.saturating_sub(1);
-        if state.late > 0 && self.ladder().is_some_and(|of| of.is_of_ended_season(&end.report.id)) {
+        if state.late > 0 && self.ladder().is_some_and(|of| of.is_of_ended_season(&end.finished.id)) {
             return state.end_unlisted(&end, running, self.game);
         }
         state.count += 1;
-        state.tally(&end.report, &end.seats);
+        state.tally(&end.finished);
         if self.ladder().is_some() {
-            state.note_meeting(&end.report, &end.seats);
-            state.note_latest(&end.report, &end.seats);
+            state.note_meeting(&end.finished);
+            state.note_latest(&end.finished);
         }
-        let completes = end.completes_its_deal();
+        let (completes, is_held) = (end.completes_its_deal(), end.fixture.is_held(self.game));
         let deal = end.fixture.deal.take();
-        let withheld = Withheld { faults: faults_of(&end.report), figures: Some(figures) };
-        let file = end.report.record.take();
-        let mut entry = entries::ended(&end.report, &end.seats, Some(state.count), (self.game, &state.about));
+        let withheld = Withheld { faults: faults_of(&end.finished), figures: Some(figures) };
+        let file = end.finished.record.take();
+        let mut entry = entries::ended(&end.finished, Some(state.count), (self.game, &state.about));
         let result = entry.result.as_ref().map(|result| result.text.clone()).unwrap_or_default();
         // Until the deal is complete, there is no file yet.
-        let record = match (&file, end.record) {
-            (Some(path), _) if completes || deal.is_none() || end.is_held => {
-                RecordLocation::File(path.clone())
-            }
-            (_, Some(record)) => state.keep(record, end.reveal),
-            (_, None) => RecordLocation::Nowhere,
+        let record = match (&file, end.record.is_empty()) {
+            (Some(path), _) if completes || deal.is_none() || is_held => RecordLocation::File(path.clone()),
+            (_, false) => state.keep(end.record, end.reveal),
+            (_, true) => RecordLocation::Nowhere,
         };
         if matches!(record, RecordLocation::Nowhere) {
             entry.board = BoardAccess::None;
@@ -434,7 +426,7 @@ impl Hub {
         }
         let open_deal = deal.clone().filter(|_| !completes);
         let shown = match &open_deal {
-            Some(deal) if end.is_held => {
+            Some(deal) if is_held => {
                 state.withheld.entry(deal.clone()).or_default().push(withheld);
                 entry.clone().withheld()
             }
@@ -481,29 +473,28 @@ impl Hub {
     }
 
     /// Counts a match that was played before the server started, without listing it.
-    pub(super) fn count_earlier(&self, EarlierMatch { report, seats, .. }: &EarlierMatch) {
+    pub(super) fn count_earlier(&self, finished: &FinishedMatch) {
         let mut state = self.state();
         state.count += 1;
-        state.tally(report, seats);
+        state.tally(finished);
         if self.ladder().is_some() {
-            state.note_meeting(report, seats);
+            state.note_meeting(finished);
         }
-        self.disclose(&mut state, Withheld { faults: faults_of(report), figures: None });
+        self.disclose(&mut state, Withheld { faults: faults_of(finished), figures: None });
     }
 
     /// Lists a match that was played before the server started.
-    pub(super) fn add_earlier(&self, EarlierMatch { mut report, seats, unsealed }: EarlierMatch) {
-        let is_hidden = self.game.hidden || self.game.chance;
+    pub(super) fn add_earlier(&self, mut finished: FinishedMatch, unsealed: Option<Unsealed>) {
         self.has_changed.store(true, Ordering::Relaxed);
         let mut state = self.state();
         state.count += 1;
-        state.tally(&report, &seats);
+        state.tally(&finished);
         if self.ladder().is_some() {
-            state.note_meeting(&report, &seats);
+            state.note_meeting(&finished);
         }
-        let withheld = Withheld { faults: faults_of(&report), figures: None };
-        let file = report.record.take();
-        let mut entry = entries::ended(&report, &seats, Some(state.count), (self.game, &state.about));
+        let withheld = Withheld { faults: faults_of(&finished), figures: None };
+        let file = finished.record.take();
+        let mut entry = entries::ended(&finished, Some(state.count), (self.game, &state.about));
         let Some(Unsealed { deal, record, reveal, .. }) = unsealed else {
             if file.is_none() {
                 entry.board = BoardAccess::None;
@@ -512,7 +503,7 @@ impl Hub {
             self.disclose(&mut state, withheld);
             return state.push(EndedEntry { entry, unsealed: None, record, last: 1 });
         };
-        let (shown, record) = match is_hidden {
+        let (shown, record) = match deal_leaks_information(self.game) {
             true => {
                 state.withheld.entry(deal.clone()).or_default().push(withheld);
                 (entry.clone().withheld(), RecordLocation::Nowhere)
@@ -554,9 +545,9 @@ impl Hub {
 
     /// The replay of a match of an earlier run of the same ladder.
     fn earlier(&self, id: &str) -> Option<MatchAccess> {
-        let EarlierMatch { report, seats, .. } = self.ladder()?.earlier(id)?;
-        let entry = entries::ended(&report, &seats, None, (self.game, &self.state().about));
-        let record = report.record.map_or(RecordLocation::Nowhere, RecordLocation::File);
+        let finished = self.ladder()?.earlier(id)?;
+        let entry = entries::ended(&finished, None, (self.game, &self.state().about));
+        let record = finished.record.map_or(RecordLocation::Nowhere, RecordLocation::File);
         Some(MatchAccess::Replay(EndedBoard::of(&entry, SealedRecord(record, self.info), 1)))
     }
 
@@ -567,8 +558,8 @@ impl Hub {
         let found = state.running.get(id).map(|running| running.entry(&state.about)).or_else(ended);
         drop(state);
         found.or_else(|| {
-            let EarlierMatch { report, seats, .. } = self.ladder()?.earlier(id)?;
-            Some(entries::ended(&report, &seats, None, (self.game, &self.state().about)))
+            let finished = self.ladder()?.earlier(id)?;
+            Some(entries::ended(&finished, None, (self.game, &self.state().about)))
         })
     }
 
@@ -607,8 +598,8 @@ impl Hub {
 }
 
 /// The faults in a match, by bot.
-fn faults_of(report: &MatchReport) -> Vec<(String, Faults)> {
-    report.seats.iter().cloned().zip(report.faults.iter().cloned()).collect()
+fn faults_of(finished: &FinishedMatch) -> Vec<(String, Faults)> {
+    finished.seats.iter().cloned().zip(finished.faults.iter().copied()).collect()
 }
 
 /// The number of events that are handled between two turns of the requests.

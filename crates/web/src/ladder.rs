@@ -12,7 +12,6 @@ use axum::response::Response;
 use serde::Serialize;
 use tokio::time::Instant;
 
-use crate::EarlierMatch;
 use crate::api::{HubState, as_json, refused};
 use crate::entries::{DisplayNames, ShownRuling};
 use crate::hub::Hub;
@@ -20,6 +19,7 @@ use crate::notices::Notices;
 use crate::owners::SignUpMode;
 use crate::seasons::{SeasonEntry, SeasonStandings};
 use referee_game::counted;
+use referee_results::FinishedMatch;
 use referee_stats::Wdl;
 use referee_stats::rating::Estimate;
 use referee_store::RatingPoint;
@@ -84,7 +84,7 @@ pub trait LadderView: Send + Sync {
     fn is_of_ended_season(&self, match_id: &str) -> bool;
 
     /// A match of an earlier run of the server; `None` if there is no such match. May block.
-    fn earlier(&self, match_id: &str) -> Option<EarlierMatch>;
+    fn earlier(&self, match_id: &str) -> Option<FinishedMatch>;
 }
 
 /// A ladder and how a bot joins it.

@@ -57,11 +57,12 @@ use tokio::time::timeout;
 use crate::board::BoardDelays;
 use crate::host::OwnAddresses;
 use crate::hub::Hub;
-use referee_engine::runner::{LiveFeed, LiveReceiver, MatchReport, Unsealed, live_feed};
+use referee_engine::runner::{LiveFeed, LiveReceiver, Unsealed, live_feed};
 use referee_game::Catalog;
 use referee_game::Meta;
 use referee_match::record::PublishedInfo;
 use referee_report::page::PublicUrl;
+use referee_results::FinishedMatch;
 
 pub use entries::{DisplayNames, NextMatch, RecentResults, ShownRuling, StandingsRow, StandingsView};
 pub use ladder::{
@@ -92,17 +93,6 @@ pub struct WatchOptions {
 
 /// The standings, computed when they are needed.
 pub type StandingsSource = Box<dyn FnMut() -> StandingsView + Send>;
-
-/// A match that was played in an earlier part of the run.
-#[derive(Debug)]
-pub struct EarlierMatch {
-    /// The result.
-    pub report: MatchReport,
-    /// The name and the number of the side, by seat.
-    pub seats: Vec<(String, u8)>,
-    /// Its record, if another match of its deal is still to be played.
-    pub unsealed: Option<Unsealed>,
-}
 
 /// A running server.
 pub struct WatchServer {
@@ -226,13 +216,14 @@ impl WatchServer {
     }
 
     /// Counts a match that was played before the server started, without listing it.
-    pub fn count_earlier(&self, earlier: &EarlierMatch) {
+    pub fn count_earlier(&self, earlier: &FinishedMatch) {
         self.hub.count_earlier(earlier);
     }
 
-    /// Lists a match that was played before. Matches are listed in the order in which they are added.
-    pub fn add_earlier(&self, earlier: EarlierMatch) {
-        self.hub.add_earlier(earlier);
+    /// Lists a match that was played before, with its record if another match of its deal is still to be played. Matches are
+    /// listed in the order in which they are added.
+    pub fn add_earlier(&self, earlier: FinishedMatch, unsealed: Option<Unsealed>) {
+        self.hub.add_earlier(earlier, unsealed);
     }
 
     /// Drops all matches that have ended from the lists, and the results that were counted for them.

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use referee_protocol::words::FaultCode;
+use referee_results::FinishedMatch;
 
-use referee_engine::runner::{LiveEnd, MatchReport};
+use referee_engine::runner::EndedMatch;
 use referee_match::record;
 
 /// Upper bounds of the buckets of a histogram, in microseconds.
@@ -80,20 +81,21 @@ pub(super) struct MatchFigures {
 
 impl MatchFigures {
     /// Those of a match that has ended. It has no answers if its record was left out.
-    pub(super) fn of(LiveEnd { report, record, .. }: &LiveEnd) -> MatchFigures {
-        let answers_us = match record.as_deref().map(record::times) {
+    pub(super) fn of(EndedMatch { finished, record, .. }: &EndedMatch) -> MatchFigures {
+        let times = (!record.is_empty()).then(|| record::times(record));
+        let answers_us = match times {
             Some(Ok(times)) => times.answers.iter().map(|answer| answer.took_us).collect(),
             Some(Err(error)) => {
-                tracing::error!("the record of {}: {error}: /metrics lacks its answers", report.id);
+                tracing::error!("the record of {}: {error}: /metrics lacks its answers", finished.id);
                 Vec::new()
             }
             None => Vec::new(),
         };
         MatchFigures {
-            decisions: report.decisions,
-            faults: report.faults.iter().flat_map(|faults| faults.iter()).collect(),
+            decisions: finished.decisions,
+            faults: finished.faults.iter().flat_map(|faults| faults.iter()).collect(),
             answers_us,
-            lag_us: report.lag_ms * 1000,
+            lag_us: finished.lag_ms * 1000,
         }
     }
 }
@@ -117,8 +119,8 @@ pub(super) struct Metrics {
 
 impl Metrics {
     /// Counts a match that has ended.
-    pub(super) fn count(&self, report: &MatchReport) {
-        let which = if report.ranks.is_some() { &self.ended } else { &self.aborted };
+    pub(super) fn count(&self, finished: &FinishedMatch) {
+        let which = if finished.ending.ranks.is_some() { &self.ended } else { &self.aborted };
         which.fetch_add(1, Relaxed);
     }
 

@@ -4,22 +4,21 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use referee_protocol::referee::Reveal;
-use referee_protocol::words::FaultCode;
+use referee_protocol::words::{EndedBy, FaultCode};
+use referee_results::FinishedMatch;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use crate::board::{BoardDelays, BoardEvent, BoardForm, LiveBoard};
 use crate::entries::BoardAccess;
 use crate::hub::{Hub, MatchAccess};
-use referee_engine::runner::{
-    Fixture, LiveEnd, LiveEvent, LiveHeader, LiveStep, MatchReport, Visibility, Wait, deal_leaks_information,
-};
+use referee_engine::runner::{EndedMatch, Fixture, LiveEvent, LiveHeader, LiveStep, Visibility, Wait};
 use referee_game::chance::{RandomKey, RandomStream, Uniform};
 use referee_game::erased::{Knowledge, Rules, Table};
 use referee_game::test_length::long_or;
 use referee_game::{Seat, Seating, Turn, Viewer};
 use referee_match::record::PublishedInfo;
-use referee_match::{Faults, Leg, Opening};
+use referee_match::{Ending, Faults, Leg, Opening};
 use referee_stats::Cause;
 
 /// The first line of a record.
@@ -265,21 +264,22 @@ fn ended(rules: &'static dyn Rules, id: &str, deal: Option<&str>, leg: Leg) -> L
         Reveal { seed: "5eed".to_owned(), salt: String::new(), deal: "m1".to_owned(), nonces: Vec::new() };
     let mut faults = Faults::default();
     faults.add(FaultCode::IllegalMove);
-    let is_held = fixture.deal.is_some() && deal_leaks_information(rules);
-    let names = ["one", "two"].map(str::to_owned);
-    let report = MatchReport {
+    let names = ["one", "two"].map(str::to_owned).to_vec();
+    let ending = Ending {
+        ended_by: EndedBy::Aborted,
+        reason: "aborted".to_owned(),
         ranks: Some(vec![1, 2]),
         scores: Some(vec![1.0, 0.0]),
+        fault: None,
+    };
+    let finished = FinishedMatch {
         faults: vec![Faults::default(), faults],
         decisions: 7,
-        game: "checkers".to_owned(),
         cause: Some(Cause::Interrupted),
-        is_cut_off: true,
-        ..MatchReport::stored(id.to_owned(), names.to_vec(), "aborted", "aborted".to_owned(), &[])
+        ..FinishedMatch::new(id.to_owned(), Seating::new(2, 2), names, ending)
     };
-    let seats = names.into_iter().zip([0, 1]).collect();
     let record = format!("{SET_UP}\n").into_bytes();
-    LiveEvent::Ended(Box::new(LiveEnd { fixture, seats, is_held, report, record: Some(record), reveal }))
+    LiveEvent::Ended(Box::new(EndedMatch { fixture, finished, record, seal: None, reveal, no_show: None }))
 }
 
 #[test]

@@ -4,14 +4,14 @@ use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 
 use referee_protocol::words::FaultCode;
+use referee_results::FinishedMatch;
 use tokio::sync::mpsc::UnboundedSender;
 
 use crate::job::{Job, JobBots};
 use crate::unit::{EncodedOutcome, UnitId, WorkUnit};
 use crate::verify::{NotVerified, Unstarted, VerifiedMatch, verify};
 use referee_engine::runner::{
-    EndedRecord, Fixture, Halt, MatchReport, NoShow, RecordSink, ResultFeed, RunEvent, RunFailure,
-    StartFailure,
+    EndedMatch, Fixture, Halt, NoShow, RecordSink, RunEvent, RunFailure, StartFailure,
 };
 use referee_files::Records;
 use referee_game::Catalog;
@@ -57,8 +57,8 @@ pub(super) struct Committed {
 pub(super) enum CommitResult {
     /// It counts and is stored.
     Counted {
-        /// The reports of its matches.
-        reports: Vec<MatchReport>,
+        /// Its matches.
+        matches: Vec<FinishedMatch>,
         /// The bot that did not start, if one did not.
         unstarted: Option<Unstarted>,
     },
@@ -88,9 +88,8 @@ pub(super) struct Committer<F> {
 
 impl<F: FnMut(RunEvent<'_>) -> Result<(), Halt>> Committer<F> {
     pub(super) fn new(job: &mut Job, on_event: F) -> Committer<F> {
-        let rules = job.catalog.find(job.game).ok();
-        let live = job.live.clone().zip(rules).map(|(live, rules)| ResultFeed::new(live, rules, job.seating));
-        let record_sink = RecordSink::new(job.records.clone(), job.unsealed.take(), live, on_event);
+        let record_sink =
+            RecordSink::new(job.records.clone(), job.unsealed.take(), job.live.clone(), on_event);
         let record_sink = if job.judges_rules { record_sink } else { record_sink.tolerating_rules() };
         let (catalog, records) = (job.catalog.clone(), job.records.clone());
         Committer { record_sink, catalog, records, bots: job.bots.clone() }
@@ -117,8 +116,8 @@ impl<F: FnMut(RunEvent<'_>) -> Result<(), Halt>> Committer<F> {
                 ToCommit::Outcome { unit, fixtures, outcome, worker, is_final } => {
                     let unit_id = outcome.unit.clone();
                     match self.keep(&unit, fixtures, &outcome, (&worker, is_final)) {
-                        CommitResult::Counted { reports, unstarted } => {
-                            stored.push((unit_id, worker, (reports, unstarted)));
+                        CommitResult::Counted { matches, unstarted } => {
+                            stored.push((unit_id, worker, (matches, unstarted)));
                         }
                         result => {
                             let _ = to.send(Committed { unit: unit_id, worker, result });
@@ -134,8 +133,8 @@ impl<F: FnMut(RunEvent<'_>) -> Result<(), Halt>> Committer<F> {
             // It ends the run, and nothing waits for the others.
             stored.truncate(1);
         }
-        for (unit, worker, (reports, unstarted)) in stored {
-            let counted = CommitResult::Counted { reports, unstarted };
+        for (unit, worker, (matches, unstarted)) in stored {
+            let counted = CommitResult::Counted { matches, unstarted };
             let result = halt.take().map_or(counted, CommitResult::Failed);
             // The coordinator waits for it.
             let _ = to.send(Committed { unit, worker, result });
@@ -168,36 +167,36 @@ impl<F: FnMut(RunEvent<'_>) -> Result<(), Halt>> Committer<F> {
         if let Some(unstarted) = unstarted.as_ref().filter(|_| !is_final) {
             return CommitResult::Unstarted(unstarted.clone());
         }
-        let is_left = verified.last().is_some_and(|last| last.report.is_to_be_replayed());
-        let mut reports = Vec::with_capacity(verified.len());
+        let is_left = verified.last().is_some_and(|last| last.finished.is_to_be_replayed());
+        let mut matches = Vec::with_capacity(verified.len());
         for (mut fixture, found) in fixtures.into_iter().zip(verified) {
-            let VerifiedMatch { mut report, record, reveal, .. } = found;
+            let VerifiedMatch { mut finished, record, reveal, .. } = found;
             if is_left && fixture.leg == Leg::Last {
                 // The deal is still to be played.
                 fixture.leg = Leg::Earlier;
             }
-            report.bots = fixture.bots.iter().map(|&bot| self.bots.command(bot)).collect();
-            report.record = self.records.as_ref().map(|records| records.path(&fixture.id));
-            report.worker = Some(worker.to_owned());
-            let no_show = no_show(&fixture, &report);
-            reports.push(report.clone());
-            let ended = EndedRecord { fixture, report, record, reveal, no_show };
+            finished.commands = fixture.bots.iter().map(|&bot| self.bots.command(bot)).collect();
+            finished.record = self.records.as_ref().map(|records| records.path(&fixture.id));
+            finished.worker = Some(worker.to_owned());
+            let no_show = no_show(&fixture, &finished);
+            matches.push(finished.clone());
+            let ended = EndedMatch { fixture, finished, record, seal: None, reveal, no_show };
             if let Err(halt) = self.record_sink.keep(ended) {
                 return CommitResult::Failed(halt);
             }
         }
-        CommitResult::Counted { reports, unstarted }
+        CommitResult::Counted { matches, unstarted }
     }
 }
 
 /// The seat whose bot did not start.
-fn no_show(fixture: &Fixture, report: &MatchReport) -> Option<NoShow> {
+fn no_show(fixture: &Fixture, finished: &FinishedMatch) -> Option<NoShow> {
     let is_absent = |faults: &referee_match::Faults| {
         faults.iter().any(|(code, count)| code == FaultCode::NoStart && count > 0)
     };
-    let seat = report.faults.iter().position(is_absent)?;
-    let said = report.evidence.iter().find(|evidence| evidence.seat.index() == seat);
+    let seat = finished.faults.iter().position(is_absent)?;
+    let said = finished.evidence.iter().find(|evidence| evidence.seat.index() == seat);
     let detail = said.and_then(|evidence| evidence.detail.clone()).unwrap_or_default();
-    let why = Box::new(StartFailure::OnWorker { name: report.seats[seat].clone(), detail });
+    let why = Box::new(StartFailure::OnWorker { name: finished.seats[seat].clone(), detail });
     Some(NoShow { entrant: fixture.bots[seat], seat: Seat(seat as u8), why })
 }

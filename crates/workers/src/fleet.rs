@@ -8,7 +8,7 @@ use referee_protocol::words::FaultCode;
 use crate::machine::{Machine, MachineState};
 use crate::unit::UnitId;
 use crate::verify::Unstarted;
-use referee_engine::runner::MatchReport;
+use referee_results::FinishedMatch;
 use referee_store::{Leases, WorkerRow};
 
 /// A worker with fewer matches is not judged.
@@ -212,17 +212,17 @@ impl Fleet {
 
     /// Counts the matches of an outcome. Returns why the worker is to be put aside, if its bots make significantly more
     /// faults than those of the others.
-    pub(super) fn judge(&mut self, name: &str, reports: &[MatchReport]) -> Option<String> {
+    pub(super) fn judge(&mut self, name: &str, matches: &[FinishedMatch]) -> Option<String> {
         let member = self.member(name);
         member.row.sets += 1;
-        for report in reports {
+        for finished in matches {
             member.row.matches += 1;
-            member.row.faults += u32::from(report.faults.iter().any(|faults| faults.total() > 0));
+            member.row.faults += u32::from(finished.has_faults());
             let is_late = |faults: &referee_match::Faults| {
                 faults.iter().any(|(code, count)| code == FaultCode::Timeout && count > 0)
             };
-            if report.faults.iter().any(is_late) && member.timed_out.len() < MOST_NAMED {
-                member.timed_out.push(report.id.clone());
+            if finished.faults.iter().any(is_late) && member.timed_out.len() < MOST_NAMED {
+                member.timed_out.push(finished.id.clone());
             }
         }
         let WorkerRow { matches, faults, .. } = member.row;

@@ -14,7 +14,7 @@ use referee_bots::sandbox::{Layer, Mode, Sandbox, Unavailable, separate};
 use referee_bots::{Command, CommandDefect, Launch};
 use referee_engine::driver::Run;
 use referee_engine::runner::{
-    Fixture, Halt, JoinError, MatchReport, MatchRunner, Next, RunChange, RunEvent, RunFailure, Scheduler,
+    EndedMatch, Fixture, Halt, JoinError, MatchRunner, Next, RunChange, RunEvent, RunFailure, Scheduler,
     is_between,
 };
 use referee_engine::sources::BotSpec;
@@ -22,6 +22,7 @@ use referee_game::chance::Seed;
 use referee_game::erased::Rules;
 use referee_game::{Misconfigured, Seating};
 use referee_match::record;
+use referee_results::FinishedMatch;
 
 /// Bot processes that do not play are kept for later matches, up to this number.
 const PROCESSES: usize = 64;
@@ -152,13 +153,13 @@ impl Scheduler for UnitScheduler {
         Next::Match(fixture)
     }
 
-    fn ended(&mut self, fixture: &Fixture, report: &MatchReport) -> bool {
+    fn ended(&mut self, fixture: &Fixture, finished: &FinishedMatch) -> bool {
         let mut open = lock(&self.0);
         let is_of = |unit: &OpenUnit| unit.running.as_ref() == Some(&fixture.id);
         let Some(index) = open.units.iter().position(is_of) else { return false };
         let unit = &mut open.units[index];
         unit.running = None;
-        if report.is_to_be_replayed() {
+        if finished.is_to_be_replayed() {
             // The coordinator schedules the set again.
             unit.fixtures.clear();
         }
@@ -216,11 +217,12 @@ impl UnitPlayer {
                 let _ = stopped.await;
             };
             let on_event = |event: RunEvent<'_>| {
-                if let RunEvent::Ended { fixture, report, record, reveal, .. } = event {
+                if let RunEvent::Ended(EndedMatch { fixture, finished, record, reveal, .. }) = event {
                     let mut record = record.to_vec();
                     record::seal(&mut record, reveal.clone());
                     let (run, id) = (run.clone(), fixture.id.clone());
-                    let (is_to_be_replayed, is_cut_off) = (report.is_to_be_replayed(), report.is_cut_off);
+                    let (is_to_be_replayed, is_cut_off) =
+                        (finished.is_to_be_replayed(), finished.is_cut_off());
                     let ended = PlayerEvent::Match { run, id, record, is_to_be_replayed, is_cut_off };
                     played.send(ended).map_err(|_| Halt::Done)?;
                 }

@@ -17,7 +17,7 @@ use crate::unit::{Place, UnitBot, UnitOutcome, WorkUnit};
 use crate::{Coordinator, Job, JobBots, verify};
 use referee_bots::Command;
 use referee_engine::driver::{MatchPlan, PlannedSeat, Run, Terms};
-use referee_engine::runner::{Openings, Roster, RunEnd, RunEvent, Scoring, TournamentScheduler};
+use referee_engine::runner::{EndedMatch, Openings, Roster, RunEnd, RunEvent, Scoring, TournamentScheduler};
 use referee_engine::sources::{BotSpec, Source};
 use referee_game::chance::{RandomStream, Seed, Uniform};
 use referee_game::{Catalog, Seating};
@@ -182,9 +182,9 @@ fn run(
     let mut coordinator = Coordinator::start(end, leases(), timeout).unwrap();
     let mut ranks = BTreeMap::new();
     let on_event = |event: RunEvent<'_>| {
-        if let RunEvent::Ended { report, .. } = event {
-            let before = ranks.insert(report.id.clone(), report.ranks.clone().unwrap());
-            assert_eq!(before, None, "{} counts twice", report.id);
+        if let RunEvent::Ended(EndedMatch { finished, .. }) = event {
+            let before = ranks.insert(finished.id.clone(), finished.ending.ranks.clone().unwrap());
+            assert_eq!(before, None, "{} counts twice", finished.id);
         }
         Ok(())
     };

@@ -11,19 +11,18 @@ use serde_json::Value;
 use crate::unit::{BotDifference, DescriptionError, OutcomeError, UnitBot, UnitMatch, UnitOutcome, WorkUnit};
 use referee_bots::sandbox::Sandbox;
 use referee_engine::driver::{MatchPlan, PlannedSeat, Run};
-use referee_engine::runner::MatchReport;
 use referee_game::chance::Seed;
 use referee_game::erased::NotOpened;
 use referee_game::{Catalog, SeatSet, Seating, UnknownGame, hex};
 use referee_match::record::{self, Difference, RecordEntry, RecordSummary, RecordedAnswer, RecordedFault};
 use referee_match::{Faults, Header, SeatHeader};
-use referee_stats::schedule::MatchId;
+use referee_results::FinishedMatch;
 
 /// A match of a verified outcome.
 #[derive(Debug)]
 pub struct VerifiedMatch {
     /// Its result.
-    pub report: MatchReport,
+    pub finished: FinishedMatch,
     /// Its record without the seal.
     pub record: Vec<u8>,
     /// The content of the seal.
@@ -131,13 +130,13 @@ pub fn verify(
         })?;
         let found = verify_match(unit, index, (record, summary), catalog).map_err(of_match)?;
         let is_last = index + 1 == got;
-        if found.report.is_cut_off {
+        if found.finished.is_cut_off() {
             return Err(of_match(MatchDifference::Interrupted));
         }
-        if found.report.is_to_be_replayed() && !is_last {
+        if found.finished.is_to_be_replayed() && !is_last {
             return Err(of_match(MatchDifference::ToBeReplayed));
         }
-        if is_last && !found.report.is_to_be_replayed() && got < asked {
+        if is_last && !found.finished.is_to_be_replayed() && got < asked {
             return Err(NotVerified::NotPlayed(unit.matches[got].id.clone()));
         }
         verified.push(found);
@@ -153,8 +152,9 @@ fn verify_match(
 ) -> Result<VerifiedMatch, MatchDifference> {
     let of = &unit.matches[index];
     let expected = header(unit, index, catalog)?;
-    compare(&summary.header, &expected)?;
-    for (seat, &bot) in summary.header.seats.iter().zip(&of.bots) {
+    let header = summary.play.setup().header.clone();
+    compare(&header, &expected)?;
+    for (seat, &bot) in header.seats.iter().zip(&of.bots) {
         let of_bot = |what| MatchDifference::Bot(seat.name.clone(), what);
         compare_bot(seat, &unit.bots[bot]).map_err(of_bot)?;
     }
@@ -165,22 +165,25 @@ fn verify_match(
     };
     let RecordSummary { seal: record::Seal { reveal, .. }, stderr, .. } = &summary;
     let reveal = reveal.as_ref().filter(is_own).cloned().ok_or(MatchDifference::Seed)?;
-    let attempt = of.id.parse().map_or(1, |MatchId { attempt, .. }| attempt);
-    let mut report = MatchReport::of_record(&summary, attempt);
+    let mut finished = FinishedMatch::of_record(&summary);
     // The seal is the last line.
     let end = record[..record.len().saturating_sub(1)].iter().rposition(|&byte| byte == b'\n');
     let record = record[..end.map_or(0, |end| end + 1)].to_vec();
     let stderr: Vec<&str> = stderr.iter().map(String::as_str).collect();
-    report.add_evidence(&record, &stderr).map_err(MatchDifference::Replay)?;
-    let unstarted = unstarted(&summary.header, &report, &record).map_err(MatchDifference::Replay)?;
-    Ok(VerifiedMatch { report, record, reveal, unstarted })
+    finished.add_evidence(&record, &BTreeMap::new(), &stderr).map_err(MatchDifference::Replay)?;
+    let unstarted = unstarted(&header, &finished, &record).map_err(MatchDifference::Replay)?;
+    Ok(VerifiedMatch { finished, record, reveal, unstarted })
 }
 
 /// The first bot of a match that did not start, or was lost before its first answer.
-fn unstarted(header: &Header, report: &MatchReport, record: &[u8]) -> Result<Option<Unstarted>, Difference> {
+fn unstarted(
+    header: &Header,
+    finished: &FinishedMatch,
+    record: &[u8],
+) -> Result<Option<Unstarted>, Difference> {
     let is_lost =
         |code: FaultCode| matches!(code, FaultCode::NoStart | FaultCode::Exited | FaultCode::Disconnected);
-    let mut counts = report.faults.iter().flat_map(Faults::iter);
+    let mut counts = finished.faults.iter().flat_map(Faults::iter);
     if !counts.any(|(code, count)| is_lost(code) && count > 0) {
         return Ok(None);
     }
@@ -191,7 +194,7 @@ fn unstarted(header: &Header, report: &MatchReport, record: &[u8]) -> Result<Opt
             RecordEntry::Fault(RecordedFault { seat, code, detail, .. })
                 if is_lost(code) && !answered.contains(seat) =>
             {
-                let bot = report.seats.get(seat.index()).cloned().unwrap_or_default();
+                let bot = finished.seats.get(seat.index()).cloned().unwrap_or_default();
                 let why = match detail {
                     Some(detail) => format!("{}: {detail}", code.as_str()),
                     None => code.as_str().to_owned(),

@@ -70,7 +70,7 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
                 (None, true) => String::new(),
                 (None, false) => "unrated".to_owned(),
             };
-            let how = ending_in_words(game, &row.ended_by, &row.reason);
+            let how = ending_in_words(game, row.ended_by.as_str(), &row.reason);
             let players = row.players.join(" - ");
             [row.id(), players, result(row), how, note, row.ended_at.clone()].to_vec()
         };

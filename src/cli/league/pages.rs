@@ -11,13 +11,13 @@ use crate::cli::league::notices::NoticeFiles;
 use crate::cli::league::which::now;
 use crate::game::{Meta, Seating};
 use crate::report::ToldMatch;
-use crate::runner::MatchReport;
+use crate::results::FinishedMatch;
 use crate::runs::league::{FinalRow, FinalStandings, LadderRow, LadderSnapshot, PlayerState, SharedLadder};
 use crate::stats::ladder::Name;
 use crate::store::{League, LeagueMatch, MatchFilter, Season, parse_match_id, utc};
 use crate::web::{
-    DisplayNames, EarlierMatch, LadderEntry, LadderHealth, LadderView, Notices, OtherLadder, OwnersLink,
-    PlayedMatch, PlayerEntry, PlayerStanding, SeasonEntry, SeasonPlayer, SeasonRow, SeasonStandings,
+    DisplayNames, LadderEntry, LadderHealth, LadderView, Notices, OtherLadder, OwnersLink, PlayedMatch,
+    PlayerEntry, PlayerStanding, SeasonEntry, SeasonPlayer, SeasonRow, SeasonStandings,
 };
 
 /// The maximum number of ratings in the history of a player.
@@ -127,25 +127,9 @@ impl LadderPages {
         *current = AboutLeague { owners, ..about };
     }
 
-    fn report(&self, row: LeagueMatch) -> MatchReport {
-        let id = row.id();
-        MatchReport {
-            game: self.game.id.to_owned(),
-            ranks: row.ranks,
-            scores: row.scores,
-            decisions: row.decisions,
-            duration_us: row.duration_us,
-            record: row.record.map(|name| self.records.join(name)),
-            ..MatchReport::stored(id, row.players, &row.ended_by, row.reason, &row.faults)
-        }
-    }
-
     /// A match of an earlier run of the server.
-    pub(in crate::cli) fn earlier_match(&self, row: LeagueMatch) -> EarlierMatch {
-        let report = self.report(row);
-        let sides = self.seating.all().iter().map(|seat| self.seating.side(seat) as u8);
-        let seats = report.seats.iter().cloned().zip(sides).collect();
-        EarlierMatch { report, seats, unsealed: None }
+    pub(in crate::cli) fn finished(&self, row: LeagueMatch) -> FinishedMatch {
+        row.finished(self.seating, &self.records)
     }
 
     /// The final standings of a season; empty for a moment after it has ended.
@@ -197,21 +181,20 @@ impl LadderPages {
     }
 
     fn played(&self, row: LeagueMatch, display_names: &DisplayNames) -> PlayedMatch {
-        let (ended_at, rated) = (row.ended_at.clone(), row.counts());
-        let report = self.report(row);
+        let (id, rated) = (row.id(), row.counts());
         let names: Vec<&str> =
-            report.seats.iter().map(|name| display_names.get(name).unwrap_or(name).as_str()).collect();
+            row.players.iter().map(|name| display_names.get(name).unwrap_or(name).as_str()).collect();
         let told = ToldMatch {
             game: Some(self.game),
             names: &names,
-            ranks: report.ranks.as_deref(),
-            ended_by: &report.ended_by.to_string(),
-            reason: &report.reason,
+            ranks: row.ranks.as_deref(),
+            ended_by: row.ended_by.as_str(),
+            reason: &row.reason,
             forfeited: &[],
-            moves: report.decisions,
+            moves: row.decisions,
         };
         let text = told.outcome();
-        PlayedMatch { id: report.id, seats: report.seats, text, ended_at, rated, ruling: None }
+        PlayedMatch { id, seats: row.players, text, ended_at: row.ended_at, rated, ruling: None }
     }
 }
 
@@ -349,7 +332,7 @@ impl LadderView for LadderPages {
         read.is_ok_and(|(now, season)| season.is_some_and(|season| season < now))
     }
 
-    fn earlier(&self, match_id: &str) -> Option<EarlierMatch> {
+    fn earlier(&self, match_id: &str) -> Option<FinishedMatch> {
         let (number, _) = parse_match_id(match_id)?;
         let found = self.league().find_match(&self.name, number);
         // A database that cannot be read has no matches to show.
@@ -357,7 +340,7 @@ impl LadderView for LadderPages {
         if row.id() != match_id {
             return None;
         }
-        Some(self.earlier_match(row))
+        Some(self.finished(row))
     }
 }
 

@@ -13,7 +13,8 @@ use crate::cli::signals::interrupted;
 use crate::cli::{Exit, Failure};
 use crate::game::Catalog;
 use crate::report::{evidence_lines, result_line};
-use crate::runner::{Evidence, PlayEvent, PlayResult};
+use crate::results::Evidence;
+use crate::runner::{PlayEvent, PlayResult};
 
 pub(super) fn run(options: SeatOptions, catalog: &Catalog) -> Result<Exit, Failure> {
     let SeatMatch { rules, socket, play, .. } = options.open(catalog, "agent", "the agent")?;
@@ -35,8 +36,8 @@ pub(super) fn run(options: SeatOptions, catalog: &Catalog) -> Result<Exit, Failu
     let mut result = None;
     let PlayResult { summary, stopped } = with_bots(|| {
         let on_event = |step: PlayEvent<'_>| {
-            if let PlayEvent::Ended(report) = step {
-                result = Some((result_line(report, rules.meta()), report.record.clone()));
+            if let PlayEvent::Ended(finished) = step {
+                result = Some((result_line(finished, rules.meta()), finished.record.clone()));
             }
         };
         play.run(interrupted(), on_event)

@@ -13,7 +13,8 @@ use crate::cli::{Exit, Failure};
 use crate::game::Catalog;
 use crate::game::json;
 use crate::report::{TrialOutcome, TrialReport, TrialSetting};
-use crate::runner::{FirstFaults, ResultLine};
+use crate::results::FirstFaults;
+use crate::runner::ResultLine;
 
 /// Merge the results of shards, or evaluate those of one run, and print the verdict
 ///
@@ -102,7 +103,7 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
     };
     let mut first_faults = FirstFaults::default();
     if let Some(crash) = trial.crash() {
-        first_faults.add_crash(crash);
+        crash.add_to(&mut first_faults);
     }
     let setting = TrialSetting { changed, duration, ..setup.setting() };
     let report = TrialReport::new(outcome.clone(), setting, &trial, &first_faults);

@@ -18,7 +18,7 @@ use tokio::time::Instant;
 use crate::cli::bots::{launch, run_in, with_bots};
 use crate::cli::files::OutFile;
 use crate::cli::find_game::find_game;
-use crate::cli::json::Listening;
+use crate::cli::json::{Listening, MatchLine};
 use crate::cli::listen::ListenOptions;
 use crate::cli::openings::{OpeningOptions, read_openings, with_flags};
 use crate::cli::options::{GameOptions, Hypotheses, HypothesisOptions, LaneOptions, MatchOptions};
@@ -33,8 +33,9 @@ use crate::game::{Catalog, counted, json};
 use crate::record::PublishedInfo;
 use crate::referee::check_policy;
 use crate::report::{TestedBot, TrialOutcome, TrialReport, TrialSetting, interval, origin};
+use crate::results::FirstFaults;
 use crate::runner::{
-    Added, FirstFaults, Halt, MatchRunner, Roster, RunEnd, RunEvent, RunFailure, Scoring, SetOfTrial,
+    Added, EndedMatch, Halt, MatchRunner, Roster, RunEnd, RunEvent, RunFailure, Scoring, SetOfTrial,
     TournamentScheduler, check_fresh, deal_leaks_information,
 };
 use crate::runs::config::{Milliseconds, parse_seed};
@@ -321,7 +322,7 @@ fn play(args: RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
     }
     check_policy(rules.meta(), run.terms.on_fault).map_err(Failure::usage)?;
     let openings = read_openings(&openings, rules, seating, setup.options.clone(), &run.seed)?;
-    let is_fresh = deal_leaks_information(rules) && !args.trust_bots;
+    let is_fresh = deal_leaks_information(rules.meta()) && !args.trust_bots;
     if is_fresh {
         check_fresh(rules, &bots)
             .map_err(|what| Failure::usage(format!("{what}; --trust-bots overrides this check")))?;
@@ -378,7 +379,7 @@ fn play(args: RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
     let mut has_played = false;
     let mut first_faults = FirstFaults::default();
     if let Some(crash) = trial.crash() {
-        first_faults.add_crash(crash);
+        crash.add_to(&mut first_faults);
     }
     let max_time = args.test.max_time.map(Milliseconds::duration);
     let is_out_of_time = Cell::new(false);
@@ -395,12 +396,12 @@ fn play(args: RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
                 RunEvent::Listening(address) => printer.listening(address),
                 RunEvent::Waiting(name) => printer.progress.line(format!("waiting for `{name}` to connect")),
                 RunEvent::Connected(_) | RunEvent::Moved(_) => {}
-                RunEvent::Ended { fixture, report, record, no_show, .. } => {
-                    printer.event(report);
-                    let added = trial.add(fixture, report, record);
+                RunEvent::Ended(EndedMatch { fixture, finished, record, no_show, .. }) => {
+                    printer.event(&MatchLine::of(finished, rules.meta().id));
+                    let added = trial.add(fixture, finished, record);
                     let Added { kept, judged } =
-                        added.map_err(|difference| RunFailure::invalid_record(&report.id, difference))?;
-                    if let (Some(results), Some(kept), None) = (&mut results, &kept, &no_show) {
+                        added.map_err(|difference| RunFailure::invalid_record(&finished.id, difference))?;
+                    if let (Some(results), Some(kept), None) = (&mut results, &kept, no_show) {
                         let stored = results.keep(kept, played + begun.elapsed());
                         stored.map_err(|failure| RunFailure::other(failure.error))?;
                     }
@@ -408,10 +409,10 @@ fn play(args: RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
                         printer.set(&set);
                     }
                     // If the bot has played before, a failed start is a fault like any other.
-                    let ends = no_show.filter(|_| !has_played);
-                    first_faults.add(report, ends.as_ref().map(|no_show| no_show.seat));
+                    let ends = no_show.as_ref().filter(|_| !has_played);
+                    first_faults.add(finished, ends.map(|no_show| no_show.seat));
                     if let Some(no_show) = ends {
-                        return Err(no_show.into());
+                        return Err(no_show.clone().into());
                     }
                     has_played = true;
                     if trial.regression.verdict().is_some() {

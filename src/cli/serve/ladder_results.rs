@@ -8,7 +8,7 @@ use crate::cli::screen;
 use crate::files::{RunningMatches, StorageWait, written_at};
 use crate::game::json;
 use crate::record::times;
-use crate::runner::{Halt, RunEvent, RunFailure};
+use crate::runner::{EndedMatch, Halt, RunEvent, RunFailure};
 use crate::runs::league::{SharedLadder, row_of};
 use crate::store::{League, LeagueMatch};
 
@@ -39,17 +39,17 @@ impl<'a> LadderResults<'a> {
     /// Notes what happens on the ladder.
     pub(super) fn note(&mut self, event: RunEvent<'_>) -> Result<(), Halt> {
         match event {
-            RunEvent::Ended { report, record, seal, no_show, .. } => {
+            RunEvent::Ended(ended @ EndedMatch { finished, record, no_show, .. }) => {
                 if let Some(no_show) = no_show {
-                    tracing::warn!("{} {}: {}", self.name, report.id, no_show.why);
+                    tracing::warn!("{} {}: {}", self.name, finished.id, no_show.why);
                 }
                 // What it contains is valid: the match has written it.
                 if let Ok(times) = times(record) {
-                    self.ladder.lock().timed(&report.seats, &times);
+                    self.ladder.lock().timed(&finished.seats, &times);
                 }
                 // As from the records alone. A record that is sealed with a later match is not there yet.
-                let written = report.record.as_deref().and_then(|path| written_at(path).ok());
-                self.unstored.extend(row_of(report, record, seal, written.unwrap_or_else(now)));
+                let written = finished.record.as_deref().and_then(|path| written_at(path).ok());
+                self.unstored.extend(row_of(ended, written.unwrap_or_else(now)));
             }
             RunEvent::Settled => self.store()?,
             RunEvent::Listening(_) | RunEvent::Waiting(_) | RunEvent::Connected(_) | RunEvent::Moved(_) => {}

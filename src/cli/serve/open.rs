@@ -111,9 +111,9 @@ pub(super) fn open<'a>(
         ladder.add_earlier(&row)?;
         if let Some(server) = &watch {
             let is_listed = last.saturating_sub(row.number) as usize <= WatchServer::MOST_LISTED;
-            let earlier = pages.earlier_match(row);
+            let earlier = pages.finished(row);
             match is_listed {
-                true => server.add_earlier(earlier),
+                true => server.add_earlier(earlier, None),
                 false => server.count_earlier(&earlier),
             }
         }

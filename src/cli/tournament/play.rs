@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use clap::Args as ClapArgs;
 
 use crate::cli::bots::with_bots;
-use crate::cli::json::Listening;
+use crate::cli::json::{Listening, MatchLine};
 use crate::cli::options::random_seed;
 use crate::cli::output::TolerantStdout;
 use crate::cli::progress::{Progress, RunProgress};
@@ -26,12 +26,13 @@ use crate::files::StorageWait;
 use crate::game::{counted, json};
 use crate::report::evidence_lines;
 use crate::report::page::PublicUrl;
-use crate::runner::{FirstFaults, NoShow, RunEvent, TournamentScheduler};
+use crate::results::FirstFaults;
+use crate::runner::{EndedMatch, NoShow, RunEvent, TournamentScheduler};
 use crate::runs::config::KnownGames;
 use crate::runs::tournament::{Placement, Tournament, TournamentConfig, TournamentEnd, TournamentEvent};
 use crate::stats::schedule::Schedule;
 use crate::store::{Leases, Results};
-use crate::web::{EarlierMatch, WatchServer};
+use crate::web::WatchServer;
 use crate::workers::{Activity, Coordinator};
 
 /// Play a tournament
@@ -138,6 +139,7 @@ fn play(tournament: Tournament, options: &PlayOptions) -> Result<Exit, Failure> 
         path: &path,
         // The names of bots: a team has several.
         names: tournament.prepared.entrants.iter().map(|bot| bot.name.clone()).collect(),
+        game: tournament.prepared.rules.meta().id,
         is_json: options.json,
         watch: watch.as_ref(),
         activity: coordinator.as_ref().map(Coordinator::activity),
@@ -176,6 +178,8 @@ fn play(tournament: Tournament, options: &PlayOptions) -> Result<Exit, Failure> 
 struct TournamentPrinter<'a> {
     path: &'a Path,
     names: Vec<String>,
+    /// The id of the game.
+    game: &'static str,
     is_json: bool,
     watch: Option<&'a WatchServer>,
     activity: Option<Activity>,
@@ -233,13 +237,14 @@ impl TournamentPrinter<'_> {
             }
             RunEvent::Waiting(name) => self.line(format_args!("waiting for `{name}` to connect")),
             RunEvent::Connected(_) | RunEvent::Moved(_) => {}
-            RunEvent::Ended { fixture, report, no_show, .. } => {
-                self.first_faults.add(report, no_show.as_ref().map(|no_show| no_show.seat));
-                if let Some(line) = no_show.and_then(|no_show| self.no_shows.note(&fixture.id, no_show)) {
+            RunEvent::Ended(EndedMatch { fixture, finished, no_show, .. }) => {
+                self.first_faults.add(finished, no_show.as_ref().map(|no_show| no_show.seat));
+                let line = no_show.as_ref().and_then(|no_show| self.no_shows.note(&fixture.id, no_show));
+                if let Some(line) = line {
                     self.line(line);
                 }
                 if self.is_json {
-                    self.unprinted.push(json::text(report));
+                    self.unprinted.push(json::text(&MatchLine::of(finished, self.game)));
                 }
             }
             RunEvent::Settled => {
@@ -298,7 +303,7 @@ fn list_earlier(tournament: &Tournament, server: &WatchServer) -> Result<(), Fai
         let at = unsealed.iter().position(|other| other.match_id == id);
         let unsealed = at.map(|at| unsealed.swap_remove(at));
         if !was_cut_off(&row) {
-            server.add_earlier(EarlierMatch { unsealed, ..bots.earlier(row, record) });
+            server.add_earlier(bots.earlier(row, record), unsealed);
         }
         Ok(())
     });
@@ -321,8 +326,8 @@ struct NoShows(BTreeMap<usize, u32>);
 
 impl NoShows {
     /// Counts one. Returns a message for the first of each entrant.
-    fn note(&mut self, match_id: &str, NoShow { entrant, why, .. }: NoShow) -> Option<String> {
-        let count = self.0.entry(entrant).or_default();
+    fn note(&mut self, match_id: &str, NoShow { entrant, why, .. }: &NoShow) -> Option<String> {
+        let count = self.0.entry(*entrant).or_default();
         *count += 1;
         (*count == 1).then(|| format!("{match_id}: {why}"))
     }

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use crate::game::Seating;
-use crate::runner::{MatchReport, Roster};
+use crate::results::FinishedMatch;
+use crate::runner::Roster;
 use crate::runs::tournament::TournamentConfig;
-use crate::store::{MatchRow, VOID};
-use crate::web::EarlierMatch;
+use crate::store::MatchRow;
 
 /// The entrants of the bots of teams.
 pub(super) fn entrants_of_bots(config: &TournamentConfig) -> BTreeMap<String, String> {
@@ -35,21 +35,9 @@ impl SeatedBots {
     }
 
     /// A match that was played before, for spectators, from its row and the path of its record.
-    pub(super) fn earlier(&self, row: MatchRow, record: Option<PathBuf>) -> EarlierMatch {
+    pub(super) fn earlier(&self, row: MatchRow, record: Option<PathBuf>) -> FinishedMatch {
         let bots = self.roster.seated_at(self.seating, &row.lineup);
         let name = |at: usize| self.names.get(at).cloned().unwrap_or_default();
-        let names: Vec<String> = bots.into_iter().map(name).collect();
-        let sides = self.seating.all().iter().map(|seat| self.seating.side(seat) as u8);
-        let seats = names.iter().cloned().zip(sides).collect();
-        let report = MatchReport {
-            ranks: row.ranks,
-            scores: row.scores,
-            is_void: row.ended_by == VOID,
-            decisions: row.decisions,
-            duration_us: row.duration_us,
-            record,
-            ..MatchReport::stored(row.id.to_string(), names, &row.ended_by, row.reason, &row.faults)
-        };
-        EarlierMatch { report, seats, unsealed: None }
+        row.finished(self.seating, bots.into_iter().map(name).collect(), record)
     }
 }

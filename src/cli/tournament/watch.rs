@@ -24,7 +24,7 @@ use crate::runs::config::KnownGames;
 use crate::runs::tournament::{StoredTournament, open_results, reveal};
 use crate::stats::schedule::{MatchId, Plan};
 use crate::store::{MatchRow, Results};
-use crate::web::{EarlierMatch, WatchOptions, WatchServer};
+use crate::web::{WatchOptions, WatchServer};
 
 /// Serve the pages of a tournament, after it was played or while another process plays it
 ///
@@ -151,7 +151,7 @@ impl ShownMatches {
                 if let (Some(path), Some(Unsealed { deal, .. })) = (&record, &unsealed) {
                     self.unsealed.push((path.clone(), deal.clone()));
                 }
-                server.add_earlier(EarlierMatch { unsealed, ..bots.earlier(row, record) });
+                server.add_earlier(bots.earlier(row, record), unsealed);
             }
             Ok(())
         });

@@ -5,8 +5,10 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use super::{Folder, SEED, referee, sample};
 use referee::game::{Seat, SeatSet, Seating};
+use referee::referee::Faults;
 use referee::stats::schedule::MatchId;
 use referee::store::{About, EntrantRow, MatchRow, Results};
+use referee_protocol::words::FaultCode;
 
 /// A name with special characters of all formats.
 pub(crate) const EVIL: &str = "<b>\"evil\" & 'co', | ::error::";
@@ -55,7 +57,7 @@ pub(crate) fn row(number: u32, lineup: [u16; 2], ranks: [u8; 2]) -> MatchRow {
         ended_by: "rules".to_owned(),
         reason: "no_pieces".to_owned(),
         scores: Some(ranks.map(|rank| f64::from(2 - rank)).to_vec()),
-        faults: vec![BTreeMap::new(), BTreeMap::new()],
+        faults: vec![Faults::default(); 2],
         decisions: 40,
         duration_us: 1_500_000,
         lag_ms: 0,
@@ -71,13 +73,14 @@ pub(crate) fn row(number: u32, lineup: [u16; 2], ranks: [u8; 2]) -> MatchRow {
 
 /// The second seat lost by this fault.
 pub(crate) fn forfeited(row: MatchRow, code: &str) -> MatchRow {
-    let of_seat_1 = BTreeMap::from([(code.to_owned(), 1)]);
+    let mut faults = [Faults::default(); 2];
+    faults[1].add(FaultCode::find(code).unwrap());
     MatchRow {
         faulted: SeatSet::one(Seat(1)),
         forfeited: SeatSet::one(Seat(1)),
         ended_by: "fault".to_owned(),
         reason: code.to_owned(),
-        faults: vec![BTreeMap::new(), of_seat_1],
+        faults: faults.to_vec(),
         ..row
     }
 }

@@ -7,8 +7,7 @@ use referee_match::Leg;
 use referee_match::record;
 use referee_protocol::referee::Reveal;
 
-use crate::runner::fixture::Fixture;
-use crate::runner::results::MatchReport;
+use crate::runner::run_event::EndedMatch;
 
 /// The record of a match that is not sealed yet, because another match of its deal is still to be played.
 #[derive(Clone, Debug)]
@@ -56,29 +55,24 @@ impl Archive {
 
     /// Keeps the record of a match. Seals it unless another match of its deal is still to be played. Returns the
     /// SHA-256 of the unsealed record.
-    pub(super) fn keep(
-        &mut self,
-        fixture: &Fixture,
-        report: &MatchReport,
-        record: &mut Vec<u8>,
-        reveal: Reveal,
-    ) -> Result<Option<String>, NotKept> {
+    pub(super) fn keep(&mut self, ended: &mut EndedMatch) -> Result<Option<String>, NotKept> {
+        let EndedMatch { fixture, finished, record, reveal, .. } = ended;
         let Some(records) = &self.records else { return Ok(None) };
         let Some(deal) = fixture.deal.as_ref().filter(|_| fixture.leg != Leg::Open) else {
-            return seal(records, &fixture.id, record, reveal).map(Some);
+            return seal(records, &fixture.id, record, reveal.clone()).map(Some);
         };
-        if fixture.leg == Leg::Earlier || report.is_to_be_replayed() {
+        if fixture.leg == Leg::Earlier || finished.is_to_be_replayed() {
             if self.is_resumable {
                 records.keep_unsealed(&fixture.id, record).map_err(not_kept(&fixture.id))?;
             }
             let (deal, match_id) = (deal.clone(), fixture.id.clone());
-            self.unsealed.push(Unsealed { deal, match_id, record: record.clone(), reveal });
+            self.unsealed.push(Unsealed { deal, match_id, record: record.clone(), reveal: reveal.clone() });
             return Ok(Some(record::digest(record)));
         }
         for mut earlier in self.unsealed.extract_if(.., |other| other.deal == *deal) {
             seal_late(records, &earlier.match_id, &mut earlier.record, earlier.reveal)?;
         }
-        seal_late(records, &fixture.id, record, reveal).map(Some)
+        seal_late(records, &fixture.id, record, reveal.clone()).map(Some)
     }
 
     /// Whether [`Archive::sync`] waits for the disk.

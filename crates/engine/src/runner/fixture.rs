@@ -3,8 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use referee_game::Meta;
 use referee_game::chance::Seed;
-use referee_game::erased::Rules;
 use referee_match::{Leg, Opening};
 use serde_json::value::RawValue;
 
@@ -56,6 +56,14 @@ impl fmt::Debug for MatchSecret {
 }
 
 /// Whether a bot that remembers the first match of a deal knows what will happen in the second.
-pub fn deal_leaks_information(rules: &dyn Rules) -> bool {
-    rules.meta().chance || rules.meta().hidden
+pub fn deal_leaks_information(game: &Meta) -> bool {
+    game.chance || game.hidden
+}
+
+impl Fixture {
+    /// Whether spectators see only its result until its deal is complete: other matches of the deal would reveal its chance
+    /// or its secrets.
+    pub fn is_held(&self, game: &Meta) -> bool {
+        self.deal.is_some() && deal_leaks_information(game)
+    }
 }

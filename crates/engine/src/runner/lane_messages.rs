@@ -8,13 +8,13 @@ use referee_game::seat::Seat;
 use referee_match::{Detail, Log};
 use referee_protocol::referee::Reveal;
 use referee_protocol::words::FaultCode;
+use referee_results::FinishedMatch;
 use referee_transport::Wire;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::driver::{BotInstance, DetachedSession, SessionKey, Unacknowledged};
 use crate::runner::bots::{BotKey, BotUsage};
 use crate::runner::fixture::{Fixture, Wait};
-use crate::runner::results::MatchReport;
 use crate::runner::run_event::NoShow;
 use crate::runner::run_failure::RunFailure;
 
@@ -102,7 +102,7 @@ pub(super) enum ReportEvent {
     /// News of the watched match, as text.
     Moved(String),
     /// A match has ended.
-    Ended(Box<EndedMatch>),
+    Ended(Box<EndedOnLane>),
     /// All lanes are done. This is the last event.
     Over {
         /// Whether everything was played.
@@ -110,10 +110,10 @@ pub(super) enum ReportEvent {
     },
 }
 
-/// A match that has ended, with the data about its bots.
-pub(super) struct EndedMatch {
+/// A match that has ended, before the reporter adds to its record what is known of its bots.
+pub(super) struct EndedOnLane {
     pub(super) fixture: Fixture,
-    pub(super) report: MatchReport,
+    pub(super) finished: FinishedMatch,
     /// The record, without data about the bots and without its seal.
     pub(super) record: Log,
     pub(super) reveal: Reveal,

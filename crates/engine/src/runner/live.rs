@@ -8,15 +8,13 @@ use std::mem;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use referee_game::Meta;
 use referee_game::erased::{Rules, Table};
-use referee_game::{Meta, Seating};
-use referee_match::{Faults, GivenInfo, Leg, Match};
-use referee_protocol::referee::Reveal;
+use referee_match::{Faults, GivenInfo, Match};
 use tokio::sync::mpsc;
 
 use crate::runner::fixture::Fixture;
-use crate::runner::fixture::deal_leaks_information;
-use crate::runner::results::MatchReport;
+use crate::runner::run_event::EndedMatch;
 
 /// The maximum number of matches in progress whose positions are passed on.
 pub const MOST_BOARDS: usize = 64;
@@ -77,41 +75,13 @@ impl LiveStep {
     }
 }
 
-/// A match that has ended. Its record is on the disk if the run keeps records.
-#[derive(Debug)]
-pub struct LiveEnd {
-    /// The match.
-    pub fixture: Fixture,
-    /// The name and the number of the side, by seat.
-    pub seats: Vec<(String, u8)>,
-    /// Whether spectators see only its result until its deal is complete.
-    pub is_held: bool,
-    /// The result.
-    pub report: MatchReport,
-    /// The record without its seal; `None` if too many records waited for the receiver.
-    pub record: Option<Vec<u8>>,
-    /// The content of the seal.
-    pub reveal: Reveal,
-}
-
-impl LiveEnd {
-    /// Whether no other match of its deal is left to play.
-    pub fn completes_its_deal(&self) -> bool {
-        match self.fixture.leg {
-            Leg::Open => true,
-            Leg::Earlier => false,
-            Leg::Only | Leg::Last => !self.report.is_to_be_replayed(),
-        }
-    }
-}
-
 /// An event of a run.
 #[derive(Debug)]
 pub enum LiveEvent {
     /// A match has begun, or has a new position.
     Moved(Arc<LiveHeader>, Option<LiveStep>),
     /// A match has ended.
-    Ended(Box<LiveEnd>),
+    Ended(Box<EndedMatch>),
 }
 
 /// What waits for the receiver.
@@ -119,7 +89,7 @@ pub enum LiveEvent {
 struct LiveBacklog {
     /// By match: what has happened since the receiver took its last position, in [`MOST_STEPS`] steps at most.
     moved: BTreeMap<String, (Arc<LiveHeader>, Vec<LiveStep>)>,
-    ended: Vec<LiveEnd>,
+    ended: Vec<EndedMatch>,
     /// The size of the records in `ended`.
     bytes: usize,
 }
@@ -137,12 +107,12 @@ impl LiveBacklog {
         }
     }
 
-    fn ended(&mut self, mut end: LiveEnd) {
-        let size = end.record.as_ref().map_or(0, Vec::len);
+    fn ended(&mut self, mut end: EndedMatch) {
+        let size = end.record.len();
         if self.bytes + size > MOST_BYTES {
-            end.record = None;
+            end.record = Vec::new();
             // Its last positions are part of its replay.
-            if let Some((_, steps)) = self.moved.get_mut(&end.report.id) {
+            if let Some((_, steps)) = self.moved.get_mut(&end.finished.id) {
                 steps.clear();
             }
         } else {
@@ -203,7 +173,7 @@ impl LiveReceiver {
         let mut events = Vec::new();
         // Otherwise all of them would seem to be in progress at the same time.
         for end in ended {
-            events.extend(moved.remove(&end.report.id).into_iter().flat_map(of_match));
+            events.extend(moved.remove(&end.finished.id).into_iter().flat_map(of_match));
             events.push(LiveEvent::Ended(Box::new(end)));
         }
         events.extend(moved.into_values().flat_map(of_match));
@@ -212,6 +182,11 @@ impl LiveReceiver {
 }
 
 impl LiveFeed {
+    /// Passes on the end of a match. Its record is on the disk if the run keeps records. Never blocks.
+    pub(crate) fn end(&self, ended: EndedMatch) {
+        self.send(|backlog| backlog.ended(ended));
+    }
+
     fn send(&self, change: impl FnOnce(&mut LiveBacklog)) {
         change(&mut lock(&self.backlog));
         // If it is full, the receiver is about to take everything. If it is closed, the server has failed, and the run
@@ -221,7 +196,7 @@ impl LiveFeed {
 
     /// What spectators will see of a match.
     pub(super) fn visibility(&self, rules: &dyn Rules, fixture: &Fixture) -> Visibility {
-        if is_held(rules, fixture) {
+        if fixture.is_held(rules.meta()) {
             Visibility::Held
         } else if self.boards.load(Ordering::Relaxed) >= MOST_BOARDS {
             Visibility::Crowded
@@ -248,35 +223,6 @@ impl LiveFeed {
         opened.show(play, &[], Vec::new());
         opened
     }
-}
-
-/// Passes on the results of a run.
-#[derive(Clone, Debug)]
-pub struct ResultFeed {
-    feed: LiveFeed,
-    rules: &'static dyn Rules,
-    seating: Seating,
-}
-
-impl ResultFeed {
-    /// For a run of this game.
-    pub fn new(feed: LiveFeed, rules: &'static dyn Rules, seating: Seating) -> ResultFeed {
-        ResultFeed { feed, rules, seating }
-    }
-
-    /// Passes on the end of a match. Never blocks.
-    pub(crate) fn end(&self, fixture: Fixture, report: MatchReport, record: Vec<u8>, reveal: Reveal) {
-        let sides = self.seating.all().iter().map(|seat| self.seating.side(seat) as u8);
-        let seats = report.seats.iter().cloned().zip(sides).collect();
-        let is_held = is_held(self.rules, &fixture);
-        let end = LiveEnd { fixture, seats, is_held, report, record: Some(record), reveal };
-        self.feed.send(|backlog| backlog.ended(end));
-    }
-}
-
-/// Whether another match of its deal would reveal the chance or the secrets of a match.
-fn is_held(rules: &dyn Rules, fixture: &Fixture) -> bool {
-    fixture.deal.is_some() && deal_leaks_information(rules)
 }
 
 /// A match in progress that has spectators.
@@ -322,14 +268,15 @@ fn step(play: &Match, events: Vec<u8>, infos: Vec<GivenInfo>) -> LiveStep {
 mod tests {
     use referee_game::clock::Tick;
     use referee_game::{Seat, Turn, Viewer};
-    use referee_match::{Event, Opening, Stamp};
-    use referee_protocol::referee::Clock;
+    use referee_match::{Event, Leg, Opening, Stamp};
+    use referee_protocol::referee::{Clock, Reveal};
     use referee_stats::Cause;
     use serde_json::{Value, json};
 
     use super::*;
     use crate::driver::match_of_checkers;
     use crate::runner::fixture::Wait;
+    use crate::runner::run_event::aborted;
 
     const SEATS: [Seat; 2] = [Seat(0), Seat(1)];
 
@@ -414,33 +361,36 @@ mod tests {
         assert!(received(&queue).is_empty());
     }
 
-    fn ended(number: usize) -> (Fixture, MatchReport, Reveal) {
-        let reveal =
-            Reveal { seed: String::new(), salt: String::new(), deal: "m1".to_owned(), nonces: Vec::new() };
+    fn ended(number: usize) -> EndedMatch {
         let id = format!("m{number}");
-        (
-            Fixture { id: id.clone(), ..fixture() },
-            MatchReport::aborted(&id, Cause::Interrupted, false),
-            reveal,
-        )
+        EndedMatch {
+            fixture: Fixture { id: id.clone(), ..fixture() },
+            finished: aborted(&id, Cause::Interrupted),
+            record: vec![0; 20_000],
+            seal: None,
+            reveal: Reveal {
+                seed: String::new(),
+                salt: String::new(),
+                deal: "m1".to_owned(),
+                nonces: Vec::new(),
+            },
+            no_show: None,
+        }
     }
 
     #[test]
     fn results_pass_while_the_receiver_does_nothing_and_records_are_left_out() {
         const MATCHES: usize = 5000;
         let (feed, queue) = live_feed(false);
-        let rules = referee_games::catalog().find("checkers").expect("a game");
-        let results = ResultFeed::new(feed, rules, Seating::new(2, 2));
         for number in 0..MATCHES {
-            let (fixture, report, reveal) = ended(number);
-            results.end(fixture, report, vec![0; 20_000], reveal);
+            feed.end(ended(number));
         }
         let mut bytes = 0;
         let events = queue.take();
         assert_eq!(events.len(), MATCHES);
         for event in events {
             let LiveEvent::Ended(end) = event else { panic!("{event:?}") };
-            bytes += end.record.map_or(0, |record| record.len());
+            bytes += end.record.len();
         }
         assert!((MOST_BYTES - 20_000..=MOST_BYTES).contains(&bytes), "{bytes}");
     }

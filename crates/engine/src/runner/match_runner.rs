@@ -31,7 +31,7 @@ use crate::runner::archive::Unsealed;
 use crate::runner::common::{Bots, RunContext};
 use crate::runner::descriptors;
 use crate::runner::journal;
-use crate::runner::live::{LiveFeed, ResultFeed};
+use crate::runner::live::LiveFeed;
 use crate::runner::record_sink::RecordSink;
 use crate::runner::reporter::{Reporter, Watch, WatchFeed};
 use crate::runner::resumed::ResumedMatch;
@@ -252,8 +252,7 @@ impl MatchRunner {
         });
         let queued_news = Arc::default();
         let watched = watch.map(|watch| WatchFeed::new(watch, reports.clone(), Arc::clone(&queued_news)));
-        let results = common.live.clone().map(|live| ResultFeed::new(live, rules, seating));
-        let record_sink = RecordSink::new(records, unsealed, results, on_event);
+        let record_sink = RecordSink::new(records, unsealed, common.live.clone(), on_event);
         let record_sink = if judges_rules { record_sink } else { record_sink.tolerating_rules() };
         let reporter = Reporter::new(common.clone(), schedule.clone(), record_sink, queued_news, halts);
         let wait = listen.as_ref().map_or(Duration::ZERO, |listen| listen.wait);

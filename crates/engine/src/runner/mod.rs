@@ -5,7 +5,6 @@ mod bots;
 mod common;
 mod cpu;
 mod descriptors;
-mod evidence;
 mod fixture;
 mod host;
 mod journal;
@@ -33,25 +32,21 @@ mod trial_results;
 
 pub use archive::{NotKept, Unsealed};
 pub use descriptors::TooFewDescriptors;
-pub use evidence::{Evidence, FirstFaults};
 pub use fixture::{Fixture, MatchSecret, Wait, deal_leaks_information};
 pub use host::{HostError, HostMatches, HostPlayed, HostRun, RefusedOpen, serve_host};
-pub use live::{
-    LiveEnd, LiveEvent, LiveFeed, LiveHeader, LiveReceiver, LiveStep, MOST_BOARDS, ResultFeed, Visibility,
-    live_feed,
-};
+pub use live::{LiveEvent, LiveFeed, LiveHeader, LiveReceiver, LiveStep, MOST_BOARDS, Visibility, live_feed};
 pub use match_runner::{MatchRunner, RunChange, RunEnd};
 pub use moves::short_moves_of_match;
 pub use openings::Openings;
 pub use play::{
     InvalidPlay, Mirror, NotRestartable, Play, PlayEvent, PlayResult, SeatingError, check_fresh, seating_for,
 };
-pub use record_sink::{EndedRecord, MOST_RULES_FAILED, RecordSink};
+pub use record_sink::{MOST_RULES_FAILED, RecordSink};
 pub use reporter::Watch;
-pub use results::{BotSummary, Comparison, Loss, MatchReport, RunSummary, SetReport};
+pub use results::{BotSummary, Comparison, RunSummary, SetReport};
 pub use resumed::ResumedMatch;
 pub use roster::Roster;
-pub use run_event::{Halt, NoShow, RunEvent, StartFailure};
+pub use run_event::{EndedMatch, Halt, NoShow, RunEvent, StartFailure};
 pub use run_failure::RunFailure;
 pub use scheduler::{DueSet, JoinError, Next, NextSet, Scheduler, SetScheduler};
 pub use start_check::{CannotPlay, StartCheck, check_starts};

@@ -16,6 +16,7 @@ use std::sync::mpsc::Sender;
 use std::time::Duration;
 
 use referee_match::AbortReason;
+use referee_results::SharedFault;
 use slab::Slab;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout};
@@ -26,12 +27,11 @@ use crate::runner::common::RunContext;
 use crate::runner::fixture::{Fixture, Wait};
 use crate::runner::journal::Beginning;
 use crate::runner::lane_messages::{
-    EndedMatch, EventSender, LaneEvent, LaneHandle, LaneOrder, OVER, ReportEvent,
+    EndedOnLane, EventSender, LaneEvent, LaneHandle, LaneOrder, OVER, ReportEvent,
 };
 use crate::runner::live::LiveMatch;
 use crate::runner::pairings::resumed::ExpectedBots;
 use crate::runner::reporter::WatchFeed;
-use crate::runner::results::Loss;
 use crate::runner::resumed::ResumedMatch;
 use crate::runner::run_failure::RunFailure;
 use crate::runner::scheduler::{self, SharedScheduler};
@@ -76,7 +76,7 @@ struct OpenMatch {
     fixture: Fixture,
     /// By seat.
     bots: Vec<BotKey>,
-    lost: Vec<Loss>,
+    lost: Vec<SharedFault>,
     live: Option<LiveMatch>,
     /// How often it was asked for its progress while a bot was within its time limit.
     waits: u32,
@@ -124,7 +124,7 @@ pub(super) struct LanePairings {
     pairings: Slab<Pairing>,
     open: HashMap<MatchKey, Box<OpenMatch>>,
     /// Matches that have ended. They are reported a few at a time, or when the lane is idle.
-    ended: Vec<EndedMatch>,
+    ended: Vec<EndedOnLane>,
     watched: Option<WatchFeed>,
     supply: Supply,
     /// How often it was asked for the progress of its matches.

@@ -10,18 +10,18 @@ use referee_game::game::Misconfigured;
 use referee_game::seat::{Seat, Seating};
 use referee_match::record::Difference;
 use referee_match::{Faults, Leg};
+use referee_results::{FinishedMatch, FirstFaults};
+use referee_stats::Wdl;
 use referee_stats::sample::{Sample, SetMoves};
 use referee_stats::schedule::MatchId;
 use referee_stats::sprt::SetScores;
-use referee_stats::{SideResult, Wdl};
 
-use crate::runner::evidence::FirstFaults;
 use crate::runner::fixture::{Fixture, Wait, deal_leaks_information};
 use crate::runner::match_runner::{MatchRunner, RunEnd};
 use crate::runner::moves::{moves_of_match, moves_of_set};
 use crate::runner::openings::Openings;
-use crate::runner::results::{BotSummary, Comparison, MatchReport, RunSummary, SetReport};
-use crate::runner::run_event::RunEvent;
+use crate::runner::results::{BotSummary, Comparison, RunSummary, SetReport};
+use crate::runner::run_event::{EndedMatch, RunEvent};
 use crate::runner::run_failure::RunFailure;
 use crate::runner::scheduler::{Next, Scheduler};
 use crate::sources::{Source, check_programs};
@@ -184,7 +184,7 @@ pub enum PlayEvent<'a> {
     /// The watched match has news, as text.
     Moved(&'a str),
     /// A match has ended.
-    Ended(&'a MatchReport),
+    Ended(&'a FinishedMatch),
     /// A mirrored set is complete, or the run has ended within it.
     SetEnded(&'a SetReport),
 }
@@ -258,11 +258,11 @@ impl Scheduler for InOrder {
         })
     }
 
-    fn ended(&mut self, fixture: &Fixture, report: &MatchReport) -> bool {
+    fn ended(&mut self, fixture: &Fixture, finished: &FinishedMatch) -> bool {
         let Some(ended @ Leftover { set, index, attempt }) = self.running.remove(&fixture.id) else {
             return false;
         };
-        if report.is_to_be_replayed() {
+        if finished.is_to_be_replayed() {
             self.begun.push_back(Leftover { attempt: attempt + 1, ..ended });
         } else if index + 1 < self.size {
             self.begun.push_back(Leftover { set, index: index + 1, attempt: 1 });
@@ -291,7 +291,7 @@ impl Play {
     }
 
     fn needs_fresh_bots(&self) -> bool {
-        self.mirror.is_some() && deal_leaks_information(self.runner.rules) && !self.trust_bots
+        self.mirror.is_some() && deal_leaks_information(self.runner.rules.meta()) && !self.trust_bots
     }
 
     /// Plays. `interrupt` aborts the run; `on_event` receives events on a thread of its own.
@@ -326,18 +326,18 @@ impl Play {
                 RunEvent::Listening(address) => on_event(PlayEvent::Listening(address)),
                 RunEvent::Waiting(name) => on_event(PlayEvent::Waiting(name)),
                 RunEvent::Moved(text) => on_event(PlayEvent::Moved(text)),
-                RunEvent::Ended { fixture, report, record, no_show, .. } => {
+                RunEvent::Ended(EndedMatch { fixture, finished, record, no_show, .. }) => {
                     let moves = tally
-                        .moves(fixture, report, record)
-                        .map_err(|difference| RunFailure::invalid_record(&report.id, difference))?;
-                    tally.count(fixture, report, moves.as_ref());
+                        .moves(fixture, finished, record)
+                        .map_err(|difference| RunFailure::invalid_record(&finished.id, difference))?;
+                    tally.count(fixture, finished, moves.as_ref());
                     let absent = no_show.as_ref().map(|no_show| no_show.seat);
-                    tally.summary.first_faults.add(report, absent);
-                    on_event(PlayEvent::Ended(report));
-                    if let Some(set) = tally.add_to_set(fixture, report, moves) {
+                    tally.summary.first_faults.add(finished, absent);
+                    on_event(PlayEvent::Ended(finished));
+                    if let Some(set) = tally.add_to_set(fixture, finished, moves) {
                         on_event(PlayEvent::SetEnded(&set));
                     }
-                    return no_show.map_or(Ok(()), |no_show| Err(no_show.into()));
+                    return no_show.clone().map_or(Ok(()), |no_show| Err(no_show.into()));
                 }
                 RunEvent::Connected(_) | RunEvent::Settled => {}
             }
@@ -354,7 +354,6 @@ impl Play {
 
 /// Sums up the results of a run.
 struct RunTally {
-    seating: Seating,
     summary: RunSummary,
     /// Incomplete sets, in the order in which their first match ended.
     sets: Vec<SetReport>,
@@ -397,47 +396,46 @@ impl RunTally {
         let sample = (bots == 2).then(|| Sample::new(SetScores::new(legs, 1)));
         let can_repeat = !runner.rules.meta().chance;
         let (sets, moves) = (Vec::new(), HashMap::new());
-        RunTally { seating: runner.seating, summary, sets, moves, sample, can_repeat }
+        RunTally { summary, sets, moves, sample, can_repeat }
     }
 
     /// The moves of a match with the bots by seat, if they matter.
     fn moves(
         &self,
         fixture: &Fixture,
-        report: &MatchReport,
+        finished: &FinishedMatch,
         record: &[u8],
     ) -> Result<Option<(Vec<u8>, SetMoves)>, Difference> {
-        if self.sample.is_none() || !self.can_repeat || report.scores.is_none() {
+        if self.sample.is_none() || !self.can_repeat || finished.ending.scores.is_none() {
             return Ok(None);
         }
         let bots = fixture.bots.iter().map(|&bot| bot as u8).collect();
         moves_of_match(fixture, record).map(|moves| Some((bots, moves)))
     }
 
-    fn count(&mut self, fixture: &Fixture, report: &MatchReport, moves: Option<&(Vec<u8>, SetMoves)>) {
-        match (&report.ranks, &report.scores) {
-            (Some(_), Some(_)) => self.summary.matches += 1,
-            _ => self.summary.aborted += 1,
-        }
-        self.summary.void += u32::from(report.is_void);
-        self.summary.paused += u32::from(report.paused_ms > 0);
+    fn count(&mut self, fixture: &Fixture, finished: &FinishedMatch, moves: Option<&(Vec<u8>, SetMoves)>) {
+        *match finished.ending.scores {
+            Some(_) => &mut self.summary.matches,
+            None => &mut self.summary.aborted,
+        } += 1;
+        self.summary.void += u32::from(finished.is_void);
+        self.summary.paused += u32::from(finished.paused_ms > 0);
         for (bot, summary) in self.summary.bots.iter_mut().enumerate() {
             let seats: Vec<usize> =
                 (0..fixture.bots.len()).filter(|&seat| fixture.bots[seat] == bot).collect();
             for &seat in &seats {
-                summary.faults.merge(&report.counted_faults(seat));
-                summary.cpu_ms += report.cpu_ms[seat].unwrap_or(0);
+                summary.faults.merge(&finished.counted_faults(Seat(seat as u8)));
+                summary.cpu_ms += finished.cpu_ms[seat].unwrap_or(0);
             }
             // All seats of a bot are on one side, so the first one represents it.
             let Some(&seat) = seats.first() else { continue };
-            let (Some(ranks), Some(scores)) = (&report.ranks, &report.scores) else { continue };
+            let Some(scores) = &finished.ending.scores else { continue };
             summary.matches += 1;
             summary.score += scores[seat];
             if let Some(sample) = self.sample.as_mut().filter(|_| bot == 0 && fixture.deal.is_none()) {
                 sample.add(scores[seat], moves.map(|moves| moves_of_set(vec![moves.clone()])));
             }
-            let result = SideResult::of_seat(Seat(seat as u8), ranks, self.seating);
-            result.into_iter().for_each(|result| summary.wdl.count(result, 1));
+            finished.result_of(Seat(seat as u8)).into_iter().for_each(|result| summary.wdl.count(result, 1));
         }
     }
 
@@ -445,10 +443,11 @@ impl RunTally {
     fn add_to_set(
         &mut self,
         fixture: &Fixture,
-        report: &MatchReport,
+        finished: &FinishedMatch,
         moves: Option<(Vec<u8>, SetMoves)>,
     ) -> Option<SetReport> {
-        let deal = fixture.deal.as_ref().filter(|_| !report.is_to_be_replayed() || report.is_cut_off)?;
+        let deal =
+            fixture.deal.as_ref().filter(|_| !finished.is_to_be_replayed() || finished.is_cut_off())?;
         let index = self.sets.iter().position(|set| set.id == *deal).unwrap_or_else(|| {
             self.sets.push(SetReport {
                 id: deal.clone(),
@@ -461,8 +460,8 @@ impl RunTally {
         });
         self.moves.entry(deal.clone()).or_default().extend(moves);
         let set = &mut self.sets[index];
-        set.matches.push(report.id.clone());
-        set.scores = set.scores.take().zip(report.scores.as_ref()).map(|(mut sums, scores)| {
+        set.matches.push(finished.id.clone());
+        set.scores = set.scores.take().zip(finished.ending.scores.as_ref()).map(|(mut sums, scores)| {
             for (bot, sum) in sums.iter_mut().enumerate() {
                 let seat = fixture.bots.iter().position(|&entrant| entrant == bot);
                 *sum += seat.map_or(0.0, |seat| scores[seat]);
@@ -510,6 +509,7 @@ mod tests {
     use serde_json::value::RawValue;
 
     use super::*;
+    use crate::runner::run_event::aborted;
 
     /// Plays the schedule to its end. `ends` gives the cause of an abort by match id. Returns ids and deals.
     fn played(
@@ -530,12 +530,10 @@ mod tests {
         };
         let mut played = Vec::new();
         while let Next::Match(fixture) = schedule.next(None) {
-            let MatchId { attempt, .. } = fixture.id.parse().unwrap();
             let cause = ends(&fixture.id);
-            let is_void = cause.is_some_and(|cause| cause.is_void(attempt));
-            let mut report = MatchReport::aborted(&fixture.id, cause.unwrap_or(Cause::Paused), is_void);
-            report.ranks = cause.is_none().then(|| vec![1, 2]);
-            schedule.ended(&fixture, &report);
+            let mut finished = aborted(&fixture.id, cause.unwrap_or(Cause::Paused));
+            finished.ending.ranks = cause.is_none().then(|| vec![1, 2]);
+            schedule.ended(&fixture, &finished);
             played.push((fixture.id, fixture.deal));
         }
         played

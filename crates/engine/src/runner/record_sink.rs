@@ -1,45 +1,22 @@
 //! Stores the records of matches that have ended, and reports the matches once their records are on the disk.
 
 use referee_files::Records;
-use referee_protocol::referee::Reveal;
 use referee_stats::Cause;
 
 use crate::runner::archive::{Archive, Unsealed};
-use crate::runner::fixture::Fixture;
-use crate::runner::live::ResultFeed;
-use crate::runner::results::MatchReport;
-use crate::runner::run_event::{Halt, NoShow, RunEvent};
+use crate::runner::live::LiveFeed;
+use crate::runner::run_event::{EndedMatch, Halt, RunEvent};
 use crate::runner::run_failure::RunFailure;
 
 /// The number of consecutive matches in which the rules fail that ends a run, or pauses a ladder.
 pub const MOST_RULES_FAILED: u32 = 10;
 
-/// A match that has ended.
-#[derive(Debug)]
-pub struct EndedRecord {
-    /// The match.
-    pub fixture: Fixture,
-    /// The result.
-    pub report: MatchReport,
-    /// The record without the seal.
-    pub record: Vec<u8>,
-    /// The content of the seal.
-    pub reveal: Reveal,
-    /// One of its bots could not play at all.
-    pub no_show: Option<NoShow>,
-}
-
-/// A match whose record is written but not synchronized.
-struct Unsynced {
-    ended: EndedRecord,
-    seal: Option<String>,
-}
-
 /// Stores records, then reports their matches.
 pub struct RecordSink<F> {
     archive: Archive,
-    live: Option<ResultFeed>,
-    kept: Vec<Unsynced>,
+    live: Option<LiveFeed>,
+    /// Matches whose records are written but not synchronized.
+    kept: Vec<EndedMatch>,
     /// The number of matches in a row that ended because the rules failed; `None` if it does not matter.
     rules_failed: Option<u32>,
     on_event: F,
@@ -56,7 +33,7 @@ impl<F: FnMut(RunEvent<'_>) -> Result<(), Halt>> RecordSink<F> {
     pub fn new(
         records: Option<Records>,
         unsealed: Option<Vec<Unsealed>>,
-        live: Option<ResultFeed>,
+        live: Option<LiveFeed>,
         on_event: F,
     ) -> RecordSink<F> {
         RecordSink {
@@ -101,12 +78,11 @@ impl<F: FnMut(RunEvent<'_>) -> Result<(), Halt>> RecordSink<F> {
     ///
     /// # Errors
     /// Those of the disk.
-    pub fn keep(&mut self, mut ended: EndedRecord) -> Result<(), Halt> {
-        let EndedRecord { fixture, report, record, reveal, .. } = &mut ended;
-        let unsealed = record.len();
-        let seal = self.archive.keep(fixture, report, record, reveal.clone())?;
-        record.truncate(unsealed);
-        self.kept.push(Unsynced { ended, seal });
+    pub fn keep(&mut self, mut ended: EndedMatch) -> Result<(), Halt> {
+        let unsealed = ended.record.len();
+        ended.seal = self.archive.keep(&mut ended)?;
+        ended.record.truncate(unsealed);
+        self.kept.push(ended);
         Ok(())
     }
 
@@ -120,22 +96,20 @@ impl<F: FnMut(RunEvent<'_>) -> Result<(), Halt>> RecordSink<F> {
         }
         let synced = self.archive.sync();
         let mut result = Ok(());
-        for Unsynced { ended, seal } in std::mem::take(&mut self.kept) {
-            let EndedRecord { fixture, report, record, reveal, no_show } = ended;
+        for ended in std::mem::take(&mut self.kept) {
             if synced.is_ok() {
-                let (fixture, report, record, reveal) = (&fixture, &report, &record[..], &reveal);
-                let reported =
-                    (self.on_event)(RunEvent::Ended { fixture, report, record, seal, reveal, no_show });
+                let reported = (self.on_event)(RunEvent::Ended(&ended));
                 result = result.and(reported);
                 if let Some(count) = &mut self.rules_failed {
-                    *count = if report.cause == Some(Cause::RulesFailed) { *count + 1 } else { 0 };
+                    let has_failed = ended.finished.cause == Some(Cause::RulesFailed);
+                    *count = if has_failed { *count + 1 } else { 0 };
                     if *count == MOST_RULES_FAILED {
                         result = result.and(Err(RunFailure::RulesFailed.into()));
                     }
                 }
             }
             if let Some(feed) = &self.live {
-                feed.end(fixture, report, record, reveal);
+                feed.end(ended);
             }
         }
         synced?;

@@ -9,15 +9,15 @@ use std::time::Duration;
 
 use referee_match::Match;
 use referee_match::record::{self, BotLine};
+use referee_results::last_lines;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::time::Instant;
 
 use crate::runner::bots::BotUsage;
 use crate::runner::common::RunContext;
-use crate::runner::evidence::{self, last_lines};
-use crate::runner::lane_messages::{EndedMatch, ReportEvent};
-use crate::runner::record_sink::{EndedRecord, RecordSink};
-use crate::runner::run_event::{Halt, NoShow, RunEvent, StartFailure};
+use crate::runner::lane_messages::{EndedOnLane, ReportEvent};
+use crate::runner::record_sink::RecordSink;
+use crate::runner::run_event::{EndedMatch, Halt, NoShow, RunEvent, StartFailure};
 use crate::runner::run_failure::RunFailure;
 use crate::runner::scheduler::SharedScheduler;
 
@@ -108,8 +108,8 @@ impl<F: FnMut(RunEvent<'_>) -> Result<(), Halt>> Reporter<F> {
     }
 
     /// Writes the record of a match that has ended.
-    fn keep(&mut self, ended: EndedMatch) -> Result<(), Halt> {
-        let EndedMatch { fixture, mut report, record, reveal, malformed, bots, mut no_show } = ended;
+    fn keep(&mut self, ended: EndedOnLane) -> Result<(), Halt> {
+        let EndedOnLane { fixture, mut finished, record, reveal, malformed, bots, mut no_show } = ended;
         let bytes = record.len();
         let mut record = record.text();
         let bots: Vec<BotLine> = bots.into_iter().map(BotUsage::complete).collect();
@@ -118,18 +118,15 @@ impl<F: FnMut(RunEvent<'_>) -> Result<(), Halt>> Reporter<F> {
         {
             *stderr = last_lines(&bots[seat.index()].stderr);
         }
-        if report.faults.iter().any(|faults| faults.total() > 0) {
-            let stderr: Vec<&str> = bots.iter().map(|bot| &*bot.stderr).collect();
-            let found = evidence::collect(&record, &malformed, &stderr);
-            report.evidence =
-                found.map_err(|difference| RunFailure::invalid_record(&report.id, difference))?;
-        }
+        let stderr: Vec<&str> = bots.iter().map(|bot| &*bot.stderr).collect();
+        let added = finished.add_evidence(&record, &malformed, &stderr);
+        added.map_err(|difference| RunFailure::invalid_record(&finished.id, difference))?;
         let is_started = |&entrant: &usize| self.common.bots.get(entrant).source.is_started();
         let has_news = fixture.bots.iter().any(is_started) || bots.iter().any(|bot| !bot.outages.is_empty());
         if self.common.describes_bots && has_news {
             record::add_bots(&mut record, &bots);
         }
-        let ended = EndedRecord { fixture, report, record, reveal, no_show };
+        let ended = EndedMatch { fixture, finished, record, seal: None, reveal, no_show };
         self.record_sink.keep(ended).inspect_err(|_| self.schedule.reported(bytes))?;
         self.unreported.push(bytes);
         Ok(())

@@ -3,16 +3,16 @@
 use std::net::SocketAddr;
 
 use referee_game::seat::Seat;
-use referee_match::Detail;
+use referee_match::{Detail, Leg};
 use referee_protocol::referee::Reveal;
 use referee_protocol::words::FaultCode;
+use referee_results::FinishedMatch;
 
 use crate::runner::fixture::Fixture;
-use crate::runner::results::MatchReport;
 use crate::runner::run_failure::RunFailure;
 
 /// A bot that could not play a match at all.
-#[derive(Debug, thiserror::Error)]
+#[derive(Clone, Debug, thiserror::Error)]
 #[error("{why}")]
 pub struct NoShow {
     /// The index of the bot.
@@ -24,7 +24,7 @@ pub struct NoShow {
 }
 
 /// Why a bot does not start.
-#[derive(Debug, thiserror::Error)]
+#[derive(Clone, Debug, thiserror::Error)]
 pub enum StartFailure {
     /// It did not start on this machine.
     #[error("the bot `{name}` does not start ({code}: {detail}): `{command}`{}", own_line(.stderr))]
@@ -54,6 +54,53 @@ fn own_line(text: &Option<String>) -> String {
     text.as_ref().map(|text| format!("\n{text}")).unwrap_or_default()
 }
 
+/// A match of a run that has ended, with its record.
+#[derive(Debug)]
+pub struct EndedMatch {
+    /// The match.
+    pub fixture: Fixture,
+    /// The result.
+    pub finished: FinishedMatch,
+    /// The record, without the seal. Empty for spectators if too many records wait for them.
+    pub record: Vec<u8>,
+    /// SHA-256 of the record, as in its seal; `None` before it is written, and if the run keeps no records.
+    pub seal: Option<String>,
+    /// The content of the seal.
+    pub reveal: Reveal,
+    /// One of its bots could not play at all.
+    pub no_show: Option<NoShow>,
+}
+
+impl EndedMatch {
+    /// Whether no other match of its deal is left to play.
+    pub fn completes_its_deal(&self) -> bool {
+        match self.fixture.leg {
+            Leg::Open => true,
+            Leg::Earlier => false,
+            Leg::Only | Leg::Last => !self.finished.is_to_be_replayed(),
+        }
+    }
+}
+
+/// A match of checkers that was aborted for this cause.
+#[cfg(test)]
+pub(super) fn aborted(id: &str, cause: referee_stats::Cause) -> FinishedMatch {
+    let ended_by = referee_protocol::words::EndedBy::Aborted;
+    let ending = referee_match::Ending {
+        ended_by,
+        reason: ended_by.to_string(),
+        ranks: None,
+        scores: None,
+        fault: None,
+    };
+    let attempt = id.parse().map_or(1, |id: referee_stats::schedule::MatchId| id.attempt);
+    FinishedMatch {
+        cause: Some(cause),
+        is_void: cause.is_void(attempt),
+        ..FinishedMatch::new(id.to_owned(), referee_game::Seating::new(2, 2), vec![String::new(); 2], ending)
+    }
+}
+
 /// An event of a run.
 #[derive(Debug)]
 pub enum RunEvent<'a> {
@@ -66,20 +113,7 @@ pub enum RunEvent<'a> {
     /// News of the watched match, as text.
     Moved(&'a str),
     /// A match has ended.
-    Ended {
-        /// The match.
-        fixture: &'a Fixture,
-        /// The result.
-        report: &'a MatchReport,
-        /// The record, without the seal.
-        record: &'a [u8],
-        /// SHA-256 of the record, as in its seal.
-        seal: Option<String>,
-        /// The content of its seal.
-        reveal: &'a Reveal,
-        /// One of its bots could not play at all.
-        no_show: Option<NoShow>,
-    },
+    Ended(&'a EndedMatch),
     /// No other match has ended in between. All records are on the disk.
     Settled,
 }

@@ -1,11 +1,11 @@
 //! Which match to play next.
 
+use referee_results::FinishedMatch;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::runner::fixture::Fixture;
 use crate::runner::lane_messages::{LaneHandle, LaneOrder};
-use crate::runner::results::MatchReport;
 
 /// The answer of a scheduler.
 #[derive(Debug)]
@@ -86,7 +86,7 @@ pub trait Scheduler: fmt::Debug + Send {
     fn next(&mut self, among: Option<&[usize]>) -> Next;
 
     /// A match has ended. Returns whether more matches can be played now.
-    fn ended(&mut self, fixture: &Fixture, report: &MatchReport) -> bool;
+    fn ended(&mut self, fixture: &Fixture, finished: &FinishedMatch) -> bool;
 
     /// A match has not begun, because one of its bots is not connected. Not called for
     /// [`Wait::Always`](crate::runner::Wait::Always).
@@ -202,12 +202,12 @@ impl SharedScheduler {
     }
 
     /// A match has ended and will be reported. `record`: the size of its record in bytes.
-    pub(super) fn ended(&self, fixture: &Fixture, report: &MatchReport, record: usize) {
+    pub(super) fn ended(&self, fixture: &Fixture, finished: &FinishedMatch, record: usize) {
         let mut inner = self.lock();
         inner.unreported.add(record);
         inner.open -= 1;
         // After the last match there is nothing left to wait for.
-        if inner.schedule.ended(fixture, report) || inner.open == 0 {
+        if inner.schedule.ended(fixture, finished) || inner.open == 0 {
             inner.wake();
         }
     }

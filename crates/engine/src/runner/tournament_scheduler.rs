@@ -6,12 +6,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use referee_game::{Seat, SeatSet, Seating};
 use referee_match::{Faults, Leg};
 use referee_protocol::words::{EndedBy, OnFault};
+use referee_results::FinishedMatch;
 use referee_stats::schedule::{self, Due, MatchId};
 use referee_stats::{Entrant, Lineup, MatchResult};
 
 use crate::runner::fixture::{Fixture, Wait};
 use crate::runner::openings::Openings;
-use crate::runner::results::MatchReport;
 use crate::runner::roster::Roster;
 use crate::runner::scheduler::{DueSet, Next, NextSet, Scheduler, SetScheduler};
 
@@ -161,12 +161,12 @@ impl Scheduler for TournamentScheduler {
         Next::Match(fixture)
     }
 
-    fn ended(&mut self, fixture: &Fixture, report: &MatchReport) -> bool {
+    fn ended(&mut self, fixture: &Fixture, finished: &FinishedMatch) -> bool {
         let Ok(MatchId { number, .. }) = fixture.id.parse() else { return false };
         self.running.remove(&number);
-        let fate = match self.scoring.result(fixture, report) {
+        let fate = match self.scoring.result(fixture, finished) {
             Some(result) => AttemptEnd::Played(result),
-            None if report.is_void => AttemptEnd::Void,
+            None if finished.is_void => AttemptEnd::Void,
             None => AttemptEnd::Aborted,
         };
         take_in(&mut self.schedule, number, fate);
@@ -236,27 +236,27 @@ impl Scoring {
     }
 
     /// The result of a match; `None` if it was aborted.
-    pub fn result(&self, fixture: &Fixture, report: &MatchReport) -> Option<MatchResult> {
-        self.judge(fixture, report, report.ranks.as_ref()?)
+    pub fn result(&self, fixture: &Fixture, finished: &FinishedMatch) -> Option<MatchResult> {
+        self.judge(fixture, finished, finished.ending.ranks.as_ref()?)
     }
 
     /// A void match as a result with equal places, for counting faults.
-    pub(super) fn void(&self, fixture: &Fixture, report: &MatchReport) -> Option<MatchResult> {
-        self.judge(fixture, report, &vec![1; self.seating.seats()]).filter(|_| report.is_void)
+    pub(super) fn void(&self, fixture: &Fixture, finished: &FinishedMatch) -> Option<MatchResult> {
+        self.judge(fixture, finished, &vec![1; self.seating.seats()]).filter(|_| finished.is_void)
     }
 
-    fn judge(&self, fixture: &Fixture, report: &MatchReport, ranks: &[u8]) -> Option<MatchResult> {
+    fn judge(&self, fixture: &Fixture, finished: &FinishedMatch, ranks: &[u8]) -> Option<MatchResult> {
         let Scoring { seating, legs, on_fault, .. } = *self;
         let id: MatchId = fixture.id.parse().ok()?;
         let lineup = Lineup::of_seats(seating, &self.entrants(fixture))?;
         let mut result = MatchResult::played(id.set(legs), lineup, ranks);
         let with = |test: &dyn Fn(Seat, &Faults) -> bool| -> SeatSet {
-            seating.all().iter().filter(|&seat| test(seat, &report.faults[seat.index()])).collect()
+            seating.all().iter().filter(|&seat| test(seat, &finished.faults[seat.index()])).collect()
         };
         result.faulted = with(&|_, faults| faults.total() > 0);
         let lost = with(&|seat, faults| {
-            let ended_it = report.ended_by == EndedBy::Fault
-                && report.fault.as_ref().is_some_and(|fault| fault.seat == seat.0);
+            let ended_it = finished.ending.ended_by == EndedBy::Fault
+                && finished.ending.fault.as_ref().is_some_and(|fault| fault.seat == seat);
             ended_it || is_forfeit(on_fault, faults)
         });
         result.forfeited = of_sides(seating, lost);
@@ -291,6 +291,7 @@ mod tests {
     use serde_json::value::RawValue;
 
     use super::*;
+    use crate::runner::run_event::aborted;
 
     fn scheduler(deals: Deals) -> (TournamentScheduler, LiveSchedule) {
         let (seating, format) = (Seating::new(2, 2), Format::RoundRobin { cycles: 1 });
@@ -306,8 +307,7 @@ mod tests {
     /// Plays the next match and aborts it with this cause. Returns its id.
     fn abort(scheduler: &mut TournamentScheduler, cause: Cause) -> String {
         let Next::Match(fixture) = scheduler.next(None) else { panic!("nothing is due") };
-        let MatchId { attempt, .. } = fixture.id.parse().unwrap();
-        scheduler.ended(&fixture, &MatchReport::aborted(&fixture.id, cause, cause.is_void(attempt)));
+        scheduler.ended(&fixture, &aborted(&fixture.id, cause));
         fixture.id
     }
 
@@ -341,9 +341,9 @@ mod tests {
         scheduler.put_back(&first);
         let other = next(&mut scheduler).unwrap();
         assert!(!other.bots.contains(&absent) && next(&mut scheduler).is_none(), "it may bring more");
-        let mut report = MatchReport::aborted(&other.id, Cause::Interrupted, false);
-        report.ranks = Some(vec![1, 2]);
-        scheduler.ended(&other, &report);
+        let mut finished = aborted(&other.id, Cause::Interrupted);
+        finished.ending.ranks = Some(vec![1, 2]);
+        scheduler.ended(&other, &finished);
         let awaited = next(&mut scheduler).unwrap();
         assert_eq!((awaited.id.as_str(), awaited.wait), (first.id.as_str(), Wait::AsLastResort));
         assert!(next(&mut scheduler).is_none());

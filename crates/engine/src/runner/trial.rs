@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use referee_game::Seat;
 use referee_match::Faults;
 use referee_match::record::Difference;
 use referee_protocol::words::FaultCode;
+use referee_results::FinishedMatch;
 use referee_stats::MatchResult;
 use referee_stats::rating::Estimate;
 use referee_stats::regression::{Fate, Judged, NEW, Regression, Shard};
@@ -13,7 +15,6 @@ use serde::Serialize;
 
 use crate::runner::fixture::Fixture;
 use crate::runner::moves::{moves_of_match, moves_of_set};
-use crate::runner::results::MatchReport;
 use crate::runner::tournament_scheduler::Scoring;
 use crate::runner::trial_results::{Crash, ResultLine, ResultMatch, TrialMatch};
 
@@ -106,21 +107,21 @@ impl Trial {
     pub fn add(
         &mut self,
         fixture: &Fixture,
-        report: &MatchReport,
+        finished: &FinishedMatch,
         record: &[u8],
     ) -> Result<Added, Difference> {
-        let result = self.scoring.result(fixture, report).or_else(|| self.scoring.void(fixture, report));
+        let result = self.scoring.result(fixture, finished).or_else(|| self.scoring.void(fixture, finished));
         let Some(result) = result else { return Ok(Added::default()) };
         let mut faults = <[Faults; 2]>::default();
         for (seat, &entrant) in fixture.bots.iter().enumerate() {
-            faults[entrant].merge(&report.counted_faults(seat));
+            faults[entrant].merge(&finished.counted_faults(Seat(seat as u8)));
         }
         let moves = moves_of_match(fixture, record)?;
-        let played = TrialMatch { id: report.id.clone(), is_void: report.is_void, result, faults, moves };
+        let played = TrialMatch { id: finished.id.clone(), is_void: finished.is_void, result, faults, moves };
         let set = result.set;
         if self.regression.verdict().is_none()
             && !self.recover
-            && let Some(crash) = crash_of_new(fixture, report)
+            && let Some(crash) = crash_of_new(fixture, finished)
         {
             let matches = vec![ResultMatch::of(&played)];
             let kept = ResultLine::Crash { set, crash: crash.clone(), matches };
@@ -207,20 +208,20 @@ impl Trial {
 }
 
 /// The crash of `new` in a match, if there was one.
-fn crash_of_new(fixture: &Fixture, report: &MatchReport) -> Option<Crash> {
+fn crash_of_new(fixture: &Fixture, finished: &FinishedMatch) -> Option<Crash> {
     let is_crash =
         |code: FaultCode| matches!(code, FaultCode::Exited | FaultCode::Disconnected | FaultCode::NoStart);
     let of_new = (0..fixture.bots.len()).filter(|&seat| fixture.bots[seat] == NEW.index());
     let crashes = of_new.filter_map(|seat| {
-        let (code, _) = report.faults[seat].iter().find(|&(code, _)| is_crash(code))?;
+        let (code, _) = finished.faults[seat].iter().find(|&(code, _)| is_crash(code))?;
         let ended =
-            report.fault.as_ref().filter(|fault| usize::from(fault.seat) == seat && fault.code == code);
+            finished.ending.fault.as_ref().filter(|fault| fault.seat.index() == seat && fault.code == code);
         let detail = ended.and_then(|fault| fault.detail.as_ref());
         let detail = detail.map(|detail| format!(": {detail}")).unwrap_or_default();
         let evidence =
-            report.evidence.iter().find(|found| found.seat.index() == seat && found.code == code).cloned();
+            finished.evidence.iter().find(|found| found.seat.index() == seat && found.code == code).cloned();
         let what = format!("{code}{detail}");
-        Some(Crash { id: report.id.clone(), what, record: report.record.clone(), evidence })
+        Some(Crash { id: finished.id.clone(), what, record: finished.record.clone(), evidence })
     });
     { crashes }.next()
 }

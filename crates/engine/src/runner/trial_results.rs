@@ -5,11 +5,10 @@ use std::path::PathBuf;
 use referee_game::{MAX_SEATS, Seat, SeatSet, Seating, hex};
 use referee_match::Faults;
 use referee_protocol::words::FaultCode;
+use referee_results::{Evidence, FirstFaults};
 use referee_stats::sample::SetMoves;
 use referee_stats::{Entrant, Lineup, MatchResult};
 use serde::{Deserialize, Serialize};
-
-use crate::runner::evidence::Evidence;
 
 /// A line of a results file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -48,6 +47,15 @@ pub struct Crash {
     /// What led to it; omitted if unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub evidence: Option<Evidence>,
+}
+
+impl Crash {
+    /// Adds it to the first faults of a run, of which an earlier part has seen it.
+    pub fn add_to(&self, first_faults: &mut FirstFaults) {
+        if let Some(evidence) = &self.evidence {
+            first_faults.add_one("new", &self.id, evidence);
+        }
+    }
 }
 
 impl ResultLine {

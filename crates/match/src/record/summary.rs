@@ -5,25 +5,15 @@ use referee_game::Catalog;
 use crate::record::line::read_seal;
 use crate::record::replay::verify_each;
 use crate::record::{Difference, RecordEntry, Seal};
-use crate::{AbortReason, Ending, Faults, Header};
+use crate::{Ending, Match};
 
 /// The summary of a verified record.
 #[derive(Debug)]
 pub struct RecordSummary {
-    /// The set-up.
-    pub header: Header,
+    /// The match, replayed to its end.
+    pub play: Match,
     /// The result.
     pub ending: Ending,
-    /// Why it was aborted, if recorded.
-    pub abort: Option<AbortReason>,
-    /// By seat.
-    pub faults: Vec<Faults>,
-    /// The number of moves.
-    pub decisions: u32,
-    /// The longest delay of an answer by the referee's own lag, in milliseconds.
-    pub lag_ms: u64,
-    /// How long the referee was suspended during the match, in milliseconds.
-    pub paused_ms: u64,
     /// From opening to end, in microseconds.
     pub duration_us: u64,
     /// By seat: processor time in milliseconds.
@@ -58,23 +48,11 @@ pub fn summarize(record: &[u8], catalog: &Catalog) -> Result<RecordSummary, Vec<
         return Err(differences);
     };
     let Some(ending) = play.ending().cloned() else { return Err(differences) };
-    let header = Header::clone(&play.setup().header);
-    let mut cpu_ms = vec![None; header.seats.len()];
-    let mut stderr = vec![String::new(); header.seats.len()];
+    let seats = play.setup().seating.seats();
+    let mut cpu_ms = vec![None; seats];
+    let mut stderr = vec![String::new(); seats];
     for (seat, bot) in bots.into_iter().enumerate() {
         (cpu_ms[seat], stderr[seat]) = (bot.cpu_ms, bot.stderr);
     }
-    Ok(RecordSummary {
-        ending,
-        faults: play.setup().seating.all().iter().map(|seat| play.faults(seat)).collect(),
-        decisions: play.decisions(),
-        lag_ms: play.worst_lag() / 1000,
-        paused_ms: play.paused() / 1000,
-        abort: play.broken_off().cloned(),
-        duration_us,
-        cpu_ms,
-        stderr,
-        seal,
-        header,
-    })
+    Ok(RecordSummary { play, ending, duration_us, cpu_ms, stderr, seal })
 }

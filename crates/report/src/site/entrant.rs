@@ -2,6 +2,7 @@
 
 use maud::{Markup, html};
 use referee_game::counted;
+use referee_match::Faults;
 
 use super::list::{pages, table as match_table};
 use super::{
@@ -11,7 +12,7 @@ use crate::page::ordinal;
 use crate::tournament::{
     EntrantDetails, EntrantStanding, Grid, HeadToHead, estimate, table, time, time_use_of, wdl,
 };
-use crate::words::fault_code_in_words;
+use crate::words::fault_in_words;
 
 impl Site<'_> {
     /// The pages of an entrant, which differ in the matches that they list.
@@ -132,20 +133,19 @@ impl Site<'_> {
     fn faults_and_times(&self, details: &EntrantDetails, links: &Links<'_>) -> Vec<Section> {
         let mut sections = Vec::new();
         if !details.faults.is_empty() {
-            let of =
-                |name: Option<&str>, faults: &std::collections::BTreeMap<String, u32>, ids: &[String]| {
-                    html! {
-                        @for (code, count) in faults {
-                            li class="row" {
-                                span class="grow" {
-                                    @if let Some(name) = name { (Escaped(name)) ": " }
-                                    b { (fault_code_in_words(code)) } ", " (counted(*count, "time", "times"))
-                                }
-                                span class="small" { "first in " (links.matches(ids)) }
+            let of = |name: Option<&str>, faults: &Faults, ids: &[String]| {
+                html! {
+                    @for (code, count) in faults.iter() {
+                        li class="row" {
+                            span class="grow" {
+                                @if let Some(name) = name { (Escaped(name)) ": " }
+                                b { (fault_in_words(code)) } ", " (counted(count, "time", "times"))
                             }
+                            span class="small" { "first in " (links.matches(ids)) }
                         }
                     }
-                };
+                }
+            };
             let list = html! {
                 ul class="lines" {
                     @if details.team.is_empty() { (of(None, &details.faults, &details.faulty)) }
@@ -193,7 +193,7 @@ fn figures(standing: &EntrantStanding, details: &EntrantDetails) -> Markup {
     let by_fault = format!("{} by a fault", standing.by_fault);
     let team: Vec<&str> = details.team.iter().map(|bot| bot.name.as_str()).collect();
     let faults: Vec<String> =
-        details.faults.iter().map(|(code, count)| format!("{count} {}", fault_code_in_words(code))).collect();
+        details.faults.iter().map(|(code, count)| format!("{count} {}", fault_in_words(code))).collect();
     let median = details.time.as_ref().map_or(String::new(), |used| time(used.p50_us));
     let longest = details
         .time

@@ -1,11 +1,12 @@
 //! The page of a match: its facts and its replay.
 
 use maud::{Markup, PreEscaped, html};
+use referee_match::Faults;
 
 use super::{Escaped, Links, ListedMatch, MatchReplay, Section, Site, SitePage, crumbs, facts, minute};
 use crate::replay::{DATA, data};
 use crate::tournament::{EntrantStanding, clock_in_words, options_in_words, time};
-use crate::words::{ToldMatch, fault_code_in_words};
+use crate::words::{ToldMatch, fault_in_words};
 
 /// Why a match has no replay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -140,9 +141,9 @@ fn seats(listed: &ListedMatch, links: &Links<'_>) -> Markup {
     let has_bots = listed.bots != listed.seats && listed.bots.len() == listed.seats.len();
     let score = |seat: usize| listed.scores.as_ref().and_then(|scores| scores.get(seat));
     let faults = |seat: usize| -> String {
-        let of_seat = listed.faults.get(seat).into_iter().flatten();
+        let of_seat = listed.faults.get(seat).into_iter().flat_map(Faults::iter);
         let each: Vec<String> =
-            of_seat.map(|(code, count)| format!("{count} {}", fault_code_in_words(code))).collect();
+            of_seat.map(|(code, count)| format!("{count} {}", fault_in_words(code))).collect();
         if each.is_empty() { "none".to_owned() } else { each.join(", ") }
     };
     let cpu = |seat: usize| listed.cpu_ms.get(seat).copied().flatten();

@@ -3,8 +3,10 @@
 use std::io;
 
 use referee_game::printable::printable;
+use referee_match::Faults;
+use referee_protocol::words::FaultCode;
 
-use super::{TournamentReport, text, time_outs};
+use super::{TournamentReport, text};
 
 /// The names of the columns.
 const COLUMNS: [&str; 36] = [
@@ -54,8 +56,9 @@ pub(super) fn line(cells: impl IntoIterator<Item = String>) -> io::Result<Vec<u8
 }
 
 /// Counts of faults in a cell.
-pub(super) fn counts<'a>(faults: impl IntoIterator<Item = (&'a String, &'a u32)>) -> String {
-    let each: Vec<String> = faults.into_iter().map(|(code, count)| format!("{code}={count}")).collect();
+pub(super) fn counts(faults: Option<&Faults>) -> String {
+    let each: Vec<String> =
+        faults.into_iter().flat_map(Faults::iter).map(|(code, count)| format!("{code}={count}")).collect();
     each.join(" ")
 }
 
@@ -84,8 +87,8 @@ pub fn csv(report: &TournamentReport) -> io::Result<Vec<u8>> {
             let known = |value: f64| if rating.is_known() { format!("{value:.3}") } else { String::new() };
             row.extend([rating.value, rating.low, rating.high].map(known));
         }
-        row.push(counts(&details.faults));
-        row.push(time_outs(&details.faults).to_string());
+        row.push(counts(Some(&details.faults)));
+        row.push(details.faults.of(FaultCode::Timeout).to_string());
         row.extend([details.interruptions.to_string(), details.cpu_ms.to_string()]);
         row.extend(match &details.time {
             Some(time) => [time.answers, time.p50_us, time.p99_us, time.max_us].map(|n| n.to_string()),

@@ -1,10 +1,10 @@
 //! The list of matches of a tournament.
 
-use std::collections::BTreeMap;
 use std::io;
 
 use referee_engine::runner::Roster;
 use referee_game::{MatchTags, Meta, SeatSet, Seating, Sheet, notation};
+use referee_match::Faults;
 use referee_stats::MatchResult;
 use referee_stats::schedule::Schedule;
 use referee_stats::standings::Withdrawn;
@@ -50,7 +50,7 @@ pub struct ListedMatch {
     /// The seats that lost by a fault, and those of their partners.
     pub forfeited: Vec<u8>,
     /// By seat: code -> count.
-    pub faults: Vec<BTreeMap<String, u32>>,
+    pub faults: Vec<Faults>,
     /// The number of moves.
     pub decisions: u32,
     /// From opening to end, in microseconds.
@@ -252,7 +252,7 @@ impl ListedMatch {
                 text(self.ranks.as_ref().and_then(|ranks| ranks.get(seat))),
                 text(self.scores.as_ref().and_then(|scores| scores.get(seat))),
                 self.forfeited.contains(&(seat as u8)).to_string(),
-                counts(self.faults.get(seat).into_iter().flatten()),
+                counts(self.faults.get(seat)),
                 text(self.cpu_ms.get(seat).copied().flatten()),
             ]);
         }

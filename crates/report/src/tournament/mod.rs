@@ -17,11 +17,10 @@ mod tables;
 mod text;
 mod timing;
 
-use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
-use referee_protocol::words::FaultCode;
+use referee_match::Faults;
 use serde::Serialize;
 
 pub use self::bracket::{PairReport, RoundReport};
@@ -123,7 +122,7 @@ pub struct EntrantDetails {
     /// Weng-Lin.
     pub weng_lin: Estimate,
     /// Code -> count.
-    pub faults: BTreeMap<String, u32>,
+    pub faults: Faults,
     /// The first matches in which it made a fault, at most [`FAULTY`].
     pub faulty: Vec<String>,
     /// The number of its matches that were cut off.
@@ -143,7 +142,7 @@ pub struct BotDetails {
     /// Its name in records.
     pub name: String,
     /// Code -> count.
-    pub faults: BTreeMap<String, u32>,
+    pub faults: Faults,
     /// The first matches in which it made a fault, at most [`FAULTY`].
     pub faulty: Vec<String>,
     /// Processor time in milliseconds.
@@ -152,18 +151,13 @@ pub struct BotDetails {
     pub time: Option<Timed>,
 }
 
-/// The number of timeouts among these faults.
-fn time_outs(faults: &BTreeMap<String, u32>) -> u32 {
-    faults.get(FaultCode::Timeout.as_str()).copied().unwrap_or(0)
-}
-
 /// The maximum number of matches with a fault that an entrant's details list.
 pub const FAULTY: usize = 10;
 
 /// The sums over the matches of an entrant.
 #[derive(Clone, Default)]
 struct EntrantSums {
-    faults: BTreeMap<String, u32>,
+    faults: Faults,
     faulty: Vec<String>,
     cpu_ms: u64,
 }
@@ -320,13 +314,9 @@ impl TournamentReport {
 fn add(sums: &mut [EntrantSums], row: &MatchRow, seated: &[usize]) {
     for (seat, &of) in seated.iter().enumerate() {
         let Some(sum) = sums.get_mut(of) else { continue };
-        let faults = row.faults.get(seat).into_iter().flatten();
-        let before = sum.faults.values().sum::<u32>();
-        for (code, count) in faults {
-            *sum.faults.entry(code.clone()).or_default() += count;
-        }
-        let id = row.id.to_string();
-        let is_faulty = sum.faults.values().sum::<u32>() > before;
+        let faults = row.faults.get(seat).copied().unwrap_or_default();
+        sum.faults.merge(&faults);
+        let (id, is_faulty) = (row.id.to_string(), !faults.is_empty());
         if is_faulty && sum.faulty.len() < FAULTY && sum.faulty.last() != Some(&id) {
             sum.faulty.push(id);
         }

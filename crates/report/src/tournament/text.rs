@@ -3,13 +3,15 @@
 use std::collections::BTreeMap;
 
 use referee_game::counted;
+use referee_match::Faults;
+use referee_protocol::words::FaultCode;
 use referee_stats::Wdl;
 use referee_stats::rating::Estimate;
 use referee_stats::standings::{TieBreak, Withdrawn};
 
 use super::{
     BotDetails, Conditions, EntrantDetails, EntrantStanding, HeadToHead, SandboxUse, StandingsReport, Timed,
-    TournamentReport, minute, options_in_words, time_outs,
+    TournamentReport, minute, options_in_words,
 };
 use crate::interval::{Population, origin, plain_zero};
 use crate::ruling::PublicRuling;
@@ -86,7 +88,7 @@ pub(crate) fn time(us: u64) -> String {
 }
 
 /// Counts of faults.
-pub(crate) fn faults(faults: &BTreeMap<String, u32>) -> String {
+pub(crate) fn faults(faults: &Faults) -> String {
     let each: Vec<String> = faults.iter().map(|(code, count)| format!("{count} {code}")).collect();
     if each.is_empty() { "none".to_owned() } else { each.join(", ") }
 }
@@ -442,17 +444,17 @@ pub(crate) fn fault_counts(report: &TournamentReport) -> Grid {
 }
 
 /// The cells after the name in a row of the time use.
-pub(crate) fn time_use_of(used: &Option<Timed>, faults: &BTreeMap<String, u32>, cpu_ms: u64) -> Vec<String> {
+pub(crate) fn time_use_of(used: &Option<Timed>, faults: &Faults, cpu_ms: u64) -> Vec<String> {
     let times = match used {
         Some(used) => [used.p50_us, used.p99_us, used.max_us].map(time),
         None => Default::default(),
     };
     let answers = used.as_ref().map_or(0, |used| used.answers);
-    let counts = [time_outs(faults).to_string(), answers.to_string()];
+    let counts = [faults.of(FaultCode::Timeout).to_string(), answers.to_string()];
     times.into_iter().chain(counts).chain([time(cpu_ms * 1000)]).collect()
 }
 
-fn timed(name: String, used: &Option<Timed>, faults: &BTreeMap<String, u32>, cpu_ms: u64) -> Vec<String> {
+fn timed(name: String, used: &Option<Timed>, faults: &Faults, cpu_ms: u64) -> Vec<String> {
     [name].into_iter().chain(time_use_of(used, faults, cpu_ms)).collect()
 }
 

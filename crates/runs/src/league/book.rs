@@ -44,7 +44,7 @@ pub fn number(rows: &mut [LadderRow]) {
 /// Whether a ladder is played in mirrored sets. Bots that stay connected would know the dice and the secrets of the first
 /// match in the second one, so that only games without both are.
 pub fn plays_sets(rules: &dyn Rules, seating: Seating) -> bool {
-    seating.seats() == 2 && !deal_leaks_information(rules)
+    seating.seats() == 2 && !deal_leaks_information(rules.meta())
 }
 
 /// The results of a ladder, counted.
@@ -349,6 +349,9 @@ impl Book {
 
 #[cfg(test)]
 mod tests {
+    use referee_match::Faults;
+    use referee_protocol::words::EndedBy;
+
     use super::*;
 
     fn played(number: u32, players: [&str; 2], ranks: Option<[u8; 2]>, is_rated: bool) -> LeagueMatch {
@@ -357,8 +360,8 @@ mod tests {
             players: players.map(str::to_owned).to_vec(),
             ranks: ranks.map(Vec::from),
             scores: None,
-            faults: vec![BTreeMap::new(); 2],
-            ended_by: "rules".to_owned(),
+            faults: vec![Faults::default(); 2],
+            ended_by: EndedBy::Rules,
             reason: "no_moves".to_owned(),
             is_rated,
             kind: MatchKind::Pairing,

@@ -1,19 +1,19 @@
 //! Completes the results of a ladder after its server was killed.
 
-use std::collections::BTreeMap;
 use std::io;
 use std::time::SystemTime;
 
 use serde::Deserialize;
 
 use crate::league::error::{LadderError, NotOfLadder};
-use referee_engine::runner::MatchReport;
+use referee_engine::runner::EndedMatch;
 use referee_files::{Journal, Records, written_at};
 use referee_game::Catalog;
 use referee_game::chance::Seed;
 use referee_game::hex;
 use referee_match::record::{self, RecordEntry, RecordLine, RecordSummary, lines};
-use referee_match::{Faults, Header, SeatHeader};
+use referee_match::{Ending, Header, SeatHeader};
+use referee_results::FinishedMatch;
 use referee_store::{League, LeagueMatch, MatchKind, parse_match_id, utc};
 
 /// The row of a match, from its sealed record. The time is that of the file.
@@ -29,9 +29,11 @@ pub fn recorded(
 ) -> Result<LeagueMatch, NotOfLadder> {
     let (number, kind) = parse_match_id(id).ok_or_else(|| NotOfLadder::NoMatch(id.to_owned()))?;
     let summary = record::summarize(record, catalog).map_err(NotOfLadder::Differs)?;
-    let RecordSummary { header, ending, faults, decisions, duration_us, seal, .. } = summary;
+    let finished = FinishedMatch::of_record(&summary);
+    let RecordSummary { play, seal, .. } = summary;
+    let header = &play.setup().header;
     if header.r#match != id {
-        return Err(NotOfLadder::OtherMatch(header.r#match));
+        return Err(NotOfLadder::OtherMatch(finished.id));
     }
     let is_own = |seed: &Seed| {
         seal.reveal.as_ref().is_some_and(|reveal| {
@@ -41,26 +43,9 @@ pub fn recorded(
     if !seed.is_none_or(is_own) {
         return Err(NotOfLadder::OtherSeed);
     }
-    let deal = deal_of(&header)?;
-    Ok(LeagueMatch {
-        number,
-        deal,
-        is_rated: is_rated(kind, &header),
-        players: header.seats.into_iter().map(|seat| seat.name).collect(),
-        ranks: ending.ranks,
-        scores: ending.scores,
-        faults: faults.iter().map(counted).collect(),
-        ended_by: ending.ended_by.to_string(),
-        reason: ending.reason,
-        kind,
-        decisions,
-        duration_us,
-        record: Some(format!("{id}.jsonl")),
-        seal: Some(seal.sha256),
-        ended_at: utc(ended_at),
-        worker: None,
-        is_void: false,
-    })
+    let record = Some(format!("{id}.jsonl"));
+    let row = row((number, kind), finished, header, Some(seal.sha256), ended_at)?;
+    Ok(LeagueMatch { record, ..row })
 }
 
 /// The number of the first match of the set of a match, if it is the second one.
@@ -78,35 +63,45 @@ pub fn deal_of(header: &Header) -> Result<Option<u32>, LadderError> {
     }
 }
 
-/// The row of a match that has ended, from its report and its record.
+/// The row of a match that has ended.
 pub fn row_of(
-    report: &MatchReport,
-    record: &[u8],
-    seal: Option<String>,
+    EndedMatch { finished, record, seal, .. }: &EndedMatch,
     ended_at: SystemTime,
 ) -> Option<LeagueMatch> {
-    let (number, kind) = parse_match_id(&report.id)?;
+    let id = parse_match_id(&finished.id)?;
     let Some(Ok(RecordLine { entry: RecordEntry::Record(header), .. })) = lines(record).next() else {
         return None;
     };
-    let path = report.record.as_ref().and_then(|path| path.file_name());
-    Some(LeagueMatch {
+    row(id, finished.clone(), &header, seal.clone(), ended_at).ok()
+}
+
+fn row(
+    (number, kind): (u32, MatchKind),
+    finished: FinishedMatch,
+    header: &Header,
+    seal: Option<String>,
+    ended_at: SystemTime,
+) -> Result<LeagueMatch, LadderError> {
+    let FinishedMatch { seats, ending, faults, decisions, duration_us, record, worker, .. } = finished;
+    let Ending { ended_by, reason, ranks, scores, .. } = ending;
+    let record = record.as_ref().and_then(|path| path.file_name());
+    Ok(LeagueMatch {
         number,
-        players: report.seats.clone(),
-        ranks: report.ranks.clone(),
-        scores: report.scores.clone(),
-        faults: report.faults.iter().map(counted).collect(),
-        ended_by: report.ended_by.to_string(),
-        reason: report.reason.clone(),
-        is_rated: is_rated(kind, &header),
+        players: seats,
+        ranks,
+        scores,
+        faults,
+        ended_by,
+        reason,
+        is_rated: is_rated(kind, header),
         kind,
-        deal: deal_of(&header).ok()?,
-        decisions: report.decisions,
-        duration_us: report.duration_us,
-        record: path.map(|name| name.to_string_lossy().into_owned()),
+        deal: deal_of(header)?,
+        decisions,
+        duration_us,
+        record: record.map(|name| name.to_string_lossy().into_owned()),
         seal,
         ended_at: utc(ended_at),
-        worker: report.worker.clone(),
+        worker,
         is_void: false,
     })
 }
@@ -123,11 +118,6 @@ fn is_rated(kind: MatchKind, header: &Header) -> bool {
         bot.is_some_and(|bot| !bot.name.is_empty())
     };
     kind.is_rated() && header.seats.iter().all(has_greeted)
-}
-
-/// Faults as the database has them.
-fn counted(faults: &Faults) -> BTreeMap<String, u32> {
-    faults.iter().map(|(code, count)| (code.to_string(), count)).collect()
 }
 
 /// Adds the matches of a ladder that had ended, with complete records, but are not in the results. Sets incomplete

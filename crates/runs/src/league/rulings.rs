@@ -74,6 +74,8 @@ impl LadderRulings {
 mod tests {
     use std::time::SystemTime;
 
+    use referee_match::Faults;
+    use referee_protocol::words::EndedBy;
     use referee_store::{MatchKind, RuledMatch};
 
     use super::*;
@@ -84,8 +86,8 @@ mod tests {
             players: vec!["alice@2".to_owned(), "bob".to_owned()],
             ranks: Some(vec![1, 2]),
             scores: None,
-            faults: vec![BTreeMap::new(), BTreeMap::new()],
-            ended_by: "rules".to_owned(),
+            faults: vec![Faults::default(); 2],
+            ended_by: EndedBy::Rules,
             reason: "no_moves".to_owned(),
             is_rated: true,
             kind: MatchKind::Pairing,

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::tournament::TournamentError;
 use crate::tournament::stored::StoredTournament;
-use referee_engine::runner::{Fixture, MatchReport, Scoring, Wait, short_moves_of_match};
+use referee_engine::runner::{Fixture, Scoring, Wait, short_moves_of_match};
 use referee_files::{unsealed, written_at};
 use referee_game::Catalog;
 use referee_game::SeatSet;
@@ -17,6 +17,7 @@ use referee_game::chance::Seed;
 use referee_game::hex;
 use referee_match::Leg;
 use referee_match::record::{self, Difference, RecordSummary};
+use referee_results::FinishedMatch;
 use referee_stats::schedule::{MatchId, Plan};
 use referee_stats::{Cause, Deals, Entrant, Lineup, MatchResult};
 use referee_store::{About, MatchRow, VOID};
@@ -84,7 +85,7 @@ pub(super) struct AuditedMatch {
     pub(super) row: MatchRow,
     /// `None` if it was aborted.
     pub(super) result: Option<MatchResult>,
-    pub(super) report: MatchReport,
+    pub(super) finished: FinishedMatch,
 }
 
 impl<'a> Auditor<'a> {
@@ -122,7 +123,7 @@ impl<'a> Auditor<'a> {
 
     /// The bots by seat, if this is the record of the attempt.
     fn check(&self, id: MatchId, summary: &RecordSummary) -> Result<Vec<usize>, NotOfTournament> {
-        let (header, about) = (&summary.header, self.about);
+        let (header, about) = (&summary.play.setup().header, self.about);
         let same = |what: &'static str, is: &dyn ToString, should: &dyn ToString| {
             let (is, should) = (is.to_string(), should.to_string());
             if is == should { Ok(()) } else { Err(NotOfTournament::Other { what, is, should }) }
@@ -165,19 +166,20 @@ impl<'a> Auditor<'a> {
         summary: RecordSummary,
         record: &[u8],
     ) -> Result<AuditedMatch, Difference> {
-        let report = MatchReport::of_record(&summary, id.attempt);
-        let RecordSummary { header, seal, .. } = summary;
+        let finished = FinishedMatch::of_record(&summary);
+        let RecordSummary { play, seal, .. } = summary;
+        let header = &play.setup().header;
         let fixture = Fixture {
             id: id.to_string(),
-            deal: (self.plan.deals != Deals::Single).then_some(header.deal),
+            deal: (self.plan.deals != Deals::Single).then(|| header.deal.clone()),
             leg: Leg::Only,
-            options: header.options.into(),
-            opening: header.opening.into(),
+            options: header.options.clone().into(),
+            opening: header.opening.clone().into(),
             bots,
             wait: Wait::Always,
             secret: None,
         };
-        let result = self.scoring.result(&fixture, &report);
+        let result = self.scoring.result(&fixture, &finished);
         let row = MatchRow {
             record: Some(format!("{id}.jsonl")),
             moves: if self.can_repeat {
@@ -185,9 +187,9 @@ impl<'a> Auditor<'a> {
             } else {
                 None
             },
-            ..row(id, &self.scoring, &fixture, &report, result, Some(seal.sha256))
+            ..row(id, &self.scoring, &fixture, &finished, result, Some(seal.sha256))
         };
-        Ok(AuditedMatch { row, result, report })
+        Ok(AuditedMatch { row, result, finished })
     }
 }
 
@@ -196,11 +198,11 @@ pub(super) fn row(
     id: MatchId,
     scoring: &Scoring,
     fixture: &Fixture,
-    report: &MatchReport,
+    finished: &FinishedMatch,
     result: Option<MatchResult>,
     seal: Option<String>,
 ) -> MatchRow {
-    let cause = report.cause.filter(|&cause| cause != Cause::Interrupted);
+    let cause = finished.cause.filter(|&cause| cause != Cause::Interrupted);
     MatchRow {
         id,
         set: id.set(scoring.legs),
@@ -208,32 +210,28 @@ pub(super) fn row(
         ranks: result.map(|result| result.ranks()),
         faulted: result.map(|result| result.faulted).unwrap_or_default(),
         forfeited: result.map(|result| result.forfeited).unwrap_or_default(),
-        ended_by: if report.is_void { VOID.to_owned() } else { report.ended_by.to_string() },
-        reason: cause.map_or_else(|| report.reason.clone(), |cause| cause.as_str().to_owned()),
-        scores: report.scores.clone(),
-        faults: report
-            .faults
-            .iter()
-            .map(|faults| faults.iter().map(|(code, count)| (code.to_string(), count)).collect())
-            .collect(),
-        decisions: report.decisions,
-        duration_us: report.duration_us,
-        lag_ms: report.lag_ms,
-        cpu_ms: report.cpu_ms.clone(),
-        record: report
+        ended_by: if finished.is_void { VOID.to_owned() } else { finished.ending.ended_by.to_string() },
+        reason: cause.map_or_else(|| finished.ending.reason.clone(), |cause| cause.as_str().to_owned()),
+        scores: finished.ending.scores.clone(),
+        faults: finished.faults.clone(),
+        decisions: finished.decisions,
+        duration_us: finished.duration_us,
+        lag_ms: finished.lag_ms,
+        cpu_ms: finished.cpu_ms.clone(),
+        record: finished
             .record
             .as_ref()
             .and_then(|path| Some(path.file_name()?.to_string_lossy().into_owned())),
         seal,
         began_at: None,
-        worker: report.worker.clone(),
+        worker: finished.worker.clone(),
         moves: None,
     }
 }
 
 /// The start time of a match: when its record was written, less what it took.
-pub(super) fn began_at(record: &Path, report: &MatchReport) -> Option<SystemTime> {
-    let took = Duration::from_micros(report.duration_us) + Duration::from_millis(report.paused_ms);
+pub(super) fn began_at(record: &Path, finished: &FinishedMatch) -> Option<SystemTime> {
+    let took = Duration::from_micros(finished.duration_us) + Duration::from_millis(finished.paused_ms);
     // Sealing writes a record again, after the last match of its deal.
     let written = written_at(&unsealed(record)).or_else(|_| written_at(record));
     written.ok()?.checked_sub(took)

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use referee_engine::runner::{
-    Halt, LiveFeed, LiveSchedule, MatchRunner, RunEnd, RunEvent, Scoring, TournamentScheduler,
+    EndedMatch, Halt, LiveFeed, LiveSchedule, MatchRunner, RunEnd, RunEvent, Scoring, TournamentScheduler,
     short_moves_of_match,
 };
 use referee_engine::sources::ParkedLobby;
@@ -223,11 +223,11 @@ impl ResultsBook<'_> {
                 self.absent.remove(*name);
                 self.store_absent()
             }
-            RunEvent::Ended { fixture, report, record, seal, .. } => {
+            RunEvent::Ended(EndedMatch { fixture, finished, record, seal, .. }) => {
                 let id: MatchId = fixture.id.parse().map_err(TournamentError::Id)?;
-                let result = self.scoring.result(fixture, report);
-                let row = audit::row(id, self.scoring, fixture, report, result, seal.clone());
-                let began_at = report.record.as_deref().and_then(|path| began_at(path, report));
+                let result = self.scoring.result(fixture, finished);
+                let row = audit::row(id, self.scoring, fixture, finished, result, seal.clone());
+                let began_at = finished.record.as_deref().and_then(|path| began_at(path, finished));
                 let moves = self.can_repeat.then(|| short_moves_of_match(fixture.bots.len(), record));
                 let moves = moves.transpose().map_err(|why| TournamentError::Moves { id, why })?;
                 self.unstored.push(MatchRow { began_at, moves, ..row });

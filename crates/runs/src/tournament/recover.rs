@@ -338,5 +338,5 @@ fn file_name(path: &Path) -> Cow<'_, str> {
 
 /// The row of a match that has no row yet.
 fn late_row(found: AuditedMatch, record: &Path) -> MatchRow {
-    MatchRow { began_at: began_at(record, &found.report), ..found.row }
+    MatchRow { began_at: began_at(record, &found.finished), ..found.row }
 }

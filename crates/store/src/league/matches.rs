@@ -1,8 +1,13 @@
 //! The matches of a league.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::io;
+use std::path::Path;
 
+use referee_game::Seating;
+use referee_match::{Ending, Faults};
+use referee_protocol::words::EndedBy;
+use referee_results::FinishedMatch;
 use referee_stats::ladder::Name;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::{Deserialize, Serialize};
@@ -24,9 +29,9 @@ pub struct LeagueMatch {
     /// By seat; `None` without a result.
     pub scores: Option<Vec<f64>>,
     /// By seat: code -> count.
-    pub faults: Vec<BTreeMap<String, u32>>,
+    pub faults: Vec<Faults>,
     /// As in `end`.
-    pub ended_by: String,
+    pub ended_by: EndedBy,
     /// As in `end`.
     pub reason: String,
     /// Whether it counts for ratings.
@@ -65,6 +70,21 @@ impl LeagueMatch {
     /// The match id.
     pub fn id(&self) -> String {
         match_id(self.number, self.kind)
+    }
+
+    /// The finished match; `records` is the folder of the records.
+    pub fn finished(self, seating: Seating, records: &Path) -> FinishedMatch {
+        let id = self.id();
+        let LeagueMatch { ended_by, reason, ranks, scores, .. } = self;
+        let ending = Ending { ended_by, reason, ranks, scores, fault: None };
+        FinishedMatch {
+            faults: self.faults,
+            decisions: self.decisions,
+            duration_us: self.duration_us,
+            record: self.record.map(|name| records.join(name)),
+            worker: self.worker,
+            ..FinishedMatch::new(id, seating, self.players, ending)
+        }
     }
 }
 
@@ -333,6 +353,14 @@ fn read_kind(row: &Row<'_>, column: usize) -> rusqlite::Result<MatchKind> {
     kind.ok_or(rusqlite::Error::IntegralValueOutOfRange(column, number))
 }
 
+fn read_ended_by(row: &Row<'_>, column: usize) -> rusqlite::Result<EndedBy> {
+    let text: String = row.get(column)?;
+    EndedBy::find(&text).ok_or_else(|| {
+        let unknown = format!("{text:?} ends no match").into();
+        rusqlite::Error::FromSqlConversionFailure(column, rusqlite::types::Type::Text, unknown)
+    })
+}
+
 pub(super) fn read_match(row: &Row<'_>) -> rusqlite::Result<LeagueMatch> {
     let text = |column: usize| row.get::<_, Option<String>>(column);
     Ok(LeagueMatch {
@@ -341,7 +369,7 @@ pub(super) fn read_match(row: &Row<'_>) -> rusqlite::Result<LeagueMatch> {
         ranks: text(2)?.map(|text| parsed(&text, 2)).transpose()?,
         scores: text(3)?.map(|text| parsed(&text, 3)).transpose()?,
         faults: parsed(&row.get::<_, String>(4)?, 4)?,
-        ended_by: row.get(5)?,
+        ended_by: read_ended_by(row, 5)?,
         reason: row.get(6)?,
         is_rated: row.get(7)?,
         decisions: row.get(8)?,
@@ -367,7 +395,7 @@ fn insert_match(db: &Connection, (ladder, season): (&str, u32), row: &LeagueMatc
         row.ranks.as_ref().map(json),
         row.scores.as_ref().map(json),
         json(&row.faults),
-        row.ended_by,
+        row.ended_by.as_str(),
         row.reason,
         row.is_rated,
         row.decisions,
@@ -409,8 +437,8 @@ mod tests {
             players: vec![player.to_owned(), "other".to_owned()],
             ranks: Some(vec![1, 2]),
             scores: None,
-            faults: vec![BTreeMap::new(); 2],
-            ended_by: "rules".to_owned(),
+            faults: vec![Faults::default(); 2],
+            ended_by: EndedBy::Rules,
             reason: "no_pieces".to_owned(),
             is_rated: true,
             kind: MatchKind::Pairing,

@@ -7,7 +7,7 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use axum::body::Bytes;
-use referee_engine::runner::LiveEnd;
+use referee_engine::runner::EndedMatch;
 use referee_game::{Meta, counted, json};
 use referee_report::preview::{Preview, drawn};
 use referee_report::story::{LeadChange, Story};
@@ -146,7 +146,7 @@ impl RunState {
         let mut ended: BTreeMap<String, EndedEntry> =
             self.ended.drain(..).map(|ended| (ended.entry.id.clone(), ended)).collect();
         for latest in mem::take(&mut self.latest) {
-            let id = &latest.report.id;
+            let id = &latest.id;
             if !is_kept(id) {
                 continue;
             }
@@ -156,8 +156,8 @@ impl RunState {
             if let RecordLocation::Memory(record) = &ended.record {
                 self.kept += record.len();
             }
-            self.tally(&latest.report, &latest.seats);
-            self.note_meeting(&latest.report, &latest.seats);
+            self.tally(&latest);
+            self.note_meeting(&latest);
             let deal = ended.unsealed.as_mut().map(|unsealed| {
                 unsealed.entry.number = Some(self.count);
                 unsealed.deal.clone()
@@ -166,7 +166,7 @@ impl RunState {
                 self.withheld.insert(deal, of_deal);
             }
             if deal.is_none_or(|deal| !self.withheld.contains_key(&deal)) {
-                for (name, faults) in faults_of(&latest.report) {
+                for (name, faults) in faults_of(&latest) {
                     self.bot(&name).faults.merge(&faults);
                 }
             }
@@ -176,13 +176,13 @@ impl RunState {
     }
 
     /// A match of a season that has ended is over: it is not listed, and who looks at its board sees its end.
-    pub(super) fn end_unlisted(&mut self, end: &LiveEnd, running: Option<LiveEntry>, game: &Meta) {
-        for name in &end.report.seats {
+    pub(super) fn end_unlisted(&mut self, end: &EndedMatch, running: Option<LiveEntry>, game: &Meta) {
+        for name in &end.finished.seats {
             if let Some(bot) = self.bots.get_mut(name) {
-                bot.playing.retain(|id| *id != end.report.id);
+                bot.playing.retain(|id| *id != end.finished.id);
             }
         }
-        let entry = entries::ended(&end.report, &end.seats, None, (game, &self.about));
+        let entry = entries::ended(&end.finished, None, (game, &self.about));
         let result = entry.result.map(|result| result.text).unwrap_or_default();
         if let Some(board) = running.and_then(|running| running.board) {
             board.lock().unwrap_or_else(PoisonError::into_inner).conclude(&result);

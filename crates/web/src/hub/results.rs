@@ -1,9 +1,10 @@
 //! The results of bots, entrants and players, counted as matches end.
 
-use referee_engine::runner::MatchReport;
-use referee_stats::{SideResult, Wdl};
+use referee_game::Seat;
+use referee_results::FinishedMatch;
+use referee_stats::Wdl;
 
-use super::{Hub, LatestMatch, RunState};
+use super::{Hub, RunState};
 use crate::entries::BotEntry;
 use crate::ladder::{Opponent, PlayedMatch};
 
@@ -18,12 +19,6 @@ pub(super) const MOST_LATEST: usize = 2_000;
 pub(super) struct Met {
     wdl: Wdl,
     last: String,
-}
-
-/// The result of a seat, given the ranks and the sides of all.
-fn result_of(seat: usize, ranks: &[u8], side: &impl Fn(usize) -> usize) -> Option<SideResult> {
-    let others = ranks.iter().enumerate().filter(|&(other, _)| side(other) != side(seat));
-    Some(ranks[seat].cmp(others.map(|(_, rank)| rank).min()?).into())
 }
 
 impl Hub {
@@ -72,8 +67,8 @@ impl Hub {
 
 impl RunState {
     /// Notes a match that has ended last.
-    pub(super) fn note_latest(&mut self, report: &MatchReport, seats: &[(String, u8)]) {
-        self.latest.push_back(LatestMatch { report: report.clone(), seats: seats.to_vec() });
+    pub(super) fn note_latest(&mut self, finished: &FinishedMatch) {
+        self.latest.push_back(finished.clone());
         if self.latest.len() > MOST_LATEST {
             self.latest.pop_front();
         }
@@ -84,41 +79,36 @@ impl RunState {
     }
 
     /// Adds a result to those of players against each other.
-    pub(super) fn note_meeting(&mut self, report: &MatchReport, seats: &[(String, u8)]) {
-        let Some(ranks) = &report.ranks else { return };
-        let side = |seat: usize| seats.get(seat).map_or(seat, |(_, team)| usize::from(*team));
-        let names: Vec<&String> = report.seats.iter().take(ranks.len()).collect();
-        for (seat, name) in names.iter().enumerate() {
-            for (other, opponent) in names.iter().enumerate().filter(|&(other, _)| side(other) != side(seat))
-            {
+    pub(super) fn note_meeting(&mut self, finished: &FinishedMatch) {
+        let Some(ranks) = &finished.ending.ranks else { return };
+        let side = |seat: usize| finished.seating.side(Seat(seat as u8));
+        let ranked = || finished.seats.iter().zip(ranks).enumerate();
+        for (seat, (name, rank)) in ranked() {
+            for (_, (opponent, other)) in ranked().filter(|&(other, _)| side(other) != side(seat)) {
                 // Names are copied once, also if a million matches are read at the start.
-                let of_name = match self.met.get_mut(*name) {
+                let of_name = match self.met.get_mut(name) {
                     Some(of_name) => of_name,
-                    None => self.met.entry((*name).clone()).or_default(),
+                    None => self.met.entry(name.clone()).or_default(),
                 };
-                let met = match of_name.get_mut(*opponent) {
+                let met = match of_name.get_mut(opponent) {
                     Some(met) => met,
-                    None => of_name.entry((*opponent).clone()).or_default(),
+                    None => of_name.entry(opponent.clone()).or_default(),
                 };
-                if met.last == report.id {
+                if met.last == finished.id {
                     continue;
                 }
-                met.wdl.count(ranks[seat].cmp(&ranks[other]).into(), 1);
-                met.last.clone_from(&report.id);
+                met.wdl.count(rank.cmp(other).into(), 1);
+                met.last.clone_from(&finished.id);
             }
         }
     }
 
     /// Adds a result to the form of its bots or entrants.
-    fn note_form(&mut self, report: &MatchReport, side: &impl Fn(usize) -> usize) {
-        let Some(ranks) = &report.ranks else { return };
+    fn note_form(&mut self, finished: &FinishedMatch) {
         let mut noted: Vec<&String> = Vec::new();
-        for (seat, bot) in report.seats.iter().enumerate().take(ranks.len()) {
+        for (seat, bot) in finished.seating.all().iter().zip(&finished.seats) {
             let name = self.about.entrants.get(bot).unwrap_or(bot);
-            if noted.contains(&name) {
-                continue;
-            }
-            let Some(result) = result_of(seat, ranks, side) else { continue };
+            let Some(result) = finished.result_of(seat).filter(|_| !noted.contains(&name)) else { continue };
             let recent = self.recent.entry(name.clone()).or_default();
             recent.push_front(result);
             recent.truncate(RECENT);
@@ -126,22 +116,21 @@ impl RunState {
         }
     }
 
-    pub(super) fn tally(&mut self, report: &MatchReport, seats: &[(String, u8)]) {
-        let side = |seat: usize| seats.get(seat).map_or(seat, |(_, team)| usize::from(*team));
-        self.note_form(report, &side);
-        for (seat, name) in report.seats.iter().enumerate() {
+    pub(super) fn tally(&mut self, finished: &FinishedMatch) {
+        self.note_form(finished);
+        for (seat, name) in finished.seats.iter().enumerate() {
             let bot = self.bot(name);
-            bot.playing.retain(|id| *id != report.id);
-            if report.seats[..seat].contains(name) {
+            bot.playing.retain(|id| *id != finished.id);
+            if finished.seats[..seat].contains(name) {
                 // It has several seats of one side.
                 continue;
             }
-            bot.faulted +=
-                u32::from(report.faults.get(seat).is_some_and(|faults| faults.iter().next().is_some()));
-            let (Some(ranks), Some(scores)) = (&report.ranks, &report.scores) else { continue };
+            bot.faulted += u32::from(finished.faults.get(seat).is_some_and(|faults| !faults.is_empty()));
+            let result = finished.result_of(Seat(seat as u8));
+            let Some((result, scores)) = result.zip(finished.ending.scores.as_ref()) else { continue };
             bot.matches += 1;
             bot.score += scores[seat];
-            result_of(seat, ranks, &side).into_iter().for_each(|result| bot.wdl.count(result, 1));
+            bot.wdl.count(result, 1);
         }
     }
 }

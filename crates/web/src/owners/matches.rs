@@ -1,14 +1,14 @@
 //! The matches of an owner's bots, with what only the owner may see.
 
-use std::collections::BTreeMap;
-
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use referee_files::read_record;
+use referee_match::Faults;
 use referee_match::record::{PublishedInfo, public};
-use referee_report::{ending_in_words, fault_code_in_words};
+use referee_protocol::words::{EndedBy, FaultCode};
+use referee_report::{ending_in_words, fault_in_words};
 use referee_store::{League, LeagueBot, LeagueMatch, MatchFilter, parse_match_id};
 use serde::{Deserialize, Serialize};
 
@@ -51,7 +51,7 @@ struct OwnMatch {
     faults: Vec<OwnFaults>,
     /// How it ended, in words.
     ending: String,
-    ended_by: String,
+    ended_by: EndedBy,
     reason: String,
     rated: bool,
     ended_at: String,
@@ -60,8 +60,8 @@ struct OwnMatch {
 /// Faults of one kind.
 #[derive(Serialize)]
 struct OwnFaults {
-    code: String,
-    words: String,
+    code: FaultCode,
+    words: &'static str,
     count: u32,
 }
 
@@ -72,11 +72,11 @@ fn own_seats(row: &LeagueMatch, bots: &[LeagueBot]) -> Vec<usize> {
 
 fn own_match(ladder: &str, row: LeagueMatch, bots: &[LeagueBot]) -> OwnMatch {
     let own_seats = own_seats(&row, bots);
-    let mut faults = BTreeMap::<String, u32>::new();
-    for (code, count) in own_seats.iter().filter_map(|&seat| row.faults.get(seat)).flatten() {
-        *faults.entry(code.clone()).or_default() += count;
-    }
-    let of_kind = |(code, count): (String, u32)| OwnFaults { words: fault_code_in_words(&code), code, count };
+    let mut faults = Faults::default();
+    own_seats.iter().filter_map(|&seat| row.faults.get(seat)).for_each(|of_seat| faults.merge(of_seat));
+    let of_kind = |(code, count)| OwnFaults { code, words: fault_in_words(code), count };
+    let mut faults: Vec<OwnFaults> = faults.iter().map(of_kind).collect();
+    faults.sort_by_key(|own| own.code.as_str());
     OwnMatch {
         ladder: ladder.to_owned(),
         id: row.id(),
@@ -84,8 +84,8 @@ fn own_match(ladder: &str, row: LeagueMatch, bots: &[LeagueBot]) -> OwnMatch {
         players: row.players,
         own_seats,
         ranks: row.ranks,
-        faults: faults.into_iter().map(of_kind).collect(),
-        ending: ending_in_words(None, &row.ended_by, &row.reason),
+        faults,
+        ending: ending_in_words(None, row.ended_by.as_str(), &row.reason),
         ended_by: row.ended_by,
         reason: row.reason,
         ended_at: row.ended_at,

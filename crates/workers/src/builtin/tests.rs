@@ -31,7 +31,7 @@ use crate::dispatcher::Dispatcher;
 use crate::machine::Machine;
 use crate::tests::{job, play, schedule};
 use crate::unit::{UnitId, UnitOutcome, WorkUnit};
-use referee_engine::runner::{RunEnd, RunEvent};
+use referee_engine::runner::{EndedMatch, RunEnd, RunEvent};
 use referee_game::Catalog;
 use referee_game::chance::{RandomStream, Seed, Uniform};
 use referee_store::{Leases, WorkerRow};
@@ -207,9 +207,9 @@ async fn run(
     let mut coordinator = Coordinator::with((orders, events), no_thread, leases, timeout).unwrap();
     let mut ranks = BTreeMap::new();
     let on_event = |event: RunEvent<'_>| {
-        if let RunEvent::Ended { report, .. } = event {
-            let before = ranks.insert(report.id.clone(), report.ranks.clone().unwrap());
-            assert_eq!(before, None, "{} counts twice", report.id);
+        if let RunEvent::Ended(EndedMatch { finished, .. }) = event {
+            let before = ranks.insert(finished.id.clone(), finished.ending.ranks.clone().unwrap());
+            assert_eq!(before, None, "{} counts twice", finished.id);
         }
         Ok(())
     };

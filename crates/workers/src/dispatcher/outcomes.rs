@@ -7,7 +7,8 @@ use crate::carrier::{Order, OutcomeVerdict};
 use crate::committer::{CommitResult, Committed, ToCommit};
 use crate::unit::{EncodedOutcome, UnitId};
 use crate::verify::Unstarted;
-use referee_engine::runner::{Halt, MatchReport, RunFailure, SetScheduler};
+use referee_engine::runner::{Halt, RunFailure, SetScheduler};
+use referee_results::FinishedMatch;
 
 /// The number of sets for which the attempt that counts is kept in memory.
 const COUNTED: usize = 10_000;
@@ -60,21 +61,21 @@ impl<S: SetScheduler> Dispatcher<'_, S> {
     /// An outcome was stored or refused.
     pub(super) fn commit(&mut self, committed: Committed) -> Result<(), Halt> {
         let Committed { unit: id, worker, result } = committed;
-        let (reports, unstarted) = match result {
-            CommitResult::Counted { reports, unstarted } => (reports, unstarted),
+        let (matches, unstarted) = match result {
+            CommitResult::Counted { matches, unstarted } => (matches, unstarted),
             CommitResult::Unstarted(unstarted) => return self.retry_elsewhere(id, worker, unstarted),
             CommitResult::Refused(why) => return self.refuse(id, worker, why),
             CommitResult::Failed(halt) => return Err(halt),
         };
         let Some(open) = self.open.remove(&id.set) else { return Ok(()) };
-        let (played, unplayed) = open.due.fixtures.split_at(reports.len());
-        for (fixture, report) in played.iter().zip(&reports) {
-            self.schedule.ended(fixture, report);
+        let (played, unplayed) = open.due.fixtures.split_at(matches.len());
+        for (fixture, finished) in played.iter().zip(&matches) {
+            self.schedule.ended(fixture, finished);
         }
         unplayed.iter().for_each(|fixture| self.schedule.put_back(fixture));
         self.is_exhausted = false;
         let leases = &self.coordinator.leases;
-        let is_left = reports.iter().any(MatchReport::is_to_be_replayed);
+        let is_left = matches.iter().any(FinishedMatch::is_to_be_replayed);
         let closed = if is_left { leases.retire(id.set) } else { leases.close(id.set) };
         closed.map_err(because)?;
         if open.unit.id != id || open.phase != SetPhase::Out(worker.clone()) {
@@ -98,7 +99,7 @@ impl<S: SetScheduler> Dispatcher<'_, S> {
                 self.note_unstarted(&failed, &id, &why)?;
             }
         }
-        if let Some(why) = self.coordinator.fleet.judge(&worker, &reports) {
+        if let Some(why) = self.coordinator.fleet.judge(&worker, &matches) {
             self.put_aside(&worker, why)?;
         }
         self.coordinator.fleet.store(&self.coordinator.leases, &worker).map_err(because)

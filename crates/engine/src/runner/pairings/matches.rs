@@ -6,16 +6,14 @@ use referee_game::printable::printable;
 use referee_game::seat::Seat;
 use referee_match::{AbortReason, Detail, Wants};
 use referee_protocol::words::FaultCode;
-use referee_stats::Cause;
-use referee_stats::schedule::MatchId;
+use referee_results::{FinishedMatch, SharedFault};
 
 use super::{LanePairings, MOST_UNREPORTED, OpenMatch, Supply};
 use crate::driver::{Finished, MatchJournal, MatchKey, MatchPlan, PlannedSeat};
 use crate::runner::bots::{BotKey, BotState, BotUsage};
 use crate::runner::fixture::Fixture;
-use crate::runner::lane_messages::EndedMatch;
+use crate::runner::lane_messages::EndedOnLane;
 use crate::runner::live::Visibility;
-use crate::runner::results::{Loss, MatchReport, cause_of};
 use crate::runner::run_event::{NoShow, StartFailure};
 use crate::runner::run_failure::RunFailure;
 
@@ -29,7 +27,7 @@ impl LanePairings {
         for &(key, seat) in lost {
             if let Some(open) = self.open.get_mut(&key) {
                 let counted_in = counted_in.clone();
-                open.lost.push(Loss { seat, code, counted_in, matches: matches.take() });
+                open.lost.push(SharedFault { seat, code, counted_in, matches: matches.take() });
             }
         }
     }
@@ -162,36 +160,17 @@ impl LanePairings {
             Some(AbortReason::RulesInterrupted { .. }) => self.supply = Supply::Stopped,
             _ => {}
         }
-        let cause = ending.ranks.is_none().then(|| cause_of(play.broken_off()));
-        let attempt = fixture.id.parse().map_or(1, |MatchId { attempt, .. }| attempt);
-        let report = MatchReport {
-            is_cut_off: cause == Some(Cause::Interrupted),
-            cause,
-            is_void: cause.is_some_and(|cause| cause.is_void(attempt)),
-            id: header.r#match.clone(),
-            game: header.game.clone(),
-            seats: header.seats.iter().map(|seat| seat.name.clone()).collect(),
-            bots: fixture.bots.iter().map(source).collect(),
-            ranks: ending.ranks,
-            scores: ending.scores,
-            ended_by: ending.ended_by,
-            reason: ending.reason,
-            fault: ending.fault.as_ref().map(Into::into),
-            faults: play.setup().seating.all().iter().map(|seat| play.faults(seat)).collect(),
-            // The reporter adds it: the standard error of the bots is complete there.
-            evidence: Vec::new(),
-            lost,
-            decisions: play.decisions(),
-            duration_us: duration.as_micros() as u64,
-            lag_ms: play.worst_lag() / 1000,
-            paused_ms: play.paused() / 1000,
+        // The reporter adds the evidence: the standard error of the bots is complete there.
+        let finished = FinishedMatch {
+            commands: fixture.bots.iter().map(source).collect(),
+            shared_faults: lost,
             cpu_ms: usages.iter().map(|bot| bot.cpu_ms).collect(),
             record: self.common.records.as_ref().map(|records| records.path(&fixture.id)),
-            worker: None,
+            ..FinishedMatch::of(&play, ending, duration.as_micros() as u64)
         };
-        self.schedule.ended(&fixture, &report, record.len());
+        self.schedule.ended(&fixture, &finished, record.len());
         let bots = usages;
-        self.ended.push(EndedMatch { fixture, report, record, reveal, malformed, bots, no_show });
+        self.ended.push(EndedOnLane { fixture, finished, record, reveal, malformed, bots, no_show });
         if self.ended.len() == MOST_UNREPORTED {
             self.report();
         }

@@ -3,9 +3,8 @@
 use std::time::Duration;
 
 use super::{MatchInProgress, SharedLadder};
-use referee_engine::runner::{
-    DueSet, Fixture, JoinError, MatchReport, Next, NextSet, Scheduler, SetScheduler,
-};
+use referee_engine::runner::{DueSet, Fixture, JoinError, Next, NextSet, Scheduler, SetScheduler};
+use referee_results::FinishedMatch;
 use referee_stats::ladder::Name;
 use referee_stats::{Deals, Entrant, Lineup};
 use referee_store::{MatchKind, parse_match_id};
@@ -23,10 +22,10 @@ impl Scheduler for LadderScheduler {
         self.0.lock().next_match(false).map_or(Next::Later, Next::Match)
     }
 
-    fn ended(&mut self, fixture: &Fixture, report: &MatchReport) -> bool {
+    fn ended(&mut self, fixture: &Fixture, finished: &FinishedMatch) -> bool {
         let mut ladder = self.0.lock();
         let now = ladder.now();
-        if let Some(change) = ladder.rules.ended(report.cause, now) {
+        if let Some(change) = ladder.rules.ended(finished.cause, now) {
             tracing::error!("{} {}: {change}", ladder.name, fixture.id);
         }
         let Some((number, kind)) = parse_match_id(&fixture.id) else { return false };
@@ -35,10 +34,11 @@ impl Scheduler for LadderScheduler {
         let is_first =
             can_be_first && ladder.running.get(&number).is_some_and(|running| running.deal.is_none());
         // The result of a match on workers is stored already.
-        let players: Option<Vec<Entrant>> = report.seats.iter().map(|name| ladder.book.find(name)).collect();
+        let players: Option<Vec<Entrant>> =
+            finished.seats.iter().map(|name| ladder.book.find(name)).collect();
         let lineup = players.and_then(|players| Lineup::of_seats(ladder.seating, &players));
         let Some(lineup) = lineup else { return false };
-        let has_result = report.ranks.is_some();
+        let has_result = finished.ending.ranks.is_some();
         ladder.matchmaker.ended(&lineup, has_result, now);
         let rested = now + 1000 * ladder.limits.rest_ms;
         if is_first && has_result {
@@ -46,13 +46,13 @@ impl Scheduler for LadderScheduler {
         }
         lineup.seats().iter().for_each(|&player| ladder.matchmaker.rest(player, rested));
         for (seat, &player) in lineup.seats().iter().enumerate() {
-            let is_its_fault = report.faults[seat].total() > 0;
+            let is_its_fault = !finished.faults[seat].is_empty();
             let member = &mut ladder.members[player.index()];
             // A program that fails before the first move would fail in the next match too.
-            let (exclude, why) = if member.is_program && is_its_fault && report.decisions == 0 {
+            let (exclude, why) = if member.is_program && is_its_fault && finished.decisions == 0 {
                 (Some(member.exclusion.exclude(now)), "it does not start".to_owned())
             } else {
-                let code = report.faults[seat].iter().last().map_or("", |(code, _)| code.as_str());
+                let code = finished.faults[seat].iter().last().map_or("", |(code, _)| code.as_str());
                 let why = format!("its last matches ended by its faults, the last one by `{code}`");
                 (member.exclusion.ended(is_its_fault, now), why)
             };

@@ -99,7 +99,7 @@ impl TournamentConfig {
             Some(MirrorConfig::None) => Deals::Single,
             Some(MirrorConfig::Rotations) => Deals::Mirrored,
             Some(MirrorConfig::All) => Deals::AllOrders,
-            None if deal_leaks_information(rules) => Deals::Single,
+            None if deal_leaks_information(rules.meta()) => Deals::Single,
             None => Deals::Mirrored,
         };
         let format = match self.format {
@@ -133,7 +133,8 @@ impl TournamentConfig {
     ) -> Result<PreparedTournament, ConfigError> {
         let mut notices = Vec::new();
         let sources = self.sources(rules.meta().id, plan, &mut notices)?;
-        let needs_fresh = plan.deals != Deals::Single && deal_leaks_information(rules) && !self.trust_bots;
+        let needs_fresh =
+            plan.deals != Deals::Single && deal_leaks_information(rules.meta()) && !self.trust_bots;
         if needs_fresh {
             check_fresh(rules, &sources).map_err(ConfigError::Mirror)?;
         }

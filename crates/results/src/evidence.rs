@@ -9,8 +9,7 @@ use referee_match::record::{Difference, RecordEntry, RecordedAnswer, RecordedFau
 use referee_protocol::words::FaultCode;
 use serde::{Deserialize, Serialize};
 
-use crate::runner::results::MatchReport;
-use crate::runner::trial_results::Crash;
+use crate::FinishedMatch;
 
 /// Characters shown of a move, and of each line of standard error.
 const MOVE: usize = 80;
@@ -48,7 +47,7 @@ impl Evidence {
 }
 
 /// The last lines of what a bot wrote to standard error; `None` if it wrote nothing.
-pub(super) fn last_lines(stderr: &str) -> Option<String> {
+pub fn last_lines(stderr: &str) -> Option<String> {
     let lines: Vec<&str> = stderr.trim_end().lines().collect();
     let last = lines[lines.len().saturating_sub(STDERR_LINES)..].iter().map(|line| excerpt(line, LINE));
     Some(last.collect::<Vec<_>>().join("\n")).filter(|text| !text.is_empty())
@@ -97,20 +96,16 @@ pub struct FirstFaults(BTreeMap<(String, FaultCode), (String, Evidence)>);
 
 impl FirstFaults {
     /// Adds the faults of a match, except those of a seat that are shown elsewhere.
-    pub fn add(&mut self, report: &MatchReport, except: Option<Seat>) {
-        for evidence in report.evidence.iter().filter(|evidence| Some(evidence.seat) != except) {
-            let bot = &report.seats[evidence.seat.index()];
-            let key = (bot.clone(), evidence.code);
-            self.0.entry(key).or_insert_with(|| (report.id.clone(), evidence.clone()));
+    pub fn add(&mut self, finished: &FinishedMatch, except: Option<Seat>) {
+        for evidence in finished.evidence.iter().filter(|evidence| Some(evidence.seat) != except) {
+            self.add_one(&finished.seats[evidence.seat.index()], &finished.id, evidence);
         }
     }
 
-    /// Adds the crash of the new version of a comparison, which an earlier part of the run has seen.
-    pub fn add_crash(&mut self, crash: &Crash) {
-        if let Some(evidence) = &crash.evidence {
-            let key = ("new".to_owned(), evidence.code);
-            self.0.entry(key).or_insert_with(|| (crash.id.clone(), evidence.clone()));
-        }
+    /// Adds a fault of a bot in a match.
+    pub fn add_one(&mut self, bot: &str, id: &str, evidence: &Evidence) {
+        let key = (bot.to_owned(), evidence.code);
+        self.0.entry(key).or_insert_with(|| (id.to_owned(), evidence.clone()));
     }
 
     /// Each with the name of its bot and the id of its match, ordered by bot and code.

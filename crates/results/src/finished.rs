@@ -1,0 +1,189 @@
+//! A finished match.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use referee_game::{Seat, Seating};
+use referee_match::record::{Difference, RecordSummary};
+use referee_match::{AbortReason, Ending, Faults, Match};
+use referee_protocol::words::FaultCode;
+use referee_stats::schedule::MatchId;
+use referee_stats::{Cause, SideResult};
+use serde::Serialize;
+
+use crate::evidence::{self, Evidence};
+
+/// A match that has ended. Lists by seat have a value for each seat, unless they are empty because it is not known.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FinishedMatch {
+    /// The match id.
+    pub id: String,
+    /// The teams.
+    pub seating: Seating,
+    /// The names of the bots by seat.
+    pub seats: Vec<String>,
+    /// Their command lines by seat.
+    pub commands: Vec<String>,
+    /// How it ended.
+    pub ending: Ending,
+    /// Why it was aborted; `None` if it has a result.
+    pub cause: Option<Cause>,
+    /// Whether it has no result and is not replayed.
+    pub is_void: bool,
+    /// By seat.
+    pub faults: Vec<Faults>,
+    /// Faults that other matches list too, because they shared a process or connection.
+    pub shared_faults: Vec<SharedFault>,
+    /// What led to the faults.
+    pub evidence: Vec<Evidence>,
+    /// The number of moves.
+    pub decisions: u32,
+    /// From opening to end, in microseconds.
+    pub duration_us: u64,
+    /// The longest delay of an answer by the referee's own lag, in milliseconds.
+    pub lag_ms: u64,
+    /// How long the referee was suspended during the match, in milliseconds. The clocks stood still.
+    pub paused_ms: u64,
+    /// By seat: processor time since the bot's last match, in milliseconds with a resolution of 10; `None` if the
+    /// process has ended.
+    pub cpu_ms: Vec<Option<u64>>,
+    /// The path of the record. In a mirrored set it exists once the set is complete.
+    pub record: Option<PathBuf>,
+    /// The worker that played it; `None` if this process did.
+    pub worker: Option<String>,
+}
+
+/// The loss of a process or connection during several matches: one fault, listed in each of them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SharedFault {
+    /// The seat.
+    pub seat: Seat,
+    /// The fault.
+    pub code: FaultCode,
+    /// The match in which it counts for the bot.
+    pub counted_in: String,
+    /// All affected matches; only in the match in which it counts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub matches: Option<Vec<String>>,
+}
+
+impl FinishedMatch {
+    /// The match of this state machine, which has ended in this way; as far as the state machine knows it.
+    pub fn of(play: &Match, ending: Ending, duration_us: u64) -> FinishedMatch {
+        let setup = play.setup();
+        let id = setup.header.r#match.clone();
+        let cause = ending.ranks.is_none().then(|| cause_of(play.broken_off()));
+        let attempt = id.parse().map_or(1, |MatchId { attempt, .. }| attempt);
+        FinishedMatch {
+            id,
+            seating: setup.seating,
+            seats: setup.header.seats.iter().map(|seat| seat.name.clone()).collect(),
+            commands: Vec::new(),
+            ending,
+            cause,
+            is_void: cause.is_some_and(|cause| cause.is_void(attempt)),
+            faults: setup.seating.all().iter().map(|seat| play.faults(seat)).collect(),
+            shared_faults: Vec::new(),
+            evidence: Vec::new(),
+            decisions: play.decisions(),
+            duration_us,
+            lag_ms: play.worst_lag() / 1000,
+            paused_ms: play.paused() / 1000,
+            cpu_ms: Vec::new(),
+            record: None,
+            worker: None,
+        }
+    }
+
+    /// The match of a record.
+    pub fn of_record(summary: &RecordSummary) -> FinishedMatch {
+        let RecordSummary { play, ending, duration_us, cpu_ms, .. } = summary;
+        let cpu_ms = cpu_ms.clone();
+        FinishedMatch { cpu_ms, ..FinishedMatch::of(play, ending.clone(), *duration_us) }
+    }
+
+    /// A match that ended in this way, of which nothing else is known.
+    pub fn new(id: String, seating: Seating, seats: Vec<String>, ending: Ending) -> FinishedMatch {
+        FinishedMatch {
+            id,
+            seating,
+            seats,
+            commands: Vec::new(),
+            ending,
+            cause: None,
+            is_void: false,
+            faults: vec![Faults::default(); seating.seats()],
+            shared_faults: Vec::new(),
+            evidence: Vec::new(),
+            decisions: 0,
+            duration_us: 0,
+            lag_ms: 0,
+            paused_ms: 0,
+            cpu_ms: Vec::new(),
+            record: None,
+            worker: None,
+        }
+    }
+
+    /// Adds what led to its faults: from its record without the seal, and by seat from lines that were no messages and from
+    /// what the bots wrote to standard error.
+    ///
+    /// # Errors
+    /// The first invalid line of the record.
+    pub fn add_evidence(
+        &mut self,
+        record: &[u8],
+        malformed: &BTreeMap<Seat, String>,
+        stderr: &[&str],
+    ) -> Result<(), Difference> {
+        if self.has_faults() {
+            self.evidence = evidence::collect(record, malformed, stderr)?;
+        }
+        Ok(())
+    }
+
+    /// Whether a seat made a fault.
+    pub fn has_faults(&self) -> bool {
+        self.faults.iter().any(|faults| faults.total() > 0)
+    }
+
+    /// Whether it was aborted because the run ended.
+    pub fn is_cut_off(&self) -> bool {
+        self.cause == Some(Cause::Interrupted)
+    }
+
+    /// Whether the match still has to be played to an end.
+    pub fn is_to_be_replayed(&self) -> bool {
+        self.ending.ranks.is_none() && !self.is_void
+    }
+
+    /// The result for a seat; `None` if the match has none.
+    pub fn result_of(&self, seat: Seat) -> Option<SideResult> {
+        SideResult::of_seat(seat, self.ending.ranks.as_ref()?, self.seating)
+    }
+
+    /// The faults of a seat that count in sums over matches.
+    pub fn counted_faults(&self, seat: Seat) -> Faults {
+        let mut faults = self.faults[seat.index()];
+        let shared = self.shared_faults.iter().filter(|shared| shared.seat == seat);
+        shared.filter(|shared| shared.counted_in != self.id).for_each(|shared| faults.remove(shared.code));
+        faults
+    }
+}
+
+/// Why a match has no result: the cause of the abort; without an abort, all bots had failed.
+fn cause_of(abort: Option<&AbortReason>) -> Cause {
+    match abort {
+        None => Cause::NoBots,
+        Some(AbortReason::Paused { .. }) => Cause::Paused,
+        Some(AbortReason::NoOpening { .. }) => Cause::NoOpening,
+        Some(AbortReason::RulesFailed(_)) => Cause::RulesFailed,
+        Some(
+            AbortReason::Interrupted
+            | AbortReason::RulesInterrupted { .. }
+            | AbortReason::ByHost
+            | AbortReason::HostLeft
+            | AbortReason::Other { .. },
+        ) => Cause::Interrupted,
+    }
+}
