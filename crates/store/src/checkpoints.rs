@@ -1,7 +1,6 @@
 //! Checkpoints of a database in WAL mode, on a thread of their own.
 
 use std::io;
-use std::path::Path;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
@@ -19,12 +18,11 @@ pub(super) struct Checkpoints {
 }
 
 impl Checkpoints {
-    /// Starts for the database in this file.
+    /// Starts for this database, with a connection of their own.
     ///
     /// # Errors
-    /// If it cannot be opened, or no thread can be started.
-    pub(super) fn start(path: &Path) -> io::Result<Checkpoints> {
-        let db = Connection::open(path).map_err(io::Error::other)?;
+    /// If no thread can be started.
+    pub(super) fn start(db: Connection) -> io::Result<Checkpoints> {
         let (stop, stopped) = channel();
         let work = move || {
             while stopped.recv_timeout(APART) == Err(RecvTimeoutError::Timeout) {

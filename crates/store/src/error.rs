@@ -1,15 +1,116 @@
 //! Errors of the databases.
 
 use std::io;
+use std::path::PathBuf;
 
 use rusqlite::ErrorCode::{DatabaseBusy, DatabaseLocked, DiskFull};
 
-/// The error of a database with this name. Its kind says whether waiting helps, see [`referee_files::StorageWait`].
-pub(super) fn storage_error(name: &str, error: &rusqlite::Error) -> io::Error {
-    let kind = match error.sqlite_error_code() {
-        Some(DiskFull) => io::ErrorKind::StorageFull,
-        Some(DatabaseBusy | DatabaseLocked) => io::ErrorKind::ResourceBusy,
-        _ => io::ErrorKind::Other,
-    };
-    io::Error::new(kind, format!("{name}: {error}"))
+use crate::rows::BadRow;
+
+/// Why a database cannot be read or written: the inner error of the [`io::Error`]s of this crate. Their kind says whether waiting
+/// helps, see [`referee_files::StorageWait`], and [`io::ErrorKind::InvalidData`] that a row is damaged.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// SQLite cannot.
+    #[error("{database}: {error}")]
+    Sqlite {
+        /// The name of the database.
+        database: &'static str,
+        /// The error of SQLite.
+        error: rusqlite::Error,
+    },
+    /// It was written by a program with another schema.
+    #[error("{database}: version {version}, but this program supports {supported}")]
+    Version {
+        /// The name or the path of the database.
+        database: String,
+        /// The version of its schema.
+        version: i64,
+        /// The version of this program.
+        supported: i64,
+    },
+    /// Its file was removed or replaced.
+    #[error("{} was removed or replaced during the run", .0.display())]
+    Replaced(PathBuf),
+    /// The row of a match is damaged.
+    #[error(transparent)]
+    Match(#[from] BadRow),
+    /// Another row is damaged.
+    #[error("{place}: {defect}")]
+    Row {
+        /// The database, or its path, the table and the row.
+        place: String,
+        /// What is wrong with it.
+        defect: ValueDefect,
+    },
+}
+
+/// What is wrong with a row that is not a match.
+#[derive(Debug, thiserror::Error)]
+pub enum ValueDefect {
+    /// A value is missing.
+    #[error("missing `{0}`")]
+    Missing(String),
+    /// A row is missing, but not the one of this entrant, which comes later.
+    #[error("it is missing, but there is entrant {0}")]
+    Gap(i64),
+    /// A value is of another type.
+    #[error(transparent)]
+    Column(#[from] rusqlite::Error),
+    /// A value is not a number.
+    #[error("`{key}` is `{text}`, expected a number")]
+    Number {
+        /// Its name.
+        key: String,
+        /// The value.
+        text: String,
+    },
+    /// A value is not the JSON that it should be.
+    #[error("{error}: {text:?}")]
+    Json {
+        /// The error of the parser.
+        error: serde_json::Error,
+        /// The value.
+        text: String,
+    },
+    /// The seats cannot be divided into sides.
+    #[error("{seats} seats in {sides} sides")]
+    Sides {
+        /// The seats.
+        seats: u8,
+        /// The sides.
+        sides: u8,
+    },
+    /// A result has other seats than the game.
+    #[error("m{0} does not fit the seats")]
+    Misfit(u32),
+}
+
+impl From<StoreError> for io::Error {
+    fn from(error: StoreError) -> io::Error {
+        let kind = match &error {
+            StoreError::Sqlite { error, .. } => match error.sqlite_error_code() {
+                Some(DiskFull) => io::ErrorKind::StorageFull,
+                Some(DatabaseBusy | DatabaseLocked) => io::ErrorKind::ResourceBusy,
+                _ => io::ErrorKind::Other,
+            },
+            StoreError::Version { .. } => io::ErrorKind::Unsupported,
+            StoreError::Replaced(_) => io::ErrorKind::NotFound,
+            StoreError::Match(_) | StoreError::Row { .. } => io::ErrorKind::InvalidData,
+        };
+        io::Error::new(kind, error)
+    }
+}
+
+/// A damaged row that is not a match.
+pub(super) fn damaged(place: impl Into<String>, defect: impl Into<ValueDefect>) -> io::Error {
+    StoreError::Row { place: place.into(), defect: defect.into() }.into()
+}
+
+/// Checks the version of the schema.
+pub(super) fn check_version(database: impl Into<String>, version: i64, supported: i64) -> io::Result<()> {
+    if version == supported {
+        return Ok(());
+    }
+    Err(StoreError::Version { database: database.into(), version, supported }.into())
 }

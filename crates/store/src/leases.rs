@@ -10,7 +10,7 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, ToSql, params};
 
 use crate::checkpoints::Checkpoints;
 use crate::database::check_database;
-use crate::error::storage_error;
+use crate::error::{StoreError, check_version};
 
 /// The schema version: `PRAGMA user_version`.
 const VERSION: i64 = 1;
@@ -79,7 +79,7 @@ pub struct WorkerRow {
 }
 
 fn failed(error: rusqlite::Error) -> io::Error {
-    storage_error(NAME, &error)
+    StoreError::Sqlite { database: NAME, error }.into()
 }
 
 /// Seconds since 1970.
@@ -107,7 +107,10 @@ impl Leases {
         db.pragma_update(None, "journal_mode", "wal").map_err(failed)?;
         db.pragma_update(None, "wal_autocheckpoint", LOG_PAGES).map_err(failed)?;
         let leases = Leases::prepare(db, run)?;
-        Ok(Leases { _checkpoints: Some(Checkpoints::start(&path)?), ..leases })
+        Ok(Leases {
+            _checkpoints: Some(Checkpoints::start(Connection::open(&path).map_err(failed)?)?),
+            ..leases
+        })
     }
 
     /// Creates those of a run that is not resumed, in memory.
@@ -410,8 +413,5 @@ fn version(db: &Connection) -> rusqlite::Result<i64> {
 }
 
 fn check(version: i64) -> io::Result<()> {
-    if version == VERSION {
-        return Ok(());
-    }
-    Err(io::Error::other(format!("{NAME}: version {version}, but this program supports {VERSION}")))
+    check_version(NAME, version, VERSION)
 }

@@ -51,6 +51,7 @@ mod rows;
 mod rulings;
 mod words;
 
+pub use error::{StoreError, ValueDefect};
 pub use league::{
     Challenge, IntakeError, Invitation, InvitationError, League, LeagueBot, LeagueChange, LeagueMatch,
     LeagueOwner, LeaguePlayer, MatchFilter, MatchKind, OwnerError, OwnerState, OwnerToken, RatingPoint,

@@ -16,7 +16,7 @@ use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
 use crate::database::{check_database, database_files};
-use crate::error::storage_error;
+use crate::error::{StoreError, ValueDefect, check_version, damaged};
 use crate::rows::{
     BadRow, EntrantRow, MatchRow, by_seat, count_interruptions, insert_entrant, insert_match, json,
     read_match, read_result,
@@ -80,7 +80,7 @@ pub struct TournamentChange {
 }
 
 fn failed(error: rusqlite::Error) -> io::Error {
-    storage_error("results", &error)
+    StoreError::Sqlite { database: "results", error }.into()
 }
 
 impl Results {
@@ -146,11 +146,7 @@ impl Results {
         let db = Connection::open_with_flags(path, flags).map_err(failed)?;
         prepare(&db).map_err(failed)?;
         let version: i64 = db.query_row("PRAGMA user_version", [], |row| row.get(0)).map_err(failed)?;
-        if version != VERSION {
-            return Err(io::Error::other(format!(
-                "results: version {version}, but this program supports {VERSION}"
-            )));
-        }
+        check_version("results", version, VERSION)?;
         let found = fs::metadata(path)?;
         Ok(Results { db, path: path.to_owned(), file: (found.dev(), found.ino()) })
     }
@@ -172,8 +168,7 @@ impl Results {
         if fs::metadata(&self.path).is_ok_and(|found| (found.dev(), found.ino()) == self.file) {
             return Ok(());
         }
-        let what = format!("{} was removed or replaced during the run", self.path.display());
-        Err(io::Error::new(io::ErrorKind::NotFound, what))
+        Err(StoreError::Replaced(self.path.clone()).into())
     }
 
     /// A number that changes when another process, or another connection, has changed the database.
@@ -194,23 +189,22 @@ impl Results {
             self.db.query_row(sql, [key], |row| row.get(0)).optional().map_err(failed)
         };
         let get = |key: &str| -> io::Result<String> {
-            find(key)?.ok_or_else(|| io::Error::other(format!("results: missing `{key}`")))
+            find(key)?.ok_or_else(|| damaged("results", ValueDefect::Missing(key.to_owned())))
         };
         let number = |key: &str| -> io::Result<u8> {
-            get(key)?.parse().map_err(|error| io::Error::other(format!("results: {key}: {error}")))
+            let text = get(key)?;
+            let key = key.to_owned();
+            text.parse().map_err(|_| damaged("results", ValueDefect::Number { key, text }))
         };
         let (seats, sides) = (number("seats")?, number("sides")?);
         if seats == 0 || sides == 0 || !seats.is_multiple_of(sides) || usize::from(seats) > MAX_SEATS {
-            return Err(io::Error::other(format!("results: {seats} seats in {sides} sides")));
+            return Err(damaged("results", ValueDefect::Sides { seats, sides }));
         }
         Ok(About {
             name: get("name")?,
             game: get("game")?,
             rules: number("rules")?.into(),
-            program: find("program")?
-                .map(RawValue::from_string)
-                .transpose()
-                .map_err(|error| io::Error::other(format!("results: program: {error}")))?,
+            program: find("program")?.map(|text| from_json("results: program", &text)).transpose()?,
             seating: Seating::new(seats, sides),
             config: get("config")?,
             openings: find("openings")?,
@@ -327,10 +321,7 @@ impl Results {
         let mut entrants = Vec::new();
         while let Some(row) = rows.next().map_err(failed)? {
             let number = entrants.len();
-            let wrong = |what: String| {
-                let file = self.path.display();
-                io::Error::other(format!("{file}: table `entrants`, row {number}: {what}"))
-            };
+            let place = format!("{}: table `entrants`, row {number}", self.path.display());
             let read = |row: &Row<'_>| -> rusqlite::Result<(i64, EntrantRow)> {
                 let id: i64 = row.get(6)?;
                 let row = EntrantRow {
@@ -345,18 +336,13 @@ impl Results {
                 };
                 Ok((id, row))
             };
-            let (id, mut entrant) = read(row).map_err(|error| wrong(error.to_string()))?;
+            let (id, mut entrant) = read(row).map_err(|error| damaged(&place, error))?;
             if id != number as i64 {
-                return Err(wrong(format!("it is missing, but there is entrant {id}")));
+                return Err(damaged(place, ValueDefect::Gap(id)));
             }
-            let text = |column: usize, name: &str| -> io::Result<&str> {
-                let text = row.get_ref(column).map_err(failed)?.as_str();
-                text.map_err(|error| wrong(format!("`{name}`: {error}")))
-            };
-            entrant.files = serde_json::from_str(text(2, "files")?)
-                .map_err(|error| wrong(format!("`files`: {error}")))?;
-            entrant.missed = serde_json::from_str(text(7, "missed")?)
-                .map_err(|error| wrong(format!("`missed`: {error}")))?;
+            let text = |column: usize| row.get::<_, String>(column).map_err(|error| damaged(&place, error));
+            entrant.files = from_json(&format!("{place}: `files`"), &text(2)?)?;
+            entrant.missed = from_json(&format!("{place}: `missed`"), &text(7)?)?;
             entrants.push(entrant);
         }
         Ok(entrants)
@@ -422,8 +408,8 @@ impl Results {
             }
             let number: u32 = row.get(0).map_err(failed)?;
             let result = read_result(row, seating).map_err(failed)?;
-            let what = || io::Error::other(format!("results: m{number} does not fit the seats"));
-            results.push((number, result.ok_or_else(what)?));
+            let misfit = || damaged("results", ValueDefect::Misfit(number));
+            results.push((number, result.ok_or_else(misfit)?));
         }
         Ok(results)
     }
@@ -607,7 +593,7 @@ impl Results {
     /// # Errors
     /// If a row is invalid, and those of `each`.
     pub fn for_each_match(&self, mut each: impl FnMut(MatchRow) -> io::Result<()>) -> io::Result<()> {
-        self.for_each_row(|row| each(row?))
+        self.for_each_row(|row| each(row.map_err(StoreError::from)?))
     }
 
     /// The same, but `each` also receives invalid rows.
@@ -669,8 +655,11 @@ fn json_value<T: DeserializeOwned + Default>(db: &Connection, path: &Path, key: 
     let sql = "SELECT value FROM tournament WHERE key = ?1";
     let text: Option<String> = db.query_row(sql, [key], |row| row.get(0)).optional().map_err(failed)?;
     let Some(text) = text else { return Ok(T::default()) };
-    let wrong = |error| {
-        io::Error::other(format!("{}: table `tournament`, row `{key}`: {error}: {text:?}", path.display()))
-    };
-    serde_json::from_str(&text).map_err(wrong)
+    from_json(&format!("{}: table `tournament`, row `{key}`", path.display()), &text)
+}
+
+/// Parses a value of this place.
+fn from_json<T: DeserializeOwned>(place: &str, text: &str) -> io::Result<T> {
+    let wrong = |error| damaged(place, ValueDefect::Json { error, text: text.to_owned() });
+    serde_json::from_str(text).map_err(wrong)
 }

@@ -1,7 +1,6 @@
 //! The rows of the results, for attempts at matches and entrants, and their encoding.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::SystemTime;
@@ -194,12 +193,6 @@ pub enum RowDefect {
         /// The attempt.
         id: MatchId,
     },
-}
-
-impl From<BadRow> for io::Error {
-    fn from(row: BadRow) -> io::Error {
-        io::Error::new(io::ErrorKind::InvalidData, row)
-    }
 }
 
 pub(super) fn json<T: serde::Serialize>(value: &T) -> String {

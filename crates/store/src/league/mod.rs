@@ -30,7 +30,7 @@ pub use submissions::{
 use referee_files::{Folder, keep_private};
 
 use crate::database::database_files;
-use crate::error::storage_error;
+use crate::error::{StoreError, ValueDefect, check_version, damaged};
 use crate::results::prepare;
 use crate::rows::json;
 use crate::rulings::{RulingRow, UndoneRuling, insert_ruling, read_rulings, undo_ruling};
@@ -69,7 +69,7 @@ pub struct Challenge {
 }
 
 fn failed(error: rusqlite::Error) -> io::Error {
-    storage_error("league", &error)
+    StoreError::Sqlite { database: "league", error }.into()
 }
 
 /// A time as text, in UTC and whole seconds.
@@ -103,19 +103,12 @@ impl League {
         let transaction = db.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
         let version: i64 =
             transaction.query_row("PRAGMA user_version", [], |row| row.get(0)).map_err(failed)?;
-        match version {
-            0 => {
-                transaction.execute_batch(include_str!("league.sql")).map_err(failed)?;
-                transaction.execute_batch(include_str!("../rulings.sql")).map_err(failed)?;
-                transaction.pragma_update(None, "user_version", VERSION).map_err(failed)?;
-            }
-            VERSION => {}
-            other => {
-                return Err(io::Error::other(format!(
-                    "{}: version {other}, but this program supports {VERSION}",
-                    path.display()
-                )));
-            }
+        if version == 0 {
+            transaction.execute_batch(include_str!("league.sql")).map_err(failed)?;
+            transaction.execute_batch(include_str!("../rulings.sql")).map_err(failed)?;
+            transaction.pragma_update(None, "user_version", VERSION).map_err(failed)?;
+        } else {
+            check_version(path.display().to_string(), version, VERSION)?;
         }
         transaction.commit().map_err(failed)?;
         Ok(League { db })
@@ -163,8 +156,8 @@ impl League {
     /// Those of the database, or if the value is not a number.
     pub fn number(&self, key: &str) -> io::Result<Option<u32>> {
         let number = |text: String| {
-            let wrong = |_| io::Error::other(format!("league: `{key}` is `{text}`, expected a number"));
-            text.parse().map_err(wrong)
+            let key = key.to_owned();
+            text.parse().map_err(|_| damaged("league", ValueDefect::Number { key, text }))
         };
         self.value(key)?.map(number).transpose()
     }
