@@ -155,9 +155,25 @@ impl fmt::Display for OnFault {
     }
 }
 
+/// A text is no fault policy.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownPolicy(pub String);
+
+impl fmt::Display for UnknownPolicy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let UnknownPolicy(text) = self;
+        write!(
+            f,
+            "invalid fault policy `{text}`; expected `forfeit`, `random` or `retry=N` with N from 1 to 1000"
+        )
+    }
+}
+
+impl std::error::Error for UnknownPolicy {}
+
 impl FromStr for OnFault {
-    type Err = String;
-    fn from_str(text: &str) -> Result<Self, String> {
+    type Err = UnknownPolicy;
+    fn from_str(text: &str) -> Result<Self, UnknownPolicy> {
         match text {
             "forfeit" => Ok(OnFault::Forfeit),
             "random" => Ok(OnFault::Random),
@@ -167,11 +183,7 @@ impl FromStr for OnFault {
                 .and_then(|times| times.parse().ok())
                 .filter(|times| (1..=1000).contains(times))
                 .map(OnFault::Retry)
-                .ok_or_else(|| {
-                    format!(
-                        "invalid fault policy `{text}`; expected `forfeit`, `random` or `retry=N` with N from 1 to 1000"
-                    )
-                }),
+                .ok_or_else(|| UnknownPolicy(text.to_owned())),
         }
     }
 }

@@ -124,7 +124,7 @@ fn anything_else_is_no_fault_policy() {
         "retry=1x",
         "retry 3",
     ] {
-        let error = text.parse::<OnFault>().expect_err(text);
+        let error = text.parse::<OnFault>().expect_err(text).to_string();
         assert!(error.contains(&format!("`{text}`")) && error.contains("retry=N"), "{error}");
         assert!(serde_json::from_str::<OnFault>(&format!("\"{text}\"")).is_err(), "{text}");
     }

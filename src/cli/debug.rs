@@ -26,6 +26,7 @@ use crate::game::seat::{Seat, Seating};
 use crate::referee::{Detail, Leg, Opening, Received, Wants};
 use crate::runs::config::ClockLimits;
 use crate::transport::Line;
+use anyhow::anyhow;
 
 /// Play a match with a bot and show every line in both directions, with times
 ///
@@ -209,7 +210,7 @@ async fn start(
             SeatedBot { talk, seat, wants: Wants::default(), is_shown: index == 0, is_here: true };
         screen.send(&mut player, &hello()).await?;
         let hello = greet(&mut player, screen).await?.and_then(|hello| {
-            hello.check_game(game).map_err(|detail| format!("{}: {detail}", FaultCode::NoStart))?;
+            hello.check_game(game).map_err(|detail| anyhow!("{}: {detail}", FaultCode::NoStart))?;
             Ok(hello)
         });
         let hello = hello
@@ -221,7 +222,7 @@ async fn start(
 }
 
 /// Waits for the `hello` of a bot. A rejected line gets an `error`, and the bot may try again.
-async fn greet(player: &mut SeatedBot, screen: &mut DebugScreen) -> io::Result<Result<BotHello, String>> {
+async fn greet(player: &mut SeatedBot, screen: &mut DebugScreen) -> io::Result<anyhow::Result<BotHello>> {
     let until = Instant::now() + Duration::from_millis(limits::HELLO_MS);
     let mut received = Received::Nothing;
     loop {
@@ -233,7 +234,7 @@ async fn greet(player: &mut SeatedBot, screen: &mut DebugScreen) -> io::Result<R
             BotOutput::Ended(how) => {
                 let code = if how.is_some() { FaultCode::Exited } else { FaultCode::Disconnected };
                 let how = how.unwrap_or(Detail::OutputEnded);
-                return Ok(Err(format!("{code}: {how}")));
+                return Ok(Err(anyhow!("{code}: {how}")));
             }
             BotOutput::Timeout => {
                 let received = match player.talk.received() {
@@ -241,7 +242,7 @@ async fn greet(player: &mut SeatedBot, screen: &mut DebugScreen) -> io::Result<R
                     unfinished => unfinished,
                 };
                 let detail = Detail::NoHello { limit_ms: limits::HELLO_MS, received: Some(received) };
-                return Ok(Err(format!("{}: {detail}", FaultCode::NoStart)));
+                return Ok(Err(anyhow!("{}: {detail}", FaultCode::NoStart)));
             }
         };
         let rejection = match read_greeting(line) {
@@ -251,11 +252,11 @@ async fn greet(player: &mut SeatedBot, screen: &mut DebugScreen) -> io::Result<R
                     let rejection =
                         Rejection::of_hello(ErrorCode::UnsupportedProtocol.into(), detail.to_string());
                     screen.send(player, &error(rejection)).await?;
-                    return Ok(Err(format!("{}: {detail}", FaultCode::NoStart)));
+                    return Ok(Err(anyhow!("{}: {detail}", FaultCode::NoStart)));
                 }
                 Err(HelloError::Field { refused, message }) => Rejection::of_hello(refused, message),
             },
-            Routed::Bye => return Ok(Err(format!("{}: {}", FaultCode::Disconnected, Detail::SaidBye))),
+            Routed::Bye => return Ok(Err(anyhow!("{}: {}", FaultCode::Disconnected, Detail::SaidBye))),
             Routed::NoMessage(code, detail) => Rejection::of_hello(code.into(), detail.to_string()),
             Routed::Rejected(rejection) => rejection,
             // It has no matches and may open none.

@@ -13,6 +13,7 @@ use crate::game::chance::RandomKey;
 use crate::game::erased::{BoardText, Knowledge, Rules};
 use crate::game::{Seat, Seating, Viewer};
 use crate::report::Scoresheet;
+use anyhow::{Context as _, bail};
 
 const HELP: &str = "  #1, #2, ... or a move  choose it; the beginning of a move will do
   draw MOVE              choose it, and offer a draw
@@ -207,34 +208,33 @@ fn list(out: &mut impl Write, legal: &[&str]) -> io::Result<()> {
 
 /// Finds a move by its text, by `#` and its number, or by an unambiguous prefix. Without `#` a number would be ambiguous,
 /// because moves start with squares and ranks of cards.
-fn find<'a>(legal: &[&'a str], said: &str) -> Result<&'a str, String> {
+fn find<'a>(legal: &[&'a str], said: &str) -> anyhow::Result<&'a str> {
     if let Some(text) = legal.iter().find(|text| text.eq_ignore_ascii_case(said)) {
         return Ok(text);
     }
     if let Some(number) = said.strip_prefix('#') {
         let index = number.trim().parse::<usize>().ok().and_then(|number| number.checked_sub(1));
         let text = index.and_then(|index| legal.get(index)).copied();
-        return text.ok_or_else(|| format!("The moves have the numbers #1 to #{}.", legal.len()));
+        return text.with_context(|| format!("The moves have the numbers #1 to #{}.", legal.len()));
     }
     let begins = |text: &&&str| text.get(..said.len()).is_some_and(|head| head.eq_ignore_ascii_case(said));
     let mut fitting = legal.iter().filter(begins);
     match (fitting.next(), fitting.next()) {
         (Some(text), None) => Ok(text),
-        (Some(one), Some(other)) => Err(format!("`{said}` may be {one} or {other}.")),
-        (None, _) => Err(format!(
-            "`{said}` is no legal move; `moves` lists them, with the numbers #1 to #{}.",
-            legal.len()
-        )),
+        (Some(one), Some(other)) => bail!("`{said}` may be {one} or {other}."),
+        (None, _) => {
+            bail!("`{said}` is no legal move; `moves` lists them, with the numbers #1 to #{}.", legal.len())
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-
     #[test]
     fn a_rank_of_a_card_is_no_number_of_a_move() {
         let legal = ["10 t3", "2 t3", "5 t3", "5 t7", "K enter"];
+        let find =
+            |legal: &[&'static str], said: &str| super::find(legal, said).map_err(|why| why.to_string());
         assert_eq!(find(&legal, "2"), Ok("2 t3"));
         assert_eq!(find(&legal, "#2"), Ok("2 t3"));
         assert_eq!(find(&legal, "#1"), Ok("10 t3"));

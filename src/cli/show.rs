@@ -63,12 +63,12 @@ pub(super) struct Args {
     output: OutputOptions,
 }
 
-fn viewer(text: &str) -> Result<Viewer, String> {
+fn viewer(text: &str) -> anyhow::Result<Viewer> {
     match text {
         "all" => Ok(Viewer::Omniscient),
         "public" => Ok(Viewer::Public),
         _ => text.parse().map(|seat| Viewer::Seat(Seat(seat))).map_err(|_| {
-            format!("invalid viewer `{text}`; expected `all`, `public` or the number of a seat")
+            anyhow::anyhow!("invalid viewer `{text}`; expected `all`, `public` or the number of a seat")
         }),
     }
 }

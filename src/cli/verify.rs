@@ -18,6 +18,7 @@ use crate::game::counted;
 use crate::game::json;
 use crate::game::{Catalog, Checked, Flaw, Notation, Validity};
 use crate::record;
+use anyhow::Context as _;
 
 /// Verify records: seal, commitment, draws, legality, clocks, faults, result; and PDN files of checkers
 ///
@@ -176,21 +177,22 @@ impl<W: Write> VerifyPrinter<'_, W> {
     }
 
     fn private(&mut self, file: &Path, lines: &[u8]) -> io::Result<()> {
-        let what = self.difference(lines).err();
+        let what = self.difference(lines).err().map(|what| what.to_string());
         self.differing += usize::from(what.is_some());
         self.print(&VerifyLine::Private { file, ok: what.is_none(), what })
     }
 
     /// Compares private lines with the public record of their match.
-    fn difference(&self, lines: &[u8]) -> Result<(), String> {
-        let (of, seat) = record::private_seat(lines).map_err(|what| what.to_string())?;
+    fn difference(&self, lines: &[u8]) -> anyhow::Result<()> {
+        let (of, seat) = record::private_seat(lines)?;
         let digests = self.digests.get(&of);
-        let digests = digests.ok_or_else(|| format!("no public record of match {of} is among the files"))?;
+        let digests =
+            digests.with_context(|| format!("no public record of match {of} is among the files"))?;
         match digests.get(seat.index()) {
             Some(digest) if *digest == record::digest(lines) => Ok(()),
-            _ => Err(format!(
+            _ => anyhow::bail!(
                 "the public record of {of} has another SHA-256 for seat {seat}: the lines were changed"
-            )),
+            ),
         }
     }
 

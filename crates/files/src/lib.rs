@@ -41,5 +41,5 @@ pub use records::{Records, unsealed, written_at};
 pub use regular::{
     has_extension, most_unpacked, open_regular, read_limited, read_regular, read_secret, unpack,
 };
-pub use running::{RunningMatch, RunningMatches};
+pub use running::{RunningMatch, RunningMatches, UnusableJournal};
 pub use wait::StorageWait;

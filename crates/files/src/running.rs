@@ -73,15 +73,35 @@ impl FirstLine {
         line
     }
 
-    fn check(&self, is_closed: bool) -> Result<(), String> {
+    fn check(&self, is_closed: bool) -> Result<(), UnusableJournal> {
         let FirstLine { boot, .. } = FirstLine::today();
         if self.format != FORMAT {
-            return Err(format!("journal format {}; this program reads {FORMAT}", self.format));
+            return Err(UnusableJournal::Format(self.format));
         }
         if self.boot != boot && !is_closed {
-            return Err("the machine was restarted, so that its end may be missing".to_owned());
+            return Err(UnusableJournal::Restarted);
         }
         Ok(())
+    }
+}
+
+/// Why a match does not continue from its journal: the inner error of an [`io::Error`].
+#[derive(Debug, thiserror::Error)]
+pub enum UnusableJournal {
+    /// Another version has written it.
+    #[error("journal format {0}; this program reads {FORMAT}")]
+    Format(u32),
+    /// It was not closed.
+    #[error("the machine was restarted, so that its end may be missing")]
+    Restarted,
+    /// Its first line is not valid.
+    #[error(transparent)]
+    Malformed(#[from] serde_json::Error),
+}
+
+impl From<UnusableJournal> for io::Error {
+    fn from(why: UnusableJournal) -> io::Error {
+        io::Error::new(io::ErrorKind::InvalidData, why)
     }
 }
 
@@ -163,13 +183,13 @@ impl RunningMatches {
         let mut last = None;
         for line in lines.split_inclusive(|&byte| byte == b'\n') {
             if last.is_none() || line.starts_with(FirstLine::START) {
-                last = Some(serde_json::from_slice::<FirstLine>(line).map_err(io::Error::other)?);
+                last = Some(serde_json::from_slice::<FirstLine>(line).map_err(UnusableJournal::from)?);
             } else {
                 rest.extend_from_slice(line);
             }
         }
         if let Some(last) = last {
-            last.check(is_closed).map_err(io::Error::other)?;
+            last.check(is_closed)?;
         }
         file.set_len(lines.len() as u64)?;
         let mut journal = self.journal(id, file);

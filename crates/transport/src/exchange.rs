@@ -116,8 +116,10 @@ impl Exchange {
             if let Some((watch, _)) = watch.as_ref().filter(|_| !is_patient) {
                 fds.push(PollFd::new(&watch.set, PollFlags::IN));
             }
-            let timeout = Timespec::try_from(if is_patient { left.min(PATIENCE) } else { left });
-            let ready = match poll(&mut fds, Some(&timeout.map_err(io::Error::other)?)) {
+            let timeout = if is_patient { left.min(PATIENCE) } else { left };
+            // No limit is so long that it does not fit.
+            let timeout = Timespec::try_from(timeout).unwrap_or(Timespec { tv_sec: i64::MAX, tv_nsec: 0 });
+            let ready = match poll(&mut fds, Some(&timeout)) {
                 Ok(ready) => ready,
                 Err(Errno::INTR) => continue,
                 Err(error) => return Err(error.into()),

@@ -6,6 +6,7 @@ use crate::game::chance::Uniform;
 use crate::game::erased::{MoveError, OpenDecision, RulesFailed, Table};
 use crate::game::excerpt::excerpt;
 use crate::game::{MAX_SEATS, Outcome, Seat, Seating, Turn};
+use anyhow::{anyhow, bail};
 
 /// The moves of a decision that have been made, by seat, as indices of the legal moves.
 type ChosenMoves = [Option<usize>; MAX_SEATS];
@@ -42,16 +43,16 @@ impl LinePosition {
         world: &dyn Table,
         moves: &[SeatMove<'_>],
         rng: &mut impl Uniform,
-    ) -> Result<LinePosition, String> {
+    ) -> anyhow::Result<LinePosition> {
         let mut reached = LinePosition { table: world.fork(), chosen: [None; MAX_SEATS], has_drawn: false };
         let mut drawn = Vec::new();
         let mut moves = (1..).zip(moves).peekable();
         while let Some(&(number, _)) = moves.peek() {
             match reached.table.ask() {
-                Turn::Over(_) => return Err(format!("move {number}: the game is over")),
+                Turn::Over(_) => bail!("move {number}: the game is over"),
                 Turn::Draw(draw) => {
                     rng.draw(draw, &mut drawn);
-                    reached.table.settle(&drawn).map_err(|failed| failed.to_string())?;
+                    reached.table.settle(&drawn)?;
                     reached.has_drawn = true;
                 }
                 Turn::Decide(decision) => {
@@ -63,15 +64,15 @@ impl LinePosition {
                     {
                         let seat = Seat(mv.seat);
                         if !missing.contains(seat) {
-                            return Err(format!("move {number}: seat {seat} does not decide here"));
+                            bail!("move {number}: seat {seat} does not decide here");
                         }
                         chosen[seat.index()] =
-                            Some(find(table, &decision, mv).map_err(|why| format!("move {number}: {why}"))?);
+                            Some(find(table, &decision, mv).map_err(|why| anyhow!("move {number}: {why}"))?);
                         missing.remove(seat);
                     }
                     if missing.is_empty() {
                         let indices: Vec<usize> = chosen.into_iter().flatten().collect();
-                        reached.table.play(decision, &indices).map_err(|failed| failed.to_string())?;
+                        reached.table.play(decision, &indices)?;
                         reached.table.forget();
                     } else {
                         reached.chosen = chosen;
@@ -130,15 +131,15 @@ impl LinePosition {
 }
 
 /// The index of a move among the legal moves.
-fn find(table: &mut dyn Table, decision: &OpenDecision, mv: &SeatMove<'_>) -> Result<usize, String> {
+fn find(table: &mut dyn Table, decision: &OpenDecision, mv: &SeatMove<'_>) -> anyhow::Result<usize> {
     table.find(decision, Seat(mv.seat), &mv.r#move).map_err(|error| {
         let (seat, text) = (mv.seat, excerpt(&mv.r#move, 40));
         match error {
-            MoveError::Illegal => format!("`{text}` is not a legal move of seat {seat}"),
-            MoveError::Refused(why) => format!("`{text}` is not a legal move of seat {seat}: {why}"),
-            MoveError::RulesFailed(failed) => failed.to_string(),
+            MoveError::Illegal => anyhow!("`{text}` is not a legal move of seat {seat}"),
+            MoveError::Refused(why) => anyhow!("`{text}` is not a legal move of seat {seat}: {why}"),
+            MoveError::RulesFailed(failed) => failed.into(),
             MoveError::Ambiguous(forms) => {
-                format!("`{text}` is a short form of {} legal moves of seat {seat}", forms.len())
+                anyhow!("`{text}` is a short form of {} legal moves of seat {seat}", forms.len())
             }
         }
     })

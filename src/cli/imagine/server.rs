@@ -232,7 +232,7 @@ fn play(
     if moves.len() > MOVES {
         return Err((Code::Malformed, format!("{} moves: at most {MOVES}", moves.len())));
     }
-    LinePosition::play(world, moves, rng).map_err(|why| (Code::IllegalMove, why))
+    LinePosition::play(world, moves, rng).map_err(|why| (Code::IllegalMove, why.to_string()))
 }
 
 fn raw(view: Vec<u8>) -> Box<RawValue> {

@@ -43,6 +43,7 @@ use crate::runs::workers::WorkersConfig;
 use crate::store::{League, LeagueBot, utc};
 use crate::transport::Certificate;
 use crate::web::{OwnersLink, OwnersOptions};
+use anyhow::{anyhow, bail};
 
 /// What the league stores in its directory and no bot must see.
 pub(in crate::cli) const OWN_FILES: [&str; 5] =
@@ -233,7 +234,7 @@ impl LeagueConfig {
         let file = std::path::absolute(path).map_err(|error| wrong(error.to_string()))?;
         config.folder = file.parent().unwrap_or(Path::new("/")).to_owned();
         config.text = text.parse().map_err(|error: toml::de::Error| wrong(error.to_string()))?;
-        config.check_names().map_err(wrong)?;
+        config.check_names().map_err(|what| wrong(what.to_string()))?;
         config.pages.check().map_err(|what| wrong(what.to_string()))?;
         Ok(config)
     }
@@ -258,26 +259,26 @@ impl LeagueConfig {
         &self.text
     }
 
-    fn check_names(&self) -> Result<(), String> {
+    fn check_names(&self) -> anyhow::Result<()> {
         if self.ladders.is_empty() {
-            return Err("`ladders`: there is none; add [[ladders]] with a `name` and a `game`".to_owned());
+            bail!("`ladders`: there is none; add [[ladders]] with a `name` and a `game`");
         }
         let mut names = BTreeSet::new();
         for ladder in &self.ladders {
             check_ladder_name(&ladder.name)?;
             if !names.insert(&ladder.name) {
-                return Err(format!("ladder {}: the name is not unique", ladder.name));
+                bail!("ladder {}: the name is not unique", ladder.name);
             }
         }
         let mut program_names = NameSet::default();
         for ProgramConfig { name, command, anchor, ladders, .. } in &self.programs {
-            program_names.add(name).map_err(|what| format!("program {name}: {what}"))?;
-            command.parse::<Command>().map_err(|what| format!("program {name}: {what}"))?;
+            program_names.add(name).map_err(|what| anyhow!("program {name}: {what}"))?;
+            command.parse::<Command>().map_err(|what| anyhow!("program {name}: {what}"))?;
             if anchor.is_some_and(|elo| !elo.is_finite() || elo.abs() > 100_000.0) {
-                return Err(format!("program {name}: anchor is not a rating from -100000 to 100000"));
+                bail!("program {name}: anchor is not a rating from -100000 to 100000");
             }
             if let Some(ladder) = ladders.iter().flatten().find(|ladder| !names.contains(ladder)) {
-                return Err(format!("program {name}: there is no ladder `{ladder}`"));
+                bail!("program {name}: there is no ladder `{ladder}`");
             }
         }
         Ok(())
@@ -490,13 +491,13 @@ pub(in crate::cli) fn put_bot(league: &mut League, bot: &LeagueBot) -> Result<()
 }
 
 /// Names of ladders are names of directories too.
-fn check_ladder_name(name: &str) -> Result<(), String> {
+fn check_ladder_name(name: &str) -> anyhow::Result<()> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
     if (1..=limits::NAME).contains(&name.len()) && name.chars().all(is_plain) && !name.starts_with('.') {
         return Ok(());
     }
     let what = "has 1 to 64 characters: ASCII letters, digits, `.`, `_` and `-`, and does not begin with `.`";
-    Err(format!("ladder {name}: the name of a ladder {what}"))
+    bail!("ladder {name}: the name of a ladder {what}")
 }
 
 impl LadderConfig {

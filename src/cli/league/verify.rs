@@ -19,6 +19,7 @@ use crate::record::{PublishedInfo, private_digests, public};
 use crate::runs::league::{Book, FinalStandings, LadderRulings, recorded, seal_of};
 use crate::stats::Wdl;
 use crate::store::{League, LeagueMatch, RulingRow, parse_match_id};
+use anyhow::Context as _;
 
 /// Verify the results of a league against its records
 ///
@@ -114,19 +115,17 @@ impl<'a> RecordReader<'a> {
     /// What the record of a match says.
     fn read(&self, id: &str) -> Recorded {
         let name = format!("{id}.jsonl");
-        let read = || -> Result<RecordedMatch, String> {
+        let read = || -> anyhow::Result<RecordedMatch> {
             let (number, _) =
-                parse_match_id(id).ok_or_else(|| format!("{name} is the record of no match"))?;
-            let StoredRecord { bytes, written_at } =
-                self.records.read(&name).map_err(|error| error.to_string())?;
+                parse_match_id(id).with_context(|| format!("{name} is the record of no match"))?;
+            let StoredRecord { bytes, written_at } = self.records.read(&name)?;
             let seed = self.seed.as_ref().and_then(|seed| seed.of(number));
-            let row =
-                recorded(id, &bytes, seed, written_at, self.catalog).map_err(|error| error.to_string())?;
+            let row = recorded(id, &bytes, seed, written_at, self.catalog)?;
             // That it was taken back is in the database only.
             let row = LeagueMatch { is_void: self.voided.contains(&number), ..row };
             Ok(RecordedMatch { row, is_erased: private_digests(&bytes).is_some() })
         };
-        read().map_err(|what| (id.to_owned(), what))
+        read().map_err(|what| (id.to_owned(), what.to_string()))
     }
 
     /// The seal of a record after its private lines have been erased, which is in the database before that.

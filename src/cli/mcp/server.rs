@@ -38,12 +38,11 @@ impl SeatServer {
     }
 
     /// Serves until the agent closes standard input.
-    pub(super) fn serve(self) -> Result<(), String> {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let runtime = runtime.map_err(|error| error.to_string())?;
+    pub(super) fn serve(self) -> anyhow::Result<()> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let served = runtime.block_on(async {
-            let service = ServiceExt::serve(self, stdio_pipes()).await.map_err(|error| error.to_string())?;
-            service.waiting().await.map_err(|error| error.to_string())?;
+            let service = ServiceExt::serve(self, stdio_pipes()).await?;
+            service.waiting().await?;
             Ok(())
         });
         // A read of standard input cannot be cancelled.

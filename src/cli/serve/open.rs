@@ -69,7 +69,8 @@ pub(super) fn open<'a>(
         None => LadderSeed::draw(league, name)?,
     };
     let records = Records::reopen(&own, true).map_err(wrong)?.waiting(wait.clone());
-    let next = recover(league, name, &seed, &records, &mut journal, catalog).map_err(wrong)?;
+    let next = recover(league, name, &seed, &records, &mut journal, catalog)
+        .map_err(|why| Failure::cannot_run(format!("ladder {name}: {why}")))?;
     let leases = leases(own.path(), has_workers).map_err(wrong)?;
     let leases = leases.map(|leases| leases.waiting(wait.clone()).durable());
     let last_on_workers = leases.as_ref().map_or(Ok(0), Leases::last_set).map_err(wrong)?;

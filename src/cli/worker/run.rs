@@ -175,10 +175,10 @@ fn least_sandbox(args: &RunArgs) -> Result<Sandbox, Failure> {
 }
 
 /// Parses the name of a machine.
-fn name(text: &str) -> Result<String, String> {
+fn name(text: &str) -> anyhow::Result<String> {
     match is_name(text) {
         true => Ok(text.to_owned()),
-        false => Err("expected 1 to 64 letters, digits, `.`, `_` and `-`".to_owned()),
+        false => anyhow::bail!("expected 1 to 64 letters, digits, `.`, `_` and `-`"),
     }
 }
 

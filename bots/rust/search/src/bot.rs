@@ -51,7 +51,34 @@ pub trait Searcher {
     ///
     /// # Errors
     /// When the match is not supported.
-    fn sit(&mut self, start: &Start<'_>) -> Result<Box<dyn Player>, String>;
+    fn sit(&mut self, start: &Start<'_>) -> Result<Box<dyn Player>, NoPlayer>;
+}
+
+/// Why a match is not played.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum NoPlayer {
+    /// The searcher does not know its game.
+    #[error("unknown game `{0}`")]
+    Game(String),
+    /// Its options do not fit the game.
+    #[error("options: {0}")]
+    Options(serde_json::Error),
+    /// The game has no such number of seats.
+    #[error("{0} seats")]
+    Seats(usize),
+}
+
+/// Why a turn has no answer.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum NoMove {
+    /// The view does not fit the game.
+    #[error("view: {0}")]
+    View(serde_json::Error),
+    /// There is no legal move.
+    #[error("a turn without a legal move")]
+    NoLegalMove,
 }
 
 /// Plays one seat of one match.
@@ -60,7 +87,7 @@ pub trait Player {
     ///
     /// # Errors
     /// When the view does not fit the game.
-    fn choose(&mut self, turn: &Turn<'_>, own: Option<Duration>) -> Result<Answer, String>;
+    fn choose(&mut self, turn: &Turn<'_>, own: Option<Duration>) -> Result<Answer, NoMove>;
 }
 
 struct Seated<G: Imagine, S> {
@@ -76,24 +103,24 @@ struct Seated<G: Imagine, S> {
 pub fn seated<G: Imagine, S: Search<G> + 'static>(
     start: &Start<'_>,
     search: S,
-) -> Result<Box<dyn Player>, String> {
-    let options = G::Options::deserialize(start.options).map_err(|error| format!("options: {error}"))?;
+) -> Result<Box<dyn Player>, NoPlayer> {
+    let options = G::Options::deserialize(start.options).map_err(NoPlayer::Options)?;
     let seating = G::META.seatings.iter().find(|seating| seating.seats() == start.seats.len());
-    let seating = *seating.ok_or_else(|| format!("{} seats", start.seats.len()))?;
+    let seating = *seating.ok_or(NoPlayer::Seats(start.seats.len()))?;
     Ok(Box::new(Seated::<G, S> { options, seating, search }))
 }
 
 impl<G: Imagine, S: Search<G>> Player for Seated<G, S> {
-    fn choose(&mut self, turn: &Turn<'_>, own: Option<Duration>) -> Result<Answer, String> {
+    fn choose(&mut self, turn: &Turn<'_>, own: Option<Duration>) -> Result<Answer, NoMove> {
         let deadline = Deadline::new(own, turn.clock);
         let Seated { options, seating, search } = self;
         let known = Known { options, seating: *seating, seat: Seat(turn.seat), turns_left: turn.turns_left };
-        let seen = turn.view().map_err(|error| format!("view: {error}"))?;
+        let seen = turn.view().map_err(NoMove::View)?;
         let found = search.search(&Question { known, seen, deadline });
         if turn.draw_offered && found.is_behind {
             return Ok(Answer::AcceptDraw);
         }
-        let best = found.best.ok_or("a turn without a legal move")?;
+        let best = found.best.ok_or(NoMove::NoLegalMove)?;
         Ok(Move::text(best.to_string()).with_info(found.info.into()).into())
     }
 }
@@ -102,7 +129,7 @@ impl<G: Imagine, S: Search<G>> Player for Seated<G, S> {
 pub struct Opponent<S> {
     searcher: S,
     own: Option<Duration>,
-    players: HashMap<(String, u8), Result<Box<dyn Player>, String>>,
+    players: HashMap<(String, u8), Result<Box<dyn Player>, NoPlayer>>,
 }
 
 impl<S> fmt::Debug for Opponent<S> {
@@ -134,16 +161,17 @@ impl<S: Searcher> Bot for Opponent<S> {
     }
 
     fn choose(&mut self, turn: &Turn<'_>) -> Answer {
-        let player = match self.players.get_mut(&(turn.r#match.to_string(), turn.seat)) {
-            Some(Ok(player)) => player.choose(turn, self.own),
-            Some(Err(why)) => Err(why.clone()),
-            None => Err("this match has not started".to_owned()),
+        let why = match self.players.get_mut(&(turn.r#match.to_string(), turn.seat)) {
+            Some(Ok(player)) => match player.choose(turn, self.own) {
+                Ok(answer) => return answer,
+                Err(why) => why.to_string(),
+            },
+            Some(Err(why)) => why.to_string(),
+            None => "this match has not started".to_owned(),
         };
         // Without a position to search, resign.
-        player.unwrap_or_else(|why| {
-            eprintln!("{}: resigns {}: {why}", S::NAME, turn.r#match);
-            Answer::Resign
-        })
+        eprintln!("{}: resigns {}: {why}", S::NAME, turn.r#match);
+        Answer::Resign
     }
 
     fn end(&mut self, end: &End) {

@@ -15,7 +15,7 @@ use tokio::time::Instant;
 
 use crate::check::imagined::Disagrees;
 use crate::check::moves::any_move;
-use crate::check::schemas::{Differs, GameSchemas};
+use crate::check::schemas::{Differs, GameSchemas, InvalidSchema};
 use crate::check::secrets::Leaks;
 use crate::directory::BadGame;
 use crate::load::{ReadGame, read};
@@ -79,8 +79,8 @@ enum StepFailure {
     BadGame(#[from] BadGame),
     #[error("{error}; the request was {request}")]
     Failed { error: NotOpened, request: String },
-    #[error("{0}")]
-    Schema(String),
+    #[error(transparent)]
+    Schema(#[from] InvalidSchema),
     #[error(transparent)]
     Differs(#[from] Differs),
     #[error("`scene`: it is {} by {} and another one {} by {}; all have the same size", now.0, now.1, first.0, first.1)]
@@ -294,8 +294,8 @@ pub fn check(
     let mut rng = RandomKey([1; 32]).stream();
     let schemas = match GameSchemas::new(&rules.schema()) {
         Ok(schemas) => schemas,
-        Err(what) => {
-            step("schema", "the-directory", Err(StepFailure::Schema(what)))?;
+        Err(invalid) => {
+            step("schema", "the-directory", Err(invalid.into()))?;
             return None;
         }
     };

@@ -1,6 +1,6 @@
 //! Whether views, moves and events are as the schemas of the game say.
 
-use jsonschema::Validator;
+use jsonschema::{ValidationError, Validator};
 use serde_json::Value;
 
 use crate::check::quote;
@@ -30,13 +30,22 @@ pub(super) struct Differs {
     what: String,
 }
 
+/// A schema is not valid.
+#[derive(Debug, thiserror::Error)]
+#[error("the schema of `{part}`: {error}")]
+pub(super) struct InvalidSchema {
+    part: &'static str,
+    error: Box<ValidationError<'static>>,
+}
+
 impl GameSchemas {
     /// Reads the schemas of a document with definitions.
-    pub(super) fn new(document: &Value) -> Result<GameSchemas, String> {
-        let validator = |part: &str| {
+    pub(super) fn new(document: &Value) -> Result<GameSchemas, InvalidSchema> {
+        let validator = |part: &'static str| {
             let mut schema = document.clone();
             schema["$ref"] = format!("#/$defs/{part}").into();
-            jsonschema::draft202012::new(&schema).map_err(|error| format!("the schema of `{part}`: {error}"))
+            jsonschema::draft202012::new(&schema)
+                .map_err(|error| InvalidSchema { part, error: Box::new(error) })
         };
         let [view, mv, event] = PARTS.map(validator);
         Ok(GameSchemas { validators: [view?, mv?, event?], compared: 0, differs: None })

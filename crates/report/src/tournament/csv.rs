@@ -52,7 +52,7 @@ const COLUMNS: [&str; 36] = [
 pub(super) fn line(cells: impl IntoIterator<Item = String>) -> io::Result<Vec<u8>> {
     let mut out = csv::Writer::from_writer(Vec::new());
     out.write_record(cells.into_iter().map(|cell| printable(&cell).into_owned().into_bytes()))?;
-    out.into_inner().map_err(|error| io::Error::other(error.to_string()))
+    out.into_inner().map_err(csv::IntoInnerError::into_error)
 }
 
 /// Counts of faults in a cell.

@@ -13,7 +13,8 @@ use hdrhistogram::Histogram;
 use referee_bots::sandbox::{Layer, Mode, Sandbox};
 use referee_engine::runner::Roster;
 use referee_files::{read_regular, unsealed};
-use referee_match::record::{AnswerTime, DifferenceKind, times};
+use referee_game::Seat;
+use referee_match::record::{AnswerTime, Difference, DifferenceKind, times};
 use referee_protocol::referee::Clock;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
@@ -111,6 +112,17 @@ struct TimeCounts {
     sandboxes: BTreeMap<(Mode, Vec<Layer>), (Sandbox, u64)>,
 }
 
+/// Why the times of a record cannot be counted.
+#[derive(Debug, thiserror::Error)]
+enum InvalidRecord {
+    #[error("{0}")]
+    Differs(Difference),
+    #[error("{}", DifferenceKind::CutOff)]
+    CutOff,
+    #[error("the match has no seat {0}")]
+    NoSeat(Seat),
+}
+
 /// What the header of a record states about the clock and the bots.
 #[derive(Deserialize)]
 struct HeaderFacts {
@@ -162,17 +174,17 @@ impl TimeCounts {
     ///
     /// # Errors
     /// When it is not valid, or lacks its seal where `is_sealed`.
-    fn add(&mut self, record: &[u8], recorded: &RecordFile, is_sealed: bool) -> Result<(), String> {
-        let times = times(record).map_err(|difference| difference.to_string())?;
+    fn add(&mut self, record: &[u8], recorded: &RecordFile, is_sealed: bool) -> Result<(), InvalidRecord> {
+        let times = times(record).map_err(InvalidRecord::Differs)?;
         if is_sealed && !times.is_sealed {
-            return Err(DifferenceKind::CutOff.to_string());
+            return Err(InvalidRecord::CutOff);
         }
         let header = record.split(|&byte| byte == b'\n').next().unwrap_or_default();
         self.add_header(header, recorded.attempt);
         for AnswerTime { seat, took_us, lag_us } in times.answers {
             let bot =
                 recorded.lineup.get(seat.index()).and_then(|&bot| self.think_times.get_mut(usize::from(bot)));
-            let bot = bot.ok_or_else(|| format!("the match has no seat {seat}"))?;
+            let bot = bot.ok_or(InvalidRecord::NoSeat(seat))?;
             // The histogram resizes as needed.
             let _ = bot.record(took_us.saturating_sub(lag_us));
             let _ = self.lag.record(lag_us);

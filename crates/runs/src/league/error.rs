@@ -39,6 +39,23 @@ pub enum NotCounted {
     Database(#[from] std::io::Error),
 }
 
+/// Why the results of a ladder are not completed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum NotRecovered {
+    /// A file is not a record of the ladder.
+    #[error("{}: {why}; move the file away", .path.display())]
+    Record {
+        /// The file.
+        path: std::path::PathBuf,
+        /// Why.
+        why: NotOfLadder,
+    },
+    /// A file or the database cannot be read or written.
+    #[error(transparent)]
+    Storage(#[from] std::io::Error),
+}
+
 /// Why a file is not the record of a match on a ladder.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]

@@ -16,7 +16,7 @@ mod season;
 mod send;
 
 pub use book::{Book, LadderRow, RatingInputs, number, plays_sets};
-pub use error::{LadderError, NotCounted, NotOfLadder};
+pub use error::{LadderError, NotCounted, NotOfLadder, NotRecovered};
 pub use history::RatingHistory;
 pub use ladder::{
     Ladder, LadderLimits, LadderMemory, LadderScheduler, LadderSnapshot, LeadTaken, PlayerState, Recount,

@@ -1,11 +1,10 @@
 //! Completes the results of a ladder after its server was killed.
 
-use std::io;
 use std::time::SystemTime;
 
 use serde::Deserialize;
 
-use crate::league::error::{LadderError, NotOfLadder};
+use crate::league::error::{LadderError, NotOfLadder, NotRecovered};
 use referee_engine::runner::EndedMatch;
 use referee_files::{Journal, Records, written_at};
 use referee_game::Catalog;
@@ -132,7 +131,7 @@ pub fn recover(
     records: &Records,
     journal: &mut Journal,
     catalog: &Catalog,
-) -> io::Result<u32> {
+) -> Result<u32, NotRecovered> {
     let (sealed, _) = records.matches()?;
     // Read at once: to ask the database for each of a million records takes much longer.
     let stored = league.numbers(ladder)?;
@@ -151,7 +150,7 @@ pub fn recover(
         }
         let ended_at = written_at(&path)?;
         let row = recorded(&id, &record, Some(seed), ended_at, catalog)
-            .map_err(|what| io::Error::other(format!("{}: {what}; move the file away", path.display())))?;
+            .map_err(|why| NotRecovered::Record { path, why })?;
         tracing::info!("{id}: added to the results from its record");
         rows.push(row);
     }

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use self::table::{Bound, Entry, Table};
 use self::worth::{DRAW, SCALE, WIN, is_won, worth};
-use crate::bot::{Found, Player, Question, Search, Searcher, seated};
+use crate::bot::{Found, NoPlayer, Player, Question, Search, Searcher, seated};
 use crate::deadline::Deadline;
 use crate::dice::Dice;
 
@@ -40,11 +40,11 @@ impl Searcher for AlphaBeta {
         vec![Checkers::META.id]
     }
 
-    fn sit(&mut self, start: &Start<'_>) -> Result<Box<dyn Player>, String> {
+    fn sit(&mut self, start: &Start<'_>) -> Result<Box<dyn Player>, NoPlayer> {
         if start.game == Checkers::META.id {
             seated::<Checkers, _>(start, AlphaBeta::new(self.depth))
         } else {
-            Err(format!("it plays {}, not {}", Checkers::META.id, start.game))
+            Err(NoPlayer::Game(start.game.to_string()))
         }
     }
 }

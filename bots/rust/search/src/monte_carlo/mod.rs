@@ -19,7 +19,7 @@ use serde_json::{Map, Value};
 
 use self::playout::Playout;
 use self::tree::Tree;
-use crate::bot::{Found, Player, Question, Search, Searcher, seated};
+use crate::bot::{Found, NoPlayer, Player, Question, Search, Searcher, seated};
 use crate::dice::Dice;
 
 /// The search.
@@ -70,11 +70,11 @@ impl Searcher for MonteCarlo {
         referee_games::catalog().ids()
     }
 
-    fn sit(&mut self, start: &Start<'_>) -> Result<Box<dyn Player>, String> {
+    fn sit(&mut self, start: &Start<'_>) -> Result<Box<dyn Player>, NoPlayer> {
         let search = MonteCarlo { playouts: self.playouts, rng: self.rng.fork() };
         let mut sitting = Sitting { start, search, player: None };
         referee_games::visit(&mut sitting);
-        sitting.player.unwrap_or_else(|| Err(format!("unknown game `{}`", start.game)))
+        sitting.player.unwrap_or_else(|| Err(NoPlayer::Game(start.game.to_string())))
     }
 }
 
@@ -82,7 +82,7 @@ impl Searcher for MonteCarlo {
 struct Sitting<'a> {
     start: &'a Start<'a>,
     search: MonteCarlo,
-    player: Option<Result<Box<dyn Player>, String>>,
+    player: Option<Result<Box<dyn Player>, NoPlayer>>,
 }
 
 impl Visitor for Sitting<'_> {
