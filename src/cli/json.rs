@@ -6,8 +6,8 @@
 //! | subcommand | lines |
 //! |---|---|
 //! | `play` | [`Listening`], [`Watching`], [`MatchLine`], [`SetReport`](crate::runner::SetReport), [`RunSummary`](crate::runner::RunSummary) |
-//! | `regress` | [`Listening`], [`Watching`], [`SetOfTrial`](crate::runner::SetOfTrial), [`TrialReport`](crate::report::TrialReport) |
-//! | `regress merge` | [`TrialReport`](crate::report::TrialReport) |
+//! | `regress` | [`Listening`], [`Watching`], [`RegressionSet`](crate::runner::RegressionSet), [`RegressionReport`](crate::report::RegressionReport) |
+//! | `regress merge` | [`RegressionReport`](crate::report::RegressionReport) |
 //! | `sprt` | [`SprtReport`] |
 //! | `tournament run`, `resume` | [`Listening`], [`Watching`], [`MatchLine`], [`StandingsLine`] |
 //! | `tournament watch` | [`Watching`] |

@@ -3,7 +3,7 @@
 //! * [`table`](table()) writes plain tables, [`summary_table`] the results of a run, [`result_line`] that of a match;
 //!   [`interval`](interval()) writes an estimate
 //! * [`Scoresheet`] writes a match as it is played or replayed, [`evidence_lines`] what a bot did wrong
-//! * [`TrialReport`] is the test of a new version, [`tournament`] the report of a tournament in each format
+//! * [`RegressionReport`] is the test of a new version, [`tournament`] the report of a tournament in each format
 //! * [`replay`] has pictures of positions and the page that plays matches, [`site`] the pages of a tournament,
 //!   [`preview`] the pictures that other sites show of them
 //!
@@ -25,6 +25,7 @@ mod junit;
 mod note;
 pub mod page;
 pub mod preview;
+mod regression;
 pub mod replay;
 mod ruling;
 mod scoresheet;
@@ -33,16 +34,15 @@ pub mod story;
 mod table;
 mod tested_bot;
 pub mod tournament;
-mod trial;
 mod words;
 
 pub use evidence::evidence_lines;
 pub use interval::{Population, interval, origin, percent_interval};
 pub use junit::junit;
 pub use note::{EventText, Kind, result_words};
+pub use regression::{RegressionOutcome, RegressionReport, RegressionSetting, cautioned, model_name};
 pub use ruling::{PublicRuling, RulingOnMatch, RulingsByMatch, ruling_words};
 pub use scoresheet::Scoresheet;
 pub use table::{difference_lines, result_line, sets_line, summary_table, table};
 pub use tested_bot::TestedBot;
-pub use trial::{TrialOutcome, TrialReport, TrialSetting, cautioned, model_name};
 pub use words::{ToldMatch, ending_in_words, fault_code_in_words, fault_in_words};

@@ -12,7 +12,7 @@ use crate::cli::output::TolerantStdout;
 use crate::cli::{Exit, Failure};
 use crate::game::Catalog;
 use crate::game::json;
-use crate::report::{TrialOutcome, TrialReport, TrialSetting};
+use crate::report::{RegressionOutcome, RegressionReport, RegressionSetting};
 use crate::results::FirstFaults;
 use crate::runner::ResultLine;
 
@@ -90,23 +90,23 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
     let changed = changed_bots(read.iter().flat_map(|contents| &contents.setups));
     let duration = read.iter().map(|contents| contents.played).sum();
     let kept: Vec<ResultLine> = read.into_iter().flat_map(|contents| contents.kept).collect();
-    let (_, trial) = setup.begin(catalog, &kept, true)?;
-    let outcome = match trial.regression.verdict() {
-        Some(verdict) => TrialOutcome::Judged(verdict),
+    let (_, running) = setup.begin(catalog, &kept, true)?;
+    let outcome = match running.regression.verdict() {
+        Some(verdict) => RegressionOutcome::Judged(verdict),
         None => {
-            let missing = trial.regression.tally().sets + 1;
+            let missing = running.regression.tally().sets + 1;
             let shard =
                 setup.shard.map(|shard| format!(" of shard {}/{}", (missing - 1) % shard.of + 1, shard.of));
             let shard = shard.unwrap_or_default();
-            TrialOutcome::Undecided(format!("set {missing}{shard} is missing; --resume plays it"))
+            RegressionOutcome::Undecided(format!("set {missing}{shard} is missing; --resume plays it"))
         }
     };
     let mut first_faults = FirstFaults::default();
-    if let Some(crash) = trial.crash() {
+    if let Some(crash) = running.crash() {
         crash.add_to(&mut first_faults);
     }
-    let setting = TrialSetting { changed, duration, ..setup.setting() };
-    let report = TrialReport::new(outcome.clone(), setting, &trial, &first_faults);
+    let setting = RegressionSetting { changed, duration, ..setup.setting() };
+    let report = RegressionReport::new(outcome.clone(), setting, &running, &first_faults);
     let mut out = TolerantStdout::new();
     let text = if args.json { json::text(&report) } else { report.text() };
     // `TolerantStdout` keeps the error until the end.

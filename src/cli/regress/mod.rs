@@ -32,10 +32,10 @@ use crate::cli::{Exit, Failure, screen};
 use crate::game::{Catalog, counted, json};
 use crate::record::PublishedInfo;
 use crate::referee::check_policy;
-use crate::report::{TestedBot, TrialOutcome, TrialReport, TrialSetting, interval, origin};
+use crate::report::{RegressionOutcome, RegressionReport, RegressionSetting, TestedBot, interval, origin};
 use crate::results::FirstFaults;
 use crate::runner::{
-    Added, EndedMatch, Halt, MatchRunner, Roster, RunEnd, RunEvent, RunFailure, Scoring, SetOfTrial,
+    Added, EndedMatch, Halt, MatchRunner, RegressionSet, Roster, RunEnd, RunEvent, RunFailure, Scoring,
     TournamentScheduler, check_fresh, deal_leaks_information,
 };
 use crate::runs::config::{Milliseconds, parse_seed};
@@ -186,7 +186,7 @@ struct Reports {
 }
 
 impl Reports {
-    fn write(self, report: &TrialReport) -> Result<(), Failure> {
+    fn write(self, report: &RegressionReport) -> Result<(), Failure> {
         if let Some(junit) = self.junit {
             junit.write(|file| report.junit(file))?;
         }
@@ -334,7 +334,7 @@ fn play(args: RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
         entrant.is_fresh = is_fresh;
     }
     let kept = earlier.as_ref().map_or(&[][..], |earlier| &earlier.kept);
-    let (schedule, mut trial) = setup.begin(catalog, kept, false)?;
+    let (schedule, mut running) = setup.begin(catalog, kept, false)?;
     // Opened after validation, so that a rejected command line creates no files.
     let reports = args.reports.open()?;
     let mut results = match (&args.kept.results, &earlier) {
@@ -374,18 +374,18 @@ fn play(args: RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
         live: watch.as_ref().map(WatchServer::feed),
         ..MatchRunner::new(run, rules, seating, entrants, launch()?)
     };
-    let mut printer = RegressPrinter::new(trial.regression.terms().max_sets, args.json);
-    printer.progress.inc(trial.regression.tally().sets.into());
+    let mut printer = RegressPrinter::new(running.regression.terms().max_sets, args.json);
+    printer.progress.inc(running.regression.tally().sets.into());
     let mut has_played = false;
     let mut first_faults = FirstFaults::default();
-    if let Some(crash) = trial.crash() {
+    if let Some(crash) = running.crash() {
         crash.add_to(&mut first_faults);
     }
     let max_time = args.test.max_time.map(Milliseconds::duration);
     let is_out_of_time = Cell::new(false);
     let missing = check_programs(&runner.bots);
     let stopped = with_bots(|| {
-        if trial.regression.verdict().is_some() {
+        if running.regression.verdict().is_some() {
             return RunEnd::default();
         }
         if let Err(why) = missing {
@@ -398,7 +398,7 @@ fn play(args: RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
                 RunEvent::Connected(_) | RunEvent::Moved(_) => {}
                 RunEvent::Ended(EndedMatch { fixture, finished, record, no_show, .. }) => {
                     printer.event(&MatchLine::of(finished, rules.meta().id));
-                    let added = trial.add(fixture, finished, record);
+                    let added = running.add(fixture, finished, record);
                     let Added { kept, judged } =
                         added.map_err(|difference| RunFailure::invalid_record(&finished.id, difference))?;
                     if let (Some(results), Some(kept), None) = (&mut results, &kept, no_show) {
@@ -415,7 +415,7 @@ fn play(args: RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
                         return Err(no_show.clone().into());
                     }
                     has_played = true;
-                    if trial.regression.verdict().is_some() {
+                    if running.regression.verdict().is_some() {
                         return Err(Halt::Done);
                     }
                 }
@@ -443,21 +443,24 @@ fn play(args: RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
         server.close();
     }
     let is_out_of_time = is_out_of_time.get();
-    let outcome = match (trial.regression.verdict(), stopped, max_time) {
+    let outcome = match (running.regression.verdict(), stopped, max_time) {
         // An error after the verdict does not change it.
-        (Some(verdict), RunEnd { why: None, .. }, _) => TrialOutcome::Judged(verdict),
-        (_, RunEnd { why: Some(why), .. }, _) => TrialOutcome::CouldNotRun(why.to_string()),
-        (None, _, Some(time)) if is_out_of_time => TrialOutcome::Undecided(format!(
+        (Some(verdict), RunEnd { why: None, .. }, _) => RegressionOutcome::Judged(verdict),
+        (_, RunEnd { why: Some(why), .. }, _) => RegressionOutcome::CouldNotRun(why.to_string()),
+        (None, _, Some(time)) if is_out_of_time => RegressionOutcome::Undecided(format!(
             "the time is over (--max-time {1}, {0})",
-            counted(trial.regression.tally().sets, "set", "sets"),
+            counted(running.regression.tally().sets, "set", "sets"),
             humantime::format_duration(time)
         )),
-        (None, ..) => TrialOutcome::Interrupted,
+        (None, ..) => RegressionOutcome::Interrupted,
     };
     let setups = earlier.iter().flat_map(|earlier| &earlier.setups).chain([&setup]);
-    let setting =
-        TrialSetting { changed: changed_bots(setups), duration: played + begun.elapsed(), ..setup.setting() };
-    let report = TrialReport::new(outcome.clone(), setting, &trial, &first_faults);
+    let setting = RegressionSetting {
+        changed: changed_bots(setups),
+        duration: played + begun.elapsed(),
+        ..setup.setting()
+    };
+    let report = RegressionReport::new(outcome.clone(), setting, &running, &first_faults);
     printer.verdict(&report);
     reports.write(&report)?;
     printer.out.end(exit(outcome)?)
@@ -488,16 +491,17 @@ fn interrupted_or(max_time: Option<Duration>, is_over: &Cell<bool>) -> impl Futu
     }
 }
 
-fn exit(outcome: TrialOutcome) -> Result<Exit, Failure> {
+fn exit(outcome: RegressionOutcome) -> Result<Exit, Failure> {
     match outcome {
-        TrialOutcome::Judged(Verdict::Passed | Verdict::PassedAlike | Verdict::Measured) => Ok(Exit::Done),
-        TrialOutcome::Judged(Verdict::Failed | Verdict::FailedAlike | Verdict::Crashed) => Ok(Exit::No),
-        TrialOutcome::Judged(Verdict::AtLimit | Verdict::OnlyRepeats) | TrialOutcome::Undecided(_) => {
-            Ok(Exit::Undecided)
+        RegressionOutcome::Judged(Verdict::Passed | Verdict::PassedAlike | Verdict::Measured) => {
+            Ok(Exit::Done)
         }
-        TrialOutcome::Judged(Verdict::Invalid) => Ok(Exit::Invalid),
-        TrialOutcome::Interrupted => Ok(Exit::Interrupted),
-        TrialOutcome::CouldNotRun(why) => Err(Failure::cannot_run(why)),
+        RegressionOutcome::Judged(Verdict::Failed | Verdict::FailedAlike | Verdict::Crashed) => Ok(Exit::No),
+        RegressionOutcome::Judged(Verdict::AtLimit | Verdict::OnlyRepeats)
+        | RegressionOutcome::Undecided(_) => Ok(Exit::Undecided),
+        RegressionOutcome::Judged(Verdict::Invalid) => Ok(Exit::Invalid),
+        RegressionOutcome::Interrupted => Ok(Exit::Interrupted),
+        RegressionOutcome::CouldNotRun(why) => Err(Failure::cannot_run(why)),
     }
 }
 
@@ -535,7 +539,7 @@ impl RegressPrinter {
         }
     }
 
-    fn set(&mut self, set: &SetOfTrial) {
+    fn set(&mut self, set: &RegressionSet) {
         self.event(set);
         let llr = set.llr.zip(set.bounds);
         let llr = llr.map(|(llr, (lower, upper))| format!(", LLR {llr:.2} ({lower:.2} to {upper:.2})"));
@@ -545,7 +549,7 @@ impl RegressPrinter {
         self.progress.inc(1);
     }
 
-    fn verdict(&mut self, report: &TrialReport) {
+    fn verdict(&mut self, report: &RegressionReport) {
         self.progress.finish();
         if self.json {
             self.event(report);

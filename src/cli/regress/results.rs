@@ -25,8 +25,8 @@ use crate::files::{keep_private, open_regular};
 use crate::game::erased::Rules;
 use crate::game::{Catalog, Seating, json};
 use crate::record::{OtherRules, check_program};
-use crate::report::{TestedBot, TrialSetting};
-use crate::runner::{ResultLine, Roster, Scoring, Trial};
+use crate::report::{RegressionSetting, TestedBot};
+use crate::runner::{RegressionRun, ResultLine, Roster, Scoring};
 use crate::stats::Deals;
 use crate::stats::regression::{Regression, Shard, StoppingRules};
 use crate::stats::schedule::{Format, MatchId, Plan, Schedule};
@@ -124,9 +124,18 @@ impl TestSetup {
     }
 
     /// What the report states of it.
-    pub(super) fn setting(self) -> TrialSetting {
+    pub(super) fn setting(self) -> RegressionSetting {
         let TestSetup { game, new, base, clock, sandbox, seed, .. } = self;
-        TrialSetting { game, new, base, clock, sandbox, seed, changed: Vec::new(), duration: Duration::ZERO }
+        RegressionSetting {
+            game,
+            new,
+            base,
+            clock,
+            sandbox,
+            seed,
+            changed: Vec::new(),
+            duration: Duration::ZERO,
+        }
     }
 
     /// Restores the schedule and the statistics from the lines of a file. `whole`: those of all shards together.
@@ -135,7 +144,7 @@ impl TestSetup {
         catalog: &Catalog,
         kept: &[ResultLine],
         whole: bool,
-    ) -> Result<(Schedule, Trial), Failure> {
+    ) -> Result<(Schedule, RegressionRun), Failure> {
         let (seating, deals) = (self.seating(catalog)?, Deals::Mirrored);
         let rules = self.rules(catalog)?;
         let shard = self.shard.filter(|_| !whole);
@@ -182,14 +191,14 @@ impl TestSetup {
         let roster = Arc::new(Roster::alone(2));
         let scoring = Scoring { seating, legs, on_fault: self.on_fault, roster };
         let can_repeat = !rules.meta().chance;
-        let mut trial = Trial::new(regression, scoring, can_repeat, self.recover, shard);
+        let mut running = RegressionRun::new(regression, scoring, can_repeat, self.recover, shard);
         let mut in_order: Vec<&ResultLine> = kept.iter().collect();
         // A crash after the set that decides changes nothing: a run without shards would not have played on.
         in_order.sort_by_key(|kept| kept.set());
         for kept in in_order {
-            trial.restore(kept).ok_or_else(|| nonsense(kept.set()))?;
+            running.restore(kept).ok_or_else(|| nonsense(kept.set()))?;
         }
-        Ok((schedule, trial))
+        Ok((schedule, running))
     }
 }
 

@@ -16,6 +16,8 @@ mod openings;
 mod pairings;
 mod play;
 mod record_sink;
+mod regression;
+mod regression_results;
 mod reporter;
 mod results;
 mod resumed;
@@ -27,8 +29,6 @@ mod start_check;
 mod starts;
 mod stop_signal;
 mod tournament_scheduler;
-mod trial;
-mod trial_results;
 
 pub use archive::{NotKept, Unsealed};
 pub use descriptors::TooFewDescriptors;
@@ -52,6 +52,6 @@ pub use scheduler::{DueSet, JoinError, Next, NextSet, Scheduler, SetScheduler};
 pub use start_check::{CannotPlay, StartCheck, check_starts};
 pub use stop_signal::signalled;
 
+pub use regression::{Added, RegressionRun, RegressionSet};
+pub use regression_results::{Crash, ResultLine, ResultMatch};
 pub use tournament_scheduler::{LiveSchedule, Scoring, TournamentScheduler, is_between};
-pub use trial::{Added, SetOfTrial, Trial};
-pub use trial_results::{Crash, ResultLine, ResultMatch};

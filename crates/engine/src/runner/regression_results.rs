@@ -74,7 +74,7 @@ impl ResultLine {
 
 /// A match that was played.
 #[derive(Debug)]
-pub(super) struct TrialMatch {
+pub(super) struct RegressionMatch {
     pub(super) id: String,
     /// Whether it is void; then only the faults of `result` count.
     pub(super) is_void: bool,
@@ -106,8 +106,8 @@ pub struct ResultMatch {
 }
 
 impl ResultMatch {
-    pub(super) fn of(played: &TrialMatch) -> ResultMatch {
-        let TrialMatch { id, is_void, result, faults, moves } = played;
+    pub(super) fn of(played: &RegressionMatch) -> ResultMatch {
+        let RegressionMatch { id, is_void, result, faults, moves } = played;
         let seats = |set: SeatSet| set.iter().map(|seat| seat.0).collect();
         ResultMatch {
             id: id.clone(),
@@ -147,7 +147,7 @@ impl ResultMatch {
         Some(MatchResult { set, lineup, places, faulted, forfeited })
     }
 
-    pub(super) fn played(&self, set: u32, seating: Seating) -> Option<TrialMatch> {
+    pub(super) fn played(&self, set: u32, seating: Seating) -> Option<RegressionMatch> {
         let faults = self.faults.each_ref().map(|of| {
             let mut faults = Faults::default();
             for &(code, count) in of {
@@ -155,7 +155,7 @@ impl ResultMatch {
             }
             faults
         });
-        Some(TrialMatch {
+        Some(RegressionMatch {
             id: self.id.clone(),
             is_void: self.void,
             result: self.result(set, seating)?,

@@ -15,12 +15,12 @@ use serde::Serialize;
 
 use crate::runner::fixture::Fixture;
 use crate::runner::moves::{moves_of_match, moves_of_set};
+use crate::runner::regression_results::{Crash, RegressionMatch, ResultLine, ResultMatch};
 use crate::runner::tournament_scheduler::Scoring;
-use crate::runner::trial_results::{Crash, ResultLine, ResultMatch, TrialMatch};
 
 /// Collects matches into sets, and judges the sets.
 #[derive(Debug)]
-pub struct Trial {
+pub struct RegressionRun {
     /// The statistics.
     pub regression: Regression,
     scoring: Scoring,
@@ -33,7 +33,7 @@ pub struct Trial {
     /// The crash of `new` that ended the run.
     crash: Option<Crash>,
     /// Sets that have not been judged.
-    open: BTreeMap<u32, Vec<TrialMatch>>,
+    open: BTreeMap<u32, Vec<RegressionMatch>>,
     faults: [Faults; 2],
 }
 
@@ -43,13 +43,13 @@ pub struct Added {
     /// The line for the results file: its set, if that is complete.
     pub kept: Option<ResultLine>,
     /// The sets that have been judged since.
-    pub judged: Vec<SetOfTrial>,
+    pub judged: Vec<RegressionSet>,
 }
 
 /// A judged set, in the format of `--json`.
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename = "set")]
-pub struct SetOfTrial {
+pub struct RegressionSet {
     /// s1, s2, ...
     pub id: String,
     /// Its matches.
@@ -70,8 +70,8 @@ pub struct SetOfTrial {
     pub openings: u32,
 }
 
-impl Trial {
-    /// Creates an empty trial. `can_repeat`: whether the moves of a set can repeat an earlier one. `goes_on`: whether
+impl RegressionRun {
+    /// Without any sets. `can_repeat`: whether the moves of a set can repeat an earlier one. `goes_on`: whether
     /// a crash of `new` is treated as any other fault, instead of ending the run. `shard`: which sets are played, if
     /// not all.
     pub fn new(
@@ -80,9 +80,9 @@ impl Trial {
         can_repeat: bool,
         recover: bool,
         shard: Option<Shard>,
-    ) -> Trial {
+    ) -> RegressionRun {
         let (open, faults) = (BTreeMap::new(), <[Faults; 2]>::default());
-        Trial { regression, scoring, can_repeat, recover, shard, crash: None, open, faults }
+        RegressionRun { regression, scoring, can_repeat, recover, shard, crash: None, open, faults }
     }
 
     /// The shard of the sets; `None`: all.
@@ -117,7 +117,8 @@ impl Trial {
             faults[entrant].merge(&finished.counted_faults(Seat(seat as u8)));
         }
         let moves = moves_of_match(fixture, record)?;
-        let played = TrialMatch { id: finished.id.clone(), is_void: finished.is_void, result, faults, moves };
+        let played =
+            RegressionMatch { id: finished.id.clone(), is_void: finished.is_void, result, faults, moves };
         let set = result.set;
         if self.regression.verdict().is_none()
             && !self.recover
@@ -139,10 +140,10 @@ impl Trial {
 
     /// Adds a line of the results file of an earlier run. Returns the sets that are judged now; `None` if the line
     /// does not fit this run.
-    pub fn restore(&mut self, kept: &ResultLine) -> Option<Vec<SetOfTrial>> {
+    pub fn restore(&mut self, kept: &ResultLine) -> Option<Vec<RegressionSet>> {
         let set = kept.set();
         let matches = kept.matches().iter().map(|played| played.played(set, self.scoring.seating));
-        let matches: Vec<TrialMatch> = matches.collect::<Option<_>>()?;
+        let matches: Vec<RegressionMatch> = matches.collect::<Option<_>>()?;
         match kept {
             ResultLine::Crash { crash, .. } => {
                 self.crashed(crash.clone(), &matches);
@@ -155,7 +156,7 @@ impl Trial {
         }
     }
 
-    fn crashed(&mut self, crash: Crash, matches: &[TrialMatch]) {
+    fn crashed(&mut self, crash: Crash, matches: &[RegressionMatch]) {
         if self.regression.verdict().is_some() {
             return;
         }
@@ -166,7 +167,7 @@ impl Trial {
     }
 
     /// Judges a complete set. Returns the sets that are judged now.
-    fn complete(&mut self, number: u32) -> Vec<SetOfTrial> {
+    fn complete(&mut self, number: u32) -> Vec<RegressionSet> {
         let Some(set) = self.open.get(&number) else { return Vec::new() };
         let moves = self.can_repeat.then(|| moves_of(set));
         let results = set.iter().map(|played| played.result).collect();
@@ -181,7 +182,7 @@ impl Trial {
         judged.into_iter().map(|judged| self.close_set(&judged)).collect()
     }
 
-    fn count_faults(&mut self, matches: &[TrialMatch]) {
+    fn count_faults(&mut self, matches: &[RegressionMatch]) {
         for played in matches {
             for (all, of_match) in self.faults.iter_mut().zip(&played.faults) {
                 all.merge(of_match);
@@ -189,11 +190,11 @@ impl Trial {
         }
     }
 
-    fn close_set(&mut self, judged: &Judged) -> SetOfTrial {
+    fn close_set(&mut self, judged: &Judged) -> RegressionSet {
         let set = self.shard.map_or(judged.set, |shard| shard.set(judged.set));
         let played = self.open.remove(&set).unwrap_or_default();
         self.count_faults(&played);
-        SetOfTrial {
+        RegressionSet {
             id: format!("s{set}"),
             matches: played.into_iter().map(|played| played.id).collect(),
             fate: judged.fate,
@@ -227,16 +228,16 @@ fn crash_of_new(fixture: &Fixture, finished: &FinishedMatch) -> Option<Crash> {
 }
 
 /// Whether all matches of a set have the same moves and places and no fault: in each seat, both bots played alike.
-fn is_alike(set: &[TrialMatch]) -> bool {
+fn is_alike(set: &[RegressionMatch]) -> bool {
     let [first, ..] = set else { return false };
-    set.iter().all(|TrialMatch { moves, result, .. }| {
+    set.iter().all(|RegressionMatch { moves, result, .. }| {
         moves.all == first.moves.all && result.places == first.result.places && result.faulted.is_empty()
     })
 }
 
 /// The moves of a set.
-fn moves_of(set: &[TrialMatch]) -> SetMoves {
-    let seats = |played: &TrialMatch| -> Vec<u8> {
+fn moves_of(set: &[RegressionMatch]) -> SetMoves {
+    let seats = |played: &RegressionMatch| -> Vec<u8> {
         played.result.lineup.seats().iter().map(|entrant| entrant.index() as u8).collect()
     };
     moves_of_set(set.iter().map(|played| (seats(played), played.moves)).collect())

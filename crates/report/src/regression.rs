@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use referee_bots::sandbox::Sandbox;
-use referee_engine::runner::Trial;
+use referee_engine::runner::RegressionRun;
 use referee_game::counted;
 use referee_match::Faults;
 use referee_protocol::referee::Clock;
@@ -27,7 +27,7 @@ use crate::tested_bot::TestedBot;
 
 /// How a comparison ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum TrialOutcome {
+pub enum RegressionOutcome {
     /// With a verdict.
     Judged(Verdict),
     /// Without a verdict, for this reason.
@@ -38,26 +38,25 @@ pub enum TrialOutcome {
     CouldNotRun(String),
 }
 
-impl TrialOutcome {
+impl RegressionOutcome {
     /// The identifier in `--json`.
     fn word(&self) -> &'static str {
         match self {
-            TrialOutcome::Judged(Verdict::Passed | Verdict::PassedAlike) => "passed",
-            TrialOutcome::Judged(Verdict::Failed | Verdict::FailedAlike | Verdict::Crashed) => "failed",
-            TrialOutcome::Judged(Verdict::AtLimit | Verdict::OnlyRepeats) | TrialOutcome::Undecided(_) => {
-                "undecided"
-            }
-            TrialOutcome::Judged(Verdict::Measured) => "measured",
-            TrialOutcome::Judged(Verdict::Invalid) => "invalid",
-            TrialOutcome::Interrupted => "interrupted",
-            TrialOutcome::CouldNotRun(_) => "could not run",
+            RegressionOutcome::Judged(Verdict::Passed | Verdict::PassedAlike) => "passed",
+            RegressionOutcome::Judged(Verdict::Failed | Verdict::FailedAlike | Verdict::Crashed) => "failed",
+            RegressionOutcome::Judged(Verdict::AtLimit | Verdict::OnlyRepeats)
+            | RegressionOutcome::Undecided(_) => "undecided",
+            RegressionOutcome::Judged(Verdict::Measured) => "measured",
+            RegressionOutcome::Judged(Verdict::Invalid) => "invalid",
+            RegressionOutcome::Interrupted => "interrupted",
+            RegressionOutcome::CouldNotRun(_) => "could not run",
         }
     }
 }
 
 /// What was compared, and how.
 #[derive(Debug)]
-pub struct TrialSetting {
+pub struct RegressionSetting {
     /// The game.
     pub game: String,
     /// The new version.
@@ -79,7 +78,7 @@ pub struct TrialSetting {
 /// The result of a comparison, in the format of `--json`.
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename = "verdict")]
-pub struct TrialReport {
+pub struct RegressionReport {
     /// `passed`, `failed`, `undecided`, `measured`, `invalid`, `interrupted` or `could not run`.
     verdict: &'static str,
     /// The reason, as text.
@@ -149,17 +148,17 @@ struct FaultsOfBoth {
     base: Faults,
 }
 
-impl TrialReport {
+impl RegressionReport {
     /// The report on a comparison.
     pub fn new(
-        outcome: TrialOutcome,
-        setting: TrialSetting,
-        trial: &Trial,
+        outcome: RegressionOutcome,
+        setting: RegressionSetting,
+        run: &RegressionRun,
         first_faults: &FirstFaults,
-    ) -> TrialReport {
-        let TrialSetting { game, new, base, changed, clock, sandbox, seed, duration } = setting;
-        let regression = &trial.regression;
-        let (terms, tally, &[of_new, of_base]) = (regression.terms(), regression.tally(), trial.faults());
+    ) -> RegressionReport {
+        let RegressionSetting { game, new, base, changed, clock, sandbox, seed, duration } = setting;
+        let regression = &run.regression;
+        let (terms, tally, &[of_new, of_base]) = (regression.terms(), regression.tally(), run.faults());
         let estimates = match &terms.sprt {
             Some(sprt) => Estimates::sequential(regression.scores(), sprt),
             None => Estimates::fixed(regression.scores()),
@@ -168,9 +167,9 @@ impl TrialReport {
         let possible = regression.possible_scores();
         let difference = estimates.map(|estimates| estimates.difference);
         let normalized_elo = estimates.map(|estimates| estimates.normalized_elo);
-        TrialReport {
+        RegressionReport {
             verdict: outcome.word(),
-            reason: format!("{}{}", reason(&outcome, trial), changed_note(&changed)),
+            reason: format!("{}{}", reason(&outcome, run), changed_note(&changed)),
             game,
             same_files: new.is_other_command_of_same_files(&base),
             new,
@@ -202,7 +201,7 @@ impl TrialReport {
             fault_rate: tally.fault_rate(),
             max_fault_rate: terms.max_fault_rate,
             faults: FaultsOfBoth { new: of_new, base: of_base },
-            crash_record: trial.crash().and_then(|crash| crash.record.clone()),
+            crash_record: run.crash().and_then(|crash| crash.record.clone()),
             sandbox,
             seed,
             evidence: evidence_lines(first_faults, |_| true),
@@ -390,8 +389,8 @@ fn limits(possible: PossibleScores) -> String {
     )
 }
 
-fn reason(outcome: &TrialOutcome, trial: &Trial) -> String {
-    let regression = &trial.regression;
+fn reason(outcome: &RegressionOutcome, run: &RegressionRun) -> String {
+    let regression = &run.regression;
     let (terms, tally) = (regression.terms(), regression.tally());
     let sets = counted(tally.sets, "set", "sets");
     let place = match regression.sample().is_of_played_openings() {
@@ -400,44 +399,44 @@ fn reason(outcome: &TrialOutcome, trial: &Trial) -> String {
     };
     let alike = || regression.alike().map(|alike| bounds_of_alike(&alike)).unwrap_or_default();
     match outcome {
-        TrialOutcome::Judged(Verdict::Passed) => accepted(terms.sprt.as_ref(), true, &place),
-        TrialOutcome::Judged(Verdict::Failed) => accepted(terms.sprt.as_ref(), false, &place),
-        TrialOutcome::Judged(Verdict::AtLimit) => {
+        RegressionOutcome::Judged(Verdict::Passed) => accepted(terms.sprt.as_ref(), true, &place),
+        RegressionOutcome::Judged(Verdict::Failed) => accepted(terms.sprt.as_ref(), false, &place),
+        RegressionOutcome::Judged(Verdict::AtLimit) => {
             format!("{sets} did not decide (neither H0 nor H1 is accepted)")
         }
-        TrialOutcome::Judged(Verdict::OnlyRepeats) => format!(
+        RegressionOutcome::Judged(Verdict::OnlyRepeats) => format!(
             "the bots are deterministic and have nothing more to tell: after {} of {}, the last {} are copies; more openings \
              would tell more",
             counted(tally.distinct_sets, "distinct set", "distinct sets"),
             counted(tally.openings, "opening", "openings"),
             counted(terms.max_repeats, "set", "sets")
         ),
-        TrialOutcome::Judged(Verdict::Measured) => match trial.shard() {
+        RegressionOutcome::Judged(Verdict::Measured) => match run.shard() {
             Some(shard) => {
                 format!("{sets} of shard {shard} played; `referee regress merge` gives the verdict")
             }
             None => format!("{sets} played"),
         },
-        TrialOutcome::Judged(Verdict::Invalid) => format!(
+        RegressionOutcome::Judged(Verdict::Invalid) => format!(
             "{} of {} had a fault, where at most {}% of all may: {}",
             tally.faulty,
             counted(tally.matches, "match", "matches"),
             rounded(100.0 * terms.max_fault_rate),
             bots_at_fault(&tally)
         ),
-        TrialOutcome::Judged(Verdict::PassedAlike) => {
+        RegressionOutcome::Judged(Verdict::PassedAlike) => {
             format!("plays move for move the same as the base ({})", alike())
         }
-        TrialOutcome::Judged(Verdict::FailedAlike) => {
+        RegressionOutcome::Judged(Verdict::FailedAlike) => {
             format!("not stronger, plays move for move the same as the base ({})", alike())
         }
-        TrialOutcome::Judged(Verdict::Crashed) => {
-            let crash = trial.crash().map(|crash| format!(" in {}: {}", crash.id, crash.what));
+        RegressionOutcome::Judged(Verdict::Crashed) => {
+            let crash = run.crash().map(|crash| format!(" in {}: {}", crash.id, crash.what));
             format!("the new version crashed{}", crash.unwrap_or_default())
         }
-        TrialOutcome::Undecided(why) => why.clone(),
-        TrialOutcome::Interrupted => format!("there is no verdict after {sets}"),
-        TrialOutcome::CouldNotRun(why) => why.clone(),
+        RegressionOutcome::Undecided(why) => why.clone(),
+        RegressionOutcome::Interrupted => format!("there is no verdict after {sets}"),
+        RegressionOutcome::CouldNotRun(why) => why.clone(),
     }
 }
 
