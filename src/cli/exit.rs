@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use crate::runs::config::SandboxError;
+use crate::runs::regression::{BadResults, RegressionError};
 use crate::runs::tournament::{ConfigError, TournamentError};
 use crate::runs::workers::WorkersError;
 use crate::workers::packing::NotPacked;
@@ -82,7 +83,7 @@ macro_rules! failure_of {
     )+};
 }
 
-failure_of!(ConfigError, SandboxError, TournamentError, WorkersError);
+failure_of!(BadResults, ConfigError, RegressionError, SandboxError, TournamentError, WorkersError);
 
 impl From<NotPacked> for Failure {
     fn from(error: NotPacked) -> Failure {

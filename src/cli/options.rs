@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use referee_protocol::limits;
 use referee_protocol::words::OnFault;
-use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
@@ -14,7 +13,8 @@ use crate::driver::Run;
 use crate::files::Records;
 use crate::game::chance::Seed;
 use crate::runs::config::{self, ClockLimits, Milliseconds, ReadyLimits, SLOTS};
-use crate::stats::sprt::{EloModel, Sprt};
+use crate::runs::regression::Hypotheses;
+use crate::stats::sprt::EloModel;
 
 /// Options of the game.
 #[derive(Debug, Args)]
@@ -173,24 +173,6 @@ enum Model {
     Normalized,
     /// By the expected score: 1 / (1 + 10^(-elo / 400))
     Logistic,
-}
-
-/// The hypotheses of a sequential test and their error probabilities.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Hypotheses {
-    elo0: f64,
-    elo1: f64,
-    alpha: f64,
-    beta: f64,
-    elo_model: EloModel,
-}
-
-impl Hypotheses {
-    /// The test.
-    pub(super) fn sprt(&self) -> Result<Sprt, Failure> {
-        let Hypotheses { elo0, elo1, alpha, beta, elo_model } = *self;
-        Sprt::new(elo0, elo1, alpha, beta, elo_model).map_err(Failure::usage)
-    }
 }
 
 impl HypothesisOptions {

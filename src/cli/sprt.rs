@@ -56,7 +56,7 @@ impl From<Estimate> for Range {
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
-    let sprt = args.hypotheses.hypotheses().sprt()?;
+    let sprt = args.hypotheses.hypotheses().sprt().map_err(Failure::usage)?;
     let scores = args.scores()?;
     let estimates =
         if args.fixed { Estimates::fixed(&scores) } else { Estimates::sequential(&scores, &sprt) };

@@ -2,6 +2,7 @@
 //!
 //! * [`config`]: settings that the files of tournaments and of leagues have in common
 //! * [`workers`]: the workers of a run
+//! * [`regression`]: whether a new version of a bot is weaker or stronger than its base
 //! * [`tournament`]: tournaments in a directory
 //! * [`league`]: ladders that a server plays without an end
 //! * [`submissions`]: programs that owners hand in, until they play
@@ -12,7 +13,8 @@
 //! # use std::path::Path;
 //! use referee_files::StorageWait;
 //! use referee_runs::config::{KnownGames, random_seed};
-//! use referee_runs::tournament::{Placement, Tournament, TournamentConfig};
+//! use referee_runs::Placement;
+//! use referee_runs::tournament::{Tournament, TournamentConfig};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let catalog = referee_game::Catalog::empty();
@@ -36,6 +38,10 @@
 
 pub mod config;
 pub mod league;
+mod placement;
+pub mod regression;
 pub mod submissions;
 pub mod tournament;
 pub mod workers;
+
+pub use placement::Placement;

@@ -5,7 +5,6 @@ use std::path::PathBuf;
 
 use clap::Args as ClapArgs;
 
-use super::results::{ResultsContents, changed_bots, contents};
 use super::{ReportOptions, exit};
 use crate::cli::find_game::with_games;
 use crate::cli::output::TolerantStdout;
@@ -15,6 +14,7 @@ use crate::game::json;
 use crate::report::{RegressionOutcome, RegressionReport, RegressionSetting};
 use crate::results::FirstFaults;
 use crate::runner::ResultLine;
+use crate::runs::regression::{BadResults, ResultsContents, changed_bots};
 
 /// Merge the results of shards, or evaluate those of one run, and print the verdict
 ///
@@ -46,7 +46,8 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
-    let read: Result<Vec<ResultsContents>, Failure> = args.files.iter().map(|path| contents(path)).collect();
+    let read: Result<Vec<ResultsContents>, BadResults> =
+        args.files.iter().map(|path| ResultsContents::read(path)).collect();
     let read = read?;
     let setup = read[0].setup.clone();
     for (path, other) in args.files.iter().zip(&read).skip(1) {

@@ -1,19 +1,14 @@
 //! `referee regress`: tests whether a new version of a bot is weaker or stronger than its base.
 
-mod checkout;
 mod merge;
-mod results;
 
-use std::cell::Cell;
 use std::collections::HashSet;
 use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
 use clap::{Args as ClapArgs, Subcommand};
 use serde::Serialize;
-use tokio::time::Instant;
 
 use crate::cli::bots::{launch, run_in, with_bots};
 use crate::cli::files::OutFile;
@@ -21,7 +16,7 @@ use crate::cli::find_game::find_game;
 use crate::cli::json::{Listening, MatchLine};
 use crate::cli::listen::ListenOptions;
 use crate::cli::openings::{OpeningOptions, read_openings, with_flags};
-use crate::cli::options::{GameOptions, Hypotheses, HypothesisOptions, LaneOptions, MatchOptions};
+use crate::cli::options::{GameOptions, HypothesisOptions, LaneOptions, MatchOptions};
 use crate::cli::output::TolerantStdout;
 use crate::cli::progress::{Progress, Words};
 use crate::cli::sandbox::SandboxOptions;
@@ -29,23 +24,20 @@ use crate::cli::signals::interrupted;
 use crate::cli::watch::{WatchArgs, announce};
 use crate::cli::workers::{self, WorkersOptions};
 use crate::cli::{Exit, Failure, screen};
-use crate::game::{Catalog, counted, json};
+use crate::game::{Catalog, json};
 use crate::record::PublishedInfo;
 use crate::referee::check_policy;
-use crate::report::{RegressionOutcome, RegressionReport, RegressionSetting, TestedBot, interval, origin};
-use crate::results::FirstFaults;
-use crate::runner::{
-    Added, EndedMatch, Halt, MatchRunner, RegressionSet, Roster, RunEnd, RunEvent, RunFailure, Scoring,
-    TournamentScheduler, check_fresh, deal_leaks_information,
-};
+use crate::report::{RegressionOutcome, RegressionReport, TestedBot, interval, origin};
+use crate::runner::{EndedMatch, MatchRunner, RegressionSet, RunEvent, check_fresh, deal_leaks_information};
 use crate::runs::config::{Milliseconds, parse_seed};
-use crate::sources::{self, BotSpec, Source, check_programs};
+use crate::runs::regression::{
+    BadResults, Hypotheses, PreparedRegression, RegressionEnd, RegressionEvent, RegressionSetup,
+    ResultsContents, commit,
+};
+use crate::runs::workers::OpenedWorkers;
+use crate::sources::{self, BotSpec, Source};
 use crate::stats::regression::{Shard, Verdict};
 use crate::web::WatchServer;
-use crate::workers::packing::{pack_bots, pack_game};
-use crate::workers::{Job, JobBots};
-
-use results::{ResultsFile, TestSetup, changed_bots, contents};
 
 /// The default maximum number of sets of a test.
 const MAX_SETS: u32 = 10_000;
@@ -257,7 +249,7 @@ fn play(args: RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
     let seating =
         rules.meta().seating(args.seats).map_err(|what| Failure::usage(format!("--seats: {what}")))?;
     let mut run = args.terms.run()?;
-    let openings = args.openings.source(rules.meta().openings.unwrap_or(0));
+    let source = args.openings.source(rules.meta().openings.unwrap_or(0));
     let mut bots = [new, base];
     let directories = [(&args.new_dir, "--new-dir"), (&args.base_dir, "--base-dir")];
     for (bot, (directory, option)) in bots.iter_mut().zip(directories) {
@@ -266,8 +258,8 @@ fn play(args: RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
         }
     }
     args.sandbox.confine(&mut bots)?;
-    let mut setup = TestSetup {
-        format: TestSetup::FORMAT,
+    let mut setup = RegressionSetup {
+        format: RegressionSetup::FORMAT,
         game: rules.meta().id.to_owned(),
         rules_version: rules.meta().rules_version,
         program: rules.program().map(|program| serde_json::to_value(program).unwrap_or_default()),
@@ -275,7 +267,7 @@ fn play(args: RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
         new: tested(&*bots[0]),
         base: tested(&*bots[1]),
         options: args.options.to_map()?,
-        openings: openings.in_words().map_err(|error| with_flags(&error))?,
+        openings: source.in_words().map_err(|error| with_flags(&error))?,
         trust_bots: args.trust_bots,
         test: args.test.fixed.is_none().then(|| args.test.hypotheses.hypotheses()),
         max_sets: args.test.fixed.or(args.test.max_sets).unwrap_or(MAX_SETS),
@@ -292,7 +284,7 @@ fn play(args: RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
         seed: run.seed.to_hex(),
     };
     // A shard does not use the hypotheses, but invalid ones are rejected all the same.
-    setup.test.as_ref().map(Hypotheses::sprt).transpose()?;
+    setup.test.as_ref().map(Hypotheses::sprt).transpose().map_err(Failure::usage)?;
     if setup.shard.is_some() && !args.terms.has_seed() {
         return Err(Failure::usage(
             "--shard: all shards need the same seed: give it with --seed or --seed-file",
@@ -303,25 +295,14 @@ fn play(args: RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
         return Err(Failure::usage(format!("--results {path}: the file exists; use --resume to continue")));
     }
     let earlier = args.kept.results.as_deref().filter(|path| args.kept.resume && path.exists());
-    let earlier = earlier.map(contents).transpose()?;
+    let earlier = earlier.map(ResultsContents::read).transpose()?;
     if let Some(earlier) = &earlier {
-        let grows = setup.test.is_some() && setup.max_sets > earlier.setup.max_sets;
-        let may_differ = [(!args.terms.has_seed(), "seed"), (grows, "max_sets")];
-        let but: Vec<&str> = may_differ.into_iter().filter(|&(may, _)| may).map(|(_, name)| name).collect();
-        if let Some(what) = setup.difference(&earlier.setup, &but) {
-            return Err(Failure::usage(format!("--resume: this run has {what}")));
-        }
-        earlier.setup.check_program(rules).map_err(|what| Failure::usage(format!("--resume: {what}")))?;
-        if let Some(what) = setup.changed_file(&earlier.setup).filter(|_| !args.kept.accept_changed) {
-            return Err(Failure::usage(format!(
-                "--resume: {what}; --accept-changed continues with the programs as they are now"
-            )));
-        }
-        run.seed = parse_seed(&earlier.setup.seed).map_err(Failure::usage)?;
-        setup.seed.clone_from(&earlier.setup.seed);
+        let resumed = setup.resume(&earlier.setup, rules, args.terms.has_seed(), args.kept.accept_changed);
+        resumed.map_err(|what| Failure::usage(format!("--resume: {what}")))?;
+        run.seed = parse_seed(&setup.seed).map_err(Failure::usage)?;
     }
     check_policy(rules.meta(), run.terms.on_fault).map_err(Failure::usage)?;
-    let openings = read_openings(&openings, rules, seating, setup.options.clone(), &run.seed)?;
+    let openings = read_openings(&source, rules, seating, setup.options.clone(), &run.seed)?;
     let is_fresh = deal_leaks_information(rules.meta()) && !args.trust_bots;
     if is_fresh {
         check_fresh(rules, &bots)
@@ -333,22 +314,14 @@ fn play(args: RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
     for entrant in &mut entrants {
         entrant.is_fresh = is_fresh;
     }
-    let kept = earlier.as_ref().map_or(&[][..], |earlier| &earlier.kept);
-    let (schedule, mut running) = setup.begin(catalog, kept, false)?;
+    let mut regression = PreparedRegression::new(setup, earlier, catalog)?;
+    regression.max_time = args.test.max_time.map(Milliseconds::duration);
     // Opened after validation, so that a rejected command line creates no files.
     let reports = args.reports.open()?;
-    let mut results = match (&args.kept.results, &earlier) {
-        (None, _) => None,
-        (Some(path), None) => Some(ResultsFile::create(path, &setup)?),
-        (Some(path), Some(earlier)) => Some(ResultsFile::append(path, earlier, &setup)?),
-    };
+    if let Some(path) = &args.kept.results {
+        regression.keep_in(path).map_err(|error| results_failure(&error))?;
+    }
     let records = args.terms.records()?;
-
-    let begun = Instant::now();
-    let played = earlier.as_ref().map_or(Duration::ZERO, |earlier| earlier.played);
-    let (legs, roster) = (schedule.legs(), Arc::new(Roster::alone(entrants.len())));
-    let scoring = Scoring { seating, legs, on_fault: run.terms.on_fault, roster };
-    let scheduler = TournamentScheduler::new(schedule, scoring, openings);
     let watch = args.watch.open(rules.meta(), catalog, PublishedInfo::After)?;
     if let Some(server) = &watch {
         announce(&server.url(), args.json)?;
@@ -356,15 +329,11 @@ fn play(args: RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
     // What workers need to get in, and archives, for this run alone.
     let folder =
         tempfile::Builder::new().prefix("referee-regress-").tempdir().map_err(Failure::cannot_run)?;
-    let directory = folder.path();
-    let mut opened = args.workers.config().open_run(directory, None)?;
+    let opened = args.workers.config().open_run(folder.path(), None)?;
     if let Some(opened) = &opened {
         workers::announce(opened, args.json)?;
     }
-    let (bots, game_files) = match &opened {
-        Some(_) => (pack_bots(&entrants, directory)?, pack_game(rules, directory)?),
-        None => (Vec::new(), None),
-    };
+    let placement = OpenedWorkers::placement(opened, folder.path());
     let runner = MatchRunner {
         jobs: args.lanes.jobs as usize,
         slots: args.lanes.slots as usize,
@@ -374,96 +343,22 @@ fn play(args: RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
         live: watch.as_ref().map(WatchServer::feed),
         ..MatchRunner::new(run, rules, seating, entrants, launch()?)
     };
-    let mut printer = RegressPrinter::new(running.regression.terms().max_sets, args.json);
-    printer.progress.inc(running.regression.tally().sets.into());
-    let mut has_played = false;
-    let mut first_faults = FirstFaults::default();
-    if let Some(crash) = running.crash() {
-        crash.add_to(&mut first_faults);
-    }
-    let max_time = args.test.max_time.map(Milliseconds::duration);
-    let is_out_of_time = Cell::new(false);
-    let missing = check_programs(&runner.bots);
-    let stopped = with_bots(|| {
-        if running.regression.verdict().is_some() {
-            return RunEnd::default();
-        }
-        if let Err(why) = missing {
-            return RunEnd { why: Some(why.into()), ..RunEnd::default() };
-        }
-        let on_event = |event: RunEvent<'_>| {
-            match event {
-                RunEvent::Listening(address) => printer.listening(address),
-                RunEvent::Waiting(name) => printer.progress.line(format!("waiting for `{name}` to connect")),
-                RunEvent::Connected(_) | RunEvent::Moved(_) => {}
-                RunEvent::Ended(EndedMatch { fixture, finished, record, no_show, .. }) => {
-                    printer.event(&MatchLine::of(finished, rules.meta().id));
-                    let added = running.add(fixture, finished, record);
-                    let Added { kept, judged } =
-                        added.map_err(|difference| RunFailure::invalid_record(&finished.id, difference))?;
-                    if let (Some(results), Some(kept), None) = (&mut results, &kept, no_show) {
-                        let stored = results.keep(kept, played + begun.elapsed());
-                        stored.map_err(|failure| RunFailure::other(failure.error))?;
-                    }
-                    for set in judged {
-                        printer.set(&set);
-                    }
-                    // If the bot has played before, a failed start is a fault like any other.
-                    let ends = no_show.as_ref().filter(|_| !has_played);
-                    first_faults.add(finished, ends.map(|no_show| no_show.seat));
-                    if let Some(no_show) = ends {
-                        return Err(no_show.clone().into());
-                    }
-                    has_played = true;
-                    if running.regression.verdict().is_some() {
-                        return Err(Halt::Done);
-                    }
-                }
-                RunEvent::Settled => {}
-            }
-            Ok(())
-        };
-        let interrupt = interrupted_or(max_time, &is_out_of_time);
-        let Some(mut coordinator) = opened.as_mut().and_then(|opened| opened.coordinators.pop()) else {
-            return runner.play(scheduler, interrupt, on_event);
-        };
-        let job = Job::of_runner(runner, JobBots::new(bots), game_files, catalog);
-        let mut end = coordinator.play(job, scheduler, interrupt, on_event);
-        let is_over = !end.is_interrupted;
-        if let Err(error) = coordinator.end(is_over) {
-            end.why.get_or_insert(RunFailure::other(error));
-        }
-        if !end.given_up.is_empty() {
-            let sets = end.given_up.join("; ");
-            end.why.get_or_insert(RunFailure::other(format!("workers were lost with these sets: {sets}")));
-        }
-        end
-    });
+    let mut printer = RegressPrinter::new(&regression, rules.meta().id, args.json);
+    let RegressionEnd { outcome, report } = with_bots(|| {
+        regression.play(runner, openings, placement, interrupted(), &mut |event| printer.print(event))
+    })?;
     if let Some(server) = watch {
         server.close();
     }
-    let is_out_of_time = is_out_of_time.get();
-    let outcome = match (running.regression.verdict(), stopped, max_time) {
-        // An error after the verdict does not change it.
-        (Some(verdict), RunEnd { why: None, .. }, _) => RegressionOutcome::Judged(verdict),
-        (_, RunEnd { why: Some(why), .. }, _) => RegressionOutcome::CouldNotRun(why.to_string()),
-        (None, _, Some(time)) if is_out_of_time => RegressionOutcome::Undecided(format!(
-            "the time is over (--max-time {1}, {0})",
-            counted(running.regression.tally().sets, "set", "sets"),
-            humantime::format_duration(time)
-        )),
-        (None, ..) => RegressionOutcome::Interrupted,
-    };
-    let setups = earlier.iter().flat_map(|earlier| &earlier.setups).chain([&setup]);
-    let setting = RegressionSetting {
-        changed: changed_bots(setups),
-        duration: played + begun.elapsed(),
-        ..setup.setting()
-    };
-    let report = RegressionReport::new(outcome.clone(), setting, &running, &first_faults);
     printer.verdict(&report);
     reports.write(&report)?;
     printer.out.end(exit(outcome)?)
+}
+
+/// The error of `--results`.
+fn results_failure(error: &BadResults) -> Failure {
+    let text = format!("--results {error}");
+    if error.is_usage() { Failure::usage(text) } else { Failure::cannot_run(text) }
 }
 
 /// Identifies a bot by its files and, in a checkout, by its commit.
@@ -472,22 +367,8 @@ fn tested(bot: &dyn Source) -> TestedBot {
     TestedBot {
         command: bot.to_string(),
         directory: command.and_then(|command| command.directory.clone()),
-        commit: command.and_then(|command| checkout::commit(&command.home())),
+        commit: command.and_then(|command| commit(&command.home())),
         files: bot.fingerprints().into_iter().collect(),
-    }
-}
-
-/// Resolves when the process is interrupted or the time is over; `is_over` states which.
-fn interrupted_or(max_time: Option<Duration>, is_over: &Cell<bool>) -> impl Future<Output = ()> {
-    let asked = interrupted();
-    async move {
-        match max_time {
-            None => asked.await,
-            Some(time) => tokio::select! {
-                () = asked => {}
-                () = tokio::time::sleep(time) => is_over.set(true),
-            },
-        }
     }
 }
 
@@ -510,15 +391,32 @@ const SETS: Words =
 
 /// Prints events for a person or a program.
 struct RegressPrinter {
+    /// The id of the game.
+    game: &'static str,
     json: bool,
     progress: Progress,
     out: TolerantStdout,
 }
 
 impl RegressPrinter {
-    fn new(max_sets: u32, json: bool) -> RegressPrinter {
-        let progress = Progress::new(max_sets.into(), SETS);
-        RegressPrinter { json, progress, out: TolerantStdout::new() }
+    fn new(regression: &PreparedRegression, game: &'static str, json: bool) -> RegressPrinter {
+        let progress = Progress::new(regression.most_sets().into(), SETS);
+        progress.inc(regression.judged().into());
+        RegressPrinter { game, json, progress, out: TolerantStdout::new() }
+    }
+
+    fn print(&mut self, event: RegressionEvent<'_>) {
+        match event {
+            RegressionEvent::Run(RunEvent::Listening(address)) => self.listening(*address),
+            RegressionEvent::Run(RunEvent::Waiting(name)) => {
+                self.progress.line(format!("waiting for `{name}` to connect"));
+            }
+            RegressionEvent::Run(RunEvent::Ended(EndedMatch { finished, .. })) => {
+                self.event(&MatchLine::of(finished, self.game));
+            }
+            RegressionEvent::Run(_) => {}
+            RegressionEvent::Set(set) => self.set(set),
+        }
     }
 
     fn line(&mut self, line: &str) {

@@ -29,11 +29,12 @@ use crate::report::page::PublicUrl;
 use crate::results::FirstFaults;
 use crate::runner::{EndedMatch, NoShow, RunEvent, TournamentScheduler};
 use crate::runs::config::KnownGames;
-use crate::runs::tournament::{Placement, Tournament, TournamentConfig, TournamentEnd, TournamentEvent};
+use crate::runs::tournament::{Tournament, TournamentConfig, TournamentEnd, TournamentEvent};
+use crate::runs::workers::OpenedWorkers;
 use crate::stats::schedule::Schedule;
 use crate::store::{Leases, Results};
 use crate::web::WatchServer;
-use crate::workers::{Activity, Coordinator};
+use crate::workers::Activity;
 
 /// Play a tournament
 ///
@@ -129,12 +130,13 @@ fn play(tournament: Tournament, options: &PlayOptions) -> Result<Exit, Failure> 
         .transpose()?;
     let workers = options.workers.or(config.workers.as_ref(), |path| config.resolve(path))?;
     let wait = StorageWait::new();
-    let mut opened = workers.open_run(&path, Some(&wait))?;
+    let opened = workers.open_run(&path, Some(&wait))?;
     match &opened {
         Some(opened) => workers::announce(opened, options.json)?,
         None => say_if_workers_played(&path)?,
     }
-    let coordinator = opened.as_mut().and_then(|opened| opened.coordinators.pop());
+    let activity = opened.as_ref().map(|opened| opened.coordinators[0].activity());
+    let placement = OpenedWorkers::placement(opened, &path);
     let mut printer = TournamentPrinter {
         path: &path,
         // The names of bots: a team has several.
@@ -142,15 +144,13 @@ fn play(tournament: Tournament, options: &PlayOptions) -> Result<Exit, Failure> 
         game: tournament.prepared.rules.meta().id,
         is_json: options.json,
         watch: watch.as_ref(),
-        activity: coordinator.as_ref().map(Coordinator::activity),
+        activity,
         progress: None,
         out: Screen(TolerantStdout::new()),
         unprinted: Vec::new(),
         first_faults: FirstFaults::default(),
         no_shows: NoShows::default(),
     };
-    let placement =
-        coordinator.map_or(Placement::Here, |coordinator| Placement::Workers(Box::new(coordinator)));
     let live = || watch.as_ref().map(WatchServer::feed);
     let stop = || interrupted_giving_up(wait.clone());
     let end = with_bots(|| tournament.play(placement, &wait, live, stop, &mut |event| printer.print(event)));

@@ -85,6 +85,11 @@ impl RegressionRun {
         RegressionRun { regression, scoring, can_repeat, recover, shard, crash: None, open, faults }
     }
 
+    /// How matches are scored.
+    pub fn scoring(&self) -> &Scoring {
+        &self.scoring
+    }
+
     /// The shard of the sets; `None`: all.
     pub fn shard(&self) -> Option<Shard> {
         self.shard

@@ -24,7 +24,7 @@ pub use config::{
     relative_path,
 };
 pub use error::{Contradiction, TournamentError};
-pub use play::{Placement, TournamentEnd, TournamentEvent};
+pub use play::{TournamentEnd, TournamentEvent};
 pub use recover::{LockedTournament, Tournament, reveal};
 pub use ruling::{DisqualifiedFrom, RequestedDecision, RequestedRuling};
 pub use stored::{StoredTournament, open_results};

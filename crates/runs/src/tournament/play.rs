@@ -17,6 +17,7 @@ use referee_workers::packing::{pack_bots, pack_game};
 use referee_workers::{Coordinator, Job, JobBots};
 use tokio::sync::oneshot;
 
+use crate::Placement;
 use crate::config::RunNotice;
 use crate::tournament::audit::{self, began_at};
 use crate::tournament::change::Applied;
@@ -26,15 +27,6 @@ use crate::tournament::{TournamentError, open_results};
 
 /// How often requested changes are checked for.
 const POLL_INTERVAL: Duration = Duration::from_millis(300);
-
-/// Which machines play.
-#[derive(Debug)]
-pub enum Placement {
-    /// This one.
-    Here,
-    /// Workers.
-    Workers(Box<Coordinator>),
-}
 
 /// What happens while a tournament is played.
 #[derive(Debug)]
@@ -93,7 +85,7 @@ impl Tournament {
     ) -> Result<TournamentEnd, TournamentError> {
         let mut coordinator = match placement {
             Placement::Here => None,
-            Placement::Workers(coordinator) => Some(coordinator),
+            Placement::Workers { coordinator, .. } => Some(coordinator),
         };
         let mut parked = None;
         let end = loop {

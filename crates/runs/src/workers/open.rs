@@ -17,6 +17,7 @@ use referee_workers::shared::share;
 use referee_workers::trial::TrialDesk;
 use sha2::{Digest, Sha256};
 
+use crate::Placement;
 use crate::config::{PemFiles, TokenFileError, read_tokens};
 use crate::workers::{NatsUrl, WorkersConfig, WorkersConfigError};
 
@@ -155,6 +156,18 @@ fn run_id() -> io::Result<[u8; 16]> {
     let mut id = [0; 16];
     getrandom::fill(&mut id)?;
     Ok(id)
+}
+
+impl OpenedWorkers {
+    /// Workers play the only run, in this directory.
+    pub fn placement(opened: Option<OpenedWorkers>, directory: &Path) -> Placement {
+        match opened.and_then(|mut opened| opened.coordinators.pop()) {
+            None => Placement::Here,
+            Some(coordinator) => {
+                Placement::Workers { coordinator: Box::new(coordinator), directory: directory.to_owned() }
+            }
+        }
+    }
 }
 
 impl WorkersConfig {

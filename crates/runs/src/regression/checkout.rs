@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 /// The commit that git has checked out in a directory, with `-dirty` if tracked files differ from it; `None` without git
 /// or outside a checkout.
-pub(super) fn commit(directory: &Path) -> Option<String> {
+pub fn commit(directory: &Path) -> Option<String> {
     let mut git = Command::new("git");
     git.arg("--no-optional-locks").arg("-C").arg(directory);
     // Every tag is excluded, which leaves the hash.

@@ -1,0 +1,16 @@
+//! Regressions: whether a new version of a bot is weaker or stronger than its base.
+//!
+//! * [`RegressionSetup`]: what is tested, and when it is decided
+//! * [`PreparedRegression`]: what plays it, from its beginning or on from a results file
+
+mod checkout;
+mod error;
+mod play;
+mod results_file;
+mod setup;
+
+pub use checkout::commit;
+pub use error::{OtherSetup, RegressionError, SetupDiffers};
+pub use play::{PreparedRegression, RegressionEnd, RegressionEvent};
+pub use results_file::{BadResults, ResultsContents, ResultsDefect, ResultsFile};
+pub use setup::{Hypotheses, RegressionSetup, changed_bots};

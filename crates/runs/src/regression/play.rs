@@ -1,0 +1,204 @@
+//! Plays a regression to its verdict, on this machine or on workers.
+
+use std::cell::Cell;
+use std::path::Path;
+use std::time::Duration;
+
+use referee_engine::runner::{
+    Added, EndedMatch, Halt, MatchRunner, Openings, RegressionRun, RegressionSet, RunEnd, RunEvent,
+    RunFailure, TournamentScheduler,
+};
+use referee_engine::sources::check_programs;
+use referee_game::{Catalog, counted};
+use referee_report::{RegressionOutcome, RegressionReport, RegressionSetting};
+use referee_results::FirstFaults;
+use referee_stats::schedule::Schedule;
+use referee_workers::packing::{pack_bots, pack_game};
+use referee_workers::{Job, JobBots};
+use tokio::time::Instant;
+
+use crate::Placement;
+use crate::regression::{
+    BadResults, RegressionError, RegressionSetup, ResultsContents, ResultsFile, changed_bots,
+};
+
+/// A regression that can be played.
+#[derive(Debug)]
+pub struct PreparedRegression {
+    setup: RegressionSetup,
+    earlier: Option<ResultsContents>,
+    catalog: Catalog,
+    schedule: Schedule,
+    running: RegressionRun,
+    /// After this time it ends undecided.
+    pub max_time: Option<Duration>,
+    results: Option<ResultsFile>,
+}
+
+/// What happens while a regression is played.
+#[derive(Debug)]
+pub enum RegressionEvent<'a> {
+    /// Something of the matches.
+    Run(&'a RunEvent<'a>),
+    /// A set has been judged.
+    Set(&'a RegressionSet),
+}
+
+/// How a regression ended.
+#[derive(Debug)]
+pub struct RegressionEnd {
+    /// The verdict, or why there is none.
+    pub outcome: RegressionOutcome,
+    /// With the figures.
+    pub report: RegressionReport,
+}
+
+impl PreparedRegression {
+    /// With this setup; with `earlier` it goes on from the sets of a results file.
+    ///
+    /// # Errors
+    /// If the setup is not valid, or the sets do not fit it.
+    pub fn new(
+        setup: RegressionSetup,
+        earlier: Option<ResultsContents>,
+        catalog: &Catalog,
+    ) -> Result<PreparedRegression, RegressionError> {
+        let kept = earlier.as_ref().map_or(&[][..], |earlier| &earlier.kept);
+        let (schedule, running) = setup.begin(catalog, kept, false)?;
+        let catalog = catalog.clone();
+        let (max_time, results) = (None, None);
+        Ok(PreparedRegression { setup, earlier, catalog, schedule, running, max_time, results })
+    }
+
+    /// The number of sets that have been judged.
+    pub fn judged(&self) -> u32 {
+        self.running.regression.tally().sets
+    }
+
+    /// The maximum number of sets that are judged.
+    pub fn most_sets(&self) -> u32 {
+        self.running.regression.terms().max_sets
+    }
+
+    /// Writes complete sets to a file: a new one, or that of the earlier sets.
+    ///
+    /// # Errors
+    /// If it cannot be written, or another process writes to it.
+    pub fn keep_in(&mut self, path: &Path) -> Result<(), BadResults> {
+        self.results = Some(match &self.earlier {
+            None => ResultsFile::create(path, &self.setup)?,
+            Some(earlier) => ResultsFile::append(path, earlier, &self.setup)?,
+        });
+        Ok(())
+    }
+
+    /// Plays sets between the two bots of this runner until there is a verdict, and reports it. `stop` resolves when play
+    /// should be interrupted.
+    ///
+    /// # Errors
+    /// If workers cannot get the bots. A run that cannot go on has a report.
+    pub fn play(
+        self,
+        runner: MatchRunner,
+        openings: Openings,
+        placement: Placement,
+        stop: impl Future<Output = ()>,
+        on_event: &mut (dyn FnMut(RegressionEvent<'_>) + Send),
+    ) -> Result<RegressionEnd, RegressionError> {
+        let PreparedRegression { setup, earlier, catalog, schedule, mut running, max_time, mut results } =
+            self;
+        let begun = Instant::now();
+        let played = earlier.as_ref().map_or(Duration::ZERO, |earlier| earlier.played);
+        let mut first_faults = FirstFaults::default();
+        if let Some(crash) = running.crash() {
+            crash.add_to(&mut first_faults);
+        }
+        let is_judged = running.regression.verdict().is_some();
+        let scheduler = TournamentScheduler::new(schedule, running.scoring().clone(), openings);
+        let is_out_of_time = Cell::new(false);
+        let stop = stop_within(max_time, stop, &is_out_of_time);
+        let mut has_played = false;
+        let on_match = |event: RunEvent<'_>| {
+            on_event(RegressionEvent::Run(&event));
+            let RunEvent::Ended(EndedMatch { fixture, finished, record, no_show, .. }) = event else {
+                return Ok(());
+            };
+            let added = running.add(fixture, finished, record);
+            let Added { kept, judged } =
+                added.map_err(|difference| RunFailure::invalid_record(&finished.id, difference))?;
+            if let (Some(results), Some(kept), None) = (&mut results, &kept, no_show) {
+                results.keep(kept, played + begun.elapsed()).map_err(RunFailure::other)?;
+            }
+            judged.iter().for_each(|set| on_event(RegressionEvent::Set(set)));
+            // If the bot has played before, a failed start is a fault like any other.
+            let ends = no_show.as_ref().filter(|_| !has_played);
+            first_faults.add(finished, ends.map(|no_show| no_show.seat));
+            if let Some(no_show) = ends {
+                return Err(no_show.clone().into());
+            }
+            has_played = true;
+            if running.regression.verdict().is_some() { Err(Halt::Done) } else { Ok(()) }
+        };
+        let end = if is_judged {
+            RunEnd::default()
+        } else if let Err(why) = check_programs(&runner.bots) {
+            RunEnd { why: Some(why.into()), ..RunEnd::default() }
+        } else {
+            play_matches(runner, scheduler, placement, &catalog, stop, on_match)?
+        };
+        let outcome = match (running.regression.verdict(), end, max_time) {
+            // An error after the verdict does not change it.
+            (Some(verdict), RunEnd { why: None, .. }, _) => RegressionOutcome::Judged(verdict),
+            (_, RunEnd { why: Some(why), .. }, _) => RegressionOutcome::CouldNotRun(why.to_string()),
+            (None, _, Some(time)) if is_out_of_time.get() => RegressionOutcome::Undecided(format!(
+                "the time is over (--max-time {1}, {0})",
+                counted(running.regression.tally().sets, "set", "sets"),
+                humantime::format_duration(time)
+            )),
+            (None, ..) => RegressionOutcome::Interrupted,
+        };
+        let setups = earlier.iter().flat_map(|earlier| &earlier.setups).chain([&setup]);
+        let changed = changed_bots(setups);
+        let duration = played + begun.elapsed();
+        let setting = RegressionSetting { changed, duration, ..setup.setting() };
+        let report = RegressionReport::new(outcome.clone(), setting, &running, &first_faults);
+        Ok(RegressionEnd { outcome, report })
+    }
+}
+
+fn play_matches(
+    runner: MatchRunner,
+    scheduler: TournamentScheduler,
+    placement: Placement,
+    catalog: &Catalog,
+    stop: impl Future<Output = ()>,
+    on_match: impl FnMut(RunEvent<'_>) -> Result<(), Halt> + Send,
+) -> Result<RunEnd, RegressionError> {
+    let Placement::Workers { mut coordinator, directory } = placement else {
+        return Ok(runner.play(scheduler, stop, on_match));
+    };
+    let bots = JobBots::new(pack_bots(&runner.bots, &directory)?);
+    let game_files = pack_game(runner.rules, &directory)?;
+    let job = Job::of_runner(runner, bots, game_files, catalog);
+    let mut end = coordinator.play(job, scheduler, stop, on_match);
+    let is_over = !end.is_interrupted;
+    if let Err(error) = coordinator.end(is_over) {
+        end.why.get_or_insert(RunFailure::other(error));
+    }
+    if !end.given_up.is_empty() {
+        let sets = end.given_up.join("; ");
+        end.why.get_or_insert(RunFailure::other(format!("workers were lost with these sets: {sets}")));
+    }
+    Ok(end)
+}
+
+/// Resolves when the run should be interrupted or the time is over; `is_over` says which.
+async fn stop_within(max_time: Option<Duration>, stop: impl Future<Output = ()>, is_over: &Cell<bool>) {
+    match max_time {
+        None => stop.await,
+        Some(time) => tokio::select! {
+            () = stop => {}
+            () = tokio::time::sleep(time) => is_over.set(true),
+        },
+    }
+}

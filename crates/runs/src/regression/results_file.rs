@@ -1,0 +1,205 @@
+//! The results file of a regression, in JSON Lines: first the setup of the run, then one line per complete set. A
+//! resumed run whose setup differs, in its programs or in `max_sets`, adds its setup.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use referee_engine::runner::ResultLine;
+use referee_files::{keep_private, open_regular, read_regular, unpack};
+use referee_game::json;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::regression::RegressionSetup;
+
+/// A line after a setup.
+#[derive(Serialize, Deserialize)]
+struct TimedLine<L> {
+    #[serde(flatten)]
+    line: L,
+    /// How long the run had taken when it was written, in milliseconds, including its earlier parts.
+    played_ms: u64,
+}
+
+/// Why a results file cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[error("{}: {why}", path.display())]
+pub struct BadResults {
+    /// The file.
+    pub path: PathBuf,
+    /// Why not.
+    pub why: ResultsDefect,
+}
+
+/// What is wrong with a results file.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ResultsDefect {
+    /// It cannot be read.
+    #[error(transparent)]
+    Unreadable(#[from] io::Error),
+    /// It cannot be written.
+    #[error(transparent)]
+    NotWritten(io::Error),
+    /// Another process has locked it.
+    #[error("another run is writing to it")]
+    Locked,
+    /// It is something else.
+    #[error("it is not a results file of `referee regress`")]
+    NoResults,
+    /// It is of another version.
+    #[error("it has format {0}, but this version reads format {own}", own = RegressionSetup::FORMAT)]
+    Format(u32),
+    /// A line is not valid.
+    #[error("line {number}: {error}")]
+    Line {
+        /// Counted from 1.
+        number: usize,
+        /// What is wrong with it.
+        error: serde_json::Error,
+    },
+    /// A set is there twice.
+    #[error("duplicate set {0}")]
+    Twice(u32),
+}
+
+impl BadResults {
+    /// Whether what was asked for is wrong, not the machine.
+    pub fn is_usage(&self) -> bool {
+        match &self.why {
+            ResultsDefect::Unreadable(error) => {
+                matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::FileTooLarge)
+            }
+            ResultsDefect::NotWritten(_) => false,
+            _ => true,
+        }
+    }
+}
+
+/// The contents of a results file.
+#[derive(Debug)]
+pub struct ResultsContents {
+    /// The setup of the last part of the run.
+    pub setup: RegressionSetup,
+    /// The setups of all parts.
+    pub setups: Vec<RegressionSetup>,
+    /// The lines of complete sets.
+    pub kept: Vec<ResultLine>,
+    /// How long the run took up to the last line.
+    pub played: Duration,
+    /// The size in bytes of the complete lines; a truncated line may follow.
+    whole: u64,
+}
+
+impl ResultsContents {
+    /// Reads a results file, which may be compressed.
+    ///
+    /// # Errors
+    /// If it cannot be read, or is something else.
+    pub fn read(path: &Path) -> Result<ResultsContents, BadResults> {
+        let wrong = |why: ResultsDefect| BadResults { path: path.to_owned(), why };
+        let bytes = read_regular(path).and_then(unpack).map_err(|error| wrong(error.into()))?;
+        ResultsContents::parse(&bytes).map_err(wrong)
+    }
+
+    fn parse(bytes: &[u8]) -> Result<ResultsContents, ResultsDefect> {
+        let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
+        let mut lines = bytes[..whole].split_inclusive(|&byte| byte == b'\n');
+        let setup = lines.next().and_then(|line| serde_json::from_slice(line).ok());
+        let mut setup: RegressionSetup = setup.ok_or(ResultsDefect::NoResults)?;
+        if setup.format != RegressionSetup::FORMAT {
+            return Err(ResultsDefect::Format(setup.format));
+        }
+        let mut setups = vec![setup.clone()];
+        let (mut kept, mut played) = (Vec::<ResultLine>::new(), Duration::ZERO);
+        for (line, number) in lines.zip(2..) {
+            let wrong = |error| ResultsDefect::Line { number, error };
+            let is_setup = serde_json::from_slice::<Value>(line).map_err(wrong)?["type"] == "regress";
+            if is_setup {
+                setup = serde_json::from_slice(line).map_err(wrong)?;
+                setups.push(setup.clone());
+                continue;
+            }
+            let timed: TimedLine<ResultLine> = serde_json::from_slice(line).map_err(wrong)?;
+            kept.push(timed.line);
+            played = played.max(Duration::from_millis(timed.played_ms));
+        }
+        let mut sets: Vec<u32> =
+            kept.iter().filter(|kept| matches!(kept, ResultLine::Set { .. })).map(ResultLine::set).collect();
+        sets.sort_unstable();
+        if let Some(twice) = sets.windows(2).find(|pair| pair[0] == pair[1]) {
+            return Err(ResultsDefect::Twice(twice[0]));
+        }
+        Ok(ResultsContents { setup, setups, kept, played, whole: whole as u64 })
+    }
+}
+
+/// A results file that is being written.
+#[derive(Debug)]
+pub struct ResultsFile {
+    file: File,
+    path: PathBuf,
+}
+
+impl ResultsFile {
+    /// Creates a new file.
+    ///
+    /// # Errors
+    /// If there is one, or it cannot be written.
+    pub fn create(path: &Path, setup: &RegressionSetup) -> Result<ResultsFile, BadResults> {
+        let mut results =
+            ResultsFile::locked(path, OpenOptions::new().append(true).create_new(true).mode(0o600))?;
+        results.line(setup)?;
+        Ok(results)
+    }
+
+    /// Continues a file; removes a truncated line at its end, and adds the setup if it differs from the last one.
+    ///
+    /// # Errors
+    /// If it cannot be written, or another process writes to it.
+    pub fn append(
+        path: &Path,
+        contents: &ResultsContents,
+        setup: &RegressionSetup,
+    ) -> Result<ResultsFile, BadResults> {
+        let mut results = ResultsFile::locked(path, OpenOptions::new().append(true))?;
+        results
+            .file
+            .set_len(contents.whole)
+            .map_err(|error| results.fails(ResultsDefect::NotWritten(error)))?;
+        if *setup != contents.setup {
+            results.line(setup)?;
+        }
+        Ok(results)
+    }
+
+    /// Opens and locks the file: only one process may write to it. The lock ends with the process.
+    fn locked(path: &Path, options: &mut OpenOptions) -> Result<ResultsFile, BadResults> {
+        let wrong = |why: ResultsDefect| BadResults { path: path.to_owned(), why };
+        let file = open_regular(path, options).map_err(|error| wrong(ResultsDefect::NotWritten(error)))?;
+        // It contains the seed.
+        keep_private(path);
+        match file.try_lock() {
+            Ok(()) => Ok(ResultsFile { file, path: path.to_owned() }),
+            Err(TryLockError::WouldBlock) => Err(wrong(ResultsDefect::Locked)),
+            Err(TryLockError::Error(error)) => Err(wrong(ResultsDefect::NotWritten(error))),
+        }
+    }
+
+    fn fails(&self, why: ResultsDefect) -> BadResults {
+        BadResults { path: self.path.clone(), why }
+    }
+
+    fn line(&mut self, line: &impl Serialize) -> Result<(), BadResults> {
+        let text = format!("{}\n", json::text(line));
+        self.file.write_all(text.as_bytes()).map_err(|error| self.fails(ResultsDefect::NotWritten(error)))
+    }
+
+    /// Appends a line. `played` is how long the run has taken, including its earlier parts.
+    pub(super) fn keep(&mut self, kept: &ResultLine, played: Duration) -> Result<(), BadResults> {
+        self.line(&TimedLine { line: kept, played_ms: played.as_millis() as u64 })
+    }
+}
