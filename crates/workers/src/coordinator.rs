@@ -17,12 +17,15 @@ use crate::job::Job;
 use referee_engine::runner::{Halt, RunEnd, RunEvent, RunFailure, SetScheduler};
 use referee_store::Leases;
 
+/// The thread of a carrier, for which the last of its coordinators waits.
+type CarrierThread = Arc<JoinHandle<Result<(), CarrierError>>>;
+
 /// Hands sets out to workers. It stays when the run that it serves is changed.
 pub struct Coordinator {
     orders: UnboundedSender<Order>,
     pub(super) events: UnboundedReceiver<CarrierEvent>,
     /// The thread of the carrier, until it has failed.
-    thread: Option<JoinHandle<Result<(), CarrierError>>>,
+    thread: Option<CarrierThread>,
     pub(super) leases: Leases,
     /// The id of the run.
     pub(super) run: String,
@@ -82,13 +85,13 @@ impl Coordinator {
             runtime.block_on(end.serve(of_coordinator, to_coordinator))
         };
         let thread = thread::Builder::new().name("carrier".to_owned()).spawn(serve)?;
-        Coordinator::with((orders, events), thread, leases, timeout)
+        Coordinator::with((orders, events), Arc::new(thread), leases, timeout)
     }
 
     /// A coordinator with these channels to a carrier, which this thread serves.
     pub(super) fn with(
         (orders, events): (UnboundedSender<Order>, UnboundedReceiver<CarrierEvent>),
-        thread: JoinHandle<Result<(), CarrierError>>,
+        thread: CarrierThread,
         leases: Leases,
         timeout: Duration,
     ) -> io::Result<Coordinator> {
@@ -154,6 +157,7 @@ impl Coordinator {
     }
 }
 
-fn join(carrier: JoinHandle<Result<(), CarrierError>>) -> Result<(), CarrierError> {
-    carrier.join().unwrap_or(Err(CarrierError::Panicked))
+fn join(carrier: CarrierThread) -> Result<(), CarrierError> {
+    let carrier = Arc::into_inner(carrier).map(JoinHandle::join);
+    carrier.map_or(Ok(()), |joined| joined.unwrap_or(Err(CarrierError::Panicked)))
 }

@@ -1,36 +1,37 @@
 //! One carrier for the coordinators of several runs: a league with several ladders listens on one address.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
-use std::thread::{self, JoinHandle};
+use std::thread;
+use std::time::Duration;
 
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-use crate::carrier::{CarrierError, CarrierEvent, CoordinatorEnd, Order};
+use crate::carrier::{CarrierEvent, CoordinatorEnd};
+use crate::coordinator::Coordinator;
 use crate::trial::TrialDesk;
-use crate::unit::UnitId;
+use referee_store::Leases;
 
-/// One coordinator's part of a shared carrier.
-#[derive(Debug)]
-pub struct SharedEnd {
-    orders: UnboundedSender<Order>,
-    events: UnboundedReceiver<CarrierEvent>,
-    /// The thread of the carrier, which the last part waits for.
-    carrier: Arc<JoinHandle<Result<(), CarrierError>>>,
-}
-
-/// Shares a carrier between these runs, given by their ids, and lets its workers try programs. A worker that one of them puts aside or drains plays for none.
+/// Starts a coordinator for each of these leases, as [`Coordinator::start`] does. They share a carrier, whose workers also
+/// try programs. A worker that one of them puts aside or drains plays for none.
 ///
 /// # Errors
-/// If no thread can be started.
+/// Those of the leases, or if no thread can be started.
 pub fn share(
     end: impl CoordinatorEnd + Send + 'static,
-    runs: &[String],
-) -> io::Result<(Vec<SharedEnd>, TrialDesk)> {
-    let (to_parts, of_router): (Vec<_>, Vec<_>) = runs.iter().map(|_| unbounded_channel()).unzip();
-    let (to_carrier, of_coordinators) = unbounded_channel();
+    leases: Vec<Leases>,
+    timeout: Duration,
+) -> io::Result<(Vec<Coordinator>, TrialDesk)> {
+    let (orders, of_coordinators) = unbounded_channel();
     let (to_coordinators, events) = unbounded_channel();
-    let router = Router { runs: runs.to_vec(), parts: to_parts };
+    let mut router = Router::default();
+    let mut of_router = Vec::with_capacity(leases.len());
+    for of_run in &leases {
+        let (to_coordinator, events) = unbounded_channel();
+        router.0.insert(of_run.run()?, to_coordinator);
+        of_router.push(events);
+    }
     let serve = move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         runtime.block_on(async {
@@ -39,70 +40,47 @@ pub fn share(
         })
     };
     let carrier = Arc::new(thread::Builder::new().name("carrier".to_owned()).spawn(serve)?);
-    let part = |events| SharedEnd { orders: to_carrier.clone(), events, carrier: Arc::clone(&carrier) };
-    let desk = TrialDesk::new(&to_carrier);
-    Ok((of_router.into_iter().map(part).collect(), desk))
+    let desk = TrialDesk::new(&orders);
+    let coordinators = of_router.into_iter().zip(leases).map(|(events, leases)| {
+        Coordinator::with((orders.clone(), events), Arc::clone(&carrier), leases, timeout)
+    });
+    Ok((coordinators.collect::<Result<_, _>>()?, desk))
 }
 
-impl CoordinatorEnd for SharedEnd {
-    async fn serve(
-        mut self,
-        mut orders: UnboundedReceiver<Order>,
-        events: UnboundedSender<CarrierEvent>,
-    ) -> Result<(), CarrierError> {
-        loop {
-            tokio::select! {
-                order = orders.recv() => match order {
-                    Some(order) => drop(self.orders.send(order)),
-                    None => break,
-                },
-                event = self.events.recv() => match event {
-                    Some(event) => drop(events.send(event)),
-                    None => break,
-                },
-            }
-        }
-        drop(self.orders);
-        // All of its orders have been passed on when the last part returns.
-        match Arc::into_inner(self.carrier) {
-            Some(carrier) => carrier.join().unwrap_or(Err(CarrierError::Panicked)),
-            None => Ok(()),
-        }
-    }
-}
-
-/// Passes events on.
-struct Router {
-    runs: Vec<String>,
-    parts: Vec<UnboundedSender<CarrierEvent>>,
-}
+/// Passes events on to the coordinators, by the ids of their runs.
+#[derive(Default)]
+struct Router(BTreeMap<String, UnboundedSender<CarrierEvent>>);
 
 impl Router {
     async fn run(self, mut events: UnboundedReceiver<CarrierEvent>) {
         while let Some(event) = events.recv().await {
-            self.emit(&event);
+            self.pass(event);
         }
     }
 
-    fn emit(&self, event: &CarrierEvent) {
-        let is_of = |id: &UnitId, run: &String| id.run == *run;
-        for (run, part) in self.runs.iter().zip(&self.parts) {
-            let event = match event {
-                CarrierEvent::Joined(machine, holding) => {
-                    let own = holding.iter().filter(|id| is_of(id, run)).cloned();
-                    CarrierEvent::Joined(machine.clone(), own.collect())
+    fn pass(&self, event: CarrierEvent) {
+        // A coordinator that has ended needs no events.
+        let coordinator = match &event {
+            CarrierEvent::Taken(id, _) | CarrierEvent::Moved(id, _) | CarrierEvent::Returned(id, ..) => {
+                self.0.get(&id.run)
+            }
+            CarrierEvent::Played(outcome, _) => self.0.get(&outcome.unit.run),
+            CarrierEvent::Joined(machine, holding) => {
+                for (run, coordinator) in &self.0 {
+                    let own = holding.iter().filter(|id| id.run == *run).cloned();
+                    let _ = coordinator.send(CarrierEvent::Joined(machine.clone(), own.collect()));
                 }
-                CarrierEvent::Left(name) => CarrierEvent::Left(name.clone()),
-                CarrierEvent::Taken(id, _) | CarrierEvent::Moved(id, _) | CarrierEvent::Returned(id, ..)
-                    if !is_of(id, run) =>
-                {
-                    continue;
+                return;
+            }
+            CarrierEvent::Left(_) | CarrierEvent::Incompatible(..) => {
+                for coordinator in self.0.values() {
+                    let _ = coordinator.send(event.clone());
                 }
-                CarrierEvent::Played(outcome, _) if !is_of(&outcome.unit, run) => continue,
-                event => event.clone(),
-            };
-            // A coordinator that has ended needs no events.
-            let _ = part.send(event);
+                return;
+            }
+        };
+        if let Some(coordinator) = coordinator {
+            let _ = coordinator.send(event);
         }
     }
 }

@@ -262,11 +262,7 @@ impl WorkersConfig {
         let end = BuiltInCoordinator::bind(address, certificate.config(), tokens, directory.join(ARCHIVES))
             .map_err(|why| WorkersError::Bind { address, why })?;
         let address = end.address()?;
-        let runs: Vec<String> = leases.iter().map(Leases::run).collect::<Result<_, _>>().map_err(wrong)?;
-        let (ends, desk) = share(end, &runs)?;
-        let coordinators =
-            ends.into_iter().zip(leases).map(|(end, leases)| Coordinator::start(end, leases, timeout));
-        let coordinators = coordinators.collect::<Result<_, _>>()?;
+        let (coordinators, desk) = share(end, leases, timeout)?;
         Ok(OpenedWorkers {
             coordinators,
             trials: Some(desk),

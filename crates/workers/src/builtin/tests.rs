@@ -204,7 +204,7 @@ async fn run(
     let leases = Leases::in_memory(&[1; 16]).unwrap();
     let no_thread = std::thread::spawn(|| Ok(()));
     let timeout = Duration::from_secs(300);
-    let mut coordinator = Coordinator::with((orders, events), no_thread, leases, timeout).unwrap();
+    let mut coordinator = Coordinator::with((orders, events), Arc::new(no_thread), leases, timeout).unwrap();
     let mut ranks = BTreeMap::new();
     let on_event = |event: RunEvent<'_>| {
         if let RunEvent::Ended(EndedMatch { finished, .. }) = event {
