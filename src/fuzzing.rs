@@ -13,7 +13,8 @@ use referee_protocol::referee::{Auth, Clock};
 use serde_json::Value;
 
 use crate::driver::{
-    Lane, LaneClock, MatchKey, MatchPlan, Notice, PlannedSeat, Role, Run, SessionKey, Terms, incoming,
+    BotFault, Lane, LaneClock, MatchKey, MatchPlan, Notice, PlannedSeat, Role, Run, SessionKey, Terms,
+    incoming,
 };
 use crate::game::Turn;
 use crate::game::{Catalog, Seat};
@@ -288,8 +289,9 @@ impl Peers {
                 Notice::Gone { session, waiting, .. } => {
                     self.lane.forget(session);
                     for (key, seat) in waiting {
-                        let fault = referee_protocol::words::FaultCode::Exited;
-                        self.lane.seat(key, seat, Err((fault, crate::referee::Detail::OutputEnded)), 1);
+                        let code = referee_protocol::words::FaultCode::Exited;
+                        let fault = BotFault { code, detail: crate::referee::Detail::OutputEnded };
+                        self.lane.seat(key, seat, Err(fault), 1);
                     }
                 }
                 Notice::OpenAsked(session, open) => {

@@ -115,7 +115,7 @@ impl<F: FnMut(RunEvent<'_>) -> Result<(), Halt>> Committer<F> {
             match to_commit {
                 ToCommit::Outcome { unit, fixtures, outcome, worker, is_final } => {
                     let unit_id = outcome.unit.clone();
-                    match self.keep(&unit, fixtures, &outcome, (&worker, is_final)) {
+                    match self.keep(&unit, fixtures, &outcome, &worker, is_final) {
                         CommitResult::Counted { matches, unstarted } => {
                             stored.push((unit_id, worker, (matches, unstarted)));
                         }
@@ -152,7 +152,8 @@ impl<F: FnMut(RunEvent<'_>) -> Result<(), Halt>> Committer<F> {
         unit: &WorkUnit,
         fixtures: Vec<Fixture>,
         outcome: &EncodedOutcome,
-        (worker, is_final): (&str, bool),
+        worker: &str,
+        is_final: bool,
     ) -> CommitResult {
         let decoded = outcome.decode().map_err(NotVerified::from);
         let verified = match decoded.and_then(|outcome| verify(unit, &outcome, &self.catalog)) {

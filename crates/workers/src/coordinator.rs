@@ -85,12 +85,13 @@ impl Coordinator {
             runtime.block_on(end.serve(of_coordinator, to_coordinator))
         };
         let thread = thread::Builder::new().name("carrier".to_owned()).spawn(serve)?;
-        Coordinator::with((orders, events), Arc::new(thread), leases, timeout)
+        Coordinator::with(orders, events, Arc::new(thread), leases, timeout)
     }
 
     /// A coordinator with these channels to a carrier, which this thread serves.
     pub(super) fn with(
-        (orders, events): (UnboundedSender<Order>, UnboundedReceiver<CarrierEvent>),
+        orders: UnboundedSender<Order>,
+        events: UnboundedReceiver<CarrierEvent>,
         thread: CarrierThread,
         leases: Leases,
         timeout: Duration,
@@ -120,7 +121,7 @@ impl Coordinator {
         thread::scope(|scope| {
             scope.spawn(move || committer.work(&of_dispatcher, &to_dispatcher));
             let dispatcher = Dispatcher::new(self, &job, schedule, to_commit);
-            runtime.block_on(dispatcher.run(committed, (interrupt, drain), &mut end));
+            runtime.block_on(dispatcher.run(committed, interrupt, drain, &mut end));
         });
         end
     }

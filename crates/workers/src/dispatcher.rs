@@ -108,10 +108,11 @@ impl<'a, S: SetScheduler> Dispatcher<'a, S> {
     pub(super) async fn run(
         mut self,
         mut committed: UnboundedReceiver<Committed>,
-        (interrupt, drain): (impl Future<Output = ()>, Option<oneshot::Receiver<()>>),
+        interrupt: impl Future<Output = ()>,
+        drain: Option<oneshot::Receiver<()>>,
         end: &mut RunEnd,
     ) {
-        if let Err(halt) = self.play(&mut committed, (interrupt, drain), end).await {
+        if let Err(halt) = self.play(&mut committed, interrupt, drain, end).await {
             end.halt(halt);
         }
         // Outcomes that are being stored are waited for.
@@ -138,7 +139,8 @@ impl<'a, S: SetScheduler> Dispatcher<'a, S> {
     async fn play(
         &mut self,
         committed: &mut UnboundedReceiver<Committed>,
-        (interrupt, mut drain): (impl Future<Output = ()>, Option<oneshot::Receiver<()>>),
+        interrupt: impl Future<Output = ()>,
+        mut drain: Option<oneshot::Receiver<()>>,
         end: &mut RunEnd,
     ) -> Result<(), Halt> {
         let mut interrupt = std::pin::pin!(interrupt);

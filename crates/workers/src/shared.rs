@@ -42,7 +42,7 @@ pub fn share(
     let carrier = Arc::new(thread::Builder::new().name("carrier".to_owned()).spawn(serve)?);
     let desk = TrialDesk::new(&orders);
     let coordinators = of_router.into_iter().zip(leases).map(|(events, leases)| {
-        Coordinator::with((orders.clone(), events), Arc::clone(&carrier), leases, timeout)
+        Coordinator::with(orders.clone(), events, Arc::clone(&carrier), leases, timeout)
     });
     Ok((coordinators.collect::<Result<_, _>>()?, desk))
 }

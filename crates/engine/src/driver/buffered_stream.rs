@@ -10,9 +10,9 @@ use referee_game::json;
 use referee_match::Detail;
 use referee_protocol::limits;
 use referee_protocol::referee as message;
-use referee_protocol::words::FaultCode;
 use referee_transport::{ByteStream, Lines, ReadProgress, tls_failure};
 
+use crate::driver::bot_fault::BotFault;
 use crate::driver::keys::SessionKey;
 use crate::driver::ready_queue::{ReadyQueue, StreamWaker};
 use crate::driver::session::Sessions;
@@ -82,12 +82,12 @@ pub(super) enum Closed {
 
 impl Closed {
     /// The fault of the bot.
-    pub(super) fn fault(&self) -> (FaultCode, Detail) {
+    pub(super) fn fault(&self) -> BotFault {
         match self {
-            Closed::Output => (FaultCode::Disconnected, Detail::OutputEnded),
-            Closed::Input => (FaultCode::Disconnected, Detail::InputClosed),
-            Closed::Tls(error) => (FaultCode::Disconnected, Detail::TlsFailed { error: error.clone() }),
-            Closed::Mismatch(why) => (FaultCode::NoStart, Detail::other(*why)),
+            Closed::Output => BotFault::disconnected(Detail::OutputEnded),
+            Closed::Input => BotFault::disconnected(Detail::InputClosed),
+            Closed::Tls(error) => BotFault::disconnected(Detail::TlsFailed { error: error.clone() }),
+            Closed::Mismatch(why) => BotFault::no_start(Detail::other(*why)),
         }
     }
 }

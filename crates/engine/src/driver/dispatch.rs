@@ -6,12 +6,13 @@ use referee_match::{Detail, Event, Match};
 use referee_protocol::bot;
 use referee_protocol::limits;
 use referee_protocol::referee as message;
-use referee_protocol::words::{ErrorCode, FaultCode};
+use referee_protocol::words::ErrorCode;
 use referee_transport::{ByteStream, Line, Lines};
 use rustc_hash::FxHashMap;
 use serde_json::value::RawValue;
 
 use crate::driver::arena::Arena;
+use crate::driver::bot_fault::BotFault;
 use crate::driver::hello::{BotHello, HelloError};
 use crate::driver::keys::{MatchKey, SessionKey};
 use crate::driver::lane::Lane;
@@ -94,7 +95,7 @@ impl<S: ByteStream> Lane<S> {
         match route(line, sender, &matches) {
             Routed::Nothing => {}
             Routed::Hello(hello) => self.greet(key, hello, now),
-            Routed::Bye => self.end_session(key, now, (FaultCode::Disconnected, &Detail::SaidBye), None),
+            Routed::Bye => self.end_session(key, now, BotFault::disconnected(Detail::SaidBye), None),
             Routed::Open(open) => self.handle_open(key, open, now),
             Routed::Match(game, input) => self.handle_input(game, &input, now),
             Routed::Rejected(rejection) => self.handle_rejection(key, rejection, now),

@@ -141,7 +141,8 @@ impl<S: ByteStream> Lane<S> {
     /// seats without a bot are lost; if all are, the match is aborted.
     pub fn restore(
         &mut self,
-        (play, outages): (Match, Vec<Vec<Outage>>),
+        play: Match,
+        outages: Vec<Vec<Outage>>,
         paused_us: u64,
         journal: MatchJournal,
         places: Vec<SeatOccupant>,

@@ -6,10 +6,10 @@ use std::time::Duration;
 use referee_game::clock::Tick;
 use referee_game::erased::Table;
 use referee_game::seat::{Seat, SeatSet};
-use referee_match::{AbortReason, Detail, Ending, Event, Match, MatchEvent, Outage, Received, Setup, Stamp};
-use referee_protocol::words::FaultCode;
+use referee_match::{AbortReason, Ending, Event, Match, MatchEvent, Outage, Received, Setup, Stamp};
 use referee_transport::ByteStream;
 
+use crate::driver::bot_fault::BotFault;
 use crate::driver::keys::{MatchKey, SessionKey};
 use crate::driver::lane::{Lane, Timer};
 use crate::driver::match_clock::MatchClock;
@@ -17,7 +17,7 @@ use crate::driver::match_journal::MatchJournal;
 use crate::driver::notice::{Finished, Notice};
 
 /// Who plays a seat: a session, or the fault that prevents it.
-pub type SeatOccupant = Result<SessionKey, (FaultCode, Detail)>;
+pub type SeatOccupant = Result<SessionKey, BotFault>;
 
 #[derive(Debug)]
 pub(super) struct Running {
@@ -97,7 +97,7 @@ impl<S: ByteStream> Lane<S> {
         for (seat, place) in (0..).map(Seat).zip(places) {
             match place {
                 Ok(session) => self.join(*session, key, seat),
-                Err((code, detail)) => {
+                Err(BotFault { code, detail }) => {
                     self.notify_match(key, now, Event::Gone { seat, code: *code, detail });
                 }
             }
@@ -128,7 +128,7 @@ impl<S: ByteStream> Lane<S> {
                 let wants = self.hello(session).map(|hello| hello.wants).unwrap_or_default();
                 self.notify_match(key, now, Event::Restart { seat, ready_ms, wants });
             }
-            Err((code, detail)) => {
+            Err(BotFault { code, detail }) => {
                 self.notify_match(key, now, Event::Gone { seat, code, detail: &detail });
             }
         }

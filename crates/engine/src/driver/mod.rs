@@ -1,6 +1,7 @@
 //! One lane: the matches and streams of one thread. A lane handles byte streams, whatever their source.
 
 pub(crate) mod arena;
+mod bot_fault;
 mod buffered_stream;
 mod clock;
 mod detached_session;
@@ -31,6 +32,7 @@ mod timers;
 mod unacknowledged;
 
 pub(crate) use arena::{Arena, Key, key};
+pub use bot_fault::BotFault;
 pub use clock::LaneClock;
 pub use detached_session::DetachedSession;
 pub use hello::{BotHello, HelloError};

@@ -9,6 +9,7 @@ use referee_protocol::referee as message;
 use referee_protocol::words::FaultCode;
 use referee_transport::{ByteStream, Stream};
 
+use crate::driver::bot_fault::BotFault;
 use crate::driver::buffered_stream::BufferedStream;
 use crate::driver::detached_session::DetachedSession;
 use crate::driver::hello::BotHello;
@@ -36,13 +37,14 @@ impl<S: ByteStream> Lane<S> {
         &mut self,
         key: SessionKey,
         now: u64,
-        (code, detail): (FaultCode, &Detail),
+        fault: &BotFault,
         bye: Option<&Detail>,
     ) -> bool {
+        let BotFault { code, detail } = fault;
         let is_playing = |session: &&Session<S>| matches!(session.state, SessionState::Playing { .. });
         let Some(session) = self.sessions.get(key).filter(is_playing) else { return false };
         let returns =
-            session.may_reconnect() && code == FaultCode::Disconnected && *detail != Detail::SaidBye;
+            session.may_reconnect() && *code == FaultCode::Disconnected && *detail != Detail::SaidBye;
         let is_between_matches =
             |&(key, seat): &(MatchKey, Seat)| session.has_played && self.matches[key].play.awaits_ready(seat);
         let waits = |&(key, seat): &(MatchKey, Seat)| {
@@ -55,7 +57,7 @@ impl<S: ByteStream> Lane<S> {
         let mut faulty = Vec::new();
         for (key, seat) in ending {
             self.matches[key].places[seat.index()] = None;
-            if self.notify_match(key, now, Event::Gone { seat, code, detail }).contains(seat) {
+            if self.notify_match(key, now, Event::Gone { seat, code: *code, detail }).contains(seat) {
                 faulty.push((key, seat));
             }
         }
@@ -120,8 +122,8 @@ impl Lane<Stream> {
             // What has arrived before counts.
             self.sessions[key].drain();
             self.handle_lines(key, now);
-            let (lost, bye) = (Detail::OutputEnded, Detail::other(REPLACED));
-            self.end_session(key, now, (FaultCode::Disconnected, &lost), Some(&bye));
+            let fault = BotFault::disconnected(Detail::OutputEnded);
+            self.end_session(key, now, fault, Some(&Detail::other(REPLACED)));
         }
         let session = self.sessions.get_mut(key);
         if !session.as_ref().is_some_and(|session| matches!(session.state, SessionState::Lost { .. })) {

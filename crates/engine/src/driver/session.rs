@@ -22,6 +22,7 @@ use referee_protocol::words::{ErrorCode, FaultCode};
 use referee_transport::{ByteStream, ReadBuffers};
 
 use crate::driver::arena::Arena;
+use crate::driver::bot_fault::BotFault;
 use crate::driver::buffered_stream::{BufferedStream, Closed, Closing, Traffic};
 use crate::driver::hello::BotHello;
 use crate::driver::keys::{MatchKey, SessionKey};
@@ -325,10 +326,10 @@ impl<S: ByteStream> Session<S> {
     }
 
     /// Why the session has ended, if it has. `asked` states whether it has an open request.
-    pub(super) fn over(&self, now: u64, asked: impl FnOnce() -> bool) -> Option<(FaultCode, Detail)> {
+    pub(super) fn over(&self, now: u64, asked: impl FnOnce() -> bool) -> Option<BotFault> {
         let (stream, awaited) = match &self.state {
             SessionState::Lost { until, detail, .. } => {
-                return (now >= *until).then(|| (FaultCode::Disconnected, detail.clone()));
+                return (now >= *until).then(|| BotFault::disconnected(detail.clone()));
             }
             SessionState::Greeting { stream, awaited } => (stream, Some(awaited)),
             SessionState::Playing { stream, .. } => (stream, None),
@@ -337,7 +338,9 @@ impl<S: ByteStream> Session<S> {
             }
         };
         match stream.closing.as_deref() {
-            Some(Closing::Process(status)) => return Some((FaultCode::Exited, status.clone())),
+            Some(Closing::Process(status)) => {
+                return Some(BotFault { code: FaultCode::Exited, detail: status.clone() });
+            }
             Some(Closing::Stream { since: Some(since), how })
                 if self.role != Role::Process || now >= since + GRACE =>
             {
@@ -346,20 +349,21 @@ impl<S: ByteStream> Session<S> {
             Some(Closing::Stream { .. }) | None => {}
         }
         let waits = limits::PENDING_OUTPUT + limits::PENDING_OUTPUT_PER_MATCH * self.matches as usize;
-        if let Some(awaited) = awaited
+        let (code, detail) = if let Some(awaited) = awaited
             && now >= awaited.until
             && !self.is_exiting()
         {
             let (limit_ms, received) = (awaited.limit_ms, self.received(awaited.refused));
-            Some((FaultCode::NoStart, Detail::NoHello { limit_ms, received }))
+            (FaultCode::NoStart, Detail::NoHello { limit_ms, received })
         } else if stream.blocked.is_some_and(|since| now >= since + limits::STALLED_MS * 1000) && !asked() {
-            Some((FaultCode::Stalled, Detail::TookNothing { limit_ms: limits::STALLED_MS }))
+            (FaultCode::Stalled, Detail::TookNothing { limit_ms: limits::STALLED_MS })
         } else if stream.lines.skipped() > limits::SKIPPED {
-            Some((FaultCode::Protocol, Detail::EndlessLine { most_bytes: limits::SKIPPED as u64 }))
+            (FaultCode::Protocol, Detail::EndlessLine { most_bytes: limits::SKIPPED as u64 })
         } else if stream.out.len() > waits {
-            Some((FaultCode::Stalled, Detail::OutputWaits { most_bytes: waits as u64 }))
+            (FaultCode::Stalled, Detail::OutputWaits { most_bytes: waits as u64 })
         } else {
-            None
-        }
+            return None;
+        };
+        Some(BotFault { code, detail })
     }
 }

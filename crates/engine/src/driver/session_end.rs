@@ -6,6 +6,7 @@ use referee_protocol::referee as message;
 use referee_protocol::words::{ErrorCode, FaultCode};
 use referee_transport::ByteStream;
 
+use crate::driver::bot_fault::BotFault;
 use crate::driver::keys::{MatchKey, SessionKey};
 use crate::driver::lane::{Lane, Timer};
 use crate::driver::matches::Running;
@@ -20,16 +21,11 @@ impl<S: ByteStream> Lane<S> {
     }
 
     /// Ends a session and notifies its matches. `bye` is sent last.
-    pub(super) fn end_session(
-        &mut self,
-        key: SessionKey,
-        now: u64,
-        (code, detail): (FaultCode, &Detail),
-        bye: Option<&Detail>,
-    ) {
-        if self.suspend(key, now, (code, detail), bye) {
+    pub(super) fn end_session(&mut self, key: SessionKey, now: u64, fault: BotFault, bye: Option<&Detail>) {
+        if self.suspend(key, now, &fault, bye) {
             return;
         }
+        let BotFault { code, detail } = fault;
         let Some(session) = self.sessions.get_mut(key) else { return };
         if !session.begin_end() {
             return;
@@ -37,7 +33,7 @@ impl<S: ByteStream> Lane<S> {
         let is_replaced = session.has_played
             && match session.role {
                 Role::Process => {
-                    [Detail::LEFT, Detail::SaidBye].contains(detail)
+                    [Detail::LEFT, Detail::SaidBye].contains(&detail)
                         || (session.is_silent && code == FaultCode::NoStart)
                 }
                 Role::Connection { .. } => code == FaultCode::Disconnected,
@@ -58,7 +54,7 @@ impl<S: ByteStream> Lane<S> {
                 running.discard_journal();
                 self.notify_match(key, now, Event::Vacated(seat));
             } else {
-                let at_fault = self.notify_match(key, now, Event::Gone { seat, code, detail });
+                let at_fault = self.notify_match(key, now, Event::Gone { seat, code, detail: &detail });
                 if at_fault.contains(seat) {
                     lost.push((key, seat));
                 }
@@ -78,7 +74,7 @@ impl<S: ByteStream> Lane<S> {
             }));
         }
         session.end(now);
-        self.notices.push_back(Notice::Gone { session: key, code, detail: detail.clone(), waiting, lost });
+        self.notices.push_back(Notice::Gone { session: key, code, detail, waiting, lost });
     }
 
     /// Ends the processes that no longer answer: a time limit expired, nothing has arrived since, and they were not ready
@@ -92,8 +88,7 @@ impl<S: ByteStream> Lane<S> {
             .filter(|&session| self.is_silent(session) && self.sessions[session].role == Role::Process)
             .collect();
         for session in silent {
-            let detail = Detail::other("it no longer answers");
-            self.end_session(session, now, (FaultCode::NoStart, &detail), None);
+            self.end_session(session, now, BotFault::no_start(Detail::other("it no longer answers")), None);
         }
     }
 
@@ -104,8 +99,8 @@ impl<S: ByteStream> Lane<S> {
             stream.fall_back_to_plain_text();
         }
         session.refuse(code, detail.to_string(), None, None);
-        let fault = if code == ErrorCode::Protocol { FaultCode::Protocol } else { FaultCode::NoStart };
-        self.end_session(key, now, (fault, &detail), Some(&detail));
+        let code = if code == ErrorCode::Protocol { FaultCode::Protocol } else { FaultCode::NoStart };
+        self.end_session(key, now, BotFault { code, detail: detail.clone() }, Some(&detail));
     }
 
     /// Ends a session that is over; otherwise sets its timer and queues its output.
@@ -121,13 +116,13 @@ impl<S: ByteStream> Lane<S> {
             return;
         }
         let session = &self.sessions[key];
-        if let Some((code, detail)) = session.over(now, || self.open_requests(key).next().is_some()) {
-            return match (session.role, code) {
-                (_, FaultCode::Protocol) => self.reject(key, ErrorCode::Protocol, detail, now),
+        if let Some(fault) = session.over(now, || self.open_requests(key).next().is_some()) {
+            return match (session.role, fault.code) {
+                (_, FaultCode::Protocol) => self.reject(key, ErrorCode::Protocol, fault.detail, now),
                 (Role::Connection { .. }, FaultCode::NoStart) => {
-                    self.reject(key, ErrorCode::NoStart, detail, now);
+                    self.reject(key, ErrorCode::NoStart, fault.detail, now);
                 }
-                _ => self.end_session(key, now, (code, &detail), None),
+                _ => self.end_session(key, now, fault, None),
             };
         }
         let Some(session) = self.sessions.get_mut(key) else { return };

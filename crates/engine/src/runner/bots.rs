@@ -5,12 +5,11 @@ use std::time::Duration;
 
 use referee_bots::{Process, Stderr, StderrCut, StderrText};
 use referee_game::seat::Seat;
+use referee_match::Outage;
 use referee_match::record::BotLine;
-use referee_match::{Detail, Outage};
-use referee_protocol::words::FaultCode;
 
 use crate::driver::key;
-use crate::driver::{MatchKey, SessionKey};
+use crate::driver::{BotFault, MatchKey, SessionKey};
 
 /// What a lane knows about a bot at the end of a match. The bot's standard error may not have been read yet.
 pub(super) struct BotUsage {
@@ -49,7 +48,7 @@ pub(super) enum BotState {
     /// Its connection is lost, and its matches wait for another one.
     Lost(SessionKey),
     /// It could not be started or did not connect.
-    Failed(FaultCode, Detail),
+    Failed(BotFault),
     /// It has left, or has not been requested.
     Absent,
 }

@@ -7,12 +7,11 @@ use referee_bots::Process;
 use referee_game::seat::Seat;
 use referee_match::{Detail, Log};
 use referee_protocol::referee::Reveal;
-use referee_protocol::words::FaultCode;
 use referee_results::FinishedMatch;
 use referee_transport::Wire;
 use tokio::sync::{mpsc, oneshot};
 
-use crate::driver::{BotInstance, DetachedSession, SessionKey, Unacknowledged};
+use crate::driver::{BotFault, BotInstance, DetachedSession, SessionKey, Unacknowledged};
 use crate::runner::bots::{BotKey, BotUsage};
 use crate::runner::fixture::{Fixture, Wait};
 use crate::runner::run_event::NoShow;
@@ -66,7 +65,7 @@ pub(super) enum LaneEvent {
 /// An order of the runner to a lane.
 pub(super) enum LaneOrder {
     /// A requested bot, or why it is not available.
-    BotArrived(BotKey, Result<BotArrival, (FaultCode, Detail)>),
+    BotArrived(BotKey, Result<BotArrival, BotFault>),
     /// One of these bots is not connected: their match goes back to the schedule.
     PutBack(Vec<BotKey>),
     /// Another connection of a bot of the lane.

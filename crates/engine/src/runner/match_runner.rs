@@ -263,7 +263,7 @@ impl MatchRunner {
             let work = move || reporter.work(to_report);
             let reporter = thread::Builder::new().name("reporter".to_owned()).spawn_scoped(scope, work);
             let reporter = reporter.map_err(RunFailure::NoThread)?;
-            let threads = runtime.block_on(event_loop.run((listen, lobby), lanes, inputs, stopped));
+            let threads = runtime.block_on(event_loop.run(listen, lobby, lanes, inputs, stopped));
             let mut are_whole = reporter.join().is_ok();
             for thread in threads.into_iter().chain(journal_thread) {
                 are_whole &= thread.join().is_ok();

@@ -21,7 +21,7 @@ use slab::Slab;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout};
 
-use crate::driver::{Arena, Lane, MatchKey, Notice, SessionKey};
+use crate::driver::{Arena, BotFault, Lane, MatchKey, Notice, SessionKey};
 use crate::runner::bots::{Bot, BotKey, BotState};
 use crate::runner::common::RunContext;
 use crate::runner::fixture::{Fixture, Wait};
@@ -454,7 +454,7 @@ impl LanePairings {
                 tracing::debug!(bot = self.common.bots.get(spec).name, %code, %detail, "gone");
                 self.release(key);
                 if !had_greeted {
-                    return self.fail(key, code, detail);
+                    return self.fail(key, BotFault { code, detail });
                 }
                 self.expect_again(key);
                 let bot = &mut self.bots[key];

@@ -45,7 +45,10 @@ impl ResumedMatch {
     /// # Errors
     /// Why they are not the journal of this match.
     pub fn read(
-        (id, journal, lines, paused_us): (&str, RunningMatch, &[u8], u64),
+        id: &str,
+        journal: RunningMatch,
+        lines: &[u8],
+        paused_us: u64,
         run: &Seed,
         watched: Option<Viewer>,
         catalog: &Catalog,

@@ -3,11 +3,11 @@
 use std::net::SocketAddr;
 
 use referee_game::seat::Seat;
-use referee_match::{Detail, Leg};
+use referee_match::Leg;
 use referee_protocol::referee::Reveal;
-use referee_protocol::words::FaultCode;
 use referee_results::FinishedMatch;
 
+use crate::driver::BotFault;
 use crate::runner::fixture::Fixture;
 use crate::runner::run_failure::RunFailure;
 
@@ -27,14 +27,12 @@ pub struct NoShow {
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum StartFailure {
     /// It did not start on this machine.
-    #[error("the bot `{name}` does not start ({code}: {detail}): `{command}`{}", own_line(.stderr))]
+    #[error("the bot `{name}` does not start ({fault}): `{command}`{}", own_line(.stderr))]
     Here {
         /// Its name.
         name: String,
         /// The fault.
-        code: FaultCode,
-        /// The details of the fault.
-        detail: Detail,
+        fault: BotFault,
         /// How it is started.
         command: String,
         /// The last lines of its standard error.

@@ -6,14 +6,13 @@ use std::time::Duration;
 
 use referee_bots::{Launcher, StartError, Starter};
 use referee_match::Detail;
-use referee_protocol::words::FaultCode;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinSet;
 
-use crate::driver::SessionKey;
+use crate::driver::{BotFault, SessionKey};
 use crate::runner::bots::BotKey;
 use crate::runner::cpu::Cpu;
-use crate::runner::lane_messages::{BotArrival, LaneOrder};
+use crate::runner::lane_messages::{BotArrival, LaneHandle, LaneOrder};
 use crate::sources::{OnExit, Source};
 
 /// The delays before the retries of a failed start. Until then a shortage of memory or descriptors may be over, and a
@@ -55,24 +54,26 @@ impl Starts {
     /// Starts a process for a lane, on the lane's processor. [`Starts::next`] returns the result.
     pub(super) fn start(
         &mut self,
-        (lane, orders, cpu): (usize, &Orders, Option<Cpu>),
-        (key, spec): (BotKey, usize),
+        lane: LaneHandle,
+        cpu: Option<Cpu>,
+        key: BotKey,
+        spec: usize,
         source: Arc<dyn Source>,
     ) {
-        let (launcher, orders) = (self.launcher.clone(), orders.clone());
+        let launcher = self.launcher.clone();
         let delays = if self.cannot_start.contains(&spec) { &[][..] } else { &DELAYS };
         let mut is_over = self.is_over.subscribe();
         self.running.spawn(async move {
-            let mut result = start(&launcher, &source, cpu, &orders).await;
+            let mut result = start(&launcher, &source, cpu, &lane.orders).await;
             for &delay in delays {
                 let Err(error) = &result else { break };
                 tracing::debug!(%source, %error, "not started; to be retried");
                 if tokio::time::timeout(delay, is_over.wait_for(|&is_over| is_over)).await.is_ok() {
                     break;
                 }
-                result = start(&launcher, &source, cpu, &orders).await;
+                result = start(&launcher, &source, cpu, &lane.orders).await;
             }
-            Started { lane, key, spec, result }
+            Started { lane: lane.number, key, spec, result }
         });
     }
 
@@ -92,7 +93,7 @@ impl Starts {
                     if !matches!(error, StartError::Exhausted { .. }) {
                         self.cannot_start.insert(spec);
                     }
-                    Err((FaultCode::NoStart, Detail::NotStarted { error: error.to_string() }))
+                    Err(BotFault::no_start(Detail::NotStarted { error: error.to_string() }))
                 }
             };
             return Some((lane, LaneOrder::BotArrived(key, come)));

@@ -34,7 +34,7 @@ pub fn resume(
         }
         let read = running.resume(&id).map_err(|error| error.to_string());
         let read = read.and_then(|(journal, lines, paused_us)| {
-            ResumedMatch::read((&id, journal, &lines, paused_us), seed, watched, catalog)
+            ResumedMatch::read(&id, journal, &lines, paused_us, seed, watched, catalog)
         });
         let read = read.and_then(|found| match &found {
             Some(found) if !found.is_of(rules, seating) => {

@@ -200,7 +200,7 @@ impl WorkerHub {
             FromConnection::Joined(hello, connection) => self.join(hello, connection),
             FromConnection::Left(name, number) => self.leave(&name, number),
             FromConnection::Tried(name, number, id, report, built) => {
-                self.tried(&name, (number, id), report, built);
+                self.tried(&name, number, id, report, built);
             }
             FromConnection::Message(name, number, message, outcome) => {
                 let is_current =
@@ -323,7 +323,7 @@ impl WorkerHub {
     }
 
     /// Passes on what a worker reports of the trial that it has; that of another one was put back.
-    fn tried(&mut self, name: &str, (number, id): (u64, u64), report: TrialReply, built: BuiltArchive) {
+    fn tried(&mut self, name: &str, number: u64, id: u64, report: TrialReply, built: BuiltArchive) {
         let Some(worker) = self.workers.get_mut(name) else { return };
         let is_current = worker.connection.as_ref().is_some_and(|(own, _)| *own == number);
         let Some(trial) = worker.trial.take_if(|trial| is_current && trial.job.id == id) else { return };

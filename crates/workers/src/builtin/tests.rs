@@ -204,7 +204,7 @@ async fn run(
     let leases = Leases::in_memory(&[1; 16]).unwrap();
     let no_thread = std::thread::spawn(|| Ok(()));
     let timeout = Duration::from_secs(300);
-    let mut coordinator = Coordinator::with((orders, events), Arc::new(no_thread), leases, timeout).unwrap();
+    let mut coordinator = Coordinator::with(orders, events, Arc::new(no_thread), leases, timeout).unwrap();
     let mut ranks = BTreeMap::new();
     let on_event = |event: RunEvent<'_>| {
         if let RunEvent::Ended(EndedMatch { finished, .. }) = event {
@@ -229,7 +229,7 @@ async fn run(
     };
     let mut end = RunEnd::default();
     let dispatcher = Dispatcher::new(&mut coordinator, &job, schedule(SETS), to_commit);
-    let played = dispatcher.run(committed, (future::pending(), None), &mut end);
+    let played = dispatcher.run(committed, future::pending(), None, &mut end);
     tokio::join!(played, commit);
     assert!(end.why.is_none() && end.given_up.is_empty(), "{end:?}");
     let workers = coordinator.leases.workers().unwrap().into_iter().map(|row| (row.name.clone(), row));

@@ -104,7 +104,8 @@ impl EventLoop {
     /// lanes.
     pub(super) async fn run(
         mut self,
-        (listen, parked): (Option<Listen>, Option<ParkedLobby>),
+        listen: Option<Listen>,
+        parked: Option<ParkedLobby>,
         lanes: LaneConfig,
         inputs: Inputs<impl Future<Output = ()>>,
         stopped: &mut RunEnd,

@@ -3,15 +3,15 @@
 use std::collections::HashSet;
 
 use referee_match::Detail;
-use referee_protocol::words::FaultCode;
 use tokio::sync::mpsc::error::SendError;
 use tokio::time::Instant;
 
 use super::event_loop::EventLoop;
 use super::lanes::LaneThread;
+use crate::driver::BotFault;
 use crate::runner::bots::BotKey;
 use crate::runner::fixture::Wait;
-use crate::runner::lane_messages::{BotArrival, LaneOrder, ReportEvent};
+use crate::runner::lane_messages::{BotArrival, LaneHandle, LaneOrder, ReportEvent};
 use crate::sources::{Holder, Lobby};
 
 /// A request of a lane for bots.
@@ -126,7 +126,8 @@ impl EventLoop {
                 let source = &common.bots.get(entrant).source;
                 let Some(name) = source.connects_as() else {
                     let LaneThread { orders, cpu, .. } = &self.lanes[need.lane];
-                    self.starts.start((need.lane, orders, *cpu), (key, entrant), source.clone());
+                    let lane = LaneHandle { number: need.lane, orders: orders.clone() };
+                    self.starts.start(lane, *cpu, key, entrant, source.clone());
                     continue;
                 };
                 let holder = Holder { lane: need.lane, bot: key.into() };
@@ -136,7 +137,7 @@ impl EventLoop {
                         busy.push((key, entrant));
                         continue;
                     }
-                    None => Err((FaultCode::NoStart, self.not_connected(name))),
+                    None => Err(BotFault::no_start(self.not_connected(name))),
                 };
                 self.send(need.lane, LaneOrder::BotArrived(key, come));
             }

@@ -4,11 +4,10 @@ use std::mem;
 use std::time::Duration;
 
 use referee_match::Detail;
-use referee_protocol::words::FaultCode;
 use referee_transport::Stream;
 
 use super::LanePairings;
-use crate::driver::{Role, SessionKey};
+use crate::driver::{BotFault, Role, SessionKey};
 use crate::runner::bots::{BotKey, BotState};
 use crate::runner::fixture::Wait;
 use crate::runner::lane_messages::{BotArrival, LaneEvent};
@@ -25,7 +24,7 @@ impl LanePairings {
     }
 
     /// Handles a requested bot that has arrived or is not available.
-    pub(super) fn handle_arrival(&mut self, key: BotKey, come: Result<BotArrival, (FaultCode, Detail)>) {
+    pub(super) fn handle_arrival(&mut self, key: BotKey, come: Result<BotArrival, BotFault>) {
         // The bot may not be needed any more when the lane is stopping.
         let is_wanted = self.bots.get(key).is_some_and(|bot| matches!(bot.state, BotState::Requested));
         let come = match come {
@@ -35,7 +34,7 @@ impl LanePairings {
                 return self.send_event(LaneEvent::ReturnsConnection(moving));
             }
             Err(_) if !is_wanted => return,
-            Err((code, detail)) => return self.fail(key, code, detail),
+            Err(fault) => return self.fail(key, fault),
         };
         let bot = &mut self.bots[key];
         bot.cpu_before = Duration::ZERO;
@@ -46,7 +45,7 @@ impl LanePairings {
                     Ok(stream) => stream,
                     Err(error) => {
                         let detail = Detail::NoStream { error: error.to_string() };
-                        return self.fail(key, FaultCode::NoStart, detail);
+                        return self.fail(key, BotFault::no_start(detail));
                     }
                 };
                 let hello = Duration::from_millis(self.common.run.terms.hello_ms);
@@ -100,7 +99,7 @@ impl LanePairings {
         if let Some(games) = games.filter(|games| !games.iter().any(|game| game == id)) {
             let detail = Detail::OtherGames { game: id.to_owned(), plays: games.clone() };
             self.reject(key, session);
-            return self.fail(key, FaultCode::NoStart, detail);
+            return self.fail(key, BotFault::no_start(detail));
         }
         let ready_ms = self.common.run.terms.first_ready_ms;
         for (game, seat) in mem::take(&mut bot.waiting) {
@@ -132,11 +131,11 @@ impl LanePairings {
     }
 
     /// A bot is not available.
-    pub(super) fn fail(&mut self, key: BotKey, code: FaultCode, detail: Detail) {
+    pub(super) fn fail(&mut self, key: BotKey, fault: BotFault) {
         let bot = &mut self.bots[key];
-        bot.state = BotState::Failed(code, detail.clone());
+        bot.state = BotState::Failed(fault.clone());
         for (game, seat) in mem::take(&mut bot.waiting) {
-            self.lane.seat(game, seat, Err((code, detail.clone())), 0);
+            self.lane.seat(game, seat, Err(fault.clone()), 0);
         }
         self.continue_pairing_of(key);
     }

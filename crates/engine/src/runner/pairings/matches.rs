@@ -9,7 +9,7 @@ use referee_protocol::words::FaultCode;
 use referee_results::{FinishedMatch, SharedFault};
 
 use super::{LanePairings, MOST_UNREPORTED, OpenMatch, Supply};
-use crate::driver::{Finished, MatchJournal, MatchKey, MatchPlan, PlannedSeat};
+use crate::driver::{BotFault, Finished, MatchJournal, MatchKey, MatchPlan, PlannedSeat};
 use crate::runner::bots::{BotKey, BotState, BotUsage};
 use crate::runner::fixture::Fixture;
 use crate::runner::lane_messages::EndedOnLane;
@@ -75,9 +75,9 @@ impl LanePairings {
         let (setup, table) = common.run.set_up(terms, plan)?;
         let places = bots.iter().map(|&key| match &self.bots[key].state {
             BotState::Ready(session) => Ok(*session),
-            BotState::Failed(code, detail) => Err((*code, detail.clone())),
+            BotState::Failed(fault) => Err(fault.clone()),
             BotState::Requested | BotState::Greeting(_) | BotState::Lost(_) | BotState::Absent => {
-                Err((FaultCode::NoStart, Detail::NotHere))
+                Err(BotFault::no_start(Detail::NotHere))
             }
         });
         let places = places.collect();
@@ -142,10 +142,10 @@ impl LanePairings {
         let mut no_show = None;
         for (seat, &key) in bots.iter().enumerate() {
             let bot = &mut self.bots[key];
-            let BotState::Failed(code, ref detail) = bot.state else { continue };
+            let BotState::Failed(fault) = &bot.state else { continue };
             let spec = self.common.bots.get(bot.spec);
-            let (name, detail, command) = (spec.name.clone(), detail.clone(), spec.source.to_string());
-            let why = Box::new(StartFailure::Here { name, code, detail, command, stderr: None });
+            let (name, fault, command) = (spec.name.clone(), fault.clone(), spec.source.to_string());
+            let why = Box::new(StartFailure::Here { name, fault, command, stderr: None });
             no_show = Some(NoShow { entrant: bot.spec, seat: Seat(seat as u8), why });
             bot.state = BotState::Absent;
         }

@@ -4,11 +4,10 @@ use std::collections::{HashMap, VecDeque};
 use std::mem;
 
 use referee_match::Detail;
-use referee_protocol::words::FaultCode;
 use tokio::time::Instant;
 
 use super::{LanePairings, OpenMatch, Pairing, QueuedMatch};
-use crate::driver::{BotInstance, DetachedSession, MatchKey, Unacknowledged};
+use crate::driver::{BotFault, BotInstance, DetachedSession, MatchKey, Unacknowledged};
 use crate::runner::bots::{Bot, BotKey, BotState};
 use crate::runner::fixture::Fixture;
 use crate::runner::lane_messages::LaneEvent;
@@ -36,7 +35,7 @@ impl LanePairings {
                         expected.push((key, instance.clone()));
                         BotState::Requested
                     }
-                    None => BotState::Failed(FaultCode::Disconnected, Detail::OutputEnded),
+                    None => BotState::Failed(BotFault::disconnected(Detail::OutputEnded)),
                 };
                 key
             });
@@ -90,7 +89,7 @@ impl LanePairings {
         for key in self.expected.instances.keys().copied().collect::<Vec<_>>() {
             if self.is_expected(key) {
                 self.release_connections(key);
-                self.fail(key, FaultCode::Disconnected, Detail::OutputEnded);
+                self.fail(key, BotFault::disconnected(Detail::OutputEnded));
             }
         }
     }
@@ -117,8 +116,8 @@ impl LanePairings {
             match bot.session() {
                 Some(session) => Ok(session),
                 None => match mem::replace(&mut bot.state, BotState::Absent) {
-                    BotState::Failed(code, detail) => Err((code, detail)),
-                    _ => Err((FaultCode::Disconnected, Detail::OutputEnded)),
+                    BotState::Failed(fault) => Err(fault),
+                    _ => Err(BotFault::disconnected(Detail::OutputEnded)),
                 },
             }
         });
@@ -128,7 +127,7 @@ impl LanePairings {
         let visibility = self.common.live.as_ref().map(|live| live.visibility(self.common.rules, &fixture));
         // Nothing says any more to which moves these belong.
         play.infos().clear();
-        let key = self.lane.restore((play, outages), paused_us, journal, places);
+        let key = self.lane.restore(play, outages, paused_us, journal, places);
         self.add_open(
             key,
             OpenMatch { pairing, fixture, bots, lost: Vec::new(), live: None, waits: 0 },

@@ -1,0 +1,33 @@
+//! Faults of bots in a lane.
+
+use std::fmt;
+
+use referee_match::Detail;
+use referee_protocol::words::FaultCode;
+
+/// A fault of a bot, or what prevents it from playing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BotFault {
+    /// The code.
+    pub code: FaultCode,
+    /// The details.
+    pub detail: Detail,
+}
+
+impl BotFault {
+    /// The bot has not started.
+    pub fn no_start(detail: Detail) -> BotFault {
+        BotFault { code: FaultCode::NoStart, detail }
+    }
+
+    /// The connection of the bot has ended.
+    pub fn disconnected(detail: Detail) -> BotFault {
+        BotFault { code: FaultCode::Disconnected, detail }
+    }
+}
+
+impl fmt::Display for BotFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.code, self.detail)
+    }
+}
