@@ -153,11 +153,12 @@ impl Starter {
     pub fn run(
         &self,
         command: &Command,
-        (input, output): (OwnedFd, OwnedFd),
+        input: OwnedFd,
+        output: OwnedFd,
         on_exit: impl FnOnce(Detail) + Send + 'static,
     ) -> Result<Process, StartError> {
         let _runtime = self.runtime.enter();
-        Process::over(command, self, (input, output), None, on_exit)
+        Process::over(command, self, input, output, None, on_exit)
             .map_err(|error| not_started(command, error))
     }
 

@@ -59,7 +59,7 @@ impl Process {
             Streams::Pipes => Some([inode(&our_input)?, inode(&our_output)?]),
             Streams::Sockets => None,
         };
-        let process = Process::over(command, starter, (its_input, its_output), pipes, on_exit)?;
+        let process = Process::over(command, starter, its_input, its_output, pipes, on_exit)?;
         let wire = match starter.streams() {
             Streams::Pipes => Wire::pipes(our_input, our_output, Some(process.mark.clone())),
             Streams::Sockets => Wire::sockets(our_input, our_output),
@@ -72,7 +72,8 @@ impl Process {
     pub(super) fn over(
         command: &Command,
         starter: &Starter,
-        (input, output): (OwnedFd, OwnedFd),
+        input: OwnedFd,
+        output: OwnedFd,
         pipes: Option<[u64; 2]>,
         on_exit: impl FnOnce(Detail) + Send + 'static,
     ) -> Result<Process, SpawnError> {

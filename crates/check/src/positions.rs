@@ -72,7 +72,7 @@ fn walk(
             }
             Turn::Decide(decision) => {
                 for seat in decision.seats().iter() {
-                    let kinds = new_kinds(&*table, &decision, (seat, seating), known);
+                    let kinds = new_kinds(&*table, &decision, seat, seating, known);
                     if kinds.is_empty() {
                         continue;
                     }
@@ -108,7 +108,8 @@ fn walk(
 fn new_kinds(
     table: &dyn Table,
     decision: &OpenDecision,
-    (seat, seating): (Seat, Seating),
+    seat: Seat,
+    seating: Seating,
     known: &BTreeSet<String>,
 ) -> BTreeSet<String> {
     let count = table.count(decision, seat);

@@ -123,7 +123,7 @@ impl Playing {
         // the same text.
         let text = &*excerpt(text, common.limits.move_chars as usize);
         let timing = self.timing(common, stamp, seat);
-        let mut line = common.log.answer((stamp.at, seat, turn), text, (timing.took, timing.lag));
+        let mut line = common.log.answer(stamp.at, seat, turn, text, timing.took, timing.lag);
         if offer_draw {
             line.raw(key!("offer_draw"), b"true");
         }

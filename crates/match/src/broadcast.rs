@@ -46,14 +46,14 @@ impl Common {
             // Borrow the fields separately: the closure borrows the table.
             let Common { setup, players, table, log, news, events, .. } = self;
             let write = |viewer, out: &mut Vec<u8>| table.write_event(index, viewer, out);
-            broadcast(setup, players, log, (news, events), stamp, write);
+            broadcast(setup, players, log, news, events, stamp, write);
         }
         self.table.forget();
     }
 
     pub(super) fn broadcast_event(&mut self, stamp: Stamp, write: impl Fn(Viewer, &mut Vec<u8>)) {
         let Common { setup, players, log, news, events, .. } = self;
-        broadcast(setup, players, log, (news, events), stamp, write);
+        broadcast(setup, players, log, news, events, stamp, write);
     }
 
     pub(super) fn send_error(
@@ -86,7 +86,8 @@ fn broadcast(
     setup: &Setup,
     players: &mut [Player],
     log: &mut Log,
-    (news, events): (&mut Vec<u8>, &mut VecDeque<MatchEvent>),
+    news: &mut Vec<u8>,
+    events: &mut VecDeque<MatchEvent>,
     stamp: Stamp,
     write: impl Fn(Viewer, &mut Vec<u8>),
 ) {

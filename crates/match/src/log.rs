@@ -112,9 +112,12 @@ impl Log {
     #[inline(always)]
     pub(super) fn answer(
         &mut self,
-        (at, seat, turn): (Tick, Seat, u32),
+        at: Tick,
+        seat: Seat,
+        turn: u32,
         text: &str,
-        (took, lag): (u64, u64),
+        took: u64,
+        lag: u64,
     ) -> Object<'_> {
         self.reserve_line();
         Object::open(&mut self.lines, ANSWER).number("", at.0).number(SEAT, seat.0).number(TURN, turn);
@@ -306,7 +309,7 @@ mod tests {
         );
         let mut log = Log::open(Arc::new(serde_json::from_str(&format!("{{{header}")).unwrap()));
         log.request(Tick(3), Seat(1), 12);
-        log.answer((Tick(7), Seat(1), 12), "1-5", (4, 0)).raw(key!("info"), b"{\t}").end_line();
+        log.answer(Tick(7), Seat(1), 12, "1-5", 4, 0).raw(key!("info"), b"{\t}").end_line();
         event(&mut log, 8, r#"{"kind":"move","seat":1,"move":"1-5"}"#);
         event(&mut log, 9, r#"{"kind":"drawn"}"#);
         let others = [
@@ -328,7 +331,7 @@ mod tests {
         let mut log = Log::default();
         let at = 1_000_000;
         let text = |seat, text| format!(r#"{{"kind":"move","seat":{seat},"move":"{text}"}}"#);
-        log.answer((Tick(at), Seat(1), 0), "1-5", (4, 0)).end_line();
+        log.answer(Tick(at), Seat(1), 0, "1-5", 4, 0).end_line();
         let mut length = log.len();
         // The time, the seat and the move differ; what follows the move differs.
         for (at, event_text) in [

@@ -167,7 +167,8 @@ impl SharedProgram {
     fn ask<T>(
         &self,
         cache: &Mutex<AnswerCache<Arc<T>>>,
-        (key, request): (&[u8], &[u8]),
+        key: &[u8],
+        request: &[u8],
         read: impl Fn(&[u8]) -> Result<T, BadAnswer>,
     ) -> Result<Arc<T>, RulesFailed> {
         if let Some(known) = lock(cache).get(key) {
@@ -193,7 +194,7 @@ impl SharedProgram {
         let line = request.line();
         // What is valid depends on the seating.
         let key = [&line[..], &[seating.seats() as u8, seating.sides() as u8]].concat();
-        self.ask(&self.positions, (&key, &line), |answer| {
+        self.ask(&self.positions, &key, &line, |answer| {
             position::read(answer, self.meta, &self.reasons, seating)
         })
     }
@@ -206,7 +207,7 @@ impl SharedProgram {
         mv: &str,
     ) -> Result<Arc<MoveCheck>, RulesFailed> {
         let line = RulesRequest::Check { state, seat, r#move: mv }.line();
-        self.ask(&self.checked, (&line, &line), |answer| match serde_json::from_slice(answer)? {
+        self.ask(&self.checked, &line, &line, |answer| match serde_json::from_slice(answer)? {
             CheckAnswer { ok: true, bad_move: None } => Ok(None),
             CheckAnswer { ok: false, bad_move: Some(why) } => Ok(Some(excerpt(&why, QUOTED).into_owned())),
             CheckAnswer { .. } => Err(BadAnswer::Check),
@@ -218,7 +219,7 @@ impl SharedProgram {
         // Without hidden information, everyone sees the same.
         let viewer = if self.meta.hidden { viewer } else { Viewer::Omniscient };
         let line = RulesRequest::Show { state, viewer }.line();
-        self.ask(&self.shown, (&line, &line), shown::read)
+        self.ask(&self.shown, &line, &line, shown::read)
     }
 
     /// Asks for a position that agrees with a view.
@@ -253,7 +254,7 @@ impl SharedProgram {
     fn start(&self, options: &RawValue, seating: Seating) -> Result<Arc<Start>, RulesFailed> {
         let request = RulesRequest::Start { options, seats: seating.seats(), sides: seating.sides() };
         let line = request.line();
-        self.ask(&self.starts, (&line, &line), |answer| {
+        self.ask(&self.starts, &line, &line, |answer| {
             let OptionsAnswer { bad_options } = serde_json::from_slice(answer)?;
             if let Some(why) = bad_options {
                 return Ok(Start::Refused(why));

@@ -128,7 +128,7 @@ pub fn verify(
                 None => NotVerified::NotPlayed(of.id.clone()),
             }
         })?;
-        let found = verify_match(unit, index, (record, summary), catalog).map_err(of_match)?;
+        let found = verify_match(unit, index, record, summary, catalog).map_err(of_match)?;
         let is_last = index + 1 == got;
         if found.finished.is_cut_off() {
             return Err(of_match(MatchDifference::Interrupted));
@@ -147,7 +147,8 @@ pub fn verify(
 fn verify_match(
     unit: &WorkUnit,
     index: usize,
-    (record, summary): (&[u8], RecordSummary),
+    record: &[u8],
+    summary: RecordSummary,
     catalog: &Catalog,
 ) -> Result<VerifiedMatch, MatchDifference> {
     let of = &unit.matches[index];

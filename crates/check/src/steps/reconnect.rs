@@ -62,15 +62,16 @@ pub(super) async fn reconnect(context: &mut Context<'_>) -> Result<(), Stop> {
             context.exchange(&mut matches).await?;
         }
         let cut = if is_ready { "cut while a request was open" } else { "cut after `start`" };
-        let away = returns(context.talk().await?, &listener, limit, &first, (cut, Rule::RETURNS)).await?;
+        let away = returns(context.talk().await?, &listener, limit, &first, cut, Rule::RETURNS).await?;
         slowest = slowest.max(away);
         matches[0].0.resume(seat, away);
     }
     context.play_all(&mut matches, FEW).await?;
     let talk = context.talk().await?;
     talk.send(b"{\"type\":\"bye\",\"reason\":\"the server restarts\",\"reconnect\":true}\n", limit).await;
-    let asked = ("closed after `bye` with `\"reconnect\":true`", Rule::STAYS);
-    let away = returns(talk, &listener, limit, &first, asked).await?;
+    let away =
+        returns(talk, &listener, limit, &first, "closed after `bye` with `\"reconnect\":true`", Rule::STAYS)
+            .await?;
     slowest = slowest.max(away);
     context.notes.push(format!("it connected again after {:.1} s at most", slowest.as_secs_f64()));
     Ok(())
@@ -82,7 +83,8 @@ async fn returns(
     listener: &Listener,
     limit: Duration,
     first: &bot::Hello,
-    (cut, rule): (&str, Rule),
+    cut: &str,
+    rule: Rule,
 ) -> Result<Duration, Stop> {
     let lost = Instant::now();
     talk.close();

@@ -172,8 +172,7 @@ pub fn route<'a, M: Matches>(line: Line<'a>, sender: Sender, matches: &M) -> Rou
         Line::Text(text) => match incoming::read(text, sender.may_open) {
             (_, Ok(message)) => route_message(message, sender, matches).unwrap_or_else(Routed::Rejected),
             (address, Err(Unreadable::Malformed(detail))) => {
-                let broken = (FaultCode::Malformed, detail, Some(text));
-                route_broken(&address, broken, sender, matches)
+                route_broken(&address, FaultCode::Malformed, detail, Some(text), sender, matches)
             }
             (address, Err(unreadable)) => {
                 let (refused, message) = unreadable.refusal();
@@ -182,8 +181,7 @@ pub fn route<'a, M: Matches>(line: Line<'a>, sender: Sender, matches: &M) -> Rou
         },
         Line::TooLong => {
             let detail = Detail::LineTooLong { most_bytes: limits::LINE_FROM_BOT as u64 };
-            let broken = (FaultCode::LineTooLong, detail, None);
-            route_broken(&Address::default(), broken, sender, matches)
+            route_broken(&Address::default(), FaultCode::LineTooLong, detail, None, sender, matches)
         }
     }
 }
@@ -255,7 +253,9 @@ fn addressed<M: Matches>(matches: &M, address: &Address<'_>) -> Option<(M::Key, 
 /// `None` if it was discarded.
 fn route_broken<'a, M: Matches>(
     address: &Address<'_>,
-    (code, detail, line): (FaultCode, Detail, Option<&'a [u8]>),
+    code: FaultCode,
+    detail: Detail,
+    line: Option<&'a [u8]>,
     sender: Sender,
     matches: &M,
 ) -> Routed<'a, M::Key> {

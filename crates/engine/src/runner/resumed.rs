@@ -78,7 +78,7 @@ impl ResumedMatch {
                 None => {
                     let wants: Vec<Wants> = bots.values().map(|seat| seat.wants).collect();
                     let secrets = |header: &Header| (run.of_deal(&header.deal), run.salt(&header.r#match));
-                    let opened = Resume::open(text, secrets, (wants, watched), catalog);
+                    let opened = Resume::open(text, secrets, wants, watched, catalog);
                     resume = Some(opened.map_err(|error| at_line(error.to_string()))?);
                 }
             }

@@ -91,7 +91,7 @@ impl<'a> Replay<'a> {
                 seats
             ];
         let failure = rules_failure(parts.happened);
-        let replayed = open_match(header, (Seed(seed), salt), (wants, watched), failure, catalog)
+        let replayed = open_match(header, Seed(seed), salt, wants, watched, failure, catalog)
             .map_err(|why| at_line(1, why.into()))?;
         let (rest, last) = (parts.happened, parts.last);
         let unsealed = &record[..record.len() - parts.seal.len() - 1];
@@ -288,8 +288,10 @@ pub enum NotReplayed {
 /// events for `watched` and the failure of the rules that ended it.
 pub(super) fn open_match(
     header: Header,
-    (seed, salt): (Seed, [u8; 32]),
-    (wants, watched): (Vec<Wants>, Option<Viewer>),
+    seed: Seed,
+    salt: [u8; 32],
+    wants: Vec<Wants>,
+    watched: Option<Viewer>,
     rules_failure: Option<AbortReason>,
     catalog: &Catalog,
 ) -> Result<Match, NotReplayed> {

@@ -50,7 +50,8 @@ impl Resume {
     pub fn open(
         first: &[u8],
         secrets: impl FnOnce(&Header) -> (Seed, [u8; 32]),
-        (wants, watched): (Vec<Wants>, Option<Viewer>),
+        wants: Vec<Wants>,
+        watched: Option<Viewer>,
         catalog: &Catalog,
     ) -> Result<Resume, NotResumed> {
         let header = read_header(first)?;
@@ -62,7 +63,7 @@ impl Resume {
         if hex::encode(&seed.commitment(&salt)) != header.commitment {
             return Err(NotResumed::OtherSeed);
         }
-        let play = open_match(header, (seed, salt), (wants, watched), None, catalog)?;
+        let play = open_match(header, seed, salt, wants, watched, None, catalog)?;
         let mut resume = Resume { play, compared: 0 };
         resume.compare(first)?;
         Ok(resume)

@@ -186,7 +186,8 @@ impl RandomMatches<'_> {
     fn play(
         &mut self,
         mut table: Box<dyn Table>,
-        (seating, is_default): (Seating, bool),
+        seating: Seating,
+        is_default: bool,
         rng: &mut RandomStream,
     ) -> Result<(), RulesFailed> {
         let mut drawn = Vec::new();
@@ -315,8 +316,8 @@ pub fn check(
     let result = seatings.iter().try_for_each(|&seating| {
         (0..matches).try_for_each(|_| {
             let table = rules.open(&options, seating).map_err(|error| witness.failure(error))?;
-            let of = (seating, seating == seatings[0]);
-            played.play(table, of, &mut rng).map_err(|failed| witness.failure(failed))
+            let is_default = seating == seatings[0];
+            played.play(table, seating, is_default, &mut rng).map_err(|failed| witness.failure(failed))
         })
     });
     let took = began.elapsed();

@@ -63,7 +63,8 @@ pub(super) fn accepted(
 /// Plays a move of a seat, and any of the others. Returns false if one of the others has none.
 fn is_played(
     table: &dyn Table,
-    (seat, text): (Seat, &str),
+    seat: Seat,
+    text: &str,
     samples: &[String],
     rng: &mut RandomStream,
 ) -> Result<bool, RulesFailed> {
@@ -95,9 +96,9 @@ pub(super) fn legal(
         let Turn::Decide(decision) = table.ask() else { continue };
         for seat in decision.seats().iter().filter(|&seat| table.lists(&decision, seat)) {
             for index in 0..table.count(&decision, seat).min(MOST_PLAYED) {
-                let mv = (seat, table.text(&decision, seat, index));
+                let text = table.text(&decision, seat, index);
                 let went_on =
-                    is_played(&*table, mv, samples, rng).map_err(|failed| witness.failure(failed))?;
+                    is_played(&*table, seat, text, samples, rng).map_err(|failed| witness.failure(failed))?;
                 played += u32::from(went_on);
             }
         }
@@ -123,7 +124,7 @@ pub(super) fn unlisted(
             let texts: Vec<String> =
                 ODD.into_iter().chain([&*long]).map(str::to_owned).chain(altered).collect();
             for text in texts {
-                let went_on = is_played(&*table, (seat, &text), samples, rng);
+                let went_on = is_played(&*table, seat, &text, samples, rng);
                 played += u32::from(went_on.map_err(|failed| witness.failure(failed))?);
                 asked += 1;
             }

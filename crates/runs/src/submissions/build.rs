@@ -78,7 +78,7 @@ pub async fn build(
     let launcher = Launcher::open(launch.clone(), 1)?;
     let started = launcher.start(move |starter| {
         let on_exit = move |how| drop(exited.send(how));
-        starter.run(&command, (input.into(), writer.into()), on_exit).map(|process| (process, ()))
+        starter.run(&command, input.into(), writer.into(), on_exit).map(|process| (process, ()))
     });
     let (process, ()) = started.await?;
     let most_bytes = result.most_bytes();

@@ -85,7 +85,7 @@ pub(super) enum FromCoordinator {
 
 /// Reads the first message of a connection, which carries no bytes.
 pub(super) async fn read_first<T: DeserializeOwned>(from: &mut (impl AsyncRead + Unpin)) -> io::Result<T> {
-    read_within(from, (HELLO_BYTES, 0), async |_| ()).await.map(|(message, ..)| message)
+    read_within(from, HELLO_BYTES, 0, async |_| ()).await.map(|(message, ..)| message)
 }
 
 /// Reads a message with its bytes.
@@ -100,12 +100,13 @@ pub(super) async fn read_reserved<T: DeserializeOwned, P>(
     from: &mut (impl AsyncRead + Unpin),
     reserve: impl AsyncFnOnce(usize) -> P,
 ) -> io::Result<(T, Vec<u8>, P)> {
-    read_within(from, (UNIT_BYTES + HELLO_BYTES, OUTCOME_BYTES), reserve).await
+    read_within(from, UNIT_BYTES + HELLO_BYTES, OUTCOME_BYTES, reserve).await
 }
 
 async fn read_within<T: DeserializeOwned, P>(
     from: &mut (impl AsyncRead + Unpin),
-    (most_text, most_bytes): (usize, usize),
+    most_text: usize,
+    most_bytes: usize,
     reserve: impl AsyncFnOnce(usize) -> P,
 ) -> io::Result<(T, Vec<u8>, P)> {
     let invalid = |what: String| io::Error::new(io::ErrorKind::InvalidData, what);

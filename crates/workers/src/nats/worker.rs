@@ -210,7 +210,8 @@ async fn pull(connection: NatsConnection) -> Option<Message> {
 /// Copies an archive, which is this object, to a file.
 async fn fetch(
     connection: NatsConnection,
-    (archive, object): (ArchiveId, String),
+    archive: ArchiveId,
+    object: String,
     to: PathBuf,
 ) -> (ArchiveId, Result<(), FetchError>) {
     let mut result = Ok(());
@@ -439,7 +440,7 @@ impl WorkerService {
             Request::Tried(id, reply, built) => self.tried(id, &reply, &built).await,
             Request::Fetch(archive, to) => {
                 let object = self.object_of(archive);
-                self.fetches.spawn(fetch(self.connection.clone(), (archive, object), to));
+                self.fetches.spawn(fetch(self.connection.clone(), archive, object, to));
             }
         }
     }

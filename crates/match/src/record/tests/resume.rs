@@ -62,8 +62,8 @@ fn wants(seats: usize) -> Vec<Wants> {
 }
 
 fn open(rules: &dyn Rules, seating: Seating) -> Match {
-    let wants = (wants(seating.seats()), None);
-    open_match(header(rules, seating), SECRETS, wants, None, &referee_games::catalog()).unwrap()
+    let ((seed, salt), wants) = (SECRETS, wants(seating.seats()));
+    open_match(header(rules, seating), seed, salt, wants, None, None, &referee_games::catalog()).unwrap()
 }
 
 fn apply(play: &mut Match, step: &Step, index: usize) {
@@ -147,8 +147,7 @@ fn shown(mut play: Match) -> String {
 fn resumed(record: &[u8], seats: usize) -> Match {
     let mut lines = record.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
     let first = lines.next().unwrap();
-    let mut resume =
-        Resume::open(first, |_| SECRETS, (wants(seats), None), &referee_games::catalog()).unwrap();
+    let mut resume = Resume::open(first, |_| SECRETS, wants(seats), None, &referee_games::catalog()).unwrap();
     lines.for_each(|line| resume.line(line).unwrap());
     let (play, compared) = resume.into_match();
     let log = play.log();
@@ -199,7 +198,7 @@ fn a_record_that_was_changed_is_not_continued() {
     let repeat = |record: &[u8]| {
         let mut lines = record.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
         let first = lines.next().unwrap_or_default();
-        let resume = Resume::open(first, |_| SECRETS, (wants(2), None), &catalog);
+        let resume = Resume::open(first, |_| SECRETS, wants(2), None, &catalog);
         resume.and_then(|mut resume| lines.try_for_each(|line| resume.line(line)))
     };
     assert!(repeat(&record).is_ok());
@@ -218,6 +217,6 @@ fn a_record_that_was_changed_is_not_continued() {
         let _ = repeat(&changed);
     }
     let first = record.split(|&byte| byte == b'\n').next().unwrap();
-    let other = Resume::open(first, |_| (Seed([3; 32]), [2; 32]), (wants(2), None), &catalog);
+    let other = Resume::open(first, |_| (Seed([3; 32]), [2; 32]), wants(2), None, &catalog);
     assert_eq!(other.unwrap_err().to_string(), "the match has another seed");
 }
