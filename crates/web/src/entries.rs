@@ -377,11 +377,6 @@ impl MatchEntry {
         }
     }
 
-    /// What may be known before the other matches of the deal have ended.
-    pub(super) fn withheld(self) -> MatchEntry {
-        MatchEntry { board: BoardAccess::Held, moves: None, faults: None, ..self }
-    }
-
     /// Replaces what people see instead of names, and the ruling.
     pub(super) fn tell(&mut self, game: &Meta, about: &NamesAndRulings) {
         for seat in &mut self.seats {

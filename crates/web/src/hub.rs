@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use axum::body::Bytes;
 pub(crate) use ended::MOST_ENDED;
-use ended::{EndedEntry, RecordLocation, UnsealedEntry};
+use ended::{EndedEntry, OpenDeal, RecordLocation};
 use referee_report::story::{LeadChange, Story};
 use results::Met;
 use tokio::sync::watch;
@@ -407,7 +407,7 @@ impl Hub {
         let deal = end.fixture.deal.take();
         let withheld = Withheld { faults: faults_of(&end.finished), figures: Some(figures) };
         let file = end.finished.record.take();
-        let mut entry = entries::ended(&end.finished, Some(state.count), (self.game, &state.about));
+        let entry = entries::ended(&end.finished, Some(state.count), (self.game, &state.about));
         let result = entry.result.as_ref().map(|result| result.text.clone()).unwrap_or_default();
         // Until the deal is complete, there is no file yet.
         let record = match (&file, end.record.is_empty()) {
@@ -415,28 +415,15 @@ impl Hub {
             (_, false) => state.keep(end.record, end.reveal),
             (_, true) => RecordLocation::Nowhere,
         };
-        if matches!(record, RecordLocation::Nowhere) {
-            entry.board = BoardAccess::None;
-        }
         let mut last = 1;
         if let Some(board) = running.and_then(|running| running.board) {
             let mut board = board.lock().unwrap_or_else(PoisonError::into_inner);
             board.conclude(&result);
             last = board.last();
         }
-        let open_deal = deal.clone().filter(|_| !completes);
-        let shown = match &open_deal {
-            Some(deal) if is_held => {
-                state.withheld.entry(deal.clone()).or_default().push(withheld);
-                entry.clone().withheld()
-            }
-            _ => {
-                self.disclose(&mut state, withheld);
-                entry.clone()
-            }
-        };
-        let unsealed = open_deal.map(|deal| UnsealedEntry { deal, entry, file });
-        state.push(EndedEntry { entry: shown, unsealed, record, last });
+        let open_deal = deal.clone().filter(|_| !completes).map(|deal| OpenDeal { deal, is_held, file });
+        self.disclose_or_withhold(&mut state, open_deal.as_ref(), withheld);
+        state.push(EndedEntry { entry, open_deal, record, last });
         if completes && let Some(deal) = deal {
             self.disclose_deal(&mut state, &deal);
         }
@@ -460,6 +447,16 @@ impl Hub {
             self.disclose(state, withheld);
         }
         state.complete(deal);
+    }
+
+    /// Counts what happened in a match, at once or when its deal is complete.
+    fn disclose_or_withhold(&self, state: &mut RunState, deal: Option<&OpenDeal>, withheld: Withheld) {
+        match deal {
+            Some(OpenDeal { deal, is_held: true, .. }) => {
+                state.withheld.entry(deal.clone()).or_default().push(withheld);
+            }
+            _ => self.disclose(state, withheld),
+        }
     }
 
     /// Counts what happened in a match.
@@ -494,31 +491,17 @@ impl Hub {
         }
         let withheld = Withheld { faults: faults_of(&finished), figures: None };
         let file = finished.record.take();
-        let mut entry = entries::ended(&finished, Some(state.count), (self.game, &state.about));
-        let Some(Unsealed { deal, record, reveal, .. }) = unsealed else {
-            if file.is_none() {
-                entry.board = BoardAccess::None;
-            }
-            let record = file.map_or(RecordLocation::Nowhere, RecordLocation::File);
-            self.disclose(&mut state, withheld);
-            return state.push(EndedEntry { entry, unsealed: None, record, last: 1 });
-        };
-        let (shown, record) = match deal_leaks_information(self.game) {
-            true => {
-                state.withheld.entry(deal.clone()).or_default().push(withheld);
-                (entry.clone().withheld(), RecordLocation::Nowhere)
-            }
-            false => {
-                self.disclose(&mut state, withheld);
-                (entry.clone(), state.keep(record, reveal))
+        let entry = entries::ended(&finished, Some(state.count), (self.game, &state.about));
+        let is_held = deal_leaks_information(self.game);
+        let (record, open_deal) = match unsealed {
+            None => (file.map_or(RecordLocation::Nowhere, RecordLocation::File), None),
+            Some(Unsealed { deal, record, reveal, .. }) => {
+                let record = if is_held { RecordLocation::Nowhere } else { state.keep(record, reveal) };
+                (record, Some(OpenDeal { deal, is_held, file }))
             }
         };
-        state.push(EndedEntry {
-            entry: shown,
-            unsealed: Some(UnsealedEntry { deal, entry, file }),
-            record,
-            last: 1,
-        });
+        self.disclose_or_withhold(&mut state, open_deal.as_ref(), withheld);
+        state.push(EndedEntry { entry, open_deal, record, last: 1 });
     }
 
     /// What a match offers; `None` if it is not known.
@@ -534,7 +517,7 @@ impl Hub {
             drop(state);
             return self.earlier(id);
         };
-        Some(match ended.entry.board {
+        Some(match ended.board() {
             BoardAccess::Replay => {
                 let record = SealedRecord(ended.record.clone(), self.info);
                 MatchAccess::Replay(EndedBoard::of(&ended.entry, record, ended.last))
@@ -554,7 +537,7 @@ impl Hub {
     /// A match in lists.
     pub(super) fn entry(&self, id: &str) -> Option<MatchEntry> {
         let state = self.state();
-        let ended = || Some(state.find(id)?.entry.clone());
+        let ended = || Some(state.find(id)?.shown());
         let found = state.running.get(id).map(|running| running.entry(&state.about)).or_else(ended);
         drop(state);
         found.or_else(|| {
@@ -574,7 +557,7 @@ impl Hub {
         let state = self.state();
         let older =
             state.ended.iter().rev().filter(|ended| ended.entry.number.is_some_and(|own| own < before));
-        older.take(limit).map(|ended| ended.entry.clone()).collect()
+        older.take(limit).map(EndedEntry::shown).collect()
     }
 
     /// The bots as JSON.

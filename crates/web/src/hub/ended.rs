@@ -23,23 +23,46 @@ pub(super) enum RecordLocation {
     Nowhere,
 }
 
+/// A match that has ended.
 #[derive(Debug)]
 pub(super) struct EndedEntry {
+    /// What is shown of it once its deal is complete.
     pub(super) entry: MatchEntry,
-    /// What changes when its deal is complete.
-    pub(super) unsealed: Option<UnsealedEntry>,
+    /// Its deal, while other matches of it are to be played.
+    pub(super) open_deal: Option<OpenDeal>,
     pub(super) record: RecordLocation,
     /// The number of its `end` event.
     pub(super) last: u64,
 }
 
-/// What a match that has ended will be when its deal is complete.
+/// A deal of which other matches are to be played.
 #[derive(Debug)]
-pub(super) struct UnsealedEntry {
+pub(super) struct OpenDeal {
     pub(super) deal: String,
-    pub(super) entry: MatchEntry,
-    /// The file that its record will be in, if the run keeps records.
+    /// Whether only the results of its matches are shown until it is complete.
+    pub(super) is_held: bool,
+    /// The file that the record will be in, if the run keeps records.
     pub(super) file: Option<PathBuf>,
+}
+
+impl EndedEntry {
+    /// What there is to look at now.
+    pub(super) fn board(&self) -> BoardAccess {
+        match (&self.open_deal, &self.record) {
+            (Some(OpenDeal { is_held: true, .. }), _) => BoardAccess::Held,
+            (_, RecordLocation::Nowhere) => BoardAccess::None,
+            _ => BoardAccess::Replay,
+        }
+    }
+
+    /// What is shown of it now.
+    pub(super) fn shown(&self) -> MatchEntry {
+        let shown = MatchEntry { board: self.board(), ..self.entry.clone() };
+        match shown.board {
+            BoardAccess::Held => MatchEntry { moves: None, faults: None, ..shown },
+            _ => shown,
+        }
+    }
 }
 
 impl RunState {
@@ -66,12 +89,7 @@ impl RunState {
     /// Shows everything of the matches of a deal that is complete.
     pub(super) fn complete(&mut self, deal: &str) {
         for ended in &mut self.ended {
-            let Some(UnsealedEntry { entry, file, .. }) = ended.unsealed.take_if(|own| own.deal == deal)
-            else {
-                continue;
-            };
-            ended.entry = entry;
-            if let Some(path) = file
+            if let Some(OpenDeal { file: Some(path), .. }) = ended.open_deal.take_if(|own| own.deal == deal)
                 && let RecordLocation::Memory(record) =
                     mem::replace(&mut ended.record, RecordLocation::File(path))
             {
@@ -101,11 +119,6 @@ impl RunState {
             if let RecordLocation::Memory(record) = &ended.record {
                 kept -= record.len();
                 ended.record = RecordLocation::Nowhere;
-                ended.entry.board = BoardAccess::None;
-                if let Some(unsealed) = &mut ended.unsealed {
-                    unsealed.entry.board =
-                        if unsealed.file.is_some() { BoardAccess::Replay } else { BoardAccess::None };
-                }
             }
         }
         self.kept = kept;

@@ -44,8 +44,8 @@ impl Hub {
             let RunState { rows, next, story, about, name, .. } = &*state;
             let running: Vec<MatchEntry> =
                 state.running.values().take(OVERVIEW).map(|running| running.entry(about)).collect();
-            let ended: Vec<&MatchEntry> =
-                state.ended.iter().rev().take(OVERVIEW).map(|ended| &ended.entry).collect();
+            let ended: Vec<MatchEntry> =
+                state.ended.iter().rev().take(OVERVIEW).map(EndedEntry::shown).collect();
             let (running_count, ended_count) = (state.running.len(), state.count);
             let overview = serde_json::json!({
                 "referee": referee_match::SERVER,
@@ -158,14 +158,11 @@ impl RunState {
             }
             self.tally(&latest);
             self.note_meeting(&latest);
-            let deal = ended.unsealed.as_mut().map(|unsealed| {
-                unsealed.entry.number = Some(self.count);
-                unsealed.deal.clone()
-            });
-            if let Some((deal, of_deal)) = deal.as_ref().and_then(|deal| withheld.remove_entry(deal)) {
+            let deal = ended.open_deal.as_ref().map(|open| &open.deal);
+            if let Some((deal, of_deal)) = deal.and_then(|deal| withheld.remove_entry(deal)) {
                 self.withheld.insert(deal, of_deal);
             }
-            if deal.is_none_or(|deal| !self.withheld.contains_key(&deal)) {
+            if deal.is_none_or(|deal| !self.withheld.contains_key(deal)) {
                 for (name, faults) in faults_of(&latest) {
                     self.bot(&name).faults.merge(&faults);
                 }
@@ -193,9 +190,6 @@ impl RunState {
     pub(super) fn tell_again(&mut self, game: &Meta) {
         for ended in &mut self.ended {
             ended.entry.tell(game, &self.about);
-            if let Some(unsealed) = &mut ended.unsealed {
-                unsealed.entry.tell(game, &self.about);
-            }
         }
     }
 
