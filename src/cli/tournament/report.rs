@@ -110,7 +110,7 @@ fn formatted(format: ReportFormat, report: &TournamentReport) -> Result<Vec<u8>,
         ReportFormat::Json => (json::text(report) + "\n").into_bytes(),
         ReportFormat::Csv => tournament::csv(report)?,
         ReportFormat::Markdown => tournament::markdown(report).into_bytes(),
-        ReportFormat::Junit => tournament::junit(report).map_err(Failure::cannot_run)?.into_bytes(),
+        ReportFormat::Junit => tournament::junit(report).into_bytes(),
         ReportFormat::Html => tournament::html(report).into_bytes(),
     })
 }

@@ -89,8 +89,7 @@ pub(crate) fn time(us: u64) -> String {
 
 /// Counts of faults.
 pub(crate) fn faults(faults: &Faults) -> String {
-    let each: Vec<String> = faults.iter().map(|(code, count)| format!("{count} {code}")).collect();
-    if each.is_empty() { "none".to_owned() } else { each.join(", ") }
+    if faults.is_empty() { "none".to_owned() } else { crate::table::faults(faults) }
 }
 
 /// The treatment of the results of a withdrawn entrant.
