@@ -114,3 +114,25 @@ pub(super) fn check_version(database: impl Into<String>, version: i64, supported
     }
     Err(StoreError::Version { database: database.into(), version, supported }.into())
 }
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::ffi;
+
+    use super::*;
+
+    #[test]
+    fn a_full_disk_and_a_lock_are_waited_for_and_damage_is_not() {
+        let of_sqlite = |code: i32| {
+            let error = rusqlite::Error::SqliteFailure(ffi::Error::new(code), None);
+            io::Error::from(StoreError::Sqlite { database: "league", error }).kind()
+        };
+        assert_eq!(of_sqlite(ffi::SQLITE_FULL), io::ErrorKind::StorageFull);
+        assert_eq!(of_sqlite(ffi::SQLITE_BUSY), io::ErrorKind::ResourceBusy);
+        assert_eq!(of_sqlite(ffi::SQLITE_LOCKED), io::ErrorKind::ResourceBusy);
+        assert_eq!(of_sqlite(ffi::SQLITE_IOERR), io::ErrorKind::Other);
+        let damaged = damaged("results", ValueDefect::Misfit(3));
+        assert_eq!(damaged.kind(), io::ErrorKind::InvalidData);
+        assert_eq!(damaged.to_string(), "results: m3 does not fit the seats");
+    }
+}
