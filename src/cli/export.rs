@@ -1,5 +1,6 @@
 //! `referee export`: writes records in other notations.
 
+use std::fmt::Display;
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -43,9 +44,9 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
             Ok((game, sheet)) => {
                 let rules = catalog.find(&game).ok().and_then(|rules| rules.notation());
                 let pdn = rules.filter(|notation| notation.name() == "PDN");
-                let pdn = pdn.ok_or_else(|| format!("{game} has no PDN notation"));
-                pdn.and_then(|pdn| pdn.write(&sheet, &mut text))
-                    .map_err(|what| Failure::usage(format!("{}: {what}", file.display())))?;
+                let wrong = |what: &dyn Display| Failure::usage(format!("{}: {what}", file.display()));
+                let pdn = pdn.ok_or_else(|| wrong(&format_args!("{game} has no PDN notation")))?;
+                pdn.write(&sheet, &mut text).map_err(|what| wrong(&what))?;
             }
             Err(differences) => {
                 exit = Exit::No;

@@ -42,8 +42,13 @@ impl GameOptions {
     }
 }
 
-fn key_value(text: &str) -> Result<(String, Value), String> {
-    let (key, value) = text.split_once('=').ok_or_else(|| format!("`{text}` is not KEY=VALUE"))?;
+/// A text that is no option of a game.
+#[derive(Debug, thiserror::Error)]
+#[error("`{0}` is not KEY=VALUE")]
+struct NoKeyValue(String);
+
+fn key_value(text: &str) -> Result<(String, Value), NoKeyValue> {
+    let (key, value) = text.split_once('=').ok_or_else(|| NoKeyValue(text.to_owned()))?;
     // Text that is not JSON is a string: `--set fen=B:W18:B12` needs no quotes.
     let value = serde_json::from_str(value).unwrap_or_else(|_| Value::String(value.to_owned()));
     Ok((key.to_owned(), value))
@@ -194,8 +199,8 @@ mod tests {
 
     #[test]
     fn a_value_that_is_not_json_is_a_string() {
-        assert_eq!(key_value("draw_plies=10"), Ok(("draw_plies".to_owned(), Value::from(10))));
-        assert_eq!(key_value("fen=B:W18:B12"), Ok(("fen".to_owned(), Value::from("B:W18:B12"))));
+        assert_eq!(key_value("draw_plies=10").ok(), Some(("draw_plies".to_owned(), Value::from(10))));
+        assert_eq!(key_value("fen=B:W18:B12").ok(), Some(("fen".to_owned(), Value::from("B:W18:B12"))));
         assert!(key_value("fen").is_err());
     }
 }

@@ -20,7 +20,7 @@ use crate::encounter::Encounter;
 use crate::rule::Rule;
 use crate::setup::Check;
 use crate::talk::{BotOutput, Talk, ended, hello};
-use crate::verdict::Stop;
+use crate::verdict::{CannotCheck, Stop};
 
 pub(super) use answer::{Answer, answer_to};
 use exchange::{has_no_effect, is_text};
@@ -80,9 +80,7 @@ impl<'a> Context<'a> {
     /// Starts the bot and sends `hello`. Returns its first line, which should be its `hello`.
     pub(super) async fn start(&mut self) -> Result<Vec<u8>, Stop> {
         let command = &self.check.command;
-        let talk = Talk::start(command, self.check.launch.clone())
-            .await
-            .map_err(|error| Stop::CannotRun(format!("cannot start the bot: {error}")))?;
+        let talk = Talk::start(command, self.check.launch.clone()).await?;
         self.has_played = false;
         self.has_said_bye = false;
         let talk = self.talk.insert(talk);
@@ -125,7 +123,7 @@ impl<'a> Context<'a> {
         if self.talk.is_none() {
             self.start().await?;
         }
-        self.talk.as_mut().ok_or_else(|| Stop::CannotRun("the bot is not there".to_owned()))
+        self.talk.as_mut().ok_or_else(|| CannotCheck::NoBot.into())
     }
 
     /// The games in which the bot is checked.
@@ -227,7 +225,7 @@ impl<'a> Context<'a> {
         };
         let run = Run { seed, terms };
         let chooser = seed.match_key(rules.meta().id, "check", &[""; 0]).fallback();
-        Encounter::open(&run, plan, bots, chooser).map_err(|error| Stop::CannotRun(error.to_string()))
+        Ok(Encounter::open(&run, plan, bots, chooser)?)
     }
 
     /// Drops the process, so that the next step starts a new one.

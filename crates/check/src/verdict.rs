@@ -1,7 +1,10 @@
 //! The results of steps.
 
 use std::fmt;
+use std::io;
 
+use referee_bots::StartError;
+use referee_game::erased::NotOpened;
 use serde::{Serialize, Serializer};
 
 use crate::rule::Rule;
@@ -95,8 +98,35 @@ pub(super) enum Stop {
     Failed(Box<Violation>),
     /// The step does not apply.
     Skipped(String),
-    /// An error of the referee itself, or the bot cannot be started.
-    CannotRun(String),
+    /// The check cannot go on.
+    CannotRun(CannotCheck),
+}
+
+/// Why a bot cannot be checked on this machine.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CannotCheck {
+    /// It does not start.
+    #[error("cannot start the bot: {0}")]
+    NoStart(#[from] StartError),
+    /// A step has lost it.
+    #[error("the bot is not there")]
+    NoBot,
+    /// A match cannot begin.
+    #[error(transparent)]
+    NoMatch(#[from] NotOpened),
+    /// It has no token.
+    #[error("the operating system provides no token: {0}")]
+    NoToken(#[from] getrandom::Error),
+    /// There is no listener for it.
+    #[error("the bot cannot connect: {0}")]
+    NoConnection(#[from] io::Error),
+}
+
+impl<E: Into<CannotCheck>> From<E> for Stop {
+    fn from(why: E) -> Stop {
+        Stop::CannotRun(why.into())
+    }
 }
 
 impl From<Violation> for Stop {

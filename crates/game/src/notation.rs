@@ -14,11 +14,36 @@ pub trait Notation: Debug + Sync {
     ///
     /// # Errors
     /// When options or moves are invalid for the game.
-    fn write(&self, sheet: &Sheet, out: &mut String) -> Result<(), String>;
+    fn write(&self, sheet: &Sheet, out: &mut String) -> Result<(), NotWritable>;
 
     /// Checks the games of a collection in order, one per call of `next`. A flaw ends only the check of its own game.
     /// Accepts arbitrary bytes; takes linear time.
     fn check<'a>(&self, collection: &'a [u8]) -> Box<dyn Iterator<Item = Checked> + 'a>;
+}
+
+/// Why a match cannot be written in a notation.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum NotWritable {
+    /// Its options are not those of the game.
+    #[error(transparent)]
+    Options(#[from] serde_json::Error),
+    /// A text is no move.
+    #[error("`{text}`: {why}")]
+    NoMove {
+        /// The text.
+        text: String,
+        /// Why not.
+        why: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// A move is not legal.
+    #[error("`{text}` is not legal in {position}")]
+    Illegal {
+        /// The move.
+        text: String,
+        /// The position, in the notation.
+        position: String,
+    },
 }
 
 /// A match to be written in a notation.

@@ -91,7 +91,8 @@ impl Host {
                 self.matches.insert(name.clone(), play);
                 self.transmit(&name, out);
             }
-            Err(message) => {
+            Err(why) => {
+                let message = why.to_string();
                 let code = ErrorCode::BadSetup;
                 let error =
                     Error { code, message, id, r#match: None, seat: None, turn: None, legal_forms: None };
@@ -100,12 +101,12 @@ impl Host {
         }
     }
 
-    fn set_up(&self, open: bot::Open<Box<RawValue>>) -> Result<Match, String> {
-        let rules = referee::games::catalog().find(&open.game).map_err(|error| error.to_string())?;
-        let seating = rules.meta().seating(open.seats).map_err(|error| error.to_string())?;
+    fn set_up(&self, open: bot::Open<Box<RawValue>>) -> Result<Match, Box<dyn std::error::Error>> {
+        let rules = referee::games::catalog().find(&open.game)?;
+        let seating = rules.meta().seating(open.seats)?;
         let none = rules.default_options();
         let options = open.options.as_deref().unwrap_or(&none);
-        let table = rules.open(options, seating).map_err(|error| error.to_string())?;
+        let table = rules.open(options, seating)?;
         let seed = open.seed.as_deref().and_then(hex::decode32).map(Seed);
         let seed = seed.ok_or("`seed` must be 64 lower-case hex digits")?;
         // A commitment proves nothing to the host, which has chosen the seed.

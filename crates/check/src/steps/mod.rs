@@ -15,7 +15,7 @@ use tokio::time::Instant;
 use crate::context::Context;
 use crate::delivery::Variation;
 use crate::setup::Check;
-use crate::verdict::{StepResult, StepVerdict, Stop};
+use crate::verdict::{CannotCheck, StepResult, StepVerdict, Stop};
 
 /// A step of the check.
 #[derive(Clone, Copy)]
@@ -118,7 +118,7 @@ impl Check {
     ///
     /// # Errors
     /// When the bot cannot be started at all.
-    pub async fn run(&self, mut on_outcome: impl FnMut(&StepResult)) -> Result<Vec<StepResult>, String> {
+    pub async fn run(&self, mut on_outcome: impl FnMut(&StepResult)) -> Result<Vec<StepResult>, CannotCheck> {
         let mut context = Context::new(self);
         let mut outcomes = Vec::new();
         for step in FIRST {
@@ -148,7 +148,7 @@ impl Check {
     }
 }
 
-async fn take(context: &mut Context<'_>, step: CheckStep) -> Result<StepResult, String> {
+async fn take(context: &mut Context<'_>, step: CheckStep) -> Result<StepResult, CannotCheck> {
     let began = Instant::now();
     let mut result = step.take(context).await;
     if result.is_ok() {

@@ -27,19 +27,18 @@ pub(super) async fn reconnect(context: &mut Context<'_>) -> Result<(), Stop> {
     let (seating, seat) = (rules.meta().seatings[0], Seat(0));
     context.restart();
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-    let bound = Bound::listen(address).map_err(cannot)?;
-    let address = bound.address().map_err(cannot)?;
-    let listener = Listener::watch(bound).map_err(cannot)?;
+    let bound = Bound::listen(address)?;
+    let address = bound.address()?;
+    let listener = Listener::watch(bound)?;
     let mut token = [0; 16];
-    getrandom::fill(&mut token)
-        .map_err(|error| Stop::CannotRun(format!("the operating system provides no token: {error}")))?;
+    getrandom::fill(&mut token)?;
     let mut command = context.check.command.clone();
     command.argv.extend(["--connect".to_owned(), address.to_string()]);
     command.env.insert("REFEREE_TOKEN".to_owned(), hex::encode(&token));
     let talk = Talk::start_apart(&command, context.check.launch.clone()).await;
-    let mut talk = talk.map_err(|error| Stop::CannotRun(format!("cannot start the bot: {error}")))?;
+    let mut talk = talk?;
     let limit = context.check.hello_limit;
-    if !connects(&mut talk, &listener, limit).await.map_err(cannot)? {
+    if !connects(&mut talk, &listener, limit).await? {
         let wrong =
             format!("it did not connect within {} ms to the address of `--connect`", limit.as_millis());
         return Err(talk.violation(wrong, Rule::CONNECTS).into());
@@ -89,7 +88,7 @@ async fn returns(
     let lost = Instant::now();
     talk.close();
     let timeout = Duration::from_millis(limits::LOST_MS);
-    if !connects(talk, listener, timeout).await.map_err(cannot)? {
+    if !connects(talk, listener, timeout).await? {
         let then = match talk.exited(Duration::ZERO).await {
             Some(how) => ended(Some(&how)),
             None => format!("it did not connect again within {} ms", timeout.as_millis()),
@@ -108,10 +107,6 @@ async fn returns(
         return Err(talk.violation(wrong, Rule::RETURNS).into());
     }
     Ok(lost.elapsed())
-}
-
-fn cannot(error: std::io::Error) -> Stop {
-    Stop::CannotRun(format!("the bot cannot connect: {error}"))
 }
 
 /// Waits for a connection of the bot. Returns false if there is none in time.

@@ -11,7 +11,7 @@ use referee_protocol::words::ErrorCode;
 use referee_protocol::{MAX_INTEGER, Text};
 use serde_json::value::RawValue;
 
-use crate::driver::json_scanner::{JsonScanner, Value};
+use crate::driver::json_scanner::{JsonScanner, ScanError, Value};
 
 /// A message from a bot.
 pub type Incoming<'a> = bot::FromBot<'a, &'a RawValue>;
@@ -97,8 +97,9 @@ fn read_strictly<'a>(
         return Err(Unreadable::Malformed(Detail::NotAnObject));
     }
     let in_words = |error| Unreadable::Malformed(Detail::Unreadable { error: in_short(&error) });
-    let kind = read_address(text, address)
-        .map_err(|flaw| Unreadable::Malformed(Detail::Unreadable { error: excerpt(&flaw, 160).into() }))?;
+    let kind = read_address(text, address).map_err(|flaw| {
+        Unreadable::Malformed(Detail::Unreadable { error: excerpt(&flaw.to_string(), 160).into() })
+    })?;
     let kind = kind.ok_or(Unreadable::Malformed(Detail::NoType))?;
     let aside = |error| {
         let field = if *kind == *"hello" { flaw(text) } else { None };
@@ -239,7 +240,7 @@ impl<'a> RestOfLine<'a> {
 }
 
 /// Validates the whole line, stores its address, and returns its type.
-fn read_address<'a>(text: &'a str, address: &mut Address<'a>) -> Result<Option<Text<'a>>, String> {
+fn read_address<'a>(text: &'a str, address: &mut Address<'a>) -> Result<Option<Text<'a>>, ScanError> {
     let mut kind = None;
     JsonScanner::within(0, text).object(|key, value| match (key, value) {
         ("type", Value::Text(text)) => kind = Some(text),

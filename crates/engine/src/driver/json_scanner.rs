@@ -16,7 +16,35 @@ pub(super) enum Value<'a> {
 }
 
 /// Why a text is not JSON, or a duplicate key.
-pub(super) type ScanError = String;
+#[derive(Debug, thiserror::Error)]
+#[error("{flaw} at line 1 column {column}")]
+pub(super) struct ScanError {
+    flaw: ScanFlaw,
+    /// Counted from 1.
+    column: usize,
+}
+
+#[derive(Debug, thiserror::Error)]
+enum ScanFlaw {
+    #[error("trailing characters")]
+    Trailing,
+    #[error("the line ends too early")]
+    TooShort,
+    #[error("expected `{}`", char::from(*.0))]
+    Expected(u8),
+    #[error("expected a value")]
+    NoValue,
+    #[error("recursion limit exceeded")]
+    TooDeep,
+    #[error("duplicate key `{0}`")]
+    DuplicateKey(String),
+    #[error("a control character in a string")]
+    ControlCharacter,
+    #[error("an invalid escape")]
+    Escape,
+    #[error("invalid number")]
+    Number,
+}
 
 /// A scanner at a position of a text.
 pub(super) struct JsonScanner<'a> {
@@ -37,11 +65,11 @@ impl<'a> JsonScanner<'a> {
         self.space();
         self.fields(&mut each)?;
         self.space();
-        if self.at < self.text.len() { Err(self.flaw("trailing characters")) } else { Ok(()) }
+        if self.at < self.text.len() { Err(self.flaw(ScanFlaw::Trailing)) } else { Ok(()) }
     }
 
-    fn flaw(&self, what: impl std::fmt::Display) -> ScanError {
-        format!("{what} at line 1 column {}", self.at + 1)
+    fn flaw(&self, flaw: ScanFlaw) -> ScanError {
+        ScanError { flaw, column: self.at + 1 }
     }
 
     fn peek(&self) -> Option<u8> {
@@ -66,16 +94,12 @@ impl<'a> JsonScanner<'a> {
             return Ok(());
         }
         let is_over = self.at == self.text.len();
-        Err(self.flaw(if is_over {
-            "the line ends too early".to_owned()
-        } else {
-            format!("expected `{}`", char::from(byte))
-        }))
+        Err(self.flaw(if is_over { ScanFlaw::TooShort } else { ScanFlaw::Expected(byte) }))
     }
 
     fn enter(&mut self) -> Result<(), ScanError> {
         self.levels += 1;
-        if self.levels > LEVELS { Err(self.flaw("recursion limit exceeded")) } else { Ok(()) }
+        if self.levels > LEVELS { Err(self.flaw(ScanFlaw::TooDeep)) } else { Ok(()) }
     }
 
     fn fields(&mut self, each: &mut dyn FnMut(&str, Value<'a>)) -> Result<(), ScanError> {
@@ -89,7 +113,7 @@ impl<'a> JsonScanner<'a> {
                 let key = self.string()?;
                 self.expect(b':')?;
                 if keys.contains(&key) {
-                    return Err(self.flaw(format_args!("duplicate key `{key}`")));
+                    return Err(self.flaw(ScanFlaw::DuplicateKey(key.to_string())));
                 }
                 let value = self.value()?;
                 each(&key, value);
@@ -133,10 +157,10 @@ impl<'a> JsonScanner<'a> {
             Some(_) => {
                 let rest = &self.text[self.at..];
                 let word = ["true", "false", "null"].into_iter().find(|word| rest.starts_with(word));
-                self.at += word.ok_or_else(|| self.flaw("expected a value"))?.len();
+                self.at += word.ok_or_else(|| self.flaw(ScanFlaw::NoValue))?.len();
                 Ok(Value::Other)
             }
-            None => Err(self.flaw("the line ends too early")),
+            None => Err(self.flaw(ScanFlaw::TooShort)),
         }
     }
 
@@ -146,14 +170,14 @@ impl<'a> JsonScanner<'a> {
         let mut has_escape = false;
         loop {
             match self.peek() {
-                None => return Err(self.flaw("the line ends too early")),
+                None => return Err(self.flaw(ScanFlaw::TooShort)),
                 Some(b'"') => break,
-                Some(..b' ') => return Err(self.flaw("a control character in a string")),
+                Some(..b' ') => return Err(self.flaw(ScanFlaw::ControlCharacter)),
                 Some(b'\\') => {
                     has_escape = true;
                     self.at += 1;
                     if self.peek().is_none() {
-                        return Err(self.flaw("the line ends too early"));
+                        return Err(self.flaw(ScanFlaw::TooShort));
                     }
                     self.at += 1;
                 }
@@ -167,7 +191,7 @@ impl<'a> JsonScanner<'a> {
         }
         let quoted = &self.text[begin - 1..self.at];
         let read: Result<String, _> = serde_json::from_str(quoted);
-        read.map(Text::from).map_err(|_| self.flaw("an invalid escape"))
+        read.map(Text::from).map_err(|_| self.flaw(ScanFlaw::Escape))
     }
 
     fn digits(&mut self) -> usize {
@@ -189,7 +213,7 @@ impl<'a> JsonScanner<'a> {
             has_exponent = self.digits() > 0;
         }
         if !(has_whole && has_fraction && has_exponent) || matches!(self.peek(), Some(b'0'..=b'9')) {
-            return Err(self.flaw("invalid number"));
+            return Err(self.flaw(ScanFlaw::Number));
         }
         Ok(self.text[begin..self.at].parse().map_or(Value::Other, Value::Number))
     }

@@ -44,7 +44,7 @@ pub use play::{
 pub use record_sink::{MOST_RULES_FAILED, RecordSink};
 pub use reporter::Watch;
 pub use results::{BotSummary, Comparison, RunSummary, SetReport};
-pub use resumed::ResumedMatch;
+pub use resumed::{LineDefect, OtherJournal, ResumedMatch};
 pub use roster::Roster;
 pub use run_event::{EndedMatch, Halt, NoShow, RunEvent, StartFailure};
 pub use run_failure::RunFailure;

@@ -7,7 +7,7 @@ use referee_game::chance::Seed;
 use referee_game::erased::Rules;
 use referee_game::seat::{Seat, Seating};
 use referee_game::{Catalog, Viewer};
-use referee_match::record::Resume;
+use referee_match::record::{NotResumed, Resume};
 use referee_match::{Header, Match, Outage, Wants};
 
 use crate::driver::{BotInstance, JournalWriter, JournaledSeat, MatchJournal};
@@ -39,6 +39,41 @@ impl JournalWriter for RunningMatch {
     }
 }
 
+/// Why a file is not the journal of a match of this run.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum OtherJournal {
+    /// A line cannot be repeated.
+    #[error("line {number}: {why}")]
+    Line {
+        /// Counted from 1.
+        number: usize,
+        /// Why not.
+        why: LineDefect,
+    },
+    /// It is that of another match.
+    #[error("it is the journal of {0}")]
+    OtherMatch(String),
+    /// It does not say who plays.
+    #[error("a seat has no bot")]
+    NoBot,
+}
+
+/// What is wrong with a line of a journal.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LineDefect {
+    /// It is not that of a seat.
+    #[error(transparent)]
+    Seat(serde_json::Error),
+    /// It is that of a seat that the match does not have.
+    #[error("a match has no such seat")]
+    NoSuchSeat,
+    /// The match does not repeat it.
+    #[error(transparent)]
+    Differs(#[from] NotResumed),
+}
+
 impl ResumedMatch {
     /// Repeats the lines of the journal of a match of the run with this seed. `None` if the match had not begun.
     ///
@@ -52,18 +87,18 @@ impl ResumedMatch {
         run: &Seed,
         watched: Option<Viewer>,
         catalog: &Catalog,
-    ) -> Result<Option<ResumedMatch>, String> {
+    ) -> Result<Option<ResumedMatch>, OtherJournal> {
         let mut bots: BTreeMap<Seat, JournaledSeat> = BTreeMap::new();
         let mut resume: Option<Resume> = None;
         for (text, number) in lines.split_inclusive(|&byte| byte == b'\n').zip(2..) {
-            let at_line = |what: String| format!("line {number}: {what}");
+            let at_line = |why: LineDefect| OtherJournal::Line { number, why };
             let text = text.strip_suffix(b"\n").unwrap_or(text);
             if text.starts_with(b"{\"type\":\"seat\"") {
                 let seat: JournaledSeat =
-                    serde_json::from_slice(text).map_err(|error| at_line(error.to_string()))?;
+                    serde_json::from_slice(text).map_err(|error| at_line(LineDefect::Seat(error)))?;
                 if let Some(resume) = &mut resume {
                     if !bots.contains_key(&seat.seat) {
-                        return Err(at_line("a match has no such seat".to_owned()));
+                        return Err(at_line(LineDefect::NoSuchSeat));
                     }
                     let is_lost = seat.outages.last().is_some_and(|outage| outage.back_us.is_none());
                     if !is_lost {
@@ -74,21 +109,21 @@ impl ResumedMatch {
                 continue;
             }
             match &mut resume {
-                Some(resume) => resume.line(text).map_err(|error| at_line(error.to_string()))?,
+                Some(resume) => resume.line(text).map_err(|error| at_line(error.into()))?,
                 None => {
                     let wants: Vec<Wants> = bots.values().map(|seat| seat.wants).collect();
                     let secrets = |header: &Header| (run.of_deal(&header.deal), run.salt(&header.r#match));
                     let opened = Resume::open(text, secrets, wants, watched, catalog);
-                    resume = Some(opened.map_err(|error| at_line(error.to_string()))?);
+                    resume = Some(opened.map_err(|error| at_line(error.into()))?);
                 }
             }
         }
         let Some((play, written)) = resume.map(Resume::into_match) else { return Ok(None) };
         if play.setup().header.r#match != *id {
-            return Err(format!("it is the journal of {}", play.setup().header.r#match));
+            return Err(OtherJournal::OtherMatch(play.setup().header.r#match.clone()));
         }
         if !bots.keys().copied().eq(play.setup().seating.all().iter()) {
-            return Err("a seat has no bot".to_owned());
+            return Err(OtherJournal::NoBot);
         }
         let (bots, outages) =
             bots.into_values().map(|of| ((!play.is_gone(of.seat)).then_some(of.bot), of.outages)).unzip();

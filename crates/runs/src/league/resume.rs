@@ -2,7 +2,7 @@
 
 use std::io;
 
-use referee_engine::runner::{DueSet, ResumedMatch};
+use referee_engine::runner::{DueSet, OtherJournal, ResumedMatch};
 use referee_files::RunningMatches;
 use referee_game::chance::Seed;
 use referee_game::erased::Rules;
@@ -10,6 +10,17 @@ use referee_game::{Catalog, Seating, Viewer};
 use referee_store::{League, Leases, parse_match_id};
 use referee_workers::JobBots;
 use referee_workers::unit::{UnitMatch, WorkUnit};
+
+/// Why a match does not go on.
+#[derive(Debug, thiserror::Error)]
+enum CutOff {
+    #[error(transparent)]
+    Unreadable(#[from] io::Error),
+    #[error(transparent)]
+    Journal(#[from] OtherJournal),
+    #[error("the ladder plays another game now")]
+    OtherGame,
+}
 
 /// Reads the journals of the matches of a ladder that had no result. A match whose journal is damaged is cut off.
 ///
@@ -32,17 +43,15 @@ pub fn resume(
             running.remove(&id)?;
             continue;
         }
-        let read = running.resume(&id).map_err(|error| error.to_string());
-        let read = read.and_then(|(journal, lines, paused_us)| {
-            ResumedMatch::read(&id, journal, &lines, paused_us, seed, watched, catalog)
-        });
-        let read = read.and_then(|found| match &found {
-            Some(found) if !found.is_of(rules, seating) => {
-                Err("the ladder plays another game now".to_owned())
+        let read = || -> Result<Option<ResumedMatch>, CutOff> {
+            let (journal, lines, paused_us) = running.resume(&id)?;
+            let found = ResumedMatch::read(&id, journal, &lines, paused_us, seed, watched, catalog)?;
+            match &found {
+                Some(found) if !found.is_of(rules, seating) => Err(CutOff::OtherGame),
+                _ => Ok(found),
             }
-            _ => Ok(found),
-        });
-        match read {
+        };
+        match read() {
             Ok(Some(found)) => resumed.push(found),
             Ok(None) => running.remove(&id)?,
             Err(why) => {

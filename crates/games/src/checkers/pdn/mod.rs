@@ -12,6 +12,7 @@ use std::fmt;
 use self::read::Games;
 pub(super) use self::read::openings;
 use super::board::Colour;
+use referee_game::notation::NotWritable;
 use referee_game::{Checked, Notation, Sheet};
 
 /// PDN of English draughts.
@@ -23,7 +24,7 @@ impl Notation for Pdn {
         "PDN"
     }
 
-    fn write(&self, sheet: &Sheet, out: &mut String) -> Result<(), String> {
+    fn write(&self, sheet: &Sheet, out: &mut String) -> Result<(), NotWritable> {
         write::game(sheet, out)
     }
 

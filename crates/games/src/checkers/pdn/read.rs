@@ -1,6 +1,6 @@
 //! Checks a collection, game by game.
 
-use super::super::board::Board;
+use super::super::board::{Board, Colour};
 use super::super::moves::Move;
 use super::super::openings::start;
 use super::scan::{Piece, Scanner, WrittenMove, excerpt, no_part_of_a_game};
@@ -226,7 +226,7 @@ impl<'a> Games<'a> {
         }
         let Some(first) = first else {
             self.lines = refuted;
-            let mut what = error.unwrap_or_default();
+            let mut what = error.map(|error| error.to_string()).unwrap_or_default();
             if let Some(Flaw { ply, .. }) = self.ambiguous {
                 what += &format!(", whichever capture was meant at ply {ply}");
             }
@@ -413,11 +413,20 @@ pub(in super::super) fn openings(
     })
 }
 
+/// Why a text denotes no legal move.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+enum NoReading {
+    #[error("`{text}` comes after the end: {to_move} has no move")]
+    AfterEnd { text: String, to_move: Colour },
+    #[error("`{text}` is not legal for {to_move}, who may play {legal}")]
+    Illegal { text: String, to_move: Colour, legal: String },
+}
+
 /// The legal moves that a text may denote, at least one.
 ///
 /// A capture may list all squares, the first and the last, or these and some between. The separator is ignored: if a
 /// capture is possible, no step is legal, so a wrong separator is unambiguous.
-fn find(written: &WrittenMove<'_>, board: &Board, legal: &[Move]) -> Result<Vec<Move>, String> {
+fn find(written: &WrittenMove<'_>, board: &Board, legal: &[Move]) -> Result<Vec<Move>, NoReading> {
     let text = excerpt(written.text);
     let squares = written.squares().unwrap_or_default();
     let fits = |mv: &&Move| {
@@ -435,9 +444,9 @@ fn find(written: &WrittenMove<'_>, board: &Board, legal: &[Move]) -> Result<Vec<
     if !fitting.is_empty() {
         Ok(fitting)
     } else if legal.is_empty() {
-        Err(format!("`{text}` comes after the end: {} has no move", board.to_move()))
+        Err(NoReading::AfterEnd { text, to_move: board.to_move() })
     } else {
-        Err(format!("`{text}` is not legal for {}, who may play {}", board.to_move(), named(legal)))
+        Err(NoReading::Illegal { text, to_move: board.to_move(), legal: named(legal) })
     }
 }
 

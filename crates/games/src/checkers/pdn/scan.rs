@@ -73,6 +73,17 @@ impl WrittenMove<'_> {
     }
 }
 
+/// Something that nothing closes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+enum Unterminated {
+    #[error("unterminated comment: missing `}}`")]
+    Comment,
+    #[error("unterminated variation: missing `)`")]
+    Variation,
+    #[error("a variation begins here with a comment that no `}}` closes")]
+    CommentInVariation,
+}
+
 impl<'a> Scanner<'a> {
     pub(super) fn new(text: &'a [u8]) -> Scanner<'a> {
         let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
@@ -173,7 +184,7 @@ impl<'a> Scanner<'a> {
                 _ => return self.word(),
             };
             if let Err(what) = passed {
-                return Piece::Bad { what, line };
+                return Piece::Bad { what: what.to_string(), line };
             }
         }
     }
@@ -190,7 +201,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    fn skip_comment(&mut self) -> Result<(), String> {
+    fn skip_comment(&mut self) -> Result<(), Unterminated> {
         while !self.is_at_tag_line() {
             match self.bump() {
                 Some(b'}') => return Ok(()),
@@ -198,16 +209,15 @@ impl<'a> Scanner<'a> {
                 None => break,
             }
         }
-        Err("unterminated comment: missing `}`".to_owned())
+        Err(Unterminated::Comment)
     }
 
-    fn skip_variation(&mut self) -> Result<(), String> {
+    fn skip_variation(&mut self) -> Result<(), Unterminated> {
         let mut depth = 0usize;
         while !self.is_at_tag_line() {
             match self.peek() {
                 Some(b'{') => {
-                    self.skip_comment()
-                        .map_err(|_| "a variation begins here with a comment that no `}` closes")?;
+                    self.skip_comment().map_err(|_| Unterminated::CommentInVariation)?;
                     continue;
                 }
                 Some(b';') => {
@@ -224,7 +234,7 @@ impl<'a> Scanner<'a> {
                 return Ok(());
             }
         }
-        Err("unterminated variation: missing `)`".to_owned())
+        Err(Unterminated::Variation)
     }
 
     /// Reads `[Name "value"]`. An inner quote, as in `"Bobby "The Boy" Martin"`, belongs to the value.

@@ -5,14 +5,14 @@ use super::super::moves::Move;
 use super::super::{BadMove, Options};
 use super::{GAME_TYPE, Score};
 use referee_game::Sheet;
-use referee_game::notation::tag;
+use referee_game::notation::{NotWritable, tag};
 
 /// Maximum length of a line of moves, in characters.
 const WIDTH: usize = 80;
 
 /// Appends a match and an empty line. Data without a PDN equivalent, such as clocks, is only in the record.
-pub(super) fn game(sheet: &Sheet, out: &mut String) -> Result<(), String> {
-    let options: Options = serde_json::from_str(sheet.options.get()).map_err(|error| error.to_string())?;
+pub(super) fn game(sheet: &Sheet, out: &mut String) -> Result<(), NotWritable> {
+    let options: Options = serde_json::from_str(sheet.options.get())?;
     let score = match sheet.ranks.as_deref() {
         None => Score::Open,
         Some([black, white]) if black < white => Score::Won(Colour::Black),
@@ -40,7 +40,7 @@ pub(super) fn game(sheet: &Sheet, out: &mut String) -> Result<(), String> {
     Ok(())
 }
 
-fn moves(mut board: Board, moves: &[String], score: Score, out: &mut String) -> Result<(), String> {
+fn moves(mut board: Board, moves: &[String], score: Score, out: &mut String) -> Result<(), NotWritable> {
     let mut column = 0;
     let mut add = |word: &str| {
         if column > 0 {
@@ -55,11 +55,11 @@ fn moves(mut board: Board, moves: &[String], score: Score, out: &mut String) -> 
     for (ply, text) in moves.iter().enumerate() {
         // The first two moves have number 1, also if White begins: some programs read `1... 23-19 2. 12-16` as three moves.
         let place = if ply % 2 == 0 { format!("{}. ", ply / 2 + 1) } else { String::new() };
-        let mv: Move = text.parse().map_err(|error: BadMove| format!("`{text}`: {error}"))?;
+        let mv: Move = text.parse().map_err(|why: BadMove| NotWritable::NoMove { text: text.clone(), why: Box::new(why) })?;
         legal.clear();
         board.legal_moves(&mut legal);
         if !legal.contains(&mv) {
-            return Err(format!("`{text}` is not legal in {board}"));
+            return Err(NotWritable::Illegal { text: text.clone(), position: board.to_string() });
         }
         add(&(place + &shortest(mv, &legal)));
         board.play(mv);

@@ -7,7 +7,7 @@ use crate::battery::{drawn, open, view};
 use referee_game::erased::MoveError;
 
 fn refusal(options: serde_json::Value) -> String {
-    open::<Checkers>(options).map(|_| ()).unwrap_err()
+    open::<Checkers>(options).map(|_| ()).unwrap_err().to_string()
 }
 
 #[test]

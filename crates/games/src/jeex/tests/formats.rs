@@ -8,7 +8,7 @@ use referee_game::chance::RandomKey;
 use referee_game::erased;
 
 fn refusal(options: serde_json::Value) -> String {
-    open::<Jeex>(options).map(|_| ()).unwrap_err()
+    open::<Jeex>(options).map(|_| ()).unwrap_err().to_string()
 }
 
 /// What a bot makes of the position's view.

@@ -105,7 +105,7 @@ fn invalid_moves_are_rejected() {
 fn the_turn_limit_is_at_least_1_and_5000_by_default() {
     assert_eq!(Of::<Keezen>::RULES.default_options().get(), r#"{"turn_limit":5000}"#);
     let refusal = open::<Keezen>(json!({ "turn_limit": 0 })).map(|_| ()).unwrap_err();
-    assert_eq!(refusal, "turn_limit is 0; it must be at least 1");
+    assert_eq!(refusal.to_string(), "turn_limit is 0; it must be at least 1");
     assert_eq!(open::<Keezen>(json!({ "turn_limit": 1 })).unwrap().turns_left(), Some(1));
     assert!(open::<Keezen>(json!({ "turn_limit": -1 })).is_err());
 }

@@ -88,7 +88,7 @@ fn a_move_has_no_short_form() {
 fn each_option_is_at_least_1() {
     for name in ["turn_limit", "points_to_win", "rows_to_win"] {
         let refusal = open::<Saxum>(json!({ name: 0 })).map(|_| ()).unwrap_err();
-        assert_eq!(refusal, format!("{name} is 0; it must be at least 1"));
+        assert_eq!(refusal.to_string(), format!("{name} is 0; it must be at least 1"));
         assert!(open::<Saxum>(json!({ name: 1 })).is_ok());
         assert!(open::<Saxum>(json!({ name: -1 })).is_err());
         assert!(open::<Saxum>(json!({ name: u32::MAX })).is_ok());
