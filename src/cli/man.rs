@@ -9,8 +9,8 @@ use clap::{Args as ClapArgs, Command, CommandFactory};
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, roman};
 
-use crate::cli::league::which::now;
 use crate::cli::output::stdout;
+use crate::cli::today::now;
 use crate::cli::{Cli, Exit, Failure};
 use crate::files::Folder;
 use crate::store::utc;

@@ -56,6 +56,7 @@ mod start;
 mod stdio;
 mod submit;
 mod submitted;
+mod today;
 mod tournament;
 mod user;
 mod verify;

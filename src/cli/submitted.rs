@@ -8,11 +8,11 @@ use tempfile::TempDir;
 
 use crate::bot::Command;
 use crate::cli::bots::{block_on, launch};
-use crate::cli::league::submissions_config::SubmissionsConfig;
 use crate::cli::sandbox::SandboxOptions;
 use crate::cli::screen::stderr_line;
 use crate::cli::signals::interrupted;
 use crate::cli::{Exit, Failure};
+use crate::runs::submissions::SubmissionsConfig;
 use crate::runs::submissions::{
     BuiltBot, SubmissionLog, SubmissionTerms, TrialError, build, open_archive, pack_bot,
 };
@@ -32,7 +32,7 @@ impl SubmittedDirectory {
         directory: &Path,
         sandbox: &SandboxOptions,
     ) -> Result<Option<SubmittedDirectory>, Failure> {
-        let terms = SubmissionsConfig::default().terms(u32::MAX)?;
+        let terms = SubmissionsConfig::default().terms(u32::MAX).map_err(Failure::usage)?;
         let bot_sandbox = sandbox.strict()?;
         let mut limits = terms.build.clone();
         limits.read.clone_from(&bot_sandbox.limits().read);

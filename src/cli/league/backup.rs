@@ -12,10 +12,12 @@ use crate::cli::json::LeagueBackup;
 use crate::cli::league::config::LeagueConfig;
 use crate::cli::league::export::packs;
 use crate::cli::league::verify::LadderSeed;
-use crate::cli::league::which::{LeagueSelector, ladder_folder, now};
+use crate::cli::league::which::LeagueSelector;
+use crate::cli::today::now;
 use crate::cli::{Exit, Failure, progress, screen};
 use crate::files::{Folder, PackRange, RecordFolder, StoredRecord, read_regular};
 use crate::game::{counted, json};
+use crate::runs::league::ladder_folder;
 use crate::store::{League, LeagueMatch, utc};
 
 /// Bring a backup of a league up to date, also while it runs: the database without tokens and seeds, and the records that are new
@@ -179,8 +181,12 @@ fn back_up(file: &Path, config: &LeagueConfig, league: &League, backup: &Folder)
     let bar = progress::bar(copy.match_count().map_err(failed)?, "{bar:30} {pos}/{len} records, {eta} left");
     let mut backed = Backed::default();
     for ladder in copy.ladders().map_err(failed)? {
-        let records =
-            |of: &Folder| ladder_folder(of, &ladder)?.make_within("records").map_err(Failure::cannot_run);
+        let records = |of: &Folder| {
+            ladder_folder(of, &ladder)
+                .map_err(Failure::cannot_run)?
+                .make_within("records")
+                .map_err(Failure::cannot_run)
+        };
         let copies = RecordCopies {
             from: RecordFolder::new(records(&source)?),
             to: RecordFolder::new(records(backup)?),

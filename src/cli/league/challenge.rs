@@ -4,7 +4,8 @@ use std::io::Write;
 
 use crate::cli::league::config::LadderGame;
 use crate::cli::league::log;
-use crate::cli::league::which::{LeagueSelector, now};
+use crate::cli::league::which::LeagueSelector;
+use crate::cli::today::now;
 use crate::cli::{Exit, Failure, screen};
 use crate::game::Catalog;
 use crate::stats::ladder::Name;

@@ -20,9 +20,6 @@ use crate::cli::find_game::known_games;
 use crate::cli::league::notices::{NoticeFiles, PagesConfig};
 use crate::cli::league::owners_config::{OwnersConfig, SignUpConfig};
 use crate::cli::league::retention_config::RetentionConfig;
-use crate::cli::league::submissions_config::{
-    BuildsOn, SubmissionsConfig, submitted_sandbox, submitted_sandbox_elsewhere,
-};
 use crate::cli::workers::WorkersOptions;
 use crate::driver::Terms;
 use crate::files::read_regular;
@@ -38,7 +35,9 @@ use crate::runs::config::{
     WithSuggestion, check_files, connections, hello_limit, margin, one, pem_files, ready_limit, reconnect,
 };
 use crate::runs::league::{LadderLimits, Retention, SendCommand, plays_sets};
-use crate::runs::submissions::{SUBMISSIONS, SubmissionTerms};
+use crate::runs::submissions::{
+    BuildsOn, SUBMISSIONS, SubmissionTerms, SubmissionsConfig, submitted_sandbox, submitted_sandbox_elsewhere,
+};
 use crate::runs::workers::WorkersConfig;
 use crate::store::{League, LeagueBot, utc};
 use crate::transport::Certificate;
@@ -394,7 +393,7 @@ impl LeagueConfig {
             )
         };
         let bots = self.owners()?.ok_or_else(needs)?.bots;
-        submissions.terms(bots).map(Some)
+        submissions.terms(bots).map(Some).map_err(Failure::usage)
     }
 
     /// Where programs that are handed in are built and checked, if the file says it.

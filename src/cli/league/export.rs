@@ -11,10 +11,11 @@ use flate2::write::GzEncoder;
 use tar::{Builder, Header};
 use tempfile::{NamedTempFile, TempDir};
 
-use crate::cli::league::which::{LeagueSelector, ladder_folder};
+use crate::cli::league::which::LeagueSelector;
 use crate::cli::{Exit, Failure, progress, screen};
 use crate::files::{Folder, PackRange, RecordFolder, StoredRecord};
 use crate::game::counted;
+use crate::runs::league::ladder_folder;
 use crate::store::League;
 
 /// Write a backup of a league to one file, also while it runs: everything but tokens and seeds
@@ -76,7 +77,10 @@ fn archive(config: &Path, folder: &Path, league: &League, file: &Path) -> Result
     let mut archived = Archived::default();
     let bar = progress::bar(copy.match_count().map_err(failed)?, "{bar:30} {pos}/{len} records, {eta} left");
     for ladder in copy.ladders().map_err(failed)? {
-        let records = ladder_folder(&source, &ladder)?.make_within("records").map_err(failed)?;
+        let records = ladder_folder(&source, &ladder)
+            .map_err(Failure::cannot_run)?
+            .make_within("records")
+            .map_err(failed)?;
         let records = RecordFolder::new(records);
         let of_ladder = packed.get(&ladder);
         for pack in of_ladder.into_iter().flatten() {

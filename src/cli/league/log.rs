@@ -3,7 +3,8 @@
 use std::io::Write;
 
 use crate::cli::json::LeagueLogLine;
-use crate::cli::league::which::{LeagueSelector, now};
+use crate::cli::league::which::LeagueSelector;
+use crate::cli::today::now;
 use crate::cli::user::user;
 use crate::cli::{Exit, Failure, screen};
 use crate::game::json;

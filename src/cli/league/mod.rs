@@ -16,7 +16,6 @@ mod ruling;
 mod seasons;
 mod standings;
 mod submissions;
-pub(super) mod submissions_config;
 pub(super) mod verify;
 pub(super) mod which;
 mod workers;
@@ -29,6 +28,7 @@ use crate::cli::league::config::LeagueConfig;
 use crate::cli::league::which::LeagueSelector;
 use crate::cli::{Exit, Failure, init, screen};
 use crate::game::{Catalog, counted};
+use crate::runs::submissions::submitted_sandbox;
 
 /// Manage a league: a server that plays matches without an end between bots that come and go
 ///
@@ -144,7 +144,7 @@ fn check(args: &CheckArgs, catalog: &Catalog) -> Result<Exit, Failure> {
     }
     config.owners()?;
     if config.submissions()?.is_some()
-        && let Err(why) = submissions_config::submitted_sandbox(config.limits_of_programs())
+        && let Err(why) = submitted_sandbox(config.limits_of_programs())
     {
         writeln!(out, "programs cannot be handed in without workers: {why}")?;
     }

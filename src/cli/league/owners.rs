@@ -8,8 +8,9 @@ use sha2::{Digest, Sha256};
 
 use crate::cli::json::{InvitationLine, LeagueOwnerLine};
 use crate::cli::league::log;
-use crate::cli::league::which::{LeagueSelector, now};
+use crate::cli::league::which::LeagueSelector;
 use crate::cli::options::random_seed;
+use crate::cli::today::now;
 use crate::cli::user::user;
 use crate::cli::{Exit, Failure, screen};
 use crate::game::json;

@@ -8,7 +8,7 @@ use std::{fmt, io};
 
 use crate::cli::league::config::LeagueConfig;
 use crate::cli::league::notices::NoticeFiles;
-use crate::cli::league::which::now;
+use crate::cli::today::now;
 use crate::game::{Meta, Seating};
 use crate::report::ToldMatch;
 use crate::results::FinishedMatch;

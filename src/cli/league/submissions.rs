@@ -6,7 +6,8 @@ use clap::{Args as ClapArgs, Subcommand};
 
 use crate::cli::json::SubmissionLine;
 use crate::cli::league::log;
-use crate::cli::league::which::{LeagueSelector, now};
+use crate::cli::league::which::LeagueSelector;
+use crate::cli::today::now;
 use crate::cli::{Exit, Failure, screen};
 use crate::game::json;
 use crate::report::table;

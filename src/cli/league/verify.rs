@@ -9,13 +9,14 @@ use tokio::time::Instant;
 
 use crate::cli::json::{LeagueAuditLine, LeagueAuditSummary};
 use crate::cli::league::config::{LadderConfig, LadderGame, LeagueConfig};
-use crate::cli::league::which::{LeagueSelector, ladder_folder};
+use crate::cli::league::which::LeagueSelector;
 use crate::cli::options::random_seed;
 use crate::cli::{Exit, Failure, progress, screen};
 use crate::files::{Folder, RecordFolder, StoredRecord};
 use crate::game::chance::Seed;
 use crate::game::{Catalog, counted, hex, json};
 use crate::record::{PublishedInfo, private_digests, public};
+use crate::runs::league::ladder_folder;
 use crate::runs::league::{Book, FinalStandings, LadderRulings, recorded, seal_of};
 use crate::stats::Wdl;
 use crate::store::{League, LeagueMatch, RulingRow, parse_match_id};
@@ -102,7 +103,8 @@ impl<'a> RecordReader<'a> {
         catalog: &'a Catalog,
     ) -> Result<RecordReader<'a>, Failure> {
         let folder = Folder::open(&config.folder).map_err(Failure::cannot_run)?;
-        let records = ladder_folder(&folder, &ladder.name)?.make_within("records");
+        let records =
+            ladder_folder(&folder, &ladder.name).map_err(Failure::cannot_run)?.make_within("records");
         Ok(RecordReader {
             records: RecordFolder::new(records.map_err(Failure::cannot_run)?),
             seed: LadderSeed::read(league, &ladder.name)?,

@@ -1,13 +1,14 @@
 //! The league that a command is about.
 
 use std::path::PathBuf;
-use std::time::SystemTime;
 
 use clap::Args as ClapArgs;
 
 use crate::cli::Failure;
 use crate::cli::league::config::LeagueConfig;
+use crate::cli::today::now;
 use crate::files::{Folder, Journal};
+use crate::runs::league::ladder_folder;
 use crate::store::League;
 
 /// Which league.
@@ -27,7 +28,7 @@ impl LeagueSelector {
         let mut league = League::open(&folder).map_err(Failure::cannot_run)?;
         let mut is_played = false;
         for ladder in &config.ladders {
-            let folder = ladder_folder(&folder, &ladder.name)?;
+            let folder = ladder_folder(&folder, &ladder.name).map_err(Failure::cannot_run)?;
             is_played |= Journal::is_open(&folder).map_err(Failure::cannot_run)?;
         }
         if !is_played {
@@ -35,16 +36,4 @@ impl LeagueSelector {
         }
         Ok((config, league))
     }
-}
-
-/// The directory of a ladder in that of its league.
-pub(in crate::cli) fn ladder_folder(league: &Folder, ladder: &str) -> Result<Folder, Failure> {
-    let folder = league.make_within("ladders").and_then(|folder| folder.make_within(ladder));
-    folder.map_err(Failure::cannot_run)
-}
-
-/// The time of day.
-#[expect(clippy::disallowed_methods, reason = "results are dated, but do not depend on it")]
-pub(in crate::cli) fn now() -> SystemTime {
-    SystemTime::now()
 }

@@ -4,10 +4,11 @@ use std::io::Write;
 
 use crate::cli::json::LadderWorkers;
 use crate::cli::league::config::LeagueConfig;
-use crate::cli::league::which::{LeagueSelector, ladder_folder};
+use crate::cli::league::which::LeagueSelector;
 use crate::cli::{Exit, Failure, screen, workers};
 use crate::files::Folder;
 use crate::game::json;
+use crate::runs::league::ladder_folder;
 
 /// Print the workers that play matches between programs, and what they have
 #[derive(Debug, clap::Args)]
@@ -36,7 +37,8 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     };
     let mut out = screen::stdout();
     for ladder in ladders {
-        let status = workers::status(ladder_folder(&folder, &ladder.name)?.path())?;
+        let status =
+            workers::status(ladder_folder(&folder, &ladder.name).map_err(Failure::cannot_run)?.path())?;
         if args.json {
             writeln!(out, "{}", json::text(&LadderWorkers { ladder: &ladder.name, status }))?;
             continue;

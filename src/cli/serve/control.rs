@@ -17,8 +17,8 @@ use crate::bot::Command;
 use crate::bot::sandbox::separate;
 use crate::cli::Failure;
 use crate::cli::league::config::ProgramPlace;
-use crate::cli::league::which::now;
 use crate::cli::service::Service;
+use crate::cli::today::now;
 use crate::game::hex;
 use crate::runner::RunChange;
 use crate::runs::league::{

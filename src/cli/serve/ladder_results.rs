@@ -3,8 +3,8 @@
 use std::io::Write;
 
 use crate::cli::json::LeagueMatchLine;
-use crate::cli::league::which::now;
 use crate::cli::screen;
+use crate::cli::today::now;
 use crate::files::{RunningMatches, StorageWait, written_at};
 use crate::game::json;
 use crate::record::times;

@@ -28,9 +28,9 @@ use tokio::sync::{mpsc, oneshot};
 use crate::cli::bots::{launch, with_bots};
 use crate::cli::json::{LadderListening, LadderWatching, OwnersAt};
 use crate::cli::league::config::{LadderGame, LeagueConfig, PreparedLadder, WORKERS};
-use crate::cli::league::which::{ladder_folder, now};
 use crate::cli::screen::stderr_line;
 use crate::cli::service::Service;
+use crate::cli::today::now;
 use crate::cli::workers::{self, WorkersOptions};
 use crate::cli::{Exit, Failure, screen, signals};
 use crate::driver::Run;
@@ -38,6 +38,7 @@ use crate::files::{Folder, RecordFolder};
 use crate::game::{Catalog, json};
 use crate::runner::{MatchRunner, RunEnd, RunEvent, RunFailure, SetScheduler, signalled};
 use crate::runs::league::LadderScheduler;
+use crate::runs::league::ladder_folder;
 use crate::sources::Listen;
 use crate::store::League;
 use crate::web::{OwnersLadder, OwnersServer, SubmissionIntake, WatchServer};
@@ -318,7 +319,12 @@ fn play(
         folder: folder.path().to_owned(),
         file: file.clone(),
         league: League::open(folder).map_err(wrong)?,
-        records: RecordFolder::new(ladder_folder(folder, name)?.make_within("records").map_err(wrong)?),
+        records: RecordFolder::new(
+            ladder_folder(folder, name)
+                .map_err(Failure::cannot_run)?
+                .make_within("records")
+                .map_err(wrong)?,
+        ),
         sending: pages.sending.clone(),
         info: file.current().config.publish.info,
     };

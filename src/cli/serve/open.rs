@@ -8,12 +8,13 @@ use crate::cli::Failure;
 use crate::cli::league::config::{LadderConfig, LadderGame, LeagueConfig, PreparedLadder};
 use crate::cli::league::pages::{AboutLeague, LadderPages};
 use crate::cli::league::verify::LadderSeed;
-use crate::cli::league::which::{ladder_folder, now};
 use crate::cli::options::random_seed;
+use crate::cli::today::now;
 use crate::files::{Folder, Journal, Records, RunningMatches, StorageWait};
 use crate::game::Viewer;
 use crate::game::chance::Seed;
 use crate::runner::ResumedMatch;
+use crate::runs::league::ladder_folder;
 use crate::runs::league::{
     Ladder, LadderMemory, LadderRow, LadderRulings, LadderSeason, LeadTaken, NotCounted, SharedLadder,
     WaitingMatch, WaitingReason, deal_of, recover, resume, resume_on_workers,
@@ -55,7 +56,7 @@ pub(super) fn open<'a>(
     let LadderGame { rules, seating, catalog } = &prepared.game;
     let (rules, seating) = (*rules, *seating);
     let wrong = |error: io::Error| Failure::cannot_run(format!("ladder {name}: {error}"));
-    let own = ladder_folder(folder, name)?;
+    let own = ladder_folder(folder, name).map_err(Failure::cannot_run)?;
     let journal = Journal::open(&own).map_err(|error| match error.kind() {
         io::ErrorKind::WouldBlock => {
             Failure::cannot_run(format!("{}: another process plays this league", folder.path().display()))

@@ -11,7 +11,7 @@ use crate::cli::Failure;
 use crate::cli::league::config::LeagueConfig;
 use crate::cli::league::log;
 use crate::cli::league::pages::{AboutLeague, LadderPages};
-use crate::cli::league::which::now;
+use crate::cli::today::now;
 use crate::files::Folder;
 use crate::runs::submissions::{SharedTerms, SubmissionTerms};
 use crate::store::League;

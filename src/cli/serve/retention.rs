@@ -10,7 +10,7 @@ use tokio::time::Instant;
 
 use super::reload::ConfigFile;
 use crate::cli::league::pages::PackSending;
-use crate::cli::league::which::now;
+use crate::cli::today::now;
 use crate::files::{PackRange, RecordFolder};
 use crate::record::PublishedInfo;
 use crate::runs::league::{RetainedLadder, Retention, SendCommand, SendError};

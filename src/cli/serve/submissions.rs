@@ -11,14 +11,14 @@ use crate::bot::sandbox::Unavailable;
 use crate::cli::Failure;
 use crate::cli::bots::launch;
 use crate::cli::league::config::{LeagueConfig, WORKERS};
-use crate::cli::league::submissions_config::{BuildsOn, submitted_sandbox};
-use crate::cli::league::which::now;
 use crate::cli::screen::stderr_line;
+use crate::cli::today::now;
 use crate::files::{Folder, StorageWait};
 use crate::runner::signalled;
 use crate::runs::submissions::{
     Arriving, BuildPlace, BuildWorkers, CheckedLadder, SharedTerms, SubmissionDesk, SubmissionQueue,
 };
+use crate::runs::submissions::{BuildsOn, submitted_sandbox};
 use crate::store::{IntakeError, League};
 use crate::web::{ArrivingSubmission, SubmissionIntake};
 use crate::workers::packing::{ARCHIVES, pack_game};

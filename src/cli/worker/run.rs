@@ -10,7 +10,6 @@ use clap::Args as ClapArgs;
 use crate::bot::sandbox::{BotLimits, Layer, Mode, Sandbox, Size};
 use crate::cli::bots::{block_on, launch, with_bots};
 use crate::cli::json::WorkerLine;
-use crate::cli::league::submissions_config::untested_layers;
 use crate::cli::output::TolerantStdout;
 use crate::cli::signals::interrupted;
 #[cfg(feature = "nats")]
@@ -19,7 +18,7 @@ use crate::cli::{Exit, Failure, screen};
 use crate::files::read_secret;
 use crate::game::{Catalog, counted, json};
 use crate::runs::config::read_tokens;
-use crate::runs::submissions::WorkerBench;
+use crate::runs::submissions::{WorkerBench, untested_layers};
 use crate::runs::workers::{NatsUrl, QUEUE, QueueName};
 use crate::transport::trust;
 use crate::workers::archive::Cache;

@@ -6,10 +6,10 @@ use clap::Args as ClapArgs;
 use serde::Serialize;
 
 use super::state::WorkerOfRun;
-use crate::cli::league::which::ladder_folder;
 use crate::cli::{Exit, Failure, screen, tournament};
 use crate::files::{Folder, Journal};
 use crate::game::{Catalog, counted, json};
+use crate::runs::league::ladder_folder;
 use crate::store::League;
 
 /// Take back all matches that a worker has played
@@ -67,13 +67,16 @@ fn void_in_league(WorkerOfRun { dir, name }: &WorkerOfRun) -> Result<Vec<String>
     let mut league = League::open(&folder).map_err(Failure::cannot_run)?;
     let mut locks = Vec::new();
     for ladder in league.ladders().map_err(Failure::cannot_run)? {
-        let lock = Journal::open(&ladder_folder(&folder, &ladder)?).map_err(|error| match error.kind() {
-            std::io::ErrorKind::WouldBlock => Failure::cannot_run(format!(
-                "{}: another process plays this league: end it first",
-                dir.display()
-            )),
-            _ => Failure::cannot_run(error),
-        });
+        let lock =
+            Journal::open(&ladder_folder(&folder, &ladder).map_err(Failure::cannot_run)?).map_err(|error| {
+                match error.kind() {
+                    std::io::ErrorKind::WouldBlock => Failure::cannot_run(format!(
+                        "{}: another process plays this league: end it first",
+                        dir.display()
+                    )),
+                    _ => Failure::cannot_run(error),
+                }
+            });
         locks.push(lock?);
     }
     let voided = league.void_matches_of(name).map_err(Failure::cannot_run)?;

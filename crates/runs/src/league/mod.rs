@@ -6,6 +6,7 @@
 
 mod book;
 mod error;
+mod folder;
 mod history;
 mod ladder;
 mod recover;
@@ -17,6 +18,7 @@ mod send;
 
 pub use book::{Book, LadderRow, RatingInputs, number, plays_sets};
 pub use error::{LadderError, NotCounted, NotOfLadder, NotRecovered};
+pub use folder::ladder_folder;
 pub use history::RatingHistory;
 pub use ladder::{
     Ladder, LadderLimits, LadderMemory, LadderScheduler, LadderSnapshot, LeadTaken, PlayerState, Recount,

@@ -16,6 +16,7 @@ mod bot_file;
 mod build;
 mod builder;
 mod check;
+mod config;
 mod desk;
 mod log;
 mod on_workers;
@@ -31,6 +32,10 @@ pub use bot_file::{BOT_FILE, BotFile, BotFileError, CommandLineError};
 pub use build::{BuildFailure, BuiltBot, build};
 pub use builder::BUILTIN;
 pub use check::{CheckedLadder, LadderVerdict, Unfit, check, check_all};
+pub use config::{
+    BadSubmissions, BuildsOn, SubmissionsConfig, submitted_sandbox, submitted_sandbox_elsewhere,
+    untested_layers,
+};
 pub use desk::{Arriving, SUBMISSIONS, SubmissionDesk};
 pub use log::SubmissionLog;
 pub use on_workers::BuildWorkers;

@@ -4,17 +4,16 @@ use std::collections::BTreeSet;
 
 use serde::Deserialize;
 
-use crate::bot::sandbox::{BotLimits, Layer, Mode, Sandbox, Size, Unavailable};
-use crate::cli::Failure;
-use crate::runs::config::{Milliseconds, Setting};
-use crate::runs::submissions::SubmissionTerms;
-use crate::store::SubmissionQuota;
-use crate::workers::archive::ArchiveLimits;
+use crate::config::{Milliseconds, Setting};
+use crate::submissions::SubmissionTerms;
+use referee_bots::sandbox::{BotLimits, InvalidLimit, Layer, Mode, Sandbox, Size, Unavailable};
+use referee_store::SubmissionQuota;
+use referee_workers::archive::ArchiveLimits;
 
 /// Programs that owners hand in.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub(in crate::cli) struct SubmissionsConfig {
+pub struct SubmissionsConfig {
     approve: bool,
     /// Where they are built and checked; the server if it can, otherwise workers, unless it is given.
     on: Option<BuildsOn>,
@@ -40,8 +39,10 @@ pub(in crate::cli) struct SubmissionsConfig {
 /// Where programs are built and checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(in crate::cli) enum BuildsOn {
+pub enum BuildsOn {
+    /// Here.
     Server,
+    /// On machines of workers.
     Workers,
 }
 
@@ -68,26 +69,30 @@ impl Default for SubmissionsConfig {
 
 impl SubmissionsConfig {
     /// Where they are built and checked, if the file says it.
-    pub(in crate::cli) fn builds_on(&self) -> Option<BuildsOn> {
+    pub fn builds_on(&self) -> Option<BuildsOn> {
         self.on
     }
 
     /// Validates the table. `bots` is the maximum number of bots of an owner.
-    pub(in crate::cli) fn terms(&self, bots: u32) -> Result<SubmissionTerms, Failure> {
-        let wrong = |key: &str, what: String| Failure::usage(format!("[submissions] {key}: {what}"));
-        let time = |key: &str, text: &Setting<Milliseconds>| {
-            let range = || wrong(key, format!("`{text}` is not from 1ms to 24h"));
-            Some(text.duration()).filter(|time| !time.is_zero()).ok_or_else(range)
+    ///
+    /// # Errors
+    /// If a value is out of its range.
+    pub fn terms(&self, bots: u32) -> Result<SubmissionTerms, BadSubmissions> {
+        let time = |key: &'static str, time: &Setting<Milliseconds>| match time.0 {
+            0 => Err(BadSubmissions::Time { key, text: time.to_string() }),
+            _ => Ok(time.duration()),
+        };
+        let range = |key: &'static str, value: u32, most: u64| match (1..=most).contains(&value.into()) {
+            true => Ok(value),
+            false => Err(BadSubmissions::Range { key, value, most }),
         };
         let most = ArchiveLimits::BOT;
-        let archive = |keys: [&str; 2], size: Size, files: u32| {
+        let archive = |keys: [&'static str; 2], size: Size, files: u32| {
             if !(1..=most.bytes).contains(&size.bytes()) {
-                return Err(wrong(keys[0], format!("{size} is not from 1 byte to {} GiB", most.bytes >> 30)));
+                return Err(BadSubmissions::Size { key: keys[0], size, most_gib: most.bytes >> 30 });
             }
-            if !(1..=most.entries).contains(&(files as usize)) {
-                return Err(wrong(keys[1], format!("{files} is not from 1 to {}", most.entries)));
-            }
-            Ok(ArchiveLimits { bytes: size.bytes(), entries: files as usize })
+            let entries = range(keys[1], files, most.entries as u64)? as usize;
+            Ok(ArchiveLimits { bytes: size.bytes(), entries })
         };
         let build = BotLimits {
             memory: Some(self.build_memory),
@@ -97,45 +102,86 @@ impl SubmissionsConfig {
             network: Some(false),
             read: Vec::new(),
         };
-        build.check().map_err(|what| wrong("build", what.to_string()))?;
-        for (key, value) in [("waiting", self.waiting), ("per_day", self.per_day)] {
-            if !(1..=10_000).contains(&value) {
-                return Err(wrong(key, format!("{value} is not from 1 to 10000")));
-            }
-        }
+        build.check()?;
+        let waiting = range("waiting", self.waiting, 10_000)?;
+        let per_day = range("per_day", self.per_day, 10_000)?;
         Ok(SubmissionTerms {
             archive: archive(["archive", "files"], self.archive, self.files)?,
             result: archive(["result", "result_files"], self.result, self.result_files)?,
             build_time: time("build_time", &self.build_time)?,
             check_time: time("check_time", &self.check_time)?,
             build,
-            quota: SubmissionQuota { waiting: self.waiting, per_day: self.per_day, bots },
+            quota: SubmissionQuota { waiting, per_day, bots },
             needs_approval: self.approve,
         })
     }
 }
 
+/// A value of the table that cannot be used.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum BadSubmissions {
+    /// There is no time.
+    #[error("[submissions] {key}: `{text}` is not from 1ms to 24h")]
+    Time {
+        /// The key.
+        key: &'static str,
+        /// Its value.
+        text: String,
+    },
+    /// A size is out of its range.
+    #[error("[submissions] {key}: {size} is not from 1 byte to {most_gib} GiB")]
+    Size {
+        /// The key.
+        key: &'static str,
+        /// Its value.
+        size: Size,
+        /// The largest size, in GiB.
+        most_gib: u64,
+    },
+    /// A number is out of its range.
+    #[error("[submissions] {key}: {value} is not from 1 to {most}")]
+    Range {
+        /// The key.
+        key: &'static str,
+        /// Its value.
+        value: u32,
+        /// The largest value.
+        most: u64,
+    },
+    /// A limit of builds is not valid.
+    #[error("[submissions] build: {0}")]
+    Build(#[from] InvalidLimit),
+}
+
 /// The sandbox of a program that was handed in: `strict` with all of its layers and without network, whatever the league
 /// allows its own programs.
-pub(in crate::cli) fn submitted_sandbox(limits: BotLimits) -> Result<Sandbox, Unavailable> {
+///
+/// # Errors
+/// If a limit is not valid, or this machine lacks a layer.
+pub fn submitted_sandbox(limits: BotLimits) -> Result<Sandbox, Unavailable> {
     let limits = BotLimits { network: Some(false), ..limits };
     Sandbox::new(Mode::Strict, &untested_layers(), limits)
 }
 
 /// The same on workers, which have the layers that this machine lacks.
-pub(in crate::cli) fn submitted_sandbox_elsewhere(limits: BotLimits) -> Result<Sandbox, Unavailable> {
+///
+/// # Errors
+/// If a limit is not valid.
+pub fn submitted_sandbox_elsewhere(limits: BotLimits) -> Result<Sandbox, Unavailable> {
     let limits = BotLimits { network: Some(false), ..limits };
     Sandbox::elsewhere(Mode::Strict, &untested_layers(), limits)
 }
 
 /// The layers that a machine for tests of this program may lack. Only a build for tests has such an exception.
 #[cfg(debug_assertions)]
-pub(in crate::cli) fn untested_layers() -> BTreeSet<Layer> {
+pub fn untested_layers() -> BTreeSet<Layer> {
     let names = std::env::var("REFEREE_UNTESTED_LAYERS").unwrap_or_default();
     names.split(',').filter_map(|name| name.parse().ok()).collect()
 }
 
+/// None: only a build for tests has such an exception.
 #[cfg(not(debug_assertions))]
-pub(in crate::cli) fn untested_layers() -> BTreeSet<Layer> {
+pub fn untested_layers() -> BTreeSet<Layer> {
     BTreeSet::new()
 }
