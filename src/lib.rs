@@ -75,7 +75,7 @@ pub use referee_stats as stats;
 pub use referee_store as store;
 #[cfg(feature = "shell")]
 pub use referee_transport as transport;
-#[cfg(feature = "shell")]
+#[cfg(feature = "http")]
 pub use referee_web as web;
 #[cfg(feature = "shell")]
 pub use referee_workers as workers;

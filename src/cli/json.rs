@@ -39,8 +39,10 @@
 //! | `sandbox check` | [`SandboxCheck`] |
 //! | `worker check` | [`WorkerCheck`] |
 
+#[cfg(feature = "http")]
 mod league;
 mod machine;
+mod ruling;
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -66,15 +68,17 @@ use crate::workers::carrier::OutcomeVerdict;
 use crate::workers::machine::{Machine, MachineState};
 use crate::workers::trial::TrialVerdict;
 
+#[cfg(feature = "http")]
 pub(super) use league::{
     AddedBot, InvitationLine, LadderListening, LadderStanding, LadderStandings, LadderWatching,
-    LeagueAuditLine, LeagueAuditSummary, LeagueBackup, LeagueBotLine, LeagueLogLine, LeagueMatchLine,
-    LeagueOwnerLine, LeaguePlayerSeen, OwnersAt, RulingLine, SeasonLine, SubmissionLine, SubmitLine,
+    LadderWorkers, LeagueAuditLine, LeagueAuditSummary, LeagueBackup, LeagueBotLine, LeagueLogLine,
+    LeagueMatchLine, LeagueOwnerLine, LeaguePlayerSeen, OwnersAt, SeasonLine, SubmissionLine, SubmitLine,
 };
 pub(super) use machine::{
     ClockCheck, LayerRow, MachineVerdict, ModeRow, SandboxCheck, SandboxVerdict, SpaceCheck, ThreatRow,
     WorkerCheck,
 };
+pub(super) use ruling::RulingLine;
 
 /// A match that was played.
 #[derive(Serialize)]
@@ -486,16 +490,6 @@ pub(super) struct WorkersStatus {
     pub(super) is_stuck: bool,
     /// Sets that workers have, or whose results are being verified.
     pub(super) out: Vec<AssignedSet>,
-}
-
-/// The workers of a ladder: a line of `referee league workers --json`.
-#[derive(Serialize)]
-#[serde(tag = "type", rename = "workers")]
-pub(super) struct LadderWorkers<'a> {
-    pub(super) ladder: &'a str,
-    /// Omitted if it has never had workers.
-    #[serde(flatten)]
-    pub(super) status: Option<WorkersStatus>,
 }
 
 /// A worker.

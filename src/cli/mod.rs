@@ -17,6 +17,7 @@ mod exit;
 mod export;
 mod files;
 mod find_game;
+#[cfg(feature = "http")]
 mod follow;
 mod game;
 mod games;
@@ -24,6 +25,7 @@ mod human;
 mod imagine;
 mod init;
 mod json;
+#[cfg(feature = "http")]
 mod league;
 mod listen;
 mod log;
@@ -46,7 +48,9 @@ mod sandbox;
 mod schema;
 mod screen;
 mod seat;
+#[cfg(feature = "http")]
 mod serve;
+#[cfg(feature = "http")]
 mod service;
 mod show;
 mod signals;
@@ -54,6 +58,7 @@ mod spec;
 mod sprt;
 mod start;
 mod stdio;
+#[cfg(feature = "http")]
 mod submit;
 mod submitted;
 mod today;
@@ -153,8 +158,11 @@ enum Command {
     Stdio(stdio::Args),
     Imagine(imagine::Args),
     Tournament(tournament::Args),
+    #[cfg(feature = "http")]
     Serve(serve::Args),
+    #[cfg(feature = "http")]
     League(league::Args),
+    #[cfg(feature = "http")]
     Submit(submit::Args),
     Worker(worker::Args),
     Check(Box<check::Args>),
@@ -199,8 +207,11 @@ impl Cli {
             Command::Stdio(args) => stdio::run(args, catalog),
             Command::Imagine(args) => imagine::run(&args, catalog),
             Command::Tournament(args) => tournament::run(args, catalog),
+            #[cfg(feature = "http")]
             Command::Serve(args) => serve::run(&args, catalog),
+            #[cfg(feature = "http")]
             Command::League(args) => league::run(args, catalog),
+            #[cfg(feature = "http")]
             Command::Submit(args) => submit::run(&args),
             Command::Worker(args) => worker::run(args, catalog),
             Command::Check(args) => check::run(*args, catalog),
@@ -226,6 +237,7 @@ impl Cli {
         let log = StderrLog::open().map_err(Failure::cannot_run)?;
         let entry = log.entry();
         let usual = match self.command {
+            #[cfg(feature = "http")]
             Some(Command::Serve(_)) => LevelFilter::INFO,
             _ => LevelFilter::WARN,
         };

@@ -7,7 +7,8 @@ use clap::Args as ClapArgs;
 
 use crate::cli::files::{OutputOptions, expand, read};
 use crate::cli::find_game::with_games;
-use crate::cli::follow::follow;
+#[cfg(feature = "http")]
+use crate::cli::follow;
 use crate::cli::output::{has_colours, stdout};
 use crate::cli::{Exit, Failure};
 use crate::game::printable::printable;
@@ -95,7 +96,12 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
         return Err(Failure::usage("--output needs --html or --svg"));
     }
     if let Some(url) = &args.follow {
-        return follow(url);
+        #[cfg(feature = "http")]
+        return follow::follow(url);
+        #[cfg(not(feature = "http"))]
+        return Err(Failure::usage(format!(
+            "--follow {url}: this program was built without HTTP: `cargo install --features http`"
+        )));
     }
     let catalog = &with_games(&args.games, catalog)?;
     let files = expand(&args.files, &["jsonl", "html"])?;

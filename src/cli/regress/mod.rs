@@ -21,7 +21,7 @@ use crate::cli::output::TolerantStdout;
 use crate::cli::progress::{Progress, Words};
 use crate::cli::sandbox::SandboxOptions;
 use crate::cli::signals::interrupted;
-use crate::cli::watch::{WatchArgs, announce};
+use crate::cli::watch::{WatchArgs, WatchServer, announce};
 use crate::cli::workers::{self, WorkersOptions};
 use crate::cli::{Exit, Failure, screen};
 use crate::game::{Catalog, json};
@@ -37,7 +37,6 @@ use crate::runs::regression::{
 use crate::runs::workers::OpenedWorkers;
 use crate::sources::{self, BotSpec, Source};
 use crate::stats::regression::{Shard, Verdict};
-use crate::web::WatchServer;
 
 /// The default maximum number of sets of a test.
 const MAX_SETS: u32 = 10_000;

@@ -6,16 +6,19 @@ mod check;
 mod corrupt;
 mod export;
 mod kept_site;
+#[cfg(feature = "http")]
 mod live_standings;
 mod play;
 mod report;
 mod ruling;
 mod site;
+#[cfg_attr(not(feature = "http"), path = "no_spectators.rs")]
 mod spectators;
 mod standings;
 mod status;
 mod verify;
 mod void;
+#[cfg(feature = "http")]
 mod watch;
 
 pub(super) use void::void_matches_of;
@@ -59,6 +62,7 @@ enum Command {
     Report(report::Args),
     Export(export::Args),
     Verify(verify::Args),
+    #[cfg(feature = "http")]
     Watch(watch::Args),
     Add(change::AddArgs),
     Change(change::ChangeArgs),
@@ -94,6 +98,7 @@ pub(super) fn run(args: Args, catalog: &Catalog) -> Result<Exit, Failure> {
         Command::Report(args) => report::run(&args, games),
         Command::Export(args) => export::run(&args, games),
         Command::Verify(args) => verify::run(&args, games),
+        #[cfg(feature = "http")]
         Command::Watch(args) => watch::run(&args, games),
         Command::Add(args) => change::add(args, games),
         Command::Change(args) => change::set(args, games),

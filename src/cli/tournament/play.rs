@@ -16,10 +16,8 @@ use crate::cli::progress::{Progress, RunProgress};
 use crate::cli::screen::{Screen, stderr_line};
 use crate::cli::signals::interrupted_giving_up;
 use crate::cli::tournament::kept_site::KeptSite;
-use crate::cli::tournament::live_standings::LiveStandings;
-use crate::cli::tournament::spectators::{SeatedBots, entrants_of_bots, was_cut_off};
-use crate::cli::tournament::standings;
-use crate::cli::watch::{WatchArgs, announce};
+use crate::cli::tournament::{spectators, standings};
+use crate::cli::watch::{WatchArgs, WatchServer, announce};
 use crate::cli::workers::{self, WorkersOptions};
 use crate::cli::{Exit, Failure};
 use crate::files::StorageWait;
@@ -33,7 +31,6 @@ use crate::runs::tournament::{Tournament, TournamentConfig, TournamentEnd, Tourn
 use crate::runs::workers::OpenedWorkers;
 use crate::stats::schedule::Schedule;
 use crate::store::{Leases, Results};
-use crate::web::WatchServer;
 use crate::workers::Activity;
 
 /// Play a tournament
@@ -119,9 +116,7 @@ fn play(tournament: Tournament, options: &PlayOptions) -> Result<Exit, Failure> 
     let (path, games, info) = (tournament.path.clone(), tournament.games.clone(), config.publish.info);
     let watch = options.watch.open(tournament.prepared.rules.meta(), games.catalog(), info)?;
     if let Some(server) = &watch {
-        server.set_name(&tournament.results.about().map_err(Failure::cannot_run)?.name);
-        server.set_entrants(entrants_of_bots(config));
-        list_earlier(&tournament, server)?;
+        spectators::show(&tournament, server)?;
         announce(&server.url(), options.json)?;
     }
     let site = options.site.as_deref();
@@ -209,12 +204,9 @@ impl TournamentPrinter<'_> {
         self.progress = Some(Progress::of_changing(progress));
         if let Some(server) = self.watch {
             // The run never waits for standings that spectators want.
-            let shown = scheduler.live_schedule();
-            match LiveStandings::open(self.path, config) {
-                Ok(mut standings) => {
-                    server.set_standings(Box::new(move || standings.view(&shown.look())));
-                }
-                Err(Failure { error, .. }) => self.line(format!("error: --watch: {error}")),
+            let shown = spectators::show_standings(self.path, config, scheduler.live_schedule(), server);
+            if let Err(Failure { error, .. }) = shown {
+                self.line(format!("error: --watch: {error}"));
             }
         }
     }
@@ -291,23 +283,6 @@ impl TournamentPrinter<'_> {
         let exit = if is_strict && has_faults(results)? { Exit::No } else { Exit::Done };
         self.out.0.end(exit)
     }
-}
-
-/// Lists the matches that were played before, for spectators.
-fn list_earlier(tournament: &Tournament, server: &WatchServer) -> Result<(), Failure> {
-    let bots = SeatedBots::of(&tournament.config, tournament.schedule.plan().seating);
-    let mut unsealed = tournament.unsealed()?;
-    let read = tournament.results.for_each_match(|row| {
-        let id = row.id.to_string();
-        let record = row.record.is_some().then(|| tournament.records.path(&id));
-        let at = unsealed.iter().position(|other| other.match_id == id);
-        let unsealed = at.map(|at| unsealed.swap_remove(at));
-        if !was_cut_off(&row) {
-            server.add_earlier(bots.earlier(row, record), unsealed);
-        }
-        Ok(())
-    });
-    read.map_err(Failure::cannot_run)
 }
 
 /// Whether a bot made a fault in any match.

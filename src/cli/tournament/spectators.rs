@@ -1,13 +1,52 @@
-//! What spectators see of the matches of a tournament that were played before.
+//! What spectators see of a tournament.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use crate::cli::Failure;
+use crate::cli::tournament::live_standings::LiveStandings;
 use crate::game::Seating;
 use crate::results::FinishedMatch;
-use crate::runner::Roster;
-use crate::runs::tournament::TournamentConfig;
+use crate::runner::{LiveSchedule, Roster};
+use crate::runs::tournament::{Tournament, TournamentConfig};
 use crate::store::MatchRow;
+use crate::web::WatchServer;
+
+/// Shows spectators a tournament, with the matches that were played before.
+pub(super) fn show(tournament: &Tournament, server: &WatchServer) -> Result<(), Failure> {
+    server.set_name(&tournament.results.about().map_err(Failure::cannot_run)?.name);
+    server.set_entrants(entrants_of_bots(&tournament.config));
+    list_earlier(tournament, server)
+}
+
+/// Shows them the standings as results come in.
+pub(super) fn show_standings(
+    directory: &Path,
+    config: &TournamentConfig,
+    schedule: LiveSchedule,
+    server: &WatchServer,
+) -> Result<(), Failure> {
+    let mut standings = LiveStandings::open(directory, config)?;
+    server.set_standings(Box::new(move || standings.view(&schedule.look())));
+    Ok(())
+}
+
+/// Lists the matches that were played before, for spectators.
+fn list_earlier(tournament: &Tournament, server: &WatchServer) -> Result<(), Failure> {
+    let bots = SeatedBots::of(&tournament.config, tournament.schedule.plan().seating);
+    let mut unsealed = tournament.unsealed()?;
+    let read = tournament.results.for_each_match(|row| {
+        let id = row.id.to_string();
+        let record = row.record.is_some().then(|| tournament.records.path(&id));
+        let at = unsealed.iter().position(|other| other.match_id == id);
+        let unsealed = at.map(|at| unsealed.swap_remove(at));
+        if !was_cut_off(&row) {
+            server.add_earlier(bots.earlier(row, record), unsealed);
+        }
+        Ok(())
+    });
+    read.map_err(Failure::cannot_run)
+}
 
 /// The entrants of the bots of teams.
 pub(super) fn entrants_of_bots(config: &TournamentConfig) -> BTreeMap<String, String> {
