@@ -71,15 +71,15 @@ mod without_http {
             _: &'static Meta,
             _: &Catalog,
             _: PublishedInfo,
-        ) -> Result<Option<WatchServer>, Failure> {
+        ) -> Result<Option<NoServer>, Failure> {
             Ok(None)
         }
     }
 
     #[derive(Debug)]
-    pub(in crate::cli) enum WatchServer {}
+    pub(in crate::cli) enum NoServer {}
 
-    impl WatchServer {
+    impl NoServer {
         pub(in crate::cli) fn url(&self) -> String {
             match *self {}
         }
@@ -95,7 +95,7 @@ mod without_http {
 }
 
 #[cfg(not(feature = "http"))]
-pub(super) use without_http::{WatchArgs, WatchServer};
+pub(super) use without_http::{NoServer as WatchServer, WatchArgs};
 #[cfg(feature = "http")]
 pub(super) use {crate::web::WatchServer, with_http::WatchArgs};
 
