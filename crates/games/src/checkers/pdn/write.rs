@@ -55,7 +55,9 @@ fn moves(mut board: Board, moves: &[String], score: Score, out: &mut String) -> 
     for (ply, text) in moves.iter().enumerate() {
         // The first two moves have number 1, also if White begins: some programs read `1... 23-19 2. 12-16` as three moves.
         let place = if ply % 2 == 0 { format!("{}. ", ply / 2 + 1) } else { String::new() };
-        let mv: Move = text.parse().map_err(|why: BadMove| NotWritable::NoMove { text: text.clone(), why: Box::new(why) })?;
+        let mv: Move = text
+            .parse()
+            .map_err(|why: BadMove| NotWritable::NoMove { text: text.clone(), why: Box::new(why) })?;
         legal.clear();
         board.legal_moves(&mut legal);
         if !legal.contains(&mv) {
