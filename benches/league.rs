@@ -59,12 +59,12 @@ fn main() -> Result<()> {
             let matches = matches.map_or(Ok(MATCHES), str::parse)?;
             let place = args.get(1).map_or_else(std::env::temp_dir, PathBuf::from);
             let files = args.get(2).map_or(Ok(matches), |files| files.parse())?;
-            bench((matches, files), &tempfile::tempdir_in(place)?)
+            bench(matches, files, &tempfile::tempdir_in(place)?)
         }
     }
 }
 
-fn bench((matches, files): (u32, u32), place: &tempfile::TempDir) -> Result<()> {
+fn bench(matches: u32, files: u32, place: &tempfile::TempDir) -> Result<()> {
     let [folder, backup, records] = ["league", "backup", "records"].map(|name| place.path().join(name));
     fs::create_dir(&folder)?;
     let config = folder.join("league.toml");

@@ -321,7 +321,7 @@ async fn match_events(
         None => return unknown(&id),
         Some(MatchAccess::Nothing(why)) => return not_shown(why),
         Some(MatchAccess::Board(board)) => board,
-        Some(MatchAccess::Replay(found)) => return replay(hub, (id, found), &headers, form, after).await,
+        Some(MatchAccess::Replay(found)) => return replay(hub, id, found, &headers, form, after).await,
     };
     let mut source = BoardFeed::new(board, form);
     if wants_stream(&headers) {
@@ -334,7 +334,8 @@ async fn match_events(
 /// The events of a match that has ended: a snapshot with all its steps, and the end.
 async fn replay(
     hub: Arc<Hub>,
-    (id, replay): (String, EndedBoard),
+    id: String,
+    replay: EndedBoard,
     headers: &HeaderMap,
     form: BoardForm,
     after: Option<u64>,
@@ -342,7 +343,7 @@ async fn replay(
     let EndedBoard { record, last, result, names } = replay;
     let mut events = Vec::new();
     if after.is_none_or(|after| after + 1 < last) {
-        match kept_snapshot(&hub, (id, form), (record, names)).await {
+        match kept_snapshot(&hub, (id, form), record, names).await {
             Ok(data) => {
                 let data = String::from_utf8_lossy(&data).into_owned();
                 events.push(BoardEvent { number: last - 1, kind: "snapshot", data });
@@ -379,7 +380,8 @@ enum NoSnapshot {
 async fn kept_snapshot(
     hub: &Arc<Hub>,
     key: (String, BoardForm),
-    (record, names): (SealedRecord, Vec<Option<String>>),
+    record: SealedRecord,
+    names: Vec<Option<String>>,
 ) -> Result<Bytes, NoSnapshot> {
     if let Some(kept) = hub.replays().get(&key) {
         return Ok(kept);

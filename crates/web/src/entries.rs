@@ -414,7 +414,8 @@ impl ResultEntry {
 pub(super) fn ended(
     finished: &FinishedMatch,
     number: Option<u64>,
-    (game, about): (&Meta, &NamesAndRulings),
+    game: &Meta,
+    about: &NamesAndRulings,
 ) -> MatchEntry {
     let Ending { ended_by, reason, ranks, scores, .. } = finished.ending.clone();
     let result = ResultEntry { ranks, scores, ended_by, reason, text: String::new() };

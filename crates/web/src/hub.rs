@@ -209,7 +209,8 @@ impl SealedRecord {
 impl Hub {
     pub(super) fn new(
         run: u32,
-        (game, catalog): (&'static Meta, Catalog),
+        game: &'static Meta,
+        catalog: Catalog,
         delays: BoardDelays,
         info: PublishedInfo,
     ) -> Hub {
@@ -407,7 +408,7 @@ impl Hub {
         let deal = end.fixture.deal.take();
         let withheld = Withheld { faults: faults_of(&end.finished), figures: Some(figures) };
         let file = end.finished.record.take();
-        let entry = entries::ended(&end.finished, Some(state.count), (self.game, &state.about));
+        let entry = entries::ended(&end.finished, Some(state.count), self.game, &state.about);
         let result = entry.result.as_ref().map(|result| result.text.clone()).unwrap_or_default();
         // Until the deal is complete, there is no file yet.
         let record = match (&file, end.record.is_empty()) {
@@ -491,7 +492,7 @@ impl Hub {
         }
         let withheld = Withheld { faults: faults_of(&finished), figures: None };
         let file = finished.record.take();
-        let entry = entries::ended(&finished, Some(state.count), (self.game, &state.about));
+        let entry = entries::ended(&finished, Some(state.count), self.game, &state.about);
         let is_held = deal_leaks_information(self.game);
         let (record, open_deal) = match unsealed {
             None => (file.map_or(RecordLocation::Nowhere, RecordLocation::File), None),
@@ -529,7 +530,7 @@ impl Hub {
     /// The replay of a match of an earlier run of the same ladder.
     fn earlier(&self, id: &str) -> Option<MatchAccess> {
         let finished = self.ladder()?.earlier(id)?;
-        let entry = entries::ended(&finished, None, (self.game, &self.state().about));
+        let entry = entries::ended(&finished, None, self.game, &self.state().about);
         let record = finished.record.map_or(RecordLocation::Nowhere, RecordLocation::File);
         Some(MatchAccess::Replay(EndedBoard::of(&entry, SealedRecord(record, self.info), 1)))
     }
@@ -542,7 +543,7 @@ impl Hub {
         drop(state);
         found.or_else(|| {
             let finished = self.ladder()?.earlier(id)?;
-            Some(entries::ended(&finished, None, (self.game, &self.state().about)))
+            Some(entries::ended(&finished, None, self.game, &self.state().about))
         })
     }
 

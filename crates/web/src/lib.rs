@@ -156,7 +156,7 @@ impl WatchServer {
         let mut run = [0; 4];
         getrandom::fill(&mut run)?;
         let delays = BoardDelays { moves: options.delay, info: info_delay.filter(|_| !game.hidden) };
-        let hub = Hub::new(u32::from_ne_bytes(run), (game, catalog.clone()), delays, options.info);
+        let hub = Hub::new(u32::from_ne_bytes(run), game, catalog.clone(), delays, options.info);
         let hub = Arc::new(hub);
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
@@ -169,7 +169,7 @@ impl WatchServer {
         let work = move || {
             lower_priority(10);
             let addresses = OwnAddresses { hosts: options.hosts, url: options.url };
-            serve_during_run(runtime, listener, addresses, of_thread, (events, over))
+            serve_during_run(runtime, listener, addresses, of_thread, events, over)
         };
         let thread = thread::Builder::new().name("watch".to_owned()).spawn(work)?;
         Ok(WatchServer { address, feed, hub, is_over, thread })
@@ -278,7 +278,8 @@ fn serve_during_run(
     listener: TcpListener,
     addresses: OwnAddresses,
     hub: Arc<Hub>,
-    (events, mut over): (LiveReceiver, watch::Receiver<bool>),
+    events: LiveReceiver,
+    mut over: watch::Receiver<bool>,
 ) -> ServerTasks {
     let receiving = runtime.spawn(hub::receive(hub.clone(), events));
     let publishing = runtime.spawn(hub::publish(hub.clone()));

@@ -133,8 +133,10 @@ impl Page {
         &self,
         is_there: bool,
         shown: &PageCard,
-        (hub, notices): (&Hub, &Notices),
-        (here, text): (Option<&str>, &str),
+        hub: &Hub,
+        notices: &Notices,
+        here: Option<&str>,
+        text: &str,
     ) -> Response {
         let mut pages = vec![OVERVIEW];
         pages.extend(Some(RULES).filter(|_| notices.rules.is_some()));
@@ -161,7 +163,7 @@ pub(super) async fn run(State(hub): HubState, Extension(SeenUrl(url)): Extension
     let (title, description) = hub.headline();
     let picture = url.map(|url| format!("{url}{PICTURE}"));
     let notices = hub.read_notices().await;
-    PAGE.of_run(true, &PageCard { title, description, picture }, (&hub, &notices), (Some(OVERVIEW.0), ""))
+    PAGE.of_run(true, &PageCard { title, description, picture }, &hub, &notices, Some(OVERVIEW.0), "")
 }
 
 /// The page of a match, which shows its live board or its replay.
@@ -189,7 +191,7 @@ pub(super) async fn of_match(
         },
         None => PageCard { title: "Match".to_owned(), description: name, picture: None },
     };
-    PAGE.of_run(entry.is_some(), &shown, (&hub, &*hub.read_notices().await), (None, ""))
+    PAGE.of_run(entry.is_some(), &shown, &hub, &*hub.read_notices().await, None, "")
 }
 
 /// The page of a player of a ladder.
@@ -205,7 +207,7 @@ pub(super) async fn of_player(State(hub): HubState, PlayerName(name): PlayerName
     let title = if is_there { hub.shown(&name) } else { "Player".to_owned() };
     let description = format!("Its rating, results and matches in {run}.");
     let shown = PageCard { title, description, picture: None };
-    PAGE.of_run(is_there, &shown, (&hub, &*hub.read_notices().await), (None, ""))
+    PAGE.of_run(is_there, &shown, &hub, &*hub.read_notices().await, None, "")
 }
 
 /// How a bot joins a ladder.
@@ -213,8 +215,8 @@ pub(super) async fn join(State(hub): HubState) -> Response {
     static PAGE: LazyLock<Page> = LazyLock::new(|| Page::new(TOP, JOIN, &[COMMON_SCRIPT, JOIN_SCRIPT]));
     let (title, description) = (format!("Join {}", hub.name()), "How a bot joins.".to_owned());
     let shown = PageCard { title, description, picture: None };
-    let here = (Some(JOIN_LINK.0), "");
-    PAGE.of_run(hub.ladder().is_some(), &shown, (&hub, &*hub.read_notices().await), here)
+    let notices = hub.read_notices().await;
+    PAGE.of_run(hub.ladder().is_some(), &shown, &hub, &notices, Some(JOIN_LINK.0), "")
 }
 
 /// A page of this heading whose text is filled in.
@@ -232,7 +234,7 @@ pub(super) async fn announcements(State(hub): HubState) -> Response {
     let (title, description) =
         (format!("Announcements of {}", hub.name()), "What the organiser says.".to_owned());
     let shown = PageCard { title, description, picture: None };
-    text_page().of_run(is_there, &shown, (&hub, &notices), (Some(ANNOUNCEMENTS.0), &text))
+    text_page().of_run(is_there, &shown, &hub, &notices, Some(ANNOUNCEMENTS.0), &text)
 }
 
 /// The rules of a league.
@@ -243,7 +245,7 @@ pub(super) async fn rules(State(hub): HubState) -> Response {
     let text = format!("<h1>{heading}</h1>\n<div class=\"prose\">{}</div>", prose(text, 2));
     let (title, description) = (format!("Rules of {}", hub.name()), "What holds in this league.".to_owned());
     let shown = PageCard { title, description, picture: None };
-    text_page().of_run(notices.rules.is_some(), &shown, (&hub, &notices), (Some(RULES.0), &text))
+    text_page().of_run(notices.rules.is_some(), &shown, &hub, &notices, Some(RULES.0), &text)
 }
 
 /// A page whose text is filled in, at a path with one folder.
@@ -255,15 +257,15 @@ fn text_page_below() -> &'static Page {
 /// The list of seasons.
 pub(super) async fn of_seasons(hub: &Hub, is_there: bool, title: String, text: &str) -> Response {
     let shown = PageCard { title, description: "The seasons that have ended.".to_owned(), picture: None };
-    let (notices, here) = (hub.read_notices().await, (Some(SEASONS.0), text));
-    text_page().of_run(is_there, &shown, (hub, &notices), here)
+    let notices = hub.read_notices().await;
+    text_page().of_run(is_there, &shown, hub, &notices, Some(SEASONS.0), text)
 }
 
 /// A season.
 pub(super) async fn of_season(hub: &Hub, is_there: bool, title: String, text: &str) -> Response {
     let shown = PageCard { title, description: "Final standings and matches.".to_owned(), picture: None };
     let notices = hub.read_notices().await;
-    text_page_below().of_run(is_there, &shown, (hub, &notices), (None, text))
+    text_page_below().of_run(is_there, &shown, hub, &notices, None, text)
 }
 
 /// A text of the program, Markdown.
@@ -273,7 +275,7 @@ async fn manual(hub: &Hub, text: &str) -> Response {
     let text = format!("<h1>{}</h1>\n<div class=\"prose\">{}</div>", page::escaped(heading), prose(text, 2));
     let description = "For those who write a bot.".to_owned();
     let shown = PageCard { title: heading.to_owned(), description, picture: None };
-    text_page_below().of_run(true, &shown, (hub, &*hub.read_notices().await), (None, &text))
+    text_page_below().of_run(true, &shown, hub, &*hub.read_notices().await, None, &text)
 }
 
 /// The rules of the game.

@@ -115,9 +115,9 @@ pub(super) async fn serve(listener: TcpListener, router: Router, of_server: Conn
                     of_server.refused.fetch_add(1, Ordering::Relaxed);
                     continue;
                 };
-                let limits = (limiter.clone(), address);
-                let client = ClientAddress(peer.ip());
-                let connection = connection((stream, client), router.clone(), of_server.clone(), limits);
+                let (client, limiter) = (ClientAddress(peer.ip()), limiter.clone());
+                let connection =
+                    connection(stream, client, router.clone(), of_server.clone(), limiter, address);
                 connections.spawn(async move {
                     connection.await;
                     drop(taken);
@@ -143,10 +143,12 @@ async fn closed(closes: &mut Closes) {
 
 /// Serves a connection until it ends or the server closes.
 async fn connection(
-    (stream, client): (TcpStream, ClientAddress),
+    stream: TcpStream,
+    client: ClientAddress,
     router: Router,
     Connections { mut closes, open, .. }: Connections,
-    (limiter, address): (Arc<RequestLimiter>, IpAddr),
+    limiter: Arc<RequestLimiter>,
+    address: IpAddr,
 ) {
     let _gauge = open.enter();
     // Without it, events are delayed; otherwise harmless.

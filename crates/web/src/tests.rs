@@ -286,7 +286,7 @@ fn ended(rules: &'static dyn Rules, id: &str, deal: Option<&str>, leg: Leg) -> L
 fn a_match_whose_beginning_was_not_passed_on_is_held_until_its_set_is_complete() {
     let rules = referee_games::catalog().find("saxum").expect("a game");
     let hub =
-        Hub::new(1, (rules.meta(), referee_games::catalog()), BoardDelays::default(), PublishedInfo::After);
+        Hub::new(1, rules.meta(), referee_games::catalog(), BoardDelays::default(), PublishedInfo::After);
     let figure = |name: &str| {
         let text = hub.metrics_text();
         let value = text.lines().find_map(|line| line.strip_prefix(name)?.trim().parse::<u64>().ok());
@@ -325,7 +325,7 @@ fn json_of(value: &impl serde::Serialize) -> Value {
 fn everything_that_waits_at_the_end_of_a_run_is_shown() {
     let rules = referee_games::catalog().find("checkers").expect("a game");
     let hub =
-        Hub::new(1, (rules.meta(), referee_games::catalog()), BoardDelays::default(), PublishedInfo::After);
+        Hub::new(1, rules.meta(), referee_games::catalog(), BoardDelays::default(), PublishedInfo::After);
     let header = header(rules, Seating::new(2, 2));
     let mut steps = steps_of_checkers(10).into_iter();
     hub.handle(LiveEvent::Moved(header.clone(), steps.next()));

@@ -25,7 +25,8 @@ pub(super) fn tournament(args: &Args, catalog: &Catalog) -> Result<Exit, Failure
     write(
         args,
         catalog,
-        ("tournament.toml", include_str!("templates/tournament.toml")),
+        "tournament.toml",
+        include_str!("templates/tournament.toml"),
         &["mybot"],
         "referee tournament check tournament.toml\nreferee tournament run tournament.toml --dir results\nreferee \
          tournament standings results",
@@ -36,7 +37,8 @@ pub(in crate::cli) fn league(args: &Args, catalog: &Catalog) -> Result<Exit, Fai
     write(
         args,
         catalog,
-        ("league.toml", include_str!("templates/league.toml")),
+        "league.toml",
+        include_str!("templates/league.toml"),
         &["random_bot", "mybot"],
         "referee serve league.toml\n\nand in another terminal there:\n\nreferee league standings\nreferee league add alice",
     )
@@ -53,7 +55,8 @@ fn missing_layers() -> Result<String, Failure> {
 fn write(
     args: &Args,
     catalog: &Catalog,
-    (file, template): (&str, &str),
+    file: &str,
+    template: &str,
     bots: &[&str],
     next: &str,
 ) -> Result<Exit, Failure> {

@@ -34,7 +34,7 @@ use crate::runs::config::{
     ClockLimits, Milliseconds, OpeningSource, PemFiles, PublishConfig, ReadyLimits, SandboxConfig, Setting,
     WithSuggestion, check_files, connections, hello_limit, margin, one, pem_files, ready_limit, reconnect,
 };
-use crate::runs::league::{LadderLimits, Retention, SendCommand, plays_sets};
+use crate::runs::league::{LadderLimits, LadderSeats, Retention, SendCommand, plays_sets};
 use crate::runs::submissions::{
     BuildsOn, SUBMISSIONS, SubmissionTerms, SubmissionsConfig, submitted_sandbox, submitted_sandbox_elsewhere,
 };
@@ -201,8 +201,8 @@ pub(in crate::cli) struct LadderGame {
 
 impl LadderGame {
     /// Which seats play together, and whether the ladder is played in mirrored sets.
-    pub(in crate::cli) fn seats(&self) -> (Seating, bool) {
-        (self.seating, plays_sets(self.rules, self.seating))
+    pub(in crate::cli) fn seats(&self) -> LadderSeats {
+        LadderSeats { seating: self.seating, is_mirrored: plays_sets(self.rules, self.seating) }
     }
 }
 

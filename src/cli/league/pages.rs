@@ -318,7 +318,7 @@ impl LadderView for LadderPages {
         let league = self.league();
         let found = league.seasons()?.into_iter().find(|season| season.name == name);
         let Some(season) = found else { return Ok(None) };
-        let rows = league.matches_of_season((season.number, &self.name), before, limit)?;
+        let rows = league.matches_of_season(season.number, &self.name, before, limit)?;
         drop(league);
         let names = self.ladder.shown().display_names.clone();
         Ok(Some(rows.into_iter().map(|row| self.played(row, &names)).collect()))

@@ -78,7 +78,7 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
                 };
                 (standings.into_iter().map(standing).collect(), matches)
             }
-            None => standings(&mut league, (&config, ladder), &game, args.from_records)?,
+            None => standings(&mut league, &config, ladder, &game, args.from_records)?,
         };
         if !args.all {
             rows.retain(|row| row.row.is_newest && !row.inactive);
@@ -103,7 +103,8 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
 /// The standings of the season in progress, and the number of its matches.
 fn standings(
     league: &mut League,
-    (config, ladder): (&LeagueConfig, &LadderConfig),
+    config: &LeagueConfig,
+    ladder: &LadderConfig,
     game: &LadderGame,
     is_from_records: bool,
 ) -> Result<(Vec<LadderStanding>, u32), Failure> {

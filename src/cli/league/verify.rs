@@ -221,11 +221,11 @@ fn tally(
     rows: impl Iterator<Item = LeagueMatch>,
 ) -> BTreeMap<String, Wdl> {
     let rulings = LadderRulings::of(rulings, &ladder.name);
-    let (seating, is_mirrored) = game.seats();
-    let mut book = Book::new(seating, is_mirrored, BTreeMap::new());
+    let seats = game.seats();
+    let mut book = Book::new(seats, BTreeMap::new());
     for row in rows {
         // One that does not fit the seats is a difference of its own.
-        let _ = book.add(&rulings.apply(&row, seating));
+        let _ = book.add(&rulings.apply(&row, seats.seating));
     }
     let rows = book.standings(&[]).into_iter();
     rows.map(|row| (row.player, row.wdl)).collect()

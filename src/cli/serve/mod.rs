@@ -94,8 +94,7 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
     config.check_sandboxes(&league)?;
     let mut opened = Vec::new();
     for (ladder, prepared) in prepared {
-        let prepared = (prepared, workers.is_given());
-        opened.push(open((&config, ladder), prepared, &folder, &mut league)?);
+        opened.push(open(&config, ladder, prepared, workers.is_given(), &folder, &mut league)?);
     }
     let leases = opened.iter_mut().filter_map(|ladder| ladder.leases.take()).collect();
     if workers.is_given() {

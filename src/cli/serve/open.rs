@@ -47,8 +47,10 @@ pub(super) struct OpenedLadder<'a> {
 
 /// Opens a ladder, to be played with workers or without them: completes its results after a crash, and counts them.
 pub(super) fn open<'a>(
-    (whole, config): (&'a LeagueConfig, &'a LadderConfig),
-    (prepared, has_workers): (PreparedLadder, bool),
+    whole: &'a LeagueConfig,
+    config: &'a LadderConfig,
+    prepared: PreparedLadder,
+    has_workers: bool,
     folder: &Folder,
     league: &mut League,
 ) -> Result<OpenedLadder<'a>, Failure> {
@@ -133,7 +135,7 @@ pub(super) fn open<'a>(
         let header = resumed.header();
         let players: Vec<&str> = header.seats.iter().map(|seat| &*seat.name).collect();
         let deal = deal_of(header).map_err(Failure::cannot_run)?;
-        ladder.resume((&header.r#match, deal), &players, &challenges).map_err(Failure::cannot_run)?;
+        ladder.resume(&header.r#match, deal, &players, &challenges).map_err(Failure::cannot_run)?;
     }
     // Workers play single matches.
     if !has_workers {
@@ -141,8 +143,8 @@ pub(super) fn open<'a>(
     }
     let job_bots = JobBots::default();
     if let Some(leases) = &leases {
-        let (of, game) = ((&*league, &**name), (rules, seating));
-        for (due, players) in resume_on_workers(leases, of, game, &job_bots, has_workers).map_err(wrong)? {
+        let resumed = resume_on_workers(leases, league, name, rules, seating, &job_bots, has_workers);
+        for (due, players) in resumed.map_err(wrong)? {
             ladder.resume_set(due, &players, &challenges).map_err(Failure::cannot_run)?;
         }
     }

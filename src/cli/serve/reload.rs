@@ -179,7 +179,7 @@ fn changes(before: &Table, after: &Table) -> Vec<String> {
     }
     for (table, what, needing) in TABLES {
         if rest.remove(table) {
-            found.extend(changes_of_table(table, [before, after], (what, needing)));
+            found.extend(changes_of_table(table, [before, after], what, needing));
         }
     }
     if !rest.is_empty() {
@@ -189,7 +189,7 @@ fn changes(before: &Table, after: &Table) -> Vec<String> {
 }
 
 /// What has changed in a table that follows the file. One that says `what` is done begins and ends with a restart.
-fn changes_of_table(name: &str, files: [&Table; 2], (what, needing): (Option<&str>, &[&str])) -> Vec<String> {
+fn changes_of_table(name: &str, files: [&Table; 2], what: Option<&str>, needing: &[&str]) -> Vec<String> {
     let [before, after] = files.map(|file| file.get(name).and_then(Value::as_table));
     match (what, before, after) {
         (Some(what), None, Some(_)) => return vec![format!("[{name}]: {what} after a restart")],

@@ -107,7 +107,7 @@ impl RetentionWork {
         let Some(first) = unsent.iter().copied().find(is_there) else { return Ok(()) };
         let pack = PackRange::of(first).name();
         let (path, name) = (self.records.folder().path().join(&pack), format!("{}-{pack}", self.name));
-        match send.run((&path, &name), &self.folder, &mut |time| waits(ends, time)) {
+        match send.run(&path, &name, &self.folder, &mut |time| waits(ends, time)) {
             Ok(()) => {
                 self.league.pack_sent(&self.name, first, now())?;
                 *retry = Retry::default();

@@ -88,8 +88,8 @@ pub(super) fn open(
     };
     let intake = Arc::new(Intake { desk: desk()?, league: Arc::new(Mutex::new(league()?)), why });
     let queue = place.map(|place| {
-        let of = (desk()?, league()?, folder.path());
-        SubmissionQueue::open(of, checked, place, now).map_err(Failure::cannot_run)
+        SubmissionQueue::open(desk()?, league()?, folder.path(), checked, place, now)
+            .map_err(Failure::cannot_run)
     });
     Ok(Some(OpenedSubmissions { intake, queue: queue.transpose()?, terms }))
 }

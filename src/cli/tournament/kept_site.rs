@@ -33,7 +33,9 @@ pub(super) struct KeptSite {
 impl KeptSite {
     /// Begins to write the pages of the tournament in `dir` to `site`, which is created if missing.
     pub(super) fn begin(
-        (site, url, info): (&Path, Option<&PublicUrl>, PublishedInfo),
+        site: &Path,
+        url: Option<&PublicUrl>,
+        info: PublishedInfo,
         dir: &Path,
         games: &KnownGames,
     ) -> Result<KeptSite, Failure> {

@@ -80,7 +80,7 @@ impl LiveStandings {
         let strengths = fitted.as_ref().map(|fitted| &fitted.strengths);
         StandingsView {
             rows: standings.rows.iter().map(standing).collect(),
-            story: Some(live_story(name, (&ids, &shown), (schedule, &standings), strengths)),
+            story: Some(live_story(name, &ids, &shown, schedule, &standings, strengths)),
             next: next.collect(),
             names: display_names.clone(),
             rulings: rulings.clone(),

@@ -120,9 +120,8 @@ fn play(tournament: Tournament, options: &PlayOptions) -> Result<Exit, Failure> 
         announce(&server.url(), options.json)?;
     }
     let site = options.site.as_deref();
-    let site = site
-        .map(|site| KeptSite::begin((site, options.site_url.as_ref(), info), &path, &games))
-        .transpose()?;
+    let site =
+        site.map(|site| KeptSite::begin(site, options.site_url.as_ref(), info, &path, &games)).transpose()?;
     let workers = options.workers.or(config.workers.as_ref(), |path| config.resolve(path))?;
     let wait = StorageWait::new();
     let opened = workers.open_run(&path, Some(&wait))?;

@@ -88,8 +88,8 @@ pub(super) fn run(args: &Args, games: &KnownGames) -> Result<Exit, Failure> {
     progress.finish_and_clear();
     let exit = match &args.site {
         Some(site) => {
-            let published = (&**site, args.site_url.as_ref(), stored.config.publish.info);
-            site::write(published, &args.folder, &report, stored.games.catalog())?
+            let (url, info) = (args.site_url.as_ref(), stored.config.publish.info);
+            site::write(site, url, info, &args.folder, &report, stored.games.catalog())?
         }
         None => {
             args.output.write(&formatted(args.format, &report)?)?;

@@ -46,7 +46,9 @@ impl SiteFolders {
 
 /// Writes the site once. Records that are invalid are reported and not published.
 pub(super) fn write(
-    (site, url, info): (&Path, Option<&PublicUrl>, PublishedInfo),
+    site: &Path,
+    url: Option<&PublicUrl>,
+    info: PublishedInfo,
     folder: &Path,
     report: &TournamentReport,
     catalog: &Catalog,
@@ -127,7 +129,7 @@ impl SiteWriter {
                 if index >= report.attempts.len() {
                     return Ok(());
                 }
-                self.write_match(folder, &pages, (report, index), catalog)?;
+                self.write_match(folder, &pages, report, index, catalog)?;
                 tick(1);
             }
         };
@@ -146,7 +148,8 @@ impl SiteWriter {
         &self,
         folder: &Path,
         pages: &Site<'_>,
-        (report, index): (&TournamentReport, usize),
+        report: &TournamentReport,
+        index: usize,
         catalog: &Catalog,
     ) -> Result<(), Failure> {
         let listed = &report.attempts[index];
@@ -154,7 +157,7 @@ impl SiteWriter {
         if self.written().get(&listed.id).is_some_and(|page| page.source == source) {
             return Ok(());
         }
-        let replay = replayed(folder, (report, listed), self.info, catalog)?;
+        let replay = replayed(folder, report, listed, self.info, catalog)?;
         let is_invalid = replay.as_ref().is_err_and(|&why| why == Unshown::Invalid);
         let (path, text) = pages.match_page(index, replay.as_ref().map_err(|&why| why));
         if let Some((path, picture)) = pages.match_picture(index) {
@@ -188,7 +191,8 @@ fn source_of(folder: &Path, report: &TournamentReport, index: usize) -> u64 {
 /// The replay of a match, if its record is sealed and valid.
 fn replayed(
     folder: &Path,
-    (report, listed): (&TournamentReport, &ListedMatch),
+    report: &TournamentReport,
+    listed: &ListedMatch,
     info: PublishedInfo,
     catalog: &Catalog,
 ) -> Result<Result<MatchReplay, Unshown>, Failure> {

@@ -74,7 +74,7 @@ pub(super) fn run(args: &Args, games: &KnownGames) -> Result<Exit, Failure> {
     while stopped.recv_timeout(apart) == Err(RecvTimeoutError::Timeout) {
         let began = Instant::now();
         // The process that plays may write in between. The next look tries again.
-        match shown.look(&args.dir, &results, games, (&mut version, &server)) {
+        match shown.look(&args.dir, &results, games, &mut version, &server) {
             Ok(()) => reported = None,
             Err(Failure { error, .. }) => {
                 let what = error.to_string();
@@ -106,7 +106,8 @@ impl ShownMatches {
         dir: &Path,
         results: &Results,
         games: &KnownGames,
-        (version, server): (&mut i64, &WatchServer),
+        version: &mut i64,
+        server: &WatchServer,
     ) -> Result<(), Failure> {
         results.check_in_place().map_err(Failure::cannot_run)?;
         let found = results.data_version().map_err(Failure::cannot_run)?;

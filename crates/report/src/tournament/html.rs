@@ -207,7 +207,8 @@ pub(crate) fn letter(met: &HeadToHead) -> &'static str {
 /// A table with a row and a column per entrant. A cell leads to its match, or to the matches of the two.
 fn square(
     report: &TournamentReport,
-    (title, note): (&str, &str),
+    title: &str,
+    note: &str,
     links: &Links<'_>,
     met: impl Fn(usize, usize) -> Option<HeadToHead>,
 ) -> Section {
@@ -365,11 +366,11 @@ pub(crate) fn encounters(report: &TournamentReport, links: &Links<'_>) -> Vec<Se
         let note = "Points against the entrant of that column; a cell leads to the matches. Green: won, grey: even, red: \
                     lost.";
         let met = |row: usize, column: usize| report.details[row].cross[column].clone();
-        sections.push(square(report, ("Cross table", note), links, met));
+        sections.push(square(report, "Cross table", note, links, met));
         if report.details.iter().any(|details| !details.partners.is_empty()) {
             let note = "Points with the entrant of that column as the partner.";
             let met = |row: usize, column: usize| report.details[row].partners.get(column).cloned().flatten();
-            sections.push(square(report, ("Partners", note), links, met));
+            sections.push(square(report, "Partners", note, links, met));
         }
     }
     if !report.rounds.is_empty() && !report.is_knockout() {

@@ -196,8 +196,10 @@ fn leads(points: &[f64]) -> Option<usize> {
 /// the strengths, if they are known.
 pub fn live_story(
     name: &str,
-    (ids, names): (&[&str], &[&str]),
-    (schedule, table): (&Schedule, &Standings),
+    ids: &[&str],
+    names: &[&str],
+    schedule: &Schedule,
+    table: &Standings,
     strengths: Option<&Strengths>,
 ) -> Story {
     StoryOf { name, ids, names, schedule, table, strengths, attempts: None }.told()

@@ -135,9 +135,18 @@ impl LadderRow {
     }
 }
 
+/// Which seats of a ladder play together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LadderSeats {
+    /// The teams.
+    pub seating: Seating,
+    /// Whether it is played in mirrored sets.
+    pub is_mirrored: bool,
+}
+
 impl Book {
     /// A ladder without results.
-    pub fn new(seating: Seating, is_mirrored: bool, anchors: BTreeMap<String, f64>) -> Book {
+    pub fn new(LadderSeats { seating, is_mirrored }: LadderSeats, anchors: BTreeMap<String, f64>) -> Book {
         Book {
             seating,
             is_mirrored,
@@ -156,7 +165,10 @@ impl Book {
     /// # Errors
     /// If there are too many players.
     pub fn without_results(&self) -> Result<Book, LadderError> {
-        let mut book = Book::new(self.seating, self.is_mirrored, self.anchors.clone());
+        let mut book = Book::new(
+            LadderSeats { seating: self.seating, is_mirrored: self.is_mirrored },
+            self.anchors.clone(),
+        );
         self.players.iter().try_for_each(|player| book.player(&player.name).map(drop))?;
         Ok(book)
     }
@@ -376,9 +388,13 @@ mod tests {
         }
     }
 
+    fn seats(seats: u8, sides: u8, is_mirrored: bool) -> LadderSeats {
+        LadderSeats { seating: Seating::new(seats, sides), is_mirrored }
+    }
+
     #[test]
     fn only_rated_matches_with_a_result_count() {
-        let mut book = Book::new(Seating::new(2, 2), true, [("random".to_owned(), 1000.0)].into());
+        let mut book = Book::new(seats(2, 2, true), [("random".to_owned(), 1000.0)].into());
         for number in 1..=200 {
             // A quarter of the matches in each seat are lost.
             let ranks = if matches!(number % 8, 3 | 4) { [2, 1] } else { [1, 2] };
@@ -403,7 +419,7 @@ mod tests {
     fn a_mirrored_set_is_one_observation() {
         // Alice wins both matches of every other set, and loses both of the others.
         let margin = |is_in_sets: bool| {
-            let mut book = Book::new(Seating::new(2, 2), true, [("anchor".to_owned(), 0.0)].into());
+            let mut book = Book::new(seats(2, 2, true), [("anchor".to_owned(), 0.0)].into());
             for number in (1..=4000).step_by(2) {
                 let ranks = if number % 4 == 1 { [1, 2] } else { [2, 1] };
                 let first = played(number, ["alice", "anchor"], Some(ranks), true);
@@ -422,7 +438,7 @@ mod tests {
 
     #[test]
     fn results_that_come_while_players_are_rated_count_later() {
-        let mut book = Book::new(Seating::new(2, 2), true, BTreeMap::new());
+        let mut book = Book::new(seats(2, 2, true), BTreeMap::new());
         book.add(&played(1, ["alice", "bob"], Some([1, 2]), true)).unwrap();
         let inputs = book.rating_inputs();
         let before = inputs.strengths();
@@ -436,7 +452,7 @@ mod tests {
 
     #[test]
     fn a_new_version_takes_over_the_rating() {
-        let mut book = Book::new(Seating::new(2, 2), true, [("random".to_owned(), 0.0)].into());
+        let mut book = Book::new(seats(2, 2, true), [("random".to_owned(), 0.0)].into());
         for number in 1..=100 {
             book.add(&played(number, ["alice@1", "random"], Some([1, 2]), true)).unwrap();
         }
@@ -450,7 +466,7 @@ mod tests {
 
     #[test]
     fn only_the_newest_version_of_a_bot_has_a_place() {
-        let mut book = Book::new(Seating::new(2, 2), true, BTreeMap::new());
+        let mut book = Book::new(seats(2, 2, true), BTreeMap::new());
         for (number, player) in (1..).zip(["alice@2", "alice@10", "alice"]) {
             book.add(&played(number, [player, "bob"], Some([1, 2]), true)).unwrap();
         }
@@ -465,7 +481,7 @@ mod tests {
 
     #[test]
     fn a_ladder_with_a_distant_anchor_ranks_its_players_before_newcomers() {
-        let mut book = Book::new(Seating::new(2, 2), true, [("random".to_owned(), 0.0)].into());
+        let mut book = Book::new(seats(2, 2, true), [("random".to_owned(), 0.0)].into());
         let bots = ["alice", "bob", "carol", "dave"];
         let mut number = 0;
         let mut play = |one: &str, other: &str, first_wins: bool| {
@@ -492,7 +508,7 @@ mod tests {
 
     #[test]
     fn a_match_with_other_seats_is_an_error() {
-        let mut book = Book::new(Seating::new(4, 2), false, BTreeMap::new());
+        let mut book = Book::new(seats(4, 2, false), BTreeMap::new());
         let error = book.add(&played(7, ["alice", "bob"], None, true)).unwrap_err();
         assert_eq!(error.to_string(), "m7 does not fit the 4 seats of its ladder");
     }

@@ -22,7 +22,7 @@ use std::time::{Duration, SystemTime};
 
 use tokio::time::Instant;
 
-use crate::league::book::{Book, LadderRow};
+use crate::league::book::{Book, LadderRow, LadderSeats};
 use crate::league::error::LadderError;
 use crate::league::ladder::challenges::is_between;
 use crate::league::ladder::lead::Lead;
@@ -212,19 +212,20 @@ impl Ladder {
     /// A ladder without players. `next` is the number of its next match.
     pub fn new(
         name: &str,
-        (seating, is_mirrored): (Seating, bool),
+        seats: LadderSeats,
         openings: Openings,
         limits: LadderLimits,
         rng: RandomStream,
         wait: StorageWait,
     ) -> Ladder {
+        let LadderSeats { seating, is_mirrored } = seats;
         Ladder {
             name: name.to_owned(),
             limits,
             seating,
             openings,
             is_mirrored,
-            book: Book::new(seating, is_mirrored, BTreeMap::new()),
+            book: Book::new(seats, BTreeMap::new()),
             strengths: Vec::new(),
             is_unrated: true,
             matchmaker: Matchmaker::new(seating, limits.jobs),
@@ -304,8 +305,8 @@ impl Ladder {
     }
 
     /// Which seats play together, and whether it is played in mirrored sets.
-    pub fn seats(&self) -> (Seating, bool) {
-        (self.seating, self.is_mirrored)
+    pub fn seats(&self) -> LadderSeats {
+        LadderSeats { seating: self.seating, is_mirrored: self.is_mirrored }
     }
 
     /// The number of the next match.
@@ -469,7 +470,8 @@ impl Ladder {
     /// If it does not fit the seats.
     pub fn resume(
         &mut self,
-        (id, deal): (&str, Option<u32>),
+        id: &str,
+        deal: Option<u32>,
         players: &[&str],
         challenges: &[Challenge],
     ) -> Result<(), LadderError> {
@@ -522,14 +524,15 @@ impl Ladder {
                 matchmaker.next_of(|player| !is_away(player), is_here, now, rng)
             }
         };
-        self.fixture(lineup?, (MatchKind::Pairing, on_workers), None, None)
+        self.fixture(lineup?, MatchKind::Pairing, on_workers, None, None)
     }
 
     /// This match, on workers or here; one of a kind other than `Pairing` fulfils a challenge.
     fn fixture(
         &mut self,
         lineup: Lineup,
-        (kind, on_workers): (MatchKind, bool),
+        kind: MatchKind,
+        on_workers: bool,
         challenge: Option<i64>,
         deal: Option<u32>,
     ) -> Option<Fixture> {
@@ -569,7 +572,7 @@ impl Ladder {
     fn next_return(&mut self) -> Option<Fixture> {
         let now = self.now();
         let (lineup, first) = self.matchmaker.next_return(now)?;
-        self.fixture(lineup, (MatchKind::Pairing, false), None, Some(first))
+        self.fixture(lineup, MatchKind::Pairing, false, None, Some(first))
     }
 
     /// Pairs the program of a bot no longer, because another one takes its place.

@@ -16,7 +16,7 @@ mod rulings;
 mod season;
 mod send;
 
-pub use book::{Book, LadderRow, RatingInputs, number, plays_sets};
+pub use book::{Book, LadderRow, LadderSeats, RatingInputs, number, plays_sets};
 pub use error::{LadderError, NotCounted, NotOfLadder, NotRecovered};
 pub use folder::ladder_folder;
 pub use history::RatingHistory;

@@ -43,7 +43,7 @@ pub fn recorded(
         return Err(NotOfLadder::OtherSeed);
     }
     let record = Some(format!("{id}.jsonl"));
-    let row = row((number, kind), finished, header, Some(seal.sha256), ended_at)?;
+    let row = row(number, kind, finished, header, Some(seal.sha256), ended_at)?;
     Ok(LeagueMatch { record, ..row })
 }
 
@@ -67,15 +67,16 @@ pub fn row_of(
     EndedMatch { finished, record, seal, .. }: &EndedMatch,
     ended_at: SystemTime,
 ) -> Option<LeagueMatch> {
-    let id = parse_match_id(&finished.id)?;
+    let (number, kind) = parse_match_id(&finished.id)?;
     let Some(Ok(RecordLine { entry: RecordEntry::Record(header), .. })) = lines(record).next() else {
         return None;
     };
-    row(id, finished.clone(), &header, seal.clone(), ended_at).ok()
+    row(number, kind, finished.clone(), &header, seal.clone(), ended_at).ok()
 }
 
 fn row(
-    (number, kind): (u32, MatchKind),
+    number: u32,
+    kind: MatchKind,
     finished: FinishedMatch,
     header: &Header,
     seal: Option<String>,

@@ -70,8 +70,10 @@ pub fn resume(
 /// I/O errors of the databases.
 pub fn resume_on_workers(
     leases: &Leases,
-    (league, ladder): (&League, &str),
-    (rules, seating): (&dyn Rules, Seating),
+    league: &League,
+    ladder: &str,
+    rules: &dyn Rules,
+    seating: Seating,
     bots: &JobBots,
     has_workers: bool,
 ) -> io::Result<Vec<(DueSet, Vec<Vec<String>>)>> {

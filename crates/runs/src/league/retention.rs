@@ -60,7 +60,7 @@ impl Retention {
         let Some(first) = due.first() else { return Ok(0) };
         let range = PackRange::of(first.number);
         if of.records.has_pack(range)? {
-            return self.erase_in_pack(of, (range, first), before, &key);
+            return self.erase_in_pack(of, range, first, before, &key);
         }
         let due: Vec<LeagueMatch> =
             due.into_iter().filter(|row| range.numbers().contains(&row.number)).collect();
@@ -89,7 +89,8 @@ impl Retention {
     fn erase_in_pack(
         &self,
         of: &mut RetainedLadder<'_>,
-        (range, first): (PackRange, &LeagueMatch),
+        range: PackRange,
+        first: &LeagueMatch,
         before: SystemTime,
         key: &str,
     ) -> io::Result<usize> {

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use referee_game::{Seating, json};
+use referee_game::json;
 use referee_stats::ladder::Name;
 use referee_store::{League, Season};
 use serde::{Deserialize, Serialize};
 
-use crate::league::book::{Book, LadderRow, number};
+use crate::league::book::{Book, LadderRow, LadderSeats, number};
 use crate::league::error::{LadderError, NotCounted};
 use crate::league::rulings::LadderRulings;
 
@@ -54,7 +54,7 @@ impl LadderSeason {
     pub fn current(
         league: &mut League,
         ladder: &str,
-        seats: (Seating, bool),
+        seats: LadderSeats,
     ) -> Result<LadderSeason, NotCounted> {
         let ended = league.seasons()?;
         LadderSeason::after(league, ladder, &ended, seats)
@@ -65,7 +65,7 @@ impl LadderSeason {
         league: &mut League,
         ladder: &str,
         ended: &[Season],
-        seats: (Seating, bool),
+        seats: LadderSeats,
     ) -> Result<LadderSeason, NotCounted> {
         let Some(last) = ended.last() else { return Ok(LadderSeason::default()) };
         let all = FinalStandings::of_last(league, ladder, ended, seats)?.standings;
@@ -77,12 +77,8 @@ impl LadderSeason {
     ///
     /// # Errors
     /// If there are too many players.
-    pub fn book(
-        &self,
-        (seating, is_mirrored): (Seating, bool),
-        anchors: BTreeMap<String, f64>,
-    ) -> Result<Book, LadderError> {
-        let mut book = Book::new(seating, is_mirrored, anchors);
+    pub fn book(&self, seats: LadderSeats, anchors: BTreeMap<String, f64>) -> Result<Book, LadderError> {
+        let mut book = Book::new(seats, anchors);
         self.begin(&mut book)?;
         Ok(book)
     }
@@ -114,7 +110,7 @@ impl FinalStandings {
         league: &mut League,
         ladder: &str,
         season: u32,
-        seats: (Seating, bool),
+        seats: LadderSeats,
     ) -> Result<FinalStandings, NotCounted> {
         let mut ended = league.seasons()?;
         ended.retain(|other| other.number <= season);
@@ -125,14 +121,14 @@ impl FinalStandings {
         league: &mut League,
         ladder: &str,
         ended: &[Season],
-        seats: (Seating, bool),
+        seats: LadderSeats,
     ) -> Result<FinalStandings, NotCounted> {
         let Some((last, before)) = ended.split_last() else { return Ok(FinalStandings::default()) };
         if let Some(text) = league.final_standings(last.number, ladder)? {
             return serde_json::from_str(&text).map_err(|error| NotCounted::Database(error.into()));
         }
         let season = LadderSeason::after(league, ladder, before, seats)?;
-        let found = FinalStandings::compute(league, ladder, (&season, last), seats)?;
+        let found = FinalStandings::compute(league, ladder, &season, last, seats)?;
         league.add_final_standings(last.number, ladder, &json::text(&found))?;
         Ok(found)
     }
@@ -140,8 +136,9 @@ impl FinalStandings {
     fn compute(
         league: &League,
         ladder: &str,
-        (season, ended): (&LadderSeason, &Season),
-        seats: (Seating, bool),
+        season: &LadderSeason,
+        ended: &Season,
+        seats: LadderSeats,
     ) -> Result<FinalStandings, NotCounted> {
         let bots = league.bots()?;
         let anchors = bots.iter().filter_map(|bot| Some((bot.name.clone(), bot.anchor?))).collect();
@@ -150,7 +147,7 @@ impl FinalStandings {
         let mut matches = 0;
         league.for_each_match(ladder, Some(season.number), |row| {
             matches += 1;
-            book.add(&rulings.apply(&row, seats.0))?;
+            book.add(&rulings.apply(&row, seats.seating))?;
             Ok::<_, NotCounted>(())
         })?;
         let strengths = book.rating_inputs().strengths();
@@ -174,6 +171,7 @@ mod tests {
     use referee_stats::rating::Estimate;
 
     use super::*;
+    use referee_game::Seating;
 
     fn row(player: &str, value: f64, margin: f64, is_newest: bool) -> LadderRow {
         LadderRow {
@@ -200,7 +198,8 @@ mod tests {
         ];
         let season = LadderSeason { number: 2, kept };
         let anchors: BTreeMap<String, f64> = [("random".to_owned(), 1000.0)].into();
-        let mut book = season.book((Seating::new(2, 2), true), anchors).unwrap();
+        let mut book =
+            season.book(LadderSeats { seating: Seating::new(2, 2), is_mirrored: true }, anchors).unwrap();
         // A later version starts from the newest one, and another bot like any new one.
         for name in ["random", "alice@3", "carol"] {
             book.player(name).unwrap();

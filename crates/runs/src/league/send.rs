@@ -127,7 +127,8 @@ impl SendCommand {
     /// Why it was not sent.
     pub fn run(
         &self,
-        (pack, name): (&Path, &str),
+        pack: &Path,
+        name: &str,
         folder: &Path,
         pace: &mut dyn FnMut(Duration) -> bool,
     ) -> Result<(), SendError> {
@@ -242,20 +243,20 @@ mod tests {
             thread::sleep(time);
             true
         };
-        let of = (&*pack, "short-matches-1-1000.zip");
+        let name = "short-matches-1-1000.zip";
         let copy = command(&["cp", "{file}", "there-{name}"]).unwrap();
-        copy.run(of, place.path(), &mut pace).unwrap();
+        copy.run(&pack, name, place.path(), &mut pace).unwrap();
         assert_eq!(std::fs::read(place.path().join("there-short-matches-1-1000.zip")).unwrap(), b"records");
         let fails = command(&["sh", "-c", "echo no space >&2; exit 3", "sh", "{file}"]).unwrap();
-        let error = fails.run(of, place.path(), &mut pace).unwrap_err().to_string();
+        let error = fails.run(&pack, name, place.path(), &mut pace).unwrap_err().to_string();
         assert_eq!(error, "sh: exit code 3: no space");
         let missing = command(&["./no-such-program", "{file}"]).unwrap();
-        let error = missing.run(of, place.path(), &mut pace).unwrap_err().to_string();
+        let error = missing.run(&pack, name, place.path(), &mut pace).unwrap_err().to_string();
         assert!(error.starts_with("./no-such-program: "), "{error}");
         // It ends with the server.
         let long = command(&["sleep", "1000", "{file}"]).unwrap();
         assert!(matches!(
-            long.run(of, place.path(), &mut |_| false),
+            long.run(&pack, name, place.path(), &mut |_| false),
             Err(SendError::Stopped | SendError::Failed { .. })
         ));
     }

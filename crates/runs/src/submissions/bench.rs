@@ -61,8 +61,10 @@ impl WorkerBench {
     /// Builds and checks a program. Returns the ladders on which it plays, and the archive of what was built.
     async fn work(
         &self,
-        (job, archive): (&TrialJob, &File),
-        (rules, catalog): (&[&'static dyn Rules], &Catalog),
+        job: &TrialJob,
+        archive: &File,
+        rules: &[&'static dyn Rules],
+        catalog: &Catalog,
         place: &std::path::Path,
         log: &mut SubmissionLog,
     ) -> Result<(BTreeSet<String>, Option<(ArchiveId, Vec<u8>)>), BenchError> {
@@ -151,7 +153,7 @@ impl TrialBench for WorkerBench {
             Err(error) => return (unable(error), Vec::new()),
         };
         let mut log = SubmissionLog::new(place.path());
-        let work = self.work((job, &archive), (rules, catalog), place.path(), &mut log);
+        let work = self.work(job, &archive, rules, catalog, place.path(), &mut log);
         let (verdict, bytes) = match runtime.block_on(work) {
             Ok((ladders, built)) => {
                 let (id, bytes) = built.map_or((None, Vec::new()), |(id, bytes)| (Some(id), bytes));

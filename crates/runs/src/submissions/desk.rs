@@ -199,6 +199,6 @@ impl Arriving {
             file.persist(archive(&archives, id)).map_err(|error| error.error)?;
             File::open(&archives)?.sync_all()
         };
-        Ok(league.submit((&owner, &digest, size), quota, now, store)?)
+        Ok(league.submit(&owner, &digest, size, quota, now, store)?)
     }
 }

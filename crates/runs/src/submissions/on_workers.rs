@@ -83,7 +83,8 @@ impl BuildWorkers {
     /// If no worker can do it: the submission stays in the queue.
     pub(super) async fn try_out(
         &self,
-        (path, archive): (&Path, ArchiveId),
+        path: &Path,
+        archive: ArchiveId,
         terms: &SubmissionTerms,
         ladders: &[CheckedLadder],
         log: &mut SubmissionLog,

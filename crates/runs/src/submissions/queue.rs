@@ -101,7 +101,9 @@ impl SubmissionQueue {
     /// # Errors
     /// I/O errors.
     pub fn open(
-        (desk, league, folder): (SubmissionDesk, League, &Path),
+        desk: SubmissionDesk,
+        league: League,
+        folder: &Path,
         ladders: Vec<CheckedLadder>,
         place: BuildPlace,
         clock: fn() -> SystemTime,
@@ -211,12 +213,12 @@ impl SubmissionQueue {
             }
             BuildPlace::Workers(workers) => {
                 let path = self.desk.archive(id);
-                let tried = workers.try_out((&path, digest), &terms, &self.ladders, log).await?;
+                let tried = workers.try_out(&path, digest, &terms, &self.ladders, log).await?;
                 let (ladders, built) = match tried {
                     WorkerVerdict::Passed(ladders, built) => (ladders, built),
                     WorkerVerdict::Failed(why) => return Err(SubmissionRefusal::Worker(why)),
                 };
-                let built = self.take_in(&file, (id, digest), built, (&source, &bot))?;
+                let built = self.take_in(&file, id, digest, built, &source, &bot)?;
                 self.league.check_submission(id, &built.to_string(), &log.text(), now())?;
                 ladders
             }
@@ -278,9 +280,11 @@ impl SubmissionQueue {
     fn take_in(
         &self,
         file: &BotFile,
-        (id, digest): (u32, ArchiveId),
+        id: u32,
+        digest: ArchiveId,
         built: Option<(ArchiveId, BuiltArchive)>,
-        (source, bot): (&Path, &Path),
+        source: &Path,
+        bot: &Path,
     ) -> Result<ArchiveId, SubmissionRefusal> {
         match (file.build.is_some(), built) {
             (false, None) => {

@@ -41,7 +41,7 @@ impl FaultExclusion {
 
     /// Continues the exclusions of an earlier server: matches in a row that ended by a fault, exclusions in a row, and the
     /// end of the last one.
-    pub fn resumed((strikes, times, until): (u32, u32, u64)) -> FaultExclusion {
+    pub fn resumed(strikes: u32, times: u32, until: u64) -> FaultExclusion {
         FaultExclusion { strikes, times, until }
     }
 

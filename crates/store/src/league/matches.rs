@@ -167,7 +167,7 @@ impl League {
         self.change(|db| {
             let season = db.query_row(&format!("SELECT {CURRENT}"), [], |row| row.get(0))?;
             for row in matches {
-                insert_match(db, (ladder, season), row)?;
+                insert_match(db, ladder, season, row)?;
             }
             Ok(season)
         })
@@ -384,7 +384,7 @@ pub(super) fn read_match(row: &Row<'_>) -> rusqlite::Result<LeagueMatch> {
     })
 }
 
-fn insert_match(db: &Connection, (ladder, season): (&str, u32), row: &LeagueMatch) -> rusqlite::Result<()> {
+fn insert_match(db: &Connection, ladder: &str, season: u32, row: &LeagueMatch) -> rusqlite::Result<()> {
     let sql = "INSERT INTO matches (ladder, number, players, ranks, scores, faults, ended_by, reason, is_rated, decisions, \
                duration_us, record, seal, ended_at, is_challenge, deal, worker, is_void, season) \
                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)";

@@ -132,7 +132,8 @@ impl League {
     /// If a row is invalid.
     pub fn matches_of_season(
         &self,
-        (season, ladder): (u32, &str),
+        season: u32,
+        ladder: &str,
         before: Option<u32>,
         limit: usize,
     ) -> io::Result<Vec<LeagueMatch>> {

@@ -179,7 +179,7 @@ impl RunState {
                 bot.playing.retain(|id| *id != end.finished.id);
             }
         }
-        let entry = entries::ended(&end.finished, None, (game, &self.about));
+        let entry = entries::ended(&end.finished, None, game, &self.about);
         let result = entry.result.map(|result| result.text).unwrap_or_default();
         if let Some(board) = running.and_then(|running| running.board) {
             board.lock().unwrap_or_else(PoisonError::into_inner).conclude(&result);

@@ -65,7 +65,7 @@ impl Ladder {
             self.challenges.remove(at);
             self.challenged_at = Some(matches);
             let kind = self.kind_of_challenge(lineup.seats());
-            return self.fixture(lineup, (kind, on_workers), Some(id), None);
+            return self.fixture(lineup, kind, on_workers, Some(id), None);
         }
         None
     }

@@ -146,7 +146,7 @@ impl Ladder {
         for (name, RememberedExclusion { strikes, times, until_ms }) in memory.exclusions {
             let Some(player) = self.book.find(&name) else { continue };
             let until = until_ms.saturating_sub(self.opened_ms).saturating_mul(1000);
-            self.members[player.index()].exclusion = FaultExclusion::resumed((strikes, times, until));
+            self.members[player.index()].exclusion = FaultExclusion::resumed(strikes, times, until);
             if until > now {
                 self.matchmaker.exclude(player, until);
             }

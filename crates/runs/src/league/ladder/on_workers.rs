@@ -93,7 +93,7 @@ impl Ladder {
     ) -> Result<(), LadderError> {
         for (fixture, players) in due.fixtures.iter().zip(players) {
             let players: Vec<&str> = players.iter().map(String::as_str).collect();
-            self.resume((&fixture.id, None), &players, challenges)?;
+            self.resume(&fixture.id, None, &players, challenges)?;
             self.on_workers.matches.extend(parse_match_id(&fixture.id).map(|(number, _)| number));
         }
         self.on_workers.earlier.push_back(due);

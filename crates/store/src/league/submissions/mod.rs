@@ -190,7 +190,9 @@ impl League {
     /// [`SubmissionError::Waiting`], [`SubmissionError::PerDay`], those of `store` and of the database.
     pub fn submit(
         &mut self,
-        (owner, archive, size): (&str, &str, u64),
+        owner: &str,
+        archive: &str,
+        size: u64,
         quota: SubmissionQuota,
         at: SystemTime,
         store: impl FnOnce(u32) -> io::Result<()>,

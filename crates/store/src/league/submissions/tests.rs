@@ -17,7 +17,7 @@ fn league(folder: &Path) -> League {
 }
 
 fn submit(league: &mut League, owner: &str, now: u64) -> Result<u32, String> {
-    let submitted = league.submit((owner, "00", 1), QUOTA, at(now), |_| Ok(()));
+    let submitted = league.submit(owner, "00", 1, QUOTA, at(now), |_| Ok(()));
     submitted.map_err(|error| error.to_string())
 }
 
