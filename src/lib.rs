@@ -8,9 +8,11 @@
 //! * compute standings, ratings and sequential tests: [`stats`]
 //! * add a game to all subcommands: [`game::Catalog`], `cli::main`
 //! * run matches between programs: `runner::Play`, `runner::MatchRunner`
+//! * open, play, change and verify tournaments, and play regressions: `runs`
 //!
-//! The example `embed` plays matches with the state machine and between programs; `examples/custom_game` in the repository
-//! is a crate that adds a game. The messages are the crate [`referee_protocol`]; bots in Rust use `referee-bot`.
+//! The example `embed` plays matches with the state machine and between programs, and a tournament; `examples/custom_game`
+//! in the repository is a crate that adds a game. The messages are the crate [`referee_protocol`]; bots in Rust use
+//! `referee-bot`.
 //!
 //! # Modules
 //!
@@ -41,7 +43,8 @@
 //!
 //! # Features
 //!
-//! * `shell` (default): everything that touches the outside world, and the command `referee`. Linux and other Unix
+//! * `shell`: everything that touches the outside world, and the command `referee`. Linux and other Unix
+//! * `http` (default): `shell`, spectators, leagues and `referee submit`
 //! * `mcp`: `referee mcp`, the seat of an agent
 //! * `nats`: workers over NATS JetStream
 //! * `schema`: JSON Schemas of games; part of `shell`
