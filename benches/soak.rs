@@ -26,7 +26,7 @@ const CUT_EVERY: usize = 150;
 /// How long it waits before it connects again.
 const AWAY: Duration = Duration::from_millis(500);
 /// How often the memory is looked at.
-const LOOK: Duration = Duration::from_secs(2);
+const POLL_INTERVAL: Duration = Duration::from_secs(2);
 
 fn main() -> Result<()> {
     let args: Vec<String> = std::env::args().collect();
@@ -105,7 +105,7 @@ fn soak(minutes: u64) -> Result<()> {
         let looks = scope.spawn(|| {
             let mut looks = Vec::new();
             while !is_over.load(Ordering::Relaxed) {
-                thread::sleep(LOOK);
+                thread::sleep(POLL_INTERVAL);
                 looks.push(Look::at(id)?);
             }
             Ok::<_, std::io::Error>(looks)

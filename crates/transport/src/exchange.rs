@@ -249,7 +249,8 @@ mod tests {
                 peer.read_line(&mut String::new()).unwrap();
                 thread::sleep(Duration::from_millis(60));
                 peer_of_other.write_all(b"x").unwrap();
-                thread::sleep(Duration::from_millis(60));
+                // Longer than a busy machine keeps the other thread from running.
+                thread::sleep(Duration::from_millis(300));
                 peer.get_ref().write_all(b"answer\n").unwrap();
             }
             peer.read_line(&mut String::new()).unwrap();

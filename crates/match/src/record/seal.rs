@@ -1,5 +1,6 @@
 //! The last line of a record.
 
+use referee_game::chance::Seed;
 use referee_game::hex;
 use referee_game::json::{Object, key, opening};
 use referee_protocol::referee::Reveal;
@@ -13,6 +14,15 @@ pub struct Seal {
     pub reveal: Option<Reveal>,
     /// SHA-256 of all bytes before this line.
     pub sha256: String,
+}
+
+impl Seal {
+    /// Whether it reveals that this match on this deal was played with the seed of this run.
+    pub fn is_of(&self, run: &Seed, deal: &str, match_id: &str) -> bool {
+        self.reveal.as_ref().is_some_and(|reveal| {
+            reveal.seed == run.of_deal(deal).to_hex() && reveal.salt == hex::encode(&run.salt(match_id))
+        })
+    }
 }
 
 /// Appends information about the bots from the shell. It cannot be replayed; the seal covers it.

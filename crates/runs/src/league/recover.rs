@@ -9,7 +9,6 @@ use referee_engine::runner::EndedMatch;
 use referee_files::{Journal, Records, written_at};
 use referee_game::Catalog;
 use referee_game::chance::Seed;
-use referee_game::hex;
 use referee_match::record::{self, RecordEntry, RecordLine, RecordSummary, lines};
 use referee_match::{Ending, Header, SeatHeader};
 use referee_results::FinishedMatch;
@@ -34,12 +33,7 @@ pub fn recorded(
     if header.r#match != id {
         return Err(NotOfLadder::OtherMatch(finished.id));
     }
-    let is_own = |seed: &Seed| {
-        seal.reveal.as_ref().is_some_and(|reveal| {
-            reveal.seed == seed.of_deal(&header.deal).to_hex() && reveal.salt == hex::encode(&seed.salt(id))
-        })
-    };
-    if !seed.is_none_or(is_own) {
+    if seed.is_some_and(|seed| !seal.is_of(seed, &header.deal, id)) {
         return Err(NotOfLadder::OtherSeed);
     }
     let record = Some(format!("{id}.jsonl"));

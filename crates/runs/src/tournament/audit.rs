@@ -14,7 +14,6 @@ use referee_files::{unsealed, written_at};
 use referee_game::Catalog;
 use referee_game::SeatSet;
 use referee_game::chance::Seed;
-use referee_game::hex;
 use referee_match::Leg;
 use referee_match::record::{self, Difference, RecordSummary};
 use referee_results::FinishedMatch;
@@ -134,12 +133,7 @@ impl<'a> Auditor<'a> {
         same("fault policy", &header.on_fault, &self.scoring.on_fault)?;
         let deal = self.deal(id);
         same("deal", &header.deal, &deal)?;
-        let reveal = summary.seal.reveal.as_ref();
-        let is_own = reveal.is_some_and(|reveal| {
-            reveal.seed == self.seed.of_deal(&deal).to_hex()
-                && reveal.salt == hex::encode(&self.seed.salt(&header.r#match))
-        });
-        if !is_own {
+        if !summary.seal.is_of(&self.seed, &deal, &header.r#match) {
             return Err(NotOfTournament::OtherSeed);
         }
         if header.seats.len() != self.scoring.seating.seats() {

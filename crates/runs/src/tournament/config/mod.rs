@@ -354,12 +354,12 @@ impl TournamentConfig {
         Roster::of(self.entrants.iter().map(|entrant| entrant.bots().len()))
     }
 
-    /// The names of the entrants, after [`TournamentConfig::keep_names`].
+    /// The names of the entrants; empty for one without a name, which a stored tournament does not have.
     pub fn names(&self) -> Vec<String> {
         self.entrants.iter().map(|entrant| entrant.name.clone().unwrap_or_default()).collect()
     }
 
-    /// The names of each entrant's bots, after [`TournamentConfig::keep_names`].
+    /// The names of each entrant's bots, likewise.
     pub fn bot_names(&self) -> Vec<Vec<String>> {
         let name = |bot: &EntrantConfig| bot.name.clone().unwrap_or_default();
         self.entrants.iter().map(|entrant| entrant.bots().iter().map(name).collect()).collect()
