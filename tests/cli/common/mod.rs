@@ -19,6 +19,7 @@ use std::time::Duration;
 pub(crate) use rustix::process::Signal;
 use rustix::process::{Pid, kill_process, test_kill_process};
 use serde_json::Value;
+use tokio::time::Instant;
 
 /// A timeout that only a hanging process exceeds, even on a busy machine.
 pub(crate) const TIMEOUT: Duration =
@@ -136,6 +137,20 @@ impl Referee {
 
     pub(crate) fn signal(&self, signal: Signal) {
         kill_process(pid(self.pid()), signal).expect("it runs");
+    }
+
+    /// Waits until this signal does not just end it, as it does while the process starts.
+    pub(crate) fn wait_until_it_handles(&self, signal: Signal) {
+        let caught = || {
+            let status = std::fs::read_to_string(format!("/proc/{}/status", self.pid())).expect("it runs");
+            let mask = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).expect("a mask");
+            u64::from_str_radix(mask.trim(), 16).expect("hex digits")
+        };
+        let begun = Instant::now();
+        while caught() & 1 << (signal.as_raw() - 1) == 0 {
+            assert!(begun.elapsed() < TIMEOUT, "it does not handle {signal:?}");
+            std::thread::sleep(Duration::from_millis(10));
+        }
     }
 
     /// Writes bytes to its standard input.
