@@ -58,6 +58,11 @@ impl Failure {
         Failure { exit: Exit::Usage, error: anyhow::anyhow!("{what}") }
     }
 
+    /// One of both: what was asked for is wrong, or the machine cannot do it.
+    pub(super) fn of(is_usage: bool, what: impl std::fmt::Display) -> Failure {
+        if is_usage { Failure::usage(what) } else { Failure::cannot_run(what) }
+    }
+
     /// An error that prevents the subcommand from running.
     pub fn cannot_run(what: impl std::fmt::Display) -> Failure {
         Failure { exit: Exit::CannotRun, error: anyhow::anyhow!("{what}") }
@@ -72,12 +77,12 @@ impl From<std::io::Error> for Failure {
     }
 }
 
-/// What was asked for is wrong, or the machine cannot do it.
+/// The failures of errors that know whether what was asked for is wrong.
 macro_rules! failure_of {
     ($($error:ty),+) => {$(
         impl From<$error> for Failure {
             fn from(error: $error) -> Failure {
-                if error.is_usage() { Failure::usage(error) } else { Failure::cannot_run(error) }
+                Failure::of(error.is_usage(), error)
             }
         }
     )+};

@@ -86,10 +86,7 @@ pub(super) fn with_flags(error: &OpeningsError) -> Failure {
                 }
                 why => why.to_string(),
             };
-            if !why.is_usage() {
-                return Failure::cannot_run(format!("--openings {path}: {text}"));
-            }
-            format!("--openings {path}: {text}")
+            return Failure::of(why.is_usage(), format!("--openings {path}: {text}"));
         }
         OpeningsError::Flawed { flaws, is_cut: true } => format!("--openings:{flaws}"),
         OpeningsError::Flawed { flaws, is_cut: false } => format!(

@@ -12,7 +12,8 @@ use crate::cli::Failure;
 use crate::driver::Run;
 use crate::files::Records;
 use crate::game::chance::Seed;
-use crate::runs::config::{self, ClockLimits, Milliseconds, ReadyLimits, SLOTS};
+use crate::runs::config::defaults::SLOTS;
+use crate::runs::config::{self, ClockLimits, Milliseconds, ReadyLimits};
 use crate::runs::regression::Hypotheses;
 use crate::stats::sprt::EloModel;
 

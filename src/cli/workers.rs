@@ -11,9 +11,7 @@ use crate::cli::{Failure, screen};
 use crate::game::{counted, json};
 use crate::report::table;
 use crate::runs::config::Setting;
-use crate::runs::workers::{
-    NatsUrl, OpenedWorkers, QUEUE, QueueName, SetSource, TIMEOUT, WorkersConfig, WorkersTimeout,
-};
+use crate::runs::workers::{NatsUrl, OpenedWorkers, QueueName, SetSource, WorkersConfig, WorkersTimeout};
 use crate::store::{Leases, WorkerRow};
 use crate::workers::machine::MachineState;
 
@@ -43,7 +41,7 @@ pub(super) struct WorkersOptions {
     nats: CoordinatorOptions,
     /// A set that has had neither a result nor progress for this time is given to another worker: 15s or more. A decision
     /// within its limit is progress
-    #[arg(long, value_name = "TIME", default_value = TIMEOUT, requires = "carrier")]
+    #[arg(long, value_name = "TIME", default_value_t = WorkersConfig::default_timeout(), requires = "carrier")]
     workers_timeout: Setting<WorkersTimeout>,
 }
 
@@ -63,7 +61,7 @@ struct CoordinatorOptions {
     #[arg(long = "workers-key", value_name = "FILE", requires = "cert")]
     key: Option<PathBuf>,
     /// The queue at the NATS server: its stream, and the first word of all subjects
-    #[arg(long = "workers-queue", value_name = "NAME", default_value = QUEUE, requires = "workers")]
+    #[arg(long = "workers-queue", value_name = "NAME", default_value_t = QueueName::default(), requires = "workers")]
     queue: QueueName,
     /// A file with the key that signs what workers get; created if it is missing. Workers need a copy of the public key, which is
     /// beside it as FILE.pub [default: workers.sign in the directory of the run]

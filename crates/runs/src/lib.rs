@@ -7,7 +7,7 @@
 //! * [`league`]: ladders that a server plays without an end
 //! * [`submissions`]: programs that owners hand in, until they play
 //!
-//! A tournament that is played, or gone on with after an interruption:
+//! Plays a tournament, or resumes it after an interruption:
 //!
 //! ```no_run
 //! # use std::path::Path;

@@ -2,7 +2,11 @@
 
 use std::path::PathBuf;
 
-use referee_workers::Coordinator;
+use referee_engine::runner::{Halt, MatchRunner, RunEnd, RunEvent, TournamentScheduler};
+use referee_game::Catalog;
+use referee_workers::carrier::CarrierError;
+use referee_workers::packing::{NotPacked, pack_bots, pack_game};
+use referee_workers::{Coordinator, Job, JobBots};
 
 /// Which machines play a run.
 #[derive(Debug)]
@@ -16,4 +20,34 @@ pub enum Placement {
         /// The directory whose archives they get.
         directory: PathBuf,
     },
+}
+
+impl Placement {
+    /// Plays the matches of a schedule as this runner would.
+    pub(crate) fn play(
+        &mut self,
+        mut runner: MatchRunner,
+        schedule: TournamentScheduler,
+        catalog: &Catalog,
+        stop: impl Future<Output = ()>,
+        on_event: impl FnMut(RunEvent<'_>) -> Result<(), Halt> + Send,
+    ) -> Result<RunEnd, NotPacked> {
+        let Placement::Workers { coordinator, directory } = self else {
+            return Ok(runner.play(schedule, stop, on_event));
+        };
+        let bots = JobBots::new(pack_bots(&runner.bots, directory)?);
+        let game_files = pack_game(runner.rules, directory)?;
+        // Its lock keeps other processes from playing the run.
+        let _journal = runner.journal.take();
+        let job = Job::of_runner(runner, bots, game_files, catalog);
+        Ok(coordinator.play(job, schedule, stop, on_event))
+    }
+
+    /// Ends the coordinator. If the run is over, the workers are told.
+    pub(crate) fn end(self, is_over: bool) -> Result<(), CarrierError> {
+        match self {
+            Placement::Here => Ok(()),
+            Placement::Workers { coordinator, .. } => coordinator.end(is_over),
+        }
+    }
 }

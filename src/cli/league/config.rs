@@ -32,7 +32,7 @@ use crate::report::page::PublicUrl;
 use crate::runner::Openings;
 use crate::runs::config::{
     ClockLimits, Milliseconds, OpeningSource, PemFiles, PublishConfig, ReadyLimits, SandboxConfig, Setting,
-    WithSuggestion, check_files, connections, hello_limit, margin, one, pem_files, ready_limit, reconnect,
+    WithSuggestion, check_files, defaults, pem_files,
 };
 use crate::runs::league::{LadderLimits, LadderSeats, Retention, SendCommand, plays_sets};
 use crate::runs::submissions::{
@@ -111,15 +111,15 @@ pub(in crate::cli) struct LadderConfig {
     opening_plies: u32,
     #[serde(default = "default_clock")]
     clock: Setting<ClockLimits>,
-    #[serde(default = "margin")]
+    #[serde(default = "defaults::margin")]
     margin: Setting<Milliseconds>,
     #[serde(default)]
     on_fault: OnFault,
-    #[serde(default = "hello_limit")]
+    #[serde(default = "defaults::hello_limit")]
     hello_limit: Setting<Milliseconds>,
-    #[serde(default = "ready_limit")]
+    #[serde(default = "defaults::ready_limit")]
     ready_limit: Setting<ReadyLimits>,
-    #[serde(default = "one")]
+    #[serde(default = "defaults::one")]
     jobs: u32,
     #[serde(default = "default_rest")]
     rest: Setting<Milliseconds>,
@@ -131,9 +131,9 @@ pub(in crate::cli) struct LadderConfig {
     rated_challenges: bool,
     #[serde(default)]
     listen: Option<SocketAddr>,
-    #[serde(default = "connections")]
+    #[serde(default = "defaults::connections")]
     connections: u32,
-    #[serde(default = "reconnect")]
+    #[serde(default = "defaults::reconnect")]
     reconnect: Setting<Milliseconds>,
     #[serde(default)]
     tls_cert: Option<PathBuf>,
@@ -317,10 +317,7 @@ impl LeagueConfig {
         let own = self.programs.iter().find(|program| program.name == name);
         let config = own.and_then(|program| program.sandbox.as_ref()).unwrap_or(&self.sandbox);
         let sandbox = config.sandbox(|path| self.folder.join(path));
-        sandbox.map_err(|error| {
-            let text = format!("program {name}: {error}");
-            if error.is_usage() { Failure::usage(text) } else { Failure::cannot_run(text) }
-        })
+        sandbox.map_err(|error| Failure::of(error.is_usage(), format!("program {name}: {error}")))
     }
 
     /// The limits of programs, from `[sandbox]`.

@@ -27,12 +27,12 @@ use crate::cli::{Exit, Failure, screen};
 use crate::game::{Catalog, json};
 use crate::record::PublishedInfo;
 use crate::referee::check_policy;
-use crate::report::{RegressionOutcome, RegressionReport, TestedBot, interval, origin};
+use crate::report::{RegressionOutcome, RegressionReport, interval, origin};
 use crate::runner::{EndedMatch, MatchRunner, RegressionSet, RunEvent, check_fresh, deal_leaks_information};
 use crate::runs::config::{Milliseconds, parse_seed};
 use crate::runs::regression::{
-    BadResults, Hypotheses, PreparedRegression, RegressionEnd, RegressionEvent, RegressionSetup,
-    ResultsContents, commit,
+    Hypotheses, PreparedRegression, RegressionEnd, RegressionEvent, RegressionSetup, ResultsContents,
+    tested_bot,
 };
 use crate::runs::workers::OpenedWorkers;
 use crate::sources::{self, BotSpec, Source};
@@ -263,8 +263,8 @@ fn play(args: RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
         rules_version: rules.meta().rules_version,
         program: rules.program().map(|program| serde_json::to_value(program).unwrap_or_default()),
         seats: seating.seats(),
-        new: tested(&*bots[0]),
-        base: tested(&*bots[1]),
+        new: tested_bot(&*bots[0]),
+        base: tested_bot(&*bots[1]),
         options: args.options.to_map()?,
         openings: source.in_words().map_err(|error| with_flags(&error))?,
         trust_bots: args.trust_bots,
@@ -318,7 +318,8 @@ fn play(args: RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
     // Opened after validation, so that a rejected command line creates no files.
     let reports = args.reports.open()?;
     if let Some(path) = &args.kept.results {
-        regression.keep_in(path).map_err(|error| results_failure(&error))?;
+        let kept = regression.keep_in(path);
+        kept.map_err(|error| Failure::of(error.is_usage(), format!("--results {error}")))?;
     }
     let records = args.terms.records()?;
     let watch = args.watch.open(rules.meta(), catalog, PublishedInfo::After)?;
@@ -352,23 +353,6 @@ fn play(args: RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
     printer.verdict(&report);
     reports.write(&report)?;
     printer.out.end(exit(outcome)?)
-}
-
-/// The error of `--results`.
-fn results_failure(error: &BadResults) -> Failure {
-    let text = format!("--results {error}");
-    if error.is_usage() { Failure::usage(text) } else { Failure::cannot_run(text) }
-}
-
-/// Identifies a bot by its files and, in a checkout, by its commit.
-fn tested(bot: &dyn Source) -> TestedBot {
-    let command = bot.command();
-    TestedBot {
-        command: bot.to_string(),
-        directory: command.and_then(|command| command.directory.clone()),
-        commit: command.and_then(|command| commit(&command.home())),
-        files: bot.fingerprints().into_iter().collect(),
-    }
 }
 
 fn exit(outcome: RegressionOutcome) -> Result<Exit, Failure> {

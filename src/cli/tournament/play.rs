@@ -113,7 +113,7 @@ pub(super) fn resume(args: &ResumeArgs, games: &KnownGames) -> Result<Exit, Fail
 
 fn play(tournament: Tournament, options: &PlayOptions) -> Result<Exit, Failure> {
     let config = &tournament.config;
-    let (path, games, info) = (tournament.path.clone(), tournament.games.clone(), config.publish.info);
+    let (path, games, info) = (tournament.folder.path.clone(), tournament.games.clone(), config.publish.info);
     let watch = options.watch.open(tournament.prepared.rules.meta(), games.catalog(), info)?;
     if let Some(server) = &watch {
         spectators::show(&tournament, server)?;
@@ -256,7 +256,7 @@ impl TournamentPrinter<'_> {
 
     /// Prints the standings, and says why play ended.
     fn finish(mut self, end: &TournamentEnd, is_strict: bool) -> Result<Exit, Failure> {
-        let TournamentEnd { path, results, schedule, .. } = end;
+        let (TournamentEnd { results, schedule, .. }, path) = (end, self.path);
         standings::show(&mut self.out, path, results, &schedule.look(), self.is_json)?;
         if !self.is_json {
             for line in evidence_lines(&self.first_faults, |_| true) {

@@ -14,7 +14,7 @@ use crate::web::WatchServer;
 
 /// Shows spectators a tournament, with the matches that were played before.
 pub(super) fn show(tournament: &Tournament, server: &WatchServer) -> Result<(), Failure> {
-    server.set_name(&tournament.results.about().map_err(Failure::cannot_run)?.name);
+    server.set_name(&tournament.folder.results.about().map_err(Failure::cannot_run)?.name);
     server.set_entrants(entrants_of_bots(&tournament.config));
     list_earlier(tournament, server)
 }
@@ -35,9 +35,9 @@ pub(super) fn show_standings(
 fn list_earlier(tournament: &Tournament, server: &WatchServer) -> Result<(), Failure> {
     let bots = SeatedBots::of(&tournament.config, tournament.schedule.plan().seating);
     let mut unsealed = tournament.unsealed()?;
-    let read = tournament.results.for_each_match(|row| {
+    let read = tournament.folder.results.for_each_match(|row| {
         let id = row.id.to_string();
-        let record = row.record.is_some().then(|| tournament.records.path(&id));
+        let record = row.record.is_some().then(|| tournament.folder.records.path(&id));
         let at = unsealed.iter().position(|other| other.match_id == id);
         let unsealed = at.map(|at| unsealed.swap_remove(at));
         if !was_cut_off(&row) {

@@ -15,7 +15,7 @@ pub(in crate::cli) fn void_matches_of(
     catalog: &Catalog,
 ) -> Result<Vec<String>, Failure> {
     let mut locked = LockedTournament::open(dir, &known_games(catalog)?, true)?;
-    let numbers = locked.void_worker(worker);
+    let numbers = locked.folder.results.void_worker(worker);
     let numbers = numbers.map_err(|error| Failure::cannot_run(format!("{}: {error}", dir.display())))?;
     Ok(numbers.into_iter().map(|number| format!("m{number}")).collect())
 }

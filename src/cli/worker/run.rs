@@ -19,7 +19,7 @@ use crate::files::read_secret;
 use crate::game::{Catalog, counted, json};
 use crate::runs::config::read_tokens;
 use crate::runs::submissions::{WorkerBench, untested_layers};
-use crate::runs::workers::{NatsUrl, QUEUE, QueueName};
+use crate::runs::workers::{NatsUrl, QueueName};
 use crate::transport::trust;
 use crate::workers::archive::Cache;
 use crate::workers::builtin::BuiltInWorker;
@@ -57,7 +57,7 @@ pub(super) struct RunArgs {
     #[arg(long, value_name = "FILE", requires = "cert")]
     key: Option<PathBuf>,
     /// The queue at the NATS server
-    #[arg(long, value_name = "NAME", default_value = QUEUE)]
+    #[arg(long, value_name = "NAME", default_value_t = QueueName::default())]
     queue: QueueName,
     /// With a NATS server: a file with the public keys of the coordinators whose sets this worker plays, one a line. It is
     /// workers.sign.pub in the directory of the run

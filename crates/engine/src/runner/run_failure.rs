@@ -90,6 +90,9 @@ pub enum RunFailure {
     /// The rules failed too often.
     #[error("the rules failed in {MOST_RULES_FAILED} matches in a row")]
     RulesFailed,
+    /// Sets have ended their workers too often.
+    #[error("workers were lost with these sets: {}", .0.join("; "))]
+    GivenUp(Vec<String>),
     /// An error of what receives the events, or plays the matches elsewhere.
     #[error(transparent)]
     Other(Box<dyn Error + Send + Sync>),

@@ -1,7 +1,7 @@
 //! What the files of tournaments and of leagues have in common with each other and with options: one type for each thing.
 
 mod clock;
-mod defaults;
+pub mod defaults;
 mod game;
 mod listen;
 mod notice;
@@ -14,7 +14,6 @@ mod suggestion;
 mod tls;
 
 pub use clock::{ClockError, ClockLimits, Milliseconds, ReadyLimits, TimeError};
-pub use defaults::{SLOTS, connections, hello_limit, margin, one, ready_limit, reconnect};
 pub use game::{GameError, KnownGames};
 pub use listen::{ListenError, ListenSettings, TokenError, TokenFileError, listen, parse_token, read_tokens};
 pub use notice::RunNotice;

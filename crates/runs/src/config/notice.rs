@@ -1,4 +1,4 @@
-//! What a person should know before a run is played.
+//! Warnings about valid settings.
 
 use std::net::SocketAddr;
 
@@ -6,7 +6,7 @@ use referee_bots::sandbox::Unavailable;
 
 use crate::config::LeftOut;
 
-/// Something that is as the settings say, but perhaps not as it was meant.
+/// A warning about valid settings.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunNotice {

@@ -1,6 +1,5 @@
 //! Why a regression cannot be played or judged.
 
-use referee_engine::runner::NotRestartable;
 use referee_game::Misconfigured;
 use referee_game::catalog::UnknownGame;
 use referee_match::record::OtherRules;
@@ -29,9 +28,6 @@ pub enum RegressionError {
     /// The line of a set does not fit the run.
     #[error("the results of set {0} do not fit the run")]
     Misfit(u32),
-    /// A deal would be known to a bot that plays it again.
-    #[error(transparent)]
-    NotRestartable(#[from] NotRestartable),
     /// The results file cannot be used.
     #[error(transparent)]
     Results(#[from] BadResults),

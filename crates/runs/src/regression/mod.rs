@@ -3,14 +3,14 @@
 //! * [`RegressionSetup`]: what is tested, and when it is decided
 //! * [`PreparedRegression`]: what plays it, from its beginning or on from a results file
 
-mod checkout;
 mod error;
 mod play;
 mod results_file;
 mod setup;
+mod tested_bot;
 
-pub use checkout::commit;
 pub use error::{OtherSetup, RegressionError, SetupDiffers};
 pub use play::{PreparedRegression, RegressionEnd, RegressionEvent};
 pub use results_file::{BadResults, ResultsContents, ResultsDefect, ResultsFile};
 pub use setup::{Hypotheses, RegressionSetup, changed_bots};
+pub use tested_bot::tested_bot;

@@ -13,8 +13,6 @@ use referee_game::{Catalog, counted};
 use referee_report::{RegressionOutcome, RegressionReport, RegressionSetting};
 use referee_results::FirstFaults;
 use referee_stats::schedule::Schedule;
-use referee_workers::packing::{pack_bots, pack_game};
-use referee_workers::{Job, JobBots};
 use tokio::time::Instant;
 
 use crate::Placement;
@@ -101,7 +99,7 @@ impl PreparedRegression {
         self,
         runner: MatchRunner,
         openings: Openings,
-        placement: Placement,
+        mut placement: Placement,
         stop: impl Future<Output = ()>,
         on_event: &mut (dyn FnMut(RegressionEvent<'_>) + Send),
     ) -> Result<RegressionEnd, RegressionError> {
@@ -144,7 +142,15 @@ impl PreparedRegression {
         } else if let Err(why) = check_programs(&runner.bots) {
             RunEnd { why: Some(why.into()), ..RunEnd::default() }
         } else {
-            play_matches(runner, scheduler, placement, &catalog, stop, on_match)?
+            let mut end = placement.play(runner, scheduler, &catalog, stop, on_match)?;
+            if let Err(error) = placement.end(!end.is_interrupted) {
+                end.why.get_or_insert(RunFailure::other(error));
+            }
+            if !end.given_up.is_empty() {
+                let sets = std::mem::take(&mut end.given_up);
+                end.why.get_or_insert(RunFailure::GivenUp(sets));
+            }
+            end
         };
         let outcome = match (running.regression.verdict(), end, max_time) {
             // An error after the verdict does not change it.
@@ -164,32 +170,6 @@ impl PreparedRegression {
         let report = RegressionReport::new(outcome.clone(), setting, &running, &first_faults);
         Ok(RegressionEnd { outcome, report })
     }
-}
-
-fn play_matches(
-    runner: MatchRunner,
-    scheduler: TournamentScheduler,
-    placement: Placement,
-    catalog: &Catalog,
-    stop: impl Future<Output = ()>,
-    on_match: impl FnMut(RunEvent<'_>) -> Result<(), Halt> + Send,
-) -> Result<RunEnd, RegressionError> {
-    let Placement::Workers { mut coordinator, directory } = placement else {
-        return Ok(runner.play(scheduler, stop, on_match));
-    };
-    let bots = JobBots::new(pack_bots(&runner.bots, &directory)?);
-    let game_files = pack_game(runner.rules, &directory)?;
-    let job = Job::of_runner(runner, bots, game_files, catalog);
-    let mut end = coordinator.play(job, scheduler, stop, on_match);
-    let is_over = !end.is_interrupted;
-    if let Err(error) = coordinator.end(is_over) {
-        end.why.get_or_insert(RunFailure::other(error));
-    }
-    if !end.given_up.is_empty() {
-        let sets = end.given_up.join("; ");
-        end.why.get_or_insert(RunFailure::other(format!("workers were lost with these sets: {sets}")));
-    }
-    Ok(end)
 }
 
 /// Resolves when the run should be interrupted or the time is over; `is_over` says which.

@@ -78,7 +78,7 @@ pub enum ChangeError {
     Ruling(#[from] RulingError),
     /// What the database says does not fit together.
     #[error("results: {0}")]
-    Contradiction(#[from] super::error::Contradiction),
+    Contradiction(#[from] crate::tournament::Contradiction),
     /// The tournament listens at another address.
     #[error("--listen: the tournament already listens at {0}")]
     Listens(SocketAddr),
@@ -249,17 +249,17 @@ pub fn change(
     games: &KnownGames,
     change: &RequestedChange,
 ) -> Result<MadeChange, TournamentError> {
-    let folder = Folder::open(directory)?;
-    let is_played = || Journal::is_open(&folder);
+    let opened = Folder::open(directory)?;
+    let is_played = || Journal::is_open(&opened);
     let locked = if is_played()? { None } else { Some(LockedTournament::open(directory, games, true)) };
     let locked = match locked {
         // The process that plays it takes up changes: it gives up its lock for a moment.
         Some(Err(_)) if is_played()? => None,
         locked => locked.transpose()?,
     };
-    if let Some(LockedTournament { mut results, stored, .. }) = locked {
+    if let Some(LockedTournament { mut folder, stored }) = locked {
         let Decided { changes, message } = change.decide(&stored)?;
-        results.change(&changes)?;
+        folder.results.change(&changes)?;
         return Ok(MadeChange { message, is_requested: false });
     }
     let mut results = open_results(directory)?;

@@ -24,11 +24,11 @@ pub enum TournamentError {
     /// A file or a database cannot be read or written; the error names it.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// Something in its directory cannot be read or written.
-    #[error("{}: {why}", directory.display())]
-    Directory {
-        /// The directory.
-        directory: PathBuf,
+    /// A path cannot be read or written.
+    #[error("{}: {why}", path.display())]
+    Path {
+        /// The path.
+        path: PathBuf,
         /// Why not.
         why: io::Error,
     },
@@ -156,7 +156,7 @@ impl TournamentError {
             | TournamentError::Change(_)
             | TournamentError::NotPacked(_) => true,
             TournamentError::Io(_)
-            | TournamentError::Directory { .. }
+            | TournamentError::Path { .. }
             | TournamentError::Played(_)
             | TournamentError::Contradiction(_)
             | TournamentError::RulesVersion { .. }

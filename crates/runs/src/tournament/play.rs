@@ -1,7 +1,7 @@
 //! Plays a tournament to its end, on this machine or on workers, and takes up changes meanwhile.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
@@ -13,8 +13,6 @@ use referee_engine::sources::ParkedLobby;
 use referee_files::StorageWait;
 use referee_stats::schedule::MatchId;
 use referee_store::{MatchRow, Results};
-use referee_workers::packing::{pack_bots, pack_game};
-use referee_workers::{Coordinator, Job, JobBots};
 use tokio::sync::oneshot;
 
 use crate::Placement;
@@ -22,7 +20,7 @@ use crate::config::RunNotice;
 use crate::tournament::audit::{self, began_at};
 use crate::tournament::change::Applied;
 use crate::tournament::config::TournamentConfig;
-use crate::tournament::recover::Tournament;
+use crate::tournament::recover::{Tournament, TournamentFolder};
 use crate::tournament::{TournamentError, open_results};
 
 /// How often requested changes are checked for.
@@ -38,7 +36,7 @@ pub enum TournamentEvent<'a> {
         /// Gives copies of the schedule, to which results are added as they come in.
         scheduler: &'a mut TournamentScheduler,
     },
-    /// What a person should know.
+    /// A warning about the settings.
     Notice(&'a RunNotice),
     /// A requested change was made, or has become impossible.
     Change(&'a Applied),
@@ -53,8 +51,6 @@ pub struct TournamentEnd {
     pub is_interrupted: bool,
     /// Sets that were not played because workers were lost with them too often, with the reason. Resuming tries them again.
     pub given_up: Vec<String>,
-    /// Its directory.
-    pub path: PathBuf,
     /// Its database.
     pub results: Results,
     /// The schedule with all results.
@@ -77,38 +73,32 @@ impl Tournament {
     /// If it cannot be played on, as after a change of its files.
     pub fn play<S: Future<Output = ()>>(
         mut self,
-        placement: Placement,
+        mut placement: Placement,
         wait: &StorageWait,
         live: impl Fn() -> Option<LiveFeed>,
         stop: impl Fn() -> S,
         on_event: &mut (dyn FnMut(TournamentEvent<'_>) + Send),
     ) -> Result<TournamentEnd, TournamentError> {
-        let mut coordinator = match placement {
-            Placement::Here => None,
-            Placement::Workers { coordinator, .. } => Some(coordinator),
-        };
         let mut parked = None;
         let end = loop {
             self.prepared.notices.iter().for_each(|notice| on_event(TournamentEvent::Notice(notice)));
             self.applied.iter().for_each(|applied| on_event(TournamentEvent::Change(applied)));
-            let (path, games, is_durable) = (self.path.clone(), self.games.clone(), self.is_durable);
-            let period =
-                self.play_until_changed(coordinator.as_deref_mut(), wait, parked, live(), stop(), on_event)?;
+            let (path, is_durable) = (self.folder.path.clone(), self.folder.is_durable);
+            let games = self.games.clone();
+            let period = self.play_until_changed(&mut placement, wait, parked, live(), stop(), on_event)?;
             match period {
                 Period::Ended(end) => break end,
                 Period::Changed(lobby) => parked = lobby,
             }
             self = Tournament::open(&path, &games, is_durable)?;
         };
-        if let Some(coordinator) = coordinator {
-            coordinator.end(!end.is_interrupted)?;
-        }
+        placement.end(!end.is_interrupted)?;
         Ok(end)
     }
 
     fn play_until_changed(
         self,
-        coordinator: Option<&mut Coordinator>,
+        placement: &mut Placement,
         wait: &StorageWait,
         parked: Option<ParkedLobby>,
         live: Option<LiveFeed>,
@@ -116,7 +106,8 @@ impl Tournament {
         on_event: &mut (dyn FnMut(TournamentEvent<'_>) + Send),
     ) -> Result<Period, TournamentError> {
         let unsealed = self.unsealed()?;
-        let Tournament { path, mut results, journal, records, config, prepared, schedule, games, .. } = self;
+        let Tournament { folder, config, prepared, schedule, games, .. } = self;
+        let TournamentFolder { path, mut results, journal, records, .. } = folder;
         let scoring = Scoring {
             seating: schedule.plan().seating,
             legs: schedule.legs(),
@@ -127,11 +118,7 @@ impl Tournament {
         let mut scheduler = TournamentScheduler::new(schedule, scoring.clone(), prepared.openings);
         let schedule = scheduler.live_schedule();
         on_event(TournamentEvent::Begins { config: &config, scheduler: &mut scheduler });
-        let (bots, game_files) = match &coordinator {
-            Some(_) => (pack_bots(&prepared.entrants, &path)?, pack_game(rules, &path)?),
-            None => (Vec::new(), None),
-        };
-        let mut runner = MatchRunner {
+        let runner = MatchRunner {
             jobs: prepared.jobs,
             processes: prepared.processes,
             slots: prepared.slots,
@@ -167,15 +154,7 @@ impl Tournament {
             on_event(TournamentEvent::Run(event));
             Ok(())
         };
-        let end: RunEnd = match coordinator {
-            None => runner.play(scheduler, stop, &mut keep),
-            Some(coordinator) => {
-                // Its lock keeps other processes from playing the tournament.
-                let _journal = runner.journal.take();
-                let job = Job::of_runner(runner, JobBots::new(bots), game_files, games.catalog());
-                coordinator.play(job, scheduler, stop, &mut keep)
-            }
-        };
+        let end = placement.play(runner, scheduler, games.catalog(), stop, &mut keep)?;
         kept?;
         if let Some(why) = end.why {
             return Err(why.into());
@@ -185,7 +164,7 @@ impl Tournament {
             return Ok(Period::Changed(end.lobby));
         }
         let RunEnd { is_interrupted, given_up, .. } = end;
-        Ok(Period::Ended(TournamentEnd { is_interrupted, given_up, path, results, schedule }))
+        Ok(Period::Ended(TournamentEnd { is_interrupted, given_up, results, schedule }))
     }
 }
 

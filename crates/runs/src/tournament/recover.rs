@@ -24,16 +24,25 @@ use crate::tournament::config::{PreparedTournament, TournamentConfig};
 use crate::tournament::entrant_row::{fingerprints, row};
 use crate::tournament::stored::{RESULTS, StoredTournament, open_results};
 
-/// A tournament that this process plays: its directory, which is locked.
+/// The directory of a tournament, which this process has locked.
 #[derive(Debug)]
-pub struct Tournament {
-    /// The directory.
+pub struct TournamentFolder {
+    /// Its path.
     pub path: PathBuf,
     /// Its database.
     pub results: Results,
-    pub(super) journal: Journal,
     /// Its records.
     pub records: Records,
+    pub(super) journal: Journal,
+    /// Whether results and records are on the disk before they count.
+    pub(super) is_durable: bool,
+}
+
+/// A tournament that this process plays.
+#[derive(Debug)]
+pub struct Tournament {
+    /// Its directory.
+    pub folder: TournamentFolder,
     /// The tournament file. Its paths are relative to the directory.
     pub config: TournamentConfig,
     /// The same, validated.
@@ -44,8 +53,6 @@ pub struct Tournament {
     pub games: KnownGames,
     /// The requested changes that were made, or could not be made, when it was opened.
     pub applied: Vec<Applied>,
-    /// Whether results and records are on the disk before they count.
-    pub(super) is_durable: bool,
 }
 
 /// Opens the journal, whose lock gives the exclusive right to play or change the tournament.
@@ -59,7 +66,7 @@ fn journal(folder: &Folder) -> Result<Journal, TournamentError> {
 /// SHA-256 of a file.
 fn digest(path: &Path) -> Result<String, TournamentError> {
     let file = read_regular(path);
-    let file = file.map_err(|why| TournamentError::Directory { directory: path.to_owned(), why })?;
+    let file = file.map_err(|why| TournamentError::Path { path: path.to_owned(), why })?;
     Ok(hex::encode(&Sha256::digest(file)))
 }
 
@@ -75,7 +82,7 @@ impl Tournament {
         games: &KnownGames,
         is_durable: bool,
     ) -> Result<Tournament, TournamentError> {
-        let wrong = |why| TournamentError::Directory { directory: path.to_owned(), why };
+        let wrong = |why| TournamentError::Path { path: path.to_owned(), why };
         let mut games = games.clone();
         let rules = config.find_game(&mut games)?;
         let plan = config.plan(rules, None)?;
@@ -103,19 +110,8 @@ impl Tournament {
         let results = Results::create(&path.join(RESULTS), &about, &rows).map_err(wrong)?;
         results.set_durable(is_durable).map_err(wrong)?;
         let records = Records::reopen(&folder, is_durable)?;
-        let (path, applied) = (path.to_owned(), Vec::new());
-        Ok(Tournament {
-            path,
-            results,
-            journal,
-            records,
-            config,
-            prepared,
-            schedule,
-            games,
-            applied,
-            is_durable,
-        })
+        let folder = TournamentFolder { path: path.to_owned(), results, records, journal, is_durable };
+        Ok(Tournament { folder, config, prepared, schedule, games, applied: Vec::new() })
     }
 
     /// Opens and locks the directory of a tournament in progress. Applies changes that were requested from the
@@ -124,14 +120,13 @@ impl Tournament {
     /// # Errors
     /// If it cannot be played as it was, or another process plays it.
     pub fn open(path: &Path, games: &KnownGames, is_durable: bool) -> Result<Tournament, TournamentError> {
-        let LockedTournament { mut results, journal, records, mut stored } =
-            LockedTournament::open(path, games, is_durable)?;
+        let LockedTournament { mut folder, mut stored } = LockedTournament::open(path, games, is_durable)?;
         let mut applied = Vec::new();
-        let asked = results.take_asked();
-        let asked = asked.map_err(|why| TournamentError::Directory { directory: path.to_owned(), why })?;
+        let asked = folder.results.take_asked();
+        let asked = asked.map_err(|why| TournamentError::Path { path: path.to_owned(), why })?;
         for asked in asked {
-            applied.push(change::apply(&mut results, &stored, &serde_json::from_str(&asked)?)?);
-            stored = StoredTournament::read(path, &results, games)?;
+            applied.push(change::apply(&mut folder.results, &stored, &serde_json::from_str(&asked)?)?);
+            stored = StoredTournament::read(path, &folder.results, games)?;
         }
         let seed = stored.seed()?;
         let StoredTournament { about, rules, games, config, schedule, .. } = stored;
@@ -146,19 +141,7 @@ impl Tournament {
         {
             return Err(TournamentError::OpeningsChanged(path));
         }
-        let path = path.to_owned();
-        Ok(Tournament {
-            path,
-            results,
-            journal,
-            records,
-            config,
-            prepared,
-            schedule,
-            games,
-            applied,
-            is_durable,
-        })
+        Ok(Tournament { folder, config, prepared, schedule, games, applied })
     }
 
     /// Checks that the programs and scripts of all entrants are those with which the tournament began. With
@@ -167,7 +150,7 @@ impl Tournament {
     /// # Errors
     /// If the files of one have changed, and that is not accepted.
     pub fn check_files(&self, is_accepted: bool) -> Result<(), TournamentError> {
-        for (index, row) in self.results.entrants()?.into_iter().enumerate() {
+        for (index, row) in self.folder.results.entrants()?.into_iter().enumerate() {
             let files = fingerprints(self.prepared.bots_of(index));
             if row.leaves.is_some() || files == row.files {
                 continue;
@@ -175,7 +158,7 @@ impl Tournament {
             if !is_accepted {
                 return Err(TournamentError::EntrantChanged(row.name));
             }
-            self.results.set_files(index, &files)?;
+            self.folder.results.set_files(index, &files)?;
         }
         Ok(())
     }
@@ -185,12 +168,12 @@ impl Tournament {
     /// # Errors
     /// If they cannot be read.
     pub fn unsealed(&self) -> Result<Vec<Unsealed>, TournamentError> {
-        let wrong = |why| TournamentError::Directory { directory: self.path.clone(), why };
+        let wrong = |why| TournamentError::Path { path: self.folder.path.clone(), why };
         let mut unsealed = Vec::new();
-        for match_id in self.records.matches().map_err(wrong)?.1 {
+        for match_id in self.folder.records.matches().map_err(wrong)?.1 {
             let Ok(id) = match_id.parse::<MatchId>() else { continue };
             let deal = self.schedule.plan().deal(id);
-            let record = self.records.read_unsealed(&match_id).map_err(wrong)?;
+            let record = self.folder.records.read_unsealed(&match_id).map_err(wrong)?;
             let seats = self.schedule.plan().seating.seats();
             let reveal = reveal(&self.prepared.run.seed, &match_id, &deal, seats);
             unsealed.push(Unsealed { deal, match_id, record, reveal });
@@ -202,10 +185,8 @@ impl Tournament {
 /// A tournament that is locked by this process; the bots need not exist.
 #[derive(Debug)]
 pub struct LockedTournament {
-    /// Its database.
-    pub results: Results,
-    journal: Journal,
-    records: Records,
+    /// Its directory.
+    pub folder: TournamentFolder,
     /// What the database says.
     pub stored: StoredTournament,
 }
@@ -220,7 +201,7 @@ impl LockedTournament {
         games: &KnownGames,
         is_durable: bool,
     ) -> Result<LockedTournament, TournamentError> {
-        let wrong = |why| TournamentError::Directory { directory: path.to_owned(), why };
+        let wrong = |why| TournamentError::Path { path: path.to_owned(), why };
         let mut results = open_results(path)?;
         let folder = Folder::make(path)?;
         let mut journal = journal(&folder)?;
@@ -242,16 +223,8 @@ impl LockedTournament {
             }
         }
         journal.clear().map_err(wrong)?;
-        Ok(LockedTournament { results, journal, records, stored })
-    }
-
-    /// Takes back the results of the matches that a worker has played; they are played again when the tournament is
-    /// resumed. Returns their numbers.
-    ///
-    /// # Errors
-    /// Those of the database.
-    pub fn void_worker(&mut self, worker: &str) -> io::Result<Vec<u32>> {
-        self.results.void_worker(worker)
+        let folder = TournamentFolder { path: path.to_owned(), results, records, journal, is_durable };
+        Ok(LockedTournament { folder, stored })
     }
 }
 

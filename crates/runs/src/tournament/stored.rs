@@ -29,7 +29,7 @@ pub fn open_results(directory: &Path) -> Result<Results, TournamentError> {
     if !path.exists() {
         return Err(TournamentError::NoTournament(directory.to_owned()));
     }
-    let wrong = |why| TournamentError::Directory { directory: directory.to_owned(), why };
+    let wrong = |why| TournamentError::Path { path: directory.to_owned(), why };
     Results::open(&path).map_err(wrong)
 }
 
@@ -81,7 +81,7 @@ impl StoredTournament {
     ) -> Result<StoredTournament, TournamentError> {
         let seating = results.about()?.seating;
         let (mut stored, refused) =
-            StoredTournament::with(directory, results, games, results.results(seating)?)?;
+            StoredTournament::with_results(directory, results, games, results.results(seating)?)?;
         for refused in &refused {
             tracing::warn!("{refused}");
         }
@@ -97,7 +97,7 @@ impl StoredTournament {
     }
 
     /// The tournament with these results instead of those of the database, and the results that do not fit the schedule.
-    pub(super) fn with(
+    pub(super) fn with_results(
         directory: &Path,
         results: &Results,
         games: &KnownGames,
@@ -107,7 +107,7 @@ impl StoredTournament {
         let entrants = results.entrants()?;
         let config = TournamentConfig::parse(&about.config).map_err(Contradiction::Config)?;
         let base = directory.canonicalize();
-        let base = base.map_err(|why| TournamentError::Directory { directory: directory.to_owned(), why })?;
+        let base = base.map_err(|why| TournamentError::Path { path: directory.to_owned(), why })?;
         let config = config.with_base(&base);
         let mut games = games.clone();
         let rules = config.find_game(&mut games)?;

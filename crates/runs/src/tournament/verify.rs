@@ -68,9 +68,9 @@ pub fn verify(
     games: &KnownGames,
     tick: impl Fn(u64, u64) + Sync,
 ) -> Result<Audit, TournamentError> {
-    let failed = |why| TournamentError::Directory { directory: directory.to_owned(), why };
+    let failed = |why| TournamentError::Path { path: directory.to_owned(), why };
     let db = results;
-    let (stored, _) = StoredTournament::with(directory, db, games, Vec::new())?;
+    let (stored, _) = StoredTournament::with_results(directory, db, games, Vec::new())?;
     let auditor = Auditor::new(&stored)?;
     // Files are listed first, so that a row stored in the meantime does not seem to lack a record.
     let ListedRecords { files, others } = ListedRecords::list(&directory.join("records")).map_err(failed)?;
@@ -101,7 +101,7 @@ pub fn verify(
         counted.extend(result.map(|result| (row.id.number, result)));
     }
     counted.extend(lost(&auditor, &stored, &files, &rows));
-    let (by_records, refused) = StoredTournament::with(directory, db, games, counted)?;
+    let (by_records, refused) = StoredTournament::with_results(directory, db, games, counted)?;
     let find = |number: u32| {
         let of_number = rows.iter().rev().filter(|row| row.id.number == number);
         of_number.map(|row| row.id).next()
@@ -123,7 +123,7 @@ pub fn verify(
     summary.differing = differing.len() + differences.iter().filter(|(id, _)| id.is_none()).count();
     let kept = rows.iter().filter(|row| counts(row.id));
     let kept = kept.filter_map(|row| Some((row.id.number, row.result(by_records.about.seating)?)));
-    let (by_results, _) = StoredTournament::with(directory, db, games, kept.collect())?;
+    let (by_results, _) = StoredTournament::with_results(directory, db, games, kept.collect())?;
     summary.points = points(&stored, &by_results.schedule, &by_records.schedule);
     let standings = StandingsReport::of(db, &by_records.schedule).map_err(failed)?;
     Ok(Audit { differences, standings, summary })

@@ -9,10 +9,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::{Milliseconds, PemFiles, Setting, TimeError, Unpaired, pem_files};
 
-/// The default queue.
-pub const QUEUE: &str = "referee";
-/// The default of `timeout`.
-pub const TIMEOUT: &str = "5m";
 /// The least `timeout`, in milliseconds: workers report progress every 10 s.
 const LEAST_TIMEOUT: u64 = 15_000;
 
@@ -110,6 +106,11 @@ impl WorkersConfig {
         Ok(config)
     }
 
+    /// The default of `timeout`.
+    pub fn default_timeout() -> Setting<WorkersTimeout> {
+        Setting::written("5m", WorkersTimeout(Milliseconds(5 * 60 * 1000)))
+    }
+
     /// The certificate of the listener, if it is given.
     pub(super) fn certificate(&self) -> Result<Option<PemFiles>, Unpaired> {
         pem_files(self.tls_cert.clone(), self.tls_key.clone())
@@ -186,9 +187,15 @@ impl QueueName {
     }
 }
 
+impl fmt::Display for QueueName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
 impl Default for QueueName {
     fn default() -> Self {
-        QueueName(QUEUE.to_owned())
+        QueueName("referee".to_owned())
     }
 }
 
@@ -240,12 +247,6 @@ impl FromStr for WorkersTimeout {
             timeout @ Milliseconds(LEAST_TIMEOUT..) => Ok(WorkersTimeout(timeout)),
             _ => Err(WorkersTimeoutError::Short(text.to_owned())),
         }
-    }
-}
-
-impl Default for WorkersTimeout {
-    fn default() -> Self {
-        WorkersTimeout(Milliseconds(5 * 60 * 1000))
     }
 }
 

@@ -6,7 +6,7 @@ mod nats;
 mod open;
 
 pub use config::{
-    BadUrl, InvalidQueue, NatsUrl, QUEUE, QueueName, TIMEOUT, WorkersConfig, WorkersConfigError,
-    WorkersTimeout, WorkersTimeoutError,
+    BadUrl, InvalidQueue, NatsUrl, QueueName, WorkersConfig, WorkersConfigError, WorkersTimeout,
+    WorkersTimeoutError,
 };
 pub use open::{OpenedWorkers, SetSource, WorkersError, leases};

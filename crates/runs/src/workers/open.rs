@@ -203,7 +203,7 @@ impl WorkersConfig {
         leases: Vec<Leases>,
         has_trials: bool,
     ) -> Result<Option<OpenedWorkers>, WorkersError> {
-        let timeout = self.timeout.as_deref().copied().unwrap_or_default().0.duration();
+        let timeout = self.timeout.clone().unwrap_or_else(WorkersConfig::default_timeout).0.duration();
         if let Some(address) = self.listen {
             return self.listen(address, directory, leases, timeout).map(Some);
         }

@@ -109,7 +109,10 @@ pub enum ConfigError {
     #[error(transparent)]
     Listen(#[from] ListenError),
     /// Half of a certificate is missing.
-    #[error("listen.{}", .0.to_string().replace(" needs ", " needs listen."))]
+    #[error("{}", match .0 {
+        Unpaired::NoKey => "listen.tls_cert needs listen.tls_key",
+        Unpaired::NoChain => "listen.tls_key needs listen.tls_cert",
+    })]
     Certificate(#[from] Unpaired),
     /// Workers cannot play.
     #[error("[workers]: {0}")]

@@ -20,8 +20,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::config::{
-    ClockLimits, Milliseconds, OpeningOrder, PublishConfig, ReadyLimits, SLOTS, SandboxConfig, Setting,
-    WithSuggestion, connections, hello_limit, margin, one, parse_seed, read_seed, ready_limit, reconnect,
+    ClockLimits, Milliseconds, OpeningOrder, PublishConfig, ReadyLimits, SandboxConfig, Setting,
+    WithSuggestion, defaults, parse_seed, read_seed,
 };
 use crate::workers::WorkersConfig;
 
@@ -48,24 +48,24 @@ pub struct TournamentConfig {
     opening_plies: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     openings: Option<PathBuf>,
-    #[serde(default = "one")]
+    #[serde(default = "defaults::one")]
     opening_start: u32,
     #[serde(default)]
     order: OpeningOrder,
     /// The clock of each bot.
     #[serde(default = "clock")]
     pub clock: Setting<ClockLimits>,
-    #[serde(default = "margin")]
+    #[serde(default = "defaults::margin")]
     margin: Setting<Milliseconds>,
     /// The fault policy.
     #[serde(default)]
     pub on_fault: OnFault,
-    #[serde(default = "hello_limit")]
+    #[serde(default = "defaults::hello_limit")]
     hello_limit: Setting<Milliseconds>,
-    #[serde(default = "ready_limit")]
+    #[serde(default = "defaults::ready_limit")]
     ready_limit: Setting<ReadyLimits>,
     /// The number of pairings that are played concurrently.
-    #[serde(default = "one")]
+    #[serde(default = "defaults::one")]
     pub jobs: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     processes: Option<u32>,
@@ -108,7 +108,7 @@ fn wait() -> Setting<Milliseconds> {
     Setting::written("5m", Milliseconds(300_000))
 }
 fn slots() -> u32 {
-    SLOTS
+    defaults::SLOTS
 }
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -133,16 +133,16 @@ enum Restart {
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 enum FormatConfig {
     RoundRobin {
-        #[serde(default = "one")]
+        #[serde(default = "defaults::one")]
         cycles: u32,
     },
     Gauntlet {
-        #[serde(default = "one")]
+        #[serde(default = "defaults::one")]
         cycles: u32,
     },
     Swiss {
         rounds: u32,
-        #[serde(default = "one")]
+        #[serde(default = "defaults::one")]
         sets: u32,
         #[serde(default)]
         bye: ByeValue,
@@ -150,13 +150,13 @@ enum FormatConfig {
         requested_bye: ByeValue,
     },
     Knockout {
-        #[serde(default = "one")]
+        #[serde(default = "defaults::one")]
         best_of: u32,
         #[serde(default = "three")]
         tie_breaks: u32,
     },
     Partners {
-        #[serde(default = "one")]
+        #[serde(default = "defaults::one")]
         cycles: u32,
     },
 }
@@ -206,11 +206,11 @@ pub struct ListenConfig {
     pub(in crate::tournament) address: SocketAddr,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(in crate::tournament) token_file: Option<PathBuf>,
-    #[serde(default = "connections")]
+    #[serde(default = "defaults::connections")]
     connections: u32,
     #[serde(default = "wait")]
     wait: Setting<Milliseconds>,
-    #[serde(default = "reconnect")]
+    #[serde(default = "defaults::reconnect")]
     reconnect: Setting<Milliseconds>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tls_cert: Option<PathBuf>,
@@ -221,7 +221,7 @@ pub struct ListenConfig {
 impl ListenConfig {
     /// At this address, without tokens.
     pub fn new(address: SocketAddr) -> ListenConfig {
-        let (connections, wait, reconnect) = (connections(), wait(), reconnect());
+        let (connections, wait, reconnect) = (defaults::connections(), wait(), defaults::reconnect());
         ListenConfig {
             address,
             token_file: None,

@@ -43,7 +43,7 @@ pub struct PreparedTournament {
     pub(in crate::tournament) slots: usize,
     pub(in crate::tournament) is_pinned: bool,
     pub(in crate::tournament) listen: Option<Listen>,
-    /// What a person should know before it is played.
+    /// Warnings about its settings.
     pub notices: Vec<RunNotice>,
 }
 

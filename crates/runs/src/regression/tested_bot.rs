@@ -1,11 +1,25 @@
-//! The commit of a bot under test.
+//! A bot under test.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use referee_engine::sources::Source;
+use referee_report::TestedBot;
+
+/// Identifies a bot by its files and, in a checkout, by its commit.
+pub fn tested_bot(bot: &dyn Source) -> TestedBot {
+    let command = bot.command();
+    TestedBot {
+        command: bot.to_string(),
+        directory: command.and_then(|command| command.directory.clone()),
+        commit: command.and_then(|command| commit(&command.home())),
+        files: bot.fingerprints().into_iter().collect(),
+    }
+}
+
 /// The commit that git has checked out in a directory, with `-dirty` if tracked files differ from it; `None` without git
 /// or outside a checkout.
-pub fn commit(directory: &Path) -> Option<String> {
+fn commit(directory: &Path) -> Option<String> {
     let mut git = Command::new("git");
     git.arg("--no-optional-locks").arg("-C").arg(directory);
     // Every tag is excluded, which leaves the hash.
