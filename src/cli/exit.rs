@@ -3,6 +3,10 @@
 use std::process::ExitCode;
 
 use crate::runs::config::SandboxError;
+#[cfg(feature = "http")]
+use crate::runs::league::LeagueError;
+#[cfg(feature = "http")]
+use crate::runs::league::config::{LeagueConfigError, ProgramsError};
 use crate::runs::regression::{BadResults, RegressionError};
 use crate::runs::tournament::{ConfigError, TournamentError};
 use crate::runs::workers::WorkersError;
@@ -87,6 +91,9 @@ macro_rules! failure_of {
         }
     )+};
 }
+
+#[cfg(feature = "http")]
+failure_of!(LeagueConfigError, LeagueError, ProgramsError);
 
 failure_of!(BadResults, ConfigError, RegressionError, SandboxError, TournamentError, WorkersError);
 

@@ -29,6 +29,20 @@ pub(super) fn bar(length: u64, template: &str) -> ProgressBar {
     progress
 }
 
+/// Shows the progress of work on records, which tells their number before the first one and after each.
+#[cfg(feature = "http")]
+pub(super) fn of_records<T>(work: impl FnOnce(&mut dyn FnMut(usize)) -> T) -> T {
+    let mut shown = None;
+    let done = work(&mut |records| match &shown {
+        None => shown = Some(bar(records as u64, "{bar:30} {pos}/{len} records, {eta} left")),
+        Some(bar) => bar.inc(1),
+    });
+    if let Some(bar) = shown {
+        bar.finish_and_clear();
+    }
+    done
+}
+
 /// A bar that is not drawn yet.
 fn still(length: u64, template: &str) -> ProgressBar {
     let progress = ProgressBar::new(length);

@@ -11,7 +11,7 @@ use crate::cli::{Failure, screen};
 use crate::game::{counted, json};
 use crate::report::table;
 use crate::runs::config::Setting;
-use crate::runs::workers::{NatsUrl, OpenedWorkers, QueueName, SetSource, WorkersConfig, WorkersTimeout};
+use crate::runs::workers::{NatsUrl, QueueName, SetSource, WorkersConfig, WorkersTimeout};
 use crate::store::{Leases, WorkerRow};
 use crate::workers::machine::MachineState;
 
@@ -110,8 +110,8 @@ impl WorkersOptions {
 }
 
 /// Says where workers get sets.
-pub(super) fn announce(opened: &OpenedWorkers, is_json: bool) -> Result<(), Failure> {
-    let (line, text) = match &opened.source {
+pub(super) fn announce(source: &SetSource, is_json: bool) -> Result<(), Failure> {
+    let (line, text) = match source {
         SetSource::Address { address, token_file } => {
             let line = json::text(&WorkersListening { address: *address, token_file });
             let token_file = token_file.display();

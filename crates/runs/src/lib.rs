@@ -37,10 +37,12 @@
 //! ```
 
 pub mod config;
+#[cfg(feature = "http")]
 pub mod league;
 mod placement;
 pub mod regression;
 pub mod submissions;
+mod today;
 pub mod tournament;
 pub mod workers;
 

@@ -9,15 +9,14 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use crate::cli::json::LeagueBackup;
-use crate::cli::league::config::LeagueConfig;
 use crate::cli::league::export::packs;
-use crate::cli::league::verify::LadderSeed;
 use crate::cli::league::which::LeagueSelector;
 use crate::cli::today::now;
 use crate::cli::{Exit, Failure, progress, screen};
 use crate::files::{Folder, PackRange, RecordFolder, StoredRecord, read_regular};
 use crate::game::{counted, json};
-use crate::runs::league::ladder_folder;
+use crate::runs::league::config::LeagueConfig;
+use crate::runs::league::{LadderSeed, ladder_folder};
 use crate::store::{League, LeagueMatch, utc};
 
 /// Bring a backup of a league up to date, also while it runs: the database without tokens and seeds, and the records that are new
@@ -140,7 +139,10 @@ fn check_former(folder: &Folder, config: &LeagueConfig, league: &League) -> Resu
     let former = League::open(folder)?;
     let played = former.ladders()?;
     for name in played.iter().chain(config.ladders.iter().map(|ladder| &ladder.name)) {
-        if LadderSeed::read(&former, name).map_err(CheckFailed::Cannot)?.is_some() {
+        if LadderSeed::read(&former, name)
+            .map_err(|error| CheckFailed::Cannot(Failure::cannot_run(error)))?
+            .is_some()
+        {
             return Err(CheckFailed::Refused(NoBackup::Played(name.clone())));
         }
         // Matches are never removed.

@@ -9,9 +9,8 @@ use sha2::{Digest, Sha256};
 
 use crate::bot::Command;
 use crate::cli::json::{AddedBot, LeagueBotLine, LeaguePlayerSeen};
-use crate::cli::league::config::put_bot;
 use crate::cli::league::log;
-use crate::cli::league::which::LeagueSelector;
+use crate::cli::league::which::{LeagueSelector, find_ladder};
 use crate::cli::options::random_seed;
 use crate::cli::today::now;
 use crate::cli::{Exit, Failure, screen};
@@ -19,6 +18,7 @@ use crate::game::json;
 use crate::game::name::check_name;
 use crate::report::table;
 use crate::runs::league::LadderMemory;
+use crate::runs::league::config::put_bot;
 use crate::stats::ladder::Name;
 use crate::store::{League, LeagueBot, LeaguePlayer, utc};
 
@@ -62,7 +62,7 @@ pub(super) fn add(args: AddArgs) -> Result<Exit, Failure> {
     check_name(&name).map_err(|what| Failure::usage(format!("`{name}`: {what}")))?;
     let (config, mut league) = which.open()?;
     for name in &ladder {
-        config.ladder(Some(name))?;
+        find_ladder(&config, Some(name))?;
     }
     if config.programs.iter().any(|program| program.name() == name) {
         return Err(Failure::usage(format!("`{name}` is a program in {}", which.league.display())));

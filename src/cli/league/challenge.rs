@@ -2,12 +2,13 @@
 
 use std::io::Write;
 
-use crate::cli::league::config::LadderGame;
+use crate::cli::find_game::known_games;
 use crate::cli::league::log;
-use crate::cli::league::which::LeagueSelector;
+use crate::cli::league::which::{LeagueSelector, find_ladder};
 use crate::cli::today::now;
 use crate::cli::{Exit, Failure, screen};
 use crate::game::Catalog;
+use crate::runs::league::config::LadderGame;
 use crate::stats::ladder::Name;
 
 /// Ask for a match between these bots
@@ -31,8 +32,8 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
     let (config, mut league) = args.which.open()?;
-    let ladder = config.ladder(args.ladder.as_deref())?;
-    let LadderGame { rules, seating, .. } = ladder.game(catalog, &config.folder)?;
+    let ladder = find_ladder(&config, args.ladder.as_deref())?;
+    let LadderGame { rules, seating, .. } = ladder.game(&known_games(catalog)?, &config.folder)?;
     if args.bots.len() != seating.seats() {
         let (game, seats) = (rules.meta().id, seating.seats());
         return Err(Failure::usage(format!("{game} has {seats} seats: name {seats} bots")));

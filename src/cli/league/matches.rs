@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use crate::cli::json::LeagueMatchLine;
-use crate::cli::league::which::LeagueSelector;
+use crate::cli::league::which::{LeagueSelector, find_ladder};
 use crate::cli::{Exit, Failure, screen};
 use crate::game::{Catalog, json};
 use crate::report::{ending_in_words, table};
@@ -43,7 +43,7 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
     let (config, league) = args.which.open()?;
     let mut out = screen::stdout();
     let ladders = match &args.ladder {
-        Some(name) => vec![config.ladder(Some(name))?],
+        Some(name) => vec![find_ladder(&config, Some(name))?],
         None => config.ladders.iter().collect(),
     };
     let filter =

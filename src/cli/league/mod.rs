@@ -3,31 +3,27 @@
 mod backup;
 mod bots;
 mod challenge;
-pub(super) mod config;
 mod export;
-pub(super) mod log;
+mod log;
 mod matches;
-pub(super) mod notices;
 mod owners;
-mod owners_config;
-pub(super) mod pages;
-mod retention_config;
 mod ruling;
 mod seasons;
 mod standings;
 mod submissions;
-pub(super) mod verify;
-pub(super) mod which;
+mod verify;
+mod which;
 mod workers;
 
 use std::io::Write;
 
 use clap::{Args as ClapArgs, Subcommand};
 
-use crate::cli::league::config::LeagueConfig;
+use crate::cli::find_game::known_games;
 use crate::cli::league::which::LeagueSelector;
 use crate::cli::{Exit, Failure, init, screen};
 use crate::game::{Catalog, counted};
+use crate::runs::league::config::{LadderListen, LeagueConfig, LeagueConfigError};
 use crate::runs::submissions::submitted_sandbox;
 
 /// Manage a league: a server that plays matches without an end between bots that come and go
@@ -128,15 +124,15 @@ fn check(args: &CheckArgs, catalog: &Catalog) -> Result<Exit, Failure> {
         writeln!(out, "{name}")?;
     }
     for ladder in &config.ladders {
-        let prepared = ladder.prepare(catalog, &config.folder)?;
+        let prepared = ladder.prepare(&known_games(catalog)?, &config.folder)?;
         let listens = match &prepared.listen {
-            Some((address, None, _)) => format!("bots connect to {address}"),
-            Some((address, Some(_), _)) => format!("bots connect to {address} with TLS"),
+            Some(LadderListen { address, certificate: None, .. }) => format!("bots connect to {address}"),
+            Some(LadderListen { address, .. }) => format!("bots connect to {address} with TLS"),
             None => "programs only".to_owned(),
         };
         writeln!(out, "{}: {}, {listens}", ladder.name, prepared.game.rules.meta().id)?;
     }
-    config.notices().check()?;
+    config.notices().check().map_err(LeagueConfigError::from)?;
     config.retention()?;
     config.files()?;
     for program in &config.programs {
@@ -148,7 +144,7 @@ fn check(args: &CheckArgs, catalog: &Catalog) -> Result<Exit, Failure> {
     {
         writeln!(out, "programs cannot be handed in without workers: {why}")?;
     }
-    config.check_workers()?;
+    config.workers()?;
     writeln!(out, "{}", counted(config.programs.len(), "program", "programs"))?;
     Ok(Exit::Done)
 }

@@ -6,9 +6,8 @@ use clap::{Args as ClapArgs, Subcommand};
 
 use crate::cli::json::RulingLine;
 use crate::cli::league::bots::existing;
-use crate::cli::league::config::{LeagueConfig, put_bot};
 use crate::cli::league::log;
-use crate::cli::league::which::LeagueSelector;
+use crate::cli::league::which::{LeagueSelector, find_ladder};
 use crate::cli::ruling::{Why, rulings_table};
 use crate::cli::today::now;
 use crate::cli::user::user;
@@ -16,6 +15,7 @@ use crate::cli::{Exit, Failure, screen};
 use crate::game::json;
 use crate::game::name::NameSet;
 use crate::report::ruling_words;
+use crate::runs::league::config::{LeagueConfig, put_bot};
 use crate::stats::ladder::Name;
 use crate::store::{
     League, LeagueBot, LeagueMatch, RuledMatch, RulingAct, RulingRow, UndoneRuling, parse_match_id, utc,
@@ -147,7 +147,7 @@ struct FoundMatch {
 
 impl FoundMatch {
     fn of(config: &LeagueConfig, league: &League, on: &MatchOfLadder) -> Result<FoundMatch, Failure> {
-        let ladder = config.ladder(on.ladder.as_deref())?.name.clone();
+        let ladder = find_ladder(config, on.ladder.as_deref())?.name.clone();
         let none = || Failure::usage(format!("there is no match {} on {ladder}", on.id));
         let (number, _) = parse_match_id(&on.id).ok_or_else(none)?;
         let row = league.find_match(&ladder, number).map_err(Failure::cannot_run)?;
@@ -272,7 +272,7 @@ pub(super) fn set_display_name(
         let wrong = |error| Failure::usage(format!("`{display}`: {error}"));
         names.add_display(&bot.name, display).map_err(wrong)?;
     }
-    put_bot(league, &LeagueBot { display_name: display, ..bot })
+    Ok(put_bot(league, &LeagueBot { display_name: display, ..bot })?)
 }
 
 fn undo(id: u32, why: &Why, which: &LeagueSelector) -> Result<Exit, Failure> {

@@ -5,8 +5,8 @@ use std::io::Write;
 
 use clap::{Args as ClapArgs, Subcommand, ValueEnum};
 
+use crate::cli::find_game::known_games;
 use crate::cli::json::SeasonLine;
-use crate::cli::league::config::LeagueConfig;
 use crate::cli::league::log;
 use crate::cli::league::which::LeagueSelector;
 use crate::cli::today::now;
@@ -15,6 +15,7 @@ use crate::cli::{Exit, Failure, screen};
 use crate::game::name::check_name;
 use crate::game::{Catalog, json};
 use crate::report::table;
+use crate::runs::league::config::LeagueConfig;
 use crate::runs::league::{FinalRow, FinalStandings};
 use crate::store::{League, Season, SeasonError};
 
@@ -95,7 +96,7 @@ pub(super) fn season(args: SeasonArgs, catalog: &Catalog) -> Result<Exit, Failur
     let (config, mut league) = args.which.open()?;
     // Nothing changes unless the standings of each ladder can be computed.
     for ladder in &config.ladders {
-        ladder.game(catalog, &config.folder)?;
+        ladder.game(&known_games(catalog)?, &config.folder)?;
     }
     let keeps_ratings = matches!(args.ratings, NextRatings::Keep);
     let ended = league.end_season(&args.name, now(), keeps_ratings, &user());
@@ -128,7 +129,7 @@ fn winners<'a>(
 ) -> Result<BTreeMap<&'a str, Option<String>>, Failure> {
     let mut winners = BTreeMap::new();
     for ladder in &config.ladders {
-        let seats = ladder.game(catalog, &config.folder)?.seats();
+        let seats = ladder.game(&known_games(catalog)?, &config.folder)?.seats();
         let found = FinalStandings::of(league, &ladder.name, season.number, seats);
         let found = found.map_err(Failure::cannot_run)?;
         let winner = found.winner().map(|FinalRow { row, .. }| row.player.clone());

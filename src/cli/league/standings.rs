@@ -3,17 +3,18 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 
+use crate::cli::find_game::known_games;
 use crate::cli::json::{LadderStanding, LadderStandings};
-use crate::cli::league::config::{LadderConfig, LadderGame, LeagueConfig};
 use crate::cli::league::seasons;
-use crate::cli::league::verify::recorded_rows;
-use crate::cli::league::which::LeagueSelector;
+use crate::cli::league::which::{LeagueSelector, find_ladder};
 use crate::cli::today::now;
-use crate::cli::{Exit, Failure, screen};
+use crate::cli::{Exit, Failure, progress, screen};
 use crate::game::{Catalog, json};
 use crate::report::table;
+use crate::runs::league::config::{LadderConfig, LadderGame, LeagueConfig};
 use crate::runs::league::{
-    FinalRow, FinalStandings, LadderError, LadderRow, LadderRulings, LadderSeason, NotCounted, number,
+    FinalRow, FinalStandings, LadderError, LadderRecords, LadderRow, LadderRulings, LadderSeason, NotCounted,
+    number,
 };
 use crate::stats::MatchResult;
 use crate::stats::ladder::Name;
@@ -59,13 +60,14 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
     let (config, mut league) = args.which.open()?;
     let ended = args.season.as_ref().map(|name| seasons::find(&league, name)).transpose()?;
+    let games = known_games(catalog)?;
     let mut out = screen::stdout();
     let ladders = match &args.ladder {
-        Some(name) => vec![config.ladder(Some(name))?],
+        Some(name) => vec![find_ladder(&config, Some(name))?],
         None => config.ladders.iter().collect(),
     };
     for ladder in ladders {
-        let game = ladder.game(catalog, &config.folder)?;
+        let game = ladder.game(&games, &config.folder)?;
         let (mut rows, matches) = match &ended {
             Some(season) => {
                 let found = FinalStandings::of(&mut league, &ladder.name, season.number, game.seats());
@@ -128,8 +130,12 @@ fn standings(
         Ok::<_, LadderError>(())
     };
     if is_from_records {
-        for row in recorded_rows(config, league, ladder, &game.catalog)? {
-            let row = row.map_err(|(id, what)| Failure::cannot_run(format!("{id}: {what}")))?.row;
+        let records = LadderRecords::open(config, league, ladder, game)?;
+        let read =
+            progress::of_records(|on_record| records.read_all(on_record)).map_err(Failure::cannot_run)?;
+        for record in read {
+            let found = record.found.map_err(|why| Failure::cannot_run(format!("{}: {why}", record.id)))?;
+            let row = found.row;
             let of = league.season_of(&ladder.name, row.number).map_err(Failure::cannot_run)?;
             if of.is_none_or(|of| of == season.number) {
                 add(row).map_err(Failure::cannot_run)?;

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use clap::Args as ClapArgs;
 
 use crate::cli::Failure;
-use crate::cli::league::config::LeagueConfig;
 use crate::cli::today::now;
 use crate::files::{Folder, Journal};
+use crate::runs::league::config::{LadderConfig, LeagueConfig};
 use crate::runs::league::ladder_folder;
 use crate::store::League;
 
@@ -35,5 +35,23 @@ impl LeagueSelector {
             config.store_programs(&mut league, now())?;
         }
         Ok((config, league))
+    }
+}
+
+/// The ladder with this name; without a name the only one.
+pub(super) fn find_ladder<'a>(
+    config: &'a LeagueConfig,
+    name: Option<&str>,
+) -> Result<&'a LadderConfig, Failure> {
+    let names: Vec<&str> = config.ladders.iter().map(|ladder| &*ladder.name).collect();
+    let names = names.join(", ");
+    match name {
+        None if config.ladders.len() == 1 => Ok(&config.ladders[0]),
+        None => Err(Failure::usage(format!("--ladder: the league has several: {names}"))),
+        Some(name) => config
+            .ladders
+            .iter()
+            .find(|ladder| ladder.name == name)
+            .ok_or_else(|| Failure::usage(format!("--ladder: there is no `{name}`; ladders: {names}"))),
     }
 }

@@ -3,11 +3,11 @@
 use std::io::Write;
 
 use crate::cli::json::LadderWorkers;
-use crate::cli::league::config::LeagueConfig;
-use crate::cli::league::which::LeagueSelector;
+use crate::cli::league::which::{LeagueSelector, find_ladder};
 use crate::cli::{Exit, Failure, screen, workers};
 use crate::files::Folder;
 use crate::game::json;
+use crate::runs::league::config::LeagueConfig;
 use crate::runs::league::ladder_folder;
 
 /// Print the workers that play matches between programs, and what they have
@@ -32,7 +32,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let config = LeagueConfig::read(&args.which.league)?;
     let folder = Folder::open(&config.folder).map_err(Failure::cannot_run)?;
     let ladders = match &args.ladder {
-        Some(name) => vec![config.ladder(Some(name))?],
+        Some(name) => vec![find_ladder(&config, Some(name))?],
         None => config.ladders.iter().collect(),
     };
     let mut out = screen::stdout();

@@ -331,7 +331,7 @@ fn play(args: RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
         tempfile::Builder::new().prefix("referee-regress-").tempdir().map_err(Failure::cannot_run)?;
     let opened = args.workers.config().open_run(folder.path(), None)?;
     if let Some(opened) = &opened {
-        workers::announce(opened, args.json)?;
+        workers::announce(&opened.source, args.json)?;
     }
     let placement = OpenedWorkers::placement(opened, folder.path());
     let runner = MatchRunner {

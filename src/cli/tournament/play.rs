@@ -126,7 +126,7 @@ fn play(tournament: Tournament, options: &PlayOptions) -> Result<Exit, Failure> 
     let wait = StorageWait::new();
     let opened = workers.open_run(&path, Some(&wait))?;
     match &opened {
-        Some(opened) => workers::announce(opened, options.json)?,
+        Some(opened) => workers::announce(&opened.source, options.json)?,
         None => say_if_workers_played(&path)?,
     }
     let activity = opened.as_ref().map(|opened| opened.coordinators[0].activity());

@@ -7,9 +7,12 @@ use serde::Serialize;
 
 use super::state::WorkerOfRun;
 use crate::cli::{Exit, Failure, screen, tournament};
+#[cfg(feature = "http")]
 use crate::files::{Folder, Journal};
 use crate::game::{Catalog, counted, json};
+#[cfg(feature = "http")]
 use crate::runs::league::ladder_folder;
+#[cfg(feature = "http")]
 use crate::store::League;
 
 /// Take back all matches that a worker has played
@@ -44,7 +47,10 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
     let is_tournament = dir.join("results.sqlite").exists();
     let matches = match is_tournament {
         true => tournament::void_matches_of(dir, name, catalog)?,
+        #[cfg(feature = "http")]
         false => void_in_league(&args.of)?,
+        #[cfg(not(feature = "http"))]
+        false => return Err(Failure::usage(format!("{}: there is no tournament", dir.display()))),
     };
     let mut out = screen::stdout();
     if args.json {
@@ -62,6 +68,7 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
 }
 
 /// Takes the matches back in the league in this directory.
+#[cfg(feature = "http")]
 fn void_in_league(WorkerOfRun { dir, name }: &WorkerOfRun) -> Result<Vec<String>, Failure> {
     let folder = Folder::make(dir).map_err(Failure::cannot_run)?;
     let mut league = League::open(&folder).map_err(Failure::cannot_run)?;

@@ -43,7 +43,7 @@ pub fn number(rows: &mut [LadderRow]) {
 
 /// Whether a ladder is played in mirrored sets. Bots that stay connected would know the dice and the secrets of the first
 /// match in the second one, so that only games without both are.
-pub fn plays_sets(rules: &dyn Rules, seating: Seating) -> bool {
+pub(super) fn plays_sets(rules: &dyn Rules, seating: Seating) -> bool {
     seating.seats() == 2 && !deal_leaks_information(rules.meta())
 }
 

@@ -13,14 +13,14 @@ const APART: Duration = Duration::from_secs(600);
 
 /// The ratings that were kept last.
 #[derive(Debug, Default)]
-pub struct RatingHistory {
+pub(super) struct RatingHistory {
     /// By player: when, and after how many matches.
     kept: BTreeMap<String, (Instant, u32)>,
 }
 
 impl RatingHistory {
     /// The ratings to keep now: players, ratings and numbers of matches.
-    pub fn due(&mut self, standings: &[LadderRow]) -> Vec<(String, Estimate, u32)> {
+    pub(super) fn due(&mut self, standings: &[LadderRow]) -> Vec<(String, Estimate, u32)> {
         let now = Instant::now();
         let mut due = Vec::new();
         for LadderRow { player, rating, matches, .. } in standings {

@@ -9,11 +9,11 @@ mod rules_state;
 mod scheduler;
 mod snapshot;
 
-pub use lead::LeadTaken;
+pub(super) use lead::LeadTaken;
 pub use memory::{LadderMemory, PlayerState};
-pub use recount::Recount;
-pub use scheduler::LadderScheduler;
-pub use snapshot::{LadderSnapshot, WaitingMatch, WaitingReason};
+
+pub(super) use scheduler::LadderScheduler;
+pub(super) use snapshot::{LadderSnapshot, WaitingMatch, WaitingReason};
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -92,7 +92,7 @@ struct MatchInProgress {
 
 /// The state of a ladder.
 #[derive(Debug)]
-pub struct Ladder {
+pub(super) struct Ladder {
     /// Its name.
     name: String,
     limits: LadderLimits,
@@ -155,24 +155,24 @@ pub struct Ladder {
 
 /// A ladder that the scheduler and the server share.
 #[derive(Clone, Debug)]
-pub struct SharedLadder {
+pub(super) struct SharedLadder {
     ladder: Arc<Mutex<Ladder>>,
     shown: Arc<Mutex<Arc<LadderSnapshot>>>,
 }
 
 impl SharedLadder {
     /// Shares a ladder.
-    pub fn new(ladder: Ladder) -> SharedLadder {
+    pub(super) fn new(ladder: Ladder) -> SharedLadder {
         SharedLadder { ladder: Arc::new(Mutex::new(ladder)), shown: Arc::default() }
     }
 
     /// What was published last. Spectators get this, so that the ladder never waits for them.
-    pub fn shown(&self) -> Arc<LadderSnapshot> {
+    pub(super) fn shown(&self) -> Arc<LadderSnapshot> {
         self.shown.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Publishes the state of the ladder at this time.
-    pub fn publish(&self, at: SystemTime) -> Arc<LadderSnapshot> {
+    pub(super) fn publish(&self, at: SystemTime) -> Arc<LadderSnapshot> {
         let snapshot = {
             let mut ladder = self.lock();
             let mut snapshot = ladder.snapshot(at);
@@ -185,12 +185,12 @@ impl SharedLadder {
     }
 
     /// Locks it. Nothing that takes long is done meanwhile.
-    pub fn lock(&self) -> MutexGuard<'_, Ladder> {
+    pub(super) fn lock(&self) -> MutexGuard<'_, Ladder> {
         self.ladder.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Rates all players, if results have come since the last time. The ladder is played meanwhile.
-    pub fn rate(&self) {
+    pub(super) fn rate(&self) {
         let (inputs, last_match) = {
             let mut ladder = self.lock();
             if !std::mem::take(&mut ladder.is_unrated) {
@@ -210,7 +210,7 @@ impl SharedLadder {
 
 impl Ladder {
     /// A ladder without players. `next` is the number of its next match.
-    pub fn new(
+    pub(super) fn new(
         name: &str,
         seats: LadderSeats,
         openings: Openings,
@@ -262,7 +262,7 @@ impl Ladder {
     }
 
     /// Notes the think time of the players of a match, from its report and record.
-    pub fn timed(&mut self, players: &[String], times: &Times) {
+    pub(super) fn timed(&mut self, players: &[String], times: &Times) {
         let players: Option<Vec<Entrant>> = players.iter().map(|name| self.book.find(name)).collect();
         let Some(players) = players.filter(|players| players.len() > 1) else { return };
         let mut think_time = vec![0; players.len()];
@@ -283,7 +283,11 @@ impl Ladder {
     ///
     /// # Errors
     /// If there are too many players.
-    pub fn begin_season(&mut self, season: LadderSeason, rulings: LadderRulings) -> Result<(), LadderError> {
+    pub(super) fn begin_season(
+        &mut self,
+        season: LadderSeason,
+        rulings: LadderRulings,
+    ) -> Result<(), LadderError> {
         season.players().try_for_each(|player| self.player(player).map(drop))?;
         season.begin(&mut self.book)?;
         (self.season, self.rulings) = (season, rulings);
@@ -291,7 +295,7 @@ impl Ladder {
     }
 
     /// Shows those of these rulings that concern the ladder.
-    pub fn show_rulings(&mut self, rulings: &[RulingRow]) {
+    pub(super) fn show_rulings(&mut self, rulings: &[RulingRow]) {
         let is_own = |row: &&RulingRow| row.ladder.as_ref().is_none_or(|ladder| *ladder == self.name);
         let own: Vec<RulingRow> = rulings.iter().filter(is_own).cloned().collect();
         if own != *self.shown_rulings {
@@ -300,17 +304,17 @@ impl Ladder {
     }
 
     /// The number of the season that is counted.
-    pub fn season(&self) -> u32 {
+    pub(super) fn season(&self) -> u32 {
         self.season.number
     }
 
     /// Which seats play together, and whether it is played in mirrored sets.
-    pub fn seats(&self) -> LadderSeats {
+    pub(super) fn seats(&self) -> LadderSeats {
         LadderSeats { seating: self.seating, is_mirrored: self.is_mirrored }
     }
 
     /// The number of the next match.
-    pub fn set_next(&mut self, next: u32) {
+    pub(super) fn set_next(&mut self, next: u32) {
         self.next = next;
     }
 
@@ -323,7 +327,7 @@ impl Ladder {
     ///
     /// # Errors
     /// If it does not fit the seats.
-    pub fn add_earlier(&mut self, row: &LeagueMatch) -> Result<(), LadderError> {
+    pub(super) fn add_earlier(&mut self, row: &LeagueMatch) -> Result<(), LadderError> {
         for name in &row.players {
             self.player(name)?;
         }
@@ -341,7 +345,7 @@ impl Ladder {
     }
 
     /// Begins the day of this time. `played` has the number of matches of each player on this day so far.
-    pub fn begin_day(&mut self, at: SystemTime, played: &BTreeMap<String, u32>) {
+    pub(super) fn begin_day(&mut self, at: SystemTime, played: &BTreeMap<String, u32>) {
         let since = at.duration_since(SystemTime::UNIX_EPOCH).unwrap_or(Duration::ZERO);
         let day = since.as_secs() / DAY;
         if day != self.matchmaker.day() {
@@ -372,14 +376,14 @@ impl Ladder {
     }
 
     /// Sets the bots, whose owners are needed before players are added, and whether the league is paused.
-    pub fn begin(&mut self, bots: &[LeagueBot], is_paused: bool) {
+    pub(super) fn begin(&mut self, bots: &[LeagueBot], is_paused: bool) {
         self.is_paused = is_paused;
         self.bots = bots.iter().map(|bot| (bot.name.clone(), bot.clone())).collect();
     }
 
     /// Changes which bots take part, and which of them are paused. Returns the programs that are not in the run yet, or
     /// not with this command line; those of an earlier call are expected to join.
-    pub fn set_bots(&mut self, bots: &[LeagueBot], is_paused: bool) -> Vec<LeagueBot> {
+    pub(super) fn set_bots(&mut self, bots: &[LeagueBot], is_paused: bool) -> Vec<LeagueBot> {
         let plays = |bot: &&LeagueBot| {
             let is_here = bot.ladders.as_ref().is_none_or(|ladders| ladders.contains(&self.name));
             bot.revoked_at.is_none() && is_here
@@ -431,12 +435,12 @@ impl Ladder {
     }
 
     /// The standings, with the ratings of the last time that the players were rated.
-    pub fn standings(&self) -> Vec<LadderRow> {
+    pub(super) fn standings(&self) -> Vec<LadderRow> {
         self.book.standings(&self.strengths)
     }
 
     /// The players that are there now: connected, or programs.
-    pub fn online(&self) -> Vec<&str> {
+    pub(super) fn online(&self) -> Vec<&str> {
         let is_here = |member: &Member| member.is_program || member.connections > 0;
         let here = self.members.iter().enumerate().filter(|(_, member)| is_here(member));
         here.map(|(at, _)| self.book.name(Entrant(at as u16))).collect()
@@ -446,7 +450,7 @@ impl Ladder {
     ///
     /// # Errors
     /// If one does not fit the seats.
-    pub fn stored(&mut self, season: u32, rows: &[LeagueMatch]) -> Result<(), LadderError> {
+    pub(super) fn stored(&mut self, season: u32, rows: &[LeagueMatch]) -> Result<(), LadderError> {
         for row in rows {
             let challenge = self.running.remove(&row.number).and_then(|running| running.challenge);
             self.fulfilled.extend(challenge);
@@ -468,7 +472,7 @@ impl Ladder {
     ///
     /// # Errors
     /// If it does not fit the seats.
-    pub fn resume(
+    pub(super) fn resume(
         &mut self,
         id: &str,
         deal: Option<u32>,
@@ -491,7 +495,7 @@ impl Ladder {
     }
 
     /// Queues the return matches of sets that an earlier server did not complete.
-    pub fn queue_returns(&mut self) {
+    pub(super) fn queue_returns(&mut self) {
         let now = self.now();
         let running: BTreeSet<u32> = self.running.values().filter_map(|running| running.deal).collect();
         for (first, number) in self.book.incomplete_sets() {

@@ -1,32 +1,71 @@
 //! A league: ladders that a server plays without an end, between bots that come and go.
 //!
-//! A [`Book`] counts the results of a ladder and rates its players. A [`Ladder`] is its state while it is played, which
-//! the scheduler of its matches ([`LadderScheduler`]) shares with the server. [`recover`] completes the results after the
-//! server was killed, and [`resume`] reads the matches that go on. The database is [`referee_store::League`].
+//! [`LeagueServer`] opens the league of a file, completes its results if an earlier server was killed, and plays it until it
+//! is stopped. A [`Book`] counts the results of a ladder and rates its players; [`audit_ladder`] verifies them against the
+//! records. The database is [`referee_store::League`].
+//!
+//! ```no_run
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let catalog = referee_game::Catalog::empty();
+//! use referee_runs::config::KnownGames;
+//! use referee_runs::league::config::LeagueConfig;
+//! use referee_runs::league::{LeagueEvent, LeagueServer};
+//! use referee_runs::workers::WorkersConfig;
+//!
+//! let games = KnownGames::new(&catalog, referee_bots::Launch::Directly);
+//! let config = LeagueConfig::read("league.toml".as_ref())?;
+//! let league = LeagueServer::open(&config, &games, &WorkersConfig::default())?;
+//! let stop = league.stop();
+//! league.play(&|event| {
+//!     if let LeagueEvent::Ended { ladder, rows } = event {
+//!         println!("{ladder}: {} matches have ended", rows.len());
+//!         stop.drain();
+//!     }
+//! })?;
+//! # Ok(())
+//! # }
+//! ```
 
+mod audit;
 mod book;
+pub mod config;
 mod error;
 mod folder;
 mod history;
 mod ladder;
+mod notices;
+mod pages;
 mod recover;
 mod resume;
 mod retention;
 mod rulings;
 mod season;
+mod seed;
 mod send;
+mod server;
 
-pub use book::{Book, LadderRow, LadderSeats, RatingInputs, number, plays_sets};
+pub use audit::{
+    Discrepancy, LadderAudit, LadderDifference, LadderRecords, OnRecord, ReadRecord, RecordError,
+    RecordedMatch, audit_ladder,
+};
+pub use book::{Book, LadderRow, LadderSeats, RatingInputs, number};
 pub use error::{LadderError, NotCounted, NotOfLadder, NotRecovered};
 pub use folder::ladder_folder;
-pub use history::RatingHistory;
-pub use ladder::{
-    Ladder, LadderLimits, LadderMemory, LadderScheduler, LadderSnapshot, LeadTaken, PlayerState, Recount,
-    SharedLadder, WaitingMatch, WaitingReason,
-};
-pub use recover::{deal_of, recorded, recover, row_of};
-pub use resume::{resume, resume_on_workers};
-pub use retention::{RetainedLadder, Retention, seal_of};
+pub use ladder::{LadderLimits, LadderMemory, PlayerState};
+pub use notices::{NoticeError, NoticeFiles, PagesConfig, UnreadableNotices, UnreadableText, WrongLength};
+pub use retention::Retention;
 pub use rulings::LadderRulings;
 pub use season::{FinalRow, FinalStandings, LadderSeason};
-pub use send::{SendCommand, SendCommandError, SendError, SendStatus};
+pub use seed::{LadderSeed, LadderSeedError};
+pub use send::{SendCommand, SendCommandError};
+pub use server::{
+    LadderFailure, LeagueError, LeagueEvent, LeagueNotice, LeagueReload, LeagueServer, LeagueStop,
+};
+
+use book::plays_sets;
+use history::RatingHistory;
+use ladder::{Ladder, LadderScheduler, LadderSnapshot, LeadTaken, SharedLadder, WaitingMatch, WaitingReason};
+use recover::{deal_of, recorded, recover, row_of};
+use resume::{resume, resume_on_workers};
+use retention::{RetainedLadder, seal_of};
+use send::SendError;

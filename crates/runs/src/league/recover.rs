@@ -18,7 +18,7 @@ use referee_store::{League, LeagueMatch, MatchKind, parse_match_id, utc};
 ///
 /// # Errors
 /// Why it is not the record of this match on this ladder.
-pub fn recorded(
+pub(super) fn recorded(
     id: &str,
     record: &[u8],
     seed: Option<&Seed>,
@@ -45,7 +45,7 @@ pub fn recorded(
 ///
 /// # Errors
 /// If its deal is neither its own nor that of an earlier match.
-pub fn deal_of(header: &Header) -> Result<Option<u32>, LadderError> {
+pub(super) fn deal_of(header: &Header) -> Result<Option<u32>, LadderError> {
     let number = parse_match_id(&header.r#match).map_or(0, |(number, _)| number);
     if header.deal == header.r#match {
         return Ok(None);
@@ -57,7 +57,7 @@ pub fn deal_of(header: &Header) -> Result<Option<u32>, LadderError> {
 }
 
 /// The row of a match that has ended.
-pub fn row_of(
+pub(super) fn row_of(
     EndedMatch { finished, record, seal, .. }: &EndedMatch,
     ended_at: SystemTime,
 ) -> Option<LeagueMatch> {
@@ -119,7 +119,7 @@ fn is_rated(kind: MatchKind, header: &Header) -> bool {
 ///
 /// # Errors
 /// If a file is not a record of this ladder, or I/O errors.
-pub fn recover(
+pub(super) fn recover(
     league: &mut League,
     ladder: &str,
     seed: &Seed,

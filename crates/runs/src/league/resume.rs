@@ -26,7 +26,7 @@ enum CutOff {
 ///
 /// # Errors
 /// I/O errors of the directory or the database.
-pub fn resume(
+pub(super) fn resume(
     running: &RunningMatches,
     (league, ladder): (&League, &str),
     (rules, seating): (&dyn Rules, Seating),
@@ -68,7 +68,7 @@ pub fn resume(
 ///
 /// # Errors
 /// I/O errors of the databases.
-pub fn resume_on_workers(
+pub(super) fn resume_on_workers(
     leases: &Leases,
     league: &League,
     ladder: &str,

@@ -208,7 +208,7 @@ impl Retention {
 }
 
 /// The SHA-256 in the seal of a record: that of all lines before it.
-pub fn seal_of(record: &[u8]) -> String {
+pub(super) fn seal_of(record: &[u8]) -> String {
     let body = record.strip_suffix(b"\n").unwrap_or(record);
     let end = body.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
     digest(&record[..end])

@@ -1,7 +1,6 @@
 //! What a ruling does to a tournament.
 
 use std::mem;
-use std::time::SystemTime;
 
 use referee_game::counted;
 use referee_report::ruling_words;
@@ -10,6 +9,7 @@ use referee_stats::{Deals, Entrant, Lineup};
 use referee_store::{MatchKind, RuledMatch, RulingAct, RulingRow, TournamentChange, UndoneRuling};
 use serde::{Deserialize, Serialize};
 
+use crate::today::now;
 use crate::tournament::ChangeError;
 use crate::tournament::change::{Decided, find, rejoin};
 use crate::tournament::stored::{StoredTournament, on_matches};
@@ -70,12 +70,6 @@ pub enum DisqualifiedFrom {
     Now,
     /// Its results are annulled, too.
     Start,
-}
-
-/// The time of day.
-#[expect(clippy::disallowed_methods, reason = "rulings are dated, but results do not depend on it")]
-fn now() -> SystemTime {
-    SystemTime::now()
 }
 
 /// A ruling that is made now, before what it decides is known.

@@ -13,7 +13,7 @@ const CHALLENGE_AFTER: u64 = 9;
 
 impl Ladder {
     /// Changes the challenges. Returns those that were played since the last time.
-    pub fn set_challenges(&mut self, challenges: Vec<Challenge>) -> Vec<i64> {
+    pub(crate) fn set_challenges(&mut self, challenges: Vec<Challenge>) -> Vec<i64> {
         let fulfilled = std::mem::take(&mut self.fulfilled);
         let is_running = |id: i64| self.running.values().any(|running| running.challenge == Some(id));
         let mut challenges = challenges;

@@ -16,7 +16,7 @@ pub(super) struct Lead {
 
 /// A match after which the first place changed hands.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LeadTaken {
+pub(crate) struct LeadTaken {
     /// The id of the match.
     pub id: String,
     /// Who led before.

@@ -111,7 +111,7 @@ impl LadderMemory {
 
 impl Ladder {
     /// What it has to remember.
-    pub fn memory(&self) -> LadderMemory {
+    pub(crate) fn memory(&self) -> LadderMemory {
         let now = self.now();
         let exclusions = self.members.iter().enumerate().filter_map(|(at, member)| {
             let (strikes, times, until) = member.exclusion.state();
@@ -133,7 +133,7 @@ impl Ladder {
     }
 
     /// Continues with what an earlier server remembered. The players are known, and the day has begun.
-    pub fn remember(&mut self, memory: LadderMemory, at: SystemTime) {
+    pub(crate) fn remember(&mut self, memory: LadderMemory, at: SystemTime) {
         let now = self.now();
         self.opened_ms = (since_1970(at).as_millis() as u64).saturating_sub(now / 1000);
         if memory.day == self.matchmaker.day() {

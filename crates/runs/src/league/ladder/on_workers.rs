@@ -60,7 +60,7 @@ impl Ladder {
     ///
     /// # Errors
     /// If there are too many players.
-    pub fn set_program(
+    pub(crate) fn set_program(
         &mut self,
         name: &str,
         program: usize,
@@ -85,7 +85,7 @@ impl Ladder {
     ///
     /// # Errors
     /// If it does not fit the seats.
-    pub fn resume_set(
+    pub(crate) fn resume_set(
         &mut self,
         due: DueSet,
         players: &[Vec<String>],

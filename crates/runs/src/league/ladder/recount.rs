@@ -13,7 +13,7 @@ use referee_store::LeagueMatch;
 
 /// The results of a ladder while they are counted again.
 #[derive(Debug)]
-pub struct Recount {
+pub(crate) struct Recount {
     book: Book,
     season: LadderSeason,
     rulings: LadderRulings,
@@ -24,7 +24,7 @@ pub struct Recount {
 
 impl Recount {
     /// The number of the season.
-    pub fn season(&self) -> u32 {
+    pub(crate) fn season(&self) -> u32 {
         self.season.number
     }
 
@@ -32,7 +32,7 @@ impl Recount {
     ///
     /// # Errors
     /// If it does not fit the seats.
-    pub fn add(&mut self, row: LeagueMatch) -> Result<(), LadderError> {
+    pub(crate) fn add(&mut self, row: LeagueMatch) -> Result<(), LadderError> {
         self.counted.insert(row.number);
         self.book.add(&self.rulings.apply(&row, self.seating)).map(drop)
     }
@@ -44,7 +44,7 @@ impl Ladder {
     ///
     /// # Errors
     /// If there are too many players.
-    pub fn begin_recount(
+    pub(crate) fn begin_recount(
         &mut self,
         begun: Option<LadderSeason>,
         rulings: LadderRulings,
@@ -64,7 +64,7 @@ impl Ladder {
     ///
     /// # Errors
     /// If one does not fit the seats.
-    pub fn end_recount(&mut self, recount: Recount) -> Result<(), LadderError> {
+    pub(crate) fn end_recount(&mut self, recount: Recount) -> Result<(), LadderError> {
         let Recount { mut book, season, rulings, counted, .. } = recount;
         // Players that have come meanwhile keep their places.
         for at in 0..self.book.len() {

@@ -11,7 +11,7 @@ use referee_store::{MatchKind, parse_match_id};
 
 /// Hands out the matches of a ladder.
 #[derive(Debug)]
-pub struct LadderScheduler(pub SharedLadder);
+pub(crate) struct LadderScheduler(pub SharedLadder);
 
 impl Scheduler for LadderScheduler {
     fn next(&mut self, among: Option<&[usize]>) -> Next {

@@ -12,7 +12,7 @@ use referee_store::{MatchKind, RulingRow, match_id};
 
 /// What is shown of a ladder.
 #[derive(Debug, Default)]
-pub struct LadderSnapshot {
+pub(crate) struct LadderSnapshot {
     /// The standings, the best first.
     pub rows: Vec<LadderRow>,
     /// The players that are there now: connected, or programs.
@@ -49,7 +49,7 @@ pub struct LadderSnapshot {
 
 /// A match that is waiting.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WaitingMatch {
+pub(crate) struct WaitingMatch {
     /// Who plays, by side.
     pub sides: Vec<Vec<String>>,
     /// Why it is played.
@@ -58,7 +58,7 @@ pub struct WaitingMatch {
 
 /// Why a match is played.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum WaitingReason {
+pub(crate) enum WaitingReason {
     /// Somebody asked for it. Its seats are not drawn yet: each player is a side.
     Challenge,
     /// It is the return match of this one.
@@ -68,7 +68,7 @@ pub enum WaitingReason {
 impl LadderSnapshot {
     /// The standings as pages show them: the newest versions that are there, or have played in this season and within a month
     /// of this time.
-    pub fn ranking(&self, at: SystemTime) -> Vec<LadderRow> {
+    pub(crate) fn ranking(&self, at: SystemTime) -> Vec<LadderRow> {
         let is_shown =
             |row: &&LadderRow| row.is_newest && (self.online.contains(&row.player) || !row.is_inactive(at));
         let mut rows: Vec<LadderRow> = self.rows.iter().filter(is_shown).cloned().collect();

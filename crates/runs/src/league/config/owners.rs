@@ -2,12 +2,11 @@
 
 use std::net::{IpAddr, SocketAddr};
 
+use referee_report::page::PublicUrl;
+use referee_web::{OwnersLink, OwnersOptions, SignUp, SignUpMode};
 use serde::Deserialize;
 
-use crate::cli::Failure;
-use crate::cli::league::config::public_url;
-use crate::report::page::PublicUrl;
-use crate::web::{OwnersLink, OwnersOptions, SignUp, SignUpMode};
+use super::public_url;
 
 /// The default maximum number of bots of an owner.
 const BOTS: u32 = 5;
@@ -70,6 +69,21 @@ fn per_network() -> u32 {
     PER_NETWORK
 }
 
+/// A table `[owners]` that is not valid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum BadOwners {
+    /// A cookie cannot be for this URL.
+    #[error("[owners] url: `;` and `,` cannot be in the path of a cookie")]
+    Url,
+    /// It is not the name of a header field.
+    #[error("[owners] trusted_user_header: expected the name of a header field, such as X-Remote-User")]
+    Header,
+    /// Anybody could name an owner.
+    #[error("[owners] trusted_user_header: it needs `trusted_proxies`: nobody else may name an owner")]
+    NoProxies,
+}
+
 impl OwnersConfig {
     /// Where owners find their pages.
     pub(super) fn link(&self, sign_up: &SignUpConfig) -> OwnersLink {
@@ -82,13 +96,12 @@ impl OwnersConfig {
         &self,
         sign_up: &SignUpConfig,
         league: Option<&str>,
-    ) -> Result<OwnersOptions, Failure> {
-        let wrong = |key: &str, what: &str| Failure::usage(format!("[owners] {key}: {what}"));
+    ) -> Result<OwnersOptions, BadOwners> {
         let mut hosts = self.hosts.clone();
         let url = self.url.as_ref().map(ToString::to_string);
         if let Some(url) = &url {
             if url.contains([';', ',']) {
-                return Err(wrong("url", "`;` and `,` cannot be in the path of a cookie"));
+                return Err(BadOwners::Url);
             }
             let host = url.split('/').nth(2).and_then(|authority| authority.split(':').next());
             hosts.extend(host.map(str::to_owned));
@@ -96,16 +109,10 @@ impl OwnersConfig {
         if let Some(name) = &self.trusted_user_header {
             let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
             if name.is_empty() || !name.bytes().all(is_token) {
-                return Err(wrong(
-                    "trusted_user_header",
-                    "expected the name of a header field, such as X-Remote-User",
-                ));
+                return Err(BadOwners::Header);
             }
             if self.trusted_proxies.is_empty() {
-                return Err(wrong(
-                    "trusted_user_header",
-                    "it needs `trusted_proxies`: nobody else may name an owner",
-                ));
+                return Err(BadOwners::NoProxies);
             }
         }
         let SignUpConfig { mode, approve, per_day, per_network } = *sign_up;

@@ -11,25 +11,24 @@ use sha2::{Digest, Sha256};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
+use super::LeagueEvent;
 use super::open::is_paused;
 use super::reload::{ConfigFile, CurrentConfig};
-use crate::bot::Command;
-use crate::bot::sandbox::separate;
-use crate::cli::Failure;
-use crate::cli::league::config::ProgramPlace;
-use crate::cli::service::Service;
-use crate::cli::today::now;
-use crate::game::hex;
-use crate::runner::RunChange;
-use crate::runs::league::{
-    LadderMemory, LadderRulings, LadderSeason, NotCounted, RatingHistory, SharedLadder,
+use crate::league::config::ProgramPlace;
+use crate::league::{
+    LadderError, LadderMemory, LadderRulings, LadderSeason, NotCounted, RatingHistory, SharedLadder,
 };
-use crate::sources::{BotSpec, BotTokens, Source};
-use crate::stats::ladder::Name;
-use crate::store::{League, LeagueBot, LeagueOwner};
-use crate::workers::JobBots;
-use crate::workers::archive::{ArchiveError, ArchiveLimits, pack_folder};
-use crate::workers::packing::pack_bots;
+use crate::today::now;
+use referee_bots::Command;
+use referee_bots::sandbox::separate;
+use referee_engine::runner::RunChange;
+use referee_engine::sources::{BotSpec, BotTokens, Source};
+use referee_game::hex;
+use referee_stats::ladder::Name;
+use referee_store::{League, LeagueBot, LeagueOwner};
+use referee_workers::JobBots;
+use referee_workers::archive::{ArchiveError, ArchiveLimits, pack_folder};
+use referee_workers::packing::{NotPacked, pack_bots};
 
 /// How often changes of the database are looked for, and players are rated.
 const POLL_INTERVAL: Duration = Duration::from_millis(300);
@@ -50,9 +49,9 @@ pub(super) fn tokens(bots: &[LeagueBot], owners: &[LeagueOwner], now: SystemTime
 }
 
 /// Takes up changes of the database while a ladder is played, and rates its players.
-pub(super) struct Control {
-    pub(super) name: String,
-    pub(super) service: Arc<Service>,
+pub(super) struct Control<'a> {
+    pub(super) name: &'a str,
+    pub(super) on_event: &'a (dyn Fn(LeagueEvent<'_>) + Sync),
     pub(super) ladder: SharedLadder,
     pub(super) league: League,
     pub(super) changes: mpsc::UnboundedSender<RunChange>,
@@ -60,6 +59,15 @@ pub(super) struct Control {
     pub(super) file: ConfigFile,
     /// The bots that workers start, and the directory for what workers need; `None` without workers.
     pub(super) job_bots: Option<(JobBots, PathBuf)>,
+}
+
+/// Why workers cannot play the matches of a program.
+#[derive(Debug, thiserror::Error)]
+enum NotForWorkers {
+    #[error(transparent)]
+    NotPacked(#[from] NotPacked),
+    #[error(transparent)]
+    Ladder(#[from] LadderError),
 }
 
 /// What was last read from the database.
@@ -73,7 +81,7 @@ struct SeenLeague {
     tokens: BotTokens,
 }
 
-impl Control {
+impl Control<'_> {
     /// Works until the other end of the channel is dropped.
     pub(super) fn work(mut self, ends: &std::sync::mpsc::Receiver<()>) -> io::Result<()> {
         let mut seen = SeenLeague::default();
@@ -97,7 +105,7 @@ impl Control {
             self.keep_history(&mut history);
             self.ladder.lock().begin_day(now(), &BTreeMap::new());
             self.keep_memory(&mut memory);
-            self.service.alive(&self.name);
+            (self.on_event)(LeagueEvent::Alive(self.name));
             // Players whose pause is over can be paired again. The run may have ended.
             let _ = self.changes.send(RunChange::Wake);
             match ends.recv_timeout(POLL_INTERVAL) {
@@ -116,7 +124,7 @@ impl Control {
         if memory == *stored {
             return;
         }
-        match memory.write(&mut self.league, &self.name) {
+        match memory.write(&mut self.league, self.name) {
             Ok(()) => *stored = memory,
             Err(error) => tracing::debug!("{}: exclusions are not stored: {error}", self.name),
         }
@@ -126,7 +134,7 @@ impl Control {
     fn keep_history(&mut self, history: &mut RatingHistory) {
         let due = history.due(&self.ladder.publish(now()).rows);
         if !due.is_empty()
-            && let Err(error) = self.league.add_ratings(&self.name, now(), &due)
+            && let Err(error) = self.league.add_ratings(self.name, now(), &due)
         {
             tracing::debug!("{}: the history of ratings lacks a point: {error}", self.name);
         }
@@ -141,7 +149,7 @@ impl Control {
         }
         self.recount()?;
         let (bots, is_paused) = (self.league.bots()?, is_paused(&self.league)?);
-        let challenges = self.league.challenges(&self.name)?;
+        let challenges = self.league.challenges(self.name)?;
         let (new, fulfilled) = {
             let mut ladder = self.ladder.lock();
             (ladder.set_bots(&bots, is_paused), ladder.set_challenges(challenges))
@@ -154,7 +162,7 @@ impl Control {
         // What is left of this may take a while: it reads the files of programs.
         for (spec, place) in self.programs(&new, &seen.bots)? {
             self.add_for_workers(&spec, place).unwrap_or_else(|why| {
-                tracing::warn!("{}: {} plays on no worker: {:#}", self.name, spec.name, why.error);
+                tracing::warn!("{}: {} plays on no worker: {why}", self.name, spec.name);
             });
             if place == ProgramPlace::Anywhere {
                 let _ = self.changes.send(RunChange::Bot(spec));
@@ -177,7 +185,7 @@ impl Control {
     /// Counts the results again if rulings were made or undone, or a season has begun. The ladder is played meanwhile.
     fn recount(&mut self) -> Result<(), NotCounted> {
         let all = self.league.rulings()?;
-        let rulings = LadderRulings::of(&all, &self.name);
+        let rulings = LadderRulings::of(&all, self.name);
         let (counted, seats) = {
             let mut ladder = self.ladder.lock();
             ladder.show_rulings(&all);
@@ -185,25 +193,26 @@ impl Control {
         };
         let begun = match self.league.current_season()? {
             current if current == counted => None,
-            _ => Some(LadderSeason::current(&mut self.league, &self.name, seats)?),
+            _ => Some(LadderSeason::current(&mut self.league, self.name, seats)?),
         };
         let began = self.ladder.lock().begin_recount(begun, rulings)?;
         let Some(mut recount) = began else { return Ok(()) };
-        self.league.for_each_match(&self.name, Some(recount.season()), |row| {
+        self.league.for_each_match(self.name, Some(recount.season()), |row| {
             recount.add(row).map_err(NotCounted::from)
         })?;
         Ok(self.ladder.lock().end_recount(recount)?)
     }
 
     /// Lets workers play the matches of a program, if there are workers.
-    fn add_for_workers(&self, spec: &BotSpec, place: ProgramPlace) -> Result<(), Failure> {
+    fn add_for_workers(&self, spec: &BotSpec, place: ProgramPlace) -> Result<(), NotForWorkers> {
         let Some((bots, folder)) = &self.job_bots else { return Ok(()) };
         let units = pack_bots(std::slice::from_ref(spec), folder)?;
         let mut ladder = self.ladder.lock();
         let is_started_here = place == ProgramPlace::Anywhere;
-        let mut added =
-            units.into_iter().map(|unit| ladder.set_program(&spec.name, bots.add(unit), is_started_here));
-        added.try_for_each(|added| added.map_err(Failure::cannot_run))
+        for unit in units {
+            ladder.set_program(&spec.name, bots.add(unit), is_started_here)?;
+        }
+        Ok(())
     }
 
     /// The programs that are new in the run, kept apart from the files of the league and of the others. A program whose
@@ -217,7 +226,7 @@ impl Control {
         for bot in all.iter().filter(|bot| bot.revoked_at.is_none()) {
             let Some(text) = &bot.command else { continue };
             let sandbox = config.sandbox_of(bot, self.job_bots.is_some());
-            let parsed = sandbox.map_err(|why| format!("{:#}", why.error)).and_then(|(sandbox, place)| {
+            let parsed = sandbox.map_err(|why| why.to_string()).and_then(|(sandbox, place)| {
                 let command = text.parse::<Command>().map_err(|error| error.to_string())?;
                 Ok((Command { sandbox, ..command }, place))
             });

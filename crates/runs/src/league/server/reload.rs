@@ -1,21 +1,19 @@
 //! SIGHUP: the file of the league is read again while the league is played.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use referee_files::Folder;
+use referee_store::League;
+use referee_web::{OwnersOptions, OwnersReload, RunNaming};
 use toml::{Table, Value};
 
-use crate::cli::Failure;
-use crate::cli::league::config::LeagueConfig;
-use crate::cli::league::log;
-use crate::cli::league::pages::{AboutLeague, LadderPages};
-use crate::cli::today::now;
-use crate::files::Folder;
-use crate::runs::submissions::{SharedTerms, SubmissionTerms};
-use crate::store::League;
-use crate::web::{OwnersOptions, OwnersReload, RunNaming};
+use super::LeagueError;
+use crate::league::config::{LeagueConfig, LeagueConfigError};
+use crate::league::pages::{AboutLeague, LadderPages};
+use crate::submissions::{SharedTerms, SubmissionTerms};
+use crate::today::now;
 
 /// What ladders in progress take from the file of the league.
 #[derive(Clone)]
@@ -26,58 +24,62 @@ pub(super) struct CurrentConfig {
 }
 
 impl CurrentConfig {
-    pub(super) fn of(config: LeagueConfig) -> Result<CurrentConfig, Failure> {
+    pub(super) fn of(config: LeagueConfig) -> Result<CurrentConfig, LeagueConfigError> {
         let files = config.files()?;
         Ok(CurrentConfig { config, files })
     }
 }
 
-/// The file of a league that is played.
+/// The file of a league that is played, as it was read last.
 #[derive(Clone)]
-pub(super) struct ConfigFile {
-    path: PathBuf,
-    current: Arc<Mutex<CurrentConfig>>,
-    /// Whether the server was started in a terminal.
-    has_terminal: bool,
-}
+pub(super) struct ConfigFile(Arc<Mutex<CurrentConfig>>);
 
 impl ConfigFile {
-    pub(super) fn new(path: PathBuf, current: CurrentConfig) -> ConfigFile {
-        let has_terminal = std::io::stderr().is_terminal();
-        ConfigFile { path, current: Arc::new(Mutex::new(current)), has_terminal }
+    pub(super) fn new(current: CurrentConfig) -> ConfigFile {
+        ConfigFile(Arc::new(Mutex::new(current)))
     }
 
-    /// What was read last.
     pub(super) fn current(&self) -> MutexGuard<'_, CurrentConfig> {
-        self.current.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
 
-    /// Whether SIGHUP came because the terminal of the server was closed.
-    pub(super) fn has_lost_terminal(&self) -> bool {
-        self.has_terminal && !std::io::stderr().is_terminal()
+/// Reads the file of a league again while the league is played.
+pub struct LeagueReload {
+    pub(super) folder: Folder,
+    pub(super) file: ConfigFile,
+    pub(super) following: Following,
+}
+
+impl std::fmt::Debug for LeagueReload {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("LeagueReload").field("folder", &self.folder.path()).finish_non_exhaustive()
     }
+}
 
-    /// Reads the file again. Its programs are taken up, and so is what follows it; other settings need a restart. Returns what has
-    /// changed, one line each.
+impl LeagueReload {
+    /// Reads the file again, on behalf of this user. Its programs are taken up, and so is what follows it; other settings
+    /// need a restart. Returns what has changed, one line each, as it is noted in the log of the league.
     ///
     /// # Errors
     /// What is wrong with the file, which has no effect then.
-    pub(super) fn reload(&self, folder: &Folder, following: &Following) -> Result<Vec<String>, Failure> {
-        let new = LeagueConfig::read(&self.path)?;
+    pub fn reload(&self, user: &str) -> Result<Vec<String>, LeagueError> {
+        let path = self.file.current().config.path.clone();
+        let new = LeagueConfig::read(&path)?;
         let files = new.files()?;
         for program in &new.programs {
             new.sandbox(program.name())?;
         }
         new.retention()?;
         let (owners, submissions) = (new.owners()?, new.submissions()?);
-        let mut current = self.current();
+        let mut current = self.file.current();
         let changes = changes(current.config.text(), new.text());
-        let mut league = League::open(folder).map_err(Failure::cannot_run)?;
+        let mut league = League::open(&self.folder)?;
         new.store_programs(&mut league, now())?;
-        following.follow(&new, owners, submissions);
+        self.following.follow(&new, owners, submissions);
         *current = CurrentConfig { config: new, files };
         if !changes.is_empty() {
-            log::note(&mut league, &format!("reload: {}", changes.join("; ")))?;
+            league.log(user, &format!("reload: {}", changes.join("; ")), now())?;
         }
         Ok(changes)
     }

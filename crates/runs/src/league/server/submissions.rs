@@ -1,28 +1,28 @@
 //! Takes in the programs that owners hand in, and works on them while the league is played.
 
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use referee_bots::Launch;
+use referee_bots::sandbox::Unavailable;
+use referee_engine::runner::signalled;
+use referee_files::{Folder, StorageWait};
+use referee_store::{IntakeError, League};
+use referee_web::{ArrivingSubmission, SubmissionIntake};
+use referee_workers::packing::{ARCHIVES, pack_game};
+use referee_workers::trial::TrialDesk;
 use tokio::sync::oneshot;
 
 use super::open::OpenedLadder;
-use super::stop::{LadderStop, LadderStops};
-use crate::bot::sandbox::Unavailable;
-use crate::cli::Failure;
-use crate::cli::bots::launch;
-use crate::cli::league::config::{LeagueConfig, WORKERS};
-use crate::cli::screen::stderr_line;
-use crate::cli::today::now;
-use crate::files::{Folder, StorageWait};
-use crate::runner::signalled;
-use crate::runs::submissions::{
-    Arriving, BuildPlace, BuildWorkers, CheckedLadder, SharedTerms, SubmissionDesk, SubmissionQueue,
+use super::stop::{LeagueStop, StopSignals};
+use super::{LeagueError, LeagueNotice};
+use crate::league::config::LeagueConfig;
+use crate::submissions::{
+    Arriving, BuildPlace, BuildWorkers, BuildsOn, CheckedLadder, SharedTerms, SubmissionDesk,
+    SubmissionQueue, submitted_sandbox,
 };
-use crate::runs::submissions::{BuildsOn, submitted_sandbox};
-use crate::store::{IntakeError, League};
-use crate::web::{ArrivingSubmission, SubmissionIntake};
-use crate::workers::packing::{ARCHIVES, pack_game};
-use crate::workers::trial::TrialDesk;
+use crate::today::now;
 
 /// The limit of a decision in a check on a ladder without a clock.
 const NO_CLOCK: Duration = Duration::from_secs(60);
@@ -38,58 +38,48 @@ pub(super) struct OpenedSubmissions {
     pub(super) terms: SharedTerms,
 }
 
-/// Opens the submissions of a league, if it takes any.
+/// Opens the submissions of a league, if it takes any. `workers`: the directory for what workers need.
 pub(super) fn open(
     config: &LeagueConfig,
-    ladders: &[OpenedLadder<'_>],
+    ladders: &[OpenedLadder],
     folder: &Folder,
-    workers: Option<TrialDesk>,
-) -> Result<Option<OpenedSubmissions>, Failure> {
+    workers: PathBuf,
+    desk_of_workers: Option<TrialDesk>,
+    launch: &Launch,
+    notices: &mut Vec<LeagueNotice>,
+) -> Result<Option<OpenedSubmissions>, LeagueError> {
     let Some(rules) = config.submissions()? else { return Ok(None) };
     let terms = SharedTerms::new(rules.clone());
-    let desk = || SubmissionDesk::open(folder, terms.clone()).map_err(Failure::cannot_run);
-    let league = || League::open(folder).map_err(Failure::cannot_run);
+    let desk = || SubmissionDesk::open(folder, terms.clone());
     let limits = config.limits_of_programs();
     let mut build = rules.build;
     build.read.clone_from(&limits.read);
     let checked: Vec<CheckedLadder> = ladders.iter().map(checked).collect();
     let here = submitted_sandbox(build).and_then(|build| Ok((build, submitted_sandbox(limits.clone())?)));
-    let lacking = here.as_ref().err().map(missing_layers);
-    let (place, why) = match (here, workers, config.builds_on()) {
-        (Err(Unavailable::Limit(what)), ..) => {
-            return Err(Failure::usage(format!("[sandbox] limits: {what}")));
-        }
-        (_, None, Some(BuildsOn::Workers)) => {
-            return Err(Failure::usage(
-                "[submissions] on = \"workers\" needs workers: --workers-listen or --workers, or [workers] in the file",
-            ));
-        }
+    let lacking = here.as_ref().err().cloned();
+    let (place, why) = match (here, desk_of_workers, config.builds_on()) {
+        (Err(Unavailable::Limit(what)), ..) => return Err(LeagueError::Limits(what)),
+        (_, None, Some(BuildsOn::Workers)) => return Err(LeagueError::NoWorkers),
         (Ok((build_sandbox, bot_sandbox)), _, None | Some(BuildsOn::Server)) => {
-            (Some(BuildPlace::Here { build_sandbox, bot_sandbox, launch: launch()? }), None)
+            (Some(BuildPlace::Here { build_sandbox, bot_sandbox, launch: launch.clone() }), None)
         }
         (Ok(_), Some(desk), Some(BuildsOn::Workers))
         | (Err(_), Some(desk), None | Some(BuildsOn::Workers)) => {
-            if let Some(missing) = lacking {
-                stderr_line(format_args!(
-                    "programs that are handed in are built, checked and played on workers: this machine lacks {missing} of the \
-                     sandbox `strict`"
-                ));
-            }
-            let directory = folder.path().join(WORKERS);
-            let files = ladders.iter().map(|ladder| pack_game(ladder.prepared.game.rules, &directory));
+            notices.extend(lacking.map(LeagueNotice::BuiltOnWorkers));
+            let files = ladders.iter().map(|ladder| pack_game(ladder.prepared.game.rules, &workers));
             let game_files = files.collect::<Result<_, _>>()?;
-            let archives = directory.join(ARCHIVES);
+            let archives = workers.join(ARCHIVES);
             (Some(BuildPlace::Workers(BuildWorkers { desk, archives, bot: limits, game_files })), None)
         }
         (Err(why), None, _) | (Err(why), _, Some(BuildsOn::Server)) => {
-            stderr_line(format_args!("no programs are taken in until the machine has all layers: {why}"));
-            (None, Some(refusal(&why)))
+            let refused = refusal(&why);
+            notices.push(LeagueNotice::NoneTaken(why));
+            (None, Some(refused))
         }
     };
-    let intake = Arc::new(Intake { desk: desk()?, league: Arc::new(Mutex::new(league()?)), why });
+    let intake = Arc::new(Intake { desk: desk()?, league: Arc::new(Mutex::new(League::open(folder)?)), why });
     let queue = place.map(|place| {
-        SubmissionQueue::open(desk()?, league()?, folder.path(), checked, place, now)
-            .map_err(Failure::cannot_run)
+        SubmissionQueue::open(desk()?, League::open(folder)?, folder.path(), checked, place, now)
     });
     Ok(Some(OpenedSubmissions { intake, queue: queue.transpose()?, terms }))
 }
@@ -103,7 +93,7 @@ fn refusal(why: &Unavailable) -> String {
     )
 }
 
-fn missing_layers(why: &Unavailable) -> String {
+pub(super) fn missing_layers(why: &Unavailable) -> String {
     match why {
         Unavailable::Layers(_, missing) => {
             missing.keys().map(|layer| layer.as_str()).collect::<Vec<_>>().join(", ")
@@ -112,7 +102,7 @@ fn missing_layers(why: &Unavailable) -> String {
     }
 }
 
-fn checked(ladder: &OpenedLadder<'_>) -> CheckedLadder {
+fn checked(ladder: &OpenedLadder) -> CheckedLadder {
     let terms = &ladder.prepared.terms;
     let clock = terms.clock.map(|clock| Duration::from_millis(clock.delay_ms.saturating_add(clock.bank_ms)));
     let game = &ladder.prepared.game;
@@ -131,17 +121,16 @@ fn checked(ladder: &OpenedLadder<'_>) -> CheckedLadder {
 /// with the next server.
 pub(super) fn work(
     queue: SubmissionQueue,
-    stops: &LadderStops,
+    stop: &LeagueStop,
     ended: oneshot::Receiver<()>,
-) -> Result<(), Failure> {
+) -> Result<(), LeagueError> {
     // It applies to this thread, and to what it starts.
     if let Err(error) = rustix::process::nice(NICE) {
         tracing::warn!(%error, "programs that are handed in are built at the priority of matches");
     }
-    let (stop, drained, _interrupted) = LadderStop::new(StorageWait::new());
-    stops.add(stop);
+    let StopSignals { drained, interrupted: _interrupted } = stop.part(StorageWait::new());
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    runtime.map_err(Failure::cannot_run)?.block_on(async {
+    runtime?.block_on(async {
         let (mut drained, mut ended) = (Some(drained), Some(ended));
         tokio::select! {
             () = queue.run() => {}

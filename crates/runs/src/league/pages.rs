@@ -6,16 +6,16 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::{fmt, io};
 
-use crate::cli::league::config::LeagueConfig;
-use crate::cli::league::notices::NoticeFiles;
-use crate::cli::today::now;
-use crate::game::{Meta, Seating};
-use crate::report::ToldMatch;
-use crate::results::FinishedMatch;
-use crate::runs::league::{FinalRow, FinalStandings, LadderRow, LadderSnapshot, PlayerState, SharedLadder};
-use crate::stats::ladder::Name;
-use crate::store::{League, LeagueMatch, MatchFilter, Season, parse_match_id, utc};
-use crate::web::{
+use crate::league::config::LeagueConfig;
+use crate::league::notices::NoticeFiles;
+use crate::league::{FinalRow, FinalStandings, LadderRow, LadderSnapshot, PlayerState, SharedLadder};
+use crate::today::now;
+use referee_game::{Meta, Seating};
+use referee_report::ToldMatch;
+use referee_results::FinishedMatch;
+use referee_stats::ladder::Name;
+use referee_store::{League, LeagueMatch, MatchFilter, Season, parse_match_id, utc};
+use referee_web::{
     DisplayNames, LadderEntry, LadderHealth, LadderView, Notices, OtherLadder, OwnersLink, PlayedMatch,
     PlayerEntry, PlayerStanding, SeasonEntry, SeasonPlayer, SeasonRow, SeasonStandings,
 };
@@ -29,65 +29,65 @@ const MATCHES: usize = 50;
 
 /// How packs of records are sent, for `/healthz` and `/metrics`.
 #[derive(Debug, Default)]
-pub(in crate::cli) struct PackSending {
+pub(super) struct PackSending {
     unsent: AtomicUsize,
     is_failing: AtomicBool,
 }
 
 impl PackSending {
     /// So many packs are waiting.
-    pub(in crate::cli) fn wait_for(&self, unsent: usize) {
+    pub(super) fn wait_for(&self, unsent: usize) {
         self.unsent.store(unsent, Ordering::Relaxed);
     }
 
     /// A pack was sent, and so many are left.
-    pub(in crate::cli) fn succeed(&self, unsent: usize) {
+    pub(super) fn succeed(&self, unsent: usize) {
         self.wait_for(unsent);
         self.is_failing.store(false, Ordering::Relaxed);
     }
 
     /// A pack was not sent.
-    pub(in crate::cli) fn fail(&self) {
+    pub(super) fn fail(&self) {
         self.is_failing.store(true, Ordering::Relaxed);
     }
 
     /// Packs stay here.
-    pub(in crate::cli) fn stop(&self) {
+    pub(super) fn stop(&self) {
         self.succeed(0);
     }
 }
 
 /// A ladder for its pages.
-pub(in crate::cli) struct LadderPages {
-    pub(in crate::cli) name: String,
-    pub(in crate::cli) game: &'static Meta,
-    pub(in crate::cli) seating: Seating,
+pub(super) struct LadderPages {
+    pub(super) name: String,
+    pub(super) game: &'static Meta,
+    pub(super) seating: Seating,
     /// The port for bots, once they can connect.
-    pub(in crate::cli) port: OnceLock<u16>,
+    pub(super) port: OnceLock<u16>,
     /// The number of refused logins of bots.
-    pub(in crate::cli) refusals: Arc<AtomicU64>,
-    pub(in crate::cli) has_tls: bool,
-    pub(in crate::cli) others: Vec<OtherLadder>,
-    pub(in crate::cli) ladder: SharedLadder,
+    pub(super) refusals: Arc<AtomicU64>,
+    pub(super) has_tls: bool,
+    pub(super) others: Vec<OtherLadder>,
+    pub(super) ladder: SharedLadder,
     /// The directory of its records.
-    pub(in crate::cli) records: PathBuf,
+    pub(super) records: PathBuf,
     /// How packs of them are sent.
-    pub(in crate::cli) sending: Arc<PackSending>,
-    pub(in crate::cli) league: Mutex<League>,
+    pub(super) sending: Arc<PackSending>,
+    pub(super) league: Mutex<League>,
     /// What follows the file of the league.
-    pub(in crate::cli) about: Mutex<AboutLeague>,
+    pub(super) about: Mutex<AboutLeague>,
 }
 
 /// What pages say of the league, from its file.
 #[derive(Clone)]
-pub(in crate::cli) struct AboutLeague {
-    pub(in crate::cli) name: Option<String>,
-    pub(in crate::cli) owners: Option<OwnersLink>,
-    pub(in crate::cli) notices: Arc<NoticeFiles>,
+pub(super) struct AboutLeague {
+    pub(super) name: Option<String>,
+    pub(super) owners: Option<OwnersLink>,
+    pub(super) notices: Arc<NoticeFiles>,
 }
 
 impl AboutLeague {
-    pub(in crate::cli) fn of(config: &LeagueConfig) -> AboutLeague {
+    pub(super) fn of(config: &LeagueConfig) -> AboutLeague {
         AboutLeague {
             name: config.shown_name().map(str::to_owned),
             owners: config.owners_link(),
@@ -96,7 +96,7 @@ impl AboutLeague {
     }
 
     /// The name of the pages of a ladder.
-    pub(in crate::cli) fn name_of(&self, ladder: &str) -> String {
+    pub(super) fn name_of(&self, ladder: &str) -> String {
         self.name.as_ref().map_or_else(|| ladder.to_owned(), |league| format!("{league}: {ladder}"))
     }
 }
@@ -117,7 +117,7 @@ impl LadderPages {
     }
 
     /// Takes up what the file of the league says now. The server for owners stays where it is.
-    pub(in crate::cli) fn set_about(&self, about: AboutLeague) {
+    pub(super) fn set_about(&self, about: AboutLeague) {
         let mut current = self.about.lock().unwrap_or_else(PoisonError::into_inner);
         let link = |now: OwnersLink| {
             let port = current.owners.as_ref()?.port;
@@ -128,7 +128,7 @@ impl LadderPages {
     }
 
     /// A match of an earlier run of the server.
-    pub(in crate::cli) fn finished(&self, row: LeagueMatch) -> FinishedMatch {
+    pub(super) fn finished(&self, row: LeagueMatch) -> FinishedMatch {
         row.finished(self.seating, &self.records)
     }
 

@@ -9,10 +9,9 @@ use std::time::SystemTime;
 use referee_protocol::limits;
 use serde::Deserialize;
 
-use crate::cli::Failure;
-use crate::files::{Folder, open_regular, read_limited, read_regular};
-use crate::report::page::split_title;
-use crate::web::{Announcement, Notices};
+use referee_files::{Folder, open_regular, read_limited, read_regular};
+use referee_report::page::split_title;
+use referee_web::{Announcement, Notices};
 
 /// The maximum length of `title` and `contact`, in bytes.
 const TITLE: usize = 200;
@@ -26,7 +25,7 @@ const ANNOUNCEMENTS: usize = 100;
 /// The table `[pages]`.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(in crate::cli) struct PagesConfig {
+pub struct PagesConfig {
     /// The name of the league on its pages, instead of `name`.
     #[serde(default)]
     pub(super) title: Option<String>,
@@ -45,25 +44,63 @@ pub(in crate::cli) struct PagesConfig {
 /// A text of the table is empty or too long.
 #[derive(Debug, thiserror::Error)]
 #[error("[pages] {key}: it has 1 to {most} bytes")]
-pub(in crate::cli) struct WrongLength {
+pub struct WrongLength {
     key: &'static str,
     most: usize,
 }
 
+/// Texts of `[pages]` that cannot be shown.
+#[derive(Debug, thiserror::Error)]
+#[error("{}", list(.0))]
+pub struct UnreadableNotices(pub Vec<NoticeError>);
+
+fn list(problems: &[NoticeError]) -> String {
+    problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+}
+
 /// Why a text is not shown.
 #[derive(Debug, thiserror::Error)]
-enum UnreadableText {
+#[non_exhaustive]
+pub enum NoticeError {
+    /// The directory of announcements cannot be read.
+    #[error("[pages] announcements: {}: {why}", folder.display())]
+    Folder {
+        /// The directory.
+        folder: PathBuf,
+        /// Why not.
+        why: io::Error,
+    },
+    /// There are more announcements than are shown.
+    #[error("[pages] announcements: there are {0}, and the newest {ANNOUNCEMENTS} are shown")]
+    TooMany(usize),
+    /// A text cannot be read.
+    #[error("[pages] {}: {why}", path.display())]
+    Text {
+        /// Its file.
+        path: PathBuf,
+        /// Why not.
+        why: UnreadableText,
+    },
+}
+
+/// Why a text cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum UnreadableText {
+    /// It is too long.
     #[error("it has more than {} KiB", TEXT >> 10)]
     TooLong,
+    /// It is not text.
     #[error("it is not UTF-8")]
     NotUtf8,
+    /// Its file cannot be read.
     #[error(transparent)]
     Io(#[from] io::Error),
 }
 
 impl PagesConfig {
     /// Checks the lengths of its texts.
-    pub(in crate::cli) fn check(&self) -> Result<(), WrongLength> {
+    pub fn check(&self) -> Result<(), WrongLength> {
         for (key, text, most) in [
             ("title", &self.title, TITLE),
             ("description", &self.description, DESCRIPTION),
@@ -82,7 +119,7 @@ type Seen = (PathBuf, u64, Option<SystemTime>);
 
 /// The texts of a league.
 #[derive(Debug)]
-pub(in crate::cli) struct NoticeFiles {
+pub struct NoticeFiles {
     config: PagesConfig,
     /// The directory of the league.
     folder: PathBuf,
@@ -90,12 +127,13 @@ pub(in crate::cli) struct NoticeFiles {
 }
 
 impl NoticeFiles {
-    pub(in crate::cli) fn new(config: PagesConfig, folder: PathBuf) -> NoticeFiles {
+    /// The files that this table names. `folder`: the directory of the league.
+    pub fn new(config: PagesConfig, folder: PathBuf) -> NoticeFiles {
         NoticeFiles { config, folder, read: Mutex::default() }
     }
 
     /// The texts, which are read again if a file has changed. What cannot be read is left out, and logged.
-    pub(in crate::cli) fn current(&self) -> Arc<Notices> {
+    pub fn current(&self) -> Arc<Notices> {
         let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
         let (seen, mut problems) = self.look();
         if read.0 != seen || seen.is_empty() {
@@ -113,18 +151,18 @@ impl NoticeFiles {
     ///
     /// # Errors
     /// What cannot be shown.
-    pub(in crate::cli) fn check(&self) -> Result<Notices, Failure> {
+    pub fn check(&self) -> Result<Notices, UnreadableNotices> {
         let (seen, mut problems) = self.look();
         let (notices, of_files) = self.read(&seen);
         problems.extend(of_files);
         match problems.is_empty() {
             true => Ok(notices),
-            false => Err(Failure::usage(problems.join("; "))),
+            false => Err(UnreadableNotices(problems)),
         }
     }
 
     /// Copies the files to the directory of another league. Those outside of this one stay where they are.
-    pub(in crate::cli) fn copy_to(&self, league: &Folder) -> io::Result<()> {
+    pub fn copy_to(&self, league: &Folder) -> io::Result<()> {
         let PagesConfig { rules, announcements, .. } = &self.config;
         let is_within = |path: &&PathBuf| path.components().count() == 1 && path.is_relative();
         let name_of = |path: &Path| path.file_name().and_then(|name| name.to_str()).map(str::to_owned);
@@ -155,21 +193,17 @@ impl NoticeFiles {
     }
 
     /// The files as they are now: the rules first, then the announcements, the newest first.
-    fn look(&self) -> (Vec<Seen>, Vec<String>) {
+    fn look(&self) -> (Vec<Seen>, Vec<NoticeError>) {
         let mut problems = Vec::new();
         let mut files: Vec<PathBuf> = Vec::new();
         if let Some(folder) = self.config.announcements.as_ref().map(|folder| self.folder.join(folder)) {
             match announcement_files(&folder) {
                 Ok(found) => files = found,
-                Err(error) => problems.push(format!("[pages] announcements: {}: {error}", folder.display())),
+                Err(why) => problems.push(NoticeError::Folder { folder, why }),
             }
         }
         if files.len() > ANNOUNCEMENTS {
-            problems.push(format!(
-                "[pages] announcements: there are {}, and the newest {} are shown",
-                files.len(),
-                ANNOUNCEMENTS
-            ));
+            problems.push(NoticeError::TooMany(files.len()));
             files.truncate(ANNOUNCEMENTS);
         }
         let all = self.rules().into_iter().chain(files);
@@ -182,7 +216,7 @@ impl NoticeFiles {
     }
 
     /// Reads these files.
-    fn read(&self, seen: &[Seen]) -> (Notices, Vec<String>) {
+    fn read(&self, seen: &[Seen]) -> (Notices, Vec<NoticeError>) {
         let rules = self.rules();
         let PagesConfig { description, contact, .. } = self.config.clone();
         let mut notices = Notices { description, contact, ..Notices::default() };
@@ -190,8 +224,8 @@ impl NoticeFiles {
         for (path, ..) in seen {
             let text = match read_text(path) {
                 Ok(text) => text,
-                Err(error) => {
-                    problems.push(format!("[pages] {}: {error}", path.display()));
+                Err(why) => {
+                    problems.push(NoticeError::Text { path: path.clone(), why });
                     continue;
                 }
             };

@@ -9,12 +9,13 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::reload::ConfigFile;
-use crate::cli::league::pages::PackSending;
-use crate::cli::today::now;
-use crate::files::{PackRange, RecordFolder};
-use crate::record::PublishedInfo;
-use crate::runs::league::{RetainedLadder, Retention, SendCommand, SendError};
-use crate::store::League;
+use crate::league::config::RecordRetention;
+use crate::league::pages::PackSending;
+use crate::league::{RetainedLadder, Retention, SendCommand, SendError};
+use crate::today::now;
+use referee_files::{PackRange, RecordFolder};
+use referee_match::record::PublishedInfo;
+use referee_store::League;
 
 /// The time between two steps of a work, and between two looks whether there is some.
 const STEP: Duration = Duration::from_millis(300);
@@ -68,7 +69,7 @@ impl RetentionWork {
     fn step(&mut self, ends: &Receiver<()>, retry: &mut Retry) -> io::Result<()> {
         let terms = self.file.current().config.retention();
         // What was read is valid.
-        let Ok((retention, send)) = terms else { return Ok(()) };
+        let Ok(RecordRetention { retention, send }) = terms else { return Ok(()) };
         // The pages show by what was read at the start, too.
         let retention = Retention { info: self.info, ..retention };
         let RetentionWork { name, league, records, .. } = self;

@@ -1,0 +1,184 @@
+//! What is wrong with the file of a league.
+
+use std::io;
+use std::path::PathBuf;
+use std::string::FromUtf8Error;
+
+use referee_bots::InvalidCommand;
+use referee_bots::sandbox::Unavailable;
+use referee_game::Misconfigured;
+use referee_game::name::NameError;
+use referee_transport::BadCertificate;
+
+use super::owners::BadOwners;
+use super::retention::BadRetention;
+use crate::config::{FilesError, GameError, OpeningsError, SandboxError, Unpaired, WithSuggestion};
+use crate::league::notices::{UnreadableNotices, WrongLength};
+use crate::submissions::BadSubmissions;
+use crate::workers::WorkersConfigError;
+
+/// A league that cannot be played as its file says. As text the keys have their names in the file.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LeagueConfigError {
+    /// The file is not valid.
+    #[error("{}: {why}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        why: Box<LeagueFileError>,
+    },
+    /// A ladder cannot be played.
+    #[error("ladder {ladder}: {why}")]
+    Ladder {
+        /// Its name.
+        ladder: String,
+        /// What is wrong.
+        why: Box<LadderConfigError>,
+    },
+    /// A bot would see files that it must not see.
+    #[error("program {program}: {why}")]
+    Files {
+        /// The name of the program.
+        program: String,
+        /// What is wrong.
+        why: FilesError,
+    },
+    /// A program cannot be confined.
+    #[error("program {program}: {why}")]
+    Sandbox {
+        /// Its name.
+        program: String,
+        /// Why not.
+        why: SandboxError,
+    },
+    /// What owners hand in cannot be confined.
+    #[error(transparent)]
+    Submitted(#[from] Unavailable),
+    /// `[pages]` has texts that cannot be shown.
+    #[error(transparent)]
+    Pages(#[from] UnreadableNotices),
+    /// `[owners]` is not valid.
+    #[error(transparent)]
+    Owners(#[from] BadOwners),
+    /// `[retention]` is not valid.
+    #[error(transparent)]
+    Retention(#[from] BadRetention),
+    /// `[submissions]` is not valid.
+    #[error(transparent)]
+    Submissions(#[from] BadSubmissions),
+    /// Nobody could hand programs in.
+    #[error("[submissions] needs [owners]: owners hand in programs on the server that it configures")]
+    NoOwners,
+    /// `[workers]` is not valid.
+    #[error("[workers]: {0}")]
+    Workers(#[from] WorkersConfigError),
+}
+
+impl LeagueConfigError {
+    /// Whether what the file says is wrong, not the machine.
+    pub fn is_usage(&self) -> bool {
+        match self {
+            LeagueConfigError::Sandbox { why, .. } => why.is_usage(),
+            LeagueConfigError::Submitted(_) => false,
+            _ => true,
+        }
+    }
+}
+
+/// A file that is not that of a league.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LeagueFileError {
+    /// There is none.
+    #[error("there is no such file; `referee league init DIR` writes one")]
+    Missing,
+    /// It cannot be read.
+    #[error(transparent)]
+    Unreadable(#[from] io::Error),
+    /// It is not text.
+    #[error(transparent)]
+    NoText(#[from] FromUtf8Error),
+    /// It is not valid.
+    #[error(transparent)]
+    Syntax(#[from] WithSuggestion),
+    /// It has no ladder.
+    #[error("`ladders`: there is none; add [[ladders]] with a `name` and a `game`")]
+    NoLadder,
+    /// The name of a ladder cannot be that of a directory.
+    #[error(
+        "ladder {0}: the name of a ladder has 1 to 64 characters: ASCII letters, digits, `.`, `_` and `-`, and does not \
+         begin with `.`"
+    )]
+    LadderName(String),
+    /// Two ladders have the same name.
+    #[error("ladder {0}: the name is not unique")]
+    LadderTwice(String),
+    /// A program is not valid.
+    #[error("program {program}: {why}")]
+    Program {
+        /// Its name.
+        program: String,
+        /// What is wrong.
+        why: ProgramError,
+    },
+    /// A text of `[pages]` has another length.
+    #[error(transparent)]
+    Pages(#[from] WrongLength),
+}
+
+/// A program that cannot take part.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ProgramError {
+    /// Its name cannot be used.
+    #[error(transparent)]
+    Name(#[from] NameError),
+    /// Its command line cannot be parsed.
+    #[error(transparent)]
+    Command(#[from] InvalidCommand),
+    /// Its rating cannot be held at such a value.
+    #[error("anchor is not a rating from -100000 to 100000")]
+    Anchor,
+    /// It plays on a ladder that is not there.
+    #[error("there is no ladder `{0}`")]
+    NoLadder(String),
+}
+
+/// A ladder that cannot be played.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LadderConfigError {
+    /// There is no such game.
+    #[error(transparent)]
+    Game(#[from] GameError),
+    /// The game has no such seats.
+    #[error("seats: {0}")]
+    Seats(Misconfigured),
+    /// A number is out of its range.
+    #[error("{key}: {value} is not from 1 to {most}")]
+    Range {
+        /// The key.
+        key: &'static str,
+        /// Its value.
+        value: u32,
+        /// The largest value.
+        most: u32,
+    },
+    /// The game does not allow this fault policy.
+    #[error(transparent)]
+    OnFault(Misconfigured),
+    /// There are no such openings.
+    #[error(transparent)]
+    Openings(#[from] OpeningsError),
+    /// A file of the certificate is missing.
+    #[error(transparent)]
+    Unpaired(#[from] Unpaired),
+    /// The certificate cannot be used.
+    #[error("tls_cert, tls_key: {0}")]
+    Certificate(#[from] BadCertificate),
+    /// The certificate is for nothing.
+    #[error("tls_cert needs `listen`")]
+    NoListener,
+}

@@ -1,0 +1,212 @@
+//! A ladder in the file of a league.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use referee_engine::driver::Terms;
+use referee_engine::runner::Openings;
+use referee_game::chance::Seed;
+use referee_game::erased::Rules;
+use referee_game::{Catalog, Seating};
+use referee_match::check_policy;
+use referee_protocol::referee::Clock;
+use referee_protocol::words::OnFault;
+use referee_report::page::PublicUrl;
+use referee_transport::Certificate;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::{LadderConfigError, LeagueConfigError, public_url};
+use crate::config::{
+    ClockLimits, KnownGames, Milliseconds, OpeningSource, PemFiles, ReadyLimits, Setting, defaults, pem_files,
+};
+use crate::league::{LadderLimits, LadderSeats, plays_sets};
+
+/// The default maximum number of new versions of a bot a day.
+const VERSIONS: u32 = 20;
+
+/// A ladder.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LadderConfig {
+    /// Unique in the league.
+    pub name: String,
+    /// The id of a game, or the directory of one whose rules are a program.
+    pub game: String,
+    #[serde(default)]
+    seats: Option<u8>,
+    #[serde(default)]
+    options: Map<String, Value>,
+    #[serde(default)]
+    opening_plies: u32,
+    #[serde(default = "default_clock")]
+    clock: Setting<ClockLimits>,
+    #[serde(default = "defaults::margin")]
+    margin: Setting<Milliseconds>,
+    #[serde(default)]
+    on_fault: OnFault,
+    #[serde(default = "defaults::hello_limit")]
+    hello_limit: Setting<Milliseconds>,
+    #[serde(default = "defaults::ready_limit")]
+    ready_limit: Setting<ReadyLimits>,
+    #[serde(default = "defaults::one")]
+    jobs: u32,
+    #[serde(default = "default_rest")]
+    rest: Setting<Milliseconds>,
+    #[serde(default)]
+    quota: Option<u32>,
+    #[serde(default = "versions")]
+    versions_per_day: u32,
+    #[serde(default)]
+    rated_challenges: bool,
+    #[serde(default)]
+    listen: Option<SocketAddr>,
+    #[serde(default = "defaults::connections")]
+    connections: u32,
+    #[serde(default = "defaults::reconnect")]
+    reconnect: Setting<Milliseconds>,
+    #[serde(default)]
+    tls_cert: Option<PathBuf>,
+    #[serde(default)]
+    tls_key: Option<PathBuf>,
+    /// Where spectators connect.
+    #[serde(default)]
+    pub watch: Option<SocketAddr>,
+    /// By how many decisions spectators are behind.
+    #[serde(default)]
+    pub watch_delay: u32,
+    /// The names by which spectators may address the server.
+    #[serde(default)]
+    pub watch_hosts: Vec<String>,
+    /// The URL by which spectators reach the server.
+    #[serde(default, deserialize_with = "public_url")]
+    pub watch_url: Option<PublicUrl>,
+}
+
+fn default_clock() -> Setting<ClockLimits> {
+    let clock = Clock { delay_ms: 1_000, bank_ms: 30_000, increment_ms: 0 };
+    Setting::written("delay=1s,bank=30s", ClockLimits(Some(clock)))
+}
+fn default_rest() -> Setting<Milliseconds> {
+    Setting::written("1s", Milliseconds(1_000))
+}
+fn versions() -> u32 {
+    VERSIONS
+}
+
+/// The game of a ladder.
+#[derive(Clone, Debug)]
+pub struct LadderGame {
+    /// Its rules.
+    pub rules: &'static dyn Rules,
+    /// The seats that it is played with.
+    pub seating: Seating,
+    /// With the game.
+    pub catalog: Catalog,
+}
+
+impl LadderGame {
+    /// Which seats play together, and whether the ladder is played in mirrored sets.
+    pub fn seats(&self) -> LadderSeats {
+        LadderSeats { seating: self.seating, is_mirrored: plays_sets(self.rules, self.seating) }
+    }
+}
+
+/// A validated ladder.
+#[derive(Debug)]
+pub struct PreparedLadder {
+    /// What is played.
+    pub game: LadderGame,
+    /// How matches are refereed.
+    pub terms: Terms,
+    /// How many matches are played.
+    pub limits: LadderLimits,
+    /// Where bots connect, if they do.
+    pub listen: Option<LadderListen>,
+}
+
+/// Where the bots of a ladder connect.
+#[derive(Debug)]
+pub struct LadderListen {
+    /// The address.
+    pub address: SocketAddr,
+    /// With TLS.
+    pub certificate: Option<Certificate>,
+    /// The maximum number of connections of a bot.
+    pub connections: usize,
+    /// How long the matches of a lost connection wait for another one.
+    pub reconnect: Duration,
+}
+
+impl LadderConfig {
+    fn wrong(&self, why: impl Into<LadderConfigError>) -> LeagueConfigError {
+        LeagueConfigError::Ladder { ladder: self.name.clone(), why: Box::new(why.into()) }
+    }
+
+    /// Finds the game. `folder`: the base of its path, if its rules are a program.
+    ///
+    /// # Errors
+    /// If there is none, or it has other seats.
+    pub fn game(&self, games: &KnownGames, folder: &Path) -> Result<LadderGame, LeagueConfigError> {
+        let mut games = games.clone();
+        let rules = games.find(folder, &self.game).map_err(|error| self.wrong(error))?;
+        let catalog = games.catalog().clone();
+        let seating = rules.meta().seating(self.seats);
+        let seating = seating.map_err(|what| self.wrong(LadderConfigError::Seats(what)))?;
+        Ok(LadderGame { rules, seating, catalog })
+    }
+
+    /// Validates the ladder. `folder`: the base of paths.
+    ///
+    /// # Errors
+    /// If it cannot be played.
+    pub fn prepare(&self, games: &KnownGames, folder: &Path) -> Result<PreparedLadder, LeagueConfigError> {
+        let game = self.game(games, folder)?;
+        self.prepare_game(game, folder).map_err(|why| self.wrong(why))
+    }
+
+    fn prepare_game(&self, game: LadderGame, folder: &Path) -> Result<PreparedLadder, LadderConfigError> {
+        let terms = self.clock.terms(*self.margin, self.on_fault, *self.hello_limit, *self.ready_limit);
+        for (key, value, most) in [
+            ("jobs", self.jobs, 10_000),
+            ("connections", self.connections, 100_000),
+            ("quota", self.quota.unwrap_or(1), u32::MAX),
+        ] {
+            if !(1..=most).contains(&value) {
+                return Err(LadderConfigError::Range { key, value, most });
+            }
+        }
+        check_policy(game.rules.meta(), self.on_fault).map_err(LadderConfigError::OnFault)?;
+        // Any seed will do to validate the openings.
+        self.openings(&game, &Seed([0; 32]))?;
+        let path = |path: &Option<PathBuf>| path.as_deref().map(|path| folder.join(path));
+        let files = pem_files(path(&self.tls_cert), path(&self.tls_key))?;
+        let certificate = files.map(|PemFiles { chain, key }| Certificate::read(&chain, &key)).transpose()?;
+        if certificate.is_some() && self.listen.is_none() {
+            return Err(LadderConfigError::NoListener);
+        }
+        let limits = LadderLimits {
+            jobs: self.jobs as usize,
+            quota: self.quota,
+            versions: self.versions_per_day,
+            rest_ms: self.rest.0,
+            rated_challenges: self.rated_challenges,
+        };
+        let connections = self.connections as usize;
+        let reconnect = self.reconnect.duration();
+        let listen = self.listen.map(|address| LadderListen { address, certificate, connections, reconnect });
+        Ok(PreparedLadder { game, terms, limits, listen })
+    }
+
+    /// The openings of its matches.
+    ///
+    /// # Errors
+    /// If the game has no such openings.
+    pub fn openings(&self, game: &LadderGame, seed: &Seed) -> Result<Openings, LadderConfigError> {
+        let source = OpeningSource::Random { plies: self.opening_plies };
+        // Only files have openings that are left out.
+        let (openings, _) = source.openings(game.rules, game.seating, self.options.clone(), seed)?;
+        Ok(openings)
+    }
+}

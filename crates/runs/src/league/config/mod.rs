@@ -1,0 +1,284 @@
+//! The file of a league.
+
+mod error;
+mod ladder;
+mod owners;
+mod program;
+mod retention;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use referee_bots::Command;
+use referee_bots::sandbox::{BotLimits, Sandbox, Unavailable};
+use referee_files::read_regular;
+use referee_game::name::NameSet;
+use referee_protocol::limits;
+use referee_report::page::PublicUrl;
+use referee_store::LeagueBot;
+use referee_web::{OwnersLink, OwnersOptions};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
+
+pub use error::{LadderConfigError, LeagueConfigError, LeagueFileError, ProgramError};
+pub use ladder::{LadderConfig, LadderGame, LadderListen, PreparedLadder};
+pub use owners::BadOwners;
+pub use program::{ProgramConfig, ProgramPlace, ProgramsError, put_bot};
+pub use retention::{BadRetention, RecordRetention};
+
+use owners::{OwnersConfig, SignUpConfig};
+use retention::RetentionConfig;
+
+use crate::config::{PublishConfig, SandboxConfig, WithSuggestion, check_files};
+use crate::league::notices::{NoticeFiles, PagesConfig};
+use crate::submissions::{
+    BuildsOn, SUBMISSIONS, SubmissionTerms, SubmissionsConfig, submitted_sandbox, submitted_sandbox_elsewhere,
+};
+use crate::workers::WorkersConfig;
+
+/// What the league stores in its directory and no bot must see.
+pub const OWN_FILES: [&str; 5] = ["ladders", "league.sqlite", "league.sqlite-wal", SUBMISSIONS, WORKERS];
+/// The directory of what workers need.
+pub const WORKERS: &str = "workers";
+
+/// The contents of the file, which `referee league init` writes with comments.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LeagueConfig {
+    /// For display.
+    #[serde(default)]
+    pub name: Option<String>,
+    /// What is played.
+    pub ladders: Vec<LadderConfig>,
+    /// The programs that the server starts.
+    #[serde(default)]
+    pub programs: Vec<ProgramConfig>,
+    #[serde(default)]
+    workers: Option<WorkersConfig>,
+    /// Of the programs; `strict` if it is missing.
+    #[serde(default = "SandboxConfig::strict")]
+    sandbox: SandboxConfig,
+    /// What is public of records.
+    #[serde(default)]
+    pub publish: PublishConfig,
+    #[serde(default)]
+    owners: Option<OwnersConfig>,
+    #[serde(default)]
+    signup: SignUpConfig,
+    #[serde(default)]
+    retention: RetentionConfig,
+    #[serde(default)]
+    pages: PagesConfig,
+    #[serde(default)]
+    submissions: Option<SubmissionsConfig>,
+    /// The file.
+    #[serde(skip)]
+    pub path: PathBuf,
+    /// The directory of the file, which is the base of relative paths.
+    #[serde(skip)]
+    pub folder: PathBuf,
+    /// The file as it was written.
+    #[serde(skip)]
+    text: toml::Table,
+}
+
+/// The URL of pages.
+fn public_url<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<PublicUrl>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    text.parse().map(Some).map_err(D::Error::custom)
+}
+
+impl LeagueConfig {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// If it cannot be read, or is not valid.
+    pub fn read(path: &Path) -> Result<LeagueConfig, LeagueConfigError> {
+        LeagueConfig::of_file(path)
+            .map_err(|why| LeagueConfigError::File { path: path.to_owned(), why: Box::new(why) })
+    }
+
+    fn of_file(path: &Path) -> Result<LeagueConfig, LeagueFileError> {
+        let text = read_regular(path).map_err(|error| match error.kind() {
+            std::io::ErrorKind::NotFound => LeagueFileError::Missing,
+            _ => error.into(),
+        })?;
+        let text = String::from_utf8(text)?;
+        let syntax = |error: toml::de::Error| WithSuggestion::of(&error);
+        let mut config: LeagueConfig = toml::from_str(&text).map_err(syntax)?;
+        config.path = path.to_owned();
+        config.folder = std::path::absolute(path)?.parent().unwrap_or(Path::new("/")).to_owned();
+        config.text = text.parse().map_err(syntax)?;
+        config.check_names()?;
+        config.pages.check()?;
+        Ok(config)
+    }
+
+    /// What becomes of records as they get older.
+    ///
+    /// # Errors
+    /// If `[retention]` is not valid.
+    pub fn retention(&self) -> Result<RecordRetention, LeagueConfigError> {
+        Ok(self.retention.terms(self.publish.info)?)
+    }
+
+    /// The name of the league on pages.
+    pub fn shown_name(&self) -> Option<&str> {
+        self.pages.title.as_deref().or(self.name.as_deref())
+    }
+
+    /// The announcements and the rules.
+    pub fn notices(&self) -> NoticeFiles {
+        NoticeFiles::new(self.pages.clone(), self.folder.clone())
+    }
+
+    /// The file as it was written.
+    pub fn text(&self) -> &toml::Table {
+        &self.text
+    }
+
+    fn check_names(&self) -> Result<(), LeagueFileError> {
+        if self.ladders.is_empty() {
+            return Err(LeagueFileError::NoLadder);
+        }
+        let mut names = BTreeSet::new();
+        for LadderConfig { name, .. } in &self.ladders {
+            if !is_ladder_name(name) {
+                return Err(LeagueFileError::LadderName(name.clone()));
+            }
+            if !names.insert(name) {
+                return Err(LeagueFileError::LadderTwice(name.clone()));
+            }
+        }
+        let mut of_programs = NameSet::default();
+        for program in &self.programs {
+            let wrong = |why| LeagueFileError::Program { program: program.name().to_owned(), why };
+            of_programs.add(program.name()).map_err(|why| wrong(why.into()))?;
+            program.check(&names).map_err(wrong)?;
+        }
+        Ok(())
+    }
+
+    /// The directories with all files of a program, by the names of those that have one.
+    ///
+    /// # Errors
+    /// If a bot must not see such a directory as a whole.
+    pub fn files(&self) -> Result<BTreeMap<String, PathBuf>, LeagueConfigError> {
+        let mut found = BTreeMap::new();
+        let own = OWN_FILES.map(|name| self.folder.join(name));
+        for program in &self.programs {
+            let Some(files) = program.files.as_ref().map(|files| self.folder.join(files)) else { continue };
+            let name = program.name().to_owned();
+            // It was parsed when the file was read.
+            let Ok(command) = program.command.parse::<Command>() else { continue };
+            let directory = Some(self.directory(program));
+            let command = Command { directory, files: Some(files.clone()), ..command };
+            check_files(&command, &own)
+                .map_err(|why| LeagueConfigError::Files { program: name.clone(), why })?;
+            found.insert(name, files);
+        }
+        Ok(found)
+    }
+
+    /// The sandbox of the program with this name.
+    ///
+    /// # Errors
+    /// If this machine lacks a layer: no program runs with less than its sandbox.
+    pub fn sandbox(&self, name: &str) -> Result<Sandbox, LeagueConfigError> {
+        let own = self.programs.iter().find(|program| program.name() == name);
+        let config = own.and_then(|program| program.sandbox.as_ref()).unwrap_or(&self.sandbox);
+        let sandbox = config.sandbox(|path| self.folder.join(path));
+        sandbox.map_err(|why| LeagueConfigError::Sandbox { program: name.to_owned(), why })
+    }
+
+    /// The limits of programs, from `[sandbox]`.
+    pub fn limits_of_programs(&self) -> BotLimits {
+        let mut limits = self.sandbox.limits.clone();
+        limits.read.iter_mut().for_each(|path| *path = self.folder.join(&*path));
+        limits
+    }
+
+    /// The sandbox of a program, and which machines start it.
+    ///
+    /// # Errors
+    /// If this machine lacks a layer, and there are no workers that may have it.
+    pub fn sandbox_of(
+        &self,
+        bot: &LeagueBot,
+        has_workers: bool,
+    ) -> Result<(Sandbox, ProgramPlace), LeagueConfigError> {
+        if bot.version.is_none() {
+            return Ok((self.sandbox(&bot.name)?, ProgramPlace::Anywhere));
+        }
+        match submitted_sandbox(self.limits_of_programs()) {
+            Err(Unavailable::Layers(..)) if has_workers => {
+                let sandbox = submitted_sandbox_elsewhere(self.limits_of_programs())?;
+                Ok((sandbox, ProgramPlace::Workers))
+            }
+            here => Ok((here?, ProgramPlace::Anywhere)),
+        }
+    }
+
+    /// Checks that these programs of the league can be confined. Those that were handed in do not play where they cannot.
+    ///
+    /// # Errors
+    /// If this machine lacks a layer of one of them.
+    pub fn check_sandboxes(&self, bots: &[LeagueBot]) -> Result<(), LeagueConfigError> {
+        let is_own = |bot: &&LeagueBot| bot.command.is_some() && bot.version.is_none();
+        let programs = bots.iter().filter(|bot| is_own(bot) && bot.revoked_at.is_none());
+        programs.map(|program| &program.name).try_for_each(|name| self.sandbox(name).map(drop))
+    }
+
+    /// The section `[workers]`, with its paths resolved.
+    ///
+    /// # Errors
+    /// If it is not valid.
+    pub fn workers(&self) -> Result<Option<WorkersConfig>, LeagueConfigError> {
+        let workers = self.workers.as_ref();
+        Ok(workers.map(|workers| workers.resolved(|path| self.folder.join(path))).transpose()?)
+    }
+
+    /// How owners are served, if they are.
+    ///
+    /// # Errors
+    /// If `[owners]` is not valid.
+    pub fn owners(&self) -> Result<Option<OwnersOptions>, LeagueConfigError> {
+        let options = self.owners.as_ref().map(|owners| owners.options(&self.signup, self.shown_name()));
+        Ok(options.transpose()?)
+    }
+
+    /// Where owners find their pages.
+    pub fn owners_link(&self) -> Option<OwnersLink> {
+        self.owners.as_ref().map(|owners| owners.link(&self.signup))
+    }
+
+    /// The rules for programs that owners hand in, if they may.
+    ///
+    /// # Errors
+    /// If `[submissions]` is not valid, or there is no `[owners]`.
+    pub fn submissions(&self) -> Result<Option<SubmissionTerms>, LeagueConfigError> {
+        let Some(submissions) = &self.submissions else { return Ok(None) };
+        let owners = self.owners()?.ok_or(LeagueConfigError::NoOwners)?;
+        Ok(Some(submissions.terms(owners.bots)?))
+    }
+
+    /// Where programs that are handed in are built and checked, if the file says it.
+    pub fn builds_on(&self) -> Option<BuildsOn> {
+        self.submissions.as_ref().and_then(SubmissionsConfig::builds_on)
+    }
+
+    /// Whether workers, if there are any, build and check what is handed in: if the file says so, or leaves it open and this
+    /// machine lacks a layer.
+    pub fn lets_workers_build(&self) -> bool {
+        self.submissions.as_ref().is_some_and(|submissions| match submissions.builds_on() {
+            Some(place) => place == BuildsOn::Workers,
+            None => submitted_sandbox(self.limits_of_programs()).is_err(),
+        })
+    }
+}
+
+/// Names of ladders are names of directories, too.
+fn is_ladder_name(name: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+    (1..=limits::NAME).contains(&name.len()) && name.chars().all(is_plain) && !name.starts_with('.')
+}

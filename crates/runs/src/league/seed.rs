@@ -1,0 +1,64 @@
+//! The seeds of ladders.
+
+use std::io;
+
+use referee_game::chance::Seed;
+use referee_game::hex;
+use referee_store::League;
+
+use crate::config::{SeedError, random_seed};
+
+/// The seed of a ladder.
+#[derive(Debug)]
+pub struct LadderSeed {
+    /// The seed.
+    pub seed: Seed,
+    /// The number of the first match with this seed: a restored backup continues with another one.
+    from: u32,
+}
+
+/// Why a ladder has no seed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LadderSeedError {
+    /// The stored text is none.
+    #[error("league: the seed of {0} cannot be read")]
+    Unreadable(String),
+    /// None can be drawn.
+    #[error(transparent)]
+    Random(#[from] SeedError),
+    /// The database cannot be read or written.
+    #[error(transparent)]
+    Database(#[from] io::Error),
+}
+
+impl LadderSeed {
+    /// The seed of a ladder, once it has one.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub fn read(league: &League, ladder: &str) -> Result<Option<LadderSeed>, LadderSeedError> {
+        let Some(text) = league.value(&format!("seed:{ladder}"))? else { return Ok(None) };
+        let seed = hex::decode32(&text).map(Seed);
+        let seed = seed.ok_or_else(|| LadderSeedError::Unreadable(ladder.to_owned()))?;
+        let from = league.number(&format!("seed-from:{ladder}"))?.unwrap_or(1);
+        Ok(Some(LadderSeed { seed, from }))
+    }
+
+    /// Draws and stores the seed of a ladder.
+    ///
+    /// # Errors
+    /// If there are no random numbers, or the database cannot be written.
+    pub fn draw(league: &mut League, ladder: &str) -> Result<LadderSeed, LadderSeedError> {
+        let (seed, last) = (random_seed()?, league.last_number(ladder)?);
+        let mut store = |key: &str, value: &str| league.set_value(&format!("{key}:{ladder}"), value);
+        store("seed-from", &(last + 1).to_string())?;
+        store("seed", &seed.to_hex())?;
+        Ok(LadderSeed { seed, from: last + 1 })
+    }
+
+    /// The seed, if the match with this number was played with it.
+    pub fn of(&self, number: u32) -> Option<&Seed> {
+        (number >= self.from).then_some(&self.seed)
+    }
+}

@@ -1,0 +1,146 @@
+//! Why a league is not played.
+
+use std::io;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use referee_bots::sandbox::{InvalidLimit, Unavailable};
+use referee_engine::runner::RunFailure;
+use referee_workers::carrier::CarrierError;
+use referee_workers::packing::NotPacked;
+
+use super::submissions::missing_layers;
+use crate::league::config::{LadderConfigError, LeagueConfigError, ProgramsError};
+use crate::league::{LadderError, LadderSeedError, NotCounted, NotRecovered};
+use crate::workers::WorkersError;
+
+/// Why a league cannot be opened, played or verified.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LeagueError {
+    /// Its file cannot be played.
+    #[error(transparent)]
+    Config(#[from] LeagueConfigError),
+    /// A program of the file cannot be stored.
+    #[error(transparent)]
+    Programs(#[from] ProgramsError),
+    /// A file or the database cannot be read or written; the error names it.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    /// Another process has its lock.
+    #[error("{}: another process plays this league", .0.display())]
+    Played(PathBuf),
+    /// A ladder cannot be played.
+    #[error("ladder {ladder}: {why}")]
+    Ladder {
+        /// Its name.
+        ladder: String,
+        /// Why not.
+        why: Box<LadderFailure>,
+    },
+    /// Workers cannot play.
+    #[error(transparent)]
+    Workers(#[from] WorkersError),
+    /// Workers cannot get files.
+    #[error(transparent)]
+    NotPacked(#[from] NotPacked),
+    /// What is handed in is to be built on workers, which there are not.
+    #[error(
+        "[submissions] on = \"workers\" needs workers: --workers-listen or --workers, or [workers] in the file"
+    )]
+    NoWorkers,
+    /// What is handed in cannot have these limits.
+    #[error("[sandbox] limits: {0}")]
+    Limits(InvalidLimit),
+    /// Owners cannot be served.
+    #[error("owners: listen {address}: {why}")]
+    Owners {
+        /// The address.
+        address: SocketAddr,
+        /// Why not.
+        why: io::Error,
+    },
+    /// A thread has panicked.
+    #[error("a thread panicked")]
+    Panicked,
+}
+
+impl LeagueError {
+    pub(in crate::league) fn of_ladder(ladder: &str, why: impl Into<LadderFailure>) -> LeagueError {
+        LeagueError::Ladder { ladder: ladder.to_owned(), why: Box::new(why.into()) }
+    }
+
+    /// Whether what was asked for is wrong, not the machine.
+    pub fn is_usage(&self) -> bool {
+        match self {
+            LeagueError::Config(error) => error.is_usage(),
+            LeagueError::Programs(error) => error.is_usage(),
+            LeagueError::Workers(error) => error.is_usage(),
+            LeagueError::NotPacked(_) | LeagueError::NoWorkers | LeagueError::Limits(_) => true,
+            LeagueError::Io(_)
+            | LeagueError::Played(_)
+            | LeagueError::Ladder { .. }
+            | LeagueError::Owners { .. }
+            | LeagueError::Panicked => false,
+        }
+    }
+}
+
+/// Why a ladder cannot be opened or played.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LadderFailure {
+    /// A file or the database cannot be read or written.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    /// Another process has its lock.
+    #[error("another process plays it")]
+    Locked,
+    /// It has no seed.
+    #[error(transparent)]
+    Seed(#[from] LadderSeedError),
+    /// It has no openings.
+    #[error(transparent)]
+    Config(#[from] LadderConfigError),
+    /// Its results cannot be completed after a crash.
+    #[error(transparent)]
+    NotRecovered(#[from] NotRecovered),
+    /// Its results cannot be counted.
+    #[error(transparent)]
+    NotCounted(#[from] NotCounted),
+    /// A match does not fit it.
+    #[error(transparent)]
+    Misfit(#[from] LadderError),
+    /// Spectators cannot be served.
+    #[error("watch {address}: {why}")]
+    Watch {
+        /// The address.
+        address: SocketAddr,
+        /// Why not.
+        why: io::Error,
+    },
+    /// Workers cannot get its game.
+    #[error(transparent)]
+    NotPacked(#[from] NotPacked),
+    /// Workers cannot be reached any more.
+    #[error(transparent)]
+    Carrier(#[from] CarrierError),
+    /// Play ended early.
+    #[error(transparent)]
+    Ended(#[from] RunFailure),
+}
+
+/// What the organiser of a league should know before it is played.
+#[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LeagueNotice {
+    /// This machine cannot confine what owners hand in, so that workers play it.
+    #[error(
+        "programs that are handed in are built, checked and played on workers: this machine lacks {} of the sandbox `strict`",
+        missing_layers(.0)
+    )]
+    BuiltOnWorkers(Unavailable),
+    /// This machine cannot confine what owners hand in.
+    #[error("no programs are taken in until the machine has all layers: {0}")]
+    NoneTaken(Unavailable),
+}

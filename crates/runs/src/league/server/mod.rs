@@ -1,0 +1,242 @@
+//! Plays a league: a server that stays, to which bots connect when they like.
+
+mod control;
+mod error;
+mod open;
+mod play;
+mod reload;
+mod results;
+mod retention;
+mod stop;
+mod submissions;
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::thread;
+
+use referee_bots::Launch;
+use referee_files::Folder;
+use referee_store::{League, LeagueMatch};
+use referee_web::{OwnersLadder, OwnersServer, SubmissionIntake, WatchServer};
+use referee_workers::Coordinator;
+use tokio::sync::oneshot;
+
+pub use error::{LadderFailure, LeagueError, LeagueNotice};
+pub use reload::LeagueReload;
+pub use stop::LeagueStop;
+
+use self::open::{LadderOpening, OpenedLadder};
+use self::play::LeagueRun;
+use self::reload::{ConfigFile, CurrentConfig, Following};
+use crate::config::KnownGames;
+use crate::league::config::{LeagueConfig, WORKERS};
+use crate::submissions::{SharedTerms, SubmissionQueue};
+use crate::today::now;
+use crate::workers::{OpenedWorkers, SetSource, WorkersConfig};
+
+/// What happens while a league is played.
+#[derive(Debug)]
+pub enum LeagueEvent<'a> {
+    /// Spectators can watch a ladder.
+    Watching {
+        /// The name of the ladder.
+        ladder: &'a str,
+        /// The URL of its pages.
+        url: &'a str,
+    },
+    /// Bots can connect to a ladder.
+    Listening {
+        /// The name of the ladder.
+        ladder: &'a str,
+        /// The address.
+        address: SocketAddr,
+    },
+    /// This ladder is played.
+    Ready(&'a str),
+    /// This ladder follows changes. Comes several times a second.
+    Alive(&'a str),
+    /// Matches have ended, and their results are stored.
+    Ended {
+        /// The name of the ladder.
+        ladder: &'a str,
+        /// The results.
+        rows: &'a [LeagueMatch],
+    },
+}
+
+/// A league that has been opened: its results are complete, and its addresses are taken.
+pub struct LeagueServer {
+    folder: Folder,
+    file: ConfigFile,
+    launch: Launch,
+    ladders: Vec<OpenedLadder>,
+    /// One for each ladder, or none.
+    coordinators: Vec<Coordinator>,
+    set_source: Option<SetSource>,
+    owners: Option<OwnersServer>,
+    queue: Option<SubmissionQueue>,
+    /// The rules for programs that are handed in.
+    terms: Option<SharedTerms>,
+    notices: Vec<LeagueNotice>,
+    stop: LeagueStop,
+}
+
+impl std::fmt::Debug for LeagueServer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("LeagueServer").field("folder", &self.folder.path()).finish_non_exhaustive()
+    }
+}
+
+impl LeagueServer {
+    /// Opens the league of a file, as it was left by an earlier server, with these workers.
+    ///
+    /// # Errors
+    /// If it cannot be played.
+    pub fn open(
+        config: &LeagueConfig,
+        games: &KnownGames,
+        workers: &WorkersConfig,
+    ) -> Result<LeagueServer, LeagueError> {
+        let prepared = config.ladders.iter().map(|ladder| ladder.prepare(games, &config.folder));
+        let prepared = prepared.collect::<Result<Vec<_>, _>>()?;
+        config.retention()?;
+        let file = ConfigFile::new(CurrentConfig::of(config.clone())?);
+        let folder = Folder::open(&config.folder)?;
+        let mut league = League::open(&folder)?;
+        config.store_programs(&mut league, now())?;
+        config.check_sandboxes(&league.bots()?)?;
+        let has_workers = workers.is_given();
+        let mut opening = LadderOpening { config, folder: &folder, league: &mut league, has_workers };
+        let ladders = config.ladders.iter().zip(prepared);
+        let ladders = ladders.map(|(ladder, prepared)| opening.open(ladder, prepared));
+        let mut ladders = ladders.collect::<Result<Vec<_>, _>>()?;
+        let leases = ladders.iter_mut().filter_map(|ladder| ladder.leases.take()).collect();
+        let of_workers = folder.path().join(WORKERS);
+        if has_workers {
+            folder.make_within(WORKERS)?;
+        }
+        let opened = workers.open(&of_workers, leases, config.lets_workers_build())?;
+        let (coordinators, trials, set_source) = match opened {
+            Some(OpenedWorkers { coordinators, trials, source }) => (coordinators, trials, Some(source)),
+            None => (Vec::new(), None, None),
+        };
+        let (launch, mut notices) = (games.launch().clone(), Vec::new());
+        let submissions =
+            submissions::open(config, &ladders, &folder, of_workers, trials, &launch, &mut notices)?;
+        let terms = submissions.as_ref().map(|opened| opened.terms.clone());
+        let (intake, queue) = submissions.map(|opened| (opened.intake, opened.queue)).unzip();
+        let owners = open_owners(config, &ladders, &folder, intake)?;
+        Ok(LeagueServer {
+            folder,
+            file,
+            launch,
+            ladders,
+            coordinators,
+            set_source,
+            owners,
+            queue: queue.flatten(),
+            terms,
+            notices,
+            stop: LeagueStop::default(),
+        })
+    }
+
+    /// What its organiser should know.
+    pub fn notices(&self) -> &[LeagueNotice] {
+        &self.notices
+    }
+
+    /// Where workers get sets, if there are workers.
+    pub fn set_source(&self) -> Option<&SetSource> {
+        self.set_source.as_ref()
+    }
+
+    /// Where owners find their pages, if they have some.
+    pub fn owners_url(&self) -> Option<&str> {
+        self.owners.as_ref().map(OwnersServer::url)
+    }
+
+    /// The number of its ladders.
+    pub fn ladders(&self) -> usize {
+        self.ladders.len()
+    }
+
+    /// Stops it.
+    pub fn stop(&self) -> LeagueStop {
+        self.stop.clone()
+    }
+
+    /// Reads its file again.
+    ///
+    /// # Errors
+    /// Those of opening its directory.
+    pub fn reload(&self) -> Result<LeagueReload, LeagueError> {
+        let pages = self
+            .ladders
+            .iter()
+            .map(|ladder| (ladder.pages.clone(), ladder.watch.as_ref().map(WatchServer::naming)));
+        let following = Following {
+            pages: pages.collect(),
+            owners: self.owners.as_ref().map(OwnersServer::reload),
+            terms: self.terms.clone(),
+        };
+        Ok(LeagueReload { folder: Folder::open(self.folder.path())?, file: self.file.clone(), following })
+    }
+
+    /// Plays until the league is stopped. Events come from several threads.
+    ///
+    /// # Errors
+    /// If a ladder cannot be played on; the others are played until they are stopped.
+    pub fn play(self, on_event: &(dyn Fn(LeagueEvent<'_>) + Sync)) -> Result<(), LeagueError> {
+        for OpenedLadder { config, watch, .. } in &self.ladders {
+            if let Some(server) = watch {
+                on_event(LeagueEvent::Watching { ladder: &config.name, url: &server.url() });
+            }
+        }
+        let LeagueServer { folder, file, launch, ladders, coordinators, owners, queue, stop, .. } = self;
+        let run = LeagueRun { folder: &folder, stop: &stop, file: &file, launch: &launch, on_event };
+        let mut coordinators = coordinators.into_iter();
+        let result = thread::scope(|scope| {
+            let playing: Vec<_> = ladders
+                .into_iter()
+                .map(|ladder| (ladder, coordinators.next()))
+                .map(|(ladder, coordinator)| scope.spawn(move || run.play(ladder, coordinator)))
+                .collect();
+            let (end, ended) = oneshot::channel::<()>();
+            let working = queue.map(|queue| scope.spawn(move || submissions::work(queue, run.stop, ended)));
+            let mut result = Ok(());
+            for ladder in playing {
+                result = result.and(ladder.join().unwrap_or(Err(LeagueError::Panicked)));
+            }
+            // There may be no queue.
+            let _ = end.send(());
+            let worked = working.map_or(Ok(()), |queue| queue.join().unwrap_or(Err(LeagueError::Panicked)));
+            result.and(worked)
+        });
+        if let Some(owners) = owners {
+            owners.close();
+        }
+        result
+    }
+}
+
+/// Starts the server for the owners of bots, if the league has one.
+fn open_owners(
+    config: &LeagueConfig,
+    ladders: &[OpenedLadder],
+    folder: &Folder,
+    intake: Option<Arc<dyn SubmissionIntake>>,
+) -> Result<Option<OwnersServer>, LeagueError> {
+    let Some(options) = config.owners()? else { return Ok(None) };
+    let ladders = ladders.iter().map(|OpenedLadder { config, prepared, pages, watch, .. }| OwnersLadder {
+        name: config.name.clone(),
+        seats: prepared.game.seating.seats(),
+        watch_port: watch.as_ref().map(WatchServer::port),
+        watch_url: config.watch_url.as_ref().map(ToString::to_string),
+        records: pages.records.clone(),
+        view: pages.clone(),
+    });
+    let address = options.address;
+    let server = OwnersServer::open(options, League::open(folder)?, ladders.collect(), intake);
+    server.map(Some).map_err(|why| LeagueError::Owners { address, why })
+}

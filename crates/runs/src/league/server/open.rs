@@ -1,0 +1,271 @@
+//! Opens a ladder before it is played.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::{Arc, Mutex, OnceLock};
+
+use referee_engine::runner::ResumedMatch;
+use referee_files::{Folder, Journal, Records, RunningMatches, StorageWait};
+use referee_game::Viewer;
+use referee_game::chance::Seed;
+use referee_store::{League, Leases, utc};
+use referee_web::{OtherLadder, WatchOptions, WatchServer};
+use referee_workers::JobBots;
+
+use super::{LadderFailure, LeagueError};
+use crate::config::random_seed;
+use crate::league::config::{LadderConfig, LadderGame, LeagueConfig, PreparedLadder};
+use crate::league::pages::{AboutLeague, LadderPages};
+use crate::league::{
+    Ladder, LadderMemory, LadderRow, LadderRulings, LadderSeason, LadderSeed, LadderSeedError, LeadTaken,
+    NotCounted, SharedLadder, WaitingMatch, WaitingReason, deal_of, ladder_folder, recover, resume,
+    resume_on_workers,
+};
+use crate::today::now;
+use crate::workers::leases;
+
+/// A ladder that is about to be played.
+pub(super) struct OpenedLadder {
+    pub(super) config: LadderConfig,
+    pub(super) prepared: PreparedLadder,
+    pub(super) seed: Seed,
+    pub(super) ladder: SharedLadder,
+    pub(super) records: Records,
+    pub(super) journal: Journal,
+    pub(super) running: RunningMatches,
+    /// The matches of an earlier server that go on.
+    pub(super) resumed: Vec<ResumedMatch>,
+    /// Waits while the disk is full.
+    pub(super) wait: StorageWait,
+    pub(super) watch: Option<WatchServer>,
+    pub(super) pages: Arc<LadderPages>,
+    /// What workers have, if there are workers.
+    pub(super) leases: Option<Leases>,
+    /// The programs as workers start them.
+    pub(super) job_bots: JobBots,
+}
+
+/// What the ladders of a league are opened with.
+pub(super) struct LadderOpening<'a> {
+    pub(super) config: &'a LeagueConfig,
+    pub(super) folder: &'a Folder,
+    pub(super) league: &'a mut League,
+    pub(super) has_workers: bool,
+}
+
+impl LadderOpening<'_> {
+    /// Opens a ladder, to be played with workers or without them: completes its results after a crash, and counts them.
+    pub(super) fn open(
+        &mut self,
+        config: &LadderConfig,
+        prepared: PreparedLadder,
+    ) -> Result<OpenedLadder, LeagueError> {
+        self.open_ladder(config, prepared).map_err(|why| match why {
+            LadderFailure::Locked => LeagueError::Played(self.folder.path().to_owned()),
+            why => LeagueError::of_ladder(&config.name, why),
+        })
+    }
+
+    fn open_ladder(
+        &mut self,
+        config: &LadderConfig,
+        prepared: PreparedLadder,
+    ) -> Result<OpenedLadder, LadderFailure> {
+        let LadderOpening { config: whole, folder, league, has_workers } = self;
+        let (whole, folder, has_workers) = (*whole, *folder, *has_workers);
+        let name = &config.name;
+        let LadderGame { rules, seating, catalog } = &prepared.game;
+        let (rules, seating, seats) = (*rules, *seating, prepared.game.seats());
+        let own = ladder_folder(folder, name)?;
+        let journal = Journal::open(&own).map_err(|error| match error.kind() {
+            io::ErrorKind::WouldBlock => LadderFailure::Locked,
+            _ => error.into(),
+        })?;
+        let wait = StorageWait::new();
+        let mut journal = journal.durable().waiting(wait.clone());
+        let seed = match LadderSeed::read(league, name)? {
+            Some(LadderSeed { seed, .. }) => seed,
+            None => LadderSeed::draw(league, name)?.seed,
+        };
+        let records = Records::reopen(&own, true)?.waiting(wait.clone());
+        let next = recover(league, name, &seed, &records, &mut journal, catalog)?;
+        let leases = leases(own.path(), has_workers)?;
+        let leases = leases.map(|leases| leases.waiting(wait.clone()).durable());
+        let last_on_workers = leases.as_ref().map_or(Ok(0), Leases::last_set)?;
+        let openings = config.openings(&prepared.game, &seed)?;
+        // Pairings are drawn from another source than the dice of matches.
+        let drawn = random_seed().map_err(LadderSeedError::from)?;
+        let rng = drawn.match_key("league", name, &[""]).stream();
+        let mut ladder = Ladder::new(name, seats, openings, prepared.limits, rng, wait.clone());
+        ladder.set_next(next.max(last_on_workers + 1));
+        ladder.begin(&league.bots()?, is_paused(league)?);
+        let rulings = league.rulings()?;
+        ladder.show_rulings(&rulings);
+        let season = LadderSeason::current(league, name, seats)?;
+        let of_season = season.number;
+        ladder.begin_season(season, LadderRulings::of(&rulings, name))?;
+        let ladder = SharedLadder::new(ladder);
+        let pages = Arc::new(pages(whole, config, &prepared, &ladder, &own, folder)?);
+        let watch = watch_server(whole, config, &prepared.game)?;
+        count_earlier(league, of_season, &ladder, &pages, watch.as_ref())?;
+        ladder.lock().remember(LadderMemory::read(league, name)?, now());
+        let running = RunningMatches::open(&own)?;
+        let watched = config.watch.is_some().then_some(Viewer::Public);
+        let resumed = resume(&running, (league, name), (rules, seating), &seed, watched, catalog)?;
+        let challenges = league.challenges(name)?;
+        for resumed in &resumed {
+            let header = resumed.header();
+            let players: Vec<&str> = header.seats.iter().map(|seat| &*seat.name).collect();
+            ladder.lock().resume(&header.r#match, deal_of(header)?, &players, &challenges)?;
+        }
+        // Workers play single matches.
+        if !has_workers {
+            ladder.lock().queue_returns();
+        }
+        let job_bots = JobBots::default();
+        if let Some(leases) = &leases {
+            let sets = resume_on_workers(leases, league, name, rules, seating, &job_bots, has_workers)?;
+            for (due, players) in sets {
+                ladder.lock().resume_set(due, &players, &challenges)?;
+            }
+        }
+        ladder.rate();
+        ladder.publish(now());
+        if let Some(server) = &watch {
+            server.set_ladder(pages.clone());
+            let shown = ladder.clone();
+            server.set_standings(Box::new(move || shown_standings(&shown)));
+        }
+        Ok(OpenedLadder {
+            config: config.clone(),
+            prepared,
+            seed,
+            ladder,
+            records,
+            journal,
+            running,
+            resumed,
+            wait,
+            watch,
+            pages,
+            leases: leases.filter(|_| has_workers),
+            job_bots,
+        })
+    }
+}
+
+/// Starts the server for the spectators of a ladder, if it has one.
+fn watch_server(
+    whole: &LeagueConfig,
+    config: &LadderConfig,
+    game: &LadderGame,
+) -> Result<Option<WatchServer>, LadderFailure> {
+    let Some(address) = config.watch else { return Ok(None) };
+    let (hosts, delay) = (config.watch_hosts.clone(), config.watch_delay);
+    let (url, info) = (config.watch_url.clone(), whole.publish.info);
+    let options = WatchOptions { address, hosts, url, delay, info };
+    let server = WatchServer::open(options, game.rules.meta(), &game.catalog)
+        .map_err(|why| LadderFailure::Watch { address, why })?;
+    server.set_name(&AboutLeague::of(whole).name_of(&config.name));
+    Ok(Some(server))
+}
+
+/// Counts the results of a season, and shows them to spectators.
+fn count_earlier(
+    league: &League,
+    season: u32,
+    ladder: &SharedLadder,
+    pages: &LadderPages,
+    watch: Option<&WatchServer>,
+) -> Result<(), NotCounted> {
+    let mut ladder = ladder.lock();
+    let (mut today, date) = (BTreeMap::new(), utc(now()));
+    let last = league.last_number(&pages.name)?;
+    league.for_each_match(&pages.name, Some(season), |row| {
+        if row.ended_at.get(..10) == date.get(..10) {
+            row.players.iter().for_each(|player| *today.entry(player.clone()).or_default() += 1);
+        }
+        ladder.add_earlier(&row)?;
+        if let Some(server) = watch {
+            let is_listed = last.saturating_sub(row.number) as usize <= WatchServer::MOST_LISTED;
+            let earlier = pages.finished(row);
+            match is_listed {
+                true => server.add_earlier(earlier, None),
+                false => server.count_earlier(&earlier),
+            }
+        }
+        Ok::<_, NotCounted>(())
+    })?;
+    ladder.begin_day(now(), &today);
+    Ok(())
+}
+
+/// What the pages of a ladder show.
+fn pages(
+    whole: &LeagueConfig,
+    config: &LadderConfig,
+    prepared: &PreparedLadder,
+    ladder: &SharedLadder,
+    own: &Folder,
+    folder: &Folder,
+) -> io::Result<LadderPages> {
+    let others = whole.ladders.iter().filter(|other| other.name != config.name);
+    let other = |other: &LadderConfig| {
+        let (name, url) = (other.name.clone(), other.watch_url.as_ref().map(ToString::to_string));
+        Some(OtherLadder { name, port: other.watch?.port(), url })
+    };
+    Ok(LadderPages {
+        name: config.name.clone(),
+        game: prepared.game.rules.meta(),
+        seating: prepared.game.seating,
+        port: OnceLock::new(),
+        refusals: Arc::default(),
+        has_tls: prepared.listen.as_ref().is_some_and(|listen| listen.certificate.is_some()),
+        others: others.filter_map(other).collect(),
+        ladder: ladder.clone(),
+        records: own.path().join("records"),
+        sending: Arc::default(),
+        league: Mutex::new(League::open(folder)?),
+        about: Mutex::new(AboutLeague::of(whole)),
+    })
+}
+
+pub(super) fn is_paused(league: &League) -> io::Result<bool> {
+    Ok(league.value("paused")?.is_some_and(|value| value == "1"))
+}
+
+/// The standings for spectators.
+fn shown_standings(ladder: &SharedLadder) -> referee_web::StandingsView {
+    let shown = ladder.shown();
+    let standing = |row: LadderRow| referee_web::StandingsRow {
+        place: row.place,
+        online: Some(shown.online.contains(&row.player)),
+        state: shown.states.get(&row.player).map(ToString::to_string),
+        is_provisional: Some(row.is_provisional),
+        name: row.player,
+        matches: row.matches,
+        wdl: row.wdl,
+        points: row.rating.value.round(),
+        faulted: row.faulted,
+        rating: Some(row.rating),
+        ..referee_web::StandingsRow::default()
+    };
+    let next = shown.next.iter().map(|WaitingMatch { sides, why }| referee_web::NextMatch {
+        id: None,
+        sides: sides.clone(),
+        why: match why {
+            WaitingReason::Challenge => "challenge".to_owned(),
+            WaitingReason::Return(first) => format!("return match of {first}"),
+        },
+    });
+    let taken = shown.lead_taken.as_ref();
+    referee_web::StandingsView {
+        rows: shown.ranking(now()).into_iter().map(standing).collect(),
+        next: next.collect(),
+        last_change_of_lead: taken.map(|LeadTaken { id, from }| (id.clone(), from.clone())),
+        names: shown.display_names.clone(),
+        rulings: shown.rulings.clone(),
+        season: Some(shown.season),
+        ..referee_web::StandingsView::default()
+    }
+}

@@ -1,0 +1,242 @@
+//! Plays the ladders of a league.
+
+use std::sync::mpsc::channel;
+use std::thread;
+use std::time::Duration;
+
+use referee_bots::Launch;
+use referee_engine::driver::Run;
+use referee_engine::runner::{Halt, MatchRunner, RunEnd, RunEvent, RunFailure, SetScheduler, signalled};
+use referee_engine::sources::Listen;
+use referee_files::{Folder, RecordFolder};
+use referee_store::League;
+use referee_web::WatchServer;
+use referee_workers::packing::pack_game;
+use referee_workers::{Coordinator, Job};
+use tokio::sync::{mpsc, oneshot};
+
+use super::control::{Control, tokens};
+use super::open::OpenedLadder;
+use super::reload::ConfigFile;
+use super::results::LadderResults;
+use super::retention::RetentionWork;
+use super::stop::{LeagueStop, StopSignals};
+use super::{LadderFailure, LeagueError, LeagueEvent};
+use crate::league::config::{LadderGame, LadderListen, PreparedLadder, WORKERS};
+use crate::league::{LadderScheduler, ladder_folder};
+use crate::today::now;
+
+/// The maximum number of idle processes of programs that are kept.
+const PROCESSES: usize = 64;
+/// The reason in `bye` when the server stops.
+const CLOSED: &str = "the league is closed for now: connect again later";
+
+/// What the ladders of a league have in common.
+#[derive(Clone, Copy)]
+pub(super) struct LeagueRun<'a> {
+    pub(super) folder: &'a Folder,
+    pub(super) stop: &'a LeagueStop,
+    pub(super) file: &'a ConfigFile,
+    pub(super) launch: &'a Launch,
+    pub(super) on_event: &'a (dyn Fn(LeagueEvent<'_>) + Sync),
+}
+
+impl LeagueRun<'_> {
+    /// Plays a ladder until it is stopped.
+    pub(super) fn play(
+        self,
+        opened: OpenedLadder,
+        coordinator: Option<Coordinator>,
+    ) -> Result<(), LeagueError> {
+        let ladder = opened.config.name.clone();
+        self.play_ladder(opened, coordinator).map_err(|why| LeagueError::of_ladder(&ladder, why))
+    }
+
+    fn play_ladder(
+        self,
+        opened: OpenedLadder,
+        coordinator: Option<Coordinator>,
+    ) -> Result<(), LadderFailure> {
+        let LeagueRun { folder, stop, file, launch, on_event } = self;
+        let OpenedLadder {
+            config,
+            prepared,
+            seed,
+            ladder,
+            records,
+            journal,
+            running,
+            resumed,
+            wait,
+            watch,
+            pages,
+            job_bots,
+            ..
+        } = opened;
+        let PreparedLadder { game, terms, limits, listen } = prepared;
+        let LadderGame { rules, seating, catalog } = game;
+        let name = &config.name;
+        let league = League::open(folder)?;
+        let (bots, owners) = (league.bots()?, league.owners()?);
+        let listen = listen.map(|LadderListen { address, certificate, connections, reconnect }| Listen {
+            address,
+            certificate,
+            tokens: Some(tokens(&bots, &owners, now())),
+            is_open: true,
+            connections,
+            wait: Duration::ZERO,
+            reconnect,
+            refusals: pages.refusals.clone(),
+        });
+        let StopSignals { drained, interrupted } = stop.part(wait.clone());
+        let (changes, changed) = mpsc::unbounded_channel();
+        let live = watch.as_ref().map(WatchServer::feed);
+        let workers = folder.path().join(WORKERS);
+        let job = Job {
+            run: Run { seed, terms },
+            game: rules.meta().id,
+            rules: rules.meta().rules_version,
+            game_files: coordinator.as_ref().map_or(Ok(None), |_| pack_game(rules, &workers))?,
+            seating,
+            bots: job_bots.clone(),
+            catalog,
+            records: Some(records.clone()),
+            unsealed: None,
+            live: live.clone(),
+            drain: None,
+            judges_rules: false,
+        };
+        let runner = MatchRunner {
+            jobs: limits.jobs,
+            processes: PROCESSES.max(limits.jobs * seating.seats()),
+            listen,
+            drain: Some(drained),
+            records: Some(records),
+            journal: Some(journal),
+            running: Some(running.clone()),
+            resumed,
+            changes: Some(changed),
+            live,
+            // The ladder does.
+            judges_rules: false,
+            ..MatchRunner::new(Run { seed, terms }, rules, seating, Vec::new(), launch.clone())
+        };
+        let is_open = runner.listen.is_some();
+        let (end_control, control_ends) = channel::<()>();
+        let (end_retention, retention_ends) = channel::<()>();
+        let retention = RetentionWork {
+            name: name.clone(),
+            folder: folder.path().to_owned(),
+            file: file.clone(),
+            league: League::open(folder)?,
+            records: RecordFolder::new(ladder_folder(folder, name)?.make_within("records")?),
+            sending: pages.sending.clone(),
+            info: file.current().config.publish.info,
+        };
+        let control = Control {
+            name,
+            on_event,
+            file: file.clone(),
+            job_bots: coordinator.is_some().then_some((job_bots, workers)),
+            ladder: ladder.clone(),
+            league: League::open(folder)?,
+            changes,
+        };
+        let results = || {
+            Ok::<_, LadderFailure>(LadderResults {
+                name,
+                ladder: ladder.clone(),
+                league: League::open(folder)?,
+                running: running.clone(),
+                wait: wait.clone(),
+                on_event,
+                unstored: Vec::new(),
+            })
+        };
+        let (mut local, mut remote) = (results()?, results()?);
+        // The first error is the most informative.
+        let mut kept = Ok(());
+        let keep = |event: RunEvent<'_>| {
+            if let RunEvent::Listening(address) = event {
+                on_event(LeagueEvent::Listening { ladder: name, address });
+                on_event(LeagueEvent::Ready(name));
+                pages.port.get_or_init(|| address.port());
+            }
+            if kept.is_ok() {
+                kept = local.note(event);
+            }
+            if kept.is_ok() { Ok(()) } else { Err(Halt::Done) }
+        };
+        if !is_open {
+            on_event(LeagueEvent::Ready(name));
+        }
+        let scheduler = || LadderScheduler(ladder.clone());
+        let (end_here, ended) = oneshot::channel();
+        let (end, on_workers, controlled, retained) = thread::scope(|scope| {
+            let named = |name: &str| thread::Builder::new().name(name.to_owned());
+            let control = named("control").spawn_scoped(scope, move || control.work(&control_ends))?;
+            let retention =
+                named("retention").spawn_scoped(scope, move || retention.work(&retention_ends))?;
+            let on_workers = coordinator.map(|coordinator| {
+                let StopSignals { drained, interrupted } = stop.part(wait.clone());
+                let job = Job { drain: Some(drained), ..job };
+                let schedule = scheduler();
+                let interrupt = async {
+                    let (mut interrupted, mut ended) = (Some(interrupted), Some(ended));
+                    tokio::select! {
+                        () = signalled(&mut interrupted) => {}
+                        // The runner may have failed.
+                        () = signalled(&mut ended) => {}
+                    }
+                };
+                scope.spawn(move || play_on_workers(coordinator, job, schedule, interrupt, &mut remote))
+            });
+            let interrupt = async { signalled(&mut Some(interrupted)).await };
+            let end = runner.play(scheduler(), interrupt, keep);
+            // There may be no workers.
+            let _ = end_here.send(());
+            let on_workers = on_workers
+                .map_or(Ok(()), |playing| playing.join().unwrap_or(Err(RunFailure::Panicked.into())));
+            drop((end_control, end_retention));
+            Ok::<_, LadderFailure>((end, on_workers, control.join(), retention.join()))
+        })?;
+        let RunEnd { why, lobby, .. } = end;
+        if let Some(lobby) = lobby {
+            lobby.close(CLOSED)?;
+        }
+        if let Some(server) = watch {
+            server.close();
+        }
+        kept?;
+        why.map_or(Ok(()), Err)?;
+        on_workers?;
+        controlled.map_err(|_| RunFailure::Panicked)??;
+        Ok(retained.map_err(|_| RunFailure::Panicked)?)
+    }
+}
+
+/// Plays the matches of a ladder that workers play, until it is stopped. Those that are out then stay with their workers.
+fn play_on_workers(
+    mut coordinator: Coordinator,
+    job: Job,
+    mut schedule: LadderScheduler,
+    interrupt: impl Future<Output = ()>,
+    results: &mut LadderResults<'_>,
+) -> Result<(), LadderFailure> {
+    let mut kept = Ok(());
+    let end = coordinator.play(job, LadderScheduler(schedule.0.clone()), interrupt, |event| {
+        if kept.is_ok() {
+            kept = results.note(event);
+        }
+        if kept.is_ok() { Ok(()) } else { Err(Halt::Done) }
+    });
+    let played = kept.and(end.why.map_or(Ok(()), |why| Err(why.into())));
+    // The other matches are played here from now on.
+    schedule.set_slots(0);
+    if let Err(why) = &played {
+        tracing::error!("workers get no matches until the server is restarted: {why}");
+    }
+    let ended = coordinator.end(false);
+    played?;
+    Ok(ended?)
+}
