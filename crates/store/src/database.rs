@@ -3,6 +3,7 @@
 use std::io;
 
 use referee_files::Folder;
+use rusqlite::Connection;
 
 /// What SQLite appends to the name of a database for the files beside it.
 const ENDINGS: [&str; 4] = ["", "-journal", "-shm", "-wal"];
@@ -18,4 +19,9 @@ pub(super) fn database_files(name: &str) -> [String; 4] {
 /// If one of their names belongs to something else than a file.
 pub(super) fn check_database(folder: &Folder, name: &str) -> io::Result<()> {
     database_files(name).iter().try_for_each(|name| folder.has_file(name).map(drop))
+}
+
+/// A number that changes when another connection has changed the database.
+pub(super) fn data_version(db: &Connection) -> rusqlite::Result<i64> {
+    db.query_row("PRAGMA data_version", [], |row| row.get(0))
 }

@@ -6,14 +6,17 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use referee_files::{Folder, StorageWait, keep_private};
 use referee_game::hex;
-use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, ToSql, params};
+use rusqlite::{Connection, OpenFlags, Row, ToSql, params};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use crate::checkpoints::Checkpoints;
 use crate::database::check_database;
 use crate::error::{StoreError, check_version};
+use crate::requests::{REQUESTS, Requests};
 
 /// The schema version: `PRAGMA user_version`.
-const VERSION: i64 = 1;
+const VERSION: i64 = 2;
 /// The maximum size of the log in pages; a writer that exceeds it waits for a checkpoint.
 const LOG_PAGES: i64 = 50_000;
 /// The file name in the directory of a run.
@@ -162,6 +165,7 @@ impl Leases {
             let create = |db: &mut Connection| {
                 let transaction = db.transaction()?;
                 transaction.execute_batch(include_str!("leases.sql"))?;
+                transaction.execute_batch(REQUESTS)?;
                 transaction.execute("INSERT INTO run VALUES ('id', ?1)", [hex::encode(run)])?;
                 transaction.pragma_update(None, "user_version", VERSION)?;
                 transaction.commit()
@@ -369,29 +373,9 @@ impl Leases {
         self.run_sql("UPDATE workers SET is_connected = 0", params![])
     }
 
-    /// Requests a state of a worker from the process that plays the run.
-    ///
-    /// # Errors
-    /// Those of the disk.
-    pub fn ask(&self, worker: &str, state: &str) -> io::Result<()> {
-        self.run_sql("INSERT INTO asked (worker, state) VALUES (?1, ?2)", params![worker, state])
-    }
-
-    /// Takes the requested states of workers, in order.
-    ///
-    /// # Errors
-    /// Those of the disk.
-    pub fn take_asked(&self) -> io::Result<Vec<(String, String)>> {
-        let first = self.db.query_row("SELECT 1 FROM asked LIMIT 1", [], |_| Ok(())).optional();
-        if first.map_err(failed)?.is_none() {
-            return Ok(Vec::new());
-        }
-        let sql = "DELETE FROM asked RETURNING id, worker, state";
-        let mut query = self.db.prepare(sql).map_err(failed)?;
-        let asked = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)));
-        let mut asked: Vec<(i64, String, String)> = asked.and_then(Iterator::collect).map_err(failed)?;
-        asked.sort();
-        Ok(asked.into_iter().map(|(_, worker, state)| (worker, state)).collect())
+    /// What other processes request from the one that plays the run.
+    pub fn requests<R: Serialize + DeserializeOwned>(&self) -> Requests<'_, R> {
+        Requests::of(&self.db, NAME)
     }
 
     fn run_sql(&self, sql: &str, params: &[&dyn ToSql]) -> io::Result<()> {

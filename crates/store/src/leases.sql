@@ -36,10 +36,3 @@ CREATE TABLE workers (
     duplicates INTEGER NOT NULL DEFAULT 0,   -- outcomes of sets that had one already
     refused INTEGER NOT NULL DEFAULT 0       -- outcomes that differ from what their unit asks for
 ) STRICT, WITHOUT ROWID;
-
-CREATE TABLE asked (
-    -- Changes requested from the process that plays the run.
-    id INTEGER PRIMARY KEY,
-    worker TEXT NOT NULL,
-    state TEXT NOT NULL
-) STRICT;

@@ -4,6 +4,7 @@
 //!   match
 //! * [`League`] is the database of a server that plays without an end: its bots, players, matches and challenges
 //! * [`Leases`] lists the sets that are queued or that a worker has
+//! * [`Requests`] to the process that plays wait in one of them
 //!
 //! ```
 //! use std::collections::BTreeMap;
@@ -46,6 +47,7 @@ mod database;
 mod error;
 mod league;
 mod leases;
+mod requests;
 mod results;
 mod rows;
 mod rulings;
@@ -59,6 +61,7 @@ pub use league::{
     match_id, parse_match_id, utc,
 };
 pub use leases::{Lease, Leases, WorkerRow};
+pub use requests::Requests;
 pub use results::{About, Results, TournamentChange, is_void_for};
 pub use rows::{BadRow, EntrantRow, MatchRow, RowDefect, VOID};
 pub use rulings::{RuledMatch, RulingAct, RulingRow, UndoneRuling};

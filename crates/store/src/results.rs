@@ -11,22 +11,24 @@ use referee_game::{MAX_SEATS, Seating};
 use referee_stats::sample::MatchMoves;
 use referee_stats::schedule::MatchId;
 use referee_stats::{Cause, Entrant, Lineup, MatchResult};
-use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, TransactionBehavior, params};
+use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, params};
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
-use crate::database::{check_database, database_files};
+use crate::database::{check_database, data_version, database_files};
 use crate::error::{StoreError, ValueDefect, check_version, damaged};
+use crate::requests::{REQUESTS, Requests};
 use crate::rows::{
-    BadRow, EntrantRow, MatchRow, by_seat, count_interruptions, insert_entrant, insert_match, json,
-    read_match, read_result,
+    BadRow, EntrantRow, MatchRow, by_seat, count_interruptions, from_json, insert_entrant, insert_match,
+    json, read_match, read_result,
 };
 use crate::rulings::{
     RulingRow, UndoneRuling, insert_ruling, is_replayed, read_rulings, replayed, undo_ruling,
 };
 
 /// The schema version: `PRAGMA user_version`.
-const VERSION: i64 = 7;
+const VERSION: i64 = 8;
 
 /// The database of a tournament.
 #[derive(Debug)]
@@ -110,6 +112,7 @@ impl Results {
             let db = db.transaction()?;
             db.execute_batch(include_str!("schema.sql"))?;
             db.execute_batch(include_str!("rulings.sql"))?;
+            db.execute_batch(REQUESTS)?;
             db.pragma_update(None, "user_version", VERSION)?;
             let pairs = [
                 ("name", about.name.clone()),
@@ -176,7 +179,7 @@ impl Results {
     /// # Errors
     /// Those of the database.
     pub fn data_version(&self) -> io::Result<i64> {
-        self.db.query_row("PRAGMA data_version", [], |row| row.get(0)).map_err(failed)
+        data_version(&self.db).map_err(failed)
     }
 
     /// The description of the tournament.
@@ -247,39 +250,9 @@ impl Results {
         change(&mut self.db).map_err(failed)
     }
 
-    /// Requests a change from the process that plays the tournament. The text is opaque here.
-    ///
-    /// # Errors
-    /// Those of the disk.
-    pub fn ask(&mut self, what: &str) -> io::Result<()> {
-        let transaction =
-            self.db.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
-        let mut asked: Vec<String> = json_value(&transaction, &self.path, "asked")?;
-        asked.push(what.to_owned());
-        let sql = "INSERT OR REPLACE INTO tournament VALUES ('asked', ?1)";
-        transaction.execute(sql, [json(&asked)]).map_err(failed)?;
-        transaction.commit().map_err(failed)
-    }
-
-    /// The pending requests, in order.
-    ///
-    /// # Errors
-    /// Those of the disk.
-    pub fn asked(&self) -> io::Result<Vec<String>> {
-        json_value(&self.db, &self.path, "asked")
-    }
-
-    /// Takes the pending requests, in order.
-    ///
-    /// # Errors
-    /// Those of the disk.
-    pub fn take_asked(&mut self) -> io::Result<Vec<String>> {
-        let transaction =
-            self.db.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
-        let asked = json_value(&transaction, &self.path, "asked")?;
-        transaction.execute("DELETE FROM tournament WHERE key = 'asked'", []).map_err(failed)?;
-        transaction.commit().map_err(failed)?;
-        Ok(asked)
+    /// The changes that other processes request from the one that plays the tournament.
+    pub fn requests<R: Serialize + DeserializeOwned>(&self) -> Requests<'_, R> {
+        Requests::of(&self.db, "results")
     }
 
     /// Stores the new files of an entrant.
@@ -656,10 +629,4 @@ fn json_value<T: DeserializeOwned + Default>(db: &Connection, path: &Path, key: 
     let text: Option<String> = db.query_row(sql, [key], |row| row.get(0)).optional().map_err(failed)?;
     let Some(text) = text else { return Ok(T::default()) };
     from_json(&format!("{}: table `tournament`, row `{key}`", path.display()), &text)
-}
-
-/// Parses a value of this place.
-fn from_json<T: DeserializeOwned>(place: &str, text: &str) -> io::Result<T> {
-    let wrong = |error| damaged(place, ValueDefect::Json { error, text: text.to_owned() });
-    serde_json::from_str(text).map_err(wrong)
 }

@@ -1,6 +1,7 @@
 //! The rows of the results, for attempts at matches and entrants, and their encoding.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::SystemTime;
@@ -13,6 +14,9 @@ use referee_stats::sample::MatchMoves;
 use referee_stats::schedule::MatchId;
 use referee_stats::{Entrant, Lineup, MatchResult};
 use rusqlite::{Connection, Row, params};
+use serde::de::DeserializeOwned;
+
+use crate::error::{ValueDefect, damaged};
 
 /// [`MatchRow::ended_by`] of a match that was played to its end but does not count: results that it depended on were
 /// lost when the run was killed.
@@ -197,6 +201,12 @@ pub enum RowDefect {
 
 pub(super) fn json<T: serde::Serialize>(value: &T) -> String {
     serde_json::to_string(value).unwrap_or_default()
+}
+
+/// Parses a value of this place.
+pub(super) fn from_json<T: DeserializeOwned>(place: &str, text: &str) -> io::Result<T> {
+    let wrong = |error| damaged(place, ValueDefect::Json { error, text: text.to_owned() });
+    serde_json::from_str(text).map_err(wrong)
 }
 
 fn seats(bits: u8) -> SeatSet {

@@ -4,8 +4,8 @@
 CREATE TABLE tournament (
     -- The description of the tournament: keys `name`, `game`, `rules` (version), `program` (JSON: the rules, if they are a
     -- program, as in records), `seats`, `sides`, `config` (TOML), `openings` (SHA-256 of their file, if there is one), `seed` (the run seed, hex, which determines all future dice), `referee`,
-    -- `absent` (JSON: the names of bots that are not connected, valid while the tournament is played), `asked` (JSON:
-    -- changes requested from the process that plays it), `voided_workers` (JSON: the workers whose matches were taken back).
+    -- `absent` (JSON: the names of bots that are not connected, valid while the tournament is played),
+    -- `voided_workers` (JSON: the workers whose matches were taken back).
     key TEXT PRIMARY KEY,
     value TEXT NOT NULL
 ) STRICT;

@@ -120,6 +120,15 @@ pub enum MachineState {
     Incompatible,
 }
 
+/// A state of a worker, as requested from the process that plays the run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RequestedState {
+    /// The name of the worker.
+    pub worker: String,
+    /// Its state from then on.
+    pub state: MachineState,
+}
+
 impl MachineState {
     /// Its name in the database and in messages.
     pub fn as_str(self) -> &'static str {

@@ -13,7 +13,7 @@ use crate::game::chance::{RandomStream, Seed, Uniform};
 use crate::game::test_length::long_or;
 use crate::report::tournament::{self, MatchList, StandingsReport, TournamentReport};
 use crate::runs::config::KnownGames;
-use crate::runs::tournament::{StoredTournament, Tournament, open_results, verify};
+use crate::runs::tournament::{RequestedChange, StoredTournament, Tournament, open_results, verify};
 
 /// A tournament that was killed while it was played.
 const FIXTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/tournament/cup");
@@ -242,15 +242,16 @@ fn a_corrupted_database_causes_an_error_and_no_panic() {
 fn corrupt_json_is_an_error_that_names_file_table_and_row() {
     let place = tempfile::tempdir().unwrap();
     for (sql, named) in [
-        ("REPLACE INTO tournament VALUES ('asked', '[\"')", ["table `tournament`", "row `asked`"]),
+        ("INSERT INTO requests VALUES (3, '[\"')", ["table `requests`", "row 3"]),
         ("REPLACE INTO tournament VALUES ('absent', '{}')", ["table `tournament`", "row `absent`"]),
         ("UPDATE entrants SET files = '[' WHERE id = 1", ["table `entrants`", "row 1: `files`"]),
     ] {
         let dir = place.path().join("cup");
         copy(Path::new(FIXTURE), &dir);
         Connection::open(dir.join("results.sqlite")).unwrap().execute_batch(sql).unwrap();
-        let mut db = open_results(&dir).unwrap();
-        let read = db.absent().map(drop).and(db.entrants().map(drop)).and(db.take_asked().map(drop));
+        let db = open_results(&dir).unwrap();
+        let asked = db.requests::<RequestedChange>().take();
+        let read = db.absent().map(drop).and(db.entrants().map(drop)).and(asked.map(drop));
         let error = read.unwrap_err().to_string();
         assert!(
             error.contains("results.sqlite: ") && named.iter().all(|part| error.contains(part)),

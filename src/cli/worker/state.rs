@@ -7,7 +7,7 @@ use clap::Args as ClapArgs;
 
 use crate::cli::{Exit, Failure, screen};
 use crate::store::Leases;
-use crate::workers::machine::MachineState;
+use crate::workers::machine::{MachineState, RequestedState};
 
 /// Let a worker finish its sets, and end it then
 #[derive(Debug, ClapArgs)]
@@ -81,7 +81,8 @@ impl WorkerOfRun {
 /// Requests a state from the process that plays the run, or the ladders of the league.
 fn ask(of: &WorkerOfRun, state: MachineState, what: &str) -> Result<Exit, Failure> {
     for run in of.check()? {
-        run.ask(&of.name, state.as_str()).map_err(Failure::cannot_run)?;
+        let requested = RequestedState { worker: of.name.clone(), state };
+        run.requests().push(&requested).map_err(Failure::cannot_run)?;
     }
     screen::stderr_line(format_args!("{} {what}", of.name));
     Ok(Exit::Done)

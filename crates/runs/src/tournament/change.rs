@@ -262,9 +262,9 @@ pub fn change(
         folder.results.change(&changes)?;
         return Ok(MadeChange { message, is_requested: false });
     }
-    let mut results = open_results(directory)?;
+    let results = open_results(directory)?;
     let Decided { message, .. } = change.decide(&StoredTournament::read(directory, &results, games)?)?;
-    results.ask(&serde_json::to_string(change)?)?;
+    results.requests().push(change)?;
     Ok(MadeChange { message, is_requested: true })
 }
 

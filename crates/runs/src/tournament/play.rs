@@ -18,7 +18,7 @@ use tokio::sync::oneshot;
 use crate::Placement;
 use crate::config::RunNotice;
 use crate::tournament::audit::{self, began_at};
-use crate::tournament::change::Applied;
+use crate::tournament::change::{Applied, RequestedChange};
 use crate::tournament::config::TournamentConfig;
 use crate::tournament::recover::{Tournament, TournamentFolder};
 use crate::tournament::{TournamentError, open_results};
@@ -160,7 +160,7 @@ impl Tournament {
             return Err(why.into());
         }
         results.check_in_place()?;
-        if !end.is_interrupted && (end.is_drained || !results.asked()?.is_empty()) {
+        if !end.is_interrupted && (end.is_drained || !results.requests::<RequestedChange>().is_empty()?) {
             return Ok(Period::Changed(end.lobby));
         }
         let RunEnd { is_interrupted, given_up, .. } = end;
@@ -225,7 +225,7 @@ fn wait_for_changes(path: &Path) -> Result<oneshot::Receiver<()>, TournamentErro
     let watch = move || {
         while !sender.is_closed() {
             // A read error is ignored here; the next attempt may succeed, and writers report lasting errors.
-            if results.asked().is_ok_and(|asked| !asked.is_empty()) {
+            if results.requests::<RequestedChange>().is_empty().is_ok_and(|is_empty| !is_empty) {
                 // The channel is closed if the run has just ended.
                 let _ = sender.send(());
                 return;

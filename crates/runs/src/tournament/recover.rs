@@ -122,10 +122,9 @@ impl Tournament {
     pub fn open(path: &Path, games: &KnownGames, is_durable: bool) -> Result<Tournament, TournamentError> {
         let LockedTournament { mut folder, mut stored } = LockedTournament::open(path, games, is_durable)?;
         let mut applied = Vec::new();
-        let asked = folder.results.take_asked();
-        let asked = asked.map_err(|why| TournamentError::Path { path: path.to_owned(), why })?;
-        for asked in asked {
-            applied.push(change::apply(&mut folder.results, &stored, &serde_json::from_str(&asked)?)?);
+        let damaged = |why| TournamentError::Path { path: path.to_owned(), why };
+        while let Some(requested) = folder.results.requests().take().map_err(damaged)? {
+            applied.push(change::apply(&mut folder.results, &stored, &requested)?);
             stored = StoredTournament::read(path, &folder.results, games)?;
         }
         let seed = stored.seed()?;

@@ -29,7 +29,7 @@ pub use submissions::{
 
 use referee_files::{Folder, keep_private};
 
-use crate::database::database_files;
+use crate::database::{data_version, database_files};
 use crate::error::{StoreError, ValueDefect, check_version, damaged};
 use crate::results::prepare;
 use crate::rows::json;
@@ -138,7 +138,7 @@ impl League {
     /// # Errors
     /// Those of the database.
     pub fn data_version(&self) -> io::Result<i64> {
-        self.db.query_row("PRAGMA data_version", [], |row| row.get(0)).map_err(failed)
+        data_version(&self.db).map_err(failed)
     }
 
     /// A value of the table `league`.

@@ -6,7 +6,7 @@ use tokio::time::Instant;
 
 use super::{Dispatcher, MOST_DELIVERIES, OpenSet, POLL_INTERVAL, SetPhase, because};
 use crate::carrier::{Order, RECONNECT_WINDOW};
-use crate::machine::MachineState;
+use crate::machine::RequestedState;
 use crate::unit::{UnitId, WorkUnit};
 use referee_engine::runner::{Halt, SetScheduler};
 
@@ -18,11 +18,9 @@ struct NoWorker(String);
 impl<S: SetScheduler> Dispatcher<'_, S> {
     /// Carries out what other processes have asked for.
     pub(super) fn apply_requests(&mut self) -> Result<(), Halt> {
-        for (worker, state) in self.coordinator.leases.take_asked().map_err(because)? {
-            match MachineState::parse(&state) {
-                Some(state) => self.set_state(&worker, state, None)?,
-                None => tracing::warn!("unknown state `{state}` for the worker `{worker}`"),
-            }
+        while let Some(requested) = self.coordinator.leases.requests().take().map_err(because)? {
+            let RequestedState { worker, state } = requested;
+            self.set_state(&worker, state, None)?;
         }
         Ok(())
     }
