@@ -13,7 +13,7 @@ use async_nats::{Client, ConnectError, ConnectOptions};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::time::error::Elapsed;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 use super::envelope::{Signer, VERSION};
 use super::message::ToWorker;
@@ -27,6 +27,9 @@ use referee_transport::{BadCertificate, private_key};
 const CONSUMER: &str = "workers";
 /// How long a request waits for the broker.
 const TIMEOUT: Duration = Duration::from_secs(5);
+/// How often the broker is asked to create something, and how long the pause is after an error.
+const TRIES: u32 = 4;
+const REST: Duration = Duration::from_millis(250);
 /// How long an outcome may take.
 const TRANSFER: Duration = Duration::from_secs(60);
 /// The size of a part of an object, in bytes: the default, below every usual limit of a message.
@@ -143,6 +146,20 @@ pub enum BrokerError {
 /// A request of this client has failed.
 pub(super) fn failed(error: impl Into<Box<dyn Error + Send + Sync>>) -> BrokerError {
     BrokerError::Request(error.into())
+}
+
+/// Asks the broker to create something, again after an error: it may be slow, or create the same for another coordinator.
+pub(super) async fn create<T>(
+    mut ask: impl AsyncFnMut() -> Result<T, BrokerError>,
+) -> Result<T, BrokerError> {
+    for _ in 1..TRIES {
+        match ask().await {
+            Ok(created) => return Ok(created),
+            Err(error) => tracing::debug!(%error, "the broker is asked again"),
+        }
+        sleep(REST).await;
+    }
+    ask().await
 }
 
 /// An error with its causes.

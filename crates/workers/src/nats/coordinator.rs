@@ -16,7 +16,7 @@ use tokio::time::{MissedTickBehavior, interval};
 
 use super::CarrierTimes;
 use super::LAST_DELIVERY;
-use super::broker::{Broker, BrokerError, Link, NatsConnection, failed, sender};
+use super::broker::{Broker, BrokerError, Link, NatsConnection, create, failed, sender};
 use super::envelope::{Signer, SigningKey, TrustedKeys, VERSION, split, version};
 use super::message::{Delivery, ToCoordinator, ToWorker, WorkerMessage};
 use super::reception::Reception;
@@ -63,11 +63,11 @@ impl CoordinatorEnd for NatsCoordinator {
         events: UnboundedSender<CarrierEvent>,
     ) -> Result<(), CarrierError> {
         let (connection, mut links) = self.broker.connect("referee coordinator", "_INBOX").await?;
-        connection.stream().await.map_err(|why| {
+        create(async || connection.stream().await).await.map_err(|why| {
             let (url, why) = (self.broker.url.clone(), Box::new(why));
             BrokerError::NoJetStream { url, why }
         })?;
-        connection.create_objects().await?;
+        create(async || connection.create_objects().await).await?;
         let subjects = [
             connection.run(&self.run, "*"),
             connection.hello("*"),
@@ -81,7 +81,7 @@ impl CoordinatorEnd for NatsCoordinator {
         let mut messages = select_all(subscribers);
         let times = self.times;
         let mut serving = CoordinatorService::new(self, connection, events);
-        serving.set_consumer().await?;
+        create(async || serving.set_consumer().await).await?;
         serving.send_to_all(ToWorker::RequestHello).await;
         let mut tick = interval(times.reconcile / 10);
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);

@@ -28,7 +28,7 @@ use tokio::time::{Instant, sleep, timeout};
 use self::coordinator::{Core, Seen, unit};
 use self::player::{Player, Script};
 use self::server::Server;
-use super::broker::inbox;
+use super::broker::{create, failed, inbox};
 use super::*;
 use crate::carrier::{
     Assignment, CarrierError, CarrierEvent, CoordinatorEnd, Order, OutcomeVerdict, Request, Returned,

@@ -20,7 +20,7 @@ use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, interval, timeout};
 
 use super::CarrierTimes;
-use super::broker::{Broker, BrokerError, Link, NatsConnection, failed, sender};
+use super::broker::{Broker, BrokerError, Link, NatsConnection, create, failed, sender};
 use super::envelope::{Signer, SigningKey, VERSION, split, version};
 use super::message::{
     REPORT_BYTES, ToCoordinator, ToWorker, WorkerMessage, decode_report, program_object, report_object,
@@ -92,7 +92,7 @@ impl NatsTrials {
     /// Serves until `orders` is closed.
     pub(super) async fn serve(self, mut orders: UnboundedReceiver<Order>) -> Result<(), BrokerError> {
         let (connection, mut links) = self.broker.connect("referee trials", "_INBOX").await?;
-        connection.create_objects().await?;
+        create(async || connection.create_objects().await).await?;
         let id = format!("{:016x}{:016x}", TrialJob::new_id()?, TrialJob::new_id()?);
         let mut subscribers: Vec<Subscriber> = Vec::new();
         for subject in [connection.run(&id, "*"), connection.hello("*"), connection.echo(&id)] {

@@ -551,10 +551,13 @@ impl WorkerService {
             ToWorker::Verdict { .. } | ToWorker::Withdrawn { .. } => {}
             ToWorker::State { state } => self.set_state(run, at, state).await,
             ToWorker::Over => {
-                // It may overtake the last state.
+                // It may overtake the last state, and the last verdicts.
                 if self.runs.get(&run).is_none_or(|known| known.since < at) {
                     self.runs.remove(&run);
-                    self.held.retain(|unit, _| unit.run != run);
+                    let ended = self.held.extract_if(|unit, _| unit.run == run);
+                    for (_, held) in ended.collect::<Vec<_>>() {
+                        self.release(held, AckKind::Term);
+                    }
                     self.forget_unadmitted(|of| of.id.run == run);
                     if self.over.len() >= MOST_OVER {
                         self.over.clear();
@@ -624,13 +627,18 @@ impl WorkerService {
     fn judged(&mut self, unit: UnitId, verdict: OutcomeVerdict) {
         // A verdict may come twice.
         let Some(held) = self.held.remove(&unit) else { return };
+        self.release(held, AckKind::Ack);
+        self.assign(Assignment::Verdict(unit, verdict));
+    }
+
+    /// Takes a unit without further use out of the stream, and its outcome out of the object store.
+    fn release(&mut self, held: HeldUnit, how: AckKind) {
         if let Some(message) = held.message {
-            self.end(message, AckKind::Ack);
+            self.end(message, how);
         }
         if let Some(name) = held.outcome.and_then(|played| played.object) {
             self.delete(name);
         }
-        self.assign(Assignment::Verdict(unit, verdict));
     }
 
     /// Deletes an object that this worker has stored.

@@ -21,6 +21,30 @@ fn a_broker_that_is_killed_loses_no_set() {
 }
 
 #[test]
+fn coordinators_that_start_at_once_on_a_new_broker_all_serve() {
+    on_one_thread(async {
+        let server = Server::start(&[]);
+        let cores: Vec<Core> = (0..6).map(|_| Core::start(&server)).collect();
+        let _worker = Player::start(&server, "one", 1, Script::Hangs);
+        for core in cores {
+            core.until("the worker is there", |seen| !seen.joined.is_empty()).await;
+        }
+    });
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_broker_is_asked_again_for_what_it_does_not_create_at_once() {
+    let mut asked = 0;
+    let created = create(async || {
+        asked += 1;
+        if asked < 4 { Err(failed("it is slow")) } else { Ok(asked) }
+    });
+    assert_eq!(created.await.unwrap(), 4);
+    let created = create(async || Err::<(), BrokerError>(failed("it never does")));
+    assert_eq!(created.await.unwrap_err().to_string(), "it never does");
+}
+
+#[test]
 fn a_run_completes_though_the_store_of_the_broker_disappears() {
     on_one_thread(async {
         let mut server = Server::start(&[]);

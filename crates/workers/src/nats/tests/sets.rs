@@ -149,6 +149,20 @@ fn a_withdrawn_set_leaves_the_broker_and_its_worker() {
     });
 }
 
+#[test]
+fn a_run_that_ends_before_its_verdicts_arrive_leaves_no_set_at_the_broker() {
+    on_one_thread(async {
+        let server = Server::start(&[]);
+        let worker = Player::start(&server, "one", 2, Script::Hangs);
+        let core = Core::start_patient(&server);
+        core.publish([1, 2]);
+        core.until("they are taken", |seen| seen.taken.len() == 2).await;
+        core.orders.send(Order::Over(RUN.to_owned())).unwrap();
+        until_empty(&server).await;
+        assert!(!worker.end.is_finished());
+    });
+}
+
 /// Kills workers, the broker and the coordinator while sets are played.
 async fn storm(sets: u32, restarts: usize) {
     let mut server = Server::start(&[]);
