@@ -382,7 +382,6 @@ mod tests {
             fit_anchored(&counts, &FitConstraints::default()).elo[0].value
         };
         let found = [20, 80, 320].map(lifted);
-        println!("{found:?}");
         // Without a limit 50 to 60 Elo, after any number.
         assert!(found[0] < 40.0 && found[1] < 20.0 && found[2] < 10.0, "{found:?}");
     }
