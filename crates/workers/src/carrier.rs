@@ -78,7 +78,7 @@ pub enum Order {
     Adopt(Box<WorkUnit>),
     /// Do not hand this unit out any more; a worker that has it may stop.
     Withdraw(UnitId),
-    /// What became of an outcome: this ends the delivery.
+    /// What became of an outcome: this ends the delivery to its worker. Others have the unit until it is withdrawn.
     Verdict {
         /// The unit.
         unit: UnitId,
@@ -109,7 +109,7 @@ pub enum CarrierEvent {
     Moved(UnitId, String),
     /// A worker does not have the unit any more, and there is no outcome.
     Returned(UnitId, String, Returned),
-    /// A worker has played a unit. Sent again until there is a verdict.
+    /// A worker has played a unit. Also sent again after a verdict, if the worker has not received it.
     Played(EncodedOutcome, String),
     /// A worker speaks this version of the messages, which is another one, and gets no units.
     Incompatible(String, String),

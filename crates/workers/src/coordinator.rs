@@ -9,11 +9,13 @@ use std::{fmt, io};
 
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-use crate::carrier::{CarrierError, CarrierEvent, CoordinatorEnd, Order};
+use crate::carrier::{CarrierError, CarrierEvent, CoordinatorEnd, Order, OutcomeVerdict};
 use crate::committer::Committer;
 use crate::dispatcher::Dispatcher;
 use crate::fleet::Fleet;
 use crate::job::Job;
+use crate::unit::UnitId;
+use crate::verdicts::Verdicts;
 use referee_engine::runner::{Halt, RunEnd, RunEvent, RunFailure, SetScheduler};
 use referee_store::Leases;
 
@@ -30,6 +32,7 @@ pub struct Coordinator {
     /// The id of the run.
     pub(super) run: String,
     pub(super) fleet: Fleet,
+    pub(super) verdicts: Verdicts,
     pub(super) timeout: Duration,
     pub(super) activity: Activity,
 }
@@ -97,8 +100,9 @@ impl Coordinator {
         timeout: Duration,
     ) -> io::Result<Coordinator> {
         let (run, fleet) = (leases.run()?, Fleet::open(&leases)?);
-        let activity = Activity::default();
-        Ok(Coordinator { orders, events, thread: Some(thread), leases, run, fleet, timeout, activity })
+        let (verdicts, activity) = (Verdicts::default(), Activity::default());
+        let thread = Some(thread);
+        Ok(Coordinator { orders, events, thread, leases, run, fleet, verdicts, timeout, activity })
     }
 
     /// Plays a job, as [`MatchRunner::play`](referee_engine::runner::MatchRunner::play) does on this machine.
@@ -150,6 +154,12 @@ impl Coordinator {
             Some(Err(error)) => error,
             Some(Ok(())) | None => CarrierError::Ended,
         }
+    }
+
+    /// Tells a worker what became of its outcome.
+    pub(super) fn give_verdict(&mut self, unit: UnitId, worker: String, verdict: OutcomeVerdict) {
+        self.verdicts.set(&unit, &worker, verdict.clone());
+        self.order(Order::Verdict { unit, worker, verdict });
     }
 
     pub(super) fn order(&self, order: Order) {

@@ -59,6 +59,13 @@ struct OpenSet {
     unstarted: Option<(String, Unstarted)>,
 }
 
+impl OpenSet {
+    /// Whether the set is queued, or out to another worker than this one, which has played it.
+    fn is_elsewhere(&self, played: &UnitId, by: &str) -> bool {
+        self.unit.id != *played || !matches!(&self.phase, SetPhase::Out(worker) if worker == by)
+    }
+}
+
 /// Hands the sets of a job out, and counts their outcomes.
 pub(super) struct Dispatcher<'a, S> {
     coordinator: &'a mut Coordinator,
@@ -68,8 +75,6 @@ pub(super) struct Dispatcher<'a, S> {
     open: BTreeMap<u32, OpenSet>,
     /// Open sets of an earlier coordinator that are not drawn from the schedule yet.
     earlier: BTreeMap<u32, Lease>,
-    /// By set: the attempt that counts and its worker.
-    counted: BTreeMap<u32, (u32, String)>,
     given_up: Vec<String>,
     /// Whether the schedule has no more sets.
     is_exhausted: bool,
@@ -95,7 +100,6 @@ impl<'a, S: SetScheduler> Dispatcher<'a, S> {
             to_commit,
             open: BTreeMap::new(),
             earlier: BTreeMap::new(),
-            counted: BTreeMap::new(),
             given_up: Vec::new(),
             is_exhausted: false,
             slots: 0,
@@ -116,7 +120,7 @@ impl<'a, S: SetScheduler> Dispatcher<'a, S> {
             end.halt(halt);
         }
         // Outcomes that are being stored are waited for.
-        let Dispatcher { to_commit, given_up, coordinator, .. } = self;
+        let Dispatcher { to_commit, given_up, coordinator, open, .. } = self;
         let is_complete = !end.is_stopping() && !end.is_drained && given_up.is_empty();
         // The committer has ended if it has failed.
         let _ = to_commit.send(ToCommit::Over { is_complete });
@@ -125,12 +129,16 @@ impl<'a, S: SetScheduler> Dispatcher<'a, S> {
             let Committed { unit, worker, result } = committed;
             match result {
                 CommitResult::Counted { .. } => {
-                    coordinator.order(Order::Verdict { unit, worker, verdict: OutcomeVerdict::Counted });
+                    if let Some(open) = open.get(&unit.set).filter(|open| open.is_elsewhere(&unit, &worker)) {
+                        coordinator.order(Order::Withdraw(open.unit.id.clone()));
+                    }
+                    coordinator.give_verdict(unit, worker, OutcomeVerdict::Counted);
                 }
                 CommitResult::Failed(Halt::Failed(why)) if end.why.is_none() => end.why = Some(why),
                 CommitResult::Failed(_) | CommitResult::Refused(_) | CommitResult::Unstarted(_) => {}
             }
         }
+        coordinator.verdicts.forget_unjudged();
         if end.why.is_none() && !given_up.is_empty() {
             end.given_up = given_up;
         }
@@ -223,11 +231,10 @@ impl<'a, S: SetScheduler> Dispatcher<'a, S> {
             }
         };
         let now = Instant::now();
-        let holder = self.coordinator.fleet.holder(&unit.id).map(str::to_owned);
-        let phase = match (holder, worker) {
-            (Some(holder), _) => SetPhase::Out(holder),
-            (None, Some(_)) => SetPhase::Expected(now + RECONNECT_WINDOW),
-            (None, None) => SetPhase::Queued,
+        let phase = match worker {
+            Some(worker) if self.coordinator.fleet.is_connected(&worker) => SetPhase::Out(worker),
+            Some(_) => SetPhase::Expected(now + RECONNECT_WINDOW),
+            None => SetPhase::Queued,
         };
         let order = if phase == SetPhase::Queued { Order::Publish } else { Order::Adopt };
         self.coordinator.order(order(Box::new(unit.clone())));
@@ -254,9 +261,7 @@ impl<'a, S: SetScheduler> Dispatcher<'a, S> {
                 let run = self.coordinator.run.clone();
                 self.coordinator.order(Order::SetState(run, name.clone(), state));
                 for id in holding {
-                    if let Some(open) = self.current(&id) {
-                        (open.phase, open.moved_at) = (SetPhase::Out(name.clone()), Instant::now());
-                    }
+                    self.note_holder(&id, name.clone())?;
                 }
                 self.coordinator.fleet.store(&self.coordinator.leases, &name).map_err(because)
             }
@@ -286,15 +291,20 @@ impl<'a, S: SetScheduler> Dispatcher<'a, S> {
             return Ok(());
         };
         open.deliveries += 1;
+        self.coordinator.verdicts.forget(id, &worker);
+        self.note_holder(id, worker)
+    }
+
+    /// A worker has the current attempt at a set.
+    fn note_holder(&mut self, id: &UnitId, worker: String) -> Result<(), Halt> {
+        let Some(open) = self.current(id) else { return Ok(()) };
         (open.phase, open.moved_at) = (SetPhase::Out(worker.clone()), Instant::now());
         let deliveries = open.deliveries;
-        self.coordinator.fleet.take(&worker, id);
         self.coordinator.leases.take(id.set, id.attempt, &worker, deliveries).map_err(because)
     }
 
     /// A worker does not have a unit any more.
     fn returned(&mut self, id: &UnitId, worker: String, reason: Returned) -> Result<(), Halt> {
-        self.coordinator.fleet.release(&worker, id);
         // A worker may be lost while its outcome is stored: the set is not.
         let has_sent = self.current(id).is_some_and(|open| open.committing.as_ref() == Some(&worker));
         if reason != Returned::Stopped && !has_sent {

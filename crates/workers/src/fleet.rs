@@ -1,6 +1,6 @@
 //! The workers of a run, and what is known of them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::io;
 
 use referee_protocol::words::FaultCode;
@@ -34,8 +34,6 @@ struct FleetWorker {
     row: WorkerRow,
     machine: Machine,
     state: MachineState,
-    /// The units that it has.
-    holding: BTreeSet<UnitId>,
     /// Its matches in which a bot ran out of time.
     timed_out: Vec<String>,
     /// Whether a bot has ever started on it, or the operator has activated it.
@@ -139,10 +137,9 @@ impl Fleet {
         (!why.is_empty()).then(|| why.join("; "))
     }
 
-    /// The connected worker that has a unit.
-    pub(super) fn holder(&self, id: &UnitId) -> Option<&str> {
-        let mut connected = self.workers.values().filter(|of| of.row.is_connected);
-        connected.find(|of| of.holding.contains(id)).map(|of| &*of.row.name)
+    /// Whether a worker is connected.
+    pub(super) fn is_connected(&self, name: &str) -> bool {
+        self.workers.get(name).is_some_and(|of| of.row.is_connected)
     }
 
     /// A worker has connected with these units. Returns whether it gets others: a noisy machine none with a clock, and one
@@ -152,7 +149,6 @@ impl Fleet {
         let member = self.member(&machine.name);
         member.row.machine = serde_json::to_string(&machine).unwrap_or_default();
         member.row.is_connected = true;
-        member.holding = holding.iter().cloned().collect();
         member.machine = machine;
         let is_free = match member.state {
             MachineState::Active | MachineState::Noisy | MachineState::Incompatible => true,
@@ -168,21 +164,9 @@ impl Fleet {
         member.state
     }
 
-    /// A worker has a unit.
-    pub(super) fn take(&mut self, name: &str, id: &UnitId) {
-        self.member(name).holding.insert(id.clone());
-    }
-
-    /// A worker does not have a unit any more.
-    pub(super) fn release(&mut self, name: &str, id: &UnitId) {
-        self.member(name).holding.remove(id);
-    }
-
     /// A worker has disconnected.
     pub(super) fn leave(&mut self, name: &str) {
-        let member = self.member(name);
-        member.row.is_connected = false;
-        member.holding.clear();
+        self.member(name).row.is_connected = false;
     }
 
     /// Counts something of a worker.

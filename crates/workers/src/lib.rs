@@ -29,6 +29,7 @@ pub mod shared;
 mod tests;
 pub mod trial;
 pub mod unit;
+mod verdicts;
 mod verify;
 mod worker;
 

@@ -4,16 +4,18 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::future;
 use std::sync::Arc;
+use std::sync::mpsc::{Sender, channel};
 use std::time::Duration;
 
 use referee_protocol::Head;
 use referee_protocol::referee::Turn;
 use serde_json::value::{RawValue, to_raw_value};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
+use tokio::sync::oneshot;
 
-use crate::carrier::{CarrierError, CarrierEvent, CoordinatorEnd, Order, Returned};
+use crate::carrier::{CarrierError, CarrierEvent, CoordinatorEnd, Order, OutcomeVerdict, Returned};
 use crate::machine::Machine;
-use crate::unit::{Place, UnitBot, UnitOutcome, WorkUnit};
+use crate::unit::{Place, UnitBot, UnitId, UnitOutcome, WorkUnit};
 use crate::{Coordinator, Job, JobBots, verify};
 use referee_bots::Command;
 use referee_engine::driver::{MatchPlan, PlannedSeat, Run, Terms};
@@ -363,4 +365,119 @@ fn a_worker_with_a_refused_outcome_is_put_aside() {
     assert!(
         cheat.refused > 0 && cheat.reason.as_ref().is_some_and(|why| why.contains("sent another outcome"))
     );
+}
+
+/// A carrier whose workers send each outcome again when they have its verdict. That of the first worker is refused.
+struct RepeatingCarrier {
+    catalog: Catalog,
+    verdicts: Sender<((UnitId, String), OutcomeVerdict)>,
+}
+
+impl CoordinatorEnd for RepeatingCarrier {
+    async fn serve(
+        self,
+        mut orders: UnboundedReceiver<Order>,
+        events: UnboundedSender<CarrierEvent>,
+    ) -> Result<(), CarrierError> {
+        let mut outcomes = BTreeMap::new();
+        for name in ["cheat", "box"] {
+            let machine = Machine { name: name.to_owned(), slots: 2, ..Machine::default() };
+            let _ = events.send(CarrierEvent::Joined(machine, Vec::new()));
+        }
+        while let Some(order) = orders.recv().await {
+            match order {
+                Order::Publish(unit) => {
+                    let worker = if outcomes.is_empty() { "cheat" } else { "box" }.to_owned();
+                    let mut outcome = play(&unit, &self.catalog);
+                    if worker == "cheat" {
+                        outcome.records[0].truncate(100);
+                    }
+                    let outcome = outcome.encoded();
+                    outcomes.insert((unit.id.clone(), worker.clone()), Some(outcome.clone()));
+                    let _ = events.send(CarrierEvent::Taken(unit.id.clone(), worker.clone()));
+                    let _ = events.send(CarrierEvent::Played(outcome, worker));
+                }
+                Order::Verdict { unit, worker, verdict } => {
+                    let key = (unit, worker);
+                    if let Some(outcome) = outcomes.get_mut(&key).and_then(Option::take) {
+                        let _ = events.send(CarrierEvent::Played(outcome, key.1.clone()));
+                    }
+                    let _ = self.verdicts.send((key, verdict));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn an_outcome_that_is_sent_again_has_the_same_verdict() {
+    let catalog = referee_games::catalog();
+    let (verdicts, received) = channel();
+    let leases = Leases::in_memory(&[1; 16]).unwrap();
+    let end = RepeatingCarrier { catalog: catalog.clone(), verdicts };
+    let mut coordinator = Coordinator::start(end, leases, LONG).unwrap();
+    let end = coordinator.play(job(&catalog), schedule(6), future::pending(), |_| Ok(()));
+    assert!(end.why.is_none() && end.given_up.is_empty());
+    let rows = coordinator.leases.workers().unwrap();
+    assert!(rows.iter().all(|row| row.duplicates == 0), "{rows:?}");
+    assert!(rows.iter().any(|row| (&*row.name, row.refused) == ("cheat", 1)), "{rows:?}");
+    coordinator.end(true).unwrap();
+    let mut seen = BTreeMap::<_, Vec<OutcomeVerdict>>::new();
+    for (outcome, verdict) in received {
+        seen.entry(outcome).or_default().push(verdict);
+    }
+    // What is sent after the last set has been counted has none.
+    assert!(seen.len() == 7 && seen.values().filter(|verdicts| verdicts.len() == 2).count() >= 5, "{seen:?}");
+    assert!(seen.values().all(|verdicts| verdicts.iter().all(|verdict| *verdict == verdicts[0])), "{seen:?}");
+}
+
+/// A carrier whose first worker cheats. When the set is queued again, a change of the run is requested.
+struct ChangingCarrier {
+    catalog: Catalog,
+    drain: Option<oneshot::Sender<()>>,
+}
+
+impl CoordinatorEnd for ChangingCarrier {
+    async fn serve(
+        mut self,
+        mut orders: UnboundedReceiver<Order>,
+        events: UnboundedSender<CarrierEvent>,
+    ) -> Result<(), CarrierError> {
+        for name in ["cheat", "box"] {
+            let machine = Machine { name: name.to_owned(), slots: 2, ..Machine::default() };
+            let _ = events.send(CarrierEvent::Joined(machine, Vec::new()));
+        }
+        let mut workers = [Some("cheat"), None, Some("box")].into_iter();
+        while let Some(order) = orders.recv().await {
+            let Order::Publish(unit) = order else { continue };
+            let Some(worker) = workers.next().flatten() else {
+                let _ = self.drain.take().unwrap().send(());
+                continue;
+            };
+            let mut outcome = play(&unit, &self.catalog);
+            if worker == "cheat" {
+                outcome.records[0].truncate(100);
+            }
+            let _ = events.send(CarrierEvent::Taken(unit.id.clone(), worker.to_owned()));
+            let _ = events.send(CarrierEvent::Played(outcome.encoded(), worker.to_owned()));
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn a_set_that_is_queued_again_when_the_run_is_changed_is_handed_out_at_once() {
+    let catalog = referee_games::catalog();
+    let (drain, drained) = oneshot::channel();
+    let end = ChangingCarrier { catalog: catalog.clone(), drain: Some(drain) };
+    let mut coordinator = Coordinator::start(end, Leases::in_memory(&[1; 16]).unwrap(), LONG).unwrap();
+    let first = Job { drain: Some(drained), ..job(&catalog) };
+    let end = coordinator.play(first, schedule(1), future::pending(), |_| Ok(()));
+    assert!(end.is_drained && end.why.is_none());
+    let too_late = async { tokio::time::sleep(Duration::from_secs(30)).await };
+    let end = coordinator.play(job(&catalog), schedule(1), too_late, |_| Ok(()));
+    assert!(!end.is_interrupted && end.why.is_none(), "it waits for the worker that was put aside");
+    coordinator.end(true).unwrap();
 }

@@ -6,26 +6,31 @@ use super::{Dispatcher, SetPhase, because};
 use crate::carrier::{Order, OutcomeVerdict};
 use crate::committer::{CommitResult, Committed, ToCommit};
 use crate::unit::{EncodedOutcome, UnitId};
+use crate::verdicts::OutcomeArrival;
 use crate::verify::Unstarted;
 use referee_engine::runner::{Halt, RunFailure, SetScheduler};
 use referee_results::FinishedMatch;
 
-/// The number of sets for which the attempt that counts is kept in memory.
-const COUNTED: usize = 10_000;
 /// The maximum number of outcomes of a set that wait until another one is verified.
 const MOST_WAITING: usize = 4;
 
 impl<S: SetScheduler> Dispatcher<'_, S> {
-    /// A worker has sent an outcome.
+    /// A worker has sent an outcome, perhaps again.
     pub(super) fn played(&mut self, outcome: EncodedOutcome, worker: String) -> Result<(), Halt> {
+        match self.coordinator.verdicts.arrive(&outcome.unit, &worker) {
+            OutcomeArrival::New => return self.judge(outcome, worker),
+            OutcomeArrival::Judging => {}
+            OutcomeArrival::Judged(verdict) => {
+                self.coordinator.order(Order::Verdict { unit: outcome.unit, worker, verdict });
+            }
+        }
+        Ok(())
+    }
+
+    /// Has an outcome verified and stored, unless another one of its set is.
+    fn judge(&mut self, outcome: EncodedOutcome, worker: String) -> Result<(), Halt> {
         let id = &outcome.unit;
         let is_of_run = id.run == self.coordinator.run;
-        let counted = self.counted.get(&id.set).filter(|_| is_of_run);
-        if counted.is_some_and(|(attempt, by)| *attempt == id.attempt && *by == worker) {
-            let unit = outcome.unit;
-            self.coordinator.order(Order::Verdict { unit, worker, verdict: OutcomeVerdict::Counted });
-            return Ok(());
-        }
         let is_alone = !self.coordinator.fleet.has_others(&[&worker]);
         let is_sound = self.coordinator.fleet.is_sound(&worker);
         let open = self.open.get_mut(&id.set).filter(|open| is_of_run && id.attempt >= open.since);
@@ -53,8 +58,7 @@ impl<S: SetScheduler> Dispatcher<'_, S> {
     fn duplicate(&mut self, outcome: EncodedOutcome, worker: String) -> Result<(), Halt> {
         self.coordinator.fleet.count(&worker, |row| row.duplicates += 1);
         self.coordinator.fleet.store(&self.coordinator.leases, &worker).map_err(because)?;
-        let unit = outcome.unit;
-        self.coordinator.order(Order::Verdict { unit, worker, verdict: OutcomeVerdict::Duplicate });
+        self.coordinator.give_verdict(outcome.unit, worker, OutcomeVerdict::Duplicate);
         Ok(())
     }
 
@@ -78,18 +82,10 @@ impl<S: SetScheduler> Dispatcher<'_, S> {
         let is_left = matches.iter().any(FinishedMatch::is_to_be_replayed);
         let closed = if is_left { leases.retire(id.set) } else { leases.close(id.set) };
         closed.map_err(because)?;
-        if open.unit.id != id || open.phase != SetPhase::Out(worker.clone()) {
+        if open.is_elsewhere(&id, &worker) {
             self.coordinator.order(Order::Withdraw(open.unit.id.clone()));
         }
-        self.coordinator.fleet.release(&worker, &id);
-        self.counted.insert(id.set, (id.attempt, worker.clone()));
-        if self.counted.len() > COUNTED {
-            // A repeated outcome of that set would be a duplicate.
-            self.counted.pop_first();
-        }
-        let order =
-            Order::Verdict { unit: id.clone(), worker: worker.clone(), verdict: OutcomeVerdict::Counted };
-        self.coordinator.order(order);
+        self.coordinator.give_verdict(id.clone(), worker.clone(), OutcomeVerdict::Counted);
         for (outcome, worker) in open.waiting {
             self.duplicate(outcome, worker)?;
         }
@@ -112,8 +108,7 @@ impl<S: SetScheduler> Dispatcher<'_, S> {
             "{id}: the bot `{bot}` does not start on the worker `{worker}` ({why}); it is tried again"
         );
         let verdict = OutcomeVerdict::Retried(format!("the bot `{bot}` does not start: {why}"));
-        self.coordinator.order(Order::Verdict { unit: id.clone(), worker: worker.clone(), verdict });
-        self.coordinator.fleet.release(&worker, &id);
+        self.coordinator.give_verdict(id.clone(), worker.clone(), verdict);
         let has_others = self.coordinator.fleet.has_others(&[&worker]);
         if unstarted.did_others {
             self.coordinator.fleet.note_sound(&worker);
@@ -124,7 +119,7 @@ impl<S: SetScheduler> Dispatcher<'_, S> {
         open.committing = None;
         open.unstarted = Some((worker.clone(), unstarted));
         if let Some((outcome, worker)) = open.waiting.pop_front() {
-            return self.played(outcome, worker);
+            return self.judge(outcome, worker);
         }
         if matches!(&open.phase, SetPhase::Out(other) if *other != worker) {
             // Another worker tries it already.
@@ -147,12 +142,11 @@ impl<S: SetScheduler> Dispatcher<'_, S> {
         self.coordinator.fleet.count(&worker, |row| row.refused += 1);
         self.put_aside(&worker, format!("it sent another outcome than {id} asks for: {why}"))?;
         self.coordinator.fleet.store(&self.coordinator.leases, &worker).map_err(because)?;
-        let verdict = OutcomeVerdict::Refused(why);
-        self.coordinator.order(Order::Verdict { unit: id.clone(), worker: worker.clone(), verdict });
+        self.coordinator.give_verdict(id.clone(), worker.clone(), OutcomeVerdict::Refused(why));
         let Some(open) = self.open.get_mut(&id.set) else { return Ok(()) };
         open.committing = None;
         if let Some((outcome, worker)) = open.waiting.pop_front() {
-            return self.played(outcome, worker);
+            return self.judge(outcome, worker);
         }
         if open.phase == SetPhase::Out(worker) { self.hand_out_again(id.set) } else { Ok(()) }
     }

@@ -33,11 +33,8 @@ const FIRST_OUT: usize = 64;
 
 /// The maximum number of workers, and of those with another version of the messages.
 const MOST_WORKERS: usize = 10_000;
-/// The maximum number of outcomes of a set that are judged, and of outcomes that are read from the object store.
-const MOST_JUDGING: usize = 4;
+/// The maximum number of outcomes that are read from the object store.
 const MOST_READS: usize = 4;
-/// The number of verdicts that are kept in memory.
-const JUDGED: usize = 10_000;
 
 /// The coordinator's end of the carrier.
 #[derive(Debug)]
@@ -168,10 +165,8 @@ struct CoordinatorService {
     signer: Signer,
     /// Its public key.
     trusted: TrustedKeys,
-    /// The outcomes that the coordinator is judging, and its verdicts.
-    judged: HashMap<(UnitId, String), Option<OutcomeVerdict>>,
-    /// By set: the number of outcomes that the coordinator is judging.
-    judging: HashMap<u32, usize>,
+    /// The outcomes that the coordinator is judging, by unit and worker.
+    judging: HashSet<(UnitId, String)>,
     /// Outcomes that are read from the object store.
     reads: JoinSet<(UnitId, String, Result<Vec<u8>, BrokerError>)>,
     uploaded: HashSet<ArchiveId>,
@@ -204,8 +199,7 @@ impl CoordinatorService {
             incompatible: HashSet::new(),
             trusted: end.key.trusted(),
             signer: Signer::new(end.key, end.run),
-            judged: HashMap::new(),
-            judging: HashMap::new(),
+            judging: HashSet::new(),
             reads: JoinSet::new(),
             uploaded: HashSet::new(),
             most_out: FIRST_OUT,
@@ -267,20 +261,9 @@ impl CoordinatorService {
             }
             Order::Verdict { unit, worker, verdict } => {
                 if verdict == OutcomeVerdict::Counted {
-                    let is_elsewhere =
-                        |open: &mut Open| open.holder.as_ref().is_none_or(|by| by.worker != worker);
-                    let is_elsewhere = self.open_unit(&unit).is_some_and(is_elsewhere);
                     self.close(&unit);
-                    if is_elsewhere {
-                        // The worker was lost with it, so that it was handed out again.
-                        self.take_out(&unit).await;
-                    }
                 }
-                if self.judged.len() >= JUDGED {
-                    // The coordinator judges a repeated outcome again.
-                    self.judged.retain(|_, verdict| verdict.is_none());
-                }
-                self.set_judged(unit.clone(), worker.clone(), Some(verdict.clone()));
+                self.judging.remove(&(unit.clone(), worker.clone()));
                 self.send_to(&worker, &ToWorker::Verdict { unit, verdict }).await;
             }
             Order::SetState(run, worker, state) => {
@@ -484,7 +467,7 @@ impl CoordinatorService {
                 }
             }
             ToCoordinator::Played { unit, object } => {
-                self.played(worker, unit, object, body).await;
+                self.played(worker, unit, object, body);
             }
             ToCoordinator::Trying { .. } | ToCoordinator::Tried { .. } => {}
         }
@@ -517,54 +500,19 @@ impl CoordinatorService {
         self.open.get_mut(&unit.set).filter(|open| open.unit.id == *unit)
     }
 
-    async fn played(&mut self, worker: String, unit: UnitId, object: Option<String>, body: &[u8]) {
-        let key = (unit.clone(), worker.clone());
-        let is_open = self.open.contains_key(&unit.set);
-        let judging = self.judging.get(&unit.set).copied().unwrap_or_default();
-        if !self.judged.contains_key(&key) && (object.is_some() && !is_open || judging >= MOST_JUDGING) {
-            // The coordinator has a result already, or several that are being judged.
-            return self
-                .send_to(&worker, &ToWorker::Verdict { unit, verdict: OutcomeVerdict::Duplicate })
-                .await;
-        }
+    fn played(&mut self, worker: String, unit: UnitId, object: Option<String>, body: &[u8]) {
         if object.is_some() && self.reads.len() >= MOST_READS {
             // The worker sends it again.
             return;
         }
-        match self.judged.get(&key) {
-            // It was sent again because the verdict was lost.
-            Some(Some(verdict)) => {
-                let message = ToWorker::Verdict { unit, verdict: verdict.clone() };
-                return self.send_to(&worker, &message).await;
-            }
-            Some(None) => return,
-            None => {
-                *self.judging.entry(unit.set).or_default() += 1;
-                self.judged.insert(key, None);
-            }
+        if !self.judging.insert((unit.clone(), worker.clone())) {
+            return;
         }
         match object {
             None => self.read(unit, worker, Ok(body.to_vec())),
             Some(name) => {
                 let connection = self.connection.clone();
                 self.reads.spawn(async move { (unit, worker, connection.get(&name, OUTCOME_BYTES).await) });
-            }
-        }
-    }
-
-    /// An outcome has this verdict; `None` if it could not be read.
-    fn set_judged(&mut self, unit: UnitId, worker: String, verdict: Option<OutcomeVerdict>) {
-        let set = unit.set;
-        let before = match verdict {
-            Some(verdict) => self.judged.insert((unit, worker), Some(verdict)),
-            None => self.judged.remove(&(unit, worker)),
-        };
-        if before == Some(None)
-            && let Some(judging) = self.judging.get_mut(&set)
-        {
-            *judging -= 1;
-            if *judging == 0 {
-                self.judging.remove(&set);
             }
         }
     }
@@ -578,7 +526,7 @@ impl CoordinatorService {
             }
             Err(error) => {
                 tracing::debug!(%error, "{unit}: its outcome cannot be read now; the worker sends it again");
-                self.set_judged(unit, worker, None);
+                self.judging.remove(&(unit, worker));
             }
         }
     }
