@@ -42,4 +42,4 @@ pub use regular::{
     has_extension, most_unpacked, open_regular, read_limited, read_regular, read_secret, unpack,
 };
 pub use running::{RunningMatch, RunningMatches, UnusableJournal};
-pub use wait::StorageWait;
+pub use wait::{StorageWait, WriteError};

@@ -62,7 +62,11 @@ impl StorageWait {
     ///
     /// # Errors
     /// Those of `write` that a retry does not mend, and all of them after [`StorageWait::give_up`].
-    pub fn retry<T>(&self, what: &str, mut write: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+    pub fn retry<T, E: WriteError>(
+        &self,
+        what: &str,
+        mut write: impl FnMut() -> Result<T, E>,
+    ) -> Result<T, E> {
         let result = write();
         let (Some(inner), Err(error)) = (&self.0, &result) else { return result };
         if !is_temporary(error) {
@@ -83,8 +87,20 @@ impl StorageWait {
     }
 }
 
+/// The error of a write.
+pub trait WriteError: std::fmt::Display {
+    /// What kind of error it is.
+    fn kind(&self) -> io::ErrorKind;
+}
+
+impl WriteError for io::Error {
+    fn kind(&self) -> io::ErrorKind {
+        self.kind()
+    }
+}
+
 /// Whether the cause of an error may go away.
-fn is_temporary(error: &io::Error) -> bool {
+fn is_temporary(error: &impl WriteError) -> bool {
     use io::ErrorKind::{QuotaExceeded, ResourceBusy, StorageFull};
     matches!(error.kind(), StorageFull | QuotaExceeded | ResourceBusy)
 }
@@ -107,7 +123,7 @@ mod tests {
         });
         assert_eq!(written.unwrap(), 7);
         assert!(!wait.is_waiting());
-        let denied = wait.retry("it", || Err::<(), _>(io::ErrorKind::PermissionDenied.into()));
+        let denied = wait.retry("it", || Err::<(), io::Error>(io::ErrorKind::PermissionDenied.into()));
         assert_eq!(denied.unwrap_err().kind(), io::ErrorKind::PermissionDenied);
     }
 

@@ -1,11 +1,12 @@
 //! Checkpoints of a database in WAL mode, on a thread of their own.
 
-use std::io;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use rusqlite::Connection;
+
+use crate::error::StoreError;
 
 /// How often the log is copied into the database.
 const APART: Duration = Duration::from_millis(500);
@@ -22,7 +23,7 @@ impl Checkpoints {
     ///
     /// # Errors
     /// If no thread can be started.
-    pub(super) fn start(db: Connection) -> io::Result<Checkpoints> {
+    pub(super) fn start(db: Connection) -> Result<Checkpoints, StoreError> {
         let (stop, stopped) = channel();
         let work = move || {
             while stopped.recv_timeout(APART) == Err(RecvTimeoutError::Timeout) {

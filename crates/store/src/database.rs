@@ -1,9 +1,9 @@
 //! The files of an SQLite database.
 
-use std::io;
-
 use referee_files::Folder;
 use rusqlite::Connection;
+
+use crate::error::StoreError;
 
 /// What SQLite appends to the name of a database for the files beside it.
 const ENDINGS: [&str; 4] = ["", "-journal", "-shm", "-wal"];
@@ -17,8 +17,8 @@ pub(super) fn database_files(name: &str) -> [String; 4] {
 ///
 /// # Errors
 /// If one of their names belongs to something else than a file.
-pub(super) fn check_database(folder: &Folder, name: &str) -> io::Result<()> {
-    database_files(name).iter().try_for_each(|name| folder.has_file(name).map(drop))
+pub(super) fn check_database(folder: &Folder, name: &str) -> Result<(), StoreError> {
+    Ok(database_files(name).iter().try_for_each(|name| folder.has_file(name).map(drop))?)
 }
 
 /// A number that changes when another connection has changed the database.

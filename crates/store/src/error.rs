@@ -3,12 +3,13 @@
 use std::io;
 use std::path::PathBuf;
 
+use referee_files::WriteError;
 use rusqlite::ErrorCode::{DatabaseBusy, DatabaseLocked, DiskFull};
 
 use crate::rows::BadRow;
 
-/// Why a database cannot be read or written: the inner error of the [`io::Error`]s of this crate. Their kind says whether waiting
-/// helps, see [`referee_files::StorageWait`], and [`io::ErrorKind::InvalidData`] that a row is damaged.
+/// Why a database cannot be read or written. [`StoreError::kind`] says whether waiting helps, see
+/// [`referee_files::StorageWait`], and [`io::ErrorKind::InvalidData`] that a row is damaged.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// SQLite cannot.
@@ -19,6 +20,9 @@ pub enum StoreError {
         /// The error of SQLite.
         error: rusqlite::Error,
     },
+    /// A file cannot be read or written.
+    #[error(transparent)]
+    Io(#[from] io::Error),
     /// It was written by a program with another schema.
     #[error("{database}: version {version}, but this program supports {supported}")]
     Version {
@@ -32,6 +36,12 @@ pub enum StoreError {
     /// Its file was removed or replaced.
     #[error("{} was removed or replaced during the run", .0.display())]
     Replaced(PathBuf),
+    /// There is such an entry already: this one.
+    #[error("{0}")]
+    Exists(String),
+    /// A value cannot be written as JSON.
+    #[error(transparent)]
+    NotJson(#[from] serde_json::Error),
     /// The row of a match is damaged.
     #[error(transparent)]
     Match(#[from] BadRow),
@@ -86,9 +96,11 @@ pub enum ValueDefect {
     Misfit(u32),
 }
 
-impl From<StoreError> for io::Error {
-    fn from(error: StoreError) -> io::Error {
-        let kind = match &error {
+impl StoreError {
+    /// The kind of error: that of a full disk, of a lock, of damage, ...
+    pub fn kind(&self) -> io::ErrorKind {
+        match self {
+            StoreError::Io(error) => error.kind(),
             StoreError::Sqlite { error, .. } => match error.sqlite_error_code() {
                 Some(DiskFull) => io::ErrorKind::StorageFull,
                 Some(DatabaseBusy | DatabaseLocked) => io::ErrorKind::ResourceBusy,
@@ -96,23 +108,35 @@ impl From<StoreError> for io::Error {
             },
             StoreError::Version { .. } => io::ErrorKind::Unsupported,
             StoreError::Replaced(_) => io::ErrorKind::NotFound,
-            StoreError::Match(_) | StoreError::Row { .. } => io::ErrorKind::InvalidData,
-        };
-        io::Error::new(kind, error)
+            StoreError::Exists(_) => io::ErrorKind::AlreadyExists,
+            StoreError::Match(_) | StoreError::Row { .. } | StoreError::NotJson(_) => {
+                io::ErrorKind::InvalidData
+            }
+        }
+    }
+}
+
+impl WriteError for StoreError {
+    fn kind(&self) -> io::ErrorKind {
+        self.kind()
     }
 }
 
 /// A damaged row that is not a match.
-pub(super) fn damaged(place: impl Into<String>, defect: impl Into<ValueDefect>) -> io::Error {
-    StoreError::Row { place: place.into(), defect: defect.into() }.into()
+pub(super) fn damaged(place: impl Into<String>, defect: impl Into<ValueDefect>) -> StoreError {
+    StoreError::Row { place: place.into(), defect: defect.into() }
 }
 
 /// Checks the version of the schema.
-pub(super) fn check_version(database: impl Into<String>, version: i64, supported: i64) -> io::Result<()> {
+pub(super) fn check_version(
+    database: impl Into<String>,
+    version: i64,
+    supported: i64,
+) -> Result<(), StoreError> {
     if version == supported {
         return Ok(());
     }
-    Err(StoreError::Version { database: database.into(), version, supported }.into())
+    Err(StoreError::Version { database: database.into(), version, supported })
 }
 
 #[cfg(test)]
@@ -125,7 +149,7 @@ mod tests {
     fn a_full_disk_and_a_lock_are_waited_for_and_damage_is_not() {
         let of_sqlite = |code: i32| {
             let error = rusqlite::Error::SqliteFailure(ffi::Error::new(code), None);
-            io::Error::from(StoreError::Sqlite { database: "league", error }).kind()
+            StoreError::Sqlite { database: "league", error }.kind()
         };
         assert_eq!(of_sqlite(ffi::SQLITE_FULL), io::ErrorKind::StorageFull);
         assert_eq!(of_sqlite(ffi::SQLITE_BUSY), io::ErrorKind::ResourceBusy);

@@ -81,8 +81,8 @@ pub struct WorkerRow {
     pub refused: u32,
 }
 
-fn failed(error: rusqlite::Error) -> io::Error {
-    StoreError::Sqlite { database: NAME, error }.into()
+fn failed(error: rusqlite::Error) -> StoreError {
+    StoreError::Sqlite { database: NAME, error }
 }
 
 /// Seconds since 1970.
@@ -96,7 +96,7 @@ impl Leases {
     ///
     /// # Errors
     /// I/O errors, or if the file has an unknown version.
-    pub fn open(folder: &Folder, run: &[u8; 16]) -> io::Result<Leases> {
+    pub fn open(folder: &Folder, run: &[u8; 16]) -> Result<Leases, StoreError> {
         let is_new = !folder.has_file(NAME)?;
         if is_new {
             // It contains seeds: other users must not read it.
@@ -120,7 +120,7 @@ impl Leases {
     ///
     /// # Errors
     /// Those of SQLite.
-    pub fn in_memory(run: &[u8; 16]) -> io::Result<Leases> {
+    pub fn in_memory(run: &[u8; 16]) -> Result<Leases, StoreError> {
         Leases::prepare(Connection::open_in_memory().map_err(failed)?, run)
     }
 
@@ -128,7 +128,7 @@ impl Leases {
     ///
     /// # Errors
     /// I/O errors, or if the file has an unknown version.
-    pub fn of_run(path: &Path) -> io::Result<Option<Leases>> {
+    pub fn of_run(path: &Path) -> Result<Option<Leases>, StoreError> {
         let folder = match Folder::open(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             opened => opened?,
@@ -159,7 +159,7 @@ impl Leases {
         Leases { is_durable: true, ..self }
     }
 
-    fn prepare(mut db: Connection, run: &[u8; 16]) -> io::Result<Leases> {
+    fn prepare(mut db: Connection, run: &[u8; 16]) -> Result<Leases, StoreError> {
         set_up(&db).map_err(failed)?;
         if version(&db).map_err(failed)? == 0 {
             let create = |db: &mut Connection| {
@@ -180,7 +180,7 @@ impl Leases {
     ///
     /// # Errors
     /// Those of the disk.
-    pub fn run(&self) -> io::Result<String> {
+    pub fn run(&self) -> Result<String, StoreError> {
         self.db.query_row("SELECT value FROM run WHERE key = 'id'", [], |row| row.get(0)).map_err(failed)
     }
 
@@ -188,7 +188,7 @@ impl Leases {
     ///
     /// # Errors
     /// Those of the disk.
-    pub fn open_sets(&self) -> io::Result<Vec<Lease>> {
+    pub fn open_sets(&self) -> Result<Vec<Lease>, StoreError> {
         let lease = |row: &Row<'_>| {
             let state: String = row.get(2)?;
             Ok(Lease {
@@ -211,7 +211,7 @@ impl Leases {
     ///
     /// # Errors
     /// Those of the disk.
-    pub fn next_attempt(&self, set: u32) -> io::Result<u32> {
+    pub fn next_attempt(&self, set: u32) -> Result<u32, StoreError> {
         let sql = "SELECT coalesce(max(attempt), 0) + 1 FROM sets WHERE \"set\" = ?1";
         let query =
             self.db.prepare_cached(sql).and_then(|mut query| query.query_row([set], |row| row.get(0)));
@@ -222,7 +222,7 @@ impl Leases {
     ///
     /// # Errors
     /// Those of the disk, or if the attempt exists.
-    pub fn queue(&self, set: u32, attempt: u32, deliveries: u32, unit: &str) -> io::Result<()> {
+    pub fn queue(&self, set: u32, attempt: u32, deliveries: u32, unit: &str) -> Result<(), StoreError> {
         self.retire(set)?;
         if self.is_durable {
             self.db.pragma_update(None, "synchronous", "full").map_err(failed)?;
@@ -242,7 +242,7 @@ impl Leases {
     ///
     /// # Errors
     /// Those of the disk.
-    pub fn last_set(&self) -> io::Result<u32> {
+    pub fn last_set(&self) -> Result<u32, StoreError> {
         let sql = "SELECT coalesce(max(\"set\"), 0) FROM sets";
         self.db.query_row(sql, [], |row| row.get(0)).map_err(failed)
     }
@@ -251,7 +251,7 @@ impl Leases {
     ///
     /// # Errors
     /// Those of the disk.
-    pub fn take(&self, set: u32, attempt: u32, worker: &str, deliveries: u32) -> io::Result<()> {
+    pub fn take(&self, set: u32, attempt: u32, worker: &str, deliveries: u32) -> Result<(), StoreError> {
         self.run_sql(
             "UPDATE sets SET state = 'out', worker = ?3, deliveries = ?4, moved_at = ?5 \
              WHERE \"set\" = ?1 AND attempt = ?2",
@@ -263,7 +263,7 @@ impl Leases {
     ///
     /// # Errors
     /// Those of the disk.
-    pub fn touch(&self, set: u32, attempt: u32) -> io::Result<()> {
+    pub fn touch(&self, set: u32, attempt: u32) -> Result<(), StoreError> {
         self.run_sql(
             "UPDATE sets SET moved_at = ?3 WHERE \"set\" = ?1 AND attempt = ?2",
             params![set, attempt, now().cast_signed()],
@@ -274,7 +274,7 @@ impl Leases {
     ///
     /// # Errors
     /// Those of the disk.
-    pub fn put_back(&self, set: u32, attempt: u32, deliveries: u32) -> io::Result<()> {
+    pub fn put_back(&self, set: u32, attempt: u32, deliveries: u32) -> Result<(), StoreError> {
         self.run_sql(
             "UPDATE sets SET state = 'queued', deliveries = ?3 WHERE \"set\" = ?1 AND attempt = ?2",
             params![set, attempt, deliveries],
@@ -285,7 +285,7 @@ impl Leases {
     ///
     /// # Errors
     /// Those of the disk.
-    pub fn give_up(&self, set: u32) -> io::Result<()> {
+    pub fn give_up(&self, set: u32) -> Result<(), StoreError> {
         self.run_sql("UPDATE sets SET state = 'given_up', unit = '' WHERE \"set\" = ?1", params![set])
     }
 
@@ -293,7 +293,7 @@ impl Leases {
     ///
     /// # Errors
     /// Those of the disk.
-    pub fn retire(&self, set: u32) -> io::Result<()> {
+    pub fn retire(&self, set: u32) -> Result<(), StoreError> {
         self.run_sql("UPDATE sets SET state = 'replaced', unit = '' WHERE \"set\" = ?1", params![set])
     }
 
@@ -301,7 +301,7 @@ impl Leases {
     ///
     /// # Errors
     /// Those of the disk.
-    pub fn close(&self, set: u32) -> io::Result<()> {
+    pub fn close(&self, set: u32) -> Result<(), StoreError> {
         self.run_sql("DELETE FROM sets WHERE \"set\" = ?1", params![set])
     }
 
@@ -314,7 +314,7 @@ impl Leases {
     ///
     /// # Errors
     /// Those of the disk.
-    pub fn set_worker(&self, worker: &WorkerRow) -> io::Result<()> {
+    pub fn set_worker(&self, worker: &WorkerRow) -> Result<(), StoreError> {
         let WorkerRow { name, machine, state, reason, is_connected, joined_at, sets, matches, .. } = worker;
         let joined_at = if *joined_at == 0 { now() } else { *joined_at };
         let WorkerRow { faults, lost, duplicates, refused, .. } = worker;
@@ -342,7 +342,7 @@ impl Leases {
     ///
     /// # Errors
     /// Those of the disk.
-    pub fn workers(&self) -> io::Result<Vec<WorkerRow>> {
+    pub fn workers(&self) -> Result<Vec<WorkerRow>, StoreError> {
         let worker = |row: &Row<'_>| {
             Ok(WorkerRow {
                 name: row.get(0)?,
@@ -369,7 +369,7 @@ impl Leases {
     ///
     /// # Errors
     /// Those of the disk.
-    pub fn disconnect_all(&self) -> io::Result<()> {
+    pub fn disconnect_all(&self) -> Result<(), StoreError> {
         self.run_sql("UPDATE workers SET is_connected = 0", params![])
     }
 
@@ -378,7 +378,7 @@ impl Leases {
         Requests::of(&self.db, NAME)
     }
 
-    fn run_sql(&self, sql: &str, params: &[&dyn ToSql]) -> io::Result<()> {
+    fn run_sql(&self, sql: &str, params: &[&dyn ToSql]) -> Result<(), StoreError> {
         self.wait.retry("the database of workers", || {
             let run = self.db.prepare_cached(sql).and_then(|mut query| query.execute(params));
             run.map(drop).map_err(failed)
@@ -396,6 +396,6 @@ fn version(db: &Connection) -> rusqlite::Result<i64> {
     db.query_row("PRAGMA user_version", [], |row| row.get(0))
 }
 
-fn check(version: i64) -> io::Result<()> {
+fn check(version: i64) -> Result<(), StoreError> {
     check_version(NAME, version, VERSION)
 }

@@ -1,7 +1,6 @@
 //! Requests to the process that plays a run, from processes that may end before it takes them up. `requests.sql` documents the
 //! table.
 
-use std::io;
 use std::marker::PhantomData;
 
 use rusqlite::{Connection, OptionalExtension};
@@ -31,7 +30,7 @@ impl<'db, R: Serialize + DeserializeOwned> Requests<'db, R> {
     ///
     /// # Errors
     /// Those of the disk.
-    pub fn push(&self, request: &R) -> io::Result<()> {
+    pub fn push(&self, request: &R) -> Result<(), StoreError> {
         let text = serde_json::to_string(request)?;
         let sql = "INSERT INTO requests (request) VALUES (?1)";
         self.db.execute(sql, [text]).map(drop).map_err(|error| self.failed(error))
@@ -41,7 +40,7 @@ impl<'db, R: Serialize + DeserializeOwned> Requests<'db, R> {
     ///
     /// # Errors
     /// Those of the disk.
-    pub fn is_empty(&self) -> io::Result<bool> {
+    pub fn is_empty(&self) -> Result<bool, StoreError> {
         self.first().map(|first| first.is_none())
     }
 
@@ -49,7 +48,7 @@ impl<'db, R: Serialize + DeserializeOwned> Requests<'db, R> {
     ///
     /// # Errors
     /// Those of the disk, or if the request is damaged. It is taken then as well.
-    pub fn take(&self) -> io::Result<Option<R>> {
+    pub fn take(&self) -> Result<Option<R>, StoreError> {
         // An empty queue, the usual case, is only read.
         let Some((id, text)) = self.first()? else { return Ok(None) };
         let sql = "DELETE FROM requests WHERE id = ?1";
@@ -58,7 +57,7 @@ impl<'db, R: Serialize + DeserializeOwned> Requests<'db, R> {
         from_json(&format!("{path}: table `requests`, row {id}"), &text).map(Some)
     }
 
-    fn first(&self) -> io::Result<Option<(i64, String)>> {
+    fn first(&self) -> Result<Option<(i64, String)>, StoreError> {
         let sql = "SELECT id, request FROM requests ORDER BY id LIMIT 1";
         let query = self.db.prepare_cached(sql);
         let first =
@@ -66,8 +65,8 @@ impl<'db, R: Serialize + DeserializeOwned> Requests<'db, R> {
         first.map_err(|error| self.failed(error))
     }
 
-    fn failed(&self, error: rusqlite::Error) -> io::Error {
-        StoreError::Sqlite { database: self.database, error }.into()
+    fn failed(&self, error: rusqlite::Error) -> StoreError {
+        StoreError::Sqlite { database: self.database, error }
     }
 }
 
@@ -147,7 +146,7 @@ mod tests {
         db.execute_batch("INSERT INTO requests VALUES (7, '{\"sing\":1}')").unwrap();
         requests(&db).push(&Asked::Stop).unwrap();
         let error = requests(&db).take().unwrap_err();
-        assert_eq!(error.kind(), io::ErrorKind::InvalidData);
+        assert_eq!(error.kind(), std::io::ErrorKind::InvalidData);
         let error = error.to_string();
         assert!(error.contains("run.sqlite: table `requests`, row 7: "), "{error}");
         assert_eq!(requests(&db).take().unwrap(), Some(Asked::Stop));

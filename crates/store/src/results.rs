@@ -81,8 +81,8 @@ pub struct TournamentChange {
     pub undone: Option<UndoneRuling>,
 }
 
-fn failed(error: rusqlite::Error) -> io::Error {
-    StoreError::Sqlite { database: "results", error }.into()
+fn failed(error: rusqlite::Error) -> StoreError {
+    StoreError::Sqlite { database: "results", error }
 }
 
 impl Results {
@@ -90,12 +90,12 @@ impl Results {
     ///
     /// # Errors
     /// If it exists already, or on I/O errors.
-    pub fn create(path: &Path, about: &About, entrants: &[EntrantRow]) -> io::Result<Results> {
+    pub fn create(path: &Path, about: &About, entrants: &[EntrantRow]) -> Result<Results, StoreError> {
         let (folder, name) = located(path)?;
         let path_of_it = path.with_extension("part");
         let (_, unfinished) = Folder::of_file(&path_of_it)?;
         if folder.has_file(&name)? {
-            return Err(io::ErrorKind::AlreadyExists.into());
+            return Err(io::Error::from(io::ErrorKind::AlreadyExists).into());
         }
         // An unfinished database of a killed process is discarded.
         for name in database_files(&unfinished) {
@@ -142,7 +142,7 @@ impl Results {
     ///
     /// # Errors
     /// If it does not exist or has another version, or on I/O errors.
-    pub fn open(path: &Path) -> io::Result<Results> {
+    pub fn open(path: &Path) -> Result<Results, StoreError> {
         let (folder, name) = located(path)?;
         check_database(&folder, &name)?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -158,7 +158,7 @@ impl Results {
     ///
     /// # Errors
     /// Those of the database.
-    pub fn set_durable(&self, is_durable: bool) -> io::Result<()> {
+    pub fn set_durable(&self, is_durable: bool) -> Result<(), StoreError> {
         let synchronous = if is_durable { "full" } else { "off" };
         self.db.pragma_update(None, "synchronous", synchronous).map_err(failed)
     }
@@ -167,18 +167,18 @@ impl Results {
     ///
     /// # Errors
     /// If it was removed or replaced.
-    pub fn check_in_place(&self) -> io::Result<()> {
+    pub fn check_in_place(&self) -> Result<(), StoreError> {
         if fs::metadata(&self.path).is_ok_and(|found| (found.dev(), found.ino()) == self.file) {
             return Ok(());
         }
-        Err(StoreError::Replaced(self.path.clone()).into())
+        Err(StoreError::Replaced(self.path.clone()))
     }
 
     /// A number that changes when another process, or another connection, has changed the database.
     ///
     /// # Errors
     /// Those of the database.
-    pub fn data_version(&self) -> io::Result<i64> {
+    pub fn data_version(&self) -> Result<i64, StoreError> {
         data_version(&self.db).map_err(failed)
     }
 
@@ -186,15 +186,15 @@ impl Results {
     ///
     /// # Errors
     /// If a part of it is missing.
-    pub fn about(&self) -> io::Result<About> {
+    pub fn about(&self) -> Result<About, StoreError> {
         let find = |key: &str| {
             let sql = "SELECT value FROM tournament WHERE key = ?1";
             self.db.query_row(sql, [key], |row| row.get(0)).optional().map_err(failed)
         };
-        let get = |key: &str| -> io::Result<String> {
+        let get = |key: &str| -> Result<String, StoreError> {
             find(key)?.ok_or_else(|| damaged("results", ValueDefect::Missing(key.to_owned())))
         };
-        let number = |key: &str| -> io::Result<u8> {
+        let number = |key: &str| -> Result<u8, StoreError> {
             let text = get(key)?;
             let key = key.to_owned();
             text.parse().map_err(|_| damaged("results", ValueDefect::Number { key, text }))
@@ -219,7 +219,7 @@ impl Results {
     ///
     /// # Errors
     /// If the name of a new entrant is not unique, or on I/O errors.
-    pub fn change(&mut self, changes: &TournamentChange) -> io::Result<()> {
+    pub fn change(&mut self, changes: &TournamentChange) -> Result<(), StoreError> {
         let TournamentChange { config, joins, leaves, returns, sources, renamed, ruling, undone } = changes;
         let change = |db: &mut Connection| {
             let transaction = db.transaction()?;
@@ -259,7 +259,7 @@ impl Results {
     ///
     /// # Errors
     /// Those of the disk.
-    pub fn set_files(&self, entrant: usize, files: &BTreeMap<String, String>) -> io::Result<()> {
+    pub fn set_files(&self, entrant: usize, files: &BTreeMap<String, String>) -> Result<(), StoreError> {
         let sql = "UPDATE entrants SET files = ?2 WHERE id = ?1";
         self.db.execute(sql, params![entrant as i64, json(files)]).map(drop).map_err(failed)
     }
@@ -268,7 +268,7 @@ impl Results {
     ///
     /// # Errors
     /// Those of the disk.
-    pub fn set_absent(&self, names: &BTreeSet<String>) -> io::Result<()> {
+    pub fn set_absent(&self, names: &BTreeSet<String>) -> Result<(), StoreError> {
         let sql = "INSERT OR REPLACE INTO tournament VALUES ('absent', ?1)";
         self.db.execute(sql, [json(names)]).map(drop).map_err(failed)
     }
@@ -278,7 +278,7 @@ impl Results {
     ///
     /// # Errors
     /// Those of the disk.
-    pub fn absent(&self) -> io::Result<BTreeSet<String>> {
+    pub fn absent(&self) -> Result<BTreeSet<String>, StoreError> {
         json_value(&self.db, &self.path, "absent")
     }
 
@@ -286,7 +286,7 @@ impl Results {
     ///
     /// # Errors
     /// I/O errors, or if a row is invalid.
-    pub fn entrants(&self) -> io::Result<Vec<EntrantRow>> {
+    pub fn entrants(&self) -> Result<Vec<EntrantRow>, StoreError> {
         let sql = "SELECT name, source, files, joins, leaves, interruptions, id, missed, display_name \
                    FROM entrants ORDER BY id";
         let mut query = self.db.prepare(sql).map_err(failed)?;
@@ -325,7 +325,7 @@ impl Results {
     ///
     /// # Errors
     /// If a match has a result already, on I/O errors, or if the database has been moved.
-    pub fn add_matches(&mut self, rows: &[MatchRow]) -> io::Result<()> {
+    pub fn add_matches(&mut self, rows: &[MatchRow]) -> Result<(), StoreError> {
         let add = |db: &mut Connection| {
             let transaction = db.transaction()?;
             for row in rows {
@@ -341,7 +341,7 @@ impl Results {
     ///
     /// # Errors
     /// Those of the disk.
-    pub fn cut_off(&mut self, id: MatchId, set: u32, lineup: &[usize]) -> io::Result<()> {
+    pub fn cut_off(&mut self, id: MatchId, set: u32, lineup: &[usize]) -> Result<(), StoreError> {
         let cut = |db: &mut Connection| {
             let transaction = db.transaction()?;
             transaction.execute(
@@ -358,7 +358,7 @@ impl Results {
     ///
     /// # Errors
     /// Those of the disk.
-    pub fn has(&self, id: MatchId) -> io::Result<bool> {
+    pub fn has(&self, id: MatchId) -> Result<bool, StoreError> {
         let sql = "SELECT 1 FROM matches WHERE number = ?1 AND attempt = ?2";
         let found = self.db.query_row(sql, params![id.number, id.attempt], |_| Ok(())).optional();
         found.map(|row| row.is_some()).map_err(failed)
@@ -368,7 +368,7 @@ impl Results {
     ///
     /// # Errors
     /// If a row is invalid.
-    pub fn results(&self, seating: Seating) -> io::Result<Vec<(u32, MatchResult)>> {
+    pub fn results(&self, seating: Seating) -> Result<Vec<(u32, MatchResult)>, StoreError> {
         let sql = "SELECT number, \"set\", lineup, ranks, faulted, forfeited, attempt FROM matches \
                    WHERE ranks IS NOT NULL ORDER BY number";
         let replayed = replayed(&self.db).map_err(failed)?;
@@ -391,7 +391,7 @@ impl Results {
     ///
     /// # Errors
     /// Those of the disk.
-    pub fn counted_attempts(&self) -> io::Result<BTreeMap<u32, MatchId>> {
+    pub fn counted_attempts(&self) -> Result<BTreeMap<u32, MatchId>, StoreError> {
         let sql = "SELECT number, attempt FROM matches WHERE ranks IS NOT NULL";
         let mut query = self.db.prepare(sql).map_err(failed)?;
         let id = |row: &Row<'_>| {
@@ -405,7 +405,7 @@ impl Results {
     ///
     /// # Errors
     /// If a row is invalid.
-    pub fn moves(&self) -> io::Result<HashMap<u32, MatchMoves>> {
+    pub fn moves(&self) -> Result<HashMap<u32, MatchMoves>, StoreError> {
         // Of two attempts with a result, the later one counts.
         let sql = "SELECT number, opening, moves FROM matches \
                    WHERE ranks IS NOT NULL AND opening IS NOT NULL AND moves IS NOT NULL ORDER BY number, attempt";
@@ -421,7 +421,7 @@ impl Results {
     ///
     /// # Errors
     /// If a row is invalid.
-    pub fn rulings(&self) -> io::Result<Vec<RulingRow>> {
+    pub fn rulings(&self) -> Result<Vec<RulingRow>, StoreError> {
         read_rulings(&self.db).map_err(failed)
     }
 
@@ -429,7 +429,7 @@ impl Results {
     ///
     /// # Errors
     /// Those of the disk.
-    pub fn attempts(&self) -> io::Result<BTreeMap<u32, u32>> {
+    pub fn attempts(&self) -> Result<BTreeMap<u32, u32>, StoreError> {
         let sql = "SELECT number, max(attempt) FROM matches GROUP BY number";
         let mut query = self.db.prepare(sql).map_err(failed)?;
         let attempts = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?)));
@@ -440,7 +440,7 @@ impl Results {
     ///
     /// # Errors
     /// Those of the disk.
-    pub fn replaced(&self) -> io::Result<BTreeMap<u32, u32>> {
+    pub fn replaced(&self) -> Result<BTreeMap<u32, u32>, StoreError> {
         let sql = "SELECT count(*) FROM matches WHERE number = ?1 AND attempt <= ?2 AND ranks IS NOT NULL";
         let replayed = self.replayed()?.into_iter();
         let counted = replayed.map(|(number, attempt)| {
@@ -454,7 +454,7 @@ impl Results {
     ///
     /// # Errors
     /// If a row is invalid.
-    pub fn replayed(&self) -> io::Result<BTreeMap<u32, u32>> {
+    pub fn replayed(&self) -> Result<BTreeMap<u32, u32>, StoreError> {
         replayed(&self.db).map_err(failed)
     }
 
@@ -462,7 +462,7 @@ impl Results {
     ///
     /// # Errors
     /// Those of the disk.
-    pub fn cut_offs(&self) -> io::Result<Vec<u32>> {
+    pub fn cut_offs(&self) -> Result<Vec<u32>, StoreError> {
         self.numbers("SELECT number FROM matches WHERE ranks IS NULL AND ended_by <> 'void' ORDER BY number")
     }
 
@@ -470,7 +470,7 @@ impl Results {
     ///
     /// # Errors
     /// If a row is invalid.
-    pub fn void_matches(&self, seating: Seating) -> io::Result<Vec<(u32, Lineup)>> {
+    pub fn void_matches(&self, seating: Seating) -> Result<Vec<(u32, Lineup)>, StoreError> {
         let sql = "SELECT number, lineup, reason FROM matches WHERE ended_by = 'void' ORDER BY number";
         let mut query = self.db.prepare(sql).map_err(failed)?;
         let mut rows = query.query([]).map_err(failed)?;
@@ -493,7 +493,7 @@ impl Results {
     ///
     /// # Errors
     /// Those of the disk.
-    pub fn void_for(&self) -> io::Result<BTreeMap<String, u32>> {
+    pub fn void_for(&self) -> Result<BTreeMap<String, u32>, StoreError> {
         let sql = "SELECT reason, count(*) FROM matches WHERE ended_by = 'void' GROUP BY reason";
         let mut query = self.db.prepare(sql).map_err(failed)?;
         let counts = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).map_err(failed)?;
@@ -506,11 +506,11 @@ impl Results {
     ///
     /// # Errors
     /// Those of the disk.
-    pub fn voids(&self) -> io::Result<Vec<u32>> {
+    pub fn voids(&self) -> Result<Vec<u32>, StoreError> {
         self.numbers("SELECT number FROM matches WHERE ended_by = 'void' ORDER BY number")
     }
 
-    fn numbers(&self, sql: &str) -> io::Result<Vec<u32>> {
+    fn numbers(&self, sql: &str) -> Result<Vec<u32>, StoreError> {
         let mut query = self.db.prepare(sql).map_err(failed)?;
         let numbers = query.query_map([], |row| row.get(0));
         numbers.and_then(Iterator::collect).map_err(failed)
@@ -520,7 +520,7 @@ impl Results {
     ///
     /// # Errors
     /// Those of the disk.
-    pub fn void_worker(&mut self, worker: &str) -> io::Result<Vec<u32>> {
+    pub fn void_worker(&mut self, worker: &str) -> Result<Vec<u32>, StoreError> {
         let mut workers = self.voided_workers()?;
         workers.insert(worker.to_owned());
         let void = |db: &mut Connection| {
@@ -544,7 +544,7 @@ impl Results {
     ///
     /// # Errors
     /// Those of the disk.
-    pub fn voided_workers(&self) -> io::Result<BTreeSet<String>> {
+    pub fn voided_workers(&self) -> Result<BTreeSet<String>, StoreError> {
         json_value(&self.db, &self.path, "voided_workers")
     }
 
@@ -552,7 +552,7 @@ impl Results {
     ///
     /// # Errors
     /// Those of the disk.
-    pub fn make_void(&mut self, number: u32) -> io::Result<()> {
+    pub fn make_void(&mut self, number: u32) -> Result<(), StoreError> {
         let void = |db: &mut Connection| {
             let transaction = db.transaction()?;
             void_match(&transaction, number)?;
@@ -565,7 +565,10 @@ impl Results {
     ///
     /// # Errors
     /// If a row is invalid, and those of `each`.
-    pub fn for_each_match(&self, mut each: impl FnMut(MatchRow) -> io::Result<()>) -> io::Result<()> {
+    pub fn for_each_match(
+        &self,
+        mut each: impl FnMut(MatchRow) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
         self.for_each_row(|row| each(row.map_err(StoreError::from)?))
     }
 
@@ -575,8 +578,8 @@ impl Results {
     /// If the database cannot be read, and those of `each`.
     pub fn for_each_row(
         &self,
-        mut each: impl FnMut(Result<MatchRow, BadRow>) -> io::Result<()>,
-    ) -> io::Result<()> {
+        mut each: impl FnMut(Result<MatchRow, BadRow>) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
         let about = self.about()?;
         let sql = "SELECT m.number, m.attempt, \"set\", lineup, ranks, faulted, forfeited, ended_by, reason, scores, \
                    faults, decisions, duration_us, lag_ms, cpu_ms, record, seal, d.number, began_at, worker, opening, moves \
@@ -603,7 +606,7 @@ fn void_match(db: &Connection, number: u32) -> rusqlite::Result<()> {
 }
 
 /// The directory of a database, which no bot may see, and the name of the database.
-fn located(path: &Path) -> io::Result<(Folder, String)> {
+fn located(path: &Path) -> Result<(Folder, String), StoreError> {
     let (folder, name) = Folder::of_file(path)?;
     keep_private(folder.path());
     Ok((folder, name))
@@ -624,7 +627,11 @@ pub(super) fn prepare(db: &Connection) -> rusqlite::Result<()> {
 }
 
 /// Reads a row of the table `tournament` that contains JSON; without the row, the default.
-fn json_value<T: DeserializeOwned + Default>(db: &Connection, path: &Path, key: &str) -> io::Result<T> {
+fn json_value<T: DeserializeOwned + Default>(
+    db: &Connection,
+    path: &Path,
+    key: &str,
+) -> Result<T, StoreError> {
     let sql = "SELECT value FROM tournament WHERE key = ?1";
     let text: Option<String> = db.query_row(sql, [key], |row| row.get(0)).optional().map_err(failed)?;
     let Some(text) = text else { return Ok(T::default()) };

@@ -1,7 +1,6 @@
 //! The rows of the results, for attempts at matches and entrants, and their encoding.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::SystemTime;
@@ -16,7 +15,7 @@ use referee_stats::{Entrant, Lineup, MatchResult};
 use rusqlite::{Connection, Row, params};
 use serde::de::DeserializeOwned;
 
-use crate::error::{ValueDefect, damaged};
+use crate::error::{StoreError, ValueDefect, damaged};
 
 /// [`MatchRow::ended_by`] of a match that was played to its end but does not count: results that it depended on were
 /// lost when the run was killed.
@@ -204,7 +203,7 @@ pub(super) fn json<T: serde::Serialize>(value: &T) -> String {
 }
 
 /// Parses a value of this place.
-pub(super) fn from_json<T: DeserializeOwned>(place: &str, text: &str) -> io::Result<T> {
+pub(super) fn from_json<T: DeserializeOwned>(place: &str, text: &str) -> Result<T, StoreError> {
     let wrong = |error| damaged(place, ValueDefect::Json { error, text: text.to_owned() });
     serde_json::from_str(text).map_err(wrong)
 }

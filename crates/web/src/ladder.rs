@@ -1,6 +1,5 @@
 //! What the server of a ladder shows besides the run: its players, and how a bot joins.
 
-use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -22,7 +21,7 @@ use referee_game::counted;
 use referee_results::FinishedMatch;
 use referee_stats::Wdl;
 use referee_stats::rating::Estimate;
-use referee_store::RatingPoint;
+use referee_store::{RatingPoint, StoreError};
 
 /// A ladder, as spectators see it.
 pub trait LadderView: Send + Sync {
@@ -42,13 +41,13 @@ pub trait LadderView: Send + Sync {
     ///
     /// # Errors
     /// Those of the database.
-    fn player(&self, name: &str) -> io::Result<Option<PlayerEntry>>;
+    fn player(&self, name: &str) -> Result<Option<PlayerEntry>, StoreError>;
 
     /// The ratings a week ago of the players that were rated then. May block.
     ///
     /// # Errors
     /// Those of the database.
-    fn ratings_a_week_ago(&self) -> io::Result<Vec<(String, f64)>>;
+    fn ratings_a_week_ago(&self) -> Result<Vec<(String, f64)>, StoreError>;
 
     /// What the organiser has to say; what changes is read again. May block.
     fn notices(&self) -> Arc<Notices>;
@@ -60,13 +59,13 @@ pub trait LadderView: Send + Sync {
     ///
     /// # Errors
     /// Those of the database.
-    fn seasons(&self) -> io::Result<Vec<SeasonEntry>>;
+    fn seasons(&self) -> Result<Vec<SeasonEntry>, StoreError>;
 
     /// The final standings of a season; `None` if none with this name has ended. May block.
     ///
     /// # Errors
     /// Those of the database.
-    fn season(&self, name: &str) -> io::Result<Option<SeasonStandings>>;
+    fn season(&self, name: &str) -> Result<Option<SeasonStandings>, StoreError>;
 
     /// The last matches of a season with a number below `before`, the newest first; `None` if no season with this name has
     /// ended. May block.
@@ -78,7 +77,7 @@ pub trait LadderView: Send + Sync {
         name: &str,
         before: Option<u32>,
         limit: usize,
-    ) -> io::Result<Option<Vec<PlayedMatch>>>;
+    ) -> Result<Option<Vec<PlayedMatch>>, StoreError>;
 
     /// Whether a match is stored in a season that has ended. May block.
     fn is_of_ended_season(&self, match_id: &str) -> bool;
@@ -363,7 +362,7 @@ pub(super) async fn answered(
     hub: &Arc<Hub>,
     key: String,
     missing: String,
-    read: impl FnOnce(&dyn LadderView, &Hub) -> io::Result<Option<String>> + Send + 'static,
+    read: impl FnOnce(&dyn LadderView, &Hub) -> Result<Option<String>, StoreError> + Send + 'static,
 ) -> Response {
     let Some(ladder) = hub.ladder().map(Arc::clone) else { return no_ladder() };
     if let Some(kept) = hub.answers().kept(&key) {

@@ -1,6 +1,6 @@
 //! The seasons of a league that have ended: final standings and matches, as JSON and as pages.
 
-use std::io;
+use referee_store::StoreError;
 use std::sync::Arc;
 
 use axum::extract::State;
@@ -153,7 +153,7 @@ pub(super) async fn matches_of_season(
 /// Reads something of the ladder for a page; an answer that says what is wrong otherwise.
 async fn read<T: Send + 'static>(
     hub: &Hub,
-    read: impl FnOnce(&dyn LadderView) -> io::Result<T> + Send + 'static,
+    read: impl FnOnce(&dyn LadderView) -> Result<T, StoreError> + Send + 'static,
 ) -> Result<T, Response> {
     let Some(ladder) = hub.ladder().map(Arc::clone) else {
         return Err(refused(StatusCode::NOT_FOUND, "this is not a ladder of a league"));

@@ -1,11 +1,11 @@
 //! The coordinator: serves one run with a carrier.
 
+use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc as blocking;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
-use std::{fmt, io};
 
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
@@ -17,7 +17,7 @@ use crate::job::Job;
 use crate::unit::UnitId;
 use crate::verdicts::Verdicts;
 use referee_engine::runner::{Halt, RunEnd, RunEvent, RunFailure, SetScheduler};
-use referee_store::Leases;
+use referee_store::{Leases, StoreError};
 
 /// The thread of a carrier, for which the last of its coordinators waits.
 type CarrierThread = Arc<JoinHandle<Result<(), CarrierError>>>;
@@ -80,7 +80,7 @@ impl Coordinator {
         end: impl CoordinatorEnd + Send + 'static,
         leases: Leases,
         timeout: Duration,
-    ) -> io::Result<Coordinator> {
+    ) -> Result<Coordinator, StoreError> {
         let (orders, of_coordinator) = unbounded_channel();
         let (to_coordinator, events) = unbounded_channel();
         let serve = move || {
@@ -98,7 +98,7 @@ impl Coordinator {
         thread: CarrierThread,
         leases: Leases,
         timeout: Duration,
-    ) -> io::Result<Coordinator> {
+    ) -> Result<Coordinator, StoreError> {
         let (run, fleet) = (leases.run()?, Fleet::open(&leases)?);
         let (verdicts, activity) = (Verdicts::default(), Activity::default());
         let thread = Some(thread);

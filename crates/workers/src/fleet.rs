@@ -1,7 +1,6 @@
 //! The workers of a run, and what is known of them.
 
 use std::collections::BTreeMap;
-use std::io;
 
 use referee_protocol::words::FaultCode;
 
@@ -9,7 +8,7 @@ use crate::machine::{Machine, MachineState};
 use crate::unit::UnitId;
 use crate::verify::Unstarted;
 use referee_results::FinishedMatch;
-use referee_store::{Leases, WorkerRow};
+use referee_store::{Leases, StoreError, WorkerRow};
 
 /// A worker with fewer matches is not judged.
 const LEAST_MATCHES: u32 = 20;
@@ -50,7 +49,7 @@ pub(super) struct Fleet {
 
 impl Fleet {
     /// The workers of an earlier coordinator. None is connected.
-    pub(super) fn open(leases: &Leases) -> io::Result<Fleet> {
+    pub(super) fn open(leases: &Leases) -> Result<Fleet, StoreError> {
         leases.disconnect_all()?;
         let member = |row: WorkerRow| {
             let row = WorkerRow { is_connected: false, ..row };
@@ -188,7 +187,7 @@ impl Fleet {
     }
 
     /// Stores what is known of a worker.
-    pub(super) fn store(&mut self, leases: &Leases, name: &str) -> io::Result<()> {
+    pub(super) fn store(&mut self, leases: &Leases, name: &str) -> Result<(), StoreError> {
         let member = self.member(name);
         member.state.as_str().clone_into(&mut member.row.state);
         leases.set_worker(&member.row)

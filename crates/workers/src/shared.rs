@@ -1,7 +1,6 @@
 //! One carrier for the coordinators of several runs: a league with several ladders listens on one address.
 
 use std::collections::BTreeMap;
-use std::io;
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
@@ -11,7 +10,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use crate::carrier::{CarrierEvent, CoordinatorEnd};
 use crate::coordinator::Coordinator;
 use crate::trial::TrialDesk;
-use referee_store::Leases;
+use referee_store::{Leases, StoreError};
 
 /// Starts a coordinator for each of these leases, as [`Coordinator::start`] does. They share a carrier, whose workers also
 /// try programs. A worker that one of them puts aside or drains plays for none.
@@ -22,7 +21,7 @@ pub fn share(
     end: impl CoordinatorEnd + Send + 'static,
     leases: Vec<Leases>,
     timeout: Duration,
-) -> io::Result<(Vec<Coordinator>, TrialDesk)> {
+) -> Result<(Vec<Coordinator>, TrialDesk), StoreError> {
     let (orders, of_coordinators) = unbounded_channel();
     let (to_coordinators, events) = unbounded_channel();
     let mut router = Router::default();

@@ -17,7 +17,7 @@ use crate::files::{Folder, PackRange, RecordFolder, StoredRecord, read_regular};
 use crate::game::{counted, json};
 use crate::runs::league::config::LeagueConfig;
 use crate::runs::league::{LadderSeed, ladder_folder};
-use crate::store::{League, LeagueMatch, utc};
+use crate::store::{League, LeagueMatch, StoreError, utc};
 
 /// Bring a backup of a league up to date, also while it runs: the database without tokens and seeds, and the records that are new
 ///
@@ -102,7 +102,8 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
             CheckFailed::Cannot(failure) => failure,
         })?;
     }
-    let backed = back_up(&args.which.league, &config, &league, &folder)?;
+    let backed = back_up(&args.which.league, &config, &league, &folder)
+        .map_err(|error| Failure::cannot_run(format!("{}: {error}", folder.path().display())))?;
     let mut out = screen::stdout();
     match args.json {
         true => {
@@ -128,8 +129,8 @@ enum CheckFailed {
     Cannot(Failure),
 }
 
-impl From<io::Error> for CheckFailed {
-    fn from(error: io::Error) -> CheckFailed {
+impl From<StoreError> for CheckFailed {
+    fn from(error: StoreError) -> CheckFailed {
         CheckFailed::Cannot(Failure::cannot_run(error))
     }
 }
@@ -161,69 +162,67 @@ fn check_former(folder: &Folder, config: &LeagueConfig, league: &League) -> Resu
 }
 
 /// Brings a backup up to date. Until the last step, it is the one before.
-fn back_up(file: &Path, config: &LeagueConfig, league: &League, backup: &Folder) -> Result<Backed, Failure> {
-    let failed = |error: io::Error| Failure::cannot_run(format!("{}: {error}", backup.path().display()));
-    let source = Folder::open(&config.folder).map_err(failed)?;
+fn back_up(
+    file: &Path,
+    config: &LeagueConfig,
+    league: &League,
+    backup: &Folder,
+) -> Result<Backed, StoreError> {
+    let source = Folder::open(&config.folder)?;
     // Until the last step, its database is the one before.
-    let erased_before: BTreeMap<String, u32> = match backup.has_file(DATABASE).map_err(failed)? {
+    let erased_before: BTreeMap<String, u32> = match backup.has_file(DATABASE)? {
         true => {
-            let former = League::open(backup).map_err(failed)?;
+            let former = League::open(backup)?;
             let of = |ladder: String| Ok((ladder.clone(), erased_to(&former, &ladder)?));
-            former.ladders().and_then(|all| all.into_iter().map(of).collect()).map_err(failed)?
+            former.ladders().and_then(|all| all.into_iter().map(of).collect())?
         }
         false => BTreeMap::new(),
     };
     // What is packed from now on is copied as the database has it.
-    let packed = packs(&source, league).map_err(failed)?;
+    let packed = packs(&source, league)?;
     // The database before the records: all those of the matches in it are on the disk.
-    let work = backup.make_within("new").map_err(failed)?;
-    work.remove(DATABASE).map_err(failed)?;
-    league.export(&work.path().join(DATABASE)).map_err(failed)?;
-    let copy = League::open(&work).map_err(failed)?;
-    let bar = progress::bar(copy.match_count().map_err(failed)?, "{bar:30} {pos}/{len} records, {eta} left");
+    let work = backup.make_within("new")?;
+    work.remove(DATABASE)?;
+    league.export(&work.path().join(DATABASE))?;
+    let copy = League::open(&work)?;
+    let bar = progress::bar(copy.match_count()?, "{bar:30} {pos}/{len} records, {eta} left");
     let mut backed = Backed::default();
-    for ladder in copy.ladders().map_err(failed)? {
-        let records = |of: &Folder| {
-            ladder_folder(of, &ladder)
-                .map_err(Failure::cannot_run)?
-                .make_within("records")
-                .map_err(Failure::cannot_run)
-        };
+    for ladder in copy.ladders()? {
+        let records = |of: &Folder| ladder_folder(of, &ladder)?.make_within("records");
         let copies = RecordCopies {
             from: RecordFolder::new(records(&source)?),
             to: RecordFolder::new(records(backup)?),
             packed: packed.get(&ladder).cloned().unwrap_or_default(),
-            erased: erased_before.get(&ladder).map_or(1, |last| last + 1)
-                ..=erased_to(&copy, &ladder).map_err(failed)?,
+            erased: erased_before.get(&ladder).map_or(1, |last| last + 1)..=erased_to(&copy, &ladder)?,
         };
-        let counted = copies.bring_up_to_date(&copy, &ladder, || bar.inc(1)).map_err(failed)?;
+        let counted = copies.bring_up_to_date(&copy, &ladder, || bar.inc(1))?;
         backed.records += counted.records;
         backed.new += counted.new;
         backed.missing += counted.missing;
     }
     bar.finish_and_clear();
-    backup.replace(CONFIG, &read_regular(file).map_err(failed)?).map_err(failed)?;
-    config.notices().copy_to(backup).map_err(failed)?;
+    backup.replace(CONFIG, &read_regular(file)?)?;
+    config.notices().copy_to(backup)?;
     drop(copy);
     // What SQLite left beside the database before belongs to that one.
     for name in ["-wal", "-shm", "-journal"] {
-        backup.remove(&format!("{DATABASE}{name}")).map_err(failed)?;
+        backup.remove(&format!("{DATABASE}{name}"))?;
     }
-    work.sync_files(&[DATABASE]).map_err(failed)?;
-    std::fs::rename(work.path().join(DATABASE), backup.path().join(DATABASE)).map_err(failed)?;
-    for name in work.names().map_err(failed)? {
-        work.remove(&name).map_err(failed)?;
+    work.sync_files(&[DATABASE])?;
+    std::fs::rename(work.path().join(DATABASE), backup.path().join(DATABASE))?;
+    for name in work.names()? {
+        work.remove(&name)?;
     }
-    std::fs::remove_dir(work.path()).map_err(failed)?;
-    backup.sync().map_err(failed)?;
+    std::fs::remove_dir(work.path())?;
+    backup.sync()?;
     let mark = json::text(&BackupMark { at: utc(now()) }) + "\n";
     let written = File::options().write(true).truncate(true).open(backup.path().join(MARK));
-    written.and_then(|mut file| file.write_all(mark.as_bytes())).map_err(failed)?;
+    written.and_then(|mut file| file.write_all(mark.as_bytes()))?;
     Ok(backed)
 }
 
 /// The number of the match up to which private lines were erased.
-fn erased_to(league: &League, ladder: &str) -> io::Result<u32> {
+fn erased_to(league: &League, ladder: &str) -> Result<u32, StoreError> {
     Ok(league.number(&format!("erased:{ladder}"))?.unwrap_or(0))
 }
 
@@ -248,7 +247,12 @@ struct CopiedPack {
 
 impl RecordCopies {
     /// Copies what is new or has changed: packs, and records that are not in them.
-    fn bring_up_to_date(&self, league: &League, ladder: &str, mut step: impl FnMut()) -> io::Result<Backed> {
+    fn bring_up_to_date(
+        &self,
+        league: &League,
+        ladder: &str,
+        mut step: impl FnMut(),
+    ) -> Result<Backed, StoreError> {
         let (from, to) = (self.from.folder(), self.to.folder());
         let known: HashSet<String> = to.names()?.into_iter().collect();
         let mut backed = Backed::default();
@@ -279,9 +283,9 @@ impl RecordCopies {
                     (backed.records, backed.new) = (backed.records + 1, backed.new + 1);
                 }
                 Err(error) if error.kind() == io::ErrorKind::NotFound => backed.missing += 1,
-                Err(error) => return Err(error),
+                Err(error) => return Err(error.into()),
             }
-            Ok::<_, io::Error>(())
+            Ok::<_, StoreError>(())
         })?;
         to.sync_files(&new.iter().map(String::as_str).collect::<Vec<_>>())?;
         // They are in packs now, which are on the disk.

@@ -16,7 +16,7 @@ use crate::cli::{Exit, Failure, progress, screen};
 use crate::files::{Folder, PackRange, RecordFolder, StoredRecord};
 use crate::game::counted;
 use crate::runs::league::ladder_folder;
-use crate::store::League;
+use crate::store::{League, StoreError};
 
 /// Write a backup of a league to one file, also while it runs: everything but tokens and seeds
 ///
@@ -40,7 +40,8 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         return Err(Failure::usage(format!("{} exists: name a new file", file.display())));
     }
     let (config, league) = args.which.open()?;
-    let archived = archive(&args.which.league, &config.folder, &league, file)?;
+    let archived = archive(&args.which.league, &config.folder, &league, file)
+        .map_err(|error| Failure::cannot_run(format!("{}: {error}", file.display())))?;
     let records = counted(archived.records, "record", "records");
     writeln!(screen::stdout(), "{} has everything but tokens and seeds, with {records}", file.display())?;
     if archived.missing > 0 {
@@ -59,34 +60,30 @@ struct Archived {
 }
 
 /// Writes the archive. The file appears as a whole or not at all.
-fn archive(config: &Path, folder: &Path, league: &League, file: &Path) -> Result<Archived, Failure> {
+fn archive(config: &Path, folder: &Path, league: &League, file: &Path) -> Result<Archived, StoreError> {
     let beside = file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let failed = |error: io::Error| Failure::cannot_run(format!("{}: {error}", file.display()));
-    let work = TempDir::new_in(beside).map_err(failed)?;
-    let source = Folder::open(folder).map_err(failed)?;
+    let work = TempDir::new_in(beside)?;
+    let source = Folder::open(folder)?;
     // What is packed from now on is added as it is in the database.
-    let packed = packs(&source, league).map_err(failed)?;
+    let packed = packs(&source, league)?;
     // The database before the records: all those of the matches in it are on the disk.
     let database = work.path().join("league.sqlite");
-    league.export(&database).map_err(failed)?;
-    let copy = League::open(&Folder::open(work.path()).map_err(failed)?).map_err(failed)?;
-    let target = NamedTempFile::new_in(beside).map_err(failed)?;
+    league.export(&database)?;
+    let copy = League::open(&Folder::open(work.path())?)?;
+    let target = NamedTempFile::new_in(beside)?;
     let mut tar = Builder::new(GzEncoder::new(BufWriter::new(target), Compression::default()));
-    tar.append_path_with_name(config, "league.toml").map_err(failed)?;
-    tar.append_path_with_name(&database, "league.sqlite").map_err(failed)?;
+    tar.append_path_with_name(config, "league.toml")?;
+    tar.append_path_with_name(&database, "league.sqlite")?;
     let mut archived = Archived::default();
-    let bar = progress::bar(copy.match_count().map_err(failed)?, "{bar:30} {pos}/{len} records, {eta} left");
-    for ladder in copy.ladders().map_err(failed)? {
-        let records = ladder_folder(&source, &ladder)
-            .map_err(Failure::cannot_run)?
-            .make_within("records")
-            .map_err(failed)?;
+    let bar = progress::bar(copy.match_count()?, "{bar:30} {pos}/{len} records, {eta} left");
+    for ladder in copy.ladders()? {
+        let records = ladder_folder(&source, &ladder)?.make_within("records")?;
         let records = RecordFolder::new(records);
         let of_ladder = packed.get(&ladder);
         for pack in of_ladder.into_iter().flatten() {
-            let mut file = records.folder().open_file(&pack.name(), false).map_err(failed)?;
+            let mut file = records.folder().open_file(&pack.name(), false)?;
             let path = format!("ladders/{ladder}/records/{}", pack.name());
-            tar.append_file(path, &mut file).map_err(failed)?;
+            tar.append_file(path, &mut file)?;
         }
         let add = |name: &str| -> io::Result<()> {
             let is_packed =
@@ -102,21 +99,24 @@ fn archive(config: &Path, folder: &Path, league: &League, file: &Path) -> Result
             header.set_mtime(since.as_secs());
             tar.append_data(&mut header, format!("ladders/{ladder}/records/{name}"), &*bytes)
         };
-        let counted = add_records(&copy, &ladder, add, || bar.inc(1)).map_err(failed)?;
+        let counted = add_records(&copy, &ladder, add, || bar.inc(1))?;
         archived.records += counted.records;
         archived.missing += counted.missing;
     }
     bar.finish_and_clear();
-    let target = tar.into_inner().and_then(GzEncoder::finish).map_err(failed)?;
-    let target = target.into_inner().map_err(|error| failed(error.into_error()))?;
-    target.as_file().sync_all().map_err(failed)?;
-    target.persist_noclobber(file).map_err(|error| failed(error.error))?;
-    File::open(beside).and_then(|folder| folder.sync_all()).map_err(failed)?;
+    let target = tar.into_inner().and_then(GzEncoder::finish)?;
+    let target = target.into_inner().map_err(|error| error.into_error())?;
+    target.as_file().sync_all()?;
+    target.persist_noclobber(file).map_err(|error| error.error)?;
+    File::open(beside).and_then(|folder| folder.sync_all())?;
     Ok(archived)
 }
 
 /// The packs of each ladder.
-pub(super) fn packs(folder: &Folder, league: &League) -> io::Result<BTreeMap<String, BTreeSet<PackRange>>> {
+pub(super) fn packs(
+    folder: &Folder,
+    league: &League,
+) -> Result<BTreeMap<String, BTreeSet<PackRange>>, StoreError> {
     let of = |ladder: String| {
         let records = folder.make_within("ladders")?.make_within(&ladder)?.make_within("records")?;
         Ok((ladder, RecordFolder::new(records).packs()?))
@@ -130,14 +130,14 @@ fn add_records(
     ladder: &str,
     mut add: impl FnMut(&str) -> io::Result<()>,
     mut step: impl FnMut(),
-) -> io::Result<Archived> {
+) -> Result<Archived, StoreError> {
     let mut archived = Archived::default();
     league.for_each_record(ladder, |_, record| {
         step();
         match add(record) {
             Ok(()) => archived.records += 1,
             Err(error) if error.kind() == io::ErrorKind::NotFound => archived.missing += 1,
-            Err(error) => return Err(error),
+            Err(error) => return Err(StoreError::from(error)),
         }
         Ok(())
     })?;

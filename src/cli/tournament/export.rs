@@ -112,7 +112,7 @@ fn each(
     let read = db.for_each_match(|row| {
         each(&row).map_err(|error| {
             failure = Some(error);
-            std::io::ErrorKind::Other.into()
+            std::io::Error::from(std::io::ErrorKind::Other).into()
         })
     });
     match failure {

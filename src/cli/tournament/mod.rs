@@ -32,6 +32,7 @@ use crate::cli::{Exit, Failure};
 use crate::game::Catalog;
 #[cfg(feature = "fuzzing")]
 use crate::runs::tournament::TournamentConfig;
+use crate::store::StoreError;
 
 /// Play tournaments, and resume them after interruptions
 #[derive(Debug, ClapArgs)]
@@ -110,6 +111,6 @@ pub(super) fn run(args: Args, catalog: &Catalog) -> Result<Exit, Failure> {
 }
 
 /// The error for results that cannot be read.
-fn unreadable(dir: &Path, error: &std::io::Error) -> Failure {
+fn unreadable(dir: &Path, error: &StoreError) -> Failure {
     Failure::cannot_run(format!("{}: {error}", dir.display()))
 }

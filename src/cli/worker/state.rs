@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Args as ClapArgs;
 
 use crate::cli::{Exit, Failure, screen};
-use crate::store::Leases;
+use crate::store::{Leases, StoreError};
 use crate::workers::machine::{MachineState, RequestedState};
 
 /// Let a worker finish its sets, and end it then
@@ -89,7 +89,7 @@ fn ask(of: &WorkerOfRun, state: MachineState, what: &str) -> Result<Exit, Failur
 }
 
 /// What the workers of a tournament have, or those of each ladder of a league.
-fn runs(dir: &Path) -> std::io::Result<Vec<Leases>> {
+fn runs(dir: &Path) -> Result<Vec<Leases>, StoreError> {
     let mut directories = vec![dir.to_owned()];
     if let Ok(ladders) = std::fs::read_dir(dir.join("ladders")) {
         for ladder in ladders {

@@ -17,7 +17,6 @@ mod tables;
 mod text;
 mod timing;
 
-use std::io;
 use std::path::Path;
 
 use referee_match::Faults;
@@ -50,7 +49,7 @@ use referee_stats::rating::{Estimate, Rating, glicko2, weng_lin};
 use referee_stats::schedule::Schedule;
 use referee_stats::standings::TableRow;
 use referee_stats::{Entrant, MatchResult};
-use referee_store::{MatchRow, Results, VOID, is_void_for};
+use referee_store::{MatchRow, Results, StoreError, VOID, is_void_for};
 
 /// The full report on a tournament.
 #[derive(Debug, Serialize)]
@@ -173,7 +172,7 @@ impl TournamentReport {
         schedule: &Schedule,
         settings: &Settings,
         tick: impl Fn(u64, u64) + Sync,
-    ) -> io::Result<TournamentReport> {
+    ) -> Result<TournamentReport, StoreError> {
         let bots = &settings.bots[..];
         let standing = standings::StandingsData::of(db, schedule)?;
         let results: Vec<MatchResult> = schedule.results().copied().collect();

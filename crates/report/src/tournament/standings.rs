@@ -1,14 +1,13 @@
 //! The standings, which take little time however many matches there are.
 
 use std::collections::BTreeMap;
-use std::io;
 
 use referee_stats::Wdl;
 use referee_stats::rating::Estimate;
 use referee_stats::rating::bradley_terry::{self, Counts, Origin, Strengths};
 use referee_stats::schedule::{Format, MatchId, Schedule};
 use referee_stats::standings::{Standings, TieBreak, Withdrawn};
-use referee_store::{EntrantRow, Results};
+use referee_store::{EntrantRow, Results, StoreError};
 use serde::Serialize;
 
 use super::story::StoryOf;
@@ -118,7 +117,7 @@ pub(super) struct StandingsData {
 }
 
 impl StandingsData {
-    pub(super) fn of(db: &Results, schedule: &Schedule) -> io::Result<StandingsData> {
+    pub(super) fn of(db: &Results, schedule: &Schedule) -> Result<StandingsData, StoreError> {
         let (about, entrants) = (db.about()?, db.entrants()?);
         let table = schedule.standings();
         let moves = db.moves()?;
@@ -193,7 +192,7 @@ impl StandingsReport {
     ///
     /// # Errors
     /// If it cannot be read.
-    pub fn of(db: &Results, schedule: &Schedule) -> io::Result<StandingsReport> {
+    pub fn of(db: &Results, schedule: &Schedule) -> Result<StandingsReport, StoreError> {
         Ok(StandingsData::of(db, schedule)?.report)
     }
 }

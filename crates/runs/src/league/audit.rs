@@ -8,7 +8,7 @@ use std::time::Duration;
 use referee_files::{Folder, RecordFolder, StoredRecord};
 use referee_match::record::{PublishedInfo, private_digests, public};
 use referee_stats::Wdl;
-use referee_store::{League, LeagueMatch, RulingRow, parse_match_id};
+use referee_store::{League, LeagueMatch, RulingRow, StoreError, parse_match_id};
 use serde_json::Value;
 use tokio::time::Instant;
 
@@ -152,7 +152,7 @@ impl<'a> LadderRecords<'a> {
         game: &'a LadderGame,
     ) -> Result<LadderRecords<'a>, LeagueError> {
         let folder = ladder_folder(&Folder::open(&config.folder)?, &ladder.name)?;
-        let failed = |error: io::Error| LeagueError::of_ladder(&ladder.name, error);
+        let failed = |error: StoreError| LeagueError::of_ladder(&ladder.name, error);
         let seed = LadderSeed::read(league, &ladder.name);
         Ok(LadderRecords {
             ladder,
@@ -311,21 +311,21 @@ struct StoredResults {
 }
 
 impl StoredResults {
-    fn read(league: &League, ladder: &str) -> io::Result<StoredResults> {
+    fn read(league: &League, ladder: &str) -> Result<StoredResults, StoreError> {
         let current = league.current_season()?;
         let mut results = StoredResults { rows: BTreeMap::new(), seasons: BTreeMap::new(), current };
         for season in 1..=current {
             league.for_each_match(ladder, Some(season), |row| {
                 results.seasons.insert(row.number, season);
                 results.rows.insert(row.id(), row);
-                Ok::<_, io::Error>(())
+                Ok::<_, StoreError>(())
             })?;
         }
         Ok(results)
     }
 
     /// Adds those of these records that are not there, because their matches have ended since.
-    fn add_new(&mut self, league: &League, ladder: &str, read: &[ReadRecord]) -> io::Result<()> {
+    fn add_new(&mut self, league: &League, ladder: &str, read: &[ReadRecord]) -> Result<(), StoreError> {
         let is_awaited = |id: &&str| !self.rows.contains_key(*id) && parse_match_id(id).is_some();
         let mut missing: Vec<&str> = read.iter().map(|record| &*record.id).filter(is_awaited).collect();
         let until = Instant::now() + RESULTS_FOLLOW;

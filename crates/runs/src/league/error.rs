@@ -1,6 +1,7 @@
 //! What does not fit a ladder.
 
 use referee_match::record::Difference;
+use referee_store::StoreError;
 
 /// A match that cannot be added to a ladder.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -36,7 +37,7 @@ pub enum NotCounted {
     Ladder(#[from] LadderError),
     /// The database cannot be read.
     #[error(transparent)]
-    Database(#[from] std::io::Error),
+    Database(#[from] StoreError),
 }
 
 /// Why the results of a ladder are not completed.
@@ -51,9 +52,12 @@ pub enum NotRecovered {
         /// Why.
         why: NotOfLadder,
     },
-    /// A file or the database cannot be read or written.
+    /// A file cannot be read or written.
     #[error(transparent)]
     Storage(#[from] std::io::Error),
+    /// The database cannot be read or written.
+    #[error(transparent)]
+    Database(#[from] StoreError),
 }
 
 /// Why a file is not the record of a match on a ladder.

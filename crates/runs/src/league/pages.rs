@@ -1,10 +1,10 @@
 //! What the pages of a ladder show: players with their history, and how a bot joins.
 
 use std::collections::BTreeSet;
+use std::fmt;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::{fmt, io};
 
 use crate::league::config::LeagueConfig;
 use crate::league::notices::NoticeFiles;
@@ -14,7 +14,7 @@ use referee_game::{Meta, Seating};
 use referee_report::ToldMatch;
 use referee_results::FinishedMatch;
 use referee_stats::ladder::Name;
-use referee_store::{League, LeagueMatch, MatchFilter, Season, parse_match_id, utc};
+use referee_store::{League, LeagueMatch, MatchFilter, Season, StoreError, parse_match_id, utc};
 use referee_web::{
     DisplayNames, LadderEntry, LadderHealth, LadderView, Notices, OtherLadder, OwnersLink, PlayedMatch,
     PlayerEntry, PlayerStanding, SeasonEntry, SeasonPlayer, SeasonRow, SeasonStandings,
@@ -133,7 +133,7 @@ impl LadderPages {
     }
 
     /// The final standings of a season; empty for a moment after it has ended.
-    fn final_standings(&self, season: Season) -> io::Result<SeasonStandings> {
+    fn final_standings(&self, season: Season) -> Result<SeasonStandings, StoreError> {
         let found = self.stored_standings(season.number)?.unwrap_or_default();
         let player = |FinalRow { row, display_name }: &FinalRow| SeasonPlayer {
             name: row.player.clone(),
@@ -160,13 +160,13 @@ impl LadderPages {
         Ok(SeasonStandings { season: entry, standings: found.standings.into_iter().map(row).collect() })
     }
 
-    fn stored_standings(&self, season: u32) -> io::Result<Option<FinalStandings>> {
+    fn stored_standings(&self, season: u32) -> Result<Option<FinalStandings>, StoreError> {
         let text = self.league().final_standings(season, &self.name)?;
         Ok(text.map(|text| serde_json::from_str(&text)).transpose()?)
     }
 
     /// What a player was in the last season in which it played, if it has not come in this one; and that season.
-    fn former(&self, name: &str) -> io::Result<Option<(PlayerStanding, String)>> {
+    fn former(&self, name: &str) -> Result<Option<(PlayerStanding, String)>, StoreError> {
         let seasons = self.league().seasons()?;
         for season in seasons.into_iter().rev() {
             let rows = self.stored_standings(season.number)?.unwrap_or_default().standings;
@@ -199,7 +199,7 @@ impl LadderPages {
 }
 
 impl LadderView for LadderPages {
-    fn ratings_a_week_ago(&self) -> io::Result<Vec<(String, f64)>> {
+    fn ratings_a_week_ago(&self) -> Result<Vec<(String, f64)>, StoreError> {
         let week_ago = now().checked_sub(WEEK).unwrap_or(std::time::SystemTime::UNIX_EPOCH);
         let league = self.league();
         // Places of a season are not compared with those of the one before.
@@ -266,7 +266,7 @@ impl LadderView for LadderPages {
         shown.rows.iter().filter(is_wanted).map(|row| standing(&shown, row)).collect()
     }
 
-    fn player(&self, name: &str) -> io::Result<Option<PlayerEntry>> {
+    fn player(&self, name: &str) -> Result<Option<PlayerEntry>, StoreError> {
         let shown = self.ladder.shown();
         let found = match shown.rows.iter().find(|row| row.player == name) {
             Some(row) => Some((standing(&shown, row), None)),
@@ -299,12 +299,12 @@ impl LadderView for LadderPages {
         self.ladder.shown().season > 1
     }
 
-    fn seasons(&self) -> io::Result<Vec<SeasonEntry>> {
+    fn seasons(&self) -> Result<Vec<SeasonEntry>, StoreError> {
         let seasons = self.league().seasons()?.into_iter().rev();
         seasons.map(|season| Ok(self.final_standings(season)?.season)).collect()
     }
 
-    fn season(&self, name: &str) -> io::Result<Option<SeasonStandings>> {
+    fn season(&self, name: &str) -> Result<Option<SeasonStandings>, StoreError> {
         let season = self.league().seasons()?.into_iter().find(|season| season.name == name);
         season.map(|season| self.final_standings(season)).transpose()
     }
@@ -314,7 +314,7 @@ impl LadderView for LadderPages {
         name: &str,
         before: Option<u32>,
         limit: usize,
-    ) -> io::Result<Option<Vec<PlayedMatch>>> {
+    ) -> Result<Option<Vec<PlayedMatch>>, StoreError> {
         let league = self.league();
         let found = league.seasons()?.into_iter().find(|season| season.name == name);
         let Some(season) = found else { return Ok(None) };

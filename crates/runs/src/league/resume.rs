@@ -7,7 +7,7 @@ use referee_files::RunningMatches;
 use referee_game::chance::Seed;
 use referee_game::erased::Rules;
 use referee_game::{Catalog, Seating, Viewer};
-use referee_store::{League, Leases, parse_match_id};
+use referee_store::{League, Leases, StoreError, parse_match_id};
 use referee_workers::JobBots;
 use referee_workers::unit::{UnitMatch, WorkUnit};
 
@@ -33,7 +33,7 @@ pub(super) fn resume(
     seed: &Seed,
     watched: Option<Viewer>,
     catalog: &Catalog,
-) -> io::Result<Vec<ResumedMatch>> {
+) -> Result<Vec<ResumedMatch>, StoreError> {
     let mut resumed = Vec::new();
     for id in running.ids()? {
         let number = parse_match_id(&id).map(|(number, _)| number);
@@ -63,7 +63,14 @@ pub(super) fn resume(
     Ok(resumed)
 }
 
-/// Reads the sets that workers have, or would get next, and that have no result; with the players of their matches. Their bots
+/// A set that a worker has, or would get next.
+pub(super) struct ResumedSet {
+    pub(super) due: DueSet,
+    /// The players of each of its matches, by seat.
+    pub(super) players: Vec<Vec<String>>,
+}
+
+/// Reads the sets that workers have, or would get next, and that have no result. Their bots
 /// are added to `bots`. Without workers they do not go on.
 ///
 /// # Errors
@@ -76,7 +83,7 @@ pub(super) fn resume_on_workers(
     seating: Seating,
     bots: &JobBots,
     has_workers: bool,
-) -> io::Result<Vec<(DueSet, Vec<Vec<String>>)>> {
+) -> Result<Vec<ResumedSet>, StoreError> {
     let mut resumed = Vec::new();
     for lease in leases.open_sets()? {
         let number = lease.set;
@@ -95,7 +102,7 @@ pub(super) fn resume_on_workers(
         let names = |of: &UnitMatch| of.bots.iter().map(|&bot| unit.bots[bot].name.clone()).collect();
         let players = unit.matches.iter().map(names).collect();
         let added: Vec<usize> = unit.bots.iter().map(|bot| bots.add(bot.clone())).collect();
-        resumed.push((DueSet { number, fixtures: unit.fixtures(&added) }, players));
+        resumed.push(ResumedSet { due: DueSet { number, fixtures: unit.fixtures(&added) }, players });
     }
     Ok(resumed)
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 
 use referee_files::{Folder, PackRange, RecordFolder, StoredRecord};
 use referee_match::record::{PublicRecord, PublishedInfo, digest, private_digests, public};
-use referee_store::{League, LeagueMatch, utc};
+use referee_store::{League, LeagueMatch, StoreError, utc};
 
 /// The number of records that are looked at in one step.
 const AT_ONCE: usize = 20;
@@ -51,7 +51,7 @@ impl Retention {
     ///
     /// # Errors
     /// Those of the disk and the database.
-    pub fn erase(&self, of: &mut RetainedLadder<'_>, now: SystemTime) -> io::Result<usize> {
+    pub fn erase(&self, of: &mut RetainedLadder<'_>, now: SystemTime) -> Result<usize, StoreError> {
         let key = format!("erased:{}", of.name);
         let erased = of.league.number(&key)?.unwrap_or(0);
         let before = self.private_after.and_then(|after| now.checked_sub(after));
@@ -72,7 +72,7 @@ impl Retention {
                 Ok(whole) => whole,
                 // `referee league verify` lists it.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-                Err(error) => return Err(error),
+                Err(error) => return Err(error.into()),
             };
             if let Some(shown) = self.shown(&whole, &name) {
                 of.league.set_seal(of.name, number, &seal_of(&shown.bytes))?;
@@ -93,7 +93,7 @@ impl Retention {
         first: &LeagueMatch,
         before: SystemTime,
         key: &str,
-    ) -> io::Result<usize> {
+    ) -> Result<usize, StoreError> {
         let rows = of.league.matches_numbered(of.name, first.number..=*range.numbers().end())?;
         let limit = utc(before);
         let due = rows.iter().take_while(|row| row.ended_at < limit).count();
@@ -113,7 +113,11 @@ impl Retention {
     ///
     /// # Errors
     /// Those of the disk and the database.
-    pub fn pack(&self, of: &mut RetainedLadder<'_>, now: SystemTime) -> io::Result<Option<PackRange>> {
+    pub fn pack(
+        &self,
+        of: &mut RetainedLadder<'_>,
+        now: SystemTime,
+    ) -> Result<Option<PackRange>, StoreError> {
         let before = self.pack_after.and_then(|after| now.checked_sub(after));
         let Some(before) = before else { return Ok(None) };
         let key = format!("packed:{}", of.name);
@@ -143,7 +147,7 @@ impl Retention {
         of: &mut RetainedLadder<'_>,
         range: PackRange,
         erased_to: Option<u32>,
-    ) -> io::Result<Option<usize>> {
+    ) -> Result<Option<usize>, StoreError> {
         let RetainedLadder { name: ladder, league, records, pace } = of;
         let rows = league.matches_numbered(ladder, range.numbers())?;
         let erased = rows.iter().filter(|row| erased_to.is_some_and(|last| row.number <= last));
@@ -168,7 +172,7 @@ impl Retention {
                 Ok(whole) => whole,
                 // `referee league verify` lists it.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-                Err(error) => return Err(error),
+                Err(error) => return Err(error.into()),
             };
             let shown = number.and_then(|number| Some((*number, self.shown(&whole, name)?)));
             match shown {

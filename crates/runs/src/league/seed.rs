@@ -1,6 +1,6 @@
 //! The seeds of ladders.
 
-use std::io;
+use referee_store::StoreError;
 
 use referee_game::chance::Seed;
 use referee_game::hex;
@@ -29,7 +29,7 @@ pub enum LadderSeedError {
     Random(#[from] SeedError),
     /// The database cannot be read or written.
     #[error(transparent)]
-    Database(#[from] io::Error),
+    Database(#[from] StoreError),
 }
 
 impl LadderSeed {

@@ -7,7 +7,7 @@ use std::time::SystemTime;
 
 use referee_files::{Folder, keep_private};
 use referee_game::hex;
-use referee_store::{IntakeError, League, SubmissionQuota};
+use referee_store::{IntakeError, League, StoreError, SubmissionQuota};
 use sha2::{Digest, Sha256};
 use tempfile::NamedTempFile;
 
@@ -68,7 +68,7 @@ impl SubmissionDesk {
     ///
     /// # Errors
     /// I/O errors.
-    pub(super) fn tidy(&self, league: &League, since: SystemTime) -> io::Result<()> {
+    pub(super) fn tidy(&self, league: &League, since: SystemTime) -> Result<(), StoreError> {
         let needed = league.submissions_with_files(since)?;
         for folder in [&self.archives, &self.bots] {
             for name in folder.names()? {

@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 
 use referee_bots::sandbox::Sandbox;
 use referee_bots::{Command, Launch};
-use referee_store::{League, Submission, SubmissionError, SubmissionState, SubmittedBot};
+use referee_store::{League, StoreError, Submission, SubmissionError, SubmissionState, SubmittedBot};
 use referee_workers::archive::{ArchiveError, ArchiveId, unpack};
 use referee_workers::trial::BuiltArchive;
 use tokio::time::{Instant, sleep};
@@ -71,6 +71,8 @@ enum SubmissionRefusal {
     Unfit(#[from] Unfit),
     #[error(transparent)]
     Worker(WorkerRefusal),
+    #[error(transparent)]
+    Store(#[from] StoreError),
     #[error("the server was stopped {0} times while it worked on this submission")]
     Attempts(u32),
     #[error("the archive is not on the server any more: hand it in again")]
@@ -90,6 +92,7 @@ impl SubmissionRefusal {
             self,
             SubmissionRefusal::Trial(TrialError::Machine(_) | TrialError::NotStarted(_))
                 | SubmissionRefusal::League(SubmissionError::Store(_))
+                | SubmissionRefusal::Store(_)
         )
     }
 }

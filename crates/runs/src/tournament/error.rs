@@ -1,7 +1,8 @@
 //! Why a tournament cannot be opened, played or verified.
 
+use referee_store::StoreError;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use referee_engine::runner::RunFailure;
 use referee_game::Misconfigured;
@@ -21,16 +22,19 @@ pub enum TournamentError {
     /// Its configuration cannot be played.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// A file or a database cannot be read or written; the error names it.
+    /// A file cannot be read or written; the error names it.
     #[error(transparent)]
     Io(#[from] io::Error),
+    /// The database cannot be read or written; the error names it.
+    #[error(transparent)]
+    Store(#[from] StoreError),
     /// A path cannot be read or written.
     #[error("{}: {why}", path.display())]
     Path {
         /// The path.
         path: PathBuf,
         /// Why not.
-        why: io::Error,
+        why: StoreError,
     },
     /// There is no tournament in this directory.
     #[error("{} is not the directory of a tournament: it has no results.sqlite", .0.display())]
@@ -142,6 +146,10 @@ pub enum Contradiction {
 }
 
 impl TournamentError {
+    pub(super) fn at(path: &Path, why: impl Into<StoreError>) -> TournamentError {
+        TournamentError::Path { path: path.to_owned(), why: why.into() }
+    }
+
     /// Whether what was asked for is wrong, not the machine.
     pub fn is_usage(&self) -> bool {
         match self {
@@ -156,6 +164,7 @@ impl TournamentError {
             | TournamentError::Change(_)
             | TournamentError::NotPacked(_) => true,
             TournamentError::Io(_)
+            | TournamentError::Store(_)
             | TournamentError::Path { .. }
             | TournamentError::Played(_)
             | TournamentError::Contradiction(_)

@@ -66,7 +66,7 @@ fn journal(folder: &Folder) -> Result<Journal, TournamentError> {
 /// SHA-256 of a file.
 fn digest(path: &Path) -> Result<String, TournamentError> {
     let file = read_regular(path);
-    let file = file.map_err(|why| TournamentError::Path { path: path.to_owned(), why })?;
+    let file = file.map_err(|why| TournamentError::at(path, why))?;
     Ok(hex::encode(&Sha256::digest(file)))
 }
 
@@ -82,7 +82,6 @@ impl Tournament {
         games: &KnownGames,
         is_durable: bool,
     ) -> Result<Tournament, TournamentError> {
-        let wrong = |why| TournamentError::Path { path: path.to_owned(), why };
         let mut games = games.clone();
         let rules = config.find_game(&mut games)?;
         let plan = config.plan(rules, None)?;
@@ -99,7 +98,10 @@ impl Tournament {
             rules: rules.meta().rules_version,
             program: rules.program().map(ToOwned::to_owned),
             seating: plan.seating,
-            config: config.moved_to(path, rules.program().is_some()).map_err(wrong)?.to_toml()?,
+            config: config
+                .moved_to(path, rules.program().is_some())
+                .map_err(|why| TournamentError::at(path, why))?
+                .to_toml()?,
             openings: config.openings_file().as_deref().map(digest).transpose()?,
             seed: seed.to_hex(),
         };
@@ -107,8 +109,9 @@ impl Tournament {
         let rows = rows.map(|(index, entrant)| row(entrant, prepared.bots_of(index), 1));
         let rows = rows.collect::<Vec<_>>();
         let schedule = Schedule::new(plan).map_err(TournamentError::Schedule)?;
-        let results = Results::create(&path.join(RESULTS), &about, &rows).map_err(wrong)?;
-        results.set_durable(is_durable).map_err(wrong)?;
+        let results = Results::create(&path.join(RESULTS), &about, &rows)
+            .map_err(|why| TournamentError::at(path, why))?;
+        results.set_durable(is_durable).map_err(|why| TournamentError::at(path, why))?;
         let records = Records::reopen(&folder, is_durable)?;
         let folder = TournamentFolder { path: path.to_owned(), results, records, journal, is_durable };
         Ok(Tournament { folder, config, prepared, schedule, games, applied: Vec::new() })
@@ -122,7 +125,7 @@ impl Tournament {
     pub fn open(path: &Path, games: &KnownGames, is_durable: bool) -> Result<Tournament, TournamentError> {
         let LockedTournament { mut folder, mut stored } = LockedTournament::open(path, games, is_durable)?;
         let mut applied = Vec::new();
-        let damaged = |why| TournamentError::Path { path: path.to_owned(), why };
+        let damaged = |why| TournamentError::at(path, why);
         while let Some(requested) = folder.results.requests().take().map_err(damaged)? {
             applied.push(change::apply(&mut folder.results, &stored, &requested)?);
             stored = StoredTournament::read(path, &folder.results, games)?;
@@ -167,12 +170,17 @@ impl Tournament {
     /// # Errors
     /// If they cannot be read.
     pub fn unsealed(&self) -> Result<Vec<Unsealed>, TournamentError> {
-        let wrong = |why| TournamentError::Path { path: self.folder.path.clone(), why };
         let mut unsealed = Vec::new();
-        for match_id in self.folder.records.matches().map_err(wrong)?.1 {
+        for match_id in
+            self.folder.records.matches().map_err(|why| TournamentError::at(&self.folder.path, why))?.1
+        {
             let Ok(id) = match_id.parse::<MatchId>() else { continue };
             let deal = self.schedule.plan().deal(id);
-            let record = self.folder.records.read_unsealed(&match_id).map_err(wrong)?;
+            let record = self
+                .folder
+                .records
+                .read_unsealed(&match_id)
+                .map_err(|why| TournamentError::at(&self.folder.path, why))?;
             let seats = self.schedule.plan().seating.seats();
             let reveal = reveal(&self.prepared.run.seed, &match_id, &deal, seats);
             unsealed.push(Unsealed { deal, match_id, record, reveal });
@@ -200,28 +208,29 @@ impl LockedTournament {
         games: &KnownGames,
         is_durable: bool,
     ) -> Result<LockedTournament, TournamentError> {
-        let wrong = |why| TournamentError::Path { path: path.to_owned(), why };
         let mut results = open_results(path)?;
         let folder = Folder::make(path)?;
         let mut journal = journal(&folder)?;
-        results.set_durable(is_durable).map_err(wrong)?;
+        results.set_durable(is_durable).map_err(|why| TournamentError::at(path, why))?;
         let records = Records::reopen(&folder, is_durable)?;
         adopt(path, &mut results, &records, games)?;
         let mut stored = StoredTournament::read(path, &results, games)?;
         let roster = stored.config.roster();
         for number in mem::take(&mut stored.refused) {
-            results.make_void(number).map_err(wrong)?;
+            results.make_void(number).map_err(|why| TournamentError::at(path, why))?;
             stored.schedule.cut_off(number);
         }
-        for (id, entrants) in journal.read().map_err(wrong)? {
+        for (id, entrants) in journal.read().map_err(|why| TournamentError::at(path, why))? {
             let Ok(id) = id.parse::<MatchId>() else { continue };
-            if !results.has(id).map_err(wrong)? {
+            if !results.has(id).map_err(|why| TournamentError::at(path, why))? {
                 let entrants: Vec<usize> = entrants.iter().map(|&bot| roster.entrant_of(bot)).collect();
-                results.cut_off(id, id.set(stored.schedule.legs()), &entrants).map_err(wrong)?;
+                results
+                    .cut_off(id, id.set(stored.schedule.legs()), &entrants)
+                    .map_err(|why| TournamentError::at(path, why))?;
                 stored.schedule.cut_off(id.number);
             }
         }
-        journal.clear().map_err(wrong)?;
+        journal.clear().map_err(|why| TournamentError::at(path, why))?;
         let folder = TournamentFolder { path: path.to_owned(), results, records, journal, is_durable };
         Ok(LockedTournament { folder, stored })
     }

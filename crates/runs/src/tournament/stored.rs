@@ -29,8 +29,7 @@ pub fn open_results(directory: &Path) -> Result<Results, TournamentError> {
     if !path.exists() {
         return Err(TournamentError::NoTournament(directory.to_owned()));
     }
-    let wrong = |why| TournamentError::Path { path: directory.to_owned(), why };
-    Results::open(&path).map_err(wrong)
+    Results::open(&path).map_err(|why| TournamentError::at(directory, why))
 }
 
 /// A tournament as stored in its database; the bots need not exist.
@@ -107,7 +106,7 @@ impl StoredTournament {
         let entrants = results.entrants()?;
         let config = TournamentConfig::parse(&about.config).map_err(Contradiction::Config)?;
         let base = directory.canonicalize();
-        let base = base.map_err(|why| TournamentError::Path { path: directory.to_owned(), why })?;
+        let base = base.map_err(|why| TournamentError::at(directory, why))?;
         let config = config.with_base(&base);
         let mut games = games.clone();
         let rules = config.find_game(&mut games)?;

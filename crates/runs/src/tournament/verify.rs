@@ -12,7 +12,7 @@ use referee_match::record;
 use referee_report::tournament::StandingsReport;
 use referee_stats::MatchResult;
 use referee_stats::schedule::{MatchId, Schedule};
-use referee_store::{BadRow, MatchRow, Results, VOID};
+use referee_store::{BadRow, MatchRow, Results, StoreError, VOID};
 use serde::Serialize;
 
 use crate::config::KnownGames;
@@ -68,12 +68,13 @@ pub fn verify(
     games: &KnownGames,
     tick: impl Fn(u64, u64) + Sync,
 ) -> Result<Audit, TournamentError> {
-    let failed = |why| TournamentError::Path { path: directory.to_owned(), why };
+    let failed = |why: StoreError| TournamentError::at(directory, why);
     let db = results;
     let (stored, _) = StoredTournament::with_results(directory, db, games, Vec::new())?;
     let auditor = Auditor::new(&stored)?;
     // Files are listed first, so that a row stored in the meantime does not seem to lack a record.
-    let ListedRecords { files, others } = ListedRecords::list(&directory.join("records")).map_err(failed)?;
+    let ListedRecords { files, others } =
+        ListedRecords::list(&directory.join("records")).map_err(|why| TournamentError::at(directory, why))?;
     let of_no_match = |path: PathBuf| (None, format!("{} is the record of no match", path.display()));
     let (mut rows, mut differences) = (Vec::new(), others.into_iter().map(of_no_match).collect::<Vec<_>>());
     db.for_each_row(|row| {

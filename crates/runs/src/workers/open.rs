@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use referee_files::{Folder, StorageWait, read_secret};
 use referee_game::hex;
-use referee_store::Leases;
+use referee_store::{Leases, StoreError};
 use referee_transport::{BadCertificate, Certificate};
 use referee_workers::Coordinator;
 use referee_workers::builtin::BuiltInCoordinator;
@@ -103,7 +103,7 @@ pub enum WorkersError {
         /// The directory.
         directory: PathBuf,
         /// Why not.
-        why: io::Error,
+        why: StoreError,
     },
     /// The key that signs what workers get cannot be used.
     #[cfg(feature = "nats")]
@@ -114,6 +114,9 @@ pub enum WorkersError {
         /// Why not.
         why: referee_workers::nats::KeptKeyError,
     },
+    /// What workers have cannot be stored.
+    #[error(transparent)]
+    Leases(#[from] StoreError),
     /// No carrier can be started.
     #[error(transparent)]
     Start(#[from] io::Error),
@@ -136,6 +139,7 @@ impl WorkersError {
             WorkersError::NoCertificate { .. }
             | WorkersError::Bind { .. }
             | WorkersError::Directory { .. }
+            | WorkersError::Leases(_)
             | WorkersError::Start(_) => false,
         }
     }
@@ -145,7 +149,7 @@ impl WorkersError {
 ///
 /// # Errors
 /// Those of the database.
-pub fn leases(directory: &Path, has_workers: bool) -> io::Result<Option<Leases>> {
+pub fn leases(directory: &Path, has_workers: bool) -> Result<Option<Leases>, StoreError> {
     if has_workers {
         return Leases::open(&Folder::open(directory)?, &run_id()?).map(Some);
     }
@@ -186,7 +190,7 @@ impl WorkersConfig {
         }
         let leases = match stored {
             Some(wait) => leases(directory, true).map(|of| of.map(|of| of.waiting(wait.clone()))),
-            None => run_id().and_then(|run| Leases::in_memory(&run)).map(Some),
+            None => run_id().map_err(StoreError::from).and_then(|run| Leases::in_memory(&run)).map(Some),
         };
         let wrong = |why| WorkersError::Directory { directory: directory.to_owned(), why };
         self.open(directory, leases.map_err(wrong)?.into_iter().collect(), false)
@@ -231,7 +235,8 @@ impl WorkersConfig {
         leases: Vec<Leases>,
         timeout: Duration,
     ) -> Result<OpenedWorkers, WorkersError> {
-        let wrong = |why| WorkersError::Directory { directory: directory.to_owned(), why };
+        let wrong =
+            |why: io::Error| WorkersError::Directory { directory: directory.to_owned(), why: why.into() };
         let folder = Folder::open(directory).map_err(wrong)?;
         let (own, key) = (directory.join(TOKEN_FILE), directory.join(KEY_FILE));
         let certificate = match self.certificate().map_err(WorkersConfigError::from)? {

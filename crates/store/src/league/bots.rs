@@ -1,7 +1,6 @@
 //! The bots of a league.
 
 use std::collections::BTreeSet;
-use std::io;
 use std::path::PathBuf;
 
 use referee_game::name;
@@ -9,6 +8,7 @@ use rusqlite::{Connection, Row, params};
 
 use super::submissions::follow_bot;
 use super::{League, failed, parsed};
+use crate::error::StoreError;
 use crate::rows::json;
 
 /// A bot of a league.
@@ -49,7 +49,7 @@ impl League {
     ///
     /// # Errors
     /// Those of the database.
-    pub fn bots(&self) -> io::Result<Vec<LeagueBot>> {
+    pub fn bots(&self) -> Result<Vec<LeagueBot>, StoreError> {
         read_bots(&self.db).map_err(failed)
     }
 
@@ -57,7 +57,7 @@ impl League {
     ///
     /// # Errors
     /// If another bot has a name that looks alike: `AlreadyExists` with its name; or I/O errors.
-    pub fn put_bot(&mut self, bot: &LeagueBot) -> io::Result<()> {
+    pub fn put_bot(&mut self, bot: &LeagueBot) -> Result<(), StoreError> {
         let other = self.change(|db| {
             let other = insert_bot(db, bot)?;
             if other.is_none() {
@@ -67,7 +67,7 @@ impl League {
         })?;
         match other {
             None => Ok(()),
-            Some(other) => Err(io::Error::new(io::ErrorKind::AlreadyExists, other)),
+            Some(other) => Err(StoreError::Exists(other)),
         }
     }
 
@@ -75,7 +75,7 @@ impl League {
     ///
     /// # Errors
     /// Those of the database.
-    pub fn set_refused(&mut self, name: &str, command: &str, why: Option<&str>) -> io::Result<()> {
+    pub fn set_refused(&mut self, name: &str, command: &str, why: Option<&str>) -> Result<(), StoreError> {
         let sql = "UPDATE bots SET refused = ?3 WHERE name = ?1 AND command = ?2";
         self.change(|db| db.execute(sql, params![name, command, why])).map(drop)
     }

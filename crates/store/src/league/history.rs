@@ -1,6 +1,5 @@
 //! The ratings of players over time.
 
-use std::io;
 use std::time::SystemTime;
 
 use referee_stats::rating::Estimate;
@@ -8,6 +7,7 @@ use rusqlite::params;
 use serde::Serialize;
 
 use super::{League, failed, utc};
+use crate::error::StoreError;
 
 /// The rating of a player at a time.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -30,7 +30,7 @@ impl League {
         ladder: &str,
         at: SystemTime,
         ratings: &[(String, Estimate, u32)],
-    ) -> io::Result<()> {
+    ) -> Result<(), StoreError> {
         let at = utc(at);
         let sql = "INSERT OR REPLACE INTO ratings (ladder, player, at, value, low, high, matches) \
                    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
@@ -47,7 +47,7 @@ impl League {
     ///
     /// # Errors
     /// Those of the database.
-    pub fn ratings_at(&self, ladder: &str, at: SystemTime) -> io::Result<Vec<(String, f64)>> {
+    pub fn ratings_at(&self, ladder: &str, at: SystemTime) -> Result<Vec<(String, f64)>, StoreError> {
         let sql = "SELECT name, (SELECT value FROM ratings WHERE ladder = ?1 AND player = name AND at <= ?2 \
                    ORDER BY at DESC LIMIT 1) AS value FROM players WHERE ladder = ?1 AND value IS NOT NULL";
         let mut query = self.db.prepare_cached(sql).map_err(failed)?;
@@ -59,7 +59,7 @@ impl League {
     ///
     /// # Errors
     /// Those of the database.
-    pub fn ratings(&self, ladder: &str, player: &str, limit: usize) -> io::Result<Vec<RatingPoint>> {
+    pub fn ratings(&self, ladder: &str, player: &str, limit: usize) -> Result<Vec<RatingPoint>, StoreError> {
         let sql = "SELECT at, value, low, high, matches FROM ratings WHERE ladder = ?1 AND player = ?2 \
                    ORDER BY at DESC LIMIT ?3";
         let mut query = self.db.prepare_cached(sql).map_err(failed)?;

@@ -1,11 +1,11 @@
 //! Who has changed a league.
 
-use std::io;
 use std::time::SystemTime;
 
 use rusqlite::params;
 
 use super::{League, failed, utc};
+use crate::error::StoreError;
 
 /// A change of a league by a user.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,7 +23,7 @@ impl League {
     ///
     /// # Errors
     /// Those of the database.
-    pub fn log(&mut self, user: &str, action: &str, at: SystemTime) -> io::Result<()> {
+    pub fn log(&mut self, user: &str, action: &str, at: SystemTime) -> Result<(), StoreError> {
         let sql = "INSERT INTO log (at, user, action) VALUES (?1, ?2, ?3)";
         self.change(|db| db.execute(sql, params![utc(at), user, action])).map(drop)
     }
@@ -32,7 +32,7 @@ impl League {
     ///
     /// # Errors
     /// Those of the database.
-    pub fn actions_of_day(&self, user: &str, word: &str, day: SystemTime) -> io::Result<u32> {
+    pub fn actions_of_day(&self, user: &str, word: &str, day: SystemTime) -> Result<u32, StoreError> {
         let sql =
             "SELECT count(*) FROM log WHERE user = ?1 AND at >= ?2 AND substr(action, 1, length(?3)) = ?3";
         let day = utc(day);
@@ -43,7 +43,7 @@ impl League {
     ///
     /// # Errors
     /// Those of the database.
-    pub fn log_entries(&self, limit: usize) -> io::Result<Vec<LeagueChange>> {
+    pub fn log_entries(&self, limit: usize) -> Result<Vec<LeagueChange>, StoreError> {
         let sql = "SELECT at, user, action FROM log ORDER BY id DESC LIMIT ?1";
         let mut query = self.db.prepare(sql).map_err(failed)?;
         let rows = query.query_map([limit as i64], |row| {

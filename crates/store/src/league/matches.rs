@@ -1,7 +1,6 @@
 //! The matches of a league.
 
 use std::collections::BTreeSet;
-use std::io;
 use std::path::Path;
 
 use referee_game::Seating;
@@ -14,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::seasons::CURRENT;
 use super::{League, failed, parsed};
+use crate::error::StoreError;
 use crate::rows::json;
 
 /// A match of a ladder.
@@ -163,7 +163,7 @@ impl League {
     ///
     /// # Errors
     /// If a match is stored already, or I/O errors.
-    pub fn add_matches(&mut self, ladder: &str, matches: &[LeagueMatch]) -> io::Result<u32> {
+    pub fn add_matches(&mut self, ladder: &str, matches: &[LeagueMatch]) -> Result<u32, StoreError> {
         self.change(|db| {
             let season = db.query_row(&format!("SELECT {CURRENT}"), [], |row| row.get(0))?;
             for row in matches {
@@ -177,7 +177,7 @@ impl League {
     ///
     /// # Errors
     /// Those of the database.
-    pub fn void_matches_of(&mut self, worker: &str) -> io::Result<Vec<(String, String)>> {
+    pub fn void_matches_of(&mut self, worker: &str) -> Result<Vec<(String, String)>, StoreError> {
         let sql = "UPDATE matches SET is_void = 1 WHERE worker = ?1 AND is_void = 0 RETURNING ladder, number, is_challenge";
         self.change(|db| {
             let mut query = db.prepare(sql)?;
@@ -191,7 +191,7 @@ impl League {
     ///
     /// # Errors
     /// Those of the database.
-    pub fn voided(&self, ladder: &str) -> io::Result<BTreeSet<u32>> {
+    pub fn voided(&self, ladder: &str) -> Result<BTreeSet<u32>, StoreError> {
         let sql = "SELECT number FROM matches WHERE ladder = ?1 AND is_void = 1";
         let mut query = self.db.prepare(sql).map_err(failed)?;
         let numbers = query.query_map([ladder], |row| row.get(0)).map_err(failed)?;
@@ -202,7 +202,7 @@ impl League {
     ///
     /// # Errors
     /// If a row is invalid, and those of `each`.
-    pub fn for_each_match<E: From<io::Error>>(
+    pub fn for_each_match<E: From<StoreError>>(
         &self,
         ladder: &str,
         season: Option<u32>,
@@ -222,7 +222,7 @@ impl League {
     ///
     /// # Errors
     /// Those of the database, and those of `each`.
-    pub fn for_each_record<E: From<io::Error>>(
+    pub fn for_each_record<E: From<StoreError>>(
         &self,
         ladder: &str,
         mut each: impl FnMut(u32, &str) -> Result<(), E>,
@@ -248,7 +248,7 @@ impl League {
         ladder: &str,
         filter: MatchFilter<'_>,
         limit: usize,
-    ) -> io::Result<Vec<LeagueMatch>> {
+    ) -> Result<Vec<LeagueMatch>, StoreError> {
         let MatchFilter { players, is_exact, is_faulted, before } = filter;
         let before = before.unwrap_or(u32::MAX);
         let Some(players) = players else {
@@ -276,14 +276,14 @@ impl League {
             numbers.extend(found.collect::<rusqlite::Result<Vec<u32>>>().map_err(failed)?);
         }
         let rows = numbers.into_iter().rev().take(limit).map(|number| self.find_match(ladder, number));
-        rows.filter_map(io::Result::transpose).collect()
+        rows.filter_map(Result::transpose).collect()
     }
 
     /// A match of a ladder.
     ///
     /// # Errors
     /// If the row is invalid.
-    pub fn find_match(&self, ladder: &str, number: u32) -> io::Result<Option<LeagueMatch>> {
+    pub fn find_match(&self, ladder: &str, number: u32) -> Result<Option<LeagueMatch>, StoreError> {
         let sql = format!("SELECT {COLUMNS} FROM matches WHERE ladder = ?1 AND number = ?2");
         let mut query = self.db.prepare_cached(&sql).map_err(failed)?;
         query.query_row(params![ladder, number], read_match).optional().map_err(failed)
@@ -293,7 +293,7 @@ impl League {
     ///
     /// # Errors
     /// Those of the database.
-    pub fn has_match(&self, ladder: &str, number: u32) -> io::Result<bool> {
+    pub fn has_match(&self, ladder: &str, number: u32) -> Result<bool, StoreError> {
         let sql = "SELECT 1 FROM matches WHERE ladder = ?1 AND number = ?2";
         let found = self.db.query_row(sql, params![ladder, number], |_| Ok(())).optional();
         found.map(|row| row.is_some()).map_err(failed)
@@ -303,7 +303,7 @@ impl League {
     ///
     /// # Errors
     /// Those of the database.
-    pub fn numbers(&self, ladder: &str) -> io::Result<Vec<u32>> {
+    pub fn numbers(&self, ladder: &str) -> Result<Vec<u32>, StoreError> {
         // By the index of seasons, which is small.
         let sql = "SELECT number FROM matches INDEXED BY matches_of_season WHERE ladder = ?1";
         let mut query = self.db.prepare(sql).map_err(failed)?;
@@ -317,7 +317,7 @@ impl League {
     ///
     /// # Errors
     /// Those of the database.
-    pub fn last_number(&self, ladder: &str) -> io::Result<u32> {
+    pub fn last_number(&self, ladder: &str) -> Result<u32, StoreError> {
         let sql = "SELECT coalesce(max(number), 0) FROM matches WHERE ladder = ?1";
         self.db.query_row(sql, [ladder], |row| row.get(0)).map_err(failed)
     }
@@ -326,7 +326,7 @@ impl League {
     ///
     /// # Errors
     /// Those of the database.
-    pub fn ladders(&self) -> io::Result<Vec<String>> {
+    pub fn ladders(&self) -> Result<Vec<String>, StoreError> {
         let mut query = self.db.prepare("SELECT DISTINCT ladder FROM matches").map_err(failed)?;
         let rows = query.query_map([], |row| row.get(0));
         rows.and_then(Iterator::collect).map_err(failed)
@@ -336,7 +336,7 @@ impl League {
     ///
     /// # Errors
     /// Those of the database.
-    pub fn match_count(&self) -> io::Result<u64> {
+    pub fn match_count(&self) -> Result<u64, StoreError> {
         let count: i64 =
             self.db.query_row("SELECT count(*) FROM matches", [], |row| row.get(0)).map_err(failed)?;
         Ok(count.unsigned_abs())

@@ -9,10 +9,10 @@ mod retention;
 mod seasons;
 mod submissions;
 
+use std::fs;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::time::SystemTime;
-use std::{fs, io};
 
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Transaction, TransactionBehavior, params};
 use serde::de::DeserializeOwned;
@@ -68,8 +68,8 @@ pub struct Challenge {
     pub players: Vec<String>,
 }
 
-fn failed(error: rusqlite::Error) -> io::Error {
-    StoreError::Sqlite { database: "league", error }.into()
+fn failed(error: rusqlite::Error) -> StoreError {
+    StoreError::Sqlite { database: "league", error }
 }
 
 /// A time as text, in UTC and whole seconds.
@@ -82,7 +82,7 @@ impl League {
     ///
     /// # Errors
     /// If it has an unknown version, or on I/O errors.
-    pub fn open(folder: &Folder) -> io::Result<League> {
+    pub fn open(folder: &Folder) -> Result<League, StoreError> {
         if !folder.has_file(NAME)? {
             // It contains seeds: other users must not read it.
             drop(folder.create(NAME)?);
@@ -94,7 +94,7 @@ impl League {
     }
 
     /// Opens a database.
-    fn at(path: &Path) -> io::Result<League> {
+    fn at(path: &Path) -> Result<League, StoreError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let mut db = Connection::open_with_flags(path, flags).map_err(failed)?;
         prepare(&db).map_err(failed)?;
@@ -114,7 +114,10 @@ impl League {
         Ok(League { db })
     }
 
-    fn change<T>(&mut self, work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>) -> io::Result<T> {
+    fn change<T>(
+        &mut self,
+        work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
+    ) -> Result<T, StoreError> {
         let transaction =
             self.db.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
         let result = work(&transaction).map_err(failed)?;
@@ -137,7 +140,7 @@ impl League {
     ///
     /// # Errors
     /// Those of the database.
-    pub fn data_version(&self) -> io::Result<i64> {
+    pub fn data_version(&self) -> Result<i64, StoreError> {
         data_version(&self.db).map_err(failed)
     }
 
@@ -145,7 +148,7 @@ impl League {
     ///
     /// # Errors
     /// Those of the database.
-    pub fn value(&self, key: &str) -> io::Result<Option<String>> {
+    pub fn value(&self, key: &str) -> Result<Option<String>, StoreError> {
         let sql = "SELECT value FROM league WHERE key = ?1";
         self.db.query_row(sql, [key], |row| row.get(0)).optional().map_err(failed)
     }
@@ -154,7 +157,7 @@ impl League {
     ///
     /// # Errors
     /// Those of the database, or if the value is not a number.
-    pub fn number(&self, key: &str) -> io::Result<Option<u32>> {
+    pub fn number(&self, key: &str) -> Result<Option<u32>, StoreError> {
         let number = |text: String| {
             let key = key.to_owned();
             text.parse().map_err(|_| damaged("league", ValueDefect::Number { key, text }))
@@ -166,7 +169,7 @@ impl League {
     ///
     /// # Errors
     /// Those of the database.
-    pub fn set_value(&mut self, key: &str, value: &str) -> io::Result<()> {
+    pub fn set_value(&mut self, key: &str, value: &str) -> Result<(), StoreError> {
         self.change(|db| db.execute("INSERT OR REPLACE INTO league VALUES (?1, ?2)", [key, value])).map(drop)
     }
 
@@ -174,7 +177,7 @@ impl League {
     ///
     /// # Errors
     /// Those of the database.
-    pub fn players(&self, ladder: &str) -> io::Result<Vec<LeaguePlayer>> {
+    pub fn players(&self, ladder: &str) -> Result<Vec<LeaguePlayer>, StoreError> {
         let sql = "SELECT name, joined_at, last_seen FROM players WHERE ladder = ?1 ORDER BY id";
         let mut query = self.db.prepare_cached(sql).map_err(failed)?;
         let rows = query.query_map([ladder], |row| {
@@ -187,7 +190,7 @@ impl League {
     ///
     /// # Errors
     /// Those of the database.
-    pub fn has_player(&self, ladder: &str, name: &str) -> io::Result<bool> {
+    pub fn has_player(&self, ladder: &str, name: &str) -> Result<bool, StoreError> {
         let sql = "SELECT 1 FROM players WHERE ladder = ?1 AND name = ?2";
         let found = self.db.query_row(sql, [ladder, name], |_| Ok(())).optional();
         found.map(|row| row.is_some()).map_err(failed)
@@ -197,7 +200,7 @@ impl League {
     ///
     /// # Errors
     /// If a row is invalid.
-    pub fn rulings(&self) -> io::Result<Vec<RulingRow>> {
+    pub fn rulings(&self) -> Result<Vec<RulingRow>, StoreError> {
         read_rulings(&self.db).map_err(failed)
     }
 
@@ -205,7 +208,7 @@ impl League {
     ///
     /// # Errors
     /// Those of the database.
-    pub fn rule(&mut self, row: &RulingRow) -> io::Result<()> {
+    pub fn rule(&mut self, row: &RulingRow) -> Result<(), StoreError> {
         self.change(|db| insert_ruling(db, row))
     }
 
@@ -213,7 +216,7 @@ impl League {
     ///
     /// # Errors
     /// Those of the database.
-    pub fn undo_ruling(&mut self, undone: &UndoneRuling) -> io::Result<()> {
+    pub fn undo_ruling(&mut self, undone: &UndoneRuling) -> Result<(), StoreError> {
         self.change(|db| undo_ruling(db, undone))
     }
 
@@ -221,7 +224,7 @@ impl League {
     ///
     /// # Errors
     /// Those of the database.
-    pub fn ask(&mut self, ladder: &str, players: &[String], at: SystemTime) -> io::Result<()> {
+    pub fn ask(&mut self, ladder: &str, players: &[String], at: SystemTime) -> Result<(), StoreError> {
         let sql = "INSERT INTO challenges (ladder, players, asked_at) VALUES (?1, ?2, ?3)";
         self.change(|db| db.execute(sql, params![ladder, json(&players), utc(at)])).map(drop)
     }
@@ -230,7 +233,7 @@ impl League {
     ///
     /// # Errors
     /// Those of the database.
-    pub fn challenges(&self, ladder: &str) -> io::Result<Vec<Challenge>> {
+    pub fn challenges(&self, ladder: &str) -> Result<Vec<Challenge>, StoreError> {
         let sql = "SELECT id, players FROM challenges WHERE ladder = ?1 ORDER BY id";
         let mut query = self.db.prepare_cached(sql).map_err(failed)?;
         let rows = query.query_map([ladder], |row| {
@@ -244,7 +247,7 @@ impl League {
     ///
     /// # Errors
     /// Those of the database.
-    pub fn remove_challenge(&mut self, id: i64) -> io::Result<()> {
+    pub fn remove_challenge(&mut self, id: i64) -> Result<(), StoreError> {
         self.change(|db| db.execute("DELETE FROM challenges WHERE id = ?1", [id])).map(drop)
     }
 
@@ -252,7 +255,7 @@ impl League {
     ///
     /// # Errors
     /// I/O errors, also if the file exists.
-    pub fn export(&self, path: &Path) -> io::Result<()> {
+    pub fn export(&self, path: &Path) -> Result<(), StoreError> {
         // Only its owner can read it. SQLite writes to an empty file.
         fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
         self.db.execute("VACUUM INTO ?1", [path.to_string_lossy()]).map_err(failed)?;

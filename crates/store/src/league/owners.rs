@@ -1,12 +1,12 @@
 //! The owners of bots: people and teams who have signed up.
 
-use std::io;
 use std::time::{Duration, SystemTime};
 
 use referee_game::name;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::{Deserialize, Serialize};
 
+use crate::error::StoreError;
 use crate::words::stored_words;
 
 use super::{League, failed, utc};
@@ -155,7 +155,7 @@ pub enum OwnerError {
     Invitation(#[from] InvitationError),
     /// The database cannot be read or written.
     #[error(transparent)]
-    Store(#[from] io::Error),
+    Store(#[from] StoreError),
 }
 
 impl From<rusqlite::Error> for OwnerError {
@@ -276,7 +276,7 @@ impl League {
     ///
     /// # Errors
     /// Those of the database.
-    pub fn owners(&self) -> io::Result<Vec<LeagueOwner>> {
+    pub fn owners(&self) -> Result<Vec<LeagueOwner>, StoreError> {
         let mut query =
             self.db.prepare_cached(&format!("SELECT {OWNER} FROM owners ORDER BY id")).map_err(failed)?;
         let rows = query.query_map([], read_owner).map_err(failed)?;
@@ -287,7 +287,7 @@ impl League {
     ///
     /// # Errors
     /// Those of the database.
-    pub fn owner(&self, id: &str) -> io::Result<Option<LeagueOwner>> {
+    pub fn owner(&self, id: &str) -> Result<Option<LeagueOwner>, StoreError> {
         let sql = format!("SELECT {OWNER} FROM owners WHERE id = ?1");
         let mut query = self.db.prepare_cached(&sql).map_err(failed)?;
         query.query_row([id], read_owner).optional().map_err(failed)
@@ -297,7 +297,11 @@ impl League {
     ///
     /// # Errors
     /// Those of the database.
-    pub fn owner_of_token(&self, hash: &[u8; 32], now: SystemTime) -> io::Result<Option<LeagueOwner>> {
+    pub fn owner_of_token(
+        &self,
+        hash: &[u8; 32],
+        now: SystemTime,
+    ) -> Result<Option<LeagueOwner>, StoreError> {
         let sql = format!(
             "SELECT {OWNER} FROM owners WHERE token = ?1 OR (former_token = ?1 AND former_until > ?2)"
         );
@@ -309,7 +313,7 @@ impl League {
     ///
     /// # Errors
     /// Those of the database.
-    pub fn sign_ups(&self, day: SystemTime, network: &str) -> io::Result<(u32, u32)> {
+    pub fn sign_ups(&self, day: SystemTime, network: &str) -> Result<(u32, u32), StoreError> {
         let sql = "SELECT count(*), count(*) FILTER (WHERE network = ?2) FROM owners WHERE substr(joined_at, 1, 10) = ?1";
         let day = utc(day);
         let counted = self.db.query_row(sql, [&day[..10], network], |row| Ok((row.get(0)?, row.get(1)?)));
@@ -363,7 +367,7 @@ impl League {
     ///
     /// # Errors
     /// Those of the database.
-    pub fn leave(&mut self, id: &str, at: SystemTime) -> io::Result<()> {
+    pub fn leave(&mut self, id: &str, at: SystemTime) -> Result<(), StoreError> {
         self.change(|db| {
             db.execute(
                 "UPDATE bots SET revoked_at = coalesce(revoked_at, ?2), token = NULL, display_name = 'Former ' || id \
@@ -383,7 +387,7 @@ impl League {
     ///
     /// # Errors
     /// Those of the database.
-    pub fn invite(&mut self, invitation: &Invitation) -> io::Result<()> {
+    pub fn invite(&mut self, invitation: &Invitation) -> Result<(), StoreError> {
         let Invitation { secret, owner, uses, expires_at, made_at, made_by, .. } = invitation;
         let sql = "INSERT INTO invitations (secret, owner, uses, expires_at, made_at, made_by) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
         self.change(|db| db.execute(sql, params![secret, owner, uses, expires_at, made_at, made_by]))
@@ -394,7 +398,7 @@ impl League {
     ///
     /// # Errors
     /// Those of the database.
-    pub fn invitations(&self) -> io::Result<Vec<Invitation>> {
+    pub fn invitations(&self) -> Result<Vec<Invitation>, StoreError> {
         let sql = format!("SELECT {INVITATION} FROM invitations ORDER BY id");
         let mut query = self.db.prepare(&sql).map_err(failed)?;
         let rows = query.query_map([], read_invitation).map_err(failed)?;
@@ -405,7 +409,7 @@ impl League {
     ///
     /// # Errors
     /// Those of the database.
-    pub fn revoke_invitation(&mut self, id: u32) -> io::Result<bool> {
+    pub fn revoke_invitation(&mut self, id: u32) -> Result<bool, StoreError> {
         self.change(|db| db.execute("DELETE FROM invitations WHERE id = ?1", [id])).map(|count| count > 0)
     }
 }

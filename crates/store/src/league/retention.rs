@@ -1,6 +1,5 @@
 //! Rows of matches whose records become older.
 
-use std::io;
 use std::ops::RangeInclusive;
 use std::time::SystemTime;
 
@@ -8,6 +7,7 @@ use rusqlite::{Connection, params};
 
 use super::matches::{COLUMNS, LeagueMatch, read_match};
 use super::{League, failed, utc};
+use crate::error::StoreError;
 
 impl League {
     /// The matches of a ladder after this number that ended before this time, so many at most, up to the first one that ended
@@ -21,7 +21,7 @@ impl League {
         after: u32,
         before: SystemTime,
         most: usize,
-    ) -> io::Result<Vec<LeagueMatch>> {
+    ) -> Result<Vec<LeagueMatch>, StoreError> {
         let sql = format!(
             "SELECT {COLUMNS} FROM matches WHERE ladder = ?1 AND number > ?2 ORDER BY number LIMIT ?3"
         );
@@ -40,7 +40,7 @@ impl League {
         &self,
         ladder: &str,
         numbers: RangeInclusive<u32>,
-    ) -> io::Result<Vec<LeagueMatch>> {
+    ) -> Result<Vec<LeagueMatch>, StoreError> {
         let sql = format!(
             "SELECT {COLUMNS} FROM matches WHERE ladder = ?1 AND number BETWEEN ?2 AND ?3 ORDER BY number"
         );
@@ -53,7 +53,7 @@ impl League {
     ///
     /// # Errors
     /// Those of the database.
-    pub fn set_seal(&mut self, ladder: &str, number: u32, seal: &str) -> io::Result<()> {
+    pub fn set_seal(&mut self, ladder: &str, number: u32, seal: &str) -> Result<(), StoreError> {
         self.change(|db| set_seal(db, ladder, number, seal))
     }
 
@@ -62,7 +62,7 @@ impl League {
     ///
     /// # Errors
     /// Those of the database.
-    pub fn put_pack(&mut self, ladder: &str, first: u32, seals: &[(u32, String)]) -> io::Result<()> {
+    pub fn put_pack(&mut self, ladder: &str, first: u32, seals: &[(u32, String)]) -> Result<(), StoreError> {
         self.change(|db| {
             for (number, seal) in seals {
                 set_seal(db, ladder, *number, seal)?;
@@ -76,7 +76,7 @@ impl League {
     ///
     /// # Errors
     /// Those of the database.
-    pub fn unsent_packs(&self, ladder: &str) -> io::Result<Vec<u32>> {
+    pub fn unsent_packs(&self, ladder: &str) -> Result<Vec<u32>, StoreError> {
         let sql = "SELECT first FROM packs WHERE ladder = ?1 AND sent_at IS NULL ORDER BY first";
         let mut query = self.db.prepare_cached(sql).map_err(failed)?;
         let rows = query.query_map([ladder], |row| row.get(0));
@@ -87,7 +87,7 @@ impl League {
     ///
     /// # Errors
     /// Those of the database.
-    pub fn pack_sent(&mut self, ladder: &str, first: u32, at: SystemTime) -> io::Result<()> {
+    pub fn pack_sent(&mut self, ladder: &str, first: u32, at: SystemTime) -> Result<(), StoreError> {
         let sql = "UPDATE packs SET sent_at = ?3 WHERE ladder = ?1 AND first = ?2";
         self.change(|db| db.execute(sql, params![ladder, first, utc(at)])).map(drop)
     }

@@ -1,6 +1,5 @@
 //! The seasons of a league.
 
-use std::io;
 use std::time::SystemTime;
 
 use rusqlite::{OptionalExtension, Row, params};
@@ -9,6 +8,7 @@ use thiserror::Error;
 
 use super::matches::{self, LeagueMatch, read_match};
 use super::{League, failed, utc};
+use crate::error::StoreError;
 use crate::rulings::RulingRow;
 
 /// A season that has ended.
@@ -48,7 +48,7 @@ pub enum SeasonError {
     Empty,
     /// The database.
     #[error(transparent)]
-    Storage(#[from] io::Error),
+    Storage(#[from] StoreError),
 }
 
 impl From<rusqlite::Error> for SeasonError {
@@ -102,7 +102,7 @@ impl League {
     ///
     /// # Errors
     /// Those of the database.
-    pub fn seasons(&self) -> io::Result<Vec<Season>> {
+    pub fn seasons(&self) -> Result<Vec<Season>, StoreError> {
         let sql = format!("SELECT {COLUMNS} FROM seasons ORDER BY number");
         let mut query = self.db.prepare_cached(&sql).map_err(failed)?;
         let rows = query.query_map([], read);
@@ -113,7 +113,7 @@ impl League {
     ///
     /// # Errors
     /// Those of the database.
-    pub fn current_season(&self) -> io::Result<u32> {
+    pub fn current_season(&self) -> Result<u32, StoreError> {
         self.db.query_row(&format!("SELECT {CURRENT}"), [], |row| row.get(0)).map_err(failed)
     }
 
@@ -121,7 +121,7 @@ impl League {
     ///
     /// # Errors
     /// Those of the database.
-    pub fn season_of(&self, ladder: &str, number: u32) -> io::Result<Option<u32>> {
+    pub fn season_of(&self, ladder: &str, number: u32) -> Result<Option<u32>, StoreError> {
         let sql = "SELECT season FROM matches WHERE ladder = ?1 AND number = ?2";
         self.db.query_row(sql, params![ladder, number], |row| row.get(0)).optional().map_err(failed)
     }
@@ -136,7 +136,7 @@ impl League {
         ladder: &str,
         before: Option<u32>,
         limit: usize,
-    ) -> io::Result<Vec<LeagueMatch>> {
+    ) -> Result<Vec<LeagueMatch>, StoreError> {
         let sql = format!(
             "SELECT {} FROM matches WHERE ladder = ?1 AND season = ?2 AND number < ?3 ORDER BY number DESC LIMIT ?4",
             matches::COLUMNS
@@ -151,7 +151,7 @@ impl League {
     ///
     /// # Errors
     /// Those of the database.
-    pub fn final_standings(&self, season: u32, ladder: &str) -> io::Result<Option<String>> {
+    pub fn final_standings(&self, season: u32, ladder: &str) -> Result<Option<String>, StoreError> {
         let sql = "SELECT standings FROM final_standings WHERE season = ?1 AND ladder = ?2";
         self.db.query_row(sql, params![season, ladder], |row| row.get(0)).optional().map_err(failed)
     }
@@ -160,7 +160,12 @@ impl League {
     ///
     /// # Errors
     /// Those of the database.
-    pub fn add_final_standings(&mut self, season: u32, ladder: &str, standings: &str) -> io::Result<()> {
+    pub fn add_final_standings(
+        &mut self,
+        season: u32,
+        ladder: &str,
+        standings: &str,
+    ) -> Result<(), StoreError> {
         let sql = "INSERT OR IGNORE INTO final_standings (season, ladder, standings) VALUES (?1, ?2, ?3)";
         self.change(|db| db.execute(sql, params![season, ladder, standings])).map(drop)
     }

@@ -6,7 +6,7 @@ use axum::http::StatusCode;
 use axum::http::header::RETRY_AFTER;
 use axum::response::{IntoResponse, Response};
 use referee_game::name::NameError;
-use referee_store::{IntakeError, InvitationError, OwnerError};
+use referee_store::{IntakeError, InvitationError, OwnerError, StoreError};
 
 use super::submissions;
 use crate::api::refused;
@@ -61,7 +61,7 @@ pub(super) enum OwnersError {
     #[error("`{name}` {why}")]
     Bot { name: String, why: &'static str },
     #[error("the database cannot be used: {0}")]
-    Store(#[from] io::Error),
+    Store(#[from] StoreError),
     #[error(transparent)]
     Owner(OwnerError),
     #[error("the server failed")]
@@ -113,6 +113,12 @@ impl From<OwnerError> for OwnersError {
 impl From<InvitationError> for OwnersError {
     fn from(error: InvitationError) -> OwnersError {
         OwnersError::Owner(error.into())
+    }
+}
+
+impl From<io::Error> for OwnersError {
+    fn from(error: io::Error) -> OwnersError {
+        OwnersError::Store(error.into())
     }
 }
 

@@ -1,12 +1,11 @@
 //! The programs in the file of a league, and in its database.
 
 use std::collections::BTreeSet;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use referee_bots::Command;
-use referee_store::{League, LeagueBot, utc};
+use referee_store::{League, LeagueBot, StoreError, utc};
 use serde::Deserialize;
 
 use super::{LeagueConfig, ProgramError};
@@ -83,7 +82,7 @@ pub enum ProgramsError {
     },
     /// The database cannot be read or written.
     #[error(transparent)]
-    Database(#[from] io::Error),
+    Database(#[from] StoreError),
 }
 
 impl ProgramsError {
@@ -98,11 +97,9 @@ impl ProgramsError {
 /// # Errors
 /// If its name looks like another one, or the database cannot be written.
 pub fn put_bot(league: &mut League, bot: &LeagueBot) -> Result<(), ProgramsError> {
-    league.put_bot(bot).map_err(|error| match error.kind() {
-        io::ErrorKind::AlreadyExists => {
-            ProgramsError::LooksLike { name: bot.name.clone(), other: error.to_string() }
-        }
-        _ => error.into(),
+    league.put_bot(bot).map_err(|error| match error {
+        StoreError::Exists(other) => ProgramsError::LooksLike { name: bot.name.clone(), other },
+        error => error.into(),
     })
 }
 

@@ -1,8 +1,8 @@
 //! What a ladder remembers across a restart besides its results, and which players are not paired.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::time::{Duration, SystemTime};
-use std::{fmt, io};
 
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +11,7 @@ use super::lead::Lead;
 use referee_game::json;
 use referee_stats::Entrant;
 use referee_stats::ladder::{FaultExclusion, Name};
-use referee_store::{League, utc};
+use referee_store::{League, StoreError, utc};
 
 /// What a ladder remembers across a restart besides its results.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -78,7 +78,7 @@ impl LadderMemory {
     ///
     /// # Errors
     /// Those of the database.
-    pub fn read(league: &League, ladder: &str) -> io::Result<LadderMemory> {
+    pub fn read(league: &League, ladder: &str) -> Result<LadderMemory, StoreError> {
         let text = league.value(&key(ladder))?;
         Ok(text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default())
     }
@@ -87,7 +87,7 @@ impl LadderMemory {
     ///
     /// # Errors
     /// Those of the database.
-    pub fn write(&self, league: &mut League, ladder: &str) -> io::Result<()> {
+    pub fn write(&self, league: &mut League, ladder: &str) -> Result<(), StoreError> {
         league.set_value(&key(ladder), &json::text(self))
     }
 

@@ -25,7 +25,7 @@ use referee_engine::runner::RunChange;
 use referee_engine::sources::{BotSpec, BotTokens, Source};
 use referee_game::hex;
 use referee_stats::ladder::Name;
-use referee_store::{League, LeagueBot, LeagueOwner};
+use referee_store::{League, LeagueBot, LeagueOwner, StoreError};
 use referee_workers::JobBots;
 use referee_workers::archive::{ArchiveError, ArchiveLimits, pack_folder};
 use referee_workers::packing::{NotPacked, pack_bots};
@@ -217,7 +217,11 @@ impl Control<'_> {
 
     /// The programs that are new in the run, kept apart from the files of the league and of the others. A program whose
     /// command cannot be parsed, or that cannot be confined, is marked as refused.
-    fn programs(&mut self, new: &[LeagueBot], all: &[LeagueBot]) -> io::Result<Vec<(BotSpec, ProgramPlace)>> {
+    fn programs(
+        &mut self,
+        new: &[LeagueBot],
+        all: &[LeagueBot],
+    ) -> Result<Vec<(BotSpec, ProgramPlace)>, StoreError> {
         if new.is_empty() {
             return Ok(Vec::new());
         }
@@ -259,7 +263,7 @@ impl Control<'_> {
 
     /// The player that a program is. One that was handed in has the version of its submission. Another one with other files or
     /// arguments than at first is a version of its own: a rating says what the program is that has it.
-    fn player(&mut self, bot: &LeagueBot, command: &Command) -> io::Result<String> {
+    fn player(&mut self, bot: &LeagueBot, command: &Command) -> Result<String, StoreError> {
         if let Some(version) = bot.version {
             return Ok(Name::of(&bot.name, Some(&version.to_string())).to_string());
         }

@@ -1,5 +1,6 @@
 //! Why a league is not played.
 
+use referee_store::StoreError;
 use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -24,9 +25,12 @@ pub enum LeagueError {
     /// A program of the file cannot be stored.
     #[error(transparent)]
     Programs(#[from] ProgramsError),
-    /// A file or the database cannot be read or written; the error names it.
+    /// A file cannot be read or written; the error names it.
     #[error(transparent)]
     Io(#[from] io::Error),
+    /// The database cannot be read or written; the error names it.
+    #[error(transparent)]
+    Store(#[from] StoreError),
     /// Another process has its lock.
     #[error("{}: another process plays this league", .0.display())]
     Played(PathBuf),
@@ -78,6 +82,7 @@ impl LeagueError {
             LeagueError::Workers(error) => error.is_usage(),
             LeagueError::NotPacked(_) | LeagueError::NoWorkers | LeagueError::Limits(_) => true,
             LeagueError::Io(_)
+            | LeagueError::Store(_)
             | LeagueError::Played(_)
             | LeagueError::Ladder { .. }
             | LeagueError::Owners { .. }
@@ -90,9 +95,12 @@ impl LeagueError {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LadderFailure {
-    /// A file or the database cannot be read or written.
+    /// A file cannot be read or written.
     #[error(transparent)]
     Io(#[from] io::Error),
+    /// The database cannot be read or written; the error names it.
+    #[error(transparent)]
+    Store(#[from] StoreError),
     /// Another process has its lock.
     #[error("another process plays it")]
     Locked,

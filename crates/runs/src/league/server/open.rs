@@ -8,7 +8,7 @@ use referee_engine::runner::ResumedMatch;
 use referee_files::{Folder, Journal, Records, RunningMatches, StorageWait};
 use referee_game::Viewer;
 use referee_game::chance::Seed;
-use referee_store::{League, Leases, utc};
+use referee_store::{League, Leases, StoreError, utc};
 use referee_web::{OtherLadder, WatchOptions, WatchServer};
 use referee_workers::JobBots;
 
@@ -16,6 +16,7 @@ use super::{LadderFailure, LeagueError};
 use crate::config::random_seed;
 use crate::league::config::{LadderConfig, LadderGame, LeagueConfig, PreparedLadder};
 use crate::league::pages::{AboutLeague, LadderPages};
+use crate::league::resume::ResumedSet;
 use crate::league::{
     Ladder, LadderMemory, LadderRow, LadderRulings, LadderSeason, LadderSeed, LadderSeedError, LeadTaken,
     NotCounted, SharedLadder, WaitingMatch, WaitingReason, deal_of, ladder_folder, recover, resume,
@@ -125,7 +126,7 @@ impl LadderOpening<'_> {
         let job_bots = JobBots::default();
         if let Some(leases) = &leases {
             let sets = resume_on_workers(leases, league, name, rules, seating, &job_bots, has_workers)?;
-            for (due, players) in sets {
+            for ResumedSet { due, players } in sets {
                 ladder.lock().resume_set(due, &players, &challenges)?;
             }
         }
@@ -208,7 +209,7 @@ fn pages(
     ladder: &SharedLadder,
     own: &Folder,
     folder: &Folder,
-) -> io::Result<LadderPages> {
+) -> Result<LadderPages, StoreError> {
     let others = whole.ladders.iter().filter(|other| other.name != config.name);
     let other = |other: &LadderConfig| {
         let (name, url) = (other.name.clone(), other.watch_url.as_ref().map(ToString::to_string));
@@ -230,7 +231,7 @@ fn pages(
     })
 }
 
-pub(super) fn is_paused(league: &League) -> io::Result<bool> {
+pub(super) fn is_paused(league: &League) -> Result<bool, StoreError> {
     Ok(league.value("paused")?.is_some_and(|value| value == "1"))
 }
 

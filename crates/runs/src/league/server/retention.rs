@@ -1,6 +1,5 @@
 //! Erases, packs and sends records while a ladder is played, on a thread of its own at a low priority.
 
-use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -15,7 +14,7 @@ use crate::league::{RetainedLadder, Retention, SendCommand, SendError};
 use crate::today::now;
 use referee_files::{PackRange, RecordFolder};
 use referee_match::record::PublishedInfo;
-use referee_store::League;
+use referee_store::{League, StoreError};
 
 /// The time between two steps of a work, and between two looks whether there is some.
 const STEP: Duration = Duration::from_millis(300);
@@ -66,7 +65,7 @@ impl RetentionWork {
     }
 
     /// Does what is due, a little at a time.
-    fn step(&mut self, ends: &Receiver<()>, retry: &mut Retry) -> io::Result<()> {
+    fn step(&mut self, ends: &Receiver<()>, retry: &mut Retry) -> Result<(), StoreError> {
         let terms = self.file.current().config.retention();
         // What was read is valid.
         let Ok(RecordRetention { retention, send }) = terms else { return Ok(()) };
@@ -97,7 +96,7 @@ impl RetentionWork {
     }
 
     /// Sends the next pack that has not been sent.
-    fn send(&mut self, send: &SendCommand, ends: &Receiver<()>, retry: &mut Retry) -> io::Result<()> {
+    fn send(&mut self, send: &SendCommand, ends: &Receiver<()>, retry: &mut Retry) -> Result<(), StoreError> {
         let unsent = self.league.unsent_packs(&self.name)?;
         self.sending.wait_for(unsent.len());
         if retry.at.is_some_and(|at| Instant::now() < at) {

@@ -78,10 +78,14 @@ pub(super) fn open(
         }
     };
     let intake = Arc::new(Intake { desk: desk()?, league: Arc::new(Mutex::new(League::open(folder)?)), why });
-    let queue = place.map(|place| {
-        SubmissionQueue::open(desk()?, League::open(folder)?, folder.path(), checked, place, now)
-    });
-    Ok(Some(OpenedSubmissions { intake, queue: queue.transpose()?, terms }))
+    let queue = match place {
+        Some(place) => {
+            let (desk, league) = (desk()?, League::open(folder)?);
+            Some(SubmissionQueue::open(desk, league, folder.path(), checked, place, now)?)
+        }
+        None => None,
+    };
+    Ok(Some(OpenedSubmissions { intake, queue, terms }))
 }
 
 /// What owners read where programs cannot be confined.

@@ -1,9 +1,9 @@
 //! Why submissions are not taken.
 
-use std::io;
-
 use super::SubmissionState;
 use crate::league::failed;
+
+use crate::error::StoreError;
 
 /// Why a submission is not taken.
 #[derive(Debug, thiserror::Error)]
@@ -61,7 +61,7 @@ pub enum SubmissionError {
     },
     /// The database or a file cannot be read or written.
     #[error(transparent)]
-    Store(#[from] io::Error),
+    Store(#[from] StoreError),
 }
 
 impl From<rusqlite::Error> for SubmissionError {
@@ -90,5 +90,11 @@ pub enum IntakeError {
     Refused(#[from] SubmissionError),
     /// It cannot be stored.
     #[error(transparent)]
-    Storage(#[from] io::Error),
+    Storage(#[from] StoreError),
+}
+
+impl From<std::io::Error> for IntakeError {
+    fn from(error: std::io::Error) -> IntakeError {
+        IntakeError::Storage(error.into())
+    }
 }

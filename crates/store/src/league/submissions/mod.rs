@@ -5,7 +5,6 @@ mod error;
 mod tests;
 
 use std::collections::BTreeSet;
-use std::io;
 use std::path::Path;
 use std::time::SystemTime;
 
@@ -15,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 pub use error::{IntakeError, SubmissionError};
 
+use crate::error::StoreError;
 use crate::words::stored_words;
 
 use super::bots::{LeagueBot, insert_bot, read_bots};
@@ -195,7 +195,7 @@ impl League {
         size: u64,
         quota: SubmissionQuota,
         at: SystemTime,
-        store: impl FnOnce(u32) -> io::Result<()>,
+        store: impl FnOnce(u32) -> std::io::Result<()>,
     ) -> Result<u32, SubmissionError> {
         self.try_change(|db| {
             check_quota(db, owner, quota, at)?;
@@ -205,7 +205,7 @@ impl League {
                 params![owner, archive, size as i64, SubmissionState::Received, utc(at)],
                 |row| row.get(0),
             )?;
-            store(id)?;
+            store(id).map_err(StoreError::from)?;
             Ok(id)
         })
     }
@@ -214,7 +214,7 @@ impl League {
     ///
     /// # Errors
     /// Those of the database.
-    pub fn submission(&self, id: u32) -> io::Result<Option<Submission>> {
+    pub fn submission(&self, id: u32) -> Result<Option<Submission>, StoreError> {
         let sql = format!("SELECT {SUBMISSION} FROM submissions WHERE id = ?1");
         let mut query = self.db.prepare_cached(&sql).map_err(failed)?;
         query.query_row([id], read_submission).optional().map_err(failed)
@@ -224,7 +224,7 @@ impl League {
     ///
     /// # Errors
     /// Those of the database.
-    pub fn submissions(&self, owner: Option<&str>) -> io::Result<Vec<Submission>> {
+    pub fn submissions(&self, owner: Option<&str>) -> Result<Vec<Submission>, StoreError> {
         let sql = format!("SELECT {SUBMISSION} FROM submissions WHERE ?1 IS NULL OR owner = ?1 ORDER BY id");
         let mut query = self.db.prepare_cached(&sql).map_err(failed)?;
         let rows = query.query_map([owner], read_submission).map_err(failed)?;
@@ -235,7 +235,7 @@ impl League {
     ///
     /// # Errors
     /// Those of the database.
-    pub fn next_submission(&self) -> io::Result<Option<Submission>> {
+    pub fn next_submission(&self) -> Result<Option<Submission>, StoreError> {
         let sql = format!(
             "SELECT {SUBMISSION} FROM submissions WHERE state IN {IN_WORK} OR (state = 'waiting' AND is_approved = 1) \
              ORDER BY state <> 'waiting', id LIMIT 1"
@@ -248,7 +248,7 @@ impl League {
     ///
     /// # Errors
     /// Those of the database.
-    pub fn begin_submission(&mut self, id: u32, at: SystemTime) -> io::Result<u32> {
+    pub fn begin_submission(&mut self, id: u32, at: SystemTime) -> Result<u32, StoreError> {
         let sql = format!(
             "UPDATE submissions SET state = 'building', attempts = attempts + 1, log = '', built = NULL, changed_at = ?2 \
              WHERE id = ?1 AND state IN {IN_WORK} RETURNING attempts"
@@ -260,7 +260,7 @@ impl League {
     ///
     /// # Errors
     /// Those of the database.
-    pub fn put_back_submission(&mut self, id: u32, at: SystemTime) -> io::Result<()> {
+    pub fn put_back_submission(&mut self, id: u32, at: SystemTime) -> Result<(), StoreError> {
         let sql = format!(
             "UPDATE submissions SET state = 'received', attempts = attempts - 1, changed_at = ?2 WHERE id = ?1 AND state \
              IN {IN_WORK}"
@@ -311,7 +311,13 @@ impl League {
     ///
     /// # Errors
     /// Those of the database.
-    pub fn check_submission(&mut self, id: u32, built: &str, log: &str, at: SystemTime) -> io::Result<()> {
+    pub fn check_submission(
+        &mut self,
+        id: u32,
+        built: &str,
+        log: &str,
+        at: SystemTime,
+    ) -> Result<(), StoreError> {
         let sql = "UPDATE submissions SET state = 'checking', built = ?2, log = ?3, changed_at = ?4 WHERE id = ?1 AND state = \
                    'building'";
         self.change(|db| db.execute(sql, params![id, built, log, utc(at)])).map(drop)
@@ -328,7 +334,7 @@ impl League {
         is_approved: bool,
         log: &str,
         at: SystemTime,
-    ) -> io::Result<()> {
+    ) -> Result<(), StoreError> {
         let sql = "UPDATE submissions SET state = 'waiting', ladders = ?2, is_approved = ?3, log = ?4, changed_at = ?5 \
                    WHERE id = ?1 AND state = 'checking'";
         self.change(|db| db.execute(sql, params![id, crate::rows::json(ladders), is_approved, log, utc(at)]))
@@ -339,7 +345,7 @@ impl League {
     ///
     /// # Errors
     /// Those of the database.
-    pub fn fail_submission(&mut self, id: u32, log: &str, at: SystemTime) -> io::Result<()> {
+    pub fn fail_submission(&mut self, id: u32, log: &str, at: SystemTime) -> Result<(), StoreError> {
         let sql = "UPDATE submissions SET state = 'failed', log = ?2, changed_at = ?3 WHERE id = ?1 AND state NOT IN \
                    ('playing', 'retired')";
         self.change(|db| db.execute(sql, params![id, log, utc(at)])).map(drop)
@@ -429,7 +435,7 @@ impl League {
     ///
     /// # Errors
     /// Those of the database.
-    pub fn submissions_with_files(&self, since: SystemTime) -> io::Result<BTreeSet<u32>> {
+    pub fn submissions_with_files(&self, since: SystemTime) -> Result<BTreeSet<u32>, StoreError> {
         let sql = "SELECT id FROM submissions AS s WHERE state NOT IN ('retired', 'failed') OR changed_at > ?1 OR EXISTS \
                    (SELECT 1 FROM bots WHERE bots.name = s.bot AND bots.version = s.version)";
         let mut query = self.db.prepare_cached(sql).map_err(failed)?;
