@@ -5,8 +5,8 @@ use std::sync::Arc;
 use numpy::{Element, IxDyn, PyArrayDyn, PyArrayMethods, PyReadonlyArray1};
 use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
-use referee::game::chance::Seed;
-use referee::game::{Seating, hex};
+use referee_game::chance::Seed;
+use referee_game::{Seating, hex};
 use serde_json::value::RawValue;
 
 use crate::encodings::{
@@ -59,7 +59,7 @@ impl Batch {
         if !(1..=MOST).contains(&size) {
             return Err(wrong(format_args!("a batch has 1 to {MOST} matches, not {size}")));
         }
-        let rules = referee::games::catalog().find(game).map_err(wrong)?;
+        let rules = referee_games::catalog().find(game).map_err(wrong)?;
         let seating = rules.meta().seating(Some(seats)).map_err(wrong)?;
         let given: Box<RawValue> = serde_json::from_str(options).map_err(wrong)?;
         rules.open(&given, seating).map_err(wrong)?;

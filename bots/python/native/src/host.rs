@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use referee::game::chance::Seed;
-use referee::game::{Seat, hex, json};
-use referee::referee::{
+use referee_game::chance::Seed;
+use referee_game::{Seat, hex, json};
+use referee_match::{
     AbortReason, Event, Header, Leg, Limits, Match, Opening, SeatHeader, Setup, Stamp, Wants,
 };
 use referee_protocol::Head;
@@ -102,7 +102,7 @@ impl Host {
     }
 
     fn set_up(&self, open: bot::Open<Box<RawValue>>) -> Result<Match, Box<dyn std::error::Error>> {
-        let rules = referee::games::catalog().find(&open.game)?;
+        let rules = referee_games::catalog().find(&open.game)?;
         let seating = rules.meta().seating(open.seats)?;
         let none = rules.default_options();
         let options = open.options.as_deref().unwrap_or(&none);
@@ -120,7 +120,7 @@ impl Host {
         };
         let header = Header {
             format: Header::FORMAT,
-            referee: referee::SERVER.to_owned(),
+            referee: referee_match::SERVER.to_owned(),
             r#match: format!("m{}", self.opened + 1),
             game: open.game,
             rules: rules.meta().rules_version,

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use referee::game::DrawOf;
-use referee::game::chance::Draw;
-use referee::game::chance::{RandomKey, RandomStream, Seed};
-use referee::game::{Game, Misconfigured, Outcome, Seat, SeatSet, Seating, Turn, Uniform, Viewer};
+use referee_game::DrawOf;
+use referee_game::chance::Draw;
+use referee_game::chance::{RandomKey, RandomStream, Seed};
+use referee_game::{Game, Misconfigured, Outcome, Seat, SeatSet, Seating, Turn, Uniform, Viewer};
 
 use crate::encodings::{Encoding, MoveOf, Word};
 

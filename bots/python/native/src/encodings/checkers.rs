@@ -1,7 +1,7 @@
 //! Checkers: an action is a square and a diagonal; a capture takes one for each jump.
 
-use referee::game::{Seat, Seating};
-use referee::games::checkers::{Checkers, Colour, Move};
+use referee_game::{Seat, Seating};
+use referee_games::checkers::{Checkers, Colour, Move};
 
 use super::{Encoding, Word, fill, share};
 

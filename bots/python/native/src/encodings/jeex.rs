@@ -1,7 +1,7 @@
 //! Jeex: an action is a whole move.
 
-use referee::game::{Seat, Seating};
-use referee::games::jeex::{Colour, Direction, Field, Jeex, Move, Phase};
+use referee_game::{Seat, Seating};
+use referee_games::jeex::{Colour, Direction, Field, Jeex, Move, Phase};
 
 use super::{Encoding, Word, fill, share};
 

@@ -1,7 +1,7 @@
 //! Keezenspel: a move is two to four actions: a card, then its effect. Squares count from the viewer's start.
 
-use referee::game::{Seat, Seating, Viewer};
-use referee::games::keezen::{Keezen, Move, Rank, Square};
+use referee_game::{Seat, Seating, Viewer};
+use referee_games::keezen::{Keezen, Move, Rank, Square};
 
 use super::{Encoding, Word, share};
 

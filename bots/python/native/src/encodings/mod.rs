@@ -8,7 +8,7 @@ mod keezen;
 mod saxum;
 mod xe_queo;
 
-use referee::game::{Game, Seat, Seating};
+use referee_game::{Game, Seat, Seating};
 
 pub(crate) use self::checkers::CheckersEncoding;
 pub(crate) use self::jeex::JeexEncoding;

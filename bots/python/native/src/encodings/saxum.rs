@@ -1,7 +1,7 @@
 //! Saxum: an action is a whole move.
 
-use referee::game::{Seat, Seating};
-use referee::games::saxum::{Field, Move, Saxum};
+use referee_game::{Seat, Seating};
+use referee_games::saxum::{Field, Move, Saxum};
 
 use super::{Encoding, Word, fill, share};
 

@@ -1,7 +1,7 @@
 //! Xe Queo!: an action is a whole move.
 
-use referee::game::{Seat, Seating};
-use referee::games::xe_queo::{Move, Phase, Square, XeQueo};
+use referee_game::{Seat, Seating};
+use referee_games::xe_queo::{Move, Phase, Square, XeQueo};
 
 use super::{Encoding, Word, fill, share};
 
