@@ -14,7 +14,7 @@ use crate::cli::signals::interrupted;
 use crate::cli::{Exit, Failure};
 use crate::runs::submissions::SubmissionsConfig;
 use crate::runs::submissions::{
-    BuiltBot, SubmissionLog, SubmissionTerms, TrialError, build, open_archive, pack_bot,
+    Build, BuiltBot, SubmissionLog, SubmissionTerms, TrialError, build, open_archive, pack_bot,
 };
 
 /// The unpacked and built bot of a directory.
@@ -55,13 +55,17 @@ impl SubmittedDirectory {
                 return Ok(Some(file));
             };
             let mut out = tempfile::tempfile()?;
-            let building = build(
-                (&command.argv, &build_sandbox, &launch),
-                (&archive, packed.id, limits),
-                (&mut out, &bot, result),
-                build_time,
-                &mut log,
-            );
+            let order = Build {
+                argv: &command.argv,
+                sandbox: &build_sandbox,
+                launch: &launch,
+                archive: &archive,
+                id: packed.id,
+                limits,
+                result,
+                most_time: build_time,
+            };
+            let building = build(order, &mut out, &bot, &mut log);
             tokio::select! {
                 built = building => built.map(|BuiltBot { .. }| Some(file)),
                 () = interrupted() => Ok(None),

@@ -4,12 +4,13 @@ use std::io;
 
 use referee_engine::runner::{DueSet, OtherJournal, ResumedMatch};
 use referee_files::RunningMatches;
+use referee_game::Viewer;
 use referee_game::chance::Seed;
-use referee_game::erased::Rules;
-use referee_game::{Catalog, Seating, Viewer};
 use referee_store::{League, Leases, StoreError, parse_match_id};
 use referee_workers::JobBots;
 use referee_workers::unit::{UnitMatch, WorkUnit};
+
+use crate::league::config::LadderGame;
 
 /// Why a match does not go on.
 #[derive(Debug, thiserror::Error)]
@@ -28,11 +29,11 @@ enum CutOff {
 /// I/O errors of the directory or the database.
 pub(super) fn resume(
     running: &RunningMatches,
-    (league, ladder): (&League, &str),
-    (rules, seating): (&dyn Rules, Seating),
+    league: &League,
+    ladder: &str,
+    game: &LadderGame,
     seed: &Seed,
     watched: Option<Viewer>,
-    catalog: &Catalog,
 ) -> Result<Vec<ResumedMatch>, StoreError> {
     let mut resumed = Vec::new();
     for id in running.ids()? {
@@ -45,9 +46,9 @@ pub(super) fn resume(
         }
         let read = || -> Result<Option<ResumedMatch>, CutOff> {
             let (journal, lines, paused_us) = running.resume(&id)?;
-            let found = ResumedMatch::read(&id, journal, &lines, paused_us, seed, watched, catalog)?;
+            let found = ResumedMatch::read(&id, journal, &lines, paused_us, seed, watched, &game.catalog)?;
             match &found {
-                Some(found) if !found.is_of(rules, seating) => Err(CutOff::OtherGame),
+                Some(found) if !found.is_of(game.rules, game.seating) => Err(CutOff::OtherGame),
                 _ => Ok(found),
             }
         };
@@ -79,8 +80,7 @@ pub(super) fn resume_on_workers(
     leases: &Leases,
     league: &League,
     ladder: &str,
-    rules: &dyn Rules,
-    seating: Seating,
+    game: &LadderGame,
     bots: &JobBots,
     has_workers: bool,
 ) -> Result<Vec<ResumedSet>, StoreError> {
@@ -88,7 +88,7 @@ pub(super) fn resume_on_workers(
     for lease in leases.open_sets()? {
         let number = lease.set;
         let unit = serde_json::from_str(&lease.unit).ok().filter(|unit: &WorkUnit| {
-            unit.game == rules.meta().id && usize::from(unit.seats) == seating.seats()
+            unit.game == game.rules.meta().id && usize::from(unit.seats) == game.seating.seats()
         });
         let has_result = league.has_match(ladder, number)?;
         let Some(unit) = unit.filter(|_| !has_result && has_workers) else {

@@ -12,7 +12,7 @@ use referee_game::erased::Rules;
 use referee_workers::archive::ArchiveId;
 use referee_workers::trial::{BUILT_BYTES, TrialBench, TrialJob, TrialReply, TrialVerdict};
 
-use super::{CheckedLadder, SubmissionLog, TrialError, Unfit, build, check_all, open_archive};
+use super::{Build, CheckedLadder, SubmissionLog, TrialError, Unfit, build, check_all, open_archive};
 
 /// By how much the priority of builds and checks is below that of matches: see nice(2).
 const NICE: i32 = 10;
@@ -81,14 +81,17 @@ impl WorkerBench {
                 fs::remove_dir_all(&source)?;
                 fs::create_dir(&bot)?;
                 let mut out = tempfile::tempfile_in(place)?;
-                let built = build(
-                    (&argv, &build_sandbox, &self.launch),
-                    (archive, job.archive, job.limits),
-                    (&mut out, &bot, job.result),
-                    Duration::from_millis(job.build_ms),
-                    log,
-                );
-                let built = built.await?;
+                let order = Build {
+                    argv: &argv,
+                    sandbox: &build_sandbox,
+                    launch: &self.launch,
+                    archive,
+                    id: job.archive,
+                    limits: job.limits,
+                    result: job.result,
+                    most_time: Duration::from_millis(job.build_ms),
+                };
+                let built = build(order, &mut out, &bot, log).await?;
                 log.line(format_args!("built: {} bytes", built.size));
                 if built.size > BUILT_BYTES as u64 {
                     return Err(BenchError::Large);

@@ -50,18 +50,39 @@ pub struct BuiltBot {
     pub size: u64,
 }
 
-/// Builds a bot: runs the command line `argv` in the sandbox, in a directory with the files of the archive. Writes the archive
-/// of the result to `out`, and unpacks it into the empty `directory`. What the build writes goes to the log.
+/// A build of a bot.
+#[derive(Debug)]
+pub struct Build<'a> {
+    /// The command line.
+    pub argv: &'a [String],
+    /// Where it runs.
+    pub sandbox: &'a Sandbox,
+    /// How it is started.
+    pub launch: &'a Launch,
+    /// The archive whose files are in its directory.
+    pub archive: &'a File,
+    /// The id of the archive.
+    pub id: ArchiveId,
+    /// The limits of the archive.
+    pub limits: ArchiveLimits,
+    /// The limits of the archive of the result.
+    pub result: ArchiveLimits,
+    /// How long it may take.
+    pub most_time: Duration,
+}
+
+/// Builds a bot. Writes the archive of the result to `out`, and unpacks it into the empty `directory`. What the build writes
+/// goes to the log.
 ///
 /// # Errors
 /// If the build fails, takes too long, or its result is too large or refused; I/O errors.
 pub async fn build(
-    (argv, sandbox, launch): (&[String], &Sandbox, &Launch),
-    (archive, id, limits): (&File, ArchiveId, ArchiveLimits),
-    (out, directory, result): (&mut File, &Path, ArchiveLimits),
-    most_time: Duration,
+    build: Build<'_>,
+    out: &mut File,
+    directory: &Path,
     log: &mut SubmissionLog,
 ) -> Result<BuiltBot, TrialError> {
+    let Build { argv, sandbox, launch, archive, id, limits, result, most_time } = build;
     let order = BuildOrder { archive: id, limits, argv: argv.to_vec(), result };
     let command = Command {
         argv: vec![BUILDER.to_owned()],

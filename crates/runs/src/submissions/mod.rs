@@ -29,7 +29,7 @@ mod trial;
 
 pub use bench::WorkerBench;
 pub use bot_file::{BOT_FILE, BotFile, BotFileError, CommandLineError};
-pub use build::{BuildFailure, BuiltBot, build};
+pub use build::{Build, BuildFailure, BuiltBot, build};
 pub use builder::BUILTIN;
 pub use check::{CheckedLadder, LadderVerdict, Unfit, check, check_all};
 pub use config::{

@@ -17,8 +17,8 @@ use tokio::time::{Instant, sleep};
 use super::desk::remove;
 use super::on_workers::{WorkerRefusal, WorkerVerdict};
 use super::{
-    BotFile, BuildFailure, BuildWorkers, CheckedLadder, SubmissionDesk, SubmissionLog, TrialError, Unfit,
-    build, check_all, open_archive,
+    BotFile, Build, BuildFailure, BuildWorkers, CheckedLadder, SubmissionDesk, SubmissionLog, TrialError,
+    Unfit, build, check_all, open_archive,
 };
 
 /// After so many attempts that ended with the server, a submission fails.
@@ -95,6 +95,19 @@ impl SubmissionRefusal {
                 | SubmissionRefusal::Store(_)
         )
     }
+}
+
+/// Where a submission is worked on.
+struct WorkPlace<'a> {
+    /// Its number.
+    id: u32,
+    /// As it was handed in.
+    archive: &'a File,
+    digest: ArchiveId,
+    /// The directory with the files of the archive.
+    source: &'a Path,
+    /// The directory of the bot that is made of them.
+    bot: &'a Path,
 }
 
 impl SubmissionQueue {
@@ -203,6 +216,7 @@ impl SubmissionQueue {
         let digest: ArchiveId = next.archive.parse().map_err(|_| SubmissionRefusal::Lost)?;
         let terms = self.desk.terms();
         let file = open_archive(&archive, &digest, &source, terms.archive)?;
+        let place = WorkPlace { id, archive: &archive, digest, source: &source, bot: &bot };
         let BotFile { name, command, language, .. } = &file;
         let submitted = SubmittedBot { name, command, language: language.as_deref() };
         let version = self.league.name_submission(id, submitted, terms.quota)?;
@@ -210,7 +224,7 @@ impl SubmissionQueue {
         log.line(format_args!("{name}@{version}"));
         let ladders = match &self.place {
             BuildPlace::Here { .. } => {
-                let built = self.build(&file, (id, &archive, digest), (&source, &bot), log).await?;
+                let built = self.build(&file, &place, log).await?;
                 self.league.check_submission(id, &built.to_string(), &log.text(), now())?;
                 self.check(&file, &bot, log).await?
             }
@@ -221,7 +235,7 @@ impl SubmissionQueue {
                     WorkerVerdict::Passed(ladders, built) => (ladders, built),
                     WorkerVerdict::Failed(why) => return Err(SubmissionRefusal::Worker(why)),
                 };
-                let built = self.take_in(&file, id, digest, built, &source, &bot)?;
+                let built = self.take_in(&file, &place, built)?;
                 self.league.check_submission(id, &built.to_string(), &log.text(), now())?;
                 ladders
             }
@@ -243,8 +257,7 @@ impl SubmissionQueue {
     async fn build(
         &self,
         file: &BotFile,
-        (id, archive, digest): (u32, &File, ArchiveId),
-        (source, bot): (&Path, &Path),
+        &WorkPlace { id, archive, digest, source, bot }: &WorkPlace<'_>,
         log: &mut SubmissionLog,
     ) -> Result<ArchiveId, SubmissionRefusal> {
         let Some(Command { argv, .. }) = file.build().map_err(TrialError::from)? else {
@@ -259,14 +272,17 @@ impl SubmissionQueue {
         log.line(format_args!("build: {}", file.build.as_deref().unwrap_or_default()));
         let terms = self.desk.terms();
         let mut out = self.new_built(id)?;
-        let result = build(
-            (&argv, build_sandbox, launch),
-            (archive, digest, terms.archive),
-            (&mut out, bot, terms.result),
-            terms.build_time,
-            log,
-        );
-        let built = result.await?;
+        let order = Build {
+            argv: &argv,
+            sandbox: build_sandbox,
+            launch,
+            archive,
+            id: digest,
+            limits: terms.archive,
+            result: terms.result,
+            most_time: terms.build_time,
+        };
+        let built = build(order, &mut out, bot, log).await?;
         out.sync_all()?;
         log.line(format_args!("built: {} bytes", built.size));
         Ok(built.id)
@@ -283,11 +299,8 @@ impl SubmissionQueue {
     fn take_in(
         &self,
         file: &BotFile,
-        id: u32,
-        digest: ArchiveId,
+        &WorkPlace { id, digest, source, bot, .. }: &WorkPlace<'_>,
         built: Option<(ArchiveId, BuiltArchive)>,
-        source: &Path,
-        bot: &Path,
     ) -> Result<ArchiveId, SubmissionRefusal> {
         match (file.build.is_some(), built) {
             (false, None) => {

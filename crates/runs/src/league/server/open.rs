@@ -75,8 +75,7 @@ impl LadderOpening<'_> {
         let LadderOpening { config: whole, folder, league, has_workers } = self;
         let (whole, folder, has_workers) = (*whole, *folder, *has_workers);
         let name = &config.name;
-        let LadderGame { rules, seating, catalog } = &prepared.game;
-        let (rules, seating, seats) = (*rules, *seating, prepared.game.seats());
+        let seats = prepared.game.seats();
         let own = ladder_folder(folder, name)?;
         let journal = Journal::open(&own).map_err(|error| match error.kind() {
             io::ErrorKind::WouldBlock => LadderFailure::Locked,
@@ -89,7 +88,7 @@ impl LadderOpening<'_> {
             None => LadderSeed::draw(league, name)?.seed,
         };
         let records = Records::reopen(&own, true)?.waiting(wait.clone());
-        let next = recover(league, name, &seed, &records, &mut journal, catalog)?;
+        let next = recover(league, name, &seed, &records, &mut journal, &prepared.game.catalog)?;
         let leases = leases(own.path(), has_workers)?;
         let leases = leases.map(|leases| leases.waiting(wait.clone()).durable());
         let last_on_workers = leases.as_ref().map_or(Ok(0), Leases::last_set)?;
@@ -112,7 +111,7 @@ impl LadderOpening<'_> {
         ladder.lock().remember(LadderMemory::read(league, name)?, now());
         let running = RunningMatches::open(&own)?;
         let watched = config.watch.is_some().then_some(Viewer::Public);
-        let resumed = resume(&running, (league, name), (rules, seating), &seed, watched, catalog)?;
+        let resumed = resume(&running, league, name, &prepared.game, &seed, watched)?;
         let challenges = league.challenges(name)?;
         for resumed in &resumed {
             let header = resumed.header();
@@ -125,7 +124,7 @@ impl LadderOpening<'_> {
         }
         let job_bots = JobBots::default();
         if let Some(leases) = &leases {
-            let sets = resume_on_workers(leases, league, name, rules, seating, &job_bots, has_workers)?;
+            let sets = resume_on_workers(leases, league, name, &prepared.game, &job_bots, has_workers)?;
             for ResumedSet { due, players } in sets {
                 ladder.lock().resume_set(due, &players, &challenges)?;
             }
