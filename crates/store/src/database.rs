@@ -1,7 +1,10 @@
-//! The files of an SQLite database.
+//! What the databases have in common: their files, and how they are opened and created.
+
+use std::path::Path;
+use std::time::Duration;
 
 use referee_files::Folder;
-use rusqlite::Connection;
+use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
 use crate::error::StoreError;
 
@@ -19,6 +22,83 @@ pub(super) fn database_files(name: &str) -> [String; 4] {
 /// If one of their names belongs to something else than a file.
 pub(super) fn check_database(folder: &Folder, name: &str) -> Result<(), StoreError> {
     Ok(database_files(name).iter().try_for_each(|name| folder.has_file(name).map(drop))?)
+}
+
+/// How long a statement waits for writers of other processes.
+const BUSY: Duration = Duration::from_secs(10);
+
+/// A kind of database.
+#[derive(Debug)]
+pub(super) struct Schema {
+    /// Its name in errors.
+    pub(super) name: &'static str,
+    /// `PRAGMA user_version`.
+    pub(super) version: i64,
+    /// What creates its tables.
+    pub(super) tables: &'static [&'static str],
+}
+
+impl Schema {
+    /// An error of SQLite.
+    pub(super) fn failed(&self, error: rusqlite::Error) -> StoreError {
+        StoreError::Sqlite { database: self.name, error }
+    }
+
+    /// Connects to a file that exists. Readers do not block, and writes survive the end of the process: it has a write-ahead log.
+    /// With `is_durable` they survive a power failure, too.
+    pub(super) fn connect(&self, path: &Path, is_durable: bool) -> Result<Connection, StoreError> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let open = || {
+            let db = Connection::open_with_flags(path, flags)?;
+            db.busy_timeout(BUSY)?;
+            db.pragma_update(None, "journal_mode", "wal")?;
+            db.pragma_update(None, "synchronous", if is_durable { "full" } else { "normal" })?;
+            Ok(db)
+        };
+        open().map_err(|error| self.failed(error))
+    }
+
+    /// Creates the tables.
+    pub(super) fn create(&self, db: &Connection) -> rusqlite::Result<()> {
+        self.tables.iter().try_for_each(|tables| db.execute_batch(tables))?;
+        db.pragma_update(None, "user_version", self.version)
+    }
+
+    /// Creates the tables and `rows` in a new database. One that is not new has to have this version.
+    pub(super) fn create_if_new(
+        &self,
+        db: &mut Connection,
+        rows: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<()>,
+    ) -> Result<(), StoreError> {
+        let create = |db: &mut Connection| {
+            if version(db)? != 0 {
+                return Ok(());
+            }
+            let transaction = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            // Another process may have created them meanwhile.
+            if version(&transaction)? == 0 {
+                self.create(&transaction)?;
+                rows(&transaction)?;
+            }
+            transaction.commit()
+        };
+        create(db).map_err(|error| self.failed(error))?;
+        self.check(db)
+    }
+
+    /// Checks the version of a database.
+    pub(super) fn check(&self, db: &Connection) -> Result<(), StoreError> {
+        let (found, supported) = (version(db).map_err(|error| self.failed(error))?, self.version);
+        if found == supported {
+            return Ok(());
+        }
+        let database = db.path().filter(|path| !path.is_empty()).unwrap_or(self.name).to_owned();
+        Err(StoreError::Version { database, version: found, supported })
+    }
+}
+
+fn version(db: &Connection) -> rusqlite::Result<i64> {
+    db.query_row("PRAGMA user_version", [], |row| row.get(0))
 }
 
 /// A number that changes when another connection has changed the database.

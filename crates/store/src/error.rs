@@ -127,18 +127,6 @@ pub(super) fn damaged(place: impl Into<String>, defect: impl Into<ValueDefect>) 
     StoreError::Row { place: place.into(), defect: defect.into() }
 }
 
-/// Checks the version of the schema.
-pub(super) fn check_version(
-    database: impl Into<String>,
-    version: i64,
-    supported: i64,
-) -> Result<(), StoreError> {
-    if version == supported {
-        return Ok(());
-    }
-    Err(StoreError::Version { database: database.into(), version, supported })
-}
-
 #[cfg(test)]
 mod tests {
     use rusqlite::ffi;

@@ -6,17 +6,16 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use referee_files::{Folder, StorageWait, keep_private};
 use referee_game::hex;
-use rusqlite::{Connection, OpenFlags, Row, ToSql, params};
+use rusqlite::{Connection, Row, ToSql, params};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::checkpoints::Checkpoints;
-use crate::database::check_database;
-use crate::error::{StoreError, check_version};
+use crate::database::{Schema, check_database};
+use crate::error::StoreError;
 use crate::requests::{REQUESTS, Requests};
 
-/// The schema version: `PRAGMA user_version`.
-const VERSION: i64 = 2;
+const SCHEMA: Schema = Schema { name: NAME, version: 2, tables: &[include_str!("leases.sql"), REQUESTS] };
 /// The maximum size of the log in pages; a writer that exceeds it waits for a checkpoint.
 const LOG_PAGES: i64 = 50_000;
 /// The file name in the directory of a run.
@@ -82,7 +81,7 @@ pub struct WorkerRow {
 }
 
 fn failed(error: rusqlite::Error) -> StoreError {
-    StoreError::Sqlite { database: NAME, error }
+    SCHEMA.failed(error)
 }
 
 /// Seconds since 1970.
@@ -104,10 +103,8 @@ impl Leases {
         }
         keep_private(folder.path());
         check_database(folder, NAME)?;
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let path = folder.path().join(NAME);
-        let db = Connection::open_with_flags(&path, flags).map_err(failed)?;
-        db.pragma_update(None, "journal_mode", "wal").map_err(failed)?;
+        let db = SCHEMA.connect(&path, false)?;
         db.pragma_update(None, "wal_autocheckpoint", LOG_PAGES).map_err(failed)?;
         let leases = Leases::prepare(db, run)?;
         Ok(Leases {
@@ -137,9 +134,8 @@ impl Leases {
             return Ok(None);
         }
         check_database(&folder, NAME)?;
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let db = Connection::open_with_flags(path.join(NAME), flags).map_err(failed)?;
-        set_up(&db).and_then(|()| version(&db)).map_err(failed).and_then(check)?;
+        let db = SCHEMA.connect(&path.join(NAME), false)?;
+        SCHEMA.check(&db)?;
         Ok(Some(Leases::of(db)))
     }
 
@@ -160,19 +156,9 @@ impl Leases {
     }
 
     fn prepare(mut db: Connection, run: &[u8; 16]) -> Result<Leases, StoreError> {
-        set_up(&db).map_err(failed)?;
-        if version(&db).map_err(failed)? == 0 {
-            let create = |db: &mut Connection| {
-                let transaction = db.transaction()?;
-                transaction.execute_batch(include_str!("leases.sql"))?;
-                transaction.execute_batch(REQUESTS)?;
-                transaction.execute("INSERT INTO run VALUES ('id', ?1)", [hex::encode(run)])?;
-                transaction.pragma_update(None, "user_version", VERSION)?;
-                transaction.commit()
-            };
-            create(&mut db).map_err(failed)?;
-        }
-        check(version(&db).map_err(failed)?)?;
+        SCHEMA.create_if_new(&mut db, |db| {
+            db.execute("INSERT INTO run VALUES ('id', ?1)", [hex::encode(run)]).map(drop)
+        })?;
         Ok(Leases::of(db))
     }
 
@@ -375,7 +361,7 @@ impl Leases {
 
     /// What other processes request from the one that plays the run.
     pub fn requests<R: Serialize + DeserializeOwned>(&self) -> Requests<'_, R> {
-        Requests::of(&self.db, NAME)
+        Requests::of(&self.db, &SCHEMA)
     }
 
     fn run_sql(&self, sql: &str, params: &[&dyn ToSql]) -> Result<(), StoreError> {
@@ -384,18 +370,4 @@ impl Leases {
             run.map(drop).map_err(failed)
         })
     }
-}
-
-fn set_up(db: &Connection) -> rusqlite::Result<()> {
-    db.busy_timeout(std::time::Duration::from_secs(10))?;
-    // A commit survives the end of the process, and its loss in a power failure costs repeated work only.
-    db.pragma_update(None, "synchronous", "normal")
-}
-
-fn version(db: &Connection) -> rusqlite::Result<i64> {
-    db.query_row("PRAGMA user_version", [], |row| row.get(0))
-}
-
-fn check(version: i64) -> Result<(), StoreError> {
-    check_version(NAME, version, VERSION)
 }

@@ -12,7 +12,7 @@
 //! use referee_game::Seating;
 //! use referee_store::{About, EntrantRow, Results};
 //!
-//! # fn main() -> std::Result<(), StoreError> {
+//! # fn main() -> Result<(), referee_store::StoreError> {
 //! let directory = tempfile::tempdir()?;
 //! let path = directory.path().join("results.sqlite");
 //! let about = About {

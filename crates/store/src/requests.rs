@@ -7,6 +7,7 @@ use rusqlite::{Connection, OptionalExtension};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::database::Schema;
 use crate::error::StoreError;
 use crate::rows::from_json;
 
@@ -17,13 +18,13 @@ pub(super) const REQUESTS: &str = include_str!("requests.sql");
 #[derive(Debug)]
 pub struct Requests<'db, R> {
     db: &'db Connection,
-    database: &'static str,
+    schema: &'static Schema,
     of: PhantomData<fn(R) -> R>,
 }
 
 impl<'db, R: Serialize + DeserializeOwned> Requests<'db, R> {
-    pub(super) fn of(db: &'db Connection, database: &'static str) -> Requests<'db, R> {
-        Requests { db, database, of: PhantomData }
+    pub(super) fn of(db: &'db Connection, schema: &'static Schema) -> Requests<'db, R> {
+        Requests { db, schema, of: PhantomData }
     }
 
     /// Adds a request after all others.
@@ -33,7 +34,7 @@ impl<'db, R: Serialize + DeserializeOwned> Requests<'db, R> {
     pub fn push(&self, request: &R) -> Result<(), StoreError> {
         let text = serde_json::to_string(request)?;
         let sql = "INSERT INTO requests (request) VALUES (?1)";
-        self.db.execute(sql, [text]).map(drop).map_err(|error| self.failed(error))
+        self.db.execute(sql, [text]).map(drop).map_err(|error| self.schema.failed(error))
     }
 
     /// Whether no request waits. Does not wait for writers.
@@ -52,7 +53,7 @@ impl<'db, R: Serialize + DeserializeOwned> Requests<'db, R> {
         // An empty queue, the usual case, is only read.
         let Some((id, text)) = self.first()? else { return Ok(None) };
         let sql = "DELETE FROM requests WHERE id = ?1";
-        self.db.execute(sql, [id]).map_err(|error| self.failed(error))?;
+        self.db.execute(sql, [id]).map_err(|error| self.schema.failed(error))?;
         let path = self.db.path().unwrap_or_default();
         from_json(&format!("{path}: table `requests`, row {id}"), &text).map(Some)
     }
@@ -62,11 +63,7 @@ impl<'db, R: Serialize + DeserializeOwned> Requests<'db, R> {
         let query = self.db.prepare_cached(sql);
         let first =
             query.and_then(|mut query| query.query_row([], |row| Ok((row.get(0)?, row.get(1)?))).optional());
-        first.map_err(|error| self.failed(error))
-    }
-
-    fn failed(&self, error: rusqlite::Error) -> StoreError {
-        StoreError::Sqlite { database: self.database, error }
+        first.map_err(|error| self.schema.failed(error))
     }
 }
 
@@ -77,7 +74,7 @@ mod tests {
     use serde::Deserialize;
 
     use super::*;
-    use crate::results::prepare;
+    use crate::results::SCHEMA;
 
     #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
     #[serde(rename_all = "snake_case")]
@@ -87,13 +84,13 @@ mod tests {
     }
 
     fn open(directory: &Path) -> Connection {
-        let db = Connection::open(directory.join("run.sqlite")).unwrap();
-        prepare(&db).unwrap();
-        db
+        let path = directory.join("run.sqlite");
+        drop(std::fs::File::options().create(true).append(true).open(&path).unwrap());
+        SCHEMA.connect(&path, true).unwrap()
     }
 
     fn requests(db: &Connection) -> Requests<'_, Asked> {
-        Requests::of(db, "run")
+        Requests::of(db, &SCHEMA)
     }
 
     #[test]

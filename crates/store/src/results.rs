@@ -11,13 +11,13 @@ use referee_game::{MAX_SEATS, Seating};
 use referee_stats::sample::MatchMoves;
 use referee_stats::schedule::MatchId;
 use referee_stats::{Cause, Entrant, Lineup, MatchResult};
-use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, params};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
-use crate::database::{check_database, data_version, database_files};
-use crate::error::{StoreError, ValueDefect, check_version, damaged};
+use crate::database::{Schema, check_database, data_version, database_files};
+use crate::error::{StoreError, ValueDefect, damaged};
 use crate::requests::{REQUESTS, Requests};
 use crate::rows::{
     BadRow, EntrantRow, MatchRow, by_seat, count_interruptions, from_json, insert_entrant, insert_match,
@@ -27,8 +27,11 @@ use crate::rulings::{
     RulingRow, UndoneRuling, insert_ruling, is_replayed, read_rulings, replayed, undo_ruling,
 };
 
-/// The schema version: `PRAGMA user_version`.
-const VERSION: i64 = 8;
+pub(super) const SCHEMA: Schema = Schema {
+    name: "results",
+    version: 8,
+    tables: &[include_str!("schema.sql"), include_str!("rulings.sql"), REQUESTS],
+};
 
 /// The database of a tournament.
 #[derive(Debug)]
@@ -82,7 +85,7 @@ pub struct TournamentChange {
 }
 
 fn failed(error: rusqlite::Error) -> StoreError {
-    StoreError::Sqlite { database: "results", error }
+    SCHEMA.failed(error)
 }
 
 impl Results {
@@ -110,10 +113,7 @@ impl Results {
             // If creation fails, the file is discarded, not rolled back.
             db.pragma_update(None, "journal_mode", "memory")?;
             let db = db.transaction()?;
-            db.execute_batch(include_str!("schema.sql"))?;
-            db.execute_batch(include_str!("rulings.sql"))?;
-            db.execute_batch(REQUESTS)?;
-            db.pragma_update(None, "user_version", VERSION)?;
+            SCHEMA.create(&db)?;
             let pairs = [
                 ("name", about.name.clone()),
                 ("game", about.game.clone()),
@@ -145,11 +145,8 @@ impl Results {
     pub fn open(path: &Path) -> Result<Results, StoreError> {
         let (folder, name) = located(path)?;
         check_database(&folder, &name)?;
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let db = Connection::open_with_flags(path, flags).map_err(failed)?;
-        prepare(&db).map_err(failed)?;
-        let version: i64 = db.query_row("PRAGMA user_version", [], |row| row.get(0)).map_err(failed)?;
-        check_version("results", version, VERSION)?;
+        let db = SCHEMA.connect(path, true)?;
+        SCHEMA.check(&db)?;
         let found = fs::metadata(path)?;
         Ok(Results { db, path: path.to_owned(), file: (found.dev(), found.ino()) })
     }
@@ -252,7 +249,7 @@ impl Results {
 
     /// The changes that other processes request from the one that plays the tournament.
     pub fn requests<R: Serialize + DeserializeOwned>(&self) -> Requests<'_, R> {
-        Requests::of(&self.db, "results")
+        Requests::of(&self.db, &SCHEMA)
     }
 
     /// Stores the new files of an entrant.
@@ -616,14 +613,6 @@ fn located(path: &Path) -> Result<(Folder, String), StoreError> {
 /// results that it depended on were lost.
 pub fn is_void_for(reason: &str) -> bool {
     Cause::OF_VOID.iter().any(|cause| cause.as_str() == reason)
-}
-
-pub(super) fn prepare(db: &Connection) -> rusqlite::Result<()> {
-    db.busy_timeout(std::time::Duration::from_secs(10))?;
-    // A write-ahead log: readers do not block, and writes survive the end of the process.
-    db.pragma_update(None, "journal_mode", "wal")?;
-    // Writes survive a power failure.
-    db.pragma_update(None, "synchronous", "full")
 }
 
 /// Reads a row of the table `tournament` that contains JSON; without the row, the default.

@@ -14,7 +14,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::time::SystemTime;
 
-use rusqlite::{Connection, OpenFlags, OptionalExtension, Transaction, TransactionBehavior, params};
+use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 use serde::de::DeserializeOwned;
 
 pub use bots::LeagueBot;
@@ -29,16 +29,18 @@ pub use submissions::{
 
 use referee_files::{Folder, keep_private};
 
-use crate::database::{data_version, database_files};
-use crate::error::{StoreError, ValueDefect, check_version, damaged};
-use crate::results::prepare;
+use crate::database::{Schema, data_version, database_files};
+use crate::error::{StoreError, ValueDefect, damaged};
 use crate::rows::json;
 use crate::rulings::{RulingRow, UndoneRuling, insert_ruling, read_rulings, undo_ruling};
 
 /// The page cache of a connection in KiB. A server has several connections for months, and mostly appends.
 const CACHE: i64 = 256;
-/// The schema version: `PRAGMA user_version`.
-const VERSION: i64 = 11;
+const SCHEMA: Schema = Schema {
+    name: "league",
+    version: 11,
+    tables: &[include_str!("league.sql"), include_str!("../rulings.sql")],
+};
 /// The file name in the directory of the league.
 const NAME: &str = "league.sqlite";
 
@@ -69,7 +71,7 @@ pub struct Challenge {
 }
 
 fn failed(error: rusqlite::Error) -> StoreError {
-    StoreError::Sqlite { database: "league", error }
+    SCHEMA.failed(error)
 }
 
 /// A time as text, in UTC and whole seconds.
@@ -95,22 +97,10 @@ impl League {
 
     /// Opens a database.
     fn at(path: &Path) -> Result<League, StoreError> {
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let mut db = Connection::open_with_flags(path, flags).map_err(failed)?;
-        prepare(&db).map_err(failed)?;
+        let mut db = SCHEMA.connect(path, true)?;
         // Negative: in KiB.
         db.pragma_update(None, "cache_size", -CACHE).map_err(failed)?;
-        let transaction = db.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
-        let version: i64 =
-            transaction.query_row("PRAGMA user_version", [], |row| row.get(0)).map_err(failed)?;
-        if version == 0 {
-            transaction.execute_batch(include_str!("league.sql")).map_err(failed)?;
-            transaction.execute_batch(include_str!("../rulings.sql")).map_err(failed)?;
-            transaction.pragma_update(None, "user_version", VERSION).map_err(failed)?;
-        } else {
-            check_version(path.display().to_string(), version, VERSION)?;
-        }
-        transaction.commit().map_err(failed)?;
+        SCHEMA.create_if_new(&mut db, |_| Ok(()))?;
         Ok(League { db })
     }
 
