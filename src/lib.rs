@@ -7,7 +7,7 @@
 //! * verify and replay records: [`record::Replay`]
 //! * compute standings, ratings and sequential tests: [`stats`]
 //! * add a game to all subcommands: [`game::Catalog`], `cli::main`
-//! * run matches between programs: `runner::Play`, `runner::MatchRunner`
+//! * run matches between programs: `runs::play::Play`, `runner::MatchRunner`
 //! * open, play, change and verify tournaments, and play regressions: `runs`
 //!
 //! The example `embed` plays matches with the state machine and between programs, and a tournament; `examples/custom_game`

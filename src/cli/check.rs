@@ -20,7 +20,7 @@ use crate::cli::submitted::SubmittedDirectory;
 use crate::cli::{Exit, Failure};
 use crate::game::Catalog;
 use crate::game::json;
-use crate::report::{junit, table};
+use crate::report::{JunitStep, StepStatus, junit, table};
 use crate::runs::config::{Milliseconds, ReadyLimits};
 use crate::runs::submissions::BOT_FILE;
 
@@ -73,6 +73,25 @@ pub(super) struct Args {
     junit: Option<PathBuf>,
     #[command(flatten)]
     sandbox: SandboxOptions,
+}
+
+/// A step for JUnit.
+fn junit_step(outcome: &StepResult) -> JunitStep<'_> {
+    let StepResult { step, verdict, notes, violation, took_ms, stderr } = outcome;
+    let status = match (verdict, violation) {
+        (StepVerdict::Passed | StepVerdict::Warned, _) => StepStatus::Passed,
+        (StepVerdict::Skipped, _) => StepStatus::Skipped(notes.join("; ")),
+        (StepVerdict::Failed, violation) => {
+            let message = violation.as_ref().map(|violation| violation.wrong.clone());
+            let description = violation.as_ref().map(ToString::to_string);
+            StepStatus::Failed {
+                message: message.unwrap_or_default(),
+                description: description.unwrap_or_default(),
+            }
+        }
+    };
+    let (took, notes) = (Duration::from_millis(*took_ms), notes.join("\n"));
+    JunitStep { name: step, status, took, notes, stderr }
 }
 
 impl CheckSummary {
@@ -153,7 +172,7 @@ pub(super) fn run(args: Args, catalog: &Catalog) -> Result<Exit, Failure> {
     let outcomes = outcomes.map_err(Failure::cannot_run)?;
     if let Some(file) = junit_file {
         let bot = check.command.to_string();
-        file.write(|file| junit(&bot, &outcomes, file))?;
+        file.write(|file| junit(&bot, outcomes.iter().map(junit_step), file))?;
     }
     let summary = CheckSummary::of(&check.command, &outcomes);
     if args.json {

@@ -17,7 +17,8 @@ use crate::game::erased::BoardText;
 use crate::game::{Catalog, Viewer};
 use crate::report::{evidence_lines, result_line};
 use crate::results::Evidence;
-use crate::runner::{PlayEvent, PlayResult, Watch};
+use crate::runner::Watch;
+use crate::runs::play::{PlayEvent, PlayResult};
 
 /// How long to wait until the person's side has displayed its last messages, before the result is printed.
 const TIMEOUT: Duration = Duration::from_millis(500);

@@ -5,8 +5,8 @@
 //!
 //! | subcommand | lines |
 //! |---|---|
-//! | `play` | [`Listening`], [`Watching`], [`MatchLine`], [`SetReport`](crate::runner::SetReport), [`RunSummary`](crate::runner::RunSummary) |
-//! | `regress` | [`Listening`], [`Watching`], [`RegressionSet`](crate::runner::RegressionSet), [`RegressionReport`](crate::report::RegressionReport) |
+//! | `play` | [`Listening`], [`Watching`], [`MatchLine`], [`SetReport`](crate::report::SetReport), [`RunSummary`](crate::report::RunSummary) |
+//! | `regress` | [`Listening`], [`Watching`], [`RegressionSet`](crate::runs::regression::RegressionSet), [`RegressionReport`](crate::report::RegressionReport) |
 //! | `regress merge` | [`RegressionReport`](crate::report::RegressionReport) |
 //! | `sprt` | [`SprtReport`] |
 //! | `tournament run`, `resume` | [`Listening`], [`Watching`], [`MatchLine`], [`StandingsLine`] |

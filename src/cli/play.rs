@@ -25,9 +25,12 @@ use crate::game::printable::printable;
 use crate::game::{Catalog, Meta, Viewer, counted};
 use crate::record::PublishedInfo;
 use crate::referee::{Match, check_policy};
-use crate::report::{Scoresheet, difference_lines, evidence_lines, result_line, sets_line, summary_table};
+use crate::report::{
+    RunSummary, Scoresheet, difference_lines, evidence_lines, result_line, sets_line, summary_table,
+};
 use crate::results::FinishedMatch;
-use crate::runner::{MatchRunner, Mirror, Play, PlayEvent, PlayResult, RunSummary, Watch, seating_for};
+use crate::runner::{MatchRunner, Watch};
+use crate::runs::play::{Mirror, Play, PlayEvent, PlayResult, seating_for};
 use crate::sources::{self, BotSpec, Source};
 
 /// Play matches between bots that the referee starts or that connect to it

@@ -15,7 +15,8 @@ use crate::game::erased::Rules;
 use crate::game::seat::Seating;
 use crate::game::{Catalog, Seat, counted};
 use crate::referee::Opening;
-use crate::runner::{MatchRunner, Openings, Play};
+use crate::runner::{MatchRunner, Openings};
+use crate::runs::play::Play;
 use crate::sources::{BotSpec, Source};
 
 /// The match, and the seat.

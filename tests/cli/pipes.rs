@@ -8,7 +8,8 @@ use ::referee::bot::Launch;
 use ::referee::driver::{Run, Terms};
 use ::referee::game::chance::Seed;
 use ::referee::referee::Opening;
-use ::referee::runner::{MatchRunner, Openings, Play, PlayEvent};
+use ::referee::runner::{MatchRunner, Openings};
+use ::referee::runs::play::{Play, PlayEvent};
 use ::referee::sources::{self, BotSpec};
 use serde_json::{Value, json};
 

@@ -7,27 +7,47 @@
 //! ```no_run
 //! use referee_bots::Launch;
 //! use referee_engine::driver::{Run, Terms};
-//! use referee_engine::runner::{MatchRunner, Openings, Play, PlayEvent, seating_for};
+//! use referee_engine::runner::{Fixture, MatchRunner, Next, RunEvent, Scheduler, Wait};
 //! use referee_engine::sources::{self, BotSpec};
 //! use referee_game::chance::Seed;
-//! use referee_match::Opening;
+//! use referee_match::{Leg, Opening};
+//! use referee_results::FinishedMatch;
+//!
+//! /// A single match.
+//! #[derive(Debug)]
+//! struct Once(Option<Fixture>);
+//!
+//! impl Scheduler for Once {
+//!     fn next(&mut self, _: Option<&[usize]>) -> Next {
+//!         self.0.take().map_or(Next::Never, Next::Match)
+//!     }
+//!
+//!     fn ended(&mut self, _: &Fixture, _: &FinishedMatch) -> bool {
+//!         false
+//!     }
+//! }
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let rules = referee_games::catalog().find("checkers")?;
 //! let run = Run { seed: Seed([7; 32]), terms: Terms::default() };
 //! let bots = BotSpec::of(vec![sources::parse("python3 one.py")?, sources::parse("./other --depth 3")?]);
-//! let seating = seating_for(rules, bots.len(), None)?;
-//! let runner = MatchRunner { jobs: 2, ..MatchRunner::new(run, rules, seating, bots, Launch::Directly) };
-//! let openings = Openings::same(rules.default_options(), Opening::None);
-//! let play = Play { runner, matches: 10, openings, mirror: None, trust_bots: false };
-//! let result = play.run(std::future::pending(), |event| {
-//!     if let PlayEvent::Ended(finished) = event {
-//!         println!("{}: {}", finished.id, finished.ending.reason);
+//! let fixture = Fixture {
+//!     id: "m1".to_owned(),
+//!     deal: None,
+//!     leg: Leg::Only,
+//!     options: rules.default_options().into(),
+//!     opening: Opening::None.into(),
+//!     bots: vec![0, 1],
+//!     wait: Wait::Always,
+//!     secret: None,
+//! };
+//! let runner = MatchRunner::new(run, rules, rules.meta().seatings[0], bots, Launch::Directly);
+//! runner.play(Once(Some(fixture)), std::future::pending(), |event| {
+//!     if let RunEvent::Ended(ended) = event {
+//!         println!("{}: {}", ended.finished.id, ended.finished.ending.reason);
 //!     }
+//!     Ok(())
 //! });
-//! for bot in &result.summary.bots {
-//!     println!("{}: {} wins, {} draws, {} losses", bot.bot, bot.wdl.wins, bot.wdl.draws, bot.wdl.losses);
-//! }
 //! # Ok(())
 //! # }
 //! ```

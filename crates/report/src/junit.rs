@@ -4,32 +4,68 @@ use std::io::{self, Write};
 use std::time::Duration;
 
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
-use referee_check::{StepResult, StepVerdict};
 use referee_game::printable::printable_lines;
 
-/// Writes a report with a test case per step.
+/// A step of a check, as a test case.
+#[derive(Clone, Debug)]
+pub struct JunitStep<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// How it ended.
+    pub status: StepStatus,
+    /// How long it took.
+    pub took: Duration,
+    /// What it has to say.
+    pub notes: String,
+    /// What the bot wrote to standard error.
+    pub stderr: &'a str,
+}
+
+/// How a step ended.
+#[derive(Clone, Debug)]
+pub enum StepStatus {
+    /// It passed.
+    Passed,
+    /// It was skipped, for this reason.
+    Skipped(String),
+    /// It failed.
+    Failed {
+        /// What is wrong, in short.
+        message: String,
+        /// What is wrong, and how it should be.
+        description: String,
+    },
+}
+
+/// Writes a report with a test case for each step of a check of this bot.
 ///
 /// # Errors
 /// Those of `out`.
-pub fn junit(bot: &str, outcomes: &[StepResult], mut out: impl Write) -> io::Result<()> {
+pub fn junit<'a>(
+    bot: &str,
+    steps: impl IntoIterator<Item = JunitStep<'a>>,
+    mut out: impl Write,
+) -> io::Result<()> {
     let mut suite = TestSuite::new(bot);
-    for outcome in outcomes {
-        let mut status = match outcome.verdict {
-            StepVerdict::Passed | StepVerdict::Warned => TestCaseStatus::success(),
-            StepVerdict::Skipped => TestCaseStatus::skipped(),
-            StepVerdict::Failed => TestCaseStatus::non_success(NonSuccessKind::Failure),
+    for JunitStep { name, status, took, notes, stderr } in steps {
+        let mut of_case = match status {
+            StepStatus::Passed => TestCaseStatus::success(),
+            StepStatus::Skipped(_) => TestCaseStatus::skipped(),
+            StepStatus::Failed { .. } => TestCaseStatus::non_success(NonSuccessKind::Failure),
         };
-        if let Some(violation) = &outcome.violation {
-            status.set_message(&*printable_lines(&violation.wrong));
-            status.set_description(&*printable_lines(&violation.to_string()));
-        } else if outcome.verdict == StepVerdict::Skipped {
-            status.set_message(&*printable_lines(&outcome.notes.join("; ")));
+        match status {
+            StepStatus::Passed => {}
+            StepStatus::Skipped(why) => _ = of_case.set_message(&*printable_lines(&why)),
+            StepStatus::Failed { message, description } => {
+                of_case.set_message(&*printable_lines(&message));
+                of_case.set_description(&*printable_lines(&description));
+            }
         }
-        let mut case = TestCase::new(&*outcome.step, status);
-        case.set_classname("referee check").set_time(Duration::from_millis(outcome.took_ms));
-        case.set_system_out(&*printable_lines(&outcome.notes.join("\n")));
-        if !outcome.stderr.is_empty() {
-            case.set_system_err(&*printable_lines(&outcome.stderr));
+        let mut case = TestCase::new(name, of_case);
+        case.set_classname("referee check").set_time(took);
+        case.set_system_out(&*printable_lines(&notes));
+        if !stderr.is_empty() {
+            case.set_system_err(&*printable_lines(stderr));
         }
         suite.add_test_case(case);
     }

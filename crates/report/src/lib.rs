@@ -31,6 +31,7 @@ mod ruling;
 mod scoresheet;
 pub mod site;
 pub mod story;
+mod summary;
 mod table;
 mod tested_bot;
 pub mod tournament;
@@ -38,11 +39,14 @@ mod words;
 
 pub use evidence::evidence_lines;
 pub use interval::{Population, interval, origin, percent_interval};
-pub use junit::junit;
+pub use junit::{JunitStep, StepStatus, junit};
 pub use note::{EventText, Kind, result_words};
-pub use regression::{RegressionOutcome, RegressionReport, RegressionSetting, cautioned, model_name};
+pub use regression::{
+    RegressionFindings, RegressionOutcome, RegressionReport, RegressionSetting, cautioned, model_name,
+};
 pub use ruling::{PublicRuling, RulingOnMatch, RulingsByMatch, ruling_words};
 pub use scoresheet::Scoresheet;
+pub use summary::{BotSummary, Comparison, RunSummary, SetReport};
 pub use table::{difference_lines, result_line, sets_line, summary_table, table};
 pub use tested_bot::TestedBot;
 pub use words::{ToldMatch, ending_in_words, fault_code_in_words, fault_in_words};

@@ -7,14 +7,13 @@ use std::time::Duration;
 
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use referee_bots::sandbox::Sandbox;
-use referee_engine::runner::RegressionRun;
 use referee_game::counted;
 use referee_match::Faults;
 use referee_protocol::referee::Clock;
-use referee_results::FirstFaults;
+use referee_results::{Crash, FirstFaults};
 use referee_stats::estimates::{Basis, Estimates};
 use referee_stats::rating::Estimate;
-use referee_stats::regression::{Alike, PossibleScores, Tally, Verdict};
+use referee_stats::regression::{Alike, PossibleScores, Regression, Shard, Tally, Verdict};
 use referee_stats::sprt::{EloModel, Sprt};
 use serde::Serialize;
 
@@ -52,6 +51,19 @@ impl RegressionOutcome {
             RegressionOutcome::CouldNotRun(_) => "could not run",
         }
     }
+}
+
+/// What a comparison has found.
+#[derive(Clone, Copy, Debug)]
+pub struct RegressionFindings<'a> {
+    /// The statistics.
+    pub regression: &'a Regression,
+    /// The shard of the sets; `None`: all.
+    pub shard: Option<Shard>,
+    /// The faults of `new` and of `base` in the judged sets.
+    pub faults: &'a [Faults; 2],
+    /// The crash of `new`, if that ended the run.
+    pub crash: Option<&'a Crash>,
 }
 
 /// What was compared, and how.
@@ -153,12 +165,12 @@ impl RegressionReport {
     pub fn new(
         outcome: RegressionOutcome,
         setting: RegressionSetting,
-        run: &RegressionRun,
+        findings: RegressionFindings<'_>,
         first_faults: &FirstFaults,
     ) -> RegressionReport {
         let RegressionSetting { game, new, base, changed, clock, sandbox, seed, duration } = setting;
-        let regression = &run.regression;
-        let (terms, tally, &[of_new, of_base]) = (regression.terms(), regression.tally(), run.faults());
+        let RegressionFindings { regression, faults: &[of_new, of_base], crash, .. } = findings;
+        let (terms, tally) = (regression.terms(), regression.tally());
         let estimates = match &terms.sprt {
             Some(sprt) => Estimates::sequential(regression.scores(), sprt),
             None => Estimates::fixed(regression.scores()),
@@ -169,7 +181,7 @@ impl RegressionReport {
         let normalized_elo = estimates.map(|estimates| estimates.normalized_elo);
         RegressionReport {
             verdict: outcome.word(),
-            reason: format!("{}{}", reason(&outcome, run), changed_note(&changed)),
+            reason: format!("{}{}", reason(&outcome, findings), changed_note(&changed)),
             game,
             same_files: new.is_other_command_of_same_files(&base),
             new,
@@ -201,7 +213,7 @@ impl RegressionReport {
             fault_rate: tally.fault_rate(),
             max_fault_rate: terms.max_fault_rate,
             faults: FaultsOfBoth { new: of_new, base: of_base },
-            crash_record: run.crash().and_then(|crash| crash.record.clone()),
+            crash_record: crash.and_then(|crash| crash.record.clone()),
             sandbox,
             seed,
             evidence: evidence_lines(first_faults, |_| true),
@@ -389,8 +401,8 @@ fn limits(possible: PossibleScores) -> String {
     )
 }
 
-fn reason(outcome: &RegressionOutcome, run: &RegressionRun) -> String {
-    let regression = &run.regression;
+fn reason(outcome: &RegressionOutcome, findings: RegressionFindings<'_>) -> String {
+    let RegressionFindings { regression, shard, crash, .. } = findings;
     let (terms, tally) = (regression.terms(), regression.tally());
     let sets = counted(tally.sets, "set", "sets");
     let place = match regression.sample().is_of_played_openings() {
@@ -411,7 +423,7 @@ fn reason(outcome: &RegressionOutcome, run: &RegressionRun) -> String {
             counted(tally.openings, "opening", "openings"),
             counted(terms.max_repeats, "set", "sets")
         ),
-        RegressionOutcome::Judged(Verdict::Measured) => match run.shard() {
+        RegressionOutcome::Judged(Verdict::Measured) => match shard {
             Some(shard) => {
                 format!("{sets} of shard {shard} played; `referee regress merge` gives the verdict")
             }
@@ -431,7 +443,7 @@ fn reason(outcome: &RegressionOutcome, run: &RegressionRun) -> String {
             format!("not stronger, plays move for move the same as the base ({})", alike())
         }
         RegressionOutcome::Judged(Verdict::Crashed) => {
-            let crash = run.crash().map(|crash| format!(" in {}: {}", crash.id, crash.what));
+            let crash = crash.map(|crash| format!(" in {}: {}", crash.id, crash.what));
             format!("the new version crashed{}", crash.unwrap_or_default())
         }
         RegressionOutcome::Undecided(why) => why.clone(),

@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, Table};
-use referee_engine::runner::RunSummary;
 use referee_game::printable::printable_lines;
 use referee_game::{Meta, counted};
 use referee_match::{Ending, Faults};
@@ -12,6 +11,7 @@ use referee_protocol::words::EndedBy;
 use referee_results::FinishedMatch;
 use referee_stats::Cause;
 
+use crate::RunSummary;
 use crate::interval::{interval, origin};
 use crate::words::ending_in_words;
 

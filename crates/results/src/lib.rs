@@ -3,6 +3,8 @@
 //! * [`FinishedMatch`] is how a match ended, its faults, and what was measured
 //! * [`Evidence`] is what led to a fault; [`SharedFault`] one fault that several matches list; [`FirstFaults`] sums up the
 //!   faults of a run
+//! * [`moves_of_match`] are its moves as digests, by which copies are found
+//! * [`Roster`]: which bots play for an entrant
 //!
 //! ```
 //! use std::sync::Arc;
@@ -61,8 +63,14 @@
 //! assert_eq!(wdl.to_string(), "1 won, 0 drawn, 0 lost");
 //! ```
 
+mod crash;
 mod evidence;
 mod finished;
+mod moves;
+mod roster;
 
+pub use crash::Crash;
 pub use evidence::{Evidence, FirstFaults, last_lines};
 pub use finished::{FinishedMatch, SharedFault};
+pub use moves::{moves_of_match, moves_of_set, short_moves_of_match};
+pub use roster::Roster;

@@ -2,6 +2,7 @@
 //!
 //! * [`config`]: settings that the files of tournaments and of leagues have in common
 //! * [`workers`]: the workers of a run
+//! * [`play`]: matches between the same bots
 //! * [`regression`]: whether a new version of a bot is weaker or stronger than its base
 //! * [`tournament`]: tournaments in a directory
 //! * [`league`]: ladders that a server plays without an end
@@ -40,6 +41,7 @@ pub mod config;
 #[cfg(feature = "http")]
 pub mod league;
 mod placement;
+pub mod play;
 pub mod regression;
 pub mod submissions;
 mod today;

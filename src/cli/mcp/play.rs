@@ -14,7 +14,7 @@ use crate::cli::{Exit, Failure};
 use crate::game::Catalog;
 use crate::report::{evidence_lines, result_line};
 use crate::results::Evidence;
-use crate::runner::{PlayEvent, PlayResult};
+use crate::runs::play::{PlayEvent, PlayResult};
 
 pub(super) fn run(options: SeatOptions, catalog: &Catalog) -> Result<Exit, Failure> {
     let SeatMatch { rules, socket, play, .. } = options.open(catalog, "agent", "the agent")?;

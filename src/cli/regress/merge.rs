@@ -13,7 +13,7 @@ use crate::game::Catalog;
 use crate::game::json;
 use crate::report::{RegressionOutcome, RegressionReport, RegressionSetting};
 use crate::results::FirstFaults;
-use crate::runner::ResultLine;
+use crate::runs::regression::ResultLine;
 use crate::runs::regression::{BadResults, ResultsContents, changed_bots};
 
 /// Merge the results of shards, or evaluate those of one run, and print the verdict
@@ -107,7 +107,7 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
         crash.add_to(&mut first_faults);
     }
     let setting = RegressionSetting { changed, duration, ..setup.setting() };
-    let report = RegressionReport::new(outcome.clone(), setting, &running, &first_faults);
+    let report = RegressionReport::new(outcome.clone(), setting, running.findings(), &first_faults);
     let mut out = TolerantStdout::new();
     let text = if args.json { json::text(&report) } else { report.text() };
     // `TolerantStdout` keeps the error until the end.

@@ -28,8 +28,10 @@ use crate::game::{Catalog, json};
 use crate::record::PublishedInfo;
 use crate::referee::check_policy;
 use crate::report::{RegressionOutcome, RegressionReport, interval, origin};
-use crate::runner::{EndedMatch, MatchRunner, RegressionSet, RunEvent, check_fresh, deal_leaks_information};
+use crate::runner::{EndedMatch, MatchRunner, RunEvent, deal_leaks_information};
 use crate::runs::config::{Milliseconds, parse_seed};
+use crate::runs::play::check_fresh;
+use crate::runs::regression::RegressionSet;
 use crate::runs::regression::{
     Hypotheses, PreparedRegression, RegressionEnd, RegressionEvent, RegressionSetup, ResultsContents,
     tested_bot,

@@ -6,13 +6,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use referee_game::{Seat, SeatSet, Seating};
 use referee_match::{Faults, Leg};
 use referee_protocol::words::{EndedBy, OnFault};
-use referee_results::FinishedMatch;
+use referee_results::{FinishedMatch, Roster};
 use referee_stats::schedule::{self, Due, MatchId};
 use referee_stats::{Entrant, Lineup, MatchResult};
 
 use crate::runner::fixture::{Fixture, Wait};
 use crate::runner::openings::Openings;
-use crate::runner::roster::Roster;
 use crate::runner::scheduler::{DueSet, Next, NextSet, Scheduler, SetScheduler};
 
 /// How many due matches are examined for one between the same bots, so that a lane finds one fast or plays others.
@@ -241,7 +240,7 @@ impl Scoring {
     }
 
     /// A void match as a result with equal places, for counting faults.
-    pub(super) fn void(&self, fixture: &Fixture, finished: &FinishedMatch) -> Option<MatchResult> {
+    pub fn void(&self, fixture: &Fixture, finished: &FinishedMatch) -> Option<MatchResult> {
         self.judge(fixture, finished, &vec![1; self.seating.seats()]).filter(|_| finished.is_void)
     }
 

@@ -2,9 +2,9 @@
 
 use std::io;
 
-use referee_engine::runner::Roster;
 use referee_game::{MatchTags, Meta, SeatSet, Seating, Sheet, notation};
 use referee_match::Faults;
+use referee_results::Roster;
 use referee_stats::MatchResult;
 use referee_stats::schedule::Schedule;
 use referee_stats::standings::Withdrawn;

@@ -20,6 +20,7 @@ mod timing;
 use std::path::Path;
 
 use referee_match::Faults;
+use referee_results::Roster;
 use serde::Serialize;
 
 pub use self::bracket::{PairReport, RoundReport};
@@ -43,7 +44,6 @@ pub use self::story::live_story;
 pub use self::tables::{standings_table, tables};
 pub(super) use self::text::{Grid, estimate, time, time_use_of};
 pub use self::timing::{Lag, Paused, SandboxUse, Timed, Timing};
-use referee_engine::runner::Roster;
 use referee_game::Meta;
 use referee_stats::rating::{Estimate, Rating, glicko2, weng_lin};
 use referee_stats::schedule::Schedule;

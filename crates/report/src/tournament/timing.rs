@@ -11,11 +11,11 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use hdrhistogram::Histogram;
 use referee_bots::sandbox::{Layer, Mode, Sandbox};
-use referee_engine::runner::Roster;
 use referee_files::{read_regular, unsealed};
 use referee_game::Seat;
 use referee_match::record::{AnswerTime, Difference, DifferenceKind, times};
 use referee_protocol::referee::Clock;
+use referee_results::Roster;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 

@@ -5,12 +5,16 @@
 
 mod error;
 mod play;
+mod result_line;
 mod results_file;
+mod run;
 mod setup;
 mod tested_bot;
 
 pub use error::{OtherSetup, RegressionError, SetupDiffers};
 pub use play::{PreparedRegression, RegressionEnd, RegressionEvent};
+pub use result_line::{ResultLine, ResultMatch};
 pub use results_file::{BadResults, ResultsContents, ResultsDefect, ResultsFile};
+pub use run::{Added, RegressionRun, RegressionSet};
 pub use setup::{Hypotheses, RegressionSetup, changed_bots};
 pub use tested_bot::tested_bot;

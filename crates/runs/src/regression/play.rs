@@ -5,8 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use referee_engine::runner::{
-    Added, EndedMatch, Halt, MatchRunner, Openings, RegressionRun, RegressionSet, RunEnd, RunEvent,
-    RunFailure, TournamentScheduler,
+    EndedMatch, Halt, MatchRunner, Openings, RunEnd, RunEvent, RunFailure, TournamentScheduler,
 };
 use referee_engine::sources::check_programs;
 use referee_game::{Catalog, counted};
@@ -16,6 +15,7 @@ use referee_stats::schedule::Schedule;
 use tokio::time::Instant;
 
 use crate::Placement;
+use crate::regression::run::{Added, RegressionRun, RegressionSet};
 use crate::regression::{
     BadResults, RegressionError, RegressionSetup, ResultsContents, ResultsFile, changed_bots,
 };
@@ -167,7 +167,7 @@ impl PreparedRegression {
         let changed = changed_bots(setups);
         let duration = played + begun.elapsed();
         let setting = RegressionSetting { changed, duration, ..setup.setting() };
-        let report = RegressionReport::new(outcome.clone(), setting, &running, &first_faults);
+        let report = RegressionReport::new(outcome.clone(), setting, running.findings(), &first_faults);
         Ok(RegressionEnd { outcome, report })
     }
 }

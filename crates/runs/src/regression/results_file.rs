@@ -7,13 +7,13 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use referee_engine::runner::ResultLine;
 use referee_files::{keep_private, open_regular, read_regular, unpack};
 use referee_game::json;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::regression::RegressionSetup;
+use crate::regression::result_line::ResultLine;
 
 /// A line after a setup.
 #[derive(Serialize, Deserialize)]

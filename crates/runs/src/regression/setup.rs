@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use referee_bots::sandbox::Sandbox;
-use referee_engine::runner::{RegressionRun, ResultLine, Roster, Scoring};
+use referee_engine::runner::Scoring;
 use referee_game::erased::Rules;
 use referee_game::{Catalog, Misconfigured, Seating};
 use referee_match::record::{OtherRules, check_program};
@@ -13,6 +13,7 @@ use referee_protocol::limits;
 use referee_protocol::referee::Clock;
 use referee_protocol::words::OnFault;
 use referee_report::{RegressionSetting, TestedBot};
+use referee_results::Roster;
 use referee_stats::Deals;
 use referee_stats::regression::{Regression, Shard, StoppingRules};
 use referee_stats::schedule::{Format, MatchId, Plan, Schedule};
@@ -21,6 +22,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::to_raw_value;
 use serde_json::{Map, Value};
 
+use crate::regression::result_line::ResultLine;
+use crate::regression::run::RegressionRun;
 use crate::regression::{OtherSetup, RegressionError, SetupDiffers};
 
 /// The version of the format.

@@ -9,14 +9,14 @@ use serde_json::Value;
 
 use crate::tournament::TournamentError;
 use crate::tournament::stored::StoredTournament;
-use referee_engine::runner::{Fixture, Scoring, Wait, short_moves_of_match};
+use referee_engine::runner::{Fixture, Scoring, Wait};
 use referee_files::{unsealed, written_at};
 use referee_game::Catalog;
 use referee_game::SeatSet;
 use referee_game::chance::Seed;
 use referee_match::Leg;
 use referee_match::record::{self, Difference, RecordSummary};
-use referee_results::FinishedMatch;
+use referee_results::{FinishedMatch, short_moves_of_match};
 use referee_stats::schedule::{MatchId, Plan};
 use referee_stats::{Cause, Deals, Entrant, Lineup, MatchResult};
 use referee_store::{About, MatchRow, VOID};

@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use referee_engine::runner::{
     EndedMatch, Halt, LiveFeed, LiveSchedule, MatchRunner, RunEnd, RunEvent, Scoring, TournamentScheduler,
-    short_moves_of_match,
 };
 use referee_engine::sources::ParkedLobby;
 use referee_files::StorageWait;
+use referee_results::short_moves_of_match;
 use referee_stats::schedule::MatchId;
 use referee_store::{MatchRow, Results};
 use tokio::sync::oneshot;

@@ -7,13 +7,13 @@ use std::string::FromUtf8Error;
 use referee_bots::sandbox::InvalidLimit;
 use referee_bots::{CommandDefect, InvalidCommand};
 use referee_engine::driver::InvalidClock;
-use referee_engine::runner::NotRestartable;
 use referee_game::name::NameError;
 use referee_game::{Misconfigured, counted};
 
 use crate::config::{
     FilesError, GameError, ListenError, OpeningsError, SandboxError, SeedError, Unpaired, WithSuggestion,
 };
+use crate::play::NotRestartable;
 use crate::workers::WorkersConfigError;
 
 /// A tournament file that cannot be played. As text the keys have their names in the file.

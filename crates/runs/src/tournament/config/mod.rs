@@ -9,13 +9,13 @@ use std::io;
 use std::net::SocketAddr;
 use std::path::{Component, Path, PathBuf};
 
-use referee_engine::runner::Roster;
 use referee_engine::sources::BotSpec;
 use referee_files::read_regular;
 use referee_game::Misconfigured;
 use referee_game::chance::Seed;
 use referee_protocol::referee::Clock;
 use referee_protocol::words::OnFault;
+use referee_results::Roster;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 

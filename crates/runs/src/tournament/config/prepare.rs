@@ -4,10 +4,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use referee_protocol::limits;
+use referee_results::Roster;
 use serde_json::{Map, Value};
 
 use referee_engine::driver::{Run, check_clock};
-use referee_engine::runner::{Openings, Roster, check_fresh, deal_leaks_information};
+use referee_engine::runner::{Openings, deal_leaks_information};
 use referee_engine::sources::{BotSpec, Listen, Source};
 use referee_game::chance::Seed;
 use referee_game::erased::Rules;
@@ -20,6 +21,7 @@ use referee_stats::schedule::{ByePoints, Format, Participation, Plan};
 use crate::config::{
     CertificateFile, KnownGames, ListenSettings, OpeningBook, OpeningSource, RunNotice, listen, pem_files,
 };
+use crate::play::check_fresh;
 use crate::tournament::config::{
     ConfigError, EntrantError, FormatConfig, MirrorConfig, Restart, TournamentConfig,
 };

@@ -1,11 +1,9 @@
 //! The lines of a results file of `regress`: complete sets, and the crash that ended a run.
 
-use std::path::PathBuf;
-
 use referee_game::{MAX_SEATS, Seat, SeatSet, Seating, hex};
 use referee_match::Faults;
 use referee_protocol::words::FaultCode;
-use referee_results::{Evidence, FirstFaults};
+use referee_results::Crash;
 use referee_stats::sample::SetMoves;
 use referee_stats::{Entrant, Lineup, MatchResult};
 use serde::{Deserialize, Serialize};
@@ -31,31 +29,6 @@ pub enum ResultLine {
         /// The match.
         matches: Vec<ResultMatch>,
     },
-}
-
-/// A crash of the new version.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Crash {
-    /// The id of the match.
-    #[serde(rename = "match")]
-    pub id: String,
-    /// The code of the fault and its detail.
-    pub what: String,
-    /// The path of the record of the match; omitted if none was kept.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub record: Option<PathBuf>,
-    /// What led to it; omitted if unknown.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub evidence: Option<Evidence>,
-}
-
-impl Crash {
-    /// Adds it to the first faults of a run, of which an earlier part has seen it.
-    pub fn add_to(&self, first_faults: &mut FirstFaults) {
-        if let Some(evidence) = &self.evidence {
-            first_faults.add_one("new", &self.id, evidence);
-        }
-    }
 }
 
 impl ResultLine {

@@ -4,8 +4,6 @@ use referee_match::record::{Difference, RecordEntry, RecordedEvent, lines};
 use referee_stats::sample::{MatchMoves, MovesDigest, SetMoves};
 use sha2::{Digest, Sha256};
 
-use crate::runner::fixture::Fixture;
-
 /// The moves of a match by seat. The order between seats does not matter: simultaneous answers arrive in any order.
 struct MovesBySeat {
     /// The options of the game as the record has them.
@@ -50,12 +48,12 @@ impl MovesBySeat {
     }
 }
 
-/// Digests of a match: of its options and opening, and of these and all moves.
+/// Digests of a match with this number of seats: of its options and opening, and of these and all moves.
 ///
 /// # Errors
 /// The first invalid line of the record.
-pub(super) fn moves_of_match(fixture: &Fixture, record: &[u8]) -> Result<SetMoves, Difference> {
-    Ok(MovesBySeat::of(fixture.bots.len(), record)?.digests(fixture.options.get()))
+pub fn moves_of_match(seats: usize, options: &str, record: &[u8]) -> Result<SetMoves, Difference> {
+    Ok(MovesBySeat::of(seats, record)?.digests(options))
 }
 
 /// The moves of a match with this number of seats in few bytes, from its record alone.
@@ -73,7 +71,7 @@ pub fn short_moves_of_match(seats: usize, record: &[u8]) -> Result<MatchMoves, D
 }
 
 /// Digests of a set, of those of its matches with the entrants by seat, in any order.
-pub(super) fn moves_of_set<Seats: Ord + AsRef<[u8]>>(mut matches: Vec<(Seats, SetMoves)>) -> SetMoves {
+pub fn moves_of_set<Seats: Ord + AsRef<[u8]>>(mut matches: Vec<(Seats, SetMoves)>) -> SetMoves {
     matches.sort_by(|(one, _), (other, _)| one.cmp(other));
     let digest = |of: &dyn Fn(&SetMoves) -> MovesDigest| {
         let mut hash = Sha256::new();

@@ -2,21 +2,20 @@
 
 use std::collections::BTreeMap;
 
+use referee_engine::runner::{Fixture, Scoring};
 use referee_game::Seat;
 use referee_match::Faults;
 use referee_match::record::Difference;
 use referee_protocol::words::FaultCode;
-use referee_results::FinishedMatch;
+use referee_report::RegressionFindings;
+use referee_results::{Crash, FinishedMatch, moves_of_match, moves_of_set};
 use referee_stats::MatchResult;
 use referee_stats::rating::Estimate;
 use referee_stats::regression::{Fate, Judged, NEW, Regression, Shard};
 use referee_stats::sample::SetMoves;
 use serde::Serialize;
 
-use crate::runner::fixture::Fixture;
-use crate::runner::moves::{moves_of_match, moves_of_set};
-use crate::runner::regression_results::{Crash, RegressionMatch, ResultLine, ResultMatch};
-use crate::runner::tournament_scheduler::Scoring;
+use crate::regression::result_line::{RegressionMatch, ResultLine, ResultMatch};
 
 /// Collects matches into sets, and judges the sets.
 #[derive(Debug)]
@@ -90,14 +89,10 @@ impl RegressionRun {
         &self.scoring
     }
 
-    /// The shard of the sets; `None`: all.
-    pub fn shard(&self) -> Option<Shard> {
-        self.shard
-    }
-
-    /// The faults of `new` and of `base` in the judged sets.
-    pub fn faults(&self) -> &[Faults; 2] {
-        &self.faults
+    /// What it has found so far.
+    pub fn findings(&self) -> RegressionFindings<'_> {
+        let RegressionRun { regression, shard, faults, crash, .. } = self;
+        RegressionFindings { regression, shard: *shard, faults, crash: crash.as_ref() }
     }
 
     /// The crash of `new`, if that ended the run.
@@ -121,7 +116,7 @@ impl RegressionRun {
         for (seat, &entrant) in fixture.bots.iter().enumerate() {
             faults[entrant].merge(&finished.counted_faults(Seat(seat as u8)));
         }
-        let moves = moves_of_match(fixture, record)?;
+        let moves = moves_of_match(fixture.bots.len(), fixture.options.get(), record)?;
         let played =
             RegressionMatch { id: finished.id.clone(), is_void: finished.is_void, result, faults, moves };
         let set = result.set;

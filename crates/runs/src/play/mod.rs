@@ -1,30 +1,55 @@
 //! Matches between the same bots, one at a time or several concurrently.
+//!
+//! ```no_run
+//! use referee_bots::Launch;
+//! use referee_engine::driver::{Run, Terms};
+//! use referee_engine::runner::{MatchRunner, Openings};
+//! use referee_engine::sources::{self, BotSpec};
+//! use referee_game::chance::Seed;
+//! use referee_match::Opening;
+//! use referee_runs::play::{Play, PlayEvent, seating_for};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let rules = referee_game::Catalog::empty().find("checkers")?;
+//! let run = Run { seed: Seed([7; 32]), terms: Terms::default() };
+//! let bots = BotSpec::of(vec![sources::parse("python3 one.py")?, sources::parse("./other --depth 3")?]);
+//! let seating = seating_for(rules, bots.len(), None)?;
+//! let runner = MatchRunner { jobs: 2, ..MatchRunner::new(run, rules, seating, bots, Launch::Directly) };
+//! let openings = Openings::same(rules.default_options(), Opening::None);
+//! let play = Play { runner, matches: 10, openings, mirror: None, trust_bots: false };
+//! let result = play.run(std::future::pending(), |event| {
+//!     if let PlayEvent::Ended(finished) = event {
+//!         println!("{}: {}", finished.id, finished.ending.reason);
+//!     }
+//! });
+//! for bot in &result.summary.bots {
+//!     println!("{}: {} wins, {} draws, {} losses", bot.bot, bot.wdl.wins, bot.wdl.draws, bot.wdl.losses);
+//! }
+//! # Ok(())
+//! # }
+//! ```
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::net::SocketAddr;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
+use referee_engine::runner::{
+    EndedMatch, Fixture, MatchRunner, Next, Openings, RunEnd, RunEvent, RunFailure, Scheduler, Wait,
+    deal_leaks_information,
+};
+use referee_engine::sources::{Source, check_programs};
 use referee_game::erased::Rules;
 use referee_game::game::Misconfigured;
 use referee_game::seat::{Seat, Seating};
 use referee_match::record::Difference;
 use referee_match::{Faults, Leg};
-use referee_results::{FinishedMatch, FirstFaults};
+use referee_report::{BotSummary, Comparison, RunSummary, SetReport};
+use referee_results::{FinishedMatch, FirstFaults, moves_of_match, moves_of_set};
 use referee_stats::Wdl;
 use referee_stats::sample::{Sample, SetMoves};
 use referee_stats::schedule::MatchId;
 use referee_stats::sprt::SetScores;
-
-use crate::runner::fixture::{Fixture, Wait, deal_leaks_information};
-use crate::runner::match_runner::{MatchRunner, RunEnd};
-use crate::runner::moves::{moves_of_match, moves_of_set};
-use crate::runner::openings::Openings;
-use crate::runner::results::{BotSummary, Comparison, RunSummary, SetReport};
-use crate::runner::run_event::{EndedMatch, RunEvent};
-use crate::runner::run_failure::RunFailure;
-use crate::runner::scheduler::{Next, Scheduler};
-use crate::sources::{Source, check_programs};
 
 /// The configuration of `referee play`.
 #[derive(Debug)]
@@ -410,7 +435,7 @@ impl RunTally {
             return Ok(None);
         }
         let bots = fixture.bots.iter().map(|&bot| bot as u8).collect();
-        moves_of_match(fixture, record).map(|moves| Some((bots, moves)))
+        moves_of_match(fixture.bots.len(), fixture.options.get(), record).map(|moves| Some((bots, moves)))
     }
 
     fn count(&mut self, fixture: &Fixture, finished: &FinishedMatch, moves: Option<&(Vec<u8>, SetMoves)>) {
@@ -504,12 +529,25 @@ impl RunTally {
 
 #[cfg(test)]
 mod tests {
-    use referee_match::Opening;
+    use referee_match::{Ending, Opening};
+    use referee_protocol::words::EndedBy;
     use referee_stats::Cause;
     use serde_json::value::RawValue;
 
     use super::*;
-    use crate::runner::run_event::aborted;
+
+    /// A match that was aborted for this cause.
+    fn aborted(id: &str, cause: Cause) -> FinishedMatch {
+        let ended_by = EndedBy::Aborted;
+        let ending =
+            Ending { ended_by, reason: ended_by.to_string(), ranks: None, scores: None, fault: None };
+        let attempt = id.parse().map_or(1, |id: MatchId| id.attempt);
+        FinishedMatch {
+            cause: Some(cause),
+            is_void: cause.is_void(attempt),
+            ..FinishedMatch::new(id.to_owned(), Seating::new(2, 2), vec![String::new(); 2], ending)
+        }
+    }
 
     /// Plays the schedule to its end. `ends` gives the cause of an abort by match id. Returns ids and deals.
     fn played(
