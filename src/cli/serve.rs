@@ -62,7 +62,7 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
     if let Some(url) = league.owners_url() {
         announce(args.json.then(|| json::text(&OwnersAt { url })), format_args!("owners: {url}"));
     }
-    let service = Arc::new(Service::new(league.ladders()));
+    let service = Arc::new(Service::new(league.ladder_count()));
     let stop = league.stop();
     let on_signal = on_signal(league.reload()?, stop.clone(), service.clone());
     with_bots(|| {

@@ -8,6 +8,18 @@ use referee_workers::carrier::CarrierError;
 use referee_workers::packing::{NotPacked, pack_bots, pack_game};
 use referee_workers::{Coordinator, Job, JobBots};
 
+/// Handles an event of a run, unless an earlier one failed. The first error is kept, as it is the most informative, and halts
+/// the run.
+pub(crate) fn keep_first<E>(
+    kept: &mut Result<(), E>,
+    handle: impl FnOnce() -> Result<(), E>,
+) -> Result<(), Halt> {
+    if kept.is_ok() {
+        *kept = handle();
+    }
+    if kept.is_ok() { Ok(()) } else { Err(Halt::Done) }
+}
+
 /// Which machines play a run.
 #[derive(Debug)]
 pub enum Placement {
@@ -43,7 +55,7 @@ impl Placement {
         Ok(coordinator.play(job, schedule, stop, on_event))
     }
 
-    /// Ends the coordinator. If the run is over, the workers are told.
+    /// Ends the coordinator, and tells the workers if the run is over.
     pub(crate) fn end(self, is_over: bool) -> Result<(), CarrierError> {
         match self {
             Placement::Here => Ok(()),

@@ -17,6 +17,7 @@ use tokio::sync::oneshot;
 
 use crate::Placement;
 use crate::config::RunNotice;
+use crate::placement::keep_first;
 use crate::tournament::audit::{self, began_at};
 use crate::tournament::change::{Applied, RequestedChange};
 use crate::tournament::config::TournamentConfig;
@@ -142,15 +143,9 @@ impl Tournament {
             absent: BTreeSet::new(),
         };
         book.results.set_absent(&book.absent)?;
-        // The first error is the most informative.
         let mut kept = Ok(());
         let mut keep = |event: RunEvent<'_>| -> Result<(), Halt> {
-            if kept.is_ok() {
-                kept = book.note(&event);
-            }
-            if kept.is_err() {
-                return Err(Halt::Done);
-            }
+            keep_first(&mut kept, || book.note(&event))?;
             on_event(TournamentEvent::Run(event));
             Ok(())
         };

@@ -68,7 +68,7 @@ pub enum LeagueConfigError {
     /// `[submissions]` is not valid.
     #[error(transparent)]
     Submissions(#[from] BadSubmissions),
-    /// Nobody could hand programs in.
+    /// `[submissions]` without `[owners]`, through whose server programs are handed in.
     #[error("[submissions] needs [owners]: owners hand in programs on the server that it configures")]
     NoOwners,
     /// `[workers]` is not valid.

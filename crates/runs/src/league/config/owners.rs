@@ -79,8 +79,8 @@ pub enum BadOwners {
     /// It is not the name of a header field.
     #[error("[owners] trusted_user_header: expected the name of a header field, such as X-Remote-User")]
     Header,
-    /// Anybody could name an owner.
-    #[error("[owners] trusted_user_header: it needs `trusted_proxies`: nobody else may name an owner")]
+    /// Without trusted proxies any client could set the header field.
+    #[error("[owners] trusted_user_header: it needs `trusted_proxies`: only those proxies may name an owner")]
     NoProxies,
 }
 

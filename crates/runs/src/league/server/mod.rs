@@ -157,16 +157,16 @@ impl LeagueServer {
     }
 
     /// The number of its ladders.
-    pub fn ladders(&self) -> usize {
+    pub fn ladder_count(&self) -> usize {
         self.ladders.len()
     }
 
-    /// Stops it.
+    /// What stops it.
     pub fn stop(&self) -> LeagueStop {
         self.stop.clone()
     }
 
-    /// Reads its file again.
+    /// What reads its file again while it is played.
     ///
     /// # Errors
     /// Those of opening its directory.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use referee_bots::Launch;
 use referee_engine::driver::Run;
-use referee_engine::runner::{Halt, MatchRunner, RunEnd, RunEvent, RunFailure, SetScheduler, signalled};
+use referee_engine::runner::{MatchRunner, RunEnd, RunEvent, RunFailure, SetScheduler, signalled};
 use referee_engine::sources::Listen;
 use referee_files::{Folder, RecordFolder};
 use referee_store::League;
@@ -24,6 +24,7 @@ use super::stop::{LeagueStop, StopSignals};
 use super::{LadderFailure, LeagueError, LeagueEvent};
 use crate::league::config::{LadderGame, LadderListen, PreparedLadder, WORKERS};
 use crate::league::{LadderScheduler, ladder_folder};
+use crate::placement::keep_first;
 use crate::today::now;
 
 /// The maximum number of idle processes of programs that are kept.
@@ -154,7 +155,6 @@ impl LeagueRun<'_> {
             })
         };
         let (mut local, mut remote) = (results()?, results()?);
-        // The first error is the most informative.
         let mut kept = Ok(());
         let keep = |event: RunEvent<'_>| {
             if let RunEvent::Listening(address) = event {
@@ -162,10 +162,7 @@ impl LeagueRun<'_> {
                 on_event(LeagueEvent::Ready(name));
                 pages.port.get_or_init(|| address.port());
             }
-            if kept.is_ok() {
-                kept = local.note(event);
-            }
-            if kept.is_ok() { Ok(()) } else { Err(Halt::Done) }
+            keep_first(&mut kept, || local.note(event))
         };
         if !is_open {
             on_event(LeagueEvent::Ready(name));
@@ -225,10 +222,7 @@ fn play_on_workers(
 ) -> Result<(), LadderFailure> {
     let mut kept = Ok(());
     let end = coordinator.play(job, LadderScheduler(schedule.0.clone()), interrupt, |event| {
-        if kept.is_ok() {
-            kept = results.note(event);
-        }
-        if kept.is_ok() { Ok(()) } else { Err(Halt::Done) }
+        keep_first(&mut kept, || results.note(event))
     });
     let played = kept.and(end.why.map_or(Ok(()), |why| Err(why.into())));
     // The other matches are played here from now on.
