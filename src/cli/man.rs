@@ -10,10 +10,9 @@ use clap_mangen::Man;
 use clap_mangen::roff::{Roff, roman};
 
 use crate::cli::output::stdout;
-use crate::cli::today::now;
 use crate::cli::{Cli, Exit, Failure};
 use crate::files::Folder;
-use crate::store::utc;
+use crate::store::{now, utc};
 
 /// Write the man pages: referee.1, and one per subcommand, such as referee-play.1
 ///

@@ -61,7 +61,6 @@ mod stdio;
 #[cfg(feature = "http")]
 mod submit;
 mod submitted;
-mod today;
 mod tournament;
 mod user;
 mod verify;

@@ -44,7 +44,6 @@ mod placement;
 pub mod play;
 pub mod regression;
 pub mod submissions;
-mod today;
 pub mod tournament;
 pub mod workers;
 

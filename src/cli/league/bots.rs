@@ -12,7 +12,6 @@ use crate::cli::json::{AddedBot, LeagueBotLine, LeaguePlayerSeen};
 use crate::cli::league::log;
 use crate::cli::league::which::{LeagueSelector, find_ladder};
 use crate::cli::options::random_seed;
-use crate::cli::today::now;
 use crate::cli::{Exit, Failure, screen};
 use crate::game::json;
 use crate::game::name::check_name;
@@ -20,7 +19,7 @@ use crate::report::table;
 use crate::runs::league::LadderMemory;
 use crate::runs::league::config::put_bot;
 use crate::stats::ladder::Name;
-use crate::store::{League, LeagueBot, LeaguePlayer, utc};
+use crate::store::{League, LeagueBot, LeaguePlayer, now, utc};
 
 /// Admit a bot that connects, and print its token; or add a program that the server starts
 ///

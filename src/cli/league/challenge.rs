@@ -1,11 +1,11 @@
 //! `referee league challenge`: asks for a match.
 
+use crate::store::now;
 use std::io::Write;
 
 use crate::cli::find_game::known_games;
 use crate::cli::league::log;
 use crate::cli::league::which::{LeagueSelector, find_ladder};
-use crate::cli::today::now;
 use crate::cli::{Exit, Failure, screen};
 use crate::game::Catalog;
 use crate::runs::league::config::LadderGame;

@@ -4,12 +4,11 @@ use std::io::Write;
 
 use crate::cli::json::LeagueLogLine;
 use crate::cli::league::which::LeagueSelector;
-use crate::cli::today::now;
 use crate::cli::user::user;
 use crate::cli::{Exit, Failure, screen};
 use crate::game::json;
 use crate::report::table;
-use crate::store::League;
+use crate::store::{League, now};
 
 /// Print who has added, revoked, paused, resumed and challenged bots, the latest last
 #[derive(Debug, clap::Args)]

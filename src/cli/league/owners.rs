@@ -10,13 +10,14 @@ use crate::cli::json::{InvitationLine, LeagueOwnerLine};
 use crate::cli::league::log;
 use crate::cli::league::which::LeagueSelector;
 use crate::cli::options::random_seed;
-use crate::cli::today::now;
 use crate::cli::user::user;
 use crate::cli::{Exit, Failure, screen};
 use crate::game::json;
 use crate::game::name::{check_display_name, check_name};
 use crate::report::table;
-use crate::store::{Invitation, League, LeagueBot, LeagueOwner, OwnerError, OwnerState, OwnerToken, utc};
+use crate::store::{
+    Invitation, League, LeagueBot, LeagueOwner, OwnerError, OwnerState, OwnerToken, now, utc,
+};
 use crate::web::SignUpMode;
 
 /// The longest time for which an invitation works: ten years.

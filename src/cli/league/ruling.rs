@@ -9,7 +9,6 @@ use crate::cli::league::bots::existing;
 use crate::cli::league::log;
 use crate::cli::league::which::{LeagueSelector, find_ladder};
 use crate::cli::ruling::{Why, rulings_table};
-use crate::cli::today::now;
 use crate::cli::user::user;
 use crate::cli::{Exit, Failure, screen};
 use crate::game::json;
@@ -18,7 +17,7 @@ use crate::report::ruling_words;
 use crate::runs::league::config::{LeagueConfig, put_bot};
 use crate::stats::ladder::Name;
 use crate::store::{
-    League, LeagueBot, LeagueMatch, RuledMatch, RulingAct, RulingRow, UndoneRuling, parse_match_id, utc,
+    League, LeagueBot, LeagueMatch, RuledMatch, RulingAct, RulingRow, UndoneRuling, now, parse_match_id, utc,
 };
 
 /// Rule on matches and bots, also while `referee serve` runs

@@ -9,7 +9,6 @@ use crate::cli::find_game::known_games;
 use crate::cli::json::SeasonLine;
 use crate::cli::league::log;
 use crate::cli::league::which::LeagueSelector;
-use crate::cli::today::now;
 use crate::cli::user::user;
 use crate::cli::{Exit, Failure, screen};
 use crate::game::name::check_name;
@@ -17,7 +16,7 @@ use crate::game::{Catalog, json};
 use crate::report::table;
 use crate::runs::league::config::LeagueConfig;
 use crate::runs::league::{FinalRow, FinalStandings};
-use crate::store::{League, Season, SeasonError};
+use crate::store::{League, Season, SeasonError, now};
 
 /// End a season: its standings stay as they are, and the next one begins
 #[derive(Debug, ClapArgs)]

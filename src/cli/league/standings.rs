@@ -7,7 +7,6 @@ use crate::cli::find_game::known_games;
 use crate::cli::json::{LadderStanding, LadderStandings};
 use crate::cli::league::seasons;
 use crate::cli::league::which::{LeagueSelector, find_ladder};
-use crate::cli::today::now;
 use crate::cli::{Exit, Failure, progress, screen};
 use crate::game::{Catalog, json};
 use crate::report::table;
@@ -19,7 +18,7 @@ use crate::runs::league::{
 use crate::stats::MatchResult;
 use crate::stats::ladder::Name;
 use crate::stats::rating::weng_lin;
-use crate::store::{League, LeagueMatch};
+use crate::store::{League, LeagueMatch, now};
 
 /// Print the standings of a league, also while it runs
 ///

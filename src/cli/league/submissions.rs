@@ -7,11 +7,10 @@ use clap::{Args as ClapArgs, Subcommand};
 use crate::cli::json::SubmissionLine;
 use crate::cli::league::log;
 use crate::cli::league::which::LeagueSelector;
-use crate::cli::today::now;
 use crate::cli::{Exit, Failure, screen};
 use crate::game::json;
 use crate::report::table;
-use crate::store::{Submission, SubmissionError};
+use crate::store::{Submission, SubmissionError, now};
 
 /// List the programs that owners have handed in, and how far they have come
 #[derive(Debug, ClapArgs)]

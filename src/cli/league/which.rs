@@ -5,11 +5,10 @@ use std::path::PathBuf;
 use clap::Args as ClapArgs;
 
 use crate::cli::Failure;
-use crate::cli::today::now;
 use crate::files::{Folder, Journal};
 use crate::runs::league::config::{LadderConfig, LeagueConfig};
 use crate::runs::league::ladder_folder;
-use crate::store::League;
+use crate::store::{League, now};
 
 /// Which league.
 #[derive(Debug, ClapArgs)]

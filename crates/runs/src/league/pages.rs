@@ -9,12 +9,11 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use crate::league::config::LeagueConfig;
 use crate::league::notices::NoticeFiles;
 use crate::league::{FinalRow, FinalStandings, LadderRow, LadderSnapshot, PlayerState, SharedLadder};
-use crate::today::now;
 use referee_game::{Meta, Seating};
 use referee_report::ToldMatch;
 use referee_results::FinishedMatch;
 use referee_stats::ladder::Name;
-use referee_store::{League, LeagueMatch, MatchFilter, Season, StoreError, parse_match_id, utc};
+use referee_store::{League, LeagueMatch, MatchFilter, Season, StoreError, now, parse_match_id, utc};
 use referee_web::{
     DisplayNames, LadderEntry, LadderHealth, LadderView, Notices, OtherLadder, OwnersLink, PlayedMatch,
     PlayerEntry, PlayerStanding, SeasonEntry, SeasonPlayer, SeasonRow, SeasonStandings,

@@ -6,10 +6,9 @@ use referee_game::counted;
 use referee_report::ruling_words;
 use referee_stats::schedule::{Format, MatchId, MatchRuling, Participation, Ruling, Schedule};
 use referee_stats::{Deals, Entrant, Lineup};
-use referee_store::{MatchKind, RuledMatch, RulingAct, RulingRow, TournamentChange, UndoneRuling};
+use referee_store::{MatchKind, RuledMatch, RulingAct, RulingRow, TournamentChange, UndoneRuling, now};
 use serde::{Deserialize, Serialize};
 
-use crate::today::now;
 use crate::tournament::ChangeError;
 use crate::tournament::change::{Decided, find, rejoin};
 use crate::tournament::stored::{StoredTournament, on_matches};

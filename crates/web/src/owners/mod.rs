@@ -20,7 +20,7 @@ use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::path::PathBuf;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 use std::{fmt, io};
 
 use axum::Router;
@@ -31,7 +31,7 @@ use axum::middleware::{self, Next};
 use axum::response::Response;
 use axum::routing::{get, patch, post};
 use referee_protocol::schemas::OWNERS_API;
-use referee_store::League;
+use referee_store::{League, now};
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 use tokio::time::Instant;
@@ -357,12 +357,6 @@ impl Owners {
         let found = self.ladders.iter().find(|ladder| ladder.name == name);
         found.ok_or_else(|| OwnersError::NoSuch { what: "ladder", name: name.to_owned() })
     }
-}
-
-/// The time of day.
-#[expect(clippy::disallowed_methods, reason = "what owners do is dated")]
-fn now() -> SystemTime {
-    SystemTime::now()
 }
 
 /// A response of this object as JSON.

@@ -18,14 +18,13 @@ use crate::league::config::ProgramPlace;
 use crate::league::{
     LadderError, LadderMemory, LadderRulings, LadderSeason, NotCounted, RatingHistory, SharedLadder,
 };
-use crate::today::now;
 use referee_bots::Command;
 use referee_bots::sandbox::separate;
 use referee_engine::runner::RunChange;
 use referee_engine::sources::{BotSpec, BotTokens, Source};
 use referee_game::hex;
 use referee_stats::ladder::Name;
-use referee_store::{League, LeagueBot, LeagueOwner, StoreError};
+use referee_store::{League, LeagueBot, LeagueOwner, StoreError, now};
 use referee_workers::JobBots;
 use referee_workers::archive::{ArchiveError, ArchiveLimits, pack_folder};
 use referee_workers::packing::{NotPacked, pack_bots};

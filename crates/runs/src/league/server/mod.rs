@@ -16,7 +16,7 @@ use std::thread;
 
 use referee_bots::Launch;
 use referee_files::Folder;
-use referee_store::{League, LeagueMatch};
+use referee_store::{League, LeagueMatch, now};
 use referee_web::{OwnersLadder, OwnersServer, SubmissionIntake, WatchServer};
 use referee_workers::Coordinator;
 use tokio::sync::oneshot;
@@ -31,7 +31,6 @@ use self::reload::{ConfigFile, CurrentConfig, Following};
 use crate::config::KnownGames;
 use crate::league::config::{LeagueConfig, WORKERS};
 use crate::submissions::{SharedTerms, SubmissionQueue};
-use crate::today::now;
 use crate::workers::{OpenedWorkers, SetSource, WorkersConfig};
 
 /// What happens while a league is played.

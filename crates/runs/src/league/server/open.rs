@@ -8,7 +8,7 @@ use referee_engine::runner::ResumedMatch;
 use referee_files::{Folder, Journal, Records, RunningMatches, StorageWait};
 use referee_game::Viewer;
 use referee_game::chance::Seed;
-use referee_store::{League, Leases, StoreError, utc};
+use referee_store::{League, Leases, StoreError, now, utc};
 use referee_web::{OtherLadder, WatchOptions, WatchServer};
 use referee_workers::JobBots;
 
@@ -22,7 +22,6 @@ use crate::league::{
     NotCounted, SharedLadder, WaitingMatch, WaitingReason, deal_of, ladder_folder, recover, resume,
     resume_on_workers,
 };
-use crate::today::now;
 use crate::workers::leases;
 
 /// A ladder that is about to be played.

@@ -9,7 +9,7 @@ use referee_engine::driver::Run;
 use referee_engine::runner::{MatchRunner, RunEnd, RunEvent, RunFailure, SetScheduler, signalled};
 use referee_engine::sources::Listen;
 use referee_files::{Folder, RecordFolder};
-use referee_store::League;
+use referee_store::{League, now};
 use referee_web::WatchServer;
 use referee_workers::packing::pack_game;
 use referee_workers::{Coordinator, Job};
@@ -25,7 +25,6 @@ use super::{LadderFailure, LeagueError, LeagueEvent};
 use crate::league::config::{LadderGame, LadderListen, PreparedLadder, WORKERS};
 use crate::league::{LadderScheduler, ladder_folder};
 use crate::placement::keep_first;
-use crate::today::now;
 
 /// The maximum number of idle processes of programs that are kept.
 const PROCESSES: usize = 64;

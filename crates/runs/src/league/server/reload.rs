@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use referee_files::Folder;
-use referee_store::League;
+use referee_store::{League, now};
 use referee_web::{OwnersOptions, OwnersReload, RunNaming};
 use toml::{Table, Value};
 
@@ -13,7 +13,6 @@ use super::LeagueError;
 use crate::league::config::{LeagueConfig, LeagueConfigError};
 use crate::league::pages::{AboutLeague, LadderPages};
 use crate::submissions::{SharedTerms, SubmissionTerms};
-use crate::today::now;
 
 /// What ladders in progress take from the file of the league.
 #[derive(Clone)]

@@ -3,11 +3,10 @@
 use referee_engine::runner::{EndedMatch, RunEvent};
 use referee_files::{RunningMatches, StorageWait, written_at};
 use referee_match::record::times;
-use referee_store::{League, LeagueMatch};
+use referee_store::{League, LeagueMatch, now};
 
 use super::{LadderFailure, LeagueEvent};
 use crate::league::{SharedLadder, row_of};
-use crate::today::now;
 
 /// Stores the results of a ladder.
 pub(super) struct LadderResults<'a> {

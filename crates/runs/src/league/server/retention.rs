@@ -11,10 +11,9 @@ use super::reload::ConfigFile;
 use crate::league::config::RecordRetention;
 use crate::league::pages::PackSending;
 use crate::league::{RetainedLadder, Retention, SendCommand, SendError};
-use crate::today::now;
 use referee_files::{PackRange, RecordFolder};
 use referee_match::record::PublishedInfo;
-use referee_store::{League, StoreError};
+use referee_store::{League, StoreError, now};
 
 /// The time between two steps of a work, and between two looks whether there is some.
 const STEP: Duration = Duration::from_millis(300);

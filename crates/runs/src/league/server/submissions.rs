@@ -8,7 +8,7 @@ use referee_bots::Launch;
 use referee_bots::sandbox::Unavailable;
 use referee_engine::runner::signalled;
 use referee_files::{Folder, StorageWait};
-use referee_store::{IntakeError, League};
+use referee_store::{IntakeError, League, now};
 use referee_web::{ArrivingSubmission, SubmissionIntake};
 use referee_workers::packing::{ARCHIVES, pack_game};
 use referee_workers::trial::TrialDesk;
@@ -22,7 +22,6 @@ use crate::submissions::{
     Arriving, BuildPlace, BuildWorkers, BuildsOn, CheckedLadder, SharedTerms, SubmissionDesk,
     SubmissionQueue, submitted_sandbox,
 };
-use crate::today::now;
 
 /// The limit of a decision in a check on a ladder without a clock.
 const NO_CLOCK: Duration = Duration::from_secs(60);
