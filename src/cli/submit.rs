@@ -15,10 +15,11 @@ use ureq::tls::{PemItem, RootCerts, TlsConfig, parse_pem};
 
 use crate::cli::json::SubmitLine;
 use crate::cli::screen::{stderr_line, stdout};
+use crate::cli::submitted::say_left_out;
 use crate::cli::{Exit, Failure};
 use crate::files::{read_regular, read_secret};
 use crate::game::json;
-use crate::runs::submissions::pack_bot;
+use crate::runs::submissions::{PackedBot, pack_bot};
 use crate::store::SubmissionState;
 use crate::workers::archive::ArchiveLimits;
 
@@ -103,8 +104,9 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let api = OwnerApi::of(args)?;
     let mut archive = tempfile::tempfile().map_err(Failure::cannot_run)?;
     let packed = pack_bot(&args.directory, ArchiveLimits::BOT, BufWriter::new(&mut archive));
-    let (bot, packed) =
+    let PackedBot { file: bot, archive: packed, left_out } =
         packed.map_err(|error| Failure::usage(format!("{}: {error}", args.directory.display())))?;
+    say_left_out(&left_out);
     archive.rewind().map_err(Failure::cannot_run)?;
     if !args.json {
         let files = crate::game::counted(packed.entries, "file", "files");
@@ -122,11 +124,12 @@ fn save(directory: &Path, file: &Path) -> Result<Exit, Failure> {
     let failed = |error: std::io::Error| Failure::cannot_run(format!("{}: {error}", file.display()));
     let archive = File::create_new(file).map_err(failed)?;
     let packed = pack_bot(directory, ArchiveLimits::BOT, BufWriter::new(&archive));
-    let (bot, packed) = packed.map_err(|error| {
+    let PackedBot { file: bot, archive: packed, left_out } = packed.map_err(|error| {
         // It is empty or incomplete.
         let _ = std::fs::remove_file(file);
         Failure::usage(format!("{}: {error}", directory.display()))
     })?;
+    say_left_out(&left_out);
     let files = crate::game::counted(packed.entries, "file", "files");
     writeln!(stdout(), "{}: {files}, {} bytes in {}", bot.name, packed.size, file.display())?;
     Ok(Exit::Done)

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{BufWriter, Seek, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
@@ -12,10 +12,24 @@ use crate::cli::sandbox::SandboxOptions;
 use crate::cli::screen::stderr_line;
 use crate::cli::signals::interrupted;
 use crate::cli::{Exit, Failure};
+use crate::game::printable::printable;
 use crate::runs::submissions::SubmissionsConfig;
 use crate::runs::submissions::{
     Build, BuiltBot, SubmissionLog, SubmissionTerms, TrialError, build, open_archive, pack_bot,
 };
+
+/// How many paths that are left out are named.
+const MOST_NAMED: usize = 10;
+
+/// Says on standard error which files of a bot's directory its archive does not have, if there are any.
+pub(super) fn say_left_out(paths: &[PathBuf]) {
+    let more = paths.len().saturating_sub(MOST_NAMED);
+    let named = paths.iter().take(MOST_NAMED).map(|path| printable(&path.to_string_lossy()).into_owned());
+    let named = named.chain((more > 0).then(|| format!("{more} more"))).collect::<Vec<_>>().join(", ");
+    if !paths.is_empty() {
+        stderr_line(format_args!("left out: {named}; `files` in bot.toml names what the bot needs of them"));
+    }
+}
 
 /// The unpacked and built bot of a directory.
 pub(super) struct SubmittedDirectory {
@@ -41,8 +55,9 @@ impl SubmittedDirectory {
         let mut log = SubmissionLog::new(place.path());
         let mut archive = tempfile::tempfile().map_err(Failure::cannot_run)?;
         let packed = pack_bot(directory, terms.archive, BufWriter::new(&mut archive));
-        let (_, packed) =
-            packed.map_err(|error| Failure::usage(format!("{}: {error}", directory.display())))?;
+        let packed = packed.map_err(|error| Failure::usage(format!("{}: {error}", directory.display())))?;
+        say_left_out(&packed.left_out);
+        let packed = packed.archive;
         archive.flush().and_then(|()| archive.rewind()).map_err(Failure::cannot_run)?;
         let (source, bot) = (place.path().join("source"), place.path().join("bot"));
         fs::create_dir(&source).and_then(|()| fs::create_dir(&bot)).map_err(Failure::cannot_run)?;

@@ -1,6 +1,7 @@
 //! Games whose rules are programs: `examples/games`, and programs that fail.
 #![expect(clippy::disallowed_methods, reason = "tests measure what slow rules delay")]
 
+use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -420,6 +421,46 @@ fn a_game_whose_files_are_no_files_is_refused_without_blocking() {
     std::fs::remove_file(&page).expect("a file");
     assert!(Command::new("mkfifo").arg(&page).status().expect("it runs").success());
     referee(["games", &game]).with_code(2).says(&["rules.md is a FIFO, not a file"]);
+}
+
+#[test]
+fn no_link_leads_out_of_the_directory_of_a_game() {
+    let folder = Folder::new();
+    let game = changed(&folder, &[]);
+    let secret = folder.write_secret("secret", "the secret");
+    let refuse = |args: &[&str], link: &str| {
+        let refused = referee(args.iter().copied().chain([&*game])).with_code(2);
+        let says = format!("`{link}`: it links to {secret}, which is outside the directory");
+        assert!(refused.stderr.contains(&says), "{refused:?}");
+        assert!(!(refused.stderr + &refused.stdout).contains("the secret"));
+    };
+    let replace = |name: &str| {
+        let path = folder.path(&format!("game/{name}"));
+        let before = std::fs::read(&path).ok();
+        let _ = std::fs::remove_file(&path);
+        symlink(&secret, &path).expect("a link");
+        (path, before)
+    };
+    for name in ["rules.md", "schema.json", "game.toml", "game.py"] {
+        let (path, before) = replace(name);
+        refuse(&["rules"], name);
+        refuse(&["games"], name);
+        std::fs::remove_file(&path).expect("a file");
+        std::fs::write(&path, before.expect("a file")).expect("a file");
+    }
+    // With the default of `files`, everything counts; so does a directory that `files` names.
+    let manifest = folder.read("game/game.toml");
+    let (listed, rest) = manifest.split_once("files = [").expect("files");
+    let (_, rest) = rest.split_once(']').expect("a list");
+    let (path, _) = replace("data");
+    folder.write("game/game.toml", format!("{listed}{rest}"));
+    refuse(&["rules"], "data");
+    folder.write("game/game.toml", format!("{listed}files = ['game.py', 'data']{rest}"));
+    refuse(&["rules"], "data");
+    // A link within the directory is what it leads to.
+    std::fs::remove_file(&path).expect("a link");
+    symlink("game.py", &path).expect("a link");
+    referee(["rules", &game]).done();
 }
 
 #[test]

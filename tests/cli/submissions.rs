@@ -2,6 +2,7 @@
 #![cfg(target_os = "linux")]
 
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::process::Command;
 
 use serde_json::{Value, json};
@@ -284,6 +285,15 @@ fn a_machine_without_all_layers_takes_no_programs_and_says_what_is_missing() {
     referee(["check", &directory]).with_code(5).says(&["the sandbox `strict` is not available"]);
 }
 
+/// Checks a directory in `strict`, without the layers that this machine lacks.
+fn check_at_home(directory: &str) -> Ended {
+    let mut args = ["check", "checkers", directory, "--sandbox", "strict"].map(str::to_owned).to_vec();
+    for layer in missing() {
+        args.extend(["--sandbox-allow-missing".to_owned(), layer.to_string()]);
+    }
+    referee(args)
+}
+
 #[test]
 fn a_directory_is_tested_at_home_as_a_league_does() {
     let folder = Folder::new();
@@ -309,6 +319,50 @@ fn a_directory_is_tested_at_home_as_a_league_does() {
         .write("mouse/bot.toml", "name = 'mouse'\ncommand = 'python3 bot.py'\nfiles = ['*.py', 'weights']\n");
     check(&[]).with_code(2).says(&["bot.toml: files: `weights` matches no file"]);
     referee(["check", &directory, "--sandbox", "basic"]).with_code(2).says(&["is tested in `strict`"]);
+}
+
+#[test]
+fn a_link_out_of_the_directory_is_neither_packed_nor_read() {
+    let folder = Folder::new();
+    let directory = bot(&folder, "mouse", "mouse", BUILD);
+    let key = folder.write_secret("key", "the key");
+    let archive = folder.text("mouse.tar");
+    let save = || referee(["submit", "--save", &archive, &directory]);
+    symlink(&key, folder.path("mouse/data")).expect("a link");
+    let says = format!("`data`: it links to {key}, which is outside the directory");
+    save().with_code(2).says(&[&says]);
+    check_at_home(&directory).with_code(2).says(&[&says]);
+    assert!(!folder.path("mouse.tar").exists());
+    fs::remove_file(folder.path("mouse/data")).expect("a link");
+    let bot_file = folder.path("mouse/bot.toml");
+    fs::rename(&bot_file, folder.path("mouse/other.toml")).expect("a file");
+    symlink(&key, &bot_file).expect("a link");
+    let refused = save().with_code(2);
+    assert!(!refused.stderr.contains("the key"), "{refused:?}");
+    // A link within the directory stays one.
+    fs::remove_file(&bot_file).expect("a link");
+    symlink("other.toml", &bot_file).expect("a link");
+    fs::create_dir(folder.path("mouse/lib")).expect("a directory");
+    folder.write("mouse/lib/data", "1");
+    symlink("lib", folder.path("mouse/lib64")).expect("a link");
+    save().done();
+    let listed = Command::new("tar").args(["-tvf", &archive]).output().expect("it runs");
+    let listed = String::from_utf8(listed.stdout).expect("UTF-8");
+    assert!(listed.contains("lib64 -> lib") && listed.contains("bot.toml -> other.toml"), "{listed}");
+}
+
+#[test]
+fn what_an_archive_leaves_out_is_said() {
+    let folder = Folder::new();
+    let directory = bot(&folder, "mouse", "mouse", BUILD);
+    for name in [".cargo", "target", ".git", "__pycache__"] {
+        fs::create_dir(folder.path(&format!("mouse/{name}"))).expect("a directory");
+        folder.write(&format!("mouse/{name}/x"), "");
+    }
+    let says = "left out: .cargo, target; `files` in bot.toml names what the bot needs of them";
+    referee(["submit", "--save", &folder.text("mouse.tar"), &directory]).with_code(0).says(&[says]);
+    folder.write("mouse/build.py", "raise SystemExit('no book')");
+    check_at_home(&directory).with_code(1).says(&[says]);
 }
 
 #[test]

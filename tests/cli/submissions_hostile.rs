@@ -213,7 +213,9 @@ fn sizes() -> Vec<Refused> {
     let magic = |magic: &[u8]| [magic, &[0; 1536]].concat();
     let files = (0..10_001).map(|at| Block::file(format!("{at:05}")));
     let deep = (0..100).map(|at| Block::file(format!("{at:02}{}/x", "/a".repeat(110))));
+    let deepest = (0..9800).map(|at| Block::file(format!("{}{at:04}", "a/".repeat(120))));
     vec![
+        ("9,800 files 120 directories deep", archive(deepest), "there is no bot.toml"),
         ("8 GiB in a header", with_size((8 << 30) - 1), "are allowed"),
         ("more than the limit", with_file("zeros", &vec![0; (1 << 20) + 1]), "are allowed"),
         ("10,001 files", archive(files), "the archive has more than 10000 files, links and directories"),

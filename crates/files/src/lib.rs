@@ -4,6 +4,7 @@
 //! * [`Records`] is a directory with the record of each match, [`RunningMatches`] one with the journals of the matches in
 //!   progress, and [`Journal`] the locked file with the matches that have begun
 //! * [`RecordFolder`] reads records from their files and from packs, which have a thousand each
+//! * [`ResolvedFolder`] is a directory whose files are packed or published: no link leads out of it
 //! * [`read_regular`], [`read_secret`] and [`open_regular`] open what the user names; none of them waits for a FIFO
 //! * [`keep_private`] lists what the sandbox hides from bots
 //! * [`StorageWait`] retries writes while the disk is full
@@ -30,6 +31,7 @@ mod packs;
 mod private;
 mod records;
 mod regular;
+mod resolved;
 mod running;
 mod wait;
 
@@ -41,5 +43,6 @@ pub use records::{Records, unsealed, written_at};
 pub use regular::{
     has_extension, most_unpacked, open_regular, read_limited, read_regular, read_secret, unpack,
 };
+pub use resolved::{FoundFile, NotInFolder, ResolvedFolder};
 pub use running::{RunningMatch, RunningMatches, UnusableJournal};
 pub use wait::{StorageWait, WriteError};

@@ -1,9 +1,10 @@
 //! The directory of a game.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::fs::OpenOptions;
+use std::io;
 use std::path::{Component, Path, PathBuf};
-use std::{fs, io};
 
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
@@ -12,7 +13,7 @@ use crate::{BadManifest, Manifest, ManifestProgram};
 #[cfg(feature = "wasm")]
 use crate::{BadModule, WasmModule};
 use referee_bots::{CommandDefect, InvalidCommand};
-use referee_files::{open_regular, read_limited};
+use referee_files::{FoundFile, NotInFolder, ResolvedFolder, open_regular, read_limited};
 use referee_game::hex;
 
 /// The file that describes a game.
@@ -101,6 +102,9 @@ pub enum BadGame {
         /// The file.
         file: String,
     },
+    /// A link leads out of the directory, or to nothing.
+    #[error(transparent)]
+    Link(NotInFolder),
     /// There are more or larger files than a record identifies.
     #[error("{}: more than {MOST_FILES} files or {} MiB; `files` lists what counts", path.display(), MOST_BYTES >> 20)]
     TooLarge {
@@ -110,6 +114,15 @@ pub enum BadGame {
     /// The name of a file cannot be recorded.
     #[error("{}: its name is not UTF-8", .0.display())]
     Name(PathBuf),
+}
+
+impl From<NotInFolder> for BadGame {
+    fn from(error: NotInFolder) -> BadGame {
+        match error {
+            NotInFolder::Unreadable { path, error } => BadGame::Unreadable { path, error },
+            link => BadGame::Link(link),
+        }
+    }
 }
 
 /// What the referee knows of the directory of a game.
@@ -132,8 +145,9 @@ impl GameDirectory {
     /// # Errors
     /// Names the file and what is wrong with it.
     pub(crate) fn read(directory: &Path) -> Result<GameDirectory, BadGame> {
+        let folder = ResolvedFolder::open(directory)?;
         let path = directory.join(MANIFEST);
-        let text = read_text(&path)?;
+        let text = read_text(&folder.resolve(Path::new(MANIFEST))?)?;
         let manifest = match Manifest::read(&text) {
             Ok(manifest) => manifest,
             Err(what) => return Err(BadGame::Manifest { path, what }),
@@ -141,7 +155,7 @@ impl GameDirectory {
         let below = |key, file: &str| {
             let is_below = |part| matches!(part, Component::Normal(_) | Component::CurDir);
             match Path::new(file).components().all(is_below) {
-                true => Ok(directory.join(file)),
+                true => Ok(folder.resolve(Path::new(file))?),
                 false => Err(BadGame::Outside { path: path.clone(), key, file: file.to_owned() }),
             }
         };
@@ -155,17 +169,22 @@ impl GameDirectory {
         };
         let module = match manifest.program() {
             ManifestProgram::Command(_) => None,
-            ManifestProgram::Wasm(file) => Some(below("wasm", file)?),
+            ManifestProgram::Wasm(file) => {
+                below("wasm", file)?;
+                Some(file)
+            }
         };
-        let mut hashed = HashedFiles { directory, files: BTreeMap::new(), bytes: 0 };
+        let mut hashed = HashedFiles { folder: &folder, files: BTreeMap::new(), bytes: 0 };
         match &manifest.files {
-            None => hashed.add_all(directory)?,
+            None => hashed.add_all(Path::new(""))?,
             Some(files) => {
-                for file in files.iter().map(String::as_str).chain([MANIFEST]) {
-                    hashed.add(&below("files", file)?)?;
+                for file in files {
+                    below("files", file)?;
                 }
-                let schema = manifest.schema.as_ref().map(|file| directory.join(file));
-                module.iter().chain(&schema).try_for_each(|path| hashed.add(path))?;
+                let others = [MANIFEST].into_iter().chain(module).chain(manifest.schema.as_deref());
+                for file in files.iter().map(String::as_str).chain(others) {
+                    hashed.add(Path::new(file))?;
+                }
             }
         }
         Ok(GameDirectory { manifest, page, schema, text, files: hashed.files })
@@ -211,48 +230,45 @@ pub(crate) fn load_module(directory: &Path, file: &str, manifest: &Manifest) -> 
 }
 
 struct HashedFiles<'a> {
-    directory: &'a Path,
+    folder: &'a ResolvedFolder,
     files: BTreeMap<String, String>,
     bytes: u64,
 }
 
 impl HashedFiles<'_> {
-    /// Adds a file or the files of a directory.
-    fn add(&mut self, path: &Path) -> Result<(), BadGame> {
+    /// Adds a file or the files of a directory, by its path in the directory of the game.
+    fn add(&mut self, name: &Path) -> Result<(), BadGame> {
+        let path = self.folder.resolve(name)?;
         if path.is_dir() {
-            return self.add_all(path);
+            return self.add_all(name);
         }
-        let too_large = || BadGame::TooLarge { path: self.directory.join(MANIFEST) };
+        let too_large = || BadGame::TooLarge { path: self.folder.path().join(MANIFEST) };
         if self.files.len() == MOST_FILES {
             return Err(too_large());
         }
-        let bytes = read(path, MOST_BYTES - self.bytes).map_err(|error| match error.kind() {
+        let bytes = read(&path, MOST_BYTES - self.bytes).map_err(|error| match error.kind() {
             io::ErrorKind::FileTooLarge => too_large(),
-            _ => unreadable(path)(error),
+            _ => unreadable(&path)(error),
         })?;
         self.bytes += bytes.len() as u64;
-        let parts = path.strip_prefix(self.directory).unwrap_or(path).components();
-        let parts = parts.filter(|part| matches!(part, Component::Normal(_)));
-        let name: Option<Vec<&str>> = parts.map(|part| part.as_os_str().to_str()).collect();
-        let name = name.ok_or_else(|| BadGame::Name(path.to_owned()))?.join("/");
-        self.files.insert(name, hex::encode(&Sha256::digest(bytes)));
+        let parts = name.components().filter(|part| matches!(part, Component::Normal(_)));
+        let text: Option<Vec<&str>> = parts.map(|part| part.as_os_str().to_str()).collect();
+        let text = text.ok_or_else(|| BadGame::Name(self.folder.path().join(name)))?.join("/");
+        self.files.insert(text, hex::encode(&Sha256::digest(bytes)));
         Ok(())
     }
 
     /// Adds the files of a directory, except hidden ones.
-    fn add_all(&mut self, directory: &Path) -> Result<(), BadGame> {
-        for entry in fs::read_dir(directory).map_err(unreadable(directory))? {
-            let entry = entry.map_err(unreadable(directory))?;
-            let name = entry.file_name();
-            let is_hidden =
-                name.to_str().is_some_and(|name| name.starts_with('.') || IGNORED.contains(&name));
-            // It could lead around in circles.
-            let is_link_to_directory =
-                entry.file_type().map_err(unreadable(directory))?.is_symlink() && entry.path().is_dir();
-            if !is_hidden && !is_link_to_directory {
-                self.add(&entry.path())?;
-            }
-        }
-        Ok(())
+    fn add_all(&mut self, from: &Path) -> Result<(), BadGame> {
+        let mut is_part = |path: &Path, _: bool| {
+            let name = path.file_name().and_then(OsStr::to_str);
+            !name.is_some_and(|name| name.starts_with('.') || IGNORED.contains(&name))
+        };
+        let folder = self.folder;
+        folder.walk(from, &mut is_part, &mut |path, of| match of {
+            // Its files are there by their own paths, and it could lead around in circles.
+            FoundFile::Link(end) if folder.path().join(&end).is_dir() => Ok(()),
+            _ => self.add(&path),
+        })
     }
 }

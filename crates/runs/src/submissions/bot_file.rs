@@ -3,7 +3,7 @@
 use std::path::{Component, Path};
 
 use referee_bots::{Command, InvalidCommand};
-use referee_files::{open_regular, read_limited};
+use referee_files::{NotInFolder, ResolvedFolder, open_regular, read_limited};
 use referee_game::name::check_name;
 use serde::Deserialize;
 
@@ -45,6 +45,9 @@ pub enum BotFileError {
     /// It cannot be read.
     #[error("{0}")]
     Unreadable(std::io::Error),
+    /// It is a link that leads out of the directory, or to nothing.
+    #[error(transparent)]
+    NotInFolder(NotInFolder),
     /// It is not TOML with these keys.
     #[error("{0}")]
     Syntax(String),
@@ -87,11 +90,16 @@ impl BotFile {
     /// # Errors
     /// If it is missing, or not valid.
     pub fn read(directory: &Path) -> Result<BotFile, BotFileError> {
-        let file = open_regular(&directory.join(BOT_FILE), std::fs::OpenOptions::new().read(true));
-        let file = file.map_err(|error| match error.kind() {
-            std::io::ErrorKind::NotFound => BotFileError::Missing,
-            _ => BotFileError::Unreadable(error),
+        let path = ResolvedFolder::open(directory).and_then(|folder| folder.resolve(Path::new(BOT_FILE)));
+        let path = path.map_err(|error| match error {
+            NotInFolder::Unreadable { error, .. } if error.kind() == std::io::ErrorKind::NotFound => {
+                BotFileError::Missing
+            }
+            NotInFolder::Unreadable { error, .. } => BotFileError::Unreadable(error),
+            error => BotFileError::NotInFolder(error),
         })?;
+        let file = open_regular(&path, std::fs::OpenOptions::new().read(true));
+        let file = file.map_err(BotFileError::Unreadable)?;
         let text = read_limited(file, MOST_BYTES).map_err(BotFileError::Unreadable)?;
         BotFile::parse(&String::from_utf8_lossy(&text))
     }

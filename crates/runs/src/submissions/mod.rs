@@ -39,7 +39,7 @@ pub use config::{
 pub use desk::{Arriving, SUBMISSIONS, SubmissionDesk};
 pub use log::SubmissionLog;
 pub use on_workers::BuildWorkers;
-pub use pack::{PackError, pack_bot};
+pub use pack::{PackError, PackedBot, pack_bot};
 pub use queue::{BuildPlace, SubmissionQueue};
 pub use terms::{SharedTerms, SubmissionTerms};
 pub use trial::{TrialError, open_archive};

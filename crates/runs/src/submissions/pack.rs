@@ -1,18 +1,20 @@
 //! The archive of a bot's directory.
 
-use std::fs;
-use std::io::{self, Write};
+use std::ffi::OsStr;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use glob::{MatchOptions, Pattern, PatternError};
-use referee_workers::archive::{ArchiveError, ArchiveLimits, PackedArchive, pack_files};
+use referee_workers::archive::{ArchiveError, ArchiveLimits, PackedArchive, pack_selected};
 
 use super::{BOT_FILE, BotFile, BotFileError};
 
 /// Directories that are left out unless `files` names them: results of builds, and installed packages.
-const LEFT_OUT: [&str; 3] = ["target", "node_modules", "__pycache__"];
+const LEFT_OUT: [&str; 3] = ["target", "node_modules", PYTHON_CACHE];
 /// The directory that is always left out.
 const HISTORY: &str = ".git";
+/// What Python writes while it runs.
+const PYTHON_CACHE: &str = "__pycache__";
 
 /// `*` and `?` do not match `/`; `**` does.
 const GLOB: MatchOptions = MatchOptions {
@@ -38,42 +40,70 @@ pub enum PackError {
     /// An entry of `files` names nothing.
     #[error("bot.toml: files: `{0}` matches no file in the directory")]
     NoMatch(String),
+    /// There are too many files.
+    #[error("{0}: name those of the bot as `files` in bot.toml")]
+    TooMany(ArchiveError),
     /// A file cannot be packed, or the archive is too large.
     #[error(transparent)]
-    Archive(#[from] ArchiveError),
+    Archive(ArchiveError),
 }
 
-impl From<io::Error> for PackError {
-    fn from(error: io::Error) -> PackError {
-        PackError::Archive(error.into())
+impl From<ArchiveError> for PackError {
+    fn from(error: ArchiveError) -> PackError {
+        match error {
+            ArchiveError::TooMany { .. } => PackError::TooMany(error),
+            error => PackError::Archive(error),
+        }
     }
+}
+
+/// The archive of a bot.
+#[derive(Debug)]
+pub struct PackedBot {
+    /// What its `bot.toml` says.
+    pub file: BotFile,
+    /// The archive.
+    pub archive: PackedArchive,
+    /// The paths of files and directories that are left out because `files` does not name them, but for what Python has
+    /// compiled.
+    pub left_out: Vec<PathBuf>,
 }
 
 /// Writes the archive of the bot in a directory: `bot.toml` and the files that its `files` names. Without `files` that is
-/// everything but hidden files and directories, and `target`, `node_modules` and `__pycache__`. A link is replaced by the
-/// file that it leads to.
+/// everything but hidden files and directories, and `target`, `node_modules` and `__pycache__`.
 ///
 /// # Errors
 /// If `bot.toml` is invalid, if a file cannot be packed, or a limit.
-pub fn pack_bot(
-    directory: &Path,
-    limits: ArchiveLimits,
-    out: impl Write,
-) -> Result<(BotFile, PackedArchive), PackError> {
+pub fn pack_bot(directory: &Path, limits: ArchiveLimits, out: impl Write) -> Result<PackedBot, PackError> {
     let file = BotFile::read(directory)?;
-    let chosen = file.files.as_deref().map(Chosen::of).transpose()?;
-    let mut found = Vec::new();
-    walk(directory, Path::new(""), chosen.is_none(), limits, &mut found)?;
-    if let Some(chosen) = &chosen {
-        chosen.check(&found)?;
-        found.retain(|path| path == Path::new(BOT_FILE) || chosen.matches(path));
+    let mut chosen = file.files.as_deref().map(Chosen::of).transpose()?;
+    let mut left_out = Vec::new();
+    let selects = |path: &Path, is_folder: bool| {
+        let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
+        match &mut chosen {
+            _ if name == HISTORY => false,
+            Some(chosen) => is_folder || chosen.matches(path) || path == Path::new(BOT_FILE),
+            None if name.starts_with('.') || LEFT_OUT.contains(&name) => {
+                left_out.extend(Some(path.to_owned()).filter(|_| name != PYTHON_CACHE));
+                false
+            }
+            None => true,
+        }
+    };
+    let archive = pack_selected(directory, selects, limits, out)?;
+    if let Some(pattern) = chosen.into_iter().flat_map(|chosen| chosen.unmatched).next() {
+        return Err(PackError::NoMatch(pattern.as_str().to_owned()));
     }
-    let packed = pack_files(directory, &found, limits, out)?;
-    Ok((file, packed))
+    left_out.sort();
+    Ok(PackedBot { file, archive, left_out })
 }
 
 /// The entries of `files`.
-struct Chosen(Vec<Pattern>);
+struct Chosen {
+    patterns: Vec<Pattern>,
+    /// Those that have matched no file yet.
+    unmatched: Vec<Pattern>,
+}
 
 impl Chosen {
     fn of(files: &[String]) -> Result<Chosen, PackError> {
@@ -81,56 +111,18 @@ impl Chosen {
             let plain = text.trim_start_matches("./").trim_end_matches('/');
             Pattern::new(plain).map_err(|error| PackError::Glob { pattern: text.clone(), error })
         };
-        files.iter().map(pattern).collect::<Result<_, _>>().map(Chosen)
+        let patterns: Vec<Pattern> = files.iter().map(pattern).collect::<Result<_, _>>()?;
+        Ok(Chosen { unmatched: patterns.clone(), patterns })
     }
 
     /// Whether one of the entries is this file or a directory above it.
-    fn matches(&self, path: &Path) -> bool {
-        self.0.iter().any(|pattern| selects(pattern, path))
-    }
-
-    fn check(&self, found: &[PathBuf]) -> Result<(), PackError> {
-        let missing = self.0.iter().find(|pattern| !found.iter().any(|path| selects(pattern, path)));
-        missing.map_or(Ok(()), |pattern| Err(PackError::NoMatch(pattern.as_str().to_owned())))
+    fn matches(&mut self, path: &Path) -> bool {
+        self.unmatched.retain(|pattern| !is_selected(pattern, path));
+        self.patterns.iter().any(|pattern| is_selected(pattern, path))
     }
 }
 
-fn selects(pattern: &Pattern, path: &Path) -> bool {
+fn is_selected(pattern: &Pattern, path: &Path) -> bool {
     let mut above = path.ancestors().filter(|path| !path.as_os_str().is_empty());
     above.any(|path| pattern.matches_path_with(path, GLOB))
-}
-
-/// Adds the files below a directory. `is_usual`: without what is usually left out.
-fn walk(
-    root: &Path,
-    folder: &Path,
-    is_usual: bool,
-    limits: ArchiveLimits,
-    found: &mut Vec<PathBuf>,
-) -> Result<(), PackError> {
-    let at = |path: &Path, error: io::Error| {
-        io::Error::new(error.kind(), format!("{}: {error}", root.join(path).display()))
-    };
-    for entry in fs::read_dir(root.join(folder)).map_err(|error| at(folder, error))? {
-        let name = entry.map_err(|error| at(folder, error))?.file_name();
-        let path = folder.join(&name);
-        let name = name.to_string_lossy();
-        if name == HISTORY || (is_usual && (name.starts_with('.') || LEFT_OUT.contains(&&*name))) {
-            continue;
-        }
-        // A directory behind a link could contain itself.
-        let of = fs::symlink_metadata(root.join(&path)).map_err(|error| at(&path, error))?;
-        if of.is_dir() {
-            walk(root, &path, is_usual, limits, found)?;
-        } else {
-            found.push(path);
-        }
-        if found.len() > limits.entries {
-            let (root, most) = (root.display(), limits.entries);
-            let what =
-                format!("{root} has more than {most} files: name those of the bot as `files` in bot.toml");
-            return Err(ArchiveError::Invalid(what).into());
-        }
-    }
-    Ok(())
 }

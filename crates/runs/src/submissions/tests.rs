@@ -26,7 +26,7 @@ fn directory(line: &str, files: &[&str]) -> tempfile::TempDir {
 /// The files of the archive.
 fn packed(folder: &Path) -> Result<Vec<String>, String> {
     let mut archive = tempfile::tempfile().unwrap();
-    let (_, packed) = pack_bot(folder, LIMITS, &mut archive).map_err(|error| error.to_string())?;
+    let packed = pack_bot(folder, LIMITS, &mut archive).map_err(|error| error.to_string())?.archive;
     let to = tempdir().unwrap();
     std::io::Seek::rewind(&mut archive).unwrap();
     unpack(&mut archive, &packed.id, to.path(), LIMITS).unwrap();
@@ -77,13 +77,47 @@ fn files_are_paths_and_globs() {
 }
 
 #[test]
-fn a_link_becomes_the_file_that_it_leads_to() {
-    let (folder, outside) = (directory("", &[]), tempdir().unwrap());
-    fs::write(outside.path().join("book"), "1. e4").unwrap();
-    symlink(outside.path().join("book"), folder.path().join("book")).unwrap();
-    assert_eq!(packed(folder.path()).unwrap(), ["book", "bot.toml"]);
-    symlink(outside.path(), folder.path().join("all")).unwrap();
-    assert!(packed(folder.path()).unwrap_err().contains("`all`: it is not a regular file"));
+fn what_is_left_out_is_named() {
+    let left_out = |line: &str| {
+        let packed = pack_bot(directory(line, &FILES).path(), LIMITS, std::io::sink()).unwrap();
+        packed.left_out.iter().map(|path| path.display().to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(left_out(""), [".venv", "node_modules", "target"]);
+    assert_eq!(left_out("files = ['*.py']"), [""; 0]);
+}
+
+#[test]
+fn a_link_within_the_directory_stays_one_and_one_that_leads_out_is_refused() {
+    let folder = directory("", &["lib/x.py", "data/book"]);
+    let path = |name: &str| folder.path().join(name);
+    // As `python3 -m venv --copies` makes one.
+    fs::create_dir_all(path("venv/lib")).unwrap();
+    fs::write(path("venv/lib/y.py"), "").unwrap();
+    symlink("lib", path("venv/lib64")).unwrap();
+    symlink(path("data/book"), path("book")).unwrap();
+    let expected = ["book", "bot.toml", "data/book", "lib/x.py", "venv/lib/y.py", "venv/lib64/y.py"];
+    assert_eq!(packed(folder.path()).unwrap(), expected);
+    let outside = tempdir().unwrap();
+    fs::write(outside.path().join("key"), "secret").unwrap();
+    for target in [outside.path().to_owned(), outside.path().join("key"), "/etc/passwd".into()] {
+        let link = path("data/out");
+        symlink(&target, &link).unwrap();
+        let refused = packed(folder.path()).unwrap_err();
+        assert!(refused.starts_with("`data/out`: it links to /"), "{refused}");
+        assert!(refused.ends_with(", which is outside the directory"), "{refused}");
+        fs::remove_file(&link).unwrap();
+    }
+    // What is left out may lead anywhere.
+    symlink("/etc/passwd", path(".out")).unwrap();
+    assert_eq!(packed(folder.path()).unwrap(), expected);
+    fs::write(path("bot.toml"), "name = 'm'\ncommand = './m'\nfiles = ['.out']\n").unwrap();
+    assert!(packed(folder.path()).unwrap_err().starts_with("`.out`: it links to /etc/passwd"));
+    fs::write(path("bot.toml"), "name = 'm'\ncommand = './m'\nfiles = ['book']\n").unwrap();
+    assert!(packed(folder.path()).unwrap_err().contains("links to `data/book`, which is not in the archive"));
+    fs::remove_file(path("bot.toml")).unwrap();
+    symlink("/etc/passwd", path("bot.toml")).unwrap();
+    let refused = packed(folder.path()).unwrap_err();
+    assert_eq!(refused, "bot.toml: `bot.toml`: it links to /etc/passwd, which is outside the directory");
 }
 
 #[test]

@@ -1,5 +1,10 @@
 //! What is wrong with an archive.
 
+use std::io;
+use std::path::{Path, PathBuf};
+
+use referee_files::NotInFolder;
+
 /// Why an archive cannot be written or is rejected.
 #[derive(Debug, thiserror::Error)]
 pub enum ArchiveError {
@@ -14,7 +19,23 @@ pub enum ArchiveError {
     /// The archive as a whole is invalid.
     #[error("{0}")]
     Invalid(String),
+    /// A directory has too many files to be packed.
+    #[error("{} has more than {most} files and links", folder.display())]
+    TooMany {
+        /// The directory.
+        folder: PathBuf,
+        /// The limit.
+        most: usize,
+    },
+    /// A file cannot be packed.
+    #[error(transparent)]
+    NotInFolder(#[from] NotInFolder),
     /// A file cannot be read or written.
     #[error(transparent)]
-    Io(#[from] std::io::Error),
+    Io(#[from] io::Error),
+}
+
+/// Adds the path to an error.
+pub(super) fn at(path: &Path, error: io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }

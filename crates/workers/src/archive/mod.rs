@@ -2,7 +2,7 @@
 //!
 //! An archive is a tar file in one form: ustar headers, entries sorted by path, only regular files and symbolic links
 //! between them, modes 0644 and 0755, owner and time 0. The same files therefore give the same archive on every machine,
-//! and its SHA-256 ([`ArchiveId`]) names them. [`pack_folder`] and [`pack_files`] write archives; [`unpack`] accepts
+//! and its SHA-256 ([`ArchiveId`]) names them. [`pack_selected`] and [`pack_files`] write archives; [`unpack`] accepts
 //! nothing else, and writes no file before it has checked the whole archive. [`Cache`] keeps archives on a worker.
 
 mod cache;
@@ -18,7 +18,7 @@ mod unpack;
 pub use cache::{Cache, NoHome, Unpacked};
 pub use error::ArchiveError;
 pub use id::{ArchiveId, NotArchiveId};
-pub use pack::{PackedArchive, pack_files, pack_folder};
+pub use pack::{PackedArchive, pack_files, pack_folder, pack_selected};
 pub use unpack::{check, unpack};
 
 use serde::{Deserialize, Serialize};

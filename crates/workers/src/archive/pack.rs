@@ -8,9 +8,10 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 
 use super::entry::{BLOCK, Entry, EntryKind};
+use super::error::at;
 use super::tree::Tree;
 use super::{ArchiveError, ArchiveId, ArchiveLimits};
-use referee_files::open_regular;
+use referee_files::{FoundFile, ResolvedFolder, open_regular};
 
 /// Directories that are no part of a bot: the history of its sources, and what Python writes while it runs.
 const LEFT_OUT: [&str; 2] = [".git", "__pycache__"];
@@ -26,45 +27,67 @@ pub struct PackedArchive {
     pub entries: usize,
 }
 
-/// Writes the archive of all files in a directory and below it, without `.git` and `__pycache__`. Links within the
-/// directory stay links.
+/// Writes the archive of all files in a directory and below it, without `.git` and `__pycache__`.
 ///
 /// # Errors
-/// Names a file that no archive may contain (a FIFO, a link that leads out of the directory, names that differ only in
-/// case) or that changes while it is read; a limit; I/O errors.
+/// As [`pack_selected`].
 pub fn pack_folder(
     folder: &Path,
     limits: ArchiveLimits,
     out: impl Write,
 ) -> Result<PackedArchive, ArchiveError> {
-    let root = folder.canonicalize().map_err(|error| at(folder, error))?;
-    let mut found = Vec::new();
-    walk(&root, &root, limits, &mut found)?;
-    write(&root, limits, found, out)
+    let is_part =
+        |path: &Path, is_folder: bool| !(is_folder && LEFT_OUT.iter().any(|name| path.ends_with(name)));
+    pack_selected(folder, is_part, limits, out)
 }
 
-/// Writes the archive of some files, given by their paths relative to `root`. A link is replaced by the file that it leads
-/// to.
+/// Writes the archive of the files in a directory and below it that are selected, see [`ResolvedFolder::walk`]. Links within
+/// the directory stay links.
 ///
 /// # Errors
-/// As [`pack_folder`].
+/// Names a file that no archive may contain (a FIFO, a link that leads out of the directory, names that differ only in
+/// case) or that changes while it is read; a limit; I/O errors.
+pub fn pack_selected(
+    folder: &Path,
+    mut selects: impl FnMut(&Path, bool) -> bool,
+    limits: ArchiveLimits,
+    out: impl Write,
+) -> Result<PackedArchive, ArchiveError> {
+    let root = ResolvedFolder::open(folder)?;
+    let mut found = Vec::new();
+    root.walk(Path::new(""), &mut selects, &mut |path, of| {
+        if found.len() == limits.entries {
+            return Err(ArchiveError::TooMany { folder: folder.to_owned(), most: limits.entries });
+        }
+        let kind = match of {
+            FoundFile::File(of) => kind(&path, &of)?,
+            FoundFile::Link(end) => EntryKind::Link { target: text(&target(&path, &end))? },
+        };
+        found.push(Entry { path: text(&path)?, kind });
+        Ok(())
+    })?;
+    write(root.path(), limits, found, out)
+}
+
+/// Writes the archive of some files, given by their paths relative to `root`. A link is replaced by the file in `root` that it
+/// leads to.
+///
+/// # Errors
+/// As [`pack_selected`].
 pub fn pack_files(
     root: &Path,
     files: &[PathBuf],
     limits: ArchiveLimits,
     out: impl Write,
 ) -> Result<PackedArchive, ArchiveError> {
+    let root = ResolvedFolder::open(root)?;
     let mut found = Vec::new();
     for file in files {
-        let path = text(file)?;
-        let of = fs::metadata(root.join(file)).map_err(|error| at(&root.join(file), error))?;
-        found.push(Entry { kind: kind(&path, &of)?, path });
+        let end = root.resolve(file)?;
+        let of = fs::metadata(&end).map_err(|error| at(&end, error))?;
+        found.push(Entry { path: text(file)?, kind: kind(file, &of)? });
     }
-    write(root, limits, found, out)
-}
-
-fn at(path: &Path, error: io::Error) -> io::Error {
-    io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+    write(root.path(), limits, found, out)
 }
 
 /// The path of an entry.
@@ -76,56 +99,20 @@ fn text(path: &Path) -> Result<String, ArchiveError> {
     })
 }
 
-fn kind(path: &str, of: &fs::Metadata) -> Result<EntryKind, ArchiveError> {
+fn kind(path: &Path, of: &fs::Metadata) -> Result<EntryKind, ArchiveError> {
     if !of.is_file() {
         let reason = "it is not a regular file; archives contain files, links and directories".to_owned();
-        return Err(ArchiveError::Entry { path: path.to_owned(), reason });
+        return Err(ArchiveError::Entry { path: path.to_string_lossy().into_owned(), reason });
     }
     Ok(EntryKind::File { size: of.len(), is_program: of.permissions().mode() & 0o111 != 0 })
 }
 
-/// Adds all files and links below a directory.
-fn walk(
-    root: &Path,
-    folder: &Path,
-    limits: ArchiveLimits,
-    found: &mut Vec<Entry>,
-) -> Result<(), ArchiveError> {
-    let read = fs::read_dir(folder).map_err(|error| at(folder, error))?;
-    for file in read {
-        let file = file.map_err(|error| at(folder, error))?.path();
-        let of = fs::symlink_metadata(&file).map_err(|error| at(&file, error))?;
-        let path = text(file.strip_prefix(root).unwrap_or(&file))?;
-        if of.is_dir() {
-            if !LEFT_OUT.iter().any(|name| file.ends_with(name)) {
-                walk(root, &file, limits, found)?;
-            }
-        } else if of.is_symlink() {
-            found.push(link(root, &file, path)?);
-        } else {
-            found.push(Entry { kind: kind(&path, &of)?, path });
-        }
-        if found.len() > limits.entries {
-            let (folder, most) = (root.display(), limits.entries);
-            return Err(ArchiveError::Invalid(format!("{folder} has more than {most} files and links")));
-        }
-    }
-    Ok(())
-}
-
-/// A link to what it leads to in the end.
-fn link(root: &Path, file: &Path, path: String) -> Result<Entry, ArchiveError> {
-    let error = |reason: String| ArchiveError::Entry { path: path.clone(), reason };
-    let end = file.canonicalize().map_err(|what| error(format!("the link leads nowhere: {what}")))?;
-    let Ok(end) = end.strip_prefix(root) else {
-        return Err(error(format!("it links to {}, which is outside the directory", end.display())));
-    };
-    let from = Path::new(&path).parent().unwrap_or(Path::new(""));
+/// The target of a link at this path that leads to `end`. Both paths are relative to the same directory.
+fn target(path: &Path, end: &Path) -> PathBuf {
+    let from = path.parent().unwrap_or(Path::new(""));
     let common = from.components().zip(end.components()).take_while(|(one, other)| one == other).count();
     let up = from.components().skip(common).map(|_| Path::new(".."));
-    let target: PathBuf =
-        up.chain(end.components().skip(common).map(|name| Path::new(name.as_os_str()))).collect();
-    Ok(Entry { kind: EntryKind::Link { target: text(&target)? }, path })
+    up.chain(end.components().skip(common).map(|name| Path::new(name.as_os_str()))).collect()
 }
 
 /// Writes the archive of these entries.

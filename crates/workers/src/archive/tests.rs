@@ -99,6 +99,25 @@ fn files_that_no_archive_may_have_are_named() {
     );
 }
 
+/// The CPU time of this thread, in nanoseconds.
+fn cpu() -> i128 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    i128::from(time.tv_sec) * 1_000_000_000 + i128::from(time.tv_nsec)
+}
+
+#[test]
+fn many_files_in_deep_directories_take_as_long_as_many_files() {
+    let time = |folder: &str| {
+        let file = |at| Raw::file("x").but(|header| header.set_path(format!("{folder}{at:04}")).unwrap());
+        let long = archive((0..9800).map(file));
+        let began = cpu();
+        check(Cursor::new(&long), ArchiveLimits::BOT).unwrap();
+        cpu() - began
+    };
+    let (flat, deep) = (time(""), time(&"d/".repeat(120)));
+    assert!(deep < 5 * flat, "{deep} ns in deep directories, {flat} ns without any");
+}
+
 #[test]
 fn single_files_are_packed_by_their_paths() {
     let folder = bot();

@@ -1,27 +1,31 @@
 //! The rules for all entries of an archive together.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 
 use unicode_normalization::UnicodeNormalization;
 
 use super::entry::{Entry, EntryKind};
 use super::{ArchiveError, ArchiveLimits};
 
-/// The names of an archive, entry by entry.
+/// The names of an archive, entry by entry. Its time is proportional to the length of all paths.
 #[derive(Debug)]
 pub(super) struct Tree {
     limits: ArchiveLimits,
-    /// Every file, link and directory by its folded path.
-    nodes: BTreeMap<String, Node>,
+    /// The directory of the archive, then every file, link and directory.
+    nodes: Vec<Node>,
+    /// The nodes on the path of the last entry, from the top.
+    last_nodes: Vec<usize>,
+    last: String,
     links: Vec<Entry>,
     bytes: u64,
-    last: String,
 }
 
 #[derive(Debug)]
 struct Node {
-    path: String,
+    name: String,
     kind: NodeKind,
+    /// The nodes in it by their folded names.
+    within: HashMap<String, usize>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,15 +35,23 @@ enum NodeKind {
     Link,
 }
 
-/// A form of the path that is equal for paths which are the same file on a system that ignores case or normalisation.
-fn fold(path: &str) -> String {
+/// The node of the directory of the archive.
+const TOP: usize = 0;
+
+/// A form of the name that is equal for names which are the same file on a system that ignores case or normalisation.
+fn fold(name: &str) -> String {
+    if name.is_ascii() {
+        return name.to_ascii_lowercase();
+    }
     // Upper case first: it expands characters such as `ß`.
-    path.nfd().collect::<String>().to_uppercase().to_lowercase().nfd().collect()
+    name.nfd().collect::<String>().to_uppercase().to_lowercase().nfd().collect()
 }
 
 impl Tree {
     pub(super) fn new(limits: ArchiveLimits) -> Tree {
-        Tree { limits, nodes: BTreeMap::new(), links: Vec::new(), bytes: 0, last: String::new() }
+        let top = Node { name: String::new(), kind: NodeKind::Folder, within: HashMap::new() };
+        let (nodes, last_nodes, links) = (vec![top], Vec::new(), Vec::new());
+        Tree { limits, nodes, last_nodes, last: String::new(), links, bytes: 0 }
     }
 
     /// Adds an entry, whose path has been checked.
@@ -53,7 +65,6 @@ impl Tree {
         if entry.path < self.last {
             return Err(entry.error(format!("it follows `{}`; entries are sorted by path", self.last)));
         }
-        self.last.clone_from(&entry.path);
         self.bytes = self.bytes.saturating_add(entry.size());
         if self.bytes > self.limits.bytes {
             return Err(entry.error(format!(
@@ -61,42 +72,67 @@ impl Tree {
                 self.bytes, self.limits.bytes
             )));
         }
-        for (end, _) in entry.path.match_indices('/') {
-            self.node(entry, &entry.path[..end], NodeKind::Folder)?;
-        }
+        // Sorted entries of a directory follow each other: what the path has in common with the last one is there.
+        let known = entry.path.split('/').zip(self.last.split('/')).take_while(|(one, other)| one == other);
+        self.last_nodes.truncate(known.count());
+        let known = self.last_nodes.len();
         let kind = match entry.kind {
             EntryKind::File { .. } => NodeKind::File,
             EntryKind::Link { .. } => NodeKind::Link,
         };
-        self.node(entry, &entry.path, kind)?;
+        let ends = entry.path.match_indices('/').map(|(end, _)| (end, NodeKind::Folder));
+        for (end, kind) in ends.chain([(entry.path.len(), kind)]).skip(known) {
+            let node = self.node(entry, &entry.path[..end], kind)?;
+            self.last_nodes.push(node);
+        }
+        self.last.clone_from(&entry.path);
         if kind == NodeKind::Link {
             self.links.push(entry.clone());
         }
         Ok(())
     }
 
-    fn node(&mut self, entry: &Entry, path: &str, kind: NodeKind) -> Result<(), ArchiveError> {
-        let folded = fold(path);
-        if let Some(other) = self.nodes.get(&folded) {
-            if other.path != path {
+    /// Adds the last name of this path of an entry, below the last node.
+    fn node(&mut self, entry: &Entry, path: &str, kind: NodeKind) -> Result<usize, ArchiveError> {
+        let parent = self.last_nodes.last().copied().unwrap_or(TOP);
+        let (above, name) = path.split_at(path.rfind('/').map_or(0, |at| at + 1));
+        if self.nodes[parent].kind != NodeKind::Folder {
+            let above = above.trim_end_matches('/');
+            return Err(entry.error(format!("`{above}` is not a directory in the archive")));
+        }
+        let folded = fold(name);
+        if let Some(&found) = self.nodes[parent].within.get(&folded) {
+            let other = &self.nodes[found];
+            if other.name != name {
                 return Err(entry.error(format!(
-                    "`{path}` differs only in case or Unicode normalisation from `{}`",
-                    other.path
+                    "`{path}` differs only in case or Unicode normalisation from `{above}{}`",
+                    other.name
                 )));
             }
             if other.kind != NodeKind::Folder {
                 return Err(entry.error(format!("`{path}` is not a directory in the archive")));
             }
-            return Ok(());
+            return Ok(found);
         }
-        if self.nodes.len() == self.limits.entries {
+        let node = self.nodes.len();
+        if node > self.limits.entries {
             return Err(entry.error(format!(
                 "the archive has more than {} files, links and directories",
                 self.limits.entries
             )));
         }
-        self.nodes.insert(folded, Node { path: path.to_owned(), kind });
-        Ok(())
+        self.nodes.push(Node { name: name.to_owned(), kind, within: HashMap::new() });
+        self.nodes[parent].within.insert(folded, node);
+        Ok(node)
+    }
+
+    /// What has this path.
+    fn find<'a>(&self, mut path: impl Iterator<Item = &'a str>) -> Option<NodeKind> {
+        let found = path.try_fold(TOP, |at, name| {
+            let within = self.nodes[at].within.get(&fold(name)).copied();
+            within.filter(|&node| self.nodes[node].name == name)
+        });
+        found.map(|node| self.nodes[node].kind)
     }
 
     /// Checks the targets of the links after the last entry.
@@ -115,12 +151,12 @@ impl Tree {
                 }
                 rest = after;
             }
-            folder.push(rest);
-            let path = folder.join("/");
             // A target below a link has no node.
-            match self.nodes.get(&fold(&path)).filter(|node| node.path == path) {
-                Some(node) if node.kind != NodeKind::Link => {}
-                Some(_) => return Err(link.error(format!("it links to `{target}`, which is a link itself"))),
+            match self.find(folder.into_iter().chain(rest.split('/'))) {
+                Some(NodeKind::File | NodeKind::Folder) => {}
+                Some(NodeKind::Link) => {
+                    return Err(link.error(format!("it links to `{target}`, which is a link itself")));
+                }
                 None => {
                     return Err(link.error(format!("it links to `{target}`, which is not in the archive")));
                 }

@@ -8,6 +8,7 @@ use std::path::Path;
 use sha2::{Digest, Sha256};
 
 use super::entry::{BLOCK, Entry, EntryKind};
+use super::error::at;
 use super::tree::Tree;
 use super::{ArchiveError, ArchiveId, ArchiveLimits};
 
@@ -39,8 +40,8 @@ pub fn unpack(
             EntryKind::File { is_program, .. } => {
                 let mode = if *is_program { 0o755 } else { 0o644 };
                 let file = OpenOptions::new().write(true).create_new(true).mode(mode).open(&path);
-                let mut file = file.map_err(|error| entry.error(error.to_string()))?;
-                reader.contents(&entry, |bytes| file.write_all(bytes))?;
+                let mut file = file.map_err(|error| at(&path, error))?;
+                reader.contents(&entry, |bytes| file.write_all(bytes).map_err(|error| at(&path, error)))?;
             }
             EntryKind::Link { target } => links.push((path, target.clone())),
         }
@@ -107,7 +108,7 @@ impl<R: Read> Reader<R> {
         while left > 0 {
             let part = &mut buffer[..left.min(16 << 10) as usize];
             self.read(part)?;
-            each(part).map_err(|error| entry.error(error.to_string()))?;
+            each(part)?;
             left -= part.len() as u64;
         }
         let mut padding = [0; BLOCK];

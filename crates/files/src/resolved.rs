@@ -1,0 +1,120 @@
+//! A directory whose files are found by their resolved paths: no link leads out of it.
+
+use std::fs::{self, Metadata};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use referee_game::printable::printable;
+
+/// Why a path is not in a directory.
+#[derive(Debug, thiserror::Error)]
+pub enum NotInFolder {
+    /// It cannot be read.
+    #[error("{}: {error}", path.display())]
+    Unreadable {
+        /// The path.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+    /// It is a link to nothing.
+    #[error("`{}`: the link leads nowhere: {error}", printable(&path.to_string_lossy()))]
+    Nowhere {
+        /// The path in the directory.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+    /// A link leads out of the directory.
+    #[error(
+        "`{}`: it links to {}, which is outside the directory",
+        printable(&path.to_string_lossy()),
+        printable(&end.to_string_lossy())
+    )]
+    Outside {
+        /// The path in the directory.
+        path: PathBuf,
+        /// What it leads to in the end.
+        end: PathBuf,
+    },
+}
+
+/// What is below a directory and is no directory.
+#[derive(Debug)]
+pub enum FoundFile {
+    /// A file, or something else, such as a FIFO.
+    File(Metadata),
+    /// A link to this path in the directory, where it leads in the end.
+    Link(PathBuf),
+}
+
+/// A directory whose files are packed, published or identified.
+#[derive(Clone, Debug)]
+pub struct ResolvedFolder(PathBuf);
+
+impl ResolvedFolder {
+    /// Opens a directory. It may itself be behind a link.
+    ///
+    /// # Errors
+    /// If it does not exist.
+    pub fn open(path: &Path) -> Result<ResolvedFolder, NotInFolder> {
+        path.canonicalize().map(ResolvedFolder).map_err(|error| unreadable(path, error))
+    }
+
+    /// Its absolute path without links.
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// The absolute path of what a path in it leads to in the end.
+    ///
+    /// # Errors
+    /// If that does not exist, or is outside the directory.
+    pub fn resolve(&self, path: &Path) -> Result<PathBuf, NotInFolder> {
+        let full = self.0.join(path);
+        let end = full.canonicalize().map_err(|error| match full.is_symlink() {
+            true => NotInFolder::Nowhere { path: path.to_owned(), error },
+            false => unreadable(&full, error),
+        })?;
+        match end.starts_with(&self.0) {
+            true => Ok(end),
+            false => Err(NotInFolder::Outside { path: path.to_owned(), end }),
+        }
+    }
+
+    /// Calls `each` for all files and links below the directory `from` in it, in unspecified order. `selects` gets each path in
+    /// it, and whether that is a directory; what it does not select, and what is below that, is not looked at.
+    ///
+    /// # Errors
+    /// Those of `each`; if something cannot be read; if a link that is selected leads out of it.
+    pub fn walk<E: From<NotInFolder>>(
+        &self,
+        from: &Path,
+        selects: &mut impl FnMut(&Path, bool) -> bool,
+        each: &mut impl FnMut(PathBuf, FoundFile) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let folder = self.0.join(from);
+        for entry in fs::read_dir(&folder).map_err(|error| unreadable(&folder, error))? {
+            let path = from.join(entry.map_err(|error| unreadable(&folder, error))?.file_name());
+            let full = self.0.join(&path);
+            let of = fs::symlink_metadata(&full).map_err(|error| unreadable(&full, error))?;
+            if !selects(&path, of.is_dir()) {
+                continue;
+            }
+            if of.is_dir() {
+                self.walk(&path, selects, each)?;
+            } else if of.is_symlink() {
+                let end = self.resolve(&path)?;
+                let end = end.strip_prefix(&self.0).unwrap_or(&end).to_owned();
+                each(path, FoundFile::Link(end))?;
+            } else {
+                each(path, FoundFile::File(of))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn unreadable(path: &Path, error: io::Error) -> NotInFolder {
+    NotInFolder::Unreadable { path: path.to_owned(), error }
+}
