@@ -45,12 +45,6 @@ pub(super) fn block_on<T>(future: impl Future<Output = T>) -> Result<T, Failure>
 
 /// Runs a function that starts bots. No bot process is left when it returns.
 pub(super) fn with_bots<T>(work: impl FnOnce() -> T) -> T {
-    // A bot of the same user must not read the referee's memory, which contains seeds and secrets of other bots.
-    #[cfg(target_os = "linux")]
-    if let Err(error) = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable)
-    {
-        tracing::warn!(%error, "cannot make the referee non-dumpable");
-    }
     raise_open_files();
     let orphanage = OrphanReaper::open();
     let result = work();

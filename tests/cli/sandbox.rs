@@ -32,6 +32,28 @@ pub(crate) fn options(mode: Mode) -> Vec<String> {
     options
 }
 
+/// A directory of links to all programs of the search path but bubblewrap: a search path for the referee.
+pub(crate) fn programs_without_bubblewrap(folder: &Folder) -> String {
+    let programs = folder.path("programs");
+    fs::create_dir_all(&programs).expect("a directory");
+    let path = std::env::var_os("PATH").expect("a path");
+    for program in std::env::split_paths(&path).filter_map(|place| fs::read_dir(place).ok()).flatten() {
+        let program = program.expect("a program");
+        if program.file_name() != "bwrap" {
+            // The first one of a name counts.
+            let _ = std::os::unix::fs::symlink(program.path(), programs.join(program.file_name()));
+        }
+    }
+    folder.text("programs")
+}
+
+/// The options of a sandbox for the referee whose search path is this directory.
+pub(crate) fn options_without_bubblewrap(mode: Mode, programs: &str) -> Vec<String> {
+    let mut options = options(mode);
+    options.extend(["--sandbox-allow-missing", "bubblewrap", "--sandbox-read", programs].map(str::to_owned));
+    options
+}
+
 /// Writes a bot in a directory of its own, which its sandbox shows it. Returns its command line.
 pub(crate) fn own_bot(folder: &Folder, name: &str, script: &str) -> String {
     fs::create_dir_all(folder.path(name)).expect("a directory");

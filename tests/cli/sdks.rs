@@ -10,7 +10,8 @@ use std::time::Duration;
 
 use ::referee::bot::sandbox::Mode;
 
-use crate::common::{ROOT, SEED, in_java, referee, sample};
+use crate::common::{Folder, ROOT, Referee, SEED, in_java, referee, sample};
+use crate::sandbox::{options, options_without_bubblewrap, programs_without_bubblewrap};
 use serde_json::Value;
 
 /// A timeout that only a hanging process exceeds, even on a busy machine.
@@ -132,19 +133,21 @@ mod reconnect {
     sdks! { python javascript rust go c java }
 }
 
-/// Plays in a sandbox of the layers that this machine has. The bots can read their SDK.
+/// Plays in a sandbox of the layers that this machine has, and in one without bubblewrap. The bots can read their SDK.
 fn play_in_strict(bot: &str) {
-    let mut args: Vec<String> =
-        ["play", "checkers", bot, bot, "-n", "100", "--set", "turn_limit=20", "--strict"]
-            .map(str::to_owned)
-            .into();
-    args.extend(crate::sandbox::options(Mode::Strict));
-    args.extend(["--sandbox-read".to_owned(), format!("{ROOT}/bots")]);
-    referee(&args).done();
-    let mut args: Vec<String> = ["check", "checkers", bot].map(str::to_owned).into();
-    args.extend(crate::sandbox::options(Mode::Strict));
-    args.extend(["--sandbox-read".to_owned(), format!("{ROOT}/bots")]);
-    referee(&args).with_code(0);
+    let folder = Folder::new();
+    let path = std::env::var("PATH").expect("a path");
+    let programs = programs_without_bubblewrap(&folder);
+    let without = options_without_bubblewrap(Mode::Strict, &programs);
+    for (path, count, options) in [(&path, "100", options(Mode::Strict)), (&programs, "10", without)] {
+        let play = ["play", "checkers", bot, bot, "-n", count, "--set", "turn_limit=20", "--strict"];
+        for args in [&play[..], &["check", "checkers", bot]] {
+            let mut command = Command::new(env!("CARGO_BIN_EXE_referee"));
+            command.env("PATH", path).args(args).args(&options);
+            command.args(["--sandbox-read".to_owned(), format!("{ROOT}/bots")]);
+            Referee::start_as(&mut command).end().with_code(0);
+        }
+    }
 }
 
 /// A bot and the stream to it.

@@ -124,11 +124,14 @@ fn become_bubblewrap(
     if let Some(cgroup) = &confinement.cgroup {
         std::fs::write(cgroup.join("cgroup.procs"), "0")?;
     }
+    let mut inside = confinement.inside();
+    // Root without the capability to mount: a filter of system calls protects them as well.
+    inside.keeps_metadata = sandbox::protect_devices().is_err();
     // This program is not among the files inside, but its descriptor is inherited.
     let flags = rustix::fs::OFlags::PATH;
     let this = rustix::fs::open("/proc/self/exe", flags, rustix::fs::Mode::empty())?;
     let this = format!("/proc/self/fd/{}", this.into_raw_fd());
-    let inside = serde_json::to_string(&confinement.inside())?;
+    let inside = serde_json::to_string(&inside)?;
     let command = [this.into(), EXEC.into(), inside.into(), "--".into()].into_iter().chain(argv);
     let arguments = sandbox::arguments(confinement, command);
     let arguments = std::iter::once("bwrap".into()).chain(arguments);
@@ -158,6 +161,8 @@ fn become_bot(
     }
     if let Some((_, run)) = builtins.iter().find(|(name, _)| argv[0] == *name) {
         sandbox::confine(confinement)?;
+        // It stays as the parent of programs, which must not reach its memory, and files of the host through `/proc`.
+        not_dumpable()?;
         launcher.write_all(&0i32.to_ne_bytes())?;
         // As `execve` does to it.
         launcher.shutdown(Shutdown::Both)?;
@@ -194,6 +199,23 @@ fn receive(launcher: &mut UnixStream) -> io::Result<([OwnedFd; DESCRIPTORS], Vec
     // Each variable ends with a NUL byte.
     let entries = environment.strip_suffix(b"\0").map(|entries| entries.split(|&byte| byte == 0));
     Ok((fds, entries.into_iter().flatten().map(|entry| OsString::from_vec(entry.to_vec())).collect()))
+}
+
+/// Keeps other processes of the same user from this process: from its memory, and from its program and descriptors in
+/// `/proc`. A program that it starts is not concerned.
+///
+/// # Errors
+/// None are known.
+#[cfg(target_os = "linux")]
+pub(super) fn not_dumpable() -> io::Result<()> {
+    use rustix::process::{DumpableBehavior, set_dumpable_behavior};
+    Ok(set_dumpable_behavior(DumpableBehavior::NotDumpable)?)
+}
+
+/// Other systems do not have this attribute.
+#[cfg(not(target_os = "linux"))]
+pub(super) fn not_dumpable() -> io::Result<()> {
+    Ok(())
 }
 
 /// Asks the kernel to kill this process when its parent exits.

@@ -22,7 +22,7 @@ use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
 use crate::environment;
-use crate::exec::{DESCRIPTORS, EXEC, LENGTH};
+use crate::exec::{DESCRIPTORS, EXEC, LENGTH, not_dumpable};
 use crate::sandbox::{Confinement, ConfinementError, ConfinementGuard, Mode};
 use crate::{Command, CommandDefect, PipeGuard, Process, holders};
 
@@ -92,11 +92,14 @@ pub struct Starter {
 }
 
 impl Launcher {
-    /// Starts the thread. At most `most` processes live at the same time. Call it on the runtime that waits for their exit.
+    /// Starts the thread, and makes this process non-dumpable. At most `most` processes live at the same time. Call it on
+    /// the runtime that waits for their exit.
     ///
     /// # Errors
     /// If no thread can be started.
     pub fn open(launch: Launch, most: usize) -> io::Result<Launcher> {
+        // A program of the same user must not read the memory of this process, which contains seeds and secrets of other bots.
+        not_dumpable()?;
         let streams = if holders::are_visible() { Streams::Pipes } else { Streams::Sockets };
         Launcher::over(streams, launch, most)
     }

@@ -13,8 +13,8 @@ use std::time::Duration;
 
 use super::list::{ATTACKS, source};
 use crate::common::guest::Guest;
-use crate::common::{Folder, ROOT, Referee, SEED, Signal, WON, referee, the};
-use crate::sandbox::{options, victim};
+use crate::common::{Folder, ROOT, Referee, SEED, Signal, WON, the};
+use crate::sandbox::{options, options_without_bubblewrap, programs_without_bubblewrap, victim};
 use ::referee::bot::sandbox::Layer::Bubblewrap;
 use ::referee::bot::sandbox::Mode;
 use serde_json::Value;
@@ -101,8 +101,13 @@ pub(crate) fn shared_program(folder: &Folder, name: &str, program: &Path) -> Str
 
 /// Starts the referee as a user whose number of processes the system limits, unlike root's.
 pub(crate) fn as_user(folder: &Folder, args: &[String]) -> Referee {
+    Referee::start_as(&mut command_of_user(folder, args))
+}
+
+/// The command of a referee that runs as a user that is not root.
+fn command_of_user(folder: &Folder, args: &[String]) -> Command {
     if !rustix::process::geteuid().is_root() {
-        return Referee::start(args);
+        return command(args);
     }
     const USER: u32 = 61234;
     let own = folder.path("results");
@@ -112,7 +117,23 @@ pub(crate) fn as_user(folder: &Folder, args: &[String]) -> Referee {
     let program = shared_program(folder, "referee", Path::new(env!("CARGO_BIN_EXE_referee")));
     let mut setpriv = Command::new("setpriv");
     setpriv.args([format!("--reuid={USER}"), "--clear-groups".to_owned()]).arg(program).args(args);
-    Referee::start_as(&mut setpriv)
+    setpriv
+}
+
+/// The command of a referee that lacks the capability to mount, as root does in most containers.
+fn without_the_right_to_mount(args: &[String]) -> Command {
+    if !rustix::process::geteuid().is_root() {
+        return command(args);
+    }
+    let mut setpriv = Command::new("setpriv");
+    setpriv.args(["--bounding-set=-sys_admin", env!("CARGO_BIN_EXE_referee")]).args(args);
+    setpriv
+}
+
+fn command(args: &[String]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_referee"));
+    command.args(args);
+    command
 }
 
 /// Starts the referee with a secret in its environment, a further descriptor and a terminal.
@@ -181,6 +202,11 @@ pub(super) fn reports(script: &str, mode: Mode) -> BTreeMap<String, String> {
         "port" => vec![ports[1].to_string(), "victim".to_owned(), ports[0].to_string()],
         _ => vec![token.clone()],
     };
+    if source(script).0 == "metadata" {
+        let records = folder.text("results");
+        fs::create_dir_all(&records).expect("a directory");
+        arguments = vec![records];
+    }
     let is_left_alone = script == "survivor of the referee";
     if is_left_alone {
         arguments.push("hang".to_owned());
@@ -201,7 +227,7 @@ pub(super) fn reports(script: &str, mode: Mode) -> BTreeMap<String, String> {
     // An attack takes its time before its `hello` on a busy machine.
     args.push("--hello-limit=60s".to_owned());
     let more = match script {
-        "referee" | "forks by a user" | "priorities by a user" => {
+        _ if script == "referee" || script.ends_with("by a user") => {
             ["--seed", SEED].map(str::to_owned).to_vec()
         }
         "stops" => ["--seed-file", &seed, "--clock", "delay=300ms"].map(str::to_owned).to_vec(),
@@ -209,7 +235,11 @@ pub(super) fn reports(script: &str, mode: Mode) -> BTreeMap<String, String> {
         "port" => vec![format!("--listen=127.0.0.1:{}", ports[1]), "--ready-limit=500ms".to_owned()],
         _ => ["--seed-file", &seed].map(str::to_owned).to_vec(),
     };
-    args.extend(more.into_iter().chain(options(mode)));
+    let programs = script.contains("without bubblewrap").then(|| programs_without_bubblewrap(&folder));
+    args.extend(more.into_iter().chain(match &programs {
+        Some(programs) => options_without_bubblewrap(mode, programs),
+        None => options(mode),
+    }));
     if mode == Mode::Strict {
         let limits = ["--sandbox-memory=256MiB", "--sandbox-processes=64", "--sandbox-scratch=32MiB"];
         args.extend(limits.map(str::to_owned));
@@ -221,10 +251,18 @@ pub(super) fn reports(script: &str, mode: Mode) -> BTreeMap<String, String> {
         return outlives_a_killed_referee(&args, &token, mode);
     }
     let opponent = (script == "port").then(|| thread::spawn(move || play_and_connect(ports, mode)));
-    let ended = match script {
-        "forks by a user" | "priorities by a user" => as_user(&folder, &args).end(),
-        "inherited" => with_a_secret(&token, &args).end(),
-        _ => referee(&args),
+    let ended = if script == "inherited" {
+        with_a_secret(&token, &args).end()
+    } else {
+        let mut command = match script {
+            _ if script.ends_with("by a user") => command_of_user(&folder, &args),
+            "metadata without the right to mount" => without_the_right_to_mount(&args),
+            _ => command(&args),
+        };
+        if let Some(programs) = programs {
+            command.env("PATH", programs);
+        }
+        Referee::start_as(&mut command).end()
     };
     if let Some(opponent) = opponent {
         opponent.join().expect("an opponent");

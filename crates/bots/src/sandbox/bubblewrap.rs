@@ -1,12 +1,18 @@
 //! The command line of bubblewrap, which creates the namespaces.
 
 use std::ffi::OsString;
+#[cfg(target_os = "linux")]
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use super::view::SYSTEM;
 use super::{Confinement, Sandbox};
 use crate::command::{find, is_program};
+
+/// The devices that bubblewrap shows in `/dev`.
+#[cfg(target_os = "linux")]
+const DEVICES: [&str; 6] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"];
 
 /// What to do where bubblewrap cannot work.
 const HELP: &str = "see `referee spec security`";
@@ -90,6 +96,36 @@ fn isolation(has_network: bool) -> Vec<&'static str> {
     options
 }
 
+/// Protects the modes, times and owners of the devices that bubblewrap shows, which are those of the system: makes them
+/// read-only in a mount namespace of this process. Data can still be written to them. Devices of another user need no
+/// protection.
+///
+/// # Errors
+/// If the system does not allow that.
+#[cfg(target_os = "linux")]
+pub(crate) fn protect_devices() -> io::Result<()> {
+    use nix::mount::{MsFlags, mount};
+    use nix::sched::{CloneFlags, unshare};
+
+    let user = rustix::process::geteuid().as_raw();
+    let is_owned = |device: &&str| rustix::fs::stat(*device).is_ok_and(|of| of.st_uid == user);
+    let owned: Vec<&str> = DEVICES.into_iter().filter(is_owned).collect();
+    if owned.is_empty() {
+        return Ok(());
+    }
+    let change = |source: Option<&str>, target: &str, flags: MsFlags| {
+        mount(source, target, None::<&str>, flags, None::<&str>).map_err(io::Error::from)
+    };
+    unshare(CloneFlags::CLONE_NEWNS).map_err(io::Error::from)?;
+    // Other mount namespaces must not get what follows.
+    change(None, "/", MsFlags::MS_SLAVE | MsFlags::MS_REC)?;
+    for device in owned {
+        change(Some(device), device, MsFlags::MS_BIND)?;
+        change(None, device, MsFlags::MS_REMOUNT | MsFlags::MS_BIND | MsFlags::MS_RDONLY)?;
+    }
+    Ok(())
+}
+
 /// The arguments of bubblewrap for a bot. `command` runs inside.
 pub(crate) fn arguments(
     confinement: &Confinement,
@@ -109,6 +145,10 @@ pub(crate) fn arguments(
     let scratch = scratch(sandbox);
     // What the kernel counts there is the same for all bots.
     add(&[&"--proc", &"/proc", &"--tmpfs", &"/proc/sys", &"--remount-ro", &"/proc/sys"]);
+    // The first process is bubblewrap, whose program and streams are files of the host.
+    add(&[&"--tmpfs", &"/proc/1", &"--remount-ro", &"/proc/1"]);
+    // Modes of files such as `/proc/uptime` are the same in all namespaces.
+    add(&[&"--remount-ro", &"/proc"]);
     add(&[&"--dev", &"/dev", &"--size", &scratch, &"--tmpfs", &"/dev/shm"]);
     add(&[&"--remount-ro", &"/dev", &"--size", &scratch, &"--tmpfs", &"/tmp"]);
     // The bot may have files below /tmp.

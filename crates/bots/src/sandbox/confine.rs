@@ -22,7 +22,7 @@ const OLDEST: ABI = ABI::V2;
 /// Devices that a confined bot may read and write.
 const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
 /// Where a confined bot may write in a mount namespace.
-const WRITABLE: [&str; 3] = ["/tmp", "/dev/shm", "/proc/self"];
+const WRITABLE: [&str; 2] = ["/tmp", "/dev/shm"];
 /// File systems whose files are settings of the kernel.
 const KERNEL: [&str; 13] = [
     "binfmt_misc",
@@ -72,8 +72,8 @@ pub(crate) fn confine(confinement: &Confinement) -> Result<(), NotConfined> {
             (false, false) => Sockets::Refused,
         };
         let confines_files = sandbox.confines_files();
-        let has_ipc = is_isolated || !confines_files;
-        seccomp::install(FilterScope { sockets, has_ipc, is_isolated, confines_files })?;
+        let (has_ipc, keeps_metadata) = (is_isolated || !confines_files, confinement.keeps_metadata);
+        seccomp::install(FilterScope { sockets, has_ipc, is_isolated, confines_files, keeps_metadata })?;
     }
     Ok(())
 }
@@ -86,25 +86,23 @@ const KEPT: CapabilitySet = CapabilitySet::CHOWN
     .union(CapabilitySet::FSETID)
     .union(CapabilitySet::NET_BIND_SERVICE);
 
-/// Removes the other capabilities from what a program gets when it starts.
+/// Removes the other capabilities from this process, and from what a program gets when it starts.
 fn drop_capabilities() -> io::Result<()> {
     let own = rustix::thread::capabilities(None)?;
     // Ambient capabilities, such as those of a systemd service, are inheritable.
     let inheritable = own.inheritable & KEPT;
-    if inheritable != own.inheritable {
-        rustix::thread::set_capabilities(None, CapabilitySets { inheritable, ..own })?;
-    }
     // Root also gets what is in the bounding set.
-    if !own.effective.contains(CapabilitySet::SETPCAP) {
-        return Ok(());
-    }
-    for capability in CapabilitySet::all().difference(KEPT).iter() {
-        // An older kernel does not have all of them.
-        if capability_is_in_bounding_set(capability).unwrap_or(false) {
-            remove_capability_from_bounding_set(capability)?;
+    if own.effective.contains(CapabilitySet::SETPCAP) {
+        for capability in CapabilitySet::all().difference(KEPT).iter() {
+            // An older kernel does not have all of them.
+            if capability_is_in_bounding_set(capability).unwrap_or(false) {
+                remove_capability_from_bounding_set(capability)?;
+            }
         }
     }
-    Ok(())
+    // A builtin program does not start one.
+    let (effective, permitted) = (own.effective & KEPT, own.permitted & KEPT);
+    Ok(rustix::thread::set_capabilities(None, CapabilitySets { effective, permitted, inheritable })?)
 }
 
 /// Sets both limits, but never raises one.
@@ -142,6 +140,11 @@ fn has(files: BitFlags<AccessFs>, scopes: BitFlags<Scope>) -> Result<(), Ruleset
 
 pub(super) fn has_landlock() -> Result<(), LayerProblem> {
     has(AccessFs::from_all(OLDEST), BitFlags::EMPTY).map_err(|_| LayerProblem::NoLandlock)
+}
+
+/// Whether Landlock restricts emptying files, as it does from its third version on.
+pub(super) fn has_landlock_truncate() -> Result<(), LayerProblem> {
+    has(AccessFs::from_all(ABI::V3), BitFlags::EMPTY).map_err(|_| LayerProblem::NoLandlockTruncate)
 }
 
 pub(super) fn has_landlock_scope() -> Result<(), LayerProblem> {

@@ -21,6 +21,8 @@ pub(crate) struct Confinement {
     pub(super) scratch: Option<PathBuf>,
     /// The path of `bwrap`, if the launcher has to run it first.
     pub(crate) bubblewrap: Option<PathBuf>,
+    /// Whether calls that change metadata of files are refused: they would reach files of the host.
+    pub(crate) keeps_metadata: bool,
     /// The control group to join.
     pub(crate) cgroup: Option<PathBuf>,
 }
@@ -99,6 +101,7 @@ impl Confinement {
             guard.is_wrapped = true;
             confinement.bubblewrap = Some(bubblewrap::program().ok_or(ConfinementError::NoBubblewrap)?);
         } else {
+            confinement.keeps_metadata = true;
             let scratch = tempfile::Builder::new().prefix("referee-bot-").tempdir()?;
             confinement.scratch = Some(scratch.path().to_owned());
             guard.scratch = Some(scratch);

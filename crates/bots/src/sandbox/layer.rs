@@ -103,6 +103,11 @@ pub enum LayerProblem {
          `lsm=`"
     )]
     NoLandlock,
+    /// The Landlock of the kernel cannot keep a bot from emptying a file.
+    #[error(
+        "needs Linux 6.2 or later without the layer bubblewrap: before, Landlock does not restrict `truncate`"
+    )]
+    NoLandlockTruncate,
     /// The Landlock of the kernel cannot scope signals and sockets.
     #[error("needs Linux 6.12 or later with Landlock; the sandbox `strict` works without")]
     NoLandlockScope,

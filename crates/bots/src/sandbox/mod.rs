@@ -25,6 +25,8 @@ use serde::{Deserialize, Serialize};
 use crate::Command;
 
 pub(super) use bubblewrap::arguments;
+#[cfg(target_os = "linux")]
+pub(super) use bubblewrap::protect_devices;
 pub use bubblewrap::{BubblewrapProblem, NamespaceObstacle};
 pub(super) use cgroup::Cgroup;
 pub use cgroup::CgroupProblem;
@@ -224,6 +226,18 @@ impl Sandbox {
                 Err(_) if allowed.contains(&layer) => {}
                 Err(_) if is_replaced(layer, &layers) => {}
                 Err(why) => drop(missing.insert(layer, why)),
+            }
+        }
+        // Alone it has to protect the contents of files, too.
+        #[cfg(target_os = "linux")]
+        if mode == Mode::Strict
+            && !layers.contains(&Layer::Bubblewrap)
+            && layers.contains(&Layer::Landlock)
+            && let Err(why) = confine::has_landlock_truncate()
+        {
+            layers.remove(&Layer::Landlock);
+            if !allowed.contains(&Layer::Landlock) {
+                missing.insert(Layer::Landlock, why);
             }
         }
         if missing.is_empty() {

@@ -79,6 +79,43 @@ const IPC: &[c_long] =
 /// `flock` is not among them: the Java virtual machine needs it, and prints a warning to standard output without it.
 const NOTICED: &[c_long] = &[libc::SYS_inotify_init1];
 
+/// Calls that change modes, times, owners and attributes of files, which Landlock does not restrict. Without a mount
+/// namespace they are refused to bots whose files are confined.
+const METADATA: &[c_long] = &[
+    libc::SYS_fchmod,
+    libc::SYS_fchmodat,
+    FCHMODAT2,
+    libc::SYS_fchown,
+    libc::SYS_fchownat,
+    libc::SYS_utimensat,
+    libc::SYS_setxattr,
+    libc::SYS_lsetxattr,
+    libc::SYS_fsetxattr,
+    SETXATTRAT,
+    libc::SYS_removexattr,
+    libc::SYS_lremovexattr,
+    libc::SYS_fremovexattr,
+    REMOVEXATTRAT,
+    FILE_SETATTR,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_chmod,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_chown,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_lchown,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_utime,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_utimes,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_futimesat,
+];
+/// Numbers of newer calls, which all architectures share.
+const FCHMODAT2: c_long = 452;
+const SETXATTRAT: c_long = 463;
+const REMOVEXATTRAT: c_long = 466;
+const FILE_SETATTR: c_long = 469;
+
 /// Calls that set the priority or limits of a process, as far as these arguments, counted from 0, have these values: they
 /// name the caller alone, and neither another process nor a group or a user.
 const OF_THE_CALLER: &[(c_long, &[(u8, u64)])] = &[
@@ -133,6 +170,8 @@ pub(super) struct FilterScope {
     pub(super) is_isolated: bool,
     /// Whether the bot reaches only some files.
     pub(super) confines_files: bool,
+    /// Whether calls that change metadata of files are refused.
+    pub(super) keeps_metadata: bool,
 }
 
 /// Why the filter is not installed.
@@ -171,11 +210,14 @@ pub(super) fn install(scope: FilterScope) -> Result<(), FilterError> {
 }
 
 fn refused(
-    FilterScope { sockets, has_ipc, confines_files, .. }: FilterScope,
+    FilterScope { sockets, has_ipc, confines_files, keeps_metadata, .. }: FilterScope,
 ) -> Result<SeccompRules, BackendError> {
     let mut rules: SeccompRules = REFUSED.iter().map(|&call| (call, Vec::new())).collect();
     if !has_ipc {
         rules.extend(IPC.iter().map(|&call| (call, Vec::new())));
+    }
+    if keeps_metadata {
+        rules.extend(METADATA.iter().map(|&call| (call, Vec::new())));
     }
     if confines_files {
         rules.extend(NOTICED.iter().map(|&call| (call, Vec::new())));

@@ -35,6 +35,7 @@ const OTHERS: &[Threat] = &[
     threat("outlive a killed referee", &[Bubblewrap], &[]),
     threat("read seeds, tokens, records and other bots", &[Bubblewrap, Landlock], &[]),
     threat("change its program", &[Bubblewrap, Landlock], &[]),
+    threat("change modes, owners and times of files", &[Bubblewrap, Seccomp], &[]),
     threat("fill the temporary directory", &[Bubblewrap], &[]),
     threat("leave files for later matches", &[Bubblewrap, Landlock], &[]),
     threat("use the network", &[Bubblewrap, Seccomp], &[]),
