@@ -3,13 +3,15 @@
 use std::fs;
 use std::io::{Read, Write};
 use std::path::Path;
+use std::process::Command;
 
+use ::referee::bot::sandbox::Mode;
 use tar::{EntryType, Header};
 
-use crate::common::Referee;
 use crate::common::http::{Answer, Site};
 use crate::common::league::drain;
-use crate::sandbox::missing;
+use crate::common::{Folder, Referee};
+use crate::sandbox::{missing, options_without_bubblewrap, programs_without_bubblewrap};
 use crate::submissions::{BUILD, bot, league, log, owner, receive_match_of, serve, spared, submit};
 
 /// Sends bytes as an archive. The server may answer before it has read all of them.
@@ -285,7 +287,7 @@ fn has_survivors() -> bool {
 }
 
 /// Builds that do what they must not, and what is in their logs.
-const BUILDS: [(&str, &str, &str); 24] = [
+const BUILDS: [(&str, &str, &str); 23] = [
     ("endless", "import time\nwhile True: time.sleep(1)", "it took longer than 10s"),
     ("network", "import socket\nsocket.create_connection(('127.0.0.1', PORT), 3)", "exited with status 1"),
     ("names of hosts", "import socket\nsocket.getaddrinfo('localhost.invalid', 80)", "exited with status 1"),
@@ -316,9 +318,34 @@ const BUILDS: [(&str, &str, &str); 24] = [
     ("device", "import os\nos.mknod('a', 0o60666, 2049)", "Operation not permitted"),
     ("other command", "open('bot.toml', 'w').write('no')\nraise SystemExit(3)", "exited with status 3"),
     ("much memory", "a = b'x' * (3 << 30)", "MemoryError|killed by its memory limit"),
-    ("another result", "import os\nopen(f'/proc/{os.getppid()}/fd/1', 'wb', 0).write(b'x' * 2048)", ""),
     ("long log", "print('\\x1b[2J\\x07' + 'x' * 5_000_000)\nraise SystemExit(4)", "exited with status 4"),
 ];
+
+/// Builds that reach for files of the host through their parents and shared files. They set the modes that these have.
+const REACHES: [(&str, &str, &str); 8] = [
+    (
+        "mode of the program of its parent",
+        "import os\npath = f'/proc/{os.getppid()}/exe'\nos.chmod(path, os.stat(path).st_mode)",
+        REFUSED,
+    ),
+    ("times of the program of its parent", "import os\nos.utime(f'/proc/{os.getppid()}/exe')", REFUSED),
+    (
+        "attribute of the archive",
+        "import os\nos.setxattr(f'/proc/{os.getppid()}/fd/0', 'user.referee', b'')",
+        REFUSED,
+    ),
+    ("another result", "import os\nopen(f'/proc/{os.getppid()}/fd/1', 'wb', 0).write(b'x' * 2048)", REFUSED),
+    ("memory of its parent", "import os\nopen(f'/proc/{os.getppid()}/mem', 'rb')", REFUSED),
+    (
+        "mode of the first program",
+        "import os\nos.chmod('/proc/1/exe', os.stat('/proc/1/exe').st_mode)",
+        "No such file or directory|Permission denied",
+    ),
+    ("mode of a device", "import os\nos.chmod('/dev/null', os.stat('/dev/null').st_mode)", UNCHANGED),
+    ("mode of a file of /proc", "import os\nos.chmod('/proc/version', 0o444)", UNCHANGED),
+];
+const REFUSED: &str = "Permission denied|Operation not permitted";
+const UNCHANGED: &str = "Read-only file system|Operation not permitted";
 
 /// Bots that do what they must not when they are checked.
 const BOTS: [(&str, &str); 7] = [
@@ -365,9 +392,9 @@ fn a_hundred_hostile_submissions_have_the_listed_outcomes_and_the_league_plays_o
     }
     let place = league.folder.text("");
     let filled = |text: &str| text.replace("LEAGUE", place.trim_end_matches('/')).replace("PORT", &port);
-    let builds = BUILDS.map(|(name, build, says)| (name, build, None, says));
+    let builds = BUILDS.into_iter().chain(REACHES).map(|(name, build, says)| (name, build, None, says));
     let bots = BOTS.map(|(name, bot)| (name, BUILD, Some(bot), "the bot did not pass the check"));
-    for (at, (name, build, program, says)) in builds.into_iter().chain(bots).enumerate() {
+    for (at, (name, build, program, says)) in builds.chain(bots).enumerate() {
         let directory =
             bot(&league.folder, &format!("hostile-{at}"), &format!("hostile {at}"), &filled(build));
         if let Some(program) = program {
@@ -425,4 +452,22 @@ fn a_hundred_hostile_submissions_have_the_listed_outcomes_and_the_league_plays_o
     receive_match_of(&mut server, "mouse@1");
     drain(server);
     league.verify();
+}
+
+#[test]
+fn builds_without_bubblewrap_reach_no_file_of_the_host() {
+    let folder = Folder::new();
+    let programs = programs_without_bubblewrap(&folder);
+    for (name, build, says) in REACHES {
+        let directory = bot(&folder, "reaching", "reaching", build);
+        let mut check = Command::new(env!("CARGO_BIN_EXE_referee"));
+        check.env("PATH", &programs).args(["check", "checkers", &directory]);
+        check.args(options_without_bubblewrap(Mode::Strict, &programs));
+        let ended = Referee::start_as(&mut check).end().with_code(1);
+        let said = format!("{ended:?}");
+        assert!(
+            said.contains("the build failed") && says.split('|').any(|says| said.contains(says)),
+            "{name}: {ended:#?}"
+        );
+    }
 }

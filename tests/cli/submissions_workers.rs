@@ -122,6 +122,10 @@ fn builds_checks_and_plays(serve: fn(&League) -> (Referee, String, Carrier)) {
     let broken = submit(&url, &bot(&plain, "dog", "dog", "raise SystemExit('no bones')"), &token);
     assert_eq!(states(&broken).last().map(String::as_str), Some("failed"));
     assert!(log(&broken).contains("no bones"), "{broken:#?}");
+    // One that reaches for the program of the worker.
+    let reach = "import os\npath = f'/proc/{os.getppid()}/exe'\nos.chmod(path, os.stat(path).st_mode)";
+    let reaching = submit(&url, &bot(&plain, "eel", "eel", reach), &token);
+    assert!(log(&reaching).contains("Permission denied"), "{reaching:#?}");
     drain(server);
     strong.signal(Signal::TERM);
     strong.end();

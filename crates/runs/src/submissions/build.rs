@@ -1,7 +1,7 @@
 //! The build of a bot, in its sandbox.
 
 use std::fs::File;
-use std::io::{self, BufWriter, Seek, Write};
+use std::io::{self, BufWriter, Read, Seek, Write};
 use std::path::Path;
 use std::time::Duration;
 
@@ -10,14 +10,16 @@ use referee_bots::{Command, Launch, Launcher};
 use referee_match::Detail;
 use referee_workers::archive::{ArchiveError, ArchiveId, ArchiveLimits, unpack};
 use rustix::process::Signal;
-use tokio::io::AsyncReadExt;
-use tokio::net::unix::pipe::Receiver;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::unix::pipe::{Receiver, Sender};
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
 use super::builder::{BUILDER, BuildOrder, ORDER};
 use super::{SubmissionLog, TrialError};
 
+/// The size of the buffers for archives, in bytes.
+const BUFFER: usize = 64 << 10;
 /// How long the rest of the result may take after the build has ended.
 const REST: Duration = Duration::from_secs(5);
 
@@ -91,8 +93,8 @@ pub async fn build(
         sandbox: sandbox.clone(),
         ..Command::default()
     };
-    let mut input = archive.try_clone()?;
-    input.rewind()?;
+    let (input, feeder) = io::pipe()?;
+    let feeder = Sender::from_owned_fd(feeder.into())?;
     let (reader, writer) = io::pipe()?;
     let mut reader = Receiver::from_owned_fd(reader.into())?;
     let (exited, exit) = oneshot::channel();
@@ -104,12 +106,18 @@ pub async fn build(
     let (process, ()) = started.await?;
     let most_bytes = result.most_bytes();
     let ended = timeout(most_time, async {
+        let mut fed = Box::pin(feed(archive, feeder));
+        let mut is_fed = false;
         let mut written = Box::pin(copy(&mut reader, out, most_bytes));
         let mut exit = Box::pin(exit);
         let mut copied = None;
         // A build that writes too much is not waited for.
         let how = loop {
             tokio::select! {
+                read = &mut fed, if !is_fed => {
+                    read?;
+                    is_fed = true;
+                }
                 how = &mut exit => break how.unwrap_or_else(|_| Detail::other("its end was not seen")),
                 size = &mut written, if copied.is_none() => match size? {
                     None => return Ok::<_, io::Error>((None, None)),
@@ -147,10 +155,26 @@ pub async fn build(
     Ok(BuiltBot { id, size: size.unwrap_or_default() })
 }
 
+/// Writes an archive to a pipe, until its reader ends.
+async fn feed(mut archive: &File, mut to: Sender) -> io::Result<()> {
+    archive.rewind()?;
+    let mut buffer = vec![0; BUFFER];
+    loop {
+        let read = archive.read(&mut buffer)?;
+        if read == 0 {
+            return Ok(());
+        }
+        match to.write_all(&buffer[..read]).await {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(()),
+            written => written?,
+        }
+    }
+}
+
 /// Copies what a build writes to a file. Returns the number of bytes; none if there are too many.
 async fn copy(from: &mut Receiver, to: &mut File, most: u64) -> io::Result<Option<u64>> {
     let mut to = BufWriter::new(to);
-    let (mut buffer, mut size) = (vec![0; 64 << 10], 0);
+    let (mut buffer, mut size) = (vec![0; BUFFER], 0);
     loop {
         let read = from.read(&mut buffer).await?;
         if read == 0 {

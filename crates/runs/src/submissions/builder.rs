@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, ExitStatus, Stdio};
 
 use referee_bots::BuiltinProgram;
-use referee_workers::archive::{ArchiveError, ArchiveId, ArchiveLimits, pack_folder, unpack};
+use referee_workers::archive::{ArchiveError, ArchiveId, ArchiveLimits, pack_folder, unpack_stream};
 use serde::{Deserialize, Serialize};
 
 /// The name of the program.
@@ -20,7 +20,8 @@ pub(super) const ORDER: &str = "REFEREE_BUILD";
 /// The program that builds a bot, for [`referee_bots::exec_with`].
 pub const BUILTIN: BuiltinProgram = (BUILDER, run);
 
-/// What is to be built. The archive is the standard input, and that of the result the standard output.
+/// What is to be built. The standard input is a pipe with the archive, and the standard output one for that of the result:
+/// what a build reached through a descriptor of a file would be a file of the host.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct BuildOrder {
     pub(super) archive: ArchiveId,
@@ -79,7 +80,7 @@ fn work(environment: &[OsString]) -> Result<(), NotBuilt> {
     let directory = temporary.unwrap_or_else(|| Path::new("/tmp").to_owned()).join("build");
     std::fs::create_dir(&directory)?;
     let input = File::from(rustix::stdio::stdin().try_clone_to_owned()?);
-    unpack(&input, &order.archive, &directory, order.limits)?;
+    unpack_stream(&input, &order.archive, &directory, order.limits)?;
     drop(input);
     let [program, rest @ ..] = &order.argv[..] else { return Err(no_order().into()) };
     let mut command = Command::new(program);

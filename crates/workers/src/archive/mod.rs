@@ -19,7 +19,7 @@ pub use cache::{Cache, NoHome, Unpacked};
 pub use error::ArchiveError;
 pub use id::{ArchiveId, NotArchiveId};
 pub use pack::{PackedArchive, pack_files, pack_folder, pack_selected};
-pub use unpack::{check, unpack};
+pub use unpack::{check, unpack, unpack_stream};
 
 use serde::{Deserialize, Serialize};
 

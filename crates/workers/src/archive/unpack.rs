@@ -23,12 +23,29 @@ pub fn unpack(
     folder: &Path,
     limits: ArchiveLimits,
 ) -> Result<(), ArchiveError> {
-    let found = check(&mut archive, limits)?;
-    if found != *id {
-        return Err(ArchiveError::Invalid(format!("the archive is {found}, but {id} was asked for")));
-    }
+    is_named(&check(&mut archive, limits)?, id)?;
     archive.rewind()?;
     // It may have been changed since: all is checked again.
+    unpack_stream(archive, id, folder, limits)
+}
+
+fn is_named(found: &ArchiveId, id: &ArchiveId) -> Result<(), ArchiveError> {
+    if found == id {
+        return Ok(());
+    }
+    Err(ArchiveError::Invalid(format!("the archive is {found}, but {id} was asked for")))
+}
+
+/// Like [`unpack`], but reads the archive once and writes what it has read.
+///
+/// # Errors
+/// As [`unpack`]; after any of them some files may exist.
+pub fn unpack_stream(
+    archive: impl Read,
+    id: &ArchiveId,
+    folder: &Path,
+    limits: ArchiveLimits,
+) -> Result<(), ArchiveError> {
     let mut reader = Reader::new(archive, limits);
     let mut links = Vec::new();
     while let Some(entry) = reader.next()? {
@@ -46,7 +63,7 @@ pub fn unpack(
             EntryKind::Link { target } => links.push((path, target.clone())),
         }
     }
-    reader.finish()?;
+    is_named(&reader.finish()?, id)?;
     // Only now, so that no file was written through one.
     for (path, target) in links {
         symlink(target, path)?;
