@@ -354,3 +354,23 @@ fn sandbox_check_names_missing_layers_and_starts_a_program_in_each_mode() {
     let text = referee(["sandbox", "check"]).stdout;
     assert!(text.contains("reach into memory and pipes of other processes"), "{text}");
 }
+
+#[test]
+fn the_cpu_time_of_a_child_that_still_runs_counts() {
+    let folder = Folder::new();
+    let spin = "import subprocess
+child = '''import time
+while time.process_time() < 0.3: pass
+print('done', flush=True)
+time.sleep(1000)'''
+subprocess.Popen([sys.executable, '-c', child], stdout=subprocess.PIPE).stdout.readline()
+play()";
+    let bots = [own_bot(&folder, "spins", spin), own_bot(&folder, "plain", "play()")];
+    for mode in [Mode::None, Mode::Strict] {
+        let play = ["play", "checkers", &bots[0], &bots[1], "--set", WON, "--json", "--hello-limit=60s"];
+        let ended = referee(play.map(str::to_owned).into_iter().chain(options(mode))).done();
+        let cpu_ms = ended.all("match")[0]["cpu_ms"].clone();
+        let [spins, plain] = [0, 1].map(|seat| cpu_ms[seat].as_u64().expect("a number"));
+        assert!(spins >= plain + 200, "in {mode}: {cpu_ms}");
+    }
+}

@@ -1,4 +1,6 @@
-//! The parent and the session of a process.
+//! The parent, the session and the descendants of a process.
+
+use std::fmt;
 
 use rustix::process::Pid;
 
@@ -27,6 +29,28 @@ impl Lineage {
         let parent = Pid::from_raw(fields.next()?.parse().ok()?);
         Some(Lineage { parent, session: fields.nth(1)?.parse().ok()? })
     }
+}
+
+/// The children of a process, by its name in `/proc`. Empty if it has exited, and on systems without `/proc`.
+pub(super) fn children_of(process: impl fmt::Display) -> impl Iterator<Item = Pid> {
+    let threads = std::fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten();
+    let lists =
+        threads.filter_map(|thread| std::fs::read_to_string(thread.ok()?.path().join("children")).ok());
+    let pids = |list: String| -> Vec<Pid> {
+        list.split_whitespace().filter_map(|id| Pid::from_raw(id.parse().ok()?)).collect()
+    };
+    lists.flat_map(pids)
+}
+
+/// The processes below a process, as far as their parents have not exited; at most `most`.
+pub(super) fn descendants(process: Pid, most: usize) -> Vec<Pid> {
+    let mut found: Vec<Pid> = children_of(process).take(most).collect();
+    let mut at = 0;
+    while at < found.len() && found.len() < most {
+        found.extend(children_of(found[at]).take(most - found.len()));
+        at += 1;
+    }
+    found
 }
 
 /// The oldest child of a process. None if it has none, and on kernels that do not list children.

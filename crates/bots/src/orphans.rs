@@ -7,7 +7,7 @@ use std::time::Duration;
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitOptions, getpid, kill_process, waitpid};
 
-use super::lineage::Lineage;
+use super::lineage::{Lineage, children_of};
 
 /// The interval of checks for killed processes.
 const INTERVAL: Duration = Duration::from_millis(5);
@@ -74,11 +74,5 @@ impl OrphanReaper {
 
 /// The children of this process, orphans of its descendants included. Empty on systems without `/proc`.
 pub fn children() -> impl Iterator<Item = Pid> {
-    let threads = std::fs::read_dir("/proc/self/task").into_iter().flatten();
-    let lists =
-        threads.filter_map(|thread| std::fs::read_to_string(thread.ok()?.path().join("children")).ok());
-    let pids = |list: String| -> Vec<Pid> {
-        list.split_whitespace().filter_map(|id| Pid::from_raw(id.parse().ok()?)).collect()
-    };
-    lists.flat_map(pids)
+    children_of("self")
 }

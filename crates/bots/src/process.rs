@@ -17,13 +17,16 @@ use rustix::process::{Pid, Signal, WaitOptions, kill_process_group, waitpid};
 use tokio::sync::watch;
 
 use crate::launcher::{ProcessLease, SpawnError, Spawned, Starter, Stdio, Streams};
-use crate::lineage::first_child;
+use crate::lineage::{descendants, first_child};
 use crate::sandbox::ConfinementGuard;
 use crate::{Command, Stderr};
 
 /// How often, and how long apart, to look whether a namespace has ended.
 const REAP_TRIES: u32 = 1000;
 const REAP_INTERVAL: Duration = Duration::from_millis(1);
+
+/// A bot with more processes is not measured whole: the lane that reads them plays other matches.
+const MOST_MEASURED: usize = 1000;
 
 /// The number by which the kernel shows a pipe.
 fn inode(pipe: &OwnedFd) -> io::Result<u64> {
@@ -37,6 +40,8 @@ pub struct Process {
     group: Pid,
     /// The group of the bot.
     inner: Pid,
+    /// The first process of the namespace of the bot, if it has one.
+    first: Option<Pid>,
     has_exited: watch::Receiver<bool>,
     stderr: Stderr,
     /// The pipe guard watches the bot's pipes for as long as this exists.
@@ -96,7 +101,7 @@ impl Process {
         let inner = first.and_then(first_child).unwrap_or(group);
         let stat = File::open(format!("/proc/{}/stat", inner.as_raw_nonzero())).ok();
         let (exited, has_exited) = watch::channel(false);
-        let process = Process { group, inner, has_exited, stderr, mark, stat, lease: None, guard };
+        let process = Process { group, inner, first, has_exited, stderr, mark, stat, lease: None, guard };
         process.stderr.drain(ends)?;
         let mark = process.mark.clone();
         let &ConfinementGuard { is_wrapped, memory, file, .. } = &process.guard;
@@ -134,19 +139,22 @@ impl Process {
         &self.stderr
     }
 
-    /// The CPU time of the process and of the children that it has waited for, in steps of 10 ms. None if the process has
-    /// exited, and on systems without `/proc`. With a control group, of all its processes.
+    /// The CPU time of the process, of its descendants and of the children that they have waited for, each in steps of 10 ms.
+    /// None if the process has exited, and on systems without `/proc`. With a control group, of all its processes. Without
+    /// one and without a namespace, a process whose parent has exited does not count.
     pub fn cpu(&self) -> Option<Duration> {
         if let Some(cgroup) = &self.guard.cgroup {
             return cgroup.cpu();
         }
         let mut buffer = [0; 1024];
         let len = self.stat.as_ref()?.read_at(&mut buffer, 0).ok()?;
-        // The second field is the program's name in parentheses, which may contain any character.
-        let after_name = buffer[..len].iter().rposition(|&byte| byte == b')')? + 1;
-        let fields = std::str::from_utf8(&buffer[after_name..len]).ok()?.split_ascii_whitespace();
-        // Fields 14 to 17 of proc_pid_stat(5): utime, stime, cutime, cstime.
-        let ticks: u64 = fields.skip(11).take(4).filter_map(|field| field.parse::<u64>().ok()).sum();
+        let [own, waited] = ticks(&buffer[..len])?;
+        let ticks_of = |process: Pid| ticks(&std::fs::read(format!("/proc/{process}/stat")).ok()?);
+        // What the bot leaves behind becomes a child of the first process, which waits for it.
+        let adopted = self.first.and_then(ticks_of).map_or(0, |[_, waited]| waited);
+        let below = descendants(self.first.unwrap_or(self.inner), MOST_MEASURED);
+        let below = below.into_iter().filter(|process| *process != self.inner).filter_map(ticks_of);
+        let ticks = own + waited + adopted + below.flatten().sum::<u64>();
         Some(Duration::from_millis(ticks * 1000 / rustix::param::clock_ticks_per_second()))
     }
 
@@ -186,6 +194,16 @@ impl Drop for Process {
     fn drop(&mut self) {
         self.signal(Signal::KILL);
     }
+}
+
+/// The CPU time of a process and of the children that it has waited for, from `/proc/PID/stat`.
+fn ticks(stat: &[u8]) -> Option<[u64; 2]> {
+    // The second field is the program's name in parentheses, which may contain any character.
+    let after_name = stat.iter().rposition(|&byte| byte == b')')? + 1;
+    let mut fields = std::str::from_utf8(&stat[after_name..]).ok()?.split_ascii_whitespace();
+    // Fields 14 to 17 of proc_pid_stat(5): utime, stime, cutime, cstime.
+    let mut next = |skipped| fields.nth(skipped)?.parse::<u64>().ok();
+    Some([next(11)? + next(0)?, next(0)? + next(0)?])
 }
 
 /// Waits for the first process of a namespace, whose parent was bubblewrap. It is ending.
