@@ -37,7 +37,7 @@ pub enum NoAnswer {
     /// The answer is too long.
     #[error("its answer has more than {0} bytes")]
     TooLong(usize),
-    /// There is more than one line.
+    /// There is more than one line, at once or until the next request. It may have been taken for an earlier answer.
     #[error("it wrote more than one line")]
     Unasked,
     /// The operating system's error.
@@ -136,6 +136,15 @@ impl Exchange {
                     return Err(NoAnswer::Interrupted);
                 }
             }
+            if readable && unwritten.len() == line.len() {
+                // An answer to what it has not been asked, unless it has ended.
+                return match self.wire.input.read(&mut self.buffer) {
+                    Ok(0) | Err(Errno::CONNRESET) => Err(NoAnswer::Ended),
+                    Ok(_) => Err(NoAnswer::Unasked),
+                    Err(Errno::AGAIN | Errno::INTR) => continue,
+                    Err(error) => Err(error.into()),
+                };
+            }
             if writable && !unwritten.is_empty() {
                 match output.write(unwritten) {
                     Ok(written) => unwritten = &unwritten[written..],
@@ -177,7 +186,8 @@ mod tests {
     use std::thread;
 
     use super::*;
-    use crate::watch::{take_arrivals, watch_stream, watch_while_waiting};
+    use crate::watch::{is_interrupted, take_arrivals, watch_stream, watch_while_waiting};
+    use crate::{ByteStream, Stream};
 
     const LIMIT: Duration = Duration::from_secs(20);
 
@@ -228,6 +238,16 @@ mod tests {
             read(&mut peer);
         });
         assert!(matches!(two.ask(b"1", 5000, LIMIT), Err(NoAnswer::Unasked)));
+        let mut late = with(move |mut peer| {
+            read(&mut peer);
+            peer.get_ref().write_all(b"2\n").unwrap();
+            thread::sleep(Duration::from_millis(50));
+            peer.get_ref().write_all(b"3\n").unwrap();
+            read(&mut peer);
+        });
+        assert_eq!(late.ask(b"1", 5000, LIMIT).unwrap(), b"2");
+        thread::sleep(Duration::from_millis(300));
+        assert!(matches!(late.ask(b"1", 5000, LIMIT), Err(NoAnswer::Unasked)));
         let mut silent = with(move |mut peer| {
             read(&mut peer);
             read(&mut peer);
@@ -238,6 +258,28 @@ mod tests {
             read(&mut peer);
         });
         assert!(matches!(gone.ask(b"1", 5000, LIMIT), Err(NoAnswer::Ended)));
+    }
+
+    #[tokio::test]
+    async fn a_stream_that_returns_to_a_thread_is_watched_again() {
+        let (stop, _stopper) = UnixStream::pair().unwrap();
+        watch_while_waiting(stop.into()).unwrap();
+        let (ours, _theirs) = UnixStream::pair().unwrap();
+        let mut wire = Wire::socket(ours.into(), None);
+        for number in 0..3 {
+            let stream = Stream::watch(wire).unwrap();
+            stream.watch_arrivals(number).unwrap();
+            wire = stream.unwatch();
+        }
+    }
+
+    #[test]
+    fn an_interrupt_is_seen_by_what_takes_long() {
+        let (stop, stopper) = UnixStream::pair().unwrap();
+        watch_while_waiting(stop.into()).unwrap();
+        assert!(!is_interrupted());
+        drop(stopper);
+        assert!(is_interrupted() && is_interrupted());
     }
 
     #[test]

@@ -210,8 +210,10 @@ impl Stream {
         })
     }
 
-    /// Deregisters the stream from its runtime.
+    /// Deregisters the stream from its runtime and its thread.
     pub fn unwatch(self) -> Wire {
+        // On an error the thread has not watched it.
+        let _ = crate::watch::unwatch_stream(self.input.fd());
         Wire { input: self.input.into_fd(), output: self.output.map(Descriptor::into_fd), tls: self.tls }
     }
 

@@ -6,6 +6,8 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::Instant;
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
 use crate::watch_set;
 
 /// The data of the descriptor that ends waits.
@@ -20,8 +22,8 @@ thread_local! {
 pub(crate) struct WaitWatch {
     /// Readable when one of the streams is, or the descriptor that ends waits.
     pub(crate) set: OwnedFd,
-    /// Closed, it would not be watched.
-    _stop: OwnedFd,
+    /// Ends waits when it is readable or closed at its other end.
+    stop: OwnedFd,
     arrivals: Vec<Arrival>,
     /// When the last wait ended, if it was long enough to look at the streams.
     ended: Option<Instant>,
@@ -47,7 +49,7 @@ pub struct Arrival {
 pub fn watch_while_waiting(stop: OwnedFd) -> io::Result<()> {
     let set = watch_set::new()?;
     watch_set::add_level(&set, &stop, STOP)?;
-    let watch = WaitWatch { set, _stop: stop, arrivals: Vec::new(), ended: None, is_stopped: false };
+    let watch = WaitWatch { set, stop, arrivals: Vec::new(), ended: None, is_stopped: false };
     OF_THREAD.set(Some(watch));
     Ok(())
 }
@@ -61,6 +63,22 @@ pub(crate) fn watch_stream(stream: impl AsFd, number: u64) -> io::Result<()> {
         Some(WaitWatch { set, .. }) => watch_set::add_edges(set, &stream, number),
         None => Ok(()),
     })
+}
+
+/// Watches a stream no longer, which goes to another thread or gets another number.
+///
+/// # Errors
+/// Those of the operating system.
+pub(crate) fn unwatch_stream(stream: impl AsFd) -> io::Result<()> {
+    OF_THREAD.with_borrow(|watch| match watch {
+        Some(WaitWatch { set, .. }) => watch_set::remove(set, &stream),
+        None => Ok(()),
+    })
+}
+
+/// Whether the waits of this thread have to end, so that what takes long has to end, too.
+pub fn is_interrupted() -> bool {
+    with_watch(|watch| watch.is_some_and(WaitWatch::is_interrupted))
 }
 
 /// Takes the arrivals since the last call, and when the last wait ended; `None` if there was none.
@@ -78,6 +96,12 @@ pub(crate) fn with_watch<T>(act: impl FnOnce(Option<&mut WaitWatch>) -> T) -> T 
 }
 
 impl WaitWatch {
+    fn is_interrupted(&mut self) -> bool {
+        let mut stop = [PollFd::new(&self.stop, PollFlags::IN)];
+        self.is_stopped |= poll(&mut stop, Some(&Timespec::default())).is_ok_and(|ready| ready > 0);
+        self.is_stopped
+    }
+
     /// Notes which streams have become readable.
     pub(crate) fn note(&mut self, at: Instant, is_earlier: bool) -> io::Result<()> {
         let since = if is_earlier { self.ended } else { Some(at) };

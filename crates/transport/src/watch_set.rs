@@ -1,9 +1,9 @@
 //! The descriptors that a thread watches: an epoll instance.
 
 #[cfg(target_os = "linux")]
-pub(crate) use with_epoll::{add_edges, add_level, new, ready};
+pub(crate) use with_epoll::{add_edges, add_level, new, ready, remove};
 #[cfg(not(target_os = "linux"))]
-pub(crate) use without_epoll::{add_edges, add_level, new, ready};
+pub(crate) use without_epoll::{add_edges, add_level, new, ready, remove};
 
 #[cfg(target_os = "linux")]
 mod with_epoll {
@@ -31,6 +31,14 @@ mod with_epoll {
     pub(crate) fn add_edges(set: &OwnedFd, of: impl AsFd, number: u64) -> io::Result<()> {
         match epoll::add(set, of, EventData::new_u64(number), EventFlags::IN | EventFlags::ET) {
             Ok(()) | Err(Errno::PERM) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Removes a descriptor, if it is there.
+    pub(crate) fn remove(set: &OwnedFd, of: impl AsFd) -> io::Result<()> {
+        match epoll::delete(set, of) {
+            Ok(()) | Err(Errno::NOENT | Errno::PERM) => Ok(()),
             Err(error) => Err(error.into()),
         }
     }
@@ -64,6 +72,10 @@ mod without_epoll {
     }
 
     pub(crate) fn add_edges(_: &OwnedFd, _: impl AsFd, _: u64) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    pub(crate) fn remove(_: &OwnedFd, _: impl AsFd) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }
 
