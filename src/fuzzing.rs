@@ -5,21 +5,30 @@ use std::cell::RefCell;
 use std::future::Future;
 use std::io::Cursor;
 use std::pin::pin;
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use referee_protocol::limits;
 use referee_protocol::referee::{Auth, Clock};
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use crate::driver::{
     BotFault, Lane, LaneClock, MatchKey, MatchPlan, Notice, PlannedSeat, Role, Run, SessionKey, Terms,
     incoming,
 };
-use crate::game::Turn;
-use crate::game::{Catalog, Seat};
+use crate::game::chance::Draw;
+use crate::game::erased::{BoardText, Rules, RulesFailed, RulesWait, Table};
+use crate::game::json_scanner::JsonScanner;
+use crate::game::{Catalog, Seat, Turn, Viewer};
 use crate::games::checkers::Board;
+use crate::program::{
+    BadAnswer, Carrier, MOST_DEPTH, MOST_EVENT, MOST_VIEW, Manifest, ProgramRules, Restarts,
+};
 use crate::record;
+use crate::report::EventText;
 use crate::report::replay::{check_packed_record, record_of_page};
 use crate::transport::{Line, Lines, MemoryPeer, MemoryStream, memory_stream};
 use crate::workers::archive::{ArchiveLimits, check, pack_folder, unpack};
@@ -186,6 +195,92 @@ pub fn imagine(data: &[u8]) {
             assert!(answer["type"].is_string());
         }
     }
+}
+
+/// Gives each line as the answer to one request, in turn.
+#[derive(Debug)]
+struct Answers {
+    lines: Vec<Vec<u8>>,
+    asked: AtomicUsize,
+}
+
+impl Carrier for Answers {
+    fn wait(&self) -> RulesWait {
+        RulesWait::None
+    }
+
+    fn ask(
+        &self,
+        _: &[u8],
+        accept: &mut dyn FnMut(&[u8]) -> Result<(), BadAnswer>,
+    ) -> Result<Restarts, RulesFailed> {
+        let asked = self.asked.fetch_add(1, Ordering::Relaxed);
+        let bad = |what: BadAnswer| RulesFailed::Because(what.to_string().into());
+        accept(&self.lines[asked % self.lines.len()]).map_err(bad)?;
+        Ok(Restarts::default())
+    }
+}
+
+/// The game whose rules give these answers. Its description is never freed.
+static GAME: LazyLock<ProgramRules> = LazyLock::new(|| {
+    let manifest = "protocol = 1\nid = \"fuzzed\"\ntitle = \"Fuzzed\"\nversion = 1\ncommand = \"./fuzzed\"\nseats = 2\n\
+                    hidden = true\nchance = true\nsimultaneous = true\nreasons = [\"won\"]\n";
+    let manifest = Manifest::read(manifest).unwrap_or_else(|error| panic!("{error}"));
+    let answers = Box::new(Answers { lines: vec![Vec::new()], asked: AtomicUsize::default() });
+    ProgramRules::new(&manifest, "", serde_json::Map::new(), RawValue::NULL.to_owned(), answers)
+});
+
+/// Plays with rules that give these lines as answers. What is accepted can be read by every parser, and drawn.
+pub fn rules(data: &[u8]) {
+    let lines = data.split(|&byte| byte == b'\n').map(<[u8]>::to_vec).collect();
+    let rules = GAME.with_carrier(Box::new(Answers { lines, asked: AtomicUsize::default() }));
+    let Ok(mut table) = rules.open(&rules.default_options(), rules.meta().seatings[0]) else { return };
+    let portable = |levels: usize, bytes: &[u8], most: usize| {
+        let text = std::str::from_utf8(bytes).unwrap_or_else(|error| panic!("{error}"));
+        let read = JsonScanner::portable(MOST_DEPTH - levels, text).object(|_, _| ());
+        assert!(read.is_ok() && bytes.len() <= most, "{read:?} {text}");
+        assert!(!text.contains(['\n', '\r', '\u{2028}']), "{text}");
+    };
+    for _ in 0..20 {
+        for viewer in [Viewer::Omniscient, Viewer::Public, Viewer::Seat(Seat(0)), Viewer::Seat(Seat(1))] {
+            let mut events = Vec::new();
+            for index in 0..table.event_count() {
+                let begin = events.len();
+                table.write_event(index, viewer, &mut events);
+                portable(2, &events[begin..], MOST_EVENT);
+                events.push(b'\n');
+            }
+            assert_eq!(EventText::events(&events).count(), table.event_count());
+            assert!(BoardText(&*table, viewer).to_string().ends_with('\n'));
+            drop(table.scene(viewer).lines());
+        }
+        table.forget();
+        if !advance(&mut *table, portable) {
+            return;
+        }
+    }
+}
+
+/// Makes the first legal moves or draws. Returns whether the game goes on.
+fn advance(table: &mut dyn Table, portable: impl Fn(usize, &[u8], usize)) -> bool {
+    let went_on = match table.ask() {
+        Turn::Decide(decision) => {
+            for seat in decision.seats().iter() {
+                let (mut view, mut legal) = (Vec::new(), Vec::new());
+                table.write_view(&decision, seat, &mut view);
+                portable(3, &view, MOST_VIEW);
+                table.write_legal(&decision, seat, &mut legal);
+                assert!(serde_json::from_slice::<Vec<String>>(&legal).is_ok_and(|legal| !legal.is_empty()));
+            }
+            let indices = vec![0; decision.seats().len()];
+            table.play(decision, &indices)
+        }
+        Turn::Draw(Draw::Dice { count, .. }) => table.settle(&vec![1; count.into()]),
+        Turn::Draw(Draw::Pick { .. }) => table.settle(&[0]),
+        Turn::Draw(Draw::Shuffle { len }) => table.settle(&(0..len.into()).collect::<Vec<u32>>()),
+        Turn::Over(_) => return false,
+    };
+    went_on.is_ok()
 }
 
 /// The key of the match, and the peers of a lane.

@@ -118,6 +118,9 @@ pub(super) struct MatchLine<'a> {
     duration_us: u64,
     lag_ms: u64,
     paused_ms: u64,
+    /// How often the rules had to be asked again; omitted if never.
+    #[serde(skip_serializing_if = "is_zero")]
+    rules_restarts: u32,
     /// By seat.
     cpu_ms: &'a [Option<u64>],
     /// The path of the record.
@@ -125,6 +128,10 @@ pub(super) struct MatchLine<'a> {
     /// The worker that played it; omitted if this process did.
     #[serde(skip_serializing_if = "Option::is_none")]
     worker: Option<&'a str>,
+}
+
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 impl<'a> MatchLine<'a> {
@@ -150,6 +157,7 @@ impl<'a> MatchLine<'a> {
             duration_us: finished.duration_us,
             lag_ms: finished.lag_ms,
             paused_ms: finished.paused_ms,
+            rules_restarts: finished.rules_restarts,
             cpu_ms: &finished.cpu_ms,
             record: finished.record.as_deref(),
             worker: finished.worker.as_deref(),

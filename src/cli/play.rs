@@ -283,6 +283,10 @@ impl MatchPrinter {
             let matches = counted(summary.paused, "match", "matches");
             self.line(format_args!("the referee was suspended during {matches}"));
         }
+        if summary.rules_restarts > 0 {
+            let times = counted(summary.rules_restarts, "time", "times");
+            self.line(format_args!("the rules failed and were asked again {times}"));
+        }
         self.line(format_args!("run seed {}", summary.seed));
     }
 }

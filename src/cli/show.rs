@@ -190,7 +190,7 @@ fn print(path: &Path, args: &Args, catalog: &Catalog) -> Result<(), Failure> {
     // A bot's standard error may reveal what only its seat may see.
     let is_shown = |seat| args.view == Viewer::Omniscient || args.view == Viewer::Seat(seat);
     for BotLine { seat, stderr, .. } in
-        playback.bots().iter().filter(|bot| is_shown(bot.seat) && !bot.stderr.is_empty())
+        playback.bots().bots.iter().filter(|bot| is_shown(bot.seat) && !bot.stderr.is_empty())
     {
         let name = header.seats.get(seat.index()).map_or("", |seat| &seat.name);
         writeln!(out, "\nstandard error of {}:", printable(name))?;

@@ -193,7 +193,7 @@ fn random_games_agree_with_an_independent_implementation() {
 const FAILURES: [(&str, &str); 8] = [
     ("sys.exit(3)", "it ended without an answer (status 3)"),
     ("raise Exception('lost my way')", "Exception: lost my way"),
-    ("import time; time.sleep(100)", "it did not answer within 2000 ms"),
+    ("import time; time.sleep(100)", "it did not answer within 300 ms"),
     ("print('x' * 2000000)", "its answer has more than 1048576 bytes"),
     ("print('{\"state\":')", "EOF while parsing"),
     ("print('{}\\n{}')", "it wrote more than one line"),
@@ -284,18 +284,136 @@ fn a_match_whose_opening_makes_the_rules_fail_verifies() {
     assert!(verified.stdout.contains("30 records, 0 differ"), "{verified:?}");
 }
 
+/// Connect Four whose processes do this at their request of this number.
+fn failing_at(folder: &Folder, request: u32, does: &str) -> String {
+    let fails = format!(
+        "    request = json.loads(line)\n    count += 1\n    if count == {request}:\n        {does}\n"
+    );
+    let changes = [
+        ("    request = json.loads(line)\n", &*fails),
+        ("import sys", "import os\nimport sys\nimport time\n\ncount = 0"),
+    ];
+    changed(folder, &changes)
+}
+
 #[test]
-fn a_program_that_dies_again_and_again_loses_no_match() {
+fn a_program_that_dies_again_and_again_loses_no_match_and_is_counted() {
     let folder = Folder::new();
-    let fails = "    request = json.loads(line)\n    count += 1\n    if count == 4:\n        os.kill(os.getpid(), 9)\n";
-    let changes =
-        [("    request = json.loads(line)\n", fails), ("import sys", "import os\nimport sys\n\ncount = 0")];
-    let game = changed(&folder, &changes);
-    let ended = play(&folder, &game, &["-n", "10", "--jobs", "2"]).done();
+    let game = failing_at(&folder, 60, "os.kill(os.getpid(), 9)");
+    let ended = play(&folder, &game, &["-n", "12", "--jobs", "2"]).with_code(0);
+    let mut restarts = 0;
     for report in ended.all("match") {
         assert_eq!((&report["ended_by"], &report["faults"]), (&json!("rules"), &json!([{}, {}])), "{report}");
+        let of_match = report["rules_restarts"].as_u64().unwrap_or(0);
+        let record = folder.record(&format!("records/{}.jsonl", report["id"].as_str().expect("an id")));
+        assert_eq!(record[record.len() - 2]["rules_restarts"].as_u64().unwrap_or(0), of_match);
+        restarts += of_match;
     }
-    referee(["verify", &folder.text("records"), "--game", &game]).done();
+    assert!(restarts > 0 && ended.one("summary")["rules_restarts"] == restarts, "{ended:?}");
+    let logged = ended.stderr.matches("it ended without an answer (signal 9); another process has answered");
+    assert_eq!(logged.count() as u64, restarts, "{ended:?}");
+    let verified = referee(["verify", &folder.text("records"), "--game", &game]).with_code(0).stdout;
+    assert!(verified.contains("12 records, 0 differ"), "{verified}");
+    let bot = sample("python/random_bot.py");
+    let text = referee(["play", &game, &bot, &bot, "-n", "12"]).with_code(0).stdout;
+    assert!(text.contains("the rules failed and were asked again "), "{text}");
+}
+
+#[test]
+fn a_run_stops_after_ten_restarts_of_the_rules_in_a_row() {
+    let folder = Folder::new();
+    let game = failing_at(&folder, 4, "sys.exit(1)");
+    let ended = play(&folder, &game, &["-n", "50"]).with_code(5);
+    assert!(ended.stderr.contains("the rules had to be asked again 10 times in a row"), "{ended:?}");
+    let matches = ended.all("match");
+    assert!(matches.len() < 8, "{ended:?}");
+    for report in matches {
+        assert_eq!(report["faults"], json!([{}, {}]), "{report}");
+        assert!(report["ended_by"] == "rules" || report["cause"] == "interrupted", "{report}");
+    }
+}
+
+#[test]
+fn the_check_fails_a_program_that_another_process_has_to_replace() {
+    let folder = Folder::new();
+    let game = failing_at(&folder, 100, "sys.exit('out of cards')");
+    let checked = referee(["game", "check", &game, "-n", "20"]).with_code(1).stdout;
+    let expected =
+        "it ended without an answer (status 1); standard error: out of cards; another process has answered";
+    assert!(checked.contains("FAILED  matches") && checked.contains(expected), "{checked}");
+}
+
+#[test]
+fn the_limit_of_an_answer_does_not_include_the_start_of_another_process() {
+    let folder = Folder::new();
+    let slow = "    request = json.loads(line)\n    if request['type'] == 'play':\n        time.sleep(0.4)\n";
+    let changes = [
+        ("    request = json.loads(line)\n", slow),
+        ("import sys", "import sys\nimport time"),
+        ("openings = 2", "limit_ms = 200"),
+    ];
+    let game = changed(&folder, &changes);
+    let report = play(&folder, &game, &[]).with_code(0).one("match");
+    assert_eq!((&report["cause"], &report["decisions"]), (&json!("rules_failed"), &json!(1)), "{report}");
+    let record = folder.read("records/m1.jsonl");
+    assert!(record.contains("it did not answer within 200 ms"), "{record}");
+}
+
+#[test]
+fn a_program_that_does_not_flush_is_told_so_after_its_first_silence() {
+    let folder = Folder::new();
+    let changes = [
+        (", flush=True", ", file=out"),
+        // The referee turns off the buffer of `sys.stdout`.
+        ("import sys", "import sys\n\nout = open(1, 'w')"),
+        ("openings = 2", "start_limit_ms = 3000"),
+    ];
+    let game = changed(&folder, &changes);
+    let begun = Instant::now();
+    let failed = play(&folder, &game, &[]);
+    assert!(begun.elapsed() < Duration::from_secs(6), "it took {:?}", begun.elapsed());
+    let expected =
+        "it did not answer within 3000 ms; is stdout flushed? Some programs buffer their input too";
+    assert!(failed.code == Some(2) && failed.stderr.contains(expected), "{failed:?}");
+}
+
+#[test]
+fn a_line_after_the_answer_fails_the_match_at_the_next_request() {
+    let folder = Folder::new();
+    let answers = "    request = json.loads(line)\n    if request['type'] == 'play' and sum(map(len, request['state']['columns'])) == 4:\n        print(json.dumps(play(**request)), flush=True)\n        time.sleep(0.002)\n        print(json.dumps(play(**request)), flush=True)\n        continue\n";
+    let changes = [("    request = json.loads(line)\n", answers), ("import sys", "import sys\nimport time")];
+    let game = changed(&folder, &changes);
+    let (bot, records) =
+        (format!("python3 '{}'", folder.write("punctual.py", PUNCTUAL)), folder.text("records"));
+    let report =
+        referee(["play", &game, &bot, &bot, "--record", &records, "--json"]).with_code(0).one("match");
+    assert_eq!((&report["cause"], &report["decisions"]), (&json!("rules_failed"), &json!(6)), "{report}");
+    let record = folder.read("records/m1.jsonl");
+    assert!(record.contains("it wrote more than one line"), "{record}");
+}
+
+#[test]
+fn answers_may_end_with_a_carriage_return() {
+    let folder = Folder::new();
+    let game = changed(&folder, &[(", flush=True", ", end='\\r\\n', flush=True")]);
+    let ended = play(&folder, &game, &["-n", "2"]).done();
+    assert!(ended.all("match").iter().all(|report| report["ended_by"] == "rules"), "{ended:?}");
+    let text = folder.read("records/m1.jsonl");
+    assert!(!text.contains('\r'), "{text}");
+}
+
+#[test]
+fn the_first_and_the_last_lines_of_standard_error_are_the_cause() {
+    let folder = Folder::new();
+    let crash =
+        "[print('note', number, file=sys.stderr) for number in range(200)]; sys.exit('the board is lost')";
+    let game = failing_at(&folder, 1, crash);
+    let failed = play(&folder, &game, &[]);
+    for expected in
+        ["standard error: note 0\n", "note 7\n... (185 lines)\nnote 193\n", "note 199\nthe board is lost"]
+    {
+        assert!(failed.stderr.contains(expected), "{expected}: {failed:?}");
+    }
 }
 
 /// The processes of the rules of a test.

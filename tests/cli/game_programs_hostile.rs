@@ -43,6 +43,9 @@ fn failure(folder: &Folder) -> String {
 fn rules_that_use_much_memory_fail() {
     let folder = Folder::new();
     let game = hostile(&folder, "kept = [b'x' * (1 << 20) for _ in range(16000)]");
+    // To fill the memory takes long on a busy machine.
+    let patient = folder.read("game/game.toml").replacen("protocol = 1", "protocol = 1\nlimit_ms = 30000", 1);
+    folder.write("game/game.toml", patient);
     let (_, report) = played(&folder, &game);
     assert_eq!(report["cause"], "rules_failed", "{report}");
     let why = failure(&folder);
@@ -137,6 +140,86 @@ fn rules_that_end_with_impossible_results_or_ask_impossible_seats_fail() {
         let why = failure(&folder);
         assert!(why.contains(expected), "{expected}: {why}");
     }
+}
+
+/// What a program prints in place of an answer: this view, or these events.
+fn prints(view: &str, events: &str) -> String {
+    format!(
+        "print('{{\"state\":0,\"turn\":{{\"decide\":[{{\"seat\":0,\"legal\":[\"a\"],\"view\":' + {view} + '}}]}},\"events\":[' + {events} + ']}}', flush=True)\ncontinue"
+    )
+}
+
+#[test]
+fn views_and_events_that_bots_and_pages_cannot_read_are_failures_of_the_rules() {
+    let event = |field: &str| format!("'{{\"all\":{{\"kind\":\"told\",{field}}}}}'");
+    let (good, view, told) = ("'{}'", "turn.decide[0].view.x", "events[0].all.x");
+    let cases = [
+        (prints(r#"'{"x":1e400}'"#, "''"), format!("`{view}`: the number is beyond the range of a double")),
+        (prints(r#"'{"x":"\\ud800"}'"#, "''"), format!("`{view}`: an invalid escape")),
+        (prints(r#"'{"x":1,"\\u0078":2}'"#, "''"), "`turn.decide[0].view`: duplicate key `x`".to_owned()),
+        (
+            prints(r#"'{"x":' * 5000 + '1' + '}' * 5000"#, "''"),
+            "more than 64 lists and objects inside each other".to_owned(),
+        ),
+        (
+            prints("'{\"x\":\"' + 'x' * 200000 + '\"}'", "''"),
+            "seat 0: `view` has 200008 bytes; it has at most 131072".to_owned(),
+        ),
+        (
+            prints(good, &event(r#""x":-1e999"#)),
+            format!("`{told}`: the number is beyond the range of a double"),
+        ),
+        (prints(good, &event(r#""x":"\\udc00!""#)), format!("`{told}`: an invalid escape")),
+        (prints(good, &event(r#""x":1,"x":1"#)), "`events[0].all`: duplicate key `x`".to_owned()),
+        (
+            prints(good, &format!("{}.replace('y', 'y' * 70000)", event(r#""x":"y""#))),
+            "`events`: an event has 70022 bytes; it has at most 65536".to_owned(),
+        ),
+        (
+            prints(good, &format!("','.join([{}.replace('y', 'y' * 10000)] * 60)", event(r#""x":"y""#))),
+            "the events between two decisions have more than 512 KiB".to_owned(),
+        ),
+    ];
+    for (does, expected) in cases {
+        let folder = Folder::new();
+        let game = hostile(&folder, &does);
+        let (_, report) = played(&folder, &game);
+        assert_eq!(report["cause"], "rules_failed", "{report}");
+        let why = failure(&folder);
+        assert!(why.contains(&expected), "{expected}: {why}");
+    }
+}
+
+#[test]
+fn what_a_bot_gets_of_rules_has_no_characters_that_some_readers_take_for_line_breaks() {
+    let folder = Folder::new();
+    let told = "{'all': {'kind': 'told', 'x': 'a\\u2028b'}}";
+    let game = changed(
+        &folder,
+        &[
+            ("\"view\": state}", "\"view\": {**state, 'x': 'a\\u2028b'}}"),
+            ("\"turns_left\": left}", &format!("\"turns_left\": left, 'events': [{told}] * (left < 42)}}")),
+            ("json.dumps(answer", "json.dumps(answer, ensure_ascii=False"),
+            ("import sys", "import sys\nsys.stdout.reconfigure(encoding='utf-8')"),
+        ],
+    );
+    let (_, report) = played(&folder, &game);
+    assert_eq!(report["ended_by"], "rules", "{report}");
+    let record = folder.read("records/m1.jsonl");
+    assert!(record.contains(r#""x":"a\u2028b""#) && !record.contains('\u{2028}'), "{record}");
+}
+
+#[test]
+fn a_match_whose_events_grow_without_end_ends_before_its_record_is_large() {
+    let folder = Folder::new();
+    let does = "more = [{'all': {'kind': 'told', 'x': 'y' * 60000}}] * 8\nprint(json.dumps({'state': request['state'], 'turn': {'decide': [{'seat': 0, 'legal': ['a'], 'view': {}}]}, 'events': more}), flush=True)\ncontinue";
+    let game = hostile(&folder, does);
+    let (_, report) = played(&folder, &game);
+    assert_eq!(report["cause"], "rules_failed", "{report}");
+    let why = failure(&folder);
+    assert!(why.contains("the events, draws and moves of the match have more than 16 MiB"), "{why}");
+    let size = std::fs::metadata(folder.path("records/m1.jsonl")).expect("a record").len();
+    assert!((10 << 20..17 << 20).contains(&size), "{size}");
 }
 
 /// A game with a hidden card for each of two seats, which guess whose is higher.

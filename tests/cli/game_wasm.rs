@@ -1,20 +1,27 @@
 //! Games whose rules are WebAssembly modules.
 
+#![expect(clippy::disallowed_methods, reason = "a test measures how long an interrupt takes")]
+
 use std::path::Path;
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::common::{Folder, ROOT, referee, sample};
+use crate::common::{Folder, ROOT, Referee, Signal, referee, sample};
 use crate::game_examples::copied;
 
 const MANIFEST: &str = "protocol = 1\nid = \"line\"\ntitle = \"Line\"\nversion = 1\nwasm = \"line.wasm\"\nseats = 2\nchance = true\nreasons = [\"length\"]\n";
 
-/// The directory of a game whose rules are in C, with a change of the source.
-fn in_c(folder: &Folder, (from, to): (&str, &str)) -> String {
-    let source = std::fs::read_to_string(Path::new(ROOT).join("benches/program/wasm.c")).expect("a source");
-    assert!(source.contains(from), "{from}");
-    let source = folder.write("line.c", source.replace(from, to));
+/// The directory of a game whose rules are in C, with changes of the source.
+fn in_c(folder: &Folder, changes: &[(&str, &str)]) -> String {
+    let source = Path::new(ROOT).join("benches/program/wasm.c");
+    let mut source = std::fs::read_to_string(source).expect("a source");
+    for (from, to) in changes {
+        assert!(source.contains(from), "{from}");
+        source = source.replacen(from, to, 1);
+    }
+    let source = folder.write("line.c", source);
     std::fs::create_dir(folder.path("game")).expect("a directory");
     folder.write("game/game.toml", MANIFEST);
     let mut clang = Command::new("clang");
@@ -27,7 +34,7 @@ fn in_c(folder: &Folder, (from, to): (&str, &str)) -> String {
 #[test]
 fn a_module_from_c_is_checked_played_and_verified() {
     let folder = Folder::new();
-    let game = in_c(&folder, ("", ""));
+    let game = in_c(&folder, &[]);
     let checked = referee(["game", "check", &game, "-n", "5"]).done().stdout;
     assert!(checked.contains("ok      purity") && !checked.contains("failed"), "{checked}");
     let (bot, records) = (sample("python/random_bot.py"), folder.text("records"));
@@ -71,7 +78,7 @@ fn modules_that_trap_or_compute_without_end_abort_the_match() {
     ];
     for (does, expected) in cases {
         let folder = Folder::new();
-        let game = in_c(&folder, (plays, &format!("{plays}    {does}\n")));
+        let game = in_c(&folder, &[(plays, &format!("{plays}    {does}\n"))]);
         let (bot, records) = (sample("python/random_bot.py"), folder.text("records"));
         let play = ["play", &game, &bot, &bot, "--record", &records, "--json"];
         let report = referee(play).with_code(0).one("match");
@@ -87,12 +94,55 @@ fn modules_that_trap_or_compute_without_end_abort_the_match() {
 }
 
 #[test]
+fn an_interrupt_does_not_wait_for_a_module() {
+    let folder = Folder::new();
+    let plays = "    if (type[0] == 'p') moves++;\n";
+    let forever = "for (volatile int forever = 1; moves == 3 && forever;);";
+    let game = in_c(&folder, &[(plays, &format!("{plays}    {forever}\n"))]);
+    folder.write("game/game.toml", MANIFEST.replace("seats", "limit_ms = 60000\nseats"));
+    let (bot, records) = (sample("python/random_bot.py"), folder.text("records"));
+    let args = ["play", &game, &bot, &bot, "-n", "4", "--jobs", "2", "--record", &records, "--json"];
+    let running = Referee::start(args);
+    std::thread::sleep(Duration::from_secs(3));
+    let begun = Instant::now();
+    running.signal(Signal::INT);
+    let ended = running.end();
+    assert!(begun.elapsed() < Duration::from_secs(8), "it took {:?}", begun.elapsed());
+    for report in ended.all("match") {
+        assert_eq!(
+            (&report["cause"], &report["faults"]),
+            (&json!("interrupted"), &json!([{}, {}])),
+            "{report}"
+        );
+    }
+}
+
+#[test]
+fn a_module_says_why_it_traps_and_is_initialized() {
+    let folder = Folder::new();
+    let plays = "    if (type[0] == 'p') moves++;\n";
+    let more = "static const char *why;\nstatic int is_ready;\n__attribute__((export_name(\"_initialize\"))) void _initialize(void) { is_ready = 1; }\n__attribute__((export_name(\"error\"))) long long error(void) { return (long long)(unsigned long)why << 32 | 17; }\n";
+    let traps =
+        "if (!is_ready) __builtin_trap(); if (moves == 3) { why = \"the line is lost!\"; __builtin_trap(); }";
+    let alloc = "__attribute__((export_name(\"alloc\")))";
+    let changes = [(plays, &*format!("{plays}    {traps}\n")), (alloc, &*format!("{more}{alloc}"))];
+    let game = in_c(&folder, &changes);
+    let (bot, records) = (sample("python/random_bot.py"), folder.text("records"));
+    let report =
+        referee(["play", &game, &bot, &bot, "--record", &records, "--json"]).with_code(0).one("match");
+    assert_eq!(report["cause"], "rules_failed", "{report}");
+    let record = folder.read("records/m1.jsonl");
+    assert!(record.contains("`unreachable` instruction executed: the line is lost!"), "{record}");
+}
+
+#[test]
 fn files_that_are_no_module_of_rules_are_refused() {
     let folder = Folder::new();
-    let game = in_c(&folder, ("", ""));
+    let game = in_c(&folder, &[]);
     let refusal = || referee(["games", &game]).with_code(2).stderr;
     folder.write("game/line.wasm", "(module)");
-    assert!(refusal().contains("game/line.wasm: not a valid WebAssembly module: "), "{}", refusal());
+    let text = "game/line.wasm: not a valid WebAssembly module: it is text; `wat2wasm` makes a module of it";
+    assert!(refusal().contains(text), "{}", refusal());
     std::fs::remove_file(folder.path("game/line.wasm")).expect("a file");
     assert!(refusal().contains("game/line.wasm: "), "{}", refusal());
     for (program, expected) in [

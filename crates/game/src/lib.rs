@@ -17,6 +17,7 @@ pub mod excerpt;
 pub mod game;
 pub mod hex;
 pub mod json;
+pub mod json_scanner;
 #[cfg(feature = "names")]
 pub mod name;
 pub mod notation;

@@ -7,6 +7,10 @@ use referee_protocol::limits;
 use referee_protocol::words::ErrorCode;
 use serde::{Deserialize, Serialize};
 
+/// Why a program that answers may seem to be silent.
+pub const BUFFERS: &str =
+    "; is stdout flushed? Some programs buffer their input too, such as mawk without `-W interactive`";
+
 /// What was received instead of the awaited message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
@@ -145,9 +149,7 @@ impl fmt::Display for MissingMessage {
         write!(f, "no {} within {limit_ms} ms", awaited.name())?;
         match received {
             None | Some(Received::LateAnswer { .. }) => Ok(()),
-            Some(Received::Nothing) => {
-                f.write_str("; is stdout flushed? Some programs buffer their input too, such as mawk without `-W interactive`")
-            }
+            Some(Received::Nothing) => f.write_str(BUFFERS),
             Some(Received::Silence { answered }) => {
                 write!(f, " (it had answered {})", counted(*answered, "request", "requests"))
             }

@@ -1,9 +1,53 @@
 //! Answers of the program of a game, before they are checked.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use referee_game::json;
+use referee_game::json_scanner::JsonScanner;
 use serde::Deserialize;
 use serde_json::value::RawValue;
+
+use crate::{BadAnswer, BadView, MOST_DEPTH, MOST_VIEW};
+
+/// The answer of a program without the carriage return that may end its line.
+///
+/// # Errors
+/// If it has several lines: bots get parts of it in theirs.
+pub(crate) fn line(answer: &[u8]) -> Result<&[u8], BadAnswer> {
+    let line = answer.strip_suffix(b"\r").unwrap_or(answer);
+    if line.iter().any(|byte| matches!(byte, b'\r' | b'\n')) { Err(BadAnswer::LineBreak) } else { Ok(line) }
+}
+
+/// Checks that every parser reads an answer, in the same way: bots, records and pages get parts of it as they are.
+///
+/// # Errors
+/// Names the field and what is wrong with it.
+pub(crate) fn check_portable(line: &[u8]) -> Result<(), BadAnswer> {
+    Ok(JsonScanner::portable(MOST_DEPTH, std::str::from_utf8(line)?).object(|_, _| ())?)
+}
+
+/// JSON of an answer as lines have it.
+pub(crate) fn escaped(json: &RawValue) -> Box<RawValue> {
+    match json::escaped(json.get()) {
+        Cow::Borrowed(_) => json.to_owned(),
+        // Escapes in strings leave it valid.
+        Cow::Owned(text) => RawValue::from_string(text).unwrap_or_else(|_| json.to_owned()),
+    }
+}
+
+/// Reads and checks a view.
+///
+/// # Errors
+/// What is wrong with it.
+pub(crate) fn read_view(view: &RawValue) -> Result<Box<RawValue>, BadView> {
+    if !view.get().starts_with('{') {
+        return Err(BadView::NoObject);
+    }
+    let view = escaped(view);
+    let bytes = view.get().len();
+    if bytes > MOST_VIEW { Err(BadView::Long { bytes }) } else { Ok(view) }
+}
 
 /// The answer to `start` if the options contradict each other or the seats.
 #[derive(Debug, Deserialize)]

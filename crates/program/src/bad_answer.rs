@@ -1,11 +1,17 @@
 //! What is wrong with an answer.
 
+use std::str::Utf8Error;
+
 use referee_game::counted;
+use referee_game::json_scanner::ScanError;
 use referee_game::scene::Tone;
 use referee_game::seat::Seat;
 
 use crate::scene::{MOST_PARTS, MOST_SHAPES};
-use crate::{MOST_EVENTS, MOST_MOVE, MOST_STATE};
+use crate::{
+    MOST_EVENT, MOST_EVENTS, MOST_LEGAL, MOST_MOVE, MOST_SCENE, MOST_SCENE_TEXT, MOST_STATE, MOST_TEXT,
+    MOST_VIEW,
+};
 
 /// An answer contradicts the specification or the manifest.
 #[derive(Debug, thiserror::Error)]
@@ -16,6 +22,12 @@ pub enum BadAnswer {
     /// It has several lines.
     #[error("the answer has a line break, which a line of JSON has not")]
     LineBreak,
+    /// It is not UTF-8.
+    #[error(transparent)]
+    Encoding(#[from] Utf8Error),
+    /// Some parsers of JSON would not read it.
+    #[error("{}{}", in_quotes(&.0.path()), .0)]
+    NotPortable(#[from] ScanError),
     /// The state is too long.
     #[error("`state` has {bytes} bytes; it has at most {MOST_STATE}")]
     LongState {
@@ -80,9 +92,37 @@ pub enum BadAnswer {
     /// The seat whose view it was does not decide in an imagined position.
     #[error("`decide`: seat {0}, whose view it was, does not decide")]
     NotItsTurn(Seat),
+    /// The view of a viewer is invalid.
+    #[error(transparent)]
+    View(#[from] BadView),
+    /// The board for terminals is too long.
+    #[error("`text` has {bytes} bytes; it has at most {MOST_TEXT}")]
+    LongText {
+        /// Its length.
+        bytes: usize,
+    },
     /// An invalid scene.
     #[error("`scene`: {0}")]
     Scene(#[from] BadScene),
+}
+
+/// What is wrong with a view.
+#[derive(Debug, thiserror::Error)]
+pub enum BadView {
+    /// It is something else.
+    #[error("`view` is not an object")]
+    NoObject,
+    /// It is too long.
+    #[error("`view` has {bytes} bytes; it has at most {MOST_VIEW}")]
+    Long {
+        /// Its length.
+        bytes: usize,
+    },
+}
+
+/// The name of a field before what is wrong with it.
+fn in_quotes(field: &str) -> String {
+    if field.is_empty() { String::new() } else { format!("`{field}`: ") }
 }
 
 /// What is wrong with the decision of a seat.
@@ -103,9 +143,15 @@ pub enum BadDecision {
     /// A move is listed twice.
     #[error("`legal`: `{0}` is there twice")]
     Duplicate(String),
-    /// The view is not an object.
-    #[error("`view` is not an object")]
-    View,
+    /// The moves are too long together.
+    #[error("`legal` has {bytes} bytes; it has at most {MOST_LEGAL}")]
+    LongList {
+        /// Their length.
+        bytes: usize,
+    },
+    /// The view is invalid.
+    #[error(transparent)]
+    View(#[from] BadView),
     /// A secret in a game without hidden information.
     #[error("`secret`: the manifest has no `hidden`")]
     Secret,
@@ -117,6 +163,12 @@ pub enum BadEvent {
     /// A form has no kind.
     #[error("an event is an object with a text `kind`")]
     NoKind,
+    /// A form is too long.
+    #[error("an event has {bytes} bytes; it has at most {MOST_EVENT}")]
+    Long {
+        /// Its length.
+        bytes: usize,
+    },
     /// Its kind is one of the referee's own.
     #[error("only the referee makes events of kind `{0}`")]
     Reserved(&'static str),
@@ -134,6 +186,18 @@ pub enum BadScene {
     /// It is not JSON, or a field is missing or has another type.
     #[error(transparent)]
     Unreadable(#[from] serde_json::Error),
+    /// It is too long.
+    #[error("it has {bytes} bytes; it has at most {MOST_SCENE}")]
+    Long {
+        /// Its length.
+        bytes: usize,
+    },
+    /// Its texts are too long together.
+    #[error("its texts have {bytes} bytes; they have at most {MOST_SCENE_TEXT}")]
+    LongTexts {
+        /// Their length.
+        bytes: usize,
+    },
     /// Its size is out of range.
     #[error("{width} by {height}; each from 1 to {}", referee_game::Scene::MOST_UNITS)]
     Size {

@@ -1,10 +1,27 @@
 //! What passes requests to the program of a game.
 
-use std::fmt::Debug;
+use std::fmt::{Debug, Display};
 
 use referee_game::erased::{RulesFailed, RulesWait};
 
 use crate::BadAnswer;
+
+/// The attempts at an answer that failed before another instance of the program gave it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Restarts {
+    /// Their number.
+    pub count: u32,
+    /// Why the last one failed.
+    pub why: Option<Box<str>>,
+}
+
+impl Restarts {
+    /// Adds an attempt that failed for this reason.
+    pub fn add(&mut self, why: &impl Display) {
+        self.count += 1;
+        self.why = Some(why.to_string().into());
+    }
+}
 
 /// Passes requests to the program of a game, and its answers back.
 pub trait Carrier: Debug + Send + Sync {
@@ -12,7 +29,7 @@ pub trait Carrier: Debug + Send + Sync {
     fn wait(&self) -> RulesWait;
 
     /// Sends a request, one line of JSON without its line break, and passes the answer to `accept`. If it accepts
-    /// none, and another instance of the program could answer otherwise, asks one once more.
+    /// none, and another instance of the program could answer otherwise, asks one once more, and returns how often it did.
     ///
     /// # Errors
     /// If the last attempt failed: says what happened.
@@ -20,5 +37,5 @@ pub trait Carrier: Debug + Send + Sync {
         &self,
         request: &[u8],
         accept: &mut dyn FnMut(&[u8]) -> Result<(), BadAnswer>,
-    ) -> Result<(), RulesFailed>;
+    ) -> Result<Restarts, RulesFailed>;
 }

@@ -42,8 +42,8 @@ mod table;
 #[cfg(feature = "wasm")]
 mod wasm;
 
-pub use bad_answer::{BadAnswer, BadDecision, BadEvent, BadScene};
-pub use carrier::Carrier;
+pub use bad_answer::{BadAnswer, BadDecision, BadEvent, BadScene, BadView};
+pub use carrier::{Carrier, Restarts};
 #[cfg(feature = "schema")]
 pub use check::{GameFigures, GameStep, check};
 pub use directory::{BadGame, MANIFEST};
@@ -64,7 +64,27 @@ pub const MOST_STATE: usize = 64 << 10;
 pub const MOST_MOVE: usize = 256;
 /// Longest move that is not listed, in bytes.
 pub const MOST_UNLISTED_MOVE: usize = referee_protocol::limits::UNLISTED_MOVE;
+/// The maximum depth of lists and objects inside each other in an answer. Some parsers of bots refuse more than 64.
+pub const MOST_DEPTH: usize = 64;
+/// Longest view, in bytes.
+pub const MOST_VIEW: usize = 128 << 10;
+/// Longest list of legal moves of a seat, in bytes.
+pub const MOST_LEGAL: usize = 128 << 10;
+/// Longest form of an event, in bytes.
+pub const MOST_EVENT: usize = 64 << 10;
 /// The maximum number of events of one answer.
 pub const MOST_EVENTS: usize = 1000;
+/// The maximum size of the events between two decisions, in bytes. A bot that reads slowly has room for them.
+pub const MOST_NEWS: usize = 512 << 10;
+/// The maximum size of the events, draws and listed moves of a match, in bytes: its record contains them.
+pub const MOST_RECORDED: usize = 16 << 20;
+/// The maximum size of all unlisted moves of a seat in a match, in bytes.
+pub const MOST_UNLISTED_MOVES: usize = 2 << 20;
+/// Longest board for terminals, in bytes.
+pub const MOST_TEXT: usize = 32 << 10;
+/// Longest scene, in bytes. With view, moves and text it has room in a line to a bot.
+pub const MOST_SCENE: usize = 256 << 10;
+/// The maximum size of the texts of a scene, in bytes.
+pub const MOST_SCENE_TEXT: usize = 64 << 10;
 /// The maximum number of decisions and draws of a match.
 pub const MOST_STEPS: u32 = referee_game::playout::LONGEST;

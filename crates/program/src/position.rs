@@ -8,8 +8,10 @@ use referee_game::{MAX_SEATS, Meta, Turn};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::answer::{DecisionAnswer, DrawAnswer, EventAnswer, OverAnswer, PositionAnswer, TurnAnswer};
-use crate::{BadAnswer, BadDecision, BadEvent, MOST_EVENTS, MOST_MOVE, MOST_STATE};
+use crate::answer::{
+    DecisionAnswer, DrawAnswer, EventAnswer, OverAnswer, PositionAnswer, TurnAnswer, escaped, read_view,
+};
+use crate::{BadAnswer, BadDecision, BadEvent, MOST_EVENT, MOST_EVENTS, MOST_LEGAL, MOST_MOVE, MOST_STATE};
 
 /// How many characters of a text an error quotes.
 const QUOTED: usize = 40;
@@ -60,6 +62,12 @@ impl PositionEvent {
             Viewer::Public => public(),
             Viewer::Seat(seat) => self.seats[seat.index()].as_deref().unwrap_or_else(public),
         }
+    }
+
+    /// The length of its longest form, in bytes.
+    pub(crate) fn longest(&self) -> usize {
+        let others = self.public.iter().chain(self.seats.iter().flatten());
+        others.chain([&self.all]).map(|form| form.get().len()).max().unwrap_or_default()
     }
 }
 
@@ -130,13 +138,10 @@ fn decider(decision: DecisionAnswer<'_>, meta: &Meta) -> Result<DecidingSeat, Ba
         return Err(BadDecision::NoList);
     }
     let legal = legal.map(read_legal).transpose()?;
-    if !view.get().starts_with('{') {
-        return Err(BadDecision::View);
-    }
     if secret && !meta.hidden {
         return Err(BadDecision::Secret);
     }
-    Ok(DecidingSeat { legal, view: view.to_owned(), is_secret: secret })
+    Ok(DecidingSeat { legal, view: read_view(view)?, is_secret: secret })
 }
 
 /// Whether a text can be a move.
@@ -154,6 +159,11 @@ fn read_legal(mut legal: Vec<String>) -> Result<Vec<String>, BadDecision> {
     }
     if let Some(mv) = legal.iter().find(|mv| mv.len() > MOST_MOVE) {
         return Err(BadDecision::LongMove(excerpt(mv, QUOTED).into_owned()));
+    }
+    // Each with its quotes, and a comma or a bracket.
+    let bytes = 1 + legal.iter().map(|mv| mv.len() + 3).sum::<usize>();
+    if bytes > MOST_LEGAL {
+        return Err(BadDecision::LongList { bytes });
     }
     legal.sort_unstable();
     if let Some(pair) = legal.windows(2).find(|pair| pair[0] == pair[1]) {
@@ -191,14 +201,18 @@ fn outcome(over: &OverAnswer, reasons: &[&'static str], seating: Seating) -> Res
     Ok(outcome)
 }
 
-fn read_event(event: &EventAnswer<'_>, meta: &Meta, seating: Seating) -> Result<PositionEvent, BadEvent> {
-    for form in [Some(event.all), event.public].into_iter().flatten().chain(event.seats.values().copied()) {
-        let kind = serde_json::from_str::<FactKind>(form.get());
-        let FactKind { kind } = kind.map_err(|_| BadEvent::NoKind)?;
-        if let Some(reserved) = RESERVED.into_iter().find(|reserved| *reserved == kind) {
-            return Err(BadEvent::Reserved(reserved));
-        }
+/// Reads and checks the form of an event.
+fn read_form(form: &RawValue) -> Result<Box<RawValue>, BadEvent> {
+    let FactKind { kind } = serde_json::from_str(form.get()).map_err(|_| BadEvent::NoKind)?;
+    if let Some(reserved) = RESERVED.into_iter().find(|reserved| *reserved == kind) {
+        return Err(BadEvent::Reserved(reserved));
     }
+    let form = escaped(form);
+    let bytes = form.get().len();
+    if bytes > MOST_EVENT { Err(BadEvent::Long { bytes }) } else { Ok(form) }
+}
+
+fn read_event(event: &EventAnswer<'_>, meta: &Meta, seating: Seating) -> Result<PositionEvent, BadEvent> {
     if meta.hidden && event.public.is_none() {
         return Err(BadEvent::NoPublicForm);
     }
@@ -206,14 +220,15 @@ fn read_event(event: &EventAnswer<'_>, meta: &Meta, seating: Seating) -> Result<
     for (name, form) in &event.seats {
         let seat = name.parse().map(Seat).ok().filter(|&seat| seating.all().contains(seat));
         let seat = seat.ok_or_else(|| BadEvent::NoSuchSeat(excerpt(name, QUOTED).into_owned()))?;
-        seats[seat.index()] = Some((*form).to_owned());
+        seats[seat.index()] = Some(read_form(form)?);
     }
-    Ok(PositionEvent { all: event.all.to_owned(), public: event.public.map(ToOwned::to_owned), seats })
+    Ok(PositionEvent { all: read_form(event.all)?, public: event.public.map(read_form).transpose()?, seats })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::MOST_VIEW;
 
     const META: Meta = Meta {
         id: "toy",
@@ -282,6 +297,25 @@ mod tests {
             "a".repeat(MOST_STATE)
         );
         assert!(refusal_under(&META, &large).contains("at most 65536"));
+    }
+
+    #[test]
+    fn what_is_too_long_for_a_line_is_refused_by_name() {
+        let long = |length: usize| "a".repeat(length);
+        let decide = |legal: &str, view: &str| {
+            format!(r#"{{"decide":[{{"seat":0,"legal":[{legal}],"view":{{"x":"{view}"}}}}]}}"#)
+        };
+        assert!(
+            refusal(&decide("\"a\"", &long(MOST_VIEW))).contains("`view` has 131080 bytes; it has at most")
+        );
+        let moves: Vec<String> = (0..1000).map(|number| format!("\"{number:0>200}\"")).collect();
+        assert!(refusal(&decide(&moves.join(","), "")).contains("`legal` has 203001 bytes; it has at most"));
+        // A character that lines have as an escape.
+        let spaces = "\u{2028}".repeat(MOST_VIEW / 5);
+        assert!(refusal(&decide("\"a\"", &spaces)).contains("`view` has 157292 bytes"));
+        let over = r#"{"state":0,"turn":{"over":{"ranks":[1,1],"reason":"won"}},"events":[EVENT]}"#;
+        let event = format!(r#"{{"all":{{"kind":"a","x":"{}"}}}}"#, long(MOST_EVENT));
+        assert!(refusal_under(&META, &over.replace("EVENT", &event)).contains("an event has 65555 bytes"));
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The processes of the program of a game.
 
+use std::borrow::Cow;
 use std::sync::mpsc as blocking;
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
@@ -7,11 +8,12 @@ use std::{io, iter, thread};
 
 use tokio::sync::mpsc;
 
-use crate::{BadAnswer, Carrier, MOST_ANSWER};
+use crate::{BadAnswer, Carrier, MOST_ANSWER, Restarts};
 use referee_bots::{Command, Launch, Launcher, Process, StartError};
+use referee_game::counted;
 use referee_game::erased::{RulesFailed, RulesWait};
 use referee_game::excerpt::excerpt;
-use referee_match::Detail;
+use referee_match::{BUFFERS, Detail};
 use referee_transport::{Exchange, NoAnswer, Wire};
 
 /// How long the system may take to report the exit of a process whose output has ended.
@@ -20,8 +22,11 @@ const EXIT: Duration = Duration::from_millis(referee_protocol::limits::EXIT_MS);
 const MOST_PROCESSES: usize = 4096;
 /// How many fresh processes are asked.
 const ATTEMPTS: usize = 2;
-/// How many characters of standard error a failure quotes.
+/// How many characters of an answer a failure quotes.
 const QUOTED: usize = 400;
+/// How many of the first and of the last lines of standard error a failure quotes, and how many characters of each.
+const QUOTED_LINES: usize = 8;
+const QUOTED_LINE: usize = 300;
 
 /// The processes of the program of a game. A thread that asks has a process to itself, and leaves it to the next one.
 #[derive(Debug)]
@@ -32,6 +37,9 @@ pub(crate) struct RulesProcesses {
     launch: Launch,
     /// The thread that starts them.
     starter: OnceLock<mpsc::UnboundedSender<StartOrder>>,
+    /// The first request that was answered. A fresh process answers it before any other, since the limit of an answer
+    /// does not include a start.
+    first: OnceLock<Vec<u8>>,
     idle: Mutex<Vec<RulesProcess>>,
 }
 
@@ -44,14 +52,43 @@ enum NotAnswered {
     StarterPanicked,
     #[error("it ended without an answer ({exit}){}", of_stderr(stderr))]
     Exited { exit: Detail, stderr: String },
-    #[error("{error}{}", of_stderr(stderr))]
-    Not { error: NoAnswer, stderr: String },
+    #[error("{error}{}{}", if *is_first { BUFFERS } else { "" }, of_stderr(stderr))]
+    Not {
+        error: NoAnswer,
+        /// Whether no process has ever answered in time.
+        is_first: bool,
+        stderr: String,
+    },
     #[error("{what}, in the answer {answer}")]
     Wrongly { what: BadAnswer, answer: String },
 }
 
 fn of_stderr(text: &str) -> String {
     if text.is_empty() { String::new() } else { format!("; standard error: {text}") }
+}
+
+/// The first and the last lines of a text: where an error is said depends on the language.
+fn ends(text: &str) -> String {
+    let lines: Vec<Cow<'_, str>> = text.trim_end().lines().map(|line| excerpt(line, QUOTED_LINE)).collect();
+    match lines.len().checked_sub(2 * QUOTED_LINES) {
+        None | Some(0) => lines.join("\n"),
+        Some(between) => {
+            let (first, last) = (&lines[..QUOTED_LINES], &lines[QUOTED_LINES + between..]);
+            let between = format!("... ({})", counted(between, "line", "lines"));
+            [first, &[between.into()], last].concat().join("\n")
+        }
+    }
+}
+
+impl NotAnswered {
+    /// Whether no other process is asked: nothing else is to be expected of it, or an earlier answer may be wrong.
+    fn is_final(&self) -> bool {
+        match self {
+            NotAnswered::Not { error: NoAnswer::Unasked, .. } => true,
+            NotAnswered::Not { error: NoAnswer::Late(_), is_first, .. } => *is_first,
+            _ => false,
+        }
+    }
 }
 
 /// Receives a process that was started.
@@ -75,6 +112,7 @@ impl RulesProcesses {
             limit,
             launch,
             starter: OnceLock::new(),
+            first: OnceLock::new(),
             idle: Mutex::default(),
         }
     }
@@ -93,7 +131,14 @@ impl RulesProcesses {
         starter.send(reply).map_err(|_| NotAnswered::StarterPanicked)?;
         let (process, wire, exit) = started.recv().map_err(|_| NotAnswered::StarterPanicked)??;
         let exchange = Exchange::new(wire).map_err(StartError::System)?;
-        Ok(RulesProcess { exchange, process, exit, has_answered: false })
+        let mut process = RulesProcess { exchange, process, exit, has_answered: false };
+        if let Some(first) = self.first.get() {
+            if let Err(error) = process.exchange.ask(first, MOST_ANSWER, self.start_limit) {
+                return Err(process.explain(error, false));
+            }
+            process.has_answered = true;
+        }
+        Ok(process)
     }
 
     fn idle(&self) -> std::sync::MutexGuard<'_, Vec<RulesProcess>> {
@@ -110,13 +155,14 @@ impl RulesProcesses {
         let limit = if process.has_answered { self.limit } else { self.start_limit };
         let answer = match process.exchange.ask(request, MOST_ANSWER, limit) {
             Ok(answer) => answer,
-            Err(error) => return Err(process.explain(error)),
+            Err(error) => return Err(process.explain(error, self.first.get().is_none())),
         };
         process.has_answered = true;
         if let Err(what) = accept(&answer) {
             let answer = excerpt(&String::from_utf8_lossy(&answer), QUOTED).into_owned();
             return Err(NotAnswered::Wrongly { what, answer });
         }
+        self.first.get_or_init(|| request.to_owned());
         self.idle().push(process);
         Ok(())
     }
@@ -124,18 +170,19 @@ impl RulesProcesses {
 
 impl RulesProcess {
     /// What happened in place of an answer.
-    fn explain(self, error: NoAnswer) -> NotAnswered {
+    fn explain(self, error: NoAnswer, is_first: bool) -> NotAnswered {
         let exit = match error {
             NoAnswer::Ended => self.exit.recv_timeout(EXIT).ok(),
             _ => None,
         };
         let (text, _) = self.process.stderr().cut().wait().into_text();
-        let text = text.trim_end();
-        let from = text.char_indices().rev().nth(QUOTED - 1).map_or(0, |(at, _)| at);
-        let stderr = text[from..].to_owned();
+        let stderr = ends(&text);
         match exit {
             Some(exit) => NotAnswered::Exited { exit, stderr },
-            None => NotAnswered::Not { error, stderr },
+            None => {
+                let is_first = is_first && matches!(error, NoAnswer::Late(_));
+                NotAnswered::Not { error, is_first, stderr }
+            }
         }
     }
 }
@@ -180,20 +227,46 @@ impl Carrier for RulesProcesses {
         &self,
         request: &[u8],
         accept: &mut dyn FnMut(&[u8]) -> Result<(), BadAnswer>,
-    ) -> Result<(), RulesFailed> {
+    ) -> Result<Restarts, RulesFailed> {
         // One that has waited may have ended meanwhile.
         let waiting = self.idle().pop().map(Ok);
         let fresh = iter::repeat_with(|| self.start()).take(ATTEMPTS);
-        let mut why = String::new();
+        let mut restarts = Restarts::default();
         for process in waiting.into_iter().chain(fresh) {
             match process.and_then(|process| self.ask_one(process, request, accept)) {
-                Ok(()) => return Ok(()),
+                Ok(()) => {
+                    if let Some(why) = &restarts.why {
+                        tracing::warn!("rules: {}: {why}; another process has answered", self.command);
+                    }
+                    return Ok(restarts);
+                }
                 Err(NotAnswered::Not { error: NoAnswer::Interrupted, .. }) => {
                     return Err(RulesFailed::Interrupted);
                 }
-                Err(what) => why = what.to_string(),
+                Err(what) => {
+                    restarts.add(&what);
+                    if what.is_final() {
+                        break;
+                    }
+                }
             }
         }
+        let why = restarts.why.unwrap_or_default();
         Err(RulesFailed::Because(format!("{}: {why}", self.command).into()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_and_the_last_lines_of_a_long_text_are_quoted() {
+        assert_eq!(ends("one\ntwo\n\n"), "one\ntwo");
+        let lines = (0..100).map(|number| format!("line {number}\n"));
+        let text = ends(&lines.collect::<String>());
+        assert!(text.starts_with("line 0\n") && text.ends_with("\nline 99"), "{text}");
+        assert!(text.contains("line 7\n... (84 lines)\nline 92"), "{text}");
+        assert!(ends(&"x".repeat(5000)).len() < 400);
     }
 }

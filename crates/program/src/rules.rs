@@ -1,6 +1,7 @@
 //! The rules of a program, as `referee-game` has them.
 
 use std::fmt::Debug;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use referee_game::chance::Uniform;
@@ -13,7 +14,7 @@ use referee_game::{Meta, Misconfigured, OptionMeta, Turn};
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value};
 
-use crate::answer::{CheckAnswer, OptionsAnswer, ViewAnswer};
+use crate::answer::{self, CheckAnswer, OptionsAnswer, ViewAnswer};
 use crate::cache::AnswerCache;
 use crate::position::{self, Position};
 use crate::request::RulesRequest;
@@ -21,7 +22,7 @@ use crate::shown::{self, Shown};
 use crate::table::ProgramTable;
 use crate::{BadAnswer, Carrier, Manifest};
 
-/// How many characters of a reason against a move are passed on.
+/// How many characters of a reason against a move, options or a view are passed on.
 const QUOTED: usize = 400;
 /// How many random numbers a program gets for an imagined position.
 const RANDOM_NUMBERS: usize = 64;
@@ -37,7 +38,6 @@ pub(crate) struct SharedProgram {
     reasons: Vec<&'static str>,
     imagines: bool,
     defaults: Box<RawValue>,
-    #[cfg_attr(not(feature = "schema"), expect(dead_code, reason = "only the feature shows it"))]
     schema: Map<String, Value>,
     description: Box<RawValue>,
     carrier: Box<dyn Carrier>,
@@ -115,6 +115,25 @@ impl ProgramRules {
         }))
     }
 
+    /// The same game with another carrier, without the answers that were given before.
+    #[must_use]
+    pub fn with_carrier(&self, carrier: Box<dyn Carrier>) -> ProgramRules {
+        let SharedProgram { meta, reasons, imagines, defaults, schema, description, .. } = &*self.0;
+        ProgramRules(Arc::new(SharedProgram {
+            meta,
+            reasons: reasons.clone(),
+            imagines: *imagines,
+            defaults: defaults.clone(),
+            schema: schema.clone(),
+            description: description.clone(),
+            carrier,
+            starts: Mutex::default(),
+            positions: Mutex::default(),
+            checked: Mutex::default(),
+            shown: Mutex::default(),
+        }))
+    }
+
     /// Fills in the defaults.
     fn complete(&self, options: &RawValue) -> Result<Box<RawValue>, Misconfigured> {
         let id = self.0.meta.id;
@@ -145,11 +164,6 @@ impl ProgramRules {
     }
 }
 
-/// Bots get parts of an answer in lines.
-fn check_line(answer: &[u8]) -> Result<(), BadAnswer> {
-    if answer.iter().any(|byte| matches!(byte, b'\r' | b'\n')) { Err(BadAnswer::LineBreak) } else { Ok(()) }
-}
-
 /// The type of a value.
 fn kind(value: &Value) -> &'static str {
     match value {
@@ -163,9 +177,10 @@ fn kind(value: &Value) -> &'static str {
 }
 
 impl SharedProgram {
-    /// Asks for what `read` makes of an answer, unless a cache has it by this key.
+    /// Asks for what `read` makes of an answer, unless a cache has it by this key. Counts the restarts that it took.
     fn ask<T>(
         &self,
+        restarts: &AtomicU32,
         cache: &Mutex<AnswerCache<Arc<T>>>,
         key: &[u8],
         request: &[u8],
@@ -175,11 +190,14 @@ impl SharedProgram {
             return Ok(known);
         }
         let mut accepted = None;
-        self.carrier.ask(request, &mut |answer| {
-            check_line(answer)?;
-            accepted = Some((Arc::new(read(answer)?), answer.len()));
+        let asked = self.carrier.ask(request, &mut |answer| {
+            let answer = answer::line(answer)?;
+            let value = read(answer)?;
+            answer::check_portable(answer)?;
+            accepted = Some((Arc::new(value), answer.len()));
             Ok(())
         })?;
+        restarts.fetch_add(asked.count, Ordering::Relaxed);
         let (value, length) = accepted.ok_or_else(|| RulesFailed::Because("no answer".into()))?;
         lock(cache).insert(key, value.clone(), length);
         Ok(value)
@@ -188,13 +206,14 @@ impl SharedProgram {
     /// Asks for a position.
     pub(crate) fn position(
         &self,
+        restarts: &AtomicU32,
         request: RulesRequest<'_>,
         seating: Seating,
     ) -> Result<Arc<Position>, RulesFailed> {
         let line = request.line();
         // What is valid depends on the seating.
         let key = [&line[..], &[seating.seats() as u8, seating.sides() as u8]].concat();
-        self.ask(&self.positions, &key, &line, |answer| {
+        self.ask(restarts, &self.positions, &key, &line, |answer| {
             position::read(answer, self.meta, &self.reasons, seating)
         })
     }
@@ -202,12 +221,13 @@ impl SharedProgram {
     /// Asks whether a move that is not listed is legal.
     pub(crate) fn check(
         &self,
+        restarts: &AtomicU32,
         state: &RawValue,
         seat: Seat,
         mv: &str,
     ) -> Result<Arc<MoveCheck>, RulesFailed> {
         let line = RulesRequest::Check { state, seat, r#move: mv }.line();
-        self.ask(&self.checked, &line, &line, |answer| match serde_json::from_slice(answer)? {
+        self.ask(restarts, &self.checked, &line, &line, |answer| match serde_json::from_slice(answer)? {
             CheckAnswer { ok: true, bad_move: None } => Ok(None),
             CheckAnswer { ok: false, bad_move: Some(why) } => Ok(Some(excerpt(&why, QUOTED).into_owned())),
             CheckAnswer { .. } => Err(BadAnswer::Check),
@@ -219,7 +239,8 @@ impl SharedProgram {
         // Without hidden information, everyone sees the same.
         let viewer = if self.meta.hidden { viewer } else { Viewer::Omniscient };
         let line = RulesRequest::Show { state, viewer }.line();
-        self.ask(&self.shown, &line, &line, shown::read)
+        // They belong to what is shown, not to the match.
+        self.ask(&AtomicU32::default(), &self.shown, &line, &line, shown::read)
     }
 
     /// Asks for a position that agrees with a view.
@@ -231,9 +252,11 @@ impl SharedProgram {
     ) -> Result<Arc<Position>, NotOpened> {
         let mut imagined = None;
         self.carrier.ask(&request.line(), &mut |answer| {
-            check_line(answer)?;
+            let answer = answer::line(answer)?;
+            answer::check_portable(answer)?;
             let ViewAnswer { bad_view } = serde_json::from_slice(answer)?;
             if let Some(why) = bad_view {
+                let why = excerpt(&why, QUOTED);
                 imagined = Some(Err(Misconfigured(format!("view of {}: {why}", self.meta.id))));
                 return Ok(());
             }
@@ -251,13 +274,18 @@ impl SharedProgram {
     }
 
     /// Asks for the initial position.
-    fn start(&self, options: &RawValue, seating: Seating) -> Result<Arc<Start>, RulesFailed> {
+    fn start(
+        &self,
+        restarts: &AtomicU32,
+        options: &RawValue,
+        seating: Seating,
+    ) -> Result<Arc<Start>, RulesFailed> {
         let request = RulesRequest::Start { options, seats: seating.seats(), sides: seating.sides() };
         let line = request.line();
-        self.ask(&self.starts, &line, &line, |answer| {
+        self.ask(restarts, &self.starts, &line, &line, |answer| {
             let OptionsAnswer { bad_options } = serde_json::from_slice(answer)?;
             if let Some(why) = bad_options {
-                return Ok(Start::Refused(why));
+                return Ok(Start::Refused(excerpt(&why, QUOTED).into_owned()));
             }
             let position = position::read(answer, self.meta, &self.reasons, seating)?;
             match position.events.is_empty() {
@@ -292,9 +320,11 @@ impl Rules for ProgramRules {
 
     fn open(&self, options: &RawValue, seating: Seating) -> Result<Box<dyn Table>, NotOpened> {
         let options = self.complete(options)?;
-        match &*self.0.start(&options, seating)? {
+        let restarts = Arc::<AtomicU32>::default();
+        match &*self.0.start(&restarts, &options, seating)? {
             Start::Opened(position) => {
-                Ok(Box::new(ProgramTable::new(self.0.clone(), seating, options.into(), position.clone())))
+                let position = position.clone();
+                Ok(Box::new(ProgramTable::new(self.0.clone(), seating, options.into(), position, restarts)))
             }
             Start::Refused(why) => Err(Misconfigured(format!("options of {}: {why}", self.0.meta.id)).into()),
         }
@@ -326,7 +356,8 @@ impl Rules for ProgramRules {
             let request =
                 RulesRequest::Imagine { options: &options, seats, sides, seat, view, turns_left, random };
             let position = self.0.imagined(&request, seat, seating)?;
-            Ok(Box::new(ProgramTable::new(self.0.clone(), seating, options.clone(), position)))
+            let restarts = Arc::default();
+            Ok(Box::new(ProgramTable::new(self.0.clone(), seating, options.clone(), position, restarts)))
         };
         (0..count).map(world).collect::<Result<_, _>>().map(Some)
     }

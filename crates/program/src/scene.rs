@@ -7,7 +7,7 @@ use referee_game::scene::{Depth, Form, Part, Scene, Shape, TEXT_SEATS, Tone};
 use referee_protocol::referee::SceneForm;
 use serde::Deserialize;
 
-use crate::BadScene;
+use crate::{BadScene, MOST_SCENE_TEXT};
 
 /// The maximum number of shapes of a scene.
 pub(crate) const MOST_SHAPES: usize = 2000;
@@ -100,6 +100,14 @@ pub(crate) fn read(scene: &str) -> Result<Scene, BadScene> {
             return Err(BadScene::Duplicate(id));
         }
         scene.add(read_shape(shape).map_err(|what| BadScene::Shape { id, what: what.into() })?);
+    }
+    let texts = scene.shapes.iter().flat_map(|shape| &shape.parts).map(|part| match &part.form {
+        Form::Text(.., text) => text.len(),
+        _ => 0,
+    });
+    let bytes = texts.sum();
+    if bytes > MOST_SCENE_TEXT {
+        return Err(BadScene::LongTexts { bytes });
     }
     for line in words {
         scene.say(&*printable(&line));

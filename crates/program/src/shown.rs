@@ -1,10 +1,14 @@
 //! Positions as viewers see them.
 
 use referee_game::Scene;
+use referee_game::excerpt::excerpt;
 use referee_game::printable::printable_lines;
 
-use crate::answer::ShowAnswer;
-use crate::{BadAnswer, scene};
+use crate::answer::{ShowAnswer, read_view};
+use crate::{BadAnswer, BadScene, MOST_SCENE, MOST_TEXT, scene};
+
+/// How many characters of the words or of the view are shown in place of a board.
+const DERIVED: usize = 4000;
 
 /// A position as a viewer sees it.
 #[derive(Debug)]
@@ -22,13 +26,22 @@ pub(crate) struct Shown {
 /// What is wrong with it.
 pub(crate) fn read(answer: &[u8]) -> Result<Shown, BadAnswer> {
     let ShowAnswer { view, text, scene } = serde_json::from_slice(answer)?;
-    let scene = scene.map(|scene| scene::read(scene.get())).transpose()?;
+    let view = read_view(view)?;
+    let scene = scene.map(|scene| match scene.get().len() {
+        ..=MOST_SCENE => scene::read(scene.get()),
+        bytes => Err(BadScene::Long { bytes }),
+    });
+    let scene = scene.transpose()?;
     let words = || {
         let words = scene.as_ref().map(|scene| scene.words.join("\n"));
         words.filter(|words| !words.is_empty())
     };
-    let text = text.or_else(words).unwrap_or_else(|| view.get().to_owned());
+    let derived = || excerpt(&words().unwrap_or_else(|| view.get().to_owned()), DERIVED).into_owned();
+    let text = text.unwrap_or_else(derived);
     let mut text = printable_lines(&text).into_owned();
+    if text.len() > MOST_TEXT {
+        return Err(BadAnswer::LongText { bytes: text.len() });
+    }
     if !text.ends_with('\n') {
         text.push('\n');
     }
@@ -42,6 +55,24 @@ pub(crate) fn read(answer: &[u8]) -> Result<Shown, BadAnswer> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_too_long_to_be_shown_is_refused_and_what_is_derived_is_shortened() {
+        let refusal = |fields: &str| read(format!("{{{fields}}}").as_bytes()).unwrap_err().to_string();
+        let long = "a".repeat(MOST_TEXT + 1);
+        assert!(refusal(&format!(r#""view":{{}},"text":"{long}""#)).contains("`text` has 32769 bytes"));
+        assert!(refusal(r#""view":[]"#).contains("`view` is not an object"));
+        let words = "a".repeat(MOST_SCENE);
+        let scene = |words: &str, part: &str| {
+            format!(r#""view":{{}},"scene":{{"width":9,"height":9,"shapes":[{part}],"words":["{words}"]}}"#)
+        };
+        assert!(refusal(&scene(&words, "")).contains("`scene`: it has 262191 bytes"));
+        let text = r#"{"id":"x","at":[0,0],"parts":[{"form":"text","at":[0,0],"size":9,"text":"TEXT"}]}"#;
+        let text = text.replace("TEXT", &"a".repeat(70_000));
+        assert!(refusal(&scene("", &text)).contains("`scene`: its texts have 70000 bytes"));
+        let derived = read(format!(r#"{{"view":{{"x":"{long}"}}}}"#).as_bytes()).unwrap();
+        assert!(derived.text.ends_with("...\n") && derived.text.len() < 5000);
+    }
 
     #[test]
     fn what_is_left_out_is_made_from_the_rest() {

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use referee_game::chance::Draw;
 use referee_game::erased::{MoveError, OpenDecision, PositionId, RulesFailed, Table, write_move_event};
@@ -14,7 +15,11 @@ use crate::position::{DecidingSeat, Position, is_plain};
 use crate::request::{RulesRequest, SeatMove};
 use crate::rules::SharedProgram;
 use crate::shown::Shown;
-use crate::{MOST_STEPS, MOST_UNLISTED_MOVE};
+use crate::{MOST_NEWS, MOST_RECORDED, MOST_STEPS, MOST_UNLISTED_MOVE, MOST_UNLISTED_MOVES};
+
+/// The size of an event beside its form, and of a drawn number, in a line of a record or to a bot, in bytes.
+const EVENT_LINE: usize = 100;
+const DRAWN: usize = 6;
 
 /// A game in progress.
 #[derive(Clone, Debug)]
@@ -28,7 +33,21 @@ pub(crate) struct ProgramTable {
     checked: [Vec<String>; MAX_SEATS],
     /// The number of decisions and draws so far.
     steps: u32,
+    written: Written,
+    /// How many of its answers another process had to give; those of its forks count, too.
+    restarts: Arc<AtomicU32>,
     events: Vec<TableEvent>,
+}
+
+/// What was written because of the rules, in bytes.
+#[derive(Clone, Copy, Debug, Default)]
+struct Written {
+    /// The events, draws and listed moves so far.
+    recorded: usize,
+    /// The events since the last decision.
+    news: usize,
+    /// The unlisted moves of each seat.
+    unlisted: [usize; MAX_SEATS],
 }
 
 #[derive(Clone, Debug)]
@@ -49,10 +68,20 @@ impl ProgramTable {
         seating: Seating,
         options: Arc<RawValue>,
         position: Arc<Position>,
+        restarts: Arc<AtomicU32>,
     ) -> ProgramTable {
-        let id = PositionId::first();
-        let checked = Default::default();
-        ProgramTable { program, seating, options, position, id, checked, steps: 0, events: Vec::new() }
+        ProgramTable {
+            program,
+            seating,
+            options,
+            position,
+            id: PositionId::first(),
+            checked: Default::default(),
+            steps: 0,
+            written: Written::default(),
+            restarts,
+            events: Vec::new(),
+        }
     }
 
     fn decider(&self, decision: &OpenDecision, seat: Seat) -> &DecidingSeat {
@@ -66,13 +95,31 @@ impl ProgramTable {
         listed.unwrap_or(&self.checked[decision.rank(seat)])
     }
 
-    /// Goes on to the position that answers a request.
-    fn advance(&mut self, request: RulesRequest<'_>) -> Result<(), RulesFailed> {
+    /// Goes on to the position that answers a request, whose moves or draws take this space in a record.
+    fn advance(&mut self, request: RulesRequest<'_>, made: usize) -> Result<(), RulesFailed> {
+        let failed = |what: String| Err(RulesFailed::Because(what.into()));
         if self.steps == MOST_STEPS {
-            let what = format!("the game has not ended after {MOST_STEPS} decisions and draws");
-            return Err(RulesFailed::Because(what.into()));
+            return failed(format!("the game has not ended after {MOST_STEPS} decisions and draws"));
         }
-        self.position = self.program.position(request, self.seating)?;
+        let position = self.program.position(&self.restarts, request, self.seating)?;
+        let told: usize = position.events.iter().map(|event| EVENT_LINE + event.longest()).sum();
+        let news = match self.position.turn {
+            Turn::Decide(_) => told,
+            _ => self.written.news + told,
+        };
+        if news > MOST_NEWS {
+            return failed(format!(
+                "the events between two decisions have more than {} KiB",
+                MOST_NEWS >> 10
+            ));
+        }
+        let recorded = self.written.recorded + made + told;
+        if recorded > MOST_RECORDED {
+            let most = MOST_RECORDED >> 20;
+            return failed(format!("the events, draws and moves of the match have more than {most} MiB"));
+        }
+        (self.written.news, self.written.recorded) = (news, recorded);
+        self.position = position;
         self.checked.iter_mut().for_each(Vec::clear);
         self.steps += 1;
         self.id.advance();
@@ -106,7 +153,10 @@ impl ProgramTable {
         let logged = self.events.len();
         self.events.extend(made);
         let moves: Vec<SeatMove<'_>> = moves.collect();
-        let advanced = self.advance(RulesRequest::Play { state: &before.state, moves: &moves });
+        // Those that bots make up have a limit of their own.
+        let listed = moves.iter().zip(&before.deciders).filter(|(_, of)| of.legal.is_some());
+        let texts = listed.map(|(made, _)| made.r#move.len()).sum();
+        let advanced = self.advance(RulesRequest::Play { state: &before.state, moves: &moves }, texts);
         if advanced.is_err() {
             self.events.truncate(logged);
         }
@@ -176,10 +226,17 @@ impl Table for ProgramTable {
             let what = "a move is printable ASCII without quote and backslash, 1 to";
             return Err(MoveError::Refused(format!("{what} {MOST_UNLISTED_MOVE} bytes")));
         }
-        let checked = self.program.check(&self.position.state, seat, text).map_err(MoveError::RulesFailed)?;
+        let unlisted = self.written.unlisted[seat.index()] + text.len();
+        if unlisted > MOST_UNLISTED_MOVES {
+            let most = MOST_UNLISTED_MOVES >> 20;
+            return Err(MoveError::Refused(format!("all moves of a seat have at most {most} MiB together")));
+        }
+        let checked = self.program.check(&self.restarts, &self.position.state, seat, text);
+        let checked = checked.map_err(MoveError::RulesFailed)?;
         if let Some(why) = &*checked {
             return Err(MoveError::Refused(why.clone()));
         }
+        self.written.unlisted[seat.index()] = unlisted;
         self.checked[rank].push(text.to_owned());
         Ok(self.checked[rank].len() - 1)
     }
@@ -201,7 +258,7 @@ impl Table for ProgramTable {
             return Ok(());
         }
         let before = self.position.clone();
-        self.advance(RulesRequest::Settle { state: &before.state, drawn })
+        self.advance(RulesRequest::Settle { state: &before.state, drawn }, DRAWN * drawn.len())
     }
 
     fn fork(&self) -> Box<dyn Table> {
@@ -252,6 +309,10 @@ impl Table for ProgramTable {
 
     fn waits(&self) -> bool {
         true
+    }
+
+    fn restarts(&self) -> u32 {
+        self.restarts.load(Ordering::Relaxed)
     }
 
     fn scene(&self, viewer: Viewer) -> Scene {

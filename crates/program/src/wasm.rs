@@ -2,13 +2,15 @@
 
 use referee_game::erased::{RulesFailed, RulesWait};
 use referee_game::excerpt::excerpt;
-use wasmi::errors::{ErrorKind, InstantiationError};
+use referee_transport::is_interrupted;
+use wasmi::errors::{ErrorKind, InstantiationError, MemoryError, TableError};
 use wasmi::{
-    CompilationMode, Config, Engine, ExternType, Instance, Memory, Module, Store, StoreLimits,
-    StoreLimitsBuilder, TrapCode, TypedFunc, ValType,
+    CompilationMode, Config, Engine, ExternType, Instance, Memory, Module, ResourceLimiter, Store, TrapCode,
+    TypedFunc, TypedResumableCall, ValType, WasmParams, WasmResults,
 };
+use wasmi_core::LimiterError;
 
-use crate::{BadAnswer, Carrier, MOST_ANSWER, Manifest};
+use crate::{BadAnswer, Carrier, MOST_ANSWER, Manifest, Restarts};
 
 /// The maximum size of the memory of an instance, in bytes.
 const MOST_MEMORY: usize = 256 << 20;
@@ -17,13 +19,19 @@ const MOST_TABLES: usize = 16;
 const MOST_ELEMENTS: usize = 1 << 20;
 /// The fuel of a millisecond of a limit: an instruction takes about one unit.
 const FUEL_PER_MS: u64 = 1_000_000;
-/// How many characters of an answer a failure quotes.
+/// The fuel after which to look whether the run is interrupted.
+const SLICE: u64 = 20 * FUEL_PER_MS;
+/// The maximum fuel of an instantiation, which cannot be interrupted.
+const MOST_START: u64 = 100 * FUEL_PER_MS;
+/// How many characters of an answer, and bytes of the reason of a trap, a failure quotes.
 const QUOTED: usize = 400;
 
 /// What a module exports beside its memory.
 const ALLOC: &str = "alloc";
 const HANDLE: &str = "handle";
 const MEMORY: &str = "memory";
+const INITIALIZE: &str = "_initialize";
+const ERROR: &str = "error";
 
 /// A WebAssembly module that answers requests. Each request gets an instance of its own, so that an answer depends on the
 /// request alone.
@@ -43,6 +51,12 @@ pub enum BadModule {
     /// It is no module, or an invalid one.
     #[error("not a valid WebAssembly module: {0}")]
     Invalid(Box<wasmi::Error>),
+    /// It is the text of a module.
+    #[error("not a valid WebAssembly module: it is text; `wat2wasm` makes a module of it")]
+    Text,
+    /// It is compressed.
+    #[error("not a valid WebAssembly module: it is compressed; `gunzip` makes a module of it")]
+    Compressed,
     /// It imports something.
     #[error("it imports `{module}.{name}`; rules import nothing")]
     Import {
@@ -61,9 +75,13 @@ pub enum BadModule {
 enum Trapped {
     #[error("{0}")]
     Failed(#[from] wasmi::Error),
+    #[error("{trap}: {why}")]
+    Because { trap: wasmi::Error, why: String },
     #[error("it used more than {0} units of fuel")]
     OutOfFuel(u64),
-    #[error("it needs more than {} MiB of memory", MOST_MEMORY >> 20)]
+    #[error("the run was interrupted")]
+    Interrupted,
+    #[error("it needs more than {} MiB of memory, or larger tables", MOST_MEMORY >> 20)]
     OutOfMemory,
     #[error("`{ALLOC}` returned {offset}, where its memory of {size} bytes has no room for {length}")]
     Allocated { offset: u32, length: u32, size: usize },
@@ -84,7 +102,11 @@ impl WasmModule {
         let mut config = Config::default();
         config.consume_fuel(true).compilation_mode(CompilationMode::Eager).ignore_custom_sections(true);
         let engine = Engine::new(&config);
-        let module = Module::new(&engine, bytes).map_err(|error| BadModule::Invalid(error.into()))?;
+        let module = Module::new(&engine, bytes).map_err(|error| match bytes.trim_ascii_start() {
+            [b'(', ..] | [b';', b';', ..] => BadModule::Text,
+            [0x1f, 0x8b, ..] => BadModule::Compressed,
+            _ => BadModule::Invalid(error.into()),
+        })?;
         if let Some(import) = module.imports().next() {
             return Err(BadModule::Import { module: import.module().into(), name: import.name().into() });
         }
@@ -101,6 +123,12 @@ impl WasmModule {
         if !function(HANDLE, (&[ValType::I32, ValType::I32], &[ValType::I64])) {
             return Err(BadModule::Export("`handle`, a function from two i32 to i64"));
         }
+        if module.get_export(INITIALIZE).is_some() && !function(INITIALIZE, (&[], &[])) {
+            return Err(BadModule::Export("`_initialize` as a function without parameters and results"));
+        }
+        if module.get_export(ERROR).is_some() && !function(ERROR, (&[], &[ValType::I64])) {
+            return Err(BadModule::Export("`error` as a function to i64"));
+        }
         Ok(WasmModule { name: name.to_owned(), engine, module, fuel: manifest.limit_ms * FUEL_PER_MS })
     }
 
@@ -110,32 +138,99 @@ impl WasmModule {
         request: &[u8],
         accept: &mut dyn FnMut(&[u8]) -> Result<(), BadAnswer>,
     ) -> Result<(), Trapped> {
-        let limits = StoreLimitsBuilder::new()
-            .memories(1)
-            .memory_size(MOST_MEMORY)
-            .tables(MOST_TABLES)
-            .table_elements(MOST_ELEMENTS)
-            // A module that could see a limit could make its answers depend on it.
-            .trap_on_grow_failure(true);
-        let mut store = Store::new(&self.engine, limits.build());
+        let mut store = Store::new(&self.engine, MemoryLimits { is_running: false });
         store.limiter(|limits| limits);
-        store.set_fuel(self.fuel)?;
-        let trapped = |error| trapped(error, self.fuel);
-        let instance = Instance::new(&mut store, &self.module, &[]).map_err(trapped)?;
-        let (memory, alloc, handle) = exports(&instance, &store)?;
+        let fuel = self.fuel.min(MOST_START);
+        store.set_fuel(fuel)?;
+        let instance = Instance::new(&mut store, &self.module, &[]).map_err(|error| trapped(error, fuel))?;
+        let left = self.fuel - (fuel - store.get_fuel()?);
+        store.data_mut().is_running = true;
+        let mut running = RunningModule { store, fuel: self.fuel, left };
+        running.answer(&instance, request, accept).map_err(|error| match error {
+            Trapped::Failed(trap) => match running.why(&instance) {
+                Some(why) => Trapped::Because { trap, why },
+                None => Trapped::Failed(trap),
+            },
+            other => other,
+        })
+    }
+}
+
+/// Limits that end an instance: a module that could see them could make its answers depend on them.
+#[derive(Debug)]
+struct MemoryLimits {
+    /// Whether it has been instantiated. From then on its tables keep their sizes: to grow one cannot be resumed.
+    is_running: bool,
+}
+
+impl ResourceLimiter for MemoryLimits {
+    fn memory_growing(&mut self, _: usize, to: usize, most: Option<usize>) -> Result<bool, LimiterError> {
+        let may_grow = to <= most.unwrap_or(MOST_MEMORY).min(MOST_MEMORY);
+        may_grow.then_some(true).ok_or(LimiterError::ResourceLimiterDeniedAllocation)
+    }
+
+    fn memory_grow_failed(&mut self, error: &MemoryError) -> Result<(), LimiterError> {
+        match error {
+            // It is resumed.
+            MemoryError::OutOfFuel { .. } => Ok(()),
+            _ => Err(LimiterError::ResourceLimiterDeniedAllocation),
+        }
+    }
+
+    fn table_growing(&mut self, _: usize, to: usize, most: Option<usize>) -> Result<bool, LimiterError> {
+        let may_grow = !self.is_running && to <= most.unwrap_or(MOST_ELEMENTS).min(MOST_ELEMENTS);
+        may_grow.then_some(true).ok_or(LimiterError::ResourceLimiterDeniedAllocation)
+    }
+
+    fn table_grow_failed(&mut self, _: &TableError) -> Result<(), LimiterError> {
+        Err(LimiterError::ResourceLimiterDeniedAllocation)
+    }
+
+    fn instances(&self) -> usize {
+        1
+    }
+
+    fn tables(&self) -> usize {
+        MOST_TABLES
+    }
+
+    fn memories(&self) -> usize {
+        1
+    }
+}
+
+/// A module that answers a request.
+struct RunningModule {
+    store: Store<MemoryLimits>,
+    /// The fuel of the request, and what is left of it.
+    fuel: u64,
+    left: u64,
+}
+
+impl RunningModule {
+    fn answer(
+        &mut self,
+        instance: &Instance,
+        request: &[u8],
+        accept: &mut dyn FnMut(&[u8]) -> Result<(), BadAnswer>,
+    ) -> Result<(), Trapped> {
+        let (memory, alloc, handle) = exports(instance, &self.store)?;
+        if instance.get_func(&self.store, INITIALIZE).is_some() {
+            let initialize = instance.get_typed_func::<(), ()>(&self.store, INITIALIZE)?;
+            self.call(&initialize, ())?;
+        }
         // The length of a request is bounded by those of states and moves.
         let length = request.len() as u32;
-        let at = alloc.call(&mut store, length).map_err(trapped)?;
-        if memory.write(&mut store, at as usize, request).is_err() {
-            let size = memory.data_size(&store);
+        let at = self.call(&alloc, length)?;
+        if memory.write(&mut self.store, at as usize, request).is_err() {
+            let size = memory.data_size(&self.store);
             return Err(Trapped::Allocated { offset: at, length, size });
         }
-        let answer = handle.call(&mut store, (at, length)).map_err(trapped)?;
-        let (offset, length) = ((answer >> 32) as u32, answer as u32);
+        let (offset, length) = text_at(self.call(&handle, (at, length))?);
         if length as usize > MOST_ANSWER {
             return Err(Trapped::LongAnswer(length));
         }
-        let data = memory.data(&store);
+        let data = memory.data(&self.store);
         let from = offset as usize;
         let Some(answer) = data.get(from..from + length as usize) else {
             return Err(Trapped::Beyond { offset, length, size: data.len() });
@@ -145,11 +240,60 @@ impl WasmModule {
             Trapped::Wrongly { what, answer }
         })
     }
+
+    /// What the module says of a trap.
+    fn why(&mut self, instance: &Instance) -> Option<String> {
+        let memory = instance.get_memory(&self.store, MEMORY)?;
+        let error = instance.get_typed_func::<(), u64>(&self.store, ERROR).ok()?;
+        self.left = self.left.min(SLICE);
+        let (offset, length) = text_at(self.call(&error, ()).ok()?);
+        let from = offset as usize;
+        let text = memory.data(&self.store).get(from..from + length as usize)?;
+        let text = String::from_utf8_lossy(&text[..text.len().min(QUOTED)]);
+        Some(text.into_owned()).filter(|text| !text.is_empty())
+    }
+
+    /// Calls a function, in slices.
+    fn call<P: WasmParams, R: WasmResults>(
+        &mut self,
+        function: &TypedFunc<P, R>,
+        params: P,
+    ) -> Result<R, Trapped> {
+        let fuel = self.fuel;
+        let trapped = |error| trapped(error, fuel);
+        let mut slice = SLICE.min(self.left);
+        self.store.set_fuel(slice)?;
+        let mut call = function.call_resumable(&mut self.store, params).map_err(trapped)?;
+        loop {
+            self.left -= slice - self.store.get_fuel()?;
+            match call {
+                TypedResumableCall::Finished(results) => return Ok(results),
+                TypedResumableCall::HostTrap(_) => {
+                    return Err(Trapped::Failed(wasmi::Error::new("a host trap")));
+                }
+                TypedResumableCall::OutOfFuel(_) if is_interrupted() => return Err(Trapped::Interrupted),
+                TypedResumableCall::OutOfFuel(paused) => {
+                    let needed = paused.required_fuel();
+                    if needed > self.left || self.left == 0 {
+                        return Err(Trapped::OutOfFuel(fuel));
+                    }
+                    slice = needed.max(SLICE.min(self.left));
+                    self.store.set_fuel(slice)?;
+                    call = paused.resume(&mut self.store).map_err(trapped)?;
+                }
+            }
+        }
+    }
+}
+
+/// The offset and the length in what a module returns for a text.
+fn text_at(packed: u64) -> (u32, u32) {
+    ((packed >> 32) as u32, packed as u32)
 }
 
 type Exports = (Memory, TypedFunc<u32, u32>, TypedFunc<(u32, u32), u64>);
 
-fn exports(instance: &Instance, store: &Store<StoreLimits>) -> Result<Exports, wasmi::Error> {
+fn exports(instance: &Instance, store: &Store<MemoryLimits>) -> Result<Exports, wasmi::Error> {
     let memory = instance.get_memory(store, MEMORY);
     let memory = memory.ok_or_else(|| wasmi::Error::new("it does not export its memory"))?;
     Ok((memory, instance.get_typed_func(store, ALLOC)?, instance.get_typed_func(store, HANDLE)?))
@@ -180,9 +324,15 @@ impl Carrier for WasmModule {
         &self,
         request: &[u8],
         accept: &mut dyn FnMut(&[u8]) -> Result<(), BadAnswer>,
-    ) -> Result<(), RulesFailed> {
-        self.answer(request, accept)
-            .map_err(|what| RulesFailed::Because(format!("{}: {what}", self.name).into()))
+    ) -> Result<Restarts, RulesFailed> {
+        if is_interrupted() {
+            return Err(RulesFailed::Interrupted);
+        }
+        match self.answer(request, accept) {
+            Ok(()) => Ok(Restarts::default()),
+            Err(Trapped::Interrupted) => Err(RulesFailed::Interrupted),
+            Err(what) => Err(RulesFailed::Because(format!("{}: {what}", self.name).into())),
+        }
     }
 }
 
@@ -256,8 +406,19 @@ mod tests {
         let other = r#"(func (export "handle") (param i32 i32) (result i32) (i32.const 0))"#;
         assert!(refusal(&[MEMORY, ALLOC, other]).contains("`handle`, a function from two i32 to i64"));
         let manifest = Manifest::read(MANIFEST).expect("a manifest");
-        let text = WasmModule::new("toy.wasm", b"(module)", &manifest).expect_err("a refusal").to_string();
-        assert!(text.starts_with("not a valid WebAssembly module: "), "{text}");
+        let refused = |bytes: &[u8]| {
+            let text = WasmModule::new("toy.wasm", bytes, &manifest).expect_err("a refusal").to_string();
+            text.strip_prefix("not a valid WebAssembly module: ").expect("it says so").to_owned()
+        };
+        assert!(refused(b"\n (module)").starts_with("it is text; `wat2wasm`"));
+        assert!(refused(b"\x1f\x8b\x08\0").starts_with("it is compressed; `gunzip`"));
+        assert!(!refused(b"\0asm").starts_with("it is "));
+        let error = r#"(func (export "error") (result i32) (i32.const 0))"#;
+        assert!(refusal(&[MEMORY, ALLOC, HANDLE, error]).contains("`error` as a function to i64"));
+        let initialize = r#"(func (export "_initialize") (result i32) (i32.const 0))"#;
+        assert!(
+            refusal(&[MEMORY, ALLOC, HANDLE, initialize]).contains("`_initialize` as a function without")
+        );
     }
 
     #[test]
@@ -272,6 +433,47 @@ mod tests {
         assert!(failure(&[MEMORY, ALLOC, recurses]).contains("stack"));
         let data = r#"(data (i32.const 65535) "xy")"#;
         assert!(failure(&[MEMORY, ALLOC, HANDLE, data]).contains("memory access"));
+    }
+
+    #[test]
+    fn a_module_says_why_it_traps() {
+        let traps = r#"(func (export "handle") (param i32 i32) (result i64) unreachable)"#;
+        let says = r#"(data (i32.const 32) "no card 53") (func (export "error") (result i64) (i64.const 0x200000000a))"#;
+        let text = failure(&[MEMORY, ALLOC, traps, says]);
+        assert!(text.contains("unreachable") && text.ends_with(": no card 53"), "{text}");
+        let traps_again = r#"(func (export "error") (result i64) unreachable)"#;
+        assert!(failure(&[MEMORY, ALLOC, traps, traps_again]).contains("unreachable"));
+        let beyond = r#"(func (export "error") (result i64) (i64.const -1))"#;
+        assert!(failure(&[MEMORY, ALLOC, traps, beyond]).contains("unreachable"));
+    }
+
+    #[test]
+    fn a_module_is_initialized_before_it_is_asked() {
+        let initialized = r#"(data (i32.const 16) "0")
+            (func (export "_initialize") (i32.store8 (i32.const 16) (i32.const 55)))
+            (func (export "handle") (param i32 i32) (result i64) (i64.const 0x1000000001))"#;
+        let initialized = module(&[MEMORY, ALLOC, initialized]).expect("a module of rules");
+        assert_eq!(ask(&initialized, "{}").expect("an answer"), "7");
+    }
+
+    #[test]
+    fn a_long_computation_is_resumed_where_its_slice_ended() {
+        // It grows its memory in between, which takes more fuel at once.
+        let counts = r#"(data (i32.const 16) "0")
+            (func (export "handle") (param i32 i32) (result i64) (local $i i32)
+                (loop $again
+                    (local.set $i (i32.add (local.get $i) (i32.const 1)))
+                    (if (i32.eqz (i32.rem_u (local.get $i) (i32.const 1000000)))
+                        (then (drop (memory.grow (i32.const 30)))))
+                    (br_if $again (i32.lt_u (local.get $i) (i32.const 50000000))))
+                (i32.store8 (i32.const 16)
+                    (i32.add (i32.const 48) (i32.div_u (memory.size) (i32.const 300))))
+                (i64.const 0x1000000001))"#;
+        let bytes = wat::parse_str(format!("(module {MEMORY}{ALLOC}{counts})")).expect("WebAssembly text");
+        let manifest = Manifest::read(&format!("{MANIFEST}limit_ms = 2000")).expect("a manifest");
+        let counts = WasmModule::new("toy.wasm", &bytes, &manifest).expect("a module of rules");
+        // 1 + 50 * 30 pages.
+        assert_eq!(ask(&counts, "{}").expect("an answer"), "5");
     }
 
     #[test]

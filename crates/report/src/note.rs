@@ -4,10 +4,15 @@ use std::ops::Range;
 use std::time::Duration;
 
 use referee_game::erased::Table;
+use referee_game::excerpt::excerpt;
+use referee_game::printable::printable;
 use referee_game::{Seat, Viewer};
 use referee_match::record::{Moved, Note, RecordEntry, RecordLine, RecordedAnswer, RecordedFault, Step};
 use referee_protocol::words::{EndedBy, FaultCode};
 use serde_json::Value;
+
+/// How many characters of an event that cannot be read are shown.
+const QUOTED: usize = 200;
 
 /// The kind of a note.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,7 +103,7 @@ impl EventText {
         EventText { kind: Kind::Move, seat, text: [text, opening].concat() }
     }
 
-    /// An event that this program has written.
+    /// An event of a match.
     fn written(event: &[u8]) -> EventText {
         // Most events are moves, which are read faster than others.
         if event.starts_with(br#"{"kind":"move""#)
@@ -106,8 +111,11 @@ impl EventText {
         {
             return EventText::moved(Some(seat), Some(&text), opening);
         }
-        let event = serde_json::from_slice(event);
-        EventText::event(&event.unwrap_or_else(|error| unreachable!("events are written as JSON: {error}")))
+        match serde_json::from_slice(event) {
+            Ok(event) => EventText::event(&event),
+            // Older records may have events of rules that this parser does not read, such as a number beyond a double.
+            Err(_) => EventText::other(None, printable(&excerpt(&String::from_utf8_lossy(event), QUOTED))),
+        }
     }
 
     /// The note on a line of a record, if it has one.

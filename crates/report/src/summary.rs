@@ -93,6 +93,10 @@ impl From<&Sample> for Comparison {
     }
 }
 
+fn is_zero(count: &u32) -> bool {
+    *count == 0
+}
+
 /// All results, in the format of `--json`.
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename = "summary")]
@@ -107,6 +111,9 @@ pub struct RunSummary {
     pub void: u32,
     /// Attempts at matches during which the referee was suspended.
     pub paused: u32,
+    /// How often the rules had to be asked again; omitted if never.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub rules_restarts: u32,
     /// The bots in the order of the command line.
     pub bots: Vec<BotSummary>,
     /// The difference in strength of two bots; omitted for more.

@@ -44,6 +44,8 @@ pub struct FinishedMatch {
     pub lag_ms: u64,
     /// How long the referee was suspended during the match, in milliseconds. The clocks stood still.
     pub paused_ms: u64,
+    /// How often the rules had to be asked again: a process of theirs failed, and another one answered.
+    pub rules_restarts: u32,
     /// By seat: processor time since the bot's last match, in milliseconds with a resolution of 10; `None` if the
     /// process has ended.
     pub cpu_ms: Vec<Option<u64>>,
@@ -89,6 +91,7 @@ impl FinishedMatch {
             duration_us,
             lag_ms: play.worst_lag() / 1000,
             paused_ms: play.paused() / 1000,
+            rules_restarts: play.table().restarts(),
             cpu_ms: Vec::new(),
             record: None,
             worker: None,
@@ -97,9 +100,9 @@ impl FinishedMatch {
 
     /// The match of a record.
     pub fn of_record(summary: &RecordSummary) -> FinishedMatch {
-        let RecordSummary { play, ending, duration_us, cpu_ms, .. } = summary;
+        let &RecordSummary { ref play, ref ending, duration_us, ref cpu_ms, rules_restarts, .. } = summary;
         let cpu_ms = cpu_ms.clone();
-        FinishedMatch { cpu_ms, ..FinishedMatch::of(play, ending.clone(), *duration_us) }
+        FinishedMatch { cpu_ms, rules_restarts, ..FinishedMatch::of(play, ending.clone(), duration_us) }
     }
 
     /// A match that ended in this way, of which nothing else is known.
@@ -119,6 +122,7 @@ impl FinishedMatch {
             duration_us: 0,
             lag_ms: 0,
             paused_ms: 0,
+            rules_restarts: 0,
             cpu_ms: Vec::new(),
             record: None,
             worker: None,

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
+use std::panic::{self, AssertUnwindSafe};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -13,7 +14,7 @@ use crate::cli::files::read;
 use crate::cli::{Exit, Failure, progress, screen};
 use crate::files::Folder;
 use crate::game::{Catalog, json};
-use crate::record::{Playback, PublicRecord, PublishedInfo, public};
+use crate::record::{Difference, Playback, PublicRecord, PublishedInfo, public};
 use crate::report::page::PublicUrl;
 use crate::report::replay::MatchReplay;
 use crate::report::site::{Site, Unshown};
@@ -135,8 +136,9 @@ impl SiteWriter {
         };
         let outcomes: Vec<Result<(), Failure>> = thread::scope(|scope| {
             let threads: Vec<_> = (0..threads).map(|_| scope.spawn(write_some)).collect();
-            let join =
-                |thread: thread::ScopedJoinHandle<'_, _>| thread.join().unwrap_or_else(|_| unreachable!());
+            let join = |thread: thread::ScopedJoinHandle<'_, _>| {
+                thread.join().unwrap_or_else(|panic| panic::resume_unwind(panic))
+            };
             threads.into_iter().map(join).collect()
         });
         outcomes.into_iter().collect::<Result<(), Failure>>()?;
@@ -204,15 +206,21 @@ fn replayed(
     }
     let record = read(&path)?;
     let names = report.display_names(listed);
-    let replayed = public(&record, info).and_then(|PublicRecord { record, .. }| {
+    let draw = || {
+        let PublicRecord { record, .. } = public(&record, info)?;
         let replay = MatchReplay::shown_as(Playback::verified(&record, catalog)?, &names)?;
-        Ok(replay.with_record(&record))
-    });
-    Ok(match replayed {
-        Ok(replay) => Ok(replay),
-        Err(difference) => {
+        Ok::<_, Difference>(replay.with_record(&record))
+    };
+    // A defect that one match shows costs no other page.
+    Ok(match panic::catch_unwind(AssertUnwindSafe(draw)) {
+        Ok(Ok(replay)) => Ok(replay),
+        Ok(Err(difference)) => {
             screen::stderr_line(format_args!("{}: {difference}", path.display()));
-            Err(Unshown::Invalid)
+            Err(if difference.rules_failed { Unshown::Undrawn } else { Unshown::Invalid })
+        }
+        Err(_) => {
+            screen::stderr_line(format_args!("{}: its replay cannot be drawn", path.display()));
+            Err(Unshown::Undrawn)
         }
     })
 }

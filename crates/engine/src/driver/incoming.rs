@@ -5,13 +5,12 @@ mod tests;
 
 use referee_game::excerpt::excerpt;
 use referee_game::json;
+use referee_game::json_scanner::{JsonScanner, ScanError, Value};
 use referee_match::{Detail, Field, RefusedLine};
 use referee_protocol::bot;
 use referee_protocol::words::ErrorCode;
 use referee_protocol::{MAX_INTEGER, Text};
 use serde_json::value::RawValue;
-
-use crate::driver::json_scanner::{JsonScanner, ScanError, Value};
 
 /// A message from a bot.
 pub type Incoming<'a> = bot::FromBot<'a, &'a RawValue>;

@@ -9,7 +9,6 @@ mod dispatch;
 mod flush;
 mod hello;
 pub mod incoming;
-mod json_scanner;
 mod keys;
 mod lane;
 mod match_clock;

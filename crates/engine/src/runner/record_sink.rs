@@ -8,8 +8,33 @@ use crate::runner::live::LiveFeed;
 use crate::runner::run_event::{EndedMatch, Halt, RunEvent};
 use crate::runner::run_failure::RunFailure;
 
-/// The number of consecutive matches in which the rules fail that ends a run, or pauses a ladder.
+/// The number of failures of the rules in consecutive matches that ends a run, or pauses a ladder: of matches that they
+/// ended, or of times that they had to be asked again.
 pub const MOST_RULES_FAILED: u32 = 10;
+
+/// Failures of the rules in consecutive matches.
+#[derive(Clone, Copy, Debug, Default)]
+struct RulesFailures {
+    /// The number of matches that they ended.
+    matches: u32,
+    /// How often they had to be asked again.
+    restarts: u32,
+}
+
+impl RulesFailures {
+    /// Counts those of a match. Returns why the run ends, if they are too many.
+    fn count(&mut self, ended: &EndedMatch) -> Option<RunFailure> {
+        let has_failed = ended.finished.cause == Some(Cause::RulesFailed);
+        let restarts = ended.finished.rules_restarts;
+        self.matches = if has_failed { self.matches + 1 } else { 0 };
+        self.restarts = if has_failed || restarts > 0 { self.restarts + restarts } else { 0 };
+        if self.matches == MOST_RULES_FAILED {
+            return Some(RunFailure::RulesFailed);
+        }
+        let is_new = self.restarts - restarts < MOST_RULES_FAILED && self.restarts >= MOST_RULES_FAILED;
+        is_new.then_some(RunFailure::RulesRestarted)
+    }
+}
 
 /// Stores records, then reports their matches.
 pub struct RecordSink<F> {
@@ -17,8 +42,8 @@ pub struct RecordSink<F> {
     live: Option<LiveFeed>,
     /// Matches whose records are written but not synchronized.
     kept: Vec<EndedMatch>,
-    /// The number of matches in a row that ended because the rules failed; `None` if it does not matter.
-    rules_failed: Option<u32>,
+    /// The failures of the rules in the latest matches; `None` if they do not matter.
+    rules_failed: Option<RulesFailures>,
     on_event: F,
 }
 
@@ -40,7 +65,7 @@ impl<F: FnMut(RunEvent<'_>) -> Result<(), Halt>> RecordSink<F> {
             archive: Archive::new(records, unsealed),
             live,
             kept: Vec::new(),
-            rules_failed: Some(0),
+            rules_failed: Some(RulesFailures::default()),
             on_event,
         }
     }
@@ -100,12 +125,10 @@ impl<F: FnMut(RunEvent<'_>) -> Result<(), Halt>> RecordSink<F> {
             if synced.is_ok() {
                 let reported = (self.on_event)(RunEvent::Ended(&ended));
                 result = result.and(reported);
-                if let Some(count) = &mut self.rules_failed {
-                    let has_failed = ended.finished.cause == Some(Cause::RulesFailed);
-                    *count = if has_failed { *count + 1 } else { 0 };
-                    if *count == MOST_RULES_FAILED {
-                        result = result.and(Err(RunFailure::RulesFailed.into()));
-                    }
+                if let Some(failures) = &mut self.rules_failed
+                    && let Some(failure) = failures.count(&ended)
+                {
+                    result = result.and(Err(failure.into()));
                 }
             }
             if let Some(feed) = &self.live {

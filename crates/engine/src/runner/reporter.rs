@@ -123,8 +123,9 @@ impl<F: FnMut(RunEvent<'_>) -> Result<(), Halt>> Reporter<F> {
         added.map_err(|difference| RunFailure::invalid_record(&finished.id, difference))?;
         let is_started = |&entrant: &usize| self.common.bots.get(entrant).source.is_started();
         let has_news = fixture.bots.iter().any(is_started) || bots.iter().any(|bot| !bot.outages.is_empty());
-        if self.common.describes_bots && has_news {
-            record::add_bots(&mut record, &bots);
+        let restarts = finished.rules_restarts;
+        if (self.common.describes_bots && has_news) || restarts > 0 {
+            record::add_bots(&mut record, &bots, restarts);
         }
         let ended = EndedMatch { fixture, finished, record, seal: None, reveal, no_show };
         self.record_sink.keep(ended).inspect_err(|_| self.schedule.reported(bytes))?;

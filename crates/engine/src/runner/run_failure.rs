@@ -90,6 +90,11 @@ pub enum RunFailure {
     /// The rules failed too often.
     #[error("the rules failed in {MOST_RULES_FAILED} matches in a row")]
     RulesFailed,
+    /// The rules had to be asked again too often.
+    #[error(
+        "the rules had to be asked again {MOST_RULES_FAILED} times in a row: processes failed, and others answered (see the log)"
+    )]
+    RulesRestarted,
     /// Sets have ended their workers too often.
     #[error("workers were lost with these sets: {}", .0.join("; "))]
     GivenUp(Vec<String>),

@@ -123,6 +123,12 @@ pub trait Table: Debug + Send {
         false
     }
 
+    /// How often its rules had to be asked again, which happens only to those of a program: a process failed, and another
+    /// one answered.
+    fn restarts(&self) -> u32 {
+        0
+    }
+
     /// Returns the scenes of these viewers, at least one and at most 31.
     fn scenes(&self, viewers: &[Viewer]) -> Scenes {
         Scenes::merged(viewers.iter().map(|&viewer| self.scene(viewer)))

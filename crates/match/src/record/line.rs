@@ -105,8 +105,8 @@ pub enum RecordEntry<'a> {
     },
     /// The end of the match.
     Result,
-    /// Information about the bots from the shell.
-    Bots(Vec<BotLine>),
+    /// Information from the shell.
+    Bots(BotsLine),
     /// The last line.
     Seal(Seal),
 }
@@ -206,12 +206,17 @@ pub struct BotLine {
     pub private: Option<String>,
 }
 
-#[derive(Deserialize)]
+/// Information from the shell about a match.
+#[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct BotsLine {
+pub struct BotsLine {
     #[serde(rename = "type")]
     _kind: IgnoredAny,
-    bots: Vec<BotLine>,
+    /// The bots, by seat.
+    pub bots: Vec<BotLine>,
+    /// How often the rules had to be asked again.
+    #[serde(default)]
+    pub rules_restarts: u32,
 }
 
 /// The fields of the lines that the match writes.
@@ -337,7 +342,7 @@ impl<'a> RecordLine<'a> {
         let kind = kind(text)?;
         let entry = match &*kind {
             "record" => return RecordLine::first(text),
-            "bots" => RecordEntry::Bots(parse::<BotsLine>(text)?.bots),
+            "bots" => RecordEntry::Bots(parse(text)?),
             "seal" => RecordEntry::Seal(read_seal(text)?),
             kind => {
                 let fields: LineFields<'_> = parse(text)?;

@@ -19,8 +19,8 @@ mod times;
 
 pub use difference::{Difference, DifferenceKind};
 pub use line::{
-    Accepted, BadLine, BotLine, Moved, RecordEntry, RecordLine, RecordedAnswer, RecordedEvent, RecordedFault,
-    lines,
+    Accepted, BadLine, BotLine, BotsLine, Moved, RecordEntry, RecordLine, RecordedAnswer, RecordedEvent,
+    RecordedFault, lines,
 };
 pub use playback::{Note, Playback, Step};
 pub use public::{NotPrivateLines, PublicRecord, PublishedInfo, private_digests, private_seat, public};

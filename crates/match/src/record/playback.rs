@@ -3,8 +3,9 @@
 use referee_game::erased::{MoveError, RulesFailed, Table};
 use referee_game::{Catalog, Turn};
 
+use crate::record::replay::{NotReplayed, OtherRules};
 use crate::record::{
-    BotLine, Difference, DifferenceKind, Moved, RecordEntry, RecordLine, RecordedEvent, Replay,
+    BotsLine, Difference, DifferenceKind, Moved, RecordEntry, RecordLine, RecordedEvent, Replay,
 };
 use crate::{Ending, Setup};
 
@@ -52,7 +53,7 @@ pub struct Playback<'a> {
     /// The time of the last line that has one.
     last_us: u64,
     /// The contents of the line `bots`.
-    bots: Vec<BotLine>,
+    bots: BotsLine,
     is_over: bool,
     /// Whether it checks the seal.
     is_verified: bool,
@@ -66,10 +67,11 @@ impl<'a> Playback<'a> {
     pub fn open(record: &'a [u8], catalog: &Catalog) -> Result<Playback<'a>, Difference> {
         let mut replay = Replay::open(record, catalog, None)?;
         let setup = replay.match_().setup();
-        let rules = catalog.find(&setup.header.game).ok();
-        let opened = rules.map(|rules| rules.open(&setup.header.options, setup.seating));
-        let opened = opened.unwrap_or_else(|| unreachable!("the replay has opened the same game"));
-        let table = match opened {
+        let rules = match catalog.find(&setup.header.game) {
+            Ok(rules) => rules,
+            Err(unknown) => return Err(replay.difference(NotReplayed::from(OtherRules::from(unknown)))),
+        };
+        let table = match rules.open(&setup.header.options, setup.seating) {
             Ok(table) => table,
             Err(error) => return Err(replay.difference(DifferenceKind::NotReopened(error))),
         };
@@ -83,7 +85,7 @@ impl<'a> Playback<'a> {
             ahead: Vec::new(),
             ply: Vec::new(),
             last_us: 0,
-            bots: Vec::new(),
+            bots: BotsLine::default(),
             is_over: false,
             is_verified: false,
         };
@@ -112,7 +114,7 @@ impl<'a> Playback<'a> {
     }
 
     /// The contents of the line `bots`; empty before the last step.
-    pub fn bots(&self) -> &[BotLine] {
+    pub fn bots(&self) -> &BotsLine {
         &self.bots
     }
 
@@ -163,8 +165,10 @@ impl<'a> Playback<'a> {
         ply.sort_by_key(|moved| moved.seat);
         if let (Some(first), Turn::Decide(decision)) = (ply.first(), self.table.ask()) {
             let index = |moved: &Moved| match self.table.find(&decision, moved.seat, &moved.text) {
+                Ok(index) => Ok(index),
                 Err(MoveError::RulesFailed(failed)) => Err(failed),
-                found => Ok(found.unwrap_or_else(|_| unreachable!("the replay has played the same move"))),
+                // The replay has played the same move.
+                Err(_) => Err(RulesFailed::Because("they refuse a move that they have accepted".into())),
             };
             let indices: Result<Vec<usize>, RulesFailed> = ply.iter().map(index).collect();
             let indices = indices.map_err(|failed| self.failure(failed))?;

@@ -64,7 +64,7 @@ pub fn public(record: &[u8], info: PublishedInfo) -> Result<PublicRecord, Differ
     };
     let unreadable = |line| move |error| Difference::at(line, BadLine::Json(error));
     public.header(texts[0], &header.r#match).map_err(unreadable(1))?;
-    let mut outages = Vec::new();
+    let (mut outages, mut rules_restarts) = (Vec::new(), 0);
     // A record that is public already keeps what it says of its private lines.
     let mut known = vec![None; header.seats.len()];
     for (text, number) in happened.iter().zip(2..) {
@@ -73,7 +73,8 @@ pub fn public(record: &[u8], info: PublishedInfo) -> Result<PublicRecord, Differ
             public.line(text, &line, info).map_err(unreadable(number))?;
             continue;
         };
-        for bot in bots {
+        rules_restarts = bots.rules_restarts;
+        for bot in bots.bots {
             outages.push(bot.outages.clone());
             if bot.private.is_some() {
                 if let Some(known) = known.get_mut(bot.seat.index()) {
@@ -82,7 +83,7 @@ pub fn public(record: &[u8], info: PublishedInfo) -> Result<PublicRecord, Differ
                 continue;
             }
             if let Some(private) = public.private.get_mut(bot.seat.index()) {
-                add_bots(private, &[bot]);
+                add_bots(private, &[bot], 0);
             }
         }
     }
@@ -95,7 +96,7 @@ pub fn public(record: &[u8], info: PublishedInfo) -> Result<PublicRecord, Differ
         private: Some(known.get(at).cloned().flatten().unwrap_or_else(|| digest(private))),
     });
     let bots: Vec<BotLine> = bots.collect();
-    add_bots(&mut public.record, &bots);
+    add_bots(&mut public.record, &bots, rules_restarts);
     for (private, known) in public.private.iter_mut().zip(&known) {
         if known.is_some() {
             private.clear();
@@ -138,7 +139,7 @@ pub fn private_digests(record: &[u8]) -> Option<(String, Vec<String>)> {
     let header = read_header(lines.next()?).ok()?;
     let mut last = record.trim_ascii_end().rsplit(|&byte| byte == b'\n').skip(1);
     let RecordEntry::Bots(bots) = RecordLine::read(last.next()?).ok()?.entry else { return None };
-    let digests = bots.into_iter().map(|bot| bot.private).collect::<Option<Vec<_>>>()?;
+    let digests = bots.bots.into_iter().map(|bot| bot.private).collect::<Option<Vec<_>>>()?;
     Some((header.r#match, digests))
 }
 

@@ -206,7 +206,7 @@ impl<'a> Replay<'a> {
         {
             // The `bots` line is added by the shell and cannot be replayed; the seal covers it. It occurs once.
             let seats = 0..self.replayed.setup().header.seats.len();
-            if !bots.iter().map(|bot| bot.seat.index()).eq(seats) {
+            if !bots.bots.iter().map(|bot| bot.seat.index()).eq(seats) {
                 return Err(self.difference(DifferenceKind::OtherSeats));
             }
             self.line += 1;

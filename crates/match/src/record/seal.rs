@@ -25,9 +25,15 @@ impl Seal {
     }
 }
 
-/// Appends information about the bots from the shell. It cannot be replayed; the seal covers it.
-pub fn add_bots(record: &mut Vec<u8>, bots: &impl Serialize) {
-    Object::open(record, opening!("bots")).value(key!("bots"), bots).end_line();
+/// Appends information about the bots from the shell, and how often the rules had to be asked again. It cannot be replayed;
+/// the seal covers it.
+pub fn add_bots(record: &mut Vec<u8>, bots: &impl Serialize, rules_restarts: u32) {
+    let mut line = Object::open(record, opening!("bots"));
+    line.value(key!("bots"), bots);
+    if rules_restarts > 0 {
+        line.number(key!("rules_restarts"), rules_restarts);
+    }
+    line.end_line();
 }
 
 /// Computes the `sha256` for the seal of an unsealed record.

@@ -4,7 +4,7 @@ use referee_game::Catalog;
 
 use crate::record::line::read_seal;
 use crate::record::replay::verify_each;
-use crate::record::{Difference, RecordEntry, Seal};
+use crate::record::{BotsLine, Difference, RecordEntry, Seal};
 use crate::{Ending, Match};
 
 /// The summary of a verified record.
@@ -20,6 +20,8 @@ pub struct RecordSummary {
     pub cpu_ms: Vec<Option<u64>>,
     /// By seat: the end of what its bot wrote to standard error.
     pub stderr: Vec<String>,
+    /// How often the rules had to be asked again.
+    pub rules_restarts: u32,
     /// The last line.
     pub seal: Seal,
 }
@@ -38,7 +40,7 @@ fn last_line(record: &[u8]) -> Option<&[u8]> {
 /// # Errors
 /// The differences found by [`crate::record::verify`].
 pub fn summarize(record: &[u8], catalog: &Catalog) -> Result<RecordSummary, Vec<Difference>> {
-    let (mut duration_us, mut bots) = (0, Vec::new());
+    let (mut duration_us, mut bots) = (0, BotsLine::default());
     let (replayed, seal, differences) = verify_each(record, catalog, |line| match line.entry {
         RecordEntry::Result => duration_us = line.at_us.0,
         RecordEntry::Bots(of_seats) => bots = of_seats,
@@ -51,8 +53,9 @@ pub fn summarize(record: &[u8], catalog: &Catalog) -> Result<RecordSummary, Vec<
     let seats = play.setup().seating.seats();
     let mut cpu_ms = vec![None; seats];
     let mut stderr = vec![String::new(); seats];
+    let BotsLine { bots, rules_restarts, .. } = bots;
     for (seat, bot) in bots.into_iter().enumerate() {
         (cpu_ms[seat], stderr[seat]) = (bot.cpu_ms, bot.stderr);
     }
-    Ok(RecordSummary { play, ending, duration_us, cpu_ms, stderr, seal })
+    Ok(RecordSummary { play, ending, duration_us, cpu_ms, stderr, rules_restarts, seal })
 }

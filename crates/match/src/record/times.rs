@@ -25,6 +25,8 @@ pub struct Times {
     pub answers: Vec<AnswerTime>,
     /// How long the referee was suspended, in microseconds.
     pub paused_us: u64,
+    /// How often the rules had to be asked again.
+    pub rules_restarts: u32,
     /// Whether the record ends with a seal.
     pub is_sealed: bool,
 }
@@ -58,6 +60,10 @@ pub fn times(record: &[u8]) -> Result<Times, Difference> {
             }) if counted.get(seat.index()) != Some(&Some(turn)) => (seat, turn, took_us, lag_us),
             RecordEntry::Pause { paused_us } => {
                 times.paused_us = times.paused_us.saturating_add(paused_us);
+                continue;
+            }
+            RecordEntry::Bots(bots) => {
+                times.rules_restarts = bots.rules_restarts;
                 continue;
             }
             _ => continue,

@@ -19,7 +19,7 @@ use crate::check::schemas::{Differs, GameSchemas, InvalidSchema};
 use crate::check::secrets::Leaks;
 use crate::directory::BadGame;
 use crate::load::{ReadGame, read};
-use crate::{BadAnswer, Carrier, MOST_STEPS, ProgramRules};
+use crate::{BadAnswer, Carrier, MOST_STEPS, ProgramRules, Restarts};
 use referee_bots::Launch;
 use referee_game::chance::{RandomKey, RandomStream, Uniform};
 use referee_game::erased::{NotOpened, Rules, RulesFailed, RulesWait, Table};
@@ -142,14 +142,15 @@ impl Carrier for Witness {
         &self,
         request: &[u8],
         accept: &mut dyn FnMut(&[u8]) -> Result<(), BadAnswer>,
-    ) -> Result<(), RulesFailed> {
+    ) -> Result<Restarts, RulesFailed> {
         self.kept().latest = request.to_owned();
         let mut answer = Vec::new();
         let began = Instant::now();
-        self.0.carrier.ask(request, &mut |bytes| {
+        let restarts = self.0.carrier.ask(request, &mut |bytes| {
             answer = bytes.to_owned();
             accept(bytes)
         })?;
+        check_restarts(&restarts)?;
         let took = began.elapsed();
         let mut kept = self.kept();
         kept.count += 1;
@@ -160,7 +161,7 @@ impl Carrier for Witness {
         if kept.answered.len() < MOST_REPEATED {
             kept.answered.push((request.to_owned(), answer));
         }
-        Ok(())
+        Ok(restarts)
     }
 }
 
@@ -364,6 +365,14 @@ pub fn check(
     })
 }
 
+/// Checks that the first process that was asked has answered. In a match the others are only counted.
+fn check_restarts(restarts: &Restarts) -> Result<(), RulesFailed> {
+    match &restarts.why {
+        None => Ok(()),
+        Some(why) => Err(RulesFailed::Because(format!("{why}; another process has answered").into())),
+    }
+}
+
 /// Repeats requests in another order, with the same carrier and with another one. The answers must be the same bytes.
 fn purity(witness: &Witness, other: &dyn Carrier, rng: &mut RandomStream) -> Result<String, StepFailure> {
     let mut answered = std::mem::take(&mut witness.kept().answered);
@@ -377,7 +386,7 @@ fn purity(witness: &Witness, other: &dyn Carrier, rng: &mut RandomStream) -> Res
             });
             let failure =
                 |failed: RulesFailed| StepFailure::Failed { error: failed.into(), request: quote(request) };
-            asked.map_err(failure)?;
+            asked.and_then(|restarts| check_restarts(&restarts)).map_err(failure)?;
             if again != *expected {
                 let [request, expected, again] = [request, expected, &again].map(|bytes| quote(bytes));
                 return Err(StepFailure::Impure { request, expected, again });

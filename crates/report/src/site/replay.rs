@@ -17,6 +17,8 @@ pub enum Unshown {
     Unsealed,
     /// Its record is invalid.
     Invalid,
+    /// It cannot be drawn, although its record may be valid.
+    Undrawn,
 }
 
 impl Unshown {
@@ -27,6 +29,7 @@ impl Unshown {
                 "The record is published when all matches on the same deal have been played."
             }
             Unshown::Invalid => "The record of this match is damaged.",
+            Unshown::Undrawn => "The replay of this match cannot be drawn.",
         }
     }
 }

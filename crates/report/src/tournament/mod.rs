@@ -43,7 +43,7 @@ pub use self::standings::{EntrantStanding, StandingsReport};
 pub use self::story::live_story;
 pub use self::tables::{standings_table, tables};
 pub(super) use self::text::{Grid, estimate, time, time_use_of};
-pub use self::timing::{Lag, Paused, SandboxUse, Timed, Timing};
+pub use self::timing::{Lag, Paused, RulesRestarts, SandboxUse, Timed, Timing};
 use referee_game::Meta;
 use referee_stats::rating::{Estimate, Rating, glicko2, weng_lin};
 use referee_stats::schedule::Schedule;
@@ -82,6 +82,9 @@ pub struct TournamentReport {
     pub lag: Option<Lag>,
     /// Suspensions of the referee; `None` if there were none.
     pub paused: Option<Paused>,
+    /// Restarts of the rules; omitted if there were none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rules_restarts: Option<RulesRestarts>,
     /// Records without a readable file.
     pub unread: u32,
     /// The sandboxes of the bots that the referee started, the strictest first; empty if no record was read.
@@ -276,6 +279,7 @@ impl TournamentReport {
                 .into(),
             lag: timing.lag,
             paused: timing.paused,
+            rules_restarts: timing.rules_restarts,
             unread: timing.unread,
             sandboxes: timing.sandboxes,
             rounds: bracket::rounds(schedule, &standing.entrants, &matches),

@@ -231,6 +231,11 @@ fn remarks_on_attempts(report: &TournamentReport) -> Vec<String> {
         let matches = counted(paused.matches, "match", "matches");
         lines.push(format!("the referee was paused in {matches}, for at most {longest}"));
     }
+    if let Some(rules) = &report.rules_restarts {
+        let times = counted(rules.restarts, "time", "times");
+        let matches = counted(rules.matches, "match", "matches");
+        lines.push(format!("the rules failed and were asked again {times} in {matches}"));
+    }
     lines
 }
 

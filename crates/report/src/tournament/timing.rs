@@ -67,6 +67,22 @@ impl Paused {
     }
 }
 
+/// Matches in which the rules had to be asked again: a process of theirs failed, and another one answered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct RulesRestarts {
+    /// The number of matches.
+    pub matches: u32,
+    /// How often, in all of them.
+    pub restarts: u64,
+}
+
+impl RulesRestarts {
+    fn add(&mut self, other: RulesRestarts) {
+        self.matches += other.matches;
+        self.restarts += other.restarts;
+    }
+}
+
 /// A sandbox of bots that the referee started.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SandboxUse {
@@ -94,6 +110,8 @@ pub struct Timing {
     pub lag: Option<Lag>,
     /// `None` if the referee was never suspended.
     pub paused: Option<Paused>,
+    /// `None` if the rules never had to be asked again.
+    pub rules_restarts: Option<RulesRestarts>,
     /// Records without a readable file.
     pub unread: u32,
     /// By attempt: the clock, as the option `--clock` gives it.
@@ -107,6 +125,7 @@ struct TimeCounts {
     think_times: Vec<Histogram<u64>>,
     lag: Histogram<u64>,
     paused: Paused,
+    rules_restarts: RulesRestarts,
     unread: u32,
     clocks: BTreeMap<usize, String>,
     sandboxes: BTreeMap<(Mode, Vec<Layer>), (Sandbox, u64)>,
@@ -154,6 +173,7 @@ impl TimeCounts {
             think_times: (0..entrants).map(|_| histogram()).collect(),
             lag: histogram(),
             paused: Paused::default(),
+            rules_restarts: RulesRestarts::default(),
             unread: 0,
             clocks: BTreeMap::new(),
             sandboxes: BTreeMap::new(),
@@ -192,6 +212,9 @@ impl TimeCounts {
         if times.paused_us > 0 {
             self.paused.add(&Paused { matches: 1, longest_us: times.paused_us });
         }
+        if times.rules_restarts > 0 {
+            self.rules_restarts.add(RulesRestarts { matches: 1, restarts: times.rules_restarts.into() });
+        }
         Ok(())
     }
 
@@ -216,6 +239,7 @@ impl TimeCounts {
         }
         let _ = self.lag.add(&other.lag);
         self.paused.add(&other.paused);
+        self.rules_restarts.add(other.rules_restarts);
         self.unread += other.unread;
         self.clocks.extend(other.clocks.iter().map(|(attempt, clock)| (*attempt, clock.clone())));
         for (key, (sandbox, seats)) in &other.sandboxes {
@@ -255,7 +279,7 @@ impl Timing {
             };
             readers.into_iter().try_for_each(join)
         })?;
-        let TimeCounts { think_times, lag, paused, unread, clocks, sandboxes } =
+        let TimeCounts { think_times, lag, paused, rules_restarts, unread, clocks, sandboxes } =
             all.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
         let timed = |think_times: &Histogram<u64>| {
             (!think_times.is_empty()).then(|| Timed {
@@ -277,6 +301,7 @@ impl Timing {
         let bots = think_times.iter().map(timed).collect();
         let lag = (!lag.is_empty()).then(|| Lag { p99_us: lag.value_at_quantile(0.99), max_us: lag.max() });
         let paused = Some(paused).filter(|paused| paused.matches > 0);
+        let rules_restarts = Some(rules_restarts).filter(|restarts| restarts.matches > 0);
         let sandboxes = sandboxes.into_values().rev().map(|(sandbox, seats)| SandboxUse {
             mode: sandbox.mode(),
             layers: sandbox.layers().iter().copied().collect(),
@@ -284,7 +309,8 @@ impl Timing {
             seats,
             in_words: sandbox.to_string(),
         });
-        Ok(Timing { entrants, bots, lag, paused, unread, clocks, sandboxes: sandboxes.collect() })
+        let sandboxes = sandboxes.collect();
+        Ok(Timing { entrants, bots, lag, paused, rules_restarts, unread, clocks, sandboxes })
     }
 }
 

@@ -409,6 +409,7 @@ impl RunTally {
             aborted: 0,
             void: 0,
             paused: 0,
+            rules_restarts: 0,
             bots: bots.collect(),
             difference: None,
             seed: runner.run.seed.to_hex(),
@@ -445,6 +446,7 @@ impl RunTally {
         } += 1;
         self.summary.void += u32::from(finished.is_void);
         self.summary.paused += u32::from(finished.paused_ms > 0);
+        self.summary.rules_restarts += finished.rules_restarts;
         for (bot, summary) in self.summary.bots.iter_mut().enumerate() {
             let seats: Vec<usize> =
                 (0..fixture.bots.len()).filter(|&seat| fixture.bots[seat] == bot).collect();

@@ -61,12 +61,12 @@ impl EventLoop {
             RulesWait::None => thread::available_parallelism().map_or(1, usize::from),
         };
         let stop = match self.common.rules.wait() {
-            RulesWait::Watching => {
+            RulesWait::Watching | RulesWait::Computing => {
                 let (stop, is_stopping) = io::pipe().map_err(RunFailure::NoPipe)?;
                 self.is_stopping = Some(is_stopping);
                 Some(OwnedFd::from(stop))
             }
-            RulesWait::Computing | RulesWait::None => None,
+            RulesWait::None => None,
         };
         let lanes = jobs.min(most);
         let mut resumed: VecDeque<(Fixture, ResumedMatch)> = self.fixtures(resumed)?.into();

@@ -251,7 +251,7 @@ fn the_seal_covers_the_bots_line() {
     let mut record = eventful();
     let reveal = serde_json::from_str::<Seal>(lines(&record).last().unwrap()).unwrap().reveal.unwrap();
     record.truncate(record.len() - lines(&record).last().unwrap().len() - 1);
-    add_bots(&mut record, &json!([{ "seat": 0, "cpu_ms": 5 }, { "seat": 1, "cpu_ms": 6 }]));
+    add_bots(&mut record, &json!([{ "seat": 0, "cpu_ms": 5 }, { "seat": 1, "cpu_ms": 6 }]), 0);
     seal(&mut record, reveal);
     assert!(verify(&record).is_empty());
     let text = String::from_utf8(record).unwrap().replace("\"cpu_ms\":5", "\"cpu_ms\":4");

@@ -23,6 +23,7 @@ fn talkative() -> Vec<u8> {
             { "seat": 0, "cpu_ms": 5, "stderr": "", "stderr_dropped": 0 },
             { "seat": 1, "cpu_ms": 60, "stderr": "no weights\n", "stderr_dropped": 0, "outages": [{ "lost_us": 5, "back_us": null }] },
         ]),
+        2,
     );
     seal(&mut record, recorder.play.reveal());
     record

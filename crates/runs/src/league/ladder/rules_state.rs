@@ -9,27 +9,28 @@ const PAUSE: u64 = 60_000_000;
 /// Whether the rules of a ladder work. Times are in microseconds.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct RulesState {
-    /// The number of matches in a row in which they failed.
+    /// How often they failed in consecutive matches, or had to be asked again.
     failures: u32,
     /// When the next match is tried, once they have failed in match after match.
     retry_at: Option<u64>,
 }
 
 impl RulesState {
-    /// Notes how a match has ended. Returns a sentence if the rules begin to fail, or work again.
-    pub(super) fn ended(&mut self, cause: Option<Cause>, now: u64) -> Option<&'static str> {
+    /// Notes how a match has ended, and how often the rules had to be asked again in it. Returns a sentence if they begin to
+    /// fail, or work again.
+    pub(super) fn ended(&mut self, cause: Option<Cause>, restarts: u32, now: u64) -> Option<&'static str> {
         match cause {
-            None => {
+            None if restarts == 0 => {
                 let RulesState { retry_at, .. } = std::mem::take(self);
                 retry_at.map(|_| "the rules work again")
             }
-            Some(Cause::RulesFailed) => {
-                self.failures += 1;
+            None | Some(Cause::RulesFailed) => {
+                self.failures += restarts.max(1);
                 if self.failures < MOST_RULES_FAILED {
                     return None;
                 }
+                let is_new = self.retry_at.is_none();
                 self.retry_at = Some(now + PAUSE);
-                let is_new = self.failures == MOST_RULES_FAILED;
                 is_new.then_some(
                     "the rules fail in match after match: one match a minute is tried until they work",
                 )
@@ -58,17 +59,29 @@ mod tests {
     fn rules_that_fail_are_tried_once_a_minute_until_they_work() {
         let mut rules = RulesState::default();
         for _ in 1..MOST_RULES_FAILED {
-            assert_eq!(rules.ended(Some(Cause::RulesFailed), 5), None);
+            assert_eq!(rules.ended(Some(Cause::RulesFailed), 0, 5), None);
         }
-        assert_eq!(rules.ended(Some(Cause::Interrupted), 5), None);
+        assert_eq!(rules.ended(Some(Cause::Interrupted), 0, 5), None);
         assert!(rules.may_begin(7, 5) && !rules.are_failing());
-        assert!(rules.ended(Some(Cause::RulesFailed), 5).is_some() && rules.are_failing());
+        assert!(rules.ended(Some(Cause::RulesFailed), 0, 5).is_some() && rules.are_failing());
         assert!(!rules.may_begin(0, 5) && rules.may_begin(0, 5 + PAUSE) && !rules.may_begin(1, 5 + PAUSE));
-        assert_eq!(rules.ended(Some(Cause::RulesFailed), 5 + PAUSE), None);
+        assert_eq!(rules.ended(Some(Cause::RulesFailed), 0, 5 + PAUSE), None);
         assert!(!rules.may_begin(0, 6 + PAUSE));
-        assert_eq!(rules.ended(None, 6 + 2 * PAUSE), Some("the rules work again"));
+        assert_eq!(rules.ended(None, 0, 6 + 2 * PAUSE), Some("the rules work again"));
         assert!(rules.may_begin(7, 6 + 2 * PAUSE));
-        assert_eq!(rules.ended(Some(Cause::RulesFailed), 7 + 2 * PAUSE), None);
+        assert_eq!(rules.ended(Some(Cause::RulesFailed), 0, 7 + 2 * PAUSE), None);
         assert!(rules.may_begin(7, 7 + 2 * PAUSE));
+    }
+
+    #[test]
+    fn rules_that_are_asked_again_in_match_after_match_fail() {
+        let mut rules = RulesState::default();
+        assert_eq!(rules.ended(None, 9, 5), None);
+        assert_eq!(rules.ended(None, 0, 5), None);
+        for _ in 0..3 {
+            assert_eq!(rules.ended(None, 3, 5), None);
+        }
+        assert!(rules.ended(None, 3, 5).is_some() && rules.are_failing());
+        assert_eq!(rules.ended(None, 0, 6), Some("the rules work again"));
     }
 }

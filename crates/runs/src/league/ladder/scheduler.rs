@@ -25,7 +25,7 @@ impl Scheduler for LadderScheduler {
     fn ended(&mut self, fixture: &Fixture, finished: &FinishedMatch) -> bool {
         let mut ladder = self.0.lock();
         let now = ladder.now();
-        if let Some(change) = ladder.rules.ended(finished.cause, now) {
+        if let Some(change) = ladder.rules.ended(finished.cause, finished.rules_restarts, now) {
             tracing::error!("{} {}: {change}", ladder.name, fixture.id);
         }
         let Some((number, kind)) = parse_match_id(&fixture.id) else { return false };

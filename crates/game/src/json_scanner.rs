@@ -1,27 +1,56 @@
-//! A strict JSON scanner (RFC 8259) that does not evaluate numbers, so that numbers of any size are valid.
+//! A strict JSON scanner (RFC 8259). It rejects duplicate keys, lone surrogates and deep nesting.
 
 use std::collections::BTreeSet;
 
 use referee_protocol::Text;
 
-/// The maximum nesting depth.
+use crate::excerpt::excerpt;
+
+/// The maximum nesting depth of messages of bots.
 const LEVELS: usize = 127;
+/// A number of at most this many characters without an exponent fits into a double.
+const PLAIN_NUMBER: usize = 300;
+/// How many characters of a key an error quotes.
+const QUOTED: usize = 40;
 
 /// A value: strings and plain integers are returned, others are only validated.
-pub(super) enum Value<'a> {
+#[derive(Debug)]
+pub enum Value<'a> {
+    /// A string.
     Text(Text<'a>),
-    /// Without sign, fraction or exponent, and below 2^64.
+    /// A number without sign, fraction or exponent, and below 2^64.
     Number(u64),
+    /// Any other value.
     Other,
 }
 
-/// Why a text is not JSON, or a duplicate key.
+/// Why a text is rejected.
 #[derive(Debug, thiserror::Error)]
 #[error("{flaw} at line 1 column {column}")]
-pub(super) struct ScanError {
+pub struct ScanError {
     flaw: ScanFlaw,
     /// Counted from 1.
     column: usize,
+    /// The keys and the indices in lists that lead to the value, the innermost first.
+    path: Vec<String>,
+}
+
+impl ScanError {
+    /// The way to the value that is wrong, such as `turn.decide[0].view`; empty for the text itself.
+    pub fn path(&self) -> String {
+        let path: String = self.path.iter().rev().map(String::as_str).collect();
+        path.strip_prefix('.').map(str::to_owned).unwrap_or(path)
+    }
+
+    fn in_field(mut self, key: &str) -> ScanError {
+        self.path.push(format!(".{}", excerpt(key, QUOTED).escape_debug()));
+        self
+    }
+
+    fn in_item(mut self, index: usize) -> ScanError {
+        self.path.push(format!("[{index}]"));
+        self
+    }
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -36,6 +65,10 @@ enum ScanFlaw {
     NoValue,
     #[error("recursion limit exceeded")]
     TooDeep,
+    #[error("more than {0} lists and objects inside each other")]
+    DeeperThan(usize),
+    #[error("the number is beyond the range of a double")]
+    NoDouble,
     #[error("duplicate key `{0}`")]
     DuplicateKey(String),
     #[error("a control character in a string")]
@@ -47,21 +80,33 @@ enum ScanFlaw {
 }
 
 /// A scanner at a position of a text.
-pub(super) struct JsonScanner<'a> {
+#[derive(Debug)]
+pub struct JsonScanner<'a> {
     text: &'a str,
     at: usize,
     /// The current nesting depth.
     levels: usize,
+    /// The maximum nesting depth of a text in which all numbers fit into a double; `None` for messages of bots.
+    portable: Option<usize>,
 }
 
 impl<'a> JsonScanner<'a> {
-    /// Scans a text that is nested at this depth.
-    pub(super) fn within(levels: usize, text: &'a str) -> JsonScanner<'a> {
-        JsonScanner { text, at: 0, levels }
+    /// Scans a text that is nested at this depth. Numbers of any size are valid, since they are not evaluated.
+    pub fn within(levels: usize, text: &'a str) -> JsonScanner<'a> {
+        JsonScanner { text, at: 0, levels, portable: None }
+    }
+
+    /// Scans a text that all parsers have to read: nested at most this deep, with numbers that fit into a double
+    /// (I-JSON, RFC 7493).
+    pub fn portable(most_levels: usize, text: &'a str) -> JsonScanner<'a> {
+        JsonScanner { portable: Some(most_levels), ..JsonScanner::within(0, text) }
     }
 
     /// Scans the whole text as one object, and passes its fields on in order.
-    pub(super) fn object(mut self, mut each: impl FnMut(&str, Value<'a>)) -> Result<(), ScanError> {
+    ///
+    /// # Errors
+    /// The first flaw.
+    pub fn object(mut self, mut each: impl FnMut(&str, Value<'a>)) -> Result<(), ScanError> {
         self.space();
         self.fields(&mut each)?;
         self.space();
@@ -69,7 +114,7 @@ impl<'a> JsonScanner<'a> {
     }
 
     fn flaw(&self, flaw: ScanFlaw) -> ScanError {
-        ScanError { flaw, column: self.at + 1 }
+        ScanError { flaw, column: self.at + 1, path: Vec::new() }
     }
 
     fn peek(&self) -> Option<u8> {
@@ -99,7 +144,11 @@ impl<'a> JsonScanner<'a> {
 
     fn enter(&mut self) -> Result<(), ScanError> {
         self.levels += 1;
-        if self.levels > LEVELS { Err(self.flaw(ScanFlaw::TooDeep)) } else { Ok(()) }
+        match self.portable {
+            Some(most) if self.levels > most => Err(self.flaw(ScanFlaw::DeeperThan(most))),
+            None if self.levels > LEVELS => Err(self.flaw(ScanFlaw::TooDeep)),
+            _ => Ok(()),
+        }
     }
 
     fn fields(&mut self, each: &mut dyn FnMut(&str, Value<'a>)) -> Result<(), ScanError> {
@@ -115,7 +164,7 @@ impl<'a> JsonScanner<'a> {
                 if keys.contains(&key) {
                     return Err(self.flaw(ScanFlaw::DuplicateKey(key.to_string())));
                 }
-                let value = self.value()?;
+                let value = self.value().map_err(|error| error.in_field(&key))?;
                 each(&key, value);
                 keys.insert(key);
                 self.space();
@@ -134,8 +183,8 @@ impl<'a> JsonScanner<'a> {
         self.enter()?;
         self.space();
         if !self.take(b']') {
-            loop {
-                self.value()?;
+            for index in 0.. {
+                self.value().map_err(|error| error.in_item(index))?;
                 self.space();
                 if !self.take(b',') {
                     break;
@@ -215,6 +264,39 @@ impl<'a> JsonScanner<'a> {
         if !(has_whole && has_fraction && has_exponent) || matches!(self.peek(), Some(b'0'..=b'9')) {
             return Err(self.flaw(ScanFlaw::Number));
         }
-        Ok(self.text[begin..self.at].parse().map_or(Value::Other, Value::Number))
+        let number = &self.text[begin..self.at];
+        let is_plain = number.len() <= PLAIN_NUMBER && !number.contains(['e', 'E']);
+        if self.portable.is_some() && !is_plain && !number.parse().is_ok_and(f64::is_finite) {
+            return Err(self.flaw(ScanFlaw::NoDouble));
+        }
+        Ok(number.parse().map_or(Value::Other, Value::Number))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn flaw(text: &str) -> (String, String) {
+        let error = JsonScanner::portable(3, text).object(|_, _| ()).expect_err("a flaw");
+        (error.path(), error.to_string())
+    }
+
+    #[test]
+    fn portable_text_has_what_every_parser_reads() {
+        for text in [
+            r#"{"a":[1,-2.5e300,{"b":null}],"c":"\ud83d\ude00"}"#,
+            &format!(r#"{{"a":{}}}"#, "9".repeat(308)),
+        ] {
+            assert!(JsonScanner::portable(3, text).object(|_, _| ()).is_ok(), "{text}");
+        }
+        let number = "the number is beyond the range of a double at line 1 column ";
+        assert_eq!(flaw(r#"{"a":[0,{"b":1e400}]}"#), ("a[1].b".to_owned(), format!("{number}19")));
+        assert_eq!(flaw(&format!(r#"{{"a":{}}}"#, "9".repeat(400))).1, format!("{number}406"));
+        let (path, deep) = flaw(r#"{"a":[[[]]]}"#);
+        assert_eq!(path, "a[0][0]");
+        assert!(deep.starts_with("more than 3 lists and objects inside each other"), "{deep}");
+        assert_eq!(flaw(r#"{"a":{"b":1,"\u0062":2}}"#).0, "a");
+        assert!(flaw(r#"{"a":"\ud800"}"#).1.starts_with("an invalid escape"));
     }
 }
