@@ -84,16 +84,20 @@ const MOST_MARKS: u32 = 4;
 /// between characters that look alike (Unicode Technical Standard 39, and a few pairs of ASCII). Two names must not have the
 /// same.
 pub fn skeleton(name: &str) -> String {
-    let seen = |c: char| match c.to_ascii_lowercase() {
+    let seen = |c: char| match c {
         '.' | '_' | '-' | ' ' => None,
         '0' => Some('o'),
         '1' | 'i' => Some('l'),
         '5' => Some('s'),
         other => Some(other),
     };
-    let seen: String = name.chars().filter_map(seen).collect();
+    // Capitals of other scripts look like capitals of Latin, and small letters that look alike may come of them.
+    let folded = |text: &str| -> String {
+        let alike = unicode_security::skeleton(text).collect::<String>().to_lowercase();
+        alike.chars().filter_map(seen).collect()
+    };
     // The standard has `rn` for `m`, but no pair for `w`.
-    unicode_security::skeleton(&seen).collect::<String>().replace('w', "vv")
+    folded(&folded(name)).replace('w', "vv")
 }
 
 /// The names of a tournament or a league: they are valid, and no two look alike.
@@ -183,6 +187,13 @@ mod tests {
             Err(NameError::LooksLike("alice".to_owned())),
             "in Cyrillic"
         );
+        for capital in ["\u{410}lice", "\u{391}LICE", "AL\u{406}CE"] {
+            assert_eq!(
+                names.add_display("bob", capital),
+                Err(NameError::LooksLike("alice".to_owned())),
+                "{capital}: a capital of Cyrillic or Greek"
+            );
+        }
         assert_eq!(names.add_display("alice", "Ms. Liddell"), Ok(()));
         assert_eq!(names.add_display("bob", "MsLiddell"), Err(NameError::LooksLike("alice".to_owned())));
     }
@@ -204,6 +215,7 @@ mod tests {
             ("wave", "vvave"),
             ("Wave", "VVAVE"),
             ("vw", "vvv"),
+            ("MlDDLE", "middIe"),
         ] {
             let mut names = NameSet::default();
             names.add(one).unwrap();
