@@ -10,6 +10,8 @@ use crate::runs::league::config::{LeagueConfigError, ProgramsError};
 use crate::runs::regression::{BadResults, RegressionError};
 use crate::runs::tournament::{ConfigError, TournamentError};
 use crate::runs::workers::WorkersError;
+#[cfg(feature = "http")]
+use crate::store::ChallengeError;
 use crate::workers::packing::NotPacked;
 
 /// An exit code.
@@ -93,7 +95,7 @@ macro_rules! failure_of {
 }
 
 #[cfg(feature = "http")]
-failure_of!(LeagueConfigError, LeagueError, ProgramsError);
+failure_of!(ChallengeError, LeagueConfigError, LeagueError, ProgramsError);
 
 failure_of!(BadResults, ConfigError, RegressionError, SandboxError, TournamentError, WorkersError);
 

@@ -10,7 +10,7 @@ use crate::game::json;
 
 #[cfg(feature = "http")]
 mod with_http {
-    use std::net::SocketAddr;
+    use std::net::{IpAddr, SocketAddr};
 
     use clap::Args;
 
@@ -33,6 +33,9 @@ mod with_http {
         /// A host name by which browsers may address the server, besides IP addresses and localhost; may be repeated
         #[arg(long, value_name = "NAME", requires = "watch")]
         watch_host: Vec<String>,
+        /// A reverse proxy whose X-Forwarded-For names the client, to whose address limits apply; may be repeated
+        #[arg(long, value_name = "ADDRESS", requires = "watch")]
+        watch_proxy: Vec<IpAddr>,
     }
 
     impl WatchArgs {
@@ -45,8 +48,9 @@ mod with_http {
         ) -> Result<Option<WatchServer>, Failure> {
             let Some(address) = self.watch else { return Ok(None) };
             let (hosts, delay) = (self.watch_host.clone(), self.watch_delay);
-            let server =
-                WatchServer::open(WatchOptions { address, hosts, url: None, delay, info }, game, catalog);
+            let proxies = self.watch_proxy.clone();
+            let options = WatchOptions { address, hosts, proxies, url: None, delay, info };
+            let server = WatchServer::open(options, game, catalog);
             server.map(Some).map_err(|error| Failure::cannot_run(format!("--watch {address}: {error}")))
         }
     }

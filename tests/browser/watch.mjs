@@ -45,6 +45,8 @@ const checks = {
     assert.match(await page.textContent("#title"), /: no result yet$/, "the first sentence says who leads");
     // Boards of matches in progress are drawn on the start page.
     await page.waitForSelector("#boards svg g");
+    assert.ok(requests.some((url) => url.includes("/api/v1/boards?")), "one request for all boards");
+    assert.deepEqual(requests.filter((url) => /matches\/.*\/events/.test(url)), [], "none for each");
     await fits(page);
     await hasCard(page);
     await hasKeyboard(page);

@@ -600,3 +600,15 @@ fn hostile_programs_harm_nobody_when_the_server_is_killed_again_and_again() {
     assert_eq!(stored.len(), count);
     assert!(seen.len() >= 3, "{seen:?}");
 }
+
+#[test]
+fn challenges_count_for_no_quota() {
+    let league = League::new("quota = 2", &[("one", ""), ("two", "")]);
+    let mut server = league.serve();
+    receive_matches(&mut server, 2);
+    league.run(&["challenge", "one", "two"]).done();
+    // Of players whose owners have used up their quotas.
+    assert_eq!(server.receive_type("match")["challenge"], true);
+    drain(server);
+    assert_eq!(league.query("SELECT count(*) FROM challenges"), "0");
+}

@@ -184,3 +184,31 @@ fn ratings_begin_anew_or_are_kept_with_wider_intervals() {
     let found = league.run(&["verify"]).with_code(1);
     assert!(found.stdout.contains("by the final standings of season first"), "{}", found.stdout);
 }
+
+#[test]
+fn a_bot_that_was_disqualified_from_the_start_has_no_place() {
+    let league = League::new("watch = \"127.0.0.1:0\"", &[("one", ""), ("two", "")]);
+    let command = league.folder.plain_bot("bot-copied");
+    league.run(&["add", "copied", "--command", &command]).done();
+    let mut server = league.serve();
+    let site = Site::of(&mut server);
+    while league.standings(&[])["standings"].as_array().is_none_or(|rows| rows.len() != 3) {
+        server.receive_type("match");
+    }
+    let shown = || row(&site.get("/api/v1/standings").json(), "copied");
+    wait_until("it is listed", || shown().is_some());
+    league.run(&["rule", "disqualify", "copied", "--from-start", "--reason", "copied program"]).done();
+    wait_until("it is listed no longer", || shown().is_none());
+    let player = site.get("/api/v1/players/copied").json();
+    assert_eq!((&player["place"], &player["matches"]), (&Value::Null, &json!(0)), "its page stays");
+    assert_eq!(row(&league.standings(&["--all"]), "copied"), None);
+    league.run(&["season", "end", "autumn"]).done();
+    wait_until("the season has ended", || site.ask("GET", "/api/v1/seasons/autumn", "").status == 200);
+    let autumn = site.get("/api/v1/seasons/autumn").json();
+    assert_eq!(row(&autumn, "copied"), None, "{autumn}");
+    let places: Vec<&Value> =
+        autumn["standings"].as_array().expect("rows").iter().map(|row| &row["place"]).collect();
+    assert_eq!(places, [&json!(1), &json!(2)]);
+    drain(server);
+    verified(&league);
+}

@@ -10,7 +10,7 @@ use crate::common::browser;
 use crate::common::guest::Guest;
 use crate::common::http::{Answer, Site};
 use crate::common::league::{League, drain, hello, receive_matches};
-use crate::common::{Folder, Referee, Signal};
+use crate::common::{Folder, Referee, Signal, TIMEOUT};
 use crate::publish::talkative;
 use crate::watch::wait_until;
 use crate::watch_api::check_description;
@@ -481,4 +481,178 @@ fn a_hangup_changes_pages_limits_and_who_may_sign_up() {
         "reloaded: [owners]: `bots`, `challenges_per_day`\n",
         "reloaded: [owners]: `listen` after a restart",
     ]);
+}
+
+/// How many lines of challenges wait in the database.
+fn challenges(league: &League) -> u32 {
+    league.query("SELECT count(*) FROM challenges").parse().expect("a number")
+}
+
+#[test]
+fn requests_whose_bodies_do_not_come_end() {
+    let league = league("listen = \"127.0.0.1:0\"", "[signup]\nmode = \"open\"", &[]);
+    let (server, owners, _) = listening(&league);
+    let token = owners.join("ada", None);
+    let withheld = |path: &str, more: &str| {
+        let head =
+            format!("Host: localhost\r\nContent-Type: application/json\r\nContent-Length: 40\r\n{more}");
+        owners.0.send(&format!("POST /api/v1/{path} HTTP/1.1\r\n{head}\r\n{{"))
+    };
+    let bearer = format!("Authorization: Bearer {token}\r\n");
+    let mut all: Vec<_> = (0..254).map(|_| withheld("signup", "")).collect();
+    all.push(withheld("session", ""));
+    all.push(withheld("owner/bots", &bearer));
+    // A slow body has its time.
+    let wait_for = |time| all[0].set_read_timeout(Some(time)).expect("a timeout");
+    wait_for(Duration::from_secs(8));
+    assert!(std::io::Read::read(&mut &all[0], &mut [0]).is_err(), "no answer yet");
+    wait_for(TIMEOUT);
+    for mut stream in all {
+        let mut answer = Vec::new();
+        // What was sent to a closed connection resets it.
+        let _ = std::io::Read::read_to_end(&mut stream, &mut answer);
+        let answer = String::from_utf8_lossy(&answer);
+        let is_late = answer.starts_with("HTTP/1.1 408 ") && answer.contains("all of it within 15 s");
+        assert!(is_late, "{answer}");
+    }
+    assert_eq!(owners.get("owner", &token)["id"], "ada", "the next one is served");
+    drain(server);
+}
+
+#[test]
+fn a_bot_that_was_added_may_connect_at_once() {
+    let league = league("listen = \"127.0.0.1:0\"", "bots = 20\n[signup]\nmode = \"open\"", &[]);
+    let (server, owners, address) = listening(&league);
+    let mut token = owners.join("ada", None);
+    let mut guests = Vec::new();
+    for number in 0..10 {
+        let name = format!("abacus-{number}");
+        assert_eq!(owners.call("POST", "owner/bots", &token, &json!({ "name": name })).status, 201);
+        guests.push(Guest::saying(address, &hello(&name, None, &token)));
+        if number % 3 == 0 {
+            // And with a new token.
+            let made = owners.call("POST", "owner/token", &token, &Value::Null).json();
+            made["token"].as_str().expect("a token").clone_into(&mut token);
+            guests.push(Guest::saying(address, &hello(&name, None, &token)));
+        }
+    }
+    drain(server);
+    for mut guest in guests {
+        // What is refused gets an error at once.
+        assert_eq!(guest.receive()["type"], "bye", "{:?}", guest.received);
+    }
+}
+
+#[test]
+fn an_owner_takes_no_name_of_a_waiting_submission_and_has_no_more_bots_than_allowed() {
+    let league = league("listen = \"127.0.0.1:0\"", "bots = 2\n[signup]\nmode = \"open\"", &[]);
+    let (server, owners, _) = listening(&league);
+    let (ada, eve) = (owners.join("ada", None), owners.join("eve", None));
+    let add = |token: &str, name: &str| owners.call("POST", "owner/bots", token, &json!({ "name": name }));
+    league.query(
+        "INSERT INTO submissions (owner, bot, version, archive, size, state, received_at, changed_at) VALUES \
+         ('ada', 'mouse', 1, '00', 1, 'waiting', '', ''), ('ada', 'mouse', 2, '00', 1, 'building', '', '')",
+    );
+    for (token, name) in [(&eve, "mouse"), (&eve, "Rnouse"), (&ada, "mouse")] {
+        let refused = add(token, name);
+        assert_eq!(refused.status, 400, "{name}: {}", refused.body);
+        assert!(error(&refused).contains("looks like `mouse`, which is taken"), "{}", refused.body);
+    }
+    // The two submissions are one bot.
+    assert_eq!([add(&ada, "cat").status, add(&ada, "dog").status], [201, 429]);
+    drain(server);
+}
+
+#[test]
+fn the_organiser_adopts_no_bot_of_an_owner_without_saying_so() {
+    let league = league("listen = \"127.0.0.1:0\"", "[signup]\nmode = \"open\"", &[]);
+    let (server, owners, _) = listening(&league);
+    let eve = owners.join("eve", None);
+    assert_eq!(owners.call("POST", "owner/bots", &eve, &json!({ "name": "alice" })).status, 201);
+    let is_eves = "`alice` is a bot of the owner `eve`, who has signed up";
+    league.run(&["add", "alice"]).with_code(2).says(&[is_eves, "say --owner 'eve'"]);
+    league.run(&["add", "alice", "--owner", "Alice"]).with_code(2).says(&[is_eves]);
+    assert_eq!(owners.call("POST", "owner/bots/alice/retire", &eve, &Value::Null).status, 204);
+    league.run(&["add", "alice"]).with_code(2).says(&[is_eves]);
+    // A new bot with the id of an owner as its name would be hers.
+    league.run(&["add", "eve"]).with_code(2).says(&["`eve` is an owner who has signed up"]);
+    league.run(&["add", "eve", "--owner", "the organiser"]).done();
+    league.run(&["add", "alice", "--owner", "eve"]).done();
+    drain(server);
+}
+
+#[test]
+fn no_name_of_an_owners_bot_keeps_the_server_from_starting() {
+    let league = league("listen = \"127.0.0.1:0\"", "[signup]\nmode = \"open\"", &[("one", "")]);
+    let (server, owners, _) = listening(&league);
+    let eve = owners.join("eve", None);
+    for name in ["stockf1sh", "lozza"] {
+        assert_eq!(owners.call("POST", "owner/bots", &eve, &json!({ "name": name })).status, 201);
+    }
+    drain(server);
+    let command = league.folder.plain_bot("bot-stockfish");
+    let programs: String = ["stockfish", "lozza"]
+        .iter()
+        .map(|name| format!("[[programs]]\nname = {name:?}\ncommand = {command:?}\n"))
+        .collect();
+    let text = league.folder.read("league.toml");
+    league.folder.write("league.toml", format!("{text}{programs}"));
+    let mut server = league.serve();
+    let played = receive_matches(&mut server, 4);
+    assert!(played.iter().any(|one| one["players"].as_array().expect("names").contains(&json!("stockfish"))));
+    drain(server).says(&[
+        "program stockfish: its name looks like that of the bot `stockf1sh`",
+        "program lozza does not play: another bot has this name",
+    ]);
+    // As it says.
+    league.run(&["revoke", "stockf1sh"]).done();
+    league.run(&["revoke", "lozza"]).done();
+    let (server, _) = league.listening();
+    let ended = drain(server);
+    assert!(!ended.stderr.contains("looks like"), "{}", ended.stderr);
+}
+
+#[test]
+fn only_sign_ups_without_an_invitation_count_for_a_network() {
+    let tables = "[signup]\nmode = \"open\"\nper_network = 1\nper_day = 2";
+    let league = league("listen = \"127.0.0.1:0\"", tables, &[]);
+    let invitation = invite(&league, &["--uses", "3"]);
+    let (server, owners, _) = listening(&league);
+    for id in ["ada", "ben", "cleo"] {
+        owners.join(id, Some(&invitation));
+    }
+    let token = owners.join("dan", None);
+    assert_eq!(owners.sign_up("eve", None).status, 429);
+    assert_eq!(owners.call("POST", "owner/leave", &token, &json!({ "id": "dan" })).status, 204);
+    owners.join("eve", None);
+    let refused = owners.sign_up("fay", None);
+    assert!(refused.status == 429 && error(&refused).starts_with("1 a day"), "{}", refused.body);
+    drain(server);
+}
+
+#[test]
+fn challenges_end_with_the_bots_that_they_name_and_with_time() {
+    let tables = "challenges_per_day = 9\n[signup]\nmode = \"open\"";
+    let league = league("listen = \"127.0.0.1:0\"", tables, &[("one", ""), ("two", "")]);
+    let (server, owners, _) = listening(&league);
+    let ada = owners.join("ada", None);
+    for name in ["first", "second"] {
+        assert_eq!(owners.call("POST", "owner/bots", &ada, &json!({ "name": name })).status, 201);
+    }
+    let ask = |bots: [&str; 2]| {
+        owners.call("POST", "owner/challenges", &ada, &json!({ "ladder": "short", "bots": bots }))
+    };
+    // None of them is connected.
+    assert_eq!([ask(["first", "one"]).status, ask(["second", "two"]).status], [201, 201]);
+    assert_eq!(error(&ask(["first", "one@7"])).split(':').nth(1), Some(" `one@7` does not play on short"));
+    assert_eq!(error(&ask(["one", "two"])), "`bots`: one of them is yours");
+    assert_eq!(challenges(&league), 2);
+    assert_eq!(owners.call("POST", "owner/bots/first/retire", &ada, &Value::Null).status, 204);
+    wait_until("the challenge of the bot that retires goes", || challenges(&league) == 1);
+    league.query("UPDATE challenges SET asked_at = '2020-01-01T00:00:00Z'");
+    drain(server);
+    let mut server = league.serve();
+    receive_matches(&mut server, 1);
+    wait_until("an old one expires", || challenges(&league) == 0);
+    drain(server);
 }

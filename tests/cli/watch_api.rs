@@ -97,6 +97,15 @@ fn every_response_fits_the_description_of_its_path() {
             }
         }
         if game == "checkers" {
+            // Several boards at once are what each is alone.
+            let boards = check("/api/v1/boards", "", "?ids=m1,m2,m99", "").json()["boards"].clone();
+            let alone = site.get("/api/v1/matches/m2/events").json();
+            assert_eq!(boards, json!({ "m2": alone }), "m1 has ended, and there is no m99");
+            let last = alone["events"][0]["id"].as_str().expect("an id");
+            let later = site.get(&format!("/api/v1/boards?ids=m1,m2&after=,{last}")).json();
+            assert_eq!(later["boards"]["m2"]["events"], json!([]), "the client has it");
+            let many = "m1,".repeat(9);
+            assert_eq!(check("/api/v1/boards", "", &format!("?ids={many}"), "").status, 400);
             let events = "/api/v1/matches/{id}/events";
             let last = site.stream(&events.replace("{id}", "m1"), None).last().expect("the end").id;
             let head = format!("Accept: text/event-stream\r\nLast-Event-ID: {last}\r\n");

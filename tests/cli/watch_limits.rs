@@ -192,3 +192,56 @@ fn a_stream_without_events_gets_comments() {
     go(&folder, "m1");
     referee.end().with_code(0);
 }
+
+/// The status of a request that a proxy sends for this client. The response is read as far as its head.
+fn by_proxy(site: &Site, client: &str, path: &str) -> (u16, TcpStream) {
+    let accept = "Accept: text/event-stream\r\n";
+    let head = format!("Host: localhost\r\nX-Forwarded-For: 10.0.0.1, {client}\r\n{accept}");
+    let mut stream = site.send(&format!("GET {path} HTTP/1.1\r\n{head}\r\n"));
+    let mut status = [0; 12];
+    stream.read_exact(&mut status).expect("a status");
+    let status = std::str::from_utf8(&status[9..]).ok().and_then(|status| status.parse().ok());
+    (status.expect("a number"), stream)
+}
+
+#[test]
+fn behind_a_trusted_proxy_the_streams_of_a_client_are_not_those_of_everybody() {
+    let folder = Folder::new();
+    let more = ["--set", "turn_limit=8", "--watch-proxy", "127.0.0.1"];
+    let (referee, site) = watched(&folder, "checkers", (0.0, 0), &more);
+    wait_for_moves(&site, "m1", 0);
+    let ask = |client: &str, path: &str| by_proxy(&site, client, path);
+    let mut streams: Vec<TcpStream> = (0..256)
+        .map(|number| {
+            let (status, stream) = ask("192.0.2.1", "/api/v1/events");
+            assert_eq!(status, 200, "stream {number}");
+            stream
+        })
+        .collect();
+    assert_eq!(ask("192.0.2.1", "/healthz").0, 429, "256 requests of a client are in progress");
+    let (refused, mut answer) = ask("192.0.2.1", "/api/v1/run");
+    let mut text = [0; 4096];
+    let length = answer.read(&mut text).expect("the rest");
+    let text = String::from_utf8_lossy(&text[..length]);
+    assert!(refused == 429 && text.contains("your address has 256 requests in progress"), "{text}");
+    assert_eq!(ask("192.0.2.2", "/healthz").0, 200, "another client of the proxy");
+    streams.pop();
+    wait_until("a stream ends and another one is served", || ask("192.0.2.1", "/healthz").0 == 200);
+    drop(streams);
+    go(&folder, "m1");
+    referee.end().with_code(0);
+}
+
+#[test]
+fn whoever_is_no_trusted_proxy_names_no_other_client() {
+    let folder = Folder::new();
+    let (referee, site) = waiting(&folder);
+    let named = |number: usize| by_proxy(&site, &format!("192.0.2.{number}"), "/api/v1/events").1;
+    let streams: Vec<TcpStream> = (0..255).map(named).collect();
+    let last = site.send("");
+    assert!(!is_served(&site, Ipv4Addr::LOCALHOST), "256 connections of an address");
+    assert!(is_served(&site, Ipv4Addr::new(127, 0, 0, 2)));
+    drop((streams, last));
+    go(&folder, "m1");
+    referee.end().with_code(0);
+}

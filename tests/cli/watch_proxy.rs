@@ -188,6 +188,34 @@ fn owners_sign_up_behind_nginx_and_caddy() {
 }
 
 #[test]
+fn bodies_that_do_not_come_are_no_burden_behind_nginx() {
+    let league = League::new("", &[]);
+    let text = league.folder.read("league.toml");
+    let address = free_address();
+    let tables = format!(
+        "[owners]\nlisten = '{address}'\nurl = 'http://localhost/owners/'\ntrusted_proxies = ['127.0.0.1']\n[signup]\nmode = 'open'\n"
+    );
+    league.folder.write("league.toml", format!("{tables}{text}"));
+    let mut server = league.serve();
+    server.receive_type("owners");
+    let (_proxy, site) = Proxy::nginx(&league.folder, &Site(address));
+    // More than the server takes from one address.
+    let withheld: Vec<TcpStream> = ["signup", "session", "owner/submissions"]
+        .iter()
+        .flat_map(|path| std::iter::repeat_n(path, 100))
+        .map(|path| {
+            let head = "Host: localhost\r\nContent-Type: application/json\r\nContent-Length: 40\r\n";
+            site.send(&format!("POST /owners/api/v1/{path} HTTP/1.1\r\n{head}\r\n{{"))
+        })
+        .collect();
+    let body = "{\"id\": \"ada\"}";
+    let head = format!("Content-Type: application/json\r\nContent-Length: {}\r\n", body.len());
+    assert_eq!(site.ask_with_body("POST", "/owners/api/v1/signup", &head, body).status, 201);
+    drop(withheld);
+    drain(server);
+}
+
+#[test]
 fn a_request_without_a_host_is_answered() {
     let folder = Folder::new();
     let (referee, site) = watched(&folder, "checkers", (0.0, 3), &["--set", "turn_limit=10"]);

@@ -591,6 +591,22 @@ fn a_quota_is_that_of_the_owner() {
 }
 
 #[test]
+fn a_challenge_counts_for_the_quota_of_nobody() {
+    let mut rng = stream("challenge");
+    let mut ladder = Matchmaker::new(TWO, 10);
+    let players: Vec<Entrant> = (0..2).map(|owner| ladder.join(Newcomer { owner, quota: Some(1) })).collect();
+    players.iter().for_each(|&player| ladder.set_places(player, 1, 0));
+    for number in 0..3 {
+        let lineup = ladder.challenge(&players, 0, &mut rng).expect("both are free");
+        if number == 1 { ladder.put_back_challenge(&lineup) } else { ladder.ended(&lineup, true, 0) }
+    }
+    let lineup = ladder.next(20 * SECOND, &mut rng).expect("the quota is left");
+    ladder.ended(&lineup, true, 20 * SECOND);
+    assert_eq!(ladder.next(40 * SECOND, &mut rng), None);
+    assert!(ladder.challenge(&players, 40 * SECOND, &mut rng).is_some(), "also when it is used up");
+}
+
+#[test]
 fn a_quota_ends_with_the_day() {
     let mut rng = stream("quota");
     let mut ladder = Matchmaker::new(TWO, 10);

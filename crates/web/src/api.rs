@@ -33,6 +33,8 @@ use referee_report::replay::{FrameText, MatchReplay};
 pub(super) const LIST: usize = 100;
 /// The default and the maximum number of rows of the standings.
 const ROWS: usize = 1000;
+/// The maximum number of boards in an answer.
+const BOARDS: usize = 8;
 /// The maximum length of a text that is searched, in bytes.
 const MOST_SEARCH: usize = 100;
 /// More matches than a run has: the largest integer of JavaScript.
@@ -70,6 +72,7 @@ pub(super) fn router(hub: Arc<Hub>, addresses: OwnAddresses) -> Router {
         .route("/api/v1/seasons", get(seasons::of_league))
         .route("/api/v1/seasons/{name}", get(seasons::of_season))
         .route("/api/v1/seasons/{name}/matches", get(seasons::matches_of_season))
+        .route("/api/v1/boards", get(boards))
         .route("/api/v1/matches", get(matches))
         .route("/api/v1/matches/{id}", get(one_match))
         .route("/api/v1/matches/{id}/events", get(match_events))
@@ -274,7 +277,12 @@ struct EventQuery {
 /// The number of the last event that a client has, if it is of this run.
 fn after(hub: &Hub, headers: &HeaderMap, query: &EventQuery) -> Option<u64> {
     let last = headers.get("last-event-id").and_then(|id| id.to_str().ok()).or(query.after.as_deref())?;
-    last.strip_prefix(hub.run())?.strip_prefix('-')?.parse().ok()
+    number_of(hub, last)
+}
+
+/// The number of an event, if it is of this run.
+fn number_of(hub: &Hub, id: &str) -> Option<u64> {
+    id.strip_prefix(hub.run())?.strip_prefix('-')?.parse().ok()
 }
 
 /// How much a client wants this type, from 0 to 1, if it names it.
@@ -307,6 +315,35 @@ async fn run_events(
     }
     let (events, _) = stream::EventFeed::after(&mut source, after);
     as_json(StatusCode::OK, stream::as_json(hub.run(), &events))
+}
+
+/// Which live boards are wanted.
+#[derive(Debug, Deserialize)]
+struct BoardsQuery {
+    /// The ids of their matches, with commas in between.
+    #[serde(default)]
+    ids: String,
+    /// The ids of the last events that the client has, in the same order.
+    #[serde(default)]
+    after: String,
+}
+
+/// What has changed on several live boards, so that a page asks once for all of them.
+async fn boards(State(hub): HubState, Parameters(query): Parameters<BoardsQuery>) -> Response {
+    let ids: Vec<&str> = query.ids.split(',').filter(|id| !id.is_empty()).collect();
+    if ids.len() > BOARDS {
+        return refused(StatusCode::BAD_REQUEST, &format!("ids: more than {BOARDS} matches"));
+    }
+    let mut after = query.after.split(',');
+    let mut boards = Vec::new();
+    for id in ids {
+        let after = after.next().and_then(|last| number_of(&hub, last));
+        // A match that has ended has no live board any more.
+        let Some(MatchAccess::Board(board)) = hub.access(id) else { continue };
+        let (events, _) = stream::EventFeed::after(&mut BoardFeed::new(board, BoardForm::Shapes), after);
+        boards.push(format!("{}:{}", text::text(&id), stream::as_json(hub.run(), &events)));
+    }
+    as_json(StatusCode::OK, format!("{{\"boards\":{{{}}}}}", boards.join(",")))
 }
 
 async fn match_events(

@@ -27,7 +27,7 @@ use crate::ladder::LadderView;
 use crate::metrics::{MatchFigures, Metrics};
 use crate::notices::RecentNotices;
 use crate::previews::RecentPreviews;
-use crate::serve::{Closes, Connections};
+use crate::serve::{Closes, Connections, TrustedProxies};
 use referee_engine::runner::{
     EndedMatch, LiveEvent, LiveHeader, LiveReceiver, LiveStep, Unsealed, Visibility, deal_leaks_information,
 };
@@ -300,9 +300,9 @@ impl Hub {
     }
 
     /// What the connections of spectators have in common.
-    pub(super) fn connections(&self) -> Connections {
+    pub(super) fn connections(&self, proxies: TrustedProxies) -> Connections {
         let Metrics { connections, refused, .. } = &self.metrics;
-        Connections { closes: self.closes(), open: connections.clone(), refused: refused.clone() }
+        Connections { closes: self.closes(), open: connections.clone(), refused: refused.clone(), proxies }
     }
 
     /// Ends the streams and the connections.

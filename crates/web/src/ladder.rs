@@ -9,6 +9,7 @@ use axum::http::StatusCode;
 use axum::http::request::Parts;
 use axum::response::Response;
 use serde::Serialize;
+use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 use crate::api::{HubState, as_json, refused};
@@ -27,6 +28,9 @@ use referee_store::{RatingPoint, StoreError};
 pub trait LadderView: Send + Sync {
     /// How a bot joins.
     fn ladder(&self) -> LadderEntry;
+
+    /// Lets the ladder take up what was changed in the database, and tells when that is in force. `None` while it is not played.
+    fn take_up(&self) -> Option<oneshot::Receiver<()>>;
 
     /// What works and what does not.
     fn health(&self) -> LadderHealth;

@@ -10,7 +10,7 @@
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let catalog = referee_games::catalog();
 //! let game = catalog.find("checkers")?.meta();
-//! let options = WatchOptions { address: "127.0.0.1:8080".parse()?, hosts: Vec::new(), url: None, delay: 0, info: Default::default() };
+//! let options = WatchOptions { address: "127.0.0.1:8080".parse()?, hosts: Vec::new(), proxies: Vec::new(), url: None, delay: 0, info: Default::default() };
 //! let server = WatchServer::open(options, game, &catalog)?;
 //! println!("{}", server.url());
 //! // `referee_engine::runner::MatchRunner` gets this feed, and passes on what it plays.
@@ -43,7 +43,7 @@ mod stream;
 mod tests;
 
 use std::collections::BTreeMap;
-use std::net::{SocketAddr, TcpListener};
+use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
@@ -57,6 +57,7 @@ use tokio::time::timeout;
 use crate::board::BoardDelays;
 use crate::host::OwnAddresses;
 use crate::hub::Hub;
+use crate::serve::{TrustedProxies, is_among};
 use referee_engine::runner::{LiveFeed, LiveReceiver, Unsealed, live_feed};
 use referee_game::Catalog;
 use referee_game::Meta;
@@ -83,6 +84,8 @@ pub struct WatchOptions {
     pub address: SocketAddr,
     /// The names by which it may be addressed, besides IP addresses and `localhost`.
     pub hosts: Vec<String>,
+    /// The proxies that name the address of the client, to which limits apply.
+    pub proxies: Vec<IpAddr>,
     /// Where a proxy publishes the pages; `None`: as requests say.
     pub url: Option<PublicUrl>,
     /// By how many moves the boards are behind.
@@ -169,7 +172,8 @@ impl WatchServer {
         let work = move || {
             lower_priority(10);
             let addresses = OwnAddresses { hosts: options.hosts, url: options.url };
-            serve_during_run(runtime, listener, addresses, of_thread, events, over)
+            let proxies = Arc::new(move |peer| is_among(&options.proxies, peer));
+            serve_during_run(runtime, listener, addresses, proxies, of_thread, events, over)
         };
         let thread = thread::Builder::new().name("watch".to_owned()).spawn(work)?;
         Ok(WatchServer { address, feed, hub, is_over, thread })
@@ -277,6 +281,7 @@ fn serve_during_run(
     runtime: Runtime,
     listener: TcpListener,
     addresses: OwnAddresses,
+    proxies: TrustedProxies,
     hub: Arc<Hub>,
     events: LiveReceiver,
     mut over: watch::Receiver<bool>,
@@ -286,7 +291,7 @@ fn serve_during_run(
     let serving = runtime.spawn(async move {
         match tokio::net::TcpListener::from_std(listener) {
             Ok(listener) => {
-                serve::serve(listener, api::router(hub.clone(), addresses), hub.connections()).await;
+                serve::serve(listener, api::router(hub.clone(), addresses), hub.connections(proxies)).await;
             }
             Err(error) => tracing::error!(%error, "the server for spectators does not start"),
         }

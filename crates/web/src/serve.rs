@@ -1,12 +1,17 @@
 //! Accepts HTTP connections, within limits.
 
 use std::collections::HashMap;
+use std::convert::Infallible;
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use axum::Router;
+use axum::body::Body;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::Response;
+use futures_util::StreamExt;
 use hyper::Request;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
@@ -19,12 +24,15 @@ use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 use tokio_io_timeout::TimeoutStream;
 
+use crate::api::refused;
+use crate::guard;
 use crate::limiter::{RequestLimiter, network_of};
 use crate::metrics::OpenCount;
 
 /// The maximum number of connections.
 const MOST_CONNECTIONS: usize = 512;
-/// The maximum number of connections of one address, so that it cannot use up all of them.
+/// The maximum number of connections of one address, so that it cannot use up all of them. Behind a trusted proxy: of requests
+/// in progress, including streams.
 const MOST_OF_ADDRESS: usize = 256;
 /// The maximum size of the head of a request, in bytes.
 const MOST_HEAD: usize = 16 * 1024;
@@ -39,17 +47,17 @@ const SHUTDOWN_TIMEOUT: Duration = Duration::from_millis(900);
 /// How long to wait after an error of the operating system, such as a lack of file descriptors.
 const AFTER_ERROR: Duration = Duration::from_millis(100);
 
-/// The numbers of connections by address.
+/// The numbers of connections, and of requests of proxies, by the address of the client.
 type ConnectionCounts = Arc<Mutex<HashMap<IpAddr, usize>>>;
 
-/// One of the connections of an address.
+/// One of the connections of an address, or one of its requests behind a proxy.
 struct AddressSlot {
     counts: ConnectionCounts,
     address: IpAddr,
 }
 
 impl AddressSlot {
-    /// A place for a connection, unless this address has too many.
+    /// A place for another one, unless this address has too many.
     fn take(counts: &ConnectionCounts, address: IpAddr) -> Option<AddressSlot> {
         let mut by_address = counts.lock().unwrap_or_else(PoisonError::into_inner);
         let count = by_address.entry(address).or_default();
@@ -76,19 +84,41 @@ impl Drop for AddressSlot {
 /// Becomes true when the server closes.
 pub(super) type Closes = watch::Receiver<bool>;
 
+/// Tells whether an address is that of a proxy whose header fields count.
+pub(super) type TrustedProxies = Arc<dyn Fn(IpAddr) -> bool + Send + Sync>;
+
+/// Whether an address is one of these proxies.
+pub(super) fn is_among(proxies: &[IpAddr], address: IpAddr) -> bool {
+    proxies.iter().any(|proxy| proxy.to_canonical() == address.to_canonical())
+}
+
 /// What the connections of a server have in common.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(super) struct Connections {
     pub(super) closes: Closes,
     /// How many there are.
     pub(super) open: OpenCount,
-    /// How many were closed because there were too many.
+    /// How many were closed, or requests of proxies refused, because there were too many.
     pub(super) refused: Arc<AtomicU64>,
+    pub(super) proxies: TrustedProxies,
 }
 
-/// The address of the client of a request.
+/// The client of a request.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct ClientAddress(pub(super) IpAddr);
+pub(super) struct Client {
+    /// Behind a trusted proxy the address that it names last, otherwise the other end of the connection.
+    pub(super) address: IpAddr,
+    /// Whether a trusted proxy sends the request.
+    pub(super) is_proxied: bool,
+}
+
+impl Client {
+    fn of(peer: IpAddr, is_proxied: bool, headers: &HeaderMap) -> Client {
+        let field = headers.get_all("x-forwarded-for").iter().next_back().filter(|_| is_proxied);
+        let named = field.and_then(|field| field.to_str().ok()?.rsplit(',').next()?.trim().parse().ok());
+        Client { address: named.unwrap_or(peer), is_proxied }
+    }
+}
 
 /// Serves until the server closes.
 pub(super) async fn serve(listener: TcpListener, router: Router, of_server: Connections) {
@@ -109,17 +139,27 @@ pub(super) async fn serve(listener: TcpListener, router: Router, of_server: Conn
                     () = limiter.connection() => {}
                     () = closed(&mut closes) => break,
                 }
-                let address = network_of(peer.ip());
+                let peer = peer.ip();
                 let slot = slots.clone().try_acquire_owned().ok();
-                let Some(taken) = slot.zip(AddressSlot::take(&counts, address)) else {
+                // The connections of a proxy are those of all its clients.
+                let of_client = match (of_server.proxies)(peer) {
+                    true => Some(None),
+                    false => AddressSlot::take(&counts, network_of(peer)).map(Some),
+                };
+                let Some(taken) = slot.zip(of_client) else {
                     of_server.refused.fetch_add(1, Ordering::Relaxed);
                     continue;
                 };
-                let (client, limiter) = (ClientAddress(peer.ip()), limiter.clone());
-                let connection =
-                    connection(stream, client, router.clone(), of_server.clone(), limiter, address);
+                let requests = Requests {
+                    peer,
+                    is_counted: taken.1.is_some(),
+                    router: TowerToHyperService::new(router.clone()),
+                    of_server: of_server.clone(),
+                    limiter: limiter.clone(),
+                    counts: counts.clone(),
+                };
                 connections.spawn(async move {
-                    connection.await;
+                    connection(stream, requests).await;
                     drop(taken);
                 });
             }
@@ -141,29 +181,55 @@ async fn closed(closes: &mut Closes) {
     let _ = closes.wait_for(|closes| *closes).await;
 }
 
-/// Serves a connection until it ends or the server closes.
-async fn connection(
-    stream: TcpStream,
-    client: ClientAddress,
-    router: Router,
-    Connections { mut closes, open, .. }: Connections,
+/// What the requests of a connection have in common.
+#[derive(Clone)]
+struct Requests {
+    peer: IpAddr,
+    /// Whether the connection counts for its address; otherwise each request does.
+    is_counted: bool,
+    router: TowerToHyperService<Router>,
+    of_server: Connections,
     limiter: Arc<RequestLimiter>,
-    address: IpAddr,
-) {
+    counts: ConnectionCounts,
+}
+
+impl Requests {
+    /// Answers a request within the limits of its client.
+    async fn answer(self, mut request: Request<Incoming>) -> Result<Response, Infallible> {
+        let client = Client::of(self.peer, (self.of_server.proxies)(self.peer), request.headers());
+        request.extensions_mut().insert(client);
+        let network = network_of(client.address);
+        if self.is_counted {
+            self.limiter.request(network).await;
+            return self.router.call(request).await;
+        }
+        let Some(slot) = AddressSlot::take(&self.counts, network) else {
+            self.of_server.refused.fetch_add(1, Ordering::Relaxed);
+            let what = format!("your address has {MOST_OF_ADDRESS} requests in progress, the limit");
+            let mut response = refused(StatusCode::TOO_MANY_REQUESTS, &what);
+            guard::protect(&mut response);
+            return Ok(response);
+        };
+        self.limiter.request(network).await;
+        let (head, body) = self.router.call(request).await?.into_parts();
+        // A stream lasts until its body is dropped.
+        let body = body.into_data_stream().map(move |part| {
+            let _ = &slot;
+            part
+        });
+        Ok(Response::from_parts(head, Body::from_stream(body)))
+    }
+}
+
+/// Serves a connection until it ends or the server closes.
+async fn connection(stream: TcpStream, requests: Requests) {
+    let Connections { mut closes, open, .. } = requests.of_server.clone();
     let _gauge = open.enter();
     // Without it, events are delayed; otherwise harmless.
     let _ = stream.set_nodelay(true);
     let mut stream = TimeoutStream::new(stream);
     stream.set_write_timeout(Some(UNREAD));
-    let router = TowerToHyperService::new(router);
-    let service = service_fn(|mut request: Request<Incoming>| {
-        request.extensions_mut().insert(client);
-        let (router, limiter) = (router.clone(), limiter.clone());
-        async move {
-            limiter.request(address).await;
-            router.call(request).await
-        }
-    });
+    let service = service_fn(|request| requests.clone().answer(request));
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD)

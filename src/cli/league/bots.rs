@@ -77,6 +77,23 @@ pub(super) fn add(args: AddArgs) -> Result<Exit, Failure> {
             "`{name}` takes part already; `referee league revoke {name}`, then `add` gives it a new token"
         )));
     }
+    let signed_up = |id: &str| Ok::<_, Failure>(league.owner(id).map_err(Failure::cannot_run)?.is_some());
+    match &before {
+        Some(bot) if owner.as_ref() != Some(&bot.owner) && signed_up(&bot.owner)? => {
+            let owner = &bot.owner;
+            return Err(Failure::usage(format!(
+                "`{name}` is a bot of the owner `{owner}`, who has signed up and reads what is private of it: choose another name, \
+                 or say --owner '{owner}'"
+            )));
+        }
+        None if owner.is_none() && signed_up(&name)? => {
+            return Err(Failure::usage(format!(
+                "`{name}` is an owner who has signed up, and would read what is private of the bot: say --owner '{name}', or \
+                 name another owner"
+            )));
+        }
+        _ => {}
+    }
     if anchor.is_some_and(|elo| !elo.is_finite() || elo.abs() > 100_000.0) {
         return Err(Failure::usage("--anchor: a rating is from -100000 to 100000"));
     }

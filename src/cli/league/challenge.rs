@@ -1,6 +1,5 @@
 //! `referee league challenge`: asks for a match.
 
-use crate::store::now;
 use std::io::Write;
 
 use crate::cli::find_game::known_games;
@@ -9,12 +8,13 @@ use crate::cli::league::which::{LeagueSelector, find_ladder};
 use crate::cli::{Exit, Failure, screen};
 use crate::game::Catalog;
 use crate::runs::league::config::LadderGame;
-use crate::stats::ladder::Name;
+use crate::store::{Challenger, now};
 
 /// Ask for a match between these bots
 ///
 /// It is played as soon as all of them are free, and is not rated unless the file of the league says so
-/// (`rated_challenges`). Challenges take at most a tenth of the matches.
+/// (`rated_challenges`). Challenges take at most a tenth of the matches, in turns of those who ask, and count for no quota. One
+/// that is not played within 7 days is dropped.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   referee league challenge alice bob
@@ -38,18 +38,8 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
         let (game, seats) = (rules.meta().id, seating.seats());
         return Err(Failure::usage(format!("{game} has {seats} seats: name {seats} bots")));
     }
-    let known = league.bots().map_err(Failure::cannot_run)?;
-    for (at, name) in args.bots.iter().enumerate() {
-        let bot = Name::parse(name).bot;
-        if !known.iter().any(|known| known.name == bot && known.revoked_at.is_none()) {
-            return Err(Failure::usage(format!("no bot called `{bot}` takes part")));
-        }
-        if args.bots[..at].contains(name) {
-            return Err(Failure::usage(format!("`{name}` is named twice")));
-        }
-    }
-    league.ask(&ladder.name, &args.bots, now()).map_err(Failure::cannot_run)?;
-    log::note(&mut league, &format!("challenge {} --ladder {}", args.bots.join(" "), ladder.name))?;
+    let action = league.challenge(&ladder.name, &args.bots, Challenger::Organiser, now())?;
+    log::note(&mut league, &action)?;
     writeln!(screen::stdout(), "{} meet on {} when all are free", args.bots.join(" and "), ladder.name)?;
     Ok(Exit::Done)
 }

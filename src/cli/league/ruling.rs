@@ -17,7 +17,8 @@ use crate::report::ruling_words;
 use crate::runs::league::config::{LeagueConfig, put_bot};
 use crate::stats::ladder::Name;
 use crate::store::{
-    League, LeagueBot, LeagueMatch, RuledMatch, RulingAct, RulingRow, UndoneRuling, now, parse_match_id, utc,
+    Challenger, League, LeagueBot, LeagueMatch, RuledMatch, RulingAct, RulingRow, UndoneRuling, now,
+    parse_match_id, utc,
 };
 
 /// Rule on matches and bots, also while `referee serve` runs
@@ -203,7 +204,7 @@ pub(super) fn rule(args: RuleArgs) -> Result<Exit, Failure> {
             let found = FoundMatch::of(&config, &league, &on)?;
             let (ladder, players) = (found.ladder.clone(), found.row.players.clone());
             let row = found.ruling(None, made(RulingAct::Replay, &why)?);
-            league.ask(&ladder, &players, now()).map_err(Failure::cannot_run)?;
+            league.challenge(&ladder, &players, Challenger::Organiser, now())?;
             (league, row)
         }
         LeagueDecision::Disqualify { name, from_start, from_match, ladder, why, which } => {

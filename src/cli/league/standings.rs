@@ -150,7 +150,7 @@ fn standings(
     let weng_lin = weng_lin::rate(book.len(), &results).rows;
     let mut rows = book.standings(&strengths);
     // A bot that has not come in this season is in its book only for its rating.
-    rows.retain(|row| row.last_seen.is_some());
+    rows.retain(|row| row.last_seen.is_some() && !rulings.is_annulled(&row.player));
     number(&mut rows);
     let standing = |row: LadderRow| LadderStanding {
         display_name: displayed.get(&Name::parse(&row.player).bot).cloned(),

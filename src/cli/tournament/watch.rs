@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
@@ -44,6 +44,9 @@ pub(super) struct Args {
     /// A host name by which browsers may address the server, besides IP addresses and localhost; may be repeated
     #[arg(long, value_name = "NAME")]
     watch_host: Vec<String>,
+    /// A reverse proxy whose X-Forwarded-For names the client, to whose address limits apply; may be repeated
+    #[arg(long, value_name = "ADDRESS")]
+    watch_proxy: Vec<IpAddr>,
     /// The URL as a JSON object
     #[arg(long)]
     json: bool,
@@ -62,7 +65,8 @@ pub(super) fn run(args: &Args, games: &KnownGames) -> Result<Exit, Failure> {
         let _ = sender.send(());
     });
     let (address, hosts) = (args.watch, args.watch_host.clone());
-    let options = WatchOptions { address, hosts, url: None, delay: 0, info: stored.config.publish.info };
+    let (proxies, info) = (args.watch_proxy.clone(), stored.config.publish.info);
+    let options = WatchOptions { address, hosts, proxies, url: None, delay: 0, info };
     let server = WatchServer::open(options, stored.rules.meta(), stored.games.catalog())
         .map_err(|error| Failure::cannot_run(format!("--watch {}: {error}", args.watch)))?;
     let mut shown = ShownMatches::default();

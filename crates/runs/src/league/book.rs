@@ -57,6 +57,8 @@ pub struct Book {
     anchors: BTreeMap<String, f64>,
     players: Vec<PlayerTally>,
     by_name: HashMap<String, Entrant>,
+    /// The players of each bot, the newest version last.
+    by_bot: HashMap<String, Vec<Entrant>>,
     counts: Arc<Counts>,
     /// Results that have come while the players are rated, each with that of the first match of its set.
     uncounted: Vec<(Option<MatchResult>, MatchResult)>,
@@ -94,7 +96,8 @@ struct PlayerTally {
 /// A row of the standings of a ladder.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LadderRow {
-    /// From 1; `None` for anchors and for earlier versions, which stand outside the ranking.
+    /// From 1; `None` for anchors, earlier versions and bots that were disqualified from the start, which stand outside the
+    /// ranking.
     pub place: Option<usize>,
     /// `NAME` or `NAME@VERSION`.
     pub player: String,
@@ -123,8 +126,8 @@ pub struct LadderRow {
 }
 
 impl LadderRow {
-    /// Whether it has a place.
-    fn is_ranked(&self) -> bool {
+    /// Whether it has a place, unless it was disqualified from the start.
+    pub(super) fn is_ranked(&self) -> bool {
         self.is_newest && !self.is_anchor
     }
 
@@ -153,6 +156,7 @@ impl Book {
             anchors,
             players: Vec::new(),
             by_name: HashMap::new(),
+            by_bot: HashMap::new(),
             counts: Arc::default(),
             uncounted: Vec::new(),
             firsts: BTreeMap::new(),
@@ -208,9 +212,11 @@ impl Book {
         if let Some(&elo) = self.anchors.get(&bot) {
             self.known.anchors.insert(player, elo);
         }
-        if let Some(before) = self.players.iter().rposition(|other| Name::parse(&other.name).bot == bot) {
-            self.known.predecessors.insert(player, Entrant(before as u16));
+        let versions = self.by_bot.entry(bot).or_default();
+        if let Some(&before) = versions.last() {
+            self.known.predecessors.insert(player, before);
         }
+        versions.push(player);
         self.players.push(PlayerTally { name: name.to_owned(), ..PlayerTally::default() });
         self.by_name.insert(name.to_owned(), player);
         Ok(player)
@@ -236,9 +242,9 @@ impl Book {
         self.players.is_empty()
     }
 
-    /// The number of players of a bot.
-    pub fn versions(&self, bot: &str) -> usize {
-        self.players.iter().filter(|player| Name::parse(&player.name).bot == bot).count()
+    /// The players of a bot, the newest version last.
+    pub fn versions(&self, bot: &str) -> &[Entrant] {
+        self.by_bot.get(bot).map_or(&[], Vec::as_slice)
     }
 
     /// Adds a match. Returns its lineup, if it has a result.
@@ -461,7 +467,7 @@ mod tests {
         let strengths = book.rating_inputs().strengths();
         assert!((strengths[2].rating - strengths[0].rating).abs() < 5.0 && strengths[2].margin > 500.0);
         assert!(strengths[3].rating.abs() < 1.0);
-        assert_eq!(book.versions("alice"), 2);
+        assert_eq!(book.versions("alice").len(), 2);
     }
 
     #[test]

@@ -22,9 +22,9 @@ use std::time::{Duration, SystemTime};
 
 use tokio::time::Instant;
 
-use crate::league::book::{Book, LadderRow, LadderSeats};
+use crate::league::book::{Book, LadderRow, LadderSeats, number};
 use crate::league::error::LadderError;
-use crate::league::ladder::challenges::is_between;
+use crate::league::ladder::challenges::{Challenges, is_between};
 use crate::league::ladder::lead::Lead;
 use crate::league::ladder::on_workers::OnWorkers;
 use crate::league::ladder::rules_state::RulesState;
@@ -85,7 +85,7 @@ type Program = (Option<String>, Option<PathBuf>);
 struct MatchInProgress {
     lineup: Lineup,
     /// The challenge that it fulfils.
-    challenge: Option<i64>,
+    challenge: Option<Challenge>,
     /// The number of the first match of its set, if it is the second one.
     deal: Option<u32>,
 }
@@ -124,9 +124,7 @@ pub(super) struct Ladder {
     /// No match begins while a result or the journal cannot be written.
     wait: StorageWait,
     rules: RulesState,
-    challenges: Vec<Challenge>,
-    /// Challenges that were played, to be removed from the database.
-    fulfilled: Vec<i64>,
+    challenges: Challenges,
     /// The number of other matches at the last challenge.
     challenged_at: Option<u64>,
     on_workers: OnWorkers,
@@ -242,8 +240,7 @@ impl Ladder {
             is_paused: false,
             wait,
             rules: RulesState::default(),
-            challenges: Vec::new(),
-            fulfilled: Vec::new(),
+            challenges: Challenges::default(),
             challenged_at: None,
             on_workers: OnWorkers::default(),
             rulings: LadderRulings::default(),
@@ -381,9 +378,14 @@ impl Ladder {
         self.bots = bots.iter().map(|bot| (bot.name.clone(), bot.clone())).collect();
     }
 
+    /// No match begins while the league is paused.
+    pub(super) fn set_paused(&mut self, is_paused: bool) {
+        self.is_paused = is_paused;
+    }
+
     /// Changes which bots take part, and which of them are paused. Returns the programs that are not in the run yet, or
     /// not with this command line; those of an earlier call are expected to join.
-    pub(super) fn set_bots(&mut self, bots: &[LeagueBot], is_paused: bool) -> Vec<LeagueBot> {
+    pub(super) fn set_bots(&mut self, bots: &[LeagueBot]) -> Vec<LeagueBot> {
         let plays = |bot: &&LeagueBot| {
             let is_here = bot.ladders.as_ref().is_none_or(|ladders| ladders.contains(&self.name));
             bot.revoked_at.is_none() && is_here
@@ -391,7 +393,7 @@ impl Ladder {
         self.bots = bots.iter().filter(plays).map(|bot| (bot.name.clone(), bot.clone())).collect();
         let shown = bots.iter().filter_map(|bot| Some((bot.name.clone(), bot.display_name.clone()?)));
         self.bot_display_names = shown.collect();
-        self.is_paused = is_paused;
+        self.end_challenges_of_others();
         // An anchor that does not take part any more still pins the scale.
         let anchors = bots.iter().filter_map(|bot| Some((bot.name.clone(), bot.anchor?)));
         self.book.set_anchors(anchors.collect());
@@ -436,7 +438,16 @@ impl Ladder {
 
     /// The standings, with the ratings of the last time that the players were rated.
     pub(super) fn standings(&self) -> Vec<LadderRow> {
-        self.book.standings(&self.strengths)
+        let mut rows = self.book.standings(&self.strengths);
+        if self.rulings.has_annulled() {
+            // They have no place, and come last.
+            rows.sort_by_key(|row| self.rulings.is_annulled(&row.player));
+            let rest = rows.partition_point(|row| !self.rulings.is_annulled(&row.player));
+            let (ranked, annulled) = rows.split_at_mut(rest);
+            annulled.iter_mut().for_each(|row| row.place = None);
+            number(ranked);
+        }
+        rows
     }
 
     /// The players that are there now: connected, or programs.
@@ -453,7 +464,7 @@ impl Ladder {
     pub(super) fn stored(&mut self, season: u32, rows: &[LeagueMatch]) -> Result<(), LadderError> {
         for row in rows {
             let challenge = self.running.remove(&row.number).and_then(|running| running.challenge);
-            self.fulfilled.extend(challenge);
+            self.challenges.ended.extend(challenge.map(|challenge| challenge.id));
             // The first results of a season come before it is known here: it is counted when it begins.
             if season == self.season.number {
                 self.book.add(&self.rulings.apply(row, self.seating))?;
@@ -484,12 +495,14 @@ impl Ladder {
         let ((number, kind), lineup) = parse_match_id(id)
             .zip(lineup)
             .ok_or_else(|| LadderError::Misfit { id: id.to_owned(), seats: self.seating.seats() })?;
-        let is_running = |id| self.running.values().any(|running| running.challenge == Some(id));
-        let mut open = challenges.iter().filter(|challenge| !is_running(challenge.id));
-        let challenge = open.find(|challenge| kind.is_challenge() && is_between(challenge, players));
-        let challenge = challenge.map(|challenge| challenge.id);
+        let running = self.running_challenges();
+        let mut open = challenges.iter().filter(|challenge| !running.contains(&challenge.id));
+        let challenge = open.find(|challenge| kind.is_challenge() && is_between(challenge, players)).cloned();
         let now = self.now();
-        self.matchmaker.begin(&lineup, now);
+        match kind.is_challenge() {
+            true => self.matchmaker.begin_challenge(&lineup, now),
+            false => self.matchmaker.begin(&lineup, now),
+        }
         self.running.insert(number, MatchInProgress { lineup, challenge, deal });
         Ok(())
     }
@@ -537,7 +550,7 @@ impl Ladder {
         lineup: Lineup,
         kind: MatchKind,
         on_workers: bool,
-        challenge: Option<i64>,
+        challenge: Option<Challenge>,
         deal: Option<u32>,
     ) -> Option<Fixture> {
         let bot = |player: &Entrant| {
@@ -581,8 +594,9 @@ impl Ladder {
 
     /// Pairs the program of a bot no longer, because another one takes its place.
     fn retire_programs(&mut self, bot: &str) {
-        for (at, member) in self.members.iter_mut().enumerate() {
-            if member.is_program && Name::parse(self.book.name(Entrant(at as u16))).bot == bot {
+        for player in self.book.versions(bot) {
+            let member = &mut self.members[player.index()];
+            if member.is_program {
                 (member.bot, member.is_program) = (None, false);
             }
         }
@@ -590,12 +604,11 @@ impl Ladder {
 
     /// The player with this name; for a name without a version the newest version that is there.
     fn newest(&self, name: &str) -> Option<Entrant> {
-        let is_meant = |player: &Entrant| {
-            let own = self.book.name(*player);
+        let is_meant = |player: &&Entrant| {
             let member = &self.members[player.index()];
-            let is_here = member.is_program || member.connections > 0;
-            own == name || (is_here && Name::parse(own).bot == name)
+            member.is_program || member.connections > 0 || self.book.name(**player) == name
         };
-        (0..self.book.len() as u16).rev().map(Entrant).find(is_meant)
+        // A name with a version is that of no bot.
+        self.book.versions(name).iter().rev().find(is_meant).copied().or_else(|| self.book.find(name))
     }
 }

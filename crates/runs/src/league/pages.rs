@@ -4,10 +4,12 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use crate::league::config::LeagueConfig;
 use crate::league::notices::NoticeFiles;
+use crate::league::server::ControlRequest;
 use crate::league::{FinalRow, FinalStandings, LadderRow, LadderSnapshot, PlayerState, SharedLadder};
 use referee_game::{Meta, Seating};
 use referee_report::ToldMatch;
@@ -18,6 +20,8 @@ use referee_web::{
     DisplayNames, LadderEntry, LadderHealth, LadderView, Notices, OtherLadder, OwnersLink, PlayedMatch,
     PlayerEntry, PlayerStanding, SeasonEntry, SeasonPlayer, SeasonRow, SeasonStandings,
 };
+
+use tokio::sync::oneshot;
 
 /// The maximum number of ratings in the history of a player.
 const HISTORY: usize = 1000;
@@ -63,6 +67,8 @@ pub(super) struct LadderPages {
     pub(super) seating: Seating,
     /// The port for bots, once they can connect.
     pub(super) port: OnceLock<u16>,
+    /// What takes up changes, once the ladder is played.
+    pub(super) control: OnceLock<Sender<ControlRequest>>,
     /// The number of refused logins of bots.
     pub(super) refusals: Arc<AtomicU64>,
     pub(super) has_tls: bool,
@@ -232,6 +238,12 @@ impl LadderView for LadderPages {
             owners: about.owners,
             others: self.others.clone(),
         }
+    }
+
+    fn take_up(&self) -> Option<oneshot::Receiver<()>> {
+        let (done, taken_up) = oneshot::channel();
+        self.control.get()?.send(ControlRequest::TakeUp(done)).ok()?;
+        Some(taken_up)
     }
 
     fn health(&self) -> LadderHealth {

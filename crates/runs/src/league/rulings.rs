@@ -46,10 +46,19 @@ impl LadderRulings {
         found
     }
 
+    /// Whether a bot was disqualified from the start.
+    pub fn has_annulled(&self) -> bool {
+        !self.annulled.is_empty()
+    }
+
+    /// Whether a player was disqualified from the start: none of its matches is rated, and it has no place.
+    pub fn is_annulled(&self, player: &str) -> bool {
+        self.has_annulled() && self.annulled.contains(&Name::parse(player).bot)
+    }
+
     /// The match as it is rated. It is copied only if a ruling changes it.
     pub fn apply<'a>(&self, row: &'a LeagueMatch, seating: Seating) -> Cow<'a, LeagueMatch> {
-        let is_annulled = |player: &String| self.annulled.contains(&Name::parse(player).bot);
-        let has_annulled = !self.annulled.is_empty() && row.players.iter().any(is_annulled);
+        let has_annulled = row.players.iter().any(|player| self.is_annulled(player));
         match self.by_match.get(&row.number) {
             _ if has_annulled => Cow::Owned(LeagueMatch { is_void: true, ..row.clone() }),
             Some(RatedAs::Void) => Cow::Owned(LeagueMatch { is_void: true, ..row.clone() }),

@@ -152,7 +152,7 @@ impl FinalStandings {
         })?;
         let strengths = book.rating_inputs().strengths();
         let mut rows = book.standings(&strengths);
-        rows.retain(|row| row.last_seen.is_some());
+        rows.retain(|row| row.last_seen.is_some() && !rulings.is_annulled(&row.player));
         number(&mut rows);
         let display_names: BTreeMap<&str, &String> =
             bots.iter().filter_map(|bot| Some((&*bot.name, bot.display_name.as_ref()?))).collect();

@@ -343,14 +343,14 @@ impl Matchmaker {
         None
     }
 
-    /// Pairs these players, and counts their match as begun. `None` if one of them is not free, or if they are not as
-    /// many as seats.
+    /// Pairs these players, and counts their match as begun; it counts for no quota, since others may have asked for it.
+    /// `None` if one of them has no room for it, or if they are not as many as seats.
     pub fn challenge(&mut self, group: &[Entrant], now: u64, rng: &mut impl Uniform) -> Option<Lineup> {
-        if !group.iter().all(|&player| self.is_free(player, now)) {
+        if !group.iter().all(|&player| self.has_room(player, now)) {
             return None;
         }
         let lineup = self.seated(group.to_vec(), rng)?;
-        self.begin(&lineup, now);
+        self.begin_challenge(&lineup, now);
         Some(lineup)
     }
 
@@ -361,9 +361,16 @@ impl Matchmaker {
 
     /// Counts a match as begun.
     pub fn begin(&mut self, lineup: &Lineup, now: u64) {
-        self.count(lineup, 1);
+        self.begin_challenge(lineup, now);
         for &player in lineup.seats() {
             *self.today_of(player) += 1;
+        }
+    }
+
+    /// The same without a count for quotas.
+    pub fn begin_challenge(&mut self, lineup: &Lineup, now: u64) {
+        self.count(lineup, 1);
+        for &player in lineup.seats() {
             let player = &mut self.players[player.index()];
             player.playing += 1;
             player.since = now;
@@ -386,10 +393,17 @@ impl Matchmaker {
 
     /// A match has not begun. Its players have waited since then.
     pub fn put_back(&mut self, lineup: &Lineup) {
-        self.count(lineup, -1);
+        self.put_back_challenge(lineup);
         for &player in lineup.seats() {
             let today = self.today_of(player);
             *today = today.saturating_sub(1);
+        }
+    }
+
+    /// The same of a challenge.
+    pub fn put_back_challenge(&mut self, lineup: &Lineup) {
+        self.count(lineup, -1);
+        for &player in lineup.seats() {
             let player = &mut self.players[player.index()];
             player.playing = player.playing.saturating_sub(1);
         }
@@ -401,9 +415,14 @@ impl Matchmaker {
     }
 
     fn is_free(&self, player: Entrant, now: u64) -> bool {
+        self.has_room(player, now) && !self.has_used_up(player)
+    }
+
+    /// Whether a player can play now, its quota aside.
+    fn has_room(&self, player: Entrant, now: u64) -> bool {
         let LadderPlayer { places, playing, reserved, out_until, rests_until, .. } =
             &self.players[player.index()];
-        playing + reserved < *places && *out_until.max(rests_until) <= now && !self.has_used_up(player)
+        playing + reserved < *places && *out_until.max(rests_until) <= now
     }
 
     /// Draws the others of a match with this player; `None` if there are too few.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use referee_game::name;
-use rusqlite::{Connection, Row, params};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::submissions::follow_bot;
 use super::{League, failed, parsed};
@@ -53,6 +53,31 @@ impl League {
         read_bots(&self.db).map_err(failed)
     }
 
+    /// The bots that take part, and those of the others that anchor ratings or have a display name.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub fn current_bots(&self) -> Result<Vec<LeagueBot>, StoreError> {
+        let current = "WHERE revoked_at IS NULL OR anchor IS NOT NULL OR display_name IS NOT NULL";
+        read_bots_that(&self.db, current, []).map_err(failed)
+    }
+
+    /// The bots of an owner, including those that do not take part any more.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub fn bots_of(&self, owner: &str) -> Result<Vec<LeagueBot>, StoreError> {
+        read_bots_that(&self.db, "WHERE owner = ?1", [owner]).map_err(failed)
+    }
+
+    /// The names of the bots of an owner that take part, and of its submissions that are not decided.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub fn own_names(&self, owner: &str) -> Result<BTreeSet<String>, StoreError> {
+        own_names(&self.db, owner).map_err(failed)
+    }
+
     /// Adds a bot, or replaces the one with this name.
     ///
     /// # Errors
@@ -83,8 +108,19 @@ impl League {
 
 /// All bots, in the order in which they were added.
 pub(super) fn read_bots(db: &Connection) -> rusqlite::Result<Vec<LeagueBot>> {
-    let sql = "SELECT name, owner, token, command, directory, anchor, ladders, is_of_file, is_paused, added_at, \
-               revoked_at, refused, display_name, version FROM bots ORDER BY id";
+    read_bots_that(db, "", [])
+}
+
+/// The bots that fulfil a condition, in the order in which they were added.
+fn read_bots_that(
+    db: &Connection,
+    condition: &str,
+    params: impl rusqlite::Params,
+) -> rusqlite::Result<Vec<LeagueBot>> {
+    let sql = format!(
+        "SELECT name, owner, token, command, directory, anchor, ladders, is_of_file, is_paused, added_at, revoked_at, \
+         refused, display_name, version FROM bots {condition} ORDER BY id"
+    );
     let read = |row: &Row<'_>| -> rusqlite::Result<LeagueBot> {
         Ok(LeagueBot {
             name: row.get(0)?,
@@ -103,18 +139,51 @@ pub(super) fn read_bots(db: &Connection) -> rusqlite::Result<Vec<LeagueBot>> {
             version: row.get(13)?,
         })
     };
-    db.prepare_cached(sql)?.query_map([], read)?.collect()
+    db.prepare_cached(&sql)?.query_map(params, read)?.collect()
+}
+
+/// The name of a bot, or of a submission that has not failed, that looks like this one. Submissions with this name by the owner
+/// who hands it in do not count.
+pub(super) fn taken_name(
+    db: &Connection,
+    given: &str,
+    submitted_by: Option<&str>,
+) -> rusqlite::Result<Option<String>> {
+    // Not by the stored skeletons: other versions may have computed them.
+    let sql = "SELECT name, NULL FROM bots UNION SELECT bot, owner FROM submissions WHERE bot IS NOT NULL AND state <> 'failed'";
+    let skeleton = name::skeleton(given);
+    let mut query = db.prepare_cached(sql)?;
+    let mut names = query.query([])?;
+    while let Some(row) = names.next()? {
+        let (name, owner): (String, Option<String>) = (row.get(0)?, row.get(1)?);
+        let is_own = name == given && owner.is_some() && owner.as_deref() == submitted_by;
+        if !is_own && name::skeleton(&name) == skeleton {
+            return Ok(Some(name));
+        }
+    }
+    Ok(None)
+}
+
+/// The names of the bots of an owner that take part, and of its submissions that are not decided.
+pub(super) fn own_names(db: &Connection, owner: &str) -> rusqlite::Result<BTreeSet<String>> {
+    let sql = "SELECT name FROM bots WHERE owner = ?1 AND revoked_at IS NULL UNION SELECT bot FROM submissions \
+               WHERE owner = ?1 AND bot IS NOT NULL AND state IN ('received', 'building', 'checking', 'waiting')";
+    db.prepare_cached(sql)?.query_map([owner], |row| row.get(0))?.collect()
 }
 
 /// Adds a bot, or replaces the one with this name. Returns the name of another one that looks alike, and then does neither.
 pub(super) fn insert_bot(db: &Connection, bot: &LeagueBot) -> rusqlite::Result<Option<String>> {
     let skeleton = name::skeleton(&bot.name);
-    // Not by the stored skeletons: other versions may have computed them.
-    let mut query = db.prepare_cached("SELECT name FROM bots WHERE name <> ?1")?;
-    for other in query.query_map([&bot.name], |row| row.get(0))? {
-        let other: String = other?;
-        if name::skeleton(&other) == skeleton {
-            return Ok(Some(other));
+    let is_new = db
+        .prepare_cached("SELECT 1 FROM bots WHERE name = ?1")?
+        .query_row([&bot.name], |_| Ok(()))
+        .optional()?
+        .is_none();
+    // The organiser decides on the names in the file: no bot of an owner keeps the server from starting.
+    if is_new && !bot.is_of_file {
+        let other = taken_name(db, &bot.name, bot.version.map(|_| &*bot.owner))?;
+        if other.is_some() {
+            return Ok(other);
         }
     }
     db.execute(

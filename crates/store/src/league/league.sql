@@ -5,7 +5,7 @@ CREATE TABLE league (
     -- `seed:LADDER` (the run seed of a ladder, hex, which determines all future dice), `seed-from:LADDER` (the number of
     -- the first match with this seed: a restored backup goes on with another one), `last:LADDER` (the last number of a
     -- match that began before the server was started), `erased:LADDER` (the number up to which private lines of records were
-    -- erased by `[retention]`), `packed:LADDER` (the number up to which records were packed by `[retention]`), `paused` (1 if no match begins), `memory:LADDER` (exclusions and new versions of
+    -- erased by `[retention]`), `changes` (counts the changes of bots and owners), `packed:LADDER` (the number up to which records were packed by `[retention]`), `paused` (1 if no match begins), `memory:LADDER` (exclusions and new versions of
     -- the day, JSON).
     key TEXT PRIMARY KEY,
     value TEXT NOT NULL
@@ -15,7 +15,7 @@ CREATE TABLE bots (
     -- Bots that connect with a token, and programs that the server starts.
     id INTEGER PRIMARY KEY,
     name TEXT NOT NULL UNIQUE,
-    skeleton TEXT NOT NULL UNIQUE,           -- the name without case, separators and differences that are easily overlooked
+    skeleton TEXT NOT NULL,                  -- the name without case, separators and differences that are easily overlooked
     owner TEXT NOT NULL,                     -- bots of the same owner do not meet
     token BLOB,                              -- SHA-256 of the token of a bot that connects
     command TEXT,                            -- the command line of a program
@@ -30,6 +30,8 @@ CREATE TABLE bots (
     display_name TEXT,                       -- what people see instead of the name
     version INTEGER                          -- that of the submission whose program it is; null: it was not submitted
 ) STRICT;
+
+CREATE INDEX bots_of_owner ON bots (owner);
 
 CREATE TABLE players (
     -- A bot or a version of it on a ladder.
@@ -119,10 +121,11 @@ CREATE TABLE ratings (
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE challenges (
-    -- Matches that were asked for.
-    id INTEGER PRIMARY KEY,
+    -- Matches that were asked for and have not ended.
+    id INTEGER PRIMARY KEY AUTOINCREMENT,    -- never used again: who reads later ones misses none
     ladder TEXT NOT NULL,
     players TEXT NOT NULL,                   -- JSON
+    asked_by TEXT,                           -- the id of the owner; null: the organiser
     asked_at TEXT NOT NULL
 ) STRICT;
 
@@ -145,7 +148,8 @@ CREATE TABLE owners (
     token_at TEXT,                           -- when it was made
     former_token BLOB UNIQUE,                -- SHA-256 of the token before it
     former_until TEXT,                       -- until when that one is valid
-    network TEXT,                            -- from which the owner signed up, for the limit of a day
+    network TEXT,                            -- from which the owner signed up, for the limit of a day; empty once it has left;
+                                             -- null: with an invitation, or added by the organiser
     joined_at TEXT NOT NULL,
     left_at TEXT
 ) STRICT;
@@ -183,3 +187,23 @@ CREATE TABLE submissions (
 ) STRICT;
 
 CREATE INDEX submissions_of_owner ON submissions (owner);
+
+-- A server reads bots and owners again only if they have changed: there may be many, most of which take part no longer.
+CREATE TRIGGER bots_insert AFTER INSERT ON bots BEGIN
+    INSERT INTO league VALUES ('changes', '1') ON CONFLICT (key) DO UPDATE SET value = CAST(value AS INTEGER) + 1;
+END;
+CREATE TRIGGER bots_update AFTER UPDATE ON bots BEGIN
+    INSERT INTO league VALUES ('changes', '1') ON CONFLICT (key) DO UPDATE SET value = CAST(value AS INTEGER) + 1;
+END;
+CREATE TRIGGER bots_delete AFTER DELETE ON bots BEGIN
+    INSERT INTO league VALUES ('changes', '1') ON CONFLICT (key) DO UPDATE SET value = CAST(value AS INTEGER) + 1;
+END;
+CREATE TRIGGER owners_insert AFTER INSERT ON owners BEGIN
+    INSERT INTO league VALUES ('changes', '1') ON CONFLICT (key) DO UPDATE SET value = CAST(value AS INTEGER) + 1;
+END;
+CREATE TRIGGER owners_update AFTER UPDATE ON owners BEGIN
+    INSERT INTO league VALUES ('changes', '1') ON CONFLICT (key) DO UPDATE SET value = CAST(value AS INTEGER) + 1;
+END;
+CREATE TRIGGER owners_delete AFTER DELETE ON owners BEGIN
+    INSERT INTO league VALUES ('changes', '1') ON CONFLICT (key) DO UPDATE SET value = CAST(value AS INTEGER) + 1;
+END;

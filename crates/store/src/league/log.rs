@@ -2,7 +2,7 @@
 
 use std::time::SystemTime;
 
-use rusqlite::params;
+use rusqlite::{Connection, params};
 
 use super::{League, failed, utc};
 use crate::error::StoreError;
@@ -33,10 +33,7 @@ impl League {
     /// # Errors
     /// Those of the database.
     pub fn actions_of_day(&self, user: &str, word: &str, day: SystemTime) -> Result<u32, StoreError> {
-        let sql =
-            "SELECT count(*) FROM log WHERE user = ?1 AND at >= ?2 AND substr(action, 1, length(?3)) = ?3";
-        let day = utc(day);
-        self.db.query_row(sql, params![user, &day[..10], word], |row| row.get(0)).map_err(failed)
+        actions_of_day(&self.db, user, word, day).map_err(failed)
     }
 
     /// The last so many changes, the latest last.
@@ -54,4 +51,15 @@ impl League {
         entries.reverse();
         Ok(entries)
     }
+}
+
+/// See [`League::actions_of_day`].
+pub(super) fn actions_of_day(
+    db: &Connection,
+    user: &str,
+    word: &str,
+    day: SystemTime,
+) -> rusqlite::Result<u32> {
+    let sql = "SELECT count(*) FROM log WHERE user = ?1 AND at >= ?2 AND substr(action, 1, length(?3)) = ?3";
+    db.query_row(sql, params![user, &utc(day)[..10], word], |row| row.get(0))
 }

@@ -1,6 +1,7 @@
 //! The database of a league, in SQLite. `league.sql` and `log.sql` document the tables.
 
 mod bots;
+mod challenges;
 mod history;
 mod log;
 mod matches;
@@ -14,10 +15,11 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::time::SystemTime;
 
-use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
+use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior};
 use serde::de::DeserializeOwned;
 
 pub use bots::LeagueBot;
+pub use challenges::{Challenge, ChallengeError, Challenger};
 pub use history::RatingPoint;
 pub use log::LeagueChange;
 pub use matches::{LeagueMatch, MatchFilter, MatchKind, match_id, parse_match_id};
@@ -31,14 +33,13 @@ use referee_files::{Folder, keep_private};
 
 use crate::database::{Schema, data_version, database_files};
 use crate::error::{StoreError, ValueDefect, damaged};
-use crate::rows::json;
 use crate::rulings::{RulingRow, UndoneRuling, insert_ruling, read_rulings, undo_ruling};
 
 /// The page cache of a connection in KiB. A server has several connections for months, and mostly appends.
 const CACHE: i64 = 256;
 const SCHEMA: Schema = Schema {
     name: "league",
-    version: 11,
+    version: 12,
     tables: &[include_str!("league.sql"), include_str!("../rulings.sql")],
 };
 /// The file name in the directory of the league.
@@ -59,15 +60,6 @@ pub struct LeaguePlayer {
     pub joined_at: String,
     /// When its last match ended, or when it joined.
     pub last_seen: String,
-}
-
-/// A match that was asked for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Challenge {
-    /// Its number in the database.
-    pub id: i64,
-    /// The names of the players, in no order of seats.
-    pub players: Vec<String>,
 }
 
 fn failed(error: rusqlite::Error) -> StoreError {
@@ -216,35 +208,12 @@ impl League {
         self.change(|db| undo_ruling(db, undone))
     }
 
-    /// Asks for a match.
+    /// Changes whenever bots or owners do.
     ///
     /// # Errors
     /// Those of the database.
-    pub fn ask(&mut self, ladder: &str, players: &[String], at: SystemTime) -> Result<(), StoreError> {
-        let sql = "INSERT INTO challenges (ladder, players, asked_at) VALUES (?1, ?2, ?3)";
-        self.change(|db| db.execute(sql, params![ladder, json(&players), utc(at)])).map(drop)
-    }
-
-    /// The matches that were asked for and have not ended, in order.
-    ///
-    /// # Errors
-    /// Those of the database.
-    pub fn challenges(&self, ladder: &str) -> Result<Vec<Challenge>, StoreError> {
-        let sql = "SELECT id, players FROM challenges WHERE ladder = ?1 ORDER BY id";
-        let mut query = self.db.prepare_cached(sql).map_err(failed)?;
-        let rows = query.query_map([ladder], |row| {
-            let players: String = row.get(1)?;
-            Ok(Challenge { id: row.get(0)?, players: parsed(&players, 1)? })
-        });
-        rows.and_then(Iterator::collect).map_err(failed)
-    }
-
-    /// Removes a challenge.
-    ///
-    /// # Errors
-    /// Those of the database.
-    pub fn remove_challenge(&mut self, id: i64) -> Result<(), StoreError> {
-        self.change(|db| db.execute("DELETE FROM challenges WHERE id = ?1", [id])).map(drop)
+    pub fn changes(&self) -> Result<Option<String>, StoreError> {
+        self.value("changes")
     }
 
     /// Writes a copy without tokens and seeds to a new file, also while the league runs.
@@ -275,6 +244,8 @@ fn parsed<T: DeserializeOwned>(text: &str, column: usize) -> rusqlite::Result<T>
 
 #[cfg(test)]
 mod tests {
+    use rusqlite::params;
+
     use super::*;
 
     #[test]

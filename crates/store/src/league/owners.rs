@@ -47,7 +47,7 @@ pub struct LeagueOwner {
     pub state: OwnerState,
     /// Its token; `None` if a proxy vouches for it, and once it has left.
     pub token: Option<OwnerToken>,
-    /// The network from which it signed up.
+    /// The network from which it signed up without an invitation.
     pub network: Option<String>,
     /// When it signed up, in UTC.
     pub joined_at: String,
@@ -309,12 +309,13 @@ impl League {
         query.query_row(params![hash, utc(now)], read_owner).optional().map_err(failed)
     }
 
-    /// The number of owners who have signed up on this day (UTC), and from this network on this day.
+    /// The number of owners who have signed up without an invitation on this day (UTC), and from this network on this day.
     ///
     /// # Errors
     /// Those of the database.
     pub fn sign_ups(&self, day: SystemTime, network: &str) -> Result<(u32, u32), StoreError> {
-        let sql = "SELECT count(*), count(*) FILTER (WHERE network = ?2) FROM owners WHERE substr(joined_at, 1, 10) = ?1";
+        let sql = "SELECT count(*), count(*) FILTER (WHERE network = ?2) FROM owners WHERE network IS NOT NULL AND \
+                   substr(joined_at, 1, 10) = ?1";
         let day = utc(day);
         let counted = self.db.query_row(sql, [&day[..10], network], |row| Ok((row.get(0)?, row.get(1)?)));
         counted.map_err(failed)
@@ -376,7 +377,7 @@ impl League {
             )?;
             db.execute(
                 "UPDATE owners SET state = 'left', display_name = NULL, affiliation = NULL, contact = NULL, token = NULL, \
-                 token_at = NULL, former_token = NULL, former_until = NULL, network = NULL, left_at = ?2 WHERE id = ?1",
+                 token_at = NULL, former_token = NULL, former_until = NULL, network = iif(network IS NULL, NULL, ''), left_at = ?2 WHERE id = ?1",
                 [id, &utc(at)],
             )
         })

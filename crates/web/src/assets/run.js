@@ -112,38 +112,48 @@ function showBoards(running) {
     const board = boards.get(match.id) ?? boards.set(match.id, new Board(match)).get(match.id);
     if (!board.node.isConnected) $("boards").append(board.node);
     board.node.querySelector(".moves").textContent = `move ${match.moves ?? 0}`;
-    board.follow();
+    board.moves = match.moves;
   }
   $("boards").hidden = !shown.length;
+  followBoards();
+}
+
+let isAsking = false;
+
+/** Asks once for what has changed on all boards, if something has. */
+async function followBoards() {
+  const asked = [...boards], ids = asked.map(([id]) => id), moves = asked.map(([, board]) => board.moves);
+  if (isAsking || asked.every(([, board], n) => board.drawn === moves[n])) return;
+  isAsking = true;
+  try {
+    const query = new URLSearchParams({ ids, after: asked.map(([, board]) => board.after) });
+    const { boards: found } = await getJson(`${root}api/v1/boards?${query}`);
+    asked.forEach(([id, board], n) => {
+      for (const { id: last, event, data } of found[id]?.events ?? []) board.take(last, event, data);
+      board.draw();
+      board.drawn = moves[n];
+    });
+  } catch {
+    // The next overview tries again.
+  }
+  isAsking = false;
 }
 
 /** A board of the front page: what has changed is asked for, and drawn. */
 class Board {
   constructor({ id, seats }) {
     const names = sides(seats), who = (name) => element("p", { class: "who" }, element("span", {}, name));
-    this.path = `${root}api/v1/matches/${encodeURIComponent(id)}/events`;
     this.seats = seats.map((seat) => ({ name: seat.entrant ? seat.name : shownName(seat) }));
     this.view = drawing("svg", { class: "scene board", fill: "none", role: "img", "aria-label": `Position of ${names.join(" – ")}` });
     this.node = element("li", {}, who(names[0] ?? ""), element("a", { href: `${root}matches/${encodeURIComponent(id)}` }, this.view), who(names.slice(1).join(" – ")),
       element("p", { class: "more" }, element("span", { class: "tag live" }, "Live"), element("span", { class: "muted moves" })));
-    [this.things, this.looks, this.after, this.isAsking] = [new Map(), [], "", false];
-  }
-
-  async follow() {
-    if (this.isAsking) return;
-    this.isAsking = true;
-    try {
-      const { events } = await getJson(this.path + this.after, { headers: { Accept: "application/json" } });
-      for (const { id, event, data } of events ?? []) this.take(id, event, data);
-      this.draw();
-    } catch {
-      // The next overview tries again.
-    }
-    this.isAsking = false;
+    [this.things, this.looks, this.after] = [new Map(), [], ""];
+    // The numbers of moves of the overview, and of what is drawn.
+    this.moves = this.drawn = undefined;
   }
 
   take(id, event, data) {
-    this.after = `?after=${encodeURIComponent(id)}`;
+    this.after = id;
     if (event === "snapshot") {
       this.view.setAttribute("viewBox", `0 0 ${data.size[0]} ${data.size[1]}`);
       [this.things, this.looks] = [new Map(), data.looks];

@@ -95,7 +95,7 @@ struct OwnerQuota {
 
 /// The bots of an owner, also those that do not take part any more.
 pub(super) fn own_bots(league: &League, owner: &str) -> Result<Vec<LeagueBot>, OwnersError> {
-    Ok(league.bots()?.into_iter().filter(|bot| bot.owner == owner).collect())
+    Ok(league.bots_of(owner)?)
 }
 
 /// Whether a player is a version of one of these bots.
@@ -131,7 +131,8 @@ fn facts(owners: &Owners, league: &League, owner: &LeagueOwner) -> Result<Respon
             }
         }
         let entry = ladder.view.ladder();
-        let waiting = league.challenges(&ladder.name)?.into_iter().map(|challenge| challenge.players);
+        let waiting =
+            league.challenges_after(&ladder.name, 0)?.into_iter().map(|challenge| challenge.players);
         ladders.push(LadderFacts {
             name: &ladder.name,
             game: entry.game,
@@ -216,6 +217,7 @@ pub(super) async fn rotate(
             Ok(league.log(&user(&owner), "new token", now())?)
         })
         .await?;
+    owners.taken_up().await;
     let cookie = [(SET_COOKIE, owners.cookie(&token))];
     Ok((cookie, json(StatusCode::OK, &NewToken { token, former_until })).into_response())
 }

@@ -4,11 +4,10 @@ use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use referee_game::name::check_name;
-use referee_stats::ladder::Name;
-use referee_store::{League, LeagueBot, utc};
+use referee_store::{ChallengeError, Challenger, League, LeagueBot, utc};
 use serde::{Deserialize, Serialize};
 
-use super::account::{is_of, own_bots, user};
+use super::account::{own_bots, user};
 use super::error::OwnersError;
 use super::session::{ActiveOwner, Body};
 use super::{OwnersState, json, now};
@@ -31,9 +30,8 @@ pub(super) async fn add(
 ) -> Result<Response, OwnersError> {
     check_name(&name).map_err(|why| OwnersError::field("name", &why))?;
     let added = owners.with(move |owners, league| {
-        let own = own_bots(league, &owner.id)?;
         let limit = owners.options().bots;
-        if own.iter().filter(|bot| bot.revoked_at.is_none()).count() >= limit as usize {
+        if league.own_names(&owner.id)?.len() >= limit as usize {
             return Err(OwnersError::TooManyBots { limit });
         }
         // Who was disqualified or revoked does not come back like this.
@@ -63,7 +61,9 @@ pub(super) async fn add(
         league.log(&user(&owner), &format!("add {}", bot.name), now())?;
         Ok(NewBot { name: bot.name })
     });
-    Ok(json(StatusCode::CREATED, &added.await?))
+    let added = added.await?;
+    owners.taken_up().await;
+    Ok(json(StatusCode::CREATED, &added))
 }
 
 fn put(league: &mut League, bot: &LeagueBot) -> Result<(), OwnersError> {
@@ -129,28 +129,13 @@ pub(super) async fn challenge(
             if bots.len() != of.seats {
                 return Err(wrong(format!("a match of {ladder} has {} bots", of.seats)));
             }
-            let known = league.bots()?;
-            let (own, others): (Vec<LeagueBot>, Vec<LeagueBot>) = known
-                .into_iter()
-                .filter(|bot| bot.revoked_at.is_none())
-                .partition(|bot| bot.owner == owner.id);
-            for (at, name) in bots.iter().enumerate() {
-                if !is_of(name, &own) && !is_of(name, &others) {
-                    let bot = Name::parse(name).bot;
-                    return Err(OwnersError::NoSuch { what: "bot", name: bot });
-                }
-                if bots[..at].contains(name) {
-                    return Err(wrong(format!("`{name}` is named twice")));
-                }
-            }
-            if !bots.iter().any(|name| is_of(name, &own)) {
-                return Err(wrong("one of them is yours".to_owned()));
-            }
-            if league.actions_of_day(&user(&owner), "challenge", now())? >= limit {
-                return Err(OwnersError::TooManyChallenges { limit });
-            }
-            league.ask(&ladder, &bots, now())?;
-            let action = format!("challenge {} --ladder {ladder}", bots.join(" "));
+            let by = Challenger::Owner { id: &owner.id, per_day: limit };
+            let action = league.challenge(&ladder, &bots, by, now()).map_err(|error| match error {
+                ChallengeError::NoBot(name) => OwnersError::NoSuch { what: "bot", name },
+                ChallengeError::TooMany { limit } => OwnersError::TooManyChallenges { limit },
+                ChallengeError::Store(error) => error.into(),
+                error => wrong(error.to_string()),
+            })?;
             Ok(league.log(&user(&owner), &action, now())?)
         })
         .await?;

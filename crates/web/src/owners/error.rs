@@ -26,6 +26,8 @@ pub(super) enum OwnersError {
     NotJson,
     #[error("{0}")]
     Body(String),
+    #[error("the body arrives too slowly: all of it within 15 s")]
+    SlowBody,
     #[error("`{what}`: {why}")]
     Field { what: &'static str, why: String },
     #[error("there is no {what} `{name}`")]
@@ -85,7 +87,7 @@ impl OwnersError {
             OwnersError::NotJson => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             OwnersError::Body(_) | OwnersError::Field { .. } => StatusCode::BAD_REQUEST,
             OwnersError::NoSuch { .. } | OwnersError::NoSubmissions => StatusCode::NOT_FOUND,
-            OwnersError::Slow => StatusCode::REQUEST_TIMEOUT,
+            OwnersError::Slow | OwnersError::SlowBody => StatusCode::REQUEST_TIMEOUT,
             OwnersError::Intake(error) => submissions::status(error),
             OwnersError::ByProxy | OwnersError::Bot { .. } | OwnersError::Owner(OwnerError::Taken { .. }) => {
                 StatusCode::CONFLICT

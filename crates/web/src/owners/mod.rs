@@ -30,11 +30,12 @@ use axum::http::header::{HeaderValue, STRICT_TRANSPORT_SECURITY, X_FRAME_OPTIONS
 use axum::middleware::{self, Next};
 use axum::response::Response;
 use axum::routing::{get, patch, post};
+use futures_util::future::join_all;
 use referee_protocol::schemas::OWNERS_API;
 use referee_store::{League, now};
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 
 use crate::api::{as_json, refused};
 use crate::guard;
@@ -42,7 +43,7 @@ use crate::ladder::LadderView;
 use crate::limiter::{Pace, Rate};
 use crate::metrics::OpenCount;
 use crate::pages::{COMMON_SCRIPT, Page, PageCard, TOP};
-use crate::serve::{Connections, serve};
+use crate::serve::{Connections, is_among, serve};
 use error::OwnersError;
 
 /// The maximum size of the body of a request, in bytes.
@@ -51,6 +52,8 @@ const MOST_BODY: usize = 16 * 1024;
 const CHANGES: Rate = Rate { interval: Duration::from_secs(1), burst: 30 };
 /// The number of owners from which the idle ones are dropped from the list of their paces.
 const MOST_PACES: usize = 4096;
+/// How long a response waits at most for the ladders to take up a change.
+const TAKEN_UP: Duration = Duration::from_secs(5);
 /// The number of threads that read and write the database.
 const BLOCKING_THREADS: usize = 3;
 
@@ -217,8 +220,13 @@ impl OwnersServer {
         let owners = owned.clone();
         let work = move || {
             crate::lower_priority(10);
-            let connections =
-                Connections { closes: over, open: OpenCount::default(), refused: Arc::default() };
+            let of_proxies = owners.clone();
+            let connections = Connections {
+                closes: over,
+                open: OpenCount::default(),
+                refused: Arc::default(),
+                proxies: Arc::new(move |peer| is_among(&of_proxies.options().trusted_proxies, peer)),
+            };
             runtime.block_on(async move {
                 match tokio::net::TcpListener::from_std(listener) {
                     Ok(listener) => serve(listener, router(owners), connections).await,
@@ -335,6 +343,13 @@ impl Owners {
             work(&own, &mut league)
         });
         done.await.unwrap_or(Err(OwnersError::Panicked))
+    }
+
+    /// Waits until the ladders have taken up what was changed, so that a bot may connect at once.
+    async fn taken_up(&self) {
+        let taken_up = self.ladders.iter().filter_map(|ladder| ladder.view.take_up());
+        // A ladder that is busy takes it up later.
+        let _ = timeout(TAKEN_UP, join_all(taken_up)).await;
     }
 
     /// Counts a change of an owner.

@@ -1,7 +1,7 @@
 //! Who sends a request.
 
-use std::net::IpAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::body::Bytes;
 use axum::extract::{FromRequest, FromRequestParts, Request, State};
@@ -13,17 +13,19 @@ use referee_store::{LeagueOwner, OwnerState};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
+use tokio::time::timeout;
 
 use super::error::OwnersError;
 use super::{Owners, OwnersOptions, OwnersState, now};
 use crate::guard;
-use crate::limiter::network_of;
-use crate::serve::ClientAddress;
+use crate::serve::Client;
 
 /// The cookie with the token of an owner.
 const COOKIE_NAME: &str = "referee_owner";
 /// How long a browser keeps it, in seconds.
 const COOKIE_AGE: u32 = 400 * 24 * 60 * 60;
+/// How long the body of a request may take. Archives have limits of their own.
+const BODY: Duration = Duration::from_secs(15);
 /// The maximum length of a token, in bytes.
 const MOST_TOKEN: usize = 256;
 
@@ -65,28 +67,13 @@ fn cookie(headers: &HeaderMap) -> Option<String> {
 /// The id that a trusted proxy names.
 pub(super) fn proxied_user(parts: &Parts, options: &OwnersOptions) -> Option<String> {
     let name = options.trusted_user_header.as_ref()?;
-    let ClientAddress(address) = parts.extensions.get()?;
+    parts.extensions.get::<Client>().filter(|client| client.is_proxied)?;
     let mut fields = parts.headers.get_all(name).iter();
     let (field, None) = (fields.next()?, fields.next()) else { return None };
-    let id = field.to_str().ok().filter(|id| !id.is_empty())?;
-    options.trusts(*address).then(|| id.to_owned())
+    field.to_str().ok().filter(|id| !id.is_empty()).map(str::to_owned)
 }
 
 impl OwnersOptions {
-    fn trusts(&self, address: IpAddr) -> bool {
-        self.trusted_proxies.iter().any(|proxy| proxy.to_canonical() == address.to_canonical())
-    }
-
-    /// The network of a client, to which limits apply: behind a trusted proxy the one that it names last.
-    pub(super) fn network(&self, parts: &Parts) -> String {
-        let peer = parts.extensions.get().map(|ClientAddress(peer)| *peer);
-        let forwarded = parts.headers.get_all("x-forwarded-for").iter().next_back();
-        let forwarded =
-            forwarded.and_then(|field| field.to_str().ok()?.rsplit(',').next()?.trim().parse().ok());
-        let of_proxy = peer.filter(|peer| self.trusts(*peer)).and(forwarded);
-        of_proxy.or(peer).map_or_else(String::new, |address| network_of(address).to_string())
-    }
-
     /// The path of the cookie.
     fn path(&self) -> &str {
         let url = self.url.as_deref().unwrap_or("/");
@@ -186,8 +173,9 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Body<T> {
         if !kind.is_some_and(|kind| kind.eq_ignore_ascii_case("application/json")) {
             return Err(OwnersError::NotJson.into_response());
         }
-        let body = Bytes::from_request(request, state)
-            .await
+        let body = timeout(BODY, Bytes::from_request(request, state)).await;
+        let body = body
+            .map_err(|_| OwnersError::SlowBody.into_response())?
             .map_err(|error| crate::api::refused(error.status(), &error.body_text()))?;
         let parsed = serde_json::from_slice(&body);
         parsed.map(Body).map_err(|error| OwnersError::Body(format!("the body: {error}")).into_response())

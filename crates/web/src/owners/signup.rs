@@ -15,6 +15,8 @@ use sha2::{Digest, Sha256};
 use super::error::OwnersError;
 use super::session::{Body, proxied_user};
 use super::{OwnersState, SignUp, SignUpMode, json, now};
+use crate::limiter::network_of;
+use crate::serve::Client;
 
 /// The maximum length of an affiliation or a contact, in characters.
 const MOST_TEXT: usize = 200;
@@ -129,7 +131,8 @@ pub(super) async fn sign_up(
 ) -> Result<Response, OwnersError> {
     let SignUp { mode, needs_approval, per_day, per_network } = owners.options().sign_up;
     let user = proxied_user(&parts, &owners.options());
-    let network = owners.options().network(&parts);
+    let network = parts.extensions.get::<Client>();
+    let network = network.map_or_else(String::new, |client| network_of(client.address).to_string());
     match mode {
         SignUpMode::Closed => return Err(OwnersError::Closed),
         SignUpMode::Invite if invitation.is_none() => return Err(OwnersError::NeedsInvitation),
@@ -150,7 +153,8 @@ pub(super) async fn sign_up(
         contact: None,
         state: if is_waiting { OwnerState::Waiting } else { OwnerState::Active },
         token: user.is_none().then(|| OwnerToken::new(hash, None, now())),
-        network: Some(network.clone()),
+        // Those with an invitation count for no limit.
+        network: (!is_invited).then(|| network.clone()),
         joined_at: utc(now()),
         left_at: None,
     };

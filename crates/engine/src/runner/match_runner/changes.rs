@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use referee_match::Leg;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 
 use super::event_loop::EventLoop;
 use crate::runner::fixture::{Fixture, Wait};
@@ -21,6 +21,8 @@ pub enum RunChange {
     Tokens(BotTokens),
     /// The schedule may have more matches.
     Wake,
+    /// Say when all changes before this one are in force.
+    Confirm(oneshot::Sender<()>),
     /// Send the ids of the matches in progress with their numbers of moves.
     Progress(mpsc::UnboundedSender<(String, u32)>),
 }
@@ -46,6 +48,10 @@ impl EventLoop {
                 }
             }
             RunChange::Wake => self.schedule.wake(),
+            RunChange::Confirm(done) => {
+                // Nobody may wait for it any more.
+                let _ = done.send(());
+            }
             RunChange::Progress(to) => {
                 for lane in 0..self.lanes.len() {
                     self.send(lane, LaneOrder::Progress(to.clone()));

@@ -1,6 +1,6 @@
 //! A ladder in the file of a league.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -79,6 +79,9 @@ pub struct LadderConfig {
     /// The names by which spectators may address the server.
     #[serde(default)]
     pub watch_hosts: Vec<String>,
+    /// The proxies of spectators that name the address of the client.
+    #[serde(default)]
+    pub watch_proxies: Vec<IpAddr>,
     /// The URL by which spectators reach the server.
     #[serde(default, deserialize_with = "public_url")]
     pub watch_url: Option<PublicUrl>,

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use referee_bots::Command;
+use referee_game::name;
 use referee_store::{League, LeagueBot, StoreError, utc};
 use serde::Deserialize;
 
@@ -63,15 +64,10 @@ impl ProgramConfig {
     }
 }
 
-/// A bot that is not stored in the database of a league.
+/// A bot is not stored in the database of a league.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProgramsError {
-    /// Another bot has its name.
-    #[error(
-        "program {0}: `referee league add` added another bot with this name; rename one, or `referee league revoke {0}`"
-    )]
-    Added(String),
     /// Its name could be confused with that of another bot.
     #[error("`{name}` looks like `{other}`, which is taken; choose a name that cannot be confused with it")]
     LooksLike {
@@ -83,6 +79,27 @@ pub enum ProgramsError {
     /// The database cannot be read or written.
     #[error(transparent)]
     Database(#[from] StoreError),
+}
+
+/// What the organiser should know of the name of a program in the file of a league.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ProgramName {
+    /// Another bot has it, so that the program does not play.
+    #[error(
+        "program {0} does not play: another bot has this name; rename the program, or `referee league revoke {0}`"
+    )]
+    Taken(String),
+    /// It could be confused with the name of another bot.
+    #[error(
+        "program {name}: its name looks like that of the bot `{other}`; `referee league revoke {other}` removes that one"
+    )]
+    LooksLike {
+        /// The name of the program.
+        name: String,
+        /// The name of the other bot.
+        other: String,
+    },
 }
 
 impl ProgramsError {
@@ -110,17 +127,32 @@ impl LeagueConfig {
         self.folder.join(directory.map_or(Path::new(""), PathBuf::as_path))
     }
 
-    /// Stores the programs of the file in the database. Those that are not listed any more are revoked.
+    /// Stores the programs of the file in the database. Those that are not listed any more are revoked. One whose name another
+    /// bot has is left out: whoever adds a bot does not keep the server from starting.
     ///
     /// # Errors
-    /// If a name is taken, or the database cannot be written.
-    pub fn store_programs(&self, league: &mut League, now: SystemTime) -> Result<(), ProgramsError> {
+    /// If the database cannot be written.
+    pub fn store_programs(
+        &self,
+        league: &mut League,
+        now: SystemTime,
+    ) -> Result<Vec<ProgramName>, ProgramsError> {
         let known = league.bots()?;
+        let mut notices = Vec::new();
         for program in &self.programs {
             let before = known.iter().find(|bot| bot.name == program.name);
             if before.is_some_and(|bot| !bot.is_of_file && bot.revoked_at.is_none()) {
-                return Err(ProgramsError::Added(program.name.clone()));
+                notices.push(ProgramName::Taken(program.name.clone()));
+                continue;
             }
+            let skeleton = name::skeleton(&program.name);
+            let looks_alike = |bot: &&LeagueBot| {
+                !bot.is_of_file && bot.revoked_at.is_none() && name::skeleton(&bot.name) == skeleton
+            };
+            notices.extend(known.iter().find(looks_alike).map(|other| {
+                let (name, other) = (program.name.clone(), other.name.clone());
+                ProgramName::LooksLike { name, other }
+            }));
             let directory = self.directory(program);
             let bot = LeagueBot {
                 name: program.name.clone(),
@@ -151,6 +183,6 @@ impl LeagueConfig {
                 put_bot(league, &LeagueBot { revoked_at: Some(utc(now)), ..bot })?;
             }
         }
-        Ok(())
+        Ok(notices)
     }
 }

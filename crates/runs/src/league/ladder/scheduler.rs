@@ -72,14 +72,18 @@ impl Scheduler for LadderScheduler {
 
     fn put_back(&mut self, fixture: &Fixture) {
         let mut ladder = self.0.lock();
-        let number = parse_match_id(&fixture.id).map(|(number, _)| number);
-        if let Some(number) = number {
+        let number = parse_match_id(&fixture.id);
+        if let Some((number, _)) = number {
             ladder.on_workers.remove(number);
         }
-        if let Some(MatchInProgress { lineup, deal, .. }) =
-            number.and_then(|number| ladder.running.remove(&number))
+        if let Some((number, kind)) = number
+            && let Some(MatchInProgress { lineup, challenge, deal }) = ladder.running.remove(&number)
         {
-            ladder.matchmaker.put_back(&lineup);
+            match kind.is_challenge() {
+                true => ladder.matchmaker.put_back_challenge(&lineup),
+                false => ladder.matchmaker.put_back(&lineup),
+            }
+            challenge.into_iter().for_each(|challenge| ladder.challenges.put_back(challenge));
             if let Some(first) = deal {
                 let now = ladder.now();
                 ladder.matchmaker.queue_return(&Deals::Mirrored.leg(lineup, 1), first, now);
@@ -94,7 +98,7 @@ impl Scheduler for LadderScheduler {
             return Err(JoinError::NotAdmitted(of));
         };
         let is_new = ladder.book.find(name).is_none();
-        if is_new && !is_program && ladder.book.versions(&of) > 0 {
+        if is_new && !is_program && !ladder.book.versions(&of).is_empty() {
             let most = ladder.limits.versions;
             let today = ladder.new_versions.entry(of.clone()).or_default();
             if *today >= most {

@@ -10,6 +10,9 @@ use referee_stats::Entrant;
 use referee_stats::ladder::Name;
 use referee_store::{MatchKind, RulingRow, match_id};
 
+/// The number of challenges that are shown.
+const CHALLENGES: usize = 16;
+
 /// What is shown of a ladder.
 #[derive(Debug, Default)]
 pub(crate) struct LadderSnapshot {
@@ -67,10 +70,12 @@ pub(crate) enum WaitingReason {
 
 impl LadderSnapshot {
     /// The standings as pages show them: the newest versions that are there, or have played in this season and within a month
-    /// of this time.
+    /// of this time, without bots that were disqualified from the start.
     pub(crate) fn ranking(&self, at: SystemTime) -> Vec<LadderRow> {
-        let is_shown =
-            |row: &&LadderRow| row.is_newest && (self.online.contains(&row.player) || !row.is_inactive(at));
+        let is_shown = |row: &&LadderRow| {
+            let is_annulled = row.place.is_none() && row.is_ranked();
+            row.is_newest && !is_annulled && (self.online.contains(&row.player) || !row.is_inactive(at))
+        };
         let mut rows: Vec<LadderRow> = self.rows.iter().filter(is_shown).cloned().collect();
         number(&mut rows);
         rows
@@ -103,7 +108,7 @@ impl Ladder {
 
     /// The matches that are waiting, the next first.
     fn queue(&self) -> Vec<WaitingMatch> {
-        let challenges = self.challenges.iter().map(|challenge| WaitingMatch {
+        let challenges = self.challenges.waiting().take(CHALLENGES).map(|challenge| WaitingMatch {
             sides: challenge.players.iter().map(|player| vec![player.clone()]).collect(),
             why: WaitingReason::Challenge,
         });

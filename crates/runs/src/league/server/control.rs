@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::mpsc::RecvTimeoutError;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, SystemTime};
 
 use sha2::{Digest, Sha256};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
 use super::LeagueEvent;
@@ -24,7 +24,7 @@ use referee_engine::runner::RunChange;
 use referee_engine::sources::{BotSpec, BotTokens, Source};
 use referee_game::hex;
 use referee_stats::ladder::Name;
-use referee_store::{League, LeagueBot, LeagueOwner, StoreError, now};
+use referee_store::{League, LeagueBot, LeagueOwner, OwnerState, StoreError, now};
 use referee_workers::JobBots;
 use referee_workers::archive::{ArchiveError, ArchiveLimits, pack_folder};
 use referee_workers::packing::{NotPacked, pack_bots};
@@ -60,6 +60,15 @@ pub(super) struct Control<'a> {
     pub(super) job_bots: Option<(JobBots, PathBuf)>,
 }
 
+/// What the thread of [`Control`] is asked.
+#[derive(Debug)]
+pub(in crate::league) enum ControlRequest {
+    /// To take up changes now, and to say when they are in force.
+    TakeUp(oneshot::Sender<()>),
+    /// To end.
+    End,
+}
+
 /// Why workers cannot play the matches of a program.
 #[derive(Debug, thiserror::Error)]
 enum NotForWorkers {
@@ -74,23 +83,28 @@ enum NotForWorkers {
 struct SeenLeague {
     /// As [`League::data_version`] counts; `None` before the first time.
     version: Option<i64>,
+    /// As [`League::changes`] counts; `None` before the first time.
+    changes: Option<Option<String>>,
+    /// The bots that take part, and others that are shown.
     bots: Vec<LeagueBot>,
+    /// The owners who take part.
     owners: Vec<LeagueOwner>,
     /// What was passed on.
     tokens: BotTokens,
 }
 
 impl Control<'_> {
-    /// Works until the other end of the channel is dropped.
-    pub(super) fn work(mut self, ends: &std::sync::mpsc::Receiver<()>) -> io::Result<()> {
+    /// Works until it is asked to end.
+    pub(super) fn work(mut self, requests: &Receiver<ControlRequest>) -> io::Result<()> {
         let mut seen = SeenLeague::default();
         let mut rates_at = Instant::now();
         let mut history = RatingHistory::default();
         let mut memory = LadderMemory::default();
-        let mut failure = None;
+        let (mut failure, mut asked) = (None, None);
         loop {
             // A database that is locked for long is tried again.
-            let failed = self.look(&mut seen).err().map(|error| error.to_string());
+            let looked = self.look(&mut seen).and_then(|()| Ok(self.end_challenges()?));
+            let failed = looked.err().map(|error| error.to_string());
             if let Some(error) = failed.as_ref().filter(|_| failed != failure) {
                 tracing::warn!("{}: changes are not taken up: {error}", self.name);
             }
@@ -107,9 +121,16 @@ impl Control<'_> {
             (self.on_event)(LeagueEvent::Alive(self.name));
             // Players whose pause is over can be paired again. The run may have ended.
             let _ = self.changes.send(RunChange::Wake);
-            match ends.recv_timeout(POLL_INTERVAL) {
+            if let Some(done) = asked.take() {
+                let _ = self.changes.send(RunChange::Confirm(done));
+            }
+            match requests.recv_timeout(POLL_INTERVAL) {
                 Err(RecvTimeoutError::Timeout) => {}
-                Ok(()) | Err(RecvTimeoutError::Disconnected) => {
+                Ok(ControlRequest::TakeUp(done)) => asked = Some(done),
+                Ok(ControlRequest::End) | Err(RecvTimeoutError::Disconnected) => {
+                    if let Err(error) = self.end_challenges() {
+                        tracing::warn!("{}: challenges that were played stay: {error}", self.name);
+                    }
                     self.keep_memory(&mut memory);
                     return Ok(());
                 }
@@ -147,16 +168,38 @@ impl Control<'_> {
             return Ok(());
         }
         self.recount()?;
-        let (bots, is_paused) = (self.league.bots()?, is_paused(&self.league)?);
-        let challenges = self.league.challenges(self.name)?;
-        let (new, fulfilled) = {
-            let mut ladder = self.ladder.lock();
-            (ladder.set_bots(&bots, is_paused), ladder.set_challenges(challenges))
-        };
-        for id in fulfilled {
-            self.league.remove_challenge(id)?;
+        let is_paused = is_paused(&self.league)?;
+        self.ladder.lock().set_paused(is_paused);
+        let changes = self.league.changes()?;
+        if seen.changes.as_ref() != Some(&changes) {
+            self.look_at_bots(seen)?;
+            seen.changes = Some(changes);
         }
-        (seen.bots, seen.owners) = (bots, self.league.owners()?);
+        let last = self.ladder.lock().last_challenge();
+        let challenges = self.league.challenges_after(self.name, last)?;
+        if !challenges.is_empty() {
+            self.ladder.lock().add_challenges(challenges);
+        }
+        seen.version = Some(version);
+        Ok(())
+    }
+
+    /// Removes the challenges that have ended.
+    fn end_challenges(&mut self) -> Result<(), StoreError> {
+        let ended = self.ladder.lock().ended_challenges(now());
+        if !ended.is_empty() {
+            self.league.remove_challenges(ended.iter().copied())?;
+            self.ladder.lock().forget_challenges(&ended);
+        }
+        Ok(())
+    }
+
+    /// Takes up changes of bots and owners.
+    fn look_at_bots(&mut self, seen: &mut SeenLeague) -> Result<(), NotCounted> {
+        let (bots, mut owners) = (self.league.current_bots()?, self.league.owners()?);
+        owners.retain(|owner| owner.state == OwnerState::Active);
+        let new = self.ladder.lock().set_bots(&bots);
+        (seen.bots, seen.owners) = (bots, owners);
         self.set_tokens(seen);
         // What is left of this may take a while: it reads the files of programs.
         for (spec, place) in self.programs(&new, &seen.bots)? {
@@ -167,7 +210,6 @@ impl Control<'_> {
                 let _ = self.changes.send(RunChange::Bot(spec));
             }
         }
-        seen.version = Some(version);
         Ok(())
     }
 

@@ -11,7 +11,7 @@ use referee_workers::carrier::CarrierError;
 use referee_workers::packing::NotPacked;
 
 use super::submissions::missing_layers;
-use crate::league::config::{LadderConfigError, LeagueConfigError, ProgramsError};
+use crate::league::config::{LadderConfigError, LeagueConfigError, ProgramName, ProgramsError};
 use crate::league::{LadderError, LadderSeedError, NotCounted, NotRecovered};
 use crate::workers::WorkersError;
 
@@ -151,4 +151,7 @@ pub enum LeagueNotice {
     /// This machine cannot confine what owners hand in.
     #[error("no programs are taken in until the machine has all layers: {0}")]
     NoneTaken(Unavailable),
+    /// The name of a program in the file is that of another bot, or looks like one.
+    #[error(transparent)]
+    ProgramName(#[from] ProgramName),
 }

@@ -25,6 +25,7 @@ pub use error::{LadderFailure, LeagueError, LeagueNotice};
 pub use reload::LeagueReload;
 pub use stop::LeagueStop;
 
+pub(super) use self::control::ControlRequest;
 use self::open::{LadderOpening, OpenedLadder};
 use self::play::LeagueRun;
 use self::reload::{ConfigFile, CurrentConfig, Following};
@@ -102,7 +103,7 @@ impl LeagueServer {
         let file = ConfigFile::new(CurrentConfig::of(config.clone())?);
         let folder = Folder::open(&config.folder)?;
         let mut league = League::open(&folder)?;
-        config.store_programs(&mut league, now())?;
+        let of_programs = config.store_programs(&mut league, now())?;
         config.check_sandboxes(&league.bots()?)?;
         let has_workers = workers.is_given();
         let mut opening = LadderOpening { config, folder: &folder, league: &mut league, has_workers };
@@ -119,7 +120,8 @@ impl LeagueServer {
             Some(OpenedWorkers { coordinators, trials, source }) => (coordinators, trials, Some(source)),
             None => (Vec::new(), None, None),
         };
-        let (launch, mut notices) = (games.launch().clone(), Vec::new());
+        let launch = games.launch().clone();
+        let mut notices: Vec<LeagueNotice> = of_programs.into_iter().map(LeagueNotice::from).collect();
         let submissions =
             submissions::open(config, &ladders, &folder, of_workers, trials, &launch, &mut notices)?;
         let terms = submissions.as_ref().map(|opened| opened.terms.clone());

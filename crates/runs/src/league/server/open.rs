@@ -111,7 +111,7 @@ impl LadderOpening<'_> {
         let running = RunningMatches::open(&own)?;
         let watched = config.watch.is_some().then_some(Viewer::Public);
         let resumed = resume(&running, league, name, &prepared.game, &seed, watched)?;
-        let challenges = league.challenges(name)?;
+        let challenges = league.challenges_after(name, 0)?;
         for resumed in &resumed {
             let header = resumed.header();
             let players: Vec<&str> = header.seats.iter().map(|seat| &*seat.name).collect();
@@ -162,7 +162,8 @@ fn watch_server(
     let Some(address) = config.watch else { return Ok(None) };
     let (hosts, delay) = (config.watch_hosts.clone(), config.watch_delay);
     let (url, info) = (config.watch_url.clone(), whole.publish.info);
-    let options = WatchOptions { address, hosts, url, delay, info };
+    let proxies = config.watch_proxies.clone();
+    let options = WatchOptions { address, hosts, proxies, url, delay, info };
     let server = WatchServer::open(options, game.rules.meta(), &game.catalog)
         .map_err(|why| LadderFailure::Watch { address, why })?;
     server.set_name(&AboutLeague::of(whole).name_of(&config.name));
@@ -181,7 +182,7 @@ fn count_earlier(
     let (mut today, date) = (BTreeMap::new(), utc(now()));
     let last = league.last_number(&pages.name)?;
     league.for_each_match(&pages.name, Some(season), |row| {
-        if row.ended_at.get(..10) == date.get(..10) {
+        if row.ended_at.get(..10) == date.get(..10) && !row.kind.is_challenge() {
             row.players.iter().for_each(|player| *today.entry(player.clone()).or_default() += 1);
         }
         ladder.add_earlier(&row)?;
@@ -218,6 +219,7 @@ fn pages(
         game: prepared.game.rules.meta(),
         seating: prepared.game.seating,
         port: OnceLock::new(),
+        control: OnceLock::new(),
         refusals: Arc::default(),
         has_tls: prepared.listen.as_ref().is_some_and(|listen| listen.certificate.is_some()),
         others: others.filter_map(other).collect(),

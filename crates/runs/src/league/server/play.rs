@@ -1,6 +1,6 @@
 //! Plays the ladders of a league.
 
-use std::sync::mpsc::channel;
+use std::sync::mpsc::{Sender, channel};
 use std::thread;
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use referee_workers::packing::pack_game;
 use referee_workers::{Coordinator, Job};
 use tokio::sync::{mpsc, oneshot};
 
-use super::control::{Control, tokens};
+use super::control::{Control, ControlRequest, tokens};
 use super::open::OpenedLadder;
 use super::reload::ConfigFile;
 use super::results::LadderResults;
@@ -122,7 +122,9 @@ impl LeagueRun<'_> {
             ..MatchRunner::new(Run { seed, terms }, rules, seating, Vec::new(), launch.clone())
         };
         let is_open = runner.listen.is_some();
-        let (end_control, control_ends) = channel::<()>();
+        let (control_asked, control_requests) = channel();
+        pages.control.get_or_init(|| control_asked.clone());
+        let end_control = EndControl(control_asked);
         let (end_retention, retention_ends) = channel::<()>();
         let retention = RetentionWork {
             name: name.clone(),
@@ -170,7 +172,7 @@ impl LeagueRun<'_> {
         let (end_here, ended) = oneshot::channel();
         let (end, on_workers, controlled, retained) = thread::scope(|scope| {
             let named = |name: &str| thread::Builder::new().name(name.to_owned());
-            let control = named("control").spawn_scoped(scope, move || control.work(&control_ends))?;
+            let control = named("control").spawn_scoped(scope, move || control.work(&control_requests))?;
             let retention =
                 named("retention").spawn_scoped(scope, move || retention.work(&retention_ends))?;
             let on_workers = coordinator.map(|coordinator| {
@@ -208,6 +210,16 @@ impl LeagueRun<'_> {
         on_workers?;
         controlled.map_err(|_| RunFailure::Panicked)??;
         Ok(retained.map_err(|_| RunFailure::Panicked)?)
+    }
+}
+
+/// Ends the thread that takes up changes when it is dropped.
+struct EndControl(Sender<ControlRequest>);
+
+impl Drop for EndControl {
+    fn drop(&mut self) {
+        // It may have ended.
+        let _ = self.0.send(ControlRequest::End);
     }
 }
 

@@ -74,7 +74,9 @@ impl LeagueReload {
         let mut current = self.file.current();
         let changes = changes(current.config.text(), new.text());
         let mut league = League::open(&self.folder)?;
-        new.store_programs(&mut league, now())?;
+        for notice in new.store_programs(&mut league, now())? {
+            tracing::warn!("{notice}");
+        }
         self.following.follow(&new, owners, submissions);
         *current = CurrentConfig { config: new, files };
         if !changes.is_empty() {

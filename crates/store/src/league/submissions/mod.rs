@@ -8,7 +8,6 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::SystemTime;
 
-use referee_game::name;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +16,7 @@ pub use error::{IntakeError, SubmissionError};
 use crate::error::StoreError;
 use crate::words::stored_words;
 
-use super::bots::{LeagueBot, insert_bot, read_bots};
+use super::bots::{LeagueBot, insert_bot, own_names, read_bots, taken_name};
 use super::{League, failed, utc};
 
 /// How far a submission has come.
@@ -283,11 +282,9 @@ impl League {
                 db.query_row("SELECT owner, version FROM submissions WHERE id = ?1", [id], |row| {
                     Ok((row.get(0)?, row.get(1)?))
                 })?;
-            check_bot_name(db, id, &owner, bot.name)?;
-            let own = read_bots(db)?.into_iter().filter(|other| other.owner == owner);
-            let active: Vec<String> =
-                own.filter(|bot| bot.revoked_at.is_none()).map(|bot| bot.name).collect();
-            if !active.iter().any(|name| name == bot.name) && active.len() >= quota.bots as usize {
+            check_bot_name(db, &owner, bot.name)?;
+            let own = own_names(db, &owner)?;
+            if !own.contains(bot.name) && own.len() >= quota.bots as usize {
                 return Err(SubmissionError::Bots { name: bot.name.to_owned(), most: quota.bots });
             }
             let version = match version {
@@ -400,7 +397,7 @@ impl League {
             else {
                 return Err(SubmissionError::NotWaiting { id, state: passed.state });
             };
-            check_bot_name(db, id, &passed.owner, name)?;
+            check_bot_name(db, &passed.owner, name)?;
             let before = read_bots(db)?.into_iter().find(|bot| bot.name == *name);
             let bot = LeagueBot {
                 name: name.clone(),
@@ -478,31 +475,21 @@ fn check_quota(
 }
 
 /// Checks that the bot of a submission may have this name.
-fn check_bot_name(db: &Connection, id: u32, owner: &str, given: &str) -> Result<(), SubmissionError> {
+fn check_bot_name(db: &Connection, owner: &str, given: &str) -> Result<(), SubmissionError> {
     let sql = "SELECT 1 FROM owners WHERE id = ?1 AND state = 'left'";
     if db.query_row(sql, [owner], |_| Ok(())).optional()?.is_some() {
         return Err(SubmissionError::OwnerLeft);
     }
-    let skeleton = name::skeleton(given);
-    let taken = |taken: String| Err(SubmissionError::NameTaken { name: given.to_owned(), taken });
     for bot in read_bots(db)? {
         if bot.name == given && bot.owner == owner && bot.version.is_some() {
             if bot.revoked_at.is_some() {
                 return Err(SubmissionError::Revoked { name: given.to_owned() });
             }
-        } else if name::skeleton(&bot.name) == skeleton {
-            return taken(bot.name);
+            return Ok(());
         }
     }
-    // Names of bots that do not take part yet.
-    let sql = "SELECT DISTINCT bot, owner FROM submissions WHERE bot IS NOT NULL AND state <> 'failed' AND id <> ?1";
-    let mut query = db.prepare_cached(sql)?;
-    let mut others = query.query([id])?;
-    while let Some(other) = others.next()? {
-        let (bot, of): (String, String) = (other.get(0)?, other.get(1)?);
-        if !(bot == given && of == owner) && name::skeleton(&bot) == skeleton {
-            return taken(bot);
-        }
+    match taken_name(db, given, Some(owner))? {
+        Some(taken) => Err(SubmissionError::NameTaken { name: given.to_owned(), taken }),
+        None => Ok(()),
     }
-    Ok(())
 }

@@ -105,3 +105,53 @@ fn only_what_waits_is_approved_or_rejected() {
     let log = league.submission(id).unwrap().unwrap().log;
     assert_eq!(log, "passed\nrejected by the organiser: too slow\n");
 }
+
+#[test]
+fn the_name_of_a_waiting_submission_is_taken_and_counts_as_a_bot() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut league = league(folder.path());
+    let quota = SubmissionQuota { waiting: 9, per_day: 9, bots: 1 };
+    let submitted = |league: &mut League, name: &str| {
+        let id = league.submit("ada", "00", 1, quota, at(0), |_| Ok(())).unwrap();
+        league.begin_submission(id, at(1)).unwrap();
+        let bot = SubmittedBot { name, command: "./bot", language: None };
+        league.name_submission(id, bot, quota).map(|version| (id, version)).map_err(|error| error.to_string())
+    };
+    let (id, _) = submitted(&mut league, "mouse").unwrap();
+    assert_eq!(league.own_names("ada").unwrap(), ["mouse".to_owned()].into());
+    // Nobody else has it, and neither has a bot of its owner that connects.
+    let bot = |name: &str, owner: &str| LeagueBot {
+        name: name.to_owned(),
+        owner: owner.to_owned(),
+        token: None,
+        command: None,
+        directory: None,
+        anchor: None,
+        ladders: None,
+        is_of_file: false,
+        is_paused: false,
+        added_at: utc(at(0)),
+        revoked_at: None,
+        refused: None,
+        display_name: None,
+        version: None,
+    };
+    for (name, owner) in [("mouse", "eve"), ("M-ouse", "eve"), ("mouse", "ada")] {
+        let refused = league.put_bot(&bot(name, owner));
+        assert!(
+            matches!(&refused, Err(StoreError::Exists(taken)) if taken == "mouse"),
+            "{name}: {refused:?}"
+        );
+    }
+    // One bot is allowed: further versions of it are, other names are not.
+    assert!(
+        submitted(&mut league, "cat")
+            .unwrap_err()
+            .contains("would be another bot of yours, and 1 are allowed")
+    );
+    assert_eq!(submitted(&mut league, "mouse").unwrap().1, 2);
+    league.check_submission(id, "01", "built\n", at(2)).unwrap();
+    league.pass_submission(id, &BTreeSet::new(), true, "passed\n", at(3)).unwrap();
+    league.install_submission(id, Path::new("submissions/bots/x"), at(4)).unwrap();
+    assert_eq!(league.own_names("ada").unwrap().len(), 1);
+}

@@ -1,0 +1,326 @@
+//! Matches that were asked for.
+
+use std::time::{Duration, SystemTime};
+
+use referee_stats::ladder::Name;
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::log::actions_of_day;
+use super::{League, failed, parsed, utc};
+use crate::error::StoreError;
+use crate::rows::json;
+
+/// How long a challenge waits for its players.
+const KEPT: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+
+/// A match that was asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Challenge {
+    /// Its number in the database.
+    pub id: i64,
+    /// The names of the players, in no order of seats.
+    pub players: Vec<String>,
+    /// The id of the owner who asked; `None`: the organiser.
+    pub asked_by: Option<String>,
+    /// In UTC.
+    pub asked_at: String,
+}
+
+impl Challenge {
+    /// Challenges that were asked for before this time, in UTC, have expired now: their players did not come.
+    pub fn expired_before(now: SystemTime) -> String {
+        utc(now.checked_sub(KEPT).unwrap_or(SystemTime::UNIX_EPOCH))
+    }
+}
+
+/// Who asks for a match.
+#[derive(Clone, Copy, Debug)]
+pub enum Challenger<'a> {
+    /// The organiser, between any bots.
+    Organiser,
+    /// An owner, with a bot of its own.
+    Owner {
+        /// Its id.
+        id: &'a str,
+        /// The maximum number of its challenges a day (UTC).
+        per_day: u32,
+    },
+}
+
+/// Why a match is not asked for.
+#[derive(Debug, thiserror::Error)]
+pub enum ChallengeError {
+    /// No bot with this name takes part.
+    #[error("no bot called `{0}` takes part")]
+    NoBot(String),
+    /// A bot plays on other ladders.
+    #[error("`{bot}` does not play on {ladder}")]
+    OtherLadder {
+        /// The bot.
+        bot: String,
+        /// The ladder.
+        ladder: String,
+    },
+    /// A player has not been there, or cannot come back.
+    #[error("`{player}` does not play on {ladder}: `{bot}` stands for the newest version that is there")]
+    NoVersion {
+        /// The player.
+        player: String,
+        /// Its bot.
+        bot: String,
+        /// The ladder.
+        ladder: String,
+    },
+    /// A player is named twice.
+    #[error("`{0}` is named twice")]
+    Twice(String),
+    /// An owner asks for a match of others.
+    #[error("one of them is yours")]
+    NoneOwn,
+    /// An owner has asked for as many matches as may be on one day.
+    #[error("{limit} challenges a day are allowed, and you have made so many today")]
+    TooMany {
+        /// The limit.
+        limit: u32,
+    },
+    /// The database cannot be read or written.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl ChallengeError {
+    /// Whether the match cannot be played; otherwise the database cannot be used.
+    pub fn is_usage(&self) -> bool {
+        !matches!(self, ChallengeError::Store(_))
+    }
+}
+
+impl From<rusqlite::Error> for ChallengeError {
+    fn from(error: rusqlite::Error) -> ChallengeError {
+        ChallengeError::Store(failed(error))
+    }
+}
+
+impl League {
+    /// Asks for a match. Returns the action for the log.
+    ///
+    /// # Errors
+    /// If the match cannot be played or the challenger may not ask for it, or those of the database.
+    pub fn challenge(
+        &mut self,
+        ladder: &str,
+        players: &[String],
+        by: Challenger<'_>,
+        at: SystemTime,
+    ) -> Result<String, ChallengeError> {
+        self.try_change(|db| {
+            let owners = check_players(db, ladder, players)?;
+            let asked_by = match by {
+                Challenger::Organiser => None,
+                Challenger::Owner { id, per_day } => {
+                    if !owners.iter().any(|owner| owner == id) {
+                        return Err(ChallengeError::NoneOwn);
+                    }
+                    if actions_of_day(db, &format!("owner {id}"), "challenge", at)? >= per_day {
+                        return Err(ChallengeError::TooMany { limit: per_day });
+                    }
+                    Some(id)
+                }
+            };
+            Ok(insert_challenge(db, ladder, players, asked_by, at)?)
+        })
+    }
+
+    /// The matches that were asked for on a ladder after the one with this number and have not ended, in order.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub fn challenges_after(&self, ladder: &str, last: i64) -> Result<Vec<Challenge>, StoreError> {
+        let sql = "SELECT id, players, asked_by, asked_at FROM challenges WHERE id > ?2 AND ladder = ?1 ORDER BY id";
+        let mut query = self.db.prepare_cached(sql).map_err(failed)?;
+        let rows = query.query_map(params![ladder, last], |row| {
+            let players: String = row.get(1)?;
+            Ok(Challenge {
+                id: row.get(0)?,
+                players: parsed(&players, 1)?,
+                asked_by: row.get(2)?,
+                asked_at: row.get(3)?,
+            })
+        });
+        rows.and_then(Iterator::collect).map_err(failed)
+    }
+
+    /// Removes challenges that were played, or cannot be any more.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub fn remove_challenges(&mut self, ids: impl IntoIterator<Item = i64>) -> Result<(), StoreError> {
+        self.change(|db| {
+            let mut remove = db.prepare_cached("DELETE FROM challenges WHERE id = ?1")?;
+            ids.into_iter().try_for_each(|id| remove.execute([id]).map(drop))
+        })
+    }
+}
+
+/// Checks that players of a ladder can meet. Returns their owners.
+pub(super) fn check_players(
+    db: &Connection,
+    ladder: &str,
+    players: &[String],
+) -> Result<Vec<String>, ChallengeError> {
+    let names: Vec<Name> = players.iter().map(|player| Name::parse(player)).collect();
+    let mut owners = Vec::new();
+    for (at, name) in names.iter().enumerate() {
+        let Name { bot, version } = name;
+        let sql = "SELECT owner, coalesce(json_type(ladders), 'null') = 'null' OR EXISTS \
+                   (SELECT 1 FROM json_each(ladders) WHERE value = ?2), version FROM bots \
+                   WHERE name = ?1 AND revoked_at IS NULL";
+        let row =
+            db.query_row(sql, [bot.as_str(), ladder], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)));
+        let found: Option<(String, bool, Option<u32>)> = row.optional()?;
+        let (owner, is_here, submitted) = found.ok_or_else(|| ChallengeError::NoBot(bot.clone()))?;
+        if !is_here {
+            return Err(ChallengeError::OtherLadder { bot: bot.clone(), ladder: ladder.to_owned() });
+        }
+        if let Some(version) = version {
+            let exists = match submitted {
+                Some(current) => *version == current.to_string(),
+                None => {
+                    let sql = "SELECT 1 FROM players WHERE ladder = ?1 AND name = ?2";
+                    db.query_row(sql, [ladder, &name.to_string()], |_| Ok(())).optional()?.is_some()
+                }
+            };
+            if !exists {
+                let (player, bot, ladder) = (name.to_string(), bot.clone(), ladder.to_owned());
+                return Err(ChallengeError::NoVersion { player, bot, ladder });
+            }
+        }
+        // A bot without a version stands for any of its versions.
+        let is_same = |other: &Name| {
+            other.bot == *bot && (other == name || other.version.is_none() || version.is_none())
+        };
+        if names[..at].iter().any(is_same) {
+            return Err(ChallengeError::Twice(bot.clone()));
+        }
+        owners.push(owner);
+    }
+    Ok(owners)
+}
+
+/// Adds a challenge, whose players can meet. Returns the action for the log.
+pub(super) fn insert_challenge(
+    db: &Connection,
+    ladder: &str,
+    players: &[String],
+    asked_by: Option<&str>,
+    at: SystemTime,
+) -> rusqlite::Result<String> {
+    let players: Vec<String> = players.iter().map(|player| Name::parse(player).to_string()).collect();
+    let sql = "INSERT INTO challenges (ladder, players, asked_by, asked_at) VALUES (?1, ?2, ?3, ?4)";
+    db.execute(sql, params![ladder, json(&players), asked_by, utc(at)])?;
+    Ok(format!("challenge {} --ladder {ladder}", players.join(" ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use referee_files::Folder;
+
+    use super::*;
+    use crate::league::LeagueBot;
+
+    const NOW: SystemTime = SystemTime::UNIX_EPOCH;
+
+    fn bot(name: &str, owner: &str) -> LeagueBot {
+        LeagueBot {
+            name: name.to_owned(),
+            owner: owner.to_owned(),
+            token: None,
+            command: None,
+            directory: None,
+            anchor: None,
+            ladders: None,
+            is_of_file: false,
+            is_paused: false,
+            added_at: utc(NOW),
+            revoked_at: None,
+            refused: None,
+            display_name: None,
+            version: None,
+        }
+    }
+
+    fn league(folder: &Path) -> League {
+        let mut league = League::open(&Folder::open(folder).unwrap()).unwrap();
+        let command = Some("./bot".to_owned());
+        for bot in [
+            bot("ada-1", "ada"),
+            bot("ada-2", "ada"),
+            bot("ben-1", "ben"),
+            LeagueBot { revoked_at: Some(utc(NOW)), ..bot("gone", "ben") },
+            LeagueBot {
+                ladders: Some(["long".to_owned()].into()),
+                command: command.clone(),
+                ..bot("other", "ben")
+            },
+            LeagueBot { version: Some(2), command, ..bot("mouse", "ben") },
+        ] {
+            league.put_bot(&bot).unwrap();
+        }
+        let sql =
+            "INSERT INTO players VALUES ('short', 0, 'ben-1@1', '', ''), ('short', 1, 'ben-1@2', '', '')";
+        league.change(|db| db.execute(sql, [])).unwrap();
+        league
+    }
+
+    #[test]
+    fn only_matches_that_can_be_played_are_asked_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut league = league(folder.path());
+        let mut ask = |players: [&str; 2]| {
+            let players = players.map(str::to_owned);
+            league.challenge("short", &players, Challenger::Organiser, NOW).map_err(|error| error.to_string())
+        };
+        let action = |players: &str| Ok(format!("challenge {players} --ladder short"));
+        assert_eq!(ask(["ada-1", "ben-1"]), action("ada-1 ben-1"));
+        assert_eq!(ask(["ada-1", "ben-1@2"]), action("ada-1 ben-1@2"));
+        assert_eq!(ask(["ben-1@1", "ben-1@2"]), action("ben-1@1 ben-1@2"), "two versions of a bot");
+        assert_eq!(ask(["ada-1", "mouse@2"]), action("ada-1 mouse@2"));
+        let stands = "stands for the newest version that is there";
+        for (players, why) in [
+            (["ada-1", "nobody"], "no bot called `nobody` takes part".to_owned()),
+            (["ada-1", "gone"], "no bot called `gone` takes part".to_owned()),
+            (["ada-1", "other"], "`other` does not play on short".to_owned()),
+            (["ada-1", "ben-1@3"], format!("`ben-1@3` does not play on short: `ben-1` {stands}")),
+            (["ada-1", "mouse@1"], format!("`mouse@1` does not play on short: `mouse` {stands}")),
+            (["ada-1", "ada-1"], "`ada-1` is named twice".to_owned()),
+            (["ben-1", "ben-1@2"], "`ben-1` is named twice".to_owned()),
+        ] {
+            assert_eq!(ask(players), Err(why));
+        }
+    }
+
+    #[test]
+    fn an_owner_asks_for_so_many_matches_of_its_own_bots_a_day() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut league = league(folder.path());
+        let mut ask = |players: [&str; 2]| {
+            let (players, by) = (players.map(str::to_owned), Challenger::Owner { id: "ada", per_day: 2 });
+            let asked = league.challenge("short", &players, by, NOW);
+            let action = asked.map_err(|error| error.to_string())?;
+            league.log("owner ada", &action, NOW).unwrap();
+            Ok(())
+        };
+        assert_eq!(ask(["ben-1", "mouse"]), Err("one of them is yours".to_owned()));
+        assert_eq!([ask(["ada-1", "ben-1"]), ask(["ada-2", "ben-1"])], [Ok(()), Ok(())]);
+        assert!(ask(["ada-1", "mouse"]).unwrap_err().starts_with("2 challenges a day are allowed"));
+        let asked = league.challenges_after("short", 0).unwrap();
+        assert_eq!(asked.iter().map(|one| one.asked_by.as_deref()).collect::<Vec<_>>(), [Some("ada"); 2]);
+        // A number is never used again, so that readers of later ones miss none.
+        league.remove_challenges(asked.iter().map(|one| one.id)).unwrap();
+        let players = ["ada-1", "ben-1"].map(str::to_owned);
+        league.challenge("short", &players, Challenger::Organiser, NOW).unwrap();
+        assert_eq!(league.challenges_after("short", asked[1].id).unwrap().len(), 1);
+    }
+}
