@@ -1,11 +1,12 @@
 //! Games on the command line: an id, or the directory of a game whose rules are a program.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::cli::Failure;
 use crate::cli::bots::launch;
 use crate::game::Catalog;
 use crate::game::erased::Rules;
+use crate::record::{self, OtherRules};
 use crate::runs::config::KnownGames;
 
 /// The games of a catalog, and those that are programs of this machine.
@@ -20,6 +21,45 @@ pub(super) fn with_games<P: AsRef<Path>>(directories: &[P], catalog: &Catalog) -
         games.add(directory.as_ref()).map_err(Failure::usage)?;
     }
     Ok(games.catalog().clone())
+}
+
+/// The games with whose rules records are replayed.
+#[derive(Debug, clap::Args)]
+pub(super) struct ReplayOptions {
+    /// The directory of a game whose rules are a program, for its records; may be repeated. With other files than those
+    /// of a record, the exit code is 2
+    #[arg(long = "game", value_name = "DIR")]
+    games: Vec<PathBuf>,
+    /// Replay records although files of the rules have changed since; the output names them
+    #[arg(long, requires = "games")]
+    accept_changed: bool,
+}
+
+impl ReplayOptions {
+    /// Adds the games to a catalog.
+    pub(super) fn catalog(&self, catalog: &Catalog) -> Result<Catalog, Failure> {
+        let mut catalog = with_games(&self.games, catalog)?;
+        if self.accept_changed {
+            catalog.accept_changed();
+        }
+        Ok(catalog)
+    }
+}
+
+/// Checks that a catalog has the rules of a record in this file.
+pub(super) fn check_rules(file: &Path, record: &[u8], catalog: &Catalog) -> Result<(), Failure> {
+    record::check_rules(record, catalog).map_err(|what| {
+        let hint = match what {
+            OtherRules::OtherFiles { .. } => "; --accept-changed replays it with the files as they are now",
+            _ => "",
+        };
+        Failure::usage(format!("{}: {what}{hint}", file.display()))
+    })
+}
+
+/// Says with which changed files of the rules a record is replayed.
+pub(super) fn of_changed_files(files: &[String]) -> Option<String> {
+    (!files.is_empty()).then(|| format!("replayed with changed files of the rules: {}", files.join(", ")))
 }
 
 /// Finds a game by its id or its directory, which is added to the catalog.

@@ -313,6 +313,9 @@ pub(super) enum VerifyLine<'a> {
         file: &'a Path,
         ok: bool,
         differences: &'a [Difference],
+        /// Files of the rules that are not those of the record, which `--accept-changed` accepts.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        changed_files: Vec<String>,
     },
     Flaw {
         file: &'a Path,

@@ -90,6 +90,7 @@ use crate::bot::{EXEC, exec_with};
 use crate::cli::log::StderrLog;
 use crate::cli::screen::{OneLine, Screen};
 use crate::game::Catalog;
+use crate::program::remove_copies;
 use crate::runs::submissions::BUILTIN;
 
 /// Runs the command line of this process with the games of the catalog, and returns its exit code.
@@ -101,7 +102,9 @@ pub fn main(catalog: Catalog) -> ExitCode {
         return exec_with(args, &[BUILTIN]);
     }
     let cli = Cli::try_parse().unwrap_or_else(|error| without_game_option(error).exit());
-    match cli.run(&catalog) {
+    let ended = cli.run(&catalog);
+    remove_copies();
+    match ended {
         Ok(exit) => exit.into(),
         Err(failure) => {
             // The reader has closed standard output, which is not an error.

@@ -6,14 +6,15 @@ use std::path::{Path, PathBuf};
 use clap::Args as ClapArgs;
 
 use crate::cli::files::{OutputOptions, expand, read};
-use crate::cli::find_game::with_games;
+use crate::cli::find_game::{ReplayOptions, check_rules, of_changed_files};
 #[cfg(feature = "http")]
 use crate::cli::follow;
 use crate::cli::output::{has_colours, stdout};
+use crate::cli::screen::stderr_line;
 use crate::cli::{Exit, Failure};
 use crate::game::printable::printable;
 use crate::game::{Catalog, Seat, Viewer};
-use crate::record::{BotLine, Difference, Playback};
+use crate::record::{BotLine, Difference, Playback, changed_files};
 use crate::report::replay::{MatchReplay, marked, page, svg};
 use crate::report::{Scoresheet, ending_in_words};
 
@@ -38,9 +39,8 @@ pub(super) struct Args {
     /// Records, or folders of them
     #[arg(required_unless_present = "follow", value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// The directory of a game whose rules are a program, for its records; may be repeated
-    #[arg(long = "game", value_name = "DIR")]
-    games: Vec<PathBuf>,
+    #[command(flatten)]
+    replay: ReplayOptions,
     /// The viewer: `all` (everything), `public` (a spectator) or the number of a seat; on a page, the initial view
     #[arg(long, value_name = "VIEWER", default_value = "all", value_parser = viewer)]
     view: Viewer,
@@ -81,6 +81,10 @@ fn invalid(path: &Path) -> impl Fn(Difference) -> Failure {
 
 /// Opens a record for a viewer.
 fn open<'a>(path: &Path, record: &'a [u8], view: Viewer, catalog: &Catalog) -> Result<Playback<'a>, Failure> {
+    check_rules(path, record, catalog)?;
+    if let Some(changed) = of_changed_files(&changed_files(record, catalog)) {
+        stderr_line(format_args!("{}: {changed}", path.display()));
+    }
     let mut playback = Playback::open(record, catalog).map_err(invalid(path))?;
     let seats = playback.setup().header.seats.len();
     match view {
@@ -103,7 +107,7 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
             "--follow {url}: this program was built without HTTP: `cargo install --features http`"
         )));
     }
-    let catalog = &with_games(&args.games, catalog)?;
+    let catalog = &args.replay.catalog(catalog)?;
     let files = expand(&args.files, &["jsonl", "html"])?;
     if args.html {
         let mut replays = Vec::new();
@@ -145,7 +149,14 @@ fn picture(path: &Path, args: &Args, catalog: &Catalog) -> Result<String, Failur
     }
     let scene = scene.unwrap_or_else(|| unreachable!("a match has a first position"));
     let names: Vec<&str> = header.seats.iter().map(|seat| seat.name.as_str()).collect();
-    let title = format!("{} {}: {}, after move {moves}", header.r#match, header.game, names.join(" - "));
+    let changed = of_changed_files(&changed_files(&record, catalog)).map(|changed| format!(" ({changed})"));
+    let title = format!(
+        "{} {}: {}, after move {moves}{}",
+        header.r#match,
+        header.game,
+        names.join(" - "),
+        changed.unwrap_or_default()
+    );
     Ok(svg(&marked(before.as_ref(), scene), &title))
 }
 
@@ -167,6 +178,9 @@ fn print(path: &Path, args: &Args, catalog: &Catalog) -> Result<(), Failure> {
     let names: Vec<&str> = header.seats.iter().map(|seat| seat.name.as_str()).collect();
     let title = format!("{} {}: {}", header.r#match, header.game, names.join(" - "));
     writeln!(out, "{}", printable(&title))?;
+    if let Some(changed) = of_changed_files(&changed_files(&record, catalog)) {
+        writeln!(out, "{}", printable(&changed))?;
+    }
     let mut kept = Vec::new();
     while let Some(step) = playback.step().map_err(invalid(path))? {
         let mut text = Vec::new();

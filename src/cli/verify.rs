@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use clap::Args as ClapArgs;
 
 use crate::cli::files::{expand, read};
-use crate::cli::find_game::with_games;
+use crate::cli::find_game::{ReplayOptions, check_rules, of_changed_files};
 use crate::cli::json::{CollectionCount, VerifyLine};
 use crate::cli::output::TolerantStdout;
 use crate::cli::screen::Screen;
@@ -47,10 +47,8 @@ pub(super) struct Args {
     /// their size
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// The directory of a game whose rules are a program, for its records; may be repeated. With other files than those
-    /// of a record, the exit code is 2
-    #[arg(long = "game", value_name = "DIR")]
-    games: Vec<PathBuf>,
+    #[command(flatten)]
+    replay: ReplayOptions,
     /// Private lines of a seat, which `referee publish --private` writes: whether they are those of which a record has the
     /// SHA-256; may be repeated
     #[arg(long, value_name = "FILE")]
@@ -66,8 +64,13 @@ pub(super) struct Args {
 impl fmt::Display for VerifyLine<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            VerifyLine::Record { file, ok: true, .. } => writeln!(f, "{}: ok", file.display()),
-            VerifyLine::Record { file, differences, .. } => {
+            VerifyLine::Record { file, ok, differences, changed_files } => {
+                if let Some(changed) = of_changed_files(changed_files) {
+                    writeln!(f, "{}: {changed}", file.display())?;
+                }
+                if *ok {
+                    writeln!(f, "{}: ok", file.display())?;
+                }
                 differences.iter().try_for_each(|what| writeln!(f, "{}: {what}", file.display()))
             }
             VerifyLine::Private { file, what: None, .. } => writeln!(f, "{}: ok", file.display()),
@@ -99,7 +102,7 @@ impl fmt::Display for VerifyLine<'_> {
 }
 
 pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
-    let catalog = &with_games(&args.games, catalog)?;
+    let catalog = &args.replay.catalog(catalog)?;
     let files = expand(&args.files, &["jsonl", "html", "pdn"])?;
     let out = Screen(TolerantStdout::new());
     let mut printer = VerifyPrinter {
@@ -117,8 +120,7 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
         let bytes = read(file)?;
         match notation(file, &bytes, catalog) {
             None => {
-                let has_rules = record::check_rules(&bytes, catalog);
-                has_rules.map_err(|what| Failure::usage(format!("{}: {what}", file.display())))?;
+                check_rules(file, &bytes, catalog)?;
                 printer.record(file, &bytes)?;
             }
             Some(notation) => printer.collection(file, notation, &bytes)?,
@@ -173,7 +175,8 @@ impl<W: Write> VerifyPrinter<'_, W> {
         self.differing += usize::from(!ok);
         self.have_rules_failed |= differences.iter().any(|difference| difference.rules_failed);
         self.digests.extend(record::private_digests(record));
-        self.print(&VerifyLine::Record { file, ok, differences: &differences })
+        let changed_files = record::changed_files(record, self.catalog);
+        self.print(&VerifyLine::Record { file, ok, differences: &differences, changed_files })
     }
 
     fn private(&mut self, file: &Path, lines: &[u8]) -> io::Result<()> {

@@ -107,7 +107,20 @@ fn a_record_verifies_only_with_the_same_files() {
     let other = changed(&folder, &[("It remembers", "it remembers")]);
     let refused = referee(["verify", &record, "--game", &other]).with_code(2);
     let expected = "the rules of connect_four have other files than those of the record: game.py";
-    assert!(refused.stderr.trim_end().ends_with(expected), "{refused:?}");
+    refused.says(&[expected, "; --accept-changed replays it with the files as they are now"]);
+    referee(["show", &record, "--game", &other]).with_code(2).says(&[expected, "--accept-changed"]);
+    let accepted = |command: &str| referee([command, &record, "--game", &other, "--accept-changed"]).done();
+    let said = "replayed with changed files of the rules: game.py";
+    let verified = accepted("verify").stdout;
+    assert!(
+        verified.contains(&format!("m1.jsonl: {said}\n")) && verified.contains("m1.jsonl: ok\n"),
+        "{verified}"
+    );
+    let shown = accepted("show");
+    assert!(shown.stdout.contains(&format!("\n{said}\n")) && shown.stderr.contains(said), "{shown:?}");
+    let line =
+        referee(["verify", &record, "--game", &other, "--accept-changed", "--json"]).done().one("record");
+    assert_eq!(line["changed_files"], serde_json::json!(["game.py"]), "{line}");
     let without = referee(["verify", &record]).with_code(2);
     assert!(without.stderr.contains("its directory is given with --game DIR"), "{without:?}");
     let text = folder.read("records/m1.jsonl");
@@ -592,13 +605,72 @@ fn a_game_that_does_not_start_is_an_error_of_the_game() {
         ("id = \"connect_four\"", "id = \"checkers\"", "id: `checkers` is a game of the referee"),
         ("seats = 2", "seats = 9", "seats: 9 in 9 sides; expected 2 to 6"),
         ("python3 game.py", "./no_such_program", "there is no program `./no_such_program`"),
-        ("\"rules.md\"]", "\"../rules.md\"]", "files: `../rules.md` is not below the directory"),
+        ("[\"game.py\"]", "[\"../game.py\"]", "files: `../game.py` is not a path below the directory"),
+        (
+            "python3 game.py",
+            "python3 ../x/game.py",
+            "command: `../x/game.py` is not a path below the directory",
+        ),
+        (
+            "python3 game.py",
+            "python3 /etc/passwd",
+            "command: `/etc/passwd` is not a path below the directory",
+        ),
+        ("[\"game.py\"]", "[]", "files: expected at least one, such as the program"),
+        ("python3 game.py\"", "true\"\nversions = 1", "versions"),
     ] {
         let folder = Folder::new();
         let game = changed(&folder, &[(from, to)]);
         let refused = referee(["games", &game]).with_code(2);
         assert!(refused.stderr.contains("game.toml") && refused.stderr.contains(expected), "{refused:?}");
     }
+}
+
+#[test]
+fn prose_leftovers_of_editors_records_and_results_do_not_identify_rules() {
+    let folder = Folder::new();
+    let game = changed(&folder, &[("files = [\"game.py\"]\n", "")]);
+    let records = folder.text("game/matches");
+    let bot = format!("python3 '{ROOT}/{GAME}/bot.py'");
+    referee(["play", &game, &bot, &bot, "--clock", "none", "--record", &records]).done();
+    let files: serde_json::Value =
+        serde_json::from_str(folder.read("game/matches/m1.jsonl").lines().next().expect("a line"))
+            .expect("JSON");
+    let files: Vec<&String> = files["program"]["files"].as_object().expect("files").keys().collect();
+    assert_eq!(files, ["game.py", "game.toml", "schema.json"]);
+    folder.write("game/rules.md", "# Connect Four.\n");
+    for other in ["README", "game.py~", "#game.py#", "game.py.orig", "run.jsonl", "matches.html", ".hidden"] {
+        folder.write(&format!("game/{other}"), "x");
+    }
+    std::fs::create_dir(folder.path("game/cup")).expect("a directory");
+    folder.write("game/cup/results.sqlite", "x");
+    folder.write("game/cup/token", "x");
+    referee(["verify", &records, "--game", &game]).done();
+    folder.write("game/more.py", "");
+    let what = "the rules of connect_four have other files than those of the record: more.py";
+    referee(["verify", &records, "--game", &game]).with_code(2).says(&[what]);
+}
+
+#[test]
+fn a_process_that_starts_later_plays_the_files_that_the_match_began_with() {
+    let folder = Folder::new();
+    // Each process of the rules ends after a few answers.
+    let ends = "    request = json.loads(line)\n    left = globals().get('left', 4) - 1\n    if left < 0:\n        raise SystemExit\n";
+    let game = changed(&folder, &[("    request = json.loads(line)\n", ends)]);
+    let path = folder.text("game/game.py");
+    let script = format!(
+        "def turn(t):\n    open({path:?}, 'w').write('raise SystemExit(1)')\n    move(t, t['legal'][0])\nplay(turn=turn)"
+    );
+    let spoils = folder.bot("spoils", &script);
+    let records = folder.text("records");
+    let ended =
+        referee(["play", &game, &spoils, &spoils, "--clock", "none", "--json", "--record", &records]).done();
+    let reports = ended.all("match");
+    assert_eq!(
+        [&reports[0]["ended_by"], &reports[0]["faults"]],
+        [&serde_json::json!("rules"), &serde_json::json!([{}, {}])]
+    );
+    assert!(!folder.read("game/game.py").contains("json"), "the files were not changed");
 }
 
 #[test]

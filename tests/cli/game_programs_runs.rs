@@ -61,7 +61,7 @@ fn a_tournament_of_a_game_in_python_is_played_verified_and_published() {
 }
 
 #[test]
-fn a_tournament_is_resumed_only_with_the_same_rules() {
+fn a_tournament_goes_on_with_the_rules_that_it_began_with() {
     let folder = Folder::new();
     let (file, dir) = (tournament(&folder), folder.text("cup"));
     let mut run = Referee::start(["tournament", "run", &file, "--dir", &dir, "--json"]);
@@ -70,15 +70,31 @@ fn a_tournament_is_resumed_only_with_the_same_rules() {
     run.wait().with_code(130);
     let rules = folder.read("game/game.py");
     folder.write("game/game.py", format!("{rules}# changed\n"));
-    let what = "the rules of connect_four have other files than those of the record: game.py";
-    referee(["tournament", "resume", &dir]).with_code(2).says(&[what, "restore them"]);
-    folder.write("game/game.py", rules);
-    referee(["tournament", "resume", &dir]).done();
-    let verified = referee(["tournament", "verify", &dir]).done().stdout;
+    let changed =
+        ["changed since the tournament began: game.py", "with the copy in the directory of the tournament"];
+    referee(["tournament", "resume", &dir]).done().says(&changed);
+    let verified = referee(["tournament", "verify", &dir]).done().says(&changed).stdout;
     assert!(verified.contains(" 0 differ"), "{verified}");
+    // Without that copy, one line says what is missing.
+    let kept = folder.path("cup/games");
+    fs::rename(&kept, folder.path("kept")).unwrap();
+    let what = "the rules of connect_four have other files than those of the record: game.py";
+    for command in ["verify", "resume", "standings"] {
+        let refused = referee(["tournament", command, &dir]).with_code(2).says(&[what, "restore them"]);
+        assert_eq!(refused.stderr.lines().count(), 1, "{refused:?}");
+    }
+    fs::rename(folder.path("kept"), &kept).unwrap();
+    // The directory of the game is not needed any more.
     fs::remove_dir_all(folder.path("game")).unwrap();
-    let gone = referee(["tournament", "verify", &dir]).with_code(2);
-    assert!(gone.stderr.contains("game: there is no game.toml"), "{gone:?}");
+    let standings = referee(["tournament", "standings", &dir, "--json"]).done().one("standings");
+    assert_eq!(standings["entrants"].as_array().map(Vec::len), Some(4), "{standings}");
+    assert!(referee(["tournament", "verify", &dir]).done().stdout.contains(" 0 differ"));
+    // A copy that was changed is not taken for the rules.
+    let copy = fs::read_dir(&kept).unwrap().next().expect("a copy").unwrap().path();
+    fs::write(copy.join("game.py"), rules + "# forged\n").unwrap();
+    referee(["tournament", "verify", &dir])
+        .with_code(2)
+        .says(&["its files have changed since they were kept"]);
 }
 
 /// Plays a shard of a regression test of the game in this folder.
@@ -106,8 +122,10 @@ fn a_regression_test_of_a_game_in_python_is_sharded_resumed_and_merged() {
     merge(&[])
         .with_code(2)
         .says(&["the rules of connect_four are a program: its directory is given with --game DIR"]);
-    folder.write("game/rules.md", "# Other rules\n");
-    let what = "the rules of connect_four have other files than those of the record: rules.md";
+    folder.write("game/rules.md", "# Other words\n");
+    merge(&["--game", &game]).with_code(3);
+    folder.write("game/game.py", folder.read("game/game.py") + "# changed\n");
+    let what = "the rules of connect_four have other files than those of the record: game.py";
     merge(&["--game", &game]).with_code(2).says(&[what]);
     shard(&folder, 1).with_code(2).says(&["--resume: ", what]);
 }
@@ -139,6 +157,63 @@ fn a_league_has_a_ladder_of_a_game_in_python() {
     receive_matches(&mut server, 2);
     drain(server);
     league(&["verify"]).done();
+}
+
+#[test]
+fn a_ladder_whose_rules_have_changed_keeps_its_history() {
+    let folder = Folder::new();
+    changed(&folder, &[]);
+    let bot = sample("python/random_bot.py");
+    let programs = ["one", "two"].map(|name| format!("[[programs]]\nname = {name:?}\ncommand = {bot:?}\n"));
+    let ladder = "[[ladders]]\nname = \"four\"\ngame = \"./game\"\nrest = \"0s\"\nwatch = \"127.0.0.1:0\"\n";
+    let file =
+        folder.write("league.toml", format!("[sandbox]\nmode = \"basic\"\n{ladder}{}", programs.concat()));
+    let league = |args: &[&str]| referee(["league"].iter().chain(args).chain(&["--league", &file]));
+    let play = || {
+        let mut server = Referee::start(["serve", &file, "--json"]);
+        let site = Site::of(&mut server);
+        receive_matches(&mut server, 2);
+        // The first match is replayed for its page.
+        site.get("/matches/m1");
+        site.get("/api/v1/matches/m1");
+        let about = site.get("/api/v1/ladder").json();
+        drain(server);
+        about
+    };
+    assert_eq!(play()["rules_changed"], Value::Null);
+    // Prose is no rule.
+    folder.write("game/rules.md", "# Connect Four.\n");
+    assert_eq!(play()["rules_changed"], Value::Null);
+    assert!(!league(&["verify"]).done().stdout.contains("rules: "));
+    folder.write("game/game.py", folder.read("game/game.py") + "# changed\n");
+    let pending = "four: rules: game.py: changed; played after a restart of the server\n";
+    let verified = league(&["verify"]).done().stdout;
+    assert!(verified.contains(pending) && verified.contains(" 0 differ"), "{verified}");
+    let changed = &play()["rules_changed"];
+    assert_eq!(changed["changed"], json!(["game.py"]), "{changed}");
+    let since = changed["since"].as_u64().expect("a number");
+    assert!(since > 2, "{changed}");
+    let line = format!("rules: game.py: changed; played since match {since} (");
+    for command in ["verify", "standings"] {
+        let text = league(&[command]).done().stdout;
+        assert!(text.contains(&line), "{text}");
+    }
+    assert!(league(&["verify"]).done().stdout.contains(" 0 differ"));
+    // A backup has them all.
+    let backup = folder.text("backup");
+    league(&["backup", &backup]).done();
+    assert_eq!(fs::read_dir(folder.path("backup/ladders/four/games")).unwrap().count(), 4);
+    // Without the earlier files, one line says what is missing.
+    let kept = folder.path("ladders/four/games");
+    for entry in fs::read_dir(&kept).unwrap() {
+        let program = entry.unwrap().path();
+        if !fs::read_to_string(program.join("game.py")).unwrap().ends_with("# changed\n") {
+            fs::remove_dir_all(program).unwrap();
+        }
+    }
+    let refused = league(&["verify"]).with_code(2);
+    assert_eq!(refused.stderr.lines().count(), 1, "{refused:?}");
+    refused.says(&["four: ", "the first of m1: ", "game.py", "restore it"]);
 }
 
 #[test]

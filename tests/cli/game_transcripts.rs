@@ -38,7 +38,7 @@ const RECORDED: [(&str, &str, &str); 3] = [
 const TEE: &str = r#"
 import subprocess, sys
 program = subprocess.Popen(sys.argv[1:], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-with open("lines", "a") as lines:
+with open("LINES", "a") as lines:
     for request in sys.stdin:
         program.stdin.write(request)
         program.stdin.flush()
@@ -52,7 +52,8 @@ with open("lines", "a") as lines:
 fn recorded(name: &str, command: &str) -> String {
     let folder = Folder::new();
     let game = copied(&folder, name);
-    folder.write(&format!("{name}/tee.py"), TEE);
+    // The program runs in a copy of its directory.
+    folder.write(&format!("{name}/tee.py"), TEE.replace("LINES", &folder.text("lines")));
     let manifest = folder.read(&format!("{name}/game.toml"));
     let with_tee = manifest
         .replace(&format!("command = \"{command}\""), &format!("command = \"python3 tee.py {command}\""));
@@ -60,10 +61,10 @@ fn recorded(name: &str, command: &str) -> String {
     // The board of Connect Four is a small one.
     let with_tee = with_tee.replace("default = 7", "default = 4").replace("default = 6", "default = 4");
     folder.write(&format!("{name}/game.toml"), with_tee);
-    // Without a sandbox the program can write beside itself.
+    // Without a sandbox the program can write elsewhere.
     let rules = program::load(Path::new(&game), &Launch::Directly).expect("the example");
     play(rules);
-    folder.read(&format!("{name}/lines"))
+    folder.read("lines")
 }
 
 fn play(rules: &dyn Rules) {

@@ -59,11 +59,151 @@ fn each_version_reads_the_files_of_its_own_directory() {
     let text = referee_in(&folder, &args).with_code(PASSED).stdout;
     assert!(text.contains("played alike               2 of 2 sets that count"), "{text}");
     assert!(text.contains("\nwarning  "), "{text}");
-    // The same command has no warning.
+    // The same command in the same directory is a mistake, too.
     let args =
         [&["regress", "checkers", "--new", "python3 new/bot.py", "--base", "python3 new/bot.py"], &terms[..]];
     let text = referee_in(&folder, &args.concat()).with_code(PASSED).stdout;
-    assert!(!text.contains("\nwarning  "), "{text}");
+    let warning =
+        "\nwarning                    both are the same command in the same directory: --base-dir names";
+    assert!(text.contains(warning), "{text}");
+}
+
+#[test]
+fn a_version_with_the_same_files_passes_at_once() {
+    let folder = checkouts();
+    let bots = ["regress", "checkers", "--new", "python3 bot.py", "--base", "python3 bot.py"];
+    let versions =
+        ["--new-dir", "new", "--base-dir", "base", "--set", "turn_limit=20", "--max-sets", "1", "--json"];
+    let run = |more: &[&str]| referee_in(&folder, &[&bots[..], &versions, more].concat());
+    // A file beside the program makes a difference.
+    assert_eq!(run(&[]).with_code(UNDECIDED).one("verdict")["sets"], 1);
+    folder.write("new/weights.txt", "0");
+    folder.write("new/README.md", "Another documentation.\n");
+    let junit = folder.text("junit.xml");
+    let passed = run(&["--junit", &junit, "--results", "results"]).with_code(PASSED);
+    let verdict = passed.one("verdict");
+    assert_eq!([&verdict["verdict"], &verdict["sets"]], [&json!("passed"), &json!(0)]);
+    let why = "nothing to play: both versions have the same command, program, scripts and other files";
+    assert_eq!(verdict["reason"], why);
+    assert!(folder.read("junit.xml").contains("failures=\"0\""));
+    assert!(passed.all("match").is_empty());
+    let merged = referee(["regress", "merge", "--json", &folder.text("results")]).with_code(PASSED);
+    assert_eq!(merged.one("verdict")["reason"], why);
+    // Other arguments are another version; a measurement plays in any case.
+    let other = [&bots[..5], &["python3 bot.py -v"], &versions].concat();
+    assert_eq!(referee_in(&folder, &other).with_code(UNDECIDED).one("verdict")["sets"], 1);
+    let measured = [&bots[..], &versions[..6], &["--fixed", "1", "--json"]].concat();
+    assert_eq!(referee_in(&folder, &measured).with_code(PASSED).one("verdict")["sets"], 1);
+    // What is named is what identifies a version.
+    folder.write("new/notes", "x");
+    assert_eq!(run(&[]).with_code(UNDECIDED).one("verdict")["sets"], 1);
+    let named = ["--new-files", "weights.txt", "--base-files", "weights.txt"];
+    assert_eq!(run(&named).with_code(PASSED).one("verdict")["reason"], why);
+    run(&["--new-files", "missing"])
+        .with_code(USAGE)
+        .says(&["--new-files missing: expected a file, or a directory"]);
+}
+
+#[test]
+fn a_module_that_has_changed_is_another_version() {
+    let folder = checkouts();
+    let bots = ["regress", "checkers", "--new", "python3 bot.py", "--base", "python3 bot.py"];
+    let versions =
+        ["--new-dir", "new", "--base-dir", "base", "--set", "turn_limit=20", "--elo0", "-1", "--json"];
+    let run = |file: &str, sets: &str, more: &[&str]| {
+        let kept = ["--results", file, "--max-sets", sets, "--seed", SEED];
+        referee_in(&folder, &[&bots[..], &versions, &kept, more].concat())
+    };
+    // In a checkout, the commit tells.
+    let first = commit(&folder.path("new"));
+    let refused = |what: &str| {
+        run("results", "3", &["--resume"]).with_code(USAGE).says(&[
+            "--resume: `new` has changed: ",
+            what,
+            "--accept-changed",
+        ]);
+    };
+    run("results", "1", &[]).with_code(UNDECIDED);
+    folder.write("new/weights.txt", "-2");
+    refused(&format!("its commit is {first}-dirty, was {first}"));
+    let second = commit(&folder.path("new"));
+    refused(&format!("its commit is {second}, was {first}"));
+    let resumed = run("results", "3", &["--resume", "--accept-changed"]).with_code(UNDECIDED).one("verdict");
+    assert_eq!(resumed["versions"]["new"], json!({ first.as_str(): 1, second.as_str(): 2 }), "{resumed}");
+    assert_eq!(resumed["changed"], json!(["new"]));
+    let lines = folder.read("results");
+    let played: Vec<bool> = lines
+        .lines()
+        .filter(|line| line.contains("\"type\":\"set\""))
+        .map(|line| line.contains(&first))
+        .collect();
+    assert_eq!(played, [true, false, false]);
+    let text = referee(["regress", "merge", &folder.text("results")]).with_code(UNDECIDED).stdout;
+    let mut both = [format!("{first}: 1 set"), format!("{second}: 2 sets")];
+    both.sort();
+    assert!(text.contains(&format!("versions of new            {}\n", both.join(", "))), "{text}");
+    // Changes on top of the same commit differ, too.
+    folder.write("new/weights.txt", "-3");
+    run("dirty", "1", &[]).with_code(UNDECIDED);
+    folder.write("new/weights.txt", "-4");
+    run("dirty", "2", &["--resume"]).with_code(USAGE).says(&["files of its checkout", "are others"]);
+
+    // Elsewhere, named files do.
+    let named = ["--base-files", "weights.txt"];
+    run("named", "1", &named).with_code(UNDECIDED);
+    folder.write("base/weights.txt", "1");
+    let what = "`base` has changed: SHA-256 of weights.txt is ";
+    run("named", "2", &[&named[..], &["--resume"]].concat()).with_code(USAGE).says(&[what]);
+}
+
+#[test]
+fn shards_in_other_directories_with_the_same_files_merge() {
+    let folder = checkouts();
+    let merge = ["regress", "merge", &folder.text("1"), &folder.text("2")].map(str::to_owned);
+    for number in ["1", "2"] {
+        let place = folder.path(&format!("machine{number}"));
+        fs::create_dir(&place).expect("a directory");
+        for version in ["new", "base"] {
+            let to = place.join(version);
+            fs::create_dir(&to).expect("a directory");
+            for file in ["testbot.py", "bot.py", "weights.txt"] {
+                fs::copy(folder.path(version).join(file), to.join(file)).expect("a file");
+            }
+        }
+        let [new, base] = ["new", "base"]
+            .map(|version| format!("python3 {}", place.join(version).join("bot.py").display()));
+        let [new_dir, base_dir] = ["new", "base"].map(|version| place.join(version).display().to_string());
+        let (shard, results) = (format!("{number}/2"), folder.text(number));
+        let versions = ["--new", &new, "--base", &base, "--new-dir", &new_dir, "--base-dir", &base_dir];
+        let terms = [
+            "--shard",
+            &shard,
+            "--results",
+            &results,
+            "--max-sets",
+            "2",
+            "--seed",
+            SEED,
+            "--set",
+            "turn_limit=20",
+        ];
+        referee([&["regress", "checkers"][..], &versions, &terms].concat()).done();
+    }
+    let merged = referee(merge.iter().map(String::as_str)).with_code(UNDECIDED).stdout;
+    assert!(merged.contains("2 of at most 2"), "{merged}");
+}
+
+#[test]
+fn a_checkout_of_another_user_keeps_its_commit() {
+    let folder = checkouts();
+    let new = commit(&folder.path("new"));
+    let args =
+        ["regress", "checkers", "--new", "python3 bot.py", "--base", "python3 bot.py", "--new-dir", "new"];
+    let more = ["--base-dir", "base", "--fixed", "1", "--set", "turn_limit=20"];
+    let mut command = Command::new(env!("CARGO_BIN_EXE_referee"));
+    command.args(args).args(more).current_dir(folder.path("")).env("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1");
+    let text = String::from_utf8(command.output().expect("the referee starts").stdout).expect("UTF-8");
+    assert!(text.contains(&format!("python3 bot.py in new, commit {new}-unchecked\n")), "{text}");
 }
 
 #[test]
@@ -177,7 +317,7 @@ fn commit(directory: &Path) -> String {
     };
     git(&["init", "-q"]);
     git(&["add", "."]);
-    git(&["commit", "-qm", "one"]);
+    git(&["commit", "-qm", "one", "--allow-empty"]);
     git(&["rev-parse", "--short=12", "HEAD"])
 }
 

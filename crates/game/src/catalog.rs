@@ -18,7 +18,13 @@ use crate::notation::Notation;
 /// # Ok::<(), referee_game::UnknownGame>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct Catalog(Vec<&'static dyn Rules>);
+pub struct Catalog {
+    /// Sorted by id.
+    games: Vec<&'static dyn Rules>,
+    /// Further versions of games.
+    versions: Vec<&'static dyn Rules>,
+    accepts_changed: bool,
+}
 
 /// No game of the catalog has this id.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -36,7 +42,7 @@ pub struct UnknownGame {
 impl Catalog {
     /// A catalog without games.
     pub const fn empty() -> Catalog {
-        Catalog(Vec::new())
+        Catalog { games: Vec::new(), versions: Vec::new(), accepts_changed: false }
     }
 
     /// Adds a game.
@@ -52,13 +58,33 @@ impl Catalog {
 
     /// Adds a game by its rules. Returns whether the catalog had no game with the same id; otherwise it is unchanged.
     pub fn add(&mut self, rules: &'static dyn Rules) -> bool {
-        let place = self.0.binary_search_by_key(&rules.meta().id, |other| other.meta().id);
-        place.map_err(|at| self.0.insert(at, rules)).is_err()
+        let place = self.games.binary_search_by_key(&rules.meta().id, |other| other.meta().id);
+        place.map_err(|at| self.games.insert(at, rules)).is_err()
+    }
+
+    /// Adds another version of a game whose rules are a program. It replays records of its own, and is not found by id.
+    pub fn add_version(&mut self, rules: &'static dyn Rules) {
+        self.versions.push(rules);
+    }
+
+    /// The versions of a game, beginning with the one that is found by id.
+    pub fn versions(&self, id: &str) -> impl Iterator<Item = &'static dyn Rules> {
+        self.games.iter().chain(&self.versions).copied().filter(move |rules| rules.meta().id == id)
+    }
+
+    /// From now on replays records of other versions of a game that is a program with the one that is found by id.
+    pub fn accept_changed(&mut self) {
+        self.accepts_changed = true;
+    }
+
+    /// Whether records are replayed with other versions of a game.
+    pub fn accepts_changed(&self) -> bool {
+        self.accepts_changed
     }
 
     /// All games, sorted by id.
     pub fn games(&self) -> impl Iterator<Item = &'static dyn Rules> {
-        self.0.iter().copied()
+        self.games.iter().copied()
     }
 
     /// The ids of all games, sorted.

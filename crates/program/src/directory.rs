@@ -1,10 +1,14 @@
-//! The directory of a game.
+//! The directory of a game: which of its files identify the rules, and their private copy.
+//!
+//! The files are read once, when the game is loaded. The program runs in the copy, which has nothing else: what a record does
+//! not identify, it cannot depend on, and a process that starts later runs the same files.
 
-use std::collections::BTreeMap;
-use std::ffi::OsStr;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::OpenOptions;
-use std::io;
+use std::io::Write;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Component, Path, PathBuf};
+use std::{fs, io};
 
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
@@ -12,7 +16,7 @@ use sha2::{Digest, Sha256};
 use crate::{BadManifest, Manifest, ManifestProgram};
 #[cfg(feature = "wasm")]
 use crate::{BadModule, WasmModule};
-use referee_bots::{CommandDefect, InvalidCommand};
+use referee_bots::{Command, CommandDefect, InvalidCommand};
 use referee_files::{FoundFile, NotInFolder, ResolvedFolder, open_regular, read_limited};
 use referee_game::hex;
 
@@ -27,8 +31,27 @@ const MOST_TEXT: u64 = 1 << 20;
 /// The maximum size of a WebAssembly module, in bytes.
 #[cfg(feature = "wasm")]
 const MOST_MODULE: u64 = 16 << 20;
-/// Directories that are not hashed: what Python compiles, and installed packages.
-const IGNORED: [&str; 2] = ["__pycache__", "node_modules"];
+/// Directories that are no part of a game: what Python compiles, installed packages, and records.
+const OTHER_DIRECTORIES: [&str; 3] = ["__pycache__", "node_modules", "records"];
+/// How the names of files end that are no part of a game: prose, what editors and version control leave, records and results.
+const OTHER_ENDINGS: [&str; 14] = [
+    ".md",
+    "~",
+    "#",
+    ".bak",
+    ".orig",
+    ".rej",
+    ".tmp",
+    ".jsonl",
+    ".jsonl.gz",
+    ".unsealed",
+    ".html",
+    ".sqlite",
+    ".sqlite-shm",
+    ".sqlite-wal",
+];
+/// How the names of files begin that are prose.
+const PROSE: [&str; 4] = ["README", "LICENSE", "COPYING", "CHANGELOG"];
 
 /// Why a directory is no game.
 #[derive(Debug, thiserror::Error)]
@@ -93,11 +116,14 @@ pub enum BadGame {
         what: String,
     },
     /// A file of the manifest is elsewhere.
-    #[error("{}: {key}: `{file}` is not below the directory", path.display())]
+    #[error(
+        "{}: {key}: `{file}` is not a path below the directory: no record would identify it; copy it there",
+        path.display()
+    )]
     Outside {
         /// The path of the manifest.
         path: PathBuf,
-        /// `rules`, `schema`, `files` or `wasm`.
+        /// `rules`, `schema`, `files`, `wasm` or `command`.
         key: &'static str,
         /// The file.
         file: String,
@@ -105,6 +131,16 @@ pub enum BadGame {
     /// A link leads out of the directory, or to nothing.
     #[error(transparent)]
     Link(NotInFolder),
+    /// Nothing identifies the rules.
+    #[error(
+        "{}: files: the rules page and the manifest do not answer requests; expected the files of the program, or no `files` \
+         for all",
+        path.display()
+    )]
+    Unidentified {
+        /// The path of the manifest.
+        path: PathBuf,
+    },
     /// There are more or larger files than a record identifies.
     #[error("{}: more than {MOST_FILES} files or {} MiB; `files` lists what counts", path.display(), MOST_BYTES >> 20)]
     TooLarge {
@@ -125,6 +161,16 @@ impl From<NotInFolder> for BadGame {
     }
 }
 
+/// What a directory of a game is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// That of its author.
+    Author,
+    /// A copy, which was made for a run: it has the files of the program only, with the rules page beside it, and the program
+    /// may be unable to run here.
+    Kept,
+}
+
 /// What the referee knows of the directory of a game.
 #[derive(Debug)]
 pub(crate) struct GameDirectory {
@@ -135,16 +181,35 @@ pub(crate) struct GameDirectory {
     pub(crate) schema: Map<String, Value>,
     /// The text of the manifest.
     pub(crate) text: String,
-    /// SHA-256 by path.
+    /// SHA-256 by path, of the files that identify the rules.
     pub(crate) files: BTreeMap<String, String>,
+    /// The command, if the program is one.
+    pub(crate) command: Option<Command>,
+    /// The private copy.
+    pub(crate) copy: GameCopy,
+}
+
+/// A private copy of the files of a game, which is removed with this value.
+#[derive(Debug)]
+pub(crate) struct GameCopy {
+    place: tempfile::TempDir,
+    /// The files, relative to the directory.
+    pub(crate) files: BTreeSet<PathBuf>,
+}
+
+impl GameCopy {
+    /// Its directory.
+    pub(crate) fn path(&self) -> &Path {
+        self.place.path()
+    }
 }
 
 impl GameDirectory {
-    /// Reads and hashes the files of a game.
+    /// Reads, hashes and copies the files of a game.
     ///
     /// # Errors
     /// Names the file and what is wrong with it.
-    pub(crate) fn read(directory: &Path) -> Result<GameDirectory, BadGame> {
+    pub(crate) fn read(directory: &Path, origin: Origin) -> Result<GameDirectory, BadGame> {
         let folder = ResolvedFolder::open(directory)?;
         let path = directory.join(MANIFEST);
         let text = read_text(&folder.resolve(Path::new(MANIFEST))?)?;
@@ -153,41 +218,84 @@ impl GameDirectory {
             Err(what) => return Err(BadGame::Manifest { path, what }),
         };
         let below = |key, file: &str| {
-            let is_below = |part| matches!(part, Component::Normal(_) | Component::CurDir);
-            match Path::new(file).components().all(is_below) {
-                true => Ok(folder.resolve(Path::new(file))?),
-                false => Err(BadGame::Outside { path: path.clone(), key, file: file.to_owned() }),
+            let parts = Path::new(file).components().filter(|part| *part != Component::CurDir);
+            let inner: Option<PathBuf> =
+                parts.map(|part| matches!(part, Component::Normal(_)).then_some(part)).collect();
+            inner.ok_or_else(|| BadGame::Outside { path: path.clone(), key, file: file.to_owned() })
+        };
+        let page_file = manifest.rules.as_deref().map(|page| below("rules", page)).transpose()?;
+        let kept_page = directory.with_extension("md");
+        let page = match (&page_file, origin) {
+            (Some(page), Origin::Author) => read_text(&folder.resolve(page)?)?,
+            (Some(_), Origin::Kept) if kept_page.is_file() => read_text(&kept_page)?,
+            _ => format!("# {}\n", manifest.title),
+        };
+        let (command, module) = match manifest.program() {
+            ManifestProgram::Command(command) => match command.parse::<Command>() {
+                Ok(command) => (Some(command), None),
+                Err(error) => return Err(BadGame::Command { path, error }),
+            },
+            ManifestProgram::Wasm(file) => (None, Some(below("wasm", file)?)),
+        };
+        let (mut program, mut scripts) = (None, BTreeSet::new());
+        for (at, word) in command.iter().flat_map(|command| &command.argv).enumerate() {
+            let file = Path::new(word);
+            // A program without a slash is looked up in PATH; an absolute one is an interpreter of the machine.
+            if at == 0 && (!word.contains('/') || file.is_absolute() && !file.starts_with(directory)) {
+                continue;
             }
-        };
-        let page = match &manifest.rules {
-            None => format!("# {}\n", manifest.title),
-            Some(page) => read_text(&below("rules", page)?)?,
-        };
-        let schema = match &manifest.schema {
-            None => Map::new(),
-            Some(file) => read_schema(&below("schema", file)?)?,
-        };
-        let module = match manifest.program() {
-            ManifestProgram::Command(_) => None,
-            ManifestProgram::Wasm(file) => {
-                below("wasm", file)?;
-                Some(file)
+            let leaves = file.is_absolute() && file.exists()
+                || file.components().any(|part| part == Component::ParentDir);
+            if leaves {
+                return Err(BadGame::Outside { path, key: "command", file: word.clone() });
             }
-        };
-        let mut hashed = HashedFiles { folder: &folder, files: BTreeMap::new(), bytes: 0 };
-        match &manifest.files {
-            None => hashed.add_all(Path::new(""))?,
-            Some(files) => {
-                for file in files {
-                    below("files", file)?;
-                }
-                let others = [MANIFEST].into_iter().chain(module).chain(manifest.schema.as_deref());
-                for file in files.iter().map(String::as_str).chain(others) {
-                    hashed.add(Path::new(file))?;
+            if !word.is_empty() && directory.join(file).is_file() {
+                let file = below("command", word)?;
+                match at {
+                    0 => program = Some(file),
+                    _ => _ = scripts.insert(file),
                 }
             }
         }
-        Ok(GameDirectory { manifest, page, schema, text, files: hashed.files })
+        let schema_file = manifest.schema.as_deref().map(|file| below("schema", file)).transpose()?;
+
+        let mut listed = ListedFiles { folder: &folder, files: BTreeSet::new() };
+        match &manifest.files {
+            None => {
+                listed.add_all(Path::new(""))?;
+                listed.files.extend(program.clone());
+            }
+            Some(files) => {
+                files.iter().try_for_each(|file| listed.add(below("files", file)?))?;
+            }
+        }
+        let mut identified = listed.files;
+        identified.extend(scripts.into_iter().chain(module));
+        let (page_file, manifest_file) = (page_file.unwrap_or_default(), PathBuf::from(MANIFEST));
+        identified.retain(|file| *file != page_file && *file != manifest_file);
+        let answers = |file: &PathBuf| schema_file.as_ref() != Some(file);
+        if !identified.iter().any(answers) {
+            return Err(BadGame::Unidentified { path });
+        }
+        identified.extend(schema_file.clone());
+
+        let mut copying = CopiedFiles::new(&folder)?;
+        let mut files =
+            BTreeMap::from([(MANIFEST.to_owned(), copying.write(&manifest_file, text.as_bytes(), 0o600)?)]);
+        for file in &identified {
+            let name = file.to_str().ok_or_else(|| BadGame::Name(directory.join(file)))?;
+            files.insert(name.to_owned(), copying.copy(file)?);
+        }
+        // What was built from identified sources need not have the same bytes on other machines.
+        if let Some(program) = program.filter(|program| !identified.contains(program)) {
+            copying.copy(&program)?;
+        }
+        let copy = copying.copy;
+        let schema = match &schema_file {
+            None => Map::new(),
+            Some(file) => read_schema(&copy.path().join(file), &directory.join(file))?,
+        };
+        Ok(GameDirectory { manifest, page, schema, text, files, command, copy })
     }
 }
 
@@ -208,67 +316,140 @@ fn read_text(path: &Path) -> Result<String, BadGame> {
     text.map_err(unreadable(path))
 }
 
-fn read_schema(path: &Path) -> Result<Map<String, Value>, BadGame> {
+/// Reads the copy of the schemas in `path`.
+fn read_schema(copy: &Path, path: &Path) -> Result<Map<String, Value>, BadGame> {
     let bad = |what| BadGame::Schema { path: path.to_owned(), what };
     let schemas: Map<String, Value> =
-        serde_json::from_str(&read_text(path)?).map_err(|error| bad(error.to_string()))?;
+        serde_json::from_str(&read_text(copy)?).map_err(|error| bad(error.to_string()))?;
     match schemas.iter().find(|(_, schema)| !schema.is_object() && !schema.is_boolean()) {
         None => Ok(schemas),
         Some((name, _)) => Err(bad(format!("`{name}` is no schema"))),
     }
 }
 
-/// Loads the WebAssembly module of a game.
+/// Loads the WebAssembly module of a game from the copy of its directory.
 ///
 /// # Errors
 /// If it cannot be read, or cannot be rules.
 #[cfg(feature = "wasm")]
-pub(crate) fn load_module(directory: &Path, file: &str, manifest: &Manifest) -> Result<WasmModule, BadGame> {
+pub(crate) fn load_module(
+    directory: &Path,
+    copy: &GameCopy,
+    file: &str,
+    manifest: &Manifest,
+) -> Result<WasmModule, BadGame> {
     let path = directory.join(file);
-    let bytes = read(&path, MOST_MODULE).map_err(unreadable(&path))?;
+    let bytes = read(&copy.path().join(file), MOST_MODULE).map_err(unreadable(&path))?;
     WasmModule::new(file, &bytes, manifest).map_err(|what| BadGame::Module { path, what })
 }
 
-struct HashedFiles<'a> {
+struct ListedFiles<'a> {
     folder: &'a ResolvedFolder,
-    files: BTreeMap<String, String>,
-    bytes: u64,
+    /// Relative to it.
+    files: BTreeSet<PathBuf>,
 }
 
-impl HashedFiles<'_> {
-    /// Adds a file or the files of a directory, by its path in the directory of the game.
-    fn add(&mut self, name: &Path) -> Result<(), BadGame> {
-        let path = self.folder.resolve(name)?;
-        if path.is_dir() {
-            return self.add_all(name);
+impl ListedFiles<'_> {
+    /// Adds a file or the files of a directory.
+    fn add(&mut self, file: PathBuf) -> Result<(), BadGame> {
+        if self.folder.resolve(&file)?.is_dir() {
+            return self.add_all(&file);
         }
-        let too_large = || BadGame::TooLarge { path: self.folder.path().join(MANIFEST) };
         if self.files.len() == MOST_FILES {
-            return Err(too_large());
+            return Err(BadGame::TooLarge { path: self.folder.path().join(MANIFEST) });
         }
-        let bytes = read(&path, MOST_BYTES - self.bytes).map_err(|error| match error.kind() {
-            io::ErrorKind::FileTooLarge => too_large(),
-            _ => unreadable(&path)(error),
-        })?;
-        self.bytes += bytes.len() as u64;
-        let parts = name.components().filter(|part| matches!(part, Component::Normal(_)));
-        let text: Option<Vec<&str>> = parts.map(|part| part.as_os_str().to_str()).collect();
-        let text = text.ok_or_else(|| BadGame::Name(self.folder.path().join(name)))?.join("/");
-        self.files.insert(text, hex::encode(&Sha256::digest(bytes)));
+        self.files.insert(file);
         Ok(())
     }
 
-    /// Adds the files of a directory, except hidden ones.
+    /// Adds the files of a directory, except those that are no part of a game.
     fn add_all(&mut self, from: &Path) -> Result<(), BadGame> {
-        let mut is_part = |path: &Path, _: bool| {
-            let name = path.file_name().and_then(OsStr::to_str);
-            !name.is_some_and(|name| name.starts_with('.') || IGNORED.contains(&name))
-        };
         let folder = self.folder;
+        let mut is_part = |path: &Path, is_directory: bool| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            !is_other(&name, is_directory) && !(is_directory && has_database(&folder.path().join(path)))
+        };
         folder.walk(from, &mut is_part, &mut |path, of| match of {
             // Its files are there by their own paths, and it could lead around in circles.
             FoundFile::Link(end) if folder.path().join(&end).is_dir() => Ok(()),
-            _ => self.add(&path),
+            _ => self.add(path),
         })
+    }
+}
+
+/// Whether a directory is that of a tournament, a league or a worker.
+fn has_database(directory: &Path) -> bool {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    let mut names = entries.map(|entry| PathBuf::from(entry.file_name()));
+    names.any(|name| name.extension().is_some_and(|ending| ending == "sqlite"))
+}
+
+/// The SHA-256 of a file, by an empty path, or of the files of a directory that can be part of a program, by their paths: as
+/// those of a game. `None` if they cannot be read, or are too many or too large for a game.
+pub fn content(path: &Path) -> Option<BTreeMap<String, String>> {
+    let mut left = MOST_BYTES;
+    let mut hash = |path: &Path| {
+        let bytes = read(path, left).ok()?;
+        left -= bytes.len() as u64;
+        Some(hex::encode(&Sha256::digest(bytes)))
+    };
+    if path.is_file() {
+        return Some(BTreeMap::from([(String::new(), hash(path)?)]));
+    }
+    let folder = ResolvedFolder::open(path).ok()?;
+    let mut listed = ListedFiles { folder: &folder, files: BTreeSet::new() };
+    listed.add_all(Path::new("")).ok()?;
+    let hashed = listed.files.iter().map(|file| Some((file.to_str()?.to_owned(), hash(&path.join(file))?)));
+    hashed.collect()
+}
+
+/// Whether a file or directory is no part of a game unless the manifest names it.
+fn is_other(name: &str, is_directory: bool) -> bool {
+    name.starts_with('.')
+        || match is_directory {
+            true => OTHER_DIRECTORIES.contains(&name),
+            false => {
+                OTHER_ENDINGS.iter().any(|ending| name.ends_with(ending))
+                    || PROSE.iter().any(|prose| name.starts_with(prose))
+            }
+        }
+}
+
+/// Copies the files of a game.
+struct CopiedFiles<'a> {
+    folder: &'a ResolvedFolder,
+    copy: GameCopy,
+    bytes: u64,
+}
+
+impl CopiedFiles<'_> {
+    fn new(folder: &ResolvedFolder) -> Result<CopiedFiles<'_>, BadGame> {
+        let place = tempfile::Builder::new().prefix("referee-game-").tempdir();
+        let place = place.map_err(unreadable(&std::env::temp_dir()))?;
+        Ok(CopiedFiles { folder, copy: GameCopy { place, files: BTreeSet::new() }, bytes: 0 })
+    }
+
+    /// Copies a file. Returns its SHA-256.
+    fn copy(&mut self, file: &Path) -> Result<String, BadGame> {
+        let path = self.folder.resolve(file)?;
+        let bytes = read(&path, MOST_BYTES - self.bytes).map_err(|error| match error.kind() {
+            io::ErrorKind::FileTooLarge => BadGame::TooLarge { path: self.folder.path().join(MANIFEST) },
+            _ => unreadable(&path)(error),
+        })?;
+        self.bytes += bytes.len() as u64;
+        let is_program = fs::metadata(&path).is_ok_and(|of| of.permissions().mode() & 0o111 != 0);
+        self.write(file, &bytes, if is_program { 0o700 } else { 0o600 })
+    }
+
+    /// Writes a file of the copy. Returns its SHA-256.
+    fn write(&mut self, file: &Path, bytes: &[u8], mode: u32) -> Result<String, BadGame> {
+        let path = self.copy.path().join(file);
+        let write = || {
+            path.parent().map_or(Ok(()), fs::create_dir_all)?;
+            OpenOptions::new().write(true).create_new(true).mode(mode).open(&path)?.write_all(bytes)
+        };
+        write().map_err(unreadable(&path))?;
+        self.copy.files.insert(file.to_owned());
+        Ok(hex::encode(&Sha256::digest(bytes)))
     }
 }

@@ -30,6 +30,7 @@ mod carrier;
 #[cfg(feature = "schema")]
 mod check;
 mod directory;
+mod keep;
 mod load;
 mod manifest;
 mod position;
@@ -46,8 +47,9 @@ pub use bad_answer::{BadAnswer, BadDecision, BadEvent, BadScene, BadView};
 pub use carrier::{Carrier, Restarts};
 #[cfg(feature = "schema")]
 pub use check::{GameFigures, GameStep, check};
-pub use directory::{BadGame, MANIFEST};
-pub use load::{files, is_game, load, sandbox};
+pub use directory::{BadGame, MANIFEST, content};
+pub use keep::{keep, kept, version};
+pub use load::{files, is_game, load, load_kept, remove_copies, sandbox};
 pub use manifest::{BadManifest, Manifest, ManifestProgram};
 pub use rules::ProgramRules;
 #[cfg(feature = "wasm")]

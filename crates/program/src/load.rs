@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value, json};
 
 #[cfg(feature = "wasm")]
 use crate::directory::load_module;
-use crate::directory::{BadGame, GameDirectory, MANIFEST};
+use crate::directory::{BadGame, GameCopy, GameDirectory, MANIFEST, Origin};
 use crate::processes::RulesProcesses;
 use crate::{Carrier, Manifest, ManifestProgram, ProgramRules};
 use referee_bots::sandbox::{BotLimits, Layer, Mode, Sandbox, Size};
@@ -22,8 +22,7 @@ static LOADED: Mutex<BTreeMap<PathBuf, LoadedGame>> = Mutex::new(BTreeMap::new()
 #[derive(Clone, Debug)]
 struct LoadedGame {
     rules: &'static dyn Rules,
-    /// The files that records identify, relative to the directory.
-    files: Vec<PathBuf>,
+    copy: Arc<GameCopy>,
 }
 
 /// The maximum memory of a process of rules.
@@ -36,20 +35,34 @@ pub fn is_game(directory: &Path) -> bool {
     directory.join(MANIFEST).is_file()
 }
 
-/// Loads a game from its directory, once in a process. Its program starts when it is first asked.
+/// Loads a game from the directory of its author, once in a process. Its program starts when it is first asked, in a private
+/// copy of the files that records identify.
 ///
 /// # Errors
 /// Names the file and what is wrong with it.
 pub fn load(directory: &Path, launch: &Launch) -> Result<&'static dyn Rules, BadGame> {
+    load_from(directory, Origin::Author, launch)
+}
+
+/// Loads a game as [`load`] does, from a copy that was made for a run. It has no rules page, and its program need not be
+/// able to run here.
+///
+/// # Errors
+/// Names the file and what is wrong with it.
+pub fn load_kept(directory: &Path, launch: &Launch) -> Result<&'static dyn Rules, BadGame> {
+    load_from(directory, Origin::Kept, launch)
+}
+
+fn load_from(directory: &Path, origin: Origin, launch: &Launch) -> Result<&'static dyn Rules, BadGame> {
     let place = canonical(directory)?;
     let mut loaded = loaded();
     if let Some(game) = loaded.get(&place) {
         return Ok(game.rules);
     }
-    let ReadGame { manifest, page, schema, files, description, carrier } = read(&place, launch)?;
+    let ReadGame { manifest, page, schema, copy, description, carrier } = read_from(&place, origin, launch)?;
     let rules: &'static dyn Rules =
         Box::leak(Box::new(ProgramRules::new(&manifest, &page, schema, description, carrier)));
-    loaded.insert(place, LoadedGame { rules, files });
+    loaded.insert(place, LoadedGame { rules, copy });
     Ok(rules)
 }
 
@@ -57,10 +70,23 @@ fn loaded() -> MutexGuard<'static, BTreeMap<PathBuf, LoadedGame>> {
     LOADED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The directory of a game that was loaded, and the files in it that records identify; `None` for a game of the referee.
+fn copy_of(rules: &dyn Rules) -> Option<Arc<GameCopy>> {
+    let is_it = |game: &&LoadedGame| std::ptr::eq(game.rules.meta(), rules.meta());
+    loaded().values().find(is_it).map(|game| game.copy.clone())
+}
+
+/// The directory with the files of a game that was loaded, and their relative paths; `None` for a game of the referee.
 pub fn files(rules: &dyn Rules) -> Option<(PathBuf, Vec<PathBuf>)> {
-    let is_it = |game: &LoadedGame| std::ptr::eq(game.rules.meta(), rules.meta());
-    loaded().iter().find(|(_, game)| is_it(game)).map(|(place, game)| (place.clone(), game.files.clone()))
+    let copy = copy_of(rules)?;
+    Some((copy.path().to_owned(), copy.files.iter().cloned().collect()))
+}
+
+/// Removes the private copies of all games. Their programs cannot start any more.
+pub fn remove_copies() {
+    for game in loaded().values() {
+        // A program that still runs may write to it meanwhile. What is left is a temporary file like any other.
+        let _ = std::fs::remove_dir_all(game.copy.path());
+    }
 }
 
 /// A game before its program is asked for anything.
@@ -70,8 +96,8 @@ pub(crate) struct ReadGame {
     pub(crate) page: String,
     /// The definitions of views, moves and events, by name.
     pub(crate) schema: Map<String, Value>,
-    /// The files that are hashed.
-    pub(crate) files: Vec<PathBuf>,
+    /// Its files.
+    copy: Arc<GameCopy>,
     /// What identifies the program in records.
     pub(crate) description: Box<RawValue>,
     pub(crate) carrier: Box<dyn Carrier>,
@@ -83,38 +109,39 @@ fn canonical(directory: &Path) -> Result<PathBuf, BadGame> {
 }
 
 pub(crate) fn read(directory: &Path, launch: &Launch) -> Result<ReadGame, BadGame> {
-    let place = canonical(directory)?;
-    let GameDirectory { manifest, page, schema, text, files } = GameDirectory::read(&place)?;
-    let carrier: Box<dyn Carrier> = match manifest.program() {
-        ManifestProgram::Command(command) => Box::new(processes(&place, command, &manifest, launch)?),
+    read_from(&canonical(directory)?, Origin::Author, launch)
+}
+
+fn read_from(place: &Path, origin: Origin, launch: &Launch) -> Result<ReadGame, BadGame> {
+    let GameDirectory { manifest, page, schema, text, files, command, copy } =
+        GameDirectory::read(place, origin)?;
+    let copy = Arc::new(copy);
+    let carrier: Box<dyn Carrier> = match (manifest.program(), command) {
+        (ManifestProgram::Command(_), command) => {
+            let command = in_copy(command.unwrap_or_default(), &copy, launch);
+            if origin == Origin::Author {
+                let seen_by_author = Command { directory: Some(place.to_owned()), ..command.clone() };
+                seen_by_author
+                    .check()
+                    .map_err(|defect| BadGame::Program { path: place.join(MANIFEST), defect })?;
+            }
+            let limits = [manifest.start_limit_ms, manifest.limit_ms];
+            Box::new(RulesProcesses::new(command, limits, launch.clone(), copy.clone()))
+        }
         #[cfg(feature = "wasm")]
-        ManifestProgram::Wasm(file) => Box::new(load_module(&place, file, &manifest)?),
+        (ManifestProgram::Wasm(file), _) => Box::new(load_module(place, &copy, file, &manifest)?),
         #[cfg(not(feature = "wasm"))]
-        ManifestProgram::Wasm(_) => return Err(BadGame::NoWasm { path: place.join(MANIFEST) }),
+        (ManifestProgram::Wasm(_), _) => return Err(BadGame::NoWasm { path: place.join(MANIFEST) }),
     };
     let description = to_raw_value(&json!({ "manifest": text, "files": files }))
         .unwrap_or_else(|error| unreachable!("it has string keys: {error}"));
-    let files = files.into_keys().map(PathBuf::from).collect();
-    Ok(ReadGame { manifest, page, schema, files, description, carrier })
+    Ok(ReadGame { manifest, page, schema, copy, description, carrier })
 }
 
-/// The processes of a game whose rules are a command.
-fn processes(
-    place: &Path,
-    command: &str,
-    manifest: &Manifest,
-    launch: &Launch,
-) -> Result<RulesProcesses, BadGame> {
-    let path = place.join(MANIFEST);
-    let command: Command = match command.parse() {
-        Ok(command) => command,
-        Err(error) => return Err(BadGame::Command { path, error }),
-    };
-    let of_game = Some(place.to_owned());
-    let command = Command { directory: of_game.clone(), files: of_game, sandbox: sandbox(launch), ..command };
-    command.check().map_err(|defect| BadGame::Program { path, defect })?;
-    let limits = [manifest.start_limit_ms, manifest.limit_ms];
-    Ok(RulesProcesses::new(command, limits, launch.clone()))
+/// The command of a game, as it runs in a copy of its files.
+fn in_copy(command: Command, copy: &GameCopy, launch: &Launch) -> Command {
+    let directory = Some(copy.path().to_owned());
+    Command { directory: directory.clone(), files: directory, sandbox: sandbox(launch), ..command }
 }
 
 /// The sandbox of rules: the strictest that this machine has. They need no network.

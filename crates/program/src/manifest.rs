@@ -64,7 +64,7 @@ pub struct Manifest {
     pub rules: Option<String>,
     /// The file with the JSON Schemas of views, moves and events.
     pub schema: Option<String>,
-    /// The files and directories that a record identifies; `None` for all.
+    /// The files and directories that a record identifies beside those of the program; `None` for all.
     pub files: Option<Vec<String>>,
     /// The time limit of the first answer of a process, in milliseconds. The instructions of a module are limited
     /// accordingly.
@@ -176,6 +176,11 @@ pub enum BadManifest {
          {MOST_UNLISTED_MOVE} bytes each"
     )]
     SampleMoves,
+    /// Nothing would identify a program.
+    #[error(
+        "files: expected at least one, such as the program; without the key all files of the directory count"
+    )]
+    NoFiles,
     /// A limit is out of range.
     #[error("{key}: {ms}; expected 1 to {LONGEST_MS}")]
     Limit {
@@ -207,6 +212,9 @@ impl Manifest {
             || self.title.contains(char::is_control)
         {
             return Err(BadManifest::Title);
+        }
+        if self.command.is_some() && self.files.as_ref().is_some_and(Vec::is_empty) {
+            return Err(BadManifest::NoFiles);
         }
         self.try_seatings()?;
         if self.reasons.is_empty() {
@@ -321,6 +329,7 @@ mod tests {
     #[test]
     fn errors_name_the_key() {
         assert!(refusal("").contains("`seats`"));
+        assert!(refusal("seats = 2\nfiles = []").contains("files: expected at least one"));
         assert!(refusal("seats = 7").contains("seats: 7 in 7 sides; expected 2 to 6"));
         assert!(refusal("seats = []").contains("at least one"));
         assert!(refusal("seats = [2, 2]").contains("twice"));

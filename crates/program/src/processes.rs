@@ -2,12 +2,13 @@
 
 use std::borrow::Cow;
 use std::sync::mpsc as blocking;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 use std::{io, iter, thread};
 
 use tokio::sync::mpsc;
 
+use crate::directory::GameCopy;
 use crate::{BadAnswer, Carrier, MOST_ANSWER, Restarts};
 use referee_bots::{Command, Launch, Launcher, Process, StartError};
 use referee_game::counted;
@@ -35,6 +36,8 @@ pub(crate) struct RulesProcesses {
     start_limit: Duration,
     limit: Duration,
     launch: Launch,
+    /// The files that they run with.
+    _copy: Arc<GameCopy>,
     /// The thread that starts them.
     starter: OnceLock<mpsc::UnboundedSender<StartOrder>>,
     /// The first request that was answered. A fresh process answers it before any other, since the limit of an answer
@@ -104,13 +107,19 @@ struct RulesProcess {
 }
 
 impl RulesProcesses {
-    pub(crate) fn new(command: Command, limits_ms: [u64; 2], launch: Launch) -> RulesProcesses {
+    pub(crate) fn new(
+        command: Command,
+        limits_ms: [u64; 2],
+        launch: Launch,
+        copy: Arc<GameCopy>,
+    ) -> RulesProcesses {
         let [start_limit, limit] = limits_ms.map(Duration::from_millis);
         RulesProcesses {
             command,
             start_limit,
             limit,
             launch,
+            _copy: copy,
             starter: OnceLock::new(),
             first: OnceLock::new(),
             idle: Mutex::default(),

@@ -42,7 +42,8 @@ pub use interval::{Population, interval, origin, percent_interval};
 pub use junit::{JunitStep, StepStatus, junit};
 pub use note::{EventText, Kind, result_words};
 pub use regression::{
-    RegressionFindings, RegressionOutcome, RegressionReport, RegressionSetting, cautioned, model_name,
+    RegressionFindings, RegressionOutcome, RegressionReport, RegressionSetting, SetVersions, cautioned,
+    model_name,
 };
 pub use ruling::{PublicRuling, RulingOnMatch, RulingsByMatch, ruling_words};
 pub use scoresheet::Scoresheet;

@@ -1,5 +1,6 @@
 //! The verdict of a comparison: as text, JSON, JUnit XML and for GitHub.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io;
 use std::path::PathBuf;
@@ -29,6 +30,8 @@ use crate::tested_bot::TestedBot;
 pub enum RegressionOutcome {
     /// With a verdict.
     Judged(Verdict),
+    /// Nothing was played: both are the same version.
+    SameVersion,
     /// Without a verdict, for this reason.
     Undecided(String),
     /// It was interrupted.
@@ -41,7 +44,8 @@ impl RegressionOutcome {
     /// The identifier in `--json`.
     fn word(&self) -> &'static str {
         match self {
-            RegressionOutcome::Judged(Verdict::Passed | Verdict::PassedAlike) => "passed",
+            RegressionOutcome::Judged(Verdict::Passed | Verdict::PassedAlike)
+            | RegressionOutcome::SameVersion => "passed",
             RegressionOutcome::Judged(Verdict::Failed | Verdict::FailedAlike | Verdict::Crashed) => "failed",
             RegressionOutcome::Judged(Verdict::AtLimit | Verdict::OnlyRepeats)
             | RegressionOutcome::Undecided(_) => "undecided",
@@ -77,6 +81,8 @@ pub struct RegressionSetting {
     pub base: TestedBot,
     /// Those of `new` and `base` whose programs changed during the run.
     pub changed: Vec<&'static str>,
+    /// How many sets each of their versions has played.
+    pub versions: SetVersions,
     /// The clock of each bot.
     pub clock: Option<Clock>,
     /// The sandbox of the bots; `None` if they connect.
@@ -85,6 +91,28 @@ pub struct RegressionSetting {
     pub seed: String,
     /// How long the matches took, of all parts and shards of the run together.
     pub duration: Duration,
+}
+
+/// How many sets each version of the two bots has played.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct SetVersions {
+    new: BTreeMap<String, u32>,
+    base: BTreeMap<String, u32>,
+}
+
+impl SetVersions {
+    /// Adds a set that these versions of `new` and `base` have played.
+    pub fn add(&mut self, [new, base]: &[String; 2]) {
+        *self.new.entry(new.clone()).or_default() += 1;
+        *self.base.entry(base.clone()).or_default() += 1;
+    }
+
+    /// Adds the sets of another shard.
+    pub fn extend(&mut self, other: &SetVersions) {
+        for (own, others) in [(&mut self.new, &other.new), (&mut self.base, &other.base)] {
+            others.iter().for_each(|(version, sets)| *own.entry(version.clone()).or_default() += sets);
+        }
+    }
 }
 
 /// The result of a comparison, in the format of `--json`.
@@ -98,10 +126,12 @@ pub struct RegressionReport {
     game: String,
     new: TestedBot,
     base: TestedBot,
-    /// Whether both have the same program and scripts, though not the same command line and directory.
+    /// Whether both have the same program, scripts and named files.
     same_files: bool,
     /// Those of `new` and `base` whose programs changed during the run.
     changed: Vec<&'static str>,
+    /// The number of sets by the version that played them: its commit, or a hash of its files.
+    versions: SetVersions,
     clock: Option<Clock>,
     /// How long the matches took, of all parts and shards of the run together.
     duration_ms: u64,
@@ -168,7 +198,8 @@ impl RegressionReport {
         findings: RegressionFindings<'_>,
         first_faults: &FirstFaults,
     ) -> RegressionReport {
-        let RegressionSetting { game, new, base, changed, clock, sandbox, seed, duration } = setting;
+        let RegressionSetting { game, new, base, changed, versions, clock, sandbox, seed, duration } =
+            setting;
         let RegressionFindings { regression, faults: &[of_new, of_base], crash, .. } = findings;
         let (terms, tally) = (regression.terms(), regression.tally());
         let estimates = match &terms.sprt {
@@ -183,10 +214,11 @@ impl RegressionReport {
             verdict: outcome.word(),
             reason: format!("{}{}", reason(&outcome, findings), changed_note(&changed)),
             game,
-            same_files: new.is_other_command_of_same_files(&base),
+            same_files: new.has_same_files(&base),
             new,
             base,
             changed,
+            versions,
             clock,
             duration_ms: duration.as_millis() as u64,
             referee: env!("CARGO_PKG_VERSION"),
@@ -229,10 +261,24 @@ impl RegressionReport {
     fn rows(&self) -> Vec<(&'static str, String)> {
         let mut rows =
             vec![("game", self.game.clone()), ("new", self.new.to_string()), ("base", self.base.to_string())];
-        if self.same_files {
-            let what =
-                "both have the same program files: only arguments and other files can make a difference";
+        if self.same_files && self.tally.sets > 0 {
+            let what = match self.new.is_same_command(&self.base) {
+                true => "both are the same command in the same directory: --base-dir names that of the base",
+                false => {
+                    "both have the same program files: only arguments and other files can make a difference"
+                }
+            };
             rows.push(("warning", what.to_owned()));
+        }
+        for (who, versions) in
+            [("versions of new", &self.versions.new), ("versions of base", &self.versions.base)]
+        {
+            if versions.len() > 1 {
+                let each = versions
+                    .iter()
+                    .map(|(version, &sets)| format!("{version}: {}", counted(sets, "set", "sets")));
+                rows.push((who, each.collect::<Vec<_>>().join(", ")));
+            }
         }
         if let (Some(elo), Some(score)) = (self.elo, self.score) {
             let Tally { distinct_sets, openings, .. } = self.tally;
@@ -411,6 +457,10 @@ fn reason(outcome: &RegressionOutcome, findings: RegressionFindings<'_>) -> Stri
     };
     let alike = || regression.alike().map(|alike| bounds_of_alike(&alike)).unwrap_or_default();
     match outcome {
+        RegressionOutcome::SameVersion => {
+            "nothing to play: both versions have the same command, program, scripts and other files"
+                .to_owned()
+        }
         RegressionOutcome::Judged(Verdict::Passed) => accepted(terms.sprt.as_ref(), true, &place),
         RegressionOutcome::Judged(Verdict::Failed) => accepted(terms.sprt.as_ref(), false, &place),
         RegressionOutcome::Judged(Verdict::AtLimit) => {

@@ -57,7 +57,7 @@ pub use error::{StoreError, ValueDefect};
 pub use league::{
     Challenge, ChallengeError, Challenger, IntakeError, Invitation, InvitationError, League, LeagueBot,
     LeagueChange, LeagueMatch, LeagueOwner, LeaguePlayer, MatchFilter, MatchKind, OwnerError, OwnerState,
-    OwnerToken, RatingPoint, Season, SeasonError, Submission, SubmissionError, SubmissionQuota,
+    OwnerToken, RatingPoint, RulesVersion, Season, SeasonError, Submission, SubmissionError, SubmissionQuota,
     SubmissionState, SubmittedBot, match_id, now, parse_match_id, utc,
 };
 pub use leases::{Lease, Leases, WorkerRow};

@@ -22,7 +22,7 @@ use referee_game::counted;
 use referee_results::FinishedMatch;
 use referee_stats::Wdl;
 use referee_stats::rating::Estimate;
-use referee_store::{RatingPoint, StoreError};
+use referee_store::{RatingPoint, RulesVersion, StoreError};
 
 /// A ladder, as spectators see it.
 pub trait LadderView: Send + Sync {
@@ -99,6 +99,9 @@ pub struct LadderEntry {
     pub name: String,
     /// The game.
     pub game: &'static str,
+    /// The last change of its rules, if they are a program and have changed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rules_changed: Option<RulesVersion>,
     /// The port that bots connect to; `None` if only programs play.
     pub port: Option<u16>,
     /// Whether bots connect with TLS.

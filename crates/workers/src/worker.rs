@@ -459,7 +459,7 @@ impl<F: FnMut(WorkerEvent<'_>)> Work<F> {
         let Worker { launch, least, .. } = &self.worker;
         check_least(&referee_program::sandbox(launch), least)
             .map_err(|why| Incapable::Unconfined(game.to_owned(), why))?;
-        let loaded = referee_program::load(&location.directory, launch);
+        let loaded = referee_program::load_kept(&location.directory, launch);
         loaded.map(Some).map_err(|why| Incapable::BadGame(game.to_owned(), Box::new(why)))
     }
 

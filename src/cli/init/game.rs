@@ -134,8 +134,7 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
          match.html\n",
         template.bot
     );
-    let files: Vec<String> =
-        template.identified.iter().chain(&["rules.md"]).map(|file| format!("{file:?}")).collect();
+    let files: Vec<String> = template.identified.iter().map(|file| format!("{file:?}")).collect();
     let fill = |text: &str| {
         text.replace("@BUILD@\n", &build_line)
             .replace("@STEPS@", &steps)

@@ -239,7 +239,18 @@ pub(in crate::cli) struct SeasonLine<'a> {
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(in crate::cli) enum LeagueAuditLine<'a> {
-    Difference { ladder: &'a str, r#match: &'a str, what: &'a str },
+    Difference {
+        ladder: &'a str,
+        r#match: &'a str,
+        what: &'a str,
+    },
+    /// Files of the rules that have changed, and the number of the first match that was played with the new ones; `null` until
+    /// the league is played again.
+    Rules {
+        ladder: &'a str,
+        files: &'a [String],
+        since: Option<u32>,
+    },
     Summary(&'a LeagueAuditSummary),
 }
 

@@ -8,12 +8,15 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
+use crate::bot::Launch;
+use crate::cli::bots::launch;
 use crate::cli::json::LeagueBackup;
 use crate::cli::league::export::packs;
 use crate::cli::league::which::LeagueSelector;
 use crate::cli::{Exit, Failure, progress, screen};
 use crate::files::{Folder, PackRange, RecordFolder, StoredRecord, read_regular};
 use crate::game::{counted, json};
+use crate::program;
 use crate::runs::league::config::LeagueConfig;
 use crate::runs::league::{LadderSeed, ladder_folder};
 use crate::store::{League, LeagueMatch, StoreError, now, utc};
@@ -101,7 +104,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
             CheckFailed::Cannot(failure) => failure,
         })?;
     }
-    let backed = back_up(&args.which.league, &config, &league, &folder)
+    let backed = back_up(&args.which.league, &config, &league, &folder, &launch()?)
         .map_err(|error| Failure::cannot_run(format!("{}: {error}", folder.path().display())))?;
     let mut out = screen::stdout();
     match args.json {
@@ -166,6 +169,7 @@ fn back_up(
     config: &LeagueConfig,
     league: &League,
     backup: &Folder,
+    launch: &Launch,
 ) -> Result<Backed, StoreError> {
     let source = Folder::open(&config.folder)?;
     // Until the last step, its database is the one before.
@@ -187,6 +191,9 @@ fn back_up(
     let bar = progress::bar(copy.match_count()?, "{bar:30} {pos}/{len} records, {eta} left");
     let mut backed = Backed::default();
     for ladder in copy.ladders()? {
+        for rules in program::kept(ladder_folder(&source, &ladder)?.path(), launch)? {
+            program::keep(rules, ladder_folder(backup, &ladder)?.path())?;
+        }
         let records = |of: &Folder| ladder_folder(of, &ladder)?.make_within("records");
         let copies = RecordCopies {
             from: RecordFolder::new(records(&source)?),

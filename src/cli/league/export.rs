@@ -77,7 +77,12 @@ fn archive(config: &Path, folder: &Path, league: &League, file: &Path) -> Result
     let mut archived = Archived::default();
     let bar = progress::bar(copy.match_count()?, "{bar:30} {pos}/{len} records, {eta} left");
     for ladder in copy.ladders()? {
-        let records = ladder_folder(&source, &ladder)?.make_within("records")?;
+        let own = ladder_folder(&source, &ladder)?;
+        let games = own.path().join("games");
+        if games.is_dir() {
+            tar.append_dir_all(format!("ladders/{ladder}/games"), games)?;
+        }
+        let records = own.make_within("records")?;
         let records = RecordFolder::new(records);
         let of_ladder = packed.get(&ladder);
         for pack in of_ladder.into_iter().flatten() {

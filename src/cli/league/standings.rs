@@ -12,8 +12,8 @@ use crate::game::{Catalog, json};
 use crate::report::table;
 use crate::runs::league::config::{LadderConfig, LadderGame, LeagueConfig};
 use crate::runs::league::{
-    FinalRow, FinalStandings, LadderError, LadderRecords, LadderRow, LadderRulings, LadderSeason, NotCounted,
-    number,
+    ChangedRules, FinalRow, FinalStandings, LadderError, LadderRecords, LadderRow, LadderRulings,
+    LadderSeason, NotCounted, number,
 };
 use crate::stats::MatchResult;
 use crate::stats::ladder::Name;
@@ -95,6 +95,10 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
             writeln!(out, "{}", json::text(&line))?;
         } else {
             writeln!(out, "{name} ({id})\n{}", printed(&rows, ended.is_none() && game.seating.sides() > 2))?;
+            let changed = ChangedRules::all(&league, name, &game).map_err(Failure::cannot_run)?;
+            if let Some(changed) = changed.last() {
+                writeln!(out, "rules: {changed}")?;
+            }
         }
     }
     out.flush()?;

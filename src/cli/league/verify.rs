@@ -8,7 +8,7 @@ use crate::cli::json::{LeagueAuditLine, LeagueAuditSummary};
 use crate::cli::league::which::LeagueSelector;
 use crate::cli::{Exit, Failure, progress, screen};
 use crate::game::{Catalog, counted, json};
-use crate::runs::league::{LadderDifference, audit_ladder};
+use crate::runs::league::{ChangedRules, LadderDifference, audit_ladder};
 
 /// Verify the results of a league against its records
 ///
@@ -40,6 +40,27 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
         let audit = progress::of_records(|on_record| {
             audit_ladder(&config, &mut league, ladder, &game, &rulings, on_record)
         })?;
+        if let [(first, why), ..] = &audit.unplayable[..] {
+            let count = counted(audit.unplayable.len(), "record", "records");
+            let what = "its files are kept in `games` in the directory of the ladder: restore it";
+            return Err(Failure::usage(format!(
+                "{}: {count}, the first of {first}: {why}; {what}",
+                ladder.name
+            )));
+        }
+        for changed in ChangedRules::all(&league, &ladder.name, &game).map_err(Failure::cannot_run)? {
+            if args.json {
+                let ChangedRules { files, since } = &changed;
+                let since = since.as_ref().map(|(number, _)| *number);
+                writeln!(
+                    out,
+                    "{}",
+                    json::text(&LeagueAuditLine::Rules { ladder: &ladder.name, files, since })
+                )?;
+            } else {
+                writeln!(out, "{}: rules: {changed}", ladder.name)?;
+            }
+        }
         summary.results += audit.results;
         summary.records += audit.records;
         summary.erased += audit.erased;

@@ -11,7 +11,7 @@ use crate::cli::output::TolerantStdout;
 use crate::cli::{Exit, Failure};
 use crate::game::Catalog;
 use crate::game::json;
-use crate::report::{RegressionOutcome, RegressionReport, RegressionSetting};
+use crate::report::{RegressionOutcome, RegressionReport, RegressionSetting, SetVersions};
 use crate::results::FirstFaults;
 use crate::runs::regression::ResultLine;
 use crate::runs::regression::{BadResults, ResultsContents, changed_bots};
@@ -57,7 +57,7 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
                 "{path} and {first} are of different runs: {path} has {what}"
             )));
         }
-        if let Some(what) = other.setup.changed_file(&setup).filter(|_| !args.accept_changed) {
+        if let Some(what) = other.setup.changed_bot(&setup).filter(|_| !args.accept_changed) {
             let (path, first) = (path.display(), args.files[0].display());
             return Err(Failure::usage(format!(
                 "{path} and {first} are of different programs: {what}; --accept-changed merges them"
@@ -89,10 +89,13 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
     }
     let reports = args.reports.open()?;
     let changed = changed_bots(read.iter().flat_map(|contents| &contents.setups));
+    let mut versions = SetVersions::default();
+    read.iter().for_each(|contents| versions.extend(&contents.versions));
     let duration = read.iter().map(|contents| contents.played).sum();
     let kept: Vec<ResultLine> = read.into_iter().flat_map(|contents| contents.kept).collect();
     let (_, running) = setup.begin(catalog, &kept, true)?;
     let outcome = match running.regression.verdict() {
+        _ if setup.same_version => RegressionOutcome::SameVersion,
         Some(verdict) => RegressionOutcome::Judged(verdict),
         None => {
             let missing = running.regression.tally().sets + 1;
@@ -106,7 +109,7 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
     if let Some(crash) = running.crash() {
         crash.add_to(&mut first_faults);
     }
-    let setting = RegressionSetting { changed, duration, ..setup.setting() };
+    let setting = RegressionSetting { changed, versions, duration, ..setup.setting() };
     let report = RegressionReport::new(outcome.clone(), setting, running.findings(), &first_faults);
     let mut out = TolerantStdout::new();
     let text = if args.json { json::text(&report) } else { report.text() };

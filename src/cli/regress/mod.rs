@@ -34,7 +34,7 @@ use crate::runs::play::check_fresh;
 use crate::runs::regression::RegressionSet;
 use crate::runs::regression::{
     Hypotheses, PreparedRegression, RegressionEnd, RegressionEvent, RegressionSetup, ResultsContents,
-    tested_bot,
+    is_same_version, tested_bot,
 };
 use crate::runs::workers::OpenedWorkers;
 use crate::sources::{self, BotSpec, Source};
@@ -118,6 +118,13 @@ struct RunArgs {
     /// current directory]
     #[arg(long, value_name = "DIR")]
     base_dir: Option<PathBuf>,
+    /// A file or directory that identifies the new version beside its program and scripts, seen from its directory, such as
+    /// the modules that they import; may be repeated. A run is resumed and merged with the same ones only
+    #[arg(long, value_name = "PATH")]
+    new_files: Vec<PathBuf>,
+    /// The same for the base
+    #[arg(long, value_name = "PATH")]
+    base_files: Vec<PathBuf>,
     /// The number of seats, if the game allows several [default: the game's]
     #[arg(long, value_name = "N")]
     seats: Option<u8>,
@@ -259,14 +266,23 @@ fn play(args: RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
         }
     }
     args.sandbox.confine(&mut bots)?;
+    let tested = |bot: usize, files: &[PathBuf], option: &str| {
+        tested_bot(&*bots[bot], files).map_err(|what| Failure::usage(format!("{option} {what}")))
+    };
+    let new = tested(0, &args.new_files, "--new-files")?;
+    let base = tested(1, &args.base_files, "--base-files")?;
+    let are_named = !args.new_files.is_empty() && !args.base_files.is_empty();
+    let same_version =
+        args.test.fixed.is_none() && is_same_version([&*bots[0], &*bots[1]], [&new, &base], are_named);
     let mut setup = RegressionSetup {
         format: RegressionSetup::FORMAT,
         game: rules.meta().id.to_owned(),
         rules_version: rules.meta().rules_version,
         program: rules.program().map(|program| serde_json::to_value(program).unwrap_or_default()),
         seats: seating.seats(),
-        new: tested_bot(&*bots[0]),
-        base: tested_bot(&*bots[1]),
+        new,
+        base,
+        same_version,
         options: args.options.to_map()?,
         openings: source.in_words().map_err(|error| with_flags(&error))?,
         trust_bots: args.trust_bots,
@@ -359,9 +375,8 @@ fn play(args: RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
 
 fn exit(outcome: RegressionOutcome) -> Result<Exit, Failure> {
     match outcome {
-        RegressionOutcome::Judged(Verdict::Passed | Verdict::PassedAlike | Verdict::Measured) => {
-            Ok(Exit::Done)
-        }
+        RegressionOutcome::Judged(Verdict::Passed | Verdict::PassedAlike | Verdict::Measured)
+        | RegressionOutcome::SameVersion => Ok(Exit::Done),
         RegressionOutcome::Judged(Verdict::Failed | Verdict::FailedAlike | Verdict::Crashed) => Ok(Exit::No),
         RegressionOutcome::Judged(Verdict::AtLimit | Verdict::OnlyRepeats)
         | RegressionOutcome::Undecided(_) => Ok(Exit::Undecided),

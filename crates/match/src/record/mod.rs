@@ -24,7 +24,9 @@ pub use line::{
 };
 pub use playback::{Note, Playback, Step};
 pub use public::{NotPrivateLines, PublicRecord, PublishedInfo, private_digests, private_seat, public};
-pub use replay::{NotReplayed, OtherRules, Replay, check_program, check_rules, verify};
+pub use replay::{
+    NotReplayed, OtherRules, Replay, changed_files, check_program, check_rules, differing_files, verify,
+};
 pub use resume::{NotResumed, Resume};
 pub use seal::{Seal, add_bots, digest, seal};
 pub use sheet::sheet;

@@ -3,7 +3,7 @@
 use referee_game::erased::{MoveError, RulesFailed, Table};
 use referee_game::{Catalog, Turn};
 
-use crate::record::replay::{NotReplayed, OtherRules};
+use crate::record::replay::{NotReplayed, find_rules};
 use crate::record::{
     BotsLine, Difference, DifferenceKind, Moved, RecordEntry, RecordLine, RecordedEvent, Replay,
 };
@@ -67,9 +67,9 @@ impl<'a> Playback<'a> {
     pub fn open(record: &'a [u8], catalog: &Catalog) -> Result<Playback<'a>, Difference> {
         let mut replay = Replay::open(record, catalog, None)?;
         let setup = replay.match_().setup();
-        let rules = match catalog.find(&setup.header.game) {
+        let rules = match find_rules(&setup.header, catalog) {
             Ok(rules) => rules,
-            Err(unknown) => return Err(replay.difference(NotReplayed::from(OtherRules::from(unknown)))),
+            Err(other) => return Err(replay.difference(NotReplayed::from(other))),
         };
         let table = match rules.open(&setup.header.options, setup.seating) {
             Ok(table) => table,

@@ -357,16 +357,35 @@ pub enum OtherRules {
     },
 }
 
-/// Finds the rules of a match. If they are a program, it must have the same files.
-fn find_rules(header: &Header, catalog: &Catalog) -> Result<&'static dyn Rules, OtherRules> {
+/// Finds the rules of a match. If they are a program, it must have the same files, unless the catalog accepts others.
+pub(super) fn find_rules(header: &Header, catalog: &Catalog) -> Result<&'static dyn Rules, OtherRules> {
     let game = || header.game.clone();
+    let recorded = header.program.as_deref();
+    let mut versions = catalog.versions(&header.game);
+    if let Some(same) = versions.find(|rules| check_program(*rules, recorded).is_ok()) {
+        return Ok(same);
+    }
     let found = catalog.find(&header.game);
-    let rules = match &header.program {
+    let rules = match recorded {
         None => found?,
         Some(_) => found.map_err(|_| OtherRules::NoProgram(game()))?,
     };
-    check_program(rules, header.program.as_deref())?;
-    Ok(rules)
+    match check_program(rules, recorded) {
+        Err(OtherRules::OtherFiles { .. }) if catalog.accepts_changed() => Ok(rules),
+        checked => checked.map(|()| rules),
+    }
+}
+
+/// The files of a program that differ between a record and the rules with which a catalog replays it: none unless the
+/// catalog accepts others.
+pub fn changed_files(record: &[u8], catalog: &Catalog) -> Vec<String> {
+    let first = record.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    let Ok(header) = read_header(first) else { return Vec::new() };
+    let found = find_rules(&header, catalog);
+    match found.map(|rules| check_program(rules, header.program.as_deref())) {
+        Ok(Err(OtherRules::OtherFiles { files, .. })) => files,
+        _ => Vec::new(),
+    }
 }
 
 /// Checks that rules are the same as those of a record, whose header has this program.
@@ -399,7 +418,7 @@ pub fn check_rules(record: &[u8], catalog: &Catalog) -> Result<(), OtherRules> {
 }
 
 /// The names of the files that two descriptions of a program do not have in common.
-fn differing_files(one: &RawValue, other: &RawValue) -> Vec<String> {
+pub fn differing_files(one: &RawValue, other: &RawValue) -> Vec<String> {
     #[derive(Default, serde::Deserialize)]
     struct DescribedFiles {
         files: BTreeMap<String, String>,

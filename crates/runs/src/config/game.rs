@@ -71,6 +71,11 @@ impl KnownGames {
         if is_path { self.add(&directory) } else { Ok(self.catalog.find(game)?) }
     }
 
+    /// Adds a game that was kept with a run. Returns whether no other one has its id.
+    pub fn add_kept(&mut self, rules: &'static dyn Rules) -> bool {
+        self.catalog.add(rules)
+    }
+
     /// Adds the game in this directory.
     ///
     /// # Errors

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use referee_files::{Folder, RecordFolder, StoredRecord};
-use referee_match::record::{PublishedInfo, private_digests, public};
+use referee_match::record::{OtherRules, PublishedInfo, check_rules, private_digests, public};
 use referee_stats::Wdl;
 use referee_store::{League, LeagueMatch, RulingRow, StoreError, parse_match_id};
 use serde_json::Value;
@@ -32,6 +32,9 @@ pub struct LadderAudit {
     pub records: usize,
     /// The number of records whose private lines were erased.
     pub erased: usize,
+    /// The matches whose records cannot be replayed, because no rules are here with which they were played, and how those
+    /// that are here differ.
+    pub unplayable: Vec<(String, OtherRules)>,
     /// What differs.
     pub differences: Vec<LadderDifference>,
 }
@@ -101,6 +104,9 @@ pub enum RecordError {
     /// It cannot be read.
     #[error(transparent)]
     Io(#[from] io::Error),
+    /// It was played with other rules.
+    #[error(transparent)]
+    Rules(#[from] OtherRules),
     /// It says something else.
     #[error(transparent)]
     Ladder(#[from] NotOfLadder),
@@ -191,6 +197,7 @@ impl<'a> LadderRecords<'a> {
         let Some((number, _)) = parse_match_id(id) else { return Err(RecordError::NoMatch(name)) };
         let StoredRecord { bytes, written_at } = self.records.read(&name)?;
         let seed = self.seed.as_ref().and_then(|seed| seed.of(number));
+        check_rules(&bytes, &self.game.catalog)?;
         let row = recorded(id, &bytes, seed, written_at, &self.game.catalog)?;
         // That it was taken back is in the database only.
         let row = LeagueMatch { is_void: self.voided.contains(&number), ..row };
@@ -255,6 +262,7 @@ fn compare(
     let of_players = tallies.compare(league, &read)?;
     let StoredResults { mut rows, .. } = results;
     let mut audit = LadderAudit { results: rows.len(), ..LadderAudit::default() };
+    let mut unplayable = Vec::new();
     let mut differ =
         |of: &str, what: Discrepancy| audit.differences.push(LadderDifference { of: of.to_owned(), what });
     let without: BTreeSet<String> = {
@@ -264,6 +272,10 @@ fn compare(
     for ReadRecord { id, found } in read {
         let mut recorded = match found {
             Ok(recorded) => recorded,
+            Err(RecordError::Rules(why)) => {
+                unplayable.push((id, why));
+                continue;
+            }
             Err(wrong) => {
                 differ(&id, wrong.into());
                 continue;
@@ -297,6 +309,7 @@ fn compare(
             differ(&ruled.id(), Discrepancy::Ruling(row.id));
         }
     }
+    audit.unplayable = unplayable;
     Ok(audit)
 }
 

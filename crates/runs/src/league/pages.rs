@@ -15,7 +15,9 @@ use referee_game::{Meta, Seating};
 use referee_report::ToldMatch;
 use referee_results::FinishedMatch;
 use referee_stats::ladder::Name;
-use referee_store::{League, LeagueMatch, MatchFilter, Season, StoreError, now, parse_match_id, utc};
+use referee_store::{
+    League, LeagueMatch, MatchFilter, RulesVersion, Season, StoreError, now, parse_match_id, utc,
+};
 use referee_web::{
     DisplayNames, LadderEntry, LadderHealth, LadderView, Notices, OtherLadder, OwnersLink, PlayedMatch,
     PlayerEntry, PlayerStanding, SeasonEntry, SeasonPlayer, SeasonRow, SeasonStandings,
@@ -65,6 +67,8 @@ pub(super) struct LadderPages {
     pub(super) name: String,
     pub(super) game: &'static Meta,
     pub(super) seating: Seating,
+    /// The last change of its rules.
+    pub(super) rules_changed: Option<RulesVersion>,
     /// The port for bots, once they can connect.
     pub(super) port: OnceLock<u16>,
     /// What takes up changes, once the ladder is played.
@@ -231,6 +235,7 @@ impl LadderView for LadderPages {
             league: about.name,
             name: self.name.clone(),
             game: self.game.id,
+            rules_changed: self.rules_changed.clone(),
             port: self.port.get().copied(),
             tls: self.has_tls,
             online: online.iter().map(|&name| name.clone()).collect(),

@@ -17,4 +17,4 @@ pub use result_line::{ResultLine, ResultMatch};
 pub use results_file::{BadResults, ResultsContents, ResultsDefect, ResultsFile};
 pub use run::{Added, RegressionRun, RegressionSet};
 pub use setup::{Hypotheses, RegressionSetup, changed_bots};
-pub use tested_bot::tested_bot;
+pub use tested_bot::{BadVersionFile, is_same_version, tested_bot};

@@ -17,7 +17,7 @@ use tokio::time::Instant;
 use crate::Placement;
 use crate::regression::run::{Added, RegressionRun, RegressionSet};
 use crate::regression::{
-    BadResults, RegressionError, RegressionSetup, ResultsContents, ResultsFile, changed_bots,
+    BadResults, RegressionError, RegressionSetup, ResultLine, ResultsContents, ResultsFile, changed_bots,
 };
 
 /// A regression that can be played.
@@ -111,7 +111,9 @@ impl PreparedRegression {
         if let Some(crash) = running.crash() {
             crash.add_to(&mut first_faults);
         }
-        let is_judged = running.regression.verdict().is_some();
+        let is_judged = setup.same_version || running.regression.verdict().is_some();
+        let mut versions = earlier.as_ref().map(|earlier| earlier.versions.clone()).unwrap_or_default();
+        let played_by = setup.played_by();
         let scheduler = TournamentScheduler::new(schedule, running.scoring().clone(), openings);
         let is_out_of_time = Cell::new(false);
         let stop = stop_within(max_time, stop, &is_out_of_time);
@@ -126,6 +128,9 @@ impl PreparedRegression {
                 added.map_err(|difference| RunFailure::invalid_record(&finished.id, difference))?;
             if let (Some(results), Some(kept), None) = (&mut results, &kept, no_show) {
                 results.keep(kept, played + begun.elapsed()).map_err(RunFailure::other)?;
+            }
+            if let (Some(ResultLine::Set { .. }), None) = (&kept, no_show) {
+                versions.add(&played_by);
             }
             judged.iter().for_each(|set| on_event(RegressionEvent::Set(set)));
             // If the bot has played before, a failed start is a fault like any other.
@@ -153,6 +158,7 @@ impl PreparedRegression {
             end
         };
         let outcome = match (running.regression.verdict(), end, max_time) {
+            _ if setup.same_version => RegressionOutcome::SameVersion,
             // An error after the verdict does not change it.
             (Some(verdict), RunEnd { why: None, .. }, _) => RegressionOutcome::Judged(verdict),
             (_, RunEnd { why: Some(why), .. }, _) => RegressionOutcome::CouldNotRun(why.to_string()),
@@ -166,7 +172,7 @@ impl PreparedRegression {
         let setups = earlier.iter().flat_map(|earlier| &earlier.setups).chain([&setup]);
         let changed = changed_bots(setups);
         let duration = played + begun.elapsed();
-        let setting = RegressionSetting { changed, duration, ..setup.setting() };
+        let setting = RegressionSetting { changed, versions, duration, ..setup.setting() };
         let report = RegressionReport::new(outcome.clone(), setting, running.findings(), &first_faults);
         Ok(RegressionEnd { outcome, report })
     }

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use referee_files::{keep_private, open_regular, read_regular, unpack};
 use referee_game::json;
+use referee_report::SetVersions;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -20,6 +21,8 @@ use crate::regression::result_line::ResultLine;
 struct TimedLine<L> {
     #[serde(flatten)]
     line: L,
+    /// What identifies the versions of `new` and `base` that played: their commits, or hashes of their files.
+    played_by: [String; 2],
     /// How long the run had taken when it was written, in milliseconds, including its earlier parts.
     played_ms: u64,
 }
@@ -88,6 +91,8 @@ pub struct ResultsContents {
     pub setups: Vec<RegressionSetup>,
     /// The lines of complete sets.
     pub kept: Vec<ResultLine>,
+    /// How many sets each version has played.
+    pub versions: SetVersions,
     /// How long the run took up to the last line.
     pub played: Duration,
     /// The size in bytes of the complete lines; a truncated line may follow.
@@ -115,6 +120,7 @@ impl ResultsContents {
         }
         let mut setups = vec![setup.clone()];
         let (mut kept, mut played) = (Vec::<ResultLine>::new(), Duration::ZERO);
+        let mut versions = SetVersions::default();
         for (line, number) in lines.zip(2..) {
             let wrong = |error| ResultsDefect::Line { number, error };
             let is_setup = serde_json::from_slice::<Value>(line).map_err(wrong)?["type"] == "regress";
@@ -124,6 +130,9 @@ impl ResultsContents {
                 continue;
             }
             let timed: TimedLine<ResultLine> = serde_json::from_slice(line).map_err(wrong)?;
+            if matches!(timed.line, ResultLine::Set { .. }) {
+                versions.add(&timed.played_by);
+            }
             kept.push(timed.line);
             played = played.max(Duration::from_millis(timed.played_ms));
         }
@@ -133,7 +142,7 @@ impl ResultsContents {
         if let Some(twice) = sets.windows(2).find(|pair| pair[0] == pair[1]) {
             return Err(ResultsDefect::Twice(twice[0]));
         }
-        Ok(ResultsContents { setup, setups, kept, played, whole: whole as u64 })
+        Ok(ResultsContents { setup, setups, kept, versions, played, whole: whole as u64 })
     }
 }
 
@@ -142,6 +151,7 @@ impl ResultsContents {
 pub struct ResultsFile {
     file: File,
     path: PathBuf,
+    played_by: [String; 2],
 }
 
 impl ResultsFile {
@@ -151,7 +161,7 @@ impl ResultsFile {
     /// If there is one, or it cannot be written.
     pub fn create(path: &Path, setup: &RegressionSetup) -> Result<ResultsFile, BadResults> {
         let mut results =
-            ResultsFile::locked(path, OpenOptions::new().append(true).create_new(true).mode(0o600))?;
+            ResultsFile::locked(path, setup, OpenOptions::new().append(true).create_new(true).mode(0o600))?;
         results.line(setup)?;
         Ok(results)
     }
@@ -165,7 +175,7 @@ impl ResultsFile {
         contents: &ResultsContents,
         setup: &RegressionSetup,
     ) -> Result<ResultsFile, BadResults> {
-        let mut results = ResultsFile::locked(path, OpenOptions::new().append(true))?;
+        let mut results = ResultsFile::locked(path, setup, OpenOptions::new().append(true))?;
         results
             .file
             .set_len(contents.whole)
@@ -177,13 +187,17 @@ impl ResultsFile {
     }
 
     /// Opens and locks the file: only one process may write to it. The lock ends with the process.
-    fn locked(path: &Path, options: &mut OpenOptions) -> Result<ResultsFile, BadResults> {
+    fn locked(
+        path: &Path,
+        setup: &RegressionSetup,
+        options: &mut OpenOptions,
+    ) -> Result<ResultsFile, BadResults> {
         let wrong = |why: ResultsDefect| BadResults { path: path.to_owned(), why };
         let file = open_regular(path, options).map_err(|error| wrong(ResultsDefect::NotWritten(error)))?;
         // It contains the seed.
         keep_private(path);
         match file.try_lock() {
-            Ok(()) => Ok(ResultsFile { file, path: path.to_owned() }),
+            Ok(()) => Ok(ResultsFile { file, path: path.to_owned(), played_by: setup.played_by() }),
             Err(TryLockError::WouldBlock) => Err(wrong(ResultsDefect::Locked)),
             Err(TryLockError::Error(error)) => Err(wrong(ResultsDefect::NotWritten(error))),
         }
@@ -200,6 +214,7 @@ impl ResultsFile {
 
     /// Appends a line. `played` is how long the run has taken, including its earlier parts.
     pub(super) fn keep(&mut self, kept: &ResultLine, played: Duration) -> Result<(), BadResults> {
-        self.line(&TimedLine { line: kept, played_ms: played.as_millis() as u64 })
+        let played_by = self.played_by.clone();
+        self.line(&TimedLine { line: kept, played_by, played_ms: played.as_millis() as u64 })
     }
 }

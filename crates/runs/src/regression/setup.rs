@@ -12,7 +12,7 @@ use referee_match::record::{OtherRules, check_program};
 use referee_protocol::limits;
 use referee_protocol::referee::Clock;
 use referee_protocol::words::OnFault;
-use referee_report::{RegressionSetting, TestedBot};
+use referee_report::{RegressionSetting, SetVersions, TestedBot};
 use referee_results::Roster;
 use referee_stats::Deals;
 use referee_stats::regression::{Regression, Shard, StoppingRules};
@@ -27,7 +27,7 @@ use crate::regression::run::RegressionRun;
 use crate::regression::{OtherSetup, RegressionError, SetupDiffers};
 
 /// The version of the format.
-const FORMAT: u32 = 2;
+const FORMAT: u32 = 3;
 
 /// The hypotheses of a sequential test and their error probabilities.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -74,6 +74,8 @@ pub struct RegressionSetup {
     pub new: TestedBot,
     /// What it is compared with.
     pub base: TestedBot,
+    /// Whether both are the same version, so that nothing is played.
+    pub same_version: bool,
     /// The options of the game that are given.
     pub options: Map<String, Value>,
     /// The openings, as text.
@@ -143,9 +145,15 @@ impl RegressionSetup {
     }
 
     /// The first option in which another run differs. The options in `but` may differ, and so may the program of the rules,
-    /// and the files and commits of the bots.
+    /// and the directories, files and commits of the bots.
     pub fn difference(&self, other: &RegressionSetup, but: &[&str]) -> Option<OtherSetup> {
-        let bare = |bot: &TestedBot| TestedBot { commit: None, files: BTreeMap::new(), ..bot.clone() };
+        let bare = |bot: &TestedBot| TestedBot {
+            command: bot.plain_command(),
+            directory: None,
+            commit: None,
+            changes: None,
+            files: BTreeMap::new(),
+        };
         let value = |setup: &RegressionSetup| {
             let bots = (bare(&setup.new), bare(&setup.base));
             let bare = RegressionSetup { program: None, new: bots.0, base: bots.1, ..setup.clone() };
@@ -164,11 +172,11 @@ impl RegressionSetup {
         })
     }
 
-    /// The first file of a bot that differs from another run's, and how.
-    pub fn changed_file(&self, earlier: &RegressionSetup) -> Option<String> {
+    /// How the first bot that is another version than that of another run differs from it.
+    pub fn changed_bot(&self, earlier: &RegressionSetup) -> Option<String> {
         let bots = [("new", &self.new, &earlier.new), ("base", &self.base, &earlier.base)];
         bots.into_iter().find_map(|(name, bot, earlier)| {
-            bot.changed_file(earlier).map(|what| format!("`{name}` has changed: {what}"))
+            bot.change(earlier).map(|what| format!("`{name}` has changed: {what}"))
         })
     }
 
@@ -191,11 +199,16 @@ impl RegressionSetup {
             return Err(other.into());
         }
         earlier.check_program(rules)?;
-        if let Some(what) = self.changed_file(earlier).filter(|_| !is_accepted) {
+        if let Some(what) = self.changed_bot(earlier).filter(|_| !is_accepted) {
             return Err(SetupDiffers::Changed(what));
         }
         self.seed.clone_from(&earlier.seed);
         Ok(())
+    }
+
+    /// What identifies the versions that play.
+    pub fn played_by(&self) -> [String; 2] {
+        [self.new.version(), self.base.version()]
     }
 
     /// What the report states of it.
@@ -209,6 +222,7 @@ impl RegressionSetup {
             sandbox,
             seed,
             changed: Vec::new(),
+            versions: SetVersions::default(),
             duration: Duration::ZERO,
         }
     }
@@ -280,13 +294,13 @@ impl RegressionSetup {
     }
 }
 
-/// The names of the bots whose files are not the same in all of these.
+/// The names of the bots whose versions are not the same in all of these.
 pub fn changed_bots<'a>(setups: impl Iterator<Item = &'a RegressionSetup> + Clone) -> Vec<&'static str> {
     type Bot = fn(&RegressionSetup) -> &TestedBot;
     let bots: [(&str, Bot); 2] = [("new", |setup| &setup.new), ("base", |setup| &setup.base)];
     let has_changed = |bot: Bot| {
-        let mut files = setups.clone().map(|setup| &bot(setup).files);
-        files.next().is_some_and(|first| files.any(|other| other != first))
+        let mut bots = setups.clone().map(bot);
+        bots.next().is_some_and(|first| bots.any(|other| other.change(first).is_some()))
     };
     bots.into_iter().filter(|&(_, bot)| has_changed(bot)).map(|(name, _)| name).collect()
 }

@@ -65,7 +65,9 @@ pub enum TournamentError {
         here: u32,
     },
     /// The program of its game has changed.
-    #[error("{0}: the tournament began with them, so restore them")]
+    #[error(
+        "{0}; the tournament began with those of the record, so restore them, or their copy in its directory `games`"
+    )]
     Rules(#[from] OtherRules),
     /// Its opening file has changed.
     #[error("the opening file {} has changed since the tournament began: restore it", .0.display())]

@@ -91,6 +91,7 @@ impl Tournament {
         if folder.has_file(RESULTS)? {
             return Err(TournamentError::Exists(path.to_owned()));
         }
+        referee_program::keep(rules, path)?;
         config.keep_names(&prepared.entrants);
         let about = About {
             name: config.title(rules.meta().id).to_owned(),
@@ -130,6 +131,7 @@ impl Tournament {
             applied.push(change::apply(&mut folder.results, &stored, &requested)?);
             stored = StoredTournament::read(path, &folder.results, games)?;
         }
+        stored.warn_of_changed_game();
         let seed = stored.seed()?;
         let StoredTournament { about, rules, games, config, schedule, .. } = stored;
         let prepared = config.prepare(rules, seed, schedule.plan())?;
@@ -137,7 +139,6 @@ impl Tournament {
         if here != about.rules {
             return Err(TournamentError::RulesVersion { game: about.game, began: about.rules, here });
         }
-        record::check_program(rules, about.program.as_deref())?;
         if let (Some(path), Some(before)) = (config.openings_file(), &about.openings)
             && digest(&path)? != *before
         {

@@ -6,6 +6,7 @@ use std::path::Path;
 use referee_game::chance::Seed;
 use referee_game::erased::Rules;
 use referee_game::hex;
+use referee_match::record::{OtherRules, check_program};
 use referee_report::tournament::Settings;
 use referee_stats::schedule::{MatchId, Participation, Ruling, Schedule, ScheduleError};
 use referee_stats::{Entrant, MatchResult};
@@ -61,6 +62,25 @@ impl StoredTournament {
         self.config.settings(self.rules, &self.about.seed, self.schedule.plan().seating)
     }
 
+    /// Says which files of the game have changed in the directory of its author since the tournament began.
+    pub(super) fn warn_of_changed_game(&self) {
+        let Some(program) = &self.about.program else { return };
+        let (game, place) = (&self.about.game, self.config.resolve(Path::new(&self.config.game)));
+        let what = match referee_program::load(&place, self.games.launch()) {
+            Err(why) => why.to_string(),
+            Ok(rules) => match check_program(rules, Some(&**program)) {
+                Ok(()) => return,
+                Err(OtherRules::OtherFiles { files, .. }) => {
+                    format!("{}: changed since the tournament began: {}", place.display(), files.join(", "))
+                }
+                Err(other) => other.to_string(),
+            },
+        };
+        tracing::warn!(
+            "{what}. All matches of {game} are played and verified with the copy in the directory of the tournament"
+        );
+    }
+
     /// The run seed.
     ///
     /// # Errors
@@ -109,7 +129,7 @@ impl StoredTournament {
         let base = base.map_err(|why| TournamentError::at(directory, why))?;
         let config = config.with_base(&base);
         let mut games = games.clone();
-        let rules = config.find_game(&mut games)?;
+        let rules = find_game(directory, &about, &config, &mut games)?;
         let configured = rules.meta().id;
         if configured != about.game {
             return Err(Contradiction::Game { stored: about.game, configured }.into());
@@ -150,6 +170,29 @@ impl StoredTournament {
         };
         Ok((stored, refused))
     }
+}
+
+/// Finds the game of a tournament: the copy that is kept in its directory, or the same files in that of its author.
+fn find_game(
+    directory: &Path,
+    about: &About,
+    config: &TournamentConfig,
+    games: &mut KnownGames,
+) -> Result<&'static dyn Rules, TournamentError> {
+    if let Some(program) = &about.program {
+        let known = games.catalog().find(&about.game).ok();
+        if let Some(rules) = known.filter(|rules| check_program(*rules, Some(&**program)).is_ok()) {
+            return Ok(rules);
+        }
+        let kept = referee_program::kept(directory, games.launch())?;
+        let is_it = |rules: &&dyn Rules| rules.program().is_some_and(|kept| kept.get() == program.get());
+        if let Some(rules) = kept.into_iter().find(is_it).filter(|rules| games.add_kept(*rules)) {
+            return Ok(rules);
+        }
+    }
+    let rules = config.find_game(games)?;
+    check_program(rules, about.program.as_deref())?;
+    Ok(rules)
 }
 
 /// What a ruling decides on matches.

@@ -71,6 +71,7 @@ pub fn verify(
     let failed = |why: StoreError| TournamentError::at(directory, why);
     let db = results;
     let (stored, _) = StoredTournament::with_results(directory, db, games, Vec::new())?;
+    stored.warn_of_changed_game();
     let auditor = Auditor::new(&stored)?;
     // Files are listed first, so that a row stored in the meantime does not seem to lack a record.
     let ListedRecords { files, others } =

@@ -7,6 +7,7 @@ mod log;
 mod matches;
 mod owners;
 mod retention;
+mod rules;
 mod seasons;
 mod submissions;
 
@@ -24,6 +25,7 @@ pub use history::RatingPoint;
 pub use log::LeagueChange;
 pub use matches::{LeagueMatch, MatchFilter, MatchKind, match_id, parse_match_id};
 pub use owners::{Invitation, InvitationError, LeagueOwner, OwnerError, OwnerState, OwnerToken};
+pub use rules::RulesVersion;
 pub use seasons::{Season, SeasonError};
 pub use submissions::{
     IntakeError, Submission, SubmissionError, SubmissionQuota, SubmissionState, SubmittedBot,

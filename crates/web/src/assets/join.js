@@ -51,13 +51,17 @@ ${tls ? `        link = tls.wrap_socket(link, server_hostname=${JSON.stringify(h
         $("state").textContent = ladder.error;
         return;
       }
-      const { league, name, game, port, tls, online, display_names: shown, owners, others } = ladder;
+      const { league, name, game, rules_changed: rules, port, tls, online, display_names: shown, owners, others } = ladder;
       const whole = league ? `${league}: ${name}` : name;
       $("title").textContent = `Join ${whole}`;
       document.title = $("title").textContent;
       $("state").textContent = port === null
         ? "Only programs of the organiser play on this ladder."
         : `${game}, bots connect to ${location.hostname}:${port}${tls ? " with TLS" : ""}`;
+      if (rules) {
+        const since = `match ${rules.since} (${rules.at.slice(0, 10)})`;
+        $("state").textContent += `. The rules have changed since ${since}: ${rules.changed.join(", ")}`;
+      }
       $("run").hidden = false;
       $("how-title").closest("section").hidden = port === null;
       $("bot").textContent = bot(location.hostname, port, tls);

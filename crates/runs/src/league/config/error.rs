@@ -153,6 +153,9 @@ pub enum LadderConfigError {
     /// There is no such game.
     #[error(transparent)]
     Game(#[from] GameError),
+    /// Its earlier rules cannot be read.
+    #[error("its directory `games`: {0}")]
+    Kept(io::Error),
     /// The game has no such seats.
     #[error("seats: {0}")]
     Seats(Misconfigured),

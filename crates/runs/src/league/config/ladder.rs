@@ -15,6 +15,7 @@ use referee_protocol::words::OnFault;
 use referee_report::page::PublicUrl;
 use referee_transport::Certificate;
 use serde::Deserialize;
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::{LadderConfigError, LeagueConfigError, public_url};
@@ -154,7 +155,15 @@ impl LadderConfig {
     pub fn game(&self, games: &KnownGames, folder: &Path) -> Result<LadderGame, LeagueConfigError> {
         let mut games = games.clone();
         let rules = games.find(folder, &self.game).map_err(|error| self.wrong(error))?;
-        let catalog = games.catalog().clone();
+        let mut catalog = games.catalog().clone();
+        let kept = referee_program::kept(&folder.join("ladders").join(&self.name), games.launch());
+        let is_other =
+            |kept: &&dyn Rules| kept.program().map(RawValue::get) != rules.program().map(RawValue::get);
+        for version in
+            kept.map_err(|why| self.wrong(LadderConfigError::Kept(why)))?.into_iter().filter(is_other)
+        {
+            catalog.add_version(version);
+        }
         let seating = rules.meta().seating(self.seats);
         let seating = seating.map_err(|what| self.wrong(LadderConfigError::Seats(what)))?;
         Ok(LadderGame { rules, seating, catalog })

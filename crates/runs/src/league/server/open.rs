@@ -19,8 +19,8 @@ use crate::league::pages::{AboutLeague, LadderPages};
 use crate::league::resume::ResumedSet;
 use crate::league::{
     Ladder, LadderMemory, LadderRow, LadderRulings, LadderSeason, LadderSeed, LadderSeedError, LeadTaken,
-    NotCounted, SharedLadder, WaitingMatch, WaitingReason, deal_of, ladder_folder, recover, resume,
-    resume_on_workers,
+    NotCounted, SharedLadder, WaitingMatch, WaitingReason, deal_of, ladder_folder, note_rules, recover,
+    resume, resume_on_workers,
 };
 use crate::workers::leases;
 
@@ -96,7 +96,9 @@ impl LadderOpening<'_> {
         let drawn = random_seed().map_err(LadderSeedError::from)?;
         let rng = drawn.match_key("league", name, &[""]).stream();
         let mut ladder = Ladder::new(name, seats, openings, prepared.limits, rng, wait.clone());
-        ladder.set_next(next.max(last_on_workers + 1));
+        let next = next.max(last_on_workers + 1);
+        ladder.set_next(next);
+        note_rules(league, name, &prepared.game, own.path(), next)?;
         ladder.begin(&league.bots()?, is_paused(league)?);
         let rulings = league.rulings()?;
         ladder.show_rulings(&rulings);
@@ -214,10 +216,13 @@ fn pages(
         let (name, url) = (other.name.clone(), other.watch_url.as_ref().map(ToString::to_string));
         Some(OtherLadder { name, port: other.watch?.port(), url })
     };
+    let league = League::open(folder)?;
+    let rules_changed = league.rules_versions(&config.name)?.pop().filter(|last| !last.changed.is_empty());
     Ok(LadderPages {
         name: config.name.clone(),
         game: prepared.game.rules.meta(),
         seating: prepared.game.seating,
+        rules_changed,
         port: OnceLock::new(),
         control: OnceLock::new(),
         refusals: Arc::default(),
@@ -226,7 +231,7 @@ fn pages(
         ladder: ladder.clone(),
         records: own.path().join("records"),
         sending: Arc::default(),
-        league: Mutex::new(League::open(folder)?),
+        league: Mutex::new(league),
         about: Mutex::new(AboutLeague::of(whole)),
     })
 }
