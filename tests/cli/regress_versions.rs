@@ -124,7 +124,7 @@ fn a_module_that_has_changed_is_another_version() {
         ]);
     };
     run("results", "1", &[]).with_code(UNDECIDED);
-    folder.write("new/weights.txt", "-2");
+    folder.write("new/weights.txt", "-1 ");
     refused(&format!("its commit is {first}-dirty, was {first}"));
     let second = commit(&folder.path("new"));
     refused(&format!("its commit is {second}, was {first}"));
@@ -143,15 +143,15 @@ fn a_module_that_has_changed_is_another_version() {
     both.sort();
     assert!(text.contains(&format!("versions of new            {}\n", both.join(", "))), "{text}");
     // Changes on top of the same commit differ, too.
-    folder.write("new/weights.txt", "-3");
+    folder.write("new/weights.txt", " -1");
     run("dirty", "1", &[]).with_code(UNDECIDED);
-    folder.write("new/weights.txt", "-4");
+    folder.write("new/weights.txt", " -1 ");
     run("dirty", "2", &["--resume"]).with_code(USAGE).says(&["files of its checkout", "are others"]);
 
     // Elsewhere, named files do.
     let named = ["--base-files", "weights.txt"];
     run("named", "1", &named).with_code(UNDECIDED);
-    folder.write("base/weights.txt", "1");
+    folder.write("base/weights.txt", "0 ");
     let what = "`base` has changed: SHA-256 of weights.txt is ";
     run("named", "2", &[&named[..], &["--resume"]].concat()).with_code(USAGE).says(&[what]);
 }

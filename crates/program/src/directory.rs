@@ -367,7 +367,7 @@ impl ListedFiles<'_> {
         let folder = self.folder;
         let mut is_part = |path: &Path, is_directory: bool| {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
-            !is_other(&name, is_directory) && !(is_directory && has_database(&folder.path().join(path)))
+            !(is_other(&name, is_directory) || is_directory && has_database(&folder.path().join(path)))
         };
         folder.walk(from, &mut is_part, &mut |path, of| match of {
             // Its files are there by their own paths, and it could lead around in circles.
