@@ -106,13 +106,6 @@ impl SetVersions {
         *self.new.entry(new.clone()).or_default() += 1;
         *self.base.entry(base.clone()).or_default() += 1;
     }
-
-    /// Adds the sets of another shard.
-    pub fn extend(&mut self, other: &SetVersions) {
-        for (own, others) in [(&mut self.new, &other.new), (&mut self.base, &other.base)] {
-            others.iter().for_each(|(version, sets)| *own.entry(version.clone()).or_default() += sets);
-        }
-    }
 }
 
 /// The result of a comparison, in the format of `--json`.

@@ -11,7 +11,7 @@ use crate::cli::output::TolerantStdout;
 use crate::cli::{Exit, Failure};
 use crate::game::Catalog;
 use crate::game::json;
-use crate::report::{RegressionOutcome, RegressionReport, RegressionSetting, SetVersions};
+use crate::report::{RegressionOutcome, RegressionReport, RegressionSetting};
 use crate::results::FirstFaults;
 use crate::runs::regression::ResultLine;
 use crate::runs::regression::{BadResults, ResultsContents, changed_bots};
@@ -89,8 +89,7 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
     }
     let reports = args.reports.open()?;
     let changed = changed_bots(read.iter().flat_map(|contents| &contents.setups));
-    let mut versions = SetVersions::default();
-    read.iter().for_each(|contents| versions.extend(&contents.versions));
+    let played_by = read.iter().flat_map(|contents| contents.played_by.clone()).collect();
     let duration = read.iter().map(|contents| contents.played).sum();
     let kept: Vec<ResultLine> = read.into_iter().flat_map(|contents| contents.kept).collect();
     let (_, running) = setup.begin(catalog, &kept, true)?;
@@ -109,6 +108,7 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
     if let Some(crash) = running.crash() {
         crash.add_to(&mut first_faults);
     }
+    let versions = running.versions(&played_by);
     let setting = RegressionSetting { changed, versions, duration, ..setup.setting() };
     let report = RegressionReport::new(outcome.clone(), setting, running.findings(), &first_faults);
     let mut out = TolerantStdout::new();

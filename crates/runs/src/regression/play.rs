@@ -112,8 +112,8 @@ impl PreparedRegression {
             crash.add_to(&mut first_faults);
         }
         let is_judged = setup.same_version || running.regression.verdict().is_some();
-        let mut versions = earlier.as_ref().map(|earlier| earlier.versions.clone()).unwrap_or_default();
-        let played_by = setup.played_by();
+        let mut played_by = earlier.as_ref().map(|earlier| earlier.played_by.clone()).unwrap_or_default();
+        let versions = setup.played_by();
         let scheduler = TournamentScheduler::new(schedule, running.scoring().clone(), openings);
         let is_out_of_time = Cell::new(false);
         let stop = stop_within(max_time, stop, &is_out_of_time);
@@ -129,8 +129,8 @@ impl PreparedRegression {
             if let (Some(results), Some(kept), None) = (&mut results, &kept, no_show) {
                 results.keep(kept, played + begun.elapsed()).map_err(RunFailure::other)?;
             }
-            if let (Some(ResultLine::Set { .. }), None) = (&kept, no_show) {
-                versions.add(&played_by);
+            if let (Some(ResultLine::Set { set, .. }), None) = (&kept, no_show) {
+                played_by.insert(*set, versions.clone());
             }
             judged.iter().for_each(|set| on_event(RegressionEvent::Set(set)));
             // If the bot has played before, a failed start is a fault like any other.
@@ -172,6 +172,7 @@ impl PreparedRegression {
         let setups = earlier.iter().flat_map(|earlier| &earlier.setups).chain([&setup]);
         let changed = changed_bots(setups);
         let duration = played + begun.elapsed();
+        let versions = running.versions(&played_by);
         let setting = RegressionSetting { changed, versions, duration, ..setup.setting() };
         let report = RegressionReport::new(outcome.clone(), setting, running.findings(), &first_faults);
         Ok(RegressionEnd { outcome, report })

@@ -1,6 +1,7 @@
 //! The results file of a regression, in JSON Lines: first the setup of the run, then one line per complete set. A
 //! resumed run whose setup differs, in its programs or in `max_sets`, adds its setup.
 
+use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
@@ -9,7 +10,6 @@ use std::time::Duration;
 
 use referee_files::{keep_private, open_regular, read_regular, unpack};
 use referee_game::json;
-use referee_report::SetVersions;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -91,8 +91,8 @@ pub struct ResultsContents {
     pub setups: Vec<RegressionSetup>,
     /// The lines of complete sets.
     pub kept: Vec<ResultLine>,
-    /// How many sets each version has played.
-    pub versions: SetVersions,
+    /// By set: what identifies the versions of `new` and `base` that played it.
+    pub played_by: BTreeMap<u32, [String; 2]>,
     /// How long the run took up to the last line.
     pub played: Duration,
     /// The size in bytes of the complete lines; a truncated line may follow.
@@ -120,7 +120,7 @@ impl ResultsContents {
         }
         let mut setups = vec![setup.clone()];
         let (mut kept, mut played) = (Vec::<ResultLine>::new(), Duration::ZERO);
-        let mut versions = SetVersions::default();
+        let mut played_by = BTreeMap::new();
         for (line, number) in lines.zip(2..) {
             let wrong = |error| ResultsDefect::Line { number, error };
             let is_setup = serde_json::from_slice::<Value>(line).map_err(wrong)?["type"] == "regress";
@@ -131,7 +131,7 @@ impl ResultsContents {
             }
             let timed: TimedLine<ResultLine> = serde_json::from_slice(line).map_err(wrong)?;
             if matches!(timed.line, ResultLine::Set { .. }) {
-                versions.add(&timed.played_by);
+                played_by.insert(timed.line.set(), timed.played_by);
             }
             kept.push(timed.line);
             played = played.max(Duration::from_millis(timed.played_ms));
@@ -142,7 +142,7 @@ impl ResultsContents {
         if let Some(twice) = sets.windows(2).find(|pair| pair[0] == pair[1]) {
             return Err(ResultsDefect::Twice(twice[0]));
         }
-        Ok(ResultsContents { setup, setups, kept, versions, played, whole: whole as u64 })
+        Ok(ResultsContents { setup, setups, kept, played_by, played, whole: whole as u64 })
     }
 }
 

@@ -7,7 +7,7 @@ use referee_game::Seat;
 use referee_match::Faults;
 use referee_match::record::Difference;
 use referee_protocol::words::FaultCode;
-use referee_report::RegressionFindings;
+use referee_report::{RegressionFindings, SetVersions};
 use referee_results::{Crash, FinishedMatch, moves_of_match, moves_of_set};
 use referee_stats::MatchResult;
 use referee_stats::rating::Estimate;
@@ -93,6 +93,15 @@ impl RegressionRun {
     pub fn findings(&self) -> RegressionFindings<'_> {
         let RegressionRun { regression, shard, faults, crash, .. } = self;
         RegressionFindings { regression, shard: *shard, faults, crash: crash.as_ref() }
+    }
+
+    /// How many of the judged sets each version has played. `played_by`: what identifies those of each set.
+    pub fn versions(&self, played_by: &BTreeMap<u32, [String; 2]>) -> SetVersions {
+        let judged = self.regression.tally().sets;
+        let place = |set: u32| self.shard.map_or(set, |shard| shard.place(set));
+        let mut versions = SetVersions::default();
+        played_by.iter().filter(|&(&set, _)| place(set) <= judged).for_each(|(_, by)| versions.add(by));
+        versions
     }
 
     /// The crash of `new`, if that ended the run.
