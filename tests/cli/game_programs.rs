@@ -654,7 +654,7 @@ fn prose_leftovers_of_editors_records_and_results_do_not_identify_rules() {
 fn a_process_that_starts_later_plays_the_files_that_the_match_began_with() {
     let folder = Folder::new();
     // Each process of the rules ends after a few answers.
-    let ends = "    request = json.loads(line)\n    left = globals().get('left', 4) - 1\n    if left < 0:\n        raise SystemExit\n";
+    let ends = "    request = json.loads(line)\n    left = globals().get('left', 12) - 1\n    if left < 0:\n        raise SystemExit\n";
     let game = changed(&folder, &[("    request = json.loads(line)\n", ends)]);
     let path = folder.text("game/game.py");
     let script = format!(
