@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use clap::{Args as ClapArgs, Subcommand};
 
 use crate::cli::bots::{launch, with_bots};
+use crate::cli::options::GameOptions;
 use crate::cli::output::TolerantStdout;
 use crate::cli::screen::Screen;
 use crate::cli::{Exit, Failure};
@@ -32,17 +33,20 @@ enum GameCommand {
 /// manifest: game.toml is valid. start: every seating opens. matches: random matches run to their end, and every answer is
 /// valid; decisions without `legal` get one of the manifest's `sample_moves`. schema: views, moves and events are as the game's
 /// schemas say. moves: every legal move of some positions can be played. check, if moves are not listed: odd and altered moves
-/// have an answer. show: positions are shown to every viewer. secrets, if the game has hidden information: positions that a seat cannot
-/// tell apart by its events look the same to it. imagine, if the game imagines positions: they agree with the views. purity: the same requests, in another order and in another process,
+/// have an answer. show: positions are shown to every viewer. secrets, if the game has hidden information: positions that a seat or
+/// the public cannot tell apart by its events look the same to it, by view, text, scene, turns left and legal moves. imagine, if the game imagines positions: they agree with the views. purity: the same requests, in another order and in another process,
 /// get the same answers. A failed step shows the request and the answer, and ends the check with exit code 1.
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:
   referee game check examples/games/connect_four
-  referee game check ./mygame -n 1000 --json")]
+  referee game check ./mygame -n 1000 --json
+  referee game check ./mygame --set size=11")]
 struct CheckArgs {
     /// The directory of the game
     #[arg(value_name = "DIR")]
     directory: PathBuf,
+    #[command(flatten)]
+    options: GameOptions,
     /// The number of random matches with each number of seats
     #[arg(short = 'n', long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     matches: u32,
@@ -52,12 +56,12 @@ struct CheckArgs {
 }
 
 pub(super) fn run(Args { command: GameCommand::Check(args) }: &Args) -> Result<Exit, Failure> {
-    let launch = launch()?;
+    let (launch, options) = (launch()?, args.options.to_json()?);
     let mut out = Screen(TolerantStdout::new());
     // `TolerantStdout` keeps the error until the end.
     let mut line = |line: &dyn Display| drop(writeln!(out, "{line}"));
     let figures = with_bots(|| {
-        check(&args.directory, &launch, args.matches, |step| match args.json {
+        check(&args.directory, &launch, &options, args.matches, |step| match args.json {
             true => line(&json::text(step)),
             false => line(&sentence(step)),
         })

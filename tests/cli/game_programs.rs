@@ -814,3 +814,43 @@ fn an_interrupt_does_not_wait_for_rules() {
     let verified = referee(["verify", &records, "--game", &game]).done();
     assert!(verified.stdout.contains("m1.jsonl: ok"), "{verified:?}");
 }
+
+#[test]
+fn a_program_that_orders_the_keys_of_its_events_at_random_verifies() {
+    let folder = Folder::new();
+    // As the maps of Lua: the order differs between processes.
+    let shuffled = "def shuffled(value):\n    if isinstance(value, list):\n        return [shuffled(part) for part in value]\n    if not isinstance(value, dict):\n        return value\n    keys = list(value)\n    random.shuffle(keys)\n    return {key: shuffled(value[key]) for key in keys}\n\n\nfor line in sys.stdin:";
+    let events = "    if request['type'] == 'play':\n        answer['events'] = [{'all': {'kind': 'played', 'a': 1, 'b': {'c': 2, 'd': 3, 'e': 4}}}]\n    print(json.dumps(shuffled(answer), ";
+    let changes = [
+        ("import sys", "import random\nimport sys"),
+        ("for line in sys.stdin:", shuffled),
+        ("    print(json.dumps(answer, ", events),
+        ("schema = \"schema.json\"\n", ""),
+    ];
+    let game = changed(&folder, &changes);
+    play(&folder, &game, &["-n", "3"]).done();
+    let verified = referee(["verify", &folder.text("records"), "--game", &game]).done();
+    assert!(verified.stdout.contains("3 records, 0 differ"), "{verified:?}");
+    let checked = referee(["game", "check", &game, "-n", "2"]).done().stdout;
+    assert!(checked.contains("ok      purity"), "{checked}");
+    // Another value is still a difference, as is a key that is there twice.
+    let text = folder.read("records/m1.jsonl");
+    for (from, to) in [("\"c\":2", "\"c\":7"), ("\"c\":2", "\"c\":2,\"c\":2")] {
+        assert!(text.contains(from), "{text}");
+        let forged = folder.write("forged.jsonl", text.replacen(from, to, 1));
+        referee(["verify", &forged, "--game", &game]).with_code(1);
+    }
+}
+
+#[test]
+fn the_check_takes_options() {
+    let checked =
+        referee(["game", "check", GAME, "-n", "3", "--set", "columns=4", "--set", "rows=4"]).done().stdout;
+    assert!(checked.contains(r#"1 seating with the options {"columns":4,"rows":4}"#), "{checked}");
+    assert!(checked.contains("ok      purity") && checked.contains(" legal moves, scores"), "{checked}");
+    let refused = referee(["game", "check", GAME, "--set", "columns=3"]).with_code(1).stdout;
+    assert!(
+        refused.contains("FAILED  start") && refused.contains("columns: 3; expected 4 to 9"),
+        "{refused}"
+    );
+}

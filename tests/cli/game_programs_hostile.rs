@@ -286,10 +286,14 @@ reasons = ["guessed"]
 
 /// Checks the game of cards with these changes.
 fn check(leak: &str, imagined: &str) -> Ended {
+    check_program(&CARDS.replace("LEAK", leak).replace("IMAGINED", imagined))
+}
+
+fn check_program(program: &str) -> Ended {
     let folder = Folder::new();
     std::fs::create_dir(folder.path("game")).expect("a directory");
     folder.write("game/game.toml", CARDS_MANIFEST);
-    folder.write("game/game.py", CARDS.replace("LEAK", leak).replace("IMAGINED", imagined));
+    folder.write("game/game.py", program);
     referee(["game", "check", &folder.text("game"), "-n", "20"])
 }
 
@@ -302,9 +306,47 @@ fn the_check_finds_views_that_leak() {
         leaks.contains("FAILED  secrets") && leaks.contains("although its events are the same"),
         "{leaks}"
     );
-    assert!(leaks.contains("seat 0 sees ") && leaks.contains("after the draw ["), "{leaks}");
+    assert!(leaks.contains("seat 1 sees the `view` ") && leaks.contains("after the draw ["), "{leaks}");
     let secret = check(", \"others\": state[\"guesses\"]", "view['guesses']").with_code(1).stdout;
     assert!(secret.contains("FAILED  secrets") && secret.contains("after the move `"), "{secret}");
+}
+
+#[test]
+fn the_check_finds_texts_scenes_and_turn_limits_that_leak() {
+    let cards = CARDS.replace("LEAK", "").replace("IMAGINED", "view['guesses']");
+    let shown = r#"    return {"view": state if viewer == "all" else {"guesses": len(state["guesses"])}}"#;
+    let leaking = |from: &str, to: &str| {
+        assert!(cards.contains(from), "{from}");
+        check_program(&cards.replace(from, to)).with_code(1).stdout
+    };
+    let public = |more: &str| {
+        leaking(shown, &format!("    secret = sum(state['cards'])\n    return {{'view': {{}}, {more}}}"))
+    };
+    let text = public("'text': f'the sum is {secret}'");
+    assert!(text.contains("FAILED  secrets   seat 1 sees the `text` the sum is "), "{text}");
+    let shape = "{'id': 'a', 'at': [secret, 0], 'parts': []}";
+    let scene =
+        public(&format!("'scene': {{'width': 1000, 'height': 1000, 'shapes': [{shape}], 'words': ['x']}}"));
+    assert!(scene.contains("FAILED  secrets   seat 1 sees a `scene` with the shape "), "{scene}");
+    let words = public("'scene': {'width': 1000, 'height': 1000, 'shapes': [], 'words': ['x', str(secret)]}");
+    assert!(words.contains("FAILED  secrets") && words.contains("a `scene` with the words "), "{words}");
+    let limit =
+        leaking(r#""events": list(events)}"#, r#""events": list(events), "turns_left": 1 + sum(cards)}"#);
+    assert!(limit.contains("FAILED  secrets   seat 1 sees the `turns_left` Some("), "{limit}");
+}
+
+#[test]
+fn the_check_finds_a_secret_that_only_spectators_get() {
+    let cards = CARDS.replace("LEAK", "").replace("IMAGINED", "view['guesses']");
+    let shown = r#"    return {"view": state if viewer == "all" else"#;
+    let tells = "    if viewer == 'public': return {'view': {}, 'text': str(state['cards'])}\n";
+    let public = check_program(&cards.replace(shown, &format!("{tells}{shown}"))).with_code(1).stdout;
+    assert!(public.contains("FAILED  secrets   the public sees the `text` ["), "{public}");
+    // The board names the cards only after the first guess, while the opponent thinks.
+    let later = "    if state['guesses']: return {'view': {}, 'text': str(state['cards'])}\n";
+    let late = check_program(&cards.replace("    if viewer in", &format!("{later}    if viewer in")));
+    let late = late.with_code(1).stdout;
+    assert!(late.contains("FAILED  secrets") && late.contains("], the move `"), "{late}");
 }
 
 #[test]

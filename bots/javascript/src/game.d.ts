@@ -20,6 +20,8 @@ export type Turn =
         readonly legal?: readonly string[];
         /** Whether only the seat sees its move. */
         readonly secret?: boolean;
+        /** Whether the others do not even see that the seat has moved. */
+        readonly unseen?: boolean;
       }[];
     }
   | {
@@ -47,9 +49,10 @@ export interface Fact {
 /** An event: `all` goes to the record, `public` to spectators and to every seat without a form of its own in `seats`. */
 export interface Event {
   readonly all: Fact;
-  /** Absent: everyone gets `all`. Required in games with hidden information. */
-  readonly public?: Fact;
-  readonly seats?: { readonly [seat: number]: Fact };
+  /** Absent: everyone gets `all`. Required in games with hidden information. Null: the others do not see the event. */
+  readonly public?: Fact | null;
+  /** Null: the seat does not see the event. */
+  readonly seats?: { readonly [seat: number]: Fact | null };
 }
 
 /** A state, with the events on the way to it, at most 1,000. */

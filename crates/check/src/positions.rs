@@ -97,7 +97,9 @@ fn walk(
             for index in 0..table.event_count() {
                 let mut event = Vec::new();
                 table.write_event(index, Viewer::Seat(seat), &mut event);
-                events[seat.index()].push(event);
+                if !event.is_empty() {
+                    events[seat.index()].push(event);
+                }
             }
         }
         table.forget();

@@ -93,11 +93,14 @@ fn broadcast(
 ) {
     log.event(stamp.at, |out| write(Viewer::Omniscient, out));
     if let Some(viewer) = setup.watched {
-        if news.is_empty() {
-            events.push_back(MatchEvent::News);
-        }
+        let before = news.len();
         write(viewer, news);
-        news.push(b'\n');
+        if news.len() > before {
+            if before == 0 {
+                events.push_back(MatchEvent::News);
+            }
+            news.push(b'\n');
+        }
     }
     for player in players {
         let wants = setup.wants[player.seat.index()];
@@ -105,10 +108,17 @@ fn broadcast(
             continue;
         }
         let out = &mut player.held;
+        let before = out.len();
         out.extend_from_slice(&player.event_head);
         json::decimal(out, player.next_event.into());
         out.extend_from_slice(b",\"event\":");
+        let head = out.len();
         write(Viewer::Seat(player.seat), out);
+        if out.len() == head {
+            // The seat does not see it.
+            out.truncate(before);
+            continue;
+        }
         out.extend_from_slice(b"}\n");
         player.next_event += 1;
         if wants.push {

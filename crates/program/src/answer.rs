@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use referee_game::json;
 use referee_game::json_scanner::JsonScanner;
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 use crate::{BadAnswer, BadView, MOST_DEPTH, MOST_VIEW};
@@ -106,6 +106,8 @@ pub(crate) struct DecisionAnswer<'a> {
     pub(crate) view: &'a RawValue,
     #[serde(default)]
     pub(crate) secret: bool,
+    #[serde(default)]
+    pub(crate) unseen: bool,
 }
 
 /// The numbers that are needed.
@@ -125,13 +127,20 @@ pub(crate) struct OverAnswer {
     pub(crate) reason: String,
 }
 
+/// A field that may be `null`, which is not the same as absent.
+fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de RawValue>, D::Error> {
+    Deserialize::deserialize(deserializer).map(Some)
+}
+
 /// An event and its forms.
 #[derive(Debug, Deserialize)]
 pub(crate) struct EventAnswer<'a> {
     #[serde(borrow)]
     pub(crate) all: &'a RawValue,
-    #[serde(default, borrow)]
+    /// `null`: only seats with a form of their own see the event.
+    #[serde(default, borrow, deserialize_with = "present")]
     pub(crate) public: Option<&'a RawValue>,
+    /// `null`: the seat does not see the event.
     #[serde(default, borrow)]
     pub(crate) seats: BTreeMap<String, &'a RawValue>,
 }

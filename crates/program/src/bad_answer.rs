@@ -77,6 +77,14 @@ pub enum BadAnswer {
     /// Ranks that skip or repeat a number.
     #[error("`ranks`: each is one more than the number of better sides")]
     Ranks,
+    /// Ranks that differ at the turn limit.
+    #[error(
+        "`ranks`: at the `turn_limit` all sides have rank 1, not {ranks:?}; a reason of the manifest may rank them"
+    )]
+    TurnLimit {
+        /// The ranks.
+        ranks: Vec<u8>,
+    },
     /// An unknown reason.
     #[error("`reason`: `{0}` is not among those of the manifest")]
     Reason(String),
@@ -153,7 +161,7 @@ pub enum BadDecision {
     #[error(transparent)]
     View(#[from] BadView),
     /// A secret in a game without hidden information.
-    #[error("`secret`: the manifest has no `hidden`")]
+    #[error("`secret` and `unseen`: the manifest has no `hidden`")]
     Secret,
 }
 
@@ -175,6 +183,9 @@ pub enum BadEvent {
     /// The form for spectators is missing in a game with hidden information.
     #[error("`public` is missing, which a game with `hidden` has in every event")]
     NoPublicForm,
+    /// An event that a viewer does not see, in a game without hidden information.
+    #[error("a form is `null`: the manifest has no `hidden`")]
+    Unseen,
     /// A form is for a seat that does not exist.
     #[error("there is no seat `{0}`")]
     NoSuchSeat(String),
@@ -219,10 +230,16 @@ pub enum BadScene {
         name: String,
     },
     /// A coordinate or a length is out of range.
-    #[error("the length {units}; at most {}", referee_game::Scene::MOST_UNITS)]
+    #[error("the number {units}; expected {} to {}", -referee_game::Scene::MOST_UNITS, referee_game::Scene::MOST_UNITS)]
+    Units {
+        /// In units.
+        units: f64,
+    },
+    /// A length is negative.
+    #[error("the length {units}; expected 0 to {}", referee_game::Scene::MOST_UNITS)]
     Length {
         /// In units.
-        units: i32,
+        units: f64,
     },
     /// A shape is invalid.
     #[error("shape `{id}`: {what}")]

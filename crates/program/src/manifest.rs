@@ -103,7 +103,7 @@ fn limit_ms() -> u64 {
 }
 
 #[derive(Clone, Debug, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "expected a number, or a list such as [{ seats = 4, sides = 2 }]")]
 enum SeatCounts {
     /// Each on a side of its own.
     Count(u8),
@@ -181,6 +181,11 @@ pub enum BadManifest {
         "files: expected at least one, such as the program; without the key all files of the directory count"
     )]
     NoFiles,
+    /// A default that JSON does not have.
+    #[error(
+        "options.{0}: `default` has a date or a number that is not finite; expected a text, a number, true, false, a list or a table"
+    )]
+    Default(String),
     /// A limit is out of range.
     #[error("{key}: {ms}; expected 1 to {LONGEST_MS}")]
     Limit {
@@ -226,6 +231,9 @@ impl Manifest {
             if !is_name(word) {
                 return Err(BadManifest::Name { key, word: word.clone() });
             }
+        }
+        if let Some((name, _)) = self.options.iter().find(|(_, option)| !is_json(&option.default)) {
+            return Err(BadManifest::Default(name.clone()));
         }
         if self.openings.is_some() && (self.hidden || self.chance || self.simultaneous || self.check) {
             return Err(BadManifest::Openings);
@@ -291,6 +299,18 @@ impl Manifest {
     }
 }
 
+/// Whether a value of TOML is the same in JSON. Dates become tables with a key of the parser's own, and numbers that are not finite null.
+fn is_json(value: &Value) -> bool {
+    match value {
+        Value::Null => false,
+        Value::Array(values) => values.iter().all(is_json),
+        Value::Object(fields) => {
+            fields.iter().all(|(key, value)| key != "$__toml_private_datetime" && is_json(value))
+        }
+        Value::Bool(_) | Value::Number(_) | Value::String(_) => true,
+    }
+}
+
 fn is_name(text: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
     text.starts_with(|c: char| c.is_ascii_lowercase())
@@ -332,6 +352,19 @@ mod tests {
         assert!(refusal("seats = 2\nfiles = []").contains("files: expected at least one"));
         assert!(refusal("seats = 7").contains("seats: 7 in 7 sides; expected 2 to 6"));
         assert!(refusal("seats = []").contains("at least one"));
+        let table = refusal("seats = { seats = 4, sides = 2 }");
+        assert!(
+            table.contains("seats") && table.contains("a list such as [{ seats = 4, sides = 2 }]"),
+            "{table}"
+        );
+        for default in ["2026-01-02", "12:30:00", "nan", "inf", "[1, -inf]", "{ at = 2026-01-02T03:04:05Z }"]
+        {
+            let refusal = refusal(&format!("seats = 2\n[options.size]\ndefault = {default}\nhelp = \"\""));
+            assert!(
+                refusal.contains("options.size: `default` has a date or a number that is not finite"),
+                "{refusal}"
+            );
+        }
         assert!(refusal("seats = [2, 2]").contains("twice"));
         assert!(refusal("seats = 2\nhiden = true").contains("`hiden`"));
         assert!(refusal("seats = 2\nlimit_ms = 0").contains("limit_ms: 0; expected 1 to 60000"));

@@ -19,6 +19,8 @@ const QUOTED: usize = 40;
 const TURN_LIMIT: &str = "turn_limit";
 /// The kinds of the referee's own events.
 const RESERVED: [&str; 3] = ["move", "draw_offered", "out"];
+/// The form of an event for those who do not see it.
+const UNSEEN: &str = "null";
 
 /// A position that the program has made.
 #[derive(Debug)]
@@ -39,8 +41,18 @@ pub(crate) struct DecidingSeat {
     /// Sorted bytewise; `None` if they are not listed.
     pub(crate) legal: Option<Vec<String>>,
     pub(crate) view: Box<RawValue>,
-    /// Whether only the seat may see its move.
-    pub(crate) is_secret: bool,
+    pub(crate) secrecy: MoveSecrecy,
+}
+
+/// What the others may see of a move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum MoveSecrecy {
+    /// The move.
+    Open,
+    /// That the seat has moved.
+    Secret,
+    /// Nothing.
+    Unseen,
 }
 
 /// An event and its forms.
@@ -54,14 +66,15 @@ pub(crate) struct PositionEvent {
 }
 
 impl PositionEvent {
-    /// The form for a viewer.
-    pub(crate) fn as_seen_by(&self, viewer: Viewer) -> &RawValue {
+    /// The form for a viewer; `None` if the viewer does not see the event.
+    pub(crate) fn as_seen_by(&self, viewer: Viewer) -> Option<&RawValue> {
         let public = || self.public.as_deref().unwrap_or(&self.all);
-        match viewer {
+        let form = match viewer {
             Viewer::Omniscient => &self.all,
             Viewer::Public => public(),
             Viewer::Seat(seat) => self.seats[seat.index()].as_deref().unwrap_or_else(public),
-        }
+        };
+        (form.get() != UNSEEN).then_some(form)
     }
 
     /// The length of its longest form, in bytes.
@@ -133,15 +146,20 @@ pub(crate) fn read(
 }
 
 fn decider(decision: DecisionAnswer<'_>, meta: &Meta) -> Result<DecidingSeat, BadDecision> {
-    let DecisionAnswer { legal, view, secret, .. } = decision;
+    let DecisionAnswer { legal, view, secret, unseen, .. } = decision;
     if legal.is_none() && meta.lists_moves {
         return Err(BadDecision::NoList);
     }
     let legal = legal.map(read_legal).transpose()?;
-    if secret && !meta.hidden {
+    if (secret || unseen) && !meta.hidden {
         return Err(BadDecision::Secret);
     }
-    Ok(DecidingSeat { legal, view: read_view(view)?, is_secret: secret })
+    let secrecy = match (secret, unseen) {
+        (_, true) => MoveSecrecy::Unseen,
+        (true, false) => MoveSecrecy::Secret,
+        (false, false) => MoveSecrecy::Open,
+    };
+    Ok(DecidingSeat { legal, view: read_view(view)?, secrecy })
 }
 
 /// Whether a text can be a move.
@@ -198,6 +216,9 @@ fn outcome(over: &OverAnswer, reasons: &[&'static str], seating: Seating) -> Res
     };
     let mut outcome = Outcome::places(ranks, reason);
     outcome.turn_limit = reason == TURN_LIMIT;
+    if outcome.turn_limit && ranks.iter().any(|&rank| rank != 1) {
+        return Err(BadAnswer::TurnLimit { ranks: ranks.clone() });
+    }
     Ok(outcome)
 }
 
@@ -212,17 +233,31 @@ fn read_form(form: &RawValue) -> Result<Box<RawValue>, BadEvent> {
     if bytes > MOST_EVENT { Err(BadEvent::Long { bytes }) } else { Ok(form) }
 }
 
+/// The form of an event for viewers who may not see it.
+fn read_form_or_null(form: &RawValue) -> Result<Box<RawValue>, BadEvent> {
+    if form.get() == UNSEEN { Ok(form.to_owned()) } else { read_form(form) }
+}
+
 fn read_event(event: &EventAnswer<'_>, meta: &Meta, seating: Seating) -> Result<PositionEvent, BadEvent> {
     if meta.hidden && event.public.is_none() {
         return Err(BadEvent::NoPublicForm);
+    }
+    if !meta.hidden
+        && event.public.into_iter().chain(event.seats.values().copied()).any(|form| form.get() == UNSEEN)
+    {
+        return Err(BadEvent::Unseen);
     }
     let mut seats = [const { None }; MAX_SEATS];
     for (name, form) in &event.seats {
         let seat = name.parse().map(Seat).ok().filter(|&seat| seating.all().contains(seat));
         let seat = seat.ok_or_else(|| BadEvent::NoSuchSeat(excerpt(name, QUOTED).into_owned()))?;
-        seats[seat.index()] = Some(read_form(form)?);
+        seats[seat.index()] = Some(read_form_or_null(form)?);
     }
-    Ok(PositionEvent { all: read_form(event.all)?, public: event.public.map(read_form).transpose()?, seats })
+    Ok(PositionEvent {
+        all: read_form(event.all)?,
+        public: event.public.map(read_form_or_null).transpose()?,
+        seats,
+    })
 }
 
 #[cfg(test)]
@@ -292,6 +327,8 @@ mod tests {
             );
         }
         assert!(refusal(r#"{"over":{"ranks":[1,2],"reason":"luck"}}"#).contains("`luck`"));
+        let limit = refusal(r#"{"over":{"ranks":[1,2],"reason":"turn_limit"}}"#);
+        assert!(limit.contains("at the `turn_limit` all sides have rank 1, not [1, 2]"), "{limit}");
         let large = format!(
             r#"{{"state":"{}","turn":{{"over":{{"ranks":[1,1],"reason":"won"}}}}}}"#,
             "a".repeat(MOST_STATE)
@@ -329,8 +366,29 @@ mod tests {
         assert!(refusal_under(&META, &answer(r#"{"all":{"card":3}}"#)).contains("`kind`"));
         let event = r#"{"all":{"kind":"dealt","card":3},"public":{"kind":"dealt"},"seats":{"1":{"kind":"dealt","card":3}}}"#;
         let position = read(answer(event).as_bytes(), &hidden, &["won"], Seating::new(2, 2)).unwrap();
-        let seen = |viewer| position.events[0].as_seen_by(viewer).get().contains("card");
+        let seen = |viewer| position.events[0].as_seen_by(viewer).unwrap().get().contains("card");
         let viewers = [Viewer::Omniscient, Viewer::Public, Viewer::Seat(Seat(0)), Viewer::Seat(Seat(1))];
         assert_eq!(viewers.map(seen), [true, false, false, true]);
+    }
+
+    #[test]
+    fn viewers_whose_form_is_null_do_not_see_the_event() {
+        let answer = |public: &str, seats: &str| {
+            format!(
+                r#"{{"state":0,"turn":{{"over":{{"ranks":[1,1],"reason":"won"}}}},"events":[{{"all":{{"kind":"tried"}},"public":{public},"seats":{seats}}}]}}"#
+            )
+        };
+        let viewers = [Viewer::Omniscient, Viewer::Public, Viewer::Seat(Seat(0)), Viewer::Seat(Seat(1))];
+        let hidden = Meta { hidden: true, ..META };
+        let seen = |public: &str, seats: &str| {
+            let position =
+                read(answer(public, seats).as_bytes(), &hidden, &["won"], Seating::new(2, 2)).unwrap();
+            viewers.map(|viewer| position.events[0].as_seen_by(viewer).is_some())
+        };
+        let form = r#"{"kind":"tried"}"#;
+        assert_eq!(seen("null", "{}"), [true, false, false, false]);
+        assert_eq!(seen("null", &format!(r#"{{"1":{form}}}"#)), [true, false, false, true]);
+        assert_eq!(seen(form, r#"{"1":null}"#), [true, true, true, false]);
+        assert!(refusal_under(&META, &answer("null", "{}")).contains("`null`: the manifest has no `hidden`"));
     }
 }

@@ -4,7 +4,6 @@ use std::collections::HashSet;
 
 use referee_game::printable::printable;
 use referee_game::scene::{Depth, Form, Part, Scene, Shape, TEXT_SEATS, Tone};
-use referee_protocol::referee::SceneForm;
 use serde::Deserialize;
 
 use crate::{BadScene, MOST_SCENE_TEXT};
@@ -33,9 +32,9 @@ struct ShapeAnswer {
     kind: Option<String>,
     #[serde(default)]
     layer: DepthName,
-    at: [i16; 2],
+    at: [f64; 2],
     #[serde(default)]
-    turn: Option<i16>,
+    turn: Option<f64>,
     parts: Vec<PartAnswer>,
 }
 
@@ -52,28 +51,60 @@ enum DepthName {
 #[derive(Debug, Deserialize)]
 struct PartAnswer {
     #[serde(flatten)]
-    form: SceneForm,
+    form: FormAnswer,
     #[serde(default)]
     fill: Option<String>,
     #[serde(default)]
     outline: Option<OutlineAnswer>,
 }
 
+/// A form with fractional numbers, which are rounded.
+#[derive(Debug, Deserialize)]
+#[serde(tag = "form", rename_all = "snake_case")]
+enum FormAnswer {
+    Rect {
+        at: [f64; 2],
+        width: f64,
+        height: f64,
+        #[serde(default)]
+        radius: f64,
+    },
+    Circle {
+        at: [f64; 2],
+        radius: f64,
+    },
+    Polygon {
+        points: Vec<[f64; 2]>,
+    },
+    Text {
+        at: [f64; 2],
+        size: f64,
+        text: String,
+    },
+}
+
 #[derive(Debug, Deserialize)]
 struct OutlineAnswer {
     colour: String,
-    width: i16,
+    width: f64,
 }
 
 fn tone(name: &str) -> Result<Tone, BadScene> {
     Tone::named(name).ok_or_else(|| BadScene::Colour { name: printable(name).into_owned() })
 }
 
-/// A coordinate or a length.
-fn units(value: impl Into<i32>) -> Result<i16, BadScene> {
-    let units = value.into();
-    let range = -Scene::MOST_UNITS..=Scene::MOST_UNITS;
-    i16::try_from(units).ok().filter(|units| range.contains(units)).ok_or(BadScene::Length { units })
+/// A coordinate, rounded.
+fn units(units: f64) -> Result<i16, BadScene> {
+    if units.abs() <= f64::from(Scene::MOST_UNITS) {
+        Ok(units.round() as i16)
+    } else {
+        Err(BadScene::Units { units })
+    }
+}
+
+/// A length, rounded.
+fn length(units: f64) -> Result<i16, BadScene> {
+    if units < 0.0 { Err(BadScene::Length { units }) } else { self::units(units) }
 }
 
 /// Reads and checks a scene.
@@ -124,26 +155,29 @@ fn read_shape(shape: ShapeAnswer) -> Result<Shape, BadScene> {
         DepthName::Label => Depth::Label,
     };
     let parts = parts.into_iter().map(read_part).collect::<Result<_, _>>()?;
-    let turn = turn.map(|degrees| degrees.rem_euclid(360));
+    let turn = turn.map(|degrees| degrees.round().rem_euclid(360.0) as i16);
     Ok(Shape { id, kind, layer, x: units(x)?, y: units(y)?, turn, parts })
 }
 
 fn read_part(part: PartAnswer) -> Result<Part, BadScene> {
     let form = match part.form {
-        SceneForm::Rect { at: [x, y], width, height, radius } => {
-            Form::Rect(units(x)?, units(y)?, units(width)?, units(height)?, units(radius)?)
+        FormAnswer::Rect { at: [x, y], width, height, radius } => {
+            Form::Rect(units(x)?, units(y)?, length(width)?, length(height)?, length(radius)?)
         }
-        SceneForm::Circle { at: [x, y], radius } => Form::Disc(units(x)?, units(y)?, units(radius)?),
-        SceneForm::Polygon { points } => {
+        FormAnswer::Circle { at: [x, y], radius } => Form::Disc(units(x)?, units(y)?, length(radius)?),
+        FormAnswer::Polygon { points } => {
             let points = points.into_iter().map(|[x, y]| Ok((units(x)?, units(y)?)));
             Form::Polygon(points.collect::<Result<_, BadScene>>()?)
         }
-        SceneForm::Text { at: [x, y], size, text } => {
-            Form::Text(units(x)?, units(y)?, units(size)?, printable(&text).into_owned())
+        FormAnswer::Text { at: [x, y], size, text } => {
+            Form::Text(units(x)?, units(y)?, length(size)?, printable(&text).into_owned())
         }
     };
-    let fill = part.fill.as_deref().map(tone).transpose()?;
-    let line = part.outline.map(|outline| Ok::<_, BadScene>((tone(&outline.colour)?, units(outline.width)?)));
+    // A text without a colour would be invisible.
+    let default = matches!(form, Form::Text(..)).then_some(Tone::Ink);
+    let fill = part.fill.as_deref().map(tone).transpose()?.or(default);
+    let line =
+        part.outline.map(|outline| Ok::<_, BadScene>((tone(&outline.colour)?, length(outline.width)?)));
     Ok(Part { form, fill, line: line.transpose()? })
 }
 
@@ -169,12 +203,33 @@ mod tests {
     }
 
     #[test]
+    fn a_text_without_a_colour_is_drawn_in_ink() {
+        let of = |part: &str| {
+            let scene = scene(&format!(r#"{{"id":"x","at":[0,0],"parts":[{part}]}}"#)).unwrap();
+            scene.shapes[0].parts[0].fill
+        };
+        assert_eq!(of(r#"{"form":"text","at":[0,0],"size":9,"text":"a"}"#), Some(Tone::Ink));
+        assert_eq!(of(r#"{"form":"text","at":[0,0],"size":9,"text":"a","fill":"red"}"#), Some(Tone::Red));
+        assert_eq!(of(r#"{"form":"circle","at":[0,0],"radius":9}"#), None);
+    }
+
+    #[test]
+    fn fractional_numbers_are_rounded_and_a_radius_may_be_absent() {
+        let rect = r#"{"form":"rect","at":[0.5,-1.25],"width":10.2,"height":9.9}"#;
+        let scene = scene(&format!(r#"{{"id":"x","at":[3.7,2],"turn":359.9,"parts":[{rect}]}}"#)).unwrap();
+        let shape = &scene.shapes[0];
+        assert_eq!((shape.x, shape.y, shape.turn), (4, 2, Some(0)));
+        assert_eq!(shape.parts[0].form, Form::Rect(1, -1, 10, 10, 0));
+    }
+
+    #[test]
     fn what_cannot_be_drawn_is_refused() {
         let of = |parts: &str| {
             scene(&format!(r#"{{"id":"x","at":[0,0],"parts":[{parts}]}}"#)).unwrap_err().to_string()
         };
         assert!(of(r#"{"form":"circle","at":[0,0],"radius":5,"fill":"pink"}"#).contains("no colour `pink`"));
-        assert!(of(r#"{"form":"circle","at":[0,0],"radius":60000}"#).contains("the length 60000"));
+        assert!(of(r#"{"form":"circle","at":[0,0],"radius":60000}"#).contains("the number 60000"));
+        assert!(of(r#"{"form":"circle","at":[0,0],"radius":-5}"#).contains("the length -5"));
         let twice = r#"{"id":"x","at":[0,0],"parts":[]},{"id":"x","at":[0,0],"parts":[]}"#;
         assert!(scene(twice).unwrap_err().to_string().contains("two shapes"));
         assert!(read(r#"{"width":0,"height":5,"shapes":[]}"#).unwrap_err().to_string().contains("0 by 5"));

@@ -1,8 +1,8 @@
 //! A game in progress.
 
 use std::fmt;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use referee_game::chance::Draw;
 use referee_game::erased::{MoveError, OpenDecision, PositionId, RulesFailed, Table, write_move_event};
@@ -11,7 +11,7 @@ use referee_game::seat::{Seat, Seating, Viewer};
 use referee_game::{MAX_SEATS, Meta, Scene, Turn};
 use serde_json::value::RawValue;
 
-use crate::position::{DecidingSeat, Position, is_plain};
+use crate::position::{DecidingSeat, MoveSecrecy, Position, is_plain};
 use crate::request::{RulesRequest, SeatMove};
 use crate::rules::SharedProgram;
 use crate::shown::Shown;
@@ -37,6 +37,9 @@ pub(crate) struct ProgramTable {
     /// How many of its answers another process had to give; those of its forks count, too.
     restarts: Arc<AtomicU32>,
     events: Vec<TableEvent>,
+    /// How `show` failed for the first time in the match, which all its positions share: a program that ends would be started twice
+    /// for each picture.
+    show_failed: Arc<OnceLock<RulesFailed>>,
 }
 
 /// What was written because of the rules, in bytes.
@@ -55,7 +58,7 @@ enum TableEvent {
     Move {
         seat: Seat,
         text: Box<str>,
-        is_secret: bool,
+        secrecy: MoveSecrecy,
         is_opening: bool,
     },
     /// An event of a position, by its index.
@@ -81,6 +84,7 @@ impl ProgramTable {
             written: Written::default(),
             restarts,
             events: Vec::new(),
+            show_failed: Arc::default(),
         }
     }
 
@@ -138,16 +142,14 @@ impl ProgramTable {
         assert_eq!(indices.len(), decision.seats().len(), "one move of each seat that decides");
         let before = self.position.clone();
         let chosen = decision.seats().iter().zip(&before.deciders).zip(indices);
-        let chosen: Vec<(Seat, Box<str>, bool)> = chosen
-            .map(|((seat, of), &index)| {
-                (seat, self.legal(decision, seat)[index].as_str().into(), of.is_secret)
-            })
+        let chosen: Vec<(Seat, Box<str>, MoveSecrecy)> = chosen
+            .map(|((seat, of), &index)| (seat, self.legal(decision, seat)[index].as_str().into(), of.secrecy))
             .collect();
         let moves = chosen.iter().map(|(seat, text, _)| SeatMove { seat: seat.0, r#move: text });
-        let made = chosen.iter().map(|(seat, text, is_secret)| TableEvent::Move {
+        let made = chosen.iter().map(|(seat, text, secrecy)| TableEvent::Move {
             seat: *seat,
             text: text.clone(),
-            is_secret: *is_secret,
+            secrecy: *secrecy,
             is_opening,
         });
         let logged = self.events.len();
@@ -164,9 +166,18 @@ impl ProgramTable {
     }
 
     fn shown<T>(&self, viewer: Viewer, of: impl FnOnce(Result<&Shown, RulesFailed>) -> T) -> T {
-        match self.program.shown(&self.position.state, viewer) {
+        let shown = match self.show_failed.get() {
+            Some(failed) => Err(failed.clone()),
+            None => self.program.shown(&self.position.state, viewer),
+        };
+        match shown {
             Ok(shown) => of(Ok(&shown)),
-            Err(failed) => of(Err(failed)),
+            Err(failed) => {
+                if matches!(failed, RulesFailed::Because(_)) {
+                    self.show_failed.get_or_init(|| failed.clone());
+                }
+                of(Err(failed))
+            }
         }
     }
 }
@@ -271,19 +282,25 @@ impl Table for ProgramTable {
 
     fn open_move(&self, index: usize) -> Option<(Seat, &str, bool)> {
         match &self.events[index] {
-            TableEvent::Move { seat, text, is_secret: false, is_opening } => Some((*seat, text, *is_opening)),
+            TableEvent::Move { seat, text, secrecy: MoveSecrecy::Open, is_opening } => {
+                Some((*seat, text, *is_opening))
+            }
             TableEvent::Move { .. } | TableEvent::OfGame(..) => None,
         }
     }
 
     fn write_event(&self, index: usize, viewer: Viewer, out: &mut Vec<u8>) {
         match &self.events[index] {
-            TableEvent::Move { seat, text, is_secret, is_opening } => {
-                let shown = (!is_secret || viewer.shares(*seat)).then_some(&**text);
-                write_move_event(out, *seat, shown, *is_opening);
+            TableEvent::Move { seat, text, secrecy, is_opening } => {
+                let knows = *secrecy == MoveSecrecy::Open || viewer.shares(*seat);
+                if knows || *secrecy == MoveSecrecy::Secret {
+                    write_move_event(out, *seat, knows.then_some(&**text), *is_opening);
+                }
             }
             TableEvent::OfGame(position, event) => {
-                out.extend_from_slice(position.events[*event].as_seen_by(viewer).get().as_bytes());
+                if let Some(form) = position.events[*event].as_seen_by(viewer) {
+                    out.extend_from_slice(form.get().as_bytes());
+                }
             }
         }
     }
@@ -320,5 +337,64 @@ impl Table for ProgramTable {
             Ok(shown) => shown.scene.clone(),
             Err(failed) => Scene::of_text(&printable(&failed.to_string())),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use referee_game::erased::{Rules, RulesWait};
+    use serde_json::Map;
+
+    use super::*;
+    use crate::{BadAnswer, Carrier, Manifest, ProgramRules, Restarts};
+
+    const MANIFEST: &str = "protocol = 1\nid = \"toy\"\ntitle = \"Toy\"\nversion = 1\ncommand = \"./toy\"\nseats = 2\nreasons = [\"won\"]";
+
+    /// Rules that cannot show a position, and count how often they are asked to.
+    #[derive(Clone, Debug, Default)]
+    struct Blind(Arc<AtomicU32>);
+
+    impl Carrier for Blind {
+        fn wait(&self) -> RulesWait {
+            RulesWait::Computing
+        }
+
+        fn ask(
+            &self,
+            request: &[u8],
+            accept: &mut dyn FnMut(&[u8]) -> Result<(), BadAnswer>,
+        ) -> Result<Restarts, RulesFailed> {
+            if request.starts_with(br#"{"type":"show""#) {
+                self.0.fetch_add(1, Ordering::Relaxed);
+                return Err(RulesFailed::Because("no picture".into()));
+            }
+            let answer = format!(
+                r#"{{"state":{},"turn":{{"decide":[{{"seat":0,"legal":["a"],"view":{{}}}}]}}}}"#,
+                request.len()
+            );
+            accept(answer.as_bytes()).map_err(|what| RulesFailed::Because(what.to_string().into()))?;
+            Ok(Restarts::default())
+        }
+    }
+
+    #[test]
+    fn rules_that_cannot_show_a_position_are_asked_once_in_a_match() {
+        let blind = Blind::default();
+        let asked = || blind.0.load(Ordering::Relaxed);
+        let description = RawValue::from_string("{}".to_owned()).unwrap();
+        let manifest = Manifest::read(MANIFEST).unwrap();
+        let rules = ProgramRules::new(&manifest, "", Map::new(), description, Box::new(blind.clone()));
+        for matches in 1..=2 {
+            let mut table = rules.open(&rules.default_options(), Seating::new(2, 2)).unwrap();
+            for _ in 0..5 {
+                let Turn::Decide(decision) = table.ask() else { panic!("a seat decides") };
+                table.play(decision, &[0]).unwrap();
+                assert_eq!(table.scene(Viewer::Public).lines(), ["the rules failed: no picture"]);
+                assert!(table.fork().view(Viewer::Omniscient).is_err());
+                assert_eq!(asked(), matches);
+            }
+        }
     }
 }

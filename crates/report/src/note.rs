@@ -203,6 +203,9 @@ impl EventText {
         for (view, &viewer) in viewers.iter().enumerate() {
             let start = buffer.len();
             table.write_event(index, viewer, buffer);
+            if buffer.len() == start {
+                continue;
+            }
             let is_same = |(_, event): &&mut (u32, Range<usize>)| buffer[event.clone()] == buffer[start..];
             match events.iter_mut().find(is_same) {
                 Some((mask, _)) => {

@@ -91,12 +91,13 @@ class Decide:
 
     `seat` counts from 0. `legal` lists all legal moves, at least one, each once: printable ASCII without quote and
     backslash, at most 256 bytes each. If nobody can list them, it is None, and the game has `check`. Only the seat sees its
-    move if it is `secret`.
+    move if it is `secret`. If it is `unseen`, the others do not even see that the seat has moved.
     """
 
     seat: int
     legal: Sequence[str] | None
     secret: bool = False
+    unseen: bool = False
 
 
 @dataclass(frozen=True)
@@ -145,12 +146,14 @@ class Event:
     """A fact that bots cannot know from the moves, such as a card that was drawn.
 
     Each form is an object with a text `kind`. `all` goes to the record, `public` to spectators and to every seat without
-    a form of its own in `seats`. Without hidden information, `public` may be absent: everyone gets `all`.
+    a form of its own in `seats`. Without hidden information, `public` may be absent: everyone gets `all`. If the event is
+    `unseen`, only the record and the seats in `seats` get it, and the others do not see that anything has happened.
     """
 
     all: Json
     public: Json | None = None
     seats: Mapping[int, Json] = field(default_factory=dict)
+    unseen: bool = False
 
 
 @dataclass(frozen=True)
@@ -327,6 +330,8 @@ class Program(Generic[State]):
         answer["view"] = self._game.view(state, decide.seat)
         if decide.secret:
             answer["secret"] = True
+        if decide.unseen:
+            answer["unseen"] = True
         return answer
 
     def _show(self, state: State, viewer: Viewer) -> Json:
@@ -364,8 +369,8 @@ def _knowledge(request: Json) -> Knowledge:
 
 def _event(event: Event) -> Json:
     answer: Json = {"all": event.all}
-    if event.public is not None:
-        answer["public"] = event.public
+    if event.public is not None or event.unseen:
+        answer["public"] = None if event.unseen else event.public
     if event.seats:
         answer["seats"] = {str(seat): form for seat, form in event.seats.items()}
     return answer

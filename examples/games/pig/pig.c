@@ -96,7 +96,7 @@ static cJSON *turn_of(const pig *game) {
             for (int other = 0; other < game->seats; other++) rank += game->scores[other] > game->scores[seat];
             cJSON_AddItemToArray(ranks, cJSON_CreateNumber(rank));
         }
-        cJSON_AddStringToObject(over, "reason", winner(game) >= 0 ? "goal" : "turn_limit");
+        cJSON_AddStringToObject(over, "reason", winner(game) >= 0 ? "goal" : "points");
     } else if (game->is_rolling) {
         cJSON *dice = cJSON_AddObjectToObject(cJSON_AddObjectToObject(turn, "draw"), "dice");
         cJSON_AddNumberToObject(dice, "count", 1);

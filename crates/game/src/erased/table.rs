@@ -93,7 +93,7 @@ pub trait Table: Debug + Send {
     /// viewers may see.
     fn open_move(&self, index: usize) -> Option<(Seat, &str, bool)>;
 
-    /// Writes one of these events as a viewer may see it.
+    /// Writes one of these events as a viewer may see it; nothing if the viewer does not see it.
     fn write_event(&self, index: usize, viewer: Viewer, out: &mut Vec<u8>);
 
     /// Discards the events.

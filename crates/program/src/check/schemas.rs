@@ -71,6 +71,10 @@ impl GameSchemas {
     fn json(&mut self, part: usize, write: impl FnOnce(&mut Vec<u8>)) {
         let mut json = Vec::new();
         write(&mut json);
+        if json.is_empty() {
+            // The viewer does not see the event.
+            return;
+        }
         self.value(
             part,
             &serde_json::from_slice(&json).unwrap_or_else(|error| unreachable!("it is JSON: {error}")),

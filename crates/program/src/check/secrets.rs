@@ -1,23 +1,28 @@
 //! Whether views, legal moves and events keep secrets.
 //!
 //! Two positions that follow from the same one by draws or secret moves which a seat cannot tell apart, by its events, must
-//! look the same to it (noninterference).
+//! look the same to it (noninterference): by all that the program shows and that the seat has to decide, then and after the
+//! same further steps.
 
-use crate::check::moves::{accepted, any_text};
+use crate::check::moves::{accepted, any_move, any_text};
 use crate::check::{StepFailure, Witness, quote};
 use referee_game::chance::{RandomStream, Uniform};
-use referee_game::erased::{RulesFailed, Table};
+use referee_game::erased::{BoardText, RulesFailed, Table};
 use referee_game::seat::{Seat, Seating, Viewer};
 use referee_game::{Turn, counted};
 
 /// How often something else is drawn or played in one position.
 const ALTERNATIVES: usize = 4;
+/// How many further steps are the same in both positions.
+const FOLLOWED: usize = 3;
 
 /// A viewer sees a difference that it must not see.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{viewer} sees {one} after {} and {other} after {}, although its events are the same", after[0], after[1])]
+#[error("{viewer} sees {part} {one} after {} and {other} after {}, although its events are the same", after[0], after[1])]
 pub(super) struct Leaks {
     viewer: String,
+    /// What differs.
+    part: &'static str,
     one: String,
     other: String,
     /// What was drawn or played.
@@ -45,7 +50,8 @@ pub(super) fn check(
         let Some((first, others)) = successors.split_first() else { continue };
         for other in others {
             compared += 1;
-            let leak = leak(first, other, *seating).map_err(|failed| witness.failure(failed))?;
+            let leak = leak(first, other, *seating, samples, rng);
+            let leak = leak.map_err(|failed| witness.failure(failed))?;
             if let Some(leaks) = leak {
                 return Err(StepFailure::Leaks {
                     leaks: Box::new(leaks),
@@ -102,30 +108,81 @@ fn successors(
     Ok(found)
 }
 
-/// What tells two positions apart for a viewer that its events do not tell apart.
-fn leak(one: &Successor, other: &Successor, seating: Seating) -> Result<Option<Leaks>, RulesFailed> {
-    let is_over = |of: &Successor| matches!(of.table.turn(), Turn::Over(_));
-    if is_over(one) || is_over(other) {
+/// What tells two positions, or those after the same further steps, apart for a viewer that its events do not tell apart.
+fn leak(
+    first: &Successor,
+    other: &Successor,
+    seating: Seating,
+    samples: &[String],
+    rng: &mut RandomStream,
+) -> Result<Option<Leaks>, RulesFailed> {
+    let mut viewers: Vec<Viewer> = seating.all().iter().map(Viewer::Seat).chain([Viewer::Public]).collect();
+    viewers.retain(|&viewer| {
+        let knows = first.chooser.is_some_and(|seat| viewer.shares(seat));
+        !knows && events(&*first.table, viewer) == events(&*other.table, viewer)
+    });
+    let mut tables = [first, other].map(|successor| successor.table.fork());
+    let mut after = [first, other].map(|successor| successor.after.clone());
+    for followed in 0..=FOLLOWED {
         // The result is public.
-        return Ok(None);
-    }
-    for viewer in seating.all().iter().map(Viewer::Seat).chain([Viewer::Public]) {
-        let knows = one.chooser.is_some_and(|seat| viewer.shares(seat));
-        if knows || events(&*one.table, viewer) != events(&*other.table, viewer) {
-            continue;
+        if viewers.is_empty() || tables.iter().any(|table| matches!(table.turn(), Turn::Over(_))) {
+            break;
         }
-        let (is, was) = (sight(&*one.table, viewer)?, sight(&*other.table, viewer)?);
-        if is != was {
-            let viewer = match viewer {
-                Viewer::Seat(seat) => format!("seat {seat}"),
-                Viewer::Public | Viewer::Omniscient => "the public".to_owned(),
-            };
-            let [shown, other_shown] = [&is, &was].map(|sight| quote(sight));
-            let after = [one.after.clone(), other.after.clone()];
-            return Ok(Some(Leaks { viewer, one: shown, other: other_shown, after }));
+        for &viewer in &viewers {
+            let [one, other] = [sight(&*tables[0], viewer)?, sight(&*tables[1], viewer)?];
+            let differs = one.iter().zip(&other).find(|(one, other)| one != other);
+            if let Some(((part, one), (_, other))) = differs {
+                let viewer = match viewer {
+                    Viewer::Seat(seat) => format!("seat {seat}"),
+                    Viewer::Public | Viewer::Omniscient => "the public".to_owned(),
+                };
+                let [one, other] = [one, other].map(|seen| quote(seen.as_bytes()));
+                return Ok(Some(Leaks { viewer, part, one, other, after }));
+            }
         }
+        if followed == FOLLOWED {
+            break;
+        }
+        let Some(step) = follow(&mut tables, samples, rng)? else { break };
+        after.iter_mut().for_each(|steps| steps.push_str(&step));
+        viewers.retain(|&viewer| events(&*tables[0], viewer) == events(&*tables[1], viewer));
     }
     Ok(None)
+}
+
+/// Takes the same step from both positions, and returns it in words; `None` if that is not possible.
+fn follow(
+    tables: &mut [Box<dyn Table>; 2],
+    samples: &[String],
+    rng: &mut RandomStream,
+) -> Result<Option<String>, RulesFailed> {
+    let [one, other] = tables.each_mut().map(|table| &mut **table);
+    one.forget();
+    other.forget();
+    match (one.ask(), other.ask()) {
+        (Turn::Draw(draw), Turn::Draw(same)) if draw == same => {
+            let mut drawn = Vec::new();
+            rng.draw(draw, &mut drawn);
+            one.settle(&drawn)?;
+            other.settle(&drawn)?;
+            Ok(Some(format!(", the draw {drawn:?}")))
+        }
+        (Turn::Decide(decision), Turn::Decide(same)) if decision.seats() == same.seats() => {
+            let (mut step, mut indices, mut others) = (String::new(), Vec::new(), Vec::new());
+            for seat in decision.seats().iter() {
+                let Some(index) = any_move(one, &decision, seat, samples, rng)? else { return Ok(None) };
+                let text = one.text(&decision, seat, index).to_owned();
+                let Some(index_of_other) = accepted(other, &same, seat, &text)? else { return Ok(None) };
+                indices.push(index);
+                others.push(index_of_other);
+                step.push_str(&format!(", the move `{text}`"));
+            }
+            one.play(decision, &indices)?;
+            other.play(same, &others)?;
+            Ok(Some(step))
+        }
+        _ => Ok(None),
+    }
 }
 
 /// The events since the position before, as a viewer sees them.
@@ -135,15 +192,31 @@ fn events(table: &dyn Table, viewer: Viewer) -> Vec<u8> {
     events
 }
 
-/// What a viewer sees of a position: its view, and what it has to decide.
-fn sight(table: &dyn Table, viewer: Viewer) -> Result<Vec<u8>, RulesFailed> {
-    let mut sight = table.view(viewer)?;
+/// What a viewer sees of a position: what `show` answers, the turns left, and what the viewer has to decide.
+fn sight(table: &dyn Table, viewer: Viewer) -> Result<Vec<(&'static str, String)>, RulesFailed> {
+    let text = |json: Vec<u8>| String::from_utf8_lossy(&json).into_owned();
+    let scene = table.scene(viewer);
+    let mut sight = vec![
+        ("the `view`", text(table.view(viewer)?)),
+        ("the `text`", BoardText(table, viewer).to_string()),
+        ("the `turns_left`", format!("{:?}", table.turns_left())),
+        ("a `scene` with the `seats`", format!("{:?}", scene.seats)),
+    ];
     let mut table = table.fork();
-    if let (Viewer::Seat(seat), Turn::Decide(decision)) = (viewer, table.ask())
-        && decision.seats().contains(seat)
-    {
-        table.write_view(&decision, seat, &mut sight);
-        table.write_legal(&decision, seat, &mut sight);
+    let decides = match (viewer, table.ask()) {
+        (Viewer::Seat(seat), Turn::Decide(decision)) => {
+            decision.seats().contains(seat).then_some((seat, decision))
+        }
+        _ => None,
+    };
+    let (mut view, mut legal) = (Vec::new(), Vec::new());
+    if let Some((seat, decision)) = decides {
+        table.write_view(&decision, seat, &mut view);
+        table.write_legal(&decision, seat, &mut legal);
     }
+    sight.extend([("the `view` of its decision", text(view)), ("the `legal` moves", text(legal))]);
+    sight.extend(scene.words.iter().map(|line| ("a `scene` with the words", line.to_string())));
+    sight.extend(scene.shapes.iter().map(|shape| ("a `scene` with the shape", format!("{shape:?}"))));
+    sight.push(("a `scene` with", format!("{} words and {} shapes", scene.words.len(), scene.shapes.len())));
     Ok(sight)
 }
