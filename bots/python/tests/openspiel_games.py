@@ -11,6 +11,7 @@ import sys
 import time
 from itertools import accumulate
 from typing import Any
+from urllib.parse import unquote
 
 import pyspiel
 
@@ -34,7 +35,7 @@ def check(is_right: bool, what: str) -> None:
 
 def compare(about: OpenSpielGame, rng: random.Random) -> None:
     """Plays a random match."""
-    state = about.game.new_initial_state()
+    state = None if about.is_seeded else about.game.new_initial_state()
     request: Json = {"type": "start", "options": {}, "seats": about.game.num_players()}
     program = Program(about)
     for step in range(MOST_STEPS + 1):
@@ -46,8 +47,14 @@ def compare(about: OpenSpielGame, rng: random.Random) -> None:
             # Another process knows the text of the state only.
             check(Program(about).answer(request) == position, "a state that is written and read is another one")
             shown = program.answer({"type": "show", "state": packed, "viewer": "all"})
-            check(shown["view"]["state"] == str(state), "the position is another one")
+            expected = "before the draw" if state is None else str(state)
+            check(shown["view"]["state"] == expected, "the position is another one")
         turn = position["turn"]
+        if state is None:
+            seed = rng.randrange(turn["draw"]["pick"])
+            state = about.seeded(seed, [])
+            request = {"type": "settle", "state": packed, "drawn": [seed]}
+            continue
         if "over" in turn:
             check(state.is_terminal(), "the program ends the match, the library does not")
             scores = [round(score, 6) for score in state.returns()]
@@ -93,6 +100,10 @@ def decide(decisions: Any, state: pyspiel.State, rng: random.Random) -> list[Jso
         check(all(map(is_move, legal)), "a move is not printable ASCII without quote and backslash")
         expected = state.legal_actions(seat)
         check(len(legal) == len(expected), "other moves are legal")
+        for move, action in zip(legal, expected):
+            texts = [state.action_to_string(seat, action), f"action {action}"]
+            undone = unquote(move)
+            check(undone in texts or undone == f"{texts[0]} ({action})", "a move is not the text of its action")
         # The program lists the moves in the order of the library's actions.
         index = rng.randrange(len(legal))
         actions[seat] = expected[index]

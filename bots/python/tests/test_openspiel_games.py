@@ -15,6 +15,7 @@ import tempfile
 import unittest
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from urllib.parse import unquote
 
 from referee_game import Dice, Json, Pick
 
@@ -24,9 +25,9 @@ except ImportError as error:
     raise unittest.SkipTest("open_spiel is not installed") from error
 
 from referee_game.openspiel import Unsupported, load
-from referee_game.openspiel.rules import _draw, _outcome
+from referee_game.openspiel.rules import _draw, _escaped, _outcome
 
-from .openspiel_games import compare
+from .openspiel_games import compare, is_move
 
 PACKAGE_ROOT = Path(__file__).parents[1]
 ROOT = PACKAGE_ROOT.parents[1]
@@ -64,12 +65,57 @@ class Games(unittest.TestCase):
             ("2048", "2048: 1 player; expected 2 to 6"),
             ("kuhn_poker(players=7)", "7 players; expected 2 to 6"),
             ("mfg_garnet", "a mean field has no seats"),
-            ("negotiation", "the library draws the chance itself"),
+            ("nfg_game", "OpenSpiel does not load it"),
             ("hex(size=5)", "OpenSpiel does not load it"),
         ]:
             with self.subTest(name), self.assertRaises(Unsupported) as caught:
                 load(name)
             self.assertIn(reason, str(caught.exception))
+
+    def test_the_escape_of_moves_can_be_undone(self) -> None:
+        texts = ['wA1 \\bG1', "wA1 /bG1", '"%5C"', "%", " a ", "é\n", "a+b (c) [d]"]
+        moves = [_escaped(text) for text in texts]
+        self.assertEqual(moves[:2], ["wA1 %5CbG1", "wA1 /bG1"])
+        self.assertEqual([unquote(move) for move in moves], texts)
+        self.assertTrue(all(map(is_move, moves)), moves)
+        self.assertFalse(any(move != move.strip() for move in moves), moves)
+
+    def test_moves_of_hive_keep_their_direction(self) -> None:
+        about, rng = load("hive"), random.Random(1)
+        state, backslashes = about.game.new_initial_state(), 0
+        while not state.is_terminal() and backslashes < 100:
+            [decision] = about.turn(state)
+            for move, action in zip(decision.legal, state.legal_actions()):
+                self.assertEqual(unquote(move), state.action_to_string(action))
+                backslashes += "\\" in state.action_to_string(action)
+            state.apply_action(rng.choice(state.legal_actions()))
+        self.assertGreater(backslashes, 0)
+
+    def test_games_with_parameters_are_those_of_the_library(self) -> None:
+        page = PAGE.read_text()
+        section = page[page.index("## Games with parameters") : page.index("## Games that work")]
+        names = [line.split("`")[1] for line in section.splitlines() if "`" in line]
+        self.assertGreater(len(names), 8)
+        for name in names:
+            with self.subTest(name):
+                for seed in range(2):
+                    compare(load(name), random.Random(seed))
+
+    def test_games_that_draw_their_chance_themselves_begin_with_a_seed(self) -> None:
+        for name in "tarok", "negotiation", "bridge_uncontested_bidding":
+            with self.subTest(name):
+                about = load(name)
+                self.assertEqual(about.turn(about.start({}, 2)), Pick(2**31))
+                dealt = [str(about.settle(None, [seed]).state) for seed in (7, 7, 8)]
+                for seed in range(2):
+                    compare(about, random.Random(seed))
+                state = about.settle(None, [7]).state
+                assert state is not None
+                while state.is_chance_node():
+                    state = about.settle(state, [0]).state
+                    assert state is not None
+                again = about.unpack(about.pack(state))
+                self.assertEqual((str(state), dealt[0]), (str(again), dealt[1]))
 
     def test_draws_have_the_probabilities_of_the_library(self) -> None:
         thirds = [(5, 1 / 3), (6, 2 / 3)]
@@ -103,7 +149,8 @@ class Directories(unittest.TestCase):
 
     def test_what_is_written_is_checked_played_and_verified(self) -> None:
         bot = f"python3 '{PACKAGE_ROOT / 'random_bot.py'}'"
-        for name in "backgammon", "kuhn_poker", "goofspiel(num_cards=5)":
+        names = ["backgammon", "kuhn_poker", "goofspiel(num_cards=5)", "chess(chess960=true)", "negotiation", "phantom_ttt"]
+        for name in names:
             with self.subTest(name):
                 game = self.folder / name.partition("(")[0]
                 written = self.write(name, game)
@@ -119,7 +166,8 @@ class Directories(unittest.TestCase):
         bot = f"python3 '{PACKAGE_ROOT / 'random_bot.py'}'"
         self.referee("play", self.folder / "kuhn", bot, bot, "--record", self.folder)
         shown = self.referee("show", self.folder / "m1.jsonl", "--game", self.folder / "kuhn", "--view", "public")
-        self.assertIn("after 3 moves and draws", shown)
+        self.assertIn("hidden information", shown)
+        self.assertNotIn("0pb", shown)
 
     def test_errors_name_the_game_or_the_directory(self) -> None:
         refused = self.write("2048", self.folder / "game")

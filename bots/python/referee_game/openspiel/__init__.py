@@ -36,15 +36,15 @@ def load(name: str) -> OpenSpielGame:
         raise Unsupported(f"{name}: OpenSpiel has no such game; `pyspiel.registered_names()` lists all")
     try:
         about = OpenSpielGame(name)
-    except pyspiel.SpielError as error:
+    except (pyspiel.SpielError, LookupError) as error:
         raise Unsupported(f"{name}: OpenSpiel does not load it: {str(error).splitlines()[0]}") from error
     kind, players = about.game.get_type(), about.game.num_players()
     if kind.dynamics == pyspiel.GameType.Dynamics.MEAN_FIELD:
         raise Unsupported(f"{name}: a mean field has no seats")
     if players not in _SEATS:
         raise Unsupported(f"{name}: {players} player{'s' if players > 1 else ''}; expected 2 to 6")
-    if kind.chance_mode == pyspiel.GameType.ChanceMode.SAMPLED_STOCHASTIC:
-        raise Unsupported(f"{name}: the library draws the chance itself, and does not list the outcomes")
+    if about.is_seeded and not (about.is_hidden and "rng_seed" in about.game.get_parameters()):
+        raise Unsupported(f"{name}: the library draws the chance itself, and its seed is no parameter or would be seen")
     if about.is_hidden and not (kind.provides_information_state_string or kind.provides_observation_string):
         raise Unsupported(f"{name}: it has hidden information, and no text of what a player knows")
     return about
@@ -85,7 +85,7 @@ def _manifest(name: str, about: OpenSpielGame) -> str:
         "command": shlex.join([_python(), "game.py", name]),
         "seats": about.game.num_players(),
         "hidden": about.is_hidden,
-        "chance": kind.chance_mode != pyspiel.GameType.ChanceMode.DETERMINISTIC,
+        "chance": about.has_chance,
         "simultaneous": kind.dynamics == pyspiel.GameType.Dynamics.SIMULTANEOUS,
         "imagine": not about.is_hidden,
         "reasons": ["ended"],
@@ -104,7 +104,8 @@ def _page(name: str, about: OpenSpielGame) -> str:
 
 The game `{about.game}` of OpenSpiel, which documents its rules.
 
-- **R1** The moves are the texts of the library's actions, with the number of the action where two have the same text.
+- **R1** The moves are the texts of the library's actions, with the number of the action where two have the same text. Quote, backslash,
+  `%` and what is not ASCII are written as in URLs: `%22`, `%5C`, `%25`.
 - **R2** The ranks are those of the players' returns (`ended`).
 
 The view is {view}, as texts of the library.

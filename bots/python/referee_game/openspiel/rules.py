@@ -6,9 +6,13 @@
 from __future__ import annotations
 
 import math
+import re
+import string
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
+from typing import Any, Optional
+from urllib.parse import quote
 
 import pyspiel
 
@@ -20,28 +24,51 @@ _MOST_PICKED = 4_294_967_295
 _MOST_PARTS = 65_535
 # Dice that make a number below 7 * 10^16, which is more than a probability has digits.
 _DICE = Dice(7, 255)
+# Of games that draw their chance themselves: the number of seeds.
+_SEEDS = Pick(2**31)
+# The characters of a move that are written as they are.
+_KEPT = "".join(set(string.printable) - set(string.whitespace) - set('"\\%')) + " "
 
 
-class OpenSpielGame(Game["pyspiel.State"]):
-    """The rules of a game of the library. `name` may have parameters: `hex(board_size=5)`."""
+class OpenSpielGame(Game["Optional[pyspiel.State]"]):
+    """The rules of a game of the library. `name` may have parameters: `hex(board_size=5)`.
+
+    A game that draws its chance itself, from its parameter `rng_seed`, begins with the draw of that seed: the state is None.
+    """
 
     def __init__(self, name: str) -> None:
         self.game: pyspiel.Game = pyspiel.load_game(name)
-        self.is_hidden = self.game.get_type().information == pyspiel.GameType.Information.IMPERFECT_INFORMATION
+        kind = self.game.get_type()
+        self.is_hidden = kind.information == pyspiel.GameType.Information.IMPERFECT_INFORMATION
+        self.is_seeded = kind.chance_mode == pyspiel.GameType.ChanceMode.SAMPLED_STOCHASTIC
+        # Some games draw their first position although their type says that they have no chance.
+        has_chance = kind.chance_mode != pyspiel.GameType.ChanceMode.DETERMINISTIC
+        self.has_chance = has_chance or self.game.new_initial_state().is_chance_node()
 
-    def start(self, options: Json, seats: int) -> pyspiel.State:
-        return self.game.new_initial_state()
+    def start(self, options: Json, seats: int) -> pyspiel.State | None:
+        return None if self.is_seeded else self.game.new_initial_state()
 
-    def turn(self, state: pyspiel.State) -> Turn:
+    def seeded(self, seed: int, history: Iterable[int]) -> pyspiel.State:
+        """Returns a state of a game that draws its chance itself: a game gives the same numbers once."""
+        parameters = {**self.game.get_parameters(), "rng_seed": seed}
+        state = pyspiel.load_game(self.game.get_type().short_name, parameters).new_initial_state()
+        for action in history:
+            state.apply_action(action)
+        return state
+
+    def turn(self, state: pyspiel.State | None) -> Turn:
+        if state is None:
+            return _SEEDS
         if state.is_terminal():
             # The sum of many rewards has errors of rounding.
             return Over.by_scores([round(score, 6) for score in state.returns()], "ended")
         if state.is_chance_node():
             return _draw(state.chance_outcomes())
         # In games with hidden information, the views tell what a player may know of a move.
-        return [Decide(seat, list(_actions(state, seat)), self.is_hidden) for seat in _deciding(state)]
+        return [Decide(seat, list(_actions(state, seat)), unseen=self.is_hidden) for seat in _deciding(state)]
 
-    def play(self, state: pyspiel.State, moves: dict[int, str]) -> Step[pyspiel.State]:
+    def play(self, state: pyspiel.State | None, moves: dict[int, str]) -> Step[pyspiel.State | None]:
+        assert state is not None
         after = state.clone()
         chosen = {seat: _actions(state, seat)[move] for seat, move in moves.items()}
         if state.is_simultaneous_node():
@@ -50,48 +77,71 @@ class OpenSpielGame(Game["pyspiel.State"]):
             after.apply_action(chosen[state.current_player()])
         return Step(after, [self._seen(after)] if self.is_hidden else [])
 
-    def settle(self, state: pyspiel.State, drawn: list[int]) -> Step[pyspiel.State]:
+    def settle(self, state: pyspiel.State | None, drawn: list[int]) -> Step[pyspiel.State | None]:
+        if state is None:
+            return Step(self.seeded(drawn[0], []))
         outcome = _outcome(state.chance_outcomes(), drawn)
-        after = state.clone()
-        after.apply_action(outcome)
+        if self.is_seeded:
+            after = self.seeded(_seed(state), [*state.history(), outcome])
+        else:
+            after = state.clone()
+            after.apply_action(outcome)
         if self.is_hidden:
             return Step(after, [self._seen(after)])
         fact = {"kind": "drawn", "outcome": state.action_to_string(pyspiel.PlayerId.CHANCE, outcome)}
         return Step(after, [Event(fact)])
 
     def _seen(self, state: pyspiel.State) -> Event:
-        """Returns an event that tells each player what it knows now. Who decides next is no secret."""
+        """Returns an event that tells each player that decides what it knows now, and all at the end.
+
+        The library distinguishes positions by what players know when they decide. Others do not see the event: that an opponent
+        has moved, and how often, may be a secret.
+        """
 
         def form(viewer: Viewer) -> Json:
-            deciding = [] if state.is_terminal() or state.is_chance_node() else list(_deciding(state))
-            return {"kind": "seen", "deciding": deciding, **self.view(state, viewer)}
+            return {"kind": "seen", **self.view(state, viewer)}
 
-        return Event(form("all"), form("public"), {seat: form(seat) for seat in range(state.num_players())})
+        if state.is_chance_node():
+            seats: list[int] = []
+        else:
+            seats = list(range(state.num_players()) if state.is_terminal() else _deciding(state))
+        return Event(form("all"), seats={seat: form(seat) for seat in seats}, unseen=True)
 
-    def view(self, state: pyspiel.State, viewer: Viewer) -> Json:
+    def view(self, state: pyspiel.State | None, viewer: Viewer) -> Json:
         view = {"state": self.text(state, viewer)}
         return view if self.is_hidden else {**view, "serialized": self.pack(state)}
 
-    def imagine(self, knowledge: Knowledge) -> pyspiel.State:
+    def imagine(self, knowledge: Knowledge) -> pyspiel.State | None:
         try:
             return self.unpack(knowledge.view["serialized"])
         except pyspiel.SpielError as error:
             raise BadView(f"serialized: {error}") from error
 
-    def text(self, state: pyspiel.State, viewer: Viewer) -> str:
+    def text(self, state: pyspiel.State | None, viewer: Viewer) -> str:
+        if state is None:
+            return "before the draw"
         if viewer == "all" or not self.is_hidden:
             return str(state)
-        if viewer == "public":
-            return f"after {state.move_number()} moves and draws"
+        # What players see while they do not decide may tell them what others do.
+        if viewer == "public" or not (state.is_terminal() or viewer in _deciding(state)):
+            return "hidden information"
         if self.game.get_type().provides_information_state_string:
             return str(state.information_state_string(viewer))
         return str(state.observation_string(viewer))
 
-    def pack(self, state: pyspiel.State) -> str:
-        return str(state.serialize())
+    def pack(self, state: pyspiel.State | None) -> Any:
+        if state is not None and self.is_seeded:
+            return {"seed": _seed(state), "history": state.history()}
+        return None if state is None else str(state.serialize())
 
-    def unpack(self, packed: str) -> pyspiel.State:
-        return self.game.deserialize_state(packed)
+    def unpack(self, packed: Any) -> pyspiel.State | None:
+        if packed is not None and self.is_seeded:
+            return self.seeded(packed["seed"], packed["history"])
+        return None if packed is None else self.game.deserialize_state(packed)
+
+
+def _seed(state: pyspiel.State) -> int:
+    return int(state.get_game().get_parameters()["rng_seed"])
 
 
 def _deciding(state: pyspiel.State) -> Iterator[int]:
@@ -108,11 +158,16 @@ def _actions(state: pyspiel.State, player: int) -> dict[str, int]:
     """Returns the actions of a player by their texts, with the number of the action where a text is not a unique move."""
     actions: dict[str, int] = {}
     for action in state.legal_actions(player):
-        text = str(state.action_to_string(player, action)).strip().replace('"', "'").replace("\\", "/")
-        if not text or not text.isascii() or not text.isprintable() or len(text) > 200:
+        text = _escaped(str(state.action_to_string(player, action)))
+        if not text or len(text) > 200:
             text = f"action {action}"
         actions[f"{text} ({action})" if text in actions else text] = action
     return actions
+
+
+def _escaped(text: str) -> str:
+    """Returns a text as a move. `urllib.parse.unquote` returns the text again."""
+    return re.sub("^ +| +$", lambda spaces: "%20" * len(spaces[0]), quote(text, safe=_KEPT))
 
 
 def _weights(outcomes: list[tuple[int, float]]) -> list[int] | None:
