@@ -132,8 +132,9 @@ typedef struct referee_state { /* A position after some moves. */
 } referee_state;
 
 /* Starts a program; NULL stands for the one that the environment variable REFEREE names, or for `referee` on the PATH.
- * Returns NULL, with a reason on stderr, if it cannot be started. */
-referee_imaginer *referee_imaginer_start(const char *program);
+ * `games` are the directories of games whose rules are programs, ended by NULL; NULL stands for none. Returns NULL, with a reason on
+ * stderr, if it cannot be started. */
+referee_imaginer *referee_imaginer_start(const char *program, const char *const *games);
 void referee_imaginer_end(referee_imaginer *imaginer);
 
 /* Why the last call failed: a code of the specification and a text. */

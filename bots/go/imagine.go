@@ -99,15 +99,19 @@ type imagineAnswer struct {
 }
 
 // NewImaginer starts the program; an empty path stands for the one that the environment variable REFEREE names, or for
-// "referee" on the PATH.
-func NewImaginer(program string) (*Imaginer, error) {
+// "referee" on the PATH. The games are directories of games whose rules are programs, beside the games of the referee.
+func NewImaginer(program string, games ...string) (*Imaginer, error) {
 	if program == "" {
 		program = os.Getenv("REFEREE")
 	}
 	if program == "" {
 		program = "referee"
 	}
-	command := exec.Command(program, "imagine")
+	words := []string{"imagine"}
+	for _, game := range games {
+		words = append(words, "--game", game)
+	}
+	command := exec.Command(program, words...)
 	command.Stderr = os.Stderr
 	input, err := command.StdinPipe()
 	if err != nil {

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Plays any game by Monte-Carlo search, without rules of its own: `referee imagine` plays the random continuations.
+"""Plays any game by Monte-Carlo search, without rules of its own: `referee imagine` plays the random continuations. A game whose
+rules are a program is named with `--game DIR`; it needs lists of moves, and `imagine` in its manifest.
 
 Each legal move is an arm of a bandit (UCB1). The score of a move is the mean result of random playouts after it, in worlds
 that agree with what the seat knows.
@@ -90,12 +91,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, parents=[options()])
     parser.add_argument("--playouts", type=int, metavar="N", help="maximum playouts per decision")
     parser.add_argument("--time-ms", type=int, metavar="MS", help="maximum time per decision; 50 without --playouts")
+    parser.add_argument("--game", action="append", default=[], metavar="DIR", help="a game whose rules are a program")
     parser.add_argument("--seed", type=int, metavar="N", help="make the choices repeatable; needs --playouts")
     args = parser.parse_args()
     if args.time_ms is None and args.playouts is None:
         args.time_ms = 50
     seconds = None if args.time_ms is None else args.time_ms / 1000
-    with Imaginer() as imaginer:
+    with Imaginer(games=args.game) as imaginer:
         search = MonteCarlo(imaginer, playouts=args.playouts, seconds=seconds, seed=args.seed)
         run(search.choose, name="monte carlo", version="0.1.0", wants=["view", "legal"])
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Plays a random legal move, in any game."""
+"""Plays a random legal move, in any game. Where the game does not list its moves, it resigns."""
 
 import argparse
 import random
 
-from referee_bot import Turn, options, run
+from referee_bot import Reply, Resign, Turn, options, run
 
 
 def main() -> None:
@@ -14,8 +14,8 @@ def main() -> None:
     args = parser.parse_args()
     rng = random.Random(args.seed)
 
-    def choose(turn: Turn) -> str:
-        return rng.choice(turn.legal)
+    def choose(turn: Turn) -> Reply:
+        return rng.choice(turn.legal) if turn.legal else Resign()
 
     # It looks at nothing but the legal moves, so it asks for nothing else.
     try:

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Plays a random legal move, in any game, with nothing but a shell, jq and shuf.
+# Plays a random legal move, in any game that lists its moves (it resigns in others), with nothing but a shell, jq and shuf.
 
 refusal=''
 while IFS= read -r line; do
@@ -17,7 +17,8 @@ while IFS= read -r line; do
         ;;
     '{"type":"turn",'*)
         printf '%s\n' "$line" | jq -c --argjson n "$(shuf -i 0-65535 -n 1)" \
-            '{type: "move", match, seat, turn, move: .legal[$n % (.legal | length)]}'
+            'if .legal then {type: "move", match, seat, turn, move: .legal[$n % (.legal | length)]}
+             else {type: "resign", match, seat} end'
         ;;
     '{"type":"bye",'*) break ;;
     esac

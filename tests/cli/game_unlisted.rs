@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::common::{Folder, Referee, referee};
+use crate::common::{Folder, ROOT, Referee, in_java, referee, sample};
 use crate::game_examples::copied;
 
 /// Answers its moves one after the other, in turn, and says in `info` what it has received.
@@ -87,6 +87,25 @@ fn the_bot_learns_why_the_rules_refuse_its_move() {
         let wrong = scripts.bot(&[mv]);
         let (report, _) = scripts.play([&wrong, &right], &[]);
         assert_eq!((&report["ended_by"], &report["reason"]), (&json!("fault"), &json!("illegal_move")));
+        std::fs::remove_dir_all(scripts.folder.path("records")).expect("a directory");
+    }
+}
+
+#[test]
+fn random_bots_resign_where_moves_are_not_listed() {
+    let scripts = Scripts::new();
+    let other = scripts.bot(&["10 0 0"]);
+    let go = format!("'{ROOT}/target/sdks/go/random'");
+    let c = format!("'{ROOT}/target/sdks/c/random_bot'");
+    let shell = format!("sh '{ROOT}/bots/shell/random_bot.sh'");
+    let javascript = format!("node '{ROOT}/bots/javascript/bots/random.js'");
+    for bot in [sample("python/random_bot.py"), javascript, in_java("samples.RandomBot"), go, c, shell] {
+        let (report, _) = scripts.play([&bot, &other], &[]);
+        assert_eq!(
+            (&report["ended_by"], &report["faults"]),
+            (&json!("resignation"), &json!([{}, {}])),
+            "{bot}: {report}"
+        );
         std::fs::remove_dir_all(scripts.folder.path("records")).expect("a directory");
     }
 }

@@ -324,6 +324,10 @@ fn agrees_with_every_request(bot: &str) {
         args.extend((1..seats).map(|_| random.as_str()));
         referee(args.into_iter().chain(["--clock", "none", "--strict", "--seed", SEED])).with_code(0);
     }
+    // A game whose rules are a program.
+    let game = format!("{ROOT}/examples/games/kuhn_poker");
+    let bot = bot.replacen("env ", &format!("env IMAGINE_GAME='{game}' "), 1);
+    referee(["play", &*game, &bot, &random, "--clock", "none", "--strict", "--seed", SEED]).with_code(0);
 }
 
 #[test]
@@ -372,6 +376,18 @@ fn the_transcript_is_reproduced() {
     } else {
         assert!(now == text, "UPDATE=1 cargo test --test cli imagine renews the transcript:\n{now}");
     }
+}
+
+#[test]
+fn pythons_monte_carlo_bot_plays_a_game_that_is_a_program() {
+    let game = format!("{ROOT}/examples/games/connect_four");
+    let (program, bot) = (env!("CARGO_BIN_EXE_referee"), sample("python/monte_carlo_bot.py"));
+    let bot = format!("env REFEREE='{program}' {bot} --playouts 80 --seed 1 --game '{game}'");
+    let random = sample("python/random_bot.py") + " --seed 1";
+    let args =
+        ["play", &*game, &bot, &random, "-n", "6", "--clock", "none", "--strict", "--json", "--seed", SEED];
+    let summary = referee(args).with_code(0).one("summary");
+    assert!(summary["bots"][0]["score"].as_f64().is_some_and(|score| score >= 5.0), "{summary}");
 }
 
 /// Plays matches of Python's Monte-Carlo bot with this number of playouts per decision, or 200 matches with the second

@@ -1,4 +1,4 @@
-/* Plays a random legal move, in any game. `--seed N` makes its choices repeatable, `--slots N` plays N matches at once. */
+/* Plays a random legal move, in any game; resigns where the game does not list its moves. `--seed N` makes its choices repeatable, `--slots N` plays N matches at once. */
 #define _DEFAULT_SOURCE
 
 #include <refereebot.h>
@@ -9,6 +9,7 @@
 
 static referee_reply choose(void *data, const referee_turn *turn) {
     (void)data;
+    if (turn->legal_count == 0) return (referee_reply){.kind = REFEREE_RESIGN};
     return referee_move(turn->legal[random() % turn->legal_count]);
 }
 

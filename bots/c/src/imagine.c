@@ -30,7 +30,7 @@ static bool fail(referee_imaginer *imaginer, const char *what, const char *detai
     return false;
 }
 
-referee_imaginer *referee_imaginer_start(const char *program) {
+referee_imaginer *referee_imaginer_start(const char *program, const char *const *games) {
     if (!program) program = getenv("REFEREE");
     if (!program || !*program) program = "referee";
     referee_imaginer *imaginer = calloc(1, sizeof *imaginer);
@@ -40,8 +40,18 @@ referee_imaginer *referee_imaginer_start(const char *program) {
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, pair[1], 0);
     posix_spawn_file_actions_adddup2(&actions, pair[1], 1);
-    char *const argv[] = {(char *)program, "imagine", NULL};
+    size_t count = 0, words = 0;
+    while (games && games[count]) count++;
+    char **argv = calloc(2 * count + 3, sizeof *argv);
+    if (!argv) abort();
+    argv[words++] = (char *)program;
+    argv[words++] = "imagine";
+    for (size_t i = 0; i < count; i++) {
+        argv[words++] = "--game";
+        argv[words++] = (char *)games[i];
+    }
     int error = posix_spawnp(&imaginer->process, program, &actions, NULL, argv, environ);
+    free(argv);
     posix_spawn_file_actions_destroy(&actions);
     close(pair[1]);
     if (error) {

@@ -44,8 +44,9 @@ static referee_reply choose(void *data, const referee_turn *turn) {
 }
 
 int main(int argc, char **argv) {
-    check(!referee_imaginer_start("/no/such/referee"), "a missing program starts");
-    referee_imaginer *imaginer = referee_imaginer_start(NULL);
+    check(!referee_imaginer_start("/no/such/referee", NULL), "a missing program starts");
+    const char *const games[] = {getenv("IMAGINE_GAME"), NULL};
+    referee_imaginer *imaginer = referee_imaginer_start(NULL, games);
     if (!imaginer) return 1;
     static const char *const wants[] = {"view", "legal", NULL};
     referee_bot bot = {.name = "imagine", .wants = wants, .data = imaginer, .choose = choose};

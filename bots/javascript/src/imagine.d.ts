@@ -51,8 +51,11 @@ export class ImagineError extends Error {
 
 /** A running `referee imagine`. */
 export class Imaginer {
-  /** Starts the program: by default the one that the environment variable `REFEREE` names, or `referee` on the `PATH`. */
-  constructor(program?: string);
+  /**
+   * Starts the program: by default the one that the environment variable `REFEREE` names, or `referee` on the `PATH`. `games` are the
+   * directories of games whose rules are programs, beside the games of the referee.
+   */
+  constructor(program?: string, games?: readonly string[]);
   /** Samples positions, at most 256, that agree with what the seat of a turn knows. */
   imagine(turn: Turn, options?: { worlds?: number; seed?: number }): Promise<Position>;
   /** Sends a request as it is specified, and returns its answer. */

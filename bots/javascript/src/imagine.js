@@ -37,12 +37,13 @@ class Position {
 }
 
 export class Imaginer {
-  constructor(program = process.env.REFEREE || "referee") {
+  constructor(program = process.env.REFEREE || "referee", games = []) {
     this._positions = [];
     this._imagined = 0;
     this._waiting = []; // the requests without an answer, in order
     this._failure = null;
-    this._process = spawn(program, ["imagine"], { stdio: ["pipe", "pipe", "inherit"] });
+    const words = games.flatMap((game) => ["--game", game]);
+    this._process = spawn(program, ["imagine", ...words], { stdio: ["pipe", "pipe", "inherit"] });
     this._process.on("error", ({ message }) => {
       this._fail(new Error(`cannot start \`${program}\` (${message}): install referee, or name its program in REFEREE`));
     });

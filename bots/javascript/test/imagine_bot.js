@@ -8,7 +8,8 @@ import { ImagineError, Imaginer } from "../src/imagine.js";
 await assert.rejects(new Imaginer("/no/such/referee").ask({}), /cannot start .*REFEREE/);
 await assert.rejects(new Imaginer("true").ask({}), /has ended/);
 
-const imaginer = new Imaginer();
+const game = process.env.IMAGINE_GAME;
+const imaginer = new Imaginer(undefined, game ? [game] : []);
 
 async function choose(turn) {
   const { seat, legal } = turn;

@@ -132,16 +132,18 @@ Program = Union[str, "os.PathLike[str]"]
 class Imaginer:
     """A running `referee imagine`.
 
-    Raises FileNotFoundError if the program is not found.
+    `games` are the directories of games whose rules are programs, beside the games of the referee. Raises FileNotFoundError if
+    the program is not found.
     """
 
-    def __init__(self, program: Program | None = None) -> None:
+    def __init__(self, program: Program | None = None, *, games: Sequence[Program] = ()) -> None:
         named = os.fspath(program or os.environ.get(PROGRAM_VARIABLE) or "referee")
         found = shutil.which(named)
         if found is None:
             where = "is not on the PATH" if named == "referee" else "is no program"
             raise FileNotFoundError(f"`{named}` {where}: install referee, or name its program in {PROGRAM_VARIABLE}")
-        self._process = subprocess.Popen([found, "imagine"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        words = [word for game in games for word in ("--game", os.fspath(game))]
+        self._process = subprocess.Popen([found, "imagine", *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self._imagined = 0
         self.positions: list[Position | None] = [None] * POSITIONS
         """The positions that are kept, by number."""

@@ -53,6 +53,20 @@ class Imagining(unittest.TestCase):
             with self.subTest(game["id"]):
                 self.play(game["id"], look, **limits.get(game["id"], {"turn_limit": 30}))
 
+    def test_positions_of_a_game_that_is_a_program_are_imagined(self) -> None:
+        directory = Path(__file__).parents[3] / "examples/games/kuhn_poker"
+        imagined = []
+
+        def look(turn: Turn, position: Position) -> None:
+            state = position.explore(world=position.worlds - 1, view_of=turn.seat)
+            self.assertEqual((state.legal[turn.seat], state.view), (turn.legal, turn.view))
+            imagined.append(position)
+
+        with Imaginer(PROGRAM, games=[directory]) as imaginer:
+            referee = [PROGRAM, "stdio", "--clock", "none", "--game", str(directory)]
+            list(self_play(Asking(imaginer, look), [{"game": "kuhn_poker"}], referee=referee))
+        self.assertGreater(len(imagined), 2)
+
     def test_moves_lead_to_the_end_of_the_game(self) -> None:
         def look(turn: Turn, position: Position) -> None:
             line: list[tuple[int, str]] = []

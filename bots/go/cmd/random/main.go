@@ -1,4 +1,4 @@
-// Random plays a random legal move, in any game.
+// Random plays a random legal move, in any game; it resigns where the game does not list its moves.
 package main
 
 import (
@@ -17,6 +17,9 @@ func main() {
 	flag.Parse()
 	rng := rand.New(rand.NewSource(*seed))
 	choose := func(turn *refereebot.Turn) refereebot.Reply {
+		if len(turn.Legal) == 0 {
+			return refereebot.Resign{}
+		}
 		return refereebot.Move{Move: turn.Legal[rng.Intn(len(turn.Legal))]}
 	}
 	// It looks at nothing but the legal moves, so it asks for nothing else.

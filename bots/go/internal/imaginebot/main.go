@@ -8,6 +8,7 @@ import (
 	"errors"
 	"flag"
 	"log"
+	"os"
 	"reflect"
 	"strings"
 
@@ -19,7 +20,11 @@ func main() {
 	flag.Parse()
 	_, err := refereebot.NewImaginer("/no/such/referee")
 	check(err != nil && strings.Contains(err.Error(), "REFEREE"), "no program: ", err)
-	imaginer, err := refereebot.NewImaginer("")
+	var games []string
+	if game := os.Getenv("IMAGINE_GAME"); game != "" {
+		games = append(games, game)
+	}
+	imaginer, err := refereebot.NewImaginer("", games...)
 	check(err == nil, err)
 	choose := func(turn *refereebot.Turn) refereebot.Reply {
 		return refereebot.Move{Move: turn.Legal[best(imaginer, turn)]}

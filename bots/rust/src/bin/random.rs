@@ -1,4 +1,4 @@
-//! Plays a random legal move, in any game.
+//! Plays a random legal move, in any game. Where the game does not list its moves, it resigns.
 
 use std::env;
 use std::error::Error;
@@ -26,7 +26,10 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         slots,
         ..hello("random")
     };
-    connection.play(from_fn(hello, |turn| Answer::legal(rng.usize(..turn.legal().len()))))?;
+    connection.play(from_fn(hello, |turn| match turn.legal().len() {
+        0 => Answer::Resign,
+        count => Answer::legal(rng.usize(..count)),
+    }))?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -141,13 +141,25 @@ public final class Imaginer implements AutoCloseable {
 
     /** Starts the program that the environment variable REFEREE names, or {@code referee} on the PATH. */
     public Imaginer() throws IOException {
-        this(named());
+        this(List.of());
+    }
+
+    /** The same, with the directories of games whose rules are programs, beside the games of the referee. */
+    public Imaginer(List<String> games) throws IOException {
+        this(named(), games);
     }
 
     /** Starts this program. */
     public Imaginer(String program) throws IOException {
+        this(program, List.of());
+    }
+
+    /** Starts this program, with the directories of games whose rules are programs. */
+    public Imaginer(String program, List<String> games) throws IOException {
+        List<String> words = new ArrayList<>(List.of(program, "imagine"));
+        games.forEach(game -> words.addAll(List.of("--game", game)));
         try {
-            process = new ProcessBuilder(program, "imagine")
+            process = new ProcessBuilder(words)
                     .redirectError(ProcessBuilder.Redirect.INHERIT)
                     .start();
         } catch (IOException e) {

@@ -18,7 +18,8 @@ final class ImagineBot {
         } catch (IOException e) {
             check(e.getMessage().contains("REFEREE"), e.getMessage());
         }
-        try (Imaginer imaginer = new Imaginer()) {
+        String game = System.getenv("IMAGINE_GAME");
+        try (Imaginer imaginer = new Imaginer(game == null ? List.of() : List.of(game))) {
             Referee.run(turn -> choose(imaginer, turn), new Hello("imagine").wants("view", "legal"), args);
         }
     }

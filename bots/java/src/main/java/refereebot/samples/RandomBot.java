@@ -7,7 +7,7 @@ import refereebot.Hello;
 import refereebot.Referee;
 import refereebot.Reply;
 
-/** Plays a random legal move, in any game. {@code --seed N} makes its choices repeatable, {@code --slots N} plays N matches at once. */
+/** Plays a random legal move, in any game; resigns where the game does not list its moves. {@code --seed N} makes its choices repeatable, {@code --slots N} plays N matches at once. */
 public final class RandomBot {
     private RandomBot() {}
 
@@ -15,7 +15,9 @@ public final class RandomBot {
         Random random = random(args);
         // It looks at nothing but the legal moves, so it asks for nothing else.
         Referee.run(
-                turn -> Reply.move(turn.legal().get(random.nextInt(turn.legal().size()))),
+                turn -> turn.legal().isEmpty()
+                        ? new Reply.Resign()
+                        : Reply.move(turn.legal().get(random.nextInt(turn.legal().size()))),
                 new Hello("random").version("0.1.0").wants("legal").slots(slots(args)),
                 args);
     }
