@@ -23,7 +23,9 @@ use common::{Limit, Result, VIEW_AND_LEGAL, instant, time};
 use referee::files::Folder;
 use referee::referee::Faults;
 use referee::stats::rating::Estimate;
-use referee::store::{League, LeagueBot, LeagueMatch, LeagueOwner, MatchKind, OwnerState, OwnerToken, utc};
+use referee::store::{
+    League, LeagueMatch, LeagueOwner, MatchKind, NewBot, OrganiserAct, OwnerState, OwnerToken, utc,
+};
 use referee_protocol::words::{EndedBy, FaultCode};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -140,36 +142,28 @@ impl LeagueYear {
         let begin = SystemTime::now() - YEAR;
         for owner in 0..OWNERS {
             let hash = Sha256::digest(format!("{TOKEN} {owner}")).into();
-            league.put_owner(&LeagueOwner {
+            let owner = LeagueOwner {
                 id: format!("owner-{owner}"),
                 display_name: Some(format!("The team of number {owner}")),
                 affiliation: None,
                 contact: None,
                 state: OwnerState::Active,
-                token: Some(OwnerToken::new(hash, None, begin)),
+                token: Some(OwnerToken::new(hash, begin)),
                 network: None,
                 joined_at: utc(begin),
                 left_at: None,
-            })?;
+            };
+            league.act("bench", OrganiserAct::AddOwner(&owner), begin)?;
         }
         let mut players = Vec::new();
         for bot in 0..PLAYERS / VERSIONS {
-            league.put_bot(&LeagueBot {
-                name: format!("bot-{bot}"),
-                owner: format!("owner-{}", bot % OWNERS),
-                token: None,
-                command: None,
-                directory: None,
-                anchor: None,
-                ladders: None,
-                is_of_file: false,
-                is_paused: false,
-                added_at: utc(begin),
-                revoked_at: None,
-                refused: None,
-                display_name: Some(format!("The bot of number {bot}")),
-                version: None,
-            })?;
+            let new = NewBot {
+                name: &format!("bot-{bot}"),
+                owner: Some(&format!("owner-{}", bot % OWNERS)),
+                display_name: Some(&format!("The bot of number {bot}")),
+                ..NewBot::default()
+            };
+            league.act("bench", OrganiserAct::AddBot(&new), begin)?;
             players.extend((1..=VERSIONS).map(|version| format!("bot-{bot}@{version}.0")));
         }
         let records = folder.join("ladders/bench/records");

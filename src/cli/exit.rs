@@ -6,12 +6,12 @@ use crate::runs::config::SandboxError;
 #[cfg(feature = "http")]
 use crate::runs::league::LeagueError;
 #[cfg(feature = "http")]
-use crate::runs::league::config::{LeagueConfigError, ProgramsError};
+use crate::runs::league::config::LeagueConfigError;
 use crate::runs::regression::{BadResults, RegressionError};
 use crate::runs::tournament::{ConfigError, TournamentError};
 use crate::runs::workers::WorkersError;
 #[cfg(feature = "http")]
-use crate::store::ChallengeError;
+use crate::store::ActError;
 use crate::workers::packing::NotPacked;
 
 /// An exit code.
@@ -95,7 +95,7 @@ macro_rules! failure_of {
 }
 
 #[cfg(feature = "http")]
-failure_of!(ChallengeError, LeagueConfigError, LeagueError, ProgramsError);
+failure_of!(ActError, LeagueConfigError, LeagueError);
 
 failure_of!(BadResults, ConfigError, RegressionError, SandboxError, TournamentError, WorkersError);
 

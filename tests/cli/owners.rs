@@ -1,5 +1,6 @@
 //! Owners of bots: signing up, their token, their bots, matches and logs, challenges, leaving.
 
+use std::io::{Read, Write};
 use std::net::SocketAddr;
 use std::time::Duration;
 
@@ -277,7 +278,7 @@ fn a_browser_signs_in_with_a_cookie_that_other_sites_cannot_use() {
 }
 
 #[test]
-fn a_token_that_was_replaced_holds_for_an_hour() {
+fn a_token_that_was_replaced_admits_bots_for_an_hour_and_nothing_else() {
     let league = league("listen = \"127.0.0.1:0\"", "[signup]\nmode = \"open\"", &[]);
     let (server, owners, address) = listening(&league);
     let first = owners.join("ada", None);
@@ -292,15 +293,105 @@ fn a_token_that_was_replaced_holds_for_an_hour() {
         !guest.hears_within(Duration::from_millis(300))
     };
     wait_until("both admit the bot", || admits(&first) && admits(&second));
-    assert_eq!([&first, &second].map(|token| owners.get("owner", token)["id"].clone()), ["ada", "ada"]);
+    for (method, path, body) in [
+        ("GET", "owner", Value::Null),
+        ("POST", "session", json!({ "token": first })),
+        ("POST", "owner/token", Value::Null),
+        ("PATCH", "owner", json!({ "affiliation": "Lab" })),
+        ("POST", "owner/bots/abacus/pause", Value::Null),
+        ("POST", "owner/leave", json!({ "id": "ada" })),
+    ] {
+        let answer = owners.call(method, path, &first, &body);
+        assert_eq!(answer.status, 401, "{method} {path}: {}", answer.body);
+    }
+    assert_eq!(owners.get("owner", &second)["id"], "ada");
     league.query("UPDATE owners SET former_until = '2026-01-01T00:00:00Z'");
     wait_until("the first one does no longer", || !admits(&first));
     assert!(admits(&second));
-    assert_eq!(owners.call("GET", "owner", &first, &Value::Null).status, 401);
     // The organiser replaces one that has become known.
     let third = league.run(&["owner", "token", "ada", "--at-once", "--json"]).done().one("owner");
     assert_eq!(owners.call("GET", "owner", &second, &Value::Null).status, 401);
     assert_eq!(owners.get("owner", third["token"].as_str().expect("a token"))["id"], "ada");
+    drain(server);
+}
+
+#[test]
+fn a_request_whose_body_comes_after_a_decision_changes_nothing() {
+    let league =
+        league("listen = \"127.0.0.1:0\"", "[signup]\nmode = \"open\"\nper_network = 100", &[("anchor", "")]);
+    let (server, owners, _) = listening(&league);
+    let requests = |id: &str| {
+        [
+            ("PATCH", "owner", json!({ "display_name": "Thief" })),
+            ("POST", "owner/bots", json!({ "name": format!("{id}-bot") })),
+            ("POST", "owner/challenges", json!({ "ladder": "short", "bots": [id, "anchor"] })),
+            ("POST", "owner/leave", json!({ "id": id })),
+        ]
+    };
+    for (number, decision) in ["remove", "token", "leave"].into_iter().enumerate() {
+        for request in 0..requests("").len() {
+            let id = format!("owner{number}{request}");
+            let token = owners.join(&id, None);
+            let (method, path, body) = &requests(&id)[request];
+            let body = body.to_string();
+            let mut withheld = owners.0.send(&format!(
+                "{method} /api/v1/{path} HTTP/1.0\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\n\
+                 Content-Type: application/json\r\nContent-Length: {}\r\n\r\n",
+                body.len()
+            ));
+            // The server knows who it is by the head.
+            std::thread::sleep(Duration::from_millis(100));
+            let renewed = match decision {
+                "remove" => {
+                    league.run(&["owner", "remove", &id]).done();
+                    None
+                }
+                "token" => {
+                    let made =
+                        league.run(&["owner", "token", &id, "--at-once", "--json"]).done().one("owner");
+                    Some(made["token"].as_str().expect("a token").to_owned())
+                }
+                _ => {
+                    let left = owners.call("POST", "owner/leave", &token, &json!({ "id": id }));
+                    assert_eq!(left.status, 204);
+                    None
+                }
+            };
+            let row = format!(
+                "SELECT json_array(state, display_name, hex(token), left_at, (SELECT group_concat(name) FROM bots WHERE owner = id)) FROM owners WHERE id = '{id}'"
+            );
+            let decided = league.query(&row);
+            withheld.write_all(body.as_bytes()).expect("it reads");
+            let mut answer = String::new();
+            withheld.read_to_string(&mut answer).expect("an answer");
+            assert_eq!(answer.split(' ').nth(1), Some("401"), "{decision}, {method} {path}: {answer}");
+            assert_eq!(league.query(&row), decided, "{decision}, {method} {path}");
+            assert_eq!(owners.call("GET", "owner", &token, &Value::Null).status, 401);
+            if let Some(token) = renewed {
+                assert_eq!(owners.get("owner", &token)["id"], id);
+            }
+        }
+    }
+    drain(server);
+}
+
+#[test]
+fn of_new_tokens_that_are_made_at_the_same_time_one_is_given_out() {
+    let league = league("", "[signup]\nmode = \"open\"", &[("anchor", "")]);
+    let text = league.folder.read("league.toml").replace("url = \"http://localhost\"\n", "");
+    league.folder.write("league.toml", text);
+    let mut server = league.serve();
+    let owners = Owners::of(&mut server);
+    let first = owners.join("ada", None);
+    let made: Vec<Answer> = std::thread::scope(|scope| {
+        let ask = || owners.call("POST", "owner/token", &first, &Value::Null);
+        let asking: Vec<_> = (0..8).map(|_| scope.spawn(ask)).collect();
+        asking.into_iter().map(|asked| asked.join().expect("an answer")).collect()
+    });
+    let (given, refused): (Vec<&Answer>, Vec<&Answer>) = made.iter().partition(|answer| answer.status == 200);
+    assert!(refused.iter().all(|answer| answer.status == 401), "{refused:?}");
+    let [given] = given[..] else { panic!("{} are given out", given.len()) };
+    assert_eq!(owners.get("owner", given.json()["token"].as_str().expect("a token"))["id"], "ada");
     drain(server);
 }
 

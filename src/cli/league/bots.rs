@@ -17,9 +17,8 @@ use crate::game::json;
 use crate::game::name::check_name;
 use crate::report::table;
 use crate::runs::league::LadderMemory;
-use crate::runs::league::config::put_bot;
 use crate::stats::ladder::Name;
-use crate::store::{League, LeagueBot, LeaguePlayer, now, utc};
+use crate::store::{LeaguePlayer, NewBot, OrganiserAct, now};
 
 /// Admit a bot that connects, and print its token; or add a program that the server starts
 ///
@@ -66,34 +65,6 @@ pub(super) fn add(args: AddArgs) -> Result<Exit, Failure> {
     if config.programs.iter().any(|program| program.name() == name) {
         return Err(Failure::usage(format!("`{name}` is a program in {}", which.league.display())));
     }
-    let before = find(&league, &name)?;
-    // A bot of a restored backup has no token.
-    let takes_part = |bot: &LeagueBot| {
-        let is_admitted = bot.token.is_some() || (bot.command.is_some() && bot.refused.is_none());
-        bot.revoked_at.is_none() && is_admitted
-    };
-    if before.as_ref().is_some_and(takes_part) {
-        return Err(Failure::usage(format!(
-            "`{name}` takes part already; `referee league revoke {name}`, then `add` gives it a new token"
-        )));
-    }
-    let signed_up = |id: &str| Ok::<_, Failure>(league.owner(id).map_err(Failure::cannot_run)?.is_some());
-    match &before {
-        Some(bot) if owner.as_ref() != Some(&bot.owner) && signed_up(&bot.owner)? => {
-            let owner = &bot.owner;
-            return Err(Failure::usage(format!(
-                "`{name}` is a bot of the owner `{owner}`, who has signed up and reads what is private of it: choose another name, \
-                 or say --owner '{owner}'"
-            )));
-        }
-        None if owner.is_none() && signed_up(&name)? => {
-            return Err(Failure::usage(format!(
-                "`{name}` is an owner who has signed up, and would read what is private of the bot: say --owner '{name}', or \
-                 name another owner"
-            )));
-        }
-        _ => {}
-    }
     if anchor.is_some_and(|elo| !elo.is_finite() || elo.abs() > 100_000.0) {
         return Err(Failure::usage("--anchor: a rating is from -100000 to 100000"));
     }
@@ -108,49 +79,31 @@ pub(super) fn add(args: AddArgs) -> Result<Exit, Failure> {
         Some(_) => None,
         None => Some(random_seed()?.to_hex()),
     };
-    let before_display = before.as_ref().and_then(|bot| bot.display_name.clone());
-    let bot = LeagueBot {
-        owner: owner.or(before.as_ref().map(|bot| bot.owner.clone())).unwrap_or_else(|| name.clone()),
+    let ladders = (!ladder.is_empty()).then(|| BTreeSet::from_iter(ladder));
+    let bot = NewBot {
+        name: &name,
+        owner: owner.as_deref(),
         token: token.as_ref().map(|token| Sha256::digest(token).into()),
-        directory: command.is_some().then_some(here),
-        command,
+        command: command.as_deref(),
+        directory: command.is_some().then_some(&here),
         anchor,
-        ladders: (!ladder.is_empty()).then(|| BTreeSet::from_iter(ladder)),
-        is_of_file: false,
-        is_paused: false,
-        added_at: before.map_or_else(|| utc(now()), |bot| bot.added_at),
-        revoked_at: None,
-        refused: None,
-        version: None,
-        display_name: before_display,
-        name,
+        ladders: ladders.as_ref(),
+        ..NewBot::default()
     };
-    put_bot(&mut league, &bot)?;
-    log::note(&mut league, &format!("add {} --owner {}", bot.name, bot.owner))?;
+    log::act(&mut league, OrganiserAct::AddBot(&bot))?;
+    let bots = league.bots().map_err(Failure::cannot_run)?;
+    let bot = bots.iter().find(|bot| bot.name == name);
+    let owner = bot.map_or(&name, |bot| &bot.owner);
     let mut out = screen::stdout();
     if is_json {
-        let (token, command) = (token.as_deref(), bot.command.as_deref());
-        writeln!(out, "{}", json::text(&AddedBot { name: &bot.name, owner: &bot.owner, token, command }))?;
+        let (token, command) = (token.as_deref(), command.as_deref());
+        writeln!(out, "{}", json::text(&AddedBot { name: &name, owner, token, command }))?;
     } else if let Some(token) = token {
-        writeln!(out, "{} may connect with this token, which is not shown again:\n{token}", bot.name)?;
+        writeln!(out, "{name} may connect with this token, which is not shown again:\n{token}")?;
     } else {
-        writeln!(out, "{} takes part", bot.name)?;
+        writeln!(out, "{name} takes part")?;
     }
     Ok(Exit::Done)
-}
-
-fn find(league: &League, name: &str) -> Result<Option<LeagueBot>, Failure> {
-    let bots = league.bots().map_err(Failure::cannot_run)?;
-    Ok(bots.into_iter().find(|bot| bot.name == name))
-}
-
-/// The bot with this name that takes part.
-pub(super) fn existing(league: &League, name: &str) -> Result<LeagueBot, Failure> {
-    let bot = Name::parse(name).bot;
-    let found = find(league, &bot)?.filter(|bot| bot.revoked_at.is_none());
-    found.ok_or_else(|| {
-        Failure::usage(format!("no bot called `{bot}` takes part; `referee league list` lists them"))
-    })
 }
 
 /// End the participation of a bot: its token is invalid from now on. Its results stand
@@ -166,15 +119,9 @@ pub(super) struct RevokeArgs {
 
 pub(super) fn revoke(args: &RevokeArgs) -> Result<Exit, Failure> {
     let (_, mut league) = args.which.open()?;
-    let bot = existing(&league, &args.name)?;
-    if bot.is_of_file {
-        let file = args.which.league.display();
-        return Err(Failure::usage(format!("`{}` is a program in {file}: remove it there", bot.name)));
-    }
-    let bot = LeagueBot { token: None, revoked_at: Some(utc(now())), ..bot };
-    put_bot(&mut league, &bot)?;
-    log::note(&mut league, &format!("revoke {}", bot.name))?;
-    writeln!(screen::stdout(), "{} does not take part any more; its results stand", bot.name)?;
+    let bot = &Name::parse(&args.name).bot;
+    log::act(&mut league, OrganiserAct::Revoke { bot })?;
+    writeln!(screen::stdout(), "{bot} does not take part any more; its results stand")?;
     Ok(Exit::Done)
 }
 
@@ -212,18 +159,8 @@ pub(super) fn resume(args: &ResumeArgs) -> Result<Exit, Failure> {
 
 fn set_paused(which: &LeagueSelector, name: Option<&str>, is_paused: bool) -> Result<Exit, Failure> {
     let (_, mut league) = which.open()?;
-    match name {
-        Some(name) => {
-            let bot = existing(&league, name)?;
-            put_bot(&mut league, &LeagueBot { is_paused, ..bot })?;
-        }
-        None => {
-            let value = if is_paused { "1" } else { "0" };
-            league.set_value("paused", value).map_err(Failure::cannot_run)?;
-        }
-    }
-    let command = if is_paused { "pause" } else { "resume" };
-    log::note(&mut league, &[&[command], name.as_slice()].concat().join(" "))?;
+    let bot = name.map(|name| Name::parse(name).bot);
+    log::act(&mut league, OrganiserAct::Pause { bot: bot.as_deref(), is_paused })?;
     let what = name.unwrap_or("the league");
     writeln!(screen::stdout(), "{what} is {}", if is_paused { "paused" } else { "resumed" })?;
     Ok(Exit::Done)

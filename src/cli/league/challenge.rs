@@ -8,7 +8,7 @@ use crate::cli::league::which::{LeagueSelector, find_ladder};
 use crate::cli::{Exit, Failure, screen};
 use crate::game::Catalog;
 use crate::runs::league::config::LadderGame;
-use crate::store::{Challenger, now};
+use crate::store::OrganiserAct;
 
 /// Ask for a match between these bots
 ///
@@ -38,8 +38,7 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
         let (game, seats) = (rules.meta().id, seating.seats());
         return Err(Failure::usage(format!("{game} has {seats} seats: name {seats} bots")));
     }
-    let action = league.challenge(&ladder.name, &args.bots, Challenger::Organiser, now())?;
-    log::note(&mut league, &action)?;
+    log::act(&mut league, OrganiserAct::Challenge { ladder: &ladder.name, players: &args.bots })?;
     writeln!(screen::stdout(), "{} meet on {} when all are free", args.bots.join(" and "), ladder.name)?;
     Ok(Exit::Done)
 }

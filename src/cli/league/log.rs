@@ -8,7 +8,7 @@ use crate::cli::user::user;
 use crate::cli::{Exit, Failure, screen};
 use crate::game::json;
 use crate::report::table;
-use crate::store::{League, now};
+use crate::store::{League, OrganiserAct, now};
 
 /// Print who has added, revoked, paused, resumed and challenged bots, the latest last
 #[derive(Debug, clap::Args)]
@@ -43,7 +43,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// Notes that the user of this process has changed the league.
-pub(in crate::cli) fn note(league: &mut League, action: &str) -> Result<(), Failure> {
-    league.log(&user(), action, now()).map_err(Failure::cannot_run)
+/// Does what the user of this process decides.
+pub(in crate::cli) fn act(league: &mut League, act: OrganiserAct<'_>) -> Result<(), Failure> {
+    Ok(league.act(&user(), act, now())?)
 }

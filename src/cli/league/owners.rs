@@ -16,7 +16,7 @@ use crate::game::json;
 use crate::game::name::{check_display_name, check_name};
 use crate::report::table;
 use crate::store::{
-    Invitation, League, LeagueBot, LeagueOwner, OwnerError, OwnerState, OwnerToken, now, utc,
+    Invitation, League, LeagueBot, LeagueOwner, OrganiserAct, OwnerState, OwnerToken, now, utc,
 };
 use crate::web::SignUpMode;
 
@@ -81,9 +81,7 @@ pub(super) fn invite(args: &InviteArgs) -> Result<Exit, Failure> {
         made_at: utc(now()),
         made_by: user(),
     };
-    league.invite(&invitation).map_err(Failure::cannot_run)?;
-    let of = args.owner.as_ref().map_or_else(String::new, |owner| format!(" --owner {owner}"));
-    log::note(&mut league, &format!("invite --uses {}{of}", args.uses))?;
+    log::act(&mut league, OrganiserAct::Invite(&invitation))?;
     // What follows `#` stays in the browser: no proxy logs it.
     let url = format!("{base}#{secret}");
     let mut out = screen::stdout();
@@ -131,12 +129,7 @@ pub(super) fn invitations(args: &InvitationsArgs) -> Result<Exit, Failure> {
     let (_, mut league) = args.which.open()?;
     let mut out = screen::stdout();
     if let Some(id) = args.revoke {
-        if !league.revoke_invitation(id).map_err(Failure::cannot_run)? {
-            return Err(Failure::usage(format!(
-                "there is no invitation {id}; `referee league invitations` lists them"
-            )));
-        }
-        log::note(&mut league, &format!("invitations --revoke {id}"))?;
+        log::act(&mut league, OrganiserAct::RevokeInvitation(id))?;
     }
     let invitations = league.invitations().map_err(Failure::cannot_run)?;
     if args.json {
@@ -240,7 +233,7 @@ enum OwnerCommand {
     #[command(after_help = "Examples:
   referee league owner remove bob")]
     Remove(OneOwnerArgs),
-    /// Make a new token, and print it. The one before it is valid for another hour
+    /// Make a new token, and print it. Bots may connect with the one before it for another hour
     #[command(after_help = "Examples:
   referee league owner token alice
   referee league owner token alice --at-once")]
@@ -295,8 +288,8 @@ struct OwnerOptions {
 pub(super) fn owner(args: OwnerArgs) -> Result<Exit, Failure> {
     match args.command {
         OwnerCommand::Add(args) => add(args),
-        OwnerCommand::Approve(args) => approve(&args),
-        OwnerCommand::Remove(args) => remove(&args),
+        OwnerCommand::Approve(args) => change(&args, OrganiserAct::ApproveOwner { owner: &args.id }),
+        OwnerCommand::Remove(args) => change(&args, OrganiserAct::RemoveOwner { owner: &args.id }),
         OwnerCommand::Token(args) => token(&args),
     }
 }
@@ -307,13 +300,6 @@ fn new_token() -> Result<(String, [u8; 32]), Failure> {
     Ok((token, hash))
 }
 
-fn refused(error: OwnerError) -> Failure {
-    match error {
-        OwnerError::Store(error) => Failure::cannot_run(error),
-        other => Failure::usage(other.to_string()),
-    }
-}
-
 fn add(args: AddOwnerArgs) -> Result<Exit, Failure> {
     let AddOwnerArgs { id, display_name, affiliation, contact, of } = args;
     check_name(&id).map_err(|what| Failure::usage(format!("`{id}`: {what}")))?;
@@ -321,12 +307,6 @@ fn add(args: AddOwnerArgs) -> Result<Exit, Failure> {
         check_display_name(name).map_err(|what| Failure::usage(format!("--display-name: {what}")))?;
     }
     let (_, mut league) = of.which.open()?;
-    let before = league.owner(&id).map_err(Failure::cannot_run)?;
-    if before.is_some_and(|owner| owner.state != OwnerState::Left) {
-        return Err(Failure::usage(format!(
-            "`{id}` is there already; `referee league owner token {id}` makes a new token"
-        )));
-    }
     let (token, hash) = new_token()?;
     let owner = LeagueOwner {
         id,
@@ -334,54 +314,32 @@ fn add(args: AddOwnerArgs) -> Result<Exit, Failure> {
         affiliation,
         contact,
         state: OwnerState::Active,
-        token: Some(OwnerToken::new(hash, None, now())),
+        token: Some(OwnerToken::new(hash, now())),
         network: None,
         joined_at: utc(now()),
         left_at: None,
     };
-    league.put_owner(&owner).map_err(refused)?;
-    log::note(&mut league, &format!("owner add {}", owner.id))?;
-    print(&league, &owner, of.json, Some(&token))
+    log::act(&mut league, OrganiserAct::AddOwner(&owner))?;
+    print(&league, &owner.id, of.json, Some(&token))
 }
 
-/// The owner with this id who has not left.
-fn existing(league: &League, id: &str) -> Result<LeagueOwner, Failure> {
-    let found = league.owner(id).map_err(Failure::cannot_run)?;
-    found.filter(|owner| owner.state != OwnerState::Left).ok_or_else(|| {
-        Failure::usage(format!("there is no owner `{id}`; `referee league owners` lists them"))
-    })
-}
-
-fn approve(args: &OneOwnerArgs) -> Result<Exit, Failure> {
+fn change(args: &OneOwnerArgs, act: OrganiserAct<'_>) -> Result<Exit, Failure> {
     let (_, mut league) = args.of.which.open()?;
-    let owner = LeagueOwner { state: OwnerState::Active, ..existing(&league, &args.id)? };
-    league.put_owner(&owner).map_err(refused)?;
-    log::note(&mut league, &format!("owner approve {}", owner.id))?;
-    print(&league, &owner, args.of.json, None)
-}
-
-fn remove(args: &OneOwnerArgs) -> Result<Exit, Failure> {
-    let (_, mut league) = args.of.which.open()?;
-    existing(&league, &args.id)?;
-    league.leave(&args.id, now()).map_err(Failure::cannot_run)?;
-    log::note(&mut league, &format!("owner remove {}", args.id))?;
-    let owner = league.owner(&args.id).map_err(Failure::cannot_run)?;
-    owner.map_or(Ok(Exit::Done), |owner| print(&league, &owner, args.of.json, None))
+    log::act(&mut league, act)?;
+    print(&league, &args.id, args.of.json, None)
 }
 
 fn token(args: &TokenArgs) -> Result<Exit, Failure> {
     let (_, mut league) = args.of.which.open()?;
-    let mut owner = existing(&league, &args.id)?;
     let (token, hash) = new_token()?;
-    let before = owner.token.filter(|_| !args.at_once);
-    owner.token = Some(OwnerToken::new(hash, before, now()));
-    league.put_owner(&owner).map_err(refused)?;
-    log::note(&mut league, &format!("owner token {}", owner.id))?;
-    print(&league, &owner, args.of.json, Some(&token))
+    let act = OrganiserAct::ReplaceToken { owner: &args.id, hash, is_at_once: args.at_once };
+    log::act(&mut league, act)?;
+    print(&league, &args.id, args.of.json, Some(&token))
 }
 
 /// Prints what has become of an owner.
-fn print(league: &League, owner: &LeagueOwner, is_json: bool, token: Option<&str>) -> Result<Exit, Failure> {
+fn print(league: &League, id: &str, is_json: bool, token: Option<&str>) -> Result<Exit, Failure> {
+    let Some(owner) = &league.owner(id).map_err(Failure::cannot_run)? else { return Ok(Exit::Done) };
     let mut out = screen::stdout();
     if is_json {
         let bots = league.bots().map_err(Failure::cannot_run)?;

@@ -5,20 +5,17 @@ use std::io::Write;
 use clap::{Args as ClapArgs, Subcommand};
 
 use crate::cli::json::RulingLine;
-use crate::cli::league::bots::existing;
 use crate::cli::league::log;
 use crate::cli::league::which::{LeagueSelector, find_ladder};
 use crate::cli::ruling::{Why, rulings_table};
 use crate::cli::user::user;
 use crate::cli::{Exit, Failure, screen};
 use crate::game::json;
-use crate::game::name::NameSet;
 use crate::report::ruling_words;
-use crate::runs::league::config::{LeagueConfig, put_bot};
+use crate::runs::league::config::LeagueConfig;
 use crate::stats::ladder::Name;
 use crate::store::{
-    Challenger, League, LeagueBot, LeagueMatch, RuledMatch, RulingAct, RulingRow, UndoneRuling, now,
-    parse_match_id, utc,
+    League, LeagueMatch, OrganiserAct, RuledMatch, RulingAct, RulingRow, UndoneRuling, now, parse_match_id,
 };
 
 /// Rule on matches and bots, also while `referee serve` runs
@@ -152,14 +149,6 @@ impl FoundMatch {
         let (number, _) = parse_match_id(&on.id).ok_or_else(none)?;
         let row = league.find_match(&ladder, number).map_err(Failure::cannot_run)?;
         let row = row.filter(|row| row.id() == on.id).ok_or_else(none)?;
-        let seasons = league.seasons().map_err(Failure::cannot_run)?;
-        let of = league.season_of(&ladder, number).map_err(Failure::cannot_run)?;
-        if let Some(season) = seasons.iter().find(|season| Some(season.number) == of) {
-            return Err(Failure::usage(format!(
-                "{} belongs to season {}, which has ended: its standings stay as they are",
-                on.id, season.name
-            )));
-        }
         Ok(FoundMatch { ladder, row })
     }
 
@@ -200,16 +189,13 @@ pub(super) fn rule(args: RuleArgs) -> Result<Exit, Failure> {
             (league, found.ruling(winner, made(RulingAct::Award, &why)?))
         }
         LeagueDecision::Replay { on, why, which } => {
-            let (config, mut league) = which.open()?;
+            let (config, league) = which.open()?;
             let found = FoundMatch::of(&config, &league, &on)?;
-            let (ladder, players) = (found.ladder.clone(), found.row.players.clone());
-            let row = found.ruling(None, made(RulingAct::Replay, &why)?);
-            league.challenge(&ladder, &players, Challenger::Organiser, now())?;
-            (league, row)
+            (league, found.ruling(None, made(RulingAct::Replay, &why)?))
         }
         LeagueDecision::Disqualify { name, from_start, from_match, ladder, why, which } => {
-            let (config, mut league) = which.open()?;
-            let row = RulingRow { name: Some(name.clone()), ..made(RulingAct::Disqualify, &why)? };
+            let (config, league) = which.open()?;
+            let row = made(RulingAct::Disqualify, &why)?;
             match from_match {
                 Some(id) => {
                     let found = FoundMatch::of(&config, &league, &MatchOfLadder { id, ladder })?;
@@ -218,95 +204,30 @@ pub(super) fn rule(args: RuleArgs) -> Result<Exit, Failure> {
                         found.row.players.iter().filter(|&player| *player != loser).collect();
                     // With several opponents nobody wins.
                     let winner = if let [only] = others[..] { Some(only.clone()) } else { None };
-                    (league, found.ruling(winner, row))
+                    (league, found.ruling(winner, RulingRow { name: Some(name), ..row }))
                 }
                 None => {
-                    let bot = existing(&league, &name)?;
-                    if bot.is_of_file {
-                        let file = which.league.display();
-                        return Err(Failure::usage(format!(
-                            "`{name}` is a program in {file}: remove it there, and rule on its matches"
-                        )));
-                    }
-                    let bot = LeagueBot { revoked_at: Some(utc(now())), ..bot };
-                    put_bot(&mut league, &bot)?;
-                    let row = RulingRow { name: Some(bot.name), is_from_start: from_start, ..row };
-                    (league, row)
+                    let name = Some(Name::parse(&name).bot);
+                    (league, RulingRow { name, is_from_start: from_start, ..row })
                 }
             }
         }
         LeagueDecision::Rename { name, display, why, which } => {
-            let (_, mut league) = which.open()?;
-            let bot = existing(&league, &name)?;
+            let (_, league) = which.open()?;
             let row = made(RulingAct::Rename, &why)?;
-            let before = bot.display_name.clone();
-            let name = bot.name.clone();
-            set_display_name(&mut league, bot, display.clone())?;
-            (league, RulingRow { name: Some(name), display: Some([before, display]), ..row })
+            let name = Some(Name::parse(&name).bot);
+            (league, RulingRow { name, display: Some([None, display]), ..row })
         }
-        LeagueDecision::Undo { ruling, why, which } => return undo(ruling, &why, &which),
+        LeagueDecision::Undo { ruling, why, which } => {
+            let undone = UndoneRuling::made(now(), ruling, 0, &user(), why.reason()?);
+            log::act(&mut which.open()?.1, OrganiserAct::Undo(&undone))?;
+            writeln!(screen::stdout(), "ruling {ruling} is undone")?;
+            return Ok(Exit::Done);
+        }
     };
-    league.rule(&row).map_err(Failure::cannot_run)?;
-    let words = ruling_words(&row);
-    log::note(&mut league, &format!("rule: {words}"))?;
+    let words = &ruling_words(&row);
+    log::act(&mut league, OrganiserAct::Rule { ruling: &row, words })?;
     writeln!(screen::stdout(), "{words}")?;
-    Ok(Exit::Done)
-}
-
-/// Changes what people see instead of the name of a bot. It must not look like another one.
-pub(super) fn set_display_name(
-    league: &mut League,
-    bot: LeagueBot,
-    display: Option<String>,
-) -> Result<(), Failure> {
-    if let Some(display) = &display {
-        let mut names = NameSet::default();
-        let bots = league.bots().map_err(Failure::cannot_run)?;
-        for other in &bots {
-            // Names of restored backups may look alike.
-            let _ = names.add(&other.name);
-        }
-        for other in bots.iter().filter(|other| other.name != bot.name) {
-            other.display_name.iter().for_each(|display| _ = names.add_display(&other.name, display));
-        }
-        let wrong = |error| Failure::usage(format!("`{display}`: {error}"));
-        names.add_display(&bot.name, display).map_err(wrong)?;
-    }
-    Ok(put_bot(league, &LeagueBot { display_name: display, ..bot })?)
-}
-
-fn undo(id: u32, why: &Why, which: &LeagueSelector) -> Result<Exit, Failure> {
-    let reason = why.reason()?;
-    let (_, mut league) = which.open()?;
-    let rulings = league.rulings().map_err(Failure::cannot_run)?;
-    let row = rulings.iter().find(|row| row.id == id).ok_or_else(|| {
-        Failure::usage(format!("there is no ruling {id}: `referee league rulings` lists them"))
-    })?;
-    if let Some(UndoneRuling { at, user, .. }) = &row.undone {
-        return Err(Failure::usage(format!("ruling {id} was undone by {user} at {at}")));
-    }
-    let bot = |name: &str| {
-        let bots = league.bots().map_err(Failure::cannot_run)?;
-        Ok::<_, Failure>(bots.into_iter().find(|bot| bot.name == name))
-    };
-    let bot = row.name.as_deref().map(bot).transpose()?.flatten();
-    match (row.act, bot) {
-        (RulingAct::Disqualify, Some(bot)) if row.matches.is_empty() => {
-            put_bot(&mut league, &LeagueBot { revoked_at: None, ..bot })?;
-        }
-        (RulingAct::Rename, Some(bot)) => {
-            let [before, after] = row.display.clone().unwrap_or_default();
-            if bot.display_name != after {
-                return Err(Failure::usage(format!("ruling {id}: a later ruling has renamed it again")));
-            }
-            set_display_name(&mut league, bot, before)?;
-        }
-        _ => {}
-    }
-    let undone = UndoneRuling::made(now(), id, 0, &user(), reason);
-    league.undo_ruling(&undone).map_err(Failure::cannot_run)?;
-    log::note(&mut league, &format!("rule: undo {id}"))?;
-    writeln!(screen::stdout(), "ruling {id} is undone")?;
     Ok(Exit::Done)
 }
 

@@ -9,14 +9,13 @@ use crate::cli::find_game::known_games;
 use crate::cli::json::SeasonLine;
 use crate::cli::league::log;
 use crate::cli::league::which::LeagueSelector;
-use crate::cli::user::user;
 use crate::cli::{Exit, Failure, screen};
 use crate::game::name::check_name;
 use crate::game::{Catalog, json};
 use crate::report::table;
 use crate::runs::league::config::LeagueConfig;
 use crate::runs::league::{FinalRow, FinalStandings};
-use crate::store::{League, Season, SeasonError, now};
+use crate::store::{League, OrganiserAct, Season};
 
 /// End a season: its standings stay as they are, and the next one begins
 #[derive(Debug, ClapArgs)]
@@ -98,12 +97,8 @@ pub(super) fn season(args: SeasonArgs, catalog: &Catalog) -> Result<Exit, Failur
         ladder.game(&known_games(catalog)?, &config.folder)?;
     }
     let keeps_ratings = matches!(args.ratings, NextRatings::Keep);
-    let ended = league.end_season(&args.name, now(), keeps_ratings, &user());
-    let ended = ended.map_err(|error| match error {
-        SeasonError::Storage(_) => Failure::cannot_run(error),
-        SeasonError::Taken(_) | SeasonError::Empty => Failure::usage(error),
-    })?;
-    log::note(&mut league, &format!("season end {}", args.name))?;
+    log::act(&mut league, OrganiserAct::EndSeason { name: &args.name, keeps_ratings })?;
+    let ended = find(&league, &args.name)?;
     let winners = winners(&config, &mut league, &ended, catalog)?;
     let mut out = screen::stdout();
     if args.json {

@@ -10,7 +10,7 @@ use crate::cli::league::which::LeagueSelector;
 use crate::cli::{Exit, Failure, screen};
 use crate::game::json;
 use crate::report::table;
-use crate::store::{Submission, SubmissionError, now};
+use crate::store::{League, OrganiserAct, Submission, SubmissionError};
 
 /// List the programs that owners have handed in, and how far they have come
 #[derive(Debug, ClapArgs)]
@@ -136,39 +136,31 @@ pub(super) fn list(args: &ListArgs) -> Result<Exit, Failure> {
 pub(super) fn submission(args: SubmissionArgs) -> Result<Exit, Failure> {
     match args.command {
         SubmissionCommand::Show(args) => show(&args),
-        SubmissionCommand::Approve(args) => {
-            let (_, mut league) = args.which.open()?;
-            let row = league.approve_submission(args.id).map_err(not_decided)?;
-            log::note(&mut league, &format!("submission approve {}", args.id))?;
-            writeln!(
-                screen::stdout(),
-                "{} of {} is approved, and plays from now on",
-                player(&row),
-                row.owner
-            )?;
-            Ok(Exit::Done)
+        SubmissionCommand::Approve(ApproveArgs { id, which }) => {
+            decide(id, &which, OrganiserAct::ApproveSubmission(id), "approved, and plays from now on")
         }
-        SubmissionCommand::Reject(args) => {
-            let (_, mut league) = args.which.open()?;
-            let row = league.reject_submission(args.id, &args.reason, now()).map_err(not_decided)?;
-            log::note(&mut league, &format!("submission reject {} --reason {}", args.id, args.reason))?;
-            writeln!(screen::stdout(), "{} of {} is rejected", player(&row), row.owner)?;
-            Ok(Exit::Done)
+        SubmissionCommand::Reject(RejectArgs { id, reason, which }) => {
+            decide(id, &which, OrganiserAct::RejectSubmission { id, reason: &reason }, "rejected")
         }
     }
 }
 
-fn not_decided(error: SubmissionError) -> Failure {
-    match error {
-        SubmissionError::Store(error) => Failure::cannot_run(error),
-        refused => Failure::usage(refused.to_string()),
-    }
+fn decide(id: u32, which: &LeagueSelector, act: OrganiserAct<'_>, what: &str) -> Result<Exit, Failure> {
+    let (_, mut league) = which.open()?;
+    log::act(&mut league, act)?;
+    let row = existing(&league, id)?;
+    writeln!(screen::stdout(), "{} of {} is {what}", player(&row), row.owner)?;
+    Ok(Exit::Done)
+}
+
+fn existing(league: &League, id: u32) -> Result<Submission, Failure> {
+    let found = league.submission(id).map_err(Failure::cannot_run)?;
+    found.ok_or_else(|| Failure::usage(SubmissionError::Unknown { id }))
 }
 
 fn show(args: &ShowArgs) -> Result<Exit, Failure> {
     let (_, league) = args.which.open()?;
-    let found = league.submission(args.id).map_err(Failure::cannot_run)?;
-    let row = found.ok_or_else(|| not_decided(SubmissionError::Unknown { id: args.id }))?;
+    let row = existing(&league, args.id)?;
     let mut out = screen::stdout();
     if args.json {
         writeln!(out, "{}", json::text(&line(&row, true)))?;

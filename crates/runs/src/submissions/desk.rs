@@ -7,7 +7,7 @@ use std::time::SystemTime;
 
 use referee_files::{Folder, keep_private};
 use referee_game::hex;
-use referee_store::{IntakeError, League, StoreError, SubmissionQuota};
+use referee_store::{IntakeError, League, OwnerCredential, StoreError, SubmissionQuota};
 use sha2::{Digest, Sha256};
 use tempfile::NamedTempFile;
 
@@ -96,7 +96,6 @@ impl SubmissionDesk {
         Ok(Arriving {
             file: NamedTempFile::new_in(self.incoming.path())?,
             archives: self.archives.path().to_owned(),
-            owner: owner.to_owned(),
             hash: Sha256::new(),
             size: 0,
             most_bytes: archive.most_bytes(),
@@ -163,7 +162,6 @@ pub struct Arriving {
     file: NamedTempFile<File>,
     /// The directory for it.
     archives: PathBuf,
-    owner: String,
     hash: Sha256,
     size: u64,
     most_bytes: u64,
@@ -184,12 +182,17 @@ impl Arriving {
         Ok(self.file.write_all(bytes)?)
     }
 
-    /// Puts it into the queue. Returns the number of the submission.
+    /// Puts it into the queue, for the owner with this credential. Returns the number of the submission.
     ///
     /// # Errors
     /// If the owner may hand in nothing now; I/O errors.
-    pub fn finish(self, league: &mut League, now: SystemTime) -> Result<u32, IntakeError> {
-        let Arriving { file, archives, owner, hash, size, quota, .. } = self;
+    pub fn finish(
+        self,
+        league: &mut League,
+        by: &OwnerCredential,
+        now: SystemTime,
+    ) -> Result<u32, IntakeError> {
+        let Arriving { file, archives, hash, size, quota, .. } = self;
         if size == 0 {
             return Err(IntakeError::Empty);
         }
@@ -199,6 +202,6 @@ impl Arriving {
             file.persist(archive(&archives, id)).map_err(|error| error.error)?;
             File::open(&archives)?.sync_all()
         };
-        Ok(league.submit(&owner, &digest, size, quota, now, store)?)
+        Ok(league.submit(by, &digest, size, quota, now, store)?)
     }
 }

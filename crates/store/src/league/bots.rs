@@ -1,13 +1,14 @@
 //! The bots of a league.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use referee_game::name;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::submissions::follow_bot;
-use super::{League, failed, parsed};
+use super::acts::ActError;
+use super::{League, failed, parsed, utc};
 use crate::error::StoreError;
 use crate::rows::json;
 
@@ -44,6 +45,53 @@ pub struct LeagueBot {
     pub version: Option<u32>,
 }
 
+/// What the organiser should know of the name of a program in the file of a league.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ProgramName {
+    /// Another bot has it, so that the program does not play.
+    #[error(
+        "program {0} does not play: another bot has this name; rename the program, or `referee league revoke {0}`"
+    )]
+    Taken(String),
+    /// It could be confused with the name of another bot.
+    #[error(
+        "program {name}: its name looks like that of the bot `{other}`; `referee league revoke {other}` removes that one"
+    )]
+    LooksLike {
+        /// The name of the program.
+        name: String,
+        /// The name of the other bot.
+        other: String,
+    },
+}
+
+impl LeagueBot {
+    /// Whether it takes part, and can: a bot of a restored backup has no token, and the server may refuse its command.
+    pub(super) fn is_admitted(&self) -> bool {
+        let can_play = self.token.is_some() || (self.command.is_some() && self.refused.is_none());
+        self.revoked_at.is_none() && can_play
+    }
+}
+
+/// A bot that is added, or takes part again. The fields are those of [`LeagueBot`].
+#[derive(Clone, Debug, Default)]
+#[expect(missing_docs, reason = "as in `LeagueBot`")]
+pub struct NewBot<'a> {
+    pub name: &'a str,
+    /// `None`: the one before, or the name of the bot.
+    pub owner: Option<&'a str>,
+    pub token: Option<[u8; 32]>,
+    pub command: Option<&'a str>,
+    pub directory: Option<&'a Path>,
+    pub anchor: Option<f64>,
+    pub ladders: Option<&'a BTreeSet<String>>,
+    pub is_of_file: bool,
+    pub version: Option<u32>,
+    /// Only of a bot that was not there.
+    pub display_name: Option<&'a str>,
+}
+
 impl League {
     /// All bots, including those that do not take part any more, in the order in which they were added.
     ///
@@ -78,22 +126,40 @@ impl League {
         own_names(&self.db, owner).map_err(failed)
     }
 
-    /// Adds a bot, or replaces the one with this name.
+    /// Stores the programs of the file of the league. Those that are not listed any more are revoked. One whose name another
+    /// bot has is left out: whoever adds a bot does not keep the server from starting.
     ///
     /// # Errors
-    /// If another bot has a name that looks alike: `AlreadyExists` with its name; or I/O errors.
-    pub fn put_bot(&mut self, bot: &LeagueBot) -> Result<(), StoreError> {
-        let other = self.change(|db| {
-            let other = insert_bot(db, bot)?;
-            if other.is_none() {
-                follow_bot(db, bot)?;
+    /// Those of the database. Then nothing changes.
+    pub fn set_programs(
+        &mut self,
+        programs: &[NewBot<'_>],
+        at: SystemTime,
+    ) -> Result<Vec<ProgramName>, ActError> {
+        self.try_change(|db| {
+            let known = read_bots(db)?;
+            let mut notices = Vec::new();
+            for program in programs {
+                let name = || program.name.to_owned();
+                let mut added = known.iter().filter(|bot| !bot.is_of_file && bot.revoked_at.is_none());
+                if added.clone().any(|bot| bot.name == program.name) {
+                    notices.push(ProgramName::Taken(name()));
+                    continue;
+                }
+                let skeleton = name::skeleton(program.name);
+                let alike = added.find(|bot| name::skeleton(&bot.name) == skeleton);
+                notices.extend(
+                    alike.map(|bot| ProgramName::LooksLike { name: name(), other: bot.name.clone() }),
+                );
+                admit(db, program, at)?;
             }
-            Ok(other)
-        })?;
-        match other {
-            None => Ok(()),
-            Some(other) => Err(StoreError::Exists(other)),
-        }
+            let is_listed = |bot: &LeagueBot| programs.iter().any(|program| program.name == bot.name);
+            for bot in known.iter().filter(|bot| bot.is_of_file && !is_listed(bot)) {
+                let sql = "UPDATE bots SET revoked_at = ?2 WHERE name = ?1 AND revoked_at IS NULL";
+                db.execute(sql, [&bot.name, &utc(at)])?;
+            }
+            Ok(notices)
+        })
     }
 
     /// Stores why the server does not start this command of a bot, or that it does.
@@ -171,45 +237,57 @@ pub(super) fn own_names(db: &Connection, owner: &str) -> rusqlite::Result<BTreeS
     db.prepare_cached(sql)?.query_map([owner], |row| row.get(0))?.collect()
 }
 
-/// Adds a bot, or replaces the one with this name. Returns the name of another one that looks alike, and then does neither.
-pub(super) fn insert_bot(db: &Connection, bot: &LeagueBot) -> rusqlite::Result<Option<String>> {
-    let skeleton = name::skeleton(&bot.name);
-    let is_new = db
-        .prepare_cached("SELECT 1 FROM bots WHERE name = ?1")?
-        .query_row([&bot.name], |_| Ok(()))
-        .optional()?
-        .is_none();
+/// Lets a bot take part: a new one, or one with this name, which keeps its display name and whether it is paused.
+pub(super) fn admit(db: &Connection, bot: &NewBot<'_>, at: SystemTime) -> Result<(), ActError> {
+    match insert(db, bot, at)? {
+        None => Ok(()),
+        Some(taken) => Err(ActError::LooksLike { name: bot.name.to_owned(), taken }),
+    }
+}
+
+/// Like [`admit`]. Returns the name of another bot that looks alike, and then changes nothing.
+pub(super) fn insert(db: &Connection, bot: &NewBot<'_>, at: SystemTime) -> rusqlite::Result<Option<String>> {
+    let skeleton = name::skeleton(bot.name);
+    let sql = "SELECT 1 FROM bots WHERE name = ?1";
+    let is_new = db.prepare_cached(sql)?.query_row([bot.name], |_| Ok(())).optional()?.is_none();
     // The organiser decides on the names in the file: no bot of an owner keeps the server from starting.
     if is_new && !bot.is_of_file {
-        let other = taken_name(db, &bot.name, bot.version.map(|_| &*bot.owner))?;
+        let other = taken_name(db, bot.name, bot.version.and(bot.owner))?;
         if other.is_some() {
             return Ok(other);
         }
     }
     db.execute(
-        "INSERT INTO bots (name, skeleton, owner, token, command, directory, anchor, ladders, is_of_file, \
-         is_paused, added_at, revoked_at, refused, display_name, version) \
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15) \
-         ON CONFLICT (name) DO UPDATE SET owner = ?3, token = ?4, command = ?5, directory = ?6, anchor = ?7, \
-         ladders = ?8, is_of_file = ?9, is_paused = ?10, revoked_at = ?12, refused = ?13, display_name = ?14, \
-         version = ?15",
+        "INSERT INTO bots (name, skeleton, owner, token, command, directory, anchor, ladders, is_of_file, version, added_at, \
+         display_name) VALUES (?1, ?2, coalesce(?3, ?1), ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12) \
+         ON CONFLICT (name) DO UPDATE SET owner = coalesce(?3, owner), token = ?4, command = ?5, directory = ?6, anchor = ?7, \
+         ladders = ?8, is_of_file = ?9, version = ?10, revoked_at = NULL, refused = NULL \
+         WHERE revoked_at IS NOT NULL OR (owner, token, command, directory, anchor, ladders, is_of_file, version) IS NOT \
+         (coalesce(?3, owner), ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
         params![
             bot.name,
             skeleton,
             bot.owner,
             bot.token,
             bot.command,
-            bot.directory.as_ref().map(|path| path.to_string_lossy()),
+            bot.directory.map(Path::to_string_lossy),
             bot.anchor,
-            bot.ladders.as_ref().map(json),
+            bot.ladders.map(json),
             bot.is_of_file,
-            bot.is_paused,
-            bot.added_at,
-            bot.revoked_at,
-            bot.refused,
-            bot.display_name,
             bot.version,
+            utc(at),
+            bot.display_name,
         ],
     )?;
+    follow_bot(db, bot.name)?;
     Ok(None)
+}
+
+/// Keeps the state of the submission that is the program of a bot in step with whether the bot takes part.
+pub(super) fn follow_bot(db: &Connection, name: &str) -> rusqlite::Result<()> {
+    let sql = "UPDATE submissions SET state = iif(state = 'playing', 'retired', 'playing'), \
+               changed_at = coalesce(b.revoked_at, changed_at) FROM bots AS b WHERE b.name = ?1 AND bot = b.name AND \
+               submissions.version = b.version AND \
+               state = iif(b.revoked_at IS NULL AND b.command IS NOT NULL, 'retired', 'playing')";
+    db.execute(sql, [name]).map(drop)
 }

@@ -5,7 +5,6 @@ use std::time::{Duration, SystemTime};
 use referee_stats::ladder::Name;
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::log::actions_of_day;
 use super::{League, failed, parsed, utc};
 use crate::error::StoreError;
 use crate::rows::json;
@@ -31,20 +30,6 @@ impl Challenge {
     pub fn expired_before(now: SystemTime) -> String {
         utc(now.checked_sub(KEPT).unwrap_or(SystemTime::UNIX_EPOCH))
     }
-}
-
-/// Who asks for a match.
-#[derive(Clone, Copy, Debug)]
-pub enum Challenger<'a> {
-    /// The organiser, between any bots.
-    Organiser,
-    /// An owner, with a bot of its own.
-    Owner {
-        /// Its id.
-        id: &'a str,
-        /// The maximum number of its challenges a day (UTC).
-        per_day: u32,
-    },
 }
 
 /// Why a match is not asked for.
@@ -102,35 +87,6 @@ impl From<rusqlite::Error> for ChallengeError {
 }
 
 impl League {
-    /// Asks for a match. Returns the action for the log.
-    ///
-    /// # Errors
-    /// If the match cannot be played or the challenger may not ask for it, or those of the database.
-    pub fn challenge(
-        &mut self,
-        ladder: &str,
-        players: &[String],
-        by: Challenger<'_>,
-        at: SystemTime,
-    ) -> Result<String, ChallengeError> {
-        self.try_change(|db| {
-            let owners = check_players(db, ladder, players)?;
-            let asked_by = match by {
-                Challenger::Organiser => None,
-                Challenger::Owner { id, per_day } => {
-                    if !owners.iter().any(|owner| owner == id) {
-                        return Err(ChallengeError::NoneOwn);
-                    }
-                    if actions_of_day(db, &format!("owner {id}"), "challenge", at)? >= per_day {
-                        return Err(ChallengeError::TooMany { limit: per_day });
-                    }
-                    Some(id)
-                }
-            };
-            Ok(insert_challenge(db, ladder, players, asked_by, at)?)
-        })
-    }
-
     /// The matches that were asked for on a ladder after the one with this number and have not ended, in order.
     ///
     /// # Errors
@@ -228,46 +184,38 @@ mod tests {
     use referee_files::Folder;
 
     use super::*;
-    use crate::league::LeagueBot;
+    use crate::league::{LeagueOwner, NewBot, OrganiserAct, OwnerAct, OwnerCredential, OwnerState};
 
     const NOW: SystemTime = SystemTime::UNIX_EPOCH;
 
-    fn bot(name: &str, owner: &str) -> LeagueBot {
-        LeagueBot {
-            name: name.to_owned(),
-            owner: owner.to_owned(),
-            token: None,
-            command: None,
-            directory: None,
-            anchor: None,
-            ladders: None,
-            is_of_file: false,
-            is_paused: false,
-            added_at: utc(NOW),
-            revoked_at: None,
-            refused: None,
-            display_name: None,
-            version: None,
-        }
-    }
-
     fn league(folder: &Path) -> League {
         let mut league = League::open(&Folder::open(folder).unwrap()).unwrap();
-        let command = Some("./bot".to_owned());
+        let long = ["long".to_owned()].into();
+        let token = Some([1; 32]);
+        let command = Some("./bot");
         for bot in [
-            bot("ada-1", "ada"),
-            bot("ada-2", "ada"),
-            bot("ben-1", "ben"),
-            LeagueBot { revoked_at: Some(utc(NOW)), ..bot("gone", "ben") },
-            LeagueBot {
-                ladders: Some(["long".to_owned()].into()),
-                command: command.clone(),
-                ..bot("other", "ben")
-            },
-            LeagueBot { version: Some(2), command, ..bot("mouse", "ben") },
+            NewBot { name: "ada-1", owner: Some("ada"), token, ..NewBot::default() },
+            NewBot { name: "ada-2", owner: Some("ada"), token, ..NewBot::default() },
+            NewBot { name: "ben-1", owner: Some("ben"), token, ..NewBot::default() },
+            NewBot { name: "gone", owner: Some("ben"), token, ..NewBot::default() },
+            NewBot { name: "other", owner: Some("ben"), command, ladders: Some(&long), ..NewBot::default() },
+            NewBot { name: "mouse", owner: Some("ben"), command, version: Some(2), ..NewBot::default() },
         ] {
-            league.put_bot(&bot).unwrap();
+            league.act("root", OrganiserAct::AddBot(&bot), NOW).unwrap();
         }
+        league.act("root", OrganiserAct::Revoke { bot: "gone" }, NOW).unwrap();
+        let ada = LeagueOwner {
+            id: "ada".to_owned(),
+            display_name: None,
+            affiliation: None,
+            contact: None,
+            state: OwnerState::Active,
+            token: None,
+            network: None,
+            joined_at: utc(NOW),
+            left_at: None,
+        };
+        league.act("root", OrganiserAct::AddOwner(&ada), NOW).unwrap();
         let sql =
             "INSERT INTO players VALUES ('short', 0, 'ben-1@1', '', ''), ('short', 1, 'ben-1@2', '', '')";
         league.change(|db| db.execute(sql, [])).unwrap();
@@ -280,13 +228,13 @@ mod tests {
         let mut league = league(folder.path());
         let mut ask = |players: [&str; 2]| {
             let players = players.map(str::to_owned);
-            league.challenge("short", &players, Challenger::Organiser, NOW).map_err(|error| error.to_string())
+            let challenge = OrganiserAct::Challenge { ladder: "short", players: &players };
+            league.act("root", challenge, NOW).map_err(|error| error.to_string())
         };
-        let action = |players: &str| Ok(format!("challenge {players} --ladder short"));
-        assert_eq!(ask(["ada-1", "ben-1"]), action("ada-1 ben-1"));
-        assert_eq!(ask(["ada-1", "ben-1@2"]), action("ada-1 ben-1@2"));
-        assert_eq!(ask(["ben-1@1", "ben-1@2"]), action("ben-1@1 ben-1@2"), "two versions of a bot");
-        assert_eq!(ask(["ada-1", "mouse@2"]), action("ada-1 mouse@2"));
+        assert_eq!(ask(["ada-1", "ben-1"]), Ok(()));
+        assert_eq!(ask(["ada-1", "ben-1@2"]), Ok(()));
+        assert_eq!(ask(["ben-1@1", "ben-1@2"]), Ok(()), "two versions of a bot");
+        assert_eq!(ask(["ada-1", "mouse@2"]), Ok(()));
         let stands = "stands for the newest version that is there";
         for (players, why) in [
             (["ada-1", "nobody"], "no bot called `nobody` takes part".to_owned()),
@@ -306,11 +254,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let mut league = league(folder.path());
         let mut ask = |players: [&str; 2]| {
-            let (players, by) = (players.map(str::to_owned), Challenger::Owner { id: "ada", per_day: 2 });
-            let asked = league.challenge("short", &players, by, NOW);
-            let action = asked.map_err(|error| error.to_string())?;
-            league.log("owner ada", &action, NOW).unwrap();
-            Ok(())
+            let players = players.map(str::to_owned);
+            let challenge = OwnerAct::Challenge { ladder: "short", players: &players, per_day: 2 };
+            let by = OwnerCredential::Proxy("ada".to_owned());
+            league.act_as_owner(&by, challenge, NOW).map(drop).map_err(|error| error.to_string())
         };
         assert_eq!(ask(["ben-1", "mouse"]), Err("one of them is yours".to_owned()));
         assert_eq!([ask(["ada-1", "ben-1"]), ask(["ada-2", "ben-1"])], [Ok(()), Ok(())]);
@@ -320,7 +267,8 @@ mod tests {
         // A number is never used again, so that readers of later ones miss none.
         league.remove_challenges(asked.iter().map(|one| one.id)).unwrap();
         let players = ["ada-1", "ben-1"].map(str::to_owned);
-        league.challenge("short", &players, Challenger::Organiser, NOW).unwrap();
+        let challenge = OrganiserAct::Challenge { ladder: "short", players: &players };
+        league.act("root", challenge, NOW).unwrap();
         assert_eq!(league.challenges_after("short", asked[1].id).unwrap().len(), 1);
     }
 }

@@ -23,7 +23,7 @@ CREATE TABLE bots (
     anchor REAL,                             -- its fixed rating, in Elo
     ladders TEXT,                            -- JSON: the ladders that a program plays on; null: all
     is_of_file INTEGER NOT NULL,             -- 1 if the program is listed in the file of the league
-    is_paused INTEGER NOT NULL DEFAULT 0,
+    is_paused INTEGER NOT NULL DEFAULT 0,    -- 1: by its owner; 2: by the organiser, so that only the organiser resumes it
     added_at TEXT NOT NULL,                  -- in UTC: 2026-11-22T18:30:05Z
     revoked_at TEXT,
     refused TEXT,                            -- why the server does not start the command; null: it does
@@ -146,8 +146,8 @@ CREATE TABLE owners (
     state TEXT NOT NULL,                     -- waiting (for the approval of the organiser), active, left
     token BLOB UNIQUE,                       -- SHA-256 of the token
     token_at TEXT,                           -- when it was made
-    former_token BLOB UNIQUE,                -- SHA-256 of the token before it
-    former_until TEXT,                       -- until when that one is valid
+    former_token BLOB UNIQUE,                -- SHA-256 of the token before it, for bots that connect
+    former_until TEXT,                       -- until when they may
     network TEXT,                            -- from which the owner signed up, for the limit of a day; empty once it has left;
                                              -- null: with an invitation, or added by the organiser
     joined_at TEXT NOT NULL,

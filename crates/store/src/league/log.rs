@@ -24,8 +24,7 @@ impl League {
     /// # Errors
     /// Those of the database.
     pub fn log(&mut self, user: &str, action: &str, at: SystemTime) -> Result<(), StoreError> {
-        let sql = "INSERT INTO log (at, user, action) VALUES (?1, ?2, ?3)";
-        self.change(|db| db.execute(sql, params![utc(at), user, action])).map(drop)
+        self.change(|db| note(db, user, action, at))
     }
 
     /// How many changes whose action begins with this word a user made on this day (UTC).
@@ -53,7 +52,11 @@ impl League {
     }
 }
 
-/// See [`League::actions_of_day`].
+pub(super) fn note(db: &Connection, user: &str, action: &str, at: SystemTime) -> rusqlite::Result<()> {
+    let sql = "INSERT INTO log (at, user, action) VALUES (?1, ?2, ?3)";
+    db.execute(sql, params![utc(at), user, action]).map(drop)
+}
+
 pub(super) fn actions_of_day(
     db: &Connection,
     user: &str,

@@ -1,5 +1,6 @@
 //! The database of a league, in SQLite. `league.sql` and `log.sql` document the tables.
 
+mod acts;
 mod bots;
 mod challenges;
 mod history;
@@ -19,8 +20,9 @@ use std::time::SystemTime;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior};
 use serde::de::DeserializeOwned;
 
-pub use bots::LeagueBot;
-pub use challenges::{Challenge, ChallengeError, Challenger};
+pub use acts::{ActError, NotAdmitted, OrganiserAct, OwnerAct, OwnerCredential};
+pub use bots::{LeagueBot, NewBot, ProgramName};
+pub use challenges::{Challenge, ChallengeError};
 pub use history::RatingPoint;
 pub use log::LeagueChange;
 pub use matches::{LeagueMatch, MatchFilter, MatchKind, match_id, parse_match_id};
@@ -35,7 +37,7 @@ use referee_files::{Folder, keep_private};
 
 use crate::database::{Schema, data_version, database_files};
 use crate::error::{StoreError, ValueDefect, damaged};
-use crate::rulings::{RulingRow, UndoneRuling, insert_ruling, read_rulings, undo_ruling};
+use crate::rulings::{RulingRow, read_rulings};
 
 /// The page cache of a connection in KiB. A server has several connections for months, and mostly appends.
 const CACHE: i64 = 256;
@@ -194,22 +196,6 @@ impl League {
         read_rulings(&self.db).map_err(failed)
     }
 
-    /// Adds a ruling.
-    ///
-    /// # Errors
-    /// Those of the database.
-    pub fn rule(&mut self, row: &RulingRow) -> Result<(), StoreError> {
-        self.change(|db| insert_ruling(db, row))
-    }
-
-    /// Undoes a ruling.
-    ///
-    /// # Errors
-    /// Those of the database.
-    pub fn undo_ruling(&mut self, undone: &UndoneRuling) -> Result<(), StoreError> {
-        self.change(|db| undo_ruling(db, undone))
-    }
-
     /// Changes whenever bots or owners do.
     ///
     /// # Errors
@@ -261,7 +247,7 @@ mod tests {
             let sql = "INSERT INTO bots (name, skeleton, owner, token, is_of_file, added_at) VALUES (?1, ?1, ?1, ?2, 0, '')";
             let token: [u8; 32] = secret(201, number);
             league.change(|db| db.execute(sql, params![name, token])).unwrap();
-            let token = OwnerToken::new(secret(202, number), None, now);
+            let token = OwnerToken::new(secret(202, number), now);
             let owner = LeagueOwner {
                 id: name,
                 display_name: None,
@@ -273,7 +259,7 @@ mod tests {
                 joined_at: utc(now),
                 left_at: None,
             };
-            league.put_owner(&owner).unwrap();
+            league.act("root", OrganiserAct::AddOwner(&owner), now).unwrap();
             league.set_value(&format!("seed:{number}"), "precious seed").unwrap();
         }
         let path = place.path().join("export");

@@ -9,6 +9,9 @@ use serde::{Deserialize, Serialize};
 use crate::error::StoreError;
 use crate::words::stored_words;
 
+use super::acts::{NotAdmitted, OwnerCredential, user_of};
+use super::bots::follow_bot;
+use super::log::note;
 use super::{League, failed, utc};
 
 /// SHA-256 of a token or of the secret of an invitation.
@@ -56,7 +59,15 @@ pub struct LeagueOwner {
 }
 
 impl LeagueOwner {
-    /// SHA-256 of the tokens that are valid at this time.
+    /// Checks that the organiser has approved it.
+    ///
+    /// # Errors
+    /// [`NotAdmitted::Waiting`].
+    pub fn check_approved(&self) -> Result<(), NotAdmitted> {
+        if self.state == OwnerState::Active { Ok(()) } else { Err(NotAdmitted::Waiting) }
+    }
+
+    /// SHA-256 of the tokens with which its bots may connect at this time.
     pub fn tokens(&self, now: SystemTime) -> Vec<[u8; 32]> {
         let Some(token) = self.token.as_ref().filter(|_| self.state == OwnerState::Active) else {
             return Vec::new();
@@ -74,18 +85,17 @@ pub struct OwnerToken {
     pub hash: [u8; 32],
     /// When it was made, in UTC.
     pub made_at: String,
-    /// SHA-256 of the one before it, and until when that one is valid.
+    /// SHA-256 of the one before it, and until when bots may connect with that one.
     pub former: Option<([u8; 32], String)>,
 }
 
-/// How long a token that was replaced is valid.
-const FORMER: Duration = Duration::from_secs(60 * 60);
+/// How long bots may connect with a token that was replaced.
+pub(super) const FORMER: Duration = Duration::from_secs(60 * 60);
 
 impl OwnerToken {
-    /// A new token with this SHA-256. The one before it is valid for another hour, so that no connection is lost.
-    pub fn new(hash: [u8; 32], before: Option<OwnerToken>, now: SystemTime) -> OwnerToken {
-        let former = before.map(|before| (before.hash, utc(now + FORMER)));
-        OwnerToken { hash, made_at: utc(now), former }
+    /// The first token of an owner, with this SHA-256.
+    pub fn new(hash: [u8; 32], now: SystemTime) -> OwnerToken {
+        OwnerToken { hash, made_at: utc(now), former: None }
     }
 }
 
@@ -200,44 +210,99 @@ fn read_invitation(row: &Row<'_>) -> rusqlite::Result<Invitation> {
 
 const INVITATION: &str = "id, secret, owner, uses, used, expires_at, made_at, made_by";
 
-/// Adds an owner, or replaces the one with this id, unless it could be taken for another one.
-fn insert_owner(db: &Connection, owner: &LeagueOwner) -> Result<(), OwnerError> {
-    let names = [Some(&owner.id), owner.display_name.as_ref()];
+/// The owner with this id.
+pub(super) fn find_owner(db: &Connection, id: &str) -> rusqlite::Result<Option<LeagueOwner>> {
+    let mut query = db.prepare_cached(&format!("SELECT {OWNER} FROM owners WHERE id = ?1"))?;
+    query.query_row([id], read_owner).optional()
+}
+
+/// The owner with this credential, who has not left.
+pub(super) fn owner_by(db: &Connection, credential: &OwnerCredential) -> Result<LeagueOwner, NotAdmitted> {
+    let found = match credential {
+        OwnerCredential::Token(hash) => {
+            let mut query = db.prepare_cached(&format!("SELECT {OWNER} FROM owners WHERE token = ?1"))?;
+            query.query_row([hash], read_owner).optional()?
+        }
+        OwnerCredential::Proxy(id) => find_owner(db, id)?,
+    };
+    found.filter(|owner| owner.state != OwnerState::Left).ok_or_else(|| match credential {
+        OwnerCredential::Token(_) => NotAdmitted::UnknownToken,
+        OwnerCredential::Proxy(id) => NotAdmitted::UnknownId { id: id.clone() },
+    })
+}
+
+/// Checks that an owner could not be taken for another one by its id or this display name.
+pub(super) fn check_owner_names(
+    db: &Connection,
+    id: &str,
+    display_name: Option<&str>,
+) -> Result<(), OwnerError> {
     let mut query = db.prepare_cached("SELECT id, display_name FROM owners WHERE id <> ?1")?;
-    let mut others = query.query([&owner.id])?;
+    let mut others = query.query([id])?;
     while let Some(other) = others.next()? {
         let taken: [Option<String>; 2] = [other.get(0)?, other.get(1)?];
-        for given in names.into_iter().flatten() {
+        for given in [Some(id), display_name].into_iter().flatten() {
             let looks_like = |taken: &&String| name::skeleton(taken) == name::skeleton(given);
             if let Some(taken) = taken.iter().flatten().find(looks_like) {
-                return Err(OwnerError::Taken { given: given.clone(), taken: taken.clone() });
+                return Err(OwnerError::Taken { given: given.to_owned(), taken: taken.clone() });
             }
         }
     }
-    let LeagueOwner { id, display_name, affiliation, contact, state, network, joined_at, left_at, .. } =
-        owner;
-    let token = owner.token.as_ref();
-    let former = token.and_then(|token| token.former.as_ref());
-    db.prepare_cached(&format!(
-        "INSERT INTO owners ({OWNER}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12) ON CONFLICT (id) DO UPDATE \
-         SET display_name = ?2, affiliation = ?3, contact = ?4, state = ?5, token = ?6, token_at = ?7, former_token = ?8, \
-         former_until = ?9, network = ?10, left_at = ?12"
-    ))?
-    .execute(params![
-        id,
-        display_name,
-        affiliation,
-        contact,
-        state,
-        token.map(|token| token.hash),
-        token.map(|token| &token.made_at),
-        former.map(|(hash, _)| hash),
-        former.map(|(_, until)| until),
-        network,
-        joined_at,
-        left_at,
-    ])?;
     Ok(())
+}
+
+/// Adds an owner who is not there, or has left.
+pub(super) fn insert_owner(db: &Connection, owner: &LeagueOwner) -> Result<(), OwnerError> {
+    check_owner_names(db, &owner.id, owner.display_name.as_deref())?;
+    let LeagueOwner { id, display_name, affiliation, contact, state, token, network, joined_at, .. } = owner;
+    let token = token.as_ref();
+    let added = db
+        .prepare_cached(
+            "INSERT INTO owners (id, display_name, affiliation, contact, state, token, token_at, network, joined_at) \
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) ON CONFLICT (id) DO UPDATE SET display_name = ?2, affiliation = ?3, \
+             contact = ?4, state = ?5, token = ?6, token_at = ?7, network = ?8, left_at = NULL WHERE state = 'left'",
+        )?
+        .execute(params![
+            id,
+            display_name,
+            affiliation,
+            contact,
+            state,
+            token.map(|token| token.hash),
+            token.map(|token| &token.made_at),
+            network,
+            joined_at,
+        ])?;
+    if added == 0 {
+        return Err(OwnerError::Taken { given: id.clone(), taken: id.clone() });
+    }
+    Ok(())
+}
+
+/// Erases what an owner said of itself, and ends the participation of its bots. People see a number instead of their
+/// names; results stay. Programs in the file of the league stay, too. Returns whether there is an owner who has not left.
+pub(super) fn remove_owner(db: &Connection, id: &str, at: SystemTime) -> rusqlite::Result<bool> {
+    let removed = db.execute(
+        "UPDATE owners SET state = 'left', display_name = NULL, affiliation = NULL, contact = NULL, token = NULL, \
+         token_at = NULL, former_token = NULL, former_until = NULL, network = iif(network IS NULL, NULL, ''), left_at = ?2 WHERE id = ?1 AND \
+         state <> 'left'",
+        [id, &utc(at)],
+    )?;
+    if removed == 0 {
+        return Ok(false);
+    }
+    let sql = "UPDATE bots SET revoked_at = coalesce(revoked_at, ?2), token = NULL, display_name = 'Former ' || id \
+               WHERE owner = ?1 AND is_of_file = 0 RETURNING name";
+    let mut query = db.prepare(sql)?;
+    let bots: Vec<String> = query.query_map([id, &utc(at)], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    bots.iter().try_for_each(|bot| follow_bot(db, bot))?;
+    Ok(true)
+}
+
+pub(super) fn add_invitation(db: &Connection, invitation: &Invitation) -> rusqlite::Result<()> {
+    let Invitation { secret, owner, uses, expires_at, made_at, made_by, .. } = invitation;
+    let sql = "INSERT INTO invitations (secret, owner, uses, expires_at, made_at, made_by) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+    db.execute(sql, params![secret, owner, uses, expires_at, made_at, made_by]).map(drop)
 }
 
 /// Uses an invitation for an owner.
@@ -288,25 +353,15 @@ impl League {
     /// # Errors
     /// Those of the database.
     pub fn owner(&self, id: &str) -> Result<Option<LeagueOwner>, StoreError> {
-        let sql = format!("SELECT {OWNER} FROM owners WHERE id = ?1");
-        let mut query = self.db.prepare_cached(&sql).map_err(failed)?;
-        query.query_row([id], read_owner).optional().map_err(failed)
+        find_owner(&self.db, id).map_err(failed)
     }
 
-    /// The owner whose token has this SHA-256 and is valid at this time. It may wait for approval.
+    /// The owner with this credential, who has not left. It may wait for approval.
     ///
     /// # Errors
-    /// Those of the database.
-    pub fn owner_of_token(
-        &self,
-        hash: &[u8; 32],
-        now: SystemTime,
-    ) -> Result<Option<LeagueOwner>, StoreError> {
-        let sql = format!(
-            "SELECT {OWNER} FROM owners WHERE token = ?1 OR (former_token = ?1 AND former_until > ?2)"
-        );
-        let mut query = self.db.prepare_cached(&sql).map_err(failed)?;
-        query.query_row(params![hash, utc(now)], read_owner).optional().map_err(failed)
+    /// If there is none, or those of the database.
+    pub fn owner_by(&self, credential: &OwnerCredential) -> Result<LeagueOwner, NotAdmitted> {
+        owner_by(&self.db, credential)
     }
 
     /// The number of owners who have signed up without an invitation on this day (UTC), and from this network on this day.
@@ -351,48 +406,9 @@ impl League {
                     return Err(taken(other));
                 }
             }
-            insert_owner(db, owner)
+            insert_owner(db, owner)?;
+            Ok(note(db, &user_of(&owner.id), "sign up", now)?)
         })
-    }
-
-    /// Replaces the owner with this id.
-    ///
-    /// # Errors
-    /// If it could be taken for another one, or those of the database.
-    pub fn put_owner(&mut self, owner: &LeagueOwner) -> Result<(), OwnerError> {
-        self.try_change(|db| insert_owner(db, owner))
-    }
-
-    /// Erases what an owner said of itself, and ends the participation of its bots. People see a number instead of their
-    /// names; results stay. Programs in the file of the league stay, too.
-    ///
-    /// # Errors
-    /// Those of the database.
-    pub fn leave(&mut self, id: &str, at: SystemTime) -> Result<(), StoreError> {
-        self.change(|db| {
-            db.execute(
-                "UPDATE bots SET revoked_at = coalesce(revoked_at, ?2), token = NULL, display_name = 'Former ' || id \
-                 WHERE owner = ?1 AND is_of_file = 0",
-                [id, &utc(at)],
-            )?;
-            db.execute(
-                "UPDATE owners SET state = 'left', display_name = NULL, affiliation = NULL, contact = NULL, token = NULL, \
-                 token_at = NULL, former_token = NULL, former_until = NULL, network = iif(network IS NULL, NULL, ''), left_at = ?2 WHERE id = ?1",
-                [id, &utc(at)],
-            )
-        })
-        .map(drop)
-    }
-
-    /// Adds an invitation.
-    ///
-    /// # Errors
-    /// Those of the database.
-    pub fn invite(&mut self, invitation: &Invitation) -> Result<(), StoreError> {
-        let Invitation { secret, owner, uses, expires_at, made_at, made_by, .. } = invitation;
-        let sql = "INSERT INTO invitations (secret, owner, uses, expires_at, made_at, made_by) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
-        self.change(|db| db.execute(sql, params![secret, owner, uses, expires_at, made_at, made_by]))
-            .map(drop)
     }
 
     /// All invitations, in the order in which they were made.
@@ -405,14 +421,6 @@ impl League {
         let rows = query.query_map([], read_invitation).map_err(failed)?;
         rows.collect::<rusqlite::Result<_>>().map_err(failed)
     }
-
-    /// Takes back an invitation. Returns whether there was one.
-    ///
-    /// # Errors
-    /// Those of the database.
-    pub fn revoke_invitation(&mut self, id: u32) -> Result<bool, StoreError> {
-        self.change(|db| db.execute("DELETE FROM invitations WHERE id = ?1", [id])).map(|count| count > 0)
-    }
 }
 
 #[cfg(test)]
@@ -420,7 +428,7 @@ mod tests {
     use referee_files::Folder;
 
     use super::*;
-    use crate::league::LeagueBot;
+    use crate::league::{ActError, NewBot, OrganiserAct, OwnerAct};
 
     fn owner(id: &str, token: u8) -> LeagueOwner {
         LeagueOwner {
@@ -453,30 +461,15 @@ mod tests {
         }
     }
 
-    fn bot_of(owner: &str) -> LeagueBot {
-        LeagueBot {
-            name: format!("bot of {owner}"),
-            owner: owner.to_owned(),
-            token: None,
-            command: Some("./bot".to_owned()),
-            directory: None,
-            anchor: None,
-            ladders: None,
-            is_of_file: true,
-            is_paused: false,
-            added_at: utc(at(0)),
-            revoked_at: None,
-            refused: None,
-            display_name: None,
-            version: None,
-        }
+    fn invite(league: &mut League, invitation: &Invitation) {
+        league.act("root", OrganiserAct::Invite(invitation), at(0)).unwrap();
     }
 
     #[test]
     fn an_invitation_admits_so_many_owners_until_it_expires() {
         let folder = tempfile::tempdir().unwrap();
         let mut league = League::open(&Folder::open(folder.path()).unwrap()).unwrap();
-        league.invite(&invitation(1, None, 2)).unwrap();
+        invite(&mut league, &invitation(1, None, 2));
         let mut sign_up = |id: &str, token, now| {
             let result = league.sign_up(&owner(id, token), Some(&[1; 32]), at(now));
             result.map_err(|error| error.to_string())
@@ -502,7 +495,9 @@ mod tests {
     fn nobody_becomes_the_owner_of_bots_that_are_there_but_by_an_invitation_that_says_so() {
         let folder = tempfile::tempdir().unwrap();
         let mut league = League::open(&Folder::open(folder.path()).unwrap()).unwrap();
-        league.put_bot(&bot_of("ada")).unwrap();
+        let program =
+            NewBot { name: "bot of ada", owner: Some("ada"), is_of_file: true, ..NewBot::default() };
+        league.set_programs(&[program], at(0)).unwrap();
         for id in ["ada", "A-D-A"] {
             let refused = league.sign_up(&owner(id, 1), None, at(0));
             assert!(
@@ -510,26 +505,28 @@ mod tests {
                 "{refused:?}"
             );
         }
-        league.invite(&invitation(1, Some("ada"), 1)).unwrap();
+        invite(&mut league, &invitation(1, Some("ada"), 1));
         let other = league.sign_up(&owner("ben", 1), Some(&[1; 32]), at(0));
         assert!(matches!(other, Err(OwnerError::Invitation(InvitationError::OtherOwner))), "{other:?}");
         league.sign_up(&owner("ada", 1), Some(&[1; 32]), at(0)).unwrap();
     }
 
     #[test]
-    fn a_former_token_is_valid_until_its_time_and_none_of_an_owner_who_waits() {
+    fn a_former_token_admits_bots_until_its_time_and_nothing_else() {
         let folder = tempfile::tempdir().unwrap();
         let mut league = League::open(&Folder::open(folder.path()).unwrap()).unwrap();
-        let former = Some(([1; 32], utc(at(60))));
-        let token = Some(OwnerToken { hash: [2; 32], made_at: utc(at(0)), former });
-        let ada = LeagueOwner { token, ..owner("ada", 1) };
-        league.put_owner(&ada).unwrap();
-        let found = |hash: u8, now| league.owner_of_token(&[hash; 32], at(now)).unwrap();
-        assert_eq!(found(2, 90), Some(ada.clone()));
-        assert_eq!(found(1, 59), Some(ada.clone()));
-        assert_eq!(found(1, 60), None);
-        assert_eq!(ada.tokens(at(59)), [[2; 32], [1; 32]]);
-        assert_eq!(ada.tokens(at(60)), [[2; 32]]);
+        league.sign_up(&owner("ada", 1), None, at(0)).unwrap();
+        let by = |token: u8| OwnerCredential::Token([token; 32]);
+        let replace = OwnerAct::ReplaceToken { hash: [2; 32] };
+        let ada = league.act_as_owner(&by(1), replace, at(100)).unwrap();
+        assert_eq!(league.owner_by(&by(2)).unwrap(), ada);
+        assert_eq!(ada.tokens(at(3699)), [[2; 32], [1; 32]]);
+        assert_eq!(ada.tokens(at(3700)), [[2; 32]]);
         assert_eq!(LeagueOwner { state: OwnerState::Waiting, ..ada }.tokens(at(0)), [[0; 32]; 0]);
+        assert!(matches!(league.owner_by(&by(1)), Err(NotAdmitted::UnknownToken)));
+        for act in [OwnerAct::ReplaceToken { hash: [3; 32] }, OwnerAct::Leave] {
+            let refused = league.act_as_owner(&by(1), act, at(101));
+            assert!(matches!(refused, Err(ActError::NotAdmitted(NotAdmitted::UnknownToken))), "{refused:?}");
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::SystemTime;
 
-use rusqlite::{OptionalExtension, Row, params};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::Serialize;
 use thiserror::Error;
 
@@ -72,32 +72,28 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Season> {
     })
 }
 
-impl League {
-    /// Ends the season in progress on all ladders. Results that are stored later belong to the next one.
-    ///
-    /// # Errors
-    /// If the name is taken, or no match was played.
-    pub fn end_season(
-        &mut self,
-        name: &str,
-        at: SystemTime,
-        keeps_ratings: bool,
-        user: &str,
-    ) -> Result<Season, SeasonError> {
-        self.try_change(|db| {
-            let sql = "SELECT 1 FROM seasons WHERE name = ?1";
-            if db.query_row(sql, [name], |_| Ok(())).optional()?.is_some() {
-                return Err(SeasonError::Taken(name.to_owned()));
-            }
-            let sql = format!("SELECT 1 FROM matches WHERE season = {CURRENT} LIMIT 1");
-            if db.query_row(&sql, [], |_| Ok(())).optional()?.is_none() {
-                return Err(SeasonError::Empty);
-            }
-            let sql = format!("INSERT INTO seasons VALUES ({CURRENT}, ?1, ?2, ?3, ?4) RETURNING {COLUMNS}");
-            Ok(db.query_row(&sql, params![name, utc(at), keeps_ratings, user], read)?)
-        })
+/// Ends the season in progress on all ladders.
+pub(super) fn end(
+    db: &Connection,
+    name: &str,
+    at: SystemTime,
+    keeps_ratings: bool,
+    user: &str,
+) -> Result<(), SeasonError> {
+    let sql = "SELECT 1 FROM seasons WHERE name = ?1";
+    if db.query_row(sql, [name], |_| Ok(())).optional()?.is_some() {
+        return Err(SeasonError::Taken(name.to_owned()));
     }
+    let sql = format!("SELECT 1 FROM matches WHERE season = {CURRENT} LIMIT 1");
+    if db.query_row(&sql, [], |_| Ok(())).optional()?.is_none() {
+        return Err(SeasonError::Empty);
+    }
+    let sql = format!("INSERT INTO seasons VALUES ({CURRENT}, ?1, ?2, ?3, ?4)");
+    db.execute(&sql, params![name, utc(at), keeps_ratings, user])?;
+    Ok(())
+}
 
+impl League {
     /// The seasons that have ended, in order.
     ///
     /// # Errors

@@ -201,7 +201,7 @@
     showChallenge();
     $("token-form").hidden = !token;
     $("token-told").textContent = token
-      ? `Made on ${minute(token.made_at)}, fingerprint ${token.fingerprint}. ${token.former_until ? `The one before it is valid until ${minute(token.former_until)}.` : "After you make a new one, this one is valid for another hour."}`
+      ? `Made on ${minute(token.made_at)}, fingerprint ${token.fingerprint}. ${token.former_until ? `Bots may connect with the one before it until ${minute(token.former_until)}.` : "After you make a new one, bots may connect with this one for another hour."}`
       : "Your proxy signs you in.";
     for (const [field, value] of [["display", display], ["affiliation", owner.affiliation], ["contact", owner.contact]]) {
       const input = $(`own-${field}`);
@@ -267,7 +267,7 @@
     const others = [...$("others").selectedOptions].map(({ value }) => value);
     act("It is played as soon as all are free.", "POST", "owner/challenges", { ladder: $("ladder").value, bots: [$("own").value, ...others] });
   });
-  onSubmit("token-form", async () => showToken((await act("The token before it is valid for another hour.", "POST", "owner/token"))?.token));
+  onSubmit("token-form", async () => showToken((await act("Bots may connect with the token before it for another hour.", "POST", "owner/token"))?.token));
   onSubmit("profile-form", () => act("Saved.", "PATCH", "owner", {
     display_name: $("own-display").value, affiliation: $("own-affiliation").value, contact: $("own-contact").value,
   }));

@@ -8,7 +8,7 @@ use axum::http::header::SET_COOKIE;
 use axum::response::{IntoResponse, Response};
 use referee_game::hex;
 use referee_stats::ladder::Name;
-use referee_store::{League, LeagueBot, LeagueOwner, OwnerState, OwnerToken, utc};
+use referee_store::{League, LeagueBot, LeagueOwner, OwnerAct, OwnerState, OwnerToken, utc};
 use serde::{Deserialize, Serialize};
 
 use super::error::OwnersError;
@@ -40,7 +40,7 @@ struct TokenFacts<'a> {
     made_at: &'a str,
     /// The first digits of its SHA-256.
     fingerprint: String,
-    /// Until when the one before it is valid.
+    /// Until when bots may connect with the one before it.
     former_until: Option<&'a str>,
 }
 
@@ -181,14 +181,18 @@ pub(super) fn user(owner: &LeagueOwner) -> String {
 /// Changes what an owner says of itself.
 pub(super) async fn change(
     State(owners): OwnersState,
-    SignedIn { mut owner }: SignedIn,
+    SignedIn { credential, .. }: SignedIn,
     Body(profile): Body<Profile>,
 ) -> Result<Response, OwnersError> {
-    profile.change(&mut owner)?;
+    let Profile { display_name, affiliation, contact } = profile.checked()?;
     owners
         .with(move |owners, league| {
-            league.put_owner(&owner)?;
-            league.log(&user(&owner), "change the profile", now())?;
+            let act = OwnerAct::ChangeProfile {
+                display_name: display_name.as_deref(),
+                affiliation: affiliation.as_deref(),
+                contact: contact.as_deref(),
+            };
+            let owner = league.act_as_owner(&credential, act, now())?;
             facts(owners, league, &owner)
         })
         .await
@@ -201,23 +205,15 @@ struct NewToken {
     former_until: Option<String>,
 }
 
-/// Makes a new token. The one before it is valid for an hour, so that no connection is lost.
+/// Makes a new token. Bots may connect with the one before it for an hour, so that no connection is lost.
 pub(super) async fn rotate(
     State(owners): OwnersState,
-    SignedIn { mut owner }: SignedIn,
+    SignedIn { credential, .. }: SignedIn,
 ) -> Result<Response, OwnersError> {
     let (token, hash) = new_token()?;
-    let before = owner.token.take().ok_or(OwnersError::ByProxy)?;
-    let made = OwnerToken::new(hash, Some(before), now());
-    let former_until = made.former.as_ref().map(|(_, until)| until.clone());
-    owner.token = Some(made);
-    owners
-        .with(move |_, league| {
-            league.put_owner(&owner)?;
-            Ok(league.log(&user(&owner), "new token", now())?)
-        })
-        .await?;
+    let owner = owners.act(credential, OwnerAct::ReplaceToken { hash }).await?;
     owners.taken_up().await;
+    let former_until = owner.token.and_then(|token| token.former).map(|(_, until)| until);
     let cookie = [(SET_COOKIE, owners.cookie(&token))];
     Ok((cookie, json(StatusCode::OK, &NewToken { token, former_until })).into_response())
 }
@@ -232,17 +228,12 @@ pub(super) struct LeaveBody {
 /// Leaves the league: what the owner said of itself is erased, its bots play no longer, results stay.
 pub(super) async fn leave(
     State(owners): OwnersState,
-    SignedIn { owner }: SignedIn,
+    SignedIn { owner, credential }: SignedIn,
     Body(LeaveBody { id }): Body<LeaveBody>,
 ) -> Result<Response, OwnersError> {
     if id != owner.id {
         return Err(OwnersError::Field { what: "id", why: "to leave, send your id".to_owned() });
     }
-    owners
-        .with(move |_, league| {
-            league.leave(&owner.id, now())?;
-            Ok(league.log(&user(&owner), "leave", now())?)
-        })
-        .await?;
+    owners.act(credential, OwnerAct::Leave).await?;
     Ok((StatusCode::NO_CONTENT, [(SET_COOKIE, owners.no_cookie())]).into_response())
 }

@@ -6,7 +6,7 @@ use axum::http::StatusCode;
 use axum::http::header::RETRY_AFTER;
 use axum::response::{IntoResponse, Response};
 use referee_game::name::NameError;
-use referee_store::{IntakeError, InvitationError, OwnerError, StoreError};
+use referee_store::{ActError, ChallengeError, IntakeError, NotAdmitted, OwnerError, StoreError};
 
 use super::submissions;
 use crate::api::refused;
@@ -16,10 +16,6 @@ use crate::api::refused;
 pub(super) enum OwnersError {
     #[error("sign in: send the token of an owner as `Authorization: Bearer TOKEN`, or sign in on the page")]
     NotSignedIn,
-    #[error("no owner has this token: is it complete, and was it replaced by a new one?")]
-    WrongToken,
-    #[error("the organiser has not approved you yet")]
-    Waiting,
     #[error("a browser signs in with a cookie: requests that change something come from the page itself")]
     NotFromPage,
     #[error("a body is JSON, with `Content-Type: application/json`")]
@@ -38,14 +34,6 @@ pub(super) enum OwnersError {
     NeedsInvitation,
     #[error("{limit} a day may sign up{whence}, and so many have: come back tomorrow")]
     TooManySignUps { limit: u32, whence: &'static str },
-    #[error("your proxy signs you in: you have no token")]
-    ByProxy,
-    #[error("you have {limit} bots, and no more are allowed: retire one")]
-    TooManyBots { limit: u32 },
-    #[error("{limit} new bots a day are allowed, and you have added so many today")]
-    TooManyNewBots { limit: u32 },
-    #[error("{limit} challenges a day are allowed, and you have made so many today")]
-    TooManyChallenges { limit: u32 },
     #[error("challenges are not allowed in this league")]
     NoChallenges,
     #[error("too many changes: wait for some seconds")]
@@ -60,12 +48,10 @@ pub(super) enum OwnersError {
     Intake(#[from] IntakeError),
     #[error("another archive is written now: try again in a minute")]
     Busy,
-    #[error("`{name}` {why}")]
-    Bot { name: String, why: &'static str },
     #[error("the database cannot be used: {0}")]
     Store(#[from] StoreError),
     #[error(transparent)]
-    Owner(OwnerError),
+    Act(ActError),
     #[error("the server failed")]
     Panicked,
 }
@@ -77,44 +63,68 @@ impl OwnersError {
 
     fn status(&self) -> StatusCode {
         match self {
-            OwnersError::NotSignedIn | OwnersError::WrongToken => StatusCode::UNAUTHORIZED,
-            OwnersError::Waiting
-            | OwnersError::NotFromPage
+            OwnersError::NotSignedIn => StatusCode::UNAUTHORIZED,
+            OwnersError::NotFromPage
             | OwnersError::Closed
             | OwnersError::NeedsInvitation
-            | OwnersError::NoChallenges
-            | OwnersError::Owner(OwnerError::Invitation(_)) => StatusCode::FORBIDDEN,
+            | OwnersError::NoChallenges => StatusCode::FORBIDDEN,
             OwnersError::NotJson => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             OwnersError::Body(_) | OwnersError::Field { .. } => StatusCode::BAD_REQUEST,
             OwnersError::NoSuch { .. } | OwnersError::NoSubmissions => StatusCode::NOT_FOUND,
             OwnersError::Slow | OwnersError::SlowBody => StatusCode::REQUEST_TIMEOUT,
             OwnersError::Intake(error) => submissions::status(error),
-            OwnersError::ByProxy | OwnersError::Bot { .. } | OwnersError::Owner(OwnerError::Taken { .. }) => {
-                StatusCode::CONFLICT
+            OwnersError::Act(error) => status_of_act(error),
+            OwnersError::TooManySignUps { .. } | OwnersError::Uploading | OwnersError::TooManyChanges => {
+                StatusCode::TOO_MANY_REQUESTS
             }
-            OwnersError::TooManySignUps { .. }
-            | OwnersError::TooManyBots { .. }
-            | OwnersError::TooManyNewBots { .. }
-            | OwnersError::TooManyChallenges { .. }
-            | OwnersError::Uploading
-            | OwnersError::TooManyChanges => StatusCode::TOO_MANY_REQUESTS,
-            OwnersError::Busy | OwnersError::Store(_) | OwnersError::Owner(OwnerError::Store(_)) => {
-                StatusCode::SERVICE_UNAVAILABLE
-            }
+            OwnersError::Busy | OwnersError::Store(_) => StatusCode::SERVICE_UNAVAILABLE,
             OwnersError::Panicked => StatusCode::INTERNAL_SERVER_ERROR,
         }
     }
 }
 
-impl From<OwnerError> for OwnersError {
-    fn from(error: OwnerError) -> OwnersError {
-        OwnersError::Owner(error)
+/// The status of an answer to a request that is not one of an owner who takes part.
+pub(super) fn status_of_admission(why: &NotAdmitted) -> StatusCode {
+    match why {
+        NotAdmitted::UnknownToken | NotAdmitted::UnknownId { .. } => StatusCode::UNAUTHORIZED,
+        NotAdmitted::Waiting => StatusCode::FORBIDDEN,
+        NotAdmitted::Store(_) => StatusCode::SERVICE_UNAVAILABLE,
     }
 }
 
-impl From<InvitationError> for OwnersError {
-    fn from(error: InvitationError) -> OwnersError {
-        OwnersError::Owner(error.into())
+fn status_of_act(error: &ActError) -> StatusCode {
+    match error {
+        ActError::NotAdmitted(why) => status_of_admission(why),
+        ActError::Owner(OwnerError::Invitation(_)) => StatusCode::FORBIDDEN,
+        ActError::NotOwn { .. } => StatusCode::NOT_FOUND,
+        ActError::LooksLike { .. } => StatusCode::BAD_REQUEST,
+        ActError::TooManyBots { .. }
+        | ActError::TooManyNewBots { .. }
+        | ActError::Challenge(ChallengeError::TooMany { .. }) => StatusCode::TOO_MANY_REQUESTS,
+        ActError::Challenge(_) => StatusCode::BAD_REQUEST,
+        _ => StatusCode::CONFLICT,
+    }
+}
+
+impl From<ActError> for OwnersError {
+    fn from(error: ActError) -> OwnersError {
+        match error {
+            ActError::Store(error) => OwnersError::Store(error),
+            ActError::Challenge(ChallengeError::NoBot(name)) => OwnersError::NoSuch { what: "bot", name },
+            error => OwnersError::Act(error),
+        }
+    }
+}
+
+impl From<NotAdmitted> for OwnersError {
+    fn from(why: NotAdmitted) -> OwnersError {
+        ActError::from(why).into()
+    }
+}
+
+impl From<OwnerError> for OwnersError {
+    fn from(error: OwnerError) -> OwnersError {
+        ActError::from(error).into()
     }
 }
 
@@ -130,7 +140,7 @@ impl IntoResponse for OwnersError {
         if let OwnersError::Intake(IntakeError::Storage(error)) = &self {
             tracing::warn!("a program that an owner hands in: {error}");
         }
-        if let OwnersError::Store(error) | OwnersError::Owner(OwnerError::Store(error)) = &self {
+        if let OwnersError::Store(error) = &self {
             tracing::warn!("a request of an owner: {error}");
         }
         let mut response = refused(status, &self.to_string());

@@ -42,7 +42,7 @@ impl Write for Pieces {
 /// The profile of an owner, its bots, its matches, and the private lines of them.
 pub(super) async fn export(
     State(owners): OwnersState,
-    SignedIn { owner }: SignedIn,
+    SignedIn { owner, .. }: SignedIn,
 ) -> Result<Response, OwnersError> {
     let turn = owners.export.clone().try_acquire_owned().map_err(|_| OwnersError::Busy)?;
     let (pieces, received) = mpsc::channel(PIECES);

@@ -95,7 +95,7 @@ fn own_match(ladder: &str, row: LeagueMatch, bots: &[LeagueBot]) -> OwnMatch {
 /// The last matches of an owner's bots, the newest first.
 pub(super) async fn list(
     State(owners): OwnersState,
-    SignedIn { owner }: SignedIn,
+    SignedIn { owner, .. }: SignedIn,
     Parameters(query): Parameters<MatchQuery>,
 ) -> Result<Response, OwnersError> {
     let limit = query.limit.unwrap_or(LIST);
@@ -165,7 +165,7 @@ pub(super) fn find(
 /// The private lines of the owner's seats in a match.
 pub(super) async fn log(
     State(owners): OwnersState,
-    SignedIn { owner }: SignedIn,
+    SignedIn { owner, .. }: SignedIn,
     Path((ladder, id)): Path<(String, String)>,
 ) -> Result<Response, OwnersError> {
     let lines = owners.with(move |owners, league| {

@@ -32,7 +32,7 @@ use axum::response::Response;
 use axum::routing::{get, patch, post};
 use futures_util::future::join_all;
 use referee_protocol::schemas::OWNERS_API;
-use referee_store::{League, now};
+use referee_store::{League, LeagueOwner, OwnerAct, OwnerCredential, now};
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout};
@@ -350,6 +350,15 @@ impl Owners {
         let taken_up = self.ladders.iter().filter_map(|ladder| ladder.view.take_up());
         // A ladder that is busy takes it up later.
         let _ = timeout(TAKEN_UP, join_all(taken_up)).await;
+    }
+
+    /// Does what an owner decides.
+    async fn act(
+        self: &Arc<Self>,
+        credential: OwnerCredential,
+        act: OwnerAct<'static>,
+    ) -> Result<LeagueOwner, OwnersError> {
+        self.with(move |_, league| Ok(league.act_as_owner(&credential, act, now())?)).await
     }
 
     /// Counts a change of an owner.

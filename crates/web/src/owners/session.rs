@@ -9,14 +9,14 @@ use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, COOKIE, HOST, ORIGIN, SET_
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
-use referee_store::{LeagueOwner, OwnerState};
+use referee_store::{LeagueOwner, NotAdmitted, OwnerCredential};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
 use tokio::time::timeout;
 
 use super::error::OwnersError;
-use super::{Owners, OwnersOptions, OwnersState, now};
+use super::{Owners, OwnersOptions, OwnersState};
 use crate::guard;
 use crate::serve::Client;
 
@@ -29,7 +29,7 @@ const BODY: Duration = Duration::from_secs(15);
 /// The maximum length of a token, in bytes.
 const MOST_TOKEN: usize = 256;
 
-/// How a request is signed in.
+/// How a request is signed in, as it says.
 enum Credential {
     /// A program has the token.
     Bearer(String),
@@ -53,6 +53,13 @@ impl Credential {
         }
         cookie(headers).map(Credential::Cookie).ok_or(OwnersError::NotSignedIn)
     }
+}
+
+fn of_token(token: &str) -> Result<OwnerCredential, OwnersError> {
+    if token.len() > MOST_TOKEN {
+        return Err(NotAdmitted::UnknownToken.into());
+    }
+    Ok(OwnerCredential::Token(Sha256::digest(token).into()))
 }
 
 /// The owner of the cookie.
@@ -114,11 +121,13 @@ pub(super) fn origin_of(headers: &HeaderMap, options: &OwnersOptions) -> Request
 
 /// The owner who sends a request, whom the organiser may not have approved yet.
 pub(super) struct SignedIn {
+    /// When the head of the request came. The body may come much later: acts ask for the credential again.
     pub(super) owner: LeagueOwner,
+    pub(super) credential: OwnerCredential,
 }
 
 /// An owner who takes part.
-pub(super) struct ActiveOwner(pub(super) LeagueOwner);
+pub(super) struct ActiveOwner(pub(super) SignedIn);
 
 impl FromRequestParts<Arc<Owners>> for SignedIn {
     type Rejection = OwnersError;
@@ -130,24 +139,19 @@ impl FromRequestParts<Arc<Owners>> for SignedIn {
         if is_of_browser && !is_read && origin_of(&parts.headers, &owners.options()) != RequestOrigin::Own {
             return Err(OwnersError::NotFromPage);
         }
-        let found = owners.with(move |_, league| match credential {
-            Credential::Bearer(token) | Credential::Cookie(token) => {
-                if token.len() > MOST_TOKEN {
-                    return Err(OwnersError::WrongToken);
-                }
-                let hash = Sha256::digest(token).into();
-                league.owner_of_token(&hash, now())?.ok_or(OwnersError::WrongToken)
-            }
-            Credential::Proxy(id) => league.owner(&id)?.ok_or(OwnersError::NotSignedIn),
+        let credential = match credential {
+            Credential::Bearer(token) | Credential::Cookie(token) => of_token(&token)?,
+            Credential::Proxy(id) => OwnerCredential::Proxy(id),
+        };
+        let signed_in = owners.with(move |_, league| {
+            let owner = league.owner_by(&credential)?;
+            Ok(SignedIn { owner, credential })
         });
-        let owner = found.await?;
-        if owner.state == OwnerState::Left {
-            return Err(OwnersError::WrongToken);
-        }
+        let signed_in = signed_in.await?;
         if !is_read {
-            owners.count_change(&owner.id)?;
+            owners.count_change(&signed_in.owner.id)?;
         }
-        Ok(SignedIn { owner })
+        Ok(signed_in)
     }
 }
 
@@ -155,8 +159,9 @@ impl FromRequestParts<Arc<Owners>> for ActiveOwner {
     type Rejection = OwnersError;
 
     async fn from_request_parts(parts: &mut Parts, owners: &Arc<Owners>) -> Result<ActiveOwner, OwnersError> {
-        let SignedIn { owner } = SignedIn::from_request_parts(parts, owners).await?;
-        if owner.state == OwnerState::Active { Ok(ActiveOwner(owner)) } else { Err(OwnersError::Waiting) }
+        let signed_in = SignedIn::from_request_parts(parts, owners).await?;
+        signed_in.owner.check_approved()?;
+        Ok(ActiveOwner(signed_in))
     }
 }
 
@@ -195,9 +200,8 @@ pub(super) async fn begin(
     Body(SessionBody { token }): Body<SessionBody>,
 ) -> Result<Response, OwnersError> {
     let token = token.trim().to_owned();
-    let hash = Sha256::digest(&token).into();
-    let found = owners.with(move |_, league| Ok(league.owner_of_token(&hash, now())?)).await?;
-    found.ok_or(OwnersError::WrongToken)?;
+    let credential = of_token(&token)?;
+    owners.with(move |_, league| Ok(league.owner_by(&credential)?)).await?;
     Ok((StatusCode::NO_CONTENT, [(SET_COOKIE, owners.cookie(&token))]).into_response())
 }
 

@@ -75,33 +75,29 @@ pub(super) struct SignUpBody {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Profile {
-    display_name: Option<String>,
-    affiliation: Option<String>,
-    contact: Option<String>,
+    pub(super) display_name: Option<String>,
+    pub(super) affiliation: Option<String>,
+    pub(super) contact: Option<String>,
 }
 
 impl Profile {
-    /// Changes what is given.
-    pub(super) fn change(self, owner: &mut LeagueOwner) -> Result<(), OwnersError> {
-        let given = |text: String| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
-        if let Some(text) = self.display_name {
-            owner.display_name = given(text);
-            if let Some(name) = &owner.display_name {
-                check_display_name(name).map_err(|why| OwnersError::field("display_name", &why))?;
-            }
+    /// Without space around its texts.
+    pub(super) fn checked(self) -> Result<Profile, OwnersError> {
+        let trimmed = |text: Option<String>| text.map(|text| text.trim().to_owned());
+        let Profile { display_name, affiliation, contact } = self;
+        let [display_name, affiliation, contact] = [display_name, affiliation, contact].map(trimmed);
+        if let Some(name) = display_name.as_ref().filter(|name| !name.is_empty()) {
+            check_display_name(name).map_err(|why| OwnersError::field("display_name", &why))?;
         }
-        for (what, text, to) in [
-            ("affiliation", self.affiliation, &mut owner.affiliation),
-            ("contact", self.contact, &mut owner.contact),
-        ] {
-            let Some(text) = text else { continue };
-            if text.chars().count() > MOST_TEXT || text.chars().any(char::is_control) {
+        for (what, text) in [("affiliation", &affiliation), ("contact", &contact)] {
+            let is_line =
+                |text: &String| text.chars().count() <= MOST_TEXT && !text.chars().any(char::is_control);
+            if !text.as_ref().is_none_or(is_line) {
                 let why = format!("a line of at most {MOST_TEXT} characters");
                 return Err(OwnersError::Field { what, why });
             }
-            *to = given(text);
         }
-        Ok(())
+        Ok(Profile { display_name, affiliation, contact })
     }
 }
 
@@ -146,19 +142,21 @@ pub(super) async fn sign_up(
     let secret = invitation.map(|secret| Sha256::digest(secret.trim()).into());
     let (token, hash) = new_token()?;
     let is_waiting = needs_approval && !is_invited;
-    let mut owner = LeagueOwner {
+    let Profile { display_name, affiliation, contact } =
+        Profile { display_name, affiliation, contact }.checked()?;
+    let given = |text: Option<String>| text.filter(|text| !text.is_empty());
+    let owner = LeagueOwner {
         id,
-        display_name: None,
-        affiliation: None,
-        contact: None,
+        display_name: given(display_name),
+        affiliation: given(affiliation),
+        contact: given(contact),
         state: if is_waiting { OwnerState::Waiting } else { OwnerState::Active },
-        token: user.is_none().then(|| OwnerToken::new(hash, None, now())),
+        token: user.is_none().then(|| OwnerToken::new(hash, now())),
         // Those with an invitation count for no limit.
         network: (!is_invited).then(|| network.clone()),
         joined_at: utc(now()),
         left_at: None,
     };
-    Profile { display_name, affiliation, contact }.change(&mut owner)?;
     let owner = owners
         .with(move |_, league| {
             if !is_invited {
@@ -172,7 +170,6 @@ pub(super) async fn sign_up(
                 }
             }
             league.sign_up(&owner, secret.as_ref(), now())?;
-            league.log(&format!("owner {}", owner.id), "sign up", now())?;
             Ok(owner)
         })
         .await?;

@@ -9,12 +9,14 @@ use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 use futures_util::StreamExt;
-use referee_store::{IntakeError, LeagueOwner, Submission, SubmissionError, SubmissionState};
+use referee_store::{
+    IntakeError, LeagueOwner, OwnerCredential, Submission, SubmissionError, SubmissionState,
+};
 use serde::Serialize;
 use tokio::time::{Instant, timeout, timeout_at};
 
-use super::error::OwnersError;
-use super::session::ActiveOwner;
+use super::error::{OwnersError, status_of_admission};
+use super::session::{ActiveOwner, SignedIn};
 use super::{Owners, OwnersState, json};
 
 /// How long the next part of an archive may take.
@@ -39,11 +41,11 @@ pub trait ArrivingSubmission: Send {
     /// If it is too large, or cannot be stored.
     fn write(&mut self, bytes: &[u8]) -> Result<(), IntakeError>;
 
-    /// Puts it into the queue. Returns the number of the submission.
+    /// Puts it into the queue, for the owner with this credential. Returns the number of the submission.
     ///
     /// # Errors
-    /// If the league takes nothing of this owner now, or it cannot be stored.
-    fn finish(self: Box<Self>) -> Result<u32, IntakeError>;
+    /// If the owner is not admitted any more, if the league takes nothing of it now, or it cannot be stored.
+    fn finish(self: Box<Self>, by: &OwnerCredential) -> Result<u32, IntakeError>;
 }
 
 impl fmt::Debug for dyn SubmissionIntake {
@@ -60,6 +62,7 @@ pub(super) fn status(error: &IntakeError) -> StatusCode {
         IntakeError::Refused(SubmissionError::Waiting { .. } | SubmissionError::PerDay { .. }) => {
             StatusCode::TOO_MANY_REQUESTS
         }
+        IntakeError::Refused(SubmissionError::NotAdmitted(why)) => status_of_admission(why),
         IntakeError::Refused(SubmissionError::Store(_))
         | IntakeError::Storage(_)
         | IntakeError::Unavailable(_) => StatusCode::SERVICE_UNAVAILABLE,
@@ -144,7 +147,7 @@ impl Drop for Upload {
 /// Takes in the archive of a program: the body of the request, as it arrives.
 pub(super) async fn submit(
     State(owners): OwnersState,
-    ActiveOwner(owner): ActiveOwner,
+    ActiveOwner(SignedIn { owner, credential }): ActiveOwner,
     body: Body,
 ) -> Result<Response, OwnersError> {
     let intake = owners.intake.clone().ok_or(OwnersError::NoSubmissions)?;
@@ -161,7 +164,7 @@ pub(super) async fn submit(
         Ok::<_, OwnersError>(arriving)
     });
     let arrived = arrived.await.unwrap_or(Err(OwnersError::Slow))?;
-    let id = tokio::task::spawn_blocking(move || arrived.finish()).await;
+    let id = tokio::task::spawn_blocking(move || arrived.finish(&credential)).await;
     let id = id.map_err(|_| OwnersError::Panicked)??;
     Ok(json(StatusCode::CREATED, &find(&owners, owner, id).await?))
 }
@@ -180,7 +183,7 @@ async fn find(owners: &Arc<Owners>, owner: LeagueOwner, id: u32) -> Result<Submi
 /// The submissions of an owner, without their logs.
 pub(super) async fn list(
     State(owners): OwnersState,
-    ActiveOwner(owner): ActiveOwner,
+    ActiveOwner(SignedIn { owner, .. }): ActiveOwner,
 ) -> Result<Response, OwnersError> {
     let submissions = owners.with(move |_, league| Ok(league.submissions(Some(&owner.id))?)).await?;
     let submissions = submissions.into_iter().map(|row| SubmissionView::of(row, false)).collect();
@@ -190,7 +193,7 @@ pub(super) async fn list(
 /// A submission of an owner, with its log.
 pub(super) async fn show(
     State(owners): OwnersState,
-    ActiveOwner(owner): ActiveOwner,
+    ActiveOwner(SignedIn { owner, .. }): ActiveOwner,
     Path(id): Path<String>,
 ) -> Result<Response, OwnersError> {
     let number = id.parse().map_err(|_| OwnersError::NoSuch { what: "submission of yours", name: id })?;

@@ -23,7 +23,8 @@ use serde::{Deserialize, Deserializer};
 pub use error::{LadderConfigError, LeagueConfigError, LeagueFileError, ProgramError};
 pub use ladder::{LadderConfig, LadderGame, LadderListen, PreparedLadder};
 pub use owners::BadOwners;
-pub use program::{ProgramConfig, ProgramName, ProgramPlace, ProgramsError, put_bot};
+pub use program::{ProgramConfig, ProgramPlace};
+pub use referee_store::ProgramName;
 pub use retention::{BadRetention, RecordRetention};
 
 use owners::{OwnersConfig, SignUpConfig};

@@ -1,6 +1,6 @@
 //! Why a league is not played.
 
-use referee_store::StoreError;
+use referee_store::{ActError, StoreError};
 use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use referee_workers::carrier::CarrierError;
 use referee_workers::packing::NotPacked;
 
 use super::submissions::missing_layers;
-use crate::league::config::{LadderConfigError, LeagueConfigError, ProgramName, ProgramsError};
+use crate::league::config::{LadderConfigError, LeagueConfigError, ProgramName};
 use crate::league::{LadderError, LadderSeedError, NotCounted, NotRecovered};
 use crate::workers::WorkersError;
 
@@ -24,7 +24,7 @@ pub enum LeagueError {
     Config(#[from] LeagueConfigError),
     /// A program of the file cannot be stored.
     #[error(transparent)]
-    Programs(#[from] ProgramsError),
+    Programs(#[from] ActError),
     /// A file cannot be read or written; the error names it.
     #[error(transparent)]
     Io(#[from] io::Error),

@@ -8,7 +8,7 @@ use referee_bots::Launch;
 use referee_bots::sandbox::Unavailable;
 use referee_engine::runner::signalled;
 use referee_files::{Folder, StorageWait};
-use referee_store::{IntakeError, League, now};
+use referee_store::{IntakeError, League, OwnerCredential, now};
 use referee_web::{ArrivingSubmission, SubmissionIntake};
 use referee_workers::packing::{ARCHIVES, pack_game};
 use referee_workers::trial::TrialDesk;
@@ -173,8 +173,8 @@ impl ArrivingSubmission for IntakeArrival {
         self.arriving.write(bytes)
     }
 
-    fn finish(self: Box<Self>) -> Result<u32, IntakeError> {
+    fn finish(self: Box<Self>, by: &OwnerCredential) -> Result<u32, IntakeError> {
         let mut league = self.league.lock().unwrap_or_else(PoisonError::into_inner);
-        self.arriving.finish(&mut league, now())
+        self.arriving.finish(&mut league, by, now())
     }
 }

@@ -1,13 +1,16 @@
 //! Why submissions are not taken.
 
 use super::SubmissionState;
-use crate::league::failed;
+use crate::league::{NotAdmitted, failed};
 
 use crate::error::StoreError;
 
 /// Why a submission is not taken.
 #[derive(Debug, thiserror::Error)]
 pub enum SubmissionError {
+    /// It does not come from an owner who takes part.
+    #[error(transparent)]
+    NotAdmitted(NotAdmitted),
     /// The owner has as many pending ones as may be.
     #[error("undecided submissions of an owner: {most} at most; wait until one of yours is decided")]
     Waiting {
@@ -62,6 +65,15 @@ pub enum SubmissionError {
     /// The database or a file cannot be read or written.
     #[error(transparent)]
     Store(#[from] StoreError),
+}
+
+impl From<NotAdmitted> for SubmissionError {
+    fn from(why: NotAdmitted) -> SubmissionError {
+        match why {
+            NotAdmitted::Store(error) => error.into(),
+            why => SubmissionError::NotAdmitted(why),
+        }
+    }
 }
 
 impl From<rusqlite::Error> for SubmissionError {

@@ -16,7 +16,9 @@ pub use error::{IntakeError, SubmissionError};
 use crate::error::StoreError;
 use crate::words::stored_words;
 
-use super::bots::{LeagueBot, insert_bot, own_names, read_bots, taken_name};
+use super::acts::OwnerCredential;
+use super::bots::{self, NewBot, own_names, read_bots, taken_name};
+use super::owners::owner_by;
 use super::{League, failed, utc};
 
 /// How far a submission has come.
@@ -75,7 +77,7 @@ impl SubmissionState {
 pub struct Submission {
     /// From 1.
     pub id: u32,
-    /// As in [`LeagueBot::owner`].
+    /// As in [`LeagueBot::owner`](super::LeagueBot::owner).
     pub owner: String,
     /// The name of its bot, once its `bot.toml` has been read.
     pub bot: Option<String>,
@@ -156,19 +158,6 @@ fn read_submission(row: &Row<'_>) -> rusqlite::Result<Submission> {
     })
 }
 
-/// Keeps the states of the submissions of a bot in step with whether it takes part.
-pub(super) fn follow_bot(db: &Connection, bot: &LeagueBot) -> rusqlite::Result<()> {
-    let plays = bot.revoked_at.is_none() && bot.command.is_some();
-    for (before, after, is_current) in [("playing", "retired", !plays), ("retired", "playing", plays)] {
-        let version = bot.version.filter(|_| is_current);
-        db.execute(
-            "UPDATE submissions SET state = ?3, changed_at = coalesce(?5, changed_at) WHERE bot = ?1 AND version = ?4 AND state = ?2",
-            params![bot.name, before, after, version, bot.revoked_at],
-        )?;
-    }
-    Ok(())
-}
-
 impl League {
     /// Checks that an owner may hand in another program at this time.
     ///
@@ -183,13 +172,14 @@ impl League {
         check_quota(&self.db, owner, quota, at)
     }
 
-    /// Adds a submission. `store` puts the archive in its place, whose number it gets, before the submission is in the database.
+    /// Adds a submission of the owner with this credential. `store` puts the archive in its place, whose number it gets, before the submission is in the database.
     ///
     /// # Errors
-    /// [`SubmissionError::Waiting`], [`SubmissionError::PerDay`], those of `store` and of the database.
+    /// [`SubmissionError::NotAdmitted`], [`SubmissionError::Waiting`], [`SubmissionError::PerDay`], those of `store` and of the
+    /// database.
     pub fn submit(
         &mut self,
-        owner: &str,
+        by: &OwnerCredential,
         archive: &str,
         size: u64,
         quota: SubmissionQuota,
@@ -197,11 +187,13 @@ impl League {
         store: impl FnOnce(u32) -> std::io::Result<()>,
     ) -> Result<u32, SubmissionError> {
         self.try_change(|db| {
-            check_quota(db, owner, quota, at)?;
+            let owner = owner_by(db, by)?;
+            owner.check_approved()?;
+            check_quota(db, &owner.id, quota, at)?;
             let id = db.query_row(
                 "INSERT INTO submissions (owner, archive, size, state, received_at, changed_at) VALUES (?1, ?2, ?3, \
                  ?4, ?5, ?5) RETURNING id",
-                params![owner, archive, size as i64, SubmissionState::Received, utc(at)],
+                params![owner.id, archive, size as i64, SubmissionState::Received, utc(at)],
                 |row| row.get(0),
             )?;
             store(id).map_err(StoreError::from)?;
@@ -343,41 +335,10 @@ impl League {
     /// # Errors
     /// Those of the database.
     pub fn fail_submission(&mut self, id: u32, log: &str, at: SystemTime) -> Result<(), StoreError> {
+        // The organiser may have rejected it meanwhile.
         let sql = "UPDATE submissions SET state = 'failed', log = ?2, changed_at = ?3 WHERE id = ?1 AND state NOT IN \
-                   ('playing', 'retired')";
+                   ('playing', 'retired', 'failed')";
         self.change(|db| db.execute(sql, params![id, log, utc(at)])).map(drop)
-    }
-
-    /// Approves a submission that waits for it: the server makes its bot take part.
-    ///
-    /// # Errors
-    /// [`SubmissionError::NotWaiting`], [`SubmissionError::Unknown`], or those of the database.
-    pub fn approve_submission(&mut self, id: u32) -> Result<Submission, SubmissionError> {
-        self.try_change(|db| {
-            let waiting = waiting(db, id)?;
-            db.execute("UPDATE submissions SET is_approved = 1 WHERE id = ?1", [id])?;
-            Ok(waiting)
-        })
-    }
-
-    /// Rejects a submission that waits for approval. The reason is added to its log.
-    ///
-    /// # Errors
-    /// As [`League::approve_submission`].
-    pub fn reject_submission(
-        &mut self,
-        id: u32,
-        reason: &str,
-        at: SystemTime,
-    ) -> Result<Submission, SubmissionError> {
-        self.try_change(|db| {
-            let waiting = waiting(db, id)?;
-            db.execute(
-                "UPDATE submissions SET state = 'failed', is_approved = 0, log = log || ?2, changed_at = ?3 WHERE id = ?1",
-                params![id, format!("rejected by the organiser: {reason}\n"), utc(at)],
-            )?;
-            Ok(waiting)
-        })
     }
 
     /// Makes the bot of a submission that has passed take part, from this directory, relative to that of the league. The
@@ -398,24 +359,16 @@ impl League {
                 return Err(SubmissionError::NotWaiting { id, state: passed.state });
             };
             check_bot_name(db, &passed.owner, name)?;
-            let before = read_bots(db)?.into_iter().find(|bot| bot.name == *name);
-            let bot = LeagueBot {
-                name: name.clone(),
-                owner: passed.owner.clone(),
-                token: None,
-                command: Some(command.clone()),
-                directory: Some(directory.to_owned()),
-                anchor: None,
-                ladders: Some(passed.ladders.clone()),
-                is_of_file: false,
-                is_paused: before.as_ref().is_some_and(|bot| bot.is_paused),
-                added_at: before.as_ref().map_or_else(|| utc(at), |bot| bot.added_at.clone()),
-                revoked_at: None,
-                refused: None,
-                display_name: before.and_then(|bot| bot.display_name),
+            let bot = NewBot {
+                name,
+                owner: Some(&passed.owner),
+                command: Some(command),
+                directory: Some(directory),
+                ladders: Some(&passed.ladders),
                 version: Some(version),
+                ..NewBot::default()
             };
-            if let Some(taken) = insert_bot(db, &bot)? {
+            if let Some(taken) = bots::insert(db, &bot, at)? {
                 return Err(SubmissionError::NameTaken { name: name.clone(), taken });
             }
             let sql = "UPDATE submissions SET state = 'retired', changed_at = ?3 WHERE bot = ?1 AND id <> ?2 AND \
@@ -450,6 +403,23 @@ fn waiting(db: &Connection, id: u32) -> Result<Submission, SubmissionError> {
     } else {
         Err(SubmissionError::NotWaiting { id, state: found.state })
     }
+}
+
+/// Approves a submission that waits for it: the server makes its bot take part.
+pub(super) fn approve(db: &Connection, id: u32) -> Result<(), SubmissionError> {
+    waiting(db, id)?;
+    db.execute("UPDATE submissions SET is_approved = 1 WHERE id = ?1", [id])?;
+    Ok(())
+}
+
+/// Rejects a submission that waits for approval. The reason is added to its log.
+pub(super) fn reject(db: &Connection, id: u32, reason: &str, at: SystemTime) -> Result<(), SubmissionError> {
+    waiting(db, id)?;
+    db.execute(
+        "UPDATE submissions SET state = 'failed', is_approved = 0, log = log || ?2, changed_at = ?3 WHERE id = ?1",
+        params![id, format!("rejected by the organiser: {reason}\n"), utc(at)],
+    )?;
+    Ok(())
 }
 
 fn check_quota(

@@ -5,6 +5,8 @@ use std::time::Duration;
 use referee_files::Folder;
 
 use super::*;
+use crate::league::{ActError, LeagueOwner, OrganiserAct, OwnerState};
+use crate::{RulingAct, RulingRow, UndoneRuling};
 
 const QUOTA: SubmissionQuota = SubmissionQuota { waiting: 2, per_day: 3, bots: 2 };
 
@@ -16,8 +18,28 @@ fn league(folder: &Path) -> League {
     League::open(&Folder::open(folder).unwrap()).unwrap()
 }
 
+/// An owner, whom a proxy signs in.
+fn joined(league: &mut League, owner: &str) -> OwnerCredential {
+    if league.owner(owner).unwrap().is_none() {
+        let owner = LeagueOwner {
+            id: owner.to_owned(),
+            display_name: None,
+            affiliation: None,
+            contact: None,
+            state: OwnerState::Active,
+            token: None,
+            network: None,
+            joined_at: utc(at(0)),
+            left_at: None,
+        };
+        league.act("root", OrganiserAct::AddOwner(&owner), at(0)).unwrap();
+    }
+    OwnerCredential::Proxy(owner.to_owned())
+}
+
 fn submit(league: &mut League, owner: &str, now: u64) -> Result<u32, String> {
-    let submitted = league.submit(owner, "00", 1, QUOTA, at(now), |_| Ok(()));
+    let by = joined(league, owner);
+    let submitted = league.submit(&by, "00", 1, QUOTA, at(now), |_| Ok(()));
     submitted.map_err(|error| error.to_string())
 }
 
@@ -62,12 +84,17 @@ fn a_new_version_retires_the_one_before_it() {
     let bot = league.bots().unwrap().remove(0);
     assert_eq!((&*bot.name, bot.version), ("mouse", Some(2)));
     // A bot that is disqualified plays no more, until that is undone.
-    league.put_bot(&LeagueBot { revoked_at: Some(utc(at(9))), ..bot.clone() }).unwrap();
+    let ruling = RulingRow {
+        name: Some(bot.name),
+        ..RulingRow::made(at(9), RulingAct::Disqualify, "root", "it was copied", true)
+    };
+    league.act("root", OrganiserAct::Rule { ruling: &ruling, words: "" }, at(9)).unwrap();
     assert_eq!(state(&league, second), SubmissionState::Retired);
     assert_eq!(league.submissions_with_files(at(9)).unwrap(), [second].into());
     let third = submit(&mut league, "ada", 900_000).unwrap();
     assert!(named(&mut league, third, "mouse").unwrap_err().contains("takes part no longer"));
-    league.put_bot(&bot).unwrap();
+    let undone = UndoneRuling::made(at(10), 1, 0, "root", "it was not");
+    league.act("root", OrganiserAct::Undo(&undone), at(10)).unwrap();
     assert_eq!(state(&league, second), SubmissionState::Playing);
     assert_eq!(state(&league, first), SubmissionState::Retired);
 }
@@ -92,16 +119,20 @@ fn only_what_waits_is_approved_or_rejected() {
     let folder = tempfile::tempdir().unwrap();
     let mut league = league(folder.path());
     let id = submit(&mut league, "ada", 0).unwrap();
-    let error = league.approve_submission(id).unwrap_err().to_string();
+    let approve = |league: &mut League, id| league.act("root", OrganiserAct::ApproveSubmission(id), at(4));
+    let error = approve(&mut league, id).unwrap_err().to_string();
     assert_eq!(error, "submission 1 is received; only one that waits for approval can be decided");
-    assert!(league.approve_submission(7).unwrap_err().to_string().contains("no submission 7"));
+    assert!(approve(&mut league, 7).unwrap_err().to_string().contains("no submission 7"));
     named(&mut league, id, "mouse").unwrap();
     league.check_submission(id, "01", "built\n", at(2)).unwrap();
     league.pass_submission(id, &BTreeSet::new(), false, "passed\n", at(3)).unwrap();
     assert_eq!(league.next_submission().unwrap(), None);
-    league.approve_submission(id).unwrap();
+    approve(&mut league, id).unwrap();
     assert_eq!(league.next_submission().unwrap().unwrap().id, id);
-    league.reject_submission(id, "too slow", at(4)).unwrap();
+    let reject = OrganiserAct::RejectSubmission { id, reason: "too slow" };
+    league.act("root", reject, at(4)).unwrap();
+    // The server notes a failure that it found meanwhile.
+    league.fail_submission(id, "the archive is gone\n", at(5)).unwrap();
     let log = league.submission(id).unwrap().unwrap().log;
     assert_eq!(log, "passed\nrejected by the organiser: too slow\n");
 }
@@ -112,7 +143,8 @@ fn the_name_of_a_waiting_submission_is_taken_and_counts_as_a_bot() {
     let mut league = league(folder.path());
     let quota = SubmissionQuota { waiting: 9, per_day: 9, bots: 1 };
     let submitted = |league: &mut League, name: &str| {
-        let id = league.submit("ada", "00", 1, quota, at(0), |_| Ok(())).unwrap();
+        let by = joined(league, "ada");
+        let id = league.submit(&by, "00", 1, quota, at(0), |_| Ok(())).unwrap();
         league.begin_submission(id, at(1)).unwrap();
         let bot = SubmittedBot { name, command: "./bot", language: None };
         league.name_submission(id, bot, quota).map(|version| (id, version)).map_err(|error| error.to_string())
@@ -120,26 +152,11 @@ fn the_name_of_a_waiting_submission_is_taken_and_counts_as_a_bot() {
     let (id, _) = submitted(&mut league, "mouse").unwrap();
     assert_eq!(league.own_names("ada").unwrap(), ["mouse".to_owned()].into());
     // Nobody else has it, and neither has a bot of its owner that connects.
-    let bot = |name: &str, owner: &str| LeagueBot {
-        name: name.to_owned(),
-        owner: owner.to_owned(),
-        token: None,
-        command: None,
-        directory: None,
-        anchor: None,
-        ladders: None,
-        is_of_file: false,
-        is_paused: false,
-        added_at: utc(at(0)),
-        revoked_at: None,
-        refused: None,
-        display_name: None,
-        version: None,
-    };
     for (name, owner) in [("mouse", "eve"), ("M-ouse", "eve"), ("mouse", "ada")] {
-        let refused = league.put_bot(&bot(name, owner));
+        let bot = NewBot { name, owner: Some(owner), token: Some([1; 32]), ..NewBot::default() };
+        let refused = league.act("root", OrganiserAct::AddBot(&bot), at(1));
         assert!(
-            matches!(&refused, Err(StoreError::Exists(taken)) if taken == "mouse"),
+            matches!(&refused, Err(ActError::LooksLike { taken, .. }) if taken == "mouse"),
             "{name}: {refused:?}"
         );
     }

@@ -1,0 +1,533 @@
+//! Acts: what the organiser and the owners change. An act is a value. It is decided and applied in one transaction, which
+//! names the columns that it changes and notes the act in the log, so it cannot undo what another process decides meanwhile.
+
+mod error;
+#[cfg(test)]
+mod tests;
+
+use std::time::SystemTime;
+
+use referee_game::name::NameSet;
+use rusqlite::{Connection, OptionalExtension, params};
+
+pub use error::{ActError, NotAdmitted};
+
+use super::bots::{LeagueBot, NewBot, admit, follow_bot, own_names, read_bots};
+use super::challenges::{ChallengeError, check_players, insert_challenge};
+use super::log::{actions_of_day, note};
+use super::owners::{
+    FORMER, Invitation, LeagueOwner, OwnerState, add_invitation, check_owner_names, find_owner, insert_owner,
+    owner_by, remove_owner,
+};
+use super::seasons::{self, CURRENT};
+use super::submissions::{approve, reject};
+use super::{League, parsed, utc};
+use crate::rulings::{
+    RuledMatch, RulingAct, RulingRow, UndoneRuling, insert_ruling, read_rulings, undo_ruling,
+};
+
+/// How an owner proves who it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum OwnerCredential {
+    /// SHA-256 of its token. The token before it admits bots, and nothing else.
+    Token([u8; 32]),
+    /// The id that a trusted proxy names.
+    Proxy(String),
+}
+
+/// An act of an owner.
+#[derive(Clone, Copy, Debug)]
+pub enum OwnerAct<'a> {
+    /// Changes what is given. An empty text removes it.
+    ChangeProfile {
+        /// See [`LeagueOwner::display_name`].
+        display_name: Option<&'a str>,
+        /// See [`LeagueOwner::affiliation`].
+        affiliation: Option<&'a str>,
+        /// See [`LeagueOwner::contact`].
+        contact: Option<&'a str>,
+    },
+    /// Replaces the token. Bots may connect with the one before it for another hour, so that no connection is lost.
+    ReplaceToken {
+        /// SHA-256 of the new one.
+        hash: [u8; 32],
+    },
+    /// Leaves the league: what the owner said of itself is erased, its bots play no longer, results stay.
+    Leave,
+    /// Adds a bot, which connects with the token of the owner.
+    AddBot {
+        /// A valid name.
+        name: &'a str,
+        /// The maximum number of bots of the owner that take part.
+        limit: u32,
+        /// The maximum number of new bots of the owner a day.
+        per_day: u32,
+    },
+    /// Begins no match of a bot.
+    Pause {
+        /// Its name.
+        bot: &'a str,
+    },
+    /// Begins matches of a bot again, unless the organiser has paused it.
+    Resume {
+        /// Its name.
+        bot: &'a str,
+    },
+    /// Ends the participation of a bot.
+    Retire {
+        /// Its name.
+        bot: &'a str,
+    },
+    /// Asks for a match.
+    Challenge {
+        /// The ladder.
+        ladder: &'a str,
+        /// The players, one for each seat; one of them is the owner's.
+        players: &'a [String],
+        /// The maximum number of challenges of the owner a day.
+        per_day: u32,
+    },
+}
+
+/// An act of the organiser.
+#[derive(Clone, Copy, Debug)]
+pub enum OrganiserAct<'a> {
+    /// Adds a bot or a program that does not take part.
+    AddBot(&'a NewBot<'a>),
+    /// Ends the participation of a bot.
+    Revoke {
+        /// Its name.
+        bot: &'a str,
+    },
+    /// Begins no match of a bot, or of the league; or begins matches again.
+    Pause {
+        /// Its name; `None`: the league.
+        bot: Option<&'a str>,
+        /// Whether it is paused from now on.
+        is_paused: bool,
+    },
+    /// Rules on matches or a bot. The display name before a ruling that renames is that of the database.
+    Rule {
+        /// The ruling.
+        ruling: &'a RulingRow,
+        /// The same in words, for the log.
+        words: &'a str,
+    },
+    /// Undoes a ruling.
+    Undo(&'a UndoneRuling),
+    /// Adds an owner who is not there, or has left.
+    AddOwner(&'a LeagueOwner),
+    /// Lets an owner take part.
+    ApproveOwner {
+        /// Its id.
+        owner: &'a str,
+    },
+    /// Removes an owner, as if it left.
+    RemoveOwner {
+        /// Its id.
+        owner: &'a str,
+    },
+    /// Replaces the token of an owner.
+    ReplaceToken {
+        /// Its id.
+        owner: &'a str,
+        /// SHA-256 of the new token.
+        hash: [u8; 32],
+        /// Whether the one before it is invalid at once.
+        is_at_once: bool,
+    },
+    /// Asks for a match.
+    Challenge {
+        /// The ladder.
+        ladder: &'a str,
+        /// The players, one for each seat.
+        players: &'a [String],
+    },
+    /// Adds an invitation.
+    Invite(&'a Invitation),
+    /// Takes back the invitation with this number.
+    RevokeInvitation(u32),
+    /// Lets the bot of the submission with this number play, which waits for it.
+    ApproveSubmission(u32),
+    /// Refuses a submission that waits for approval.
+    RejectSubmission {
+        /// Its number.
+        id: u32,
+        /// Why; it is added to the log of the submission.
+        reason: &'a str,
+    },
+    /// Ends the season in progress on all ladders. Results that are stored later belong to the next one.
+    EndSeason {
+        /// Its name.
+        name: &'a str,
+        /// Whether players start the next one from their ratings.
+        keeps_ratings: bool,
+    },
+}
+
+/// An owner in the log.
+pub(super) fn user_of(owner: &str) -> String {
+    format!("owner {owner}")
+}
+
+impl League {
+    /// Does what the organiser decides, who is this user of the operating system.
+    ///
+    /// # Errors
+    /// If the state of the league does not allow it, or those of the database. Then nothing changes.
+    pub fn act(&mut self, user: &str, act: OrganiserAct<'_>, at: SystemTime) -> Result<(), ActError> {
+        self.try_change(|db| {
+            let action = act.apply(db, user, at)?;
+            Ok(note(db, user, &action, at)?)
+        })
+    }
+
+    /// Does what an owner decides. Returns the owner as it is then.
+    ///
+    /// # Errors
+    /// If the owner is not admitted now, if the state of the league does not allow the act, or those of the database. Then
+    /// nothing changes.
+    pub fn act_as_owner(
+        &mut self,
+        credential: &OwnerCredential,
+        act: OwnerAct<'_>,
+        at: SystemTime,
+    ) -> Result<LeagueOwner, ActError> {
+        self.try_change(|db| {
+            let owner = owner_by(db, credential)?;
+            if !act.is_on_oneself() {
+                owner.check_approved()?;
+            }
+            let action = act.apply(db, &owner, at)?;
+            note(db, &user_of(&owner.id), &action, at)?;
+            Ok(find_owner(db, &owner.id)?.unwrap_or(owner))
+        })
+    }
+}
+
+impl OwnerAct<'_> {
+    /// Whether it changes nothing but the owner, so that an owner who waits for approval may do it.
+    fn is_on_oneself(self) -> bool {
+        matches!(self, OwnerAct::ChangeProfile { .. } | OwnerAct::ReplaceToken { .. } | OwnerAct::Leave)
+    }
+
+    /// Returns the entry for the log.
+    fn apply(self, db: &Connection, owner: &LeagueOwner, at: SystemTime) -> Result<String, ActError> {
+        let id = &*owner.id;
+        let not_own = |bot: &str| ActError::NotOwn { name: bot.to_owned() };
+        Ok(match self {
+            OwnerAct::ChangeProfile { display_name, affiliation, contact } => {
+                check_owner_names(db, id, display_name.filter(|name| !name.is_empty()))?;
+                db.execute(
+                    "UPDATE owners SET display_name = iif(?2 IS NULL, display_name, nullif(?2, '')), \
+                     affiliation = iif(?3 IS NULL, affiliation, nullif(?3, '')), \
+                     contact = iif(?4 IS NULL, contact, nullif(?4, '')) WHERE id = ?1",
+                    params![id, display_name, affiliation, contact],
+                )?;
+                "change the profile".to_owned()
+            }
+            OwnerAct::ReplaceToken { hash } => {
+                if owner.token.is_none() {
+                    return Err(ActError::NoToken);
+                }
+                replace_token(db, id, &hash, false, at)?;
+                "new token".to_owned()
+            }
+            OwnerAct::Leave => {
+                remove_owner(db, id, at)?;
+                "leave".to_owned()
+            }
+            OwnerAct::AddBot { name, limit, per_day } => {
+                if own_names(db, id)?.len() >= limit as usize {
+                    return Err(ActError::TooManyBots { limit });
+                }
+                // A bot that was disqualified or revoked does not come back like this.
+                if read_bots(db)?.iter().any(|bot| bot.name == name) {
+                    return Err(ActError::TookPart { name: name.to_owned() });
+                }
+                if actions_of_day(db, &user_of(id), "add ", at)? >= per_day {
+                    return Err(ActError::TooManyNewBots { limit: per_day });
+                }
+                admit(db, &NewBot { name, owner: Some(id), ..NewBot::default() }, at)?;
+                format!("add {name}")
+            }
+            OwnerAct::Pause { bot } => {
+                let sql = "UPDATE bots SET is_paused = max(is_paused, 1) WHERE name = ?1 AND owner = ?2 AND revoked_at IS NULL";
+                if db.execute(sql, [bot, id])? == 0 {
+                    return Err(not_own(bot));
+                }
+                format!("pause {bot}")
+            }
+            OwnerAct::Resume { bot } => {
+                let sql = "UPDATE bots SET is_paused = is_paused & 2 WHERE name = ?1 AND owner = ?2 AND revoked_at IS NULL \
+                           RETURNING is_paused";
+                match db.query_row(sql, [bot, id], |row| row.get(0)).optional()? {
+                    None => return Err(not_own(bot)),
+                    Some(true) => return Err(ActError::PausedByOrganiser { name: bot.to_owned() }),
+                    Some(false) => format!("resume {bot}"),
+                }
+            }
+            OwnerAct::Retire { bot } => {
+                let sql = "UPDATE bots SET token = NULL, revoked_at = ?3 WHERE name = ?1 AND owner = ?2 AND revoked_at IS NULL \
+                           RETURNING is_of_file";
+                match db.query_row(sql, [bot, id, &utc(at)], |row| row.get(0)).optional()? {
+                    None => return Err(not_own(bot)),
+                    Some(true) => return Err(ActError::OfOrganiser { name: bot.to_owned() }),
+                    Some(false) => follow_bot(db, bot)?,
+                }
+                format!("retire {bot}")
+            }
+            OwnerAct::Challenge { ladder, players, per_day } => {
+                let owners = check_players(db, ladder, players)?;
+                if !owners.iter().any(|owner| owner == id) {
+                    return Err(ChallengeError::NoneOwn.into());
+                }
+                if actions_of_day(db, &user_of(id), "challenge", at)? >= per_day {
+                    return Err(ChallengeError::TooMany { limit: per_day }.into());
+                }
+                insert_challenge(db, ladder, players, Some(id), at)?
+            }
+        })
+    }
+}
+
+impl OrganiserAct<'_> {
+    /// Returns the entry for the log.
+    fn apply(self, db: &Connection, user: &str, at: SystemTime) -> Result<String, ActError> {
+        let no_owner = |id: &str| ActError::NoOwner { id: id.to_owned() };
+        Ok(match self {
+            OrganiserAct::AddBot(bot) => {
+                let before = read_bots(db)?.into_iter().find(|other| other.name == bot.name);
+                if before.as_ref().is_some_and(LeagueBot::is_admitted) {
+                    return Err(ActError::TakesPart { name: bot.name.to_owned() });
+                }
+                // An owner who has signed up reads what is private of its bots.
+                let has_signed_up = |id: &str| find_owner(db, id).map(|found| found.is_some());
+                let name = bot.name.to_owned();
+                match before {
+                    Some(LeagueBot { owner, .. }) if bot.owner != Some(&owner) && has_signed_up(&owner)? => {
+                        return Err(ActError::OfOwner { name, owner });
+                    }
+                    None if bot.owner.is_none() && has_signed_up(&name)? => {
+                        return Err(ActError::IsOwner { name });
+                    }
+                    _ => {}
+                }
+                admit(db, bot, at)?;
+                let sql = "UPDATE bots SET is_paused = 0 WHERE name = ?1 RETURNING owner";
+                let owner: String = db.query_row(sql, [bot.name], |row| row.get(0))?;
+                format!("add {} --owner {owner}", bot.name)
+            }
+            OrganiserAct::Revoke { bot } => {
+                end_participation(db, bot, at)?;
+                db.execute("UPDATE bots SET token = NULL WHERE name = ?1", [bot])?;
+                format!("revoke {bot}")
+            }
+            OrganiserAct::Pause { bot, is_paused } => {
+                match bot {
+                    Some(bot) => {
+                        let sql = "UPDATE bots SET is_paused = ?2 WHERE name = ?1 AND revoked_at IS NULL";
+                        if db.execute(sql, params![bot, if is_paused { 2 } else { 0 }])? == 0 {
+                            return Err(ActError::NoBot { name: bot.to_owned() });
+                        }
+                    }
+                    None => {
+                        let sql = "INSERT OR REPLACE INTO league VALUES ('paused', ?1)";
+                        db.execute(sql, [if is_paused { "1" } else { "0" }])?;
+                    }
+                }
+                let word = if is_paused { "pause" } else { "resume" };
+                bot.map_or_else(|| word.to_owned(), |bot| format!("{word} {bot}"))
+            }
+            OrganiserAct::Rule { ruling, words } => {
+                rule(db, ruling, at)?;
+                format!("rule: {words}")
+            }
+            OrganiserAct::Undo(undone) => {
+                undo(db, undone)?;
+                format!("rule: undo {}", undone.id)
+            }
+            OrganiserAct::AddOwner(owner) => {
+                let sql = "SELECT 1 FROM owners WHERE id = ?1 AND state <> ?2";
+                if db.query_row(sql, params![owner.id, OwnerState::Left], |_| Ok(())).optional()?.is_some() {
+                    return Err(ActError::OwnerExists { id: owner.id.clone() });
+                }
+                insert_owner(db, owner)?;
+                format!("owner add {}", owner.id)
+            }
+            OrganiserAct::ApproveOwner { owner } => {
+                let sql = "UPDATE owners SET state = 'active' WHERE id = ?1 AND state <> 'left'";
+                if db.execute(sql, [owner])? == 0 {
+                    return Err(no_owner(owner));
+                }
+                format!("owner approve {owner}")
+            }
+            OrganiserAct::RemoveOwner { owner } => {
+                if !remove_owner(db, owner, at)? {
+                    return Err(no_owner(owner));
+                }
+                format!("owner remove {owner}")
+            }
+            OrganiserAct::ReplaceToken { owner, hash, is_at_once } => {
+                if !replace_token(db, owner, &hash, is_at_once, at)? {
+                    return Err(no_owner(owner));
+                }
+                format!("owner token {owner}{}", if is_at_once { " --at-once" } else { "" })
+            }
+            OrganiserAct::Challenge { ladder, players } => {
+                check_players(db, ladder, players)?;
+                insert_challenge(db, ladder, players, None, at)?
+            }
+            OrganiserAct::Invite(invitation) => {
+                add_invitation(db, invitation)?;
+                let of =
+                    invitation.owner.as_ref().map_or_else(String::new, |owner| format!(" --owner {owner}"));
+                format!("invite --uses {}{of}", invitation.uses)
+            }
+            OrganiserAct::RevokeInvitation(id) => {
+                if db.execute("DELETE FROM invitations WHERE id = ?1", [id])? == 0 {
+                    return Err(ActError::NoInvitation { id });
+                }
+                format!("invitations --revoke {id}")
+            }
+            OrganiserAct::ApproveSubmission(id) => {
+                approve(db, id)?;
+                format!("submission approve {id}")
+            }
+            OrganiserAct::RejectSubmission { id, reason } => {
+                reject(db, id, reason, at)?;
+                format!("submission reject {id} --reason {reason}")
+            }
+            OrganiserAct::EndSeason { name, keeps_ratings } => {
+                seasons::end(db, name, at, keeps_ratings, user)?;
+                format!("season end {name}")
+            }
+        })
+    }
+}
+
+/// Replaces the token of an owner. Returns whether there is one who has not left.
+fn replace_token(
+    db: &Connection,
+    owner: &str,
+    hash: &[u8; 32],
+    is_at_once: bool,
+    at: SystemTime,
+) -> rusqlite::Result<bool> {
+    let sql = "UPDATE owners SET former_token = iif(?3, NULL, token), former_until = iif(?3 OR token IS NULL, NULL, ?4), \
+               token = ?2, token_at = ?5 WHERE id = ?1 AND state <> 'left'";
+    db.execute(sql, params![owner, hash, is_at_once, utc(at + FORMER), utc(at)]).map(|count| count > 0)
+}
+
+/// Ends the participation of a bot that is no program of the file.
+fn end_participation(db: &Connection, bot: &str, at: SystemTime) -> Result<(), ActError> {
+    let sql = "UPDATE bots SET revoked_at = ?2 WHERE name = ?1 AND revoked_at IS NULL RETURNING is_of_file";
+    match db.query_row(sql, [bot, &utc(at)], |row| row.get(0)).optional()? {
+        None => Err(ActError::NoBot { name: bot.to_owned() }),
+        Some(true) => Err(ActError::OfFile { name: bot.to_owned() }),
+        Some(false) => Ok(follow_bot(db, bot)?),
+    }
+}
+
+fn rule(db: &Connection, ruling: &RulingRow, at: SystemTime) -> Result<(), ActError> {
+    for ruled in &ruling.matches {
+        check_season(db, ruling.ladder.as_deref(), ruled)?;
+    }
+    let mut ruling = ruling.clone();
+    match (ruling.act, &ruling.name) {
+        (RulingAct::Replay, _) => {
+            let sql = "SELECT ladder, players FROM matches WHERE ladder = ?1 AND number = ?2";
+            for ruled in &ruling.matches {
+                let (ladder, players): (String, String) =
+                    db.query_row(sql, params![ruling.ladder, ruled.number], |row| {
+                        Ok((row.get(0)?, row.get(1)?))
+                    })?;
+                let players: Vec<String> = parsed(&players, 1)?;
+                check_players(db, &ladder, &players)?;
+                insert_challenge(db, &ladder, &players, None, at)?;
+            }
+        }
+        (RulingAct::Disqualify, Some(bot)) if ruling.matches.is_empty() => {
+            end_participation(db, bot, at)?;
+            // What undoes the ruling finds by this time what the ruling has done.
+            ruling.at = utc(at);
+        }
+        (RulingAct::Rename, Some(bot)) => {
+            let sql = "SELECT 1 FROM bots WHERE name = ?1 AND revoked_at IS NULL";
+            if db.query_row(sql, [bot], |_| Ok(())).optional()?.is_none() {
+                return Err(ActError::NoBot { name: bot.clone() });
+            }
+            let [before, after] = ruling.display.get_or_insert_default();
+            *before = rename(db, bot, after.as_deref())?;
+        }
+        _ => {}
+    }
+    Ok(insert_ruling(db, &ruling)?)
+}
+
+/// Checks that a match belongs to the season in progress.
+fn check_season(db: &Connection, ladder: Option<&str>, ruled: &RuledMatch) -> Result<(), ActError> {
+    let sql = format!(
+        "SELECT (SELECT name FROM seasons WHERE number = season), season = {CURRENT} FROM matches WHERE ladder = ?1 AND \
+         number = ?2"
+    );
+    let found =
+        db.query_row(&sql, params![ladder, ruled.number], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
+    match found {
+        Some((_, true)) => Ok(()),
+        Some((season, false)) => {
+            let season: Option<String> = season;
+            Err(ActError::SeasonEnded { id: ruled.id(), season: season.unwrap_or_default() })
+        }
+        None => Err(ActError::NoMatch { id: ruled.id(), ladder: ladder.unwrap_or_default().to_owned() }),
+    }
+}
+
+/// Changes what people see instead of the name of a bot. It must not look like another one. Returns what
+/// they saw before.
+fn rename(db: &Connection, bot: &str, display: Option<&str>) -> Result<Option<String>, ActError> {
+    let bots = read_bots(db)?;
+    let own = bots.iter().find(|own| own.name == bot);
+    let own = own.ok_or_else(|| ActError::NoBot { name: bot.to_owned() })?;
+    if let Some(display) = display {
+        let mut names = NameSet::default();
+        for other in &bots {
+            // Names of restored backups may look alike.
+            let _ = names.add(&other.name);
+        }
+        for other in bots.iter().filter(|other| other.name != bot) {
+            other.display_name.iter().for_each(|display| _ = names.add_display(&other.name, display));
+        }
+        let wrong = |why| ActError::DisplayName { name: display.to_owned(), why };
+        names.add_display(bot, display).map_err(wrong)?;
+    }
+    db.execute("UPDATE bots SET display_name = ?2 WHERE name = ?1", params![bot, display])?;
+    Ok(own.display_name.clone())
+}
+
+fn undo(db: &Connection, undone: &UndoneRuling) -> Result<(), ActError> {
+    let id = undone.id;
+    let row = read_rulings(db)?.into_iter().find(|row| row.id == id).ok_or(ActError::NoRuling { id })?;
+    if let Some(UndoneRuling { at, user, .. }) = row.undone {
+        return Err(ActError::Undone { id, user, at });
+    }
+    match (row.act, &row.name) {
+        (RulingAct::Disqualify, Some(bot)) if row.matches.is_empty() => {
+            // A bot that was revoked later, or whose owner has left, does not come back.
+            let sql = "UPDATE bots SET revoked_at = NULL WHERE name = ?1 AND revoked_at = ?2 AND owner NOT IN \
+                       (SELECT id FROM owners WHERE state = 'left')";
+            db.execute(sql, [bot, &row.at])?;
+            follow_bot(db, bot)?;
+        }
+        (RulingAct::Rename, Some(bot)) => {
+            let [before, after] = row.display.unwrap_or_default();
+            let sql = "SELECT 1 FROM bots WHERE name = ?1 AND display_name IS ?2";
+            if db.query_row(sql, params![bot, after], |_| Ok(())).optional()?.is_none() {
+                return Err(ActError::RenamedAgain { id });
+            }
+            rename(db, bot, before.as_deref())?;
+        }
+        _ => {}
+    }
+    Ok(undo_ruling(db, undone)?)
+}

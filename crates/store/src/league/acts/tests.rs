@@ -1,0 +1,566 @@
+//! Acts of an owner, the organiser and the server on two connections: one begins between any two statements of the other.
+
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use referee_game::test_length::long_or;
+use rusqlite::trace::{TraceEvent, TraceEventCodes};
+use rusqlite::types::Value;
+
+use super::*;
+use crate::league::{OwnerToken, SubmissionQuota, SubmittedBot};
+use crate::{RulingRow, UndoneRuling};
+
+const QUOTA: SubmissionQuota = SubmissionQuota { waiting: 5, per_day: 9, bots: 9 };
+/// The tokens of ada and eve at first.
+const ADA: u8 = 1;
+const EVE: u8 = 2;
+
+type Outcome = Result<(), String>;
+
+/// An act, and what holds from then on, whatever owners do: SQL with the result 1.
+struct Act {
+    name: &'static str,
+    run: fn(&mut League) -> Outcome,
+    holds: &'static str,
+}
+
+const fn act(name: &'static str, run: fn(&mut League) -> Outcome, holds: &'static str) -> Act {
+    Act { name, run, holds }
+}
+
+fn at(seconds: u64) -> SystemTime {
+    SystemTime::UNIX_EPOCH + Duration::from_secs(seconds)
+}
+
+/// Later than what the league has begun with.
+fn today() -> SystemTime {
+    at(1_000_000)
+}
+
+fn by(token: u8) -> OwnerCredential {
+    OwnerCredential::Token([token; 32])
+}
+
+fn said<T, E: ToString>(result: Result<T, E>) -> Outcome {
+    result.map(drop).map_err(|error| error.to_string())
+}
+
+/// An act of ada.
+fn own(league: &mut League, act: OwnerAct<'_>) -> Outcome {
+    said(league.act_as_owner(&by(ADA), act, today()))
+}
+
+fn organised(league: &mut League, act: OrganiserAct<'_>) -> Outcome {
+    said(league.act("root", act, today()))
+}
+
+fn rules(league: &mut League, ruling: RulingRow) -> Outcome {
+    organised(league, OrganiserAct::Rule { ruling: &ruling, words: "ruled" })
+}
+
+fn ruling(act: RulingAct) -> RulingRow {
+    RulingRow::made(today(), act, "root", "a reason", true)
+}
+
+fn on_bot(act: RulingAct, name: &str) -> RulingRow {
+    RulingRow { name: Some(name.to_owned()), ..ruling(act) }
+}
+
+fn on_match(act: RulingAct) -> RulingRow {
+    let ruled = RuledMatch { number: 1, attempt: 1, winner: None, kind: crate::MatchKind::default() };
+    RulingRow { ladder: Some("short".to_owned()), matches: vec![ruled], ..ruling(act) }
+}
+
+fn owner(id: &str, token: u8, state: OwnerState) -> LeagueOwner {
+    LeagueOwner {
+        id: id.to_owned(),
+        display_name: None,
+        affiliation: None,
+        contact: None,
+        state,
+        token: Some(OwnerToken::new([token; 32], at(0))),
+        network: None,
+        joined_at: utc(at(0)),
+        left_at: None,
+    }
+}
+
+fn invitation(secret: u8) -> Invitation {
+    Invitation {
+        id: 0,
+        secret: [secret; 32],
+        owner: None,
+        uses: 1,
+        used: 0,
+        expires_at: utc(at(2_000_000)),
+        made_at: utc(at(0)),
+        made_by: "root".to_owned(),
+    }
+}
+
+fn players() -> Vec<String> {
+    ["abacus", "cat"].map(str::to_owned).to_vec()
+}
+
+fn programs(league: &mut League, names: &[&str]) -> Outcome {
+    let programs = names.iter().map(|&name| NewBot {
+        name,
+        command: Some("./cat"),
+        is_of_file: true,
+        ..NewBot::default()
+    });
+    said(league.set_programs(&programs.collect::<Vec<_>>(), today()))
+}
+
+const OWNERS_ACTS: [Act; 14] = [
+    act(
+        "profile",
+        |on| {
+            own(
+                on,
+                OwnerAct::ChangeProfile {
+                    display_name: Some("Ada L."),
+                    affiliation: None,
+                    contact: Some(""),
+                },
+            )
+        },
+        "",
+    ),
+    act("token", |on| own(on, OwnerAct::ReplaceToken { hash: [11; 32] }), ""),
+    act("token on another device", |on| own(on, OwnerAct::ReplaceToken { hash: [12; 32] }), ""),
+    act("leave", |on| own(on, OwnerAct::Leave), ""),
+    act("add", |on| own(on, OwnerAct::AddBot { name: "quick", limit: 5, per_day: 5 }), ""),
+    act("pause", |on| own(on, OwnerAct::Pause { bot: "abacus" }), ""),
+    act("resume", |on| own(on, OwnerAct::Resume { bot: "abacus" }), ""),
+    act("retire", |on| own(on, OwnerAct::Retire { bot: "abacus" }), ""),
+    act("pause what is handed in", |on| own(on, OwnerAct::Pause { bot: "mouse" }), ""),
+    act("retire what is handed in", |on| own(on, OwnerAct::Retire { bot: "mouse" }), ""),
+    act(
+        "challenge",
+        |on| own(on, OwnerAct::Challenge { ladder: "short", players: &players(), per_day: 9 }),
+        "",
+    ),
+    act("submit", |on| said(on.submit(&by(ADA), "00", 1, QUOTA, today(), |_| Ok(()))), ""),
+    act("sign up", |on| said(on.sign_up(&owner("zoe", 13, OwnerState::Active), Some(&[1; 32]), today())), ""),
+    act(
+        "token of one who waits",
+        |on| said(on.act_as_owner(&by(EVE), OwnerAct::ReplaceToken { hash: [14; 32] }, today())),
+        "",
+    ),
+];
+
+const SERVERS_ACTS: [Act; 5] = [
+    act("install", |on| said(on.install_submission(2, Path::new("submissions/bots/2"), today())), ""),
+    act("fail", |on| said(on.fail_submission(2, "failed\n", today())), ""),
+    act("refuse", |on| said(on.set_refused("mouse", "./mouse", Some("no sandbox"))), ""),
+    act("the file", |on| programs(on, &["cat", "dog"]), ""),
+    act("the file without a program", |on| programs(on, &[]), ""),
+];
+
+const ORGANISERS_ACTS: [Act; 24] = [
+    act(
+        "add",
+        |on| {
+            organised(
+                on,
+                OrganiserAct::AddBot(&NewBot { name: "quick", token: Some([20; 32]), ..NewBot::default() }),
+            )
+        },
+        "SELECT revoked_at IS NULL AND token IS NOT NULL FROM bots WHERE name = 'quick'",
+    ),
+    act(
+        "revoke",
+        |on| organised(on, OrganiserAct::Revoke { bot: "abacus" }),
+        "SELECT revoked_at IS NOT NULL AND token IS NULL FROM bots WHERE name = 'abacus'",
+    ),
+    act(
+        "revoke what is handed in",
+        |on| organised(on, OrganiserAct::Revoke { bot: "mouse" }),
+        "SELECT revoked_at IS NOT NULL AND NOT EXISTS (SELECT 1 FROM submissions WHERE state = 'playing') FROM bots \
+         WHERE name = 'mouse'",
+    ),
+    act(
+        "pause",
+        |on| organised(on, OrganiserAct::Pause { bot: Some("abacus"), is_paused: true }),
+        "SELECT is_paused = 2 FROM bots WHERE name = 'abacus'",
+    ),
+    act(
+        "resume",
+        |on| organised(on, OrganiserAct::Pause { bot: Some("abacus"), is_paused: false }),
+        "SELECT is_paused < 2 FROM bots WHERE name = 'abacus'",
+    ),
+    act(
+        "pause what is handed in",
+        |on| organised(on, OrganiserAct::Pause { bot: Some("mouse"), is_paused: true }),
+        "SELECT is_paused = 2 FROM bots WHERE name = 'mouse'",
+    ),
+    act(
+        "pause the league",
+        |on| organised(on, OrganiserAct::Pause { bot: None, is_paused: true }),
+        "SELECT value FROM league WHERE key = 'paused'",
+    ),
+    act(
+        "disqualify",
+        |on| rules(on, on_bot(RulingAct::Disqualify, "abacus")),
+        "SELECT revoked_at IS NOT NULL FROM bots WHERE name = 'abacus'",
+    ),
+    act(
+        "disqualify what is handed in",
+        |on| rules(on, on_bot(RulingAct::Disqualify, "mouse")),
+        "SELECT revoked_at IS NOT NULL FROM bots WHERE name = 'mouse'",
+    ),
+    act(
+        "rename",
+        |on| {
+            rules(
+                on,
+                RulingRow {
+                    display: Some([None, Some("Abacus II".to_owned())]),
+                    ..on_bot(RulingAct::Rename, "abacus")
+                },
+            )
+        },
+        "SELECT display_name = 'Abacus II' OR display_name LIKE 'Former %' FROM bots WHERE name = 'abacus'",
+    ),
+    act(
+        "undo",
+        |on| organised(on, OrganiserAct::Undo(&UndoneRuling::made(today(), 1, 0, "root", "it was not"))),
+        "SELECT undone_at IS NOT NULL FROM rulings WHERE id = 1",
+    ),
+    act(
+        "void",
+        |on| rules(on, on_match(RulingAct::Void)),
+        "SELECT count(*) FROM rulings WHERE act = 'void' AND undone_at IS NULL",
+    ),
+    act(
+        "replay",
+        |on| rules(on, on_match(RulingAct::Replay)),
+        "SELECT count(*) FROM rulings WHERE act = 'replay' AND undone_at IS NULL",
+    ),
+    act(
+        "owner add",
+        |on| organised(on, OrganiserAct::AddOwner(&owner("zoe", 21, OwnerState::Active))),
+        "SELECT token = x'1515151515151515151515151515151515151515151515151515151515151515' FROM owners WHERE id = 'zoe'",
+    ),
+    act(
+        "owner approve",
+        |on| organised(on, OrganiserAct::ApproveOwner { owner: "eve" }),
+        "SELECT state = 'active' FROM owners WHERE id = 'eve'",
+    ),
+    act(
+        "owner remove",
+        |on| organised(on, OrganiserAct::RemoveOwner { owner: "ada" }),
+        "SELECT state = 'left' AND token IS NULL AND former_token IS NULL AND NOT EXISTS (SELECT 1 FROM bots WHERE owner = 'ada' \
+         AND revoked_at IS NULL) FROM owners WHERE id = 'ada'",
+    ),
+    act(
+        "owner token",
+        |on| organised(on, OrganiserAct::ReplaceToken { owner: "ada", hash: [22; 32], is_at_once: false }),
+        "SELECT token = x'1616161616161616161616161616161616161616161616161616161616161616' OR state = 'left' FROM owners WHERE id = 'ada'",
+    ),
+    act(
+        "owner token --at-once",
+        |on| organised(on, OrganiserAct::ReplaceToken { owner: "ada", hash: [23; 32], is_at_once: true }),
+        "SELECT token = x'1717171717171717171717171717171717171717171717171717171717171717' AND former_token IS NULL FROM owners \
+         WHERE id = 'ada'",
+    ),
+    act(
+        "challenge",
+        |on| organised(on, OrganiserAct::Challenge { ladder: "short", players: &players() }),
+        "SELECT 1",
+    ),
+    act(
+        "invite",
+        |on| organised(on, OrganiserAct::Invite(&invitation(2))),
+        "SELECT count(*) FROM invitations WHERE id = 2",
+    ),
+    act(
+        "invitations --revoke",
+        |on| organised(on, OrganiserAct::RevokeInvitation(1)),
+        "SELECT count(*) = 0 FROM invitations WHERE id = 1",
+    ),
+    act(
+        "submission approve",
+        |on| organised(on, OrganiserAct::ApproveSubmission(3)),
+        "SELECT is_approved FROM submissions WHERE id = 3",
+    ),
+    act(
+        "submission reject",
+        |on| organised(on, OrganiserAct::RejectSubmission { id: 2, reason: "it was copied" }),
+        "SELECT state = 'failed' AND log LIKE '%it was copied%' FROM submissions WHERE id = 2",
+    ),
+    act(
+        "season end",
+        |on| organised(on, OrganiserAct::EndSeason { name: "autumn", keeps_ratings: true }),
+        "SELECT count(*) FROM seasons WHERE name = 'autumn'",
+    ),
+];
+
+/// A league with an owner who takes part, one who waits, their bots and submissions, a match and a ruling.
+fn begin(league: &mut League) {
+    let start = |league: &mut League, act: OrganiserAct<'_>| league.act("root", act, at(0)).unwrap();
+    start(league, OrganiserAct::AddOwner(&owner("ada", ADA, OwnerState::Active)));
+    start(league, OrganiserAct::AddOwner(&owner("eve", EVE, OwnerState::Waiting)));
+    start(league, OrganiserAct::Invite(&invitation(1)));
+    for name in ["abacus", "old"] {
+        start(league, OrganiserAct::AddBot(&NewBot { name, owner: Some("ada"), ..NewBot::default() }));
+    }
+    programs(league, &["cat"]).unwrap();
+    for id in 1..=3 {
+        league.submit(&by(ADA), "00", 1, QUOTA, at(0), |_| Ok(())).unwrap();
+        league.begin_submission(id, at(0)).unwrap();
+        let name = if id == 3 { "rat" } else { "mouse" };
+        league.name_submission(id, SubmittedBot { name, command: "./mouse", language: None }, QUOTA).unwrap();
+        league.check_submission(id, "01", "built\n", at(0)).unwrap();
+        league.pass_submission(id, &["short".to_owned()].into(), id < 3, "passed\n", at(0)).unwrap();
+        if id == 1 {
+            league.install_submission(1, Path::new("submissions/bots/1"), at(0)).unwrap();
+        }
+    }
+    let sql = "INSERT INTO matches (ladder, number, players, faults, ended_by, reason, is_challenge, is_rated, decisions, \
+               duration_us, ended_at, season) VALUES ('short', 1, '[\"abacus\",\"cat\"]', '[{},{}]', 'rules', 'x', 0, 1, 1, 1, '', 1)";
+    league.db.execute(sql, []).unwrap();
+    let ruling = RulingRow { at: utc(at(0)), ..on_bot(RulingAct::Disqualify, "old") };
+    league.act("root", OrganiserAct::Rule { ruling: &ruling, words: "" }, at(0)).unwrap();
+}
+
+/// Copies of one league.
+struct Leagues {
+    folder: tempfile::TempDir,
+    begun: Vec<u8>,
+}
+
+impl Leagues {
+    fn new() -> Leagues {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("begun");
+        fs::write(&path, "").unwrap();
+        let mut league = League::at(&path).unwrap();
+        begin(&mut league);
+        league.db.pragma_update(None, "journal_mode", "delete").unwrap();
+        drop(league);
+        Leagues { begun: fs::read(path).unwrap(), folder }
+    }
+
+    /// Two connections to a new copy.
+    fn open(&self) -> [League; 2] {
+        let path = self.path();
+        for ending in ["-wal", "-shm"] {
+            let _ = fs::remove_file(format!("{}{ending}", path.display()));
+        }
+        fs::write(&path, &self.begun).unwrap();
+        [(); 2].map(|()| {
+            let league = League::at(&path).unwrap();
+            // What has to wait for the other one waits until that one has ended.
+            league.db.busy_timeout(Duration::ZERO).unwrap();
+            league.db.pragma_update(None, "synchronous", "off").unwrap();
+            league
+        })
+    }
+
+    fn path(&self) -> PathBuf {
+        self.folder.path().join("copy")
+    }
+
+    /// What becomes of the league if one act follows the other.
+    fn in_order(&self, first: &Act, second: &Act) -> (Outcome, Outcome, String) {
+        let [mut one, mut other] = self.open();
+        let outcomes = ((first.run)(&mut one), (second.run)(&mut other));
+        (outcomes.0, outcomes.1, contents(&one))
+    }
+
+    /// What becomes of it if `second` begins before statement `from` of `first`, or before the next one at which it has not to
+    /// wait for `first`. Returns this statement, too; `None`: after the last one.
+    fn interleaved(
+        &self,
+        first: &Act,
+        second: &Act,
+        from: usize,
+    ) -> (Option<usize>, (Outcome, Outcome, String)) {
+        let [mut one, mut other] = self.open();
+        let begun = Arc::new(Mutex::new(None));
+        let (of_hook, run, mut place) = (begun.clone(), second.run, 0);
+        let hook = move |event: TraceEvent<'_>| {
+            let mut begun = of_hook.lock().unwrap();
+            if !matches!(event, TraceEvent::Stmt(..)) || begun.is_some() {
+                return;
+            }
+            if place >= from {
+                *begun = Some((place, run(&mut other))).filter(|(_, outcome)| !is_locked(outcome));
+            }
+            place += 1;
+        };
+        one.db.trace_v2(TraceEventCodes::SQLITE_TRACE_STMT, Some(hook)).unwrap();
+        let of_first = (first.run)(&mut one);
+        one.db.trace_v2(TraceEventCodes::empty(), None::<fn(TraceEvent<'_>)>).unwrap();
+        let begun = begun.lock().unwrap().take();
+        let place = begun.as_ref().map(|(place, _)| *place);
+        let of_second = begun.map_or_else(|| (second.run)(&mut one), |(_, outcome)| outcome);
+        (place, (of_first, of_second, contents(&one)))
+    }
+
+    /// What differs from both orders, whichever of two acts begins first, and wherever the other one begins.
+    fn compare(&self, [one, other]: [&Act; 2]) -> Vec<String> {
+        let in_order = self.in_order(one, other);
+        let (of_other, of_one, after) = self.in_order(other, one);
+        let serial = [in_order, (of_one, of_other, after)];
+        let mut found = Vec::new();
+        for (first, second, is_swapped) in [(one, other, false), (other, one, true)] {
+            let mut from = 0;
+            loop {
+                let (place, (of_first, of_second, after)) = self.interleaved(first, second, from);
+                let outcomes = if is_swapped { (of_second, of_first) } else { (of_first, of_second) };
+                let result = (outcomes.0, outcomes.1, after);
+                if is_locked(&result.0) || is_locked(&result.1) || !serial.contains(&result) {
+                    let (first, second) = (first.name, second.name);
+                    found.push(format!("{second} begins before statement {place:?} of {first}: {result:?}"));
+                }
+                match place {
+                    Some(place) => from = place + 1,
+                    None => break,
+                }
+            }
+        }
+        found
+    }
+}
+
+/// Whether an act has found the database locked by another one.
+fn is_locked(outcome: &Outcome) -> bool {
+    outcome.as_ref().is_err_and(|error| error.contains("locked"))
+}
+
+/// All rows of all tables.
+fn contents(league: &League) -> String {
+    let tables =
+        "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name";
+    let mut tables = league.db.prepare(tables).unwrap();
+    let tables: Vec<String> = tables.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
+    let mut text = String::new();
+    for table in tables {
+        let mut query = league.db.prepare(&format!("SELECT * FROM {table}")).unwrap();
+        let columns = query.column_count();
+        let rows = query.query_map([], |row| (0..columns).map(|column| row.get(column)).collect());
+        for row in rows.unwrap() {
+            let row: Vec<Value> = row.unwrap();
+            writeln!(text, "{table}: {row:?}").unwrap();
+        }
+    }
+    text
+}
+
+fn holds(league: &League, sql: &str) -> bool {
+    league
+        .db
+        .query_row(sql, [], |row| row.get::<_, Value>(0))
+        .is_ok_and(|value| value == Value::Integer(1) || value == Value::Text("1".to_owned()))
+}
+
+#[test]
+fn acts_at_the_same_time_are_acts_one_after_the_other() {
+    let leagues = Leagues::new();
+    let mut pairs = Vec::new();
+    for own in OWNERS_ACTS.iter().chain(&SERVERS_ACTS) {
+        let others = ORGANISERS_ACTS.iter().chain(&OWNERS_ACTS).chain(&SERVERS_ACTS);
+        pairs.extend(others.map(|other| [own, other]));
+    }
+    // All pairs take a minute of CPU; some of them, with each act, a few seconds.
+    let step = long_or(1, 17);
+    let found: Vec<String> = pairs.into_iter().step_by(step).flat_map(|pair| leagues.compare(pair)).collect();
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+#[test]
+fn no_act_of_an_owner_or_the_server_undoes_a_decision_of_the_organiser() {
+    let leagues = Leagues::new();
+    let mut found = Vec::new();
+    for decision in &ORGANISERS_ACTS {
+        for own in OWNERS_ACTS.iter().chain(&SERVERS_ACTS) {
+            for is_first in [true, false] {
+                let [mut league, _] = leagues.open();
+                let _ = is_first.then(|| (own.run)(&mut league));
+                let decided = (decision.run)(&mut league);
+                let _ = (!is_first).then(|| (own.run)(&mut league));
+                if decided.is_ok() && !holds(&league, decision.holds) {
+                    found.push(format!("{} undoes {}", own.name, decision.name));
+                }
+            }
+        }
+        let [mut league, _] = leagues.open();
+        assert_eq!((decision.run)(&mut league), Ok(()), "{}", decision.name);
+    }
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+#[test]
+fn an_act_that_writes_what_it_has_read_before_is_found() {
+    let pause = act(
+        "pause",
+        |on| {
+            let read = "SELECT revoked_at FROM bots WHERE name = 'abacus'";
+            let before: Option<String> = on.db.query_row(read, [], |row| row.get(0)).unwrap();
+            let write = "UPDATE bots SET is_paused = 1, revoked_at = ?1 WHERE name = 'abacus'";
+            said(on.change(|db| db.execute(write, [before])).map(drop))
+        },
+        "",
+    );
+    let revoke = ORGANISERS_ACTS.iter().find(|act| act.name == "revoke").unwrap();
+    let found = Leagues::new().compare(&pause, revoke);
+    assert!(
+        found.iter().any(|found| found.starts_with("revoke begins before statement 1 of pause")),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn a_bot_that_was_revoked_after_its_disqualification_does_not_come_back_with_it() {
+    let [mut league, _] = Leagues::new().open();
+    let is_back = |league: &League| holds(league, "SELECT revoked_at IS NULL FROM bots WHERE name = 'old'");
+    let undo = |league: &mut League| {
+        let undone = UndoneRuling::made(today(), 1, 0, "root", "it was not");
+        organised(league, OrganiserAct::Undo(&undone))
+    };
+    organised(
+        &mut league,
+        OrganiserAct::AddBot(&NewBot { name: "old", token: Some([9; 32]), ..NewBot::default() }),
+    )
+    .unwrap();
+    organised(&mut league, OrganiserAct::Revoke { bot: "old" }).unwrap();
+    undo(&mut league).unwrap();
+    assert!(!is_back(&league));
+    let [mut league, _] = Leagues::new().open();
+    undo(&mut league).unwrap();
+    assert!(is_back(&league));
+    assert_eq!(undo(&mut league), Err(format!("ruling 1 was undone by root at {}", utc(today()))));
+    // An owner who has left has no bots.
+    let [mut league, _] = Leagues::new().open();
+    own(&mut league, OwnerAct::Leave).unwrap();
+    undo(&mut league).unwrap();
+    assert!(!is_back(&league));
+}
+
+#[test]
+fn a_ruling_on_a_season_that_ends_meanwhile_is_refused() {
+    let [mut league, _] = Leagues::new().open();
+    organised(&mut league, OrganiserAct::EndSeason { name: "autumn", keeps_ratings: true }).unwrap();
+    let refused = rules(&mut league, on_match(RulingAct::Void)).unwrap_err();
+    assert_eq!(refused, "m1 belongs to season autumn, which has ended: its standings stay as they are");
+}
+
+#[test]
+fn an_owner_does_not_resume_what_the_organiser_has_paused() {
+    let [mut league, _] = Leagues::new().open();
+    let pause = |is_paused| OrganiserAct::Pause { bot: Some("abacus"), is_paused };
+    organised(&mut league, pause(true)).unwrap();
+    own(&mut league, OwnerAct::Pause { bot: "abacus" }).unwrap();
+    let refused = own(&mut league, OwnerAct::Resume { bot: "abacus" }).unwrap_err();
+    assert_eq!(refused, "the organiser has paused `abacus`: ask the organiser to resume it");
+    organised(&mut league, pause(false)).unwrap();
+    own(&mut league, OwnerAct::Pause { bot: "abacus" }).unwrap();
+    own(&mut league, OwnerAct::Resume { bot: "abacus" }).unwrap();
+}
