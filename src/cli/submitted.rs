@@ -64,7 +64,7 @@ impl SubmittedDirectory {
         let SubmissionTerms { archive: limits, result, build_time, .. } = terms;
         let launch = launch()?;
         let built = block_on(async {
-            let file = open_archive(&archive, &packed.id, &source, limits)?;
+            let file = open_archive(&archive, &packed.id, &source, limits).await?;
             let Some(command) = file.build()? else {
                 fs::rename(&source, &bot)?;
                 return Ok(Some(file));

@@ -4,13 +4,14 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::process::Command;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use crate::common::browser;
 use crate::common::http::Site;
 use crate::common::league::{League, drain, receive_matches};
-use crate::common::{Ended, Folder, Referee, Signal, referee};
+use crate::common::{Ended, Folder, Referee, Signal, compile, referee};
 use crate::sandbox::missing;
 use crate::watch::wait_until;
 use ::referee::bot::sandbox::Layer;
@@ -363,6 +364,108 @@ fn what_an_archive_leaves_out_is_said() {
     referee(["submit", "--save", &folder.text("mouse.tar"), &directory]).with_code(0).says(&[says]);
     folder.write("mouse/build.py", "raise SystemExit('no book')");
     check_at_home(&directory).with_code(1).says(&[says]);
+}
+
+/// Hands a directory in, and does not wait for what becomes of it. Returns once it is in the queue.
+fn post(url: &str, directory: &str, token: &str) -> Referee {
+    let args = ["submit", "--to", url, directory, "--token-file", token, "--json"];
+    let mut submitting = Referee::start_as(spared().args(args));
+    submitting.receive_type("submission");
+    submitting
+}
+
+#[test]
+fn a_submission_on_which_the_server_cannot_work_fails_alone_and_turns_go_round_by_owner() {
+    let league = league("waiting = 9");
+    let (ada, ben) = (owner(&league, "ada"), owner(&league, "ben"));
+    let (server, url) = serve(&league);
+    let slow = format!("import time\ntime.sleep(6)\n{BUILD}");
+    // While the first one is built, the archive of the second one becomes unreadable.
+    let first = post(&url, &bot(&league.folder, "slow", "slow", &slow), &ada);
+    let second = post(&url, &bot(&league.folder, "two", "two", BUILD), &ada);
+    let third = post(&url, &bot(&league.folder, "three", "three", BUILD), &ada);
+    let archive = league.folder.path("submissions/archives/2.tar");
+    fs::remove_file(&archive).expect("a file");
+    fs::create_dir(&archive).expect("a directory");
+    submit(&url, &bot(&league.folder, "cat", "cat", BUILD), &ben).with_code(0);
+    first.wait().with_code(0);
+    third.wait().with_code(0);
+    let in_order = "SELECT group_concat(name) FROM (SELECT name FROM bots WHERE version = 1 ORDER BY id)";
+    assert_eq!(league.query(in_order), "slow,cat,three");
+    assert_eq!(league.query("SELECT state FROM submissions WHERE id = 2"), "received");
+    let failed = second.wait().with_code(1);
+    let said = log(&failed);
+    assert!(said.contains("the server could not work on it in 5 attempts:\n"), "{said}");
+    assert!(said.contains("Is a directory"), "{said}");
+    assert_eq!(league.query("SELECT attempts FROM submissions WHERE id = 2"), "5");
+    drain(server);
+}
+
+#[test]
+fn a_full_disk_delays_submissions_and_fails_none() {
+    let league = league("");
+    let token = owner(&league, "ada");
+    let shim = compile(&league.folder, "disk", &["-shared", "-fPIC", "-ldl"]);
+    let mut command = spared();
+    command.args(["serve", &league.file, "--json"]);
+    command.env("LD_PRELOAD", shim).env("FULL_DISK", league.folder.text("submissions/work"));
+    let mut server = Referee::start_as(&mut command);
+    let url = server.receive_type("owners")["url"].as_str().expect("a URL").to_owned();
+    let full = league.folder.write("submissions/work.full", "");
+    let submitting = post(&url, &bot(&league.folder, "mouse", "mouse", BUILD), &token);
+    // It is tried at once.
+    std::thread::sleep(Duration::from_secs(3));
+    assert_eq!(league.query("SELECT state || attempts FROM submissions"), "received0");
+    assert!(league.folder.path("submissions/archives/1.tar").exists());
+    fs::remove_file(full).expect("a file");
+    submitting.wait().with_code(0);
+    drain(server)
+        .says(&["submissions wait, because the server cannot work on them: ", "No space left on device"]);
+}
+
+#[test]
+fn submissions_have_limits_of_space() {
+    let league = league("waiting = 9\nspace = '3MiB'\nowner_space = '2MiB'\nper_day = 4");
+    let (ada, ben) = (owner(&league, "ada"), owner(&league, "ben"));
+    let (server, url) = serve(&league);
+    let book = |size: u32| format!("{BUILD}open('book', 'wb').write(bytes({size}))\n");
+    let built = |name: &str, size| bot(&league.folder, name, name, &book(size));
+    // The archive of what is built, and its files.
+    submit(&url, &built("mouse", 900_000), &ada).with_code(0);
+    let failed = submit(&url, &built("cat", 300_000), &ada).with_code(1);
+    assert!(log(&failed).contains("with it your programs need more than 2 MiB: retire a bot"), "{failed:#?}");
+    let failed = submit(&url, &built("dog", 700_000), &ben).with_code(1);
+    assert!(log(&failed).contains("the programs of this league need more than 3 MiB"), "{failed:#?}");
+    // What failed needs no space.
+    submit(&url, &built("rat", 1000), &ben).with_code(0);
+    let large = built("cow", 1000);
+    league.folder.write("cow/zeros", vec![0; 500_000]);
+    for _ in 0..4 {
+        submit(&url, &large, &ada).with_code(5).says(&["status 507", "your programs need more than 2 MiB"]);
+    }
+    // Uploads that fail count on their own.
+    assert_eq!(league.query("SELECT count(*) FROM submissions WHERE owner = 'ada'"), "2");
+    submit(&url, &large, &ada)
+        .with_code(5)
+        .says(&["status 429", "uploads of an owner that fail a day (UTC): 4 at most"]);
+    submit(&url, &built("owl", 1000), &ben).with_code(0);
+    drain(server);
+}
+
+#[test]
+fn a_script_with_windows_line_endings_is_named_in_strict() {
+    let folder = Folder::new();
+    let directory = bot(&folder, "mouse", "mouse", BUILD);
+    let script = |name: &str| {
+        let path = folder.write(&format!("mouse/{name}"), "#!/bin/sh\r\nexit 1\r\n");
+        fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("a file");
+    };
+    script("run.sh");
+    let says = |name: &str| format!("the script `./{name}` has a Windows line ending in its first line");
+    folder.write("mouse/bot.toml", "name = 'mouse'\ncommand = './run.sh'\n");
+    check_at_home(&directory).with_code(5).says(&[&says("run.sh")]);
+    folder.write("mouse/bot.toml", "name = 'mouse'\ncommand = './run.sh'\nbuild = './run.sh'\n");
+    check_at_home(&directory).with_code(1).says(&["bot.toml: build: ", &says("run.sh")]);
 }
 
 #[test]

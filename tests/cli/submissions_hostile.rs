@@ -215,6 +215,10 @@ fn sizes() -> Vec<Refused> {
     let magic = |magic: &[u8]| [magic, &[0; 1536]].concat();
     let files = (0..10_001).map(|at| Block::file(format!("{at:05}")));
     let deep = (0..100).map(|at| Block::file(format!("{at:02}{}/x", "/a".repeat(110))));
+    let mut gnu = Header::new_gnu();
+    gnu.set_path("bot.toml").expect("a path");
+    gnu.set_mode(0o644);
+    gnu.set_size(0);
     let deepest = (0..9800).map(|at| Block::file(format!("{}{at:04}", "a/".repeat(120))));
     vec![
         ("9,800 files 120 directories deep", archive(deepest), "there is no bot.toml"),
@@ -232,11 +236,20 @@ fn sizes() -> Vec<Refused> {
         ("padding", unpadded, "the padding after its contents is not zero"),
         ("nothing", vec![0; 1024], "there is no bot.toml"),
         ("garbage", vec![b'x'; 5000], "the archive is damaged"),
-        ("gzip", magic(b"\x1f\x8b\x08\0\0\0\0\0"), "the archive is damaged"),
-        ("zip", magic(b"PK\x03\x04"), "the archive is damaged"),
-        ("xz", magic(b"\xfd7zXZ\0"), "the archive is damaged"),
-        ("bzip2", magic(b"BZh9"), "the archive is damaged"),
-        ("program", magic(b"\x7fELF\x02\x01\x01"), "the archive is damaged"),
+        (
+            "gzip",
+            magic(b"\x1f\x8b\x08\0\0\0\0\0"),
+            "it is a gzip file, not a tar archive; `referee submit DIR` packs",
+        ),
+        ("zip", magic(b"PK\x03\x04"), "it is a zip file, not a tar archive; `referee submit DIR` packs"),
+        (
+            "GNU tar",
+            archive([Block(gnu)]),
+            "it is in the format of GNU tar, not in normal form; `referee submit DIR`",
+        ),
+        ("xz", magic(b"\xfd7zXZ\0"), "it is an xz file"),
+        ("bzip2", magic(b"BZh9"), "it is a bzip2 file"),
+        ("program", magic(b"\x7fELF\x02\x01\x01"), "it is a program, not a tar archive"),
     ]
 }
 
@@ -287,7 +300,7 @@ fn has_survivors() -> bool {
 }
 
 /// Builds that do what they must not, and what is in their logs.
-const BUILDS: [(&str, &str, &str); 23] = [
+const BUILDS: [(&str, &str, &str); 24] = [
     ("endless", "import time\nwhile True: time.sleep(1)", "it took longer than 10s"),
     ("network", "import socket\nsocket.create_connection(('127.0.0.1', PORT), 3)", "exited with status 1"),
     ("names of hosts", "import socket\nsocket.getaddrinfo('localhost.invalid', 80)", "exited with status 1"),
@@ -318,6 +331,11 @@ const BUILDS: [(&str, &str, &str); 23] = [
     ("device", "import os\nos.mknod('a', 0o60666, 2049)", "Operation not permitted"),
     ("other command", "open('bot.toml', 'w').write('no')\nraise SystemExit(3)", "exited with status 3"),
     ("much memory", "a = b'x' * (3 << 30)", "MemoryError|killed by its memory limit"),
+    (
+        "log with a gap",
+        "print('the beginning', flush=True)\nprint('x' * 5_000_000, flush=True)\nraise SystemExit('the end')",
+        "the beginning\nxxxx",
+    ),
     ("long log", "print('\\x1b[2J\\x07' + 'x' * 5_000_000)\nraise SystemExit(4)", "exited with status 4"),
 ];
 

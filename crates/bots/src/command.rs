@@ -98,13 +98,10 @@ impl Command {
         if let Some(missing) = folders.find(|folder| !folder.is_dir()) {
             return Err(CommandDefect::NoFolder(missing.clone()));
         }
-        let name = self.argv[0].clone();
-        if let Some(program) = self.find() {
-            return match self.script_defect(&program) {
-                Some(defect) => Err(CommandDefect::Script { name, defect }),
-                None => Ok(()),
-            };
+        if self.find().is_some() {
+            return self.check_script();
         }
+        let name = self.argv[0].clone();
         if !name.contains('/') {
             return Err(CommandDefect::NotInPath { name });
         }
@@ -113,6 +110,16 @@ impl Command {
             return Err(CommandDefect::NotExecutable { name, directory });
         }
         Err(CommandDefect::NoProgram { name, directory })
+    }
+
+    /// Checks that the system can run the program, if that is a script.
+    ///
+    /// # Errors
+    /// [`CommandDefect::Script`].
+    pub fn check_script(&self) -> Result<(), CommandDefect> {
+        let name = self.argv[0].clone();
+        let defect = self.find().and_then(|program| self.script_defect(&program));
+        defect.map_or(Ok(()), |defect| Err(CommandDefect::Script { name, defect }))
     }
 
     /// Why the system cannot run a program, if it is a script.

@@ -146,6 +146,10 @@ impl Starter {
         on_exit: impl FnOnce(Detail) + Send + 'static,
     ) -> Result<(Process, Wire), StartError> {
         let _runtime = self.runtime.enter();
+        if command.sandbox.confines_files() {
+            // Inside of bubblewrap it is too late to report it.
+            command.check_script().map_err(StartError::Command)?;
+        }
         Process::start(command, self, on_exit).map_err(|error| not_started(command, error))
     }
 

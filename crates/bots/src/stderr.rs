@@ -64,9 +64,14 @@ enum CutState {
     Later(Stderr, Receiver<StderrText>),
 }
 
-/// The text, or the end of it.
+/// How much of the beginning of a text is kept beside its end, in bytes.
+const START: usize = 8 * 1024;
+
+/// The text, or its beginning and its end.
 #[derive(Debug, Default)]
 pub struct StderrText {
+    /// The first of the bytes that were dropped from the end.
+    start: Vec<u8>,
     end: VecDeque<u8>,
     dropped: u64,
 }
@@ -74,19 +79,33 @@ pub struct StderrText {
 impl StderrText {
     fn add(&mut self, bytes: &[u8]) {
         self.end.extend(bytes);
-        let excess = self.end.len().saturating_sub(limits::STDERR);
-        self.end.drain(..excess);
-        self.dropped += excess as u64;
+        self.drop_first(self.end.len().saturating_sub(limits::STDERR));
+    }
+
+    /// Drops bytes at the beginning of what is kept of the end.
+    fn drop_first(&mut self, count: usize) {
+        // After a gap nothing belongs to the beginning.
+        let room = if self.start.len() as u64 == self.dropped { START - self.start.len() } else { 0 };
+        let first = self.end.drain(..count).take(room);
+        self.start.extend(first);
+        self.dropped += count as u64;
     }
 
     /// Appends later text.
     pub fn append(&mut self, mut later: StderrText) {
         if later.dropped > 0 {
-            self.dropped += self.end.len() as u64;
-            self.end.clear();
+            self.end.extend(&later.start);
+            self.drop_first(self.end.len());
+            self.dropped += later.dropped - later.start.len() as u64;
         }
         self.add(later.end.make_contiguous());
-        self.dropped += later.dropped;
+    }
+
+    /// The beginning of the text, the number of bytes after it that were dropped, and the end.
+    pub fn into_parts(self) -> (String, u64, String) {
+        let (start, dropped) = (String::from_utf8_lossy(&self.start).into_owned(), self.dropped);
+        let gap = dropped - self.start.len() as u64;
+        (start, gap, self.into_text().0)
     }
 
     /// The end of the text, and the number of bytes before it that were dropped.
@@ -223,6 +242,20 @@ mod tests {
         let (text, dropped) = said(&long).into_text();
         assert_eq!((text.len(), dropped), (limits::STDERR, 3));
         assert!(text.ends_with("aend"));
+    }
+
+    #[test]
+    fn the_beginning_is_kept_too() {
+        let of = |bytes: usize| said(&[b"first".to_vec(), vec![b'a'; bytes]].concat());
+        let (start, gap, end) = of(limits::STDERR - 5).into_parts();
+        assert_eq!((&*start, gap, end.len()), ("", 0, limits::STDERR));
+        let (start, gap, end) = of(limits::STDERR - 3).into_parts();
+        assert_eq!((&*start, gap, end.len()), ("fi", 0, limits::STDERR));
+        let mut long = said(b"very ");
+        long.append(of(limits::STDERR + 2 * START));
+        let (start, gap, end) = long.into_parts();
+        assert!(start.starts_with("very firsta") && start.len() == START);
+        assert_eq!((gap, end.len()), (10 + START as u64, limits::STDERR));
     }
 
     #[test]

@@ -45,4 +45,4 @@ pub use regular::{
 };
 pub use resolved::{FoundFile, NotInFolder, ResolvedFolder};
 pub use running::{RunningMatch, RunningMatches, UnusableJournal};
-pub use wait::{StorageWait, WriteError};
+pub use wait::{StorageWait, WriteError, is_temporary};

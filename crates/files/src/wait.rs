@@ -69,14 +69,14 @@ impl StorageWait {
     ) -> Result<T, E> {
         let result = write();
         let (Some(inner), Err(error)) = (&self.0, &result) else { return result };
-        if !is_temporary(error) {
+        if !is_temporary(error.kind()) {
             return result;
         }
         tracing::error!("{what} cannot be written: {error}; no match begins until this succeeds");
         inner.lock().waiting += 1;
         let began = Instant::now();
         let mut result = result;
-        while result.as_ref().is_err_and(is_temporary) && inner.pause() {
+        while result.as_ref().is_err_and(|error| is_temporary(error.kind())) && inner.pause() {
             result = write();
         }
         inner.lock().waiting -= 1;
@@ -99,10 +99,10 @@ impl WriteError for io::Error {
     }
 }
 
-/// Whether the cause of an error may go away.
-fn is_temporary(error: &impl WriteError) -> bool {
+/// Whether an error of this kind is that of a full disk or of a lock, whose cause may go away.
+pub fn is_temporary(kind: io::ErrorKind) -> bool {
     use io::ErrorKind::{QuotaExceeded, ResourceBusy, StorageFull};
-    matches!(error.kind(), StorageFull | QuotaExceeded | ResourceBusy)
+    matches!(kind, StorageFull | QuotaExceeded | ResourceBusy)
 }
 
 #[cfg(test)]

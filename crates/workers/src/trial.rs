@@ -127,6 +127,8 @@ pub enum TrialVerdict {
     Failed(String),
     /// The machine could not do it, which is no defect of the program.
     Unable(String),
+    /// The same, for as long as its disk is full.
+    Full(String),
 }
 
 /// The archive of what a worker has built.

@@ -264,7 +264,9 @@ fn text(event: &WorkerEvent<'_>) -> Option<String> {
         WorkerEvent::Tried(report) => match &report.verdict {
             TrialVerdict::Passed { .. } => "the program has passed".to_owned(),
             TrialVerdict::Failed(why) => format!("the program has not passed: {why}"),
-            TrialVerdict::Unable(why) => format!("the program cannot be built and checked here: {why}"),
+            TrialVerdict::Unable(why) | TrialVerdict::Full(why) => {
+                format!("the program cannot be built and checked here: {why}")
+            }
         },
         WorkerEvent::Unable(id, why) => format!("{id} cannot be played here: {why}"),
         WorkerEvent::Played(_) | WorkerEvent::Verdict(_, OutcomeVerdict::Counted) => return None,

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use referee_bots::sandbox::{BotLimits, Layer, Mode, Sandbox, Unavailable};
 use referee_bots::{Command, Launch};
+use referee_files::is_temporary;
 use referee_game::Catalog;
 use referee_game::erased::Rules;
 use referee_workers::archive::ArchiveId;
@@ -71,7 +72,7 @@ impl WorkerBench {
         let (build_sandbox, bot_sandbox) = (self.sandbox(job.build.clone())?, self.sandbox(job.bot.clone())?);
         let (source, mut bot) = (place.join("source"), place.join("bot"));
         fs::create_dir(&source)?;
-        let file = open_archive(archive, &job.archive, &source, job.limits)?;
+        let file = open_archive(archive, &job.archive, &source, job.limits).await?;
         let built = match file.build().map_err(TrialError::from)? {
             None => {
                 bot = source;
@@ -161,6 +162,9 @@ impl TrialBench for WorkerBench {
             Ok((ladders, built)) => {
                 let (id, bytes) = built.map_or((None, Vec::new()), |(id, bytes)| (Some(id), bytes));
                 (TrialVerdict::Passed { ladders, built: id }, bytes)
+            }
+            Err(BenchError::Trial(TrialError::Machine(why))) if is_temporary(why.kind()) => {
+                (TrialVerdict::Full(why.to_string()), Vec::new())
             }
             Err(
                 why @ (BenchError::Trial(TrialError::Machine(_) | TrialError::NotStarted(_))

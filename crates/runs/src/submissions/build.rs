@@ -8,7 +8,7 @@ use std::time::Duration;
 use referee_bots::sandbox::Sandbox;
 use referee_bots::{Command, Launch, Launcher};
 use referee_match::Detail;
-use referee_workers::archive::{ArchiveError, ArchiveId, ArchiveLimits, unpack};
+use referee_workers::archive::{ArchiveError, ArchiveId, ArchiveLimits, check, unpack};
 use rustix::process::Signal;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::unix::pipe::{Receiver, Sender};
@@ -16,6 +16,7 @@ use tokio::sync::oneshot;
 use tokio::time::timeout;
 
 use super::builder::{BUILDER, BuildOrder, ORDER};
+use super::trial::{UNPACK_TIME, read_in_time};
 use super::{SubmissionLog, TrialError};
 
 /// The size of the buffers for archives, in bytes.
@@ -133,8 +134,8 @@ pub async fn build(
     });
     let ended = ended.await;
     process.signal(Signal::KILL);
-    let (said, lost) = process.stderr().cut().wait().into_text();
-    log.part(&said, lost);
+    let (first, lost, last) = process.stderr().cut().wait().into_parts();
+    log.part(&first, lost, &last);
     process.end().await;
     let (how, size) = match ended {
         Err(_) => return Err(BuildFailure::Time(most_time).into()),
@@ -148,10 +149,13 @@ pub async fn build(
         ArchiveError::Io(error) => TrialError::Machine(error),
         error => BuildFailure::Result(error).into(),
     };
-    out.rewind()?;
-    let id = referee_workers::archive::check(&mut *out, result).map_err(refused)?;
-    out.rewind()?;
-    unpack(&mut *out, &id, directory, result).map_err(refused)?;
+    let place = directory.to_owned();
+    let unpacked = read_in_time(out, UNPACK_TIME, move |mut archive| {
+        let id = check(&mut archive, result)?;
+        archive.rewind()?;
+        unpack(archive, &id, &place, result).map(|()| id)
+    });
+    let id = unpacked.await?.map_err(refused)?;
     Ok(BuiltBot { id, size: size.unwrap_or_default() })
 }
 

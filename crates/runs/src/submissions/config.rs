@@ -5,10 +5,13 @@ use std::collections::BTreeSet;
 use serde::Deserialize;
 
 use crate::config::{Milliseconds, Setting};
-use crate::submissions::SubmissionTerms;
+use crate::submissions::{SubmissionSpace, SubmissionTerms};
 use referee_bots::sandbox::{BotLimits, InvalidLimit, Layer, Mode, Sandbox, Size, Unavailable};
 use referee_store::SubmissionQuota;
 use referee_workers::archive::ArchiveLimits;
+
+/// The largest space for submissions, in bytes.
+const MOST_SPACE: u64 = 1 << 50;
 
 /// Programs that owners hand in.
 #[derive(Clone, Debug, Deserialize)]
@@ -34,6 +37,10 @@ pub struct SubmissionsConfig {
     check_time: Setting<Milliseconds>,
     waiting: u32,
     per_day: u32,
+    /// The size of the files of all of them.
+    space: Size,
+    /// The size of the files of those of an owner.
+    owner_space: Size,
 }
 
 /// Where programs are built and checked.
@@ -63,6 +70,8 @@ impl Default for SubmissionsConfig {
             check_time: Setting::written("5m", Milliseconds(300_000)),
             waiting: 2,
             per_day: 10,
+            space: Size::mebibytes(20 << 10),
+            owner_space: Size::mebibytes(2 << 10),
         }
     }
 }
@@ -94,6 +103,10 @@ impl SubmissionsConfig {
             let entries = range(keys[1], files, most.entries as u64)? as usize;
             Ok(ArchiveLimits { bytes: size.bytes(), entries })
         };
+        let space = |key: &'static str, size: Size| match size.bytes() {
+            1..=MOST_SPACE => Ok(size.bytes()),
+            _ => Err(BadSubmissions::Size { key, size, most_gib: MOST_SPACE >> 30 }),
+        };
         let build = BotLimits {
             memory: Some(self.build_memory),
             processes: Some(self.build_processes),
@@ -112,6 +125,10 @@ impl SubmissionsConfig {
             check_time: time("check_time", &self.check_time)?,
             build,
             quota: SubmissionQuota { waiting, per_day, bots },
+            space: SubmissionSpace {
+                all: space("space", self.space)?,
+                owner: space("owner_space", self.owner_space)?,
+            },
             needs_approval: self.approve,
         })
     }

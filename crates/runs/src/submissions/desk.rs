@@ -1,17 +1,20 @@
 //! Where archives arrive.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, SystemTime};
 
 use referee_files::{Folder, keep_private};
 use referee_game::hex;
-use referee_store::{IntakeError, League, OwnerCredential, StoreError, SubmissionQuota};
+use referee_store::{IntakeError, League, OwnerCredential, StoreError, SubmissionError, SubmissionQuota};
 use sha2::{Digest, Sha256};
 use tempfile::NamedTempFile;
 
-use super::{SharedTerms, SubmissionTerms};
+use super::{SharedTerms, SubmissionSpace, SubmissionTerms};
 
 /// The directory of submissions in that of a league.
 pub const SUBMISSIONS: &str = "submissions";
@@ -19,10 +22,17 @@ pub const SUBMISSIONS: &str = "submissions";
 const INCOMING: &str = "incoming";
 /// The directory of archives.
 const ARCHIVES: &str = "archives";
+/// What the names of the archives of what was built end with.
+const BUILT: &str = ".built.tar";
 /// The directory of bots that have passed.
 const BOTS: &str = "bots";
 /// The directory of what is worked on.
 const WORK: &str = "work";
+
+/// For how long the files of submissions that are retired or were rejected are kept: a match may still use them.
+const KEPT: Duration = Duration::from_secs(24 * 60 * 60);
+/// For how long the logs of submissions that have failed or were replaced are kept.
+const LOGS_KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 /// The directories of submissions of a league. No bot sees them, but each its own files.
 #[derive(Debug)]
@@ -32,6 +42,8 @@ pub struct SubmissionDesk {
     bots: Folder,
     work: Folder,
     terms: SharedTerms,
+    /// The size of all archives that are arriving, in bytes.
+    arriving: Arc<AtomicU64>,
 }
 
 impl SubmissionDesk {
@@ -48,6 +60,7 @@ impl SubmissionDesk {
             bots: folder.make_within(BOTS)?,
             work: folder.make_within(WORK)?,
             terms,
+            arriving: Arc::default(),
         })
     }
 
@@ -57,28 +70,38 @@ impl SubmissionDesk {
     /// I/O errors.
     pub(super) fn clean(&self) -> io::Result<()> {
         for folder in [&self.incoming, &self.work] {
-            for name in folder.names()? {
-                remove(&folder.path().join(name))?;
-            }
+            folder.names()?.into_iter().for_each(|name| try_to_remove(&folder.path().join(name)));
         }
         Ok(())
     }
 
-    /// Removes the files of submissions that need them no longer.
+    /// Removes the files of submissions that need them no longer, and erases old logs.
     ///
     /// # Errors
-    /// I/O errors.
-    pub(super) fn tidy(&self, league: &League, since: SystemTime) -> Result<(), StoreError> {
-        let needed = league.submissions_with_files(since)?;
+    /// Those of the database, or if a directory cannot be read.
+    pub(super) fn tidy(&self, league: &mut League, now: SystemTime) -> Result<(), StoreError> {
+        let before = |time| now.checked_sub(time).unwrap_or(SystemTime::UNIX_EPOCH);
+        let needed = league.submissions_with_files(before(KEPT))?;
         for folder in [&self.archives, &self.bots] {
             for name in folder.names()? {
-                let id = name.split('.').next().and_then(|id| id.parse().ok());
-                if id.is_some_and(|id| !needed.contains(&id)) {
-                    remove(&folder.path().join(name))?;
+                if id_of(&name).is_some_and(|id| !needed.contains(&id)) {
+                    try_to_remove(&folder.path().join(name));
                 }
             }
         }
-        Ok(())
+        league.erase_submission_logs(before(LOGS_KEPT))
+    }
+
+    /// Checks that the files of submissions need no more space than they may, with so many bytes more of this owner.
+    ///
+    /// # Errors
+    /// [`SubmissionError::OwnerSpace`], [`SubmissionError::Space`]; I/O errors.
+    pub(super) fn check_space(&self, league: &League, owner: &str, more: u64) -> Result<(), SubmissionError> {
+        SpaceUse::measure(self.archives.path(), self.bots.path(), league, owner)?.check(
+            self.terms().space,
+            more,
+            more,
+        )
     }
 
     /// The rules as they are now.
@@ -86,16 +109,27 @@ impl SubmissionDesk {
         self.terms.get()
     }
 
+    /// How many submissions of an owner may come on one day, and how many uploads that fail.
+    pub fn uploads_per_day(&self) -> u32 {
+        self.terms().quota.per_day
+    }
+
     /// Begins to take in an archive.
     ///
     /// # Errors
     /// If the owner may hand in nothing now; I/O errors.
     pub fn begin(&self, league: &League, owner: &str, now: SystemTime) -> Result<Arriving, IntakeError> {
-        let SubmissionTerms { archive, quota, .. } = self.terms();
+        let SubmissionTerms { archive, quota, space, .. } = self.terms();
         league.check_quota(owner, quota, now)?;
+        let used = SpaceUse::measure(self.archives.path(), self.bots.path(), league, owner)?;
         Ok(Arriving {
             file: NamedTempFile::new_in(self.incoming.path())?,
             archives: self.archives.path().to_owned(),
+            bots: self.bots.path().to_owned(),
+            space,
+            used,
+            arriving: ArrivingSize { all: self.arriving.clone(), own: 0 },
+            owner: owner.to_owned(),
             hash: Sha256::new(),
             size: 0,
             most_bytes: archive.most_bytes(),
@@ -110,7 +144,7 @@ impl SubmissionDesk {
 
     /// The archive of what was built.
     pub(super) fn built(&self, id: u32) -> PathBuf {
-        self.archives.path().join(format!("{id}.built.tar"))
+        self.archives.path().join(format!("{id}{BUILT}"))
     }
 
     /// The files of the bot of a submission that has passed.
@@ -143,6 +177,80 @@ fn archive(archives: &Path, id: u32) -> PathBuf {
     archives.join(format!("{id}.tar"))
 }
 
+/// The submission to which a file or a directory with this name belongs.
+fn id_of(name: &str) -> Option<u32> {
+    name.split('.').next().and_then(|id| id.parse().ok())
+}
+
+/// The space that the files of submissions need, in bytes.
+#[derive(Clone, Copy, Debug, Default)]
+struct SpaceUse {
+    all: u64,
+    /// Of one owner.
+    owner: u64,
+}
+
+impl SpaceUse {
+    /// Measures archives and bots. A bot counts as much as the archive that it was unpacked from.
+    fn measure(archives: &Path, bots: &Path, league: &League, owner: &str) -> Result<SpaceUse, StoreError> {
+        let own: BTreeSet<u32> = league.submissions_of(owner)?.into_iter().collect();
+        let (mut used, mut unpacked) = (SpaceUse::default(), BTreeMap::<u32, u64>::new());
+        let mut add = |id: u32, size: u64| {
+            used.all += size;
+            used.owner += if own.contains(&id) { size } else { 0 };
+        };
+        for entry in std::fs::read_dir(archives)? {
+            let entry = entry?;
+            let name = entry.file_name().to_string_lossy().into_owned();
+            // It may have been removed meanwhile.
+            let (Some(id), Ok(of)) = (id_of(&name), entry.metadata()) else { continue };
+            add(id, of.len());
+            let size = unpacked.entry(id).or_default();
+            if name.ends_with(BUILT) || *size == 0 {
+                *size = of.len();
+            }
+        }
+        for entry in std::fs::read_dir(bots)? {
+            if let Some(id) = id_of(&entry?.file_name().to_string_lossy()) {
+                add(id, unpacked.get(&id).copied().unwrap_or_default());
+            }
+        }
+        Ok(used)
+    }
+
+    /// Checks that there is space for so many bytes more, of the owner and of all.
+    fn check(self, space: SubmissionSpace, own: u64, all: u64) -> Result<(), SubmissionError> {
+        if self.owner.saturating_add(own) > space.owner {
+            return Err(SubmissionError::OwnerSpace { most: space.owner });
+        }
+        if self.all.saturating_add(all) > space.all {
+            return Err(SubmissionError::Space { most: space.all });
+        }
+        Ok(())
+    }
+}
+
+/// The size of an archive that is arriving, as a part of that of all of them.
+#[derive(Debug)]
+struct ArrivingSize {
+    all: Arc<AtomicU64>,
+    own: u64,
+}
+
+impl ArrivingSize {
+    /// Adds bytes to both. Returns the size of all.
+    fn add(&mut self, bytes: u64) -> u64 {
+        self.own += bytes;
+        self.all.fetch_add(bytes, Ordering::Relaxed) + bytes
+    }
+}
+
+impl Drop for ArrivingSize {
+    fn drop(&mut self) {
+        self.all.fetch_sub(self.own, Ordering::Relaxed);
+    }
+}
+
 /// Removes a file or a directory, if it exists.
 pub(super) fn remove(path: &Path) -> io::Result<()> {
     let removed = match path.symlink_metadata() {
@@ -156,12 +264,26 @@ pub(super) fn remove(path: &Path) -> io::Result<()> {
     }
 }
 
+/// Removes a file or a directory, or logs why it stays: that is no reason to stop.
+fn try_to_remove(path: &Path) {
+    if let Err(error) = remove(path) {
+        tracing::warn!("{} stays: {error}", path.display());
+    }
+}
+
 /// An archive that is arriving. Dropping it removes it.
 #[derive(Debug)]
 pub struct Arriving {
     file: NamedTempFile<File>,
     /// The directory for it.
     archives: PathBuf,
+    /// That of bots that have passed.
+    bots: PathBuf,
+    space: SubmissionSpace,
+    /// As it was when the archive began to arrive.
+    used: SpaceUse,
+    arriving: ArrivingSize,
+    owner: String,
     hash: Sha256,
     size: u64,
     most_bytes: u64,
@@ -178,6 +300,8 @@ impl Arriving {
         if self.size > self.most_bytes {
             return Err(IntakeError::TooLarge { most_bytes: self.most_bytes });
         }
+        let all = self.arriving.add(bytes.len() as u64);
+        self.used.check(self.space, self.size, all)?;
         self.hash.update(bytes);
         Ok(self.file.write_all(bytes)?)
     }
@@ -192,10 +316,12 @@ impl Arriving {
         by: &OwnerCredential,
         now: SystemTime,
     ) -> Result<u32, IntakeError> {
-        let Arriving { file, archives, hash, size, quota, .. } = self;
+        let Arriving { file, archives, bots, owner, hash, size, quota, space, arriving: _arriving, .. } =
+            self;
         if size == 0 {
             return Err(IntakeError::Empty);
         }
+        SpaceUse::measure(&archives, &bots, league, &owner)?.check(space, size, size)?;
         file.as_file().sync_all()?;
         let digest = hex::encode(&hash.finalize());
         let store = |id: u32| {

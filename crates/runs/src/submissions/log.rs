@@ -7,8 +7,10 @@ use referee_game::printable::printable_lines;
 
 /// The maximum size of the log, in bytes.
 const MOST_BYTES: usize = 64 << 10;
-/// The maximum size of a part of it, in bytes: of what one program has written.
-const MOST_OF_PART: usize = 24 << 10;
+/// How much is kept of the beginning of a part of it, in bytes: of what one program has written.
+const START_OF_PART: usize = 8 << 10;
+/// How much is kept of its end, in bytes.
+const END_OF_PART: usize = 16 << 10;
 
 /// The log of a submission. It has no characters that act on a terminal.
 #[derive(Clone, Debug, Default)]
@@ -31,33 +33,61 @@ impl SubmissionLog {
 
     /// Adds a line.
     pub fn line(&mut self, line: impl fmt::Display) {
-        self.part(&line.to_string(), 0);
+        self.part("", 0, &line.to_string());
     }
 
-    /// Adds what a program has written, of which this many bytes at the beginning are lost. Of a long text the end is kept.
-    pub fn part(&mut self, text: &str, lost: u64) {
-        let shown = self.hidden.iter().fold(text.to_owned(), |text, path| text.replace(path, "..."));
-        let shown = printable_lines(&shown);
-        let shown = shown.trim_end_matches('\n');
-        if shown.is_empty() {
+    /// Adds what a program has written: the beginning, the number of bytes after it that are lost, and the end. Of a long text
+    /// the beginning and the end are kept.
+    pub fn part(&mut self, first: &str, mut lost: u64, last: &str) {
+        let (mut first, mut last) = (self.shown(first), self.shown(last));
+        last.truncate(last.trim_end_matches('\n').len());
+        if lost == 0 {
+            last.insert_str(0, &first);
+            if last.len() > START_OF_PART + END_OF_PART {
+                first.clone_from(&last);
+            } else {
+                first.clear();
+            }
+        }
+        let kept = (start(&first, START_OF_PART), end(&last, END_OF_PART));
+        if first.is_empty() && lost == 0 {
+            if !last.is_empty() {
+                let _ = writeln!(self.text, "{last}");
+            }
             return;
         }
-        let kept = end(shown, MOST_OF_PART);
-        let lost = lost + (shown.len() - kept.len()) as u64;
-        if lost > 0 {
-            let _ = writeln!(self.text, "[{lost} bytes left out]");
-        }
-        let _ = writeln!(self.text, "{kept}");
+        lost += match lost {
+            // Both are the whole text.
+            0 => last.len() - kept.0.len() - kept.1.len(),
+            _ => first.len() - kept.0.len() + last.len() - kept.1.len(),
+        } as u64;
+        let _ = writeln!(self.text, "{}\n[{lost} bytes left out]\n{}", kept.0, kept.1);
     }
 
-    /// The text, of which the end is kept if it is too long.
+    /// The text without paths of the server and control characters.
+    fn shown(&self, text: &str) -> String {
+        let shown = self.hidden.iter().fold(text.to_owned(), |text, path| text.replace(path, "..."));
+        printable_lines(&shown).into_owned()
+    }
+
+    /// The text, of which the beginning and the end are kept if it is too long.
     pub fn text(&self) -> String {
         if self.text.len() <= MOST_BYTES {
             return self.text.clone();
         }
-        const NOTE: &str = "[the beginning is left out]\n";
-        format!("{NOTE}{}", end(&self.text, MOST_BYTES - NOTE.len()))
+        const NOTE: &str = "\n[a part is left out]\n";
+        let first = start(&self.text, START_OF_PART);
+        format!("{first}{NOTE}{}", end(&self.text, MOST_BYTES - START_OF_PART - NOTE.len()))
     }
+}
+
+/// The beginning of a text, of at most this many bytes.
+fn start(text: &str, most: usize) -> &str {
+    let mut to = text.len().min(most);
+    while !text.is_char_boundary(to) {
+        to -= 1;
+    }
+    &text[..to]
 }
 
 /// The end of a text, of at most this many bytes.
@@ -78,13 +108,32 @@ mod tests {
         let league = Path::new("/league");
         let mut log = SubmissionLog::new(league);
         let file = league.join("submissions/bots/bot.py");
-        log.part(&format!("File \"{}\"\u{1b}[2J", file.display()), 0);
+        log.part("", 0, &format!("File \"{}\"\u{1b}[2J", file.display()));
         assert_eq!(log.text(), "File \".../submissions/bots/bot.py\"\\u{1b}[2J\n");
         for _ in 0..9 {
-            log.part(&"é".repeat(40_000), 3);
+            log.part("", 0, &"é".repeat(40_000));
         }
         let text = log.text();
-        assert!(text.len() <= MOST_BYTES && text.starts_with("[the beginning is left out]\n"));
-        assert!(text.contains("[55427 bytes left out]\n"), "{}", &text[text.len() - 40..]);
+        assert!(text.len() <= MOST_BYTES && text.starts_with("File \"..."));
+        assert!(text.contains("\n[a part is left out]\n"));
+        assert!(text.contains("\n[55424 bytes left out]\n"), "{}", &text[text.len() - 40..]);
+    }
+
+    #[test]
+    fn the_first_8_kib_and_the_last_16_of_what_a_program_writes_are_kept() {
+        let text = |first: &str, lost, last: &str| {
+            let mut log = SubmissionLog::default();
+            log.part(first, lost, last);
+            log.text()
+        };
+        assert_eq!(text("one ", 0, "two\n"), "one two\n");
+        assert_eq!(text("", 0, ""), "");
+        let most = "x".repeat(24 << 10);
+        assert_eq!(text("", 0, &most), format!("{most}\n"));
+        let (a, b) = ("a".repeat(8 << 10), "b".repeat(16 << 10));
+        let expected = |lost| format!("{a}\n[{lost} bytes left out]\n{b}\n");
+        assert_eq!(text(&a, 0, &format!("-{b}\n")), expected(1));
+        assert_eq!(text("", 0, &format!("{a}---{b}")), expected(3));
+        assert_eq!(text(&a, 100, &format!("--{b}")), expected(102));
     }
 }

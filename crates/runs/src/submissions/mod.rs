@@ -41,5 +41,5 @@ pub use log::SubmissionLog;
 pub use on_workers::BuildWorkers;
 pub use pack::{PackError, PackedBot, pack_bot};
 pub use queue::{BuildPlace, SubmissionQueue};
-pub use terms::{SharedTerms, SubmissionTerms};
+pub use terms::{SharedTerms, SubmissionSpace, SubmissionTerms};
 pub use trial::{TrialError, open_archive};

@@ -80,7 +80,7 @@ impl BuildWorkers {
     /// Lets a worker build and check the program of an archive; waits until one can.
     ///
     /// # Errors
-    /// If no worker can do it: the submission stays in the queue.
+    /// If the worker cannot do it, or no workers are served any more.
     pub(super) async fn try_out(
         &self,
         path: &Path,
@@ -124,7 +124,7 @@ impl BuildWorkers {
                 }
                 TrialEvent::GivenUp => return Ok(WorkerVerdict::Failed(WorkerRefusal::Lost)),
                 TrialEvent::Reported(worker, TrialReply { log: said, verdict }, built) => {
-                    log.part(&said, 0);
+                    log.part("", 0, &said);
                     return verdict_of(worker, verdict, built, ladders);
                 }
             }
@@ -142,6 +142,9 @@ fn verdict_of(
     Ok(match verdict {
         TrialVerdict::Unable(why) => {
             return Err(io::Error::new(io::ErrorKind::Unsupported, format!("worker {worker}: {why}")));
+        }
+        TrialVerdict::Full(why) => {
+            return Err(io::Error::new(io::ErrorKind::StorageFull, format!("worker {worker}: {why}")));
         }
         TrialVerdict::Failed(why) => {
             // It is text of another machine.

@@ -1,14 +1,15 @@
 //! Works on the submissions of a league.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Seek, Write};
+use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use referee_bots::sandbox::Sandbox;
 use referee_bots::{Command, Launch};
+use referee_files::is_temporary;
 use referee_store::{League, StoreError, Submission, SubmissionError, SubmissionState, SubmittedBot};
 use referee_workers::archive::{ArchiveError, ArchiveId, unpack};
 use referee_workers::trial::BuiltArchive;
@@ -16,20 +17,19 @@ use tokio::time::{Instant, sleep};
 
 use super::desk::remove;
 use super::on_workers::{WorkerRefusal, WorkerVerdict};
+use super::trial::{UNPACK_TIME, read_in_time};
 use super::{
     BotFile, Build, BuildFailure, BuildWorkers, CheckedLadder, SubmissionDesk, SubmissionLog, TrialError,
     Unfit, build, check_all, open_archive,
 };
 
-/// After so many attempts that ended with the server, a submission fails.
+/// After so many attempts that ended with the server, or with an error of the machine, a submission fails.
 const MOST_ATTEMPTS: u32 = 5;
-/// How long the files of submissions that are retired or were rejected are kept: a match may still use them.
-const KEPT: Duration = Duration::from_secs(24 * 60 * 60);
 /// How often the files that are not needed any more are removed.
 const TIDY_INTERVAL: Duration = Duration::from_secs(60 * 60);
 /// How often the queue is looked at.
 const POLL_INTERVAL: Duration = Duration::from_millis(500);
-/// How long the queue rests after an error of the machine, such as a full disk.
+/// How long a submission rests after an error of the machine, and the whole queue while the disk is full.
 const REST: Duration = Duration::from_secs(10);
 
 /// Where submissions are built and checked.
@@ -58,6 +58,19 @@ pub struct SubmissionQueue {
     ladders: Vec<CheckedLadder>,
     place: BuildPlace,
     clock: fn() -> SystemTime,
+    /// Submissions that were put back, and until when they rest.
+    resting: BTreeMap<u32, Instant>,
+}
+
+/// What the queue has done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Turn {
+    /// It has worked; there may be more.
+    Worked,
+    /// Everything that is left rests.
+    Resting,
+    /// There was nothing to do.
+    Idle,
 }
 
 /// Why a submission has failed.
@@ -73,7 +86,7 @@ enum SubmissionRefusal {
     Worker(WorkerRefusal),
     #[error(transparent)]
     Store(#[from] StoreError),
-    #[error("the server was stopped {0} times while it worked on this submission")]
+    #[error("the server was stopped, or its machine failed, {0} times while it worked on this submission")]
     Attempts(u32),
     #[error("the archive is not on the server any more: hand it in again")]
     Lost,
@@ -86,14 +99,16 @@ impl From<io::Error> for SubmissionRefusal {
 }
 
 impl SubmissionRefusal {
-    /// Whether the machine has failed, not the submission.
-    fn is_of_machine(&self) -> bool {
-        matches!(
-            self,
-            SubmissionRefusal::Trial(TrialError::Machine(_) | TrialError::NotStarted(_))
-                | SubmissionRefusal::League(SubmissionError::Store(_))
-                | SubmissionRefusal::Store(_)
-        )
+    /// The kind of error of the machine, if that has failed, not the submission.
+    fn of_machine(&self) -> Option<io::ErrorKind> {
+        match self {
+            SubmissionRefusal::Trial(TrialError::Machine(error)) => Some(error.kind()),
+            SubmissionRefusal::Trial(TrialError::NotStarted(_)) => Some(io::ErrorKind::Other),
+            SubmissionRefusal::League(SubmissionError::Store(error)) | SubmissionRefusal::Store(error) => {
+                Some(error.kind())
+            }
+            _ => None,
+        }
     }
 }
 
@@ -126,7 +141,7 @@ impl SubmissionQueue {
     ) -> io::Result<SubmissionQueue> {
         desk.clean()?;
         let folder = folder.to_owned();
-        Ok(SubmissionQueue { desk, league, folder, ladders, place, clock })
+        Ok(SubmissionQueue { desk, league, folder, ladders, place, clock, resting: BTreeMap::new() })
     }
 
     /// Works on the submissions, as they come, without an end. If the future is dropped, the work on the one in progress begins
@@ -135,8 +150,8 @@ impl SubmissionQueue {
         let (mut seen, mut tidies_at) = (None, Instant::now());
         loop {
             match self.turn(&mut seen, &mut tidies_at).await {
-                Ok(true) => {}
-                Ok(false) => sleep(POLL_INTERVAL).await,
+                Ok(Turn::Worked) => {}
+                Ok(Turn::Resting | Turn::Idle) => sleep(POLL_INTERVAL).await,
                 Err(error) => {
                     tracing::warn!("submissions wait, because the server cannot work on them: {error}");
                     seen = None;
@@ -146,66 +161,78 @@ impl SubmissionQueue {
         }
     }
 
-    /// Does what is due. Returns whether there may be more. `seen` is the version of the database without work.
+    /// Does what is due. `seen` is the version of the database without work.
     async fn turn(
         &mut self,
         seen: &mut Option<i64>,
         tidies_at: &mut Instant,
-    ) -> Result<bool, SubmissionRefusal> {
+    ) -> Result<Turn, SubmissionRefusal> {
         if Instant::now() >= *tidies_at {
             *tidies_at = Instant::now() + TIDY_INTERVAL;
-            let since = (self.clock)().checked_sub(KEPT).unwrap_or(SystemTime::UNIX_EPOCH);
-            self.desk.tidy(&self.league, since)?;
+            self.desk.tidy(&mut self.league, (self.clock)())?;
         }
         let version = self.league.data_version()?;
         if *seen == Some(version) {
-            return Ok(false);
+            return Ok(Turn::Idle);
         }
-        let worked = self.work().await?;
-        *seen = (!worked).then_some(version);
-        Ok(worked)
+        let turn = self.work().await?;
+        *seen = (turn == Turn::Idle).then_some(version);
+        Ok(turn)
     }
 
-    /// Works on the next submission. Returns whether there was one.
+    /// Works on the next submission that does not rest. What fails is a failure of that submission, also if it is one of the
+    /// machine: it comes after all others then, and has [`MOST_ATTEMPTS`].
     ///
     /// # Errors
-    /// If the machine cannot do what is needed: the submission stays in the queue.
-    async fn work(&mut self) -> Result<bool, SubmissionRefusal> {
-        let Some(next) = self.league.next_submission()? else { return Ok(false) };
-        let id = next.id;
+    /// If the disk is full or the database cannot be used: the submission stays in the queue, and so do all others.
+    async fn work(&mut self) -> Result<Turn, SubmissionRefusal> {
+        let due = self.league.submissions_due()?;
+        let now = Instant::now();
+        self.resting.retain(|_, until| *until > now);
+        let Some(&id) = due.iter().find(|id| !self.resting.contains_key(id)) else {
+            return Ok(if due.is_empty() { Turn::Idle } else { Turn::Resting });
+        };
         let mut log = SubmissionLog::new(&self.folder);
-        let done = match next.state {
-            SubmissionState::Waiting => self.install(&next),
-            _ => self.examine(&next, &mut log).await,
-        };
+        let Err(refusal) = self.advance(id, &mut log).await else { return Ok(Turn::Worked) };
         let now = (self.clock)();
-        let refusal = match done {
-            Ok(()) => return Ok(true),
-            Err(refusal) => refusal,
-        };
-        if refusal.is_of_machine() {
-            self.league.put_back_submission(id, now)?;
-            return Err(refusal);
+        if let Some(kind) = refusal.of_machine() {
+            let is_full = is_temporary(kind);
+            let attempts = self.league.put_back_submission(id, !is_full, now)?;
+            if is_full {
+                return Err(refusal);
+            }
+            if attempts.is_none_or(|attempts| attempts < MOST_ATTEMPTS) {
+                tracing::warn!("submission {id} waits, because the server cannot work on it: {refusal}");
+                self.resting.insert(id, Instant::now() + REST);
+                return Ok(Turn::Worked);
+            }
+            log.line(format_args!("the server could not work on it in {MOST_ATTEMPTS} attempts:"));
         }
         log.line(&refusal);
-        tracing::info!("submission {id} of {}: failed: {refusal}", next.owner);
-        let log = if next.state == SubmissionState::Waiting {
-            format!("{}{}", next.log, log.text())
-        } else {
-            log.text()
-        };
-        self.league.fail_submission(id, &log, now)?;
-        self.desk.discard(id)?;
-        Ok(true)
+        tracing::info!("submission {id} failed: {refusal}");
+        self.league.fail_submission(id, &log.text(), now)?;
+        if let Err(error) = self.desk.discard(id) {
+            tracing::warn!("submission {id}: its files stay: {error}");
+        }
+        Ok(Turn::Worked)
+    }
+
+    /// Does the next step of a submission, if there still is one: its bot takes part, or it is examined.
+    async fn advance(&mut self, id: u32, log: &mut SubmissionLog) -> Result<(), SubmissionRefusal> {
+        let Some(attempts) = self.league.begin_submission(id, (self.clock)())? else { return Ok(()) };
+        if attempts > MOST_ATTEMPTS {
+            return Err(SubmissionRefusal::Attempts(attempts - 1));
+        }
+        match self.league.submission(id)? {
+            Some(next) if next.state == SubmissionState::Waiting => self.install(&next),
+            Some(next) => self.examine(&next, log).await,
+            None => Ok(()),
+        }
     }
 
     /// Unpacks, builds and checks a submission.
     async fn examine(&mut self, next: &Submission, log: &mut SubmissionLog) -> Result<(), SubmissionRefusal> {
         let (id, now) = (next.id, self.clock);
-        let attempts = self.league.begin_submission(id, now())?;
-        if attempts > MOST_ATTEMPTS {
-            return Err(SubmissionRefusal::Attempts(attempts - 1));
-        }
         let work = self.desk.work(id)?;
         let (source, bot) = (work.join("source"), work.join("bot"));
         fs::create_dir(&source)?;
@@ -215,7 +242,7 @@ impl SubmissionQueue {
         };
         let digest: ArchiveId = next.archive.parse().map_err(|_| SubmissionRefusal::Lost)?;
         let terms = self.desk.terms();
-        let file = open_archive(&archive, &digest, &source, terms.archive)?;
+        let file = open_archive(&archive, &digest, &source, terms.archive).await?;
         let place = WorkPlace { id, archive: &archive, digest, source: &source, bot: &bot };
         let BotFile { name, command, language, .. } = &file;
         let submitted = SubmittedBot { name, command, language: language.as_deref() };
@@ -225,6 +252,7 @@ impl SubmissionQueue {
         let ladders = match &self.place {
             BuildPlace::Here { .. } => {
                 let built = self.build(&file, &place, log).await?;
+                self.check_space(next)?;
                 self.league.check_submission(id, &built.to_string(), &log.text(), now())?;
                 self.check(&file, &bot, log).await?
             }
@@ -235,7 +263,8 @@ impl SubmissionQueue {
                     WorkerVerdict::Passed(ladders, built) => (ladders, built),
                     WorkerVerdict::Failed(why) => return Err(SubmissionRefusal::Worker(why)),
                 };
-                let built = self.take_in(&file, &place, built)?;
+                let built = self.take_in(&file, &place, built).await?;
+                self.check_space(next)?;
                 self.league.check_submission(id, &built.to_string(), &log.text(), now())?;
                 ladders
             }
@@ -251,6 +280,12 @@ impl SubmissionQueue {
         }
         self.league.pass_submission(id, &ladders, is_approved, &log.text(), now())?;
         if is_approved { self.install(next) } else { Ok(()) }
+    }
+
+    /// Checks that there is space for the bot, beside the archives that are there.
+    fn check_space(&self, next: &Submission) -> Result<(), SubmissionRefusal> {
+        let built = fs::metadata(self.desk.built(next.id)).map_or(next.size, |built| built.len());
+        Ok(self.desk.check_space(&self.league, &next.owner, built)?)
     }
 
     /// Builds a submission on this machine, if it has a build. Returns the id of the archive of the result.
@@ -296,7 +331,7 @@ impl SubmissionQueue {
     }
 
     /// Takes in what a worker has built, with the limits and checks of an archive that is built here. Returns its id.
-    fn take_in(
+    async fn take_in(
         &self,
         file: &BotFile,
         &WorkPlace { id, digest, source, bot, .. }: &WorkPlace<'_>,
@@ -313,12 +348,14 @@ impl SubmissionQueue {
                 let mut out = self.new_built(id)?;
                 out.write_all(&archive.bytes)?;
                 out.sync_all()?;
-                out.rewind()?;
                 let refused = |error: ArchiveError| match error {
                     ArchiveError::Io(error) => TrialError::Machine(error),
                     error => BuildFailure::Result(error).into(),
                 };
-                unpack(&out, &built, bot, self.desk.terms().result).map_err(refused)?;
+                let (place, limits) = (bot.to_owned(), self.desk.terms().result);
+                let unpacked =
+                    read_in_time(&out, UNPACK_TIME, move |out| unpack(out, &built, &place, limits));
+                unpacked.await?.map_err(refused)?;
                 Ok(built)
             }
             (true, None) | (false, Some(_)) => Err(SubmissionRefusal::Worker(WorkerRefusal::Invalid)),

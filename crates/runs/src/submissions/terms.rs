@@ -22,8 +22,19 @@ pub struct SubmissionTerms {
     pub build: BotLimits,
     /// The limits of an owner.
     pub quota: SubmissionQuota,
+    /// How much space their files may need.
+    pub space: SubmissionSpace,
     /// Whether the organiser has to approve what has passed.
     pub needs_approval: bool,
+}
+
+/// How much space the files of submissions may need, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SubmissionSpace {
+    /// All of them.
+    pub all: u64,
+    /// Those of an owner.
+    pub owner: u64,
 }
 
 /// The rules for submissions, which may change while they are worked on.

@@ -1,11 +1,15 @@
 //! The first step: an archive is unpacked.
 
 use std::fs::File;
-use std::io;
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
-use referee_bots::StartError;
+use referee_bots::{Command, CommandDefect, ScriptDefect, StartError};
 use referee_workers::archive::{ArchiveError, ArchiveId, ArchiveLimits, unpack};
+use tokio::time::timeout;
 
 use super::{BotFile, BotFileError, BuildFailure};
 
@@ -13,8 +17,17 @@ use super::{BotFile, BotFileError, BuildFailure};
 #[derive(Debug, thiserror::Error)]
 pub enum TrialError {
     /// Its archive is refused.
-    #[error("the archive is refused: {0}")]
+    #[error(
+        "the archive is refused: {0}; `referee submit DIR` packs and sends a directory with `bot.toml` at its top, and `referee \
+         submit --save FILE DIR` writes the archive"
+    )]
     Archive(ArchiveError),
+    /// It takes too long to check and unpack an archive.
+    #[error("the archive is not unpacked within {}, the limit", humantime::format_duration(*.0))]
+    UnpackTime(Duration),
+    /// The script that builds it cannot be run.
+    #[error("bot.toml: build: {0}")]
+    Script(CommandDefect),
     /// `bot.toml` is missing or invalid.
     #[error("bot.toml: {0}")]
     BotFile(#[from] BotFileError),
@@ -38,21 +51,90 @@ impl From<ArchiveError> for TrialError {
     }
 }
 
-/// Unpacks the archive of a bot into an empty directory, and reads its `bot.toml`.
+/// How long an archive may take to be checked and unpacked.
+pub(super) const UNPACK_TIME: Duration = Duration::from_secs(60);
+
+/// Unpacks the archive of a bot into an empty directory, and reads its `bot.toml`. Dropping the future ends that.
 ///
 /// # Errors
 /// If the archive or `bot.toml` is refused; I/O errors.
-pub fn open_archive(
+pub async fn open_archive(
     archive: &File,
     id: &ArchiveId,
     directory: &Path,
     limits: ArchiveLimits,
 ) -> Result<BotFile, TrialError> {
-    unpack(archive, id, directory, limits)?;
-    BotFile::read(directory).map_err(|error| match error {
-        BotFileError::Unreadable(error) => BotFileError::Unreadable(strip(&error)).into(),
-        error => error.into(),
-    })
+    let (id, place) = (*id, directory.to_owned());
+    read_in_time(archive, UNPACK_TIME, move |archive| unpack(archive, &id, &place, limits)).await??;
+    let file = BotFile::read(directory).map_err(|error| match error {
+        BotFileError::Unreadable(error) => BotFileError::Unreadable(strip(&error)),
+        error => error,
+    })?;
+    if let Some(build) = file.build()? {
+        let build = Command { directory: Some(directory.to_owned()), ..build };
+        // Only this defect is the same on each machine.
+        if let Err(error @ CommandDefect::Script { defect: ScriptDefect::WindowsLineEnding { .. }, .. }) =
+            build.check_script()
+        {
+            return Err(TrialError::Script(error));
+        }
+    }
+    Ok(file)
+}
+
+/// Reads an archive on a thread of its own. Its reads fail after this time, and once the future is dropped.
+///
+/// # Errors
+/// [`TrialError::UnpackTime`]; I/O errors.
+pub(super) async fn read_in_time<T: Send + 'static>(
+    archive: &File,
+    most_time: Duration,
+    work: impl FnOnce(StoppableFile) -> T + Send + 'static,
+) -> Result<T, TrialError> {
+    let stop = StopOnDrop::default();
+    let mut file = StoppableFile { file: archive.try_clone()?, is_stopped: stop.0.clone() };
+    file.rewind()?;
+    let mut working = tokio::task::spawn_blocking(move || work(file));
+    match timeout(most_time, &mut working).await {
+        Ok(done) => Ok(done.map_err(io::Error::from)?),
+        Err(_) => {
+            drop(stop);
+            // It writes no more files then.
+            working.await.map_err(io::Error::from)?;
+            Err(TrialError::UnpackTime(most_time))
+        }
+    }
+}
+
+/// Stops the reads of a [`StoppableFile`] when it is dropped.
+#[derive(Default)]
+struct StopOnDrop(Arc<AtomicBool>);
+
+impl Drop for StopOnDrop {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// A file whose reads fail once it is stopped.
+pub(super) struct StoppableFile {
+    file: File,
+    is_stopped: Arc<AtomicBool>,
+}
+
+impl Read for StoppableFile {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.is_stopped.load(Ordering::Relaxed) {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        self.file.read(buffer)
+    }
+}
+
+impl Seek for StoppableFile {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.file.seek(to)
+    }
 }
 
 /// The error without a path.
@@ -60,4 +142,34 @@ fn strip(error: &io::Error) -> io::Error {
     let text = error.to_string();
     let reason = text.rsplit(": ").next().unwrap_or_default().to_owned();
     io::Error::new(error.kind(), reason)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An endless file, which is read until that fails.
+    fn read_all(mut file: StoppableFile) -> io::ErrorKind {
+        let mut buffer = [0; 1024];
+        loop {
+            if let Err(error) = file.read(&mut buffer) {
+                return error.kind();
+            }
+        }
+    }
+
+    #[test]
+    fn an_archive_that_takes_too_long_is_an_error_and_one_that_is_given_up_is_read_no_further() {
+        let endless = File::open("/dev/zero").unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let late = runtime.block_on(read_in_time(&endless, Duration::from_millis(20), read_all));
+        let late = late.unwrap_err().to_string();
+        assert_eq!(late, "the archive is not unpacked within 20ms, the limit");
+        runtime.block_on(async {
+            let reading = read_in_time(&endless, UNPACK_TIME, read_all);
+            assert!(timeout(Duration::from_millis(20), reading).await.is_err());
+        });
+        // This waits for its threads.
+        drop(runtime);
+    }
 }

@@ -59,8 +59,13 @@ pub(super) fn status(error: &IntakeError) -> StatusCode {
     match error {
         IntakeError::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
         IntakeError::Empty => StatusCode::BAD_REQUEST,
-        IntakeError::Refused(SubmissionError::Waiting { .. } | SubmissionError::PerDay { .. }) => {
-            StatusCode::TOO_MANY_REQUESTS
+        IntakeError::Refused(
+            SubmissionError::Waiting { .. }
+            | SubmissionError::PerDay { .. }
+            | SubmissionError::FailedUploads { .. },
+        ) => StatusCode::TOO_MANY_REQUESTS,
+        IntakeError::Refused(SubmissionError::OwnerSpace { .. } | SubmissionError::Space { .. }) => {
+            StatusCode::INSUFFICIENT_STORAGE
         }
         IntakeError::Refused(SubmissionError::NotAdmitted(why)) => status_of_admission(why),
         IntakeError::Refused(SubmissionError::Store(_))

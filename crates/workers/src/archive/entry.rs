@@ -98,7 +98,15 @@ impl Entry {
         let own: u32 = block[148..156].iter().map(|&byte| u32::from(byte)).sum();
         // The checksum counts as spaces.
         if header.cksum().ok() != Some(sum - own + 8 * u32::from(b' ')) {
+            if let Some((_, what)) = FORMATS.iter().find(|(magic, _)| block.starts_with(magic)) {
+                return Err(ArchiveError::Invalid(format!("it is {what}, not a tar archive")));
+            }
             return Err(error("the checksum of its header is wrong: the archive is damaged".to_owned()));
+        }
+        if header.as_gnu().is_some() {
+            return Err(ArchiveError::Invalid(
+                "it is in the format of GNU tar, not in normal form".to_owned(),
+            ));
         }
         let mode = header.mode().ok();
         let kind = match header.entry_type() {
@@ -159,6 +167,18 @@ impl Entry {
         Ok(())
     }
 }
+
+/// How files in other formats begin.
+const FORMATS: [(&[u8], &str); 8] = [
+    (b"PK\x03\x04", "a zip file"),
+    (b"\x1f\x8b", "a gzip file"),
+    (b"\xfd7zXZ\0", "an xz file"),
+    (b"BZh", "a bzip2 file"),
+    (b"\x28\xb5\x2f\xfd", "a zstd file"),
+    (b"7z\xbc\xaf", "a 7-Zip file"),
+    (b"Rar!", "a RAR file"),
+    (b"\x7fELF", "a program"),
+];
 
 /// Describes the type of an entry that is not allowed.
 fn describe(kind: EntryType) -> &'static str {

@@ -1,5 +1,6 @@
 //! Takes in the programs that owners hand in, and works on them while the league is played.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -8,7 +9,7 @@ use referee_bots::Launch;
 use referee_bots::sandbox::Unavailable;
 use referee_engine::runner::signalled;
 use referee_files::{Folder, StorageWait};
-use referee_store::{IntakeError, League, OwnerCredential, now};
+use referee_store::{IntakeError, League, OwnerCredential, SubmissionError, now, utc};
 use referee_web::{ArrivingSubmission, SubmissionIntake};
 use referee_workers::packing::{ARCHIVES, pack_game};
 use referee_workers::trial::TrialDesk;
@@ -76,7 +77,12 @@ pub(super) fn open(
             (None, Some(refused))
         }
     };
-    let intake = Arc::new(Intake { desk: desk()?, league: Arc::new(Mutex::new(League::open(folder)?)), why });
+    let intake = Arc::new(Intake {
+        desk: desk()?,
+        league: Arc::new(Mutex::new(League::open(folder)?)),
+        why,
+        failed: FailedUploads::default(),
+    });
     let queue = match place {
         Some(place) => {
             let (desk, league) = (desk()?, League::open(folder)?);
@@ -144,12 +150,17 @@ pub(super) fn work(
     Ok(())
 }
 
+/// The day, as in times of UTC, and the number of uploads of an owner on it that have failed.
+type FailedUploads = Arc<Mutex<HashMap<String, (String, u32)>>>;
+
 /// Takes in archives.
 struct Intake {
     desk: SubmissionDesk,
     league: Arc<Mutex<League>>,
     /// Why none is taken.
     why: Option<String>,
+    /// By owner.
+    failed: FailedUploads,
 }
 
 impl SubmissionIntake for Intake {
@@ -158,23 +169,66 @@ impl SubmissionIntake for Intake {
             return Err(IntakeError::Unavailable(why.clone()));
         }
         let league = self.league.lock().unwrap_or_else(PoisonError::into_inner);
+        let owner_name = owner.to_owned();
+        let mut failures = UploadFailures { failed: self.failed.clone(), owner: owner_name, counts: false };
+        let most = self.desk.uploads_per_day();
+        if failures.add(0) >= most {
+            return Err(SubmissionError::FailedUploads { most }.into());
+        }
         let arriving = self.desk.begin(&league, owner, now())?;
-        Ok(Box::new(IntakeArrival { arriving, league: self.league.clone() }))
+        failures.counts = true;
+        Ok(Box::new(IntakeArrival { arriving, league: self.league.clone(), failures }))
     }
 }
 
 struct IntakeArrival {
     arriving: Arriving,
     league: Arc<Mutex<League>>,
+    failures: UploadFailures,
+}
+
+/// The uploads of an owner that fail before they are in the queue. Dropping it counts one more, if it counts.
+struct UploadFailures {
+    failed: FailedUploads,
+    owner: String,
+    counts: bool,
+}
+
+impl UploadFailures {
+    /// Adds to the number of today, and returns it.
+    fn add(&self, more: u32) -> u32 {
+        let today = utc(now())[..10].to_owned();
+        let mut failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
+        failed.retain(|_, (day, _)| *day == today);
+        if more == 0 {
+            return failed.get(&self.owner).map_or(0, |(_, count)| *count);
+        }
+        let (_, count) = failed.entry(self.owner.clone()).or_insert((today, 0));
+        *count += more;
+        *count
+    }
+}
+
+impl Drop for UploadFailures {
+    fn drop(&mut self) {
+        if self.counts {
+            self.add(1);
+        }
+    }
 }
 
 impl ArrivingSubmission for IntakeArrival {
     fn write(&mut self, bytes: &[u8]) -> Result<(), IntakeError> {
-        self.arriving.write(bytes)
+        let written = self.arriving.write(bytes);
+        // The disk of the server is full.
+        self.failures.counts = !matches!(written, Err(IntakeError::Storage(_)));
+        written
     }
 
     fn finish(self: Box<Self>, by: &OwnerCredential) -> Result<u32, IntakeError> {
-        let mut league = self.league.lock().unwrap_or_else(PoisonError::into_inner);
-        self.arriving.finish(&mut league, by, now())
+        let IntakeArrival { arriving, league, mut failures } = *self;
+        let finished = arriving.finish(&mut league.lock().unwrap_or_else(PoisonError::into_inner), by, now());
+        failures.counts = matches!(finished, Err(IntakeError::Empty));
+        finished
     }
 }

@@ -23,6 +23,28 @@ pub enum SubmissionError {
         /// The limit.
         most: u32,
     },
+    /// The owner has had as many uploads that failed as may be on one day.
+    #[error("uploads of an owner that fail a day (UTC): {most} at most; try again tomorrow")]
+    FailedUploads {
+        /// The limit.
+        most: u32,
+    },
+    /// The submissions of the owner need as much space as they may.
+    #[error(
+        "with it your programs need more than {} MiB: retire a bot, or wait until versions that were replaced are deleted, a day \
+         later",
+        .most >> 20
+    )]
+    OwnerSpace {
+        /// The limit, in bytes.
+        most: u64,
+    },
+    /// All submissions need as much space as they may.
+    #[error("with it the programs of this league need more than {} MiB: ask the organiser", .most >> 20)]
+    Space {
+        /// The limit, in bytes.
+        most: u64,
+    },
     /// The name is taken, or could be mistaken for one that is.
     #[error("bot.toml: the name `{name}` looks like `{taken}`, which is taken: choose another one")]
     NameTaken {

@@ -134,8 +134,11 @@ pub struct SubmissionQuota {
 const SUBMISSION: &str = "id, owner, bot, version, language, command, archive, size, built, ladders, state, is_approved, \
                           attempts, log, received_at, changed_at";
 
-/// The states in which work is left to do without a decision of the organiser.
-const IN_WORK: &str = "('received', 'building', 'checking')";
+/// The submissions for which work is left to do.
+const DUE: &str = "state IN ('received', 'building', 'checking') OR (state = 'waiting' AND is_approved = 1)";
+
+/// What is left of a log that was erased.
+const ERASED: &str = "[this log was erased: logs of what does not play are kept for 30 days]\n";
 
 fn read_submission(row: &Row<'_>) -> rusqlite::Result<Submission> {
     Ok(Submission {
@@ -222,41 +225,63 @@ impl League {
         rows.collect::<rusqlite::Result<_>>().map_err(failed)
     }
 
-    /// The next submission to work on: one that was approved, otherwise the oldest one that is not decided.
+    /// The submissions to work on, in this order: those that were approved, then those of the owner whose last turn was the
+    /// longest ago, of each first those that were begun least often.
     ///
     /// # Errors
     /// Those of the database.
-    pub fn next_submission(&self) -> Result<Option<Submission>, StoreError> {
+    pub fn submissions_due(&self) -> Result<Vec<u32>, StoreError> {
         let sql = format!(
-            "SELECT {SUBMISSION} FROM submissions WHERE state IN {IN_WORK} OR (state = 'waiting' AND is_approved = 1) \
-             ORDER BY state <> 'waiting', id LIMIT 1"
+            "SELECT id FROM submissions AS due WHERE {DUE} ORDER BY state <> 'waiting', (SELECT max(changed_at) FROM \
+             submissions WHERE owner = due.owner AND attempts > 0), attempts, id"
         );
-        let mut query = self.db.prepare_cached(&sql).map_err(failed)?;
-        query.query_row([], read_submission).optional().map_err(failed)
+        self.submission_ids(&sql, [])
     }
 
-    /// Begins the work on a submission, from its start. Returns how often it was begun, this time included.
+    /// The submissions of an owner.
     ///
     /// # Errors
     /// Those of the database.
-    pub fn begin_submission(&mut self, id: u32, at: SystemTime) -> Result<u32, StoreError> {
-        let sql = format!(
-            "UPDATE submissions SET state = 'building', attempts = attempts + 1, log = '', built = NULL, changed_at = ?2 \
-             WHERE id = ?1 AND state IN {IN_WORK} RETURNING attempts"
-        );
-        self.change(|db| db.query_row(&sql, params![id, utc(at)], |row| row.get(0)))
+    pub fn submissions_of(&self, owner: &str) -> Result<Vec<u32>, StoreError> {
+        self.submission_ids("SELECT id FROM submissions WHERE owner = ?1", [owner])
     }
 
-    /// Puts a submission back into the queue: what the server needs for it failed.
+    fn submission_ids(&self, sql: &str, params: impl rusqlite::Params) -> Result<Vec<u32>, StoreError> {
+        let mut query = self.db.prepare_cached(sql).map_err(failed)?;
+        let rows = query.query_map(params, |row| row.get(0)).map_err(failed)?;
+        rows.collect::<rusqlite::Result<_>>().map_err(failed)
+    }
+
+    /// Begins the work on a submission: from its start, or to make the bot of one that has passed take part. Returns how often
+    /// it was begun, this time included; `None` if there is nothing to do any more.
     ///
     /// # Errors
     /// Those of the database.
-    pub fn put_back_submission(&mut self, id: u32, at: SystemTime) -> Result<(), StoreError> {
+    pub fn begin_submission(&mut self, id: u32, at: SystemTime) -> Result<Option<u32>, StoreError> {
         let sql = format!(
-            "UPDATE submissions SET state = 'received', attempts = attempts - 1, changed_at = ?2 WHERE id = ?1 AND state \
-             IN {IN_WORK}"
+            "UPDATE submissions SET attempts = attempts + 1, changed_at = ?2, state = iif(state = 'waiting', state, 'building'), \
+             log = iif(state = 'waiting', log, ''), built = iif(state = 'waiting', built, NULL) WHERE id = ?1 AND ({DUE}) \
+             RETURNING attempts"
         );
-        self.change(|db| db.execute(&sql, params![id, utc(at)])).map(drop)
+        self.change(|db| db.query_row(&sql, params![id, utc(at)], |row| row.get(0)).optional())
+    }
+
+    /// Puts a submission back into the queue: what the server needs for it failed. `counts`: as one of its attempts. Returns
+    /// how often it was begun; `None` if there is nothing to do any more.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub fn put_back_submission(
+        &mut self,
+        id: u32,
+        counts: bool,
+        at: SystemTime,
+    ) -> Result<Option<u32>, StoreError> {
+        let sql = format!(
+            "UPDATE submissions SET attempts = max(attempts - ?2, 0), changed_at = ?3, state = iif(state = 'waiting', state, 'received') \
+             WHERE id = ?1 AND ({DUE}) RETURNING attempts"
+        );
+        self.change(|db| db.query_row(&sql, params![id, !counts, utc(at)], |row| row.get(0)).optional())
     }
 
     /// Stores what `bot.toml` says of the bot of a submission, and returns its version. The name is its owner's from now on.
@@ -324,19 +349,19 @@ impl League {
         log: &str,
         at: SystemTime,
     ) -> Result<(), StoreError> {
-        let sql = "UPDATE submissions SET state = 'waiting', ladders = ?2, is_approved = ?3, log = ?4, changed_at = ?5 \
-                   WHERE id = ?1 AND state = 'checking'";
+        let sql = "UPDATE submissions SET state = 'waiting', ladders = ?2, is_approved = ?3, log = ?4, changed_at = ?5, \
+                   attempts = iif(?3, attempts, 0) WHERE id = ?1 AND state = 'checking'";
         self.change(|db| db.execute(sql, params![id, crate::rows::json(ladders), is_approved, log, utc(at)]))
             .map(drop)
     }
 
-    /// Notes that a submission has failed, with the whole log.
+    /// Notes that a submission has failed, with the log of the last attempt.
     ///
     /// # Errors
     /// Those of the database.
     pub fn fail_submission(&mut self, id: u32, log: &str, at: SystemTime) -> Result<(), StoreError> {
         // The organiser may have rejected it meanwhile.
-        let sql = "UPDATE submissions SET state = 'failed', log = ?2, changed_at = ?3 WHERE id = ?1 AND state NOT IN \
+        let sql = "UPDATE submissions SET state = 'failed', log = iif(state = 'waiting', log || ?2, ?2), changed_at = ?3 WHERE id = ?1 AND state NOT IN \
                    ('playing', 'retired', 'failed')";
         self.change(|db| db.execute(sql, params![id, log, utc(at)])).map(drop)
     }
@@ -378,6 +403,16 @@ impl League {
             db.execute(sql, params![id, utc(at)])?;
             Ok(passed)
         })
+    }
+
+    /// Erases the logs of submissions that have failed or were replaced before this time.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub fn erase_submission_logs(&mut self, before: SystemTime) -> Result<(), StoreError> {
+        let sql = "UPDATE submissions SET log = ?2 WHERE state IN ('failed', 'retired') AND changed_at < ?1 AND log NOT IN \
+                   ('', ?2)";
+        self.change(|db| db.execute(sql, params![utc(before), ERASED])).map(drop)
     }
 
     /// The submissions whose files are still needed: the pending ones, those of bots as they are or would be if they took

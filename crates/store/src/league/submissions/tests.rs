@@ -126,9 +126,9 @@ fn only_what_waits_is_approved_or_rejected() {
     named(&mut league, id, "mouse").unwrap();
     league.check_submission(id, "01", "built\n", at(2)).unwrap();
     league.pass_submission(id, &BTreeSet::new(), false, "passed\n", at(3)).unwrap();
-    assert_eq!(league.next_submission().unwrap(), None);
+    assert_eq!(league.submissions_due().unwrap(), [0; 0]);
     approve(&mut league, id).unwrap();
-    assert_eq!(league.next_submission().unwrap().unwrap().id, id);
+    assert_eq!(league.submissions_due().unwrap(), [id]);
     let reject = OrganiserAct::RejectSubmission { id, reason: "too slow" };
     league.act("root", reject, at(4)).unwrap();
     // The server notes a failure that it found meanwhile.
@@ -171,4 +171,43 @@ fn the_name_of_a_waiting_submission_is_taken_and_counts_as_a_bot() {
     league.pass_submission(id, &BTreeSet::new(), true, "passed\n", at(3)).unwrap();
     league.install_submission(id, Path::new("submissions/bots/x"), at(4)).unwrap();
     assert_eq!(league.own_names("ada").unwrap().len(), 1);
+}
+
+#[test]
+fn turns_go_round_by_owner_and_what_was_put_back_comes_last() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut league = league(folder.path());
+    let quota = SubmissionQuota { waiting: 9, per_day: 9, bots: 9 };
+    let mut submit = |owner| {
+        let by = joined(&mut league, owner);
+        league.submit(&by, "00", 1, quota, at(0), |_| Ok(())).unwrap()
+    };
+    let [a1, a2, a3, b1, b2] = ["ada", "ada", "ada", "ben", "ben"].map(&mut submit);
+    assert_eq!(league.submissions_due().unwrap(), [a1, a2, a3, b1, b2]);
+    assert_eq!(league.begin_submission(a1, at(10)).unwrap(), Some(1));
+    assert_eq!(league.put_back_submission(a1, true, at(11)).unwrap(), Some(1));
+    assert_eq!(league.submissions_due().unwrap(), [b1, b2, a2, a3, a1]);
+    league.begin_submission(b1, at(12)).unwrap();
+    league.fail_submission(b1, "no\n", at(13)).unwrap();
+    assert_eq!(league.submissions_due().unwrap(), [a2, a3, a1, b2]);
+    // A full disk is no attempt.
+    assert_eq!(league.begin_submission(a2, at(14)).unwrap(), Some(1));
+    assert_eq!(league.put_back_submission(a2, false, at(15)).unwrap(), Some(0));
+    assert_eq!(league.submissions_due().unwrap(), [a2, a3, a1, b2]);
+    assert_eq!(league.begin_submission(b1, at(16)).unwrap(), None, "it has failed");
+    assert_eq!(league.submissions_of("ben").unwrap(), [b1, b2]);
+}
+
+#[test]
+fn old_logs_of_what_does_not_play_are_erased() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut league = league(folder.path());
+    let playing = play(&mut league, "ada", "mouse");
+    let [old, new] = [600_000, 600_001].map(|now| submit(&mut league, "ben", now).unwrap());
+    league.fail_submission(old, "no\n", at(100)).unwrap();
+    league.fail_submission(new, "no\n", at(200)).unwrap();
+    league.erase_submission_logs(at(150)).unwrap();
+    let log = |id| league.submission(id).unwrap().unwrap().log;
+    assert_eq!((log(playing), log(new)), ("passed\n".to_owned(), "no\n".to_owned()));
+    assert!(log(old).contains("was erased"));
 }
