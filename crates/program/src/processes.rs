@@ -240,7 +240,7 @@ impl Carrier for RulesProcesses {
         // One that has waited may have ended meanwhile.
         let waiting = self.idle().pop().map(Ok);
         let fresh = iter::repeat_with(|| self.start()).take(ATTEMPTS);
-        let mut restarts = Restarts::default();
+        let (mut restarts, mut why) = (Restarts::default(), String::new());
         for process in waiting.into_iter().chain(fresh) {
             match process.and_then(|process| self.ask_one(process, request, accept)) {
                 Ok(()) => {
@@ -253,14 +253,17 @@ impl Carrier for RulesProcesses {
                     return Err(RulesFailed::Interrupted);
                 }
                 Err(what) => {
-                    restarts.add(&what);
+                    why = what.to_string();
+                    // A process that was not started is no failure of the rules.
+                    if !matches!(what, NotAnswered::NotStarted(_) | NotAnswered::StarterPanicked) {
+                        restarts.add(&why);
+                    }
                     if what.is_final() {
                         break;
                     }
                 }
             }
         }
-        let why = restarts.why.unwrap_or_default();
         Err(RulesFailed::Because(format!("{}: {why}", self.command).into()))
     }
 }
