@@ -91,7 +91,7 @@ fn a_bot_that_does_not_flush_gets_a_hint() {
     let lazy = folder.bot("lazy", "play(turn=lambda t: None)");
     let plain = folder.plain_bot("plain");
     let ended = referee(["play", "checkers", &lazy, &plain, "--clock", "delay=200ms"]).done();
-    let result = "m1: plain wins (lazy: late answer, no answer within 200 ms; is stdout flushed? Some programs buffer their input too, such as mawk without `-W interactive`) before the first move";
+    let result = "m1: plain wins (lazy: timed out, no answer within 200 ms; is stdout flushed? Some programs buffer their input too, such as mawk without `-W interactive`) before the first move";
     assert!(ended.stdout.contains(result), "{}", ended.stdout);
 }
 
@@ -386,4 +386,37 @@ fn a_timeout_of_a_bot_that_has_answered_before_does_not_ask_for_flushing() {
     let ended = referee(["play", "checkers", &plain, &hangs, "--clock", "delay=300ms", "--json"]);
     let detail = ended.with_code(0).one("match")["fault"]["detail"].clone();
     assert_eq!(detail, "no answer within 300 ms (it had answered 3 requests)");
+}
+
+#[test]
+fn a_bot_that_is_never_ready_costs_the_limit_once() {
+    let folder = Folder::new();
+    let (plain, records) = (folder.plain_bot("plain"), folder.text("records"));
+    let never = folder.bot("never", "play(start=lambda s: None)");
+    let begun = std::time::Instant::now();
+    let args = ["-n", "5", "--ready-limit", "3s,2s", "--record", &records, "--json"];
+    let ended = referee(["play", "checkers", &never, &plain].into_iter().chain(args)).with_code(0);
+    let took = begun.elapsed().as_secs_f64();
+    assert!((3.0..9.0).contains(&took), "3 s and not 2 s for each of four more: {took}");
+    let details: Vec<String> = ended
+        .all("match")
+        .iter()
+        .map(|played| played["fault"]["detail"].as_str().expect("text").to_owned())
+        .collect();
+    assert!(details[0].starts_with("no `ready` within 3000 ms"), "{details:?}");
+    let later = "it was not ready for its first match within 3000 ms, and has sent nothing since";
+    assert!(details.len() == 5 && details[1..].iter().all(|detail| detail == later), "{details:?}");
+    referee(["verify", &records]).done();
+    // One that says something again plays.
+    let late = folder.bot(
+        "late",
+        "import threading\ndef start(s):\n    if s['match'] == 'm1':\n        threading.Timer(2, lambda: say(type='pong')).start()\n    else:\n        ready(s)\nplay(start=start)",
+    );
+    let slow = folder
+        .bot("slow", "import time\ndef start(s):\n    ready(s)\n    time.sleep(2.5)\nplay(start=start)");
+    let args = ["-n", "2", "--ready-limit", "1s", "--set", "turn_limit=4", "--clock", "none", "--json"];
+    let ended = referee(["play", "checkers", &late, &slow].into_iter().chain(args)).with_code(0);
+    let matches = ended.all("match");
+    assert_eq!(matches[0]["fault"]["code"], "no_start", "{matches:?}");
+    assert_eq!(matches[1]["ended_by"], "turn_limit", "{matches:?}");
 }

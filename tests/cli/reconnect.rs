@@ -115,15 +115,57 @@ fn reconnecting_gains_no_time() {
 }
 
 #[test]
-fn a_limit_that_expires_while_the_connection_is_lost_is_a_timeout() {
+fn a_limit_that_expires_while_the_connection_is_lost_is_a_lost_connection() {
     let folder = Folder::new();
-    let plain = folder.plain_bot("plain");
-    let (referee, address) = started("checkers", &plain, &["--clock", "delay=500ms,bank=0s"]);
+    let (plain, records) = (folder.plain_bot("plain"), folder.text("records"));
+    let args = ["--clock", "delay=1500ms,bank=0s", "--record", &records];
+    let (referee_, address) = started("checkers", &plain, &args);
     let mut guest = alice(address);
     guest.play_up_to("turn");
+    thread::sleep(Duration::from_millis(300));
+    drop(guest);
+    let ended = referee_.wait().with_code(0);
+    assert_eq!(faults(&ended), [json!({"disconnected": 1}), json!({})], "{ended:#?}");
+    // It says when the connection was lost, and how long was waited: the rest of the limit.
+    let record = folder.record("records/m1.jsonl");
+    let detail = &the("fault", &record)["detail"];
+    assert_eq!((&detail["kind"], &detail["limit_ms"]), (&json!("no_answer"), &json!(1500)), "{detail}");
+    let received = &detail["received"];
+    let [lost, waited] = ["lost_ms", "waited_ms"].map(|key| received[key].as_u64().expect("a time"));
+    assert_eq!(received["kind"], "connection_lost", "{detail}");
+    assert!(lost >= 300 && (500..=1_300).contains(&waited), "{detail}");
+    let text = ended.one("match")["fault"]["detail"].as_str().expect("text").to_owned();
+    let [lost, waited] = [lost, waited].map(|ms| format!("{:.1} s", ms as f64 / 1000.0));
+    let expected = format!(
+        "no answer within 1500 ms: the connection was lost {lost} after the start of the match, and no other one replaced it \
+         within {waited}"
+    );
+    assert_eq!(text, expected);
+    referee(["verify", &records]).done();
+    // People read the same.
+    let shown = referee(["show", &folder.text("records/m1.jsonl")]).done().stdout;
+    assert!(shown.contains("connection lost") && !shown.contains("late"), "{shown}");
+    let page = referee(["show", &folder.text("records/m1.jsonl"), "--html"]).done().stdout;
+    assert!(page.contains("lost the connection"), "{page}");
+}
+
+#[test]
+fn a_bot_that_is_lost_before_it_is_ready_has_lost_its_connection() {
+    let folder = Folder::new();
+    let plain = folder.plain_bot("plain");
+    let (referee, address) = started("checkers", &plain, &["--ready-limit", "700ms"]);
+    let mut guest = alice(address);
+    guest.receive_type("start");
     drop(guest);
     let ended = referee.wait().with_code(0);
-    assert_eq!(faults(&ended), [json!({"timeout": 1}), json!({})], "{ended:#?}");
+    assert_eq!(faults(&ended), [json!({"disconnected": 1}), json!({})], "{ended:#?}");
+    let detail = &ended.one("match")["fault"]["detail"];
+    assert!(
+        detail
+            .as_str()
+            .is_some_and(|text| text.starts_with("no `ready` within 700 ms: the connection was lost")),
+        "{detail}"
+    );
 }
 
 #[test]
@@ -321,7 +363,10 @@ fn in_every_state_there_is_one_fault_after_the_grace_period() {
                 drop(guest);
                 let ended = referee.wait().with_code(0);
                 assert_eq!(faults(&ended), [json!({"disconnected": 1}), json!({})], "{state}: {ended:#?}");
-                assert_eq!(ended.one("match")["fault"]["detail"], "its output ended", "{state}");
+                let detail = ended.one("match")["fault"]["detail"].as_str().expect("text").to_owned();
+                let lost = detail.strip_prefix("its output ended: the connection was lost ").expect("how");
+                let says = " s after the start of the match, and no other one replaced it within 0.4 s";
+                assert!(lost.ends_with(says), "{state}: {detail}");
             });
         }
     });

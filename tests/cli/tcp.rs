@@ -542,6 +542,31 @@ fn play_over_tls(folder: &Folder, options: &[&str], trusted: &str) {
 }
 
 #[test]
+fn a_plain_text_bot_that_waits_on_a_tls_port_is_told_so() {
+    let folder = Folder::new();
+    let plain = folder.plain_bot("plain");
+    let args = [
+        "play",
+        "checkers",
+        "tcp:alice",
+        &plain,
+        "--tls-self-signed",
+        "--hello-limit",
+        "500ms",
+        "--wait",
+        "5s",
+    ];
+    let (referee, address) = listening(&args);
+    let mut bot = std::net::TcpStream::connect(address).expect("it listens");
+    let mut received = String::new();
+    let _ = std::io::Read::read_to_string(&mut bot, &mut received);
+    assert!(received.contains("this port uses TLS: connect over TLS"), "{received:?}");
+    let ended = referee.wait();
+    let warning = "rejected a connection from 127.0.0.1: this port uses TLS: connect over TLS";
+    assert!(ended.stderr.contains(warning), "{ended:?}");
+}
+
+#[test]
 fn connections_are_encrypted_with_a_generated_certificate() {
     let folder = Folder::new();
     let trusted = folder.text("referee.pem");

@@ -14,7 +14,7 @@ use crate::event::{GivenInfo, Stamp};
 use crate::match_::PhaseFlow;
 use crate::player::SeatExit;
 use crate::playing::{Playing, Sealed};
-use crate::received::Received;
+use crate::received::{Received, overdue};
 
 /// Why an answer was rejected.
 #[derive(Debug)]
@@ -304,14 +304,15 @@ impl Playing {
         let limit = common.player(seat).bank.map_or(0, |bank| bank.limit());
         let detail = Detail::NoAnswer { limit_ms: limit / 1000, received };
         let of = FaultyTurn { turn, took, lag };
-        common.count_fault(stamp, seat, FaultCode::Timeout, Some(&detail), Some(of));
+        let code = overdue(FaultCode::Timeout, received);
+        common.count_fault(stamp, seat, code, Some(&detail), Some(of));
         common.send_error(seat, Some(turn.into()), ErrorCode::Timeout, detail.to_string(), None);
         common.worst_lag = common.worst_lag.max(lag);
         // Bill at most the limit: the referee may have noticed the timeout late.
         if let Some(bank) = &mut common.player(seat).bank {
             bank.bill(billed.min(limit));
         }
-        let fault = Fault { seat, code: FaultCode::Timeout, detail: Some(detail) };
+        let fault = Fault { seat, code, detail: Some(detail) };
         self.decider(seat).sealed = Some(Sealed::Exit(SeatExit::Fault(fault)));
     }
 }

@@ -10,7 +10,7 @@ use referee_protocol::referee as message;
 use referee_protocol::words::FaultCode;
 use serde::{Deserialize, Serialize};
 
-use crate::received::{Awaited, MissingMessage, Received};
+use crate::received::{Awaited, Lost, MissingMessage, Received};
 
 fn is_false(flag: &bool) -> bool {
     !flag
@@ -37,7 +37,7 @@ pub enum Detail {
         /// Longest line from a bot.
         most_bytes: u64,
     },
-    /// `timeout`.
+    /// `timeout`, or `disconnected` if the connection was lost then.
     NoAnswer {
         /// The limit of this request.
         limit_ms: u64,
@@ -53,7 +53,7 @@ pub enum Detail {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         received: Option<Received>,
     },
-    /// `no_start`: no `ready` in time.
+    /// `no_start`, or `disconnected` if the connection was lost then: no `ready` in time.
     NotReady {
         /// The limit.
         limit_ms: u64,
@@ -82,6 +82,11 @@ pub enum Detail {
         /// Number of connections of this name that are busy in other matches.
         elsewhere: u64,
     },
+    /// `no_start`: the bot was not ready for its first match, and has sent nothing since.
+    NeverReady {
+        /// The limit of its first `ready`.
+        limit_ms: u64,
+    },
     /// `no_start`: the bot is not present.
     NotHere,
     /// `no_start`: the process cannot be started.
@@ -105,6 +110,15 @@ pub enum Detail {
     },
     /// `disconnected`: it said `bye`.
     SaidBye,
+    /// `disconnected`: no other connection replaced a lost one in time.
+    ConnectionLost {
+        /// How its stream ended.
+        detail: Box<Detail>,
+        /// When the connection was lost, on the clock of the match.
+        lost_ms: u64,
+        /// How long the match waited for another one.
+        waited_ms: u64,
+    },
     /// `exited`: the process ended by itself.
     Status {
         /// The exit status.
@@ -208,12 +222,19 @@ impl fmt::Display for Detail {
                 let none = if *elsewhere == 0 { "no bot" } else { "no other bot" };
                 write!(f, "{none} connected as `{name}` within {} s", *waited_ms as f64 / 1000.0)
             }
+            Detail::NeverReady { limit_ms } => write!(
+                f,
+                "it was not ready for its first match within {limit_ms} ms, and has sent nothing since"
+            ),
             Detail::NotHere => f.write_str("it is not here"),
             Detail::NotStarted { error } => write!(f, "it cannot be started: {error}"),
             Detail::NoStream { error } => write!(f, "its stream cannot be watched: {error}"),
             Detail::OutputEnded => f.write_str("its output ended"),
             Detail::InputClosed => f.write_str("it closed its input"),
             Detail::TlsFailed { error } => write!(f, "its TLS connection failed: {error}"),
+            &Detail::ConnectionLost { ref detail, lost_ms, waited_ms } => {
+                write!(f, "{detail}: {}", Lost { lost_ms, waited_ms })
+            }
             Detail::SaidBye => f.write_str("it said `bye`"),
             Detail::Status { status, held_pipe } => write!(f, "status {status}{}", held(*held_pipe)),
             Detail::Signal { signal, held_pipe } => write!(f, "signal {signal}{}", held(*held_pipe)),

@@ -99,7 +99,7 @@ pub use match_::{Match, Transmit};
 pub use opening::Opening;
 pub use outage::Outage;
 pub use player::Faults;
-pub use received::{BUFFERS, Field, Received, RefusedLine};
+pub use received::{BUFFERS, Field, Lost, Received, RefusedLine};
 pub use setup::{Header, Leg, SeatHeader, Setup, Wants, check_policy};
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::fmt;
 
 use referee_game::counted;
 use referee_protocol::limits;
-use referee_protocol::words::ErrorCode;
+use referee_protocol::words::{ErrorCode, FaultCode};
 use serde::{Deserialize, Serialize};
 
 /// Why a program that answers may seem to be silent.
@@ -30,11 +30,40 @@ pub enum Received {
         /// How many it had answered.
         answered: u32,
     },
+    /// Nothing, of a bot whose connection was lost.
+    ConnectionLost(Lost),
     /// The answer, too late.
     LateAnswer {
         /// The time that it took, without the referee's lag, in milliseconds.
         took_ms: u64,
     },
+}
+
+/// How a connection was lost that no other one replaced in time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Lost {
+    /// When the connection was lost, on the clock of the match, in milliseconds.
+    pub lost_ms: u64,
+    /// How long the match waited for another one, in milliseconds.
+    pub waited_ms: u64,
+}
+
+impl Lost {
+    /// The connection was lost at one time of the match and not replaced until another one, in microseconds.
+    pub fn between(lost_us: u64, now_us: u64) -> Lost {
+        Lost { lost_ms: lost_us / 1000, waited_ms: now_us.saturating_sub(lost_us) / 1000 }
+    }
+}
+
+impl fmt::Display for Lost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [lost, waited] = [self.lost_ms, self.waited_ms].map(|ms| ms as f64 / 1000.0);
+        write!(
+            f,
+            "the connection was lost {lost:.1} s after the start of the match, and no other one replaced it within \
+             {waited:.1} s"
+        )
+    }
 }
 
 /// Why a line was rejected. Contains no text from the bot, because others can read it.
@@ -89,6 +118,14 @@ impl fmt::Display for Field {
             Field::Push => f.write_str("`push` is true or false"),
             Field::Nonce => write!(f, "`nonce` is lower-case hex of at most {} bytes", limits::NONCE),
         }
+    }
+}
+
+/// The code of the fault of a seat whose time is up, given what was received.
+pub(super) fn overdue(code: FaultCode, received: Option<Received>) -> FaultCode {
+    match received {
+        Some(Received::ConnectionLost(_)) => FaultCode::Disconnected,
+        _ => code,
     }
 }
 
@@ -153,6 +190,7 @@ impl fmt::Display for MissingMessage {
             Some(Received::Silence { answered }) => {
                 write!(f, " (it had answered {})", counted(*answered, "request", "requests"))
             }
+            Some(Received::ConnectionLost(lost)) => write!(f, ": {lost}"),
             Some(Received::Unfinished { bytes }) => {
                 let bytes = counted(*bytes, "byte", "bytes");
                 write!(f, ", only an unfinished line of {bytes}; a line ends with a line break")

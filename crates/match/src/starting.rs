@@ -14,7 +14,7 @@ use crate::event::{Event, Stamp};
 use crate::match_::{Phase, PhaseFlow};
 use crate::player::SeatExit;
 use crate::playing::Playing;
-use crate::received::{Field, RefusedLine};
+use crate::received::{Field, RefusedLine, overdue};
 use crate::setup::Leg;
 
 /// The state of a match that has not begun.
@@ -193,9 +193,10 @@ impl Starting {
         }
         let received = common.player(seat).received.take();
         let detail = Detail::NotReady { limit_ms: limit / 1000, received };
-        common.count_fault(stamp, seat, FaultCode::NoStart, Some(&detail), None);
+        let code = overdue(FaultCode::NoStart, received);
+        common.count_fault(stamp, seat, code, Some(&detail), None);
         common.send_error(seat, None, ErrorCode::NoStart, detail.to_string(), None);
-        let fault = Fault { seat, code: FaultCode::NoStart, detail: Some(detail) };
+        let fault = Fault { seat, code, detail: Some(detail) };
         starting.readiness = Readiness::Failed(SeatExit::Fault(fault));
     }
 

@@ -3,13 +3,13 @@
 use referee_game::{Meta, counted};
 use referee_protocol::words::{EndedBy, FaultCode};
 
-/// A fault in a few words: `late answer`.
+/// A fault in a few words: `timed out`.
 pub fn fault_in_words(code: FaultCode) -> &'static str {
     match code {
         FaultCode::IllegalMove => "illegal move",
         FaultCode::Malformed => "malformed message",
         FaultCode::LineTooLong => "message too long",
-        FaultCode::Timeout => "late answer",
+        FaultCode::Timeout => "timed out",
         FaultCode::NoStart => "did not start",
         FaultCode::Disconnected => "connection lost",
         FaultCode::Exited => "program ended",
@@ -18,13 +18,13 @@ pub fn fault_in_words(code: FaultCode) -> &'static str {
     }
 }
 
-/// A fault as what a bot did: `Ann answered too late`.
+/// A fault as what a bot did: `Ann did not answer in time`.
 fn fault_of(code: FaultCode) -> &'static str {
     match code {
         FaultCode::IllegalMove => "made an illegal move",
         FaultCode::Malformed => "sent a malformed message",
         FaultCode::LineTooLong => "sent a message that is too long",
-        FaultCode::Timeout => "answered too late",
+        FaultCode::Timeout => "did not answer in time",
         FaultCode::NoStart => "did not start in time",
         FaultCode::Disconnected => "lost the connection",
         FaultCode::Exited => "ended its program during the match",
@@ -38,7 +38,7 @@ pub(crate) fn plain(code: &str) -> String {
     code.replace('_', " ")
 }
 
-/// The code of a fault in words: `late answer`.
+/// The code of a fault in words: `timed out`.
 pub fn fault_code_in_words(code: &str) -> String {
     FaultCode::find(code).map_or_else(|| plain(code), |fault| fault_in_words(fault).to_owned())
 }
@@ -206,7 +206,7 @@ mod tests {
         assert_eq!(by_rules.why(), "ann captured the last piece of bob.");
         assert_eq!(ended(&[1, 1], "agreement", "agreement").heading(), "ann and bob drew after 80 moves");
         let late = ToldMatch { forfeited: &[1], ..ended(&[1, 2], "fault", "timeout") };
-        assert_eq!(late.why(), "bob answered too late, and lost by this fault.");
+        assert_eq!(late.why(), "bob did not answer in time, and lost by this fault.");
         assert_eq!(ending_in_words(game, "rules", "quiet_plies"), "no progress");
         assert_eq!(ending_in_words(None, "rules", "last_stick"), "last stick");
         assert_eq!(ending_in_words(game, "cut_off", ""), "cut off");

@@ -115,11 +115,14 @@ impl<S: ByteStream> BufferedStream<S> {
         self.stream.mismatch(self.lines.pending())
     }
 
-    /// Switches to plain text if the TLS handshake failed, so that the peer can read the reason.
-    pub(super) fn fall_back_to_plain_text(&mut self) {
-        if self.stream.give_up_tls() {
+    /// Switches to plain text if the peer has not started a TLS handshake, so that it can read the reason. Returns whether it
+    /// did.
+    pub(super) fn fall_back_to_plain_text(&mut self) -> bool {
+        let has_changed = self.stream.give_up_tls();
+        if has_changed {
             self.out.clear();
         }
+        has_changed
     }
 
     /// The lane handles the readiness of the stream now.

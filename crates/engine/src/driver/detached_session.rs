@@ -22,6 +22,8 @@ pub struct DetachedSession {
     /// The contents of its `hello`.
     pub hello: BotHello,
     has_played: bool,
+    is_silent: bool,
+    has_taken_part: bool,
     pub(super) stream: DetachedStream,
     unacknowledged: Vec<u8>,
 }
@@ -54,22 +56,24 @@ impl Session<Stream> {
         moving: DetachedSession,
         ready_queue: Arc<ReadyQueue>,
     ) -> io::Result<Session<Stream>> {
-        let DetachedSession { role, hello, has_played, stream, unacknowledged } = moving;
+        let DetachedSession { role, hello, has_played, is_silent, has_taken_part, stream, unacknowledged } =
+            moving;
         let state = SessionState::Playing { stream: stream.attach(key, ready_queue)?, hello };
-        let mut session = Session { has_played, unacknowledged, ..Session::new(role, state) };
+        let mut session =
+            Session { has_played, is_silent, has_taken_part, unacknowledged, ..Session::new(role, state) };
         if session.drain() { Ok(session) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
     }
 
     /// Detaches the session from its lane. `None` if it has ended or its `hello` has not arrived.
     fn detach(self) -> Option<DetachedSession> {
-        let Session { role, state, has_played, unacknowledged, .. } = self;
+        let Session { role, state, has_played, is_silent, has_taken_part, unacknowledged, .. } = self;
         let (SessionState::Held { stream, hello, .. } | SessionState::Playing { stream, hello }) = state
         else {
             return None;
         };
         let BufferedStream { stream, lines, out, closing: None, .. } = stream else { return None };
         let stream = DetachedStream { wire: stream.unwatch(), lines, out };
-        Some(DetachedSession { role, hello, has_played, stream, unacknowledged })
+        Some(DetachedSession { role, hello, has_played, is_silent, has_taken_part, stream, unacknowledged })
     }
 }
 

@@ -97,7 +97,12 @@ impl<S: ByteStream> Lane<S> {
             Routed::Hello(hello) => self.greet(key, hello, now),
             Routed::Bye => self.end_session(key, now, BotFault::disconnected(Detail::SaidBye), None),
             Routed::Open(open) => self.handle_open(key, open, now),
-            Routed::Match(game, input) => self.handle_input(game, &input, now),
+            Routed::Match(game, input) => {
+                self.handle_input(game, &input, now);
+                if let Some(session) = self.sessions.get_mut(key) {
+                    session.has_taken_part = true;
+                }
+            }
             Routed::Rejected(rejection) => self.handle_rejection(key, rejection, now),
             // Not a bot: a browser or a port scanner.
             Routed::NoMessage(code, what) if self.sessions[key].role.is_connection() => {

@@ -133,6 +133,12 @@ impl<S: ByteStream> Lane<S> {
         self.sessions.get(session).is_some_and(|session| session.has_played)
     }
 
+    /// Whether the time for the first `ready` of a session has expired, and nothing has arrived since its `hello`.
+    pub fn was_never_ready(&self, session: SessionKey) -> bool {
+        let session = self.sessions.get(session);
+        session.is_some_and(|session| session.is_silent && !session.has_taken_part)
+    }
+
     /// Whether a time limit of a session expired, and nothing has arrived since.
     pub fn is_silent(&self, session: SessionKey) -> bool {
         self.sessions.get(session).is_some_and(|session| session.is_silent)

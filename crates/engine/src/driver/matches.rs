@@ -6,7 +6,7 @@ use std::time::Duration;
 use referee_game::clock::Tick;
 use referee_game::erased::Table;
 use referee_game::seat::{Seat, SeatSet};
-use referee_match::{AbortReason, Ending, Event, Match, MatchEvent, Outage, Received, Setup, Stamp};
+use referee_match::{AbortReason, Ending, Event, Lost, Match, MatchEvent, Outage, Received, Setup, Stamp};
 use referee_transport::ByteStream;
 
 use crate::driver::bot_fault::BotFault;
@@ -55,6 +55,12 @@ impl Running {
             }
         }
         at_fault
+    }
+
+    /// How the connection of a seat was lost, if no other one has replaced it by now.
+    pub(super) fn lost(&self, seat: Seat, now: u64) -> Option<Lost> {
+        let Outage { lost_us, back_us: None } = self.outages[seat.index()].last()? else { return None };
+        Some(Lost::between(*lost_us, self.clock.at(now).0))
     }
 }
 
@@ -166,13 +172,16 @@ impl<S: ByteStream> Lane<S> {
     pub(super) fn report_received(&mut self, key: MatchKey, stamp: u64) {
         let seats = self.matches.get(key).map_or(0, |running| running.places.len());
         for seat in SeatSet::first(seats).iter() {
-            let Running { play, places, .. } = &self.matches[key];
+            let running = &self.matches[key];
+            let Running { play, places, .. } = running;
             let session = places[seat.index()].and_then(|session| self.sessions.get(session));
             let answered = play.answered(seat);
-            let received = match session.and_then(|session| session.received(play.refused(seat))) {
-                None | Some(Received::Nothing) if answered > 0 => Some(Received::Silence { answered }),
-                received => received,
-            };
+            let lost = running.lost(seat, stamp).map(Received::ConnectionLost);
+            let received =
+                lost.or_else(|| match session.and_then(|session| session.received(play.refused(seat))) {
+                    None | Some(Received::Nothing) if answered > 0 => Some(Received::Silence { answered }),
+                    received => received,
+                });
             self.notify_match(key, stamp, Event::Received { seat, received });
         }
     }

@@ -48,6 +48,8 @@ pub(super) struct Session<S> {
     pub(super) has_played: bool,
     /// Whether nothing has arrived since a time limit expired.
     pub(super) is_silent: bool,
+    /// Whether a message for a match has arrived.
+    pub(super) has_taken_part: bool,
     /// The `end` messages since the last line of the peer. The next connection of the bot gets them again.
     pub(super) unacknowledged: Vec<u8>,
     /// The time of the session's timer.
@@ -114,6 +116,7 @@ impl<S: ByteStream> Session<S> {
             matches: 0,
             has_played: false,
             is_silent: false,
+            has_taken_part: false,
             unacknowledged: Vec::new(),
             alarm: None,
         }

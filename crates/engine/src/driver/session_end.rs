@@ -1,17 +1,21 @@
 //! Ends sessions, and reports that to their matches.
 
 use referee_game::seat::Seat;
-use referee_match::{AbortReason, Detail, Event};
+use referee_match::{AbortReason, Detail, Event, Lost};
 use referee_protocol::referee as message;
 use referee_protocol::words::{ErrorCode, FaultCode};
 use referee_transport::ByteStream;
 
 use crate::driver::bot_fault::BotFault;
+use crate::driver::buffered_stream::BufferedStream;
 use crate::driver::keys::{MatchKey, SessionKey};
 use crate::driver::lane::{Lane, Timer};
 use crate::driver::matches::Running;
 use crate::driver::notice::Notice;
 use crate::driver::role::Role;
+
+/// The reason for rejecting a connection that sends nothing where TLS is expected.
+const NEEDS_TLS: &str = "this port uses TLS: connect over TLS";
 
 impl<S: ByteStream> Lane<S> {
     /// The open requests of a session.
@@ -54,7 +58,14 @@ impl<S: ByteStream> Lane<S> {
                 running.discard_journal();
                 self.notify_match(key, now, Event::Vacated(seat));
             } else {
-                let at_fault = self.notify_match(key, now, Event::Gone { seat, code, detail: &detail });
+                let lost_then = running.lost(seat, now).filter(|_| code == FaultCode::Disconnected);
+                let detail = match lost_then {
+                    Some(Lost { lost_ms, waited_ms }) => {
+                        &Detail::ConnectionLost { detail: Box::new(detail.clone()), lost_ms, waited_ms }
+                    }
+                    None => &detail,
+                };
+                let at_fault = self.notify_match(key, now, Event::Gone { seat, code, detail });
                 if at_fault.contains(seat) {
                     lost.push((key, seat));
                 }
@@ -95,9 +106,12 @@ impl<S: ByteStream> Lane<S> {
     /// Ends a session, reporting the reason to the peer: an error, then `bye`.
     pub(crate) fn reject(&mut self, key: SessionKey, code: ErrorCode, detail: Detail, now: u64) {
         let Some(session) = self.sessions.get_mut(key) else { return };
-        if let Some(stream) = session.stream_mut() {
-            stream.fall_back_to_plain_text();
-        }
+        let lacks_tls = session.stream_mut().is_some_and(BufferedStream::fall_back_to_plain_text);
+        let detail = match detail {
+            // A client that waits for the referee's `hello`.
+            Detail::NoHello { .. } if lacks_tls => Detail::other(format!("{NEEDS_TLS} ({detail})")),
+            detail => detail,
+        };
         session.refuse(code, detail.to_string(), None, None);
         let code = if code == ErrorCode::Protocol { FaultCode::Protocol } else { FaultCode::NoStart };
         self.end_session(key, now, BotFault { code, detail: detail.clone() }, Some(&detail));

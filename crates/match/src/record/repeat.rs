@@ -81,11 +81,12 @@ impl RecordedFault {
         let seat = self.seat;
         Some(match (self.code, self.detail.as_ref()) {
             (FaultCode::IllegalMove, _) => return None,
-            (FaultCode::Timeout, _) => Event::Expire(seat),
+            (FaultCode::Timeout, _) | (_, Some(Detail::NoAnswer { .. } | Detail::NotReady { .. })) => {
+                Event::Expire(seat)
+            }
             (code @ (FaultCode::Malformed | FaultCode::LineTooLong), Some(detail)) => {
                 Event::Broken { seat, turn: self.turn.map(u64::from), code, detail }
             }
-            (_, Some(Detail::NotReady { .. })) => Event::Expire(seat),
             // A consequence of the `stray` lines before it.
             (_, Some(Detail::Strays { .. })) => return None,
             (code, Some(detail)) => Event::Gone { seat, code, detail },

@@ -118,7 +118,7 @@ mod tests {
             step(&[(0, 500)], None),
             step(&[(1, 600)], None),
             step(&[(0, 440)], None),
-            step(&[(1, 700)], Some("late answer")),
+            step(&[(1, 700)], Some("timed out")),
             step(&[(0, 0)], None),
         ];
         let moment = Moment::of(&steps, &["ann", "bob"]).expect("a moment");

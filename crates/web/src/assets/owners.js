@@ -131,12 +131,21 @@
       fold("Log", name, async () => (await ask("GET", `owner/submissions/${id}`)).log || "There is nothing in it yet."));
   }
 
-  /** What the private lines of a match say: rejected lines, and standard error. */
+  /** What is known of the process or the connection of a bot. */
+  function ofBot({ stderr, cpu_ms: time, outages = [] }) {
+    const seconds = (us) => `${(us / 1e6).toFixed(1)} s`;
+    const lost = outages.map(({ lost_us: from, back_us: to }) => `the connection was lost ${seconds(from)} after the start of the match, and ${to === null ? "no other one replaced it" : `replaced ${seconds(to - from)} later`}`);
+    // Standard error is that of a process that the server started.
+    const said = stderr ? [`standard error:\n${stderr}`] : time === null ? [] : ["nothing on standard error"];
+    return [...lost, ...said];
+  }
+
+  /** What the private lines of a match say: rejected lines, lost connections, and standard error. */
   function privateText(lines) {
     const said = [];
     for (const line of lines.split("\n").filter(Boolean).map((line) => JSON.parse(line))) {
       if (line.type === "private") said.push(line.bot?.command ? `started: ${[].concat(line.bot.command).join(" ")}` : "connected");
-      else if (line.bots) for (const { stderr } of line.bots) said.push(stderr ? `standard error:\n${stderr}` : "nothing on standard error");
+      else if (line.bots) for (const bot of line.bots) said.push(...ofBot(bot));
       else said.push(JSON.stringify(line));
     }
     return said.join("\n");

@@ -74,6 +74,10 @@ impl LanePairings {
         };
         let (setup, table) = common.run.set_up(terms, plan)?;
         let places = bots.iter().map(|&key| match &self.bots[key].state {
+            BotState::Ready(session) if self.lane.was_never_ready(*session) => {
+                let limit_ms = terms.ready_ms(true);
+                Err(BotFault::no_start(Detail::NeverReady { limit_ms }))
+            }
             BotState::Ready(session) => Ok(*session),
             BotState::Failed(fault) => Err(fault.clone()),
             BotState::Requested | BotState::Greeting(_) | BotState::Lost(_) | BotState::Absent => {
