@@ -1,6 +1,7 @@
 //! A league: bots that come and go, restarts, and the commands that manage it.
 
 use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -42,6 +43,27 @@ fn programs_play_until_the_server_is_stopped_and_go_on_later() {
     assert_eq!(ids.len(), 15, "numbers go on");
     drain(server);
     assert!(league.verify() >= count + 3);
+}
+
+#[test]
+fn a_ladder_for_three_plays_as_long_as_one_for_two_with_the_same_programs() {
+    let threes = format!(
+        "[[ladders]]\nname = 'threes'\ngame = '{ROOT}/examples/games/goofspiel'\nseats = 3\noptions = {{ cards = 5 }}\n\
+         rest = '0s'"
+    );
+    let league = League::new(&threes, &[("one", ""), ("two", ""), ("three", ""), ("four", "")]);
+    let mut server = league.serve();
+    // Before 20 matches of three, two would have to wait 10 s after each of 19.
+    let begun = Instant::now();
+    let (mut twos, mut threes) = (0, 0);
+    while threes < 20 {
+        match server.receive_type("match")["players"].as_array().unwrap().len() {
+            2 => twos += 1,
+            _ => threes += 1,
+        }
+        assert!(begun.elapsed() < Duration::from_secs(60), "{threes} of three, {twos} of two");
+    }
+    drain(server);
 }
 
 #[test]
@@ -267,7 +289,7 @@ fn a_league_can_be_paused_and_a_bot_too() {
     league.run(&["pause"]).done();
     league.run(&["pause", "three"]).done();
     let mut server = league.serve();
-    std::thread::sleep(std::time::Duration::from_millis(500));
+    std::thread::sleep(Duration::from_millis(500));
     assert_eq!(league.standings(&[])["matches"], 0);
     league.run(&["resume"]).done();
     for played in receive_matches(&mut server, 4) {
@@ -283,12 +305,12 @@ fn a_quota_ends_the_matches_of_an_owner_for_the_day() {
     let league = League::new("quota = 3", &[("one", ""), ("two", "")]);
     let mut server = league.serve();
     receive_matches(&mut server, 3);
-    std::thread::sleep(std::time::Duration::from_secs(1));
+    std::thread::sleep(Duration::from_secs(1));
     let ended = drain(server).says(&["the owner of one has used up the quota of 3 matches today"]);
     assert_eq!(ended.all("match").len(), 0);
     // Also after a restart.
     let server = league.serve();
-    std::thread::sleep(std::time::Duration::from_secs(1));
+    std::thread::sleep(Duration::from_secs(1));
     drain(server);
     assert_eq!(league.verify(), 3);
 }
@@ -437,10 +459,10 @@ fn a_second_signal_stops_at_once_and_loses_no_result() {
         if !begun.is_empty() {
             break;
         }
-        std::thread::sleep(std::time::Duration::from_millis(10));
+        std::thread::sleep(Duration::from_millis(10));
     }
     server.signal(Signal::TERM);
-    std::thread::sleep(std::time::Duration::from_millis(300));
+    std::thread::sleep(Duration::from_millis(300));
     server.signal(Signal::TERM);
     let ended = server.wait().with_code(130);
     assert_eq!(ended.one("match")["ended_by"], "aborted");
@@ -532,7 +554,7 @@ fn no_result_is_lost_or_counted_twice_when_the_server_is_killed() {
             let id = played["id"].as_str().unwrap().to_owned();
             assert!(reported.insert(id.clone()), "{id} is played twice");
         }
-        std::thread::sleep(std::time::Duration::from_micros(chance / 8 % 30_000));
+        std::thread::sleep(Duration::from_micros(chance / 8 % 30_000));
         server.signal(Signal::KILL);
         for played in server.wait().all("match") {
             reported.insert(played["id"].as_str().unwrap().to_owned());

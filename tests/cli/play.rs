@@ -246,12 +246,23 @@ fn many_matches_end_with_a_table_and_the_run_seed() {
     assert_eq!(lines[2][8..], ["4", "illegal_move"]);
     // Two of the matches are copies. 0.025^(1/2) is 16%, which is -290.5 Elo; 1 - 1/2^3 is 87.5%.
     let difference = "Elo of a against illegal: above -290.5 at 95%, likelihood of superiority 87.5%, from 2 distinct sets \
-                      on 2 openings or deals";
+                      on 1 opening or deal";
     assert_eq!(lines[3].join(" "), "illegal in m1: illegal move; the move is `1-32`");
     assert_eq!(lines[4].join(" "), difference);
     assert_eq!(lines[5].join(" "), "2 copies of others do not count: the bots are deterministic");
     assert_eq!(lines[6], ["run", "seed", SEED]);
     assert_eq!(lines.len(), 7);
+}
+
+#[test]
+fn nothing_is_said_of_openings_like_these_where_none_were_used() {
+    let folder = Folder::new();
+    let a = folder.bot("a", "play(turn=lambda t: move(t, t['legal'][os.getpid() % len(t['legal'])]))");
+    let b = folder.bot("b", "play(turn=lambda t: say(type='resign', match=t['match']))");
+    let text = referee(["play", "checkers", &b, &a, "-n", "10", "--clock", "none"]).done().stdout;
+    assert!(text.contains("on 1 opening or deal") && !text.contains("like these"), "{text}");
+    let one = referee(["play", "checkers", &b, &b, "-n", "3", "--clock", "none"]).done().stdout;
+    assert!(one.contains("\n1 copy of another does not count: the bots are deterministic\n"), "{one}");
 }
 
 #[test]

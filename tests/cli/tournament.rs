@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::common::{Folder, Referee, SEED, Signal, assert_gone, compile, referee};
+use crate::common::{Folder, ROOT, Referee, SEED, Signal, assert_gone, compile, referee};
 use crate::watch::wait_until;
 use rustix::process::{Pid, kill_process_group};
 use serde_json::Value;
@@ -518,6 +518,37 @@ fn teams_and_partners_play_keezenspel() {
         assert_eq!(ended.all("match").len(), matches, "{name}");
         referee(["verify", &format!("{dir}/records")]).done();
     }
+}
+
+#[test]
+fn matches_of_four_sides_are_played_in_formats_that_have_them() {
+    let folder = Folder::new();
+    let write = |name: &str, kind: &str| {
+        let head = format!("seats = 4\noptions = {{ cards = 3 }}\ngame = '{ROOT}/examples/games/goofspiel'");
+        let bot = folder.plain_bot("bot4");
+        let config = cup(&folder, name, &head, &format!("kind = '{kind}'"));
+        let text = folder.read(name).replace("game = 'checkers'\n", "");
+        folder.write(name, text + &format!("[[entrants]]\nname = 'bot4'\ncommand = \"{bot}\"\n"));
+        config
+    };
+    for (kind, matches) in [("round_robin", 5), ("gauntlet", 4)] {
+        let (config, dir) = (write(&format!("{kind}.toml"), kind), folder.text(kind));
+        let ended = referee(["tournament", "run", &config, "--dir", &dir, "--json"]).done();
+        assert_eq!(ended.all("match").len(), matches, "{kind}");
+        let standings = ended.one("standings");
+        let rows = standings["entrants"].as_array().unwrap();
+        let points: f64 = rows.iter().map(|row| row["points"].as_f64().unwrap()).sum();
+        assert!((points - 2.0 * matches as f64).abs() < 1e-6, "half a point for each side: {standings}");
+        assert!(rows.iter().all(|row| row["elo"]["value"].is_number()), "{standings}");
+        for format in ["table", "html", "csv", "markdown", "junit"] {
+            let report = referee(["tournament", "report", &dir, "--format", format]).done().stdout;
+            assert!(["bot0", "bot4"].iter().all(|name| report.contains(name)), "{format}: {report}");
+        }
+        referee(["tournament", "verify", &dir]).done();
+    }
+    let (config, dir) = (write("knockout.toml", "knockout"), folder.text("knockout"));
+    let refused = referee(["tournament", "run", &config, "--dir", &dir]).with_code(2);
+    refused.says(&["a knockout does not support 4 sides: take a round robin or a gauntlet"]);
 }
 
 #[test]

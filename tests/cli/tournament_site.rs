@@ -51,6 +51,28 @@ fn visit(folder: &Folder, site: &str, from: &[&str]) {
 }
 
 #[test]
+fn a_site_does_not_replace_pages_of_others() {
+    let folder = Folder::new();
+    let mut db = create(
+        &folder,
+        Seating::new(2, 2),
+        "game = 'checkers'\n[format]\nkind = 'round_robin'",
+        &["ada", "bob"],
+    );
+    db.add_matches(&[]).unwrap();
+    std::fs::create_dir(folder.path("site")).unwrap();
+    folder.write("site/index.html", "<!DOCTYPE html><h1>Our club</h1>");
+    let (dir, site) = (folder.text("cup"), folder.text("site"));
+    let refused = referee(["tournament", "report", &dir, "--site", &site]).with_code(2);
+    refused.says(&["--site", "index.html is no page of a tournament: name another directory, or remove it"]);
+    assert_eq!(folder.read("site/index.html"), "<!DOCTYPE html><h1>Our club</h1>");
+    std::fs::remove_file(folder.path("site/index.html")).unwrap();
+    for _ in 0..2 {
+        referee(["tournament", "report", &dir, "--site", &site]).done();
+    }
+}
+
+#[test]
 fn a_browser_visits_all_pages_of_a_round_robin() {
     let head = "opening_plies = 2\n[format]\nkind = 'round_robin'\n[options]\nturn_limit = 60";
     let (folder, site) = cup("checkers", head, &["Ada", "Bob", "Eve"]);
@@ -133,6 +155,20 @@ fn the_rounds_of_a_swiss_tournament_link_to_their_matches() {
     let rounds = index.split_once("id=\"rounds\"").unwrap().1.split_once("</section>").unwrap().0;
     assert!(rounds.contains(">Round 1</summary>") && rounds.contains(">Round 2</summary>"), "{rounds}");
     assert!(links(rounds).contains(&"matches/m1.html") && rounds.contains("<i>bye</i>"), "{rounds}");
+    // Byes are points that could be had, so nobody has more points than that.
+    let report: Value = serde_json::from_str(&output(&folder, &["report", "--format", "json"])).unwrap();
+    let rows = report["entrants"].as_array().unwrap();
+    for row in rows {
+        let [points, possible] = ["points", "possible"].map(|key| row[key].as_f64().unwrap());
+        assert!(
+            possible == 4.0 && points <= 4.0,
+            "two rounds of two matches, one of them a bye for two: {row}"
+        );
+    }
+    let podium = index.split_once("class=\"podium\"").unwrap().1.split_once("</ol>").unwrap().0;
+    assert_eq!(podium.matches("of 4 points").count(), 3, "{podium}");
+    let file = output(&folder, &["report", "--format", "html"]);
+    assert_eq!(file.matches("of 4 points").count(), 3, "{file}");
 }
 
 #[test]

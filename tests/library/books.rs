@@ -87,7 +87,8 @@ fn play(number: u32, opening: usize, of: &OfOpening, stream: &mut RandomStream) 
         digest
     };
     let all = if is_fixed || at == 0 { opening as u64 } else { (1 << 40) + u64::from(number) };
-    (at, SetMoves { opening: digest(opening as u64), all: digest(all) })
+    let opening = digest(opening as u64);
+    (at, SetMoves { opening, start: opening, all: digest(all) })
 }
 
 /// Two matches with this score of the new version, in quarters.

@@ -1,7 +1,7 @@
 //! A ladder in virtual time: who meets whom, how long players wait, and how well the ratings know them.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
 use proptest::prelude::*;
 use referee::game::chance::{RandomStream, Seed};
@@ -466,6 +466,39 @@ proptest! {
             ladder.ended(&lineup, true, at * SECOND);
         }
         prop_assert!(first_seats.values().all(|lead| lead.abs() <= 1), "{first_seats:?}");
+    }
+
+    #[test]
+    fn matches_of_three_to_six_follow_each_other_without_a_pause(
+        seats in 3u8..7,
+        more in 0usize..5,
+        seed in any::<[u8; 32]>(),
+    ) {
+        let mut rng = Seed(seed).match_key("ladder", "groups", &["", ""]).stream();
+        let players = usize::from(seats) + more;
+        let mut ladder = Matchmaker::new(Seating::new(seats, seats), 1);
+        for owner in 0..players as u32 {
+            let player = ladder.join(Newcomer { owner, quota: None });
+            ladder.set_places(player, 1, 0);
+        }
+        let mut last = BTreeSet::new();
+        let (mut played, mut meetings) = (vec![0; players], BTreeSet::new());
+        for at in 0..60 {
+            let lineup = ladder.next(at * SECOND, &mut rng);
+            prop_assert!(lineup.is_some(), "nobody plays after {at} matches");
+            let lineup = lineup.unwrap();
+            let group: BTreeSet<Entrant> = lineup.seats().iter().copied().collect();
+            prop_assert!(more == 0 || group != last, "another group is possible");
+            for &player in &group {
+                played[player.index()] += 1;
+                meetings.extend(group.iter().map(|&other| (player, other)));
+            }
+            last = group;
+            ladder.ended(&lineup, true, at * SECOND + 1);
+        }
+        prop_assert_eq!(meetings.len(), players * players, "all meet");
+        let mean = 60.0 * f64::from(seats) / players as f64;
+        prop_assert!(played.iter().all(|&own| (f64::from(own) / mean - 1.0).abs() < 0.4), "{played:?}");
     }
 }
 

@@ -81,25 +81,72 @@ fn gauntlets_are_balanced() {
     });
 }
 
+/// The entrants of the first matches of the sets, each in ascending order, with the number of sets.
+fn groups(schedule: &Schedule) -> BTreeMap<Vec<u16>, u32> {
+    let mut count = BTreeMap::new();
+    for set in schedule.sets() {
+        let sides = set.first.seating().sides();
+        let mut group: Vec<u16> = (0..sides).map(|side| set.first.side(side).next().unwrap().0).collect();
+        group.sort_unstable();
+        *count.entry(group).or_default() += 1;
+    }
+    count
+}
+
+/// All groups of so many entrants, by trying all sets of entrants.
+fn slow_groups(size: usize, all: usize) -> impl Iterator<Item = Vec<u16>> {
+    let members = move |set: u32| (0..all as u16).filter(move |&entrant| set & (1 << entrant) != 0);
+    (0..1u32 << all)
+        .filter(move |set| set.count_ones() as usize == size)
+        .map(move |set| members(set).collect())
+}
+
+/// A number of sides from 3 to 6, and a field for it with late entrants, of at most 11.
+fn fields_of_groups() -> impl Strategy<Value = (Seating, usize, usize, u32)> {
+    (3u8..7, 0usize..6, 0usize..3, 1u32..4).prop_map(|(sides, more, late, cycles)| {
+        let seats = if sides == 3 && more % 2 == 0 { 6 } else { sides };
+        (Seating::new(seats, sides), usize::from(sides) + more.min(9 - usize::from(sides)), late, cycles)
+    })
+}
+
 #[test]
-fn three_teams_meet_in_every_combination_balanced() {
-    check(60, (3usize..12, 0usize..3, 1u32..4), |(field, late, cycles)| {
+fn matches_of_three_to_six_sides_are_all_groups_with_balanced_sides() {
+    check(150, fields_of_groups(), |(seating, field, late, cycles)| {
         let all = field + late;
-        let schedule =
-            scheduled(plan(Format::RoundRobin { cycles }, Seating::new(6, 3), Deals::Single, field, late));
-        let threes: BTreeSet<Vec<Entrant>> = schedule
-            .sets()
-            .iter()
-            .map(|set| {
-                let mut three: Vec<Entrant> = (0..3).filter_map(|side| set.first.side(side).next()).collect();
-                three.sort();
-                three
-            })
-            .collect();
-        prop_assert_eq!(threes.len(), all * (all - 1) * (all - 2) / 6);
-        prop_assert!(meetings(&schedule, false).values().all(|&count| count == cycles * (all as u32 - 2)));
-        let most = if late == 0 { 1 } else { 2 };
-        prop_assert!(imbalance(&schedule, all) <= most);
+        let format = Format::RoundRobin { cycles };
+        let schedule = scheduled(plan(format, seating, Deals::Single, field, late));
+        let expected = slow_groups(seating.sides(), all).map(|group| (group, cycles));
+        prop_assert_eq!(groups(&schedule), expected.collect::<BTreeMap<_, _>>());
+        let meetings = meetings(&schedule, false);
+        prop_assert_eq!(meetings.len(), pairs(all));
+        let often: BTreeSet<u32> = meetings.into_values().collect();
+        prop_assert_eq!(often.len(), 1, "each pair meets equally often");
+        prop_assert!(imbalance(&schedule, all) <= 1, "{}", imbalance(&schedule, all));
+        let mirrored = scheduled(plan(format, seating, Deals::Mirrored, field, late));
+        prop_assert_eq!(imbalance(&mirrored, all), 0);
+        let longer = scheduled(plan(format, seating, Deals::Single, field, late + 1));
+        prop_assert_eq!(&longer.sets()[..schedule.sets().len()], schedule.sets());
+        Ok(())
+    });
+}
+
+#[test]
+fn gauntlets_of_three_to_six_sides_have_the_first_entrant_in_every_match() {
+    check(150, fields_of_groups(), |(seating, field, late, cycles)| {
+        let all = field + late;
+        let format = Format::Gauntlet { cycles };
+        let schedule = scheduled(plan(format, seating, Deals::Single, field, late));
+        let expected = slow_groups(seating.sides(), all).filter(|group| group[0] == 0);
+        prop_assert_eq!(groups(&schedule), expected.map(|group| (group, cycles)).collect::<BTreeMap<_, _>>());
+        let meetings = meetings(&schedule, false);
+        for is_first in [true, false] {
+            let of_kind = meetings.iter().filter(|((one, _), _)| (*one == 0) == is_first);
+            let often: BTreeSet<u32> = of_kind.map(|(_, &count)| count).collect();
+            prop_assert_eq!(often.len(), 1, "each pair meets equally often");
+        }
+        prop_assert!(imbalance(&schedule, all) <= 1, "{}", imbalance(&schedule, all));
+        let longer = scheduled(plan(format, seating, Deals::Single, field, late + 1));
+        prop_assert_eq!(&longer.sets()[..schedule.sets().len()], schedule.sets());
         Ok(())
     });
 }

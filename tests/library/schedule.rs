@@ -32,6 +32,8 @@ fn formats() -> impl Strategy<Value = (Format, Seating, Deals)> {
     let formats = [
         (Format::RoundRobin { cycles: 2 }, TWO),
         (Format::RoundRobin { cycles: 1 }, Seating::new(6, 3)),
+        (Format::RoundRobin { cycles: 1 }, Seating::new(4, 4)),
+        (Format::Gauntlet { cycles: 1 }, Seating::new(3, 3)),
         (Format::Gauntlet { cycles: 2 }, TWO),
         (Format::Swiss { rounds: 5, sets: 1 }, TWO),
         (Format::Swiss { rounds: 3, sets: 2 }, Seating::new(4, 2)),
@@ -470,7 +472,24 @@ fn results_that_do_not_fit_are_rejected_without_a_change() {
 fn inconsistent_plans_are_rejected_with_the_reason() {
     let three = Seating::new(6, 3);
     for (format, seating, entrants, why) in [
-        (Format::Swiss { rounds: 3, sets: 1 }, three, 6, "a Swiss tournament does not support 3 sides"),
+        (
+            Format::Swiss { rounds: 3, sets: 1 },
+            three,
+            6,
+            "a Swiss tournament does not support 3 sides: take a round robin or a gauntlet, which play all groups of 3",
+        ),
+        (
+            Format::Knockout { best_of: 1, tie_breaks: 0 },
+            Seating::new(5, 5),
+            6,
+            "a knockout does not support 5 sides: take a round robin or a gauntlet, which play all groups of 5",
+        ),
+        (
+            Format::Gauntlet { cycles: 1 },
+            Seating::new(4, 4),
+            3,
+            "a gauntlet needs from 4 to 65535 entrants, not 3",
+        ),
         (
             Format::Partners { cycles: 1 },
             TWO,
@@ -490,8 +509,10 @@ fn inconsistent_plans_are_rejected_with_the_reason() {
         let plan = Plan::new(format, seating, Deals::Mirrored, entrants);
         assert_eq!(Schedule::new(plan).unwrap_err().to_string(), why);
     }
-    let huge = Plan::new(Format::RoundRobin { cycles: u32::MAX }, TWO, Deals::Mirrored, 60_000);
-    assert!(Schedule::new(huge).is_err());
+    for (sides, entrants) in [(2, 60_000), (3, 2_000), (6, 60_000)] {
+        let (format, seating) = (Format::RoundRobin { cycles: u32::MAX }, Seating::new(sides, sides));
+        assert!(Schedule::new(Plan::new(format, seating, Deals::Mirrored, entrants)).is_err());
+    }
     let longest = Plan::new(Format::Swiss { rounds: 1000, sets: 1 }, TWO, Deals::Mirrored, 500);
     assert_eq!(longest.check(), Ok(()), "500,000 matches");
 }

@@ -60,7 +60,7 @@ pub struct Comparison {
     pub copies: u64,
     /// The number of sets with different moves.
     pub distinct_sets: u64,
-    /// The number of openings or deals; without mirroring an opening counts once for each seat of the first bot.
+    /// The number of openings or deals; the start position counts as one.
     pub openings: u64,
     /// The number of sets per score of the first bot, from 0 to 1 in equal steps.
     pub counts: Vec<u64>,

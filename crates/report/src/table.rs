@@ -83,7 +83,8 @@ pub fn difference_lines(summary: &RunSummary) -> Option<String> {
     let like_these =
         like_these.map(|elo| format!("\nElo on openings like these: {} at 95%", interval(elo, 1)));
     let copies = (difference.copies > 0).then(|| {
-        format!("\n{} copies of others do not count: the bots are deterministic", difference.copies)
+        let copies = counted(difference.copies, "copy of another does", "copies of others do");
+        format!("\n{copies} not count: the bots are deterministic")
     });
     let text = [text, like_these.unwrap_or_default(), copies.unwrap_or_default()].concat();
     let counts: Vec<String> = difference.counts.iter().map(u64::to_string).collect();

@@ -44,7 +44,8 @@ impl MovesBySeat {
             }
             hash.finalize().into()
         };
-        SetMoves { opening: digest(&self.openings), all: digest(&self.all) }
+        let opening = digest(&self.openings);
+        SetMoves { opening, start: opening, all: digest(&self.all) }
     }
 }
 
@@ -62,7 +63,7 @@ pub fn moves_of_match(seats: usize, options: &str, record: &[u8]) -> Result<SetM
 /// The first invalid line of the record.
 pub fn short_moves_of_match(seats: usize, record: &[u8]) -> Result<MatchMoves, Difference> {
     let moves = MovesBySeat::of(seats, record)?;
-    let SetMoves { opening, all } = moves.digests(&moves.options);
+    let SetMoves { opening, all, .. } = moves.digests(&moves.options);
     let [opening, all] = [opening, all].map(|digest| {
         let [first, ..] = digest.as_chunks().0 else { unreachable!("a digest has 32 bytes") };
         u64::from_le_bytes(*first)
@@ -73,13 +74,16 @@ pub fn short_moves_of_match(seats: usize, record: &[u8]) -> Result<MatchMoves, D
 /// Digests of a set, of those of its matches with the entrants by seat, in any order.
 pub fn moves_of_set<Seats: Ord + AsRef<[u8]>>(mut matches: Vec<(Seats, SetMoves)>) -> SetMoves {
     matches.sort_by(|(one, _), (other, _)| one.cmp(other));
-    let digest = |of: &dyn Fn(&SetMoves) -> MovesDigest| {
+    let digest = |has_seats: bool, of: fn(&SetMoves) -> MovesDigest| {
         let mut hash = Sha256::new();
         for (seats, moves) in &matches {
-            hash.update(seats);
+            if has_seats {
+                hash.update(seats);
+            }
             hash.update(of(moves));
         }
         hash.finalize().into()
     };
-    SetMoves { opening: digest(&|moves| moves.opening), all: digest(&|moves| moves.all) }
+    let opening = digest(false, |moves| moves.opening);
+    SetMoves { opening, start: digest(true, |moves| moves.opening), all: digest(true, |moves| moves.all) }
 }

@@ -1,7 +1,7 @@
 //! The sets of a comparison of two bots, by opening: which of them count, and what they say of other openings.
 //!
 //! **Copies**: a set with the moves of an earlier one. If both bots are deterministic given the opening, copies say nothing
-//! new, and each opening counts once. Whether they are is seen in the moves: once an opening has given two different sets,
+//! new, and each opening counts once for each order of the seats. Whether they are is seen in the moves: once an opening has given two different sets,
 //! all sets count, also the copies before. Leaving out copies then would leave out the results of some kinds of matches: a
 //! quick loss has the same moves each time, a long match has not.
 //!
@@ -21,8 +21,10 @@ pub type MovesDigest = [u8; 32];
 /// The moves of a set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SetMoves {
-    /// Equal for sets with the same opening and the same seats of the bots.
+    /// Equal for sets with the same opening.
     pub opening: MovesDigest,
+    /// Equal for sets with the same opening and the same seats of the bots.
+    pub start: MovesDigest,
     /// Equal for sets with the same moves.
     pub all: MovesDigest,
 }
@@ -53,6 +55,7 @@ pub struct Sample {
     /// By moves, and by score: a fault can change the result without a move.
     distinct: BTreeSet<(MovesDigest, u64)>,
     openings: BTreeMap<MovesDigest, Cluster>,
+    starts: BTreeSet<MovesDigest>,
     /// Whether an opening has given two different sets.
     is_varied: bool,
     copies_in_a_row: u32,
@@ -66,6 +69,7 @@ impl Sample {
             scores: empty,
             distinct: BTreeSet::new(),
             openings: BTreeMap::new(),
+            starts: BTreeSet::new(),
             is_varied: false,
             copies_in_a_row: 0,
         }
@@ -73,13 +77,14 @@ impl Sample {
 
     /// Adds a set with a score from 0 to 1; `moves` only if sets can share openings. Returns whether it counts for now.
     pub fn add(&mut self, score: f64, moves: Option<SetMoves>) -> bool {
-        let Some(SetMoves { opening, all }) = moves else {
+        let Some(SetMoves { opening, start, all }) = moves else {
             self.scores.add(score);
             return true;
         };
         let is_copy = !self.distinct.insert((all, score.to_bits()));
         let cluster = self.openings.entry(opening).or_default();
-        self.is_varied |= !is_copy && cluster.sets > 0.0;
+        let is_new_start = self.starts.insert(start);
+        self.is_varied |= !is_copy && !is_new_start;
         cluster.sets += 1.0;
         cluster.score += score;
         if is_copy && !self.is_varied {
@@ -115,7 +120,7 @@ impl Sample {
         if self.openings.is_empty() { self.scores.sets() } else { self.distinct.len() as u64 }
     }
 
-    /// The number of different openings or deals.
+    /// The number of different openings or deals; the start position is one of them.
     pub fn openings(&self) -> u64 {
         if self.openings.is_empty() { self.scores.sets() } else { self.openings.len() as u64 }
     }

@@ -22,7 +22,7 @@ use serde::Serialize;
 
 use super::{Entrant, MatchResult, Wdl};
 
-/// Points without play.
+/// Points without play, or a loss without play by a ruling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Award {
     /// The round.
@@ -108,6 +108,9 @@ pub struct TableRow {
     pub faulted: u32,
     /// Points without play, which [`TableRow::points`] include.
     pub awarded: f64,
+    /// The most points that it could have by now: one for each match that it played, and for each one that it did not
+    /// play and that was awarded.
+    pub possible: u32,
     /// The round of a knockout in which it was eliminated.
     pub out: Option<u32>,
     /// The treatment of its results if it has withdrawn.
@@ -176,8 +179,12 @@ impl Standings {
                 let points = f64::from(award.half_points) / 2.0;
                 row.awarded += points;
                 row.points += points;
-                unplayed[award.entrant.index()].matches += f64::from(award.matches);
-                unplayed[award.entrant.index()].score += points;
+                row.possible += award.matches;
+                // A loss without play is against no one.
+                if award.reason != Unplayed::Ruling || points > 0.0 {
+                    unplayed[award.entrant.index()].matches += f64::from(award.matches);
+                    unplayed[award.entrant.index()].score += points;
+                }
             }
         }
         for index in 0..entrants {
@@ -311,6 +318,7 @@ fn add(rows: &mut [TableRow], cross: &mut [Cross], result: &MatchResult, times: 
         }
         let row = &mut rows[entrant.index()];
         row.matches += times;
+        row.possible += times;
         row.faulted += if result.is_fault_of(entrant) { times } else { 0 };
         let is_own = |side: usize| result.lineup.side(side).any(|other| other == entrant);
         let best = (0..sides).filter(|&side| is_own(side)).map(|side| result.places[side]).min().unwrap_or(0);

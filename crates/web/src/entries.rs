@@ -256,6 +256,9 @@ pub struct StandingsRow {
     pub place_a_week_ago: Option<usize>,
     /// The sum of the scores, or the points of the tournament; on a ladder the rating.
     pub points: f64,
+    /// In a tournament: the most points that it could have by now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub possible: Option<u32>,
     /// On a ladder: Elo.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rating: Option<Estimate>,
@@ -278,7 +281,7 @@ impl StandingsRow {
                 format!("{} ± {}", value.round(), ((high - low) / 2.0).round())
             }
             Some(rating) => rating.value.round().to_string(),
-            None => format!("{} of {}", halves(self.points), self.matches),
+            None => format!("{} of {}", halves(self.points), self.possible.unwrap_or(self.matches)),
         };
         PreviewRow {
             place: self.place.map(|place| place.to_string()).unwrap_or_default(),

@@ -63,6 +63,7 @@ impl LiveStandings {
             matches: row.matches,
             wdl: row.by_play + row.by_fault,
             points: row.points,
+            possible: Some(row.possible),
             faulted: row.faulted,
             ..StandingsRow::default()
         };

@@ -205,7 +205,7 @@ fn figures(standing: &EntrantStanding, details: &EntrantDetails) -> Markup {
         String::new()
     };
     facts(&[
-        ("Points", with(html! { (halves(standing.points)) " of " (standing.matches) }, awarded)),
+        ("Points", with(html! { (halves(standing.points)) " of " (standing.possible) }, awarded)),
         ("Elo", with(plus_minus(standing.elo), format!("Glicko-2 {}", estimate(details.glicko2, 0)))),
         ("Decided by play", with(html! { (wdl(standing.by_play)) }, by_fault)),
         ("Faults", with(html! { (standing.faulted) }, faults.join(", "))),

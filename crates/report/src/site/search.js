@@ -8,7 +8,7 @@
   const signed = (number) => (number > 0 ? `+${number}` : number < 0 ? `−${-number}` : "0");
 
   /** A row like the others, on the scale from `low` to `high`. */
-  function row([place, name, number, points, matches, [won, drawn, lost], elo, faulted], low, high) {
+  function row([place, name, number, points, possible, [won, drawn, lost], elo, faulted], low, high) {
     const made = template.cloneNode(true), cells = [...made.cells];
     const set = (cell, text, small) => {
       cell.textContent = small ? `${text} ` : text;
@@ -18,7 +18,7 @@
     set(cells[0], place);
     const link = Object.assign(document.createElement("a"), { href: `entrants/${number}.html`, textContent: name });
     cells[1].replaceChildren(link);
-    set(cells[2], halves(points), `of ${matches}`);
+    set(cells[2], halves(points), `of ${possible}`);
     const [draws, wins] = made.querySelectorAll(".wdl .d, .wdl .w"), all = Math.max(1, won + drawn + lost);
     draws.setAttribute("width", `${100 * (won + drawn) / all}%`);
     wins.setAttribute("width", `${100 * won / all}%`);

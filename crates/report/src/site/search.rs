@@ -41,7 +41,7 @@ pub(super) fn script(report: &TournamentReport) -> String {
                 standing.shown(),
                 details.number,
                 standing.points,
-                standing.matches,
+                standing.possible,
                 results,
                 elo,
                 standing.faulted

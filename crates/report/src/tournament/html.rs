@@ -162,7 +162,7 @@ pub(crate) fn standings(
                             @if !remarks.is_empty() { small { (Escaped(&remarks)) } }
                         }
                         td class="lead num" {
-                            (halves(standing.points)) " " span class="muted small" { "of " (standing.matches) }
+                            (halves(standing.points)) " " span class="muted small" { "of " (standing.possible) }
                         }
                         td class="bars" { (results_bar(standing.wdl())) }
                         td class="num beside" { (wdl(standing.wdl())) }
@@ -474,7 +474,7 @@ fn podium(report: &TournamentReport, links: &Links<'_>) -> Markup {
                     @if !remarks.is_empty() { span class="muted small" { (Escaped(&remarks)) } }
                     p class="figure" {
                         b { (halves(standing.points)) }
-                        span class="muted" { "of " (standing.matches) " points" }
+                        span class="muted" { "of " (standing.possible) " points" }
                     }
                     (results_bar(standing.wdl()))
                     p class="small muted" { (standing.wdl()) }

@@ -74,6 +74,8 @@ pub struct EntrantStanding {
     pub matches: u32,
     /// Points without play.
     pub awarded: f64,
+    /// The most points that it could have by now: one for each match that it played or that was awarded.
+    pub possible: u32,
     /// Decided by play.
     pub by_play: Wdl,
     /// Decided by a fault.
@@ -133,6 +135,7 @@ impl StandingsData {
             points: row.points,
             matches: row.matches,
             awarded: row.awarded,
+            possible: row.possible,
             out: row.out,
             withdrawn: row.withdrawn,
             by_play: row.by_play,

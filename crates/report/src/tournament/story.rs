@@ -97,7 +97,7 @@ impl StoryOf<'_> {
             if results > 0
                 && let Some(row) = first.first()
             {
-                story.say(format!("Each has {} of {} points.", halves(row.points), row.matches));
+                story.say(format!("Each has {} of {} points.", halves(row.points), row.possible));
             }
             return story;
         };

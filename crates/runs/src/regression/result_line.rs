@@ -128,12 +128,13 @@ impl ResultMatch {
             }
             faults
         });
+        let opening = hex::decode32(&self.opening)?;
         Some(RegressionMatch {
             id: self.id.clone(),
             is_void: self.void,
             result: self.result(set, seating)?,
             faults,
-            moves: SetMoves { opening: hex::decode32(&self.opening)?, all: hex::decode32(&self.moves)? },
+            moves: SetMoves { opening, start: opening, all: hex::decode32(&self.moves)? },
         })
     }
 }

@@ -7,6 +7,9 @@
 //! w = 100, or with as many opponents from above as from below, the ends of the table meet each other in a third of their
 //! matches.)
 //!
+//! With more than two seats, all but the first are drawn one after the other. A player waits up to 10 s rather than meet the
+//! same opponents, all of them, as in its last match.
+//!
 //! A *return match* is the second match of a mirrored set: the players of the first one keep their places for it.
 //!
 //! While more players wait than can play, a player that thinks longer than its opponents gives way: it waits until its
@@ -27,7 +30,7 @@ const WIDEST_EVERY: u64 = 4;
 const WINDOW: f64 = 150.0;
 /// The wait that adds the width of the window once more.
 const WIDENS: u64 = 60 * SECOND;
-/// How long two players that have just met wait for other opponents.
+/// How long the players of a match wait for other opponents.
 const REMATCH: u64 = 10 * SECOND;
 
 /// A player that joins.
@@ -435,30 +438,39 @@ impl Matchmaker {
     ) -> Option<Vec<Entrant>> {
         let mut group = vec![first];
         while group.len() < self.seating.seats() {
-            let may_join = |&&other: &&Entrant| group.iter().all(|&member| self.may_meet(member, other, now));
+            let may_join = |&&other: &&Entrant| self.may_join(&group, other, now);
             let candidates: Vec<Entrant> = free.iter().filter(may_join).copied().collect();
             group.push(self.draw(&group, &candidates, now, rng)?);
         }
         Some(group)
     }
 
-    /// Whether two players may meet now.
-    fn may_meet(&self, one: Entrant, other: Entrant, now: u64) -> bool {
-        let [a, b] = [one, other].map(|player| &self.players[player.index()]);
-        if one == other || a.newcomer.owner == b.newcomer.owner {
+    /// Whether a player may join a group of others now.
+    fn may_join(&self, group: &[Entrant], other: Entrant, now: u64) -> bool {
+        let owner = |of: Entrant| self.players[of.index()].newcomer.owner;
+        if group.iter().any(|&member| member == other || owner(member) == owner(other)) {
             return false;
         }
-        let waits = (a.last.contains(&other) && self.has_another(one, other, now))
-            || (b.last.contains(&one) && self.has_another(other, one, now));
-        // With three or more players available, two that have just met wait for another, but not for long.
-        !waits || !self.has_others(now) || (now >= a.since + REMATCH && now >= b.since + REMATCH)
+        if group.len() + 1 < self.seating.seats() || !self.has_others(now) {
+            return true;
+        }
+        // With more players available than a match needs, those of a player's last match wait for another one, but not for
+        // long.
+        let all = || group.iter().copied().chain([other]);
+        let waits = |player: Entrant| {
+            let last = &self.players[player.index()].last;
+            all().all(|opponent| opponent == player || last.contains(&opponent))
+                && self.has_another(player, all(), now)
+        };
+        !all().any(waits) || all().all(|player| now >= self.players[player.index()].since + REMATCH)
     }
 
-    /// Whether a player may meet others than this one, now or after their matches.
-    fn has_another(&self, player: Entrant, than: Entrant, now: u64) -> bool {
+    /// Whether a player may meet others than these, now or after their matches.
+    fn has_another(&self, player: Entrant, than: impl Iterator<Item = Entrant> + Clone, now: u64) -> bool {
         let owner = |of: Entrant| self.players[of.index()].newcomer.owner;
-        let mut all = (0..self.players.len() as u16).map(Entrant);
-        all.any(|other| other != than && owner(other) != owner(player) && self.is_available(other, now))
+        let all = (0..self.players.len() as u16).map(Entrant);
+        let mut others = all.filter(|&other| owner(other) != owner(player) && self.is_available(other, now));
+        others.any(|other| than.clone().all(|member| member != other))
     }
 
     /// Draws a player to meet the group.

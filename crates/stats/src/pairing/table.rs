@@ -5,6 +5,12 @@
 //! often in a cycle, with an even number the counts differ by one. Every second cycle swaps the seats, so after an
 //! even number of cycles they are equal. A late entrant meets all earlier ones, in seats that keep everyone within
 //! one.
+//!
+//! With three to six sides, a round robin has all groups of so many entrants.
+
+use std::collections::VecDeque;
+
+use referee_game::MAX_SEATS;
 
 use crate::Entrant;
 
@@ -92,59 +98,155 @@ pub fn gauntlet(field: usize, all: usize, cycles: u32) -> Vec<Sides> {
     of_field.chain(of_late).collect()
 }
 
-/// All groups of three entrants: every two meet n - 2 times in a cycle.
+/// A round robin of matches with more than two sides: all groups of `size` entrants, in which every two meet equally often.
+/// Late entrants, in order, play with all groups of earlier ones.
 ///
-/// They are generated in orbits `i, i + a, i + b` modulo n. In an orbit each entrant has each side once, so an
-/// incomplete table is nearly balanced. An orbit of n / 3 groups gives each entrant one match. A late entrant plays
-/// with each pair of earlier ones, in the order that balances the sides.
-pub fn threes(field: usize, all: usize, cycles: u32) -> Vec<Sides> {
-    let mut list = Vec::new();
-    let rotated = |three: [usize; 3], by: u32| -> Sides {
-        (0..3).map(|side| entrant(three[(side + by as usize) % 3])).collect()
-    };
-    let mut of_field = Vec::new();
-    for a in 1..field {
-        for b in a + 1..field {
-            // The gaps between the three around the circle; each orbit is represented by its least rotation.
-            let gaps = [a, b - a, field - b];
-            let is_least = gaps <= [gaps[1], gaps[2], gaps[0]] && gaps <= [gaps[2], gaps[0], gaps[1]];
-            if is_least {
-                let length = if gaps[0] == gaps[1] && gaps[1] == gaps[2] { field / 3 } else { field };
-                of_field.extend((0..length).map(|i| [i, (i + a) % field, (i + b) % field]));
-            }
-        }
+/// The groups of the field are generated in orbits `i, i + a, i + b, ...` modulo its size. In an orbit each entrant has each
+/// side once, so an incomplete table is nearly balanced; each cycle rotates the sides. What orbits of another length leave
+/// unbalanced, `balanced` removes.
+pub fn groups(size: usize, field: usize, all: usize, cycles: u32) -> Vec<Sides> {
+    let mut had = vec![[0; MAX_SEATS]; all];
+    let mut list = in_cycles(orbits(field, size), cycles, &mut had);
+    for newcomer in field..all {
+        let of_late = subsets(newcomer, size - 1).into_iter().enumerate().map(|(at, mut others)| {
+            others.insert(0, newcomer);
+            others.rotate_left(at % size);
+            others
+        });
+        list.extend(in_cycles(of_late.collect(), cycles, &mut had));
     }
-    let mut had = vec![[0u32; 3]; all];
-    for three in &of_field {
-        for (side, &member) in three.iter().enumerate() {
+    list
+}
+
+/// A gauntlet of matches with more than two sides: entrant 0 with all groups of `size - 1` others. The others meet it
+/// equally often, and each other too.
+pub fn gauntlet_of_groups(size: usize, field: usize, all: usize, cycles: u32) -> Vec<Sides> {
+    let mut had = vec![[0; MAX_SEATS]; all];
+    let seated = |groups: Vec<Vec<usize>>, fixed: &[usize]| -> Vec<Vec<usize>> {
+        let seated = groups.into_iter().enumerate().map(|(at, others)| {
+            let mut group = [fixed, &others].concat();
+            group.rotate_left(at % size);
+            group
+        });
+        seated.collect()
+    };
+    let shifted = |group: Vec<usize>| group.into_iter().map(|other| other + 1).collect();
+    let of_field = orbits(field - 1, size - 1).into_iter().map(shifted).collect();
+    let mut list = in_cycles(seated(of_field, &[0]), cycles, &mut had);
+    for newcomer in field..all {
+        let earlier = subsets(newcomer - 1, size - 2).into_iter().map(shifted).collect();
+        list.extend(in_cycles(seated(earlier, &[0, newcomer]), cycles, &mut had));
+    }
+    list
+}
+
+/// All subsets of 0 to `n - 1` with this size, each in ascending order.
+fn subsets(n: usize, size: usize) -> Vec<Vec<usize>> {
+    let first = (size <= n).then(|| (0..size).collect());
+    let next = |subset: &Vec<usize>| {
+        let at = (0..size).rfind(|&at| subset[at] < n - size + at)?;
+        let (mut next, least) = (subset.clone(), subset[at] + 1);
+        (at..size).for_each(|index| next[index] = least + index - at);
+        Some(next)
+    };
+    std::iter::successors(first, next).collect()
+}
+
+/// All subsets of 0 to `n - 1` with this size, by orbits of the rotations modulo n.
+fn orbits(n: usize, size: usize) -> Vec<Vec<usize>> {
+    let mut list = Vec::new();
+    for others in subsets(n - 1, size - 1) {
+        let base: Vec<usize> = std::iter::once(0).chain(others.into_iter().map(|other| other + 1)).collect();
+        // The gaps around the circle; each orbit is represented by its least rotation.
+        let gaps: Vec<usize> =
+            (0..size).map(|at| base.get(at + 1).copied().unwrap_or(n) - base[at]).collect();
+        let rotated = |by: usize| [&gaps[by..], &gaps[..by]].concat();
+        if (1..size).any(|by| rotated(by) < gaps) {
+            continue;
+        }
+        let period = (1..size).find(|&by| rotated(by) == gaps).unwrap_or(size);
+        let length = gaps[..period].iter().sum();
+        list.extend((0..length).map(|i: usize| base.iter().map(|other| (i + other) % n).collect()));
+    }
+    list
+}
+
+/// The groups in each cycle, with sides that rotate from cycle to cycle and are balanced. `had`: how often each entrant had
+/// each side before.
+fn in_cycles(groups: Vec<Vec<usize>>, cycles: u32, had: &mut [[u32; MAX_SEATS]]) -> Vec<Sides> {
+    let rotated = |group: &Vec<usize>, by: u32| {
+        let mut group = group.clone();
+        let by = by as usize % group.len();
+        group.rotate_left(by);
+        group
+    };
+    let mut all: Vec<Vec<usize>> =
+        (0..cycles).flat_map(|cycle| groups.iter().map(move |group| rotated(group, cycle))).collect();
+    balance(&mut all, had);
+    all.into_iter().map(|group| group.into_iter().map(entrant).collect()).collect()
+}
+
+/// Exchanges sides within groups until no entrant has one side two times more often than another one, and adds the sides
+/// to `had`.
+///
+/// Of two sides, each group is an edge from the entrant with the first one to that with the second one. Reversing a path
+/// from an entrant with too many of the first to one with fewer of the first than of the second moves one from the first
+/// to the second at its start, and back at its end. Without earlier matches there always is such a path.
+fn balance(groups: &mut [Vec<usize>], had: &mut [[u32; MAX_SEATS]]) {
+    for group in &*groups {
+        for (side, &member) in group.iter().enumerate() {
             had[member][side] += 1;
         }
     }
-    list.extend((0..cycles).flat_map(|cycle| of_field.iter().map(move |&three| rotated(three, cycle))));
-    for newcomer in field..all {
-        let mut of_late = Vec::new();
-        for i in 0..newcomer {
-            for j in i + 1..newcomer {
-                let orders = [
-                    [newcomer, i, j],
-                    [newcomer, j, i],
-                    [i, newcomer, j],
-                    [j, newcomer, i],
-                    [i, j, newcomer],
-                    [j, i, newcomer],
-                ];
-                let load =
-                    |order: &[usize; 3]| -> u32 { (0..3).map(|side| had[order[side]][side].pow(2)).sum() };
-                let Some(best) = orders.into_iter().min_by_key(load) else { continue };
-                for (side, &member) in best.iter().enumerate() {
-                    had[member][side] += 1;
-                }
-                of_late.push(best);
+    let size = groups.first().map_or(0, Vec::len);
+    let pairs = (0..size).flat_map(|one| (0..size).map(move |other| (one, other)));
+    let pairs: Vec<(usize, usize)> = pairs.filter(|(one, other)| one != other).collect();
+    loop {
+        let moved = pairs.iter().filter(|&&pair| move_one(groups, had, pair)).count();
+        if moved == 0 {
+            return;
+        }
+    }
+}
+
+/// Reverses a path of groups, as [`balance`] describes. Returns false if there is none.
+fn move_one(groups: &mut [Vec<usize>], had: &mut [[u32; MAX_SEATS]], (from, to): (usize, usize)) -> bool {
+    let has_too_many = |member: &usize| had[*member][from] >= had[*member][to] + 2;
+    let mut queue: VecDeque<usize> = (0..had.len()).filter(has_too_many).collect();
+    if queue.is_empty() {
+        return false;
+    }
+    let mut edges = vec![Vec::new(); had.len()];
+    for (at, group) in groups.iter().enumerate() {
+        edges[group[from]].push(at);
+    }
+    let mut is_reached = vec![false; had.len()];
+    queue.iter().for_each(|&start| is_reached[start] = true);
+    // By member: the group over which it was reached.
+    let mut over: Vec<Option<usize>> = vec![None; had.len()];
+    while let Some(member) = queue.pop_front() {
+        if had[member][to] > had[member][from] {
+            had[member][to] -= 1;
+            had[member][from] += 1;
+            let mut at = member;
+            while let Some(group) = over[at] {
+                at = groups[group][from];
+                groups[group].swap(from, to);
+            }
+            had[at][from] -= 1;
+            had[at][to] += 1;
+            return true;
+        }
+        for &group in &edges[member] {
+            let other = groups[group][to];
+            if !is_reached[other] {
+                is_reached[other] = true;
+                over[other] = Some(group);
+                queue.push_back(other);
             }
         }
-        list.extend((0..cycles).flat_map(|cycle| of_late.iter().map(move |&three| rotated(three, cycle))));
     }
-    list
+    false
 }
 
 #[cfg(test)]

@@ -57,7 +57,7 @@ fn sets_count_in_the_order_of_their_numbers() {
 
 /// The moves of a set by opening and by what was played on it.
 fn moves(opening: u8, all: u8) -> Option<SetMoves> {
-    Some(SetMoves { opening: [opening; 32], all: [all; 32] })
+    Some(SetMoves { opening: [opening; 32], start: [opening; 32], all: [all; 32] })
 }
 
 #[test]

@@ -432,11 +432,15 @@ impl Schedule {
         let (seating, field, all) = (self.plan.seating, self.plan.field(), self.plan.entrants.len());
         let by_sides = |sides: Vec<Entrant>| Lineup::of_sides(seating, &sides);
         let lineups: Vec<Option<Lineup>> = match self.plan.format {
-            Format::RoundRobin { cycles } if seating.sides() == 3 => {
-                table::threes(field, all, cycles).into_iter().map(by_sides).collect()
+            Format::RoundRobin { cycles } if seating.sides() > 2 => {
+                table::groups(seating.sides(), field, all, cycles).into_iter().map(by_sides).collect()
             }
             Format::RoundRobin { cycles } => {
                 table::round_robin(field, all, cycles).into_iter().map(by_sides).collect()
+            }
+            Format::Gauntlet { cycles } if seating.sides() > 2 => {
+                let groups = table::gauntlet_of_groups(seating.sides(), field, all, cycles);
+                groups.into_iter().map(by_sides).collect()
             }
             Format::Gauntlet { cycles } => {
                 table::gauntlet(field, all, cycles).into_iter().map(by_sides).collect()

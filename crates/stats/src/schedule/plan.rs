@@ -12,12 +12,12 @@ use referee_game::{Misconfigured, Seating};
 /// The format of a tournament.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// A round robin of `cycles` cycles. With three sides, all groups of three entrants.
+    /// A round robin of `cycles` cycles. With three or more sides, all groups of so many entrants.
     RoundRobin {
         /// From 1.
         cycles: u32,
     },
-    /// The first entrant against each of the others, `cycles` times. Two sides.
+    /// The first entrant against each of the others, `cycles` times. With three or more sides, with all groups of others.
     Gauntlet {
         /// From 1.
         cycles: u32,
@@ -146,6 +146,11 @@ pub struct Plan {
     pub rulings: Vec<Ruling>,
 }
 
+/// The number of subsets with this size of so many.
+fn binomial(of: u64, size: u64) -> u64 {
+    (0..size).fold(1, |product: u64, at| product.saturating_mul(of - at) / (at + 1))
+}
+
 /// The maximum number of matches of a schedule.
 const MAX_MATCHES: u64 = 100_000_000;
 
@@ -187,15 +192,17 @@ impl Plan {
             return fail("late entrants must follow those that take part from the start".to_owned());
         }
         let (name, numbers, least, fits) = match self.format {
-            Format::RoundRobin { cycles } => ("round robin", [cycles, 1], sides, sides == 2 || sides == 3),
-            Format::Gauntlet { cycles } => ("a gauntlet", [cycles, 1], 2, sides == 2),
+            Format::RoundRobin { cycles } => ("round robin", [cycles, 1], sides, true),
+            Format::Gauntlet { cycles } => ("a gauntlet", [cycles, 1], sides, true),
             Format::Swiss { rounds, sets } => ("a Swiss tournament", [rounds, sets], 2, sides == 2),
             Format::Knockout { best_of, .. } => ("a knockout", [best_of, 1], 2, sides == 2),
             Format::Partners { cycles } => ("a rotation of partners", [cycles, 1], 2 * sides, sides > 1),
             Format::Duel { sets } => ("a duel", [sets, 1], 2, sides == 2 || sides == 3),
         };
         if !fits {
-            return fail(format!("{name} does not support {sides} sides"));
+            return fail(format!(
+                "{name} does not support {sides} sides: take a round robin or a gauntlet, which play all groups of {sides}"
+            ));
         }
         if matches!(self.format, Format::Partners { .. }) && self.seating.seats() != 2 * sides {
             return fail(format!("{}, not {} seats in {sides} sides", partners::NEEDS, self.seating.seats()));
@@ -234,7 +241,8 @@ impl Plan {
                 return fail(format!("{name} accepts no late entrants"));
             }
             Format::Duel { .. } if count != 2 => return fail(format!("{name} has 2 entrants, not {count}")),
-            Format::RoundRobin { .. } if sides == 3 => count.pow(3) / 6,
+            Format::RoundRobin { .. } if sides > 2 => binomial(count, sides as u64),
+            Format::Gauntlet { .. } if sides > 2 => binomial(count - 1, sides as u64 - 1),
             Format::Swiss { .. } => count / 2,
             Format::Duel { .. } => 1,
             _ => count * count / 2,

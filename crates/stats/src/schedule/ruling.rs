@@ -246,7 +246,8 @@ impl Schedule {
     /// The points by rulings on matches of these lineups.
     pub(super) fn awards_by_rulings(&self, counts: impl Fn(&Lineup) -> bool) -> Vec<Award> {
         let mut awards = Vec::new();
-        for &number in self.ruled.keys() {
+        let awarded = self.ruled.iter().filter(|(_, ruling)| matches!(ruling, MatchRuling::Award { .. }));
+        for (&number, _) in awarded {
             let Some((set, lineup)) = self.expected(number).filter(|(_, lineup)| counts(lineup)) else {
                 continue;
             };
@@ -254,9 +255,7 @@ impl Schedule {
             let entrants: BTreeSet<Entrant> = lineup.seats().iter().copied().collect();
             for entrant in entrants {
                 let half_points = self.awarded(number, entrant) as u32;
-                if half_points > 0 {
-                    awards.push(Award { round, entrant, reason: Unplayed::Ruling, matches: 1, half_points });
-                }
+                awards.push(Award { round, entrant, reason: Unplayed::Ruling, matches: 1, half_points });
             }
         }
         awards

@@ -87,7 +87,7 @@ impl Schedule {
         withdrawn
     }
 
-    /// The matches that entrants won without playing.
+    /// The matches that were awarded without being played.
     pub fn awards(&self) -> Vec<Award> {
         self.awards_after(&self.withdrawn())
     }

@@ -45,9 +45,9 @@ function moved({ place, place_a_week_ago: before }) {
 const wdl = ({ wins, draws, losses }) => `${wins} / ${draws} / ${losses}`;
 
 function cells(row, scale) {
-  const { place, points, rating, provisional, faulted, matches, form: last } = row;
+  const { place, points, rating, provisional, faulted, matches, possible = matches, form: last } = row;
   const figure = rating ? [...elo(rating), ...provisional ? [element("span", { class: "muted small" }, " provisional")] : []]
-    : [halves(points), element("span", { class: "muted small" }, ` of ${matches}`)];
+    : [halves(points), element("span", { class: "muted small" }, ` of ${possible}`)];
   const cell = (attributes, ...children) => element("td", attributes, ...children);
   return element("tr", {},
     cell({}, ...place && matches ? [String(place)] : [element("span", { class: "muted" }, "–")], ...moved(row)),
@@ -73,9 +73,9 @@ function podium(rows) {
   const ending = ["st", "nd", "rd"];
   $("podium").hidden = !first.length;
   $("podium").replaceChildren(...first.map((row) => {
-    const { place, rating, points, matches, recent } = row;
+    const { place, rating, points, matches, possible = matches, recent } = row;
     const figure = rating ? [element("b", {}, String(Math.round(rating.value))), element("span", { class: "muted" }, `± ${margin(rating) ?? "?"}`)]
-      : [element("b", {}, halves(points)), element("span", { class: "muted" }, `of ${matches} points`)];
+      : [element("b", {}, halves(points)), element("span", { class: "muted" }, `of ${possible} points`)];
     const why = recent?.matches ? `won ${recent.wins} of the last ${recent.matches}` : "";
     return element("li", place === 1 ? { class: "first" } : {},
       element("span", { class: "place" }, `${place}${ending[place - 1] ?? "th"}`),
