@@ -18,14 +18,15 @@ use crate::cli::screen::{Screen, stderr_line};
 use crate::cli::signals::interrupted;
 use crate::cli::submitted::SubmittedDirectory;
 use crate::cli::{Exit, Failure};
-use crate::game::Catalog;
-use crate::game::json;
+use crate::game::{Catalog, counted, json};
 use crate::report::{JunitStep, StepStatus, junit, table};
 use crate::runs::config::{Milliseconds, ReadyLimits};
 use crate::runs::submissions::BOT_FILE;
 
 /// The number of final lines of a bot's standard error that are shown per step.
 const LINES: usize = 10;
+/// The number of first lines of it that are shown before.
+const FIRST_LINES: usize = 5;
 
 /// Test whether a bot conforms to the protocol, step by step
 ///
@@ -140,7 +141,7 @@ pub(super) fn run(args: Args, catalog: &Catalog) -> Result<Exit, Failure> {
         return Err(Failure::usage("--move-limit 0 leaves no time for an answer"));
     }
     // A file that cannot be written is reported before the bot runs for minutes.
-    let junit_file = args.junit.as_deref().map(OutFile::create).transpose()?;
+    let junit_file = args.junit.as_deref().map(|path| OutFile::create("--junit", path)).transpose()?;
     let check = Check {
         command,
         launch: launch()?,
@@ -207,7 +208,13 @@ fn show(out: &mut impl Write, outcomes: &[StepResult], summary: &CheckSummary) -
             Some(violation) => writeln!(out, "{}: {violation}", outcome.step)?,
             None => writeln!(out, "{}: {}", outcome.step, outcome.verdict.as_str())?,
         }
-        for line in &lines[lines.len().saturating_sub(LINES)..] {
+        // Some languages say first what went wrong, others last.
+        let (first, last) = lines.split_at(FIRST_LINES.min(lines.len()));
+        let (left_out, last) = last.split_at(last.len().saturating_sub(LINES));
+        let lines_left_out = (!left_out.is_empty())
+            .then(|| format!("... {} left out", counted(left_out.len() as u64, "line", "lines")));
+        let shown = first.iter().copied().chain(lines_left_out.as_deref()).chain(last.iter().copied());
+        for line in shown {
             writeln!(out, "  stderr  {line}")?;
         }
     }

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use clap::Args as ClapArgs;
 
 use crate::cli::files::{OutputOptions, expand, read};
+use crate::cli::find_game::with_games;
 use crate::cli::output::TolerantStdout;
 use crate::cli::screen::{self, Screen};
 use crate::cli::{Exit, Failure};
@@ -30,12 +31,16 @@ pub(super) struct Args {
     /// Export PDN, for checkers
     #[arg(long, required = true)]
     pdn: bool,
+    /// The directory of a game whose rules are a program, for its records; may be repeated
+    #[arg(long = "game", value_name = "DIR")]
+    games: Vec<PathBuf>,
     #[command(flatten)]
     output: OutputOptions,
 }
 
 pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
     let files = expand(&args.files, &["jsonl", "html"])?;
+    let catalog = &with_games(&args.games, catalog)?;
     let mut out = Screen(TolerantStdout::new());
     let mut exit = Exit::Done;
     let mut text = String::new();

@@ -104,6 +104,18 @@ pub(super) fn read(path: &Path) -> Result<Vec<u8>, Failure> {
     })
 }
 
+/// Checks that the folder of a file that an option names exists.
+pub(super) fn check_folder(option: &str, path: &Path) -> Result<(), Failure> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir());
+    match folder {
+        Some(folder) => {
+            let (path, folder) = (path.display(), folder.display());
+            Err(Failure::usage(format!("{option} {path}: there is no folder {folder}: make it first")))
+        }
+        None => Ok(()),
+    }
+}
+
 /// The output of a subcommand: a file or standard output.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct OutputOptions {
@@ -133,8 +145,9 @@ impl OutputOptions {
             return Ok(out.flush()?);
         };
         if self.force {
-            return OutFile::create(path)?.write(|file| file.write_all(bytes));
+            return OutFile::create("-o", path)?.write(|file| file.write_all(bytes));
         }
+        check_folder("-o", path)?;
         File::create_new(path).and_then(|mut file| file.write_all(bytes)).map_err(|error| {
             match error.kind() {
                 io::ErrorKind::AlreadyExists => Failure::usage(format!(
@@ -156,8 +169,10 @@ pub(super) struct OutFile {
 }
 
 impl OutFile {
-    /// Creates the file, or replaces it, when its contents are written. A stream below `/dev` is written to as it is.
-    pub(super) fn create(path: &Path) -> Result<OutFile, Failure> {
+    /// Creates the file of this option, or replaces it, when its contents are written. A stream below `/dev` is written to as
+    /// it is.
+    pub(super) fn create(option: &str, path: &Path) -> Result<OutFile, Failure> {
+        check_folder(option, path)?;
         if path.starts_with("/dev") {
             return OutFile::open(OpenOptions::new().write(true), path);
         }

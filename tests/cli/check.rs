@@ -475,3 +475,15 @@ fn a_bot_that_cannot_be_checked_gives_its_own_exit_code() {
     referee(["check", "python3 'bot.py"]).with_code(2);
     referee(["check", "true", "--move-limit", "0s"]).with_code(2);
 }
+
+#[test]
+fn the_first_and_the_last_lines_of_an_error_are_shown() {
+    let folder = Folder::new();
+    let script = "def fail(t):\n    [print('line', n, file=sys.stderr) for n in range(1, 41)]\n    os._exit(1)\nplay(turn=fail)";
+    let ended = referee(["check", "checkers", &folder.bot("fails", script)]).with_code(1);
+    let lines: Vec<&str> =
+        ended.stdout.lines().filter_map(|line| line.trim().strip_prefix("stderr  ")).collect();
+    let first = lines.iter().position(|line| *line == "line 1").expect("the first line");
+    assert_eq!(lines[first + 4..first + 7], ["line 5", "... 25 lines left out", "line 31"]);
+    assert_eq!(lines[first + 15], "line 40");
+}

@@ -638,3 +638,32 @@ fn a_disconnecting_bot_is_logged() {
     let gone = lines.iter().find(|line| line["fields"]["message"] == "gone").expect("that it is gone");
     assert_eq!([&gone["fields"]["bot"], &gone["fields"]["detail"]], ["crashing", "status 3"]);
 }
+
+#[test]
+fn a_file_in_a_missing_folder_is_named_with_its_option() {
+    let folder = Folder::new();
+    let (bot, record) = (folder.plain_bot("bot"), folder.write("m1.jsonl", crate::records::record()));
+    let file = folder.text("missing/file");
+    let cases: [(&str, &[&str]); 5] = [
+        ("--junit", &["check", &bot, "--junit", &file]),
+        ("--junit", &["regress", "checkers", "--new", &bot, "--base", &bot, "--junit", &file]),
+        ("--results", &["regress", "checkers", "--new", &bot, "--base", &bot, "--results", &file]),
+        ("-o", &["show", &record, "--html", "-o", &file]),
+        ("-o", &["export", &record, "--pdn", "-o", &file, "--force"]),
+    ];
+    for (option, args) in cases {
+        let folder = folder.text("missing");
+        let what = format!("{option} {file}: there is no folder {folder}: make it first");
+        referee(args.iter().copied()).with_code(2).says(&[&what]);
+    }
+}
+
+#[test]
+fn records_of_a_game_that_is_a_program_are_read_by_export() {
+    let folder = Folder::new();
+    let (bot, records) = (folder.plain_bot("bot"), folder.text("records"));
+    let game = format!("{ROOT}/examples/games/goofspiel");
+    referee(["play", &game, &bot, &bot, "--set", "cards=2", "--record", &records]).done();
+    let what = "goofspiel has no PDN notation";
+    referee(["export", &records, "--pdn", "--game", &game]).with_code(2).says(&[what]);
+}

@@ -42,6 +42,12 @@ fn a_season_ends_while_the_league_is_played_and_its_standings_stay() {
     let site = Site::of(&mut server);
     receive_matches(&mut server, 40);
     league.run(&["season", "end", "../etc"]).with_code(2).says(&["season ../etc"]);
+    let help = league.run(&["season", "end", "--help"]).done().stdout;
+    assert!(
+        help.contains("up to 64 ASCII letters, digits, `.`, `_`, `-` and spaces")
+            && help.contains("'WS 2026'"),
+        "{help}"
+    );
     let ended = league.run(&["season", "end", "autumn", "--json"]).done().one("season");
     assert_eq!((&ended["number"], &ended["keeps_ratings"]), (&json!(1), &json!(true)));
     league.run(&["season", "end", "autumn"]).with_code(2).says(&["season autumn has ended before"]);
@@ -91,6 +97,23 @@ fn a_season_ends_while_the_league_is_played_and_its_standings_stay() {
     let again = row(&site.get("/api/v1/standings").json(), "one").expect("a row");
     let all: u64 = league.query("SELECT count(*) FROM matches").parse().expect("a number");
     assert!(played(&again) > 0 && played(&again) + played(&one) <= all, "{again}");
+    drain(server);
+}
+
+#[test]
+fn the_name_of_a_season_may_have_spaces_as_its_help_says() {
+    let league = League::new("watch = \"127.0.0.1:0\"", &[("one", ""), ("two", "")]);
+    let mut server = league.serve();
+    let site = Site::of(&mut server);
+    receive_matches(&mut server, 2);
+    league.run(&["season", "end", "WS 2026"]).done();
+    let long = "x".repeat(64);
+    receive_matches(&mut server, 2);
+    league.run(&["season", "end", &long]).done();
+    assert!(site.get("/api/v1/seasons/WS%202026").json()["matches"].as_u64() >= Some(1));
+    assert!(site.get("/seasons/WS%202026").body.contains("WS 2026"));
+    let standings = league.run(&["standings", "--season", "WS 2026", "--json"]).done();
+    assert_eq!(standings.one("standings")["standings"].as_array().map(Vec::len), Some(2));
     drain(server);
 }
 

@@ -1,6 +1,7 @@
 //! The names of bots and entrants: ids in ASCII, and what people see instead.
 
 use std::collections::HashMap;
+use std::fmt;
 
 use referee_protocol::limits;
 use unicode_normalization::char::is_combining_mark;
@@ -100,6 +101,34 @@ pub fn skeleton(name: &str) -> String {
     folded(&folded(name)).replace('w', "vv")
 }
 
+/// Says that a name is taken, or how it differs from one that is.
+#[derive(Clone, Copy, Debug)]
+pub struct Likeness<'a> {
+    /// The name.
+    pub given: &'a str,
+    /// The name that is taken.
+    pub taken: &'a str,
+}
+
+impl fmt::Display for Likeness<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Likeness { given, taken } = *self;
+        if given == taken {
+            return write!(f, "`{given}` is taken");
+        }
+        // What other alphabets share with ASCII cannot be seen.
+        let others = |name: &str| -> String {
+            let others: Vec<String> = name.chars().filter(|c| !c.is_ascii()).map(in_code).collect();
+            if others.is_empty() { String::new() } else { format!(" ({})", others.join(", ")) }
+        };
+        write!(f, "`{given}`{} looks like `{taken}`{}, which is taken", others(given), others(taken))
+    }
+}
+
+fn in_code(c: char) -> String {
+    format!("U+{:04X}", u32::from(c))
+}
+
 /// The names of a tournament or a league: they are valid, and no two look alike.
 #[derive(Debug, Default)]
 pub struct NameSet(HashMap<String, String>);
@@ -150,6 +179,16 @@ mod tests {
             assert_eq!(check_name(name), Err(NameError::Beginning), "{name}");
             assert_eq!(check_hello_name(name), Ok(()), "{name}");
         }
+    }
+
+    #[test]
+    fn what_makes_a_name_look_like_another_one_is_named() {
+        let says = |given, taken| Likeness { given, taken }.to_string();
+        assert_eq!(says("mia", "mia"), "`mia` is taken");
+        assert_eq!(says("Mia", "mia"), "`Mia` looks like `mia`, which is taken");
+        let cyrillic = "m\u{456}a";
+        assert_eq!(says(cyrillic, "mia"), format!("`{cyrillic}` (U+0456) looks like `mia`, which is taken"));
+        assert_eq!(says("mia", cyrillic), format!("`mia` looks like `{cyrillic}` (U+0456), which is taken"));
     }
 
     #[test]

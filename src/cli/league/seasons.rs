@@ -39,10 +39,10 @@ enum SeasonCommand {
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:
   referee league season end autumn-2026
-  referee league season end autumn-2026 --ratings anew
+  referee league season end 'WS 2026' --ratings anew
   referee league standings --season autumn-2026")]
 struct EndArgs {
-    /// What it is called: up to 32 letters, digits, `.`, `_` and `-`
+    /// What it is called: up to 64 ASCII letters, digits, `.`, `_`, `-` and spaces; a letter, a digit or `_` comes first
     name: String,
     /// What players start the next season from
     #[arg(long, value_enum, default_value = "keep", value_name = "WHAT")]

@@ -11,7 +11,7 @@ use clap::{Args as ClapArgs, Subcommand};
 use serde::Serialize;
 
 use crate::cli::bots::{launch, run_in, with_bots};
-use crate::cli::files::OutFile;
+use crate::cli::files::{OutFile, check_folder};
 use crate::cli::find_game::find_game;
 use crate::cli::json::{Listening, MatchLine};
 use crate::cli::listen::ListenOptions;
@@ -174,7 +174,7 @@ impl ReportOptions {
     /// Opens the files.
     fn open(&self) -> Result<Reports, Failure> {
         let summary = self.github.then(OutFile::job_summary).transpose()?;
-        let junit = self.junit.as_deref().map(OutFile::create).transpose()?;
+        let junit = self.junit.as_deref().map(|path| OutFile::create("--junit", path)).transpose()?;
         Ok(Reports { junit, summary })
     }
 }
@@ -307,6 +307,7 @@ fn play(args: RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
             "--shard: all shards need the same seed: give it with --seed or --seed-file",
         ));
     }
+    args.kept.results.as_deref().map_or(Ok(()), |path| check_folder("--results", path))?;
     if let Some(path) = args.kept.results.as_deref().filter(|path| !args.kept.resume && path.exists()) {
         let path = path.display();
         return Err(Failure::usage(format!("--results {path}: the file exists; use --resume to continue")));

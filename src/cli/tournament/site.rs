@@ -15,7 +15,7 @@ use crate::cli::{Exit, Failure, progress, screen};
 use crate::files::Folder;
 use crate::game::{Catalog, json};
 use crate::record::{Difference, Playback, PublicRecord, PublishedInfo, public};
-use crate::report::page::PublicUrl;
+use crate::report::page::{PublicUrl, is_own};
 use crate::report::replay::MatchReplay;
 use crate::report::site::{Site, Unshown};
 use crate::report::tournament::{ListedMatch, TournamentReport};
@@ -89,6 +89,15 @@ impl SiteWriter {
         url: Option<PublicUrl>,
         info: PublishedInfo,
     ) -> Result<SiteWriter, Failure> {
+        let index = site.join("index.html");
+        match fs::read(&index) {
+            Ok(page) if !is_own(&page) => {
+                let index = index.display();
+                let what = "is no page of a tournament: name another directory, or remove it";
+                return Err(Failure::usage(format!("--site {}: {index} {what}", site.display())));
+            }
+            _ => {}
+        }
         let folders = SiteFolders::make(site).map_err(Failure::cannot_run)?;
         Ok(SiteWriter { folders, url, info, written: Mutex::default() })
     }

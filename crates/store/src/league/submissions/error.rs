@@ -1,5 +1,7 @@
 //! Why submissions are not taken.
 
+use referee_game::name::Likeness;
+
 use super::SubmissionState;
 use crate::league::{NotAdmitted, failed};
 
@@ -46,7 +48,7 @@ pub enum SubmissionError {
         most: u64,
     },
     /// The name is taken, or could be mistaken for one that is.
-    #[error("bot.toml: the name `{name}` looks like `{taken}`, which is taken: choose another one")]
+    #[error("bot.toml: the name {}: choose another one", Likeness { given: name, taken })]
     NameTaken {
         /// The name in `bot.toml`.
         name: String,
