@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"sync"
 )
 
 // positionsKept is the number of positions that referee imagine keeps for a bot.
@@ -17,13 +18,34 @@ const atOnce = 64
 
 // An Imaginer is a running "referee imagine", which answers what the view, the legal moves and the result would be after any
 // moves, and plays random continuations. It runs beside the bot, in the bot's time, and knows only the views that the bot
-// passes to it. "referee spec imagine" specifies its messages. An Imaginer must not be used concurrently.
+// passes to it. "referee spec imagine" specifies its messages. An Imaginer must not be used concurrently. When [Run] returns, all
+// of them are closed.
 type Imaginer struct {
 	command   *exec.Cmd
 	input     io.WriteCloser
 	output    *bufio.Reader
 	imagined  int
 	positions [positionsKept]*Position
+	closing   sync.Once
+	closed    error
+}
+
+// running has the Imaginers that are not closed.
+var running = struct {
+	sync.Mutex
+	imaginers map[*Imaginer]bool
+}{imaginers: map[*Imaginer]bool{}}
+
+func closeImaginers() {
+	running.Lock()
+	var all []*Imaginer
+	for imaginer := range running.imaginers {
+		all = append(all, imaginer)
+	}
+	running.Unlock()
+	for _, imaginer := range all {
+		imaginer.Close()
+	}
 }
 
 // An ImagineError is the error of a request that was rejected.
@@ -124,13 +146,23 @@ func NewImaginer(program string, games ...string) (*Imaginer, error) {
 	if err := command.Start(); err != nil {
 		return nil, fmt.Errorf("cannot start %s: %w: install referee, or name its program in REFEREE", program, err)
 	}
-	return &Imaginer{command: command, input: input, output: bufio.NewReader(output)}, nil
+	imaginer := &Imaginer{command: command, input: input, output: bufio.NewReader(output)}
+	running.Lock()
+	defer running.Unlock()
+	running.imaginers[imaginer] = true
+	return imaginer, nil
 }
 
-// Close ends the program.
+// Close ends the program. Further calls return what the first one did.
 func (im *Imaginer) Close() error {
-	im.input.Close()
-	return im.command.Wait()
+	im.closing.Do(func() {
+		running.Lock()
+		delete(running.imaginers, im)
+		running.Unlock()
+		im.input.Close()
+		im.closed = im.command.Wait()
+	})
+	return im.closed
 }
 
 // Imagine samples worlds, 1 to 256, that agree with what the seat of a turn knows. The same seed gives the same worlds.

@@ -18,6 +18,7 @@ import (
 // if hello is not what the protocol allows, if the referee cannot be reached or fails TLS verification, if it refuses the
 // bot ([Refused]), or if a message cannot be read.
 func Run(bot Bot, hello Hello, connection Connection) error {
+	defer closeImaginers()
 	if connection.Name != "" {
 		hello.Name = connection.Name
 	}

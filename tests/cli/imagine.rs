@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use crate::common::{ROOT, Referee, SEED, in_java, referee, sample};
+use crate::common::{Folder, ROOT, Referee, SEED, in_java, referee, sample};
 use serde_json::{Value, json};
 
 fn imaginer() -> Referee {
@@ -348,6 +348,44 @@ fn the_module_in_java_agrees_with_every_request() {
 #[test]
 fn the_module_in_c_agrees_with_every_request() {
     agrees_with_every_request(&format!("'{ROOT}/target/sdks/c/imagine_bot'"));
+}
+
+#[test]
+fn the_search_bots_of_all_sdks_leave_no_process_behind() {
+    let folder = Folder::new();
+    let python = format!(
+        "import sys\nsys.path.insert(0, '{ROOT}/bots/python')\nfrom referee_bot import run\n\
+         from referee_bot.imagine import Imaginer\nimaginer = Imaginer()\n\
+         def choose(turn):\n    imaginer.imagine(turn)\n    return turn.legal[0]\n\
+         run(choose, name='imagine')\n"
+    );
+    let bots = [
+        format!("python3 -W error '{}'", folder.write("bot.py", python)),
+        format!("node '{ROOT}/bots/javascript/test/imagine_bot.js'"),
+        format!("'{ROOT}/target/sdks/go/imaginebot'"),
+        in_java("ImagineBot"),
+        format!("'{ROOT}/target/sdks/c/imagine_bot'"),
+    ];
+    for bot in bots {
+        let bot = format!("env REFEREE='{}' {bot}", env!("CARGO_BIN_EXE_referee"));
+        let ended = referee(["check", "checkers", &bot, "--json"]).with_code(0);
+        let failed = ended.all("step").into_iter().filter(|step| step["verdict"] == "failed");
+        assert_eq!(failed.count(), 0, "{bot}: {ended:#?}");
+    }
+}
+
+#[test]
+fn a_child_that_ends_by_itself_is_not_left_behind() {
+    let folder = Folder::new();
+    let script = |seconds: &str| {
+        format!(
+            "import subprocess\nsubprocess.Popen(['sh', '-c', 'cat; sleep {seconds}'], stdin=subprocess.PIPE)\nplay()"
+        )
+    };
+    let ended = referee(["check", "checkers", &folder.bot("short", &script("0.3"))]);
+    ended.with_code(0);
+    let left = referee(["check", "checkers", &folder.bot("long", &script("60"))]).with_code(1);
+    assert!(left.stdout.contains("it ended and left"), "{left:#?}");
 }
 
 #[test]

@@ -21,7 +21,14 @@ struct referee_imaginer {
     size_t capacity;
     int imagined;
     char error[512];
+    referee_imaginer *next;
 };
+
+static referee_imaginer *running; /* the list of those that have not ended */
+
+static void end_all(void) {
+    while (running) referee_imaginer_end(running);
+}
 
 extern char **environ;
 
@@ -64,11 +71,20 @@ referee_imaginer *referee_imaginer_start(const char *program, const char *const 
     imaginer->output = pair[0];
     imaginer->input = fdopen(dup(pair[0]), "r");
     if (!imaginer->input) abort();
+    static bool ends_at_exit;
+    if (!ends_at_exit) ends_at_exit = atexit(end_all) == 0;
+    imaginer->next = running;
+    running = imaginer;
     return imaginer;
 }
 
 void referee_imaginer_end(referee_imaginer *imaginer) {
     if (!imaginer) return;
+    for (referee_imaginer **at = &running; *at; at = &(*at)->next) {
+        if (*at != imaginer) continue;
+        *at = imaginer->next;
+        break;
+    }
     close(imaginer->output);
     fclose(imaginer->input);
     while (waitpid(imaginer->process, NULL, 0) < 0 && errno == EINTR) continue;

@@ -50,7 +50,5 @@ int main(int argc, char **argv) {
     if (!imaginer) return 1;
     static const char *const wants[] = {"view", "legal", NULL};
     referee_bot bot = {.name = "imagine", .wants = wants, .data = imaginer, .choose = choose};
-    int status = referee_run(&bot, argc, argv);
-    referee_imaginer_end(imaginer);
-    return status;
+    return referee_run(&bot, argc, argv);
 }

@@ -49,7 +49,7 @@ export class ImagineError extends Error {
   readonly code: string;
 }
 
-/** A running `referee imagine`. */
+/** A running `referee imagine`. It ends with the bot at the latest. */
 export class Imaginer {
   /**
    * Starts the program: by default the one that the environment variable `REFEREE` names, or `referee` on the `PATH`. `games` are the

@@ -36,6 +36,12 @@ class Position {
   }
 }
 
+/** Those that run. They end with the bot, which waits for that. */
+const running = new Set();
+process.on("beforeExit", () => {
+  for (const imaginer of running) imaginer.close();
+});
+
 export class Imaginer {
   constructor(program = process.env.REFEREE || "referee", games = []) {
     this._positions = [];
@@ -48,6 +54,8 @@ export class Imaginer {
       this._fail(new Error(`cannot start \`${program}\` (${message}): install referee, or name its program in REFEREE`));
     });
     this._process.stdin.on("error", () => {}); // The end of the output tells it too.
+    running.add(this);
+    this._process.on("exit", () => running.delete(this));
     this._process.unref();
     this._hold(false);
     this._read();
@@ -73,7 +81,9 @@ export class Imaginer {
   }
 
   close() {
+    running.delete(this);
     this._process.stdin.end();
+    this._process.ref();
   }
 
   async _read() {

@@ -6,7 +6,8 @@ use std::time::Duration;
 use referee_game::seat::Seat;
 use referee_match::Detail;
 use referee_protocol::limits;
-use rustix::process::{Pid, Signal};
+use rustix::process::{Pid, Signal, WaitOptions, waitpid};
+use tokio::time::Instant;
 
 use crate::context::Context;
 use crate::rule::Rule;
@@ -16,6 +17,8 @@ const END: Duration = Duration::from_millis(limits::END_OF_INPUT_MS);
 const SIGTERM: Duration = Duration::from_millis(limits::SIGTERM_MS);
 /// How long the system may take to reparent orphaned processes.
 const REPARENTING: Duration = Duration::from_millis(50);
+/// How long a process that the bot started may outlive it: one that reads from the bot ends by itself a moment later.
+const ORPHAN: Duration = Duration::from_secs(1);
 
 /// Closes the input after a match.
 pub(super) async fn end_of_input(context: &mut Context<'_>) -> Result<(), Stop> {
@@ -68,8 +71,17 @@ async fn end(context: &mut Context<'_>, last_words: &str) -> Result<(), Stop> {
         let wrong = format!("it was still there {} ms after the end of its input", limits::END_OF_INPUT_MS);
         return Err(talk.violation(wrong, Rule::END).into());
     };
-    tokio::time::sleep(REPARENTING).await;
-    let left = referee_bots::children().filter(|child| !before.contains(child)).count();
+    let deadline = Instant::now() + ORPHAN;
+    let left = loop {
+        tokio::time::sleep(REPARENTING).await;
+        // One that has ended remains until it is waited for.
+        let has_ended = |child| !matches!(waitpid(Some(child), WaitOptions::NOHANG), Ok(None));
+        let left = referee_bots::children().filter(|child| !before.contains(child) && !has_ended(*child));
+        let left = left.count();
+        if left == 0 || Instant::now() >= deadline {
+            break left;
+        }
+    };
     if left > 0 {
         let wrong = format!("it ended and left {left} of its processes behind");
         return Err(talk.violation(wrong, Rule::LEFT).into());

@@ -15,7 +15,8 @@ import java.util.TreeMap;
 /**
  * A running {@code referee imagine}: answers what the view, the legal moves and the result would be after any moves, and plays
  * random continuations, without rules of one's own. It runs beside the bot, in the bot's time, and knows only the views that the
- * bot passes to it. {@code referee spec imagine} specifies its messages. Not for concurrent use.
+ * bot passes to it. {@code referee spec imagine} specifies its messages. It ends with the bot at the latest. Not for concurrent
+ * use.
  */
 public final class Imaginer implements AutoCloseable {
     /** So many positions are kept. */
@@ -28,6 +29,7 @@ public final class Imaginer implements AutoCloseable {
     private final OutputStream input;
     private final BufferedReader output;
     private final Position[] positions = new Position[POSITIONS];
+    private final Thread atExit = new Thread(this::end);
     private int imagined;
 
     /** A move of a seat. */
@@ -167,6 +169,7 @@ public final class Imaginer implements AutoCloseable {
         }
         input = process.getOutputStream();
         output = new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
+        Runtime.getRuntime().addShutdownHook(atExit);
     }
 
     private static String named() {
@@ -234,7 +237,21 @@ public final class Imaginer implements AutoCloseable {
     /** Ends the program. */
     @Override
     public void close() throws IOException {
-        input.close();
+        end();
         output.close();
+        try {
+            Runtime.getRuntime().removeShutdownHook(atExit);
+        } catch (IllegalStateException e) {
+            // The bot ends.
+        }
+    }
+
+    private void end() {
+        try {
+            input.close();
+        } catch (IOException e) {
+            // It has ended.
+        }
+        process.onExit().join();
     }
 }
