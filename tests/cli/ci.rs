@@ -276,7 +276,10 @@ fn the_action_passes_a_version_that_plays_the_same() {
     assert!(data.contains("m40") && !data.contains("m41"), "the first 40 matches");
     assert!(folder.read("temp/referee-results/regress.xml").contains("<testsuites"));
     assert!(folder.path("temp/referee-results/records/m1.jsonl").is_file());
-    let installed = format!("install --locked --path {ROOT} --root {}", folder.text("temp/referee"));
+    let installed = format!(
+        "install --locked --features mcp,nats,wasm --path {ROOT} --root {}",
+        folder.text("temp/referee")
+    );
     assert_eq!(folder.read("cargo.log").trim(), installed);
     assert_eq!(folder.read("path").trim(), folder.text("temp/referee/bin"));
 }
@@ -309,7 +312,66 @@ fn the_action_names_a_wrong_gate_and_a_missing_bot() {
     let folder = Folder::new();
     let (code, verdict, shown) = run_example(&folder, &[("gate", "stronger")]);
     assert_eq!((code, &*verdict), (5, ""));
+    let annotations: Vec<&str> = shown.lines().filter(|line| line.starts_with("::error")).collect();
+    assert!(matches!(annotations[..], [one] if one.contains("could not run")), "one annotation: {shown}");
     assert!(shown.contains("there is no folder new"), "{shown}");
+}
+
+#[test]
+fn the_action_annotates_inputs_that_regress_rejects() {
+    for (input, value, what) in
+        [("options", "--clokc none", "unexpected argument '--clokc'"), ("game", "chekers", "`chekers`")]
+    {
+        let folder = Folder::new();
+        versions(&folder, [("new", "play()"), ("base", "play()")]);
+        let (code, verdict, shown) = run_example(&folder, &[(input, value)]);
+        assert_eq!((code, &*verdict), (2, ""), "{shown}");
+        let annotation = shown.lines().find(|line| line.starts_with("::error title=referee regress::"));
+        assert!(annotation.is_some_and(|line| line.contains(what)), "{shown}");
+    }
+}
+
+/// The key of the cache for a checkout of the action.
+fn cache_key(checkout: &std::path::Path, folder: &Folder) -> String {
+    let action = yaml("action.yml");
+    let script = action["runs"]["steps"][0]["run"].as_str().expect("a script");
+    let output = folder.write("output", "");
+    let mut bash = Command::new("bash");
+    bash.args(["-eo", "pipefail", "-c", script]).env("GITHUB_ACTION_PATH", checkout);
+    bash.envs([("GITHUB_OUTPUT", &*output), ("GITHUB_PATH", "/dev/null"), ("RUNNER_TEMP", "/nowhere")]);
+    bash.envs([("RUNNER_OS", "Linux"), ("RUNNER_ARCH", "X64")]);
+    assert!(bash.status().expect("bash").success());
+    folder.read("output")
+}
+
+#[test]
+fn the_action_builds_again_when_any_crate_of_the_program_changes() {
+    let folder = Folder::new();
+    let text = std::fs::read_to_string(format!("{ROOT}/Cargo.toml")).expect("a manifest");
+    let members = text.lines().find_map(|line| line.strip_prefix("members = ")).expect("members");
+    let members: Vec<String> = serde_json::from_str(members).expect("a list");
+    let of_program = |member: &&String| !member.starts_with("bots/") && !member.starts_with("examples/");
+    let mut files: Vec<String> =
+        members.iter().filter(of_program).map(|member| format!("{member}/src/lib.rs")).collect();
+    assert!(files.len() > 15, "{files:?}");
+    files.extend(["Cargo.toml", "Cargo.lock", "action.yml", "src/main.rs"].map(str::to_owned));
+    for file in &files {
+        let path = folder.path(&format!("checkout/{file}"));
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+        std::fs::write(path, "").expect("a file");
+    }
+    let checkout = folder.path("checkout");
+    let mut keys = vec![cache_key(&checkout, &folder)];
+    assert!(keys[0].starts_with("key=referee-Linux-X64-"), "{keys:?}");
+    assert_eq!(cache_key(&checkout, &folder), keys[0], "the same files have the same key");
+    for file in files {
+        folder.write(&format!("checkout/{file}"), "changed");
+        keys.push(cache_key(&checkout, &folder));
+    }
+    let count = keys.len();
+    keys.sort_unstable();
+    keys.dedup();
+    assert_eq!(keys.len(), count, "a change that is not in the key");
 }
 
 #[test]
@@ -373,7 +435,8 @@ fn the_gitlab_pipeline_tests_a_merge_request() {
         assert!(folder.path("work").join(name).exists(), "{name}");
     }
     let log = folder.read("cargo.log");
-    assert_eq!(log.trim(), "install --locked --git https://github.com/OWNER/referee --root .referee referee");
+    let installed = "install --locked --features mcp,nats,wasm --git https://github.com/OWNER/referee --root .referee referee";
+    assert_eq!(log.trim(), installed);
 }
 
 #[test]

@@ -129,8 +129,11 @@ fn npm_packages_give_the_command_and_the_sdk() {
     LazyLock::force(&BUILT);
     let folder = Folder::new();
     folder.write("package.json", "{\"private\": true, \"type\": \"module\"}");
-    let packages =
-        [package("referee-0", ".tgz"), package("referee-linux-", ".tgz"), package("referee-bot-", ".tgz")];
+    let packages = [
+        package("referee-cli-0", ".tgz"),
+        package("referee-cli-linux-", ".tgz"),
+        package("referee-bot-", ".tgz"),
+    ];
     // The packages of other platforms are not published yet.
     let mut args = vec!["install", "--offline", "--no-audit", "--no-fund", "--omit=optional"];
     args.extend(packages.iter().map(String::as_str));
@@ -150,7 +153,7 @@ fn npm_packages_give_the_command_and_the_sdk() {
 }
 
 fn platform() -> String {
-    let name = package("referee-linux-", ".tgz");
+    let name = package("referee-cli-linux-", ".tgz");
     let name = Path::new(&name).file_name().and_then(|name| name.to_str()).expect("a name");
     name.split_once(concat!("-", env!("CARGO_PKG_VERSION"))).expect("a version").0.to_owned()
 }
@@ -218,8 +221,8 @@ fn every_package_contains_the_licences() {
         ("referee-", ".whl"),
         ("referee_bot-", ".whl"),
         ("referee_bot_native-", ".whl"),
-        ("referee-0", ".tgz"),
-        ("referee-linux-", ".tgz"),
+        ("referee-cli-0", ".tgz"),
+        ("referee-cli-linux-", ".tgz"),
         ("referee-bot-", ".tgz"),
     ] {
         let files = done(listed(&package(start, end)).expect("it starts"));

@@ -5,7 +5,7 @@
 const { spawn } = require("node:child_process");
 const { constants } = require("node:os");
 
-const name = `referee-${process.platform}-${process.arch}`;
+const name = `referee-cli-${process.platform}-${process.arch}`;
 let program;
 try {
   program = require.resolve(`${name}/bin/referee`);
