@@ -104,10 +104,15 @@ pub fn skeleton(name: &str) -> String {
 /// Says that a name is taken, or how it differs from one that is.
 #[derive(Clone, Copy, Debug)]
 pub struct Likeness<'a> {
-    /// The name.
-    pub given: &'a str,
-    /// The name that is taken.
-    pub taken: &'a str,
+    given: &'a str,
+    taken: &'a str,
+}
+
+impl<'a> Likeness<'a> {
+    /// Of a name and one that is taken.
+    pub fn of(given: &'a str, taken: &'a str) -> Likeness<'a> {
+        Likeness { given, taken }
+    }
 }
 
 impl fmt::Display for Likeness<'_> {
@@ -183,7 +188,7 @@ mod tests {
 
     #[test]
     fn what_makes_a_name_look_like_another_one_is_named() {
-        let says = |given, taken| Likeness { given, taken }.to_string();
+        let says = |given, taken| Likeness::of(given, taken).to_string();
         assert_eq!(says("mia", "mia"), "`mia` is taken");
         assert_eq!(says("Mia", "mia"), "`Mia` looks like `mia`, which is taken");
         let cyrillic = "m\u{456}a";

@@ -153,7 +153,7 @@ impl InvitationError {
 #[derive(Debug, thiserror::Error)]
 pub enum OwnerError {
     /// Another owner has this id, a display name that looks like it, or the organiser's bots have it.
-    #[error("{}: choose another one", name::Likeness { given, taken })]
+    #[error("{}: choose another one", name::Likeness::of(.given, .taken))]
     Taken {
         /// The id or the display name.
         given: String,

@@ -48,7 +48,7 @@ pub enum SubmissionError {
         most: u64,
     },
     /// The name is taken, or could be mistaken for one that is.
-    #[error("bot.toml: the name {}: choose another one", Likeness { given: name, taken })]
+    #[error("bot.toml: the name {}: choose another one", Likeness::of(.name, .taken))]
     NameTaken {
         /// The name in `bot.toml`.
         name: String,
