@@ -104,7 +104,7 @@ fn slow_groups(size: usize, all: usize) -> impl Iterator<Item = Vec<u16>> {
 /// A number of sides from 3 to 6, and a field for it with late entrants, of at most 11.
 fn fields_of_groups() -> impl Strategy<Value = (Seating, usize, usize, u32)> {
     (3u8..7, 0usize..6, 0usize..3, 1u32..4).prop_map(|(sides, more, late, cycles)| {
-        let seats = if sides == 3 && more % 2 == 0 { 6 } else { sides };
+        let seats = if sides == 3 && more.is_multiple_of(2) { 6 } else { sides };
         (Seating::new(seats, sides), usize::from(sides) + more.min(9 - usize::from(sides)), late, cycles)
     })
 }

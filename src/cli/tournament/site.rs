@@ -90,13 +90,10 @@ impl SiteWriter {
         info: PublishedInfo,
     ) -> Result<SiteWriter, Failure> {
         let index = site.join("index.html");
-        match fs::read(&index) {
-            Ok(page) if !is_own(&page) => {
-                let index = index.display();
-                let what = "is no page of a tournament: name another directory, or remove it";
-                return Err(Failure::usage(format!("--site {}: {index} {what}", site.display())));
-            }
-            _ => {}
+        if fs::read(&index).is_ok_and(|page| !is_own(&page)) {
+            let index = index.display();
+            let what = "is no page of a tournament: name another directory, or remove it";
+            return Err(Failure::usage(format!("--site {}: {index} {what}", site.display())));
         }
         let folders = SiteFolders::make(site).map_err(Failure::cannot_run)?;
         Ok(SiteWriter { folders, url, info, written: Mutex::default() })
