@@ -1,4 +1,5 @@
 //! The effects of faults and failed starts in `referee play`.
+#![expect(clippy::disallowed_methods, reason = "a test measures what a bot that is never ready costs")]
 
 use crate::common::{Folder, KEEPS_ITS_PID, WON, assert_gone, files, referee, the};
 use serde_json::{Value, json};
