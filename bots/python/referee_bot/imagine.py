@@ -20,6 +20,7 @@ import json
 import os
 import shutil
 import subprocess
+import weakref
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -129,6 +130,14 @@ class Position:
 Program = Union[str, "os.PathLike[str]"]
 
 
+def _end(process: subprocess.Popen[bytes]) -> None:
+    assert process.stdin and process.stdout
+    with suppress(BrokenPipeError):
+        process.stdin.close()
+    process.wait()
+    process.stdout.close()
+
+
 class Imaginer:
     """A running `referee imagine`.
 
@@ -144,6 +153,7 @@ class Imaginer:
             raise FileNotFoundError(f"`{named}` {where}: install referee, or name its program in {PROGRAM_VARIABLE}")
         words = [word for game in games for word in ("--game", os.fspath(game))]
         self._process = subprocess.Popen([found, "imagine", *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self._end = weakref.finalize(self, _end, self._process)
         self._imagined = 0
         self.positions: list[Position | None] = [None] * POSITIONS
         """The positions that are kept, by number."""
@@ -201,11 +211,7 @@ class Imaginer:
 
     def close(self) -> None:
         """Ends the program."""
-        assert self._process.stdin and self._process.stdout
-        with suppress(BrokenPipeError):
-            self._process.stdin.close()
-        self._process.wait()
-        self._process.stdout.close()
+        self._end()
 
     def __enter__(self) -> Imaginer:
         return self

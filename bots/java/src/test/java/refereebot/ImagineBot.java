@@ -19,7 +19,8 @@ final class ImagineBot {
             check(e.getMessage().contains("REFEREE"), e.getMessage());
         }
         String game = System.getenv("IMAGINE_GAME");
-        try (Imaginer imaginer = new Imaginer(game == null ? List.of() : List.of(game))) {
+        Imaginer imaginer = new Imaginer(game == null ? List.of() : List.of(game));
+        {
             Referee.run(turn -> choose(imaginer, turn), new Hello("imagine").wants("view", "legal"), args);
         }
     }
