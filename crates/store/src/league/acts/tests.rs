@@ -510,9 +510,9 @@ fn an_act_that_writes_what_it_has_read_before_is_found() {
         "",
     );
     let revoke = ORGANISERS_ACTS.iter().find(|act| act.name == "revoke").unwrap();
-    let found = Leagues::new().compare(&pause, revoke);
+    let found = Leagues::new().compare([&pause, revoke]);
     assert!(
-        found.iter().any(|found| found.starts_with("revoke begins before statement 1 of pause")),
+        found.iter().any(|found| found.starts_with("revoke begins before statement Some(1) of pause")),
         "{found:?}"
     );
 }
@@ -527,7 +527,12 @@ fn a_bot_that_was_revoked_after_its_disqualification_does_not_come_back_with_it(
     };
     organised(
         &mut league,
-        OrganiserAct::AddBot(&NewBot { name: "old", token: Some([9; 32]), ..NewBot::default() }),
+        OrganiserAct::AddBot(&NewBot {
+            name: "old",
+            owner: Some("ada"),
+            token: Some([9; 32]),
+            ..NewBot::default()
+        }),
     )
     .unwrap();
     organised(&mut league, OrganiserAct::Revoke { bot: "old" }).unwrap();
