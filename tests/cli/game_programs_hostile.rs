@@ -328,7 +328,9 @@ fn the_check_finds_texts_scenes_and_turn_limits_that_leak() {
     let scene =
         public(&format!("'scene': {{'width': 1000, 'height': 1000, 'shapes': [{shape}], 'words': ['x']}}"));
     assert!(scene.contains("FAILED  secrets   seat 1 sees a `scene` with the shape "), "{scene}");
-    let words = public("'scene': {'width': 1000, 'height': 1000, 'shapes': [], 'words': ['x', str(secret)]}");
+    let words = public(
+        "'text': 'x', 'scene': {'width': 1000, 'height': 1000, 'shapes': [], 'words': ['x', str(secret)]}",
+    );
     assert!(words.contains("FAILED  secrets") && words.contains("a `scene` with the words "), "{words}");
     let limit =
         leaking(r#""events": list(events)}"#, r#""events": list(events), "turns_left": 1 + sum(cards)}"#);
