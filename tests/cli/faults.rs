@@ -415,9 +415,11 @@ fn a_bot_that_is_never_ready_costs_the_limit_once() {
     );
     let slow = folder
         .bot("slow", "import time\ndef start(s):\n    ready(s)\n    time.sleep(2.5)\nplay(start=start)");
-    let args = ["-n", "2", "--ready-limit", "1s", "--set", "turn_limit=4", "--clock", "none", "--json"];
+    let args = ["-n", "3", "--ready-limit", "1s,5s", "--set", "turn_limit=4", "--clock", "none", "--json"];
     let ended = referee(["play", "checkers", &late, &slow].into_iter().chain(args)).with_code(0);
     let matches = ended.all("match");
     assert_eq!(matches[0]["fault"]["code"], "no_start", "{matches:?}");
-    assert_eq!(matches[1]["ended_by"], "turn_limit", "{matches:?}");
+    // It says something while the second match waits for its opponent.
+    assert_eq!(matches[1]["fault"]["detail"], later.replace("3000", "1000"), "{matches:?}");
+    assert_eq!(matches[2]["ended_by"], "turn_limit", "{matches:?}");
 }

@@ -83,7 +83,7 @@ play(start=start)";
     assert_eq!(lines[1][..6], ["stops", "3", "2", "0", "1", "2"], "{}", ended.stdout);
     assert_eq!(lines[2][..6], ["plain", "3", "1", "0", "2", "1"], "{}", ended.stdout);
     assert_eq!(lines[3][..4], ["Elo", "of", "stops", "against"]);
-    assert_eq!(lines[4][..5], ["1", "copies", "of", "others", "do"]);
+    assert_eq!(lines[4][..5], ["1", "copy", "of", "another", "does"]);
     assert_eq!(lines[5], ["1", "aborted"]);
     assert_eq!(lines[6][..2], ["run", "seed"]);
     assert_eq!(files(&folder.path("records")), ["m1.jsonl", "m2.jsonl", "m3.jsonl", "m4.jsonl"]);

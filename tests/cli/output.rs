@@ -94,7 +94,8 @@ fn run(args: &[String], stdout: impl Into<Stdio>, stderr: impl Into<Stdio>) -> O
 #[test]
 fn exit_codes_survive_closed_readers_and_full_disks() {
     let folder = Folder::new();
-    let (plain, other) = (folder.plain_bot("plain"), folder.plain_bot("other"));
+    // Bots with the same files would pass a regression test at once.
+    let (plain, other) = (folder.plain_bot("plain"), folder.bot("other", "play()  # the other one"));
     let illegal = folder.illegal_bot("True");
     let nameless = folder.bot("nameless", "print('{\"type\":\"hello\"}', flush=True); sys.stdin.read()");
     let config = format!(
