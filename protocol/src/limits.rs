@@ -15,7 +15,7 @@ pub const STRAYS: u32 = 20;
 /// Backlog of output allowed for a stream, in bytes; each open match adds [`PENDING_OUTPUT_PER_MATCH`].
 pub const PENDING_OUTPUT: usize = 4 * 1024 * 1024;
 /// See [`PENDING_OUTPUT`]. A request and the events before it have room, even if the rules make all of them as long as they may.
-pub const PENDING_OUTPUT_PER_MATCH: usize = 2 * LINE_FROM_REFEREE;
+pub const PENDING_OUTPUT_PER_MATCH: usize = 2 * 1024 * 1024;
 /// Write timeout: how long a stream may accept no output while no request is open, in milliseconds.
 pub const STALLED_MS: u64 = 10_000;
 /// Timeout for `hello`, from the start of the process or connection, in milliseconds.

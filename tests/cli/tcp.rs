@@ -544,13 +544,14 @@ fn play_over_tls(folder: &Folder, options: &[&str], trusted: &str) {
 #[test]
 fn a_plain_text_bot_that_waits_on_a_tls_port_is_told_so() {
     let folder = Folder::new();
-    let plain = folder.plain_bot("plain");
+    let (plain, certificate) = (folder.plain_bot("plain"), folder.text("referee.pem"));
     let args = [
         "play",
         "checkers",
         "tcp:alice",
         &plain,
         "--tls-self-signed",
+        &certificate,
         "--hello-limit",
         "500ms",
         "--wait",
