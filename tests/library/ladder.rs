@@ -7,6 +7,7 @@ use proptest::prelude::*;
 use referee::game::chance::{RandomStream, Seed};
 use referee::game::{Seating, Uniform};
 use referee::stats::ladder::{Matchmaker, Newcomer, Strength};
+use referee::stats::rating::Estimate;
 use referee::stats::rating::bradley_terry::{Counts, FitConstraints, fit_anchored};
 use referee::stats::{Entrant, Lineup, MatchResult};
 
@@ -384,6 +385,42 @@ fn a_bot_that_uses_up_every_clock_does_not_delay_others() {
         let kept = played(bots, jobs, 30) / played(bots, jobs, 1);
         println!("{bots} bots, {jobs} matches at once: the others keep {:.1}%", 100.0 * kept);
         assert!(kept >= 0.95, "{kept} with {jobs} matches at once");
+    }
+}
+
+/// A ladder whose first player is an anchor at 0, and whose others are this much stronger on average. Returns the share of
+/// the intervals of the others that contain their strength after each number of matches, over all runs.
+fn covered_at(distance: f64, deviation: f64, players: usize, after: &[u64], runs: u32) -> Vec<f64> {
+    let mut covered = vec![0.0; after.len()];
+    for run in 0..runs {
+        let name = format!("anchor {distance} {players} {run}");
+        let mut rng = stream(&name);
+        let mut strengths: Vec<f64> = (0..players).map(|_| distance + deviation * normal(&mut rng)).collect();
+        strengths.insert(0, 0.0);
+        let mut ladder = Simulation::new(&name, (players / 4).max(1), strengths);
+        ladder.known.anchors = [(Entrant(0), 0.0)].into();
+        for (covered, &after) in covered.iter_mut().zip(after) {
+            while ladder.played < after * players as u64 / 2 {
+                ladder.step();
+            }
+            let elo = fit_anchored(&ladder.counts, &ladder.known).elo;
+            let holds = |(elo, truth): &(&Estimate, &f64)| (elo.low..=elo.high).contains(truth);
+            let found = elo.iter().zip(&ladder.strengths).skip(1).filter(holds).count();
+            *covered += found as f64 / (players as f64 * f64::from(runs));
+        }
+    }
+    covered
+}
+
+#[test]
+fn the_intervals_of_a_ladder_contain_the_distance_to_its_anchor() {
+    let after: &[u64] = if is_long() { &[16, 30, 100, 400] } else { &[16, 100] };
+    for (distance, players) in [(700.0, 20), (-700.0, 20), (-400.0, 50), (200.0, 20)] {
+        let covered = covered_at(distance, 100.0, players, after, runs(3, 40));
+        println!(
+            "anchor {distance} Elo below {players} players: {covered:.3?} covered after {after:?} matches each"
+        );
+        assert!(covered.iter().all(|share| *share >= 0.9), "{distance} {players}: {covered:?}");
     }
 }
 

@@ -186,6 +186,12 @@ impl Book {
         if !row.is_anchor {
             let margin = (WIDENED * row.margin_in_field).clamp(LEAST_MARGIN, MOST_MARGIN);
             self.known.earlier.insert(player, EarlierRating::within(row.rating.value, margin));
+            // What the interval has beside the margin in the field is the distance to the anchors.
+            let to_anchors = row.rating.high - row.rating.value;
+            let of_distance = (to_anchors.powi(2) - row.margin_in_field.powi(2)).max(0.0).sqrt();
+            let distance = EarlierRating::within(0.0, of_distance.max(1.0)).deviation;
+            let most = self.known.earlier_distance.get_or_insert(distance);
+            *most = most.max(distance);
         }
         Ok(())
     }

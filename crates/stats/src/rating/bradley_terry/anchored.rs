@@ -31,8 +31,11 @@ pub struct FitConstraints {
     pub anchors: BTreeMap<Entrant, f64>,
     /// Entrants that are a later version of another one.
     pub predecessors: BTreeMap<Entrant, Entrant>,
-    /// What is known of entrants from results that do not count any more.
+    /// What is known of entrants from results that do not count any more, relative to each other.
     pub earlier: BTreeMap<Entrant, EarlierRating>,
+    /// The standard deviation of the distance from the anchors to the entrants with an earlier rating, in Elo: an error of
+    /// it is the same for all of them. `None` if nothing but the results tells the distance.
+    pub earlier_distance: Option<f64>,
 }
 
 /// A rating from results that do not count any more: a normal distribution.
@@ -51,16 +54,30 @@ impl EarlierRating {
     }
 }
 
+/// The comparisons with the mean of the anchors that the distance of the field draws before any result. One half leaves
+/// an interval of 960 Elo to both sides, and 680 after matches of which one side has won all.
+const DISTANCE_DRAWS: f64 = 0.5;
+
 impl FitConstraints {
     /// The mean of the anchors, in Elo.
     fn origin(&self) -> f64 {
-        self.anchors.values().sum::<f64>() / self.anchors.len().max(1) as f64
+        mean(self.anchors.values().copied())
+    }
+
+    /// The mean of the earlier ratings or, without one, of the anchors, in Elo.
+    fn start(&self) -> f64 {
+        if self.earlier.is_empty() { self.origin() } else { mean(self.earlier.values().map(|of| of.elo)) }
     }
 
     /// Whether it fixes the scale.
     pub(super) fn has_scale(&self) -> bool {
         !self.anchors.is_empty() || !self.earlier.is_empty()
     }
+}
+
+fn mean(values: impl ExactSizeIterator<Item = f64>) -> f64 {
+    let count = values.len().max(1) as f64;
+    values.sum::<f64>() / count
 }
 
 /// The result of [`fit_anchored`].
@@ -76,9 +93,14 @@ pub struct Anchored {
 
 /// The fit for a ladder.
 ///
-/// Each entrant also draws one comparison: a later version against its predecessor, others against an opponent with
-/// the mean strength of the anchors. So an entrant without a match has the strength of its predecessor, or the mean,
-/// with an interval of about 680 Elo to both sides. An entrant with an earlier rating starts from its distribution instead.
+/// Each entrant also draws one comparison: a later version against its predecessor, others against the *level* of the
+/// field, which is fitted with the strengths. So an entrant without a match has the strength of its predecessor, or the
+/// level, with an interval of about 680 Elo to both sides around it. The level draws half a comparison against the mean of
+/// the anchors: one comparison for the whole field, since a comparison for each entrant would be as many observations of
+/// one unknown distance, and would pull a strong field towards a weak anchor.
+///
+/// An entrant with an earlier rating starts from its distribution instead, relative to the level. The level then starts
+/// from the mean of the earlier ratings, with the uncertainty of their distance to the anchors.
 ///
 /// The *field* is the mean of all entrants that are not anchors, in which one with n matches has the weight n / (n + 30). If
 /// anchors are far away, all strengths are uncertain by the distance to them, which is of no consequence for the order of
@@ -94,19 +116,30 @@ pub struct Anchored {
 /// ladder some have just arrived.
 pub fn fit_anchored(counts: &Counts, known: &FitConstraints) -> Anchored {
     let origin = known.origin();
-    let n = counts.entrants + counts.sides.saturating_sub(1);
-    let mut theta = vec![0.0; n];
+    // Entrants, then sides except the last, then the level.
+    let level = counts.entrants + counts.sides.saturating_sub(1);
+    let n = level + 1;
+    let start = (known.start() - origin) / ELO_PER_LOGIT;
+    let mut theta = vec![start; n];
+    theta[counts.entrants..level].fill(0.0);
     let earlier = known.earlier.iter().map(|(entrant, earlier)| (entrant, &earlier.elo));
     for (entrant, elo) in earlier.chain(&known.anchors) {
         if let Some(theta) = theta[..counts.entrants].get_mut(entrant.index()) {
             *theta = (elo - origin) / ELO_PER_LOGIT;
         }
     }
-    let prior = Prior::Draws(1.0);
     let known_here = Some((known, origin));
     let (pair_weights, curvature) = (FxHashMap::default(), Vec::new());
-    let fit =
-        Fit { counts, prior, dispersion: 1.0, pair_weights, known: known_here, theta, curvature }.computed();
+    let fit = Fit {
+        counts,
+        prior: Prior::Draws(1.0),
+        dispersion: 1.0,
+        pair_weights,
+        known: known_here,
+        theta,
+        curvature,
+    }
+    .computed();
     let mut fit = Fit { dispersion: dispersion::of_sets(&fit, BINOMIAL_SETS), ..fit }.computed();
     for _ in 0..MOST_ROUNDS {
         let before = fit.theta.clone();
@@ -124,7 +157,7 @@ pub fn fit_anchored(counts: &Counts, known: &FitConstraints) -> Anchored {
     let weights = fit.weights_in_field();
     let of_field = |row: &[f64]| weights.iter().zip(row).map(|(weight, x)| weight * x).sum::<f64>();
     // The covariance of each parameter with the field.
-    let with_field: Vec<f64> = covariance.chunks_exact(n.max(1)).map(of_field).collect();
+    let with_field: Vec<f64> = covariance.chunks_exact(n).map(of_field).collect();
     let variance_in_field =
         |at: usize| covariance[at * n + at] - 2.0 * with_field[at] + of_field(&with_field);
     let in_elo = |variance: f64| ELO_PER_LOGIT * variance.max(0.0).sqrt();
@@ -141,8 +174,15 @@ pub fn fit_anchored(counts: &Counts, known: &FitConstraints) -> Anchored {
     Anchored {
         elo: (0..counts.entrants).map(estimate).collect(),
         margins_in_field: (0..counts.entrants).map(|at| Z95 * in_elo(variance_in_field(at))).collect(),
-        advantage: (counts.entrants..n).map(of_seat).collect(),
+        advantage: (counts.entrants..level).map(of_seat).collect(),
     }
+}
+
+/// The derivative of what is known of the difference of an entrant to another parameter, and its negative second derivative.
+struct Comparison {
+    of: usize,
+    slope: f64,
+    curve: f64,
 }
 
 impl Fit<'_> {
@@ -153,11 +193,9 @@ impl Fit<'_> {
         (found < self.counts.entrants && !known.earlier.contains_key(&Entrant(at as u16))).then_some(found)
     }
 
-    /// Whether something is known of a parameter instead of the prior.
+    /// Whether a parameter starts from what is known instead of the prior: all but the seats of a ladder.
     pub(super) fn is_known(&self, at: usize) -> bool {
-        let is_earlier = |known: &FitConstraints| known.earlier.contains_key(&Entrant(at as u16));
-        let has_earlier = at < self.counts.entrants && self.known.is_some_and(|(known, _)| is_earlier(known));
-        has_earlier || self.predecessor(at).is_some()
+        self.known.is_some() && (at < self.counts.entrants || at + 1 == self.theta.len())
     }
 
     /// Whether a parameter is the strength of an anchor.
@@ -202,28 +240,60 @@ impl Fit<'_> {
         weights
     }
 
-    /// Adds the comparisons of versions and the earlier ratings to the derivatives, and removes those by fixed parameters.
+    /// What an entrant starts from.
+    fn comparison(&self, at: usize, known: &FitConstraints) -> Comparison {
+        let level = self.theta.len() - 1;
+        if let Some(&EarlierRating { elo, deviation }) = known.earlier.get(&Entrant(at as u16)) {
+            let curve = (ELO_PER_LOGIT / deviation).powi(2);
+            let above = (elo - known.start()) / ELO_PER_LOGIT;
+            let slope = curve * (above - (self.theta[at] - self.theta[level]));
+            return Comparison { of: level, slope, curve };
+        }
+        let of = self.predecessor(at).unwrap_or(level);
+        let p = self.expected(&[(at, 1.0), (of, -1.0)]);
+        Comparison { of, slope: 0.5 - p, curve: p * (1.0 - p) }
+    }
+
+    /// The share of a parameter that what is known before all results determines, from 0 to 1.
+    pub(super) fn share_of_prior(&self, at: usize, covariance: &[f64]) -> f64 {
+        let n = self.theta.len();
+        match self.known.filter(|_| self.is_known(at)) {
+            None => covariance[at * n + at] * self.of_prior(at).1,
+            Some(_) if self.is_fixed(at) || at == n - 1 => 1.0,
+            Some((known, _)) => {
+                let Comparison { of, curve, .. } = self.comparison(at, known);
+                let own = covariance[at * n + at] + covariance[of * n + of] - 2.0 * covariance[at * n + of];
+                own * curve
+            }
+        }
+    }
+
+    /// Adds what is known of the strengths and the level to the derivatives, and removes those by fixed parameters.
     pub(super) fn add_known(&self, gradient: &mut [f64], curvature: &mut [f64]) {
+        let Some((known, origin)) = self.known else { return };
         let n = gradient.len();
-        if let Some((known, origin)) = self.known {
-            for (&Entrant(at), &EarlierRating { elo, deviation }) in &known.earlier {
-                let at = usize::from(at);
-                if at < self.counts.entrants {
-                    let precision = (ELO_PER_LOGIT / deviation).powi(2);
-                    gradient[at] += precision * ((elo - origin) / ELO_PER_LOGIT - self.theta[at]);
-                    curvature[at * n + at] += precision;
-                }
-            }
-        }
-        for i in 0..self.counts.entrants {
-            let Some(of) = self.predecessor(i) else { continue };
-            let p = self.expected(&[(i, 1.0), (of, -1.0)]);
-            gradient[i] += 0.5 - p;
-            gradient[of] -= 0.5 - p;
+        let level = n - 1;
+        let start = (known.start() - origin) / ELO_PER_LOGIT;
+        for i in (0..self.counts.entrants).filter(|&i| !self.is_fixed(i)) {
+            let Comparison { of, slope, curve } = self.comparison(i, known);
+            gradient[i] += slope;
+            gradient[of] -= slope;
             for (row, column, sign) in [(i, i, 1.0), (of, of, 1.0), (i, of, -1.0), (of, i, -1.0)] {
-                curvature[row * n + column] += sign * p * (1.0 - p);
+                curvature[row * n + column] += sign * curve;
             }
         }
+        let (slope, curve) = match known.earlier_distance {
+            Some(deviation) => {
+                let precision = (ELO_PER_LOGIT / deviation).powi(2);
+                (precision * (start - self.theta[level]), precision)
+            }
+            None => {
+                let p = 1.0 / (1.0 + (start - self.theta[level]).exp());
+                (DISTANCE_DRAWS * (0.5 - p), DISTANCE_DRAWS * p * (1.0 - p))
+            }
+        };
+        gradient[level] += slope;
+        curvature[level * n + level] += curve;
         for at in (0..n).filter(|&at| self.is_fixed(at)) {
             gradient[at] = 0.0;
             for other in 0..n {
@@ -293,7 +363,8 @@ mod tests {
         assert!(fit.elo[1].value > 250.0 && (fit.elo[2].value - fit.elo[1].value).abs() < 1.0, "{fit:?}");
         let width = fit.elo[2].high - fit.elo[2].value;
         assert!(width > 600.0 && width.is_finite(), "{fit:?}");
-        assert!(fit.elo[3].value.abs() < 1e-6, "{fit:?}");
+        // Another newcomer starts from the level of the field and not from the anchor.
+        assert!((200.0..fit.elo[1].value).contains(&fit.elo[3].value), "{fit:?}");
         // Its own results soon outweigh those of the old version.
         play(&mut counts, 0, 2, 50, 100);
         let fit = fit_anchored(&counts, &known);
@@ -309,7 +380,8 @@ mod tests {
         for anchors in [BTreeMap::new(), [(Entrant(0), 0.0)].into()] {
             // The third entrant is a later version of the first one.
             let predecessors = [(Entrant(3), Entrant(1))].into();
-            let known = FitConstraints { anchors, predecessors, earlier: of_both.into() };
+            let earlier = of_both.into();
+            let known = FitConstraints { anchors, predecessors, earlier, earlier_distance: Some(0.1) };
             let fit = fit_anchored(&counts, &known);
             let found = [1, 2].map(|at| (fit.elo[at].value, fit.elo[at].high - fit.elo[at].value));
             for ((value, margin), expected) in found.into_iter().zip([300.0, 100.0]) {
@@ -327,6 +399,28 @@ mod tests {
                 "{fit:?}"
             );
         }
+    }
+
+    #[test]
+    fn an_error_of_the_distance_between_earlier_ratings_and_anchors_is_shared() {
+        let mut counts = Counts::default();
+        // Two equals, which win 35 of 36 matches against the anchor: 618 Elo.
+        play(&mut counts, 1, 0, 70, 72);
+        play(&mut counts, 2, 0, 70, 72);
+        let earlier = EarlierRating { elo: 180.0, deviation: 20.0 };
+        let fit = |earlier_distance| {
+            let known = FitConstraints {
+                anchors: [(Entrant(0), 0.0)].into(),
+                earlier: [(Entrant(1), earlier), (Entrant(2), earlier)].into(),
+                earlier_distance,
+                ..FitConstraints::default()
+            };
+            fit_anchored(&counts, &known)
+        };
+        let (certain, uncertain) = (fit(Some(1.0)), fit(Some(300.0)));
+        assert!((certain.elo[1].value - 180.0).abs() < 20.0, "{certain:?}");
+        assert!(uncertain.elo[1].value > 450.0 && uncertain.elo[1].high > 618.0, "{uncertain:?}");
+        assert!(uncertain.margins_in_field[1] < 40.0, "{uncertain:?}");
     }
 
     #[test]

@@ -86,7 +86,7 @@ impl Totals {
         let (n, entrants) = (fit.theta.len(), fit.counts.entrants);
         let triangle = linear::cholesky(&fit.curvature, n)?;
         let covariance = linear::inverse(&triangle, n);
-        let by_prior = |i: usize| covariance[i * n + i] * fit.of_prior(i).1;
+        let by_prior = |i: usize| fit.share_of_prior(i, &covariance);
         let of_strengths: f64 = (0..entrants).map(by_prior).sum();
         let of_sides: f64 = (entrants..n).map(by_prior).sum();
         let mut totals = Totals {
