@@ -19,7 +19,8 @@ pub(crate) fn bots(folder: &Folder, names: &[&str], pause: f64, hold: u32) -> Ve
          while t['turn'] >= (int(go.read_text()) if go.exists() else {hold}):\n        time.sleep(0.02)\n    \
          move(t, rng.choice(t['legal']))\nplay(turn=slow)"
     );
-    names.iter().map(|name| folder.bot(name, &script)).collect()
+    // Bots with the same files would pass a regression test at once.
+    names.iter().map(|name| folder.bot(name, &format!("{script}  # {name}"))).collect()
 }
 
 /// Lets the bots play a match to its end.

@@ -90,7 +90,9 @@ impl SiteWriter {
         info: PublishedInfo,
     ) -> Result<SiteWriter, Failure> {
         let index = site.join("index.html");
-        if fs::read(&index).is_ok_and(|page| !is_own(&page)) {
+        // A link or a FIFO is not opened: writing the page refuses it.
+        let is_file = fs::symlink_metadata(&index).is_ok_and(|index| index.is_file());
+        if is_file && fs::read(&index).is_ok_and(|page| !is_own(&page)) {
             let index = index.display();
             let what = "is no page of a tournament: name another directory, or remove it";
             return Err(Failure::usage(format!("--site {}: {index} {what}", site.display())));
