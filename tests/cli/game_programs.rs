@@ -392,11 +392,12 @@ fn a_program_that_does_not_flush_is_told_so_after_its_first_silence() {
 #[test]
 fn a_line_after_the_answer_fails_the_match_at_the_next_request() {
     let folder = Folder::new();
-    let answers = "    request = json.loads(line)\n    if request['type'] == 'play' and sum(map(len, request['state']['columns'])) == 4:\n        print(json.dumps(play(**request)), flush=True)\n        time.sleep(0.002)\n        print(json.dumps(play(**request)), flush=True)\n        continue\n";
+    let answers = "    request = json.loads(line)\n    if request['type'] == 'play' and sum(map(len, request['state']['columns'])) == 4:\n        print(json.dumps(play(**request)), flush=True)\n        time.sleep(0.3)\n        print(json.dumps(play(**request)), flush=True)\n        continue\n";
     let changes = [("    request = json.loads(line)\n", answers), ("import sys", "import sys\nimport time")];
     let game = changed(&folder, &changes);
-    let (bot, records) =
-        (format!("python3 '{}'", folder.write("punctual.py", PUNCTUAL)), folder.text("records"));
+    // The second line arrives after the first has been read and while a bot thinks, also on a busy machine.
+    let slow = PUNCTUAL.replace("Timer(0.2,", "Timer(1.5,");
+    let (bot, records) = (format!("python3 '{}'", folder.write("slow.py", slow)), folder.text("records"));
     let report =
         referee(["play", &game, &bot, &bot, "--record", &records, "--json"]).with_code(0).one("match");
     assert_eq!((&report["cause"], &report["decisions"]), (&json!("rules_failed"), &json!(6)), "{report}");

