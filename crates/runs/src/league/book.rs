@@ -472,7 +472,8 @@ mod tests {
         book.player("eve").unwrap();
         let strengths = book.rating_inputs().strengths();
         assert!((strengths[2].rating - strengths[0].rating).abs() < 5.0 && strengths[2].margin > 500.0);
-        assert!(strengths[3].rating.abs() < 1.0);
+        // Another bot starts from the level of the field.
+        assert!((100.0..strengths[0].rating).contains(&strengths[3].rating));
         assert_eq!(book.versions("alice").len(), 2);
     }
 

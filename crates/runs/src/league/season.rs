@@ -216,6 +216,6 @@ mod tests {
         assert_eq!(found("carol")[0], 1533.0, "the mean of the ratings that are kept");
         let rows = book.standings(&strengths);
         let newest: Vec<&str> = rows.iter().filter(|row| row.is_newest).map(|row| &*row.player).collect();
-        assert_eq!(newest, ["alice@3", "bob", "carol", "random"]);
+        assert_eq!(newest, ["alice@3", "carol", "bob", "random"]);
     }
 }
