@@ -391,6 +391,7 @@ fn a_bot_that_uses_up_every_clock_does_not_delay_others() {
 /// A ladder whose first player is an anchor at 0, and whose others are this much stronger on average. Returns the share of
 /// the intervals of the others that contain their strength after each number of matches, over all runs.
 fn covered_at(distance: f64, deviation: f64, players: usize, after: &[u64], runs: u32) -> Vec<f64> {
+    let rated_every = if is_long() { 25 } else { 100 };
     let mut covered = vec![0.0; after.len()];
     for run in 0..runs {
         let name = format!("anchor {distance} {players} {run}");
@@ -399,6 +400,7 @@ fn covered_at(distance: f64, deviation: f64, players: usize, after: &[u64], runs
         strengths.insert(0, 0.0);
         let mut ladder = Simulation::new(&name, (players / 4).max(1), strengths);
         ladder.known.anchors = [(Entrant(0), 0.0)].into();
+        ladder.rated_every = rated_every;
         for (covered, &after) in covered.iter_mut().zip(after) {
             while ladder.played < after * players as u64 / 2 {
                 ladder.step();
@@ -416,8 +418,9 @@ fn covered_at(distance: f64, deviation: f64, players: usize, after: &[u64], runs
 fn the_intervals_of_a_ladder_contain_the_distance_to_its_anchor() {
     // The intervals of a run share the error of the distance: a run is one observation rather than as many as it has players.
     let (after, runs, least): (&[u64], u32, f64) =
-        if is_long() { (&[16, 30, 100, 400], 40, 0.88) } else { (&[30], 10, 0.75) };
-    for (distance, players) in [(700.0, 20), (-700.0, 20), (-400.0, 50), (200.0, 20)] {
+        if is_long() { (&[16, 30, 100, 400], 40, 0.88) } else { (&[30], 6, 0.75) };
+    let fields = [(700.0, 20), (-700.0, 20), (-400.0, 50), (200.0, 20)];
+    for (distance, players) in fields.into_iter().take(if is_long() { 4 } else { 2 }) {
         let covered = covered_at(distance, 100.0, players, after, runs);
         println!(
             "{players} players {distance} Elo above the anchor: {covered:.3?} covered after {after:?} matches each"
