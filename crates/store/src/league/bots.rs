@@ -126,8 +126,8 @@ impl League {
         own_names(&self.db, owner).map_err(failed)
     }
 
-    /// Stores the programs of the file of the league. Those that are not listed any more are revoked. One whose name another
-    /// bot has is left out: whoever adds a bot does not keep the server from starting.
+    /// Stores the programs of the file of the league. Those that are not listed any more are revoked. A program whose
+    /// name another bot has is left out, so that the name of an owner's bot does not keep the server from starting.
     ///
     /// # Errors
     /// Those of the database. Then nothing changes.

@@ -251,7 +251,7 @@ pub(super) fn check_owner_names(
     Ok(())
 }
 
-/// Adds an owner who is not there, or has left.
+/// Adds an owner with a new id, or one who has left.
 pub(super) fn insert_owner(db: &Connection, owner: &LeagueOwner) -> Result<(), OwnerError> {
     check_owner_names(db, &owner.id, owner.display_name.as_deref())?;
     let LeagueOwner { id, display_name, affiliation, contact, state, token, network, joined_at, .. } = owner;

@@ -49,7 +49,7 @@ impl EventLoop {
             }
             RunChange::Wake => self.schedule.wake(),
             RunChange::Confirm(done) => {
-                // Nobody may wait for it any more.
+                // The receiver may have been dropped.
                 let _ = done.send(());
             }
             RunChange::Progress(to) => {

@@ -115,7 +115,7 @@ pub enum OrganiserAct<'a> {
     },
     /// Undoes a ruling.
     Undo(&'a UndoneRuling),
-    /// Adds an owner who is not there, or has left.
+    /// Adds an owner with a new id, or one who has left.
     AddOwner(&'a LeagueOwner),
     /// Lets an owner take part.
     ApproveOwner {
