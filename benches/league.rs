@@ -243,6 +243,7 @@ impl LeagueYear {
             players: [first, second].map(|player| self.players[player].clone()).to_vec(),
             scores: Some(ranks.iter().map(|&rank| f64::from(2 - rank)).collect()),
             ranks: Some(ranks),
+            amounts: None,
             faults: faults.to_vec(),
             ended_by: EndedBy::Rules,
             reason: "no_pieces".to_owned(),

@@ -76,6 +76,7 @@ impl Game for Line {
         draws_by_agreement: false,
         lists_moves: true,
         openings: None,
+        amounts: None,
         options: &[],
         reasons: &[],
         rules: "# Line\n",

@@ -104,7 +104,7 @@ fn store(folder: &Path) -> Result<usize, Box<dyn Error>> {
     let mut stream = Seed([7; 32]).match_key("bench", "tournament", &["", ""]).stream();
     let mut db = rusqlite::Connection::open(path)?;
     let transaction = db.transaction()?;
-    let sql = "INSERT INTO matches VALUES (?1, 1, ?2, ?3, ?4, 0, 0, 'rules', 'no_pieces', NULL, NULL)";
+    let sql = "INSERT INTO matches VALUES (?1, 1, ?2, ?3, ?4, 0, 0, 'rules', 'no_pieces', NULL, NULL, NULL)";
     let mut insert = transaction.prepare(sql)?;
     let mut stored = 0;
     for due in schedule.due() {

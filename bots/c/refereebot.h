@@ -60,9 +60,10 @@ typedef struct referee_end { /* A match is over. */
     int seat;
     const char *ended_by;
     const char *reason;
-    int seat_count;              /* how many there are in these two, by seat; 0 when it was aborted */
+    int seat_count;              /* how many there are in these three, by seat; 0 when it was aborted */
     int ranks[REFEREE_SEATS];    /* from 1 */
     double scores[REFEREE_SEATS]; /* 0 to 1 */
+    double amounts[REFEREE_SEATS]; /* in the unit of the game; NaN in games without amounts */
     int fault_seat;              /* -1: there was no fault that ended it */
     const char *fault_code, *fault_detail;
     const cJSON *reveal; /* seed, salt, deal and nonces; NULL when they may not be shown */

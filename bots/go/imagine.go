@@ -72,11 +72,13 @@ type State struct {
 	Over      *Result // nil unless the game is over
 }
 
-// A Result is the result of a game. Ranks count from 1, scores range from 0 to 1, both by seat.
+// A Result is the result of a game. Ranks count from 1, scores range from 0 to 1, both by seat. Amounts are what each seat gets,
+// in the unit of the game; nil in games without them.
 type Result struct {
-	Ranks  []int     `json:"ranks"`
-	Scores []float64 `json:"scores"`
-	Reason string    `json:"reason"`
+	Ranks   []int     `json:"ranks"`
+	Scores  []float64 `json:"scores"`
+	Amounts []float64 `json:"amounts"`
+	Reason  string    `json:"reason"`
 }
 
 // A Position is an imagined position: one or more worlds that agree with what a seat knows. The last 64 of an Imaginer are

@@ -100,12 +100,14 @@ type Reveal struct {
 	Nonces []string `json:"nonces"`
 }
 
-// End reports the end of a match. Ranks count from 1, scores range from 0 to 1, both by seat; nil when it was aborted.
+// End reports the end of a match. Ranks count from 1, scores range from 0 to 1, both by seat; nil when it was aborted. Amounts
+// are what each seat gets, in the unit of the game; nil in games without them, too.
 type End struct {
 	Match   string    `json:"match"`
 	Seat    int       `json:"seat"`
 	Ranks   []int     `json:"ranks"`
 	Scores  []float64 `json:"scores"`
+	Amounts []float64 `json:"amounts"`
 	EndedBy string    `json:"ended_by"`
 	Reason  string    `json:"reason"`
 	Fault   *Fault    `json:"fault"`

@@ -192,6 +192,9 @@ pub struct Over {
     pub ranks: Vec<u8>,
     /// The score of each seat, 0 to 1.
     pub scores: Vec<f64>,
+    /// What each seat gets, in the unit of the game; absent in games without amounts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub amounts: Option<Vec<f64>>,
     /// The rule that ended it, as in `end`.
     pub reason: String,
 }

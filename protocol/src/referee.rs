@@ -216,6 +216,9 @@ pub struct End {
     /// Per seat: the mean over the other sides of 1, 0.5, 0; absent when aborted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scores: Option<Vec<f64>>,
+    /// Per seat: what its side gets, in the unit of the game; absent when aborted, and in games without amounts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub amounts: Option<Vec<f64>>,
     /// What ended it.
     pub ended_by: EndedBy,
     /// The rule, the fault's code or the word of `ended_by`.

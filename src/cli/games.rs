@@ -40,6 +40,7 @@ fn properties(meta: &Meta) -> Vec<&'static str> {
         (meta.draws_by_agreement, "draws by agreement"),
         (meta.openings.is_some(), "openings"),
         (!meta.lists_moves, "moves that are not listed"),
+        (meta.amounts.is_some(), "amounts"),
     ];
     all.into_iter().filter(|&(has, _)| has).map(|(_, name)| name).collect()
 }
@@ -78,6 +79,7 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
                 draws_by_agreement: meta.draws_by_agreement,
                 openings: meta.openings.is_some(),
                 lists_moves: meta.lists_moves,
+                amounts: meta.amounts,
                 options,
             };
             let game = serde_json::to_string(&game).map_err(io::Error::from)?;

@@ -94,6 +94,9 @@ pub(super) struct MatchLine<'a> {
     ranks: Option<&'a [u8]>,
     /// By seat; `None` if aborted.
     scores: Option<&'a [f64]>,
+    /// By seat; omitted if aborted, and in games without amounts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    amounts: Option<&'a [f64]>,
     ended_by: EndedBy,
     /// The rule, the fault code, or the value of `ended_by`.
     reason: &'a str,
@@ -137,7 +140,7 @@ fn is_zero(count: &u32) -> bool {
 impl<'a> MatchLine<'a> {
     /// The line of a match of this game.
     pub(super) fn of(finished: &'a FinishedMatch, game: &'a str) -> MatchLine<'a> {
-        let Ending { ended_by, reason, ranks, scores, fault } = &finished.ending;
+        let Ending { ended_by, reason, ranks, scores, amounts, fault } = &finished.ending;
         MatchLine {
             id: &finished.id,
             game,
@@ -145,6 +148,7 @@ impl<'a> MatchLine<'a> {
             bots: &finished.commands,
             ranks: ranks.as_deref(),
             scores: scores.as_deref(),
+            amounts: amounts.as_deref(),
             ended_by: *ended_by,
             reason,
             cause: finished.cause,
@@ -263,6 +267,9 @@ pub(super) struct ListedGame {
     pub(super) draws_by_agreement: bool,
     pub(super) openings: bool,
     pub(super) lists_moves: bool,
+    /// The unit of amounts; omitted in games without them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) amounts: Option<&'static str>,
     pub(super) options: Vec<ListedOption>,
 }
 

@@ -197,9 +197,10 @@ fn print(path: &Path, args: &Args, catalog: &Catalog) -> Result<(), Failure> {
     }
     if let Some(ending) = playback.ending() {
         let ranks = ending.ranks.as_ref().map(|ranks| format!(", ranks {ranks:?}")).unwrap_or_default();
+        let amounts = ending.amounts.as_ref().map(|of| format!(", amounts {of:?}")).unwrap_or_default();
         let game = catalog.find(&header.game).ok().map(|rules| rules.meta());
         let how = ending_in_words(game, ending.ended_by.as_str(), &ending.reason);
-        writeln!(out, "ended: {}{ranks}", printable(&how))?;
+        writeln!(out, "ended: {}{ranks}{amounts}", printable(&how))?;
     }
     // A bot's standard error may reveal what only its seat may see.
     let is_shown = |seat| args.view == Viewer::Omniscient || args.view == Viewer::Seat(seat);

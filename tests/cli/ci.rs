@@ -255,7 +255,7 @@ fn run_example(folder: &Folder, more: &[(&str, &str)]) -> (i32, String, String) 
 }
 
 /// The data of a replay page, as JSON.
-fn unpacked(page: &str) -> String {
+pub(crate) fn unpacked(page: &str) -> String {
     let script = "import base64, re, sys, zlib\n\
                   text = re.search(r'id=\"data\">([^<]*)<', open(sys.argv[1]).read())[1]\n\
                   sys.stdout.buffer.write(zlib.decompress(base64.b64decode(text, validate=True)))";

@@ -22,6 +22,7 @@ mod evidence;
 mod examples;
 mod faults;
 mod follow;
+mod game_amounts;
 mod game_examples;
 mod game_programs;
 mod game_programs_hostile;

@@ -279,8 +279,7 @@ play(turn=resign)";
     // Results that do not follow from the others do not count.
     let db = rusqlite::Connection::open(folder.path("cup/results.sqlite")).unwrap();
     for (number, set, lineup) in [(5, 3, "[0,1]"), (7, 4, "[0,1]")] {
-        let sql =
-            "INSERT INTO matches VALUES (?1, 1, ?2, ?3, '[1,2]', 0, 0, 'rules', 'no_pieces', NULL, NULL)";
+        let sql = "INSERT INTO matches VALUES (?1, 1, ?2, ?3, '[1,2]', 0, 0, 'rules', 'no_pieces', NULL, NULL, NULL)";
         db.execute(sql, (number, set, lineup)).unwrap();
     }
     let resumed = referee(["tournament", "resume", &dir]).with_code(0);

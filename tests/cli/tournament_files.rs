@@ -119,7 +119,9 @@ fn changed_rows_are_listed_and_standings_come_from_records() {
         ),
         (
             "an attempt more",
-            &sql("INSERT INTO matches VALUES (4, 3, 2, '[0,1]', NULL, 0, 0, 'cut_off', '', NULL, NULL)"),
+            &sql(
+                "INSERT INTO matches VALUES (4, 3, 2, '[0,1]', NULL, 0, 0, 'cut_off', '', NULL, NULL, NULL)",
+            ),
             &["m4.3: the results have no attempt 2 before it"],
         ),
     ];

@@ -1,6 +1,7 @@
 //! The library without its shell: the direction of its imports, the documented properties of schedules, ratings and
 //! strength tests, and the JSON Schemas of the games.
 
+mod amounts;
 mod architecture;
 mod books;
 mod byes;

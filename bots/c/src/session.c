@@ -167,6 +167,7 @@ static cJSON *turn(session *session, play *play, const cJSON *message) {
 
 static void end(session *session, play **at, const cJSON *message) {
     const cJSON *fault = field(message, "fault"), *ranks = field(message, "ranks"), *scores = field(message, "scores");
+    const cJSON *amounts = field(message, "amounts");
     referee_end end = {
         .match = (*at)->start.match,
         .seat = (*at)->start.seat,
@@ -180,6 +181,7 @@ static void end(session *session, play **at, const cJSON *message) {
     while (end.seat_count < REFEREE_SEATS && end.seat_count < cJSON_GetArraySize(ranks)) {
         end.ranks[end.seat_count] = cJSON_GetArrayItem(ranks, end.seat_count)->valueint;
         end.scores[end.seat_count] = cJSON_GetNumberValue(cJSON_GetArrayItem(scores, end.seat_count));
+        end.amounts[end.seat_count] = cJSON_GetNumberValue(cJSON_GetArrayItem(amounts, end.seat_count));
         end.seat_count++;
     }
     if (session->bot->end) session->bot->end(session->bot->data, &end);

@@ -35,6 +35,8 @@ export type Turn =
       readonly over: {
         /** For each side one more than the number of better sides: [1, 2] if side 0 wins. See `ranks`. */
         readonly ranks: readonly number[];
+        /** What each side gets, in a game with `amounts` in the manifest. */
+        readonly amounts?: readonly number[];
         /** One of the manifest, or `turn_limit`. */
         readonly reason: string;
       };
@@ -93,6 +95,11 @@ export function ranks(scores: readonly number[]): number[];
 export interface Game<State = any, Packed = any> {
   /** Returns the initial state, or throws `BadOptions`. `options` has all options of the manifest. */
   start(options: any, seats: number): State;
+  /**
+   * Returns the least and the most that a side can get; `amounts = "chips"` in the manifest names the unit. A side that forfeits
+   * or resigns gets the least, its last opponent the most.
+   */
+  amounts?(options: any, seats: number): { readonly least: number; readonly most: number };
   /** Returns what comes next. */
   turn(state: State): Turn;
   /**

@@ -33,7 +33,9 @@ export class Program {
     const { type } = request;
     if (type === "start") {
       try {
-        return this.#position("start", this.#game.start(request.options, request.seats));
+        const { options, seats } = request;
+        const position = this.#position("start", this.#game.start(options, seats));
+        return { ...position, amounts: this.#game.amounts?.(options, seats) };
       } catch (error) {
         if (error instanceof BadOptions) return { bad_options: error.message };
         throw error;

@@ -20,8 +20,13 @@ export interface State<View = unknown> {
   /** The view of the seat `viewOf`. */
   readonly view: View | null;
   readonly turns_left: number | null;
-  /** The result, when the game is over: ranks and scores by seat, and the rule that ended it. */
-  readonly over: { readonly ranks: readonly number[]; readonly scores: readonly number[]; readonly reason: string } | null;
+  /** The result, when the game is over: ranks and scores by seat, amounts if the game has them, and the rule that ended it. */
+  readonly over: {
+    readonly ranks: readonly number[];
+    readonly scores: readonly number[];
+    readonly amounts?: readonly number[];
+    readonly reason: string;
+  } | null;
 }
 
 /** An imagined position: one or more worlds that agree with what a seat knows. 64 are kept. */

@@ -65,6 +65,8 @@ export interface End {
   readonly reason: string;
   readonly ranks: readonly number[] | null;
   readonly scores: readonly number[] | null;
+  /** What each seat gets, in the unit of the game; null when it was aborted, and in games without amounts. */
+  readonly amounts: readonly number[] | null;
   readonly fault: { readonly seat: number; readonly code: string; readonly detail?: string } | null;
   readonly reveal: {
     readonly seed: string;

@@ -56,7 +56,7 @@ export class Session {
       this.#bot.event?.(match, seat, message.event);
     } else {
       this.#plays.delete(key(match, seat));
-      this.#bot.end?.({ ranks: null, scores: null, fault: null, reveal: null, ...message });
+      this.#bot.end?.({ ranks: null, scores: null, amounts: null, fault: null, reveal: null, ...message });
     }
   }
 

@@ -38,6 +38,16 @@ test("the game of the README is played to its end", () => {
   ]);
 });
 
+test("only the first position says what a side can get", () => {
+  const game = { start: () => 0, turn: () => ({ over: { ranks: [1, 2], amounts: [3, -3], reason: "paid" } }), play: (state) => state, view: () => ({}) };
+  const program = new Program({ ...game, amounts: ({ stack }, seats) => ({ least: -stack, most: stack * (seats - 1) }) });
+  const start = program.answer({ ...START, options: { stack: 3 } });
+  assert.deepEqual(start.amounts, { least: -3, most: 3 });
+  assert.deepEqual(start.turn.over.amounts, [3, -3]);
+  assert.equal(program.answer({ type: "play", state: 0, moves: [] }).amounts, undefined);
+  assert.equal(new Program(game).answer(START).amounts, undefined);
+});
+
 test("options are refused with the reason", () => {
   const { answers } = runs(NIM, { ...START, options: { sticks: 0 } });
   assert.deepEqual(answers, [{ bad_options: "sticks: 0; expected 1 to 100" }]);

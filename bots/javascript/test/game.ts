@@ -12,11 +12,12 @@ const game: Game<Cards, string> = {
   turn: ({ deck, shown }) => {
     if (deck.length === 0) return { draw: { shuffle: 10 } };
     if (shown < 2) return { decide: [{ seat: shown, legal: ["show", "hide"], secret: true }] };
-    return { over: { ranks: ranks([deck[0], deck[1]]), reason: "shown" } };
+    return { over: { ranks: ranks([deck[0], deck[1]]), amounts: deck.slice(0, 2), reason: "shown" } };
   },
   play: ({ deck, shown }, [{ move }]) => ({ deck, shown: shown + (move === "show" ? 1 : 2) }),
   settle: (state, drawn) =>
     new Step({ ...state, deck: [...drawn] }, [{ all: { kind: "dealt", drawn }, public: { kind: "dealt" } }]),
+  amounts: ({ cards }) => ({ least: 0, most: cards }),
   view: ({ deck }, viewer) => ({ card: typeof viewer === "number" ? deck[viewer] : null }),
   imagine: ({ view, pick }) => ({ deck: [view.card, pick(10)], shown: 0 }),
   pack: JSON.stringify,

@@ -63,6 +63,8 @@ class State:
     """The rank of each seat, from 1; None unless the game is over."""
     scores: list[float] | None
     """The score of each seat, 0 to 1; None unless the game is over."""
+    amounts: list[float] | None
+    """What each seat gets, in the unit of the game; None unless the game is over and has amounts."""
     reason: str | None
     """The rule that ended the game."""
 
@@ -75,6 +77,7 @@ class State:
             turns_left=answer.get("turns_left"),
             ranks=over.get("ranks"),
             scores=over.get("scores"),
+            amounts=over.get("amounts"),
             reason=over.get("reason"),
         )
 

@@ -152,6 +152,8 @@ class End:
     ranks: list[int] | None
     """None when the match was aborted, as `scores`."""
     scores: list[float] | None
+    amounts: list[float] | None
+    """What each seat gets, in the unit of the game; None when the match was aborted, and in games without amounts."""
     fault: Fault | None
     reveal: Json | None
     """Seed, salt, deal and nonces, once they may be revealed."""
@@ -166,6 +168,7 @@ class End:
             reason=message.get("reason"),
             ranks=message.get("ranks"),
             scores=message.get("scores"),
+            amounts=message.get("amounts"),
             fault=Fault(fault["seat"], fault["code"], fault.get("detail")) if fault else None,
             reveal=message.get("reveal"),
         )

@@ -125,16 +125,23 @@ class Shuffle:
 @dataclass(frozen=True)
 class Over:
     """The end. `ranks` has a number for each side, one more than the number of better sides: [1, 2] if side 0 wins,
-    [1, 1] for a draw. `reason` is one of the manifest, or `turn_limit`.
+    [1, 1] for a draw. `reason` is one of the manifest, or `turn_limit`. In a game with `amounts` in the manifest, `amounts` has
+    what each side gets.
     """
 
     ranks: Sequence[int]
     reason: str
+    amounts: Sequence[float] | None = None
 
     @classmethod
     def by_scores(cls, scores: Sequence[float], reason: str) -> Over:
         """Ranks the sides by scores, of which only the order counts: the highest is the best."""
         return cls([1 + sum(other > score for other in scores) for score in scores], reason)
+
+    @classmethod
+    def by_amounts(cls, amounts: Sequence[float], reason: str) -> Over:
+        """Gives the sides these amounts, which rank them, too."""
+        return cls(cls.by_scores(amounts, reason).ranks, reason, amounts)
 
 
 Turn = Union[Decide, Sequence[Decide], Dice, Pick, Shuffle, Over]
@@ -231,6 +238,14 @@ class Game(Generic[State]):
         """
         raise NotImplementedError
 
+    def amounts(self, options: Json, seats: int) -> tuple[float, float] | None:
+        """Returns the least and the most that a side can get, or None if results are ranks alone. `amounts = "chips"` in the
+        manifest names the unit.
+
+        A side that forfeits or resigns gets the least, its last opponent the most.
+        """
+        return None
+
     def turns_left(self, state: State) -> int | None:
         """Returns the number of turns until the turn limit, including this one, or None if there is no limit."""
         return None
@@ -266,9 +281,11 @@ class Program(Generic[State]):
         kind = request["type"]
         if kind == "start":
             try:
-                return self._position(self._game.start(request["options"], request["seats"]))
+                position = self._position(self._game.start(request["options"], request["seats"]))
             except BadOptions as why:
                 return {"bad_options": str(why)}
+            amounts = self._game.amounts(request["options"], request["seats"])
+            return position if amounts is None else {**position, "amounts": {"least": amounts[0], "most": amounts[1]}}
         if kind == "imagine":
             try:
                 return self._position(self._game.imagine(_knowledge(request)))
@@ -312,7 +329,8 @@ class Program(Generic[State]):
         if isinstance(turn, Decide):
             turn = [turn]
         if isinstance(turn, Over):
-            return {"over": {"ranks": list(turn.ranks), "reason": turn.reason}}
+            over: Json = {"ranks": list(turn.ranks), "reason": turn.reason}
+            return {"over": over if turn.amounts is None else {**over, "amounts": list(turn.amounts)}}
         if isinstance(turn, Dice):
             return {"draw": {"dice": {"count": turn.count, "sides": turn.sides}}}
         if isinstance(turn, Pick):

@@ -59,6 +59,9 @@ def compare(about: OpenSpielGame, rng: random.Random) -> None:
             check(state.is_terminal(), "the program ends the match, the library does not")
             scores = [round(score, 6) for score in state.returns()]
             check(turn["over"]["ranks"] == [1 + sum(o > s for o in scores) for s in scores], "the ranks differ")
+            check(turn["over"].get("amounts") == (scores if about.range else None), "the amounts differ")
+            least, most = about.range or (min(scores), max(scores))
+            check(all(least <= score <= most for score in scores), "a return is beyond the range of the library")
             return
         check(not state.is_terminal(), "the library ends the match, the program does not")
         if "draw" in turn:

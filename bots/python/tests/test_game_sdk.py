@@ -79,6 +79,7 @@ class Drawing(Game[Json]):
         "shuffle": Shuffle(8),
         "both": [Decide(0, ["a"], secret=True), Decide(1, ("b", "c"))],
         "over": Over.by_scores([3, 7, 3, 1], "points"),
+        "paid": Over.by_amounts([-2, 2.5], "points"),
     }
 
     def start(self, options: Json, seats: int) -> Json:
@@ -107,6 +108,9 @@ class Drawing(Game[Json]):
     def text(self, state: Json, viewer: Viewer) -> str:
         return f"as {viewer}"
 
+    def amounts(self, options: Json, seats: int) -> tuple[float, float] | None:
+        return (-2 * seats, 2.5) if options["next"] == "paid" else None
+
 
 class Answers(unittest.TestCase):
     def answer(self, **request: Any) -> Json:
@@ -120,9 +124,16 @@ class Answers(unittest.TestCase):
         self.assertEqual(self.turn("pick"), {"draw": {"pick": 52}})
         self.assertEqual(self.turn("shuffle"), {"draw": {"shuffle": 8}})
         self.assertEqual(self.turn("over"), {"over": {"ranks": [2, 1, 2, 4], "reason": "points"}})
+        self.assertEqual(self.turn("paid"), {"over": {"ranks": [2, 1], "reason": "points", "amounts": [-2, 2.5]}})
         first = {"seat": 0, "legal": ["a"], "view": {"viewer": 0}, "secret": True}
         second = {"seat": 1, "legal": ["b", "c"], "view": {"viewer": 1}}
         self.assertEqual(self.turn("both"), {"decide": [first, second]})
+
+    def test_only_the_first_position_says_what_a_side_can_get(self) -> None:
+        paid = self.answer(type="start", options={"next": "paid"}, seats=2)
+        self.assertEqual(paid["amounts"], {"least": -4, "most": 2.5})
+        self.assertNotIn("amounts", self.answer(type="start", options={"next": "dice"}, seats=2))
+        self.assertNotIn("amounts", self.answer(type="settle", state=paid["state"], drawn=[1]))
 
     def test_options_are_refused_with_the_reason(self) -> None:
         refused = self.answer(type="start", options={"next": "nothing"}, seats=2)

@@ -170,6 +170,8 @@ class Examples(unittest.TestCase):
             for _ in range(MATCHES):
                 hands = rng.randint(1, 8)
                 position = rules.start(hands=hands)
+                least, most = hands * game.min_utility(), hands * game.max_utility()
+                self.assertEqual(position["amounts"], {"least": least, "most": most})
                 chips = [0.0, 0.0]
                 for hand in range(hands):
                     self.assertEqual(position["turn"], {"draw": {"shuffle": 3}})
@@ -202,6 +204,7 @@ class Examples(unittest.TestCase):
                     has_folded = str(state)[-2:] == "bp"
                     self.assertEqual("cards" in event["public"], not has_folded)
                 self.assertEqual(position["turn"]["over"]["ranks"], ranks(chips))
+                self.assertEqual(position["turn"]["over"]["amounts"], chips)
 
     def assert_secret(self, rules: Rules, position: Json) -> None:
         """What a viewer gets does not depend on the cards that it may not see."""

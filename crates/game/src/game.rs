@@ -13,7 +13,7 @@ use crate::chance::{Draw, Uniform};
 use crate::json;
 use crate::notation::Notation;
 use crate::openings::{LINES, OpeningFile};
-use crate::outcome::Outcome;
+use crate::outcome::{AmountRange, Outcome};
 use crate::scene::Scene;
 use crate::scenes::Scenes;
 use crate::seat::{Seat, SeatSet, Seating, Viewer};
@@ -42,6 +42,8 @@ pub struct Meta {
     /// The default number of random opening plies when two bots are compared; `None` if matches cannot begin with an
     /// opening. Only games without hidden information, chance and simultaneous decisions have openings.
     pub openings: Option<u32>,
+    /// The unit of the amounts that sides get, such as `chips`; `None` if results are ranks alone.
+    pub amounts: Option<&'static str>,
     /// The options, in the order of the rules page.
     pub options: &'static [OptionMeta],
     /// The reasons that end a match by the rules, for readers. Those that are missing are shown by their code.
@@ -99,7 +101,7 @@ pub struct OptionMeta {
 
 /// What has to happen next in a position. `D` is [`NoDraw`] in a game without chance, `S` the seats that decide, or a
 /// [`OpenDecision`](crate::erased::OpenDecision) of theirs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Turn<D = Draw, S = SeatSet> {
     /// These seats decide, each without knowing the decisions of the others.
     Decide(S),
@@ -280,6 +282,12 @@ pub trait Game: Clone + Debug + Send + Sized + 'static {
 
     /// Turns until the turn limit, including this one; `None` without a limit.
     fn turns_left(&self) -> Option<u32>;
+
+    /// Returns what a side can get, with the options of the match; `None` in a game without amounts. If it is known, every
+    /// [`Outcome`] has amounts in this range.
+    fn amount_range(&self) -> Option<AmountRange> {
+        None
+    }
 
     /// Appends all legal moves of a seat that has to decide now, each once, in any order.
     fn legal_moves(&self, seat: Seat, out: &mut Vec<Self::Move>);

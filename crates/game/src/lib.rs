@@ -43,7 +43,7 @@ pub use game::{
 };
 pub use notation::{Checked, Flaw, MatchTags, Notation, Sheet, Validity};
 pub use openings::{GivenOpening, OpeningFile};
-pub use outcome::Outcome;
+pub use outcome::{AmountRange, Outcome};
 pub use scene::Scene;
 pub use scenes::Scenes;
 #[cfg(feature = "schema")]

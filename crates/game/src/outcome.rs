@@ -20,10 +20,21 @@ pub fn ranks_and_scores<S: Ord>(seating: Seating, standing: &[S; MAX_SEATS]) -> 
     (ranks.collect(), scores.collect())
 }
 
+/// The least and the most that a side can get in a game whose results are amounts. A side that forfeits or resigns gets the
+/// least; the last side that is left without an end by the rules gets the most.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AmountRange {
+    /// The least.
+    pub least: f64,
+    /// The most.
+    pub most: f64,
+}
+
 /// The outcome of a game: the order of the sides and the rule that ended it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Outcome {
     standing: [u8; MAX_SEATS],
+    amounts: Option<[f64; MAX_SEATS]>,
     /// The protocol's identifier of the rule.
     pub reason: &'static str,
     /// Whether the turn limit ended the game.
@@ -35,7 +46,7 @@ impl Outcome {
     pub fn win(side: usize, reason: &'static str) -> Outcome {
         let mut standing = [1; MAX_SEATS];
         standing[side] = 0;
-        Outcome { standing, reason, turn_limit: false }
+        Outcome { standing, amounts: None, reason, turn_limit: false }
     }
 
     /// The sides have these places, 0 for the best; only the order is meaningful.
@@ -45,17 +56,39 @@ impl Outcome {
     pub fn places(places: &[u8], reason: &'static str) -> Outcome {
         let mut standing = [0; MAX_SEATS];
         standing[..places.len()].copy_from_slice(places);
-        Outcome { standing, reason, turn_limit: false }
+        Outcome { standing, amounts: None, reason, turn_limit: false }
     }
 
     /// All sides are equal.
     pub const fn draw(reason: &'static str) -> Outcome {
-        Outcome { standing: [0; MAX_SEATS], reason, turn_limit: false }
+        Outcome { standing: [0; MAX_SEATS], amounts: None, reason, turn_limit: false }
     }
 
     /// All sides are equal because the turn limit is reached.
     pub const fn turn_limit() -> Outcome {
-        Outcome { standing: [0; MAX_SEATS], reason: "turn_limit", turn_limit: true }
+        Outcome { turn_limit: true, ..Outcome::draw("turn_limit") }
+    }
+
+    /// The same outcome with the amount that each side gets.
+    ///
+    /// # Panics
+    /// When there are more than [`MAX_SEATS`] sides.
+    #[must_use]
+    pub fn with_amounts(self, by_side: &[f64]) -> Outcome {
+        let mut amounts = [0.0; MAX_SEATS];
+        amounts[..by_side.len()].copy_from_slice(by_side);
+        Outcome { amounts: Some(amounts), ..self }
+    }
+
+    /// The amount that a side gets; `None` in a game without amounts.
+    pub fn amount(&self, side: usize) -> Option<f64> {
+        self.amounts.map(|amounts| amounts[side])
+    }
+
+    /// The amounts of the seats, each that of its side; `None` in a game without amounts.
+    pub fn amounts(&self, seating: Seating) -> Option<Vec<f64>> {
+        let amounts = self.amounts?;
+        Some(seating.all().iter().map(|seat| amounts[seating.side(seat)]).collect())
     }
 
     /// The place of a side, 0 for the best. Only the order is meaningful.

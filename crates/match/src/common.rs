@@ -367,7 +367,14 @@ impl Common {
         });
         let (ranks, scores) =
             Some(ranks_and_scores(seating, &standing)).filter(|_| ended_by != EndedBy::Aborted).unzip();
-        let ending = Ending { ended_by, reason: outcome.reason.to_owned(), ranks, scores, fault };
+        let amounts = self.table.amount_range().filter(|_| ended_by != EndedBy::Aborted).map(|range| {
+            let of_side = |side: usize| match self.out[side] {
+                Some(_) => range.least,
+                None => outcome.amount(side).unwrap_or(range.most),
+            };
+            seating.all().iter().map(|seat| of_side(seating.side(seat))).collect()
+        });
+        let ending = Ending { ended_by, reason: outcome.reason.to_owned(), ranks, scores, amounts, fault };
         let faults: Vec<Faults> = self.players.iter().map(|player| player.faults).collect();
         let mut line = self.log.line(opening!("result"), stamp.at);
         line.fields(&ending).value(key!("faults"), &faults);
@@ -392,6 +399,7 @@ impl Common {
                 seat: player.seat.0,
                 ranks: ending.ranks.clone(),
                 scores: ending.scores.clone(),
+                amounts: ending.amounts.clone(),
                 ended_by,
                 reason: ending.reason.clone(),
                 fault: ending.fault.as_ref().map(Into::into),

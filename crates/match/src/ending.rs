@@ -18,6 +18,9 @@ pub struct Ending {
     /// Per seat; `None` when aborted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scores: Option<Vec<f64>>,
+    /// Per seat; `None` when aborted, and in a game without amounts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub amounts: Option<Vec<f64>>,
     /// The fault that ended it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fault: Option<Fault>,

@@ -83,6 +83,15 @@ pub(crate) struct PositionAnswer<'a> {
     pub(crate) events: Vec<EventAnswer<'a>>,
     #[serde(default)]
     pub(crate) turns_left: Option<u32>,
+    #[serde(default)]
+    pub(crate) amounts: Option<RangeAnswer>,
+}
+
+/// What a side can get.
+#[derive(Clone, Copy, Debug, Deserialize)]
+pub(crate) struct RangeAnswer {
+    pub(crate) least: f64,
+    pub(crate) most: f64,
 }
 
 /// What has to happen next.
@@ -124,6 +133,9 @@ pub(crate) enum DrawAnswer {
 pub(crate) struct OverAnswer {
     /// By side, 1 for the best.
     pub(crate) ranks: Vec<u8>,
+    /// By side.
+    #[serde(default)]
+    pub(crate) amounts: Option<Vec<f64>>,
     pub(crate) reason: String,
 }
 

@@ -2,15 +2,15 @@
 
 use std::str::Utf8Error;
 
-use referee_game::counted;
 use referee_game::json_scanner::ScanError;
 use referee_game::scene::Tone;
 use referee_game::seat::Seat;
+use referee_game::{AmountRange, counted};
 
 use crate::scene::{MOST_PARTS, MOST_SHAPES};
 use crate::{
-    MOST_EVENT, MOST_EVENTS, MOST_LEGAL, MOST_MOVE, MOST_SCENE, MOST_SCENE_TEXT, MOST_STATE, MOST_TEXT,
-    MOST_VIEW,
+    MOST_AMOUNT, MOST_EVENT, MOST_EVENTS, MOST_LEGAL, MOST_MOVE, MOST_SCENE, MOST_SCENE_TEXT, MOST_STATE,
+    MOST_TEXT, MOST_VIEW,
 };
 
 /// An answer contradicts the specification or the manifest.
@@ -84,6 +84,43 @@ pub enum BadAnswer {
     TurnLimit {
         /// The ranks.
         ranks: Vec<u8>,
+    },
+    /// Amounts without their unit, or the other way around.
+    #[error("`amounts`: {}", if *.is_missing {
+        "missing, but the manifest has their unit"
+    } else {
+        "the manifest has no `amounts`, which names their unit"
+    })]
+    Unit {
+        /// Whether the amounts are missing.
+        is_missing: bool,
+    },
+    /// Too many or too few amounts.
+    #[error("`amounts`: one for each of {}, not {amounts}", counted(*sides, "side", "sides"))]
+    AmountCount {
+        /// The number of sides.
+        sides: usize,
+        /// The number of amounts.
+        amounts: usize,
+    },
+    /// An amount beyond the range of all games.
+    #[error("`amounts`: {0}; expected -{MOST_AMOUNT} to {MOST_AMOUNT}")]
+    Amount(f64),
+    /// A range without two ends.
+    #[error("`amounts`: `least` is {least} and `most` {most}; expected less and more")]
+    Range {
+        /// The least amount.
+        least: f64,
+        /// The most.
+        most: f64,
+    },
+    /// An amount beyond the range of the match.
+    #[error("`amounts`: {amount}; expected {} to {}, as in the answer to `start`", .range.least, .range.most)]
+    OutOfRange {
+        /// The amount.
+        amount: f64,
+        /// The range.
+        range: AmountRange,
     },
     /// An unknown reason.
     #[error("`reason`: `{0}` is not among those of the manifest")]

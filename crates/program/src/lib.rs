@@ -82,6 +82,8 @@ pub const MOST_NEWS: usize = 512 << 10;
 pub const MOST_RECORDED: usize = 16 << 20;
 /// The maximum size of all unlisted moves of a seat in a match, in bytes.
 pub const MOST_UNLISTED_MOVES: usize = 2 << 20;
+/// The greatest amount that a side can get, and its negation the least one.
+pub const MOST_AMOUNT: f64 = 1e12;
 /// Longest board for terminals, in bytes.
 pub const MOST_TEXT: usize = 32 << 10;
 /// Longest scene, in bytes. With view, moves and text it has room in a line to a bot.

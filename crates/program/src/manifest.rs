@@ -13,6 +13,8 @@ use crate::{MOST_UNLISTED_MOVE, PROTOCOL};
 const LONGEST_MS: u64 = 60_000;
 /// The longest id and other word, in characters.
 const LONGEST_NAME: usize = 40;
+/// The longest unit of amounts, in characters.
+const LONGEST_UNIT: usize = 20;
 /// The longest title, in characters.
 const LONGEST_TITLE: usize = 80;
 
@@ -44,6 +46,8 @@ pub struct Manifest {
     /// Whether the sides may agree on a draw.
     #[serde(default)]
     pub draws_by_agreement: bool,
+    /// The unit of the amounts that sides get; `None` if results are ranks alone.
+    pub amounts: Option<String>,
     /// Whether the program imagines positions that agree with a view.
     #[serde(default)]
     pub imagine: bool,
@@ -147,6 +151,12 @@ pub enum BadManifest {
     /// The title is empty, too long or has control characters.
     #[error("title: expected 1 to {LONGEST_TITLE} characters")]
     Title,
+    /// The unit of amounts is empty, too long or has control characters.
+    #[error("amounts: expected the unit, such as \"chips\", with 1 to {LONGEST_UNIT} characters")]
+    Unit,
+    /// No amount follows from an agreement.
+    #[error("amounts: a game with `draws_by_agreement` has none")]
+    AgreedAmounts,
     /// No reason is listed.
     #[error("reasons: expected at least one word, such as \"won\"")]
     NoReason,
@@ -212,11 +222,17 @@ impl Manifest {
             return Err(BadManifest::Protocol(self.protocol));
         }
         self.try_program()?;
-        if self.title.is_empty()
-            || self.title.chars().count() > LONGEST_TITLE
-            || self.title.contains(char::is_control)
-        {
+        let is_text = |text: &str, longest| {
+            (1..=longest).contains(&text.chars().count()) && !text.contains(char::is_control)
+        };
+        if !is_text(&self.title, LONGEST_TITLE) {
             return Err(BadManifest::Title);
+        }
+        if self.amounts.as_ref().is_some_and(|unit| !is_text(unit, LONGEST_UNIT)) {
+            return Err(BadManifest::Unit);
+        }
+        if self.amounts.is_some() && self.draws_by_agreement {
+            return Err(BadManifest::AgreedAmounts);
         }
         if self.command.is_some() && self.files.as_ref().is_some_and(Vec::is_empty) {
             return Err(BadManifest::NoFiles);
@@ -366,6 +382,12 @@ mod tests {
             );
         }
         assert!(refusal("seats = [2, 2]").contains("twice"));
+        assert!(refusal("seats = 2\namounts = \"\"").contains("amounts: expected the unit"));
+        assert!(refusal("seats = 2\namounts = \"a\\nb\"").contains("amounts: expected the unit"));
+        assert!(
+            refusal("seats = 2\namounts = \"chips\"\ndraws_by_agreement = true")
+                .contains("amounts: a game with `draws_by_agreement`")
+        );
         assert!(refusal("seats = 2\nhiden = true").contains("`hiden`"));
         assert!(refusal("seats = 2\nlimit_ms = 0").contains("limit_ms: 0; expected 1 to 60000"));
         assert!(refusal("seats = 2\nchance = true\nopenings = 2").contains("openings"));

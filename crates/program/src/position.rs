@@ -4,14 +4,17 @@ use referee_game::chance::Draw;
 use referee_game::excerpt::excerpt;
 use referee_game::outcome::Outcome;
 use referee_game::seat::{Seat, SeatSet, Seating, Viewer};
-use referee_game::{MAX_SEATS, Meta, Turn};
+use referee_game::{AmountRange, MAX_SEATS, Meta, Turn};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::answer::{
-    DecisionAnswer, DrawAnswer, EventAnswer, OverAnswer, PositionAnswer, TurnAnswer, escaped, read_view,
+    DecisionAnswer, DrawAnswer, EventAnswer, OverAnswer, PositionAnswer, RangeAnswer, TurnAnswer, escaped,
+    read_view,
 };
-use crate::{BadAnswer, BadDecision, BadEvent, MOST_EVENT, MOST_EVENTS, MOST_LEGAL, MOST_MOVE, MOST_STATE};
+use crate::{
+    BadAnswer, BadDecision, BadEvent, MOST_AMOUNT, MOST_EVENT, MOST_EVENTS, MOST_LEGAL, MOST_MOVE, MOST_STATE,
+};
 
 /// How many characters of a text an error quotes.
 const QUOTED: usize = 40;
@@ -33,6 +36,27 @@ pub(crate) struct Position {
     /// What happened on the way to it.
     pub(crate) events: Vec<PositionEvent>,
     pub(crate) turns_left: Option<u32>,
+    /// What a side can get; only of an initial position.
+    pub(crate) amounts: Option<AmountRange>,
+}
+
+impl Position {
+    /// Checks that its amounts, if it has any, are in this range.
+    ///
+    /// # Errors
+    /// Names the amount that is not.
+    pub(crate) fn check_amounts(
+        &self,
+        range: Option<AmountRange>,
+        seating: Seating,
+    ) -> Result<(), BadAnswer> {
+        let (Turn::Over(outcome), Some(range)) = (self.turn, range) else { return Ok(()) };
+        let mut amounts = (0..seating.sides()).filter_map(|side| outcome.amount(side));
+        match amounts.find(|amount| !(range.least..=range.most).contains(amount)) {
+            Some(amount) => Err(BadAnswer::OutOfRange { amount, range }),
+            None => Ok(()),
+        }
+    }
 }
 
 /// What a seat that decides gets.
@@ -130,7 +154,7 @@ pub(crate) fn read(
         }
         TurnAnswer::Draw(draw) if meta.chance => Turn::Draw(read_draw(&draw)?),
         TurnAnswer::Draw(_) => return Err(BadAnswer::Chance),
-        TurnAnswer::Over(over) => Turn::Over(outcome(&over, reasons, seating)?),
+        TurnAnswer::Over(over) => Turn::Over(outcome(&over, meta, reasons, seating)?),
     };
     if answer.events.len() > MOST_EVENTS {
         return Err(BadAnswer::EventCount(answer.events.len()));
@@ -142,6 +166,7 @@ pub(crate) fn read(
         deciders,
         events: events.collect::<Result<_, _>>()?,
         turns_left: answer.turns_left,
+        amounts: answer.amounts.map(read_range).transpose()?,
     })
 }
 
@@ -200,8 +225,23 @@ fn read_draw(draw: &DrawAnswer) -> Result<Draw, BadAnswer> {
     }
 }
 
-fn outcome(over: &OverAnswer, reasons: &[&'static str], seating: Seating) -> Result<Outcome, BadAnswer> {
-    let OverAnswer { ranks, reason } = over;
+/// Checks an amount, and gives 0 no sign.
+fn read_amount(amount: f64) -> Result<f64, BadAnswer> {
+    if amount.abs() <= MOST_AMOUNT { Ok(amount + 0.0) } else { Err(BadAnswer::Amount(amount)) }
+}
+
+fn read_range(RangeAnswer { least, most }: RangeAnswer) -> Result<AmountRange, BadAnswer> {
+    let range = AmountRange { least: read_amount(least)?, most: read_amount(most)? };
+    if least < most { Ok(range) } else { Err(BadAnswer::Range { least, most }) }
+}
+
+fn outcome(
+    over: &OverAnswer,
+    meta: &Meta,
+    reasons: &[&'static str],
+    seating: Seating,
+) -> Result<Outcome, BadAnswer> {
+    let OverAnswer { ranks, amounts, reason } = over;
     let sides = seating.sides();
     if ranks.len() != sides {
         return Err(BadAnswer::RankCount { sides, ranks: ranks.len() });
@@ -219,7 +259,15 @@ fn outcome(over: &OverAnswer, reasons: &[&'static str], seating: Seating) -> Res
     if outcome.turn_limit && ranks.iter().any(|&rank| rank != 1) {
         return Err(BadAnswer::TurnLimit { ranks: ranks.clone() });
     }
-    Ok(outcome)
+    if amounts.is_some() != meta.amounts.is_some() {
+        return Err(BadAnswer::Unit { is_missing: amounts.is_none() });
+    }
+    let Some(amounts) = amounts else { return Ok(outcome) };
+    if amounts.len() != sides {
+        return Err(BadAnswer::AmountCount { sides, amounts: amounts.len() });
+    }
+    let amounts = amounts.iter().map(|&amount| read_amount(amount)).collect::<Result<Vec<_>, _>>()?;
+    Ok(outcome.with_amounts(&amounts))
 }
 
 /// Reads and checks the form of an event.
@@ -276,6 +324,7 @@ mod tests {
         draws_by_agreement: false,
         lists_moves: true,
         openings: None,
+        amounts: None,
         options: &[],
         reasons: &[],
         rules: "",

@@ -96,6 +96,7 @@ impl ProgramRules {
             draws_by_agreement: manifest.draws_by_agreement,
             lists_moves: !manifest.check,
             openings: manifest.openings,
+            amounts: manifest.amounts.as_deref().map(leak),
             options: Vec::leak(options.collect()),
             reasons: &[],
             rules: leak(page),
@@ -288,10 +289,14 @@ impl SharedProgram {
                 return Ok(Start::Refused(excerpt(&why, QUOTED).into_owned()));
             }
             let position = position::read(answer, self.meta, &self.reasons, seating)?;
-            match position.events.is_empty() {
-                true => Ok(Start::Opened(position.into())),
-                false => Err(BadAnswer::EarlyEvents),
+            if !position.events.is_empty() {
+                return Err(BadAnswer::EarlyEvents);
             }
+            if position.amounts.is_some() != self.meta.amounts.is_some() {
+                return Err(BadAnswer::Unit { is_missing: position.amounts.is_none() });
+            }
+            position.check_amounts(position.amounts, seating)?;
+            Ok(Start::Opened(position.into()))
         })
     }
 }

@@ -8,7 +8,7 @@ use referee_game::chance::Draw;
 use referee_game::erased::{MoveError, OpenDecision, PositionId, RulesFailed, Table, write_move_event};
 use referee_game::printable::printable;
 use referee_game::seat::{Seat, Seating, Viewer};
-use referee_game::{MAX_SEATS, Meta, Scene, Turn};
+use referee_game::{AmountRange, MAX_SEATS, Meta, Scene, Turn};
 use serde_json::value::RawValue;
 
 use crate::position::{DecidingSeat, MoveSecrecy, Position, is_plain};
@@ -27,6 +27,8 @@ pub(crate) struct ProgramTable {
     program: Arc<SharedProgram>,
     seating: Seating,
     options: Arc<RawValue>,
+    /// What a side can get, as the initial position says; `None` in an imagined one.
+    amounts: Option<AmountRange>,
     position: Arc<Position>,
     id: PositionId,
     /// The moves that the program has accepted, by the rank of the seat; only of decisions without a list.
@@ -77,6 +79,7 @@ impl ProgramTable {
             program,
             seating,
             options,
+            amounts: position.amounts,
             position,
             id: PositionId::first(),
             checked: Default::default(),
@@ -106,6 +109,9 @@ impl ProgramTable {
             return failed(format!("the game has not ended after {MOST_STEPS} decisions and draws"));
         }
         let position = self.program.position(&self.restarts, request, self.seating)?;
+        if let Err(what) = position.check_amounts(self.amounts, self.seating) {
+            return failed(what.to_string());
+        }
         let told: usize = position.events.iter().map(|event| EVENT_LINE + event.longest()).sum();
         let news = match self.position.turn {
             Turn::Decide(_) => told,
@@ -197,6 +203,10 @@ impl Table for ProgramTable {
 
     fn turns_left(&self) -> Option<u32> {
         self.position.turns_left
+    }
+
+    fn amount_range(&self) -> Option<AmountRange> {
+        self.amounts
     }
 
     fn ask(&mut self) -> Turn<Draw, OpenDecision> {

@@ -4,6 +4,7 @@ use referee_bots::sandbox::Sandbox;
 use referee_match::Faults;
 use referee_results::FirstFaults;
 use referee_stats::Wdl;
+use referee_stats::amounts::MeanAmount;
 use referee_stats::rating::Estimate;
 use referee_stats::sample::Sample;
 use serde::Serialize;
@@ -22,6 +23,9 @@ pub struct SetReport {
     pub bots: Vec<String>,
     /// The sum of scores by bot; `None` if a match is missing or was aborted.
     pub scores: Option<Vec<f64>>,
+    /// The mean amount a match by bot; omitted if a match is missing or was aborted, and in games without amounts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub amounts: Option<Vec<f64>>,
 }
 
 /// A bot's results, in the format of `--json`.
@@ -38,6 +42,9 @@ pub struct BotSummary {
     pub wdl: Wdl,
     /// The sum of its scores.
     pub score: f64,
+    /// What it gets a match; omitted in games without amounts, and before its first complete set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub amount: Option<MeanAmount>,
     /// Complete mirrored sets; omitted if each deal is played once. A set is won by the bot with the highest sum of scores,
     /// and drawn by bots that share it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -103,6 +110,9 @@ fn is_zero(count: &u32) -> bool {
 pub struct RunSummary {
     /// The game.
     pub game: String,
+    /// The unit of amounts; omitted in games without them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub amounts: Option<&'static str>,
     /// Matches that ended with a result.
     pub matches: u32,
     /// Attempts at matches that were aborted.

@@ -13,7 +13,7 @@ use referee_stats::Cause;
 
 use crate::RunSummary;
 use crate::interval::{interval, origin};
-use crate::words::ending_in_words;
+use crate::words::{amounts_in_words, ending_in_words, mean_amount};
 
 /// A plain table with control characters escaped: a line of headings, then the rows. The columns from `numbers` on
 /// are right-aligned.
@@ -36,8 +36,11 @@ pub(super) fn faults(faults: &Faults) -> String {
 
 /// The results of a run, one row per bot.
 pub fn summary_table(summary: &RunSummary) -> Table {
+    let mut headings = ["bot", "matches", "wins", "draws", "losses", "score", "cpu", "faults"].to_vec();
+    let of_amounts = summary.amounts.map(|unit| format!("{unit} a match [95%]"));
+    headings.splice(6..6, of_amounts.as_deref());
     let rows = summary.bots.iter().map(|bot| {
-        vec![
+        let mut row = vec![
             bot.bot.clone(),
             bot.matches.to_string(),
             bot.wdl.wins.to_string(),
@@ -46,9 +49,11 @@ pub fn summary_table(summary: &RunSummary) -> Table {
             bot.score.to_string(),
             format!("{:.2} s", Duration::from_millis(bot.cpu_ms).as_secs_f64()),
             faults(&bot.faults),
-        ]
+        ];
+        row.splice(6..6, of_amounts.as_ref().map(|_| bot.amount.map_or_else(String::new, mean_amount)));
+        row
     });
-    table(&["bot", "matches", "wins", "draws", "losses", "score", "cpu", "faults"], rows.collect(), 1..7)
+    table(&headings, rows.collect(), 1..headings.len() - 1)
 }
 
 /// The mirrored sets of a run, in one line.
@@ -93,7 +98,7 @@ pub fn difference_lines(summary: &RunSummary) -> Option<String> {
 
 /// The result of a match of this game, in one line.
 pub fn result_line(finished: &FinishedMatch, game: &Meta) -> String {
-    let Ending { ended_by, reason, ranks, fault, .. } = &finished.ending;
+    let Ending { ended_by, reason, ranks, amounts, fault, .. } = &finished.ending;
     let winners: Vec<&str> = match ranks {
         Some(ranks) if ranks.iter().any(|&rank| rank != 1) => finished
             .seats
@@ -130,5 +135,8 @@ pub fn result_line(finished: &FinishedMatch, game: &Meta) -> String {
             format!("after {} in {time:.3} s", counted(moves, "move", "moves"))
         }
     };
-    format!("{}: {result}{why} {when}", finished.id)
+    let amounts = amounts.as_deref().map_or_else(String::new, |amounts| {
+        format!(" with {}", amounts_in_words(amounts, game.amounts.unwrap_or_default()))
+    });
+    format!("{}: {result}{amounts}{why} {when}", finished.id)
 }

@@ -2,6 +2,9 @@
 
 use referee_game::{Meta, counted};
 use referee_protocol::words::{EndedBy, FaultCode};
+use referee_stats::amounts::MeanAmount;
+
+use crate::interval::plain_zero;
 
 /// A fault in a few words: `timed out`.
 pub fn fault_in_words(code: FaultCode) -> &'static str {
@@ -66,6 +69,24 @@ pub fn ending_in_words(game: Option<&Meta>, ended_by: &str, reason: &str) -> Str
             if reason.is_empty() || reason == ended_by { what } else { format!("{what}: {}", plain(reason)) }
         }
     }
+}
+
+/// An amount with its sign and at most three decimals: `+2.5`.
+pub(crate) fn amount(amount: f64) -> String {
+    let text = format!("{:+.3}", plain_zero(amount, 3));
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// The amounts of seats: `+2, -2 chips`.
+pub(crate) fn amounts_in_words(amounts: &[f64], unit: &str) -> String {
+    let each: Vec<String> = amounts.iter().map(|&of| amount(of)).collect();
+    format!("{} {unit}", each.join(", "))
+}
+
+/// A mean amount with its 95% interval, as far as it is known: `+0.12 [-0.03, +0.27]`.
+pub(crate) fn mean_amount(MeanAmount { mean, low, high, .. }: MeanAmount) -> String {
+    let interval = low.zip(high).map(|(low, high)| format!(" [{}, {}]", amount(low), amount(high)));
+    amount(mean) + &interval.unwrap_or_default()
 }
 
 /// Names of one side: `Ann`, `Ann and Bob`.

@@ -42,6 +42,7 @@
 //! assert!(strengths.elo[0].value.abs() < 1e-6 && strengths.advantage[0].value > 200.0);
 //! ```
 
+pub mod amounts;
 mod brownian;
 mod cause;
 pub mod estimates;
@@ -58,7 +59,7 @@ pub mod standings;
 mod wdl;
 
 pub use cause::Cause;
-pub use lineup::{Deals, Entrant, Lineup, MatchResult};
+pub use lineup::{Deals, Entrant, Lineup, MatchResult, SideAmounts};
 pub use wdl::{SideResult, Wdl};
 
 /// The pairs of opponents on two sides.

@@ -1,6 +1,7 @@
 //! Lineups, and the matches of a set.
 
 use std::fmt;
+use std::hash::{Hash, Hasher};
 
 use serde::{Deserialize, Serialize};
 
@@ -129,6 +130,26 @@ impl Deals {
     }
 }
 
+/// What each side gets in a match: a finite number.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SideAmounts([f64; MAX_SEATS]);
+
+impl SideAmounts {
+    /// From those of the seats, of which the first are those of the sides.
+    pub fn of_seats(amounts: &[f64]) -> SideAmounts {
+        SideAmounts(std::array::from_fn(|side| amounts.get(side).copied().unwrap_or_default()))
+    }
+}
+
+// None is NaN, and 0 has no sign.
+impl Eq for SideAmounts {}
+
+impl Hash for SideAmounts {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.map(f64::to_bits).hash(state);
+    }
+}
+
 /// The result of a match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct MatchResult {
@@ -138,6 +159,8 @@ pub struct MatchResult {
     pub lineup: Lineup,
     /// The place of each side. Lower is better; only the order is meaningful.
     pub places: [u8; MAX_SEATS],
+    /// What each side gets; `None` in a game without amounts.
+    pub amounts: Option<SideAmounts>,
     /// Seats that made a fault.
     pub faulted: SeatSet,
     /// Seats that lost by a fault, and their partners. Under the policy `random` a fault does not lose.
@@ -150,7 +173,7 @@ impl MatchResult {
         let mut places = [0; MAX_SEATS];
         let sides = lineup.seating().sides();
         places[..sides.min(ranks.len())].copy_from_slice(&ranks[..sides.min(ranks.len())]);
-        MatchResult { set, lineup, places, faulted: SeatSet::EMPTY, forfeited: SeatSet::EMPTY }
+        MatchResult { set, lineup, places, amounts: None, faulted: SeatSet::EMPTY, forfeited: SeatSet::EMPTY }
     }
 
     /// The places by seat.
@@ -188,6 +211,14 @@ impl MatchResult {
             count += 1;
         }
         (count > 0).then(|| sum / f64::from(count))
+    }
+
+    /// What an entrant gets: the mean over its seats. `None` if it has none, and in a game without amounts.
+    pub fn amount(&self, entrant: Entrant) -> Option<f64> {
+        let SideAmounts(amounts) = self.amounts?;
+        let (seating, seats) = (self.lineup.seating(), self.lineup.seats_of(entrant));
+        let sum: f64 = seats.iter().map(|seat| amounts[seating.side(seat)]).sum();
+        (!seats.is_empty()).then(|| sum / seats.len() as f64)
     }
 
     /// Whether a side lost by a fault.

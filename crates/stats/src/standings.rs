@@ -8,6 +8,8 @@
 //!   points. Points order those eliminated in the same round.
 //! * **Annulled** results, those of an entrant that withdrew too early ([`Withdrawn::Annulled`]), give no points and
 //!   break no ties. Its own row shows what it has played, and comes last.
+//! * **By amounts** ([`RankBy::Amounts`]) entrants are ordered by what they get a match, and points order those that get the
+//!   same.
 //! * **Direct encounter**: over the tied entrants the sum of the mean scores against each other one, if all of them have
 //!   met. If some have not, an entrant that comes first whatever these matches would bring is first, and likewise for
 //!   those behind it; the others stay tied (as the FIDE Handbook, C.07, has it).
@@ -20,6 +22,8 @@ use std::cmp::Ordering;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
+use super::amounts::{AmountSample, MeanAmount};
+use super::schedule::RankBy;
 use super::{Entrant, MatchResult, Wdl};
 
 /// Points without play, or a loss without play by a ruling.
@@ -60,16 +64,20 @@ pub enum Withdrawn {
     Annulled,
 }
 
-/// Eliminated and withdrawn entrants.
+/// What is known of entrants beside their results.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Inactive<'a> {
+pub(super) struct Entries<'a> {
     /// By entrant: the round of a knockout in which it was eliminated.
     pub(super) out: &'a [Option<u32>],
     /// By entrant: the treatment of its results if it has withdrawn.
     pub(super) withdrawn: &'a [Option<Withdrawn>],
+    /// By entrant: what it gets.
+    pub(super) amounts: &'a [AmountSample],
+    /// What orders them.
+    pub(super) rank_by: RankBy,
 }
 
-impl Inactive<'_> {
+impl Entries<'_> {
     fn is_annulled(&self, entrant: Entrant) -> bool {
         self.withdrawn.get(entrant.index()).copied().flatten() == Some(Withdrawn::Annulled)
     }
@@ -121,6 +129,8 @@ pub struct TableRow {
     pub buchholz: f64,
     /// See the module documentation.
     pub sonneborn_berger: f64,
+    /// What it gets a match; `None` in a game without amounts, and before its first complete set.
+    pub amount: Option<MeanAmount>,
 }
 
 /// The results of two entrants against each other.
@@ -149,28 +159,29 @@ impl Standings {
         awards: &[Award],
         tie_breaks: &[TieBreak],
     ) -> Standings {
-        Standings::with_inactive(entrants, results, awards, Inactive::default(), tie_breaks)
+        Standings::with_entries(entrants, results, awards, Entries::default(), tie_breaks)
     }
 
     /// The same, with eliminated and withdrawn entrants.
-    pub(super) fn with_inactive<'a>(
+    pub(super) fn with_entries<'a>(
         entrants: usize,
         results: impl IntoIterator<Item = &'a MatchResult>,
         awards: &[Award],
-        inactive: Inactive<'_>,
+        entries: Entries<'_>,
         tie_breaks: &[TieBreak],
     ) -> Standings {
         let row = |index| TableRow {
             entrant: Entrant(index as u16),
-            out: inactive.out.get(index).copied().flatten(),
-            withdrawn: inactive.withdrawn.get(index).copied().flatten(),
+            out: entries.out.get(index).copied().flatten(),
+            withdrawn: entries.withdrawn.get(index).copied().flatten(),
+            amount: entries.amounts.get(index).and_then(AmountSample::mean),
             ..TableRow::default()
         };
         let mut rows: Vec<TableRow> = (0..entrants).map(row).collect();
         let mut cross = vec![Cross::default(); entrants * entrants];
         for (result, times) in counted(results) {
             if result.lineup.seats().iter().all(|entrant| entrant.index() < entrants) {
-                add(&mut rows, &mut cross, &result, times, inactive);
+                add(&mut rows, &mut cross, &result, times, entries);
             }
         }
         let mut unplayed = vec![Cross::default(); entrants];
@@ -197,14 +208,14 @@ impl Standings {
                 (sum(|cross| cross.matches), sum(|cross| cross.score));
         }
         let mut standings = Standings { rows, entrants, cross };
-        standings.rank(tie_breaks);
+        standings.rank(entries.rank_by, tie_breaks);
         standings
     }
 
     /// Orders the rows, which are in the order of entry.
-    fn rank(&mut self, tie_breaks: &[TieBreak]) {
+    fn rank(&mut self, by: RankBy, tie_breaks: &[TieBreak]) {
         let rows = &self.rows;
-        let mut groups = split((0..rows.len()).collect(), |&a, &b| compare(&rows[a], &rows[b]));
+        let mut groups = split((0..rows.len()).collect(), |&a, &b| compare(&rows[a], &rows[b], by));
         let mut encounters = vec![None; rows.len()];
         for tie_break in tie_breaks {
             let ordered = |group: Vec<usize>| match tie_break {
@@ -269,7 +280,7 @@ impl Standings {
 
 /// The order of two numbers, the greater first. Sums of thirds may differ in their last bits.
 fn more(a: f64, b: f64) -> Ordering {
-    if (a - b).abs() < 1e-6 { Ordering::Equal } else { b.total_cmp(&a) }
+    if a == b || (a - b).abs() < 1e-6 { Ordering::Equal } else { b.total_cmp(&a) }
 }
 
 /// Splits rows into groups of equal ones, the first in order first; the order in a group stays.
@@ -279,10 +290,15 @@ fn split(mut group: Vec<usize>, order: impl Fn(&usize, &usize) -> Ordering) -> V
 }
 
 /// The order of two rows before tie-breaks, the better first.
-fn compare(a: &TableRow, b: &TableRow) -> Ordering {
+fn compare(a: &TableRow, b: &TableRow, by: RankBy) -> Ordering {
     let stays = |row: &TableRow| row.out.unwrap_or(u32::MAX);
     let is_annulled = |row: &TableRow| row.withdrawn == Some(Withdrawn::Annulled);
-    is_annulled(a).cmp(&is_annulled(b)).then(stays(b).cmp(&stays(a))).then(more(a.points, b.points))
+    let by_points = || more(a.points, b.points);
+    let mean = |row: &TableRow| row.amount.map_or(f64::NEG_INFINITY, |amount| amount.mean);
+    is_annulled(a).cmp(&is_annulled(b)).then(stays(b).cmp(&stays(a))).then_with(|| match by {
+        RankBy::Points => by_points(),
+        RankBy::Amounts => more(mean(a), mean(b)).then_with(by_points),
+    })
 }
 
 /// Distinct results except for their sets, in the order of their first occurrence, with their counts. Of a million
@@ -291,7 +307,7 @@ fn counted<'a>(results: impl IntoIterator<Item = &'a MatchResult>) -> Vec<(Match
     let mut counts: Vec<(MatchResult, u32)> = Vec::new();
     let mut places = FxHashMap::default();
     for result in results {
-        let result = MatchResult { set: 0, ..*result };
+        let result = MatchResult { set: 0, amounts: None, ..*result };
         let at = *places.entry(result).or_insert(counts.len());
         if at == counts.len() {
             counts.push((result, 0));
@@ -302,18 +318,18 @@ fn counted<'a>(results: impl IntoIterator<Item = &'a MatchResult>) -> Vec<(Match
 }
 
 /// Adds a result that occurred `times` times.
-fn add(rows: &mut [TableRow], cross: &mut [Cross], result: &MatchResult, times: u32, inactive: Inactive<'_>) {
+fn add(rows: &mut [TableRow], cross: &mut [Cross], result: &MatchResult, times: u32, entries: Entries<'_>) {
     let sides = result.lineup.seating().sides();
     let entrants = rows.len();
     let forfeited: [bool; referee_game::MAX_SEATS] =
         std::array::from_fn(|side| side < sides && result.is_forfeited(side));
     let seats = result.lineup.seats();
-    let is_annulled = seats.iter().any(|&entrant| inactive.is_annulled(entrant));
+    let is_annulled = seats.iter().any(|&entrant| entries.is_annulled(entrant));
     for (seat, &entrant) in seats.iter().enumerate() {
         if seats[..seat].contains(&entrant) {
             continue; // once a match
         }
-        if is_annulled && !inactive.is_annulled(entrant) {
+        if is_annulled && !entries.is_annulled(entrant) {
             continue;
         }
         let row = &mut rows[entrant.index()];

@@ -29,7 +29,7 @@ use crate::rulings::{
 
 pub(super) const SCHEMA: Schema = Schema {
     name: "results",
-    version: 8,
+    version: 9,
     tables: &[include_str!("schema.sql"), include_str!("rulings.sql"), REQUESTS],
 };
 
@@ -342,7 +342,7 @@ impl Results {
         let cut = |db: &mut Connection| {
             let transaction = db.transaction()?;
             transaction.execute(
-                "INSERT INTO matches VALUES (?1, ?2, ?3, ?4, NULL, 0, 0, 'cut_off', '', NULL, NULL)",
+                "INSERT INTO matches VALUES (?1, ?2, ?3, ?4, NULL, 0, 0, 'cut_off', '', NULL, NULL, NULL)",
                 params![id.number, id.attempt, set, json(&lineup)],
             )?;
             count_interruptions(&transaction, lineup.iter().map(|&entrant| entrant as i64))?;
@@ -366,7 +366,7 @@ impl Results {
     /// # Errors
     /// If a row is invalid.
     pub fn results(&self, seating: Seating) -> Result<Vec<(u32, MatchResult)>, StoreError> {
-        let sql = "SELECT number, \"set\", lineup, ranks, faulted, forfeited, attempt FROM matches \
+        let sql = "SELECT number, \"set\", lineup, ranks, faulted, forfeited, attempt, amounts FROM matches \
                    WHERE ranks IS NOT NULL ORDER BY number";
         let replayed = replayed(&self.db).map_err(failed)?;
         let mut query = self.db.prepare(sql).map_err(failed)?;
@@ -579,7 +579,8 @@ impl Results {
     ) -> Result<(), StoreError> {
         let about = self.about()?;
         let sql = "SELECT m.number, m.attempt, \"set\", lineup, ranks, faulted, forfeited, ended_by, reason, scores, \
-                   faults, decisions, duration_us, lag_ms, cpu_ms, record, seal, d.number, began_at, worker, opening, moves \
+                   faults, decisions, duration_us, lag_ms, cpu_ms, record, seal, d.number, began_at, worker, opening, moves, \
+                   amounts \
                    FROM matches m LEFT JOIN details d ON d.number = m.number AND d.attempt = m.attempt \
                    ORDER BY m.number, m.attempt";
         let mut query = self.db.prepare(sql).map_err(failed)?;
@@ -598,7 +599,7 @@ fn void_match(db: &Connection, number: u32) -> rusqlite::Result<()> {
          AND details.number = m.number AND details.attempt = m.attempt",
         [number],
     )?;
-    let sql = "UPDATE matches SET ranks = NULL, ended_by = 'void' WHERE number = ?1 AND ranks IS NOT NULL";
+    let sql = "UPDATE matches SET ranks = NULL, amounts = NULL, ended_by = 'void' WHERE number = ?1 AND ranks IS NOT NULL";
     db.execute(sql, [number]).map(drop)
 }
 

@@ -11,7 +11,7 @@ use referee_protocol::words::EndedBy;
 use referee_results::FinishedMatch;
 use referee_stats::sample::MatchMoves;
 use referee_stats::schedule::MatchId;
-use referee_stats::{Entrant, Lineup, MatchResult};
+use referee_stats::{Entrant, Lineup, MatchResult, SideAmounts};
 use rusqlite::{Connection, Row, params};
 use serde::de::DeserializeOwned;
 
@@ -63,6 +63,8 @@ pub struct MatchRow {
     pub reason: String,
     /// By seat.
     pub scores: Option<Vec<f64>>,
+    /// By seat.
+    pub amounts: Option<Vec<f64>>,
     /// By seat: code -> count.
     pub faults: Vec<Faults>,
     /// The number of moves.
@@ -91,7 +93,8 @@ impl MatchRow {
         let entrants: Vec<Entrant> = self.lineup.iter().copied().map(Entrant).collect();
         let played =
             MatchResult::played(self.set, Lineup::of_seats(seating, &entrants)?, self.ranks.as_ref()?);
-        Some(MatchResult { faulted: self.faulted, forfeited: self.forfeited, ..played })
+        let amounts = self.amounts.as_deref().map(SideAmounts::of_seats);
+        Some(MatchResult { amounts, faulted: self.faulted, forfeited: self.forfeited, ..played })
     }
 
     /// The finished match, given the names of its bots by seat and the path of its record.
@@ -102,6 +105,7 @@ impl MatchRow {
             reason: self.reason,
             ranks: self.ranks,
             scores: self.scores,
+            amounts: self.amounts,
             fault: None,
         };
         FinishedMatch {
@@ -218,8 +222,8 @@ fn bits(seats: SeatSet) -> u8 {
 
 pub(super) fn insert_match(db: &Connection, row: &MatchRow) -> rusqlite::Result<()> {
     let MatchId { number, attempt } = row.id;
-    db.prepare_cached("INSERT INTO matches VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)")?.execute(
-        params![
+    db.prepare_cached("INSERT INTO matches VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)")?
+        .execute(params![
             number,
             attempt,
             row.set,
@@ -231,8 +235,8 @@ pub(super) fn insert_match(db: &Connection, row: &MatchRow) -> rusqlite::Result<
             row.reason,
             row.moves.map(|moves| moves.opening.cast_signed()),
             row.moves.map(|moves| moves.all.cast_signed()),
-        ],
-    )?;
+            row.amounts.as_ref().map(json),
+        ])?;
     db.prepare_cached("INSERT INTO details VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)")?
         .execute(params![
             number,
@@ -291,7 +295,12 @@ pub(super) fn read_result(row: &Row<'_>, seating: Seating) -> rusqlite::Result<O
     let (Some(entrants), Some(ranks)) = (entrants, ranks) else { return Ok(None) };
     let lineup = Lineup::of_seats(seating, &entrants.map(Entrant)[..seating.seats()]);
     let (set, faulted, forfeited) = (row.get(1)?, seats(row.get(4)?), seats(row.get(5)?));
-    Ok(lineup.map(|lineup| MatchResult { faulted, forfeited, ..MatchResult::played(set, lineup, &ranks) }))
+    let amounts = match row.get_ref(7)?.as_str_or_null()?.map(|text| by_seat(text, seating)) {
+        Some(None) => return Ok(None),
+        amounts => amounts.flatten().map(|amounts| SideAmounts::of_seats(&amounts)),
+    };
+    let played = |lineup| MatchResult::played(set, lineup, &ranks);
+    Ok(lineup.map(|lineup| MatchResult { amounts, faulted, forfeited, ..played(lineup) }))
 }
 
 pub(super) fn read_match(row: &Row<'_>, seating: Seating) -> Result<MatchRow, BadRow> {
@@ -380,6 +389,7 @@ fn read_columns(row: &Row<'_>, id: MatchId, seating: Seating) -> Result<MatchRow
         ended_by: columns.get(7, "ended_by")?,
         reason: columns.get(8, "reason")?,
         scores: None,
+        amounts: columns.list(22, "amounts")?,
         faults: Vec::new(),
         decisions: 0,
         duration_us: 0,

@@ -41,6 +41,7 @@ CREATE TABLE matches (
                                              -- `no_bots`, `no_opening` or `rules_failed`
     opening INTEGER,                         -- a digest of the options and the opening, and one of these and all moves by
     moves INTEGER,                           -- seat, where matches can share openings; null in games with chance
+    amounts TEXT,                            -- JSON, by seat; null in games without amounts
     PRIMARY KEY (number, attempt)
 ) STRICT, WITHOUT ROWID;
 

@@ -14,6 +14,7 @@ use referee_report::story::Story;
 use referee_report::{PublicRuling, RulingOnMatch, RulingsByMatch, ToldMatch};
 use referee_results::FinishedMatch;
 use referee_stats::Wdl;
+use referee_stats::amounts::MeanAmount;
 use referee_stats::rating::Estimate;
 use referee_stats::schedule::MatchId;
 use referee_store::{RulingRow, parse_match_id};
@@ -134,6 +135,9 @@ pub(super) enum BoardAccess {
 pub(super) struct ResultEntry {
     ranks: Option<Vec<u8>>,
     scores: Option<Vec<f64>>,
+    /// By seat; omitted without a result, and in games without amounts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    amounts: Option<Vec<f64>>,
     ended_by: EndedBy,
     reason: String,
     /// The result in words.
@@ -259,6 +263,9 @@ pub struct StandingsRow {
     /// In a tournament: the most points that it could have by now.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub possible: Option<u32>,
+    /// In a tournament of a game with amounts: what it gets a match.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub amount: Option<MeanAmount>,
     /// On a ladder: Elo.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rating: Option<Estimate>,
@@ -420,8 +427,8 @@ pub(super) fn ended(
     game: &Meta,
     about: &NamesAndRulings,
 ) -> MatchEntry {
-    let Ending { ended_by, reason, ranks, scores, .. } = finished.ending.clone();
-    let result = ResultEntry { ranks, scores, ended_by, reason, text: String::new() };
+    let Ending { ended_by, reason, ranks, scores, amounts, .. } = finished.ending.clone();
+    let result = ResultEntry { ranks, scores, amounts, ended_by, reason, text: String::new() };
     let teams = finished.seating.all().iter().map(|seat| finished.seating.side(seat) as u8);
     let mut entry = MatchEntry {
         id: finished.id.clone(),

@@ -270,6 +270,7 @@ fn ended(rules: &'static dyn Rules, id: &str, deal: Option<&str>, leg: Leg) -> L
         reason: "aborted".to_owned(),
         ranks: Some(vec![1, 2]),
         scores: Some(vec![1.0, 0.0]),
+        amounts: None,
         fault: None,
     };
     let finished = FinishedMatch {

@@ -112,6 +112,7 @@ impl Game for TicTacToe {
         draws_by_agreement: false,
         lists_moves: true,
         openings: Some(1),
+        amounts: None,
         options: &[],
         reasons: &[
             ReasonMeta { code: "line", words: "three in a row", sentence: "{winner} has three in a row." },

@@ -18,9 +18,12 @@ class KuhnPoker(Game[Json]):
             raise BadOptions(f"hands: {hands}; expected 1 to 1000")
         return {"hands": hands, "hand": 1, "cards": None, "moves": [], "chips": [0, 0]}
 
+    def amounts(self, options: Json, seats: int) -> tuple[float, float]:
+        return -2 * options["hands"], 2 * options["hands"]
+
     def turn(self, state: Json) -> Turn:
         if state["hand"] > state["hands"]:
-            return Over.by_scores(state["chips"], "hands_played")
+            return Over.by_amounts(state["chips"], "hands_played")
         if state["cards"] is None:
             return Shuffle(3)
         return Decide((first(state) + len(state["moves"])) % 2, ["bet", "pass"])

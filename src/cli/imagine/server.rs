@@ -166,7 +166,8 @@ impl ImagineServer {
         let (decisions, over) = match &next {
             NextStep::Over(outcome) => {
                 let (ranks, scores) = outcome.ranks_and_scores(position.seating);
-                (Vec::new(), Some(Over { ranks, scores, reason: outcome.reason.to_owned() }))
+                let amounts = outcome.amounts(position.seating);
+                (Vec::new(), Some(Over { ranks, scores, amounts, reason: outcome.reason.to_owned() }))
             }
             NextStep::Decide { decision, missing } => {
                 let of = |&seat: &Seat| {

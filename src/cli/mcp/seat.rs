@@ -210,7 +210,7 @@ impl SeatState {
         put("error", &self.error.take().unwrap_or_default());
         if let Some(end) = &self.end {
             put("state", &"over".into());
-            for name in ["ranks", "scores", "ended_by", "reason", "fault"] {
+            for name in ["ranks", "scores", "amounts", "ended_by", "reason", "fault"] {
                 put(name, &end[name]);
             }
         } else if let Some(turn) = &self.turn {

@@ -172,7 +172,7 @@ fn tools() -> Vec<Tool> {
             "Waits until it is your turn or the match is over. Returns JSON: `state` (`your_turn`, `waiting` or `over`), \
              `seat` (yours), `seats`, `events` (what has happened since the last call); at your turn `view` (the position \
              as you may see it), `legal` (the legal moves), `clock` in milliseconds, `draw_offered`, `retry`; at the end \
-             `ranks` and `scores` by seat, `ended_by`, `reason`.",
+             `ranks`, `scores` and, in some games, `amounts` by seat, `ended_by`, `reason`.",
             json!({ "timeout_s": {
                 "type": "integer", "minimum": 0, "maximum": LONGEST_WAIT, "default": WAIT,
                 "description": "seconds after which it returns the state `waiting`"

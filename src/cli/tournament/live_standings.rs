@@ -64,6 +64,7 @@ impl LiveStandings {
             wdl: row.by_play + row.by_fault,
             points: row.points,
             possible: Some(row.possible),
+            amount: row.amount,
             faulted: row.faulted,
             ..StandingsRow::default()
         };

@@ -68,6 +68,7 @@ pub(crate) fn row(number: u32, lineup: [u16; 2], ranks: [u8; 2]) -> MatchRow {
         began_at: Some(UNIX_EPOCH + Duration::from_secs(1_795_372_200 + 60 * u64::from(number - 1))),
         worker: None,
         moves: None,
+        amounts: None,
     }
 }
 

@@ -169,7 +169,8 @@ class Table:
 
     def ending(self) -> Json:
         """Returns how the match ended, without what differs between runs."""
-        return {name: self.end.get(name) for name in ("ranks", "scores", "ended_by", "reason", "fault")}
+        ending = {name: self.end.get(name) for name in ("ranks", "scores", "ended_by", "reason", "fault")}
+        return {**ending, "amounts": self.end["amounts"]} if "amounts" in self.end else ending
 
 
 def match_seed(seed: int) -> str:

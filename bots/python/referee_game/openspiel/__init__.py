@@ -89,6 +89,7 @@ def _manifest(name: str, about: OpenSpielGame) -> str:
         "simultaneous": kind.dynamics == pyspiel.GameType.Dynamics.SIMULTANEOUS,
         "imagine": not about.is_hidden,
         "reasons": ["ended"],
+        **({"amounts": "points"} if about.range else {}),
         "rules": "rules.md",
         # Tables of some games take seconds to build.
         "start_limit_ms": 60_000,
@@ -100,13 +101,15 @@ def _manifest(name: str, about: OpenSpielGame) -> str:
 
 def _page(name: str, about: OpenSpielGame) -> str:
     view = '`{"state":"..."}`: what the seat knows' if about.is_hidden else '`{"state":"...","serialized":"..."}`: the position'
+    least, most = about.range or (0, 0)
+    amounts = f" The amounts are the returns, from {least:g} to {most:g} points." if about.range else ""
     return f"""# {about.game.get_type().long_name}
 
 The game `{about.game}` of OpenSpiel, which documents its rules.
 
 - **R1** The moves are the texts of the library's actions, with the number of the action where two have the same text. Quote, backslash,
   `%` and what is not ASCII are written as in URLs: `%22`, `%5C`, `%25`.
-- **R2** The ranks are those of the players' returns (`ended`).
+- **R2** The ranks are those of the players' returns (`ended`).{amounts}
 
 The view is {view}, as texts of the library.
 """

@@ -26,6 +26,8 @@ _MOST_PARTS = 65_535
 _DICE = Dice(7, 255)
 # Of games that draw their chance themselves: the number of seeds.
 _SEEDS = Pick(2**31)
+# The greatest amount of the referee.
+_MOST_AMOUNT = 1e12
 # The characters of a move that are written as they are.
 _KEPT = "".join(set(string.printable) - set(string.whitespace) - set('"\\%')) + " "
 
@@ -45,6 +47,20 @@ class OpenSpielGame(Game["Optional[pyspiel.State]"]):
         has_chance = kind.chance_mode != pyspiel.GameType.ChanceMode.DETERMINISTIC
         self.has_chance = has_chance or self.game.new_initial_state().is_chance_node()
 
+    @property
+    def range(self) -> tuple[float, float] | None:
+        """The least and the most return, if the library has both."""
+        try:
+            least, most = self.game.min_utility(), self.game.max_utility()
+        except pyspiel.SpielError:
+            return None
+        # As returns are rounded.
+        least, most = math.floor(least * 1e6) / 1e6, math.ceil(most * 1e6) / 1e6
+        return (least, most) if -_MOST_AMOUNT <= least < most <= _MOST_AMOUNT else None
+
+    def amounts(self, options: Json, seats: int) -> tuple[float, float] | None:
+        return self.range
+
     def start(self, options: Json, seats: int) -> pyspiel.State | None:
         return None if self.is_seeded else self.game.new_initial_state()
 
@@ -61,7 +77,8 @@ class OpenSpielGame(Game["Optional[pyspiel.State]"]):
             return _SEEDS
         if state.is_terminal():
             # The sum of many rewards has errors of rounding.
-            return Over.by_scores([round(score, 6) for score in state.returns()], "ended")
+            returns = [round(score, 6) for score in state.returns()]
+            return Over.by_amounts(returns, "ended") if self.range else Over.by_scores(returns, "ended")
         if state.is_chance_node():
             return _draw(state.chance_outcomes())
         # In games with hidden information, the views tell what a player may know of a move.

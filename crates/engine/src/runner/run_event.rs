@@ -89,6 +89,7 @@ pub(super) fn aborted(id: &str, cause: referee_stats::Cause) -> FinishedMatch {
         reason: ended_by.to_string(),
         ranks: None,
         scores: None,
+        amounts: None,
         fault: None,
     };
     let attempt = id.parse().map_or(1, |id: referee_stats::schedule::MatchId| id.attempt);

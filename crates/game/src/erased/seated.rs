@@ -8,7 +8,7 @@ use crate::chance::{Draw, Uniform};
 use crate::erased::{MoveError, OpenDecision, PositionId, RulesFailed, Table, write_move_event};
 use crate::game::{DrawOf, Fact, Game, Meta, Turn};
 use crate::json::write_value;
-use crate::outcome::Outcome;
+use crate::outcome::{AmountRange, Outcome};
 use crate::playout::playout;
 use crate::scene::Scene;
 use crate::scenes::Scenes;
@@ -156,6 +156,10 @@ impl<G: Game> Table for SeatedTable<G> {
 
     fn turn(&self) -> Turn {
         self.position.turn().erased()
+    }
+
+    fn amount_range(&self) -> Option<AmountRange> {
+        self.position.amount_range()
     }
 
     fn turns_left(&self) -> Option<u32> {

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use crate::chance::{Draw, Uniform};
 use crate::erased::{MoveError, OpenDecision, RulesFailed};
 use crate::game::{Meta, Turn};
-use crate::outcome::Outcome;
+use crate::outcome::{AmountRange, Outcome};
 use crate::playout::playout_table;
 use crate::scene::Scene;
 use crate::scenes::Scenes;
@@ -30,6 +30,11 @@ pub trait Table: Debug + Send {
 
     /// Turns until the turn limit, including this one; `None` without a limit.
     fn turns_left(&self) -> Option<u32>;
+
+    /// What a side can get; `None` in a game without amounts.
+    fn amount_range(&self) -> Option<AmountRange> {
+        None
+    }
 
     /// What has to happen next. If seats decide, generates their legal moves.
     fn ask(&mut self) -> Turn<Draw, OpenDecision>;

@@ -102,6 +102,7 @@ impl Game for Checkers {
         draws_by_agreement: true,
         lists_moves: true,
         openings: Some(6),
+        amounts: None,
         options: &[
             OptionMeta {
                 name: "fen",

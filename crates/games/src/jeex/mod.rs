@@ -97,6 +97,7 @@ impl Game for Jeex {
         draws_by_agreement: false,
         lists_moves: true,
         openings: Some(4),
+        amounts: None,
         options: &[
             OptionMeta {
                 name: "turn_limit",

@@ -92,6 +92,7 @@ impl Game for Keezen {
         draws_by_agreement: false,
         lists_moves: true,
         openings: None,
+        amounts: None,
         options: &[OptionMeta {
             name: "turn_limit",
             help: "A draw after so many plays of all seats together, at least 1; default: 5000.",

@@ -111,6 +111,7 @@ impl Game for Saxum {
         draws_by_agreement: false,
         lists_moves: true,
         openings: None,
+        amounts: None,
         options: &[
             OptionMeta {
                 name: "turn_limit",

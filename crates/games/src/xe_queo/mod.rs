@@ -87,6 +87,7 @@ impl Game for XeQueo {
         draws_by_agreement: false,
         lists_moves: true,
         openings: None,
+        amounts: None,
         options: &[],
         reasons: &[ReasonMeta {
             code: "rings",

@@ -138,6 +138,7 @@ impl Game for Toy {
         draws_by_agreement: false,
         lists_moves: true,
         openings: None,
+        amounts: None,
         options: &[],
         reasons: &[],
         rules: "",

@@ -18,7 +18,7 @@ use super::moment::Moment;
 use super::record::PackedRecord;
 use super::shown::{Change, ChangedLine, ShownScenes};
 use crate::note::{EventText, Kind};
-use crate::words::{ToldMatch, ending_in_words, note_in_words};
+use crate::words::{ToldMatch, amounts_in_words, ending_in_words, note_in_words};
 
 /// The maximum length of the text of an `info` on a page, in characters.
 const INFO: usize = 200;
@@ -48,6 +48,9 @@ pub struct MatchReplay {
     /// By seat; `None` without a result.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) scores: Option<Vec<f64>>,
+    /// By seat, with the unit; `None` without a result, and in games without amounts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) amounts: Option<Vec<String>>,
     /// What decided the match, if that is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) moment: Option<Moment>,
@@ -307,6 +310,11 @@ impl MatchReplay {
             heading: ended.as_ref().map(ToldMatch::heading).unwrap_or_default(),
             why: ended.as_ref().map(ToldMatch::why).unwrap_or_default(),
             scores: ending.and_then(|ending| ending.scores.clone()),
+            amounts: ending.and_then(|ending| {
+                let unit = meta.amounts.unwrap_or_default();
+                let amounts = ending.amounts.as_ref()?.iter();
+                Some(amounts.map(|&amount| amounts_in_words(&[amount], unit)).collect())
+            }),
             moment: Moment::of(&steps, &names),
             looks: shown.looks,
             r#match: header.r#match.clone(),

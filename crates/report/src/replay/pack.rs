@@ -272,6 +272,8 @@ pub(super) struct Packed<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     scores: Option<&'a [f64]>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    amounts: Option<&'a [String]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     moment: Option<&'a Moment>,
     looks: Looks,
     columns: StepColumns,
@@ -292,6 +294,7 @@ impl<'a> Packed<'a> {
             heading: &replay.heading,
             why: &replay.why,
             scores: replay.scores.as_deref(),
+            amounts: replay.amounts.as_deref(),
             moment: replay.moment.as_ref(),
             looks: Looks::of(&replay.looks),
             columns: StepColumns::of(replay),

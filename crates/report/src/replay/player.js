@@ -174,6 +174,8 @@ function drawSeats() {
     item.append(who);
     const count = faults[at][n], score = isLast(at) ? replay.scores?.[n] : undefined, end = element("span", {});
     if (count) end.append(element("span", { class: "fault", title: "faults" }, `⚑ ${count} `));
+    const amount = isLast(at) ? replay.amounts?.[n] : undefined;
+    if (amount !== undefined) end.append(element("small", { class: "amount" }, `${amount} `));
     if (score !== undefined) end.append(element("span", { class: "score" }, score === 0.5 ? "½" : String(score)));
     item.append(end);
     return item;

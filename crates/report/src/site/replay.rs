@@ -6,7 +6,7 @@ use referee_match::Faults;
 use super::{Escaped, Links, ListedMatch, MatchReplay, Section, Site, SitePage, crumbs, facts, minute};
 use crate::replay::{DATA, data};
 use crate::tournament::{EntrantStanding, clock_in_words, options_in_words, time};
-use crate::words::{ToldMatch, fault_in_words};
+use crate::words::{ToldMatch, amount, fault_in_words};
 
 /// Why a match has no replay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -124,7 +124,7 @@ impl Site<'_> {
             rows.push(("Seed", html! { small { code { (replay.seed()) } } }));
         }
         let content = html! {
-            (seats(listed, links))
+            (seats(listed, self.report.game.amounts, links))
             (facts(&rows))
             @if replay.is_some() {
                 p class="note" {
@@ -139,10 +139,14 @@ impl Site<'_> {
     }
 }
 
-/// The entrants of the seats, and their results.
-fn seats(listed: &ListedMatch, links: &Links<'_>) -> Markup {
+/// The entrants of the seats, and their results. `unit` is that of amounts.
+fn seats(listed: &ListedMatch, unit: Option<&str>, links: &Links<'_>) -> Markup {
     let has_bots = listed.bots != listed.seats && listed.bots.len() == listed.seats.len();
     let score = |seat: usize| listed.scores.as_ref().and_then(|scores| scores.get(seat));
+    let amount_of = |seat: usize| {
+        let amounts = listed.amounts.as_ref();
+        amounts.and_then(|of| of.get(seat)).map_or_else(|| "–".to_owned(), |&of| amount(of))
+    };
     let faults = |seat: usize| -> String {
         let of_seat = listed.faults.get(seat).into_iter().flat_map(Faults::iter);
         let each: Vec<String> =
@@ -152,7 +156,7 @@ fn seats(listed: &ListedMatch, links: &Links<'_>) -> Markup {
     let cpu = |seat: usize| listed.cpu_ms.get(seat).copied().flatten();
     html! {
         table class="cards no" {
-            thead { tr { th class="t" { "Entrant" } th { "Score" } th class="t" { "Faults" } th { "Processor time" } } }
+            thead { tr { th class="t" { "Entrant" } th { "Score" } @if let Some(unit) = unit { th { (Escaped(unit)) } } th class="t" { "Faults" } th { "Processor time" } } }
             tbody {
                 @for (seat, name) in listed.seats.iter().enumerate() {
                     tr {
@@ -161,6 +165,9 @@ fn seats(listed: &ListedMatch, links: &Links<'_>) -> Markup {
                             @if has_bots { small { (Escaped(&listed.bots[seat])) } }
                         }
                         td class="lead num" { @if let Some(score) = score(seat) { (score.to_string()) } @else { "–" } }
+                        @if let Some(unit) = unit {
+                            td class="num" data-l=(Escaped(unit)) { (amount_of(seat)) }
+                        }
                         td class="t" data-l="Faults" { (Escaped(&faults(seat))) }
                         td class="num" data-l="Processor time" {
                             @if let Some(ms) = cpu(seat) { (time(ms * 1000)) } @else { "–" }

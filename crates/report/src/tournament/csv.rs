@@ -5,11 +5,12 @@ use std::io;
 use referee_game::printable::printable;
 use referee_match::Faults;
 use referee_protocol::words::FaultCode;
+use referee_stats::amounts::MeanAmount;
 
 use super::{TournamentReport, text};
 
 /// The names of the columns.
-const COLUMNS: [&str; 36] = [
+const COLUMNS: [&str; 39] = [
     "place",
     "entrant",
     "points",
@@ -26,6 +27,9 @@ const COLUMNS: [&str; 36] = [
     "direct_encounter",
     "buchholz",
     "sonneborn_berger",
+    "amount",
+    "amount_low",
+    "amount_high",
     "elo",
     "elo_low",
     "elo_high",
@@ -83,6 +87,9 @@ pub fn csv(report: &TournamentReport) -> io::Result<Vec<u8>> {
         row.push(standing.faulted.to_string());
         row.push(standing.direct_encounter.map(|score| score.to_string()).unwrap_or_default());
         row.extend([standing.buchholz, standing.sonneborn_berger].map(|sum| sum.to_string()));
+        let amount = standing.amount.map(|MeanAmount { mean, low, high, .. }| [Some(mean), low, high]);
+        let known = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
+        row.extend(amount.unwrap_or_default().map(known));
         for rating in [standing.elo, details.glicko2, details.weng_lin] {
             let known = |value: f64| if rating.is_known() { format!("{value:.3}") } else { String::new() };
             row.extend([rating.value, rating.low, rating.high].map(known));

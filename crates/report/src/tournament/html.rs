@@ -2,11 +2,13 @@
 
 use maud::{DOCTYPE, Markup, PreEscaped, Render, html};
 use referee_stats::Wdl;
+use referee_stats::schedule::RankBy;
 use referee_stats::standings::TieBreak;
 
 use super::text::{self, Grid};
 use super::{EntrantDetails, EntrantStanding, Escaped, HeadToHead, Links, PairReport, TournamentReport};
 use crate::page::{self, Scale, halves, interval_bar, lede, ordinal, plus_minus, results_bar};
+use crate::words::mean_amount;
 
 /// The maximum number of entrants with a cross table. It would be wider than any screen.
 pub(crate) const CROSS: usize = 40;
@@ -136,6 +138,8 @@ pub(crate) fn standings(
 ) -> Section {
     let breaks = tie_breaks(report);
     let rows: Vec<_> = report.entrants().skip(shown.start).take(shown.len()).collect();
+    let has_amounts = report.standings.entrants.iter().any(|standing| standing.amount.is_some());
+    let unit = report.game.amounts.unwrap_or_default();
     let scale = Scale::of(rows.iter().map(|(standing, _)| standing.elo));
     let content = html! {
         table class="cards" id="rows" {
@@ -148,6 +152,7 @@ pub(crate) fn standings(
                     th { "W / D / L" }
                     th class="t" { "95% interval" }
                     th { "Elo" }
+                    @if has_amounts { th { (Escaped(unit)) " a match" } }
                     @for &kind in &breaks { th { (text::tie_break(kind)) } }
                     th { "Faults" }
                 }
@@ -168,6 +173,11 @@ pub(crate) fn standings(
                         td class="num beside" { (wdl(standing.wdl())) }
                         td class="bar" { (interval_bar(standing.elo, scale)) }
                         td class="num beside" { (plus_minus(standing.elo)) }
+                        @if has_amounts {
+                            td class="num" data-l=(Escaped(unit)) {
+                                @if let Some(amount) = standing.amount { (mean_amount(amount)) }
+                            }
+                        }
                         @for &kind in &breaks {
                             td class="num" data-l=(text::tie_break(kind)) { (text::tie_break_of(standing, kind)) }
                         }
@@ -178,6 +188,13 @@ pub(crate) fn standings(
         }
     };
     let mut note = Vec::new();
+    if has_amounts {
+        let order = match report.standings.rank_by {
+            RankBy::Points => "",
+            RankBy::Amounts => ", and orders the entrants",
+        };
+        note.push(format!("The amount is the mean with its 95% interval{order}."));
+    }
     if let Some(&kind) = breaks.first() {
         let order = match kind {
             TieBreak::DirectEncounter => "the score against the others with equal points",

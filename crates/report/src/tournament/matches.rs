@@ -37,6 +37,9 @@ pub struct ListedMatch {
     pub ranks: Option<Vec<u8>>,
     /// By seat; `None` without a result.
     pub scores: Option<Vec<f64>>,
+    /// By seat; omitted without a result, and in games without amounts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub amounts: Option<Vec<f64>>,
     /// What ended it; `cut_off` if the run was interrupted, `void` if it does not count.
     pub ended_by: String,
     /// The rule, the fault code, the value of `ended_by`, or why it was aborted.
@@ -133,6 +136,7 @@ impl MatchList {
             },
             ranks: row.ranks.clone(),
             scores: row.scores.clone(),
+            amounts: row.amounts.clone(),
             ended_by: row.ended_by.clone(),
             reason: row.reason.clone(),
             annulled: result.is_some() && row.lineup.iter().any(is_annulled),
@@ -200,7 +204,7 @@ pub fn match_headings(seats: usize) -> io::Result<Vec<u8>> {
         "record",
         "worker",
     ];
-    let by_seat = ["entrant", "bot", "rank", "score", "forfeited", "faults", "cpu_ms"];
+    let by_seat = ["entrant", "bot", "rank", "score", "amount", "forfeited", "faults", "cpu_ms"];
     let by_seat = (0..seats).flat_map(|seat| by_seat.iter().map(move |name| format!("{name}_{seat}")));
     line(columns.map(str::to_owned).into_iter().chain(by_seat))
 }
@@ -251,6 +255,7 @@ impl ListedMatch {
                 text(self.bots.get(seat)),
                 text(self.ranks.as_ref().and_then(|ranks| ranks.get(seat))),
                 text(self.scores.as_ref().and_then(|scores| scores.get(seat))),
+                text(self.amounts.as_ref().and_then(|amounts| amounts.get(seat))),
                 self.forfeited.contains(&(seat as u8)).to_string(),
                 counts(self.faults.get(seat)),
                 text(self.cpu_ms.get(seat).copied().flatten()),
@@ -286,6 +291,10 @@ pub fn movetext(about: &About, row: &MatchRow, sheet: &Sheet) -> String {
     });
     let ranks = ranks.as_deref().unwrap_or("*");
     tag("Ranks", ranks);
+    if let Some(amounts) = &row.amounts {
+        let amounts: Vec<String> = amounts.iter().map(f64::to_string).collect();
+        tag("Amounts", &amounts.join(" "));
+    }
     tag("Options", sheet.options.get());
     tag("Termination", &sheet.ended);
     let moves = sheet.moves.iter().enumerate().map(|(at, text)| format!("{}. {text}", at + 1));

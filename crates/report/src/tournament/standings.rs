@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use referee_stats::Wdl;
+use referee_stats::amounts::MeanAmount;
 use referee_stats::rating::Estimate;
 use referee_stats::rating::bradley_terry::{self, Counts, Origin, Strengths};
-use referee_stats::schedule::{Format, MatchId, Schedule};
+use referee_stats::schedule::{Format, MatchId, RankBy, Schedule};
 use referee_stats::standings::{Standings, TieBreak, Withdrawn};
 use referee_store::{EntrantRow, Results, StoreError};
 use serde::Serialize;
@@ -44,6 +45,8 @@ pub struct StandingsReport {
     pub void_for: BTreeMap<String, u32>,
     /// The rulings of the organiser, in the order in which they were made.
     pub rulings: Vec<PublicRuling>,
+    /// What orders the entrants.
+    pub rank_by: RankBy,
     /// The tie-breaks, in order of precedence.
     pub tie_breaks: Vec<TieBreak>,
     /// Whether it is a knockout.
@@ -92,6 +95,9 @@ pub struct EntrantStanding {
     pub buchholz: f64,
     /// The points of beaten opponents.
     pub sonneborn_berger: f64,
+    /// What it gets a match; omitted in games without amounts, and before its first complete set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub amount: Option<MeanAmount>,
     /// Elo relative to the mean of the field, with its 95% interval.
     pub elo: Estimate,
 }
@@ -144,6 +150,7 @@ impl StandingsData {
             direct_encounter: row.direct_encounter,
             buchholz: row.buchholz,
             sonneborn_berger: row.sonneborn_berger,
+            amount: row.amount,
             elo: strengths.elo[row.entrant.index()],
         });
         let attempts = db.counted_attempts()?;
@@ -179,6 +186,7 @@ impl StandingsData {
             population: Population::new(strengths.is_of_played_openings),
             void_for: db.void_for()?,
             rulings: db.rulings()?.iter().map(PublicRuling::of).collect(),
+            rank_by: schedule.plan().rank_by,
             tie_breaks: schedule.plan().format.tie_breaks().to_vec(),
             is_knockout: matches!(schedule.plan().format, Format::Knockout { .. }),
             champion: schedule.champion().map(|champion| entrants[champion.index()].name.clone()),

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use referee_stats::rating::bradley_terry::Strengths;
-use referee_stats::schedule::{MatchId, Schedule};
+use referee_stats::schedule::{MatchId, RankBy, Schedule};
 use referee_stats::standings::{Standings, TableRow};
 use referee_stats::{Entrant, Lineup, Wdl};
 
 use crate::page::halves;
 use crate::story::{LeadChange, Story, several};
+use crate::words::amount;
 
 /// What the story is about.
 pub(super) struct StoryOf<'a> {
@@ -82,7 +83,7 @@ impl StoryOf<'_> {
     pub(super) fn told(&self) -> Story {
         let mut story = Story::default();
         let (name, rows) = (self.name, &self.table.rows);
-        let results = self.schedule.results().count();
+        let (results, rank_by) = (self.schedule.results().count(), self.schedule.plan().rank_by);
         let is_over = self.schedule.is_over() && self.schedule.missing().most == 0;
         let first: Vec<&TableRow> = rows.iter().take_while(|row| row.place == 1).collect();
         let champion = self.schedule.champion();
@@ -95,6 +96,7 @@ impl StoryOf<'_> {
                 (_, false) => format!("{} lead together", several(&names, "entrants")),
             };
             if results > 0
+                && rank_by == RankBy::Points
                 && let Some(row) = first.first()
             {
                 story.say(format!("Each has {} of {} points.", halves(row.points), row.possible));
@@ -104,7 +106,9 @@ impl StoryOf<'_> {
         let Some(row) = rows.iter().find(|row| row.entrant == leader) else { return story };
         let second = rows.iter().find(|row| row.entrant != leader);
         let of_leader = self.name_of(leader).to_owned();
-        let lead = second.map(|second| row.points - second.points).filter(|_| champion.is_none());
+        let lead = second
+            .map(|second| row.points - second.points)
+            .filter(|_| champion.is_none() && rank_by == RankBy::Points);
         story.lead = lead;
         story.second = second.map(|second| self.ids[second.entrant.index()].to_owned());
         story.heading = match (is_over, lead, second.map(|second| self.name_of(second.entrant))) {
@@ -120,6 +124,11 @@ impl StoryOf<'_> {
         let matches = referee_game::counted(row.matches, "match", "matches");
         story.say(format!("{of_leader} won {wins} of {matches} and lost {lost}."));
         story.leader = Some(self.ids[leader.index()].to_owned());
+        if rank_by == RankBy::Amounts {
+            let amount = row.amount.map_or_else(String::new, |of| amount(of.mean));
+            story.say(format!(" It gets {amount} a match."));
+            return story;
+        }
         if let (Some(second), Some(strengths)) = (second, self.strengths) {
             story.superiority = strengths.difference(leader, second.entrant).probability_above_zero();
         }

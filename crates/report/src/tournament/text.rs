@@ -7,6 +7,7 @@ use referee_match::Faults;
 use referee_protocol::words::FaultCode;
 use referee_stats::Wdl;
 use referee_stats::rating::Estimate;
+use referee_stats::schedule::RankBy;
 use referee_stats::standings::{TieBreak, Withdrawn};
 
 use super::{
@@ -15,6 +16,7 @@ use super::{
 };
 use crate::interval::{Population, origin, plain_zero};
 use crate::ruling::PublicRuling;
+use crate::words::mean_amount;
 
 /// Headings and rows of cells. The first column is a name, unless `text` states otherwise; the rest are numbers.
 pub(crate) struct Grid {
@@ -263,6 +265,10 @@ pub(crate) fn standings(report: &StandingsReport) -> Grid {
     };
     let tie_breaks: Vec<TieBreak> = report.tie_breaks.iter().copied().filter(is_shown).collect();
     headings.extend(tie_breaks.iter().map(|&kind| tie_break(kind).to_owned()));
+    let has_amounts = report.entrants.iter().any(|entrant| entrant.amount.is_some());
+    if has_amounts {
+        headings.push("amount a match [95%]".to_owned());
+    }
     headings.push("Elo [95%]".to_owned());
     let rows = report.entrants.iter().map(|entrant| {
         let mut row = vec![
@@ -284,6 +290,9 @@ pub(crate) fn standings(report: &StandingsReport) -> Grid {
             row.push(withdrawn(entrant.withdrawn).to_owned());
         }
         row.extend(tie_breaks.iter().map(|&kind| tie_break_of(entrant, kind)));
+        if has_amounts {
+            row.push(entrant.amount.map_or_else(String::new, mean_amount));
+        }
         row.push(elo(entrant.elo));
         row
     });
@@ -293,6 +302,9 @@ pub(crate) fn standings(report: &StandingsReport) -> Grid {
             .to_owned();
     if is_awarded {
         note += "; awarded: points without play";
+    }
+    if report.rank_by == RankBy::Amounts {
+        note += "; the mean amount a match orders the entrants";
     }
     if has_encounters {
         note += "; direct: score against the entrants with equal points";

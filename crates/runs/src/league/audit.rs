@@ -434,7 +434,7 @@ fn differing(
 /// What a record determines.
 fn determined_by_record(row: &LeagueMatch) -> Value {
     serde_json::json!({
-        "players": row.players, "ranks": row.ranks, "scores": row.scores, "faults": row.faults,
+        "players": row.players, "ranks": row.ranks, "scores": row.scores, "amounts": row.amounts, "faults": row.faults,
         "ended_by": row.ended_by, "reason": row.reason, "rated": row.is_rated, "decisions": row.decisions,
         "seal": row.seal, "deal": row.deal,
     })

@@ -384,6 +384,7 @@ mod tests {
             players: players.map(str::to_owned).to_vec(),
             ranks: ranks.map(Vec::from),
             scores: None,
+            amounts: None,
             faults: vec![Faults::default(); 2],
             ended_by: EndedBy::Rules,
             reason: "no_moves".to_owned(),

@@ -77,13 +77,14 @@ fn row(
     ended_at: SystemTime,
 ) -> Result<LeagueMatch, LadderError> {
     let FinishedMatch { seats, ending, faults, decisions, duration_us, record, worker, .. } = finished;
-    let Ending { ended_by, reason, ranks, scores, .. } = ending;
+    let Ending { ended_by, reason, ranks, scores, amounts, .. } = ending;
     let record = record.as_ref().and_then(|path| path.file_name());
     Ok(LeagueMatch {
         number,
         players: seats,
         ranks,
         scores,
+        amounts,
         faults,
         ended_by,
         reason,

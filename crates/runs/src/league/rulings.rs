@@ -72,7 +72,7 @@ impl LadderRulings {
                 let first = row.players.iter().position(won).map(side_of);
                 let rank = |seat: usize| u8::from(first.is_some_and(|first| side_of(seat) != first)) + 1;
                 let ranks = Some((0..row.players.len()).map(rank).collect());
-                Cow::Owned(LeagueMatch { ranks, ..row.clone() })
+                Cow::Owned(LeagueMatch { ranks, amounts: None, ..row.clone() })
             }
             None => Cow::Borrowed(row),
         }
@@ -95,6 +95,7 @@ mod tests {
             players: vec!["alice@2".to_owned(), "bob".to_owned()],
             ranks: Some(vec![1, 2]),
             scores: None,
+            amounts: None,
             faults: vec![Faults::default(); 2],
             ended_by: EndedBy::Rules,
             reason: "no_moves".to_owned(),

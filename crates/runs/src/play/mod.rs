@@ -47,6 +47,7 @@ use referee_match::{Faults, Leg};
 use referee_report::{BotSummary, Comparison, RunSummary, SetReport};
 use referee_results::{FinishedMatch, FirstFaults, moves_of_match, moves_of_set};
 use referee_stats::Wdl;
+use referee_stats::amounts::AmountSample;
 use referee_stats::sample::{Sample, SetMoves};
 use referee_stats::schedule::MatchId;
 use referee_stats::sprt::SetScores;
@@ -386,6 +387,8 @@ struct RunTally {
     moves: HashMap<String, Vec<(Vec<u8>, SetMoves)>>,
     /// With two bots: the scores of the first one, per mirrored set or match.
     sample: Option<Sample>,
+    /// By bot: what it gets, per mirrored set or match.
+    amounts: Vec<AmountSample>,
     /// Whether matches can have the moves of earlier ones.
     can_repeat: bool,
 }
@@ -398,6 +401,7 @@ impl RunTally {
             matches: 0,
             wdl: Wdl::default(),
             score: 0.0,
+            amount: None,
             sets: trust_bots.map(|_| Wdl::default()),
             faults: Faults::default(),
             cpu_ms: 0,
@@ -405,6 +409,7 @@ impl RunTally {
         });
         let summary = RunSummary {
             game: runner.rules.meta().id.to_owned(),
+            amounts: runner.rules.meta().amounts,
             matches: 0,
             aborted: 0,
             void: 0,
@@ -422,7 +427,8 @@ impl RunTally {
         let sample = (bots == 2).then(|| Sample::new(SetScores::new(legs, 1)));
         let can_repeat = !runner.rules.meta().chance;
         let (sets, moves) = (Vec::new(), HashMap::new());
-        RunTally { summary, sets, moves, sample, can_repeat }
+        let amounts = vec![AmountSample::default(); bots];
+        RunTally { summary, sets, moves, sample, amounts, can_repeat }
     }
 
     /// The moves of a match with the bots by seat, if they matter.
@@ -462,6 +468,9 @@ impl RunTally {
             if let Some(sample) = self.sample.as_mut().filter(|_| bot == 0 && fixture.deal.is_none()) {
                 sample.add(scores[seat], moves.map(|moves| moves_of_set(vec![moves.clone()])));
             }
+            if let Some(amounts) = finished.ending.amounts.as_ref().filter(|_| fixture.deal.is_none()) {
+                self.amounts[bot].add(amounts[seat]);
+            }
             finished.result_of(Seat(seat as u8)).into_iter().for_each(|result| summary.wdl.count(result, 1));
         }
     }
@@ -482,23 +491,32 @@ impl RunTally {
                 matches: Vec::new(),
                 bots: self.summary.bots.iter().map(|bot| bot.bot.clone()).collect(),
                 scores: Some(vec![0.0; self.summary.bots.len()]),
+                amounts: self.summary.amounts.map(|_| vec![0.0; self.summary.bots.len()]),
             });
             self.sets.len() - 1
         });
         self.moves.entry(deal.clone()).or_default().extend(moves);
         let set = &mut self.sets[index];
         set.matches.push(finished.id.clone());
-        set.scores = set.scores.take().zip(finished.ending.scores.as_ref()).map(|(mut sums, scores)| {
-            for (bot, sum) in sums.iter_mut().enumerate() {
-                let seat = fixture.bots.iter().position(|&entrant| entrant == bot);
-                *sum += seat.map_or(0.0, |seat| scores[seat]);
-            }
-            sums
-        });
+        for (sums, of_match) in
+            [(&mut set.scores, &finished.ending.scores), (&mut set.amounts, &finished.ending.amounts)]
+        {
+            *sums = sums.take().zip(of_match.as_ref()).map(|(mut sums, of_match)| {
+                for (bot, sum) in sums.iter_mut().enumerate() {
+                    let seat = fixture.bots.iter().position(|&entrant| entrant == bot);
+                    *sum += seat.map_or(0.0, |seat| of_match[seat]);
+                }
+                sums
+            });
+        }
         if fixture.leg != Leg::Last {
             return None;
         }
-        let set = self.sets.remove(index);
+        let mut set = self.sets.remove(index);
+        for (amount, sample) in set.amounts.iter_mut().flatten().zip(&mut self.amounts) {
+            *amount /= set.matches.len() as f64;
+            sample.add(*amount);
+        }
         let moves = self.moves.remove(deal).filter(|_| self.can_repeat).map(moves_of_set);
         if let Some(scores) = &set.scores {
             if let Some(sample) = &mut self.sample {
@@ -515,7 +533,10 @@ impl RunTally {
         Some(set)
     }
 
-    fn into_summary(self) -> RunSummary {
+    fn into_summary(mut self) -> RunSummary {
+        for (bot, sample) in self.summary.bots.iter_mut().zip(&self.amounts) {
+            bot.amount = sample.mean();
+        }
         RunSummary { difference: self.sample.as_ref().map(Comparison::from), ..self.summary }
     }
 
@@ -523,7 +544,7 @@ impl RunTally {
     fn open_sets(&mut self) -> Vec<SetReport> {
         let mut sets = std::mem::take(&mut self.sets);
         for set in &mut sets {
-            set.scores = None;
+            (set.scores, set.amounts) = (None, None);
         }
         sets
     }
@@ -541,8 +562,14 @@ mod tests {
     /// A match that was aborted for this cause.
     fn aborted(id: &str, cause: Cause) -> FinishedMatch {
         let ended_by = EndedBy::Aborted;
-        let ending =
-            Ending { ended_by, reason: ended_by.to_string(), ranks: None, scores: None, fault: None };
+        let ending = Ending {
+            ended_by,
+            reason: ended_by.to_string(),
+            ranks: None,
+            scores: None,
+            amounts: None,
+            fault: None,
+        };
         let attempt = id.parse().map_or(1, |id: MatchId| id.attempt);
         FinishedMatch {
             cause: Some(cause),

@@ -117,7 +117,7 @@ impl ResultMatch {
         places[..sides].copy_from_slice(&self.places);
         let seats = |seats: &[u8]| seats.iter().map(|&seat| Seat(seat)).collect();
         let (faulted, forfeited) = (seats(&self.faulted), seats(&self.forfeited));
-        Some(MatchResult { set, lineup, places, faulted, forfeited })
+        Some(MatchResult { set, lineup, places, amounts: None, faulted, forfeited })
     }
 
     pub(super) fn played(&self, set: u32, seating: Seating) -> Option<RegressionMatch> {

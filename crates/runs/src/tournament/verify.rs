@@ -229,7 +229,7 @@ fn check(auditor: &Auditor<'_>, stored: &StoredTournament, row: &MatchRow, file:
     } else if let Some(AuditedMatch { row: mut by_record, .. }) = recorded {
         if row.ended_by == VOID {
             (by_record.faulted, by_record.forfeited) = (row.faulted, row.forfeited);
-            (by_record.ranks, by_record.scores) = (None, None);
+            (by_record.ranks, by_record.scores, by_record.amounts) = (None, None, None);
             by_record.ended_by = VOID.to_owned();
         }
         found.extend(differences(row, &by_record));

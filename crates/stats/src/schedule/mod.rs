@@ -47,18 +47,19 @@ mod ruling;
 mod swiss;
 mod withdrawal;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 pub use balance::{Balance, CountRange};
 pub use id::MatchId;
 pub use missing::MatchesLeft;
-pub use plan::{ByePoints, Format, Participation, Plan};
+pub use plan::{ByePoints, Format, Participation, Plan, RankBy};
 pub use rounds::RoundPair;
 pub use ruling::{MatchRuling, Ruling, RulingError};
 
+use super::amounts::AmountSample;
 use super::pairing::{knockout::bracket, partners, swiss::Card, table};
-use super::standings::{Award, Inactive, Standings, Unplayed};
+use super::standings::{Award, Entries, Standings, Unplayed, Withdrawn};
 use super::{Deals, Entrant, Lineup, MatchResult};
 use referee_game::Misconfigured;
 
@@ -295,8 +296,30 @@ impl Schedule {
         let (entrants, tie_breaks) = (self.plan.entrants.len(), self.plan.format.tie_breaks());
         let withdrawn = self.withdrawn();
         let awards = self.awards_after(&withdrawn);
-        let inactive = Inactive { out: &self.out, withdrawn: &withdrawn };
-        Standings::with_inactive(entrants, self.results(), &awards, inactive, tie_breaks)
+        let (amounts, rank_by) = (self.amounts(&withdrawn), self.plan.rank_by);
+        let entries = Entries { out: &self.out, withdrawn: &withdrawn, amounts: &amounts, rank_by };
+        Standings::with_entries(entrants, self.results(), &awards, entries, tie_breaks)
+    }
+
+    /// What each entrant gets, by set: the mean over its matches. Without sets of which a match has no result, and those of entrants
+    /// whose results are annulled.
+    fn amounts(&self, withdrawn: &[Option<Withdrawn>]) -> Vec<AmountSample> {
+        let mut samples = vec![AmountSample::default(); self.plan.entrants.len()];
+        let is_annulled = |entrant: &Entrant| withdrawn[entrant.index()] == Some(Withdrawn::Annulled);
+        for set in self.results.chunks_exact(self.legs as usize) {
+            let Some(set) = set.iter().copied().collect::<Option<Vec<MatchResult>>>() else { continue };
+            let Some(first) = set.first().filter(|first| !first.lineup.seats().iter().any(is_annulled))
+            else {
+                continue;
+            };
+            let distinct: BTreeSet<Entrant> = first.lineup.seats().iter().copied().collect();
+            for entrant in distinct {
+                let amounts = set.iter().map(|result| result.amount(entrant));
+                let Some(sum) = amounts.sum::<Option<f64>>() else { continue };
+                samples[entrant.index()].add(sum / set.len() as f64);
+            }
+        }
+        samples
     }
 
     /// The matches that can be played now, in order.

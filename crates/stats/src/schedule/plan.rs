@@ -8,6 +8,7 @@ use crate::pairing::{partners, swiss};
 use crate::standings::TieBreak;
 use crate::{Deals, Entrant};
 use referee_game::{Misconfigured, Seating};
+use serde::{Deserialize, Serialize};
 
 /// The format of a tournament.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -129,6 +130,17 @@ impl Default for ByePoints {
     }
 }
 
+/// What orders entrants.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RankBy {
+    /// Points, which come from ranks.
+    #[default]
+    Points,
+    /// The mean amount a match. Only in formats that are known in advance: others pair by points.
+    Amounts,
+}
+
 /// The complete input of a schedule, except the results.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
@@ -140,6 +152,8 @@ pub struct Plan {
     pub deals: Deals,
     /// The points of byes.
     pub byes: ByePoints,
+    /// What orders the standings.
+    pub rank_by: RankBy,
     /// The entrants, in the order of their seeds; late ones at the end.
     pub entrants: Vec<Participation>,
     /// The rulings on matches, in the order in which they were made.
@@ -163,6 +177,7 @@ impl Plan {
             seating,
             deals,
             byes,
+            rank_by: RankBy::Points,
             entrants: vec![Participation::default(); entrants],
             rulings: Vec::new(),
         }
@@ -209,6 +224,11 @@ impl Plan {
         }
         if numbers.contains(&0) {
             return fail(format!("{name} needs at least one cycle, round or set"));
+        }
+        if self.rank_by == RankBy::Amounts && !self.format.is_known() {
+            return fail(format!(
+                "{name} pairs by points, so it cannot rank by amounts: take a round robin or a gauntlet"
+            ));
         }
         if self.byes.allocated.max(self.byes.requested) > 2 {
             return fail("a bye is worth at most 1 point per match".to_owned());

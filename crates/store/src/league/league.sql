@@ -51,6 +51,7 @@ CREATE TABLE matches (
     players TEXT NOT NULL,                   -- by seat: the names of the players
     ranks TEXT,                              -- by seat; null without a result
     scores TEXT,                             -- by seat
+    amounts TEXT,                            -- by seat; null in games without amounts
     faults TEXT NOT NULL,                    -- by seat: code -> count
     ended_by TEXT NOT NULL,                  -- as in `end`
     reason TEXT NOT NULL,                    -- as in `end`

@@ -28,6 +28,9 @@ pub struct LeagueMatch {
     pub ranks: Option<Vec<u8>>,
     /// By seat; `None` without a result.
     pub scores: Option<Vec<f64>>,
+    /// By seat; omitted without a result, and in games without amounts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub amounts: Option<Vec<f64>>,
     /// By seat: code -> count.
     pub faults: Vec<Faults>,
     /// As in `end`.
@@ -75,8 +78,8 @@ impl LeagueMatch {
     /// The finished match; `records` is the folder of the records.
     pub fn finished(self, seating: Seating, records: &Path) -> FinishedMatch {
         let id = self.id();
-        let LeagueMatch { ended_by, reason, ranks, scores, .. } = self;
-        let ending = Ending { ended_by, reason, ranks, scores, fault: None };
+        let LeagueMatch { ended_by, reason, ranks, scores, amounts, .. } = self;
+        let ending = Ending { ended_by, reason, ranks, scores, amounts, fault: None };
         FinishedMatch {
             faults: self.faults,
             decisions: self.decisions,
@@ -345,7 +348,7 @@ impl League {
 
 /// The columns that [`read_match`] reads.
 pub(super) const COLUMNS: &str = "number, players, ranks, scores, faults, ended_by, reason, is_rated, decisions, duration_us, \
-                       record, seal, ended_at, is_challenge, deal, worker, is_void";
+                       record, seal, ended_at, is_challenge, deal, worker, is_void, amounts";
 
 fn read_kind(row: &Row<'_>, column: usize) -> rusqlite::Result<MatchKind> {
     let number = row.get(column)?;
@@ -381,13 +384,14 @@ pub(super) fn read_match(row: &Row<'_>) -> rusqlite::Result<LeagueMatch> {
         deal: row.get(14)?,
         worker: row.get(15)?,
         is_void: row.get(16)?,
+        amounts: text(17)?.map(|text| parsed(&text, 17)).transpose()?,
     })
 }
 
 fn insert_match(db: &Connection, ladder: &str, season: u32, row: &LeagueMatch) -> rusqlite::Result<()> {
     let sql = "INSERT INTO matches (ladder, number, players, ranks, scores, faults, ended_by, reason, is_rated, decisions, \
-               duration_us, record, seal, ended_at, is_challenge, deal, worker, is_void, season) \
-               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)";
+               duration_us, record, seal, ended_at, is_challenge, deal, worker, is_void, season, amounts) \
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)";
     db.prepare_cached(sql)?.execute(params![
         ladder,
         row.number,
@@ -408,6 +412,7 @@ fn insert_match(db: &Connection, ladder: &str, season: u32, row: &LeagueMatch) -
         row.worker,
         row.is_void,
         season,
+        row.amounts.as_ref().map(json),
     ])?;
     let sql = "INSERT INTO players (ladder, id, name, joined_at, last_seen) \
                SELECT ?1, (SELECT count(*) FROM players WHERE ladder = ?1), ?2, ?3, ?3 WHERE true \
@@ -437,6 +442,7 @@ mod tests {
             players: vec![player.to_owned(), "other".to_owned()],
             ranks: Some(vec![1, 2]),
             scores: None,
+            amounts: None,
             faults: vec![Faults::default(); 2],
             ended_by: EndedBy::Rules,
             reason: "no_pieces".to_owned(),

@@ -45,9 +45,14 @@ function moved({ place, place_a_week_ago: before }) {
 const wdl = ({ wins, draws, losses }) => `${wins} / ${draws} / ${losses}`;
 
 function cells(row, scale) {
-  const { place, points, rating, provisional, faulted, matches, possible = matches, form: last } = row;
+  const { place, points, rating, provisional, faulted, matches, amount, possible = matches, form: last } = row;
   const figure = rating ? [...elo(rating), ...provisional ? [element("span", { class: "muted small" }, " provisional")] : []]
     : [halves(points), element("span", { class: "muted small" }, ` of ${possible}`)];
+  if (amount) {
+    const signed = (value) => (value > 0 ? "+" : "") + String(+value.toFixed(3));
+    const range = amount.low === null ? "" : ` [${signed(amount.low)}, ${signed(amount.high)}]`;
+    figure.push(element("small", {}, `${signed(amount.mean)}${range} a match`));
+  }
   const cell = (attributes, ...children) => element("td", attributes, ...children);
   return element("tr", {},
     cell({}, ...place && matches ? [String(place)] : [element("span", { class: "muted" }, "–")], ...moved(row)),

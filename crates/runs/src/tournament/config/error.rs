@@ -70,6 +70,9 @@ pub enum ConfigError {
     /// The format does not fit the entrants.
     #[error("format: {0}")]
     Format(Misconfigured),
+    /// Without amounts nobody can be ranked by them.
+    #[error("rank_by: `{0}` has no amounts; expected \"points\"")]
+    RankBy(&'static str),
     /// A deal would be known to a bot that plays it again.
     #[error("mirror: {0}; `trust_bots = true` overrides this check")]
     Mirror(NotRestartable),

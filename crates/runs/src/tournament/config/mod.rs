@@ -16,6 +16,7 @@ use referee_game::chance::Seed;
 use referee_protocol::referee::Clock;
 use referee_protocol::words::OnFault;
 use referee_results::Roster;
+use referee_stats::schedule::RankBy;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -79,6 +80,8 @@ pub struct TournamentConfig {
     seed: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     seed_file: Option<PathBuf>,
+    #[serde(default)]
+    rank_by: RankBy,
     format: FormatConfig,
     #[serde(default)]
     options: Map<String, Value>,

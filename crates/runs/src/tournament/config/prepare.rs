@@ -16,7 +16,7 @@ use referee_game::{Seating, counted};
 use referee_match::check_policy;
 use referee_report::tournament::Settings;
 use referee_stats::Deals;
-use referee_stats::schedule::{ByePoints, Format, Participation, Plan};
+use referee_stats::schedule::{ByePoints, Format, Participation, Plan, RankBy};
 
 use crate::config::{
     CertificateFile, KnownGames, ListenSettings, OpeningBook, OpeningSource, RunNotice, listen, pem_files,
@@ -112,6 +112,10 @@ impl TournamentConfig {
             FormatConfig::Partners { cycles } => Format::Partners { cycles },
         };
         let mut plan = Plan::new(format, seating, deals, self.entrants.len());
+        if self.rank_by == RankBy::Amounts && rules.meta().amounts.is_none() {
+            return Err(ConfigError::RankBy(rules.meta().id));
+        }
+        plan.rank_by = self.rank_by;
         plan.entrants = entries.unwrap_or(plan.entrants);
         for (entry, entrant) in plan.entrants.iter_mut().zip(&self.entrants) {
             entry.absent.clone_from(&entrant.absent);

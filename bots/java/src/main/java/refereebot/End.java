@@ -8,6 +8,7 @@ import java.util.List;
  * @param endedBy rules, agreement, resignation, fault, turn_limit or aborted
  * @param ranks from 1, by seat; null when it was aborted
  * @param scores from 0 to 1, by seat; null when it was aborted
+ * @param amounts what each seat gets, in the unit of the game; null when it was aborted, and in games without amounts
  * @param fault null unless one ended the match
  * @param reveal what the chance came from; null when it may not be shown
  */
@@ -18,6 +19,7 @@ public record End(
         String reason,
         List<Integer> ranks,
         List<Double> scores,
+        List<Double> amounts,
         Fault fault,
         Reveal reveal) {
 

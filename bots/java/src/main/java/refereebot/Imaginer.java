@@ -45,8 +45,14 @@ public final class Imaginer implements AutoCloseable {
      */
     public record State(Map<Integer, List<String>> legal, JsonObject view, Integer turnsLeft, Result over) {}
 
-    /** The result of a game: ranks from 1 and scores from 0 to 1 by seat, and the rule that ended it. */
-    public record Result(List<Integer> ranks, List<Double> scores, String reason) {}
+    /**
+     * The result of a game by seat, and the rule that ended it.
+     *
+     * @param ranks from 1
+     * @param scores from 0 to 1
+     * @param amounts what each seat gets, in the unit of the game; null in games without amounts
+     */
+    public record Result(List<Integer> ranks, List<Double> scores, List<Double> amounts, String reason) {}
 
     /** {@code referee imagine} rejected a request; {@link #code} says why. */
     public static final class RejectedException extends IllegalArgumentException {
