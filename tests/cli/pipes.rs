@@ -2,6 +2,7 @@
 #![cfg(target_os = "linux")]
 
 use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
 use crate::common::{Folder, ROOT, Referee, assert_gone, on_one_processor, the};
 use ::referee::bot::Launch;
@@ -11,6 +12,7 @@ use ::referee::referee::Opening;
 use ::referee::runner::{MatchRunner, Openings};
 use ::referee::runs::play::{Play, PlayEvent};
 use ::referee::sources::{self, BotSpec};
+use rustix::process::Signal;
 use serde_json::{Value, json};
 
 const REFEREE: &str = env!("CARGO_BIN_EXE_referee");
@@ -102,6 +104,41 @@ play(turn=turn)"
     let held = json!("signal 9: it held its pipe, and the referee had to wait");
     assert_eq!(details, [&Value::Null, &held, &Value::Null]);
     assert_gone(&folder.pids("holder.pids"));
+}
+
+#[test]
+fn a_killed_referee_does_not_wait_for_a_bot_that_holds_its_pipe() {
+    let folder = Folder::new();
+    // What holds the pipe is a child of the bot, which the kernel does not end with it.
+    let script = format!(
+        "sys.path.append('{ROOT}/bots/hostile')
+import _splice, pathlib, time
+def note():
+    pathlib.Path(__file__).with_suffix('.pids').write_text(f'{{os.getpid()}}\\n')
+def turn(t):
+    _splice.out_of(0, prepare=note)
+    # It takes the error from the pipe.
+    say(type='nonsense', match=t['match'])
+    time.sleep(60)
+play(turn=turn)"
+    );
+    let (holder, plain) = (folder.bot("holder", &script), folder.plain_bot("plain"));
+    let referee =
+        Referee::start(["play", "checkers", holder.as_str(), plain.as_str(), "--clock", "delay=100s"]);
+    let pid = folder.wait_for("holder.pids").trim().to_owned();
+    let holds =
+        || std::fs::read_to_string(format!("/proc/{pid}/wchan")).is_ok_and(|place| place.contains("sock"));
+    let is_held = (0..2000).any(|_| {
+        std::thread::sleep(Duration::from_millis(5));
+        holds()
+    });
+    assert!(is_held, "{:?}", std::fs::read_to_string(format!("/proc/{pid}/wchan")));
+    let killed = Instant::now();
+    referee.signal(Signal::KILL);
+    referee.wait();
+    // It lets go after 60 s by itself.
+    assert!(killed.elapsed() < Duration::from_secs(30), "{:?}", killed.elapsed());
+    assert_gone(&[pid.parse().expect("a number")]);
 }
 
 /// A child that moves data between a pipe and a socket, as a bridge does, and blocks.

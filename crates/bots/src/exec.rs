@@ -21,6 +21,8 @@ use rustix::io::Errno;
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
 
 use crate::command::{find, is_program};
+#[cfg(target_os = "linux")]
+use crate::death_watch::{self, DEATH_WATCH};
 use crate::sandbox::{self, Confinement, NotConfined};
 
 /// The hidden subcommand that replaces itself with a bot.
@@ -49,8 +51,13 @@ pub type BuiltinProgram = (&'static str, fn(&[OsString]) -> ExitCode);
 
 /// Like [`exec`], for a program that has programs as parts. Their functions run here, confined.
 pub fn exec_with(args: impl IntoIterator<Item = OsString>, builtins: &[BuiltinProgram]) -> ExitCode {
-    close_inherited();
-    let mut args = args.into_iter();
+    // A parent of the referee may have leaked some.
+    close_descriptors("/dev/fd");
+    let mut args = args.into_iter().peekable();
+    #[cfg(target_os = "linux")]
+    if args.next_if(|first| first == DEATH_WATCH).is_some() {
+        return death_watch::watch(args.next());
+    }
     let confinement =
         args.next().and_then(|json| serde_json::from_slice::<Confinement>(json.as_bytes()).ok());
     let argv: Vec<OsString> = match args.next() {
@@ -240,9 +247,9 @@ fn die_with_parent(_: &UnixStream) -> io::Result<()> {
     Ok(())
 }
 
-/// Closes descriptors that a parent of the referee leaked.
-fn close_inherited() {
-    let open: Vec<RawFd> = match std::fs::read_dir("/dev/fd") {
+/// Closes all descriptors from 3 on, which this folder lists.
+pub(super) fn close_descriptors(folder: &str) {
+    let open: Vec<RawFd> = match std::fs::read_dir(folder) {
         Ok(fds) => fds.filter_map(|fd| fd.ok()?.file_name().to_str()?.parse().ok()).collect(),
         Err(_) => (3..most_files()).collect(),
     };

@@ -192,7 +192,7 @@ fn holds(process: Pid, pipes: &[u64]) -> bool {
 }
 
 /// Whether the target of a descriptor below `/proc` is one of these pipes.
-fn is_pipe(target: &Path, pipes: &[u64]) -> bool {
+pub(super) fn is_pipe(target: &Path, pipes: &[u64]) -> bool {
     pipes.iter().any(|pipe| target.as_os_str() == format!("pipe:[{pipe}]").as_str())
 }
 

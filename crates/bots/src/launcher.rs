@@ -105,7 +105,12 @@ impl Launcher {
     }
 
     fn over(streams: Streams, launch: Launch, most: usize) -> io::Result<Launcher> {
-        let starter = Starter { launch, streams, pipe_guard: PipeGuard::open()?, runtime: Handle::current() };
+        let program = match &launch {
+            Launch::Through(program) if streams == Streams::Pipes => Some(program.as_path()),
+            _ => None,
+        };
+        let pipe_guard = PipeGuard::open(program)?;
+        let starter = Starter { launch, streams, pipe_guard, runtime: Handle::current() };
         let (jobs, to_do) = mpsc::channel::<StartJob>();
         let work = move || to_do.into_iter().for_each(|job| job(&starter));
         thread::Builder::new().name("starter".to_owned()).spawn(work)?;

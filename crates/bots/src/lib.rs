@@ -32,6 +32,8 @@
 //! ```
 
 mod command;
+#[cfg(target_os = "linux")]
+mod death_watch;
 mod environment;
 mod exec;
 mod holders;

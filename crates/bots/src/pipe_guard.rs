@@ -5,6 +5,7 @@
 //! it every match of the lane.
 
 use std::io;
+use std::path::Path;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::thread;
@@ -13,6 +14,8 @@ use std::time::Duration;
 use referee_transport::Mark;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
+#[cfg(target_os = "linux")]
+use crate::death_watch::DeathWatch;
 use crate::holders::{self, Owner, Processes};
 
 /// The polling interval.
@@ -27,6 +30,8 @@ const MOST_POLLS: u32 = 200;
 #[derive(Debug)]
 pub(super) struct PipeGuard {
     watched: Arc<Mutex<Vec<Watched>>>,
+    #[cfg(target_os = "linux")]
+    death_watch: Option<DeathWatch>,
     /// Dropping it ends the thread.
     _work: mpsc::Sender<()>,
 }
@@ -45,11 +50,11 @@ struct Watched {
 }
 
 impl PipeGuard {
-    /// Starts the thread.
+    /// Starts the thread, and a process of this program for the case that this one is killed.
     ///
     /// # Errors
     /// If no thread can be started.
-    pub(super) fn open() -> io::Result<PipeGuard> {
+    pub(super) fn open(program: Option<&Path>) -> io::Result<PipeGuard> {
         let watched = Arc::<Mutex<Vec<Watched>>>::default();
         let (work, is_over) = mpsc::channel();
         let watch = {
@@ -61,13 +66,23 @@ impl PipeGuard {
             }
         };
         thread::Builder::new().name("pipe-guard".to_owned()).spawn(watch)?;
-        Ok(PipeGuard { watched, _work: work })
+        Ok(PipeGuard {
+            watched,
+            #[cfg(target_os = "linux")]
+            death_watch: program.map(DeathWatch::open).transpose()?,
+            _work: work,
+        })
     }
 
     /// Adds the pipes of a bot, given by their inodes. The bot leads the process group `group`.
     pub(super) fn watch(&self, group: Pid, pipes: [u64; 2], mark: &Arc<Mark>) {
         let watched = Watched { group, pipes, mark: Arc::downgrade(mark), operation: None, polls: 0 };
-        self.watched.lock().unwrap_or_else(PoisonError::into_inner).push(watched);
+        let mut all = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
+        all.push(watched);
+        #[cfg(target_os = "linux")]
+        if let Some(death_watch) = &self.death_watch {
+            death_watch.tell(all.iter().flat_map(|watched| watched.pipes).collect());
+        }
     }
 }
 
