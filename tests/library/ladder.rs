@@ -388,6 +388,41 @@ fn a_bot_that_uses_up_every_clock_does_not_delay_others() {
     }
 }
 
+/// The share of ladders of equal players, after this many matches of each, on which the first is said to be stronger than
+/// the second with a probability of 95% or more.
+fn claimed(players: usize, after: u64, runs: u32) -> f64 {
+    let is_claimed = |run: u32| {
+        let name = format!("equals {players} {after} {run}");
+        let mut ladder = Simulation::new(&name, (players / 4).max(1), vec![0.0; players]);
+        ladder.rated_every = 200;
+        while ladder.played < after * players as u64 / 2 {
+            ladder.step();
+        }
+        let fit = fit_anchored(&ladder.counts, &ladder.known);
+        let mut order: Vec<u16> = (0..players as u16).collect();
+        let elo = |player: &u16| fit.elo[usize::from(*player)].value;
+        order.sort_by(|one, other| elo(other).total_cmp(&elo(one)));
+        let difference = fit.difference(Entrant(order[0]), Entrant(order[1]));
+        difference.probability_above_zero().is_some_and(|found| found >= 0.95)
+    };
+    (0..runs).filter(|&run| is_claimed(run)).count() as f64 / f64::from(runs)
+}
+
+#[test]
+fn equal_players_of_a_ladder_are_rarely_said_to_differ() {
+    let cells = [(2, 30, runs(400, 4000)), (2, 100, runs(400, 4000)), (20, 100, runs(4, 200))];
+    for (players, after, runs) in cells {
+        let share = claimed(players, after, runs);
+        println!(
+            "{players} equals, {after} matches each: the first is called stronger in {:.1}%",
+            100.0 * share
+        );
+        // 5% for each of both sides; three standard errors more.
+        let most = 0.10 + 3.0 * (0.1 * 0.9 / f64::from(runs)).sqrt();
+        assert!(share <= most, "{players} {after}: {share}");
+    }
+}
+
 /// A ladder whose first player is an anchor at 0, and whose others are this much stronger on average. Returns the share of
 /// the intervals of the others that contain their strength after each number of matches, over all runs.
 fn covered_at(distance: f64, deviation: f64, players: usize, after: &[u64], runs: u32) -> Vec<f64> {

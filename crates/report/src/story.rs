@@ -62,9 +62,10 @@ impl Story {
     pub fn say_superiority(&mut self, leader: &str, second: &str) {
         let Some(probability) = self.superiority else { return };
         let percent = (100.0 * probability).round();
-        let text = if percent >= 95.0 {
+        let text = if probability >= 0.95 {
             format!(" It is stronger than {second} with a probability of {}%.", percent.min(99.0))
         } else {
+            let percent = percent.min(94.0);
             format!(" Whether {leader} is stronger than {second} is open: the probability is {percent}%.")
         };
         self.say(text);

@@ -269,6 +269,9 @@ pub struct StandingsRow {
     /// On a ladder: Elo.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rating: Option<Estimate>,
+    /// On a ladder: the probability that it is stronger than the player in the next place.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stronger_than_next: Option<f64>,
     /// On a ladder: whether it is connected, or a program.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub online: Option<bool>,

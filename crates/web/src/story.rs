@@ -2,7 +2,6 @@
 
 use referee_game::counted;
 use referee_report::story::{Story, several};
-use referee_stats::rating::Estimate;
 
 use crate::entries::StandingsRow;
 
@@ -26,7 +25,9 @@ pub(super) fn told(name: &str, rows: &[StandingsRow]) -> Story {
         (Some(own), Some(other)) => {
             let lead = own.value - other.value;
             story.lead = Some(lead);
-            story.superiority = superiority(own, other);
+            // A player without a match can be in between.
+            let is_next = second.is_some_and(|second| second.place == Some(2));
+            story.superiority = row.stronger_than_next.filter(|_| is_next);
         }
         _ => story.lead = second.map(|second| row.points - second.points).filter(|lead| *lead > 0.0),
     }
@@ -48,17 +49,10 @@ pub(super) fn told(name: &str, rows: &[StandingsRow]) -> Story {
     story
 }
 
-/// The probability that a player is stronger than another, given their ratings.
-fn superiority(own: Estimate, other: Estimate) -> Option<f64> {
-    let error = |of: Estimate| (of.high - of.low) / 2.0;
-    let both = error(own).hypot(error(other));
-    let difference = own.value - other.value;
-    Estimate { value: difference, low: difference - both, high: difference + both }.probability_above_zero()
-}
-
 #[cfg(test)]
 mod tests {
     use referee_stats::Wdl;
+    use referee_stats::rating::Estimate;
 
     use super::*;
 
@@ -78,15 +72,15 @@ mod tests {
     fn an_anchor_and_a_player_without_a_match_do_not_lead() {
         let anchor = StandingsRow { place: None, ..row(0, "anchor", 2000.0) };
         let new = StandingsRow { matches: 0, ..row(1, "new", 1500.0) };
-        let story = told("Ladder", &[anchor, row(1, "ann", 1031.0), row(2, "bob", 1000.0), new]);
+        let ann = StandingsRow { stronger_than_next: Some(0.888), ..row(1, "ann", 1031.0) };
+        let story = told("Ladder", &[anchor, ann, row(2, "bob", 1000.0), new]);
         assert_eq!(story.heading, "ann leads, 31 Elo ahead of bob");
         assert_eq!(story.leader.as_deref(), Some("ann"));
-        let superiority = story.superiority.expect("both are rated");
-        assert!((0.90..0.95).contains(&superiority), "{superiority}");
+        assert_eq!(story.superiority, Some(0.888));
         assert_eq!(
             story.text(),
             "ann won 50 of 80 matches and lost 20. Whether ann is stronger than bob is open: the \
-                                  probability is 92%."
+                                  probability is 89%."
         );
     }
 

@@ -24,7 +24,7 @@ use crate::store::{League, LeagueMatch, now};
 ///
 /// Ratings are Elo from a Bradley-Terry fit over all rated matches, with 95% intervals; they do not drift with time. The
 /// rating of an anchor (marked with `=`) is fixed, and it has no place. `in field` is the margin of the difference to the
-/// mean of the players, without the distance to the anchors. A rating is provisional (marked with `?`), and comes after the others, while this margin is
+/// mean of the players, without the distance to the anchors. `> next` is the probability of being stronger than the player in the next place. A rating is provisional (marked with `?`), and comes after the others, while this margin is
 /// above 80 Elo, or after fewer than 30 matches. In games with more than two sides, Weng-Lin ratings and their deviations are beside them.
 ///
 /// Of each bot only the newest version is listed; --all lists the others too, without a place, and players without a match
@@ -79,14 +79,10 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
                 };
                 (standings.into_iter().map(standing).collect(), matches)
             }
-            None => standings(&mut league, &config, ladder, &game, args.from_records)?,
+            None => standings(&mut league, &config, ladder, &game, args)?,
         };
         if !args.all {
-            rows.retain(|row| row.row.is_newest && !row.inactive);
-            let mut places = 1..;
-            for row in rows.iter_mut().filter(|row| row.row.place.is_some()) {
-                row.row.place = places.next();
-            }
+            rows.retain(|row| row.row.is_newest);
         }
         let (name, id) = (&*ladder.name, game.rules.meta().id);
         if args.json {
@@ -111,7 +107,7 @@ fn standings(
     config: &LeagueConfig,
     ladder: &LadderConfig,
     game: &LadderGame,
-    is_from_records: bool,
+    args: &Args,
 ) -> Result<(Vec<LadderStanding>, u32), Failure> {
     let bots = league.bots().map_err(Failure::cannot_run)?;
     let displayed: BTreeMap<String, String> =
@@ -132,7 +128,7 @@ fn standings(
         );
         Ok::<_, LadderError>(())
     };
-    if is_from_records {
+    if args.from_records {
         let records = LadderRecords::open(config, league, ladder, game)?;
         let read =
             progress::of_records(|on_record| records.read_all(on_record)).map_err(Failure::cannot_run)?;
@@ -150,12 +146,13 @@ fn standings(
     }
     // These ratings depend on the order.
     results.sort_unstable_by_key(|result| result.set);
-    let strengths = book.rating_inputs().strengths();
+    let fit = book.rating_inputs().fit();
     let weng_lin = weng_lin::rate(book.len(), &results).rows;
-    let mut rows = book.standings(&strengths);
+    let mut rows = book.standings(&fit);
     // A bot that has not come in this season is in its book only for its rating.
     rows.retain(|row| row.last_seen.is_some() && !rulings.is_annulled(&row.player));
-    number(&mut rows);
+    rows.retain(|row| args.all || !row.is_inactive(now()));
+    number(&mut rows, &fit);
     let standing = |row: LadderRow| LadderStanding {
         display_name: displayed.get(&Name::parse(&row.player).bot).cloned(),
         weng_lin: (book.find(&row.player).filter(|_| seating.sides() > 2))
@@ -186,6 +183,7 @@ fn printed(rows: &[LadderStanding], has_weng_lin: bool) -> String {
             format!("{:.0}{mark}", row.rating.value),
             margin(row.rating.high - row.rating.value),
             margin(row.margin_in_field),
+            row.stronger_than_next.map(|share| format!("{:.0}%", 100.0 * share)).unwrap_or_default(),
             row.matches.to_string(),
             row.wdl.wins.to_string(),
             row.wdl.draws.to_string(),
@@ -194,7 +192,7 @@ fn printed(rows: &[LadderStanding], has_weng_lin: bool) -> String {
             row.last_seen.clone().unwrap_or_else(|| "never".to_owned()),
         ];
         let second = weng_lin.map(|row| [format!("{:.1}", row.rating), format!("{:.1}", row.deviation)]);
-        cells.splice(5..5, second.into_iter().flatten());
+        cells.splice(6..6, second.into_iter().flatten());
         cells
     };
     let mut headings = vec![
@@ -203,6 +201,7 @@ fn printed(rows: &[LadderStanding], has_weng_lin: bool) -> String {
         "Elo",
         "+/-",
         "in field",
+        "> next",
         "matches",
         "won",
         "drawn",
@@ -211,7 +210,7 @@ fn printed(rows: &[LadderStanding], has_weng_lin: bool) -> String {
         "last match",
     ];
     if has_weng_lin {
-        headings.splice(5..5, ["Weng-Lin", "deviation"]);
+        headings.splice(6..6, ["Weng-Lin", "deviation"]);
     }
     let numbers = 2..headings.len() - 1;
     table(&headings, rows.iter().map(cells).collect(), numbers).to_string()

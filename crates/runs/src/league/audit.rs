@@ -8,6 +8,7 @@ use std::time::Duration;
 use referee_files::{Folder, RecordFolder, StoredRecord};
 use referee_match::record::{OtherRules, PublishedInfo, check_rules, private_digests, public};
 use referee_stats::Wdl;
+use referee_stats::rating::bradley_terry::Anchored;
 use referee_store::{League, LeagueMatch, RulingRow, StoreError, parse_match_id};
 use serde_json::Value;
 use tokio::time::Instant;
@@ -413,7 +414,7 @@ impl SeasonTallies<'_> {
             // One that does not fit the seats is a difference of its own.
             let _ = book.add(&rulings.apply(row, seats.seating));
         }
-        book.standings(&[]).into_iter().map(|row| (row.player, row.wdl)).collect()
+        book.standings(&Anchored::default()).into_iter().map(|row| (row.player, row.wdl)).collect()
     }
 }
 

@@ -12,7 +12,7 @@ use referee_game::Seating;
 use referee_game::erased::Rules;
 use referee_stats::ladder::{Name, Strength};
 use referee_stats::rating::Estimate;
-use referee_stats::rating::bradley_terry::{Counts, EarlierRating, FitConstraints, fit_anchored};
+use referee_stats::rating::bradley_terry::{Anchored, Counts, EarlierRating, FitConstraints, fit_anchored};
 use referee_stats::{Deals, Entrant, Lineup, MatchResult, SideResult, Wdl};
 use referee_store::{LeagueMatch, MatchKind};
 
@@ -35,10 +35,16 @@ const MOST_MARGIN: f64 = 680.0;
 /// The second match of a set belongs to it if its number is greater by at most this number.
 const APART: u32 = 20_000;
 
-/// Numbers the places of the rows of standings that have one.
-pub fn number(rows: &mut [LadderRow]) {
-    let ranked = rows.iter_mut().filter(|row| row.is_ranked());
-    ranked.zip(1..).for_each(|(row, place)| row.place = Some(place));
+/// Numbers the places of the rows of standings that have one, and compares each with the next one by this fit.
+pub fn number(rows: &mut [LadderRow], fit: &Anchored) {
+    let mut ranked: Vec<&mut LadderRow> = rows.iter_mut().filter(|row| row.is_ranked()).collect();
+    let next: Vec<Option<Entrant>> =
+        ranked.iter().skip(1).map(|row| Some(row.entrant)).chain([None]).collect();
+    for ((row, next), place) in ranked.iter_mut().zip(next).zip(1..) {
+        row.place = Some(place);
+        row.stronger_than_next =
+            next.and_then(|next| fit.difference(row.entrant, next).probability_above_zero());
+    }
 }
 
 /// Whether a ladder is played in mirrored sets. Bots that stay connected would know the dice and the secrets of the first
@@ -76,8 +82,8 @@ pub struct RatingInputs {
 
 impl RatingInputs {
     /// What it tells of the strengths of all players, in their order.
-    pub fn strengths(&self) -> Vec<Strength> {
-        Strength::all(&fit_anchored(&self.counts, &self.known))
+    pub fn fit(&self) -> Anchored {
+        fit_anchored(&self.counts, &self.known)
     }
 }
 
@@ -101,10 +107,16 @@ pub struct LadderRow {
     pub place: Option<usize>,
     /// `NAME` or `NAME@VERSION`.
     pub player: String,
+    /// Its index among the players of the ladder.
+    #[serde(skip)]
+    pub(super) entrant: Entrant,
     /// Elo with its 95% interval.
     pub rating: Estimate,
     /// The distance to the ends of the 95% interval of its difference to the field, in Elo.
     pub margin_in_field: f64,
+    /// The probability that it is stronger than the player in the next place; `None` without one. It comes from their
+    /// difference in the fit: their intervals share an uncertainty.
+    pub stronger_than_next: Option<f64>,
     /// Whether the rating is fixed.
     #[serde(rename = "anchor")]
     pub is_anchor: bool,
@@ -336,9 +348,10 @@ impl Book {
         RatingInputs { counts: self.counts.clone(), known }
     }
 
-    /// The standings with these strengths, which may be older; the best first. Provisional ratings come after the others,
+    /// The standings by this fit, which may be older; the best first. Provisional ratings come after the others,
     /// because a few lucky matches do not make a leader, then anchors, then earlier versions of bots.
-    pub fn standings(&self, strengths: &[Strength]) -> Vec<LadderRow> {
+    pub fn standings(&self, fit: &Anchored) -> Vec<LadderRow> {
+        let strengths = Strength::all(fit);
         let mut seen = BTreeSet::new();
         let row = |(at, tally): (usize, &PlayerTally)| {
             let unknown = Strength { rating: 0.0, margin: f64::INFINITY, margin_in_field: f64::INFINITY };
@@ -348,8 +361,10 @@ impl Book {
             LadderRow {
                 place: None,
                 player: tally.name.clone(),
+                entrant: Entrant(at as u16),
                 rating: Estimate { value: rating, low: rating - margin, high: rating + margin },
                 margin_in_field,
+                stronger_than_next: None,
                 is_anchor,
                 is_provisional: is_uncertain && !is_anchor,
                 is_newest: seen.insert(Name::parse(&tally.name).bot),
@@ -366,7 +381,7 @@ impl Book {
             let by_rating = other.rating.value.total_cmp(&one.rating.value);
             group(one).cmp(&group(other)).then(by_rating).then_with(|| one.player.cmp(&other.player))
         });
-        number(&mut rows);
+        number(&mut rows, fit);
         rows
     }
 }
@@ -377,6 +392,10 @@ mod tests {
     use referee_protocol::words::EndedBy;
 
     use super::*;
+
+    fn strengths(book: &mut Book) -> Vec<Strength> {
+        Strength::all(&book.rating_inputs().fit())
+    }
 
     fn played(number: u32, players: [&str; 2], ranks: Option<[u8; 2]>, is_rated: bool) -> LeagueMatch {
         LeagueMatch {
@@ -417,8 +436,8 @@ mod tests {
         }
         book.add(&played(201, ["bob", "random"], Some([1, 2]), false)).unwrap();
         book.add(&played(202, ["bob", "random"], None, true)).unwrap();
-        let strengths = book.rating_inputs().strengths();
-        let rows = book.standings(&strengths);
+        let fit = book.rating_inputs().fit();
+        let rows = book.standings(&fit);
         let summary: Vec<(Option<usize>, &str, u32, bool)> =
             rows.iter().map(|row| (row.place, &*row.player, row.matches, row.is_provisional)).collect();
         let expected =
@@ -426,6 +445,23 @@ mod tests {
         assert_eq!(summary, expected);
         assert_eq!((rows[0].wdl.wins, rows[0].wdl.losses, rows[2].rating.value), (150, 50, 1000.0));
         assert!((1150.0..1230.0).contains(&rows[0].rating.value), "{rows:?}");
+    }
+
+    #[test]
+    fn standings_state_the_probability_that_a_player_is_stronger_than_the_next_one() {
+        let mut book = Book::new(seats(2, 2, true), BTreeMap::new());
+        for number in 1..=33 {
+            let [winner, loser] = if number <= 20 { ["alice", "bob"] } else { ["bob", "alice"] };
+            let (seats, ranks) =
+                if number % 2 == 0 { ([winner, loser], [1, 2]) } else { ([loser, winner], [2, 1]) };
+            book.add(&played(number, seats, Some(ranks), true)).unwrap();
+        }
+        let fit = book.rating_inputs().fit();
+        let rows = book.standings(&fit);
+        let alice = rows[0].stronger_than_next.expect("bob is next");
+        // By the binomial distribution 88.8%.
+        assert!((0.87..0.9).contains(&alice), "{rows:?}");
+        assert_eq!((rows[1].place, rows[1].stronger_than_next), (Some(2), None));
     }
 
     #[test]
@@ -443,7 +479,7 @@ mod tests {
                 book.add(&LeagueMatch { deal, ..second }).unwrap();
             }
             assert!(book.firsts.is_empty() || !is_in_sets);
-            book.rating_inputs().strengths()[0].margin
+            strengths(&mut book)[0].margin
         };
         let wider = margin(true) / margin(false);
         assert!((1.3..1.5).contains(&wider), "{wider}, expected the square root of 2");
@@ -454,13 +490,13 @@ mod tests {
         let mut book = Book::new(seats(2, 2, true), BTreeMap::new());
         book.add(&played(1, ["alice", "bob"], Some([1, 2]), true)).unwrap();
         let inputs = book.rating_inputs();
-        let before = inputs.strengths();
+        let before = inputs.fit();
         book.add(&LeagueMatch { deal: Some(1), ..played(2, ["bob", "alice"], Some([2, 1]), true) }).unwrap();
         book.player("carol").unwrap();
-        assert_eq!(inputs.strengths(), before);
+        assert_eq!(inputs.fit(), before);
         drop(inputs);
-        let after = book.rating_inputs().strengths();
-        assert!(after[0].rating > before[0].rating && after.len() == 3, "{after:?}");
+        let after = strengths(&mut book);
+        assert!(after[0].rating > before.elo[0].value && after.len() == 3, "{after:?}");
     }
 
     #[test]
@@ -471,7 +507,7 @@ mod tests {
         }
         book.player("alice@2").unwrap();
         book.player("eve").unwrap();
-        let strengths = book.rating_inputs().strengths();
+        let strengths = strengths(&mut book);
         assert!((strengths[2].rating - strengths[0].rating).abs() < 5.0 && strengths[2].margin > 500.0);
         // Another bot starts from the level of the field.
         assert!((100.0..strengths[0].rating).contains(&strengths[3].rating));
@@ -484,8 +520,8 @@ mod tests {
         for (number, player) in (1..).zip(["alice@2", "alice@10", "alice"]) {
             book.add(&played(number, [player, "bob"], Some([1, 2]), true)).unwrap();
         }
-        let strengths = book.rating_inputs().strengths();
-        let rows = book.standings(&strengths);
+        let fit = book.rating_inputs().fit();
+        let rows = book.standings(&fit);
         let places: BTreeMap<&str, Option<usize>> =
             rows.iter().map(|row| (&*row.player, row.place)).collect();
         let expected = [("alice", Some(1)), ("alice@10", None), ("alice@2", None), ("bob", Some(2))];
@@ -510,8 +546,8 @@ mod tests {
             }
         }
         (0..3).for_each(|_| play("newcomer", "alice", true));
-        let strengths = book.rating_inputs().strengths();
-        let rows = book.standings(&strengths);
+        let fit = book.rating_inputs().fit();
+        let rows = book.standings(&fit);
         let alice = rows.iter().find(|row| row.player == "alice").unwrap();
         assert!(alice.rating.high - alice.rating.value > 80.0 && alice.margin_in_field < 80.0, "{alice:?}");
         assert!(rows[..4].iter().all(|row| !row.is_provisional && bots.contains(&&*row.player)), "{rows:?}");

@@ -37,6 +37,7 @@ use referee_game::chance::RandomStream;
 use referee_match::Leg;
 use referee_match::record::Times;
 use referee_stats::ladder::{FaultExclusion, Matchmaker, Name, Newcomer, Strength};
+use referee_stats::rating::bradley_terry::Anchored;
 use referee_stats::{Entrant, Lineup};
 use referee_store::{Challenge, LeagueBot, LeagueMatch, MatchKind, RulingRow, match_id, parse_match_id};
 
@@ -101,7 +102,7 @@ pub(super) struct Ladder {
     /// Whether the unit of pairing is a mirrored set, not a match.
     is_mirrored: bool,
     book: Book,
-    strengths: Vec<Strength>,
+    fit: Arc<Anchored>,
     /// Whether results have come since the players were rated.
     is_unrated: bool,
     matchmaker: Matchmaker,
@@ -196,13 +197,13 @@ impl SharedLadder {
             }
             (ladder.book.rating_inputs(), ladder.last_match.clone())
         };
-        let strengths = inputs.strengths();
+        let fit = inputs.fit();
         drop(inputs);
         let mut ladder = self.lock();
-        for (at, &strength) in strengths.iter().enumerate() {
+        for (at, strength) in Strength::all(&fit).into_iter().enumerate() {
             ladder.matchmaker.rate(Entrant(at as u16), strength);
         }
-        (ladder.strengths, ladder.rated_to) = (strengths, last_match);
+        (ladder.fit, ladder.rated_to) = (Arc::new(fit), last_match);
     }
 }
 
@@ -224,7 +225,7 @@ impl Ladder {
             openings,
             is_mirrored,
             book: Book::new(seats, BTreeMap::new()),
-            strengths: Vec::new(),
+            fit: Arc::default(),
             is_unrated: true,
             matchmaker: Matchmaker::new(seating, limits.jobs),
             rng,
@@ -438,14 +439,14 @@ impl Ladder {
 
     /// The standings, with the ratings of the last time that the players were rated.
     pub(super) fn standings(&self) -> Vec<LadderRow> {
-        let mut rows = self.book.standings(&self.strengths);
+        let mut rows = self.book.standings(&self.fit);
         if self.rulings.has_annulled() {
             // They have no place, and come last.
             rows.sort_by_key(|row| self.rulings.is_annulled(&row.player));
             let rest = rows.partition_point(|row| !self.rulings.is_annulled(&row.player));
             let (ranked, annulled) = rows.split_at_mut(rest);
             annulled.iter_mut().for_each(|row| row.place = None);
-            number(ranked);
+            number(ranked, &self.fit);
         }
         rows
     }

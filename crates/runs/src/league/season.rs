@@ -150,10 +150,10 @@ impl FinalStandings {
             book.add(&rulings.apply(&row, seats.seating))?;
             Ok::<_, NotCounted>(())
         })?;
-        let strengths = book.rating_inputs().strengths();
-        let mut rows = book.standings(&strengths);
+        let fit = book.rating_inputs().fit();
+        let mut rows = book.standings(&fit);
         rows.retain(|row| row.last_seen.is_some() && !rulings.is_annulled(&row.player));
-        number(&mut rows);
+        number(&mut rows, &fit);
         let display_names: BTreeMap<&str, &String> =
             bots.iter().filter_map(|bot| Some((&*bot.name, bot.display_name.as_ref()?))).collect();
         let shown = |row: LadderRow| {
@@ -167,8 +167,9 @@ impl FinalStandings {
 
 #[cfg(test)]
 mod tests {
-    use referee_stats::Wdl;
+    use referee_stats::ladder::Strength;
     use referee_stats::rating::Estimate;
+    use referee_stats::{Entrant, Wdl};
 
     use super::*;
     use referee_game::Seating;
@@ -177,8 +178,10 @@ mod tests {
         LadderRow {
             place: None,
             player: player.to_owned(),
+            entrant: Entrant::default(),
             rating: Estimate { value, low: value - margin, high: value + margin },
             margin_in_field: margin,
+            stronger_than_next: None,
             is_anchor: false,
             is_provisional: false,
             is_newest,
@@ -204,7 +207,8 @@ mod tests {
         for name in ["random", "alice@3", "carol"] {
             book.player(name).unwrap();
         }
-        let strengths = book.rating_inputs().strengths();
+        let fit = book.rating_inputs().fit();
+        let strengths = Strength::all(&fit);
         let found = |name: &str| {
             let strength = strengths[book.find(name).unwrap().index()];
             [strength.rating, strength.margin].map(f64::round)
@@ -214,7 +218,7 @@ mod tests {
         assert!((139.0..=140.0).contains(&found("alice@2")[1]), "twice as wide");
         assert_eq!(found("alice@3")[0], 1700.0);
         assert_eq!(found("carol")[0], 1533.0, "the mean of the ratings that are kept");
-        let rows = book.standings(&strengths);
+        let rows = book.standings(&fit);
         let newest: Vec<&str> = rows.iter().filter(|row| row.is_newest).map(|row| &*row.player).collect();
         assert_eq!(newest, ["alice@3", "carol", "bob", "random"]);
     }

@@ -207,15 +207,20 @@ pub struct Strengths {
 impl Strengths {
     /// The difference in strength of two entrants, in Elo. Its interval cannot be derived from theirs.
     pub fn difference(&self, one: Entrant, other: Entrant) -> Estimate {
-        let n = self.elo.len();
-        let (a, b) = (one.index(), other.index());
-        if a >= n || b >= n {
-            return Estimate::default();
-        }
-        let x = &self.covariance;
-        let variance = x[a * n + a] + x[b * n + b] - 2.0 * x[a * n + b];
-        Estimate::normal(self.elo[a].value - self.elo[b].value, variance.max(0.0).sqrt())
+        difference(&self.elo, &self.covariance, one, other)
     }
+}
+
+/// The difference in strength of two entrants in Elo, given the covariance of all in squares of Elo. 0 with an interval of
+/// width 0 for an entrant that is not among them.
+fn difference(elo: &[Estimate], covariance: &[f64], one: Entrant, other: Entrant) -> Estimate {
+    let n = elo.len();
+    let (a, b) = (one.index(), other.index());
+    if a >= n || b >= n {
+        return Estimate::default();
+    }
+    let variance = covariance[a * n + a] + covariance[b * n + b] - 2.0 * covariance[a * n + b];
+    Estimate::normal(elo[a].value - elo[b].value, variance.max(0.0).sqrt())
 }
 
 impl Strengths {

@@ -8,6 +8,7 @@ use super::{Ladder, LeadTaken, PlayerState};
 use crate::league::book::{LadderRow, number};
 use referee_stats::Entrant;
 use referee_stats::ladder::Name;
+use referee_stats::rating::bradley_terry::Anchored;
 use referee_store::{MatchKind, RulingRow, match_id};
 
 /// The number of challenges that are shown.
@@ -18,6 +19,8 @@ const CHALLENGES: usize = 16;
 pub(crate) struct LadderSnapshot {
     /// The standings, the best first.
     pub rows: Vec<LadderRow>,
+    /// What they come from.
+    pub fit: Arc<Anchored>,
     /// The players that are there now: connected, or programs.
     pub online: BTreeSet<String>,
     /// The players that are not paired now.
@@ -77,7 +80,7 @@ impl LadderSnapshot {
             row.is_newest && !is_annulled && (self.online.contains(&row.player) || !row.is_inactive(at))
         };
         let mut rows: Vec<LadderRow> = self.rows.iter().filter(is_shown).cloned().collect();
-        number(&mut rows);
+        number(&mut rows, &self.fit);
         rows
     }
 }
@@ -88,6 +91,7 @@ impl Ladder {
         let connected = self.members.iter().filter(|member| !member.is_program);
         LadderSnapshot {
             rows: self.standings(),
+            fit: self.fit.clone(),
             online: self.online().into_iter().map(str::to_owned).collect(),
             states: self.states(at),
             display_names: self.display_names.clone(),

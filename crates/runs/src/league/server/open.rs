@@ -254,6 +254,7 @@ fn shown_standings(ladder: &SharedLadder) -> referee_web::StandingsView {
         points: row.rating.value.round(),
         faulted: row.faulted,
         rating: Some(row.rating),
+        stronger_than_next: row.stronger_than_next,
         ..referee_web::StandingsRow::default()
     };
     let next = shown.next.iter().map(|WaitingMatch { sides, why }| referee_web::NextMatch {

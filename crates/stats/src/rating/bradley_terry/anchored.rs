@@ -81,7 +81,7 @@ fn mean(values: impl ExactSizeIterator<Item = f64>) -> f64 {
 }
 
 /// The result of [`fit_anchored`].
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Anchored {
     /// By entrant, in Elo. An anchor has an interval of width 0.
     pub elo: Vec<Estimate>,
@@ -89,6 +89,16 @@ pub struct Anchored {
     pub margins_in_field: Vec<f64>,
     /// By side except the last: the advantage of its seats over those of the last side in Elo.
     pub advantage: Vec<Estimate>,
+    /// Of the entrants, in squares of Elo.
+    covariance: Vec<f64>,
+}
+
+impl Anchored {
+    /// The difference in strength of two entrants, in Elo. Its interval cannot be derived from theirs, which share the
+    /// uncertainty of what both are compared with.
+    pub fn difference(&self, one: Entrant, other: Entrant) -> Estimate {
+        super::difference(&self.elo, &self.covariance, one, other)
+    }
 }
 
 /// The fit for a ladder.
@@ -175,6 +185,10 @@ pub fn fit_anchored(counts: &Counts, known: &FitConstraints) -> Anchored {
         elo: (0..counts.entrants).map(estimate).collect(),
         margins_in_field: (0..counts.entrants).map(|at| Z95 * in_elo(variance_in_field(at))).collect(),
         advantage: (counts.entrants..level).map(of_seat).collect(),
+        covariance: (0..counts.entrants)
+            .flat_map(|at| &covariance[at * n..][..counts.entrants])
+            .map(|x| x * ELO_PER_LOGIT * ELO_PER_LOGIT)
+            .collect(),
     }
 }
 
@@ -336,6 +350,22 @@ mod tests {
         assert!((20.0..50.0).contains(&(fit.elo[2].high - fit.elo[2].value)), "{fit:?}");
         let moved = fit_anchored(&counts, &FitConstraints { anchors: [(Entrant(0), 0.0)].into(), ..known });
         assert!((fit.elo[1].value - 1500.0 - moved.elo[1].value).abs() < 1e-6);
+    }
+
+    #[test]
+    fn the_difference_of_two_that_met_each_other_only_is_that_of_their_score() {
+        let mut counts = Counts::default();
+        play(&mut counts, 0, 1, 20, 34);
+        let superiority = |known: &FitConstraints| {
+            let difference = fit_anchored(&counts, known).difference(Entrant(0), Entrant(1));
+            difference.probability_above_zero().unwrap()
+        };
+        // 20 of 34 matches: Φ of ln(20 / 14) / sqrt(1 / 20 + 1 / 14) is 84.7%.
+        let relative = superiority(&FitConstraints::default());
+        assert!((0.83..0.855).contains(&relative), "{relative}");
+        let anchors = [(Entrant(0), 1500.0)].into();
+        let anchored = superiority(&FitConstraints { anchors, ..FitConstraints::default() });
+        assert!((anchored - relative).abs() < 0.01, "{anchored} {relative}");
     }
 
     #[test]
