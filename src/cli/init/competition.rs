@@ -60,9 +60,18 @@ fn write(
     bots: &[&str],
     next: &str,
 ) -> Result<Exit, Failure> {
-    let game = catalog.find(&args.game).map_err(Failure::usage)?.meta().id;
+    let meta = catalog.find(&args.game).map_err(Failure::usage)?.meta();
+    let game = meta.id;
+    // The other games have no openings.
+    let openings = match meta.openings {
+        Some(plies) => format!("opening_plies = {plies}  "),
+        None => "# opening_plies = 0".to_owned(),
+    };
     let mut project = Project::default();
-    let text = template.replace("@NAME@", &name_of(&args.directory)).replace("@GAME@", game);
+    let text = template
+        .replace("@NAME@", &name_of(&args.directory))
+        .replace("@GAME@", game)
+        .replace("@OPENINGS@", &openings);
     project.add(file, text.replace("@MISSING@", &missing_layers()?));
     for bot in bots {
         let script = include_str!("templates/python/mybot.py").replace("@NAME@", bot);
