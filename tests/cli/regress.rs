@@ -176,8 +176,8 @@ fn checkers_and_jeex_start_with_shared_random_moves_by_default() {
 fn a_crashing_base_makes_the_run_invalid() {
     let folder = Folder::new();
     let ended = regress("checkers", &random(), &crashes(&folder), &[]).with_code(INVALID);
-    let reason = "invalid: 4 of 4 matches had a fault, where at most 1% of all may: `new` in 0, `base` in 4; a higher \
-                  --max-fault-rate tolerates the faults of the base";
+    let reason = "invalid: 4 of 4 matches had a fault (40% to 100% at 95%), where at most 1% of all may: `new` in 0, \
+                  `base` in 4; a higher --max-fault-rate tolerates the faults of the base";
     assert!(ended.stdout.starts_with(reason), "{}", ended.stdout);
     let line = |name: &str| ended.stdout.lines().find(|line| line.starts_with(name)).expect("a line");
     assert!(line("sets ").contains(" 0 counted, 2 dropped"), "{}", ended.stdout);

@@ -1,7 +1,7 @@
 //! The error rates of strength tests with simulated bots.
 
 use crate::simulation::{
-    ALPHA, TWO, ended_test, expected, mirrored_set, most, runs, set_distribution, stream, unit,
+    ALPHA, TWO, ended_test, expected, is_long, mirrored_set, most, runs, set_distribution, stream, unit,
     with_normalized,
 };
 use referee::game::chance::RandomStream;
@@ -19,6 +19,8 @@ struct Scenario {
     elo: f64,
     /// The fault rates of `new` and `base`.
     faults: [f64; 2],
+    /// The share of its wins that `base` loses by a fault.
+    of_wins: f64,
     /// Whether the faults of `base` are reported as such. Otherwise they are losses.
     are_told: bool,
 }
@@ -26,8 +28,11 @@ struct Scenario {
 #[derive(Clone, Copy, Debug, Default)]
 struct Outcomes {
     passed: u32,
+    /// Including those that pass only without the faults of the base.
     failed: u32,
     others: u32,
+    /// Those that the test without the dropped sets would pass.
+    passed_without_dropped: u32,
     sets: u64,
     runs: u32,
 }
@@ -57,13 +62,15 @@ fn simulate(name: &str, sprt: Sprt, scenario: Scenario) -> Outcomes {
         // The limit is far above the simulated rates, to show the effect of faults on the test.
         let terms = StoppingRules { max_fault_rate: 0.2, ..StoppingRules::new(Some(sprt), 20_000) };
         let mut run = Regression::new(terms, TWO, Deals::Mirrored).unwrap();
+        let mut without_dropped = None;
         for set in 1.. {
             let mut legs = mirrored_set(set, first, [by_play, 1.0 - by_play], 0.4, &mut stream);
             for leg in &mut legs {
                 let x = unit(&mut stream);
+                let is_of_wins = leg.score(BASE) == Some(1.0) && unit(&mut stream) < scenario.of_wins;
                 let at_fault = match () {
                     () if x < scenario.faults[0] => NEW,
-                    () if x < scenario.faults[0] + scenario.faults[1] => BASE,
+                    () if x < scenario.faults[0] + scenario.faults[1] || is_of_wins => BASE,
                     () => continue,
                 };
                 let seats = leg.lineup.seats_of(at_fault);
@@ -72,11 +79,14 @@ fn simulate(name: &str, sprt: Sprt, scenario: Scenario) -> Outcomes {
                 leg.places[1 - loser] = 1;
                 leg.faulted = if at_fault == BASE && !scenario.are_told { SeatSet::EMPTY } else { seats };
             }
-            run.add(set, legs, None);
+            let llr = run.add(set, legs, None)[0].llr.unwrap();
+            let state = sprt.decide(llr);
+            without_dropped = without_dropped.or(Some(state).filter(|&state| state != TestState::Continue));
             if let Some(verdict) = run.verdict() {
+                outcomes.passed_without_dropped += u32::from(without_dropped == Some(TestState::AcceptH1));
                 match verdict {
                     Verdict::Passed => outcomes.passed += 1,
-                    Verdict::Failed => outcomes.failed += 1,
+                    Verdict::Failed | Verdict::OnlyWithoutFaults => outcomes.failed += 1,
                     _ => outcomes.others += 1,
                 }
                 outcomes.sets += u64::from(run.tally().sets);
@@ -85,8 +95,9 @@ fn simulate(name: &str, sprt: Sprt, scenario: Scenario) -> Outcomes {
         }
     }
     println!(
-        "{name}: {runs} tests, H1 {:.2}%, H0 {:.2}%, neither {:.2}%, {:.0} sets on average",
+        "{name}: {runs} tests, H1 {:.2}% ({:.2}% without dropped sets), H0 {:.2}%, neither {:.2}%, {:.0} sets on average",
         100.0 * outcomes.rate(outcomes.passed),
+        100.0 * outcomes.rate(outcomes.passed_without_dropped),
         100.0 * outcomes.rate(outcomes.failed),
         100.0 * outcomes.rate(outcomes.others),
         outcomes.sets as f64 / f64::from(runs)
@@ -94,7 +105,7 @@ fn simulate(name: &str, sprt: Sprt, scenario: Scenario) -> Outcomes {
     outcomes
 }
 
-const NO_FAULTS: Scenario = Scenario { elo: 0.0, faults: [0.0, 0.0], are_told: true };
+const NO_FAULTS: Scenario = Scenario { elo: 0.0, faults: [0.0, 0.0], of_wins: 0.0, are_told: true };
 
 fn logistic() -> Sprt {
     Sprt::new(0.0, 25.0, ALPHA, ALPHA, EloModel::Logistic).unwrap()
@@ -114,9 +125,12 @@ fn faults_of_both_bots_preserve_the_error_rates() {
     let faults = [0.02, 0.02];
     let null = simulate("null with faults", logistic(), Scenario { faults, ..NO_FAULTS });
     assert!(null.rate(null.passed) <= null.most(), "{null:?}");
+    // As many faults as the default limit allows.
+    let faults = [0.005, 0.005];
     let alternative =
         simulate("alternative with faults", logistic(), Scenario { elo: 25.0, faults, ..NO_FAULTS });
-    assert!(alternative.rate(alternative.failed) <= alternative.most(), "{alternative:?}");
+    // The dropped sets count as wins of the base, which is worth 1.7 Elo of 25.
+    assert!(alternative.rate(alternative.failed) <= alternative.most() + 0.03, "{alternative:?}");
 }
 
 #[test]
@@ -127,6 +141,69 @@ fn crashes_of_the_base_do_not_look_like_strength() {
     let untold = Scenario { faults, are_told: false, ..NO_FAULTS };
     let naive = simulate("base crashes, counted as losses", logistic(), untold);
     assert!(naive.rate(naive.passed) > 0.3, "the rule is needed: {naive:?}");
+}
+
+#[test]
+fn faults_of_the_base_in_its_wins_do_not_pass_weaker_versions() {
+    use EloModel::{Logistic, Normalized};
+    // Both are disturbed by faults to the same degree, and the first takes fewer sets.
+    let tests: &[(EloModel, f64, f64)] = if is_long() {
+        &[(Logistic, -20.0, 0.04), (Normalized, -10.0, 0.016)]
+    } else {
+        &[(Logistic, -20.0, 0.04)]
+    };
+    for &(model, elo0, share) in tests {
+        let sprt = Sprt::new(elo0, 0.0, ALPHA, ALPHA, model).unwrap();
+        // In this simulation half of the sets are tied.
+        let weaker = if model == Logistic { elo0 } else { with_normalized(elo0, 0.4, 0.5, 2) };
+        let of_wins = Scenario { of_wins: share, ..NO_FAULTS };
+        let name = |what: &str| format!("{what}, [{elo0}, 0], {:.1}% of the wins of the base", 100.0 * share);
+        let null = simulate(&name("weaker"), sprt, Scenario { elo: weaker, ..of_wins });
+        assert!(null.rate(null.passed) <= null.most(), "{null:?}");
+        assert!(null.rate(null.passed_without_dropped) > null.most(), "the rule is needed: {null:?}");
+        let equal = simulate(&name("equal"), sprt, of_wins);
+        assert!(equal.rate(equal.failed) <= equal.most(), "{equal:?}");
+        let alike = Scenario { faults: [0.0, share / 2.0], ..NO_FAULTS };
+        let null = simulate(&name("weaker, in all alike"), sprt, Scenario { elo: weaker, ..alike });
+        assert!(null.rate(null.passed) <= null.most(), "{null:?}");
+        simulate(&name("equal, in all alike"), sprt, alike);
+    }
+}
+
+/// A base with faults in 0.8% of the matches, where 1% may have one.
+#[test]
+fn a_fault_rate_below_the_limit_makes_few_runs_invalid() {
+    let sprt = Sprt::new(-50.0, 0.0, ALPHA, ALPHA, EloModel::Normalized).unwrap();
+    let runs = runs(200, RUNS);
+    let first = Lineup::of_sides(TWO, &[NEW, BASE]).unwrap();
+    for (rate, least, most) in [(0.008, 0.0, 0.025), (0.05, 0.8, 1.0)] {
+        let mut stream = stream(&format!("fault rate {rate}"));
+        let mut invalid = 0;
+        for _ in 0..runs {
+            let mut run =
+                Regression::new(StoppingRules::new(Some(sprt), 10_000), TWO, Deals::Mirrored).unwrap();
+            for set in 1.. {
+                let mut legs = mirrored_set(set, first, [0.5, 0.5], 0.4, &mut stream);
+                for leg in &mut legs {
+                    let is_at_fault = unit(&mut stream) < rate;
+                    leg.faulted = if is_at_fault { leg.lineup.seats_of(BASE) } else { SeatSet::EMPTY };
+                }
+                run.add(set, legs, None);
+                if let Some(verdict) = run.verdict() {
+                    invalid += u32::from(verdict == Verdict::Invalid);
+                    break;
+                }
+            }
+        }
+        let share = f64::from(invalid) / f64::from(runs);
+        println!(
+            "faults in {:.1}% of the matches: {:.1}% of {runs} runs are invalid",
+            100.0 * rate,
+            100.0 * share
+        );
+        let error = 3.0 * (0.03 / f64::from(runs)).sqrt();
+        assert!(share > least - error && share < most + error, "{rate}: {share}");
+    }
 }
 
 #[test]

@@ -15,7 +15,7 @@ use referee_results::{Crash, FirstFaults};
 use referee_stats::estimates::{Basis, Estimates};
 use referee_stats::rating::Estimate;
 use referee_stats::regression::{Alike, PossibleScores, Regression, Shard, Tally, Verdict};
-use referee_stats::sprt::{EloModel, Sprt};
+use referee_stats::sprt::{EloModel, Sprt, TestState};
 use serde::Serialize;
 
 use crate::evidence::evidence_lines;
@@ -46,7 +46,9 @@ impl RegressionOutcome {
         match self {
             RegressionOutcome::Judged(Verdict::Passed | Verdict::PassedAlike)
             | RegressionOutcome::SameVersion => "passed",
-            RegressionOutcome::Judged(Verdict::Failed | Verdict::FailedAlike | Verdict::Crashed) => "failed",
+            RegressionOutcome::Judged(
+                Verdict::Failed | Verdict::OnlyWithoutFaults | Verdict::FailedAlike | Verdict::Crashed,
+            ) => "failed",
             RegressionOutcome::Judged(Verdict::AtLimit | Verdict::OnlyRepeats)
             | RegressionOutcome::Undecided(_) => "undecided",
             RegressionOutcome::Judged(Verdict::Measured) => "measured",
@@ -161,7 +163,9 @@ pub struct RegressionReport {
     bounds: Option<(f64, f64)>,
     /// The bounds if all sets were played alike; otherwise `None`.
     played_alike: Option<Alike>,
-    fault_rate: f64,
+    /// If a set was dropped: the counted sets and the dropped ones, as if `base` had won each match with a fault of its own.
+    with_dropped: Option<WithDropped>,
+    fault_rate: Estimate,
     max_fault_rate: f64,
     faults: FaultsOfBoth,
     /// The record of the match in which the new version crashed; omitted if it did not, or no record was kept.
@@ -175,6 +179,16 @@ pub struct RegressionReport {
     /// Details of the first faults, for people; the matches have all of them.
     #[serde(skip)]
     evidence: Vec<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct WithDropped {
+    /// The number of sets per score.
+    scores: Vec<u64>,
+    /// `None` in a run of fixed length.
+    llr: Option<f64>,
+    /// In logistic Elo, for a fixed number of sets.
+    elo: Option<Estimate>,
 }
 
 #[derive(Debug, Serialize)]
@@ -235,6 +249,11 @@ impl RegressionReport {
             llr: regression.llr(),
             bounds: terms.sprt.map(|sprt| sprt.bounds()),
             played_alike: regression.alike(),
+            with_dropped: regression.with_dropped().map(|scores| WithDropped {
+                llr: terms.sprt.map(|sprt| sprt.llr(&scores)),
+                elo: scores.estimate().map(|difference| difference.elo),
+                scores: scores.counts().to_vec(),
+            }),
             fault_rate: tally.fault_rate(),
             max_fault_rate: terms.max_fault_rate,
             faults: FaultsOfBoth { new: of_new, base: of_base },
@@ -317,6 +336,12 @@ impl RegressionReport {
             self.max_sets
         );
         rows.push(("sets", text));
+        if let Some(WithDropped { llr, elo, .. }) = &self.with_dropped {
+            let llr = llr.map(|llr| format!("LLR {llr:.2}"));
+            let elo = elo.map(|elo| format!("Elo {}", interval(elo, 1)));
+            let figures: Vec<String> = llr.into_iter().chain(elo).collect();
+            rows.push(("if base had won those", figures.join(", ")));
+        }
         if let Some(alike) = self.played_alike {
             rows.push(("played alike", bounds_of_alike(&alike)));
         } else if self.tally.alike > 0 {
@@ -456,8 +481,20 @@ fn reason(outcome: &RegressionOutcome, findings: RegressionFindings<'_>) -> Stri
         }
         RegressionOutcome::Judged(Verdict::Passed) => accepted(terms.sprt.as_ref(), true, &place),
         RegressionOutcome::Judged(Verdict::Failed) => accepted(terms.sprt.as_ref(), false, &place),
+        RegressionOutcome::Judged(Verdict::OnlyWithoutFaults) => format!(
+            "H1 is accepted only without the {} with a fault of the base: had it won those matches, H0 would be",
+            counted(tally.dropped, "set", "sets")
+        ),
         RegressionOutcome::Judged(Verdict::AtLimit) => {
-            format!("{sets} did not decide (neither H0 nor H1 is accepted)")
+            let is_h1 = |sprt: Sprt| sprt.decide(sprt.llr(regression.scores())) == TestState::AcceptH1;
+            let why = match terms.sprt.is_some_and(is_h1) {
+                true => format!(
+                    "H1 is accepted only without the {} with a fault of the base",
+                    counted(tally.dropped, "set", "sets")
+                ),
+                false => "neither H0 nor H1 is accepted".to_owned(),
+            };
+            format!("{sets} did not decide ({why})")
         }
         RegressionOutcome::Judged(Verdict::OnlyRepeats) => format!(
             "the bots are deterministic and have nothing more to tell: after {} of {}, the last {} are copies; more openings \
@@ -472,13 +509,18 @@ fn reason(outcome: &RegressionOutcome, findings: RegressionFindings<'_>) -> Stri
             }
             None => format!("{sets} played"),
         },
-        RegressionOutcome::Judged(Verdict::Invalid) => format!(
-            "{} of {} had a fault, where at most {}% of all may: {}",
-            tally.faulty,
-            counted(tally.matches, "match", "matches"),
-            rounded(100.0 * terms.max_fault_rate),
-            bots_at_fault(&tally)
-        ),
+        RegressionOutcome::Judged(Verdict::Invalid) => {
+            let Estimate { low, high, .. } = tally.fault_rate();
+            format!(
+                "{} of {} had a fault ({} to {} at 95%), where at most {}% of all may: {}",
+                tally.faulty,
+                counted(tally.matches, "match", "matches"),
+                percent(low),
+                percent(high),
+                rounded(100.0 * terms.max_fault_rate),
+                bots_at_fault(&tally)
+            )
+        }
         RegressionOutcome::Judged(Verdict::PassedAlike) => {
             format!("plays move for move the same as the base ({})", alike())
         }

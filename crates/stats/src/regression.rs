@@ -4,11 +4,17 @@
 //! the mean over all its comparisons between a side of `new` and a side of `base`.
 //!
 //! **Faults must not look like strength.** A set in which `base` made a fault is dropped. If `new` made one, it has
-//! lost, whatever the result of the match. Both count towards the fault rate: matches with a fault over all matches.
-//! It is checked when the test would end; a rate above the limit makes the run invalid. The run becomes invalid early
-//! if the rate will exceed the limit even without faults in the rest of `max_sets`, or if bots with a fault rate at
-//! the limit would make that many faults with a probability below 10⁻⁶ (the bound of H. Chernoff, *Annals of
-//! Mathematical Statistics* 23, 1952, 493-507): a base that crashes in every match ends the run after four of them.
+//! lost, whatever the result of the match. A base that makes faults in matches that it was winning would lose its wins
+//! that way. So H1 is accepted once a second ratio accepts it also, in which the dropped sets count, with `base` as the
+//! winner of each match with its fault. If the second one accepts H0 when the first accepts H1, the run has failed
+//! ([`Verdict::OnlyWithoutFaults`]).
+//!
+//! Both kinds of faults count towards the fault rate: matches with a fault over all matches. It is checked when the test
+//! would end; the run is invalid if the interval of C. J. Clopper and E. S. Pearson ([`Tally::fault_rate`]) lies above the
+//! limit. The run becomes invalid early if it will lie there even without faults in the rest of `max_sets`, or if bots
+//! with a fault rate at the limit would make that many faults with a probability below 10⁻⁶ (the bound of H. Chernoff,
+//! *Annals of Mathematical Statistics* 23, 1952, 493-507): a base that crashes in every match ends the run after four of
+//! them.
 //!
 //! **A crash of `new`**, reported with [`Regression::add_crash`], fails the run at once.
 //!
@@ -89,6 +95,8 @@ pub enum Verdict {
     Passed,
     /// H0 was accepted.
     Failed,
+    /// H1 was accepted without the sets that a fault of `base` decided, H0 with them.
+    OnlyWithoutFaults,
     /// Both play alike, which excludes H0.
     PassedAlike,
     /// Both play alike, which excludes H1.
@@ -120,6 +128,8 @@ pub struct Regression {
     terms: StoppingRules,
     legs: u32,
     sample: Sample,
+    /// The sets with a fault of `base`, as [`Regression::with_dropped`] counts them.
+    dropped: SetScores,
     tally: Tally,
     /// The sums of the possible scores of the sets that count and of copies which do not; `None` if they are not limited.
     possible: Option<[PossibleScores; 2]>,
@@ -148,10 +158,12 @@ impl Regression {
             return fail("at least one set and one repeat are needed".to_owned());
         }
         let legs = deals.legs(seating) as u32;
+        let empty = SetScores::new(legs, sides as u32 - 1);
         Ok(Regression {
             terms,
             legs,
-            sample: Sample::new(SetScores::new(legs, sides as u32 - 1)),
+            sample: Sample::new(empty.clone()),
+            dropped: empty,
             tally: Tally::default(),
             possible: (sides == 3).then_some([PossibleScores::NONE; 2]),
             alike_copies: 0,
@@ -163,6 +175,16 @@ impl Regression {
     /// The scores that count.
     pub fn scores(&self) -> &SetScores {
         self.sample.scores()
+    }
+
+    /// The scores that count, and the sets with a fault of `base` as if it had won each match with one; `None` if no set was
+    /// dropped.
+    pub fn with_dropped(&self) -> Option<SetScores> {
+        (self.tally.dropped > 0).then(|| {
+            let mut all = self.scores().clone();
+            all.take_all(&mut self.dropped.clone());
+            all
+        })
     }
 
     /// The sets by opening.
@@ -275,12 +297,13 @@ impl Regression {
     fn judge(&mut self, &Complete { ref matches, moves, is_void, is_alike }: &Complete) -> Judged {
         self.tally.sets += 1;
         let of_base = self.count_faults(matches);
-        let score = score(matches);
+        let score = score(matches, false);
         let fate = if is_void {
             self.tally.void += 1;
             Fate::Void
         } else if of_base > 0 {
             self.tally.dropped += 1;
+            self.dropped.add(self::score(matches, true));
             Fate::Dropped
         } else {
             let counts = self.sample.add(score, moves);
@@ -310,8 +333,8 @@ impl Regression {
     }
 
     fn decide(&self, llr: Option<f64>) -> Option<Verdict> {
-        let most = self.terms.max_fault_rate * f64::from(self.terms.max_sets) * f64::from(self.legs);
-        if f64::from(self.tally.faulty) > most || self.has_too_many_faults() {
+        let all_sets = Tally { matches: self.terms.max_sets.saturating_mul(self.legs), ..self.tally };
+        if all_sets.exceeds(self.terms.max_fault_rate) || self.has_too_many_faults() {
             return Some(Verdict::Invalid);
         }
         let alike = self.alike().zip(self.terms.sprt.as_ref().and_then(Regression::alike_verdict));
@@ -320,7 +343,14 @@ impl Regression {
                 alike.needed_sets.filter(|&needed| alike.sets >= needed).map(|_| verdict)
             }
             None => self.terms.sprt.zip(llr).and_then(|(sprt, llr)| match sprt.decide(llr) {
-                TestState::AcceptH1 => Some(Verdict::Passed),
+                TestState::AcceptH1 => {
+                    let with_dropped = self.with_dropped().map(|scores| sprt.decide(sprt.llr(&scores)));
+                    match with_dropped.unwrap_or(TestState::AcceptH1) {
+                        TestState::AcceptH1 => Some(Verdict::Passed),
+                        TestState::AcceptH0 => Some(Verdict::OnlyWithoutFaults),
+                        TestState::Continue => None,
+                    }
+                }
                 TestState::AcceptH0 => Some(Verdict::Failed),
                 TestState::Continue => None,
             }),
@@ -333,13 +363,13 @@ impl Regression {
             _ if self.sample.copies_in_a_row() >= self.terms.max_repeats => Verdict::OnlyRepeats,
             _ => return None,
         };
-        let is_valid = self.tally.fault_rate() <= self.terms.max_fault_rate;
-        Some(if is_valid { verdict } else { Verdict::Invalid })
+        Some(if self.tally.exceeds(self.terms.max_fault_rate) { Verdict::Invalid } else { verdict })
     }
 
     /// Whether bots with a fault rate at the limit would hardly have made that many.
     fn has_too_many_faults(&self) -> bool {
-        let (rate, limit) = (self.tally.fault_rate(), self.terms.max_fault_rate);
+        let rate = f64::from(self.tally.faulty) / f64::from(self.tally.matches.max(1));
+        let limit = self.terms.max_fault_rate;
         if rate <= limit {
             return false;
         }
@@ -352,13 +382,14 @@ impl Regression {
 /// The probability at which bots with a fault rate at the limit may be judged to exceed it.
 const TOO_UNLIKELY: f64 = 1e-6;
 
-/// The score of `new` in a set.
-fn score(matches: &[MatchResult]) -> f64 {
+/// The score of `new` in a set. `base_wins`: whether `base` wins the matches with a fault of its own.
+fn score(matches: &[MatchResult], base_wins: bool) -> f64 {
     let (mut sum, mut count) = (0.0, 0);
     for result in matches {
         let is_new = |side: usize| result.lineup.side(side).any(|entrant| entrant == NEW);
         for (side, other) in result.comparisons().filter(|&(side, _)| is_new(side)) {
-            sum += if result.is_faulted(side) { 0.0 } else { result.against(side, other) };
+            let is_lost = result.is_faulted(side) || base_wins && result.is_faulted(other);
+            sum += if is_lost { 0.0 } else { result.against(side, other) };
             count += 1;
         }
     }

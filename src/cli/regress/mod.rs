@@ -56,8 +56,9 @@ const MAX_SETS: u32 = 10_000;
 /// are worth less than --elo0 even if all of them are lost: after 74 sets, with --elo0 -10 after 1,810, with --elo-model
 /// logistic after 20. Once a set differs, the sequential test decides.
 ///
-/// If the new version crashes, the run fails at once, unless --recover is given. A set with a fault of the base is
-/// dropped, a fault of the new version loses the match; too many faults make the run invalid. A set with a void match
+/// If the new version crashes, the run fails at once, unless --recover is given. A fault of the new version loses the
+/// match. A set with a fault of the base is dropped, but the new version passes only if it does so too with the base as
+/// the winner of the matches with its faults. Too many faults make the run invalid. A set with a void match
 /// (aborted and not replayed) does not count. With --results, an interrupted run continues with --resume. With --shard,
 /// several machines play the sets of one run, and `referee regress merge` prints its verdict. With three sides, each bot
 /// has two of them in turn, of which it wins with one at most: a version that wins every match scores 87.5%, or +338 Elo.
@@ -230,7 +231,7 @@ struct TestOptions {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000),
           conflicts_with_all = ["gain", "elo0", "elo1", "alpha", "beta", "elo_model", "max_sets"])]
     fixed: Option<u32>,
-    /// The maximum share of matches with a fault, from 0 to 1
+    /// The maximum share of matches with a fault, from 0 to 1: the run is invalid if the 95% interval of the share lies above it
     #[arg(long, value_name = "P", default_value_t = 0.01)]
     max_fault_rate: f64,
     /// Continue when the new version crashes: it loses the match, and the crash counts as a fault
@@ -378,7 +379,9 @@ fn exit(outcome: RegressionOutcome) -> Result<Exit, Failure> {
     match outcome {
         RegressionOutcome::Judged(Verdict::Passed | Verdict::PassedAlike | Verdict::Measured)
         | RegressionOutcome::SameVersion => Ok(Exit::Done),
-        RegressionOutcome::Judged(Verdict::Failed | Verdict::FailedAlike | Verdict::Crashed) => Ok(Exit::No),
+        RegressionOutcome::Judged(
+            Verdict::Failed | Verdict::OnlyWithoutFaults | Verdict::FailedAlike | Verdict::Crashed,
+        ) => Ok(Exit::No),
         RegressionOutcome::Judged(Verdict::AtLimit | Verdict::OnlyRepeats)
         | RegressionOutcome::Undecided(_) => Ok(Exit::Undecided),
         RegressionOutcome::Judged(Verdict::Invalid) => Ok(Exit::Invalid),

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::rating::Estimate;
 use crate::sprt::{EloModel, StrengthDifference};
 
 /// The numbers of sets, matches and faults.
@@ -34,10 +35,53 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// The share of matches with a fault.
-    pub fn fault_rate(&self) -> f64 {
-        f64::from(self.faulty) / f64::from(self.matches.max(1))
+    /// The share of matches with a fault, with the interval of C. J. Clopper and E. S. Pearson (*Biometrika* 26, 1934,
+    /// 404-413).
+    pub fn fault_rate(&self) -> Estimate {
+        let value = f64::from(self.faulty) / f64::from(self.matches.max(1));
+        let end = |is_beyond: &dyn Fn(f64) -> bool| {
+            let (mut low, mut high) = (0.0, 1.0);
+            while high - low > 1e-9 {
+                let middle = 0.5 * (low + high);
+                *if is_beyond(middle) { &mut high } else { &mut low } = middle;
+            }
+            0.5 * (low + high)
+        };
+        let (faulty, matches) = (self.faulty, self.matches);
+        let low = end(&|rate| at_least(faulty, matches, rate) > TAIL);
+        let high = end(&|rate| at_least(faulty + 1, matches, rate) > 1.0 - TAIL);
+        Estimate {
+            value,
+            low: if faulty == 0 { 0.0 } else { low },
+            high: if faulty >= matches { 1.0 } else { high },
+        }
     }
+
+    /// Whether the interval of the fault rate lies above this limit.
+    pub(super) fn exceeds(&self, limit: f64) -> bool {
+        f64::from(self.faulty) > limit * f64::from(self.matches)
+            && at_least(self.faulty, self.matches, limit) < TAIL
+    }
+}
+
+/// The probability on each side of a 95% interval.
+const TAIL: f64 = 0.025;
+
+/// The probability of at least `count` of `trials` with this rate, by the binomial distribution.
+fn at_least(count: u32, trials: u32, rate: f64) -> f64 {
+    if rate <= 0.0 || rate >= 1.0 {
+        return f64::from(u8::from(count == 0 || rate >= 1.0 && count <= trials));
+    }
+    let trials = f64::from(trials);
+    // In logarithms, since the probability of none may be too small for a number.
+    let mut exactly = trials * (-rate).ln_1p();
+    let mut fewer = 0.0;
+    for number in 0..count {
+        fewer += exactly.exp();
+        let number = f64::from(number);
+        exactly += ((trials - number) / (number + 1.0) * rate / (1.0 - rate)).ln();
+    }
+    1.0 - fewer
 }
 
 /// How a set counts.

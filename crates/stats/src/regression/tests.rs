@@ -102,14 +102,16 @@ fn all_copies_count_once_an_opening_has_given_two_different_sets() {
 
 #[test]
 fn a_fault_rate_above_the_limit_makes_the_run_invalid() {
-    // 10 sets of 2 matches: one fault in 20 is 5%.
+    // 10 sets of 2 matches: with a rate of 1% two faults or more in 20 have a probability of 1.7%, one or more 18%.
     let mut early = run(10);
     early.add(1, set(1, WON, Some(BASE)), None);
+    assert_eq!(early.verdict(), None);
+    early.add(2, set(2, WON, Some(BASE)), None);
     assert_eq!(early.verdict(), Some(Verdict::Invalid));
-    // 3 in 200 matches would be fine for 1000 sets, but not when the test ends after 100.
+    // 8 in 200 matches would be fine for 1000 sets, but not when the test ends after 100.
     let mut late = run(1000);
     for number in 1.. {
-        let at_fault = Some(NEW).filter(|_| number <= 3);
+        let at_fault = Some(NEW).filter(|_| number <= 8);
         late.add(number, set(number, if number % 3 == 0 { [[1, 2], [2, 1]] } else { WON }, at_fault), None);
         if late.verdict().is_some() {
             assert!(late.tally().matches < 300, "{:?}", late.tally());
@@ -117,6 +119,71 @@ fn a_fault_rate_above_the_limit_makes_the_run_invalid() {
         }
     }
     assert_eq!(late.verdict(), Some(Verdict::Invalid));
+}
+
+#[test]
+fn the_interval_of_the_fault_rate_is_the_exact_binomial_one() {
+    // The tables of the binomial distribution: 3 of 300, none of 20, all of 5.
+    for (faulty, matches, low, high) in
+        [(3, 300, 0.002_067, 0.028_946), (0, 20, 0.0, 0.168_433), (5, 5, 0.478_176, 1.0)]
+    {
+        let rate = Tally { faulty, matches, ..Tally::default() }.fault_rate();
+        assert!((rate.low - low).abs() < 1e-5 && (rate.high - high).abs() < 1e-5, "{rate:?}");
+    }
+    for limit in [0.0, 0.001, 0.01, 0.5] {
+        for faulty in 0..=40 {
+            let tally = Tally { faulty, matches: 400, ..Tally::default() };
+            assert_eq!(tally.exceeds(limit), tally.fault_rate().low > limit, "{faulty} at {limit}");
+        }
+    }
+    // The probability of no fault in as many matches is 0 in a double.
+    assert!(Tally { faulty: 20_500, matches: 2_000_000, ..Tally::default() }.exceeds(0.01));
+    assert!(!Tally { faulty: 20_200, matches: 2_000_000, ..Tally::default() }.exceeds(0.01));
+}
+
+#[test]
+fn wins_lost_by_faults_of_the_base_count_for_it_when_h1_is_accepted() {
+    let rules = |max_sets| StoppingRules {
+        max_fault_rate: 1.0,
+        ..StoppingRules::new(Some(Sprt::new(0.0, 20.0, 0.05, 0.05, EloModel::Logistic).unwrap()), max_sets)
+    };
+    let played = |dropped_in: u32| {
+        let mut run = Regression::new(rules(2000), TWO, Deals::Mirrored).unwrap();
+        for number in 1.. {
+            let ranks = if number % 3 == 0 { EVEN } else { WON };
+            let at_fault = Some(BASE).filter(|_| dropped_in > 0 && number % dropped_in == 0);
+            run.add(number, set(number, ranks, at_fault), None);
+            if run.verdict().is_some() {
+                return run;
+            }
+        }
+        unreachable!()
+    };
+    let without = played(0);
+    assert_eq!((without.verdict(), without.with_dropped()), (Some(Verdict::Passed), None));
+    let some = played(20);
+    assert_eq!(some.verdict(), Some(Verdict::Passed));
+    assert!(some.tally().sets > without.tally().sets + 1, "{:?}", some.tally());
+    let with_dropped = some.with_dropped().unwrap();
+    assert_eq!(with_dropped.sets(), u64::from(some.tally().sets));
+    // In each dropped set one match has a fault: the base has won that one.
+    assert_eq!(with_dropped.counts()[2], some.scores().counts()[2] + u64::from(some.tally().dropped));
+}
+
+#[test]
+fn a_version_that_is_stronger_only_without_the_faults_of_the_base_fails() {
+    let sprt = Sprt::new(-50.0, 0.0, 0.05, 0.05, EloModel::Logistic).unwrap();
+    let rules = StoppingRules { max_fault_rate: 1.0, ..StoppingRules::new(Some(sprt), 2000) };
+    let mut run = Regression::new(rules, TWO, Deals::Mirrored).unwrap();
+    for number in 1.. {
+        let ranks = if number % 4 == 0 { [[1, 2], [2, 1]] } else { [[2, 1], [2, 1]] };
+        let (ranks, at_fault) = if number % 4 < 2 { ([[2, 1], [1, 2]], None) } else { (ranks, Some(BASE)) };
+        run.add(number, set(number, ranks, at_fault), None);
+        if run.verdict().is_some() {
+            break;
+        }
+    }
+    assert_eq!(run.verdict(), Some(Verdict::OnlyWithoutFaults), "{:?}", run.tally());
 }
 
 #[test]
@@ -255,10 +322,10 @@ fn with_three_teams_only_comparisons_between_new_and_base_count() {
             MatchResult::played(1, lineup, &ranks)
         })
         .collect();
-    assert_eq!(score(&results), 0.5);
+    assert_eq!(score(&results, false), 0.5);
     let mut with_fault = results;
     with_fault[0].faulted = SeatSet::one(Seat(0));
-    assert_eq!(score(&with_fault), 1.0 / 3.0);
+    assert_eq!(score(&with_fault, false), 1.0 / 3.0);
 }
 
 /// A set of three sides, one or two of them of `new`, in which a side of `winner` wins every match.
