@@ -9,7 +9,7 @@
 //! | `regress` | [`Listening`], [`Watching`], [`RegressionSet`](crate::runs::regression::RegressionSet), [`RegressionReport`](crate::report::RegressionReport) |
 //! | `regress merge` | [`RegressionReport`](crate::report::RegressionReport) |
 //! | `sprt` | [`SprtReport`] |
-//! | `tournament run`, `resume` | [`Listening`], [`Watching`], [`MatchLine`], [`StandingsLine`] |
+//! | `tournament run`, `resume`, `best` | [`Listening`], [`Watching`], [`MatchLine`], [`OutOfRace`], [`StandingsLine`] |
 //! | `tournament watch` | [`Watching`] |
 //! | `tournament check` | [`TournamentCheck`] |
 //! | `tournament status` | [`TournamentStatus`] |
@@ -61,6 +61,7 @@ use crate::results::{Evidence, FinishedMatch, SharedFault};
 use crate::runs::tournament::AuditSummary;
 use crate::stats::Cause;
 use crate::stats::estimates::Basis;
+use crate::stats::race::RaceState;
 use crate::stats::schedule::Balance;
 use crate::stats::sprt::EloModel;
 use crate::workers::WorkerEvent;
@@ -567,6 +568,24 @@ pub(super) struct EntrantStatus {
 pub(super) struct StandingsLine<'a> {
     #[serde(flatten)]
     pub(super) report: &'a StandingsReport,
+}
+
+/// A version that is out of a race.
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename = "out")]
+pub(super) struct OutOfRace {
+    /// Its name.
+    pub(super) name: String,
+    /// Whether it is not the best, or not better than the one that is ahead by more than may be.
+    pub(super) state: RaceState,
+    /// The version that would be picked; `None` before the end of the round robin.
+    pub(super) ahead: Option<String>,
+    /// The number of sets that had counted.
+    pub(super) after: u32,
+    /// The evidence against it.
+    pub(super) evidence: f64,
+    /// The evidence from which on a version is out, 1 / alpha.
+    pub(super) suffices: f64,
 }
 
 /// A match: a line of `referee tournament export --format json`.

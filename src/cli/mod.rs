@@ -9,6 +9,7 @@
 //! }
 //! ```
 
+mod best;
 mod bots;
 mod check;
 mod completions;
@@ -154,6 +155,7 @@ enum Command {
     Init(init::Args),
     Play(Box<play::Args>),
     Regress(Box<regress::Args>),
+    Best(Box<best::Args>),
     Sprt(sprt::Args),
     Human(Box<human::Args>),
     Mcp(Box<mcp::Args>),
@@ -203,6 +205,7 @@ impl Cli {
             Command::Init(args) => init::run(&args, catalog),
             Command::Play(args) => play::run(*args, catalog),
             Command::Regress(args) => regress::run(*args, catalog),
+            Command::Best(args) => best::run(*args, catalog),
             Command::Sprt(args) => sprt::run(&args),
             Command::Human(args) => human::run(*args, catalog),
             Command::Mcp(args) => mcp::run(*args, catalog),

@@ -10,6 +10,7 @@ const SUBCOMMANDS: &[&str] = &[
     "init",
     "play",
     "regress",
+    "best",
     "sprt",
     "human",
     "imagine",

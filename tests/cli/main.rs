@@ -8,6 +8,7 @@ mod common;
 #[cfg(target_os = "linux")]
 mod api_fuzz;
 mod attacks;
+mod best;
 mod check;
 mod check_reconnect;
 mod ci;

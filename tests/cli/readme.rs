@@ -102,6 +102,7 @@ fn every_command_of_the_readme_works() {
             ("host:4711", "127.0.0.1:1"),
             ("-n 100 ", "-n 4 "),
             ("-n 200 ", "-n 6 "),
+            (" --dir race", " --dir race --max-sets 4"),
             ("tournament watch results", "tournament watch results --watch 127.0.0.1:0"),
         ] {
             line = line.replace(shown, here);
@@ -119,7 +120,7 @@ fn every_command_of_the_readme_works() {
         let output = command.current_dir(folder.path("")).stdin(Stdio::null()).output().expect("it runs");
         let code = output.status.code().expect("a code");
         let is_right = match words[0].as_str() {
-            "regress" | "sprt" => [0, 3].contains(&code),
+            "regress" | "best" | "sprt" => [0, 3].contains(&code),
             _ => code == 0 || waits && [124, 130].contains(&code),
         };
         let text = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);

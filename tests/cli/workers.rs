@@ -155,6 +155,21 @@ fn rounds_are_handed_out_as_they_are_paired() {
     assert_same_results(&dir, &here);
 }
 
+#[test]
+fn a_race_on_workers_plays_the_same_sets() {
+    let folder = Folder::new();
+    let config = steady_cup(&folder, 3, "kind = 'race'\nmax_sets = 20");
+    let (here, dir) = (folder.text("here"), folder.text("cup"));
+    referee(["tournament", "run", &config, "--dir", &here]).with_code(3);
+    let coordinator = Coordinator::start(&["run", &config, "--dir", &dir]);
+    let workers = ["one", "other"].map(|name| coordinator.worker(name, &["--slots", "2", "--until-empty"]));
+    coordinator.process.end().with_code(3);
+    for worker in workers {
+        worker.end().with_code(0);
+    }
+    assert_same_results(&dir, &here);
+}
+
 /// The sets and workers of the test with kills, the time between two kills, and the number of restarts: the whole form
 /// with LONG_TESTS.
 fn kills() -> (usize, usize, Duration, usize) {

@@ -13,6 +13,7 @@ mod gate;
 mod ladder;
 mod month;
 mod pairings;
+mod race;
 mod ratings;
 mod rulings;
 mod schedule;

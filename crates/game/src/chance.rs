@@ -66,6 +66,11 @@ impl Seed {
         RandomKey(hmac(&self.0, &[b"referee/1/openings\n"])).stream()
     }
 
+    /// Derives the random stream from which a set draws its opening from the seed of the run.
+    pub fn opening_of(&self, set: u32) -> RandomStream {
+        RandomKey(hmac(&self.0, &[b"referee/1/opening\n", set.to_string().as_bytes()])).stream()
+    }
+
     /// Returns the commitment to this seed, SHA-256 of salt and seed. It is published before the match and reveals
     /// nothing about the seed.
     pub fn commitment(&self, salt: &[u8; 32]) -> [u8; 32] {

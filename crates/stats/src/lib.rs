@@ -13,6 +13,7 @@
 //! 5. [`ladder`] pairs players that come and go, without rounds and without an end.
 //! 6. [`regression::Regression`] tests whether a new version of a bot is stronger than its base, using [`sprt`];
 //!    [`estimates`] estimates by how much.
+//! 7. [`race::Race`] picks the best of several versions.
 //!
 //! A *set* is the matches of the same entrants on one deal ([`Deals`]): the unit of all statistics. [`sample`] states which
 //! sets of a comparison count, and what sets on one opening say of other openings.
@@ -50,6 +51,7 @@ pub mod ladder;
 mod likelihood;
 mod lineup;
 pub mod pairing;
+pub mod race;
 pub mod rating;
 pub mod regression;
 pub mod sample;

@@ -17,7 +17,7 @@ use crate::runner::{StartCheck, check_starts};
 use crate::runs::config::KnownGames;
 use crate::runs::tournament::TournamentConfig;
 use crate::sources::BotSpec;
-use crate::stats::schedule::{Balance, CountRange, Format, Schedule};
+use crate::stats::schedule::{Balance, CountRange, Schedule};
 
 /// The number of final lines of a bot's standard error that are shown.
 const LINES: usize = 5;
@@ -131,7 +131,7 @@ pub(super) fn run(args: &Args, games: &KnownGames) -> Result<Exit, Failure> {
     if args.json {
         writeln!(out, "{}", json::text(&checked))?;
     } else {
-        let most = if matches!(schedule.plan().format, Format::Knockout { .. }) { "at most " } else { "" };
+        let most = if schedule.plan().format.is_final() { "at most " } else { "" };
         let (title, matches) = (checked.name, checked.matches);
         let entrants = schedule.plan().entrants.len();
         writeln!(out, "{title}: {entrants} entrants, {most}{}", counted(matches, "match", "matches"))?;

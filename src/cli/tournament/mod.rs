@@ -21,6 +21,7 @@ mod void;
 #[cfg(feature = "http")]
 mod watch;
 
+pub(super) use play::{PlayOptions, begin};
 pub(super) use void::void_matches_of;
 
 use std::path::Path;

@@ -1,6 +1,6 @@
 //! Plays a tournament.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
 use std::io::Write;
 use std::mem;
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use clap::Args as ClapArgs;
 
 use crate::cli::bots::with_bots;
-use crate::cli::json::{Listening, MatchLine};
+use crate::cli::json::{Listening, MatchLine, OutOfRace};
 use crate::cli::options::random_seed;
 use crate::cli::output::TolerantStdout;
 use crate::cli::progress::{Progress, RunProgress};
@@ -25,10 +25,12 @@ use crate::game::{counted, json};
 use crate::report::evidence_lines;
 use crate::report::page::PublicUrl;
 use crate::results::FirstFaults;
-use crate::runner::{EndedMatch, NoShow, RunEvent, TournamentScheduler};
+use crate::runner::{EndedMatch, LiveSchedule, NoShow, RunEvent, TournamentScheduler};
 use crate::runs::config::KnownGames;
 use crate::runs::tournament::{Tournament, TournamentConfig, TournamentEnd, TournamentEvent};
 use crate::runs::workers::OpenedWorkers;
+use crate::stats::Entrant;
+use crate::stats::race::RaceState;
 use crate::stats::schedule::Schedule;
 use crate::store::{Leases, Results};
 use crate::workers::Activity;
@@ -55,7 +57,7 @@ pub(super) struct RunArgs {
 
 /// How to play a tournament, whether it is started or resumed.
 #[derive(Debug, ClapArgs)]
-struct PlayOptions {
+pub(in crate::cli) struct PlayOptions {
     /// Do not wait until records and results are on the disk: faster, but a power failure may lose them
     #[arg(long)]
     no_fsync: bool,
@@ -96,13 +98,23 @@ pub(super) struct ResumeArgs {
 
 pub(super) fn run(args: &RunArgs, games: &KnownGames) -> Result<Exit, Failure> {
     let config = TournamentConfig::read(&args.config)?;
+    let stem = || args.config.file_stem().map(PathBuf::from).unwrap_or_default();
+    let dir = args.dir.clone().unwrap_or_else(stem);
+    begin(&dir, config, games, &args.options)
+}
+
+/// Plays a tournament in a new directory.
+pub(in crate::cli) fn begin(
+    dir: &Path,
+    config: TournamentConfig,
+    games: &KnownGames,
+    options: &PlayOptions,
+) -> Result<Exit, Failure> {
     let seed = match config.seed()? {
         Some(seed) => seed,
         None => random_seed()?,
     };
-    let stem = || args.config.file_stem().map(PathBuf::from).unwrap_or_default();
-    let dir = args.dir.clone().unwrap_or_else(stem);
-    play(Tournament::create(&dir, config, seed, games, !args.options.no_fsync)?, &args.options)
+    play(Tournament::create(dir, config, seed, games, !options.no_fsync)?, options)
 }
 
 pub(super) fn resume(args: &ResumeArgs, games: &KnownGames) -> Result<Exit, Failure> {
@@ -144,6 +156,7 @@ fn play(tournament: Tournament, options: &PlayOptions) -> Result<Exit, Failure> 
         unprinted: Vec::new(),
         first_faults: FirstFaults::default(),
         no_shows: NoShows::default(),
+        race: None,
     };
     let live = || watch.as_ref().map(WatchServer::feed);
     let stop = || interrupted_giving_up(wait.clone());
@@ -183,6 +196,7 @@ struct TournamentPrinter<'a> {
     unprinted: Vec<String>,
     first_faults: FirstFaults,
     no_shows: NoShows,
+    race: Option<RaceNews>,
 }
 
 impl TournamentPrinter<'_> {
@@ -198,6 +212,7 @@ impl TournamentPrinter<'_> {
 
     fn begin(&mut self, config: &TournamentConfig, scheduler: &mut TournamentScheduler) {
         self.end_progress();
+        self.race = RaceNews::of(config, scheduler);
         let (shown, names, activity) = (scheduler.live_schedule(), config.names(), self.activity.clone());
         let progress = move || run_progress(&shown.look(), &names, activity.as_ref());
         self.progress = Some(Progress::of_changing(progress));
@@ -242,7 +257,28 @@ impl TournamentPrinter<'_> {
                 for line in self.unprinted.drain(..) {
                     let _ = writeln!(self.out, "{line}");
                 }
+                self.tell_race();
             }
+        }
+    }
+
+    /// Says which versions are out of a race.
+    fn tell_race(&mut self) {
+        let Some(race) = &mut self.race else { return };
+        let within = race.within;
+        for out in race.news() {
+            if self.is_json {
+                let _ = writeln!(self.out, "{}", json::text(&out));
+            }
+            let OutOfRace { name, ahead, after, evidence, suffices, .. } = &out;
+            let why = match (out.state, ahead) {
+                (RaceState::NoBetter, Some(ahead)) => format!("at most {within} Elo better than {ahead}"),
+                _ => "not the best".to_owned(),
+            };
+            let after = counted(*after, "set", "sets");
+            self.line(format_args!(
+                "out after {after}: {name} is {why} (evidence {evidence:.0}, {suffices:.0} suffices)"
+            ));
         }
     }
 
@@ -279,7 +315,12 @@ impl TournamentPrinter<'_> {
             ));
             return Ok(Exit::CannotRun);
         }
-        let exit = if is_strict && has_faults(results)? { Exit::No } else { Exit::Done };
+        let is_undecided = schedule.look().race().is_some_and(|race| race.pick().is_none());
+        let exit = match is_undecided {
+            true => Exit::Undecided,
+            false if is_strict && has_faults(results)? => Exit::No,
+            false => Exit::Done,
+        };
         self.out.0.end(exit)
     }
 }
@@ -292,6 +333,48 @@ fn has_faults(results: &Results) -> Result<bool, Failure> {
         Ok(())
     });
     read.map(|()| has_faults).map_err(Failure::cannot_run)
+}
+
+/// What has not been told of a race.
+struct RaceNews {
+    schedule: LiveSchedule,
+    names: Vec<String>,
+    within: f64,
+    /// What was told: the version, and for one that is no better than the anchor also the anchor.
+    told: BTreeSet<(Entrant, Option<Entrant>)>,
+}
+
+impl RaceNews {
+    fn of(config: &TournamentConfig, scheduler: &mut TournamentScheduler) -> Option<RaceNews> {
+        let schedule = scheduler.live_schedule();
+        let within = schedule.look().race()?.terms().within;
+        let mut news = RaceNews { names: config.names(), told: BTreeSet::new(), schedule, within };
+        // What was out before has been told.
+        news.news();
+        Some(news)
+    }
+
+    fn news(&mut self) -> Vec<OutOfRace> {
+        let schedule = self.schedule.look();
+        let Some(race) = schedule.race() else { return Vec::new() };
+        let out = (0..).map(Entrant).zip(&self.names).filter_map(|(entrant, name)| {
+            let (state, anchor) = (race.state(entrant), race.anchor());
+            let (key, after) = match state {
+                RaceState::Eliminated => ((entrant, None), race.eliminated_after(entrant)?),
+                RaceState::NoBetter => ((entrant, anchor), race.sets()),
+                _ => return None,
+            };
+            self.told.insert(key).then(|| OutOfRace {
+                name: name.clone(),
+                state,
+                ahead: anchor.map(|anchor| self.names[anchor.index()].clone()),
+                after,
+                evidence: race.evidence(entrant),
+                suffices: race.terms().alpha.recip(),
+            })
+        });
+        out.collect()
+    }
 }
 
 /// Counts the matches that each entrant could not play at all.
@@ -351,6 +434,11 @@ fn run_progress(schedule: &Schedule, names: &[String], workers: Option<&Activity
 
 /// The first three entrants.
 fn leaders(schedule: &Schedule, names: &[String]) -> String {
+    if let Some(race) = schedule.race() {
+        let open = (0..names.len() as u16).filter(|&at| race.state(Entrant(at)) == RaceState::Open).count();
+        let ahead = race.anchor().map(|anchor| format!(", {} is ahead", names[anchor.index()]));
+        return format!("{open} open{}", ahead.unwrap_or_default());
+    }
     let standings = schedule.standings();
     let first = standings.rows.iter().take(3);
     let first: Vec<String> =

@@ -12,14 +12,18 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 /// The openings of the matches of a run: the options of the game and the opening. There is at least one; after the
-/// last, they start again from the first.
+/// last, they start again from the first, unless they are drawn.
 #[derive(Debug)]
-pub struct Openings(Vec<(Arc<RawValue>, Arc<Opening>)>);
+pub struct Openings {
+    list: Vec<(Arc<RawValue>, Arc<Opening>)>,
+    /// The run seed, if every match or set draws one.
+    drawn: Option<Seed>,
+}
 
 impl Openings {
     /// The same opening for every match.
     pub fn same(options: Box<RawValue>, opening: Opening) -> Openings {
-        Openings(vec![(options.into(), Arc::new(opening))])
+        Openings { list: vec![(options.into(), Arc::new(opening))], drawn: None }
     }
 
     /// Validates the openings of a file. A start position of the file overrides `options`, those of the setup. If the
@@ -46,29 +50,39 @@ impl Openings {
             flaws.push(Flaw { game: 0, ply: 0, line: 1, what: "the file contains no openings".to_owned() });
         }
         let is_usable = flaws.is_empty() || plies.is_some() && !openings.is_empty();
-        if is_usable { Ok((Openings(openings), flaws)) } else { Err(flaws) }
+        if is_usable { Ok((Openings { list: openings, drawn: None }, flaws)) } else { Err(flaws) }
     }
 
     /// The number of openings.
     #[expect(clippy::len_without_is_empty, reason = "there is at least one")]
     pub fn len(&self) -> usize {
-        self.0.len()
+        self.list.len()
     }
 
     /// Begins with another opening of the order, counted from 1, and continues with the first after the last.
     pub fn begin_at(&mut self, number: u32) {
-        let first = (number as usize).saturating_sub(1) % self.0.len();
-        self.0.rotate_left(first);
+        let first = (number as usize).saturating_sub(1) % self.list.len();
+        self.list.rotate_left(first);
     }
 
     /// Shuffles the openings; the order is derived from the run seed.
     pub fn shuffle(&mut self, run: &Seed) {
-        run.opening_order().shuffle(&mut self.0);
+        run.opening_order().shuffle(&mut self.list);
+    }
+
+    /// Lets every match or set draw its opening, independently of others; the draws are derived from the run seed.
+    pub fn draw(&mut self, run: &Seed) {
+        self.drawn = Some(*run);
     }
 
     /// The opening of a match or set, by its number counted from 1.
     pub fn of(&self, number: u32) -> (Arc<RawValue>, Arc<Opening>) {
-        self.0[(number as usize).saturating_sub(1) % self.0.len()].clone()
+        let openings = self.list.len();
+        let at = match &self.drawn {
+            Some(run) => run.opening_of(number).uniform(openings as u64) as usize,
+            None => (number as usize).saturating_sub(1) % openings,
+        };
+        self.list[at].clone()
     }
 }
 

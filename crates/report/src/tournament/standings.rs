@@ -11,6 +11,7 @@ use referee_stats::standings::{Standings, TieBreak, Withdrawn};
 use referee_store::{EntrantRow, Results, StoreError};
 use serde::Serialize;
 
+use super::race::RaceReport;
 use super::story::StoryOf;
 use crate::interval::Population;
 use crate::ruling::PublicRuling;
@@ -52,8 +53,11 @@ pub struct StandingsReport {
     /// Whether it is a knockout.
     #[serde(skip)]
     pub(super) is_knockout: bool,
-    /// The winner of a knockout, once known.
+    /// The winner of a knockout or the pick of a race, once known.
     pub champion: Option<String>,
+    /// The state of a race; omitted in other formats.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub race: Option<RaceReport>,
     /// Who leads or has won, and why.
     pub story: Story,
     /// The best first.
@@ -190,6 +194,7 @@ impl StandingsData {
             tie_breaks: schedule.plan().format.tie_breaks().to_vec(),
             is_knockout: matches!(schedule.plan().format, Format::Knockout { .. }),
             champion: schedule.champion().map(|champion| entrants[champion.index()].name.clone()),
+            race: RaceReport::of(schedule, entrants.iter().map(|row| row.name.clone())),
             story,
             entrants: rows.collect(),
             advantage: strengths.advantage.clone(),

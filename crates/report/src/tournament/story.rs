@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use referee_stats::race::Race;
 use referee_stats::rating::bradley_terry::Strengths;
 use referee_stats::schedule::{MatchId, RankBy, Schedule};
 use referee_stats::standings::{Standings, TableRow};
@@ -85,9 +86,13 @@ impl StoryOf<'_> {
         let (name, rows) = (self.name, &self.table.rows);
         let (results, rank_by) = (self.schedule.results().count(), self.schedule.plan().rank_by);
         let is_over = self.schedule.is_over() && self.schedule.missing().most == 0;
+        let is_over = is_over && self.schedule.race().is_none_or(|race| race.pick().is_some());
         let first: Vec<&TableRow> = rows.iter().take_while(|row| row.place == 1).collect();
         let champion = self.schedule.champion();
-        let leader = champion.or(first.first().filter(|_| first.len() == 1).map(|row| row.entrant));
+        let race = self.schedule.race();
+        // The one with most points of a race has played most matches.
+        let leader = champion.or(race.and_then(Race::anchor));
+        let leader = leader.or(first.first().filter(|_| first.len() == 1).map(|row| row.entrant));
         let Some(leader) = leader.filter(|_| results > 0) else {
             let names: Vec<&str> = first.iter().map(|row| self.name_of(row.entrant)).collect();
             story.heading = match (results, is_over) {
@@ -106,9 +111,8 @@ impl StoryOf<'_> {
         let Some(row) = rows.iter().find(|row| row.entrant == leader) else { return story };
         let second = rows.iter().find(|row| row.entrant != leader);
         let of_leader = self.name_of(leader).to_owned();
-        let lead = second
-            .map(|second| row.points - second.points)
-            .filter(|_| champion.is_none() && rank_by == RankBy::Points);
+        let has_lead = champion.is_none() && race.is_none() && rank_by == RankBy::Points;
+        let lead = second.map(|second| row.points - second.points).filter(|_| has_lead);
         story.lead = lead;
         story.second = second.map(|second| self.ids[second.entrant.index()].to_owned());
         story.heading = match (is_over, lead, second.map(|second| self.name_of(second.entrant))) {
@@ -134,7 +138,8 @@ impl StoryOf<'_> {
         }
         match champion {
             Some(champion) => self.tell_final(champion, &mut story),
-            None => self.tell_lead(leader, is_over, &mut story),
+            None if race.is_none() => self.tell_lead(leader, is_over, &mut story),
+            None => {}
         }
         if lead == Some(0.0) {
             story.say(" Tie-breaks put it first.");

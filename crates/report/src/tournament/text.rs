@@ -11,8 +11,8 @@ use referee_stats::schedule::RankBy;
 use referee_stats::standings::{TieBreak, Withdrawn};
 
 use super::{
-    BotDetails, Conditions, EntrantDetails, EntrantStanding, HeadToHead, SandboxUse, StandingsReport, Timed,
-    TournamentReport, minute, options_in_words,
+    BotDetails, Conditions, EntrantDetails, EntrantStanding, HeadToHead, RaceReport, SandboxUse,
+    StandingsReport, Timed, TournamentReport, minute, options_in_words,
 };
 use crate::interval::{Population, origin, plain_zero};
 use crate::ruling::PublicRuling;
@@ -172,7 +172,9 @@ pub(crate) fn unfinished(report: &TournamentReport) -> Option<String> {
 /// Remarks on the standings, one per line.
 pub(super) fn standings_remarks(report: &StandingsReport) -> Vec<String> {
     let rulings = report.rulings.iter().filter(|ruling| ruling.undone_at.is_none()).map(ruling);
-    origin_of_elo(report).into_iter().chain(advantages(report)).chain(voids(report)).chain(rulings).collect()
+    let race = report.race.iter().map(RaceReport::line);
+    let lines = race.chain(origin_of_elo(report));
+    lines.chain(advantages(report)).chain(voids(report)).chain(rulings).collect()
 }
 
 /// A ruling in a line.
@@ -249,10 +251,11 @@ pub(crate) fn standings(report: &StandingsReport) -> Grid {
     if is_awarded {
         headings.push("awarded".to_owned());
     }
-    let is_knockout = report.entrants.iter().any(|entrant| entrant.out.is_some());
+    let is_knockout = report.race.is_none() && report.entrants.iter().any(|entrant| entrant.out.is_some());
     if is_knockout {
         headings.push("out in".to_owned());
     }
+    headings.extend(report.race.iter().map(|_| "race".to_owned()));
     let has_withdrawn = report.entrants.iter().any(|entrant| entrant.withdrawn.is_some());
     if has_withdrawn {
         headings.push("withdrawn".to_owned());
@@ -286,6 +289,7 @@ pub(crate) fn standings(report: &StandingsReport) -> Grid {
         if is_knockout {
             row.push(entrant.out.map_or(String::new(), |round| format!("round {round}")));
         }
+        row.extend(report.race.iter().map(|race| race.state_of(&entrant.name)));
         if has_withdrawn {
             row.push(withdrawn(entrant.withdrawn).to_owned());
         }

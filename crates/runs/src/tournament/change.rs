@@ -163,11 +163,11 @@ pub enum ChangeError {
     /// The entrant has withdrawn, so that nothing keeps it out.
     #[error("`{0}` has withdrawn: bring it back first, or disqualify it from matches")]
     OutAlready(String),
-    /// Results of a knockout cannot be annulled.
+    /// Results on which later pairs depend cannot be annulled.
     #[error(
-        "--from-start: those whom it has beaten cannot return to a knockout; it can be disqualified from now on"
+        "--from-start: those whom it has beaten cannot return to a knockout or a race; it can be disqualified from now on"
     )]
-    FromStartOfKnockout,
+    FromStartOfFinal,
     /// The entrant does not play this match.
     #[error("`{name}` does not play {id}")]
     NotOfMatch {

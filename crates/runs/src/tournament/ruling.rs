@@ -4,7 +4,7 @@ use std::mem;
 
 use referee_game::counted;
 use referee_report::ruling_words;
-use referee_stats::schedule::{Format, MatchId, MatchRuling, Participation, Ruling, Schedule};
+use referee_stats::schedule::{MatchId, MatchRuling, Participation, Ruling, Schedule};
 use referee_stats::{Deals, Entrant, Lineup};
 use referee_store::{MatchKind, RuledMatch, RulingAct, RulingRow, TournamentChange, UndoneRuling, now};
 use serde::{Deserialize, Serialize};
@@ -206,8 +206,8 @@ fn decide_to_disqualify(
     }
     let (leaves, format) = (schedule.next_round(), schedule.plan().format);
     row.is_from_start = matches!(from, DisqualifiedFrom::Start);
-    if row.is_from_start && matches!(format, Format::Knockout { .. }) {
-        return Err(ChangeError::FromStartOfKnockout);
+    if row.is_from_start && format.is_final() {
+        return Err(ChangeError::FromStartOfFinal);
     }
     if row.is_from_start && !format.is_known() {
         // Its opponents win: without these matches they would have played fewer than others.

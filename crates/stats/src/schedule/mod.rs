@@ -13,7 +13,8 @@
 //! **Rounds.** Round robin, gauntlet, partners and duel are known in advance, and all their sets may be played
 //! concurrently. A round of a Swiss or a knockout tournament is known when all sets of the previous round are closed.
 //! Of the sets of a pair in a knockout, those may be played concurrently that are needed regardless of earlier ones:
-//! of the best of 5 the first 3, then one more for every result that keeps the pair open.
+//! of the best of 5 the first 3, then one more for every result that keeps the pair open. A race has rounds as well, each of
+//! about a 64th of the sets so far.
 //!
 //! **Late entries and withdrawals.** A late entrant has [`Participation::joins`] set to [`Schedule::next_round`]: in a round
 //! robin its matches are added at the end, in a Swiss tournament it is paired from that round on; a knockout accepts
@@ -42,6 +43,7 @@ mod id;
 mod knockout;
 mod missing;
 mod plan;
+mod race;
 mod rounds;
 mod ruling;
 mod swiss;
@@ -59,6 +61,7 @@ pub use ruling::{MatchRuling, Ruling, RulingError};
 
 use super::amounts::AmountSample;
 use super::pairing::{knockout::bracket, partners, swiss::Card, table};
+use super::race::Race;
 use super::standings::{Award, Entries, Standings, Unplayed, Withdrawn};
 use super::{Deals, Entrant, Lineup, MatchResult};
 use referee_game::Misconfigured;
@@ -157,6 +160,7 @@ pub struct Schedule {
     /// The number of tie-breaks of the current round.
     extra: u32,
     swiss: Vec<Card>,
+    race: Option<Race>,
     is_over: bool,
 }
 
@@ -197,6 +201,7 @@ impl Schedule {
             out: vec![None; plan.entrants.len()],
             extra: 0,
             swiss: Vec::new(),
+            race: None,
             is_over: false,
             plan,
         };
@@ -270,6 +275,7 @@ impl Schedule {
             Format::Knockout { best_of, tie_breaks } => {
                 (all - 1) * (u64::from(best_of) + u64::from(tie_breaks) * u64::from(self.tie_break_sets()))
             }
+            Format::Race(terms) => u64::from(terms.max_sets),
             _ => self.sets.len() as u64,
         };
         sets * legs
@@ -285,8 +291,16 @@ impl Schedule {
         self.is_over
     }
 
-    /// The winner of a knockout, once known.
+    /// The race, in this format.
+    pub fn race(&self) -> Option<&Race> {
+        self.race.as_ref()
+    }
+
+    /// The winner of a knockout, or the pick of a race, once known.
     pub fn champion(&self) -> Option<Entrant> {
+        if let Some(race) = &self.race {
+            return race.pick();
+        }
         let is_knockout = matches!(self.plan.format, Format::Knockout { .. });
         self.bracket.first().copied().flatten().filter(|_| is_knockout && self.is_over)
     }
@@ -478,6 +492,10 @@ impl Schedule {
                 })
                 .collect(),
             Format::Swiss { .. } => Vec::new(),
+            Format::Race(terms) => {
+                self.race = Some(Race::new(terms, all));
+                Vec::new()
+            }
             Format::Knockout { .. } => {
                 let seeds = bracket(all).into_iter();
                 self.bracket = seeds.map(|seed| seed.map(|seed| Entrant(seed as u16))).collect();
@@ -507,6 +525,7 @@ impl Schedule {
             match self.plan.format {
                 Format::Swiss { rounds, sets } => self.next_swiss(rounds, sets),
                 Format::Knockout { best_of, tie_breaks } => self.next_knockout(best_of, tie_breaks),
+                Format::Race(terms) => self.next_race(terms.max_sets),
                 _ => self.is_over = true,
             }
         }

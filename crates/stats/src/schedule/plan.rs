@@ -5,13 +5,14 @@ use std::ops::Range;
 
 use super::Ruling;
 use crate::pairing::{partners, swiss};
+use crate::race::RaceTerms;
 use crate::standings::TieBreak;
 use crate::{Deals, Entrant};
 use referee_game::{Misconfigured, Seating};
 use serde::{Deserialize, Serialize};
 
 /// The format of a tournament.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Format {
     /// A round robin of `cycles` cycles. With three or more sides, all groups of so many entrants.
     RoundRobin {
@@ -45,6 +46,8 @@ pub enum Format {
         /// From 1.
         cycles: u32,
     },
+    /// Until one is picked as the best ([`race`](crate::race)). Two sides.
+    Race(RaceTerms),
     /// The first two entrants against each other. With three sides, each has two sides in turn.
     Duel {
         /// From 1.
@@ -62,13 +65,20 @@ impl Format {
             Format::RoundRobin { .. } => {
                 &[TieBreak::DirectEncounter, TieBreak::SonnebornBerger, TieBreak::Wins]
             }
+            // Its entrants play different numbers of matches.
+            Format::Race(_) => &[],
             _ => &[TieBreak::SonnebornBerger, TieBreak::Wins],
         }
     }
 
     /// Whether all matches are known in advance, and those of a late entrant when it joins.
     pub fn is_known(self) -> bool {
-        !matches!(self, Format::Swiss { .. } | Format::Knockout { .. })
+        !matches!(self, Format::Swiss { .. } | Format::Knockout { .. } | Format::Race(_))
+    }
+
+    /// Whether later pairs depend on results so that earlier rounds cannot be changed, and nobody can enter late.
+    pub fn is_final(self) -> bool {
+        matches!(self, Format::Knockout { .. } | Format::Race(_))
     }
 }
 
@@ -142,7 +152,7 @@ pub enum RankBy {
 }
 
 /// The complete input of a schedule, except the results.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
     /// The format.
     pub format: Format,
@@ -167,6 +177,9 @@ fn binomial(of: u64, size: u64) -> u64 {
 
 /// The maximum number of matches of a schedule.
 const MAX_MATCHES: u64 = 100_000_000;
+
+/// The maximum number of entrants of a race, whose pairs take time with the cube of it.
+const MAX_RACERS: u64 = 256;
 
 impl Plan {
     /// A tournament of `entrants` that all take part from the start.
@@ -212,6 +225,10 @@ impl Plan {
             Format::Swiss { rounds, sets } => ("a Swiss tournament", [rounds, sets], 2, sides == 2),
             Format::Knockout { best_of, .. } => ("a knockout", [best_of, 1], 2, sides == 2),
             Format::Partners { cycles } => ("a rotation of partners", [cycles, 1], 2 * sides, sides > 1),
+            Format::Race(terms) => {
+                terms.check()?;
+                ("a race", [terms.max_sets, 1], 2, sides == 2)
+            }
             Format::Duel { sets } => ("a duel", [sets, 1], 2, sides == 2 || sides == 3),
         };
         if !fits {
@@ -221,6 +238,9 @@ impl Plan {
         }
         if matches!(self.format, Format::Partners { .. }) && self.seating.seats() != 2 * sides {
             return fail(format!("{}, not {} seats in {sides} sides", partners::NEEDS, self.seating.seats()));
+        }
+        if matches!(self.format, Format::Race(_)) && self.deals == Deals::Single {
+            return fail(format!("{name} needs mirrored sets"));
         }
         if numbers.contains(&0) {
             return fail(format!("{name} needs at least one cycle, round or set"));
@@ -257,14 +277,17 @@ impl Plan {
             Format::Partners { .. } if count > partners::MAX_ENTRANTS as u64 => {
                 return fail(format!("{name} has at most {} entrants, not {count}", partners::MAX_ENTRANTS));
             }
-            Format::Knockout { .. } if self.field() as u64 != count => {
+            Format::Knockout { .. } | Format::Race(_) if self.field() as u64 != count => {
                 return fail(format!("{name} accepts no late entrants"));
             }
             Format::Duel { .. } if count != 2 => return fail(format!("{name} has 2 entrants, not {count}")),
             Format::RoundRobin { .. } if sides > 2 => binomial(count, sides as u64),
             Format::Gauntlet { .. } if sides > 2 => binomial(count - 1, sides as u64 - 1),
             Format::Swiss { .. } => count / 2,
-            Format::Duel { .. } => 1,
+            Format::Race(_) if count > MAX_RACERS => {
+                return fail(format!("{name} has at most {MAX_RACERS} entrants, not {count}"));
+            }
+            Format::Duel { .. } | Format::Race(_) => 1,
             _ => count * count / 2,
         };
         let matches = longest

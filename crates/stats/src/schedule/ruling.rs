@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Format, MatchId, Schedule, ScheduleError};
+use super::{MatchId, Schedule, ScheduleError};
 use crate::standings::{Award, Unplayed};
 use crate::{Deals, Entrant, Lineup};
 use referee_game::Misconfigured;
@@ -131,7 +131,7 @@ impl Schedule {
             let ruling = &mut plan.rulings[index];
             ruling.until = Some(now);
             let (number, round) = (ruling.id.number, self.round_of(ruling.id.number)?);
-            if matches!(plan.format, Format::Knockout { .. }) && round < self.round {
+            if plan.format.is_final() && round < self.round {
                 return Err(RulingError::Decided { number, round, now: self.round });
             }
         }
@@ -153,7 +153,7 @@ impl Schedule {
         let (number, now) = (ruling.id.number, self.round);
         let round = self.round_of(number)?;
         let is_played = self.results[number as usize - 1].is_some();
-        if matches!(self.plan.format, Format::Knockout { .. }) && round < now {
+        if self.plan.format.is_final() && round < now {
             return Err(RulingError::Decided { number, round, now });
         }
         if ruling.decides == MatchRuling::Replay {

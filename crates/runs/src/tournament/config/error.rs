@@ -79,6 +79,9 @@ pub enum ConfigError {
     /// The fault policy does not fit the game.
     #[error(transparent)]
     Policy(Misconfigured),
+    /// A race has no order of openings.
+    #[error("a race draws an opening for each set: omit `order` and `opening_start`")]
+    DrawnOpenings,
     /// The openings cannot be used.
     #[error(transparent)]
     Openings(#[from] OpeningsError),

@@ -16,6 +16,7 @@ use referee_game::chance::Seed;
 use referee_protocol::referee::Clock;
 use referee_protocol::words::OnFault;
 use referee_results::Roster;
+use referee_stats::race::RaceTerms;
 use referee_stats::schedule::RankBy;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -162,6 +163,7 @@ enum FormatConfig {
         #[serde(default = "defaults::one")]
         cycles: u32,
     },
+    Race(RaceTerms),
 }
 
 /// The points of a bye per match: 1, 0.5 or 0.

@@ -19,7 +19,8 @@ use referee_stats::Deals;
 use referee_stats::schedule::{ByePoints, Format, Participation, Plan, RankBy};
 
 use crate::config::{
-    CertificateFile, KnownGames, ListenSettings, OpeningBook, OpeningSource, RunNotice, listen, pem_files,
+    CertificateFile, KnownGames, ListenSettings, OpeningBook, OpeningOrder, OpeningSource, RunNotice, listen,
+    pem_files,
 };
 use crate::play::check_fresh;
 use crate::tournament::config::{
@@ -101,7 +102,7 @@ impl TournamentConfig {
             Some(MirrorConfig::None) => Deals::Single,
             Some(MirrorConfig::Rotations) => Deals::Mirrored,
             Some(MirrorConfig::All) => Deals::AllOrders,
-            None if deal_leaks_information(rules.meta()) => Deals::Single,
+            None if deal_leaks_information(rules.meta()) && !self.is_race() => Deals::Single,
             None => Deals::Mirrored,
         };
         let format = match self.format {
@@ -110,6 +111,7 @@ impl TournamentConfig {
             FormatConfig::Swiss { rounds, sets, .. } => Format::Swiss { rounds, sets },
             FormatConfig::Knockout { best_of, tie_breaks } => Format::Knockout { best_of, tie_breaks },
             FormatConfig::Partners { cycles } => Format::Partners { cycles },
+            FormatConfig::Race(terms) => Format::Race(terms),
         };
         let mut plan = Plan::new(format, seating, deals, self.entrants.len());
         if self.rank_by == RankBy::Amounts && rules.meta().amounts.is_none() {
@@ -212,6 +214,10 @@ impl TournamentConfig {
         Ok(listen(settings, sources, notices)?)
     }
 
+    fn is_race(&self) -> bool {
+        matches!(self.format, FormatConfig::Race(_))
+    }
+
     fn openings(
         &self,
         rules: &dyn Rules,
@@ -222,6 +228,9 @@ impl TournamentConfig {
         if self.opening_start == 0 {
             return Err(ConfigError::OpeningZero);
         }
+        if self.is_race() && (self.opening_start > 1 || self.order != OpeningOrder::File) {
+            return Err(ConfigError::DrawnOpenings);
+        }
         if self.opening_start > 1 && self.openings.is_none() {
             return Err(ConfigError::StartOfNothing);
         }
@@ -231,7 +240,10 @@ impl TournamentConfig {
             }
             (None, plies) => OpeningSource::Random { plies },
         };
-        let (openings, left_out) = source.openings(rules, seating, self.options.clone(), seed)?;
+        let (mut openings, left_out) = source.openings(rules, seating, self.options.clone(), seed)?;
+        if self.is_race() {
+            openings.draw(seed);
+        }
         notices.extend(left_out.map(RunNotice::LeftOut));
         Ok(openings)
     }
