@@ -1,5 +1,6 @@
 //! Bots that block their pipes to the referee, and concurrent matches on the same lane.
 #![cfg(target_os = "linux")]
+#![expect(clippy::disallowed_methods, reason = "a held pipe costs real time")]
 
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
