@@ -24,7 +24,8 @@ use referee::files::Folder;
 use referee::referee::Faults;
 use referee::stats::rating::Estimate;
 use referee::store::{
-    League, LeagueMatch, LeagueOwner, MatchKind, NewBot, OrganiserAct, OwnerState, OwnerToken, utc,
+    KeptRating, League, LeagueMatch, LeagueOwner, MatchKind, NewBot, OrganiserAct, OwnerState, OwnerToken,
+    utc,
 };
 use referee_protocol::words::{EndedBy, FaultCode};
 use serde_json::Value;
@@ -209,11 +210,13 @@ impl LeagueYear {
                 let at = self.begin + self.pace * self.last;
                 let points = std::mem::take(&mut rated).into_iter().map(|(player, matches): (usize, u32)| {
                     let value = player as f64;
-                    (
-                        self.players[player].clone(),
-                        Estimate { value, low: value - 20.0, high: value + 20.0 },
+                    let rating = Estimate { value, low: value - 20.0, high: value + 20.0 };
+                    KeptRating {
+                        player: self.players[player].clone(),
+                        rating,
                         matches,
-                    )
+                        is_provisional: false,
+                    }
                 });
                 self.league.add_ratings("bench", at, &points.collect::<Vec<_>>())?;
             }

@@ -105,7 +105,7 @@ pub struct Start<V> {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SeatInfo {
-    /// The label from the set-up.
+    /// The name in results.
     pub name: String,
     /// The number of its side: 0, 1, ...
     pub team: u8,

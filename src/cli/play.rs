@@ -21,6 +21,7 @@ use crate::cli::signals::interrupted;
 use crate::cli::watch::{WatchArgs, announce};
 use crate::cli::{Exit, Failure};
 use crate::game::json;
+use crate::game::name::NameSet;
 use crate::game::printable::printable;
 use crate::game::{Catalog, Meta, Viewer, counted};
 use crate::record::PublishedInfo;
@@ -52,7 +53,7 @@ use crate::sources::{self, BotSpec, Source};
   referee play checkers ./old ./new -n 100 --record records --clock delay=100ms,bank=10s
   referee play jeex ./old ./new -n 100 --opening-plies 6 --mirror
   referee play checkers ./old ./new -n 200 --mirror --openings book.pdn --order random
-  referee play jeex ./bot ./bot --dir old --dir new -n 100 --mirror
+  referee play jeex ./bot ./bot --dir old --dir new --name old --name new -n 100 --mirror
   referee play saxum ./old ./new -n 1000 --jobs 2 --pin
   referee play checkers tcp:alice ./bot --listen 127.0.0.1:4700 --token-file tokens
   referee play checkers ./bot ./bot --set draw_plies=80 --on-fault retry=3 --json
@@ -67,6 +68,10 @@ pub(super) struct Args {
     /// command line are seen from it [default: the current directory for all]
     #[arg(long = "dir", value_name = "DIR")]
     directories: Vec<PathBuf>,
+    /// The name in results of a bot that the referee starts: once for each of them, in order [default: the name in its
+    /// `hello`; its program if several bots say the same name]
+    #[arg(long = "name", value_name = "NAME")]
+    names: Vec<String>,
     /// The number of matches; with --mirror whole sets [default: 1, with --mirror one set]
     #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     matches: Option<u32>,
@@ -119,6 +124,7 @@ pub(super) fn run(mut args: Args, catalog: &Catalog) -> Result<Exit, Failure> {
         None => Failure::usage(format!("{}: {what}", counted(args.bots.len(), "bot", "bots"))),
     })?;
     change_directories(&mut args.bots, &args.directories)?;
+    let names = given_names(&args.bots, args.names)?;
     let run = args.terms.run()?;
     check_policy(rules.meta(), run.terms.on_fault).map_err(Failure::usage)?;
     let openings = args.openings.source(0);
@@ -131,13 +137,14 @@ pub(super) fn run(mut args: Args, catalog: &Catalog) -> Result<Exit, Failure> {
     let matches = args.matches.unwrap_or(size);
     let listen = args.listen.listen(&args.bots)?;
     args.sandbox.confine(&mut args.bots)?;
+    let bots = args.bots.into_iter().zip(names).collect();
     let runner = MatchRunner {
         jobs: args.lanes.jobs as usize,
         slots: args.lanes.slots as usize,
         is_pinned: args.lanes.pin,
         listen,
         watch: (matches == 1 && !args.json).then(scoresheet),
-        ..MatchRunner::new(run, rules, seating, BotSpec::of(args.bots), launch()?)
+        ..MatchRunner::new(run, rules, seating, BotSpec::named_by_hello(bots), launch()?)
     };
     let mut play = Play { runner, matches, openings, mirror, trust_bots: args.trust_bots };
     play.check().map_err(Failure::usage)?;
@@ -164,16 +171,35 @@ pub(super) fn run(mut args: Args, catalog: &Catalog) -> Result<Exit, Failure> {
     printer.out.0.end(if args.strict && has_faults { Exit::No } else { Exit::Done })
 }
 
+/// Checks that an option is given for all bots that the referee starts, or for none.
+fn check_count<T>(option: &str, given: &[T], started: usize) -> Result<(), Failure> {
+    if !given.is_empty() && given.len() != started {
+        let (given, bots) = (given.len(), counted(started, "bot", "bots"));
+        return Err(Failure::usage(format!(
+            "{option}: {given} given for {bots} that the referee starts; expected one for each"
+        )));
+    }
+    Ok(())
+}
+
 /// Gives each bot that the referee starts its working directory.
 fn change_directories(bots: &mut [Arc<dyn Source>], directories: &[PathBuf]) -> Result<(), Failure> {
     let mut started: Vec<&mut Arc<dyn Source>> = bots.iter_mut().filter(|bot| bot.is_started()).collect();
-    if !directories.is_empty() && directories.len() != started.len() {
-        let (given, bots) = (directories.len(), counted(started.len(), "bot", "bots"));
-        return Err(Failure::usage(format!(
-            "--dir: {given} given for {bots} that the referee starts; expected one for each"
-        )));
-    }
+    check_count("--dir", directories, started.len())?;
     started.iter_mut().zip(directories).try_for_each(|(bot, directory)| run_in(bot, directory, "--dir"))
+}
+
+/// The names that are given to bots.
+fn given_names(bots: &[Arc<dyn Source>], names: Vec<String>) -> Result<Vec<Option<String>>, Failure> {
+    check_count("--name", &names, bots.iter().filter(|bot| bot.is_started()).count())?;
+    let mut known = NameSet::default();
+    // The same bot may connect several times.
+    bots.iter().filter_map(|bot| bot.connects_as()).for_each(|name| drop(known.add(name)));
+    for name in &names {
+        known.add(name).map_err(|what| Failure::usage(format!("--name {name}: {what}")))?;
+    }
+    let mut names = names.into_iter();
+    Ok(bots.iter().map(|bot| if bot.is_started() { names.next() } else { None }).collect())
 }
 
 /// Formats a match as it progresses.

@@ -69,12 +69,12 @@ impl SeatOptions {
         rules.open(&options, seating).map_err(Failure::usage)?;
         self.sandbox.apply(&mut self.bots)?;
         let socket = RelaySocket::open(player).map_err(Failure::cannot_run)?;
-        let bots = self.bots.into_iter().map(|bot| Arc::new(bot) as Arc<dyn Source>);
-        let mut bots: Vec<Arc<dyn Source>> = bots.collect();
-        bots.insert(self.seat.into(), Arc::new(socket.command()));
+        let bots = self.bots.into_iter().map(|bot| (Arc::new(bot) as Arc<dyn Source>, None));
+        let mut bots: Vec<(Arc<dyn Source>, Option<String>)> = bots.collect();
+        bots.insert(self.seat.into(), (Arc::new(socket.command()), Some(player.to_owned())));
         let runner = MatchRunner {
             records: self.terms.records()?,
-            ..MatchRunner::new(self.terms.run()?, rules, seating, BotSpec::of(bots), launch()?)
+            ..MatchRunner::new(self.terms.run()?, rules, seating, BotSpec::named_by_hello(bots), launch()?)
         };
         let openings = Openings::same(options, Opening::None);
         let play = Play { runner, matches: 1, openings, mirror: None, trust_bots: false };

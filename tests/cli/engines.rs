@@ -54,8 +54,7 @@ fn bots_of_openspiel_play_by_the_same_rules() {
             folder.write("bot.py", format!("{COMPARES}run(Compares(MAKE['{bot}']), name='{bot}')\n"));
         let played = assert_plays(&with_sdk(&format!("'{script}'")), "20");
         let won = played.iter().filter(|played| {
-            let seat =
-                played["seats"].as_array().expect("names").iter().position(|name| name != "random_bot");
+            let seat = played["seats"].as_array().expect("names").iter().position(|name| name != "random");
             played["scores"][seat.expect("its seat")] == 1.0
         });
         assert!(won.count() >= 15, "{played:?}");
@@ -101,7 +100,7 @@ fn pydraughts_plays_by_the_same_rules() {
 fn rapid_draughts_plays_by_the_same_rules() {
     let played = assert_plays(&format!("node '{ROOT}/examples/engines/rapid_draughts.mjs' --depth 3"), "20");
     let losses = played.iter().filter(|played| {
-        let seat = played["seats"].as_array().expect("names").iter().position(|name| name != "random_bot");
+        let seat = played["seats"].as_array().expect("names").iter().position(|name| name != "random");
         played["scores"][seat.expect("its seat")] == 0.0
     });
     assert_eq!(losses.count(), 0, "{played:?}");

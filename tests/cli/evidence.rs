@@ -124,7 +124,7 @@ fn a_person_sees_why_the_bot_crashed() {
     let folder = Folder::new();
     let ended = referee(["human", "checkers", &faulty_at_once(&folder)]);
     assert!(
-        ended.stdout.contains("\n  crashes in m1: program ended; status 1; its standard error ends with:\n"),
+        ended.stdout.contains("\n  test bot in m1: program ended; status 1; its standard error ends with:\n"),
         "{ended:?}"
     );
     assert!(ended.stdout.contains("\n    ValueError: no book\n"), "{ended:?}");

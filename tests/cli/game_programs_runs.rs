@@ -284,7 +284,10 @@ fn a_person_and_an_agent_play_a_game_in_python() {
     let mut person = Referee::start(["human", GAME, &bot]);
     person.write("d\n\nresign\n\n");
     let text = person.end().done().stdout;
-    assert!(text.contains("connect_four: human - bot") && text.contains("bot wins (resignation)"), "{text}");
+    assert!(
+        text.contains("connect_four: human - four") && text.contains("four wins (resignation)"),
+        "{text}"
+    );
     assert!(text.contains(". . . r . . .\na b c d e f g\n"), "{text}");
     let mut agent = Referee::start(["mcp", GAME, &bot]);
     agent.send(json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {

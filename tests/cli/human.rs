@@ -15,10 +15,10 @@ fn a_person_plays_by_number_text_and_prefix() {
     let (bot, records) = (folder.plain_bot("bot"), folder.text("records"));
     let ended = typed(&["checkers", &bot, "--record", &records], &["#1", "", "11-15", "", "9", "resign", ""]);
     let text = ended.done().stdout;
-    assert!(text.starts_with("checkers: human - bot; you have seat 0\n"), "{text}");
+    assert!(text.starts_with("checkers: human - test bot; you have seat 0\n"), "{text}");
     assert!(text.contains("   #1 10-14    #2 10-15    #3 11-15 "), "{text}");
     assert!(text.contains("play 10-14? Enter: yes; else say another: "), "{text}");
-    assert!(text.contains("  1. human: 10-14\n  2. bot: "), "{text}");
+    assert!(text.contains("  1. human: 10-14\n  2. test bot: "), "{text}");
     assert!(text.contains("m1: ") && text.contains("bot wins (resignation)"), "{text}");
     referee(["verify", &records]).done();
     let record = folder.record("records/m1.jsonl");
@@ -73,9 +73,9 @@ fn draws_are_offered_and_accepted() {
     let offers = "play(turn=lambda t: say(type='move', match=t['match'], turn=t['turn'], move=t['legal'][0], offer_draw=True))";
     let offers = folder.bot("offers", offers);
     let text = typed(&["checkers", &offers, "--seat", "1"], &["accept", ""]).done().stdout;
-    assert!(text.contains("checkers: offers - human; you have seat 1\n"), "{text}");
+    assert!(text.contains("checkers: test bot - human; you have seat 1\n"), "{text}");
     assert!(
-        text.contains("     offers offers a draw\n") && text.contains("You are offered a draw"),
+        text.contains("     test bot offers a draw\n") && text.contains("You are offered a draw"),
         "{text}"
     );
     assert!(text.contains("draw (agreement)"), "{text}");
@@ -126,7 +126,7 @@ fn a_failing_bot_ends_the_match_while_a_person_thinks() {
     let bot = folder.bot("bot", "play(start=lambda s: (ready(s), sys.exit(3)))");
     let referee = Referee::start(["human", "checkers", &bot]);
     let ended = referee.wait();
-    assert!(ended.stdout.contains("human wins (bot: program ended, status 3)"), "{ended:?}");
+    assert!(ended.stdout.contains("human wins (test bot: program ended, status 3)"), "{ended:?}");
 }
 
 #[test]

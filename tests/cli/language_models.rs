@@ -105,5 +105,5 @@ fn a_wrong_model_name_is_shown_with_the_result() {
     let ended = referee(["play", "checkers", &bots[0], &bots[1]]).with_code(0);
     let shown = ended.stdout + &ended.stderr;
     assert!(shown.contains("status 404: The model `gpt-9` does not exist"), "{shown}");
-    assert!(shown.contains("random_bot wins ("), "{shown}");
+    assert!(shown.contains("random wins ("), "{shown}");
 }

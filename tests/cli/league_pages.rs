@@ -114,6 +114,35 @@ fn matches_of_earlier_runs_have_replays() {
 }
 
 #[test]
+fn places_a_week_ago_are_those_of_the_standings_then() {
+    let programs = ["newcomer", "second", "first"].map(|name| (name, ""));
+    let league = League::new("watch = \"127.0.0.1:0\"", &programs);
+    let mut server = league.serve();
+    receive_matches(&mut server, 4);
+    drain(server);
+    // Three matches gave the newcomer the highest rating, with which it came after the others.
+    for (player, value, matches, is_provisional) in
+        [("first", 60, 200, 0), ("second", 20, 200, 0), ("newcomer", 400, 3, 1)]
+    {
+        league.query(&format!(
+            "INSERT INTO ratings VALUES ('short', '{player}', strftime('%Y-%m-%dT%H:%M:%SZ', 'now', '-8 days'), \
+             {value}, -500, 500, {matches}, {is_provisional})"
+        ));
+    }
+    let mut server = league.serve();
+    let site = Site::of(&mut server);
+    wait_until("places a week ago", || {
+        let standings = site.get("/api/v1/standings").json();
+        let row = |name: &str| {
+            let rows = standings["standings"].as_array().expect("rows");
+            rows.iter().find(|row| row["name"] == name).map(|row| row["place_a_week_ago"].clone())
+        };
+        ["first", "second", "newcomer"].map(row) == [1, 2, 3].map(|place| Some(json!(place)))
+    });
+    drain(server);
+}
+
+#[test]
 fn several_ladders_have_pages_and_ratings_of_their_own() {
     let second =
         "[[ladders]]\nname = \"other\"\ngame = \"xe_queo\"\nrest = \"0s\"\nwatch = \"127.0.0.1:0\"\n";

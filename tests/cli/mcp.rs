@@ -86,8 +86,7 @@ fn wrong_moves_are_explained_and_not_sent() {
 
 #[test]
 fn an_agent_that_leaves_or_resigns_loses() {
-    for (plan, result) in
-        [("leave", "m1: random_bot wins (agent: "), ("resign", "m1: random_bot wins (resignation")]
+    for (plan, result) in [("leave", "m1: random wins (agent: "), ("resign", "m1: random wins (resignation")]
     {
         let ended = agent(plan, &["checkers", &sample("python/random_bot.py")]).with_code(0);
         assert!(ended.stderr.contains(result), "{ended:#?}");

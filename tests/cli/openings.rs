@@ -111,7 +111,7 @@ fn the_opening_is_shown() {
     let shown = referee(["show", &format!("{records}/m1.jsonl")]).done().stdout;
     for text in [played, shown] {
         assert_eq!(text.matches(" (opening)\n").count(), 2, "{text}");
-        assert!(text.contains("  2. greedy_bot: ") && text.contains("  3. random_bot: "), "{text}");
+        assert!(text.contains("  2. greedy: ") && text.contains("  3. random: "), "{text}");
     }
 }
 

@@ -19,7 +19,7 @@ fn exported_records_verify_as_a_collection() {
     let printed = referee(["export", &records, "--pdn"]).done().stdout;
     assert_eq!(referee(["export", &records, "--pdn", "-o", &pdn]).done().stdout, "");
     assert_eq!(folder.read("games.pdn"), printed);
-    for part in ["[Round \"m6\"]", "[Black \"random_bot\"]", "[GameType \"21,B,8,8,N1,0\"]", "\n1. "] {
+    for part in ["[Round \"m6\"]", "[Black \"random\"]", "[GameType \"21,B,8,8,N1,0\"]", "\n1. "] {
         assert!(printed.contains(part), "{part} is missing in:\n{printed}");
     }
     let verified = referee(["verify", &pdn]).done().stdout;

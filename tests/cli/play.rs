@@ -34,9 +34,9 @@ fn a_match_of_two_bots_is_shown_with_boards() {
         ["random", "greedy"].map(|bot| sample(&format!("python/{bot}_bot.py")) + " --seed 1");
     let ended = referee(["play", "checkers", &random, &greedy, "--record", &records]).done();
     let lines: Vec<&str> = ended.stdout.lines().collect();
-    assert_eq!(lines[0], "checkers: random_bot - greedy_bot");
-    assert!(ended.stdout.contains("  1. random_bot: "), "{}", ended.stdout);
-    assert!(ended.stdout.contains("  2. greedy_bot: "), "{}", ended.stdout);
+    assert_eq!(lines[0], "checkers: random - greedy");
+    assert!(ended.stdout.contains("  1. random: "), "{}", ended.stdout);
+    assert!(ended.stdout.contains("  2. greedy: "), "{}", ended.stdout);
     assert!(ended.stdout.contains("\n29 |"), "{}", ended.stdout);
     assert!(!ended.stdout.contains('\x1b'), "no terminal, no escape codes");
     let [.., result, record] = &lines[..] else { panic!("{}", ended.stdout) };
@@ -135,7 +135,78 @@ fn one_program_can_play_itself_under_two_names() {
     let folder = Folder::new();
     let bot = folder.plain_bot("bot");
     let ended = referee(["play", "checkers", &bot, &bot, "--set", WON, "--json"]).done();
-    assert_eq!(ended.one("match")["seats"], json!(["bot", "bot-2"]));
+    assert_eq!(ended.one("match")["seats"], json!(["test bot", "test bot-2"]));
+}
+
+/// A bot that says this name.
+fn saying(folder: &Folder, name: &str) -> String {
+    folder.bot("says", "play(hello=lambda _: say(type='hello', protocol=1, name=sys.argv[1]))")
+        + &format!(" '{name}'")
+}
+
+#[test]
+fn bots_are_called_as_their_hello_says_everywhere() {
+    let folder = Folder::new();
+    let records = folder.text("records");
+    let bots = ["Ada 1.0", "-x"].map(|name| saying(&folder, name));
+    let args = ["play", "checkers", &bots[0], &bots[1], "-n", "4", "--jobs", "2", "--mirror", "--set", WON];
+    let more = ["--record", records.as_str(), "--json"];
+    let ended = referee(args.iter().chain(&more)).done();
+    let summary = ended.one("summary");
+    // A name that begins like an option is none.
+    let names = ["Ada 1.0", "says"];
+    assert_eq!([&summary["bots"][0]["bot"], &summary["bots"][1]["bot"]], names);
+    for set in ended.all("set") {
+        assert_eq!(set["bots"], json!(names));
+    }
+    for number in 1..=4 {
+        let id = format!("m{number}");
+        let record = folder.record(&format!("records/{id}.jsonl"));
+        let mut in_order = names;
+        in_order.rotate_left((number + 1) % 2);
+        assert_eq!([&record[0]["seats"][0]["name"], &record[0]["seats"][1]["name"]], in_order, "{id}");
+        let line = ended.all("match").into_iter().find(|line| line["id"] == id).expect("its line");
+        assert_eq!(line["seats"], json!(in_order), "{id}");
+    }
+    let shown = referee(["show", &format!("{records}/m1.jsonl")]).done().stdout;
+    assert!(shown.starts_with("m1 checkers: Ada 1.0 - says\n"), "{shown}");
+    let table = referee(args).done().stdout;
+    assert!(table.contains("Ada 1.0") && table.contains("says"), "{table}");
+}
+
+#[test]
+fn versions_that_say_the_same_name_are_told_apart() {
+    let folder = Folder::new();
+    let [old, new] = ["old", "new"].map(|name| folder.plain_bot(name));
+    let seats = |args: &[&str]| {
+        let set = ["--set", WON, "--json"];
+        referee(["play", "checkers"].iter().chain(args).chain(&set)).done().one("match")["seats"].clone()
+    };
+    assert_eq!(seats(&[&old, &new]), json!(["old", "new"]), "by their programs");
+    let alike = ["bot", "Bot"].map(|name| saying(&folder, name));
+    assert_eq!(seats(&[&alike[0], &alike[1]]), json!(["bot", "Bot-2"]), "by numbers");
+    let named = ["--name", "A", "--name", "B"];
+    assert_eq!(seats(&[&[old.as_str(), &new], &named[..]].concat()), json!(["A", "B"]));
+    let one = ["--name", "old"];
+    for (names, what) in [
+        (&one[..], "--name: 1 given for 2 bots that the referee starts; expected one for each"),
+        (&["--name", "a", "--name", "A"], "--name A: the name looks like `a`, which is another one"),
+        (&["--name=-x", "--name", "b"], "--name -x: a name begins with a letter, a digit or `_`"),
+    ] {
+        let args = [&["play", "checkers", &old, &new], names].concat();
+        let refused = referee(args).with_code(2);
+        assert!(refused.stderr.contains(what), "{}", refused.stderr);
+    }
+}
+
+#[test]
+fn a_bot_that_never_says_hello_has_the_name_of_its_program() {
+    let folder = Folder::new();
+    let silent = folder.bot("mute", "sys.exit(3)");
+    let bot = saying(&folder, "bot");
+    let ended = referee(["play", "checkers", &bot, &silent, "--set", WON, "--json"]).with_code(5);
+    assert!(ended.stderr.contains("the bot `mute` does not start"), "{}", ended.stderr);
+    assert_eq!(ended.one("match")["seats"], json!(["bot", "mute"]));
 }
 
 #[test]
@@ -323,7 +394,7 @@ fn many_matches_on_a_terminal_have_a_progress_bar() {
     assert!(ended.stdout.contains("/5 matches"), "{}", ended.stdout);
     let lines: Vec<&str> = ended.stdout.lines().collect();
     let [.., table, _, elo, _, seed] = &lines[..] else { panic!("{}", ended.stdout) };
-    assert!(table.starts_with(" bot "), "{table:?}");
+    assert!(table.starts_with(" test bot "), "{table:?}");
     assert!(elo.starts_with("Elo of "), "{elo:?}");
     assert!(seed.starts_with("run seed "), "{seed:?}");
 }
@@ -334,7 +405,7 @@ fn one_match_on_a_terminal_has_bold_moves_and_no_bar() {
     let bot = folder.plain_bot("bot");
     let ended = on_a_terminal(&[], &["play", "checkers", &bot, &bot, "--set", WON]).end().with_code(0);
     assert!(!ended.stdout.contains("/1 matches"), "{}", ended.stdout);
-    assert!(ended.stdout.contains("\x1b[1m  1. bot: 14x23\x1b[0m"), "{}", ended.stdout);
+    assert!(ended.stdout.contains("\x1b[1m  1. test bot: 14x23\x1b[0m"), "{}", ended.stdout);
 }
 
 // ---- chance ----

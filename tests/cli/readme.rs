@@ -69,7 +69,7 @@ fn the_first_command_shows_a_match_and_writes_a_valid_record() {
             .unwrap();
         let text = String::from_utf8_lossy(&output.stdout);
         assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
-        for part in ["  1. random_bot: ", "Black to move", "m1: ", " wins (", "m1.jsonl"] {
+        for part in ["  1. random: ", "Black to move", "m1: ", " wins (", "m1.jsonl"] {
             assert!(text.contains(part), "{part} is missing in:\n{text}");
         }
         assert!(!text.contains('\x1b'), "colours in a pipe");

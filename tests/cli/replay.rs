@@ -192,7 +192,7 @@ fn a_thousand_hostile_names_run_no_script() {
         };
         let mut own = record.clone();
         for (seat, name) in
-            ["\"name\":\"plain\",\"team\":0", "\"name\":\"plain-2\",\"team\":1"].iter().enumerate()
+            ["\"name\":\"test bot\",\"team\":0", "\"name\":\"test bot-2\",\"team\":1"].iter().enumerate()
         {
             assert!(own.contains(name), "{own}");
             own = own.replacen(name, &format!("\"name\":{},\"team\":{seat}", text(2 * number + seat)), 1);

@@ -48,7 +48,7 @@ fn a_bot_that_connects_plays_like_one_that_is_started() {
     );
     assert_no_faults(&ended);
     let seats: Vec<Value> = ended.all("match").into_iter().map(|line| line["seats"].clone()).collect();
-    assert_eq!(seats[..2], [json!(["alice", "plain"]), json!(["plain", "alice"])]);
+    assert_eq!(seats[..2], [json!(["alice", "test bot"]), json!(["test bot", "alice"])]);
     assert_eq!(ended.one("summary")["bots"][0]["command"], "tcp:alice");
     let header = &folder.record("records/m1.jsonl")[0];
     let bot = &header["seats"][0]["bot"];

@@ -97,7 +97,7 @@ fn the_text_export_has_the_moves_of_every_match() {
     let words: Vec<&str> = second.split_once("\n\n").unwrap().1.split_whitespace().collect();
     let ranks = &crate::common::the("result", &record)["ranks"];
     assert_eq!(words.join(" "), format!("{} {}-{}", numbered.join(" "), ranks[0], ranks[1]));
-    assert!(text.contains("[Seat1 \"random_bot\"]\n") && text.contains("[Termination \"rules ("), "{text}");
+    assert!(text.contains("[Seat1 \"random\"]\n") && text.contains("[Termination \"rules ("), "{text}");
 }
 
 #[test]

@@ -253,7 +253,8 @@ play(turn=lambda t: move(t, '23-18'))
     });
     let records = folder.text("records");
     let args = ["play", "checkers", &bots[0], &bots[1], "--set", "fen=B:W23:B10", "--seed", SEED];
-    referee(args.into_iter().chain(["--record", &records])).done();
+    let more = ["--name", "my_bot", "--name", "other_bot", "--record", &records];
+    referee(args.into_iter().chain(more)).done();
     assert_eq!(folder.read("received").lines().collect::<Vec<_>>(), from_referee);
     // The page on records continues with this match.
     let record = folder.record("records/m1.jsonl");

@@ -55,11 +55,11 @@ mod words;
 
 pub use error::{StoreError, ValueDefect};
 pub use league::{
-    ActError, Challenge, ChallengeError, IntakeError, Invitation, InvitationError, League, LeagueBot,
-    LeagueChange, LeagueMatch, LeagueOwner, LeaguePlayer, MatchFilter, MatchKind, NewBot, NotAdmitted,
-    OrganiserAct, OwnerAct, OwnerCredential, OwnerError, OwnerState, OwnerToken, ProgramName, RatingPoint,
-    RulesVersion, Season, SeasonError, Submission, SubmissionError, SubmissionQuota, SubmissionState,
-    SubmittedBot, match_id, now, parse_match_id, utc,
+    ActError, Challenge, ChallengeError, IntakeError, Invitation, InvitationError, KeptRating, League,
+    LeagueBot, LeagueChange, LeagueMatch, LeagueOwner, LeaguePlayer, MatchFilter, MatchKind, NewBot,
+    NotAdmitted, OrganiserAct, OwnerAct, OwnerCredential, OwnerError, OwnerState, OwnerToken, ProgramName,
+    RatingPoint, RulesVersion, Season, SeasonError, Submission, SubmissionError, SubmissionQuota,
+    SubmissionState, SubmittedBot, match_id, now, parse_match_id, utc,
 };
 pub use leases::{Lease, Leases, WorkerRow};
 pub use requests::Requests;

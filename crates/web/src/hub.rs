@@ -116,8 +116,8 @@ struct RunState {
     latest: VecDeque<FinishedMatch>,
     /// The number of next matches that may be of a season that has ended, although their ends are noted after it.
     late: usize,
-    /// On a ladder: the ratings a week ago, by player.
-    ratings_a_week_ago: BTreeMap<String, f64>,
+    /// On a ladder: the players in the order of a week ago.
+    order_a_week_ago: Vec<String>,
     /// Who led when the overview was computed last.
     leader: Option<String>,
     last_change_of_lead: Option<LeadChange>,
@@ -230,7 +230,7 @@ impl Hub {
             met: HashMap::new(),
             latest: VecDeque::new(),
             late: 0,
-            ratings_a_week_ago: BTreeMap::new(),
+            order_a_week_ago: Vec::new(),
             leader: None,
             last_change_of_lead: None,
             rows: Vec::new(),
@@ -350,9 +350,9 @@ impl Hub {
         self.state().about.entrants = names;
     }
 
-    /// Notes the ratings of the players of the ladder a week ago.
-    fn set_ratings_a_week_ago(&self, ratings: Vec<(String, f64)>) {
-        self.state().ratings_a_week_ago = ratings.into_iter().collect();
+    /// Notes the order of the players of the ladder a week ago.
+    fn set_order_a_week_ago(&self, order: Vec<String>) {
+        self.state().order_a_week_ago = order;
         self.has_changed.store(true, Ordering::Relaxed);
     }
 

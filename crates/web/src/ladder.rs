@@ -47,11 +47,11 @@ pub trait LadderView: Send + Sync {
     /// Those of the database.
     fn player(&self, name: &str) -> Result<Option<PlayerEntry>, StoreError>;
 
-    /// The ratings a week ago of the players that were rated then. May block.
+    /// The players that were rated a week ago, in the order of the standings then. May block.
     ///
     /// # Errors
     /// Those of the database.
-    fn ratings_a_week_ago(&self) -> Result<Vec<(String, f64)>, StoreError>;
+    fn order_a_week_ago(&self) -> Result<Vec<String>, StoreError>;
 
     /// What the organiser has to say; what changes is read again. May block.
     fn notices(&self) -> Arc<Notices>;

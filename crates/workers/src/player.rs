@@ -298,6 +298,7 @@ impl UnitPlayer {
                 self.bots.push((bot.clone(), location.clone()));
                 self.change(RunChange::Bot(BotSpec {
                     name: bot.name.clone(),
+                    is_named_by_hello: false,
                     source: Arc::new(command),
                     clock_factor: bot.clock_factor,
                     is_fresh: bot.is_fresh,

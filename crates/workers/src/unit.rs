@@ -198,7 +198,7 @@ pub struct UnitBot {
 impl UnitBot {
     /// A bot whose files are in this place on the machines of workers; `None` if it connects by itself.
     pub fn new(spec: &BotSpec, place: Place) -> Option<UnitBot> {
-        let BotSpec { name, source, clock_factor, is_fresh, files } = spec;
+        let BotSpec { name, is_named_by_hello: _, source, clock_factor, is_fresh, files } = spec;
         let command = source.command()?;
         Some(UnitBot {
             name: name.clone(),

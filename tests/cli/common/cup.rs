@@ -136,7 +136,7 @@ pub(crate) fn played(second: &str, matches: &str) -> Folder {
         db.add_matches(&[MatchRow {
             id: MatchId { number, attempt: 1 },
             set: number,
-            lineup: lineup.map(|name| u16::from(name != "greedy_bot")).collect(),
+            lineup: lineup.map(|name| u16::from(name != "greedy")).collect(),
             ranks: Some(list("ranks").into_iter().map(|rank| rank as u8).collect()),
             faulted: fault.unwrap_or_default(),
             forfeited: fault.unwrap_or_default(),

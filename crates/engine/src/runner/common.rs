@@ -1,5 +1,6 @@
 //! What all matches of a run have in common.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
@@ -46,6 +47,17 @@ impl Bots {
     /// All bots, in order.
     pub(super) fn all(&self) -> Vec<Arc<BotSpec>> {
         self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Names the bots of a match that begins as their `hello` says, if they have not played before. `said` is what they
+    /// say, by index.
+    pub(super) fn settle_names(&self, said: &BTreeMap<usize, Option<&str>>) {
+        if self.all().iter().any(|bot| bot.is_named_by_hello) {
+            let mut bots = self.0.write().unwrap_or_else(PoisonError::into_inner);
+            if let Some(named) = BotSpec::settle_names(&bots, said) {
+                *bots = named;
+            }
+        }
     }
 
     /// Removes the last bot, which has not played.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use crate::league::LadderRow;
-use referee_stats::rating::Estimate;
+use referee_store::KeptRating;
 
 /// The time between two ratings of a player that are kept. Before that, one is kept whenever its matches have doubled.
 const APART: Duration = Duration::from_secs(600);
@@ -19,12 +19,11 @@ pub(super) struct RatingHistory {
 }
 
 impl RatingHistory {
-    /// The ratings to keep now: players, ratings and numbers of matches.
-    pub(super) fn due(&mut self, standings: &[LadderRow]) -> Vec<(String, Estimate, u32)> {
+    /// The ratings to keep now.
+    pub(super) fn due(&mut self, standings: &[LadderRow]) -> Vec<KeptRating> {
         let now = Instant::now();
         let mut due = Vec::new();
-        for LadderRow { player, rating, matches, .. } in standings {
-            let (rating, matches) = (*rating, *matches);
+        for &LadderRow { ref player, rating, matches, is_provisional, .. } in standings {
             let is_due = match self.kept.get(player) {
                 None => matches > 0,
                 // With fewer matches than before a new season has begun.
@@ -33,7 +32,7 @@ impl RatingHistory {
             };
             if is_due {
                 self.kept.insert(player.clone(), (now, matches));
-                due.push((player.clone(), rating, matches));
+                due.push(KeptRating { player: player.clone(), rating, matches, is_provisional });
             }
         }
         due

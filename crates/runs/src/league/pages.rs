@@ -208,7 +208,7 @@ impl LadderPages {
 }
 
 impl LadderView for LadderPages {
-    fn ratings_a_week_ago(&self) -> Result<Vec<(String, f64)>, StoreError> {
+    fn order_a_week_ago(&self) -> Result<Vec<String>, StoreError> {
         let week_ago = now().checked_sub(WEEK).unwrap_or(std::time::SystemTime::UNIX_EPOCH);
         let league = self.league();
         // Places of a season are not compared with those of the one before.
@@ -216,7 +216,7 @@ impl LadderView for LadderPages {
         if began.is_some_and(|began| began > utc(week_ago)) {
             return Ok(Vec::new());
         }
-        league.ratings_at(&self.name, week_ago)
+        league.order_at(&self.name, week_ago)
     }
 
     fn notices(&self) -> Arc<Notices> {

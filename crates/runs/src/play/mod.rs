@@ -462,6 +462,8 @@ impl RunTally {
             }
             // All seats of a bot are on one side, so the first one represents it.
             let Some(&seat) = seats.first() else { continue };
+            // Its `hello` may have named it.
+            summary.bot.clone_from(&finished.seats[seat]);
             let Some(scores) = &finished.ending.scores else { continue };
             summary.matches += 1;
             summary.score += scores[seat];

@@ -20,8 +20,21 @@ pub struct RatingPoint {
     pub matches: u32,
 }
 
+/// A rating of a player that is kept.
+#[derive(Clone, Debug)]
+pub struct KeptRating {
+    /// The player.
+    pub player: String,
+    /// Elo with its 95% interval.
+    pub rating: Estimate,
+    /// The number of its rated matches so far.
+    pub matches: u32,
+    /// Whether it is provisional.
+    pub is_provisional: bool,
+}
+
 impl League {
-    /// Stores the ratings of players of a ladder with the numbers of their matches.
+    /// Stores the ratings of players of a ladder.
     ///
     /// # Errors
     /// Those of the database.
@@ -29,29 +42,32 @@ impl League {
         &mut self,
         ladder: &str,
         at: SystemTime,
-        ratings: &[(String, Estimate, u32)],
+        ratings: &[KeptRating],
     ) -> Result<(), StoreError> {
         let at = utc(at);
-        let sql = "INSERT OR REPLACE INTO ratings (ladder, player, at, value, low, high, matches) \
-                   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+        let sql = "INSERT OR REPLACE INTO ratings (ladder, player, at, value, low, high, matches, \
+                   is_provisional) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
         self.change(|db| {
             let mut insert = db.prepare_cached(sql)?;
-            for (player, Estimate { value, low, high }, matches) in ratings {
-                insert.execute(params![ladder, player, at, value, low, high, matches])?;
+            for KeptRating { player, rating: Estimate { value, low, high }, matches, is_provisional } in
+                ratings
+            {
+                insert.execute(params![ladder, player, at, value, low, high, matches, is_provisional])?;
             }
             Ok(())
         })
     }
 
-    /// The ratings of the players of a ladder at a time, for those that had one.
+    /// The players of a ladder that had a rating at a time, in the order of the standings.
     ///
     /// # Errors
     /// Those of the database.
-    pub fn ratings_at(&self, ladder: &str, at: SystemTime) -> Result<Vec<(String, f64)>, StoreError> {
-        let sql = "SELECT name, (SELECT value FROM ratings WHERE ladder = ?1 AND player = name AND at <= ?2 \
-                   ORDER BY at DESC LIMIT 1) AS value FROM players WHERE ladder = ?1 AND value IS NOT NULL";
+    pub fn order_at(&self, ladder: &str, at: SystemTime) -> Result<Vec<String>, StoreError> {
+        let sql = "SELECT name FROM players JOIN ratings AS of ON of.ladder = ?1 AND of.player = name AND of.at = \
+                   (SELECT max(at) FROM ratings WHERE ladder = ?1 AND player = name AND at <= ?2) \
+                   WHERE players.ladder = ?1 ORDER BY is_provisional, value DESC, name";
         let mut query = self.db.prepare_cached(sql).map_err(failed)?;
-        let rows = query.query_map(params![ladder, utc(at)], |row| Ok((row.get(0)?, row.get(1)?)));
+        let rows = query.query_map(params![ladder, utc(at)], |row| row.get(0));
         rows.and_then(|rows| rows.collect::<Result<_, _>>()).map_err(failed)
     }
 

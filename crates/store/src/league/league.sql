@@ -118,6 +118,7 @@ CREATE TABLE ratings (
     low REAL NOT NULL,                       -- its 95% interval
     high REAL NOT NULL,
     matches INTEGER NOT NULL,                -- rated matches so far
+    is_provisional INTEGER NOT NULL,         -- 1: it came after those of which more was known
     PRIMARY KEY (ladder, player, at)
 ) STRICT, WITHOUT ROWID;
 

@@ -23,7 +23,7 @@ use serde::de::DeserializeOwned;
 pub use acts::{ActError, NotAdmitted, OrganiserAct, OwnerAct, OwnerCredential};
 pub use bots::{LeagueBot, NewBot, ProgramName};
 pub use challenges::{Challenge, ChallengeError};
-pub use history::RatingPoint;
+pub use history::{KeptRating, RatingPoint};
 pub use log::LeagueChange;
 pub use matches::{LeagueMatch, MatchFilter, MatchKind, match_id, parse_match_id};
 pub use owners::{Invitation, InvitationError, LeagueOwner, OwnerError, OwnerState, OwnerToken};
@@ -43,7 +43,7 @@ use crate::rulings::{RulingRow, read_rulings};
 const CACHE: i64 = 256;
 const SCHEMA: Schema = Schema {
     name: "league",
-    version: 13,
+    version: 14,
     tables: &[include_str!("league.sql"), include_str!("../rulings.sql")],
 };
 /// The file name in the directory of the league.

@@ -29,7 +29,7 @@ const PREVIEWED: usize = 4;
 const NEXT: usize = 5;
 /// The number of rulings in the overview.
 const RULINGS: usize = 10;
-/// How long the ratings a week ago are kept, which are read from the storage of a ladder.
+/// How long the order of a week ago is kept, which is read from the storage of a ladder.
 const WEEK_AGO_KEPT: Duration = Duration::from_secs(600);
 /// How often the standings of a ladder are compared with those that were published.
 const COMPARED_APART: Duration = Duration::from_millis(500);
@@ -233,11 +233,11 @@ impl RunState {
 
     /// Fills in the places that players had a week ago among those that have a place now.
     fn compare_with_last_week(&self, rows: &mut [StandingsRow]) {
-        let rated = rows.iter_mut().filter(|row| row.place.is_some());
-        let rated = rated.filter_map(|row| Some((*self.ratings_a_week_ago.get(&row.name)?, row)));
-        let mut rated: Vec<(f64, &mut StandingsRow)> = rated.collect();
-        rated.sort_by(|(one, _), (other, _)| other.total_cmp(one));
-        rated.into_iter().zip(1..).for_each(|((_, row), place)| row.place_a_week_ago = Some(place));
+        let placed = rows.iter_mut().filter(|row| row.place.is_some());
+        let mut placed: BTreeMap<String, &mut StandingsRow> =
+            placed.map(|row| (row.name.clone(), row)).collect();
+        let then = self.order_a_week_ago.iter().filter_map(|name| placed.remove(name));
+        then.zip(1..).for_each(|(row, place)| row.place_a_week_ago = Some(place));
     }
 
     fn standings(&mut self) -> StandingsView {
@@ -274,8 +274,8 @@ pub(crate) async fn publish(hub: Arc<Hub>) {
             hub.ladder().filter(|_| looked.is_none_or(|at| at.elapsed() > WEEK_AGO_KEPT)).cloned()
         {
             looked = Some(tokio::time::Instant::now());
-            if let Ok(Ok(ratings)) = tokio::task::spawn_blocking(move || ladder.ratings_a_week_ago()).await {
-                hub.set_ratings_a_week_ago(ratings);
+            if let Ok(Ok(order)) = tokio::task::spawn_blocking(move || ladder.order_a_week_ago()).await {
+                hub.set_order_a_week_ago(order);
             }
         }
         if hub.has_changed.swap(false, Ordering::Relaxed) {

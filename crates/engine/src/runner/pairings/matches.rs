@@ -43,11 +43,13 @@ impl LanePairings {
             let index = fits.ok_or(RunFailure::ConfusedPairings)?;
             bots.push(free.remove(index));
         }
+        let hello = |key: BotKey| self.bots[key].session().and_then(|session| self.lane.hello(session));
+        let said = bots.iter().map(|&key| (self.bots[key].spec, hello(key).map(|hello| hello.name.as_str())));
+        common.bots.settle_names(&said.collect());
         let seats = bots.iter().map(|&key| {
             let bot = &self.bots[key];
             let spec = common.bots.get(bot.spec);
-            let session = bot.session();
-            let hello = session.and_then(|session| self.lane.hello(session));
+            let (session, hello) = (bot.session(), hello(key));
             PlannedSeat {
                 name: spec.name.clone(),
                 ready_ms: terms.ready_ms(!session.is_some_and(|session| self.lane.has_played(session))),
