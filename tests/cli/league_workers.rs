@@ -76,6 +76,62 @@ fn no_match_is_lost_or_counted_twice_when_workers_and_the_server_are_killed() {
     assert!(text.contains("short:") && text.contains("other"), "{text}");
 }
 
+/// A second ladder, with longer matches.
+const LONG: &str =
+    "[[ladders]]\nname = \"long\"\ngame = \"checkers\"\noptions = { turn_limit = 10 }\nrest = \"0s\"";
+
+/// A league with two ladders of the same four programs, which think 0.1 s a move.
+fn two_ladders() -> League {
+    let league = League::new(LONG, &PROGRAMS);
+    for (name, _) in PROGRAMS {
+        let script = "import time\nplay(turn=lambda turn: (time.sleep(0.1), first(turn)))";
+        league.folder.bot(&format!("bot-{name}"), script);
+    }
+    league
+}
+
+/// The shares of the time of all matches that the matches of the two ladders took.
+fn shares(league: &League, which: &str) -> [f64; 2] {
+    let time = |ladder: &str| -> f64 {
+        let sql = format!("SELECT total(duration_us) FROM matches WHERE ladder = '{ladder}' AND {which}");
+        league.query(&sql).parse().expect("a number")
+    };
+    let times = ["short", "long"].map(time);
+    times.map(|time| time / times.iter().sum::<f64>())
+}
+
+#[test]
+fn ladders_share_the_time_of_a_worker_however_long_their_matches_take() {
+    let league = two_ladders();
+    let (mut server, address) = serve(&league, "127.0.0.1:0");
+    let alone = worker(&league, &address, "box");
+    let mut long = 0;
+    while long < 12 {
+        let played = server.receive_type("match");
+        long += u32::from(played["ladder"] == "long" && played["worker"] == "box");
+    }
+    drain(server);
+    alone.signal(Signal::TERM);
+    alone.end();
+    // Matches of one move against matches of ten. Beginning and verifying a match takes time that these shares do not
+    // contain; by turns, the shares would be 9% and 91%.
+    let shares = shares(&league, "worker = 'box'");
+    assert!(shares.iter().all(|&share| share > 0.25), "{shares:?}");
+}
+
+#[test]
+fn ladders_with_the_same_programs_play_all_the_time() {
+    let league = two_ladders();
+    let mut server = league.serve();
+    let mut long = 0;
+    while long < 6 {
+        long += u32::from(server.receive_type("match")["ladder"] == "long");
+    }
+    drain(server);
+    let shares = shares(&league, "true");
+    assert!(shares.iter().all(|&share| share > 0.4), "{shares:?}");
+}
+
 #[test]
 fn the_matches_of_a_worker_that_are_taken_back_are_listed_and_not_rated() {
     let league = League::new("", &PROGRAMS);

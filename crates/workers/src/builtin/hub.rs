@@ -20,6 +20,8 @@ const MOST_WORKERS: usize = 10_000;
 const MOST_UNITS: usize = MOST_SLOTS as usize;
 /// The least time between two reports of progress of a unit that are passed on; workers send them every 10 s.
 const LEAST_PROGRESS: Duration = Duration::from_secs(1);
+/// A run that has had no units for so long saves no time up for later.
+const IDLE: Duration = Duration::from_secs(10);
 /// How long the end of the run may take to reach the workers.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
 
@@ -73,11 +75,23 @@ impl ConnectedWorker {
     }
 }
 
+/// How long workers have played the units of a run.
+struct RunTime {
+    /// The sum over all units.
+    played: Duration,
+    /// When it last had a unit.
+    active_at: Instant,
+}
+
 /// Knows the workers and the published units.
 pub(super) struct WorkerHub {
     events: UnboundedSender<CarrierEvent>,
     workers: BTreeMap<String, ConnectedWorker>,
     queue: VecDeque<Box<WorkUnit>>,
+    /// By run: units of the run with the least time are handed out first.
+    times: BTreeMap<String, RunTime>,
+    /// Up to when these are counted.
+    counted_at: Instant,
     trials: VecDeque<PendingTrial>,
     /// The number of the last connection.
     connection: u64,
@@ -90,6 +104,8 @@ impl WorkerHub {
             events,
             workers: BTreeMap::new(),
             queue: VecDeque::new(),
+            times: BTreeMap::new(),
+            counted_at: Instant::now(),
             trials: VecDeque::new(),
             connection: 0,
             is_over: false,
@@ -142,7 +158,27 @@ impl WorkerHub {
         }
     }
 
+    /// Counts the time for which workers have played since the last call. A run that has had no units starts with the
+    /// least time of the others, so that it neither waits for them nor they for it.
+    fn count_time(&mut self) {
+        let now = Instant::now();
+        let passed = now - std::mem::replace(&mut self.counted_at, now);
+        let least = self.times.values().map(|time| time.played).min().unwrap_or_default();
+        let played = self.workers.values().flat_map(|of| of.holding.difference(&of.judging));
+        let queued = self.queue.iter().map(|unit| (&unit.id.run, Duration::ZERO));
+        for (run, passed) in played.map(|id| (&id.run, passed)).chain(queued) {
+            if !self.times.contains_key(run) {
+                self.times.insert(run.clone(), RunTime { played: least, active_at: now });
+            }
+            if let Some(time) = self.times.get_mut(run) {
+                (time.played, time.active_at) = (time.played + passed, now);
+            }
+        }
+        self.times.retain(|_, time| now - time.active_at < IDLE);
+    }
+
     fn handle_order(&mut self, order: Order) {
+        self.count_time();
         match order {
             Order::Publish(unit) => {
                 let is_known = self.queue.iter().any(|queued| queued.id == unit.id)
@@ -196,6 +232,7 @@ impl WorkerHub {
     }
 
     fn handle_message(&mut self, message: FromConnection) {
+        self.count_time();
         match message {
             FromConnection::Joined(hello, connection) => self.join(hello, connection),
             FromConnection::Left(name, number) => self.leave(&name, number),
@@ -354,6 +391,7 @@ impl WorkerHub {
 
     /// Gives up workers that have not returned in time.
     fn forget_lost(&mut self) {
+        self.count_time();
         let now = Instant::now();
         for worker in self.workers.values_mut().filter(|worker| now - worker.until > LATE) {
             // This process did not run when the time was over, and no worker could return.
@@ -369,9 +407,10 @@ impl WorkerHub {
         }
     }
 
-    /// Hands units out to the workers with the most free slots first.
+    /// Hands units out, those of the run that has had the least time first, to the workers with the most free slots first.
     fn hand_out(&mut self) {
-        let queued = std::mem::take(&mut self.queue);
+        let mut queued = std::mem::take(&mut self.queue);
+        queued.make_contiguous().sort_by_key(|unit| self.times.get(&unit.id.run).map(|time| time.played));
         for unit in queued {
             let can_take = |name: &str, of: &ConnectedWorker| {
                 of.can_take(&unit.id.run) && !unit.avoid.iter().any(|avoided| avoided == name)
@@ -396,5 +435,76 @@ pub(super) async fn sleep_until(until: Option<Instant>) {
     match until {
         Some(until) => tokio::time::sleep_until(until).await,
         None => std::future::pending().await,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::sync::mpsc::unbounded_channel;
+
+    use super::*;
+    use crate::builtin::frame::VERSION;
+    use crate::tests::first_unit;
+
+    /// Runs whose units take so many milliseconds, of which two are always open for each slot, share a worker with this
+    /// number of slots for 100 s. Returns the shares of its time.
+    async fn shares(unit: &WorkUnit, slots: usize, takes: &[u64], begin: &[u64]) -> Vec<f64> {
+        let (events, mut happened) = unbounded_channel();
+        let mut hub = WorkerHub::new(events);
+        let (connection, _messages) = unbounded_channel();
+        let machine = Machine { name: "box".to_owned(), ..Machine::default() };
+        let (name, token) = ("worker".to_owned(), "token".to_owned());
+        let hello = Hello { version: VERSION, name, token, machine, instance: 1, holding: Vec::new() };
+        hub.handle_message(FromConnection::Joined(hello, connection));
+        hub.handle_message(FromConnection::Message("box".to_owned(), 1, FromWorker::Free(slots), None));
+        let (mut playing, mut sets, mut played) = (Vec::new(), 0, vec![0; takes.len()]);
+        for ms in 0..100_000 {
+            let mut publish = |hub: &mut WorkerHub, run: usize| {
+                sets += 1;
+                let id = UnitId { run: run.to_string(), set: sets, attempt: 1 };
+                hub.handle_order(Order::Publish(Box::new(WorkUnit { id, ..unit.clone() })));
+            };
+            for run in (0..takes.len()).filter(|&run| begin[run] == ms) {
+                hub.handle_order(Order::SetState(run.to_string(), "box".to_owned(), MachineState::Active));
+                (0..2 * slots).for_each(|_| publish(&mut hub, run));
+            }
+            let ended = playing.extract_if(.., |(_, until)| *until == ms);
+            for (id, _) in ended.collect::<Vec<(UnitId, u64)>>() {
+                let run: usize = id.run.parse().unwrap();
+                let verdict = OutcomeVerdict::Counted;
+                hub.handle_order(Order::Verdict { unit: id, worker: "box".to_owned(), verdict });
+                publish(&mut hub, run);
+                hub.handle_message(FromConnection::Message("box".to_owned(), 1, FromWorker::Free(1), None));
+            }
+            hub.hand_out();
+            while let Ok(event) = happened.try_recv() {
+                if let CarrierEvent::Taken(id, _) = event {
+                    let takes = takes[id.run.parse::<usize>().unwrap()];
+                    playing.push((id, ms + takes));
+                }
+            }
+            playing.iter().for_each(|(id, _)| played[id.run.parse::<usize>().unwrap()] += 1);
+            tokio::time::advance(Duration::from_millis(1)).await;
+        }
+        let all: u64 = played.iter().sum();
+        played.iter().map(|&of: &u64| of as f64 / all as f64).collect()
+    }
+
+    #[test]
+    fn runs_share_the_time_of_workers_however_long_their_units_take() {
+        let unit = first_unit(&referee_games::catalog());
+        for (slots, takes, begin, expected) in [
+            (1, &[20, 900][..], &[0, 0][..], &[0.5, 0.5][..]),
+            (3, &[20, 900, 300], &[0, 0, 0], &[1.0 / 3.0; 3]),
+            (1, &[900], &[0], &[1.0]),
+            // One that comes later gets its share from then on, and does not catch up.
+            (1, &[20, 900], &[0, 50_000], &[0.75, 0.25]),
+        ] {
+            let runtime =
+                tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build();
+            let shares = runtime.unwrap().block_on(shares(&unit, slots, takes, begin));
+            let is_close = |(share, expected): (&f64, &f64)| (share - expected).abs() < 0.03;
+            assert!(shares.iter().zip(expected).all(is_close), "{slots} slots, {takes:?}: {shares:?}");
+        }
     }
 }
