@@ -157,6 +157,24 @@ fn a_module_that_has_changed_is_another_version() {
 }
 
 #[test]
+fn results_whose_names_are_arguments_of_bots_do_not_identify_versions() {
+    let folder = Folder::new();
+    let [new, base] = [("new", "play()"), ("base", "play()  # base")]
+        .map(|(name, script)| folder.bot(name, script) + " 1 2");
+    let play = |shard: &str, results: &str, more: &[&str]| {
+        let bots = ["regress", "checkers", "--new", &new, "--base", &base, "--set", "turn_limit=20"];
+        let of_shard = ["--shard", shard, "--results", results, "--max-sets", "4", "--seed", SEED];
+        referee_in(&folder, &[&bots[..], &of_shard, more].concat()).done()
+    };
+    play("1/2", "1", &[]);
+    play("2/2", "2", &[]);
+    play("1/2", "1", &["--resume"]);
+    let shards = ["1", "2"].map(|name| folder.text(name));
+    let merged = referee(["regress", "merge", &shards[0], &shards[1]]).with_code(UNDECIDED).stdout;
+    assert!(merged.contains("4 of at most 4"), "{merged}");
+}
+
+#[test]
 fn shards_in_other_directories_with_the_same_files_merge() {
     let folder = checkouts();
     let merge = ["regress", "merge", &folder.text("1"), &folder.text("2")].map(str::to_owned);

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -23,15 +25,26 @@ pub struct BadVersionFile(PathBuf);
 pub fn tested_bot(bot: &dyn Source, named: &[PathBuf]) -> Result<TestedBot, BadVersionFile> {
     let command = bot.command();
     let directory = command.and_then(|command| command.directory.clone());
+    let within = directory.as_deref().unwrap_or(Path::new(""));
     let mut files: BTreeMap<String, String> = bot.fingerprints().into_iter().collect();
+    // An argument such as `1` may be the name of the results of a shard.
+    files.retain(|path, _| !is_results_file(&within.join(path)));
     for path in named {
-        let found = content(&directory.as_deref().unwrap_or(Path::new("")).join(path));
+        let found = content(&within.join(path));
         let found = found.ok_or_else(|| BadVersionFile(path.clone()))?;
         let key = |inner: &str| path.join(inner).to_string_lossy().trim_end_matches('/').to_owned();
         files.extend(found.into_iter().map(|(inner, hash)| (key(&inner), hash)));
     }
     let (commit, changes) = command.map(|command| commit(&command.home())).unwrap_or_default();
     Ok(TestedBot { command: bot.to_string(), directory, commit, changes, files })
+}
+
+/// Whether a file is one that regressions write their results to.
+fn is_results_file(path: &Path) -> bool {
+    let begins = b"{\"type\":\"regress\",";
+    let mut read = Vec::new();
+    let found = File::open(path).and_then(|file| file.take(begins.len() as u64).read_to_end(&mut read));
+    found.is_ok() && read == begins
 }
 
 /// Whether two bots are the same version, so that no match can tell them apart: the same words and files in the command line,
