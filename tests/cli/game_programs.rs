@@ -297,7 +297,7 @@ fn a_match_whose_opening_makes_the_rules_fail_verifies() {
 }
 
 /// Connect Four whose processes do this at their request of this number.
-fn failing_at(folder: &Folder, request: u32, does: &str) -> String {
+pub(crate) fn failing_at(folder: &Folder, request: u32, does: &str) -> String {
     let fails = format!(
         "    request = json.loads(line)\n    count += 1\n    if count == {request}:\n        {does}\n"
     );

@@ -1,13 +1,14 @@
 //! Games whose rules are programs in everything that takes a game: tournaments, regression tests, leagues, hosts, people.
 
 use std::fs;
+use std::process::Command;
 
 use serde_json::{Value, json};
 
 use crate::common::http::Site;
 use crate::common::league::{drain, receive_matches};
 use crate::common::{Ended, Folder, ROOT, Referee, referee, sample};
-use crate::game_programs::{GAME, changed};
+use crate::game_programs::{GAME, changed, failing_at};
 use crate::watch::wait_until;
 use crate::workers::Coordinator;
 #[cfg(feature = "nats")]
@@ -20,6 +21,10 @@ fn four() -> String {
 /// A tournament of four bots in a game beside its file.
 fn tournament(folder: &Folder) -> String {
     changed(folder, &[]);
+    tournament_file(folder)
+}
+
+fn tournament_file(folder: &Folder) -> String {
     let (four, random) = (four(), sample("python/random_bot.py"));
     let entrant =
         |name: &str, command: &str| format!("[[entrants]]\nname = {name:?}\ncommand = {command:?}\n");
@@ -129,6 +134,74 @@ fn a_regression_test_of_a_game_in_python_is_sharded_resumed_and_merged() {
     let what = "the rules of connect_four have other files than those of the record: game.py";
     merge(&["--game", &game]).with_code(2).says(&[what]);
     shard(&folder, 1).with_code(2).says(&["--resume: ", what]);
+}
+
+#[test]
+fn the_report_of_a_tournament_counts_restarts_of_the_rules() {
+    let folder = Folder::new();
+    failing_at(&folder, 60, "os.kill(os.getpid(), 9)");
+    let (file, dir) = (tournament_file(&folder), folder.text("cup"));
+    let ended = referee(["tournament", "run", &file, "--dir", &dir, "--json"]).with_code(0);
+    let restarts = ended.all("match").into_iter().filter_map(|report| report["rules_restarts"].as_u64());
+    let restarts: Vec<u64> = restarts.filter(|&restarts| restarts > 0).collect();
+    assert!(!restarts.is_empty(), "{ended:?}");
+    let counted =
+        |count: usize, one: &str, many: &str| format!("{count} {}", if count == 1 { one } else { many });
+    let (matches, sum) = (restarts.len(), restarts.iter().sum::<u64>());
+    let times = counted(sum as usize, "time", "times");
+    let line = format!(
+        "the rules failed and were asked again {times} in {}\n",
+        counted(matches, "match", "matches")
+    );
+    let text = referee(["tournament", "report", &dir]).with_code(0).stdout;
+    assert!(text.contains(&line), "{line}: {text}");
+    let report = referee(["tournament", "report", &dir, "--format", "json"]).with_code(0).stdout;
+    let report: Value = serde_json::from_str(&report).expect("JSON");
+    assert_eq!(report["rules_restarts"], json!({"matches": matches, "restarts": sum}), "{report}");
+    referee(["tournament", "verify", &dir]).with_code(0);
+}
+
+#[test]
+fn a_page_that_cannot_be_drawn_says_so_and_costs_no_other_page() {
+    let folder = Folder::new();
+    // Rules that fail while pages are drawn: in the position of which they are told.
+    let fails = "    request = json.loads(line)\n    \
+                 if request['type'] == 'play' and ','.join(request['state']['columns']) == os.environ.get('PYTHON_UNDRAWN'):\n        \
+                 sys.exit('undrawn')\n";
+    changed(&folder, &[("    request = json.loads(line)\n", fails), ("import sys", "import os\nimport sys")]);
+    let (file, dir, site) = (tournament_file(&folder), folder.text("cup"), folder.text("site"));
+    referee(["tournament", "run", &file, "--dir", &dir]).done();
+    // The position after the first moves of a match, at which no other one comes by.
+    let positions: Vec<Vec<String>> = (1..=12)
+        .map(|number| {
+            let mut columns = vec![String::new(); 6];
+            let record = folder.record(&format!("cup/records/m{number}.jsonl"));
+            let moves = record.iter().filter_map(|line| line["event"]["move"].as_str());
+            let after = moves.zip("ry".chars().cycle()).map(|(played, disc)| {
+                columns[usize::from(played.as_bytes()[0] - b'a')].push(disc);
+                columns.join(",")
+            });
+            let mut after: Vec<String> = after.collect();
+            // From the last one nothing is played.
+            after.pop();
+            after
+        })
+        .collect();
+    let (undrawn, position) = positions
+        .iter()
+        .enumerate()
+        .find_map(|(at, of_match)| {
+            let alone = |position: &&String| positions.iter().filter(|of| of.contains(position)).count() == 1;
+            Some((at + 1, of_match.iter().find(alone)?))
+        })
+        .expect("matches differ");
+    let mut report = Command::new(env!("CARGO_BIN_EXE_referee"));
+    report.args(["tournament", "report", &dir, "--site", &site]).env("PYTHON_UNDRAWN", position);
+    let ended = Referee::start_as(&mut report).end().with_code(0);
+    assert!(ended.stderr.contains(&format!("m{undrawn}.jsonl: ")), "{ended:?}");
+    let page = |number: usize| folder.read(&format!("site/matches/m{number}.html"));
+    assert!(page(undrawn).contains("The replay of this match cannot be drawn."), "{}", page(undrawn));
+    assert!((1..=12).all(|number| page(number).contains("id=\"player\"") == (number != undrawn)));
 }
 
 #[test]
