@@ -315,7 +315,7 @@ impl MatchReplay {
                 let amounts = ending.amounts.as_ref()?.iter();
                 Some(amounts.map(|&amount| amounts_in_words(&[amount], unit)).collect())
             }),
-            moment: Moment::of(&steps, &names),
+            moment: ending.and_then(|ending| Moment::of(&steps, ending, seating, &names)),
             looks: shown.looks,
             r#match: header.r#match.clone(),
             header,

@@ -2,14 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use referee_game::Seat;
-use referee_game::scene::Depth;
+use referee_game::{Seat, Seating};
+use referee_match::Ending;
 use serde::Serialize;
 
 use super::match_replay::ReplayStep;
 
 /// The least fall of what a bot expects that decides a match, in thousandths of a point.
 const LEAST_FALL: u16 = 150;
+/// Bots see what decides a match at different times: so many moves before or after each other.
+const APART: usize = 3;
 
 /// The step that decided a match, to which pages lead.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -26,81 +28,124 @@ pub struct Moment {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum MomentKind {
-    /// The move before the largest fall of what its bot expected.
+    /// The move before the largest fall of what a loser expected.
     Score,
-    /// The last fault.
+    /// The fault that ended the match.
     Fault,
-    /// The last time that a piece left the board, before the last step.
-    Capture,
+}
+
+/// What a bot expected, or got at the end, in thousandths of a point.
+#[derive(Clone, Copy)]
+struct Figure {
+    step: usize,
+    points: u16,
+    is_end: bool,
 }
 
 impl Moment {
-    /// The decisive moment of a match: by the scores of the bots, otherwise the last fault, otherwise the last capture.
-    pub(super) fn of(steps: &[ReplayStep], names: &[&str]) -> Option<Moment> {
+    /// The decisive moment of a match that somebody won and lost: the fault that ended it, otherwise what the bots expected. A
+    /// draw has none, nor has a match before its first move, nor one without figures.
+    pub(super) fn of(
+        steps: &[ReplayStep],
+        ending: &Ending,
+        seating: Seating,
+        names: &[&str],
+    ) -> Option<Moment> {
+        let ranks = ending.ranks.as_ref()?;
+        if ranks.iter().all(|rank| rank == &ranks[0]) {
+            return None;
+        }
         let name = |seat: Seat| names.get(seat.index()).copied().unwrap_or_default();
-        by_score(steps, name).or_else(|| by_fault(steps, name)).or_else(|| by_capture(steps))
+        let moment = match &ending.fault {
+            Some(fault) => by_fault(steps, fault.seat, name),
+            None => by_score(steps, ending.scores.as_ref()?, seating, name),
+        };
+        moment.filter(|moment| steps[moment.step].n > 0)
     }
 }
 
-fn by_score<'a>(steps: &[ReplayStep], name: impl Fn(Seat) -> &'a str) -> Option<Moment> {
-    let mut last: BTreeMap<Seat, (usize, u16)> = BTreeMap::new();
-    let mut found: Option<(u16, Seat, usize, u16, u16)> = None;
-    for (at, step) in steps.iter().enumerate() {
-        for &(seat, expected) in &step.e {
-            if let Some((before, was)) = last.insert(seat, (at, expected)) {
-                let fall = was.saturating_sub(expected);
-                if found.is_none_or(|(largest, ..)| fall > largest) {
-                    found = Some((fall, seat, before, was, expected));
-                }
+/// The move before the largest fall of what a loser expected, up to the points that it got, if all opponents with figures
+/// expected more at about the same time.
+fn by_score<'a>(
+    steps: &[ReplayStep],
+    scores: &[f64],
+    seating: Seating,
+    name: impl Fn(Seat) -> &'a str,
+) -> Option<Moment> {
+    let mut figures: BTreeMap<Seat, Vec<Figure>> = BTreeMap::new();
+    for (step, of_step) in steps.iter().enumerate() {
+        for &(seat, points) in &of_step.e {
+            figures.entry(seat).or_default().push(Figure { step, points, is_end: false });
+        }
+    }
+    for (seat, of_seat) in &mut figures {
+        let points = (1000.0 * scores[seat.index()]).round() as u16;
+        of_seat.push(Figure { step: steps.len() - 1, points, is_end: true });
+    }
+    let best = scores.iter().copied().fold(0.0, f64::max);
+    let is_loser = |seat: Seat| scores[seat.index()] < best;
+    // The least that a bot expected with its last figures before the end of a fall, and the most with the next ones after
+    // its beginning: forced moves have no figures.
+    let around = |seat: &Seat, [from, to]: [Figure; 2]| {
+        let of_seat = &figures[seat];
+        let points = |figure: &Figure| figure.points;
+        let before = &of_seat[..of_seat.partition_point(|figure| !figure.is_end && figure.step < to.step)];
+        let after = &of_seat[of_seat.partition_point(|figure| !figure.is_end && figure.step <= from.step)..];
+        Some((
+            before.iter().rev().take(APART).map(points).min()?,
+            after.iter().take(APART).map(points).max()?,
+        ))
+    };
+    let agrees = |seat: Seat, fall: [Figure; 2]| {
+        let mut opponents = figures.keys().filter(|&&of| seating.side(of) != seating.side(seat));
+        opponents.all(|opponent| {
+            around(opponent, fall).is_some_and(|(was, is)| is.saturating_sub(was) >= LEAST_FALL)
+        })
+    };
+    let mut largest: Option<(u16, Seat, Figure, Figure)> = None;
+    for (&seat, of_seat) in figures.iter().filter(|&(&seat, _)| is_loser(seat)) {
+        for pair in of_seat.windows(2) {
+            let [was, is] = [pair[0], pair[1]];
+            let fall = was.points.saturating_sub(is.points);
+            let is_larger = largest.as_ref().is_none_or(|&(largest, ..)| fall > largest);
+            if fall >= LEAST_FALL && is_larger && agrees(seat, [was, is]) {
+                largest = Some((fall, seat, was, is));
             }
         }
     }
-    let (_, seat, step, was, is) = found.filter(|&(fall, ..)| fall >= LEAST_FALL)?;
-    let [was, is] = [was, is].map(|points| f64::from(points) / 1000.0);
-    let name = name(seat);
+    let (_, seat, was, is) = largest?;
+    let points = |figure: Figure| f64::from(figure.points) / 1000.0;
+    let then = if is.is_end { "got" } else { "expected" };
+    let when = if is.is_end { "in the end" } else { "at its next move" };
     let text = format!(
-        "{name} expected {was:.2} points when it played this, and {is:.2} at its next move: the largest fall of the match."
+        "{} expected {:.2} points when it played this, and {then} {:.2} {when}: the largest fall of the match.",
+        name(seat),
+        points(was),
+        points(is),
     );
-    Some(Moment { step, kind: MomentKind::Score, text })
+    Some(Moment { step: was.step, kind: MomentKind::Score, text })
 }
 
-fn by_fault<'a>(steps: &[ReplayStep], name: impl Fn(Seat) -> &'a str) -> Option<Moment> {
-    let fault = |step: &ReplayStep| step.s.iter().rev().find(|(_, kind, ..)| *kind == "fault").cloned();
-    let (step, (_, _, seat, text)) =
-        steps.iter().enumerate().rev().find_map(|(at, step)| Some((at, fault(step)?)))?;
-    let text = format!("The last fault of the match, by {}: {text}.", seat.map_or("", name));
+fn by_fault<'a>(steps: &[ReplayStep], by: Seat, name: impl Fn(Seat) -> &'a str) -> Option<Moment> {
+    let fault = |step: &ReplayStep| {
+        let mut notes = step.s.iter().rev();
+        notes.find(|(_, kind, seat, _)| *kind == "fault" && *seat == Some(by)).map(|(.., text)| text.clone())
+    };
+    let (step, text) = steps.iter().enumerate().rev().find_map(|(at, step)| Some((at, fault(step)?)))?;
+    let text = format!("The fault that ended the match, by {}: {text}.", name(by));
     Some(Moment { step, kind: MomentKind::Fault, text })
-}
-
-fn by_capture(steps: &[ReplayStep]) -> Option<Moment> {
-    let is_piece = |layer: u8| Depth::ALL.get(usize::from(layer)) == Some(&Depth::Piece);
-    let (mut pieces, mut last) = (BTreeMap::new(), None);
-    for (at, step) in steps.iter().enumerate() {
-        let mut count = 0_i32;
-        for change in &step.c {
-            let was = pieces.contains_key(&change.thing);
-            match change.state.filter(|state| is_piece(state.layer)) {
-                Some(_) => drop(pieces.insert(change.thing, ())),
-                None => drop(pieces.remove(&change.thing)),
-            }
-            count += i32::from(pieces.contains_key(&change.thing)) - i32::from(was);
-        }
-        // The end speaks for itself.
-        if at > 0 && at + 1 < steps.len() && count < 0 {
-            last = Some(at);
-        }
-    }
-    let text = "The last time that a piece left the board before the end.".to_owned();
-    last.map(|step| Moment { step, kind: MomentKind::Capture, text })
 }
 
 #[cfg(test)]
 mod tests {
+    use referee_match::Fault;
+    use referee_protocol::words::{EndedBy, FaultCode};
+
     use super::*;
 
-    fn step(e: &[(u8, u16)], fault: Option<&str>) -> ReplayStep {
+    fn step(n: u32, e: &[(u8, u16)], fault: Option<&str>) -> ReplayStep {
         ReplayStep {
-            n: 0,
+            n,
             t: None,
             c: Vec::new(),
             w: Vec::new(),
@@ -111,22 +156,63 @@ mod tests {
         }
     }
 
+    /// A match with what the bots expected, in turns.
+    fn figures(points: &[Option<u16>]) -> Vec<ReplayStep> {
+        let figure = |(at, points): (usize, &Option<u16>)| {
+            let e: Vec<(u8, u16)> = points.iter().map(|&points| (at as u8 % 2, points)).collect();
+            step(at as u32 + 1, &e, None)
+        };
+        std::iter::once(step(0, &[], None)).chain(points.iter().enumerate().map(figure)).collect()
+    }
+
+    fn moment(steps: &[ReplayStep], ranks: [u8; 2], fault: Option<Fault>) -> Option<Moment> {
+        let scores = if ranks[0] == ranks[1] { [0.5, 0.5] } else { ranks.map(|rank| f64::from(2 - rank)) };
+        let ended_by = if fault.is_some() { EndedBy::Fault } else { EndedBy::Rules };
+        let ending = Ending {
+            ended_by,
+            reason: ended_by.to_string(),
+            ranks: Some(ranks.to_vec()),
+            scores: Some(scores.to_vec()),
+            amounts: None,
+            fault,
+        };
+        Moment::of(steps, &ending, Seating::new(2, 2), &["ann", "bob"])
+    }
+
     #[test]
-    fn the_move_before_the_largest_fall_is_decisive() {
-        let steps = [
-            step(&[], None),
-            step(&[(0, 500)], None),
-            step(&[(1, 600)], None),
-            step(&[(0, 440)], None),
-            step(&[(1, 700)], Some("timed out")),
-            step(&[(0, 0)], None),
-        ];
-        let moment = Moment::of(&steps, &["ann", "bob"]).expect("a moment");
-        assert_eq!((moment.step, moment.kind), (3, MomentKind::Score));
-        assert!(moment.text.starts_with("ann expected 0.44 points"), "{}", moment.text);
-        // A small change decides nothing: there is a fault.
-        let moment = Moment::of(&steps[..5], &["ann", "bob"]).expect("a moment");
-        assert_eq!((moment.step, moment.kind), (4, MomentKind::Fault));
-        assert_eq!(Moment::of(&steps[..4], &["ann", "bob"]), None);
+    fn a_fall_that_both_bots_saw_in_a_decided_match_is_decisive() {
+        let both = figures(&[500, 500, 480, 520, 100, 900, 50, 960].map(Some));
+        let found = moment(&both, [2, 1], None).expect("a moment");
+        assert_eq!((found.step, found.kind), (3, MomentKind::Score));
+        assert!(found.text.starts_with("ann expected 0.48 points when it played this, and expected 0.10"));
+        assert_eq!(moment(&both, [1, 1], None), None, "a draw");
+        assert_eq!(moment(&both, [1, 2], None).map(|found| found.step), Some(8), "the winner's fall is none");
+        // The opponent has expected the same all the time.
+        let one = figures(&[500, 900, 480, 900, 100, 900, 50, 960].map(Some));
+        assert_eq!(moment(&one, [2, 1], None), None);
+        // It sends no figures.
+        let alone = figures(&[Some(500), None, Some(480), None, Some(100), None]);
+        assert_eq!(moment(&alone, [2, 1], None).map(|found| found.step), Some(3));
+    }
+
+    #[test]
+    fn a_fall_to_the_loss_at_the_end_is_decisive() {
+        let found = moment(&figures(&[500, 500, 900, 100].map(Some)), [2, 1], None).expect("a moment");
+        assert_eq!(found.step, 3);
+        assert!(found.text.contains("expected 0.90 points when it played this, and got 0.00 in the end"));
+    }
+
+    #[test]
+    fn without_figures_or_a_fault_that_ended_the_match_there_is_no_moment() {
+        let mut steps = figures(&[None, None, None]);
+        assert_eq!(moment(&steps, [2, 1], None), None);
+        steps[2] = step(2, &[], Some("illegal move"));
+        assert_eq!(moment(&steps, [1, 2], None), None, "it did not end the match");
+        let fault = Fault { seat: Seat(1), code: FaultCode::IllegalMove, detail: None };
+        let found = moment(&steps, [1, 2], Some(fault.clone())).expect("a moment");
+        assert_eq!((found.step, found.kind), (2, MomentKind::Fault));
+        assert_eq!(found.text, "The fault that ended the match, by bob: illegal move.");
+        let at_once = [step(0, &[], Some("program ended"))];
+        assert_eq!(moment(&at_once, [1, 2], Some(fault)), None, "before the first move");
     }
 }

@@ -76,7 +76,7 @@ function drawPlots() {
         class: "l1", points: line.map(([i, delay]) => `${x(i)},${(100 - 100 * delay / most).toFixed(1)}`).join(" "),
       })], true));
   }
-  const note = replay.moment ? "Red dashes: the decisive moment. Solid line: the position on the board." : "Solid line: the position on the board.";
+  const note = replay.moment ? "Dashes: the decisive moment. Solid line: the position on the board." : "Solid line: the position on the board.";
   $("plots").replaceChildren(...plots, element("p", { class: "note" }, note));
   $("plots").hidden = plots.length === 0;
 }
