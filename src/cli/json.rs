@@ -33,6 +33,7 @@
 //! | `check` | [`StepResult`](crate::check::StepResult), [`CheckSummary`] |
 //! | `game check` | [`GameStep`](crate::program::GameStep), [`GameFigures`](crate::program::GameFigures) |
 //! | `verify` | [`VerifyLine`] |
+//! | `luck` | [`LuckLine`] |
 //! | `publish` | [`PublishedRecord`] |
 //! | `games` | [`ListedGame`] |
 //! | `perft` | [`PerftLine`] |
@@ -62,6 +63,7 @@ use crate::runs::tournament::AuditSummary;
 use crate::stats::Cause;
 use crate::stats::estimates::Basis;
 use crate::stats::race::RaceState;
+use crate::stats::rating::Estimate;
 use crate::stats::schedule::Balance;
 use crate::stats::sprt::EloModel;
 use crate::workers::WorkerEvent;
@@ -311,6 +313,51 @@ pub(super) struct PublishedRecord<'a> {
     pub(super) public: &'a Path,
     /// The private lines by seat; none without `--private`.
     pub(super) private: &'a [PathBuf],
+}
+
+/// A line of `referee luck`.
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "lowercase")]
+pub(super) enum LuckLine<'a> {
+    /// A match.
+    Match {
+        id: &'a str,
+        file: &'a Path,
+        game: &'a str,
+        /// The number of draws of the referee.
+        draws: u32,
+        /// `None` if it was aborted.
+        sides: Option<Vec<SideLuck<'a>>>,
+    },
+    /// All matches of two bots.
+    Pair {
+        game: &'a str,
+        bots: &'a [String; 2],
+        /// With three or more sides, the number of comparisons.
+        matches: usize,
+        /// The number of deals.
+        units: usize,
+        /// The mean score of the first bot; `None` from a single deal, as all below.
+        score: Option<Estimate>,
+        /// The same less its luck.
+        adjusted: Option<Estimate>,
+        /// The variance of the score over that of the adjusted one.
+        factor: Option<Estimate>,
+    },
+}
+
+/// The luck of a side in a match.
+#[derive(Serialize)]
+pub(super) struct SideLuck<'a> {
+    pub(super) seats: Vec<u8>,
+    /// The names of its bots, each once.
+    pub(super) bots: Vec<&'a str>,
+    /// From 0 to 1.
+    pub(super) score: f64,
+    /// What the draws were worth, in the unit of scores.
+    pub(super) luck: f64,
+    /// The score less the luck, which may be outside 0 to 1.
+    pub(super) adjusted: f64,
 }
 
 /// A line of `referee verify --json`: a file, or a game of a collection that differs or was skipped; then the summary.

@@ -30,6 +30,7 @@ mod json;
 mod league;
 mod listen;
 mod log;
+mod luck;
 mod man;
 mod mcp;
 mod openings;
@@ -173,6 +174,7 @@ enum Command {
     Debug(Box<debug::Args>),
     Sandbox(sandbox::Args),
     Verify(verify::Args),
+    Luck(luck::Args),
     Publish(publish::Args),
     Show(show::Args),
     Export(export::Args),
@@ -223,6 +225,7 @@ impl Cli {
             Command::Debug(args) => debug::run(&args, catalog),
             Command::Sandbox(args) => sandbox::run(&args),
             Command::Verify(args) => verify::run(&args, catalog),
+            Command::Luck(args) => luck::run(&args, catalog),
             Command::Publish(args) => publish::run(&args),
             Command::Show(args) => show::run(&args, catalog),
             Command::Export(args) => export::run(&args, catalog),

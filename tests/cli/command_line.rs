@@ -25,6 +25,7 @@ const SUBCOMMANDS: &[&str] = &[
     "debug",
     "sandbox",
     "verify",
+    "luck",
     "publish",
     "show",
     "export",

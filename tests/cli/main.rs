@@ -57,6 +57,7 @@ mod league_state;
 mod league_storage;
 mod league_workers;
 mod league_year;
+mod luck;
 mod mcp;
 mod openings;
 mod output;

@@ -71,6 +71,12 @@ impl Seed {
         RandomKey(hmac(&self.0, &[b"referee/1/opening\n", set.to_string().as_bytes()])).stream()
     }
 
+    /// Derives the random stream of the playouts that value a draw of a match, counted from 1. This is the commitment of the
+    /// match.
+    pub fn luck_stream(&self, draw: u32) -> RandomStream {
+        RandomKey(hmac(&self.0, &[b"referee/1/luck\n", draw.to_string().as_bytes()])).stream()
+    }
+
     /// Returns the commitment to this seed, SHA-256 of salt and seed. It is published before the match and reveals
     /// nothing about the seed.
     pub fn commitment(&self, salt: &[u8; 32]) -> [u8; 32] {

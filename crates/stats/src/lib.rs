@@ -50,6 +50,7 @@ pub mod estimates;
 pub mod ladder;
 mod likelihood;
 mod lineup;
+pub mod luck;
 pub mod pairing;
 pub mod race;
 pub mod rating;

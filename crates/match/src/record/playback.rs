@@ -9,6 +9,9 @@ use crate::record::{
 };
 use crate::{Ending, Setup};
 
+/// What is called for each draw, with the position before it and the numbers.
+pub(super) type OnDraw<'a> = &'a mut dyn FnMut(&dyn Table, &[u32]) -> Result<(), RulesFailed>;
+
 /// What happened in a step.
 #[derive(Debug)]
 pub enum Note<'a> {
@@ -123,6 +126,14 @@ impl<'a> Playback<'a> {
     /// # Errors
     /// As [`Replay::step`].
     pub fn step(&mut self) -> Result<Option<Step<'a, '_>>, Difference> {
+        self.step_with(&mut |_, _| Ok(()))
+    }
+
+    /// The same with a call for each draw, which gets the position before it and the numbers.
+    ///
+    /// # Errors
+    /// As [`Replay::step`], and when the call fails.
+    pub(super) fn step_with(&mut self, on_draw: OnDraw<'_>) -> Result<Option<Step<'a, '_>>, Difference> {
         if self.is_over {
             return Ok(None);
         }
@@ -137,7 +148,7 @@ impl<'a> Playback<'a> {
                 self.is_over = self.ahead.is_empty();
                 break;
             };
-            if self.add(line)? {
+            if self.add(line, on_draw)? {
                 break;
             }
         }
@@ -193,11 +204,12 @@ impl<'a> Playback<'a> {
     }
 
     /// Adds a line. Returns whether it completes the moves of the next step.
-    fn add(&mut self, line: RecordLine<'a>) -> Result<bool, Difference> {
+    fn add(&mut self, line: RecordLine<'a>, on_draw: OnDraw<'_>) -> Result<bool, Difference> {
         self.last_us = self.last_us.max(line.at_us.0);
         match line.entry {
             RecordEntry::Draw { drawn } => {
                 let before = self.table.event_count();
+                on_draw(&*self.table, &drawn).map_err(|failed| self.failure(failed))?;
                 self.table.settle(&drawn).map_err(|failed| self.failure(failed))?;
                 self.note_events(before);
             }
