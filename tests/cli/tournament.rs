@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use crate::common::{Folder, ROOT, Referee, SEED, Signal, assert_gone, compile, referee};
 use crate::watch::wait_until;
 use rustix::process::{Pid, kill_process_group};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// Writes its process id to a file, and plays a legal move that depends only on the position.
 const PLAYER: &str = "with open(__file__ + '.pids', 'a') as pids:
@@ -490,7 +490,16 @@ fn every_format_is_played_to_its_end() {
         let dir = folder.text(name);
         let ended = referee(["tournament", "run", &config, "--dir", &dir, "--json"]).done();
         assert!(ended.all("match").len() >= least, "{name}: {}", ended.all("match").len());
-        assert_eq!(ended.one("standings")["entrants"].as_array().unwrap().len(), 4);
+        let standings = ended.one("standings");
+        let rows = standings["entrants"].as_array().unwrap();
+        let unranked: Vec<&Value> = rows.iter().filter(|row| row["place"].is_null()).collect();
+        assert_eq!((rows.len(), unranked.len()), (4, usize::from(name == "gauntlet")), "{standings}");
+        if let [hero] = unranked[..] {
+            assert_eq!((&hero["name"], &rows[3]), (&json!("bot0"), hero), "{standings}");
+            assert_eq!(standings["rank_by"], "share");
+            let table = referee(["tournament", "standings", &dir]).done().stdout;
+            assert!(table.contains("the points in relation to the matches order the entrants"), "{table}");
+        }
     }
 }
 

@@ -1,11 +1,13 @@
 //! Schedules under interruptions, late entries, withdrawals and void matches.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::schedules::{TWO, check, drawn, plan, play, scheduled};
+use crate::simulation::runs;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use referee::game::Seating;
+use referee::report::tournament::live_story;
 use referee::stats::schedule::{Due, Format, Participation, Plan, Schedule};
 use referee::stats::standings::Withdrawn;
 use referee::stats::{Deals, Entrant, Lineup, MatchResult};
@@ -295,6 +297,53 @@ fn the_number_of_missing_matches_is_exact_at_any_moment() {
     );
 }
 
+#[test]
+fn the_entrant_that_a_gauntlet_is_about_wins_nothing_by_playing_more() {
+    let mut schedule = scheduled(plan(Format::Gauntlet { cycles: 10 }, TWO, Deals::Single, 5, 0));
+    // It wins 13 of 40 matches: 3 or 4 against each of the others.
+    let won = 13;
+    play(&mut schedule, |due| {
+        let wins = due.set % 3 == 0;
+        let is_first = due.lineup.seats()[0] == Entrant(0);
+        if wins == is_first { vec![1, 2] } else { vec![2, 1] }
+    });
+    let standings = schedule.standings();
+    let hero = standings.rows.last().unwrap();
+    assert_eq!((hero.entrant, hero.place, hero.points, hero.matches), (Entrant(0), None, f64::from(won), 40));
+    assert_eq!(standings.rows[0].place, Some(1));
+    assert!(standings.rows[..4].iter().all(|row| row.points >= 6.0 && row.place.is_some()));
+    let names = ["hero", "ann", "bob", "cid", "dan"];
+    let story = live_story("Trial", &names, &names, &schedule, &standings, None);
+    assert_eq!(story.heading, format!("hero scored {won} of 40 points in Trial"));
+    assert!(
+        story.text().starts_with(&format!("hero won {won} of 40 matches and lost {}.", 40 - won)),
+        "{story:?}"
+    );
+    assert!(!story.text().contains("Nobody could catch it") && story.deciding_match.is_none(), "{story:?}");
+}
+
+#[test]
+fn partners_that_play_more_often_do_not_come_first_more_often() {
+    // Eight equal entrants in three sides of two: some play 8 matches and some 7.
+    let empty = scheduled(plan(Format::Partners { cycles: 1 }, Seating::new(6, 3), Deals::Single, 8, 0));
+    let runs = runs(600, 8_000);
+    let mut first: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
+    for run in 0..runs {
+        let mut schedule = empty.clone();
+        play(&mut schedule, |due| drawn(u64::from(run), due));
+        let rows = schedule.standings().rows;
+        let winners = rows.iter().filter(|row| row.place == Some(1)).count() as f64;
+        for row in &rows {
+            let (wins, entrants) = first.entry(row.matches).or_default();
+            *wins += if row.place == Some(1) { 1.0 / winners } else { 0.0 };
+            *entrants += 1.0;
+        }
+    }
+    println!("by number of matches, the times that an entrant came first, and the chances: {first:?}");
+    let shares: Vec<f64> = first.values().map(|(wins, chances)| wins / chances).collect();
+    assert!(shares.len() > 1 && shares.iter().all(|share| (0.095..0.155).contains(share)), "{shares:?}");
+}
+
 /// A round robin of five from which the first entrant withdraws after this number of its four matches; the first of
 /// each pair wins.
 fn left_after(matches: usize) -> Schedule {
@@ -320,7 +369,7 @@ fn withdrawal_before_half_of_the_matches_annuls_results() {
     assert_eq!((last.entrant, last.points, last.matches), (Entrant(0), 0.0, 1));
     assert_eq!(last.withdrawn, Some(Withdrawn::Annulled));
     // Three draws each, including opponents of the withdrawn entrant.
-    assert!(standings.rows[..4].iter().all(|row| (row.points, row.matches, row.place) == (1.5, 3, 1)));
+    assert!(standings.rows[..4].iter().all(|row| (row.points, row.matches, row.place) == (1.5, 3, Some(1))));
     assert!(schedule.awards().is_empty());
     assert_eq!(schedule.results().count(), 7, "ratings take them all in");
 }

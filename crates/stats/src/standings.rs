@@ -10,6 +10,10 @@
 //!   break no ties. Its own row shows what it has played, and comes last.
 //! * **By amounts** ([`RankBy::Amounts`]) entrants are ordered by what they get a match, and points order those that get the
 //!   same.
+//! * **By share** ([`RankBy::Share`]): where numbers of matches differ by design, entrants are ordered by their points in
+//!   relation to those that they could have ([`TableRow::share`]), so that who plays more is not ahead for that.
+//! * The entrant that a gauntlet is about plays against each of the others, which only meet it: it stands outside the ranking
+//!   and comes last.
 //! * **Direct encounter**: over the tied entrants the sum of the mean scores against each other one, if all of them have
 //!   met. If some have not, an entrant that comes first whatever these matches would bring is first, and likewise for
 //!   those behind it; the others stay tied (as the FIDE Handbook, C.07, has it).
@@ -73,8 +77,6 @@ pub(super) struct Entries<'a> {
     pub(super) withdrawn: &'a [Option<Withdrawn>],
     /// By entrant: what it gets.
     pub(super) amounts: &'a [AmountSample],
-    /// What orders them.
-    pub(super) rank_by: RankBy,
 }
 
 impl Entries<'_> {
@@ -102,8 +104,8 @@ pub enum TieBreak {
 pub struct TableRow {
     /// The entrant.
     pub entrant: Entrant,
-    /// From 1; the same for entrants that are tied after all tie-breaks.
-    pub place: u32,
+    /// From 1; the same for entrants that are tied after all tie-breaks. `None` outside the ranking.
+    pub place: Option<u32>,
     /// The sum of its scores, and its awards.
     pub points: f64,
     /// Matches it played.
@@ -133,6 +135,22 @@ pub struct TableRow {
     pub amount: Option<MeanAmount>,
 }
 
+impl TableRow {
+    /// The points in relation to those that it could have by now, from 0 to 1; 0 before its first match.
+    pub fn share(&self) -> f64 {
+        self.points / f64::from(self.possible.max(1))
+    }
+}
+
+/// How entrants are ordered.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Ranking<'a> {
+    pub(super) by: RankBy,
+    /// The entrant that stands outside the ranking.
+    pub(super) outside: Option<Entrant>,
+    pub(super) tie_breaks: &'a [TieBreak],
+}
+
 /// The results of two entrants against each other.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Cross {
@@ -159,16 +177,17 @@ impl Standings {
         awards: &[Award],
         tie_breaks: &[TieBreak],
     ) -> Standings {
-        Standings::with_entries(entrants, results, awards, Entries::default(), tie_breaks)
+        let ranking = Ranking { tie_breaks, ..Ranking::default() };
+        Standings::with_entries(entrants, results, awards, Entries::default(), ranking)
     }
 
-    /// The same, with eliminated and withdrawn entrants.
+    /// The same, with eliminated and withdrawn entrants, in another order.
     pub(super) fn with_entries<'a>(
         entrants: usize,
         results: impl IntoIterator<Item = &'a MatchResult>,
         awards: &[Award],
         entries: Entries<'_>,
-        tie_breaks: &[TieBreak],
+        ranking: Ranking<'_>,
     ) -> Standings {
         let row = |index| TableRow {
             entrant: Entrant(index as u16),
@@ -208,14 +227,16 @@ impl Standings {
                 (sum(|cross| cross.matches), sum(|cross| cross.score));
         }
         let mut standings = Standings { rows, entrants, cross };
-        standings.rank(entries.rank_by, tie_breaks);
+        standings.rank(ranking);
         standings
     }
 
     /// Orders the rows, which are in the order of entry.
-    fn rank(&mut self, by: RankBy, tie_breaks: &[TieBreak]) {
+    fn rank(&mut self, Ranking { by, outside, tie_breaks }: Ranking<'_>) {
         let rows = &self.rows;
-        let mut groups = split((0..rows.len()).collect(), |&a, &b| compare(&rows[a], &rows[b], by));
+        let is_outside = |at: usize| outside.is_some_and(|outside| outside.index() == at);
+        let ranked = (0..rows.len()).filter(|&at| !is_outside(at)).collect();
+        let mut groups = split(ranked, |&a, &b| compare(&rows[a], &rows[b], by));
         let mut encounters = vec![None; rows.len()];
         for tie_break in tie_breaks {
             let ordered = |group: Vec<usize>| match tie_break {
@@ -230,10 +251,11 @@ impl Standings {
         }
         let mut ranked = Vec::with_capacity(rows.len());
         for group in groups {
-            let place = ranked.len() as u32 + 1;
+            let place = Some(ranked.len() as u32 + 1);
             let row = |index: usize| TableRow { place, direct_encounter: encounters[index], ..rows[index] };
             ranked.extend(group.into_iter().map(row));
         }
+        ranked.extend(rows.iter().filter(|row| Some(row.entrant) == outside));
         self.rows = ranked;
     }
 
@@ -297,6 +319,7 @@ fn compare(a: &TableRow, b: &TableRow, by: RankBy) -> Ordering {
     let mean = |row: &TableRow| row.amount.map_or(f64::NEG_INFINITY, |amount| amount.mean);
     is_annulled(a).cmp(&is_annulled(b)).then(stays(b).cmp(&stays(a))).then_with(|| match by {
         RankBy::Points => by_points(),
+        RankBy::Share => more(a.share(), b.share()),
         RankBy::Amounts => more(mean(a), mean(b)).then_with(by_points),
     })
 }
@@ -390,9 +413,9 @@ mod tests {
             two(2, 3, DRAW),
         ];
         let standings = Standings::of(4, &results, &[], &[TieBreak::SonnebornBerger]);
-        let order: Vec<(u16, u32, f64)> =
+        let order: Vec<(u16, Option<u32>, f64)> =
             standings.rows.iter().map(|row| (row.entrant.0, row.place, row.sonneborn_berger)).collect();
-        assert_eq!(order, [(0, 1, 2.5), (1, 2, 2.0), (2, 3, 2.25), (3, 4, 0.75)]);
+        assert_eq!(order, [(0, Some(1), 2.5), (1, Some(2), 2.0), (2, Some(3), 2.25), (3, Some(4), 0.75)]);
         assert_eq!(standings.rows[0].buchholz, 4.0);
         assert_eq!(standings.between(Entrant(2), Entrant(0)), Cross { matches: 1.0, score: 1.0 });
     }
@@ -400,7 +423,7 @@ mod tests {
     /// The entrants from first to last, with their places and direct encounters.
     fn by_direct_encounter(entrants: usize, results: &[MatchResult]) -> Vec<(u16, u32, Option<f64>)> {
         let standings = Standings::of(entrants, results, &[], &[TieBreak::DirectEncounter]);
-        standings.rows.iter().map(|row| (row.entrant.0, row.place, row.direct_encounter)).collect()
+        standings.rows.iter().map(|row| (row.entrant.0, row.place.unwrap(), row.direct_encounter)).collect()
     }
 
     fn places(order: &[(u16, u32, Option<f64>)]) -> Vec<u32> {
@@ -469,6 +492,6 @@ mod tests {
         assert_eq!(points, [1.0, 1.0, 0.0, 0.0]);
         assert_eq!(standings.between(Entrant(0), Entrant(1)), Cross { matches: 0.5, score: 0.5 });
         assert_eq!(standings.between(Entrant(0), Entrant(2)), Cross::default());
-        assert!(standings.rows.iter().all(|row| row.place == 1 || row.place == 3));
+        assert!(standings.rows.iter().all(|row| row.place == Some(1) || row.place == Some(3)));
     }
 }

@@ -58,7 +58,7 @@ impl LiveStandings {
         let LiveStandings { name, entrants, display_names, rulings, fitted, .. } = self;
         let standings = schedule.standings();
         let standing = |row: &TableRow| StandingsRow {
-            place: Some(row.place as usize),
+            place: row.place.map(|place| place as usize),
             name: entrants[row.entrant.index()].clone(),
             matches: row.matches,
             wdl: row.by_play + row.by_fault,

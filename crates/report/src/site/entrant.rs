@@ -53,14 +53,17 @@ impl Site<'_> {
         if self.report.standings.matches == 0 {
             return "No match has ended yet.".to_owned();
         }
-        let place = ordinal(standing.place);
         let results = standing.wdl();
         let faults = match standing.faulted {
             0 => "It made no fault.".to_owned(),
             count => format!("It made faults in {}.", counted(count, "match", "matches")),
         };
         let out = standing.out.map_or(String::new(), |round| format!(" It was eliminated in round {round}."));
-        format!("{place} of {}: {results}.{out} {faults}", self.report.details.len())
+        let Some(place) = standing.place.map(ordinal) else {
+            return format!("It plays against each of the others: {results}. {faults}");
+        };
+        let ranked = self.report.standings.entrants.iter().filter(|other| other.place.is_some()).count();
+        format!("{place} of {ranked}: {results}.{out} {faults}")
     }
 
     /// The result of a match as an entrant sees it.

@@ -28,7 +28,7 @@ impl Site<'_> {
         self.url?;
         let standings = &self.report.standings;
         let row = |row: &EntrantStanding| PreviewRow {
-            place: row.place.to_string(),
+            place: row.place_shown(),
             name: drawn(row.shown(), &row.name).to_owned(),
             figure: halves(row.points),
         };

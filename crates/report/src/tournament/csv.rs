@@ -74,7 +74,7 @@ pub fn csv(report: &TournamentReport) -> io::Result<Vec<u8>> {
     let mut out = line(COLUMNS.map(str::to_owned))?;
     for (standing, details) in report.entrants() {
         let mut row = vec![
-            standing.place.to_string(),
+            standing.place_shown(),
             standing.name.clone(),
             standing.points.to_string(),
             standing.matches.to_string(),

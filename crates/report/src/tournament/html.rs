@@ -160,7 +160,7 @@ pub(crate) fn standings(
             tbody {
                 @for (standing, details) in rows {
                     tr {
-                        td { (standing.place) }
+                        td { (standing.place_shown()) }
                         td class="name" {
                             (links.entrant(&standing.name))
                             @let remarks = remarks_on(standing, details);
@@ -188,11 +188,12 @@ pub(crate) fn standings(
         }
     };
     let mut note = Vec::new();
+    let rank_by = report.standings.rank_by;
+    if rank_by == RankBy::Share {
+        note.push("The points in relation to the matches order the entrants.".to_owned());
+    }
     if has_amounts {
-        let order = match report.standings.rank_by {
-            RankBy::Points => "",
-            RankBy::Amounts => ", and orders the entrants",
-        };
+        let order = if rank_by == RankBy::Amounts { ", and orders the entrants" } else { "" };
         note.push(format!("The amount is the mean with its 95% interval{order}."));
     }
     if let Some(&kind) = breaks.first() {
@@ -202,7 +203,8 @@ pub(crate) fn standings(
             TieBreak::SonnebornBerger => "Sonneborn-Berger, the points of beaten opponents",
             TieBreak::Wins => "matches won by play",
         };
-        note.push(format!("Equal points are ordered by {order}."));
+        let equal = if rank_by == RankBy::Share { "Equal shares" } else { "Equal points" };
+        note.push(format!("{equal} are ordered by {order}."));
     }
     note.push(
         "Elo is relative to the mean of the field. Dots are estimates, bars 95% intervals: entrants whose bars overlap may be \
@@ -478,13 +480,13 @@ pub(crate) fn opening(report: &TournamentReport, links: &Links<'_>) -> Markup {
 fn podium(report: &TournamentReport, links: &Links<'_>) -> Markup {
     let is_over = report.unfinished_at_most == 0;
     let place = |standing: &EntrantStanding| match standing.place {
-        1 if is_over => "Winner".to_owned(),
-        place => ordinal(place),
+        Some(1) if is_over => "Winner".to_owned(),
+        place => place.map(ordinal).unwrap_or_default(),
     };
     html! {
         ol class="podium" {
-            @for (standing, details) in report.entrants().take(3) {
-                li class=[(standing.place == 1).then_some("first")] {
+            @for (standing, details) in report.entrants().filter(|(standing, _)| standing.place.is_some()).take(3) {
+                li class=[(standing.place == Some(1)).then_some("first")] {
                     span class="place" { (place(standing)) }
                     span class="name plain" { (links.entrant(&standing.name)) }
                     @let remarks = remarks_on(standing, details);

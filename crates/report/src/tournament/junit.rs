@@ -42,7 +42,8 @@ pub fn junit(report: &TournamentReport) -> String {
             results => format!(", withdrawn: {results}"),
         };
         let points = standing.points;
-        case.set_system_out(format!("place {}, {points} points, Elo {elo}{withdrawn}", standing.place));
+        let place = standing.place.map_or("outside the ranking".to_owned(), |place| format!("place {place}"));
+        case.set_system_out(format!("{place}, {points} points, Elo {elo}{withdrawn}"));
         suite.add_test_case(case);
     }
     let unfinished = super::text::unfinished(report);

@@ -46,7 +46,7 @@ pub struct StandingsReport {
     pub void_for: BTreeMap<String, u32>,
     /// The rulings of the organiser, in the order in which they were made.
     pub rulings: Vec<PublicRuling>,
-    /// What orders the entrants.
+    /// What orders the entrants before tie-breaks.
     pub rank_by: RankBy,
     /// The tie-breaks, in order of precedence.
     pub tie_breaks: Vec<TieBreak>,
@@ -69,8 +69,9 @@ pub struct StandingsReport {
 /// The standing of an entrant.
 #[derive(Debug, Serialize)]
 pub struct EntrantStanding {
-    /// From 1; the same for entrants that are tied after all tie-breaks.
-    pub place: u32,
+    /// From 1; the same for entrants that are tied after all tie-breaks. `None` for the entrant that a gauntlet is about, which
+    /// stands outside the ranking.
+    pub place: Option<u32>,
     /// Its name.
     pub name: String,
     /// What people see instead of it.
@@ -107,6 +108,11 @@ pub struct EntrantStanding {
 }
 
 impl EntrantStanding {
+    /// Its place, if it has one.
+    pub(crate) fn place_shown(&self) -> String {
+        self.place.map(|place| place.to_string()).unwrap_or_default()
+    }
+
     /// Its results, however they came about.
     pub(crate) fn wdl(&self) -> Wdl {
         self.by_play + self.by_fault
@@ -190,7 +196,7 @@ impl StandingsData {
             population: Population::new(strengths.is_of_played_openings),
             void_for: db.void_for()?,
             rulings: db.rulings()?.iter().map(PublicRuling::of).collect(),
-            rank_by: schedule.plan().rank_by,
+            rank_by: schedule.plan().ranked_by(),
             tie_breaks: schedule.plan().format.tie_breaks().to_vec(),
             is_knockout: matches!(schedule.plan().format, Format::Knockout { .. }),
             champion: schedule.champion().map(|champion| entrants[champion.index()].name.clone()),

@@ -49,8 +49,16 @@ impl StoryOf<'_> {
     fn course(&self, leader: usize) -> Course {
         let entrants = self.names.len();
         let (mut points, mut left) = (vec![0.0; entrants], vec![0_u32; entrants]);
+        // What points are divided by: by now, and in the end.
+        let is_by_share = self.schedule.plan().ranked_by() == RankBy::Share;
+        let (mut possible, mut all) = (vec![1.0; entrants], vec![1.0; entrants]);
         for row in &self.table.rows {
-            points[row.entrant.index()] = row.awarded;
+            let at = row.entrant.index();
+            points[at] = row.awarded;
+            if is_by_share {
+                possible[at] = f64::from(row.possible - row.matches);
+                all[at] = f64::from(row.possible.max(1));
+            }
         }
         let played = |lineup: &Lineup| {
             let mut all = lineup.seats().to_vec();
@@ -66,12 +74,16 @@ impl StoryOf<'_> {
             for entrant in played(&result.lineup) {
                 points[entrant.index()] += result.score(entrant).unwrap_or_default();
                 left[entrant.index()] -= 1;
+                possible[entrant.index()] += if is_by_share { 1.0 } else { 0.0 };
             }
-            let alone = leads(&points);
+            let by_now: Vec<f64> =
+                points.iter().zip(&possible).map(|(own, of)| own / f64::max(*of, 1.0)).collect();
+            let alone = leads(&by_now);
             course.leaders.push((number, alone));
             let is_decided = || {
                 let others = (0..entrants).filter(|&other| other != leader);
-                others.into_iter().all(|other| points[other] + f64::from(left[other]) < points[leader])
+                let most = |at: usize| (points[at] + f64::from(left[at])) / all[at];
+                others.into_iter().all(|other| most(other) < points[leader] / all[leader])
             };
             if course.decided.is_none() && alone == Some(leader) && is_decided() {
                 course.decided = Some(number);
@@ -84,10 +96,13 @@ impl StoryOf<'_> {
     pub(super) fn told(&self) -> Story {
         let mut story = Story::default();
         let (name, rows) = (self.name, &self.table.rows);
-        let (results, rank_by) = (self.schedule.results().count(), self.schedule.plan().rank_by);
+        let (results, rank_by) = (self.schedule.results().count(), self.schedule.plan().ranked_by());
         let is_over = self.schedule.is_over() && self.schedule.missing().most == 0;
         let is_over = is_over && self.schedule.race().is_none_or(|race| race.pick().is_some());
-        let first: Vec<&TableRow> = rows.iter().take_while(|row| row.place == 1).collect();
+        if let Some(hero) = self.schedule.plan().format.hero() {
+            return self.tell_gauntlet(hero, is_over);
+        }
+        let first: Vec<&TableRow> = rows.iter().take_while(|row| row.place == Some(1)).collect();
         let champion = self.schedule.champion();
         let race = self.schedule.race();
         // The one with most points of a race has played most matches.
@@ -101,8 +116,9 @@ impl StoryOf<'_> {
                 (_, false) => format!("{} lead together", several(&names, "entrants")),
             };
             if results > 0
-                && rank_by == RankBy::Points
+                && rank_by != RankBy::Amounts
                 && let Some(row) = first.first()
+                && first.iter().all(|other| other.possible == row.possible)
             {
                 story.say(format!("Each has {} of {} points.", halves(row.points), row.possible));
             }
@@ -141,11 +157,53 @@ impl StoryOf<'_> {
             None if race.is_none() => self.tell_lead(leader, is_over, &mut story),
             None => {}
         }
-        if lead == Some(0.0) {
+        let is_tied = rank_by == RankBy::Share
+            && second.is_some_and(|second| (row.share() - second.share()).abs() < 1e-6);
+        if lead == Some(0.0) || is_tied {
             story.say(" Tie-breaks put it first.");
         }
         if let Some(second) = second {
             story.say_superiority(&of_leader, self.name_of(second.entrant));
+        }
+        story
+    }
+
+    /// A gauntlet: how the entrant that it is about fared, and which of the others did best against it.
+    fn tell_gauntlet(&self, hero: Entrant, is_over: bool) -> Story {
+        let (mut story, rows) = (Story::default(), &self.table.rows);
+        let Some(own) = rows.iter().find(|row| row.entrant == hero).filter(|row| row.matches > 0) else {
+            story.heading = format!("{} has not begun", self.name);
+            return story;
+        };
+        let of_points = |row: &TableRow| format!("{} of {} points", halves(row.points), row.possible);
+        let name = self.name_of(hero);
+        story.heading = match is_over {
+            true => format!("{name} scored {} in {}", of_points(own), self.name),
+            false => format!("{name} has {} so far", of_points(own)),
+        };
+        let Wdl { wins, losses, .. } = own.by_play + own.by_fault;
+        let matches = referee_game::counted(own.matches, "match", "matches");
+        story.say(format!("{name} won {wins} of {matches} and lost {losses}."));
+        let ranked: Vec<&TableRow> =
+            rows.iter().filter(|row| row.place.is_some() && row.matches > 0).collect();
+        let is_by_amounts = self.schedule.plan().rank_by == RankBy::Amounts;
+        let [best, next @ ..] = &ranked[..] else { return story };
+        let best_name = self.name_of(best.entrant);
+        if next.first().is_some_and(|next| next.place == best.place) {
+            return story;
+        }
+        let best_result = match best.amount.filter(|_| is_by_amounts) {
+            Some(of) => format!("{} a match", amount(of.mean)),
+            None => of_points(best),
+        };
+        story.say(format!(" {best_name} did best against it, with {best_result}."));
+        story.leader = Some(self.ids[best.entrant.index()].to_owned());
+        if let Some(next) = next.first().filter(|_| !is_by_amounts) {
+            story.second = Some(self.ids[next.entrant.index()].to_owned());
+            story.superiority = self.strengths.and_then(|strengths| {
+                strengths.difference(best.entrant, next.entrant).probability_above_zero()
+            });
+            story.say_superiority(best_name, self.name_of(next.entrant));
         }
         story
     }

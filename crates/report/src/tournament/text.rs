@@ -275,7 +275,7 @@ pub(crate) fn standings(report: &StandingsReport) -> Grid {
     headings.push("Elo [95%]".to_owned());
     let rows = report.entrants.iter().map(|entrant| {
         let mut row = vec![
-            entrant.place.to_string(),
+            entrant.place_shown(),
             entrant.name.clone(),
             points(entrant.points),
             entrant.matches.to_string(),
@@ -307,8 +307,10 @@ pub(crate) fn standings(report: &StandingsReport) -> Grid {
     if is_awarded {
         note += "; awarded: points without play";
     }
-    if report.rank_by == RankBy::Amounts {
-        note += "; the mean amount a match orders the entrants";
+    match report.rank_by {
+        RankBy::Points => {}
+        RankBy::Share => note += "; the points in relation to the matches order the entrants",
+        RankBy::Amounts => note += "; the mean amount a match orders the entrants",
     }
     if has_encounters {
         note += "; direct: score against the entrants with equal points";

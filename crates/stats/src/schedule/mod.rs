@@ -62,7 +62,7 @@ pub use ruling::{MatchRuling, Ruling, RulingError};
 use super::amounts::AmountSample;
 use super::pairing::{knockout::bracket, partners, swiss::Card, table};
 use super::race::Race;
-use super::standings::{Award, Entries, Standings, Unplayed, Withdrawn};
+use super::standings::{Award, Entries, Ranking, Standings, Unplayed, Withdrawn};
 use super::{Deals, Entrant, Lineup, MatchResult};
 use referee_game::Misconfigured;
 
@@ -307,12 +307,17 @@ impl Schedule {
 
     /// The standings.
     pub fn standings(&self) -> Standings {
-        let (entrants, tie_breaks) = (self.plan.entrants.len(), self.plan.format.tie_breaks());
+        let (entrants, plan) = (self.plan.entrants.len(), &self.plan);
         let withdrawn = self.withdrawn();
         let awards = self.awards_after(&withdrawn);
-        let (amounts, rank_by) = (self.amounts(&withdrawn), self.plan.rank_by);
-        let entries = Entries { out: &self.out, withdrawn: &withdrawn, amounts: &amounts, rank_by };
-        Standings::with_entries(entrants, self.results(), &awards, entries, tie_breaks)
+        let amounts = self.amounts(&withdrawn);
+        let entries = Entries { out: &self.out, withdrawn: &withdrawn, amounts: &amounts };
+        let ranking = Ranking {
+            by: plan.ranked_by(),
+            outside: plan.format.hero(),
+            tie_breaks: plan.format.tie_breaks(),
+        };
+        Standings::with_entries(entrants, self.results(), &awards, entries, ranking)
     }
 
     /// What each entrant gets, by set: the mean over its matches. Without sets of which a match has no result, and those of entrants

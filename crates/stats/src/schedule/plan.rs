@@ -71,6 +71,11 @@ impl Format {
         }
     }
 
+    /// The entrant of a gauntlet that plays against each of the others, and is outside the ranking.
+    pub fn hero(self) -> Option<Entrant> {
+        matches!(self, Format::Gauntlet { .. }).then_some(Entrant(0))
+    }
+
     /// Whether all matches are known in advance, and those of a late entrant when it joins.
     pub fn is_known(self) -> bool {
         !matches!(self, Format::Swiss { .. } | Format::Knockout { .. } | Format::Race(_))
@@ -147,6 +152,10 @@ pub enum RankBy {
     /// Points, which come from ranks.
     #[default]
     Points,
+    /// Points in relation to those that could be had. Of formats whose entrants play different numbers of matches by design, and
+    /// never configured.
+    #[serde(skip_deserializing)]
+    Share,
     /// The mean amount a match. Only in formats that are known in advance: others pair by points.
     Amounts,
 }
@@ -162,7 +171,7 @@ pub struct Plan {
     pub deals: Deals,
     /// The points of byes.
     pub byes: ByePoints,
-    /// What orders the standings.
+    /// What orders the standings, as configured ([`Plan::ranked_by`]).
     pub rank_by: RankBy,
     /// The entrants, in the order of their seeds; late ones at the end.
     pub entrants: Vec<Participation>,
@@ -193,6 +202,15 @@ impl Plan {
             rank_by: RankBy::Points,
             entrants: vec![Participation::default(); entrants],
             rulings: Vec::new(),
+        }
+    }
+
+    /// What orders the standings before tie-breaks. Partners do not all play equally often, nor do the opponents in a gauntlet
+    /// that somebody joins late, so their share of points orders them.
+    pub fn ranked_by(&self) -> RankBy {
+        match (self.rank_by, self.format) {
+            (RankBy::Points, Format::Gauntlet { .. } | Format::Partners { .. }) => RankBy::Share,
+            (by, _) => by,
         }
     }
 
