@@ -144,6 +144,11 @@ fn exit_codes_survive_closed_readers_and_full_disks() {
     case(&format!("verify {record}"), 0, 5);
     case(&format!("publish {record} --to {}", folder.text("published")), 0, 5);
     case(&format!("verify {record} {corrupted} --json"), 1, 1);
+    let dice = folder.text("dice");
+    referee(["play", "saxum", &plain, &plain, "--record", &dice]).done();
+    for more in ["", "--json"] {
+        case(&format!("luck {dice} --playouts 2 {more}"), 0, 5);
+    }
     case(&format!("show {record}"), 0, 5);
     case(&format!("export --pdn {record}"), 0, 5);
     case(&format!("export --pdn {record} {corrupted}"), 1, 1);
@@ -236,7 +241,10 @@ fn exit_codes_survive_closed_readers_and_full_disks() {
     });
     // Subcommands with effects have them before they print.
     let mut number = 0;
+    let mut best = vec!["best", "checkers", &plain, &other, "--set", WON, "--opening-plies", "0"];
+    best.extend(["--within", "600", "--alpha", "0.4", "--dir"]);
     for args in [
+        best,
         vec!["init", "tournament"],
         vec!["tournament", "run", &config, "--dir"],
         vec!["tournament", "run", "--json", &config, "--dir"],
@@ -265,7 +273,7 @@ fn exit_codes_survive_closed_readers_and_full_disks() {
             number += 1;
             let mut args: Vec<String> = args.iter().map(|&arg| arg.to_owned()).collect();
             match args[1].as_str() {
-                "run" | "tournament" | "init" | "export" | "backup" => {
+                "checkers" | "run" | "tournament" | "init" | "export" | "backup" => {
                     args.push(folder.text(&format!("new{number}")));
                 }
                 "rule" => args.push(format!("The number {number}")),
