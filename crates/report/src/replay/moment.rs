@@ -43,8 +43,8 @@ struct Figure {
 }
 
 impl Moment {
-    /// The decisive moment of a match that somebody won and lost: the fault that ended it, otherwise what the bots expected. A
-    /// draw has none, nor has a match before its first move, nor one without figures.
+    /// The moment that decided a match with a winner and a loser: the fault that ended it, or else a fall in what the bots
+    /// expected. Draws, matches that end before the first move and matches without figures have none.
     pub(super) fn of(
         steps: &[ReplayStep],
         ending: &Ending,

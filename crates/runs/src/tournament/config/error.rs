@@ -70,7 +70,7 @@ pub enum ConfigError {
     /// The format does not fit the entrants.
     #[error("format: {0}")]
     Format(Misconfigured),
-    /// Without amounts nobody can be ranked by them.
+    /// The game has no amounts to rank by.
     #[error("rank_by: `{0}` has no amounts; expected \"points\"")]
     RankBy(&'static str),
     /// A deal would be known to a bot that plays it again.
