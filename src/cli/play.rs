@@ -44,7 +44,7 @@ use crate::sources::{self, BotSpec, Source};
 /// Several matches of two bots end with the Elo difference of the first bot to the second, with a 95% interval, and
 /// the likelihood of superiority, by the formulas of cutechess and fastchess from 30 sets on. The unit is the mirrored set
 /// (pentanomial) or, without --mirror, the match (trinomial). Copies of a set do not count if the bots are deterministic,
-/// and one distinct set has no interval. If sets share openings, the figures speak of the openings that were played, and
+/// and one distinct set has no interval. If sets share openings of a file, the figures speak of the openings that were played, and
 /// a second interval speaks of openings like these. The figures assume that the number of matches was fixed in advance;
 /// `referee regress` tests while it plays.
 #[derive(Debug, ClapArgs)]

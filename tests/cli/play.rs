@@ -27,6 +27,25 @@ fn copies_of_one_set_have_no_interval() {
 }
 
 #[test]
+fn lines_that_transpose_into_one_position_are_one_opening() {
+    let folder = Folder::new();
+    let bot = folder.plain_bot("plain");
+    let lines = [
+        "1. 9-13 22-18 2. 12-16 24-20 *",
+        "1. 12-16 22-18 2. 9-13 24-20 *",
+        "1. 9-13 24-20 2. 12-16 22-18 *",
+        "1. 12-16 24-20 2. 9-13 22-18 *",
+    ];
+    let book: String = lines.iter().map(|line| format!("[Event \"a line\"]\n{line}\n\n")).collect();
+    let book = folder.write("book.pdn", book);
+    let more = ["-n", "16", "--mirror", "--openings", &book, "--set", "turn_limit=20", "--json"];
+    let summary = referee([&["play", "checkers", &bot, &bot][..], &more].concat()).done().one("summary");
+    let difference = &summary["difference"];
+    assert_eq!([&difference["sets"], &difference["copies"], &difference["openings"]], [1, 7, 1]);
+    assert_eq!([&difference["elo"], &difference["superiority"]], [&Value::Null; 2]);
+}
+
+#[test]
 fn a_match_of_two_bots_is_shown_with_boards() {
     let folder = Folder::new();
     let records = folder.text("records");

@@ -84,6 +84,16 @@ fn deterministic_bots_without_openings_are_undecided() {
     assert_eq!(fates[..3], ["counted", "repeated", "repeated"]);
 }
 
+#[test]
+fn openings_drawn_at_random_speak_of_openings_like_these_although_some_are_drawn_twice() {
+    let more = ["--opening-plies", "1", "--fixed", "12", "--set", "turn_limit=20", "--seed", SEED, "--json"];
+    let verdict = regress("checkers", &random(), &greedy(), &more).done().one("verdict");
+    // Black has seven moves.
+    assert!(verdict["openings"].as_u64() <= Some(7), "{verdict}");
+    assert_eq!([&verdict["counted"], &verdict["population"]], [&json!(12), &json!("openings_like_these")]);
+    assert_eq!(verdict["elo_of_openings_like_these"], Value::Null);
+}
+
 /// Jeex bots that play a fixed first move, then random ones, and a book of ten lines. In three of them the new version
 /// loses by its first decision, which is this Python statement: these losses have the same moves each time, other matches
 /// have not.

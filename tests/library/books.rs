@@ -112,12 +112,24 @@ struct Ended {
     is_of_openings_like_these: bool,
 }
 
-/// Plays a book from its first line to its last, again and again.
-fn run(book: &[OfOpening], stream: &mut RandomStream) -> Ended {
+/// Which line of the book a set plays.
+#[derive(Clone, Copy, PartialEq)]
+enum Order {
+    /// From the first to the last, again and again.
+    InTurn,
+    /// One that the set draws at random.
+    Drawn,
+}
+
+fn run(book: &[OfOpening], order: Order, stream: &mut RandomStream) -> Ended {
     let sprt = Sprt::new(-50.0, 0.0, 0.05, 0.05, EloModel::Normalized).unwrap();
-    let mut run = Regression::new(StoppingRules::new(Some(sprt), 10_000), TWO, Deals::Mirrored).unwrap();
+    let run = Regression::new(StoppingRules::new(Some(sprt), 10_000), TWO, Deals::Mirrored).unwrap();
+    let mut run = run.with_drawn_openings(order == Order::Drawn);
     for number in 1.. {
-        let opening = (number as usize - 1) % book.len();
+        let opening = match order {
+            Order::InTurn => (number as usize - 1) % book.len(),
+            Order::Drawn => stream.uniform(book.len() as u64) as usize,
+        };
         let (score, moves) = play(number, opening, &book[opening], stream);
         run.add(number, matches(number, score), Some(moves));
         if let Some(verdict) = run.verdict() {
@@ -136,13 +148,14 @@ fn wrong(
     name: &str,
     runs: u32,
     wrong: Verdict,
+    order: Order,
     mut book: impl FnMut(&mut RandomStream) -> Vec<OfOpening>,
 ) -> [f64; 2] {
     let mut stream = stream(name);
     let (mut errors, mut of_others, mut decided, mut sets) = (0, 0, 0, 0);
     for _ in 0..runs {
         let book = book(&mut stream);
-        let ended = run(&book, &mut stream);
+        let ended = run(&book, order, &mut stream);
         let is_wrong = ended.verdict == wrong;
         errors += u32::from(is_wrong);
         of_others += u32::from(is_wrong && ended.is_of_openings_like_these);
@@ -176,7 +189,8 @@ fn verdicts_on_a_book_err_in_at_most_5_percent() {
             }
             for (elo, verdict) in WRONG {
                 let name = format!("{lines} lines, {same} of them the same, spread {spread}, {elo}");
-                let [rate, _] = wrong(&name, runs, verdict, |stream| book(*lines, same, spread, elo, stream));
+                let book = |stream: &mut RandomStream| book(*lines, same, spread, elo, stream);
+                let [rate, _] = wrong(&name, runs, verdict, Order::InTurn, book);
                 assert!(rate <= most(runs) + 0.005, "{name}: {rate}");
             }
         }
@@ -196,10 +210,33 @@ fn verdicts_on_openings_like_those_of_a_book_err_in_at_most_5_percent() {
             for (elo, verdict) in WRONG {
                 let name = format!("{lines} drawn lines, {same} of them the same, spread {spread}, {elo}");
                 let all = book(2000, same, spread, elo, &mut stream(&format!("openings for {name}")));
-                let [_, rate] = wrong(&name, runs, verdict, |stream| {
+                let [_, rate] = wrong(&name, runs, verdict, Order::InTurn, |stream| {
                     (0..*lines).map(|_| all[stream.uniform(all.len() as u64) as usize]).collect()
                 });
                 assert!(rate <= most(runs) + 0.005, "{name}: {rate}");
+            }
+        }
+    }
+}
+
+/// Sets that draw their openings, as those of random moves do: the difference is that on all of them.
+#[test]
+fn verdicts_on_drawn_openings_err_in_at_most_5_percent() {
+    let runs = runs(20, 3000);
+    let is_long = runs > 20;
+    for lines in if is_long { &[7, 50, 300, 3000][..] } else { &[50] } {
+        for (same, spread) in
+            [(0.0, 0.4), (0.3, 0.2), (1.0, 0.2)].into_iter().take(if is_long { 3 } else { 2 })
+        {
+            if same == 1.0 && *lines < 300 {
+                continue;
+            }
+            for (elo, verdict) in WRONG {
+                let name = format!("{lines} openings to draw from, {same} the same, spread {spread}, {elo}");
+                let all = book(*lines, same, spread, elo, &mut stream(&format!("openings for {name}")));
+                let [rate, of_others] = wrong(&name, runs, verdict, Order::Drawn, |_| all.clone());
+                assert!(rate <= most(runs) + 0.005, "{name}: {rate}");
+                assert_eq!(rate, of_others, "{name}: every verdict speaks of openings like these");
             }
         }
     }
@@ -210,7 +247,7 @@ fn a_book_that_deterministic_bots_have_played_through_ends_the_run() {
     let mut stream = stream("deterministic");
     for lines in [1, 2, 10, 30] {
         let book = book_of_fixed(lines, &mut stream);
-        let ended = run(&book, &mut stream);
+        let ended = run(&book, Order::InTurn, &mut stream);
         assert_eq!((ended.verdict, ended.sets), (Verdict::OnlyRepeats, lines as u32 + 100), "{lines}");
     }
 }

@@ -42,6 +42,8 @@ pub(super) struct Common {
     /// Events for the shell.
     pub(super) events: VecDeque<MatchEvent>,
     pub(super) decisions: u32,
+    /// A digest of the position after the opening.
+    pub(super) opened_at: Option<[u8; 32]>,
     /// The longest delay of an answer by the referee's own lag, in microseconds.
     pub(super) worst_lag: u64,
     /// How long the referee was suspended during the match, in microseconds.
@@ -79,6 +81,7 @@ impl Common {
             infos: Vec::new(),
             events: VecDeque::new(),
             decisions: 0,
+            opened_at: None,
             worst_lag: 0,
             paused: 0,
             out: [None; MAX_SEATS],

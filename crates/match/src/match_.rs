@@ -243,6 +243,12 @@ impl Match {
         self.common.decisions
     }
 
+    /// A digest of the position after the opening, equal for different moves that lead to it; `None` before, and in games
+    /// without openings.
+    pub fn opened_at(&self) -> Option<[u8; 32]> {
+        self.common.opened_at
+    }
+
     /// The longest delay of an answer by the referee's own lag, in microseconds.
     pub fn worst_lag(&self) -> u64 {
         self.common.worst_lag

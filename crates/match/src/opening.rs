@@ -6,6 +6,7 @@ use referee_game::chance::{RandomKey, RandomStream, Uniform};
 use referee_game::erased::{MoveError, NotOpened, RulesFailed, Table};
 use referee_game::{Misconfigured, Turn};
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
 use crate::common::Common;
 use crate::detail::AbortReason;
@@ -195,12 +196,23 @@ fn read(mut table: Box<dyn Table>, texts: &[String]) -> Result<Vec<usize>, NoOpe
     }
 }
 
+/// The position as a digest of what the seat to move sees; `None` in games without openings. Those with openings hide nothing,
+/// so the digest is that of the position, by whatever moves it came about.
+fn digest(table: &mut dyn Table) -> Option<[u8; 32]> {
+    table.meta().openings?;
+    let decision = table.ask().decide()?;
+    let mut view = Vec::new();
+    table.write_view(&decision, decision.seats().iter().next()?, &mut view);
+    Some(Sha256::digest(view).into())
+}
+
 impl Common {
     /// Plays the opening, if the set-up has one.
     pub(super) fn play_opening(&mut self, stamp: Stamp, mut stream: RandomStream) -> PhaseFlow {
         let header = Arc::clone(&self.setup.header);
         let (opening, tries) = (&header.opening, self.limits.opening_tries);
         if *opening == Opening::None {
+            self.opened_at = digest(&mut *self.table);
             return PhaseFlow::Continue(());
         }
         let find = |common: &mut Common| match find(&*common.table, opening, &mut stream, &common.limits) {
@@ -225,6 +237,7 @@ impl Common {
                 self.broadcast_facts(stamp);
             }
         }
+        self.opened_at = digest(&mut *self.table);
         PhaseFlow::Continue(())
     }
 }

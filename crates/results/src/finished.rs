@@ -36,6 +36,8 @@ pub struct FinishedMatch {
     pub shared_faults: Vec<SharedFault>,
     /// What led to the faults.
     pub evidence: Vec<Evidence>,
+    /// A digest of the position after the opening; `None` in games without openings, or if the match did not begin.
+    pub opened_at: Option<[u8; 32]>,
     /// The number of moves.
     pub decisions: u32,
     /// From opening to end, in microseconds.
@@ -87,6 +89,7 @@ impl FinishedMatch {
             faults: setup.seating.all().iter().map(|seat| play.faults(seat)).collect(),
             shared_faults: Vec::new(),
             evidence: Vec::new(),
+            opened_at: play.opened_at(),
             decisions: play.decisions(),
             duration_us,
             lag_ms: play.worst_lag() / 1000,
@@ -118,6 +121,7 @@ impl FinishedMatch {
             faults: vec![Faults::default(); seating.seats()],
             shared_faults: Vec::new(),
             evidence: Vec::new(),
+            opened_at: None,
             decisions: 0,
             duration_us: 0,
             lag_ms: 0,

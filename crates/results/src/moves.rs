@@ -1,69 +1,51 @@
-//! The moves of matches and sets as digests, by which copies are found.
+//! The openings and moves of matches and sets as digests, by which copies are found.
 
 use referee_match::record::{Difference, RecordEntry, RecordedEvent, lines};
 use referee_stats::sample::{MatchMoves, MovesDigest, SetMoves};
 use sha2::{Digest, Sha256};
 
-/// The moves of a match by seat. The order between seats does not matter: simultaneous answers arrive in any order.
-struct MovesBySeat {
-    /// The options of the game as the record has them.
-    options: String,
-    openings: Vec<String>,
-    all: Vec<String>,
-}
+use crate::FinishedMatch;
 
-impl MovesBySeat {
-    fn of(seats: usize, record: &[u8]) -> Result<MovesBySeat, Difference> {
-        let none = vec![String::new(); seats];
-        let mut found = MovesBySeat { options: String::new(), openings: none.clone(), all: none };
-        for line in lines(record) {
-            match line?.entry {
-                RecordEntry::Record(header) => header.options.get().clone_into(&mut found.options),
-                RecordEntry::Event { event: RecordedEvent::Move(moved), .. }
-                    if moved.seat.index() < seats =>
-                {
-                    let of_opening = moved.opening.then_some(&mut found.openings);
-                    for moves in of_opening.into_iter().chain([&mut found.all]) {
-                        let moves = &mut moves[moved.seat.index()];
-                        moves.push('\n');
-                        moves.push_str(&moved.text);
-                    }
-                }
-                _ => {}
+/// Digests of a match: of its opening, and of this and all moves after it. The opening is the position to which it leads, since
+/// several moves may lead to the same one; in games without openings, the options of the game.
+///
+/// # Errors
+/// The first invalid line of the record.
+pub fn moves_of_match(finished: &FinishedMatch, record: &[u8]) -> Result<SetMoves, Difference> {
+    let seats = finished.seating.seats();
+    let (mut opening, mut all) = (Sha256::new(), Sha256::new());
+    // The order between seats does not matter: simultaneous answers arrive in any order.
+    let mut moves = vec![String::new(); seats];
+    for line in lines(record) {
+        match line?.entry {
+            RecordEntry::Record(header) if finished.opened_at.is_none() => {
+                opening.update(header.options.get());
             }
+            RecordEntry::Event { event: RecordedEvent::Move(moved), .. }
+                if moved.seat.index() < seats && !moved.opening =>
+            {
+                let moves = &mut moves[moved.seat.index()];
+                moves.push('\n');
+                moves.push_str(&moved.text);
+            }
+            _ => {}
         }
-        Ok(found)
     }
-
-    fn digests(&self, options: &str) -> SetMoves {
-        let digest = |of_seats: &[String]| {
-            let mut hash = Sha256::new();
-            hash.update(options);
-            for (seat, moves) in of_seats.iter().enumerate() {
-                hash.update(format!("\n{seat}{moves}"));
-            }
-            hash.finalize().into()
-        };
-        let opening = digest(&self.openings);
-        SetMoves { opening, start: opening, all: digest(&self.all) }
+    opening.update(finished.opened_at.unwrap_or_default());
+    let opening: MovesDigest = opening.finalize().into();
+    all.update(opening);
+    for (seat, moves) in moves.iter().enumerate() {
+        all.update(format!("\n{seat}{moves}"));
     }
+    Ok(SetMoves { opening, start: opening, all: all.finalize().into() })
 }
 
-/// Digests of a match with this number of seats: of its options and opening, and of these and all moves.
+/// The same in few bytes.
 ///
 /// # Errors
 /// The first invalid line of the record.
-pub fn moves_of_match(seats: usize, options: &str, record: &[u8]) -> Result<SetMoves, Difference> {
-    Ok(MovesBySeat::of(seats, record)?.digests(options))
-}
-
-/// The moves of a match with this number of seats in few bytes, from its record alone.
-///
-/// # Errors
-/// The first invalid line of the record.
-pub fn short_moves_of_match(seats: usize, record: &[u8]) -> Result<MatchMoves, Difference> {
-    let moves = MovesBySeat::of(seats, record)?;
-    let SetMoves { opening, all, .. } = moves.digests(&moves.options);
+pub fn short_moves_of_match(finished: &FinishedMatch, record: &[u8]) -> Result<MatchMoves, Difference> {
+    let SetMoves { opening, all, .. } = moves_of_match(finished, record)?;
     let [opening, all] = [opening, all].map(|digest| {
         let [first, ..] = digest.as_chunks().0 else { unreachable!("a digest has 32 bytes") };
         u64::from_le_bytes(*first)

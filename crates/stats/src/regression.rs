@@ -31,8 +31,8 @@
 //!
 //! **Copies** of earlier sets count once an opening has given two different sets ([`super::sample`]). If none has, the bots
 //! are deterministic, and after `max_repeats` copies in a row the run ends undecided: more sets would show nothing new. The
-//! verdict speaks of openings like those that were played if each set that counts has an opening of its own, and else of
-//! the openings that were played.
+//! verdict speaks of openings like those that were played if each set that counts has an opening of its own or one that was
+//! drawn at random, and else of the openings that were played.
 //!
 //! **Three sides**: a version with two of them can win with one only. Where the other two sides are then equal, such a set
 //! scores at most 3/4, and one with two sides of `base` at least 1/4, so that equal versions score 1/2 in both. No other
@@ -170,6 +170,12 @@ impl Regression {
             waiting: BTreeMap::new(),
             verdict: None,
         })
+    }
+
+    /// The same with openings that are drawn at random for each set, if `are_drawn`, and not taken from a list in turn.
+    #[must_use]
+    pub fn with_drawn_openings(self, are_drawn: bool) -> Regression {
+        Regression { sample: self.sample.with_drawn_openings(are_drawn), ..self }
     }
 
     /// The scores that count.

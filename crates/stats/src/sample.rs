@@ -6,8 +6,9 @@
 //! quick loss has the same moves each time, a long match has not.
 //!
 //! **Population**: the scores of sets that are each on an opening of their own are independent, and speak of openings like
-//! these. Once openings are played again, the scores speak of the openings that were played: each is played about as often
-//! as the others, so the variance of the mean is at most that of independent sets. Of openings like these there are then
+//! these. So are those of sets that each draw an opening at random, also where two have drawn the same one by chance. Once the
+//! openings of a list are played again, the scores speak of the openings that were played: each is played about as often as
+//! the others, so the variance of the mean is at most that of independent sets. Of openings like these there are then
 //! fewer observations than sets: the sets on one opening are one cluster ([`Sample::of_openings_like_these`]).
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -56,6 +57,8 @@ pub struct Sample {
     distinct: BTreeSet<(MovesDigest, u64)>,
     openings: BTreeMap<MovesDigest, Cluster>,
     starts: BTreeSet<MovesDigest>,
+    /// Whether each set draws its opening, independently of others.
+    are_drawn: bool,
     /// Whether an opening has given two different sets.
     is_varied: bool,
     copies_in_a_row: u32,
@@ -70,9 +73,16 @@ impl Sample {
             distinct: BTreeSet::new(),
             openings: BTreeMap::new(),
             starts: BTreeSet::new(),
+            are_drawn: false,
             is_varied: false,
             copies_in_a_row: 0,
         }
+    }
+
+    /// The same with openings that are drawn at random for each set, if `are_drawn`, and not taken from a list in turn.
+    #[must_use]
+    pub fn with_drawn_openings(self, are_drawn: bool) -> Sample {
+        Sample { are_drawn, ..self }
     }
 
     /// Adds a set with a score from 0 to 1; `moves` only if sets can share openings. Returns whether it counts for now.
@@ -126,9 +136,9 @@ impl Sample {
     }
 
     /// Whether the scores speak of the openings that were played and not of openings like these: sets that count share
-    /// openings.
+    /// openings, other than by chance.
     pub fn is_of_played_openings(&self) -> bool {
-        self.openings() < self.scores.sets()
+        !self.are_drawn && self.openings() < self.scores.sets()
     }
 
     /// The difference in logistic Elo that is estimated for openings like those that were played, if the scores speak only of these:

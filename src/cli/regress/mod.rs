@@ -64,8 +64,8 @@ const MAX_SETS: u32 = 10_000;
 /// has two of them in turn, of which it wins with one at most: a version that wins every match scores 87.5%, or +338 Elo.
 /// A BOT is a command line in one argument, or tcp:NAME.
 ///
-/// If each set has an opening or deal of its own, the verdict speaks of openings like these, which takes a book of more
-/// openings than the test takes sets. Otherwise it speaks of the openings of the book, and the report states next to it
+/// If each set has an opening or deal of its own, or draws its opening at random (--opening-plies), the verdict speaks of
+/// openings like these, which takes a book of more openings than the test takes sets. Otherwise it speaks of the openings of the book, and the report states next to it
 /// what they say of openings like them. A single opening says nothing of others, and with deterministic bots nothing at
 /// all. Copies of a set do not count until an opening has given two different sets: deterministic bots have nothing more
 /// to tell once they have played all openings, and after 100 copies in a row the run ends undecided. A book in a
@@ -286,6 +286,7 @@ fn play(args: RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
         same_version,
         options: args.options.to_map()?,
         openings: source.in_words().map_err(|error| with_flags(&error))?,
+        are_openings_drawn: source.are_drawn(),
         trust_bots: args.trust_bots,
         test: args.test.fixed.is_none().then(|| args.test.hypotheses.hypotheses()),
         max_sets: args.test.fixed.or(args.test.max_sets).unwrap_or(MAX_SETS),

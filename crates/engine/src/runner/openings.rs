@@ -59,6 +59,11 @@ impl Openings {
         self.list.len()
     }
 
+    /// Whether each match or set draws its opening, independently of others.
+    pub fn are_drawn(&self) -> bool {
+        self.drawn.is_some() || self.list.iter().all(|(_, opening)| matches!(**opening, Opening::Random(_)))
+    }
+
     /// Begins with another opening of the order, counted from 1, and continues with the first after the last.
     pub fn begin_at(&mut self, number: u32) {
         let first = (number as usize).saturating_sub(1) % self.list.len();

@@ -168,6 +168,11 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
 }
 
 impl OpeningSource {
+    /// Whether each match or set draws its opening, independently of others.
+    pub fn are_drawn(&self) -> bool {
+        matches!(self, OpeningSource::Random { plies: 1.. })
+    }
+
     /// Identifies the openings as text: equal texts mean equal openings.
     ///
     /// # Errors

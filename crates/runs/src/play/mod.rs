@@ -332,7 +332,7 @@ impl Play {
         for entrant in &mut runner.bots {
             entrant.is_fresh = is_fresh;
         }
-        let mut tally = RunTally::new(&runner, mirror, trust_bots);
+        let mut tally = RunTally::new(&runner, mirror, trust_bots, openings.are_drawn());
         if let Err(why) = check_programs(&runner.bots) {
             return PlayResult { summary: tally.into_summary(), stopped: Some(why.into()) };
         }
@@ -394,7 +394,12 @@ struct RunTally {
 }
 
 impl RunTally {
-    fn new(runner: &MatchRunner, mirror: Option<Mirror>, trust_bots: Option<bool>) -> RunTally {
+    fn new(
+        runner: &MatchRunner,
+        mirror: Option<Mirror>,
+        trust_bots: Option<bool>,
+        are_openings_drawn: bool,
+    ) -> RunTally {
         let bots = runner.bots.iter().map(|entrant| BotSummary {
             bot: entrant.name.clone(),
             command: entrant.source.to_string(),
@@ -424,7 +429,8 @@ impl RunTally {
         };
         let bots = runner.bots.len();
         let legs = mirror.map_or(1, |mirror| mirror.size(bots) as u32);
-        let sample = (bots == 2).then(|| Sample::new(SetScores::new(legs, 1)));
+        let sample =
+            (bots == 2).then(|| Sample::new(SetScores::new(legs, 1)).with_drawn_openings(are_openings_drawn));
         let can_repeat = !runner.rules.meta().chance;
         let (sets, moves) = (Vec::new(), HashMap::new());
         let amounts = vec![AmountSample::default(); bots];
@@ -442,7 +448,7 @@ impl RunTally {
             return Ok(None);
         }
         let bots = fixture.bots.iter().map(|&bot| bot as u8).collect();
-        moves_of_match(fixture.bots.len(), fixture.options.get(), record).map(|moves| Some((bots, moves)))
+        moves_of_match(finished, record).map(|moves| Some((bots, moves)))
     }
 
     fn count(&mut self, fixture: &Fixture, finished: &FinishedMatch, moves: Option<&(Vec<u8>, SetMoves)>) {

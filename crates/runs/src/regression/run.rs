@@ -125,7 +125,7 @@ impl RegressionRun {
         for (seat, &entrant) in fixture.bots.iter().enumerate() {
             faults[entrant].merge(&finished.counted_faults(Seat(seat as u8)));
         }
-        let moves = moves_of_match(fixture.bots.len(), fixture.options.get(), record)?;
+        let moves = moves_of_match(finished, record)?;
         let played =
             RegressionMatch { id: finished.id.clone(), is_void: finished.is_void, result, faults, moves };
         let set = result.set;

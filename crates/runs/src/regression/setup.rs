@@ -27,7 +27,7 @@ use crate::regression::run::RegressionRun;
 use crate::regression::{OtherSetup, RegressionError, SetupDiffers};
 
 /// The version of the format.
-const FORMAT: u32 = 3;
+const FORMAT: u32 = 4;
 
 /// The hypotheses of a sequential test and their error probabilities.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -80,6 +80,8 @@ pub struct RegressionSetup {
     pub options: Map<String, Value>,
     /// The openings, as text.
     pub openings: String,
+    /// Whether each set draws its opening at random.
+    pub are_openings_drawn: bool,
     /// Whether bots remember nothing of earlier matches.
     pub trust_bots: bool,
     /// `None` in a run of fixed length.
@@ -156,7 +158,14 @@ impl RegressionSetup {
         };
         let value = |setup: &RegressionSetup| {
             let bots = (bare(&setup.new), bare(&setup.base));
-            let bare = RegressionSetup { program: None, new: bots.0, base: bots.1, ..setup.clone() };
+            // Whether openings are drawn follows from `openings`.
+            let bare = RegressionSetup {
+                program: None,
+                new: bots.0,
+                base: bots.1,
+                are_openings_drawn: false,
+                ..setup.clone()
+            };
             serde_json::to_value(bare).unwrap_or_default()
         };
         let (one, other) = (value(self), value(other));
@@ -243,7 +252,7 @@ impl RegressionSetup {
         let sprt = self.test.as_ref().filter(|_| shard.is_none()).map(Hypotheses::sprt).transpose()?;
         let sets = shard.map_or(self.max_sets, |shard| shard.count(self.max_sets));
         let terms = StoppingRules { max_fault_rate: self.max_fault_rate, ..StoppingRules::new(sprt, sets) };
-        let regression = Regression::new(terms, seating, deals)?;
+        let regression = Regression::new(terms, seating, deals)?.with_drawn_openings(self.are_openings_drawn);
         let plan = Plan::new(Format::Duel { sets: self.max_sets }, seating, deals, 2);
         let legs = deals.legs(seating) as u32;
 

@@ -176,11 +176,7 @@ impl<'a> Auditor<'a> {
         let result = self.scoring.result(&fixture, &finished);
         let row = MatchRow {
             record: Some(format!("{id}.jsonl")),
-            moves: if self.can_repeat {
-                Some(short_moves_of_match(fixture.bots.len(), record)?)
-            } else {
-                None
-            },
+            moves: if self.can_repeat { Some(short_moves_of_match(&finished, record)?) } else { None },
             ..row(id, &self.scoring, &fixture, &finished, result, Some(seal.sha256))
         };
         Ok(AuditedMatch { row, result, finished })

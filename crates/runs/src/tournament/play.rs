@@ -194,7 +194,7 @@ impl ResultsBook<'_> {
                 let result = self.scoring.result(fixture, finished);
                 let row = audit::row(id, self.scoring, fixture, finished, result, seal.clone());
                 let began_at = finished.record.as_deref().and_then(|path| began_at(path, finished));
-                let moves = self.can_repeat.then(|| short_moves_of_match(fixture.bots.len(), record));
+                let moves = self.can_repeat.then(|| short_moves_of_match(finished, record));
                 let moves = moves.transpose().map_err(|why| TournamentError::Moves { id, why })?;
                 self.unstored.push(MatchRow { began_at, moves, ..row });
                 Ok(())
