@@ -499,6 +499,8 @@ fn every_format_is_played_to_its_end() {
             assert_eq!(standings["rank_by"], "share");
             let table = referee(["tournament", "standings", &dir]).done().stdout;
             assert!(table.contains("the points in relation to the matches order the entrants"), "{table}");
+            let page = referee(["tournament", "report", &dir, "--format", "html"]).done().stdout;
+            assert!(page.contains(">Best against bot0</span>") && !page.contains("Winner"), "{page}");
         }
     }
 }

@@ -28,6 +28,8 @@
 //! plays those versions of which most is to be feared. A round of sets is fixed by the results of earlier rounds, so a
 //! race is a pure function of its results.
 
+use std::cmp::Ordering;
+
 use serde::{Deserialize, Serialize};
 
 use crate::Entrant;
@@ -203,6 +205,21 @@ impl Race {
     /// The evidence that a version need not be picked instead of the anchor, from 0; from 1 / `alpha` on it is out.
     pub fn evidence(&self, version: Entrant) -> f64 {
         self.capital(&self.runners[version.index()], self.anchors)
+    }
+
+    /// The order of two versions: the one that would be picked, those that may be better, the one against which less is known
+    /// first, those that are not better, those that are eliminated, the last one first, and those that have withdrawn.
+    pub fn compare(&self, one: Entrant, other: Entrant) -> Ordering {
+        let place = |version: Entrant| match self.state(version) {
+            RaceState::Anchor => 0,
+            RaceState::Open => 1,
+            RaceState::NoBetter => 2,
+            RaceState::Eliminated => 3,
+            RaceState::Withdrawn => 4,
+        };
+        let evidence = || self.evidence(one).total_cmp(&self.evidence(other));
+        let later = self.eliminated_after(other).cmp(&self.eliminated_after(one));
+        place(one).cmp(&place(other)).then(later).then_with(evidence)
     }
 
     /// Counts a set: the score of the first version, from 0 to 1.

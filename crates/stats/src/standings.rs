@@ -12,6 +12,7 @@
 //!   same.
 //! * **By share** ([`RankBy::Share`]): where numbers of matches differ by design, entrants are ordered by their points in
 //!   relation to those that they could have ([`TableRow::share`]), so that who plays more is not ahead for that.
+//! * **A race** orders its versions by [`Race::compare`]: the one that would be picked comes first.
 //! * The entrant that a gauntlet is about plays against each of the others, which only meet it: it stands outside the ranking
 //!   and comes last.
 //! * **Direct encounter**: over the tied entrants the sum of the mean scores against each other one, if all of them have
@@ -27,6 +28,7 @@ use rustc_hash::FxHashMap;
 use serde::Serialize;
 
 use super::amounts::{AmountSample, MeanAmount};
+use super::race::Race;
 use super::schedule::RankBy;
 use super::{Entrant, MatchResult, Wdl};
 
@@ -149,6 +151,8 @@ pub(super) struct Ranking<'a> {
     /// The entrant that stands outside the ranking.
     pub(super) outside: Option<Entrant>,
     pub(super) tie_breaks: &'a [TieBreak],
+    /// What orders the entrants of a race.
+    pub(super) race: Option<&'a Race>,
 }
 
 /// The results of two entrants against each other.
@@ -232,11 +236,11 @@ impl Standings {
     }
 
     /// Orders the rows, which are in the order of entry.
-    fn rank(&mut self, Ranking { by, outside, tie_breaks }: Ranking<'_>) {
+    fn rank(&mut self, Ranking { by, outside, tie_breaks, race }: Ranking<'_>) {
         let rows = &self.rows;
         let is_outside = |at: usize| outside.is_some_and(|outside| outside.index() == at);
         let ranked = (0..rows.len()).filter(|&at| !is_outside(at)).collect();
-        let mut groups = split(ranked, |&a, &b| compare(&rows[a], &rows[b], by));
+        let mut groups = split(ranked, |&a, &b| compare(&rows[a], &rows[b], by, race));
         let mut encounters = vec![None; rows.len()];
         for tie_break in tie_breaks {
             let ordered = |group: Vec<usize>| match tie_break {
@@ -312,13 +316,17 @@ fn split(mut group: Vec<usize>, order: impl Fn(&usize, &usize) -> Ordering) -> V
 }
 
 /// The order of two rows before tie-breaks, the better first.
-fn compare(a: &TableRow, b: &TableRow, by: RankBy) -> Ordering {
+fn compare(a: &TableRow, b: &TableRow, by: RankBy, race: Option<&Race>) -> Ordering {
     let stays = |row: &TableRow| row.out.unwrap_or(u32::MAX);
     let is_annulled = |row: &TableRow| row.withdrawn == Some(Withdrawn::Annulled);
     let by_points = || more(a.points, b.points);
     let mean = |row: &TableRow| row.amount.map_or(f64::NEG_INFINITY, |amount| amount.mean);
-    is_annulled(a).cmp(&is_annulled(b)).then(stays(b).cmp(&stays(a))).then_with(|| match by {
-        RankBy::Points => by_points(),
+    let is_annulled = is_annulled(a).cmp(&is_annulled(b));
+    if let Some(race) = race {
+        return is_annulled.then_with(|| race.compare(a.entrant, b.entrant));
+    }
+    is_annulled.then(stays(b).cmp(&stays(a))).then_with(|| match by {
+        RankBy::Points | RankBy::Race => by_points(),
         RankBy::Share => more(a.share(), b.share()),
         RankBy::Amounts => more(mean(a), mean(b)).then_with(by_points),
     })

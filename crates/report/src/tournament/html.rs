@@ -6,7 +6,10 @@ use referee_stats::schedule::RankBy;
 use referee_stats::standings::TieBreak;
 
 use super::text::{self, Grid};
-use super::{EntrantDetails, EntrantStanding, Escaped, HeadToHead, Links, PairReport, TournamentReport};
+use super::{
+    EntrantDetails, EntrantStanding, Escaped, HeadToHead, Links, PairReport, StandingsReport,
+    TournamentReport,
+};
 use crate::page::{self, Scale, halves, interval_bar, lede, ordinal, plus_minus, results_bar};
 use crate::words::mean_amount;
 
@@ -189,8 +192,12 @@ pub(crate) fn standings(
     };
     let mut note = Vec::new();
     let rank_by = report.standings.rank_by;
-    if rank_by == RankBy::Share {
-        note.push("The points in relation to the matches order the entrants.".to_owned());
+    match rank_by {
+        RankBy::Share => note.push("The points in relation to the matches order the entrants.".to_owned()),
+        RankBy::Race => {
+            note.push("The race orders the entrants, which play different numbers of matches.".to_owned());
+        }
+        RankBy::Points | RankBy::Amounts => {}
     }
     if has_amounts {
         let order = if rank_by == RankBy::Amounts { ", and orders the entrants" } else { "" };
@@ -479,15 +486,20 @@ pub(crate) fn opening(report: &TournamentReport, links: &Links<'_>) -> Markup {
 /// The first three with their points.
 fn podium(report: &TournamentReport, links: &Links<'_>) -> Markup {
     let is_over = report.unfinished_at_most == 0;
-    let place = |standing: &EntrantStanding| match standing.place {
-        Some(1) if is_over => "Winner".to_owned(),
-        place => place.map(ordinal).unwrap_or_default(),
+    let StandingsReport { entrants, race, .. } = &report.standings;
+    // That of a gauntlet has no place.
+    let hero = entrants.iter().find(|standing| standing.place.is_none());
+    let place = |standing: &EntrantStanding| match (standing.place, hero, race) {
+        (Some(1), Some(hero), _) if is_over => format!("Best against {}", hero.shown()),
+        (Some(1), _, Some(race)) if race.pick.is_some() => "Pick".to_owned(),
+        (Some(1), None, None) if is_over => "Winner".to_owned(),
+        (place, ..) => place.map(ordinal).unwrap_or_default(),
     };
     html! {
         ol class="podium" {
             @for (standing, details) in report.entrants().filter(|(standing, _)| standing.place.is_some()).take(3) {
                 li class=[(standing.place == Some(1)).then_some("first")] {
-                    span class="place" { (place(standing)) }
+                    span class="place" { (Escaped(&place(standing))) }
                     span class="name plain" { (links.entrant(&standing.name)) }
                     @let remarks = remarks_on(standing, details);
                     @if !remarks.is_empty() { span class="muted small" { (Escaped(&remarks)) } }

@@ -173,8 +173,13 @@ pub(crate) fn unfinished(report: &TournamentReport) -> Option<String> {
 pub(super) fn standings_remarks(report: &StandingsReport) -> Vec<String> {
     let rulings = report.rulings.iter().filter(|ruling| ruling.undone_at.is_none()).map(ruling);
     let race = report.race.iter().map(RaceReport::line);
-    let order = (report.rank_by == RankBy::Share)
-        .then(|| "the points in relation to the matches order the entrants".to_owned());
+    let order = match report.rank_by {
+        RankBy::Share => Some("the points in relation to the matches order the entrants".to_owned()),
+        RankBy::Race => {
+            Some("the race orders the entrants, which play different numbers of matches".to_owned())
+        }
+        RankBy::Points | RankBy::Amounts => None,
+    };
     let lines = race.chain(order).chain(origin_of_elo(report));
     lines.chain(advantages(report)).chain(voids(report)).chain(rulings).collect()
 }
@@ -310,7 +315,7 @@ pub(crate) fn standings(report: &StandingsReport) -> Grid {
         note += "; awarded: points without play";
     }
     match report.rank_by {
-        RankBy::Points | RankBy::Share => {}
+        RankBy::Points | RankBy::Share | RankBy::Race => {}
         RankBy::Amounts => note += "; the mean amount a match orders the entrants",
     }
     if has_encounters {

@@ -316,6 +316,7 @@ impl Schedule {
             by: plan.ranked_by(),
             outside: plan.format.hero(),
             tie_breaks: plan.format.tie_breaks(),
+            race: self.race(),
         };
         Standings::with_entries(entrants, self.results(), &awards, entries, ranking)
     }

@@ -156,6 +156,9 @@ pub enum RankBy {
     /// never configured.
     #[serde(skip_deserializing)]
     Share,
+    /// How far a race is from picking them. Of races, and never configured.
+    #[serde(skip_deserializing)]
+    Race,
     /// The mean amount a match. Only in formats that are known in advance: others pair by points.
     Amounts,
 }
@@ -205,11 +208,13 @@ impl Plan {
         }
     }
 
-    /// What orders the standings before tie-breaks. Partners do not all play equally often, nor do the opponents in a gauntlet
-    /// that somebody joins late, so their share of points orders them.
+    /// What orders the standings before tie-breaks. The versions of a race play as often as that tells something, partners
+    /// do not all play equally often, nor do the opponents in a gauntlet that somebody joins late, so their share of points orders
+    /// them.
     pub fn ranked_by(&self) -> RankBy {
         match (self.rank_by, self.format) {
             (RankBy::Points, Format::Gauntlet { .. } | Format::Partners { .. }) => RankBy::Share,
+            (_, Format::Race(_)) => RankBy::Race,
             (by, _) => by,
         }
     }
