@@ -1,19 +1,22 @@
 //! `referee best`: picks the best of several versions of a bot by a race.
 
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 use clap::Args as ClapArgs;
 use referee_protocol::words::OnFault;
 use serde_json::{Value, json};
 
 use crate::cli::find_game::known_games;
+use crate::cli::listen::ListenOptions;
 use crate::cli::options::{GameOptions, LaneOptions};
+use crate::cli::sandbox::SandboxOptions;
 use crate::cli::tournament::{PlayOptions, begin};
 use crate::cli::{Exit, Failure};
 use crate::game::Catalog;
 use crate::runs::config::{self, ClockLimits, Setting};
 use crate::runs::tournament::TournamentConfig;
-use crate::sources;
+use crate::sources::{self, Source};
 use crate::stats::race::RaceTerms;
 
 /// Pick the best of several versions of a bot, with a limit on the error
@@ -28,7 +31,7 @@ use crate::stats::race::RaceTerms;
 /// The best is the version that no other one beats on average. If every version loses to another one, nothing is
 /// promised. A fault loses the match.
 ///
-/// A BOT is a command line in one argument. --matrix writes several: each {KEY} in a command line is replaced by each of the
+/// A BOT is a command line in one argument, or tcp:NAME. --matrix writes several: each {KEY} in a command line is replaced by each of the
 /// values.
 ///
 /// The race is a tournament of the format `race` in the directory --dir, with records and results in SQLite: `referee tournament
@@ -41,16 +44,18 @@ use crate::stats::race::RaceTerms;
   referee best jeex './bot --depth {depth}' --matrix depth=2,4,6 --within 30
   referee best saxum './bot --net {net} --c {c}' --matrix net=a.onnx,b.onnx --matrix c=1.0,1.4,2.0 --dir race
   referee best checkers ./v1 ./v2 ./v3 --openings book.pdn --clock delay=100ms,bank=10s --json
+  referee best checkers ./v1 ./v2 tcp:v3 --dir race --listen 127.0.0.1:4700 --token-file tokens
+  referee best checkers ./v1 ./v2 ./v3 --dir race --sandbox strict --sandbox-memory 1GiB
   referee best checkers ./v1 ./v2 ./v3 --dir race --workers-listen 0.0.0.0:4711
   referee tournament resume race")]
 pub(super) struct Args {
     /// The game: see `referee games`; or the directory of one
     game: String,
-    /// The versions: command lines in one argument each
+    /// The versions: command lines in one argument each, or tcp:NAME
     #[arg(required = true, value_name = "BOT")]
     bots: Vec<String>,
     /// Replace {KEY} in the command lines by each of these values; with several keys, by all combinations
-    #[arg(long, value_name = "KEY=VALUE,...", value_parser = Parameter::parse)]
+    #[arg(long, value_name = "KEY=VALUE,...")]
     matrix: Vec<Parameter>,
     /// How much weaker than the best the pick may be, in logistic Elo
     #[arg(long, value_name = "ELO", default_value_t = RaceTerms::default().within)]
@@ -76,7 +81,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "N")]
     opening_plies: Option<u32>,
     /// Trust that the bots remember nothing of earlier matches, so that in games with chance or secrets they are not
-    /// restarted for each match
+    /// restarted for each match, and bots that connect may play them
     #[arg(long)]
     trust_bots: bool,
     /// The clock of each bot, as of `referee play`
@@ -96,6 +101,10 @@ pub(super) struct Args {
     #[command(flatten)]
     options: GameOptions,
     #[command(flatten)]
+    listen: ListenOptions,
+    #[command(flatten)]
+    sandbox: SandboxOptions,
+    #[command(flatten)]
     play: PlayOptions,
 }
 
@@ -106,12 +115,19 @@ struct Parameter {
     values: Vec<String>,
 }
 
-impl Parameter {
-    fn parse(text: &str) -> Result<Parameter, String> {
+/// A text that is no key with values.
+#[derive(Debug, thiserror::Error)]
+#[error("`{0}` is not KEY=VALUE,VALUE,...")]
+struct NoParameter(String);
+
+impl FromStr for Parameter {
+    type Err = NoParameter;
+
+    fn from_str(text: &str) -> Result<Parameter, NoParameter> {
         let (key, values) = text.split_once('=').unwrap_or((text, ""));
         let values: Vec<String> = values.split(',').map(str::to_owned).collect();
         if key.is_empty() || values.iter().any(String::is_empty) {
-            return Err(format!("`{text}` is not KEY=VALUE,VALUE,..."));
+            return Err(NoParameter(text.to_owned()));
         }
         Ok(Parameter { key: key.to_owned(), values })
     }
@@ -148,12 +164,9 @@ fn versions(bots: &[String], matrix: &[Parameter]) -> Result<Vec<Version>, Failu
 }
 
 /// The entrant of a version. Those of a matrix are named after their values.
-fn entrant(version: &Version) -> Result<Value, Failure> {
-    let bot = sources::parse(&version.command).map_err(Failure::usage)?;
-    if bot.connects_as().is_some() {
-        return Err(Failure::usage(format!(
-            "{bot}: `best` starts all bots; the format `race` of a tournament file takes bots that connect"
-        )));
+fn entrant(version: &Version, bot: &dyn Source) -> Value {
+    if let Some(name) = bot.connects_as() {
+        return json!({ "tcp": name });
     }
     let mut entrant = json!({ "command": version.command });
     if !version.values.is_empty() {
@@ -162,7 +175,7 @@ fn entrant(version: &Version) -> Result<Value, Failure> {
         let name = bot.label() + &values.collect::<String>();
         entrant["name"] = name.chars().map(plain).collect::<String>().into();
     }
-    Ok(entrant)
+    entrant
 }
 
 pub(super) fn run(args: Args, catalog: &Catalog) -> Result<Exit, Failure> {
@@ -171,7 +184,10 @@ pub(super) fn run(args: Args, catalog: &Catalog) -> Result<Exit, Failure> {
     let rules = games.clone().find(&here, &args.game).map_err(Failure::usage)?;
     let plies = rules.meta().openings.filter(|_| args.openings.is_none());
     let versions = versions(&args.bots, &args.matrix)?;
-    let entrants = versions.iter().map(entrant).collect::<Result<Vec<_>, _>>()?;
+    let bots = versions.iter().map(|version| sources::parse(&version.command).map_err(Failure::usage));
+    let bots = bots.collect::<Result<Vec<_>, _>>()?;
+    let entrants: Vec<Value> =
+        versions.iter().zip(&bots).map(|(version, bot)| entrant(version, &**bot)).collect();
     let mut file = json!({
         "game": args.game,
         "trust_bots": args.trust_bots,
@@ -195,6 +211,8 @@ pub(super) fn run(args: Args, catalog: &Catalog) -> Result<Exit, Failure> {
         ("openings", args.openings.map(|path| Value::from(path.to_string_lossy()))),
         ("seed", args.seed.map(|seed| seed.to_hex().into())),
         ("seed_file", args.seed_file.map(|path| Value::from(path.to_string_lossy()))),
+        ("listen", args.listen.config(&bots)?.map(|listen| json!(listen))),
+        ("sandbox", args.sandbox.checked_config()?.map(|sandbox| json!(sandbox))),
     ];
     for (key, value) in given {
         if let Some(value) = value {

@@ -12,6 +12,7 @@ use crate::cli::screen::stderr_line;
 use crate::runs::config::{
     CertificateFile, ListenError, ListenSettings, Milliseconds, PemFiles, listen, parse_token,
 };
+use crate::runs::tournament::ListenConfig;
 use crate::sources::{Listen, Source};
 
 /// How bots connect.
@@ -48,15 +49,11 @@ pub(super) struct ListenOptions {
 }
 
 impl ListenOptions {
-    /// The listener for these bots; `None` if none of them connects.
-    pub(super) fn listen<'a>(
-        &self,
-        bots: impl IntoIterator<Item = &'a Arc<dyn Source>>,
-    ) -> Result<Option<Listen>, Failure> {
+    fn settings(&self) -> Result<Option<ListenSettings>, Failure> {
         // Parsed here and not by clap, whose error messages quote the value.
         let tokens: Result<Vec<_>, _> = self.token.iter().map(|given| parse_token(given)).collect();
         let tokens = tokens.map_err(|what| Failure::usage(format!("--token: {what}")))?;
-        let settings = self.listen.map(|address| ListenSettings {
+        Ok(self.listen.map(|address| ListenSettings {
             address,
             token_file: self.token_file.clone(),
             tokens,
@@ -70,11 +67,45 @@ impl ListenOptions {
                 (_, _, Some(file)) => Some(CertificateFile::SelfSigned(file.clone())),
                 _ => None,
             },
-        });
+        }))
+    }
+
+    /// The listener for these bots; `None` if none of them connects.
+    pub(super) fn listen<'a>(
+        &self,
+        bots: impl IntoIterator<Item = &'a Arc<dyn Source>>,
+    ) -> Result<Option<Listen>, Failure> {
         let mut notices = Vec::new();
-        let listen = listen(settings, bots, &mut notices).map_err(with_flags)?;
+        let listen = listen(self.settings()?, bots, &mut notices).map_err(with_flags)?;
         notices.iter().for_each(stderr_line);
         Ok(listen)
+    }
+
+    /// These options as a tournament file has them, for these bots; `None` if none of them connects.
+    pub(super) fn config<'a>(
+        &self,
+        bots: impl IntoIterator<Item = &'a Arc<dyn Source>>,
+    ) -> Result<Option<ListenConfig>, Failure> {
+        let stored = "can be resumed, so it needs";
+        if !self.token.is_empty() {
+            return Err(Failure::usage(format!("--token: a tournament {stored} --token-file")));
+        }
+        if self.tls_self_signed.is_some() {
+            return Err(Failure::usage(format!(
+                "--tls-self-signed: a tournament {stored} --tls-cert and --tls-key"
+            )));
+        }
+        // The notices come when it is played.
+        listen(self.settings()?, bots, &mut Vec::new()).map_err(with_flags)?;
+        Ok(self.listen.map(|address| ListenConfig {
+            address,
+            token_file: self.token_file.clone(),
+            connections: self.connections,
+            wait: self.wait.into(),
+            reconnect: self.reconnect.into(),
+            tls_cert: self.tls_cert.clone(),
+            tls_key: self.tls_key.clone(),
+        }))
     }
 }
 

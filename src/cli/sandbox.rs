@@ -1,7 +1,7 @@
 //! The options of sandboxes, and `referee sandbox`.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -17,7 +17,7 @@ use crate::cli::screen::stderr_line;
 use crate::cli::{Exit, Failure};
 use crate::game::json;
 use crate::report::table;
-use crate::runs::config::{change_commands, default_sandbox};
+use crate::runs::config::{SandboxConfig, SandboxError, change_commands, default_sandbox};
 use crate::sources::Source;
 
 /// The sandbox of the bots that the referee starts.
@@ -55,27 +55,41 @@ impl SandboxOptions {
     /// The sandbox. Without `--sandbox` it is `basic`, or `none` and a note on standard error if this machine lacks a
     /// layer of `basic`.
     fn sandbox(&self) -> Result<Sandbox, Failure> {
-        let Some(mode) = self.sandbox else {
+        let Some(config) = self.config() else {
             let mut notices = Vec::new();
             let sandbox = default_sandbox(&mut notices);
             notices.iter().for_each(stderr_line);
             return Ok(sandbox);
         };
-        let limits = BotLimits {
-            memory: self.memory,
-            processes: self.processes,
-            cpus: self.cpus,
-            scratch: self.scratch,
-            network: self.network.then_some(true),
-            read: self.read.clone(),
-        };
-        let allowed = self.allow_missing.iter().copied().collect();
-        Sandbox::new(mode, &allowed, limits).map_err(|why| match why {
+        config.sandbox(Path::to_owned).map_err(|SandboxError(why)| match why {
             Unavailable::Limit(what) => Failure::usage(format!("--sandbox-{what}")),
             Unavailable::Layers(..) => Failure::cannot_run(format!(
                 "{why}\n`--sandbox-allow-missing LAYER` does without a layer, which records then say"
             )),
         })
+    }
+
+    /// These options as a file would have them; `None` without `--sandbox`.
+    fn config(&self) -> Option<SandboxConfig> {
+        Some(SandboxConfig {
+            mode: self.sandbox?,
+            allow_missing: self.allow_missing.iter().copied().collect(),
+            limits: BotLimits {
+                memory: self.memory,
+                processes: self.processes,
+                cpus: self.cpus,
+                scratch: self.scratch,
+                network: self.network.then_some(true),
+                read: self.read.clone(),
+            },
+        })
+    }
+
+    /// The same once this machine has been found to have such a sandbox.
+    pub(super) fn checked_config(&self) -> Result<Option<SandboxConfig>, Failure> {
+        let config = self.config();
+        config.is_some().then(|| self.sandbox()).transpose()?;
+        Ok(config)
     }
 
     /// The sandbox of a bot whose directory is tested: `strict`, with the options that are given.

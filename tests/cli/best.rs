@@ -1,5 +1,6 @@
 //! `referee best`: the race, its directory, faults and bad arguments.
 
+use crate::common::guest::{Guest, listening};
 use crate::common::{Ended, Folder, Referee, SEED, Signal, referee, sample};
 use serde_json::{Value, json};
 
@@ -47,8 +48,44 @@ fn a_race_picks_the_best_version_and_shows_who_is_out() {
     referee(["tournament", "verify", &dir]).done();
     let text = referee(["tournament", "standings", &dir]).done().stdout;
     assert!(text.contains(", within 100 Elo of the best; a race errs in at most 5%"), "{text}");
+    let page = referee(["tournament", "report", &dir, "--format", "html"]).done().stdout;
+    assert!(page.contains(">Pick</span>") && !page.contains("Winner"), "{page}");
     let report = referee(["tournament", "report", &dir]).done().stdout;
     assert!(report.contains("race until one is within 100 Elo of the best"), "{report}");
+}
+
+#[test]
+fn the_table_of_a_race_is_ordered_by_what_the_race_decides() {
+    let folder = Folder::new();
+    let bot = format!("{} {{skill}}", skilled(&folder));
+    let more = ["--matrix", "skill=0.0,0.3,0.6,1.0", "--max-sets", "40", "--set", "turn_limit=40", "--json"];
+    let standings = best("checkers", &[&bot], &folder.text("race"), &more).one("standings");
+    assert_eq!(standings["rank_by"], "race");
+    let states: std::collections::BTreeMap<String, String> = states(&standings).into_iter().collect();
+    let rank = |state: &str| {
+        ["anchor", "open", "no_better", "eliminated"].iter().position(|of| *of == state).expect("a state")
+    };
+    let rows = standings["entrants"].as_array().expect("entrants").iter();
+    let order: Vec<usize> = rows.map(|row| rank(&states[row["name"].as_str().expect("a name")])).collect();
+    assert!(order.is_sorted() && order[0] == 0, "{standings}");
+}
+
+#[test]
+fn bots_of_a_race_may_connect_or_be_in_a_sandbox() {
+    let folder = Folder::new();
+    let (bot, dir) = (folder.plain_bot("plain"), folder.text("race"));
+    let short = ["--max-sets", "2", "--set", "turn_limit=10"];
+    let args = [&["best", "checkers", &bot, "tcp:alice", "--dir", &dir][..], &short].concat();
+    let (race, address) = listening(&args);
+    let alice = Guest::named(address, "alice").play_along();
+    let standings = race.wait().with_code(3).one("standings");
+    assert_eq!(standings["matches"], 4);
+    alice.join().expect("a connected bot");
+
+    let dir = folder.text("confined");
+    best("checkers", &[&bot, &bot], &dir, &[&short[..], &["--sandbox", "none"]].concat()).with_code(3);
+    let report = referee(["tournament", "report", &dir]).done().stdout;
+    assert!(report.lines().any(|line| line.split_whitespace().eq(["sandbox", "none"])), "{report}");
 }
 
 #[test]
@@ -133,7 +170,13 @@ fn invalid_arguments_create_no_race() {
         best("checkers", &[&bot, &bot], &dir, more).with_code(2).says(&[what]);
     }
     best("checkers", &[&bot], &dir, &[]).with_code(2).says(&["a race needs from 2"]);
-    best("checkers", &[&bot, "tcp:alice"], &dir, &[]).with_code(2).says(&["`best` starts all bots"]);
+    best("checkers", &[&bot, "tcp:alice"], &dir, &[]).with_code(2).says(&["e.g. --listen 127.0.0.1:4700"]);
+    let more = ["--listen", "127.0.0.1:0", "--token", "alice=secret"];
+    let refused = best("checkers", &[&bot, "tcp:alice"], &dir, &more).with_code(2);
+    assert!(refused.stderr.contains("needs --token-file"), "{}", refused.stderr);
+    best("checkers", &[&bot, &bot], &dir, &["--sandbox", "strict", "--sandbox-memory", "1KiB"])
+        .with_code(2)
+        .says(&["--sandbox-memory"]);
     best("keezen", &[&bot, &bot], &dir, &["--seats", "6"]).with_code(2).says(&["does not support 3 sides"]);
     assert!(!folder.path("race").exists());
 }

@@ -16,9 +16,11 @@ use crate::config::RunNotice;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SandboxConfig {
-    mode: Mode,
+    /// Which layers there are.
+    pub mode: Mode,
+    /// Those that the machine may lack.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
-    allow_missing: BTreeSet<Layer>,
+    pub allow_missing: BTreeSet<Layer>,
     /// The limits of bots without limits of their own.
     #[serde(default)]
     pub limits: BotLimits,

@@ -208,19 +208,26 @@ fn three() -> u32 {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ListenConfig {
-    pub(in crate::tournament) address: SocketAddr,
+    /// The address; port 0 picks a free port.
+    pub address: SocketAddr,
+    /// A file with a line NAME=TOKEN for each bot.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(in crate::tournament) token_file: Option<PathBuf>,
+    pub token_file: Option<PathBuf>,
+    /// The maximum number of connections per name.
     #[serde(default = "defaults::connections")]
-    connections: u32,
+    pub connections: u32,
+    /// How long a match waits for a bot that is not connected.
     #[serde(default = "wait")]
-    wait: Setting<Milliseconds>,
+    pub wait: Setting<Milliseconds>,
+    /// How long the matches of a lost connection wait for another one.
     #[serde(default = "defaults::reconnect")]
-    reconnect: Setting<Milliseconds>,
+    pub reconnect: Setting<Milliseconds>,
+    /// The certificate chain.
     #[serde(skip_serializing_if = "Option::is_none")]
-    tls_cert: Option<PathBuf>,
+    pub tls_cert: Option<PathBuf>,
+    /// Its private key.
     #[serde(skip_serializing_if = "Option::is_none")]
-    tls_key: Option<PathBuf>,
+    pub tls_key: Option<PathBuf>,
 }
 
 impl ListenConfig {
