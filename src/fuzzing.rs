@@ -252,7 +252,7 @@ pub fn rules(data: &[u8]) {
             }
             assert_eq!(EventText::events(&events).count(), table.event_count());
             assert!(BoardText(&*table, viewer).to_string().ends_with('\n'));
-            drop(table.scene(viewer).lines());
+            drop(table.scene(viewer));
         }
         table.forget();
         if !advance(&mut *table, portable) {

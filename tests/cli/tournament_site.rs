@@ -200,13 +200,13 @@ fn the_page_of_a_match_is_small() {
     // By game: the maximum size of a page with its record, a quarter more than at present. A match of four or six seats
     // of Keezenspel has hundreds of moves and as many views as seats.
     for (game, seats, entrants, most) in [
-        ("checkers", 2, 2, 9_000),
-        ("jeex", 2, 2, 7_300),
-        ("saxum", 2, 2, 11_900),
-        ("xe_queo", 2, 2, 10_000),
-        ("keezen", 2, 2, 12_200),
-        ("keezen", 4, 2, 19_300),
-        ("keezen", 6, 3, 24_500),
+        ("checkers", 2, 2, 11_400),
+        ("jeex", 2, 2, 8_300),
+        ("saxum", 2, 2, 16_400),
+        ("xe_queo", 2, 2, 11_900),
+        ("keezen", 2, 2, 25_700),
+        ("keezen", 4, 2, 63_700),
+        ("keezen", 6, 3, 96_000),
     ] {
         let head = format!("seats = {seats}\nmirror = 'none'\n[format]\nkind = 'round_robin'");
         let (folder, site) = cup(game, &head, &["Ada", "Bob", "Eve"][..entrants]);

@@ -15,7 +15,6 @@ use crate::notation::Notation;
 use crate::openings::{LINES, OpeningFile};
 use crate::outcome::{AmountRange, Outcome};
 use crate::scene::Scene;
-use crate::scenes::Scenes;
 use crate::seat::{Seat, SeatSet, Seating, Viewer};
 
 /// Static description of a game.
@@ -350,12 +349,6 @@ pub trait Game: Clone + Debug + Send + Sized + 'static {
     /// By default, it is the text of [`Game::draw_board`].
     fn scene(&self, viewer: Viewer) -> Scene {
         Scene::of_text(&Drawn(self, viewer).to_string())
-    }
-
-    /// Returns the scenes of these viewers, at least one and at most 31. A game whose scenes differ in few shapes can
-    /// override this to save time.
-    fn scenes(&self, viewers: &[Viewer]) -> Scenes {
-        Scenes::merged(viewers.iter().map(|&viewer| self.scene(viewer)))
     }
 
     /// Appends the text of a move, identical to its `Display`. A game with many short moves can override this to

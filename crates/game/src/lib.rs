@@ -27,7 +27,6 @@ pub mod perft;
 pub mod playout;
 pub mod printable;
 pub mod scene;
-pub mod scenes;
 #[cfg(feature = "schema")]
 pub mod schema;
 pub mod seat;
@@ -45,7 +44,6 @@ pub use notation::{Checked, Flaw, MatchTags, Notation, Sheet, Validity};
 pub use openings::{GivenOpening, OpeningFile};
 pub use outcome::{AmountRange, Outcome};
 pub use scene::Scene;
-pub use scenes::Scenes;
 #[cfg(feature = "schema")]
 pub use schema::Schemas;
 pub use seat::{MAX_SEATS, Seat, SeatSet, Seating, Viewer};

@@ -3,10 +3,9 @@
 //! A scene lists shapes at points of a plane. Its unit is a thousandth of the width of a typical board; x grows to the
 //! right, y downwards. A viewer program draws the shapes and needs no knowledge of the rules.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::seat::{MAX_SEATS, Seat};
+use crate::seat::MAX_SEATS;
 
 /// A position as one viewer may see it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,13 +19,10 @@ pub struct Scene {
     /// Shapes that are the same in all scenes of a match, for all viewers, below the others of their layers. Scenes
     /// share them, which saves time where there are many.
     pub ground: Option<Arc<[Shape]>>,
-    /// The other shapes. Shapes of one layer do not hide each other. Scenes may share shapes.
-    pub shapes: Vec<Arc<Shape>>,
-    /// The rows of places and the lists of what lies on them; the same in all scenes of a match, for all viewers.
-    pub layout: Option<Arc<Layout>>,
-    /// The position in words, one statement per line, except the lists of the layout. The first line states what comes
-    /// next or how the match ended. Scenes may share lines.
-    pub words: Vec<Arc<str>>,
+    /// The other shapes. Shapes of one layer do not hide each other.
+    pub shapes: Vec<Shape>,
+    /// The position in words, one statement per line. The first line states what comes next or how the match ended.
+    pub words: Vec<String>,
 }
 
 impl Scene {
@@ -35,15 +31,7 @@ impl Scene {
 
     /// An empty scene of this size.
     pub const fn new(width: i16, height: i16) -> Scene {
-        Scene {
-            width,
-            height,
-            seats: Vec::new(),
-            ground: None,
-            shapes: Vec::new(),
-            layout: None,
-            words: Vec::new(),
-        }
+        Scene { width, height, seats: Vec::new(), ground: None, shapes: Vec::new(), words: Vec::new() }
     }
 
     /// The scene of a board drawn as text: its characters in columns.
@@ -67,105 +55,17 @@ impl Scene {
 
     /// The ground and the other shapes.
     pub fn all(&self) -> impl Iterator<Item = &Shape> {
-        self.ground.iter().flat_map(|ground| ground.iter()).chain(self.shapes.iter().map(|shape| &**shape))
+        self.ground.iter().flat_map(|ground| ground.iter()).chain(&self.shapes)
     }
 
     /// Adds a shape.
-    pub fn add(&mut self, shape: impl Into<Arc<Shape>>) {
-        self.shapes.push(shape.into());
+    pub fn add(&mut self, shape: Shape) {
+        self.shapes.push(shape);
     }
 
     /// Adds a line of words.
-    pub fn say(&mut self, line: impl Into<Arc<str>>) {
+    pub fn say(&mut self, line: impl Into<String>) {
         self.words.push(line.into());
-    }
-
-    /// All lines of words, those of lists included.
-    pub fn lines(&self) -> Vec<String> {
-        let mut lines: Vec<String> = self.words.iter().map(|line| line.to_string()).collect();
-        let Some(layout) = &self.layout else { return lines };
-        let pieces = self.shapes.iter().filter(|shape| shape.layer == Depth::Piece);
-        let pieces: HashMap<_, _> = pieces.map(|shape| ((shape.x, shape.y), shape.text())).collect();
-        for list in &layout.lists {
-            let places = list.rows.iter().flat_map(|&(row, from)| layout.rows[row].named_places(from));
-            let listed = places.filter_map(|(place, name)| pieces.get(&place).map(|text| (*text, name)));
-            let listed = listed.filter(|(text, _)| list.text.as_ref().is_none_or(|of| of == text));
-            let items: Vec<String> =
-                listed.map(|(text, name)| name.unwrap_or_else(|| text.to_owned())).collect();
-            lines.insert(list.line, list.say(&items));
-        }
-        lines
-    }
-}
-
-/// The rows of places of a game, and the lines of words that list what lies on them. A viewer program makes these lines
-/// itself.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Layout {
-    /// The rows. No two of them have a place in common, and no place has more than one piece.
-    pub rows: Vec<Row>,
-    /// The lists, in the order of their lines.
-    pub lists: Vec<List>,
-}
-
-/// Places in their order.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Row {
-    /// The names of the places.
-    pub names: Names,
-    /// The places.
-    pub places: Vec<(i16, i16)>,
-}
-
-/// The names of the places of a row.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Names {
-    /// All have this name.
-    Same(String),
-    /// This name followed by the index of the place: `t0`, `t1`.
-    Numbered(String),
-    /// None: the row is the hand of this seat. What lies there is listed by its text, and closes up when a piece leaves.
-    Hand(Seat),
-}
-
-impl Row {
-    /// The places from this one on, and then those before it, with their names.
-    fn named_places(&self, from: usize) -> impl Iterator<Item = ((i16, i16), Option<String>)> {
-        let count = self.places.len();
-        (from..count).chain(0..from.min(count)).map(|index| {
-            let name = match &self.names {
-                Names::Same(name) => Some(name.clone()),
-                Names::Numbered(name) => Some(format!("{name}{index}")),
-                Names::Hand(_) => None,
-            };
-            (self.places[index], name)
-        })
-    }
-}
-
-/// A line of words that lists the pieces on some rows: `seat 1: pawns base t3`. If none of them has a name or a text, it
-/// has their number: `seat 1: 4 cards`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct List {
-    /// Its index among all lines.
-    pub line: usize,
-    /// The first word: `seat 1:`.
-    pub of: String,
-    /// The second word: `pawns`.
-    pub what: String,
-    /// The text of the pieces; `None` for all pieces on the rows.
-    pub text: Option<String>,
-    /// The rows, as indices, each with the place with which the list begins. The places before it follow at the end.
-    pub rows: Vec<(usize, usize)>,
-}
-
-impl List {
-    /// The line with these items.
-    fn say(&self, items: &[String]) -> String {
-        let List { of, what, .. } = self;
-        let mut line = format!("{of} {what}");
-        items.iter().filter(|item| !item.is_empty()).for_each(|item| line.extend([" ", item]));
-        if items.iter().all(String::is_empty) { format!("{of} {} {what}", items.len()) } else { line }
     }
 }
 
@@ -235,15 +135,6 @@ impl Shape {
     pub fn with(mut self, part: Part) -> Shape {
         self.parts.push(part);
         self
-    }
-
-    /// Its first text; empty if it has none.
-    pub fn text(&self) -> &str {
-        let text = self.parts.iter().find_map(|part| match &part.form {
-            Form::Text(.., text) => Some(text.as_str()),
-            _ => None,
-        });
-        text.unwrap_or_default()
     }
 
     /// Adds parts.

@@ -141,7 +141,7 @@ pub(crate) fn read(scene: &str) -> Result<Scene, BadScene> {
         return Err(BadScene::LongTexts { bytes });
     }
     for line in words {
-        scene.say(&*printable(&line));
+        scene.say(printable(&line));
     }
     Ok(scene)
 }
@@ -197,9 +197,9 @@ mod tests {
         let scene = scene(disc).unwrap();
         let expected = Shape::new(Depth::Piece, "a1", (10, 20)).kind("red");
         let expected = expected.with(Part::disc(5).fill(Tone::Red).line(Tone::Ink, 1));
-        assert_eq!(*scene.shapes[0], expected);
+        assert_eq!(scene.shapes[0], expected);
         assert_eq!((scene.width, scene.height, scene.seats[1]), (100, 50, Tone::Yellow));
-        assert_eq!(&*scene.words[0], "red to move");
+        assert_eq!(scene.words[0], "red to move");
     }
 
     #[test]

@@ -80,7 +80,7 @@ mod tests {
         assert_eq!((shown.view.as_str(), shown.text.as_str()), (r#"{"x":1}"#, "{\"x\":1}\n"));
         let shown = read(br#"{"view":{},"text":"a b\u001b\n"}"#).unwrap();
         assert_eq!(shown.text, "a b\\u{1b}\n");
-        assert_eq!(shown.scene.lines(), ["a b\\u{1b}"]);
+        assert_eq!(shown.scene.words, ["a b\\u{1b}"]);
         let shown =
             read(br#"{"view":{},"scene":{"width":9,"height":9,"shapes":[],"words":["x wins"]}}"#).unwrap();
         assert_eq!(shown.text, "x wins\n");

@@ -401,7 +401,7 @@ mod tests {
             for _ in 0..5 {
                 let Turn::Decide(decision) = table.ask() else { panic!("a seat decides") };
                 table.play(decision, &[0]).unwrap();
-                assert_eq!(table.scene(Viewer::Public).lines(), ["the rules failed: no picture"]);
+                assert_eq!(table.scene(Viewer::Public).words, ["the rules failed: no picture"]);
                 assert!(table.fork().view(Viewer::Omniscient).is_err());
                 assert_eq!(asked(), matches);
             }

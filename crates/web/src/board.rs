@@ -3,13 +3,13 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio::sync::watch;
 
 use referee_engine::runner::{LiveHeader, LiveStep};
 use referee_game::Viewer;
 use referee_game::json;
-use referee_report::replay::{LateInfo, LiveFrame, LiveReplay, head};
+use referee_report::replay::{LateInfo, LiveFrame, LiveReplay, ReplayHead};
 
 /// The maximum size of the steps of a board in bytes. Beyond it the board starts over at the current position.
 const MOST_BYTES: usize = 2 * 1024 * 1024;
@@ -69,7 +69,7 @@ pub(super) struct BoardDelays {
 #[derive(Debug)]
 pub(super) struct LiveBoard {
     header: Arc<LiveHeader>,
-    head: Value,
+    head: ReplayHead,
     replay: LiveReplay,
     /// From number `first` on.
     steps: VecDeque<BoardStep>,
@@ -89,7 +89,8 @@ pub(super) struct LiveBoard {
 impl LiveBoard {
     /// A board with the first position.
     pub(super) fn new(header: Arc<LiveHeader>, delays: BoardDelays, step: &LiveStep) -> LiveBoard {
-        let head = head(&header.id, header.game.title, &header.seats, &step.table.scene(Viewer::Public));
+        let first = step.table.scene(Viewer::Public);
+        let head = ReplayHead::live(&header.id, header.game.title, &header.seats, &first);
         let mut board = LiveBoard {
             header,
             head,
@@ -207,7 +208,7 @@ impl LiveBoard {
         let shown = || self.steps.iter().take(self.shown);
         if form == BoardForm::Text {
             let last = shown().next_back().map_or("null", |step| &step.text);
-            let seats = json::text(&self.head["seats"]);
+            let seats = self.head.seats();
             let (id, game) = (json::text(&self.header.id), json::text(&self.header.game.title));
             return format!("{{\"match\":{id},\"game\":{game},\"seats\":{seats},\"step\":{last}}}");
         }

@@ -11,7 +11,6 @@ use crate::json::write_value;
 use crate::outcome::{AmountRange, Outcome};
 use crate::playout::playout;
 use crate::scene::Scene;
-use crate::scenes::Scenes;
 use crate::seat::{MAX_SEATS, Seat, Seating, Viewer};
 
 /// The legal moves of a seat, sorted by their texts. The texts are stored in one buffer.
@@ -289,9 +288,5 @@ impl<G: Game> Table for SeatedTable<G> {
 
     fn scene(&self, viewer: Viewer) -> Scene {
         self.position.scene(viewer)
-    }
-
-    fn scenes(&self, viewers: &[Viewer]) -> Scenes {
-        self.position.scenes(viewers)
     }
 }

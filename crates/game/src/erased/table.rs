@@ -10,7 +10,6 @@ use crate::game::{Meta, Turn};
 use crate::outcome::{AmountRange, Outcome};
 use crate::playout::playout_table;
 use crate::scene::Scene;
-use crate::scenes::Scenes;
 use crate::seat::{Seat, Seating, Viewer};
 
 /// A game in progress, type-erased.
@@ -132,11 +131,6 @@ pub trait Table: Debug + Send {
     /// one answered.
     fn restarts(&self) -> u32 {
         0
-    }
-
-    /// Returns the scenes of these viewers, at least one and at most 31.
-    fn scenes(&self, viewers: &[Viewer]) -> Scenes {
-        Scenes::merged(viewers.iter().map(|&viewer| self.scene(viewer)))
     }
 }
 

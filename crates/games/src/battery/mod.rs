@@ -70,8 +70,6 @@ macro_rules! battery {
             events_reveal_no_more_than_the_view,
             scenes_have_unique_ids_and_lie_within_their_bounds,
             scenes_of_a_match_share_size_and_seats,
-            scenes_for_several_viewers_are_those_of_each,
-            layouts_have_distinct_places_and_lists_of_all_pieces,
             scenes_reveal_no_more_than_the_view,
         }
         #[cfg(feature = "schema")]

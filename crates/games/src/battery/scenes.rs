@@ -2,8 +2,8 @@
 
 use super::secrets::{imagined, seat_and_public};
 use super::*;
-use referee_game::scene::{Depth, Form, Part};
-use referee_game::{Scene, Scenes};
+use referee_game::Scene;
+use referee_game::scene::{Form, Part};
 
 /// The extent of a part around the origin of its shape, whatever its rotation: its farthest coordinate.
 fn extent(part: &Part) -> i16 {
@@ -45,8 +45,8 @@ pub(crate) fn scenes_have_unique_ids_and_lie_within_their_bounds<G: Game>() {
                 assert!(inner(shape.x, width) && inner(shape.y, height), "{shape:?} crosses the edge");
             }
         }
-        let lines = scene.lines();
-        assert!(!scene.words.is_empty() && lines.iter().all(|line| !line.is_empty()), "{lines:?}");
+        let words = &scene.words;
+        assert!(!words.is_empty() && words.iter().all(|line| !line.is_empty()), "{words:?}");
     });
 }
 
@@ -58,48 +58,12 @@ pub(crate) fn scenes_of_a_match_share_size_and_seats<G: Game>() {
         assert_eq!(scene.seats.len(), seating.seats());
         // The board does not change.
         assert_eq!(scene.ground, first.ground);
-        assert_eq!(scene.layout, first.layout);
         let board = |scene: &Scene| {
             let shapes = scene.all().filter(|shape| shape.id == "board");
             shapes.cloned().collect::<Vec<_>>()
         };
         assert_eq!(board(&scene), board(&first));
     });
-}
-
-pub(crate) fn layouts_have_distinct_places_and_lists_of_all_pieces<G: Game>() {
-    each_scene::<G>(|_, position, _, scene| {
-        let Some(layout) = &scene.layout else { return };
-        let places: Vec<_> = layout.rows.iter().flat_map(|row| &row.places).collect();
-        assert_eq!(places.iter().collect::<BTreeSet<_>>().len(), places.len(), "rows share a place");
-        let on_rows = scene.shapes.iter().filter(|shape| shape.layer == Depth::Piece);
-        let on_rows: Vec<_> =
-            on_rows.map(|shape| (shape.x, shape.y)).filter(|at| places.contains(&at)).collect();
-        assert_eq!(
-            on_rows.iter().collect::<BTreeSet<_>>().len(),
-            on_rows.len(),
-            "two pieces at one place of {position:?}"
-        );
-        assert!(layout.lists.is_sorted_by(|list, next| list.line < next.line));
-        assert!(layout.lists.iter().all(|list| list.line < scene.words.len() + layout.lists.len()));
-        for list in &layout.lists {
-            assert!(list.rows.iter().all(|&(row, from)| from < layout.rows[row].places.len()), "{list:?}");
-        }
-    });
-}
-
-pub(crate) fn scenes_for_several_viewers_are_those_of_each<G: Game>() {
-    sample::<G>(
-        |_| true,
-        |seating, position| {
-            let viewers: Vec<Viewer> = viewers(seating).collect();
-            let merged = Scenes::merged(viewers.iter().map(|&viewer| position.scene(viewer)));
-            let scenes = position.scenes(&viewers);
-            let shapes = |scenes: &Scenes| scenes.groups.concat();
-            assert_eq!(shapes(&scenes), shapes(&merged), "{position:?}");
-            assert_eq!((scenes.scene, scenes.lines), (merged.scene, merged.lines), "{position:?}");
-        },
-    );
 }
 
 pub(crate) fn scenes_reveal_no_more_than_the_view<G: Imagine>() {

@@ -32,7 +32,7 @@ pub use self::view::View;
 use referee_game::Schemas;
 use referee_game::{
     Chance, Draw, Game, Imagination, Imagine, Known, Meta, Misconfigured, OptionMeta, Outcome, ReasonMeta,
-    Scene, Scenes, Seat, SeatSet, Seating, Turn, Uniform, Viewer,
+    Scene, Seat, SeatSet, Seating, Turn, Uniform, Viewer,
 };
 
 /// The options of the game.
@@ -164,11 +164,7 @@ impl Game for Keezen {
     }
 
     fn scene(&self, viewer: Viewer) -> Scene {
-        scene::scenes(self, &[viewer]).into_first()
-    }
-
-    fn scenes(&self, viewers: &[Viewer]) -> Scenes {
-        scene::scenes(self, viewers)
+        scene::scene(self, viewer)
     }
 }
 

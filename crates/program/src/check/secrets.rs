@@ -215,7 +215,7 @@ fn sight(table: &dyn Table, viewer: Viewer) -> Result<Vec<(&'static str, String)
         table.write_legal(&decision, seat, &mut legal);
     }
     sight.extend([("the `view` of its decision", text(view)), ("the `legal` moves", text(legal))]);
-    sight.extend(scene.words.iter().map(|line| ("a `scene` with the words", line.to_string())));
+    sight.extend(scene.words.iter().map(|line| ("a `scene` with the words", line.clone())));
     sight.extend(scene.shapes.iter().map(|shape| ("a `scene` with the shape", format!("{shape:?}"))));
     sight.push(("a `scene` with", format!("{} words and {} shapes", scene.words.len(), scene.shapes.len())));
     Ok(sight)

@@ -1,15 +1,14 @@
 //! A match in progress as the data of the player, step by step, as spectators see it.
 
 use referee_game::erased::{BoardText, Table};
-use referee_game::{Scene, Seat, Viewer};
+use referee_game::{Seat, Viewer};
 use referee_match::Faults;
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::late_info::LateNote;
-use super::layout::layout;
 use super::match_replay::{ReplayStep, banks, kind_name, shown_text};
-use super::shown::ShownScenes;
+use super::shown::{Changes, ShownScenes};
 use crate::note::{EventText, Kind};
 
 /// Turns the public positions of a match into steps of the player.
@@ -61,26 +60,6 @@ impl LiveFrame {
     }
 }
 
-/// The beginning of the data of a match: everything but its looks and steps.
-pub fn head(id: &str, game: &str, seats: &[(String, u8)], first: &Scene) -> Value {
-    let seats = seats
-        .iter()
-        .zip(&first.seats)
-        .map(|((name, team), tone)| json!({ "name": name, "team": team, "tone": tone.name() }));
-    let mut head = json!({
-        "match": id,
-        "game": game,
-        "seats": seats.collect::<Vec<_>>(),
-        "views": ["Spectator"],
-        "size": [first.width, first.height],
-        "result": "",
-    });
-    if let Some(first) = &first.layout {
-        head["layout"] = layout(first, |row| row.places.clone());
-    }
-    head
-}
-
 impl LiveReplay {
     /// Begins after this number of moves.
     pub fn new(moves: u32, faults: Vec<Faults>) -> LiveReplay {
@@ -110,20 +89,19 @@ impl LiveReplay {
         texts.extend(EventText::events(events));
         let before = self.moves;
         self.moves += texts.iter().filter(|text| text.kind == Kind::Move).count() as u32;
-        let (c, w) = self.shown.show(table.scenes(&[Viewer::Public]));
+        let Changes { things, moved, words } = self.shown.show(vec![table.scene(Viewer::Public)]);
         let looks = self.shown.looks[self.looks..].iter().map(|parts| json!(parts)).collect();
         self.looks = self.shown.looks.len();
         let notes = texts.iter().map(|event| (1, kind_name(event.kind), event.seat, shown_text(event)));
         let step = json!(ReplayStep {
             n: self.moves,
-            t: None,
-            c,
-            w,
+            c: things,
+            m: moved,
+            w: words,
             s: notes.collect(),
-            k: Vec::new(),
-            e: Vec::new(),
             // In games with hidden information, the time of an answer depends on the secrets of the seat.
             b: if table.meta().hidden { Vec::new() } else { banks(banks_ms) },
+            ..ReplayStep::default()
         });
         let text = FrameText {
             moves: self.moves,

@@ -4,24 +4,61 @@
 
 use std::sync::Arc;
 
-use referee_game::scene::Layout;
-use referee_game::{Seat, Seating, Viewer};
+use referee_game::{Scene, Seat, Seating, Viewer};
 use referee_match::Header;
 use referee_match::record::{Difference, Note, Playback, RecordEntry, RecordedAnswer, Step};
 use referee_protocol::info::DeclaredScore;
-use serde::ser::SerializeMap;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::moment::Moment;
 use super::record::PackedRecord;
-use super::shown::{Change, ChangedLine, ShownScenes};
+use super::shown::{Change, ChangedLine, Changes, ShownScenes};
 use crate::note::{EventText, Kind};
 use crate::words::{ToldMatch, amounts_in_words, ending_in_words, note_in_words};
 
 /// The maximum length of the text of an `info` on a page, in characters.
 const INFO: usize = 200;
+
+/// What the player knows of a match without its positions.
+#[derive(Debug, Serialize)]
+pub struct ReplayHead {
+    r#match: String,
+    game: &'static str,
+    seats: Vec<SeatOf>,
+    /// The names of the views; the first sees everything.
+    views: Vec<String>,
+    /// Width and height.
+    size: [i16; 2],
+    /// The result in words; empty without one.
+    result: String,
+}
+
+impl ReplayHead {
+    /// A match in progress between these bots, each with its team, which begins with this scene.
+    pub fn live(id: &str, game: &'static str, bots: &[(String, u8)], first: &Scene) -> ReplayHead {
+        let seats = bots.iter().zip(&first.seats).map(|((name, team), tone)| SeatOf {
+            name: name.clone(),
+            display_name: None,
+            team: *team,
+            tone: tone.name(),
+        });
+        ReplayHead {
+            r#match: id.to_owned(),
+            game,
+            seats: seats.collect(),
+            views: vec!["Spectator".to_owned()],
+            size: [first.width, first.height],
+            result: String::new(),
+        }
+    }
+
+    /// The seats as JSON.
+    pub fn seats(&self) -> String {
+        referee_game::json::text(&self.seats)
+    }
+}
 
 /// A match.
 #[derive(Debug, Serialize)]
@@ -31,94 +68,62 @@ pub struct MatchReplay {
     /// The seed of the match.
     #[serde(skip)]
     seed: String,
-    pub(super) r#match: String,
-    pub(super) game: &'static str,
-    pub(super) seats: Vec<SeatOf>,
-    /// The names of the views; the first sees everything.
-    pub(super) views: Vec<String>,
-    pub(super) size: [i16; 2],
-    #[serde(skip)]
-    pub(super) layout: Option<Arc<Layout>>,
-    /// The result in words.
-    pub(super) result: String,
+    #[serde(flatten)]
+    head: ReplayHead,
     /// The result as a sentence without its full stop.
     pub(super) heading: String,
     /// Why it ended like this, as a sentence.
     pub(super) why: String,
     /// By seat; `None` without a result.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) scores: Option<Vec<f64>>,
+    scores: Option<Vec<f64>>,
     /// By seat, with the unit; `None` without a result, and in games without amounts.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) amounts: Option<Vec<String>>,
+    amounts: Option<Vec<String>>,
     /// What decided the match, if that is known.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) moment: Option<Moment>,
+    moment: Option<Moment>,
     /// What shapes look like, as lists of parts.
-    pub(super) looks: Vec<Vec<Value>>,
-    pub(super) steps: Vec<ReplayStep>,
+    looks: Vec<Vec<Value>>,
+    steps: Vec<ReplayStep>,
     /// The record, if the page contains it.
-    #[serde(skip)]
-    pub(super) record: Option<PackedRecord>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    record: Option<PackedRecord>,
 }
 
 /// A position and what led to it.
-#[derive(Debug)]
+#[derive(Debug, Default, Serialize)]
 pub(super) struct ReplayStep {
     /// The number of moves so far.
     pub(super) n: u32,
     /// Milliseconds since the match was opened; only in replays.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) t: Option<u64>,
     /// Changes of things, sorted by thing.
     pub(super) c: Vec<Change>,
+    /// The things that moved and are marked: mask, number.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) m: Vec<(u32, u32)>,
     /// Changed lines of words.
     pub(super) w: Vec<ChangedLine>,
     /// What happened: mask, kind, seat, text.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) s: Vec<(u32, &'static str, Option<Seat>, String)>,
     /// The time that answers took: seat, milliseconds, and the lag of the referee in tenths of a millisecond; only in
     /// replays.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) k: Vec<(Seat, u64, u64)>,
     /// What bots expected after their moves, as far as they declare a scale: seat and thousandths of a point; only in
     /// replays.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) e: Vec<(Seat, u16)>,
     /// By seat: milliseconds in the bank; empty without a clock.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) b: Vec<Option<u64>>,
 }
 
-/// As the player reads it. What is empty is left out, except changes.
-impl Serialize for ReplayStep {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut step = serializer.serialize_map(None)?;
-        step.serialize_entry("n", &self.n)?;
-        if let Some(ms) = self.t {
-            step.serialize_entry("t", &ms)?;
-        }
-        step.serialize_entry("c", &self.c.iter().flat_map(Change::rows).collect::<Vec<_>>())?;
-        // The things that moved and are marked: mask, number.
-        let marks: Vec<_> = self.c.iter().filter_map(Change::mark).collect();
-        if !marks.is_empty() {
-            step.serialize_entry("m", &marks)?;
-        }
-        let words = self.w.iter().map(|(mask, line, text)| (mask, line, text.as_deref()));
-        step.serialize_entry("w", &words.collect::<Vec<_>>())?;
-        if !self.s.is_empty() {
-            step.serialize_entry("s", &self.s)?;
-        }
-        if !self.k.is_empty() {
-            step.serialize_entry("k", &self.k)?;
-        }
-        if !self.e.is_empty() {
-            step.serialize_entry("e", &self.e)?;
-        }
-        if !self.b.is_empty() {
-            step.serialize_entry("b", &self.b)?;
-        }
-        step.end()
-    }
-}
-
 #[derive(Debug, Serialize)]
-pub(super) struct SeatOf {
+struct SeatOf {
     name: String,
     /// What people see instead of the name.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -248,24 +253,22 @@ impl MatchReplay {
                 viewers.extend(all.take(count));
                 meta = Some(step.table.meta());
             }
-            let scenes = step.table.scenes(&viewers);
-            first.get_or_insert_with(|| {
-                let scene = &scenes.scene;
-                (scene.seats.clone(), [scene.width, scene.height], scene.layout.clone())
-            });
-            let (c, w) = shown.show(scenes);
+            let scenes: Vec<Scene> = viewers.iter().map(|&viewer| step.table.scene(viewer)).collect();
+            first.get_or_insert_with(|| (scenes[0].seats.clone(), [scenes[0].width, scenes[0].height]));
+            let Changes { things, moved, words } = shown.show(scenes);
             steps.push(ReplayStep {
                 n: step.moves,
                 t: Some(step.at_us / 1000),
-                c,
-                w,
+                c: things,
+                m: moved,
+                w: words,
                 s: notes(&step, &viewers),
                 k: took(&step),
                 e: expectations(&step, seating),
                 b: banks(step.banks_ms),
             });
         }
-        let (meta, (tones, size, layout)) =
+        let (meta, (tones, size)) =
             meta.zip(first).unwrap_or_else(|| unreachable!("a match has a first position"));
         let seats = header.seats.iter().zip(&tones).enumerate();
         let display_name = |seat: usize| display_names.get(seat).and_then(Option::as_deref);
@@ -293,20 +296,22 @@ impl MatchReplay {
             format!("{} ({})", ended.heading(), ending_in_words(Some(meta), ended.ended_by, ended.reason))
         };
         Ok(MatchReplay {
-            game: meta.title,
-            seats: seats
-                .map(|(at, (seat, tone))| SeatOf {
-                    name: seat.name.clone(),
-                    display_name: display_name(at).map(str::to_owned),
-                    team: seat.team,
-                    tone: tone.name(),
-                })
-                .collect(),
-            views: all.take(viewers.len()).collect(),
-            size,
-            layout,
+            head: ReplayHead {
+                r#match: header.r#match.clone(),
+                game: meta.title,
+                seats: seats
+                    .map(|(at, (seat, tone))| SeatOf {
+                        name: seat.name.clone(),
+                        display_name: display_name(at).map(str::to_owned),
+                        team: seat.team,
+                        tone: tone.name(),
+                    })
+                    .collect(),
+                views: all.take(viewers.len()).collect(),
+                size,
+                result: ended.as_ref().map(in_words).unwrap_or_default(),
+            },
             seed,
-            result: ended.as_ref().map(in_words).unwrap_or_default(),
             heading: ended.as_ref().map(ToldMatch::heading).unwrap_or_default(),
             why: ended.as_ref().map(ToldMatch::why).unwrap_or_default(),
             scores: ending.and_then(|ending| ending.scores.clone()),
@@ -317,7 +322,6 @@ impl MatchReplay {
             }),
             moment: ending.and_then(|ending| Moment::of(&steps, ending, seating, &names)),
             looks: shown.looks,
-            r#match: header.r#match.clone(),
             header,
             steps,
             record: None,

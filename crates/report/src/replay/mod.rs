@@ -1,27 +1,21 @@
 //! Recorded matches as pictures and as a page that plays them.
 
-mod changes;
-mod column;
 mod late_info;
-mod layout;
 mod live;
 mod match_replay;
 mod moment;
 mod motion;
-mod names;
-mod pack;
 mod record;
 mod shown;
 mod svg;
 
-use std::io::{self, Write};
+use std::io::Write;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use flate2::Compression;
 use flate2::read::ZlibDecoder;
 use flate2::write::ZlibEncoder;
-use pack::Packed;
 use record::PackedRecord;
 use referee_files::read_limited;
 use referee_game::{Scene, Viewer, counted};
@@ -29,8 +23,8 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 pub use late_info::{LateInfo, LateNote};
-pub use live::{FrameText, LiveFrame, LiveReplay, head};
-pub use match_replay::MatchReplay;
+pub use live::{FrameText, LiveFrame, LiveReplay};
+pub use match_replay::{MatchReplay, ReplayHead};
 pub use moment::{Moment, MomentKind};
 pub(crate) use svg::colours;
 pub use svg::svg;
@@ -40,10 +34,12 @@ pub const DRAW: &str = include_str!("draw.js");
 /// The player, which includes [`DRAW`].
 pub const SCRIPT: &str = concat!(
     include_str!("draw.js"),
-    include_str!("unpack.js"),
+    include_str!("record.js"),
     include_str!("plots.js"),
     include_str!("player.js")
 );
+/// Level 9 takes twice the time and saves 1 to 3%.
+const LEVEL: u32 = 6;
 /// What precedes the data of a page, which is base64 (RFC 4648) and so no markup.
 pub(crate) const DATA: &str = "<script type=\"text/plain\" id=\"data\">";
 /// What the player fills.
@@ -60,43 +56,17 @@ struct Data<'a> {
     /// The number of moves after which it begins; `None`: at the end.
     #[serde(skip_serializing_if = "Option::is_none")]
     turn: Option<u32>,
-    matches: Vec<Packed<'a>>,
+    matches: &'a [&'a MatchReplay],
 }
-
-/// Where parts of the data begin that have other frequencies of characters than those before.
-const PARTS: [&str; 8] = [
-    "\"columns\":",
-    "\"w\":",
-    "\"text\":\"",
-    "\"s\":",
-    "\"text\":[\"",
-    "\"record\":",
-    "\"lines\":",
-    "\"texts\":",
-];
 
 /// The data of a page with these matches: JSON that is compressed (RFC 1950) and encoded in base64 (RFC 4648), so that it
 /// cannot contain markup. `view` is the initial view, `turn` the number of moves after which it begins; without one it begins at the end.
 pub(super) fn data(replays: &[&MatchReplay], view: usize, turn: Option<u32>) -> String {
-    let matches = replays.iter().map(|replay| Packed::of(replay)).collect();
-    // Not escaped further: compressed data is not printed, and references and numbers are control characters.
-    let text = serde_json::to_string(&Data { view, turn, matches });
+    // Not escaped further: compressed data is not printed.
+    let text = serde_json::to_vec(&Data { view, turn, matches: replays });
     let text = text.unwrap_or_else(|error| unreachable!("the data has keys of text: {error}"));
-    // Level 9 takes twice the time and saves 0.5%.
-    let mut encoder = ZlibEncoder::new(Vec::new(), Compression::new(6));
-    let mut write = || -> io::Result<()> {
-        let mut rest = text.as_str();
-        for part in PARTS.iter().cycle() {
-            let Some(at) = rest.find(part) else { break };
-            let (part, after) = rest.split_at(at);
-            encoder.write_all(part.as_bytes())?;
-            // Ends a block: the next one has its own code.
-            encoder.flush()?;
-            rest = after;
-        }
-        encoder.write_all(rest.as_bytes())
-    };
-    let bytes = write().and_then(|()| encoder.finish());
+    let mut encoder = ZlibEncoder::new(Vec::new(), Compression::new(LEVEL));
+    let bytes = encoder.write_all(&text).and_then(|()| encoder.finish());
     BASE64.encode(bytes.unwrap_or_else(|error| unreachable!("memory takes all bytes: {error}")))
 }
 

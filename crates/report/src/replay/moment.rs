@@ -146,13 +146,9 @@ mod tests {
     fn step(n: u32, e: &[(u8, u16)], fault: Option<&str>) -> ReplayStep {
         ReplayStep {
             n,
-            t: None,
-            c: Vec::new(),
-            w: Vec::new(),
             s: fault.map(|text| (1, "fault", Some(Seat(1)), text.to_owned())).into_iter().collect(),
-            k: Vec::new(),
             e: e.iter().map(|&(seat, expected)| (Seat(seat), expected)).collect(),
-            b: Vec::new(),
+            ..ReplayStep::default()
         }
     }
 

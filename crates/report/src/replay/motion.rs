@@ -1,7 +1,5 @@
 //! What moved from one scene to the next.
 
-use std::ptr;
-
 use referee_game::Scene;
 use referee_game::scene::{Depth, Form, Part, Shape, Tone};
 
@@ -12,7 +10,7 @@ const MOST_MARKED: usize = 3;
 fn same_ids(before: &[&Shape], after: &[&Shape]) -> Vec<Option<usize>> {
     let mut next = 0;
     let same = after.iter().map(|&shape| {
-        let is_same = |&other: &&Shape| ptr::eq(other, shape) || other.id == shape.id;
+        let is_same = |other: &&Shape| other.id == shape.id;
         let (earlier, later) = before.split_at(next);
         let found = later.iter().position(is_same).map(|found| next + found);
         let found = found.or_else(|| earlier.iter().position(is_same));
@@ -64,8 +62,7 @@ fn outline(shape: &Shape, by: i16) -> Option<Part> {
 pub(super) fn moved(before: &[&Shape], after: &[&Shape], origins: &[Option<usize>]) -> Vec<usize> {
     let has_moved = |&index: &usize| {
         let shape = &after[index];
-        let is_same =
-            |origin: &Shape| ptr::eq(origin, *shape) || origin.id == shape.id && origin.turn == shape.turn;
+        let is_same = |origin: &Shape| origin.id == shape.id && origin.turn == shape.turn;
         shape.kind.is_some() && !origins[index].is_some_and(|origin| is_same(before[origin]))
     };
     let moved: Vec<usize> = (0..after.len()).filter(has_moved).collect();
@@ -75,7 +72,7 @@ pub(super) fn moved(before: &[&Shape], after: &[&Shape], origins: &[Option<usize
 }
 
 fn shapes(scene: &Scene) -> Vec<&Shape> {
-    scene.shapes.iter().map(|shape| &**shape).collect()
+    scene.shapes.iter().collect()
 }
 
 /// Marks for what moved: where it was and where it is. The player draws the same marks.

@@ -1,7 +1,7 @@
 // Plays matches: those in the page, or those that another script passes to `start`. It draws shapes and moves them; it
 // knows no rules.
 const $ = (id) => document.getElementById(id);
-const LAYERS = 4, PIECES = 2;
+const LAYERS = 4;
 /** The states of a view are kept at every so many steps, so that going back is fast. */
 const KEPT = 64;
 
@@ -33,26 +33,6 @@ function stateAt(step) {
   const found = { things: new Map(states[kept].things), words: [...states[kept].words] };
   for (let i = kept * KEPT + 1; i <= step; i++) advance(found, replay.steps[i]);
   return found;
-}
-
-/** The lines of words of a state, among them the lists of the pieces on rows. */
-function linesOf({ things, words }) {
-  const lines = [...words], pieces = new Map();
-  for (const [x, y, look, layer] of things.values()) if (layer === PIECES) pieces.set(`${x},${y}`, look);
-  for (const [line, of, what, text, rows] of replay.layout?.lists ?? []) {
-    const items = [];
-    for (const [row, from] of rows) {
-      const [kind, name, places] = replay.layout.rows[row];
-      for (let i = 0; i < places.length; i++) {
-        const at = (from + i) % places.length, look = pieces.get(String(places[at]));
-        if (look === undefined || (text !== null && textOf(replay.looks[look]) !== text)) continue;
-        items.push(kind === "hand" ? textOf(replay.looks[look]) : kind === "numbered" ? name + at : name);
-      }
-    }
-    const named = items.filter(Boolean);
-    lines.splice(line, 0, named.length ? [of, what, ...named].join(" ") : `${of} ${items.length} ${what}`);
-  }
-  return lines;
 }
 
 /** Makes a state that of the next step. Marks are things, too. */
@@ -198,7 +178,7 @@ function go(step, isQuiet) {
   else state = stateAt(step);
   at = step;
   draw(state.things);
-  const lines = linesOf(state);
+  const lines = state.words;
   $("status").textContent = withNames(lines[0] || "");
   $("words").textContent = lines.join(". ");
   $("slider").value = at;

@@ -2,14 +2,12 @@
 //!
 //! Most lines of a record differ from others in a few numbers, in lists, and in the text of a move. A line is stored as a template,
 //! which has marks instead of these values. The values are in columns, one for each field of each type of line, which
-//! compress to 40% of what the lines compress to.
+//! compress to half of what the lines compress to.
 
 use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
-
-use super::column::{Column, SEPARATOR, Texts, zigzag};
 
 /// Stands for a number.
 const NUMBER: char = '\u{1}';
@@ -25,12 +23,6 @@ const NUMBERS: char = '\u{5}';
 /// Stands for a list of words: a text with spaces between them.
 const WORDS: char = '\u{6}';
 
-/// The type of lines that report events.
-const EVENT: &str = "event";
-
-/// The largest number that a column takes, except times.
-const MOST: u32 = 9_999_999;
-
 /// The field with the time of a line, with the number of a request, and with a move.
 const FIELDS: [(&str, char); 3] = [("at_us", TIME), ("turn", COUNT), ("move", MOVE)];
 
@@ -40,13 +32,10 @@ pub(super) struct PackedRecord {
     /// The different lines, with marks for the values.
     templates: Vec<String>,
     /// By line: the number of its template.
-    lines: Column,
+    lines: Vec<usize>,
     /// By type of line and field: the values.
-    numbers: BTreeMap<String, Column>,
-    texts: BTreeMap<String, Texts>,
-    /// The lists of words in events, in order.
-    #[serde(skip)]
-    lists: Vec<String>,
+    numbers: BTreeMap<String, Vec<i64>>,
+    texts: BTreeMap<String, Vec<String>>,
 }
 
 /// The type of a line.
@@ -74,17 +63,12 @@ fn digits(text: &str) -> Option<&str> {
     (is_number && matches!(text.as_bytes()[end], b',' | b'}' | b']')).then_some(&text[..end])
 }
 
-/// A number in the range of columns.
-fn small(number: u64) -> Option<u32> {
-    u32::try_from(number).ok().filter(|&number| number <= MOST)
-}
-
 /// A list of numbers at the beginning of a text, and what follows it.
-fn numbers(text: &str) -> Option<(Vec<u32>, &str)> {
+fn numbers(text: &str) -> Option<(Vec<i64>, &str)> {
     let (mut rest, mut numbers) = (text.strip_prefix('[')?, Vec::new());
     loop {
         let number = digits(rest)?;
-        numbers.push(small(number.parse().ok()?)?);
+        numbers.push(number.parse().ok()?);
         let after = &rest[number.len()..];
         if let Some(after) = after.strip_prefix(']') {
             return Some((numbers, after));
@@ -96,38 +80,26 @@ fn numbers(text: &str) -> Option<(Vec<u32>, &str)> {
 /// A list of words at the beginning of a text, with spaces between them, and what follows it.
 fn words(text: &str) -> Option<(String, &str)> {
     let (list, after) = text.strip_prefix("[\"")?.split_once("\"]")?;
-    let is_word = |word: &str| !word.is_empty() && !word.contains([' ', '"', '\\', SEPARATOR]);
+    let is_word = |word: &str| !word.is_empty() && !word.contains([' ', '"', '\\']);
     list.split("\",\"").all(is_word).then(|| (list.replace("\",\"", " "), after))
 }
 
 /// The values of a field.
 #[derive(Default)]
 struct FieldValues {
-    numbers: Option<Column>,
-    texts: Option<Texts>,
+    numbers: Vec<i64>,
+    texts: Vec<String>,
     /// The last number after another number.
-    counts: FxHashMap<u64, u64>,
-}
-
-impl FieldValues {
-    fn push_number(&mut self, number: u32) {
-        self.numbers.get_or_insert_default().push(number);
-    }
-
-    fn push_text(&mut self, text: &str) {
-        self.texts.get_or_insert_default().push(text);
-    }
+    counts: FxHashMap<i64, i64>,
 }
 
 /// Takes the values out of lines.
 #[derive(Default)]
 struct Packer<'a> {
     /// The time of the line before.
-    time: u64,
+    time: i64,
     /// By type of line and field.
     values: FxHashMap<&'a str, FxHashMap<&'a str, FieldValues>>,
-    /// The lists of words in events.
-    lists: Vec<String>,
 }
 
 impl<'a> Packer<'a> {
@@ -143,44 +115,33 @@ impl<'a> Packer<'a> {
             let mark = FIELDS.iter().find(|(name, _)| *name == field).map_or(NUMBER, |&(_, mark)| mark);
             if mark == MOVE {
                 let text = tail.strip_prefix('"').and_then(|text| text.split_once('"'));
-                if let Some((text, after)) = text.filter(|(text, _)| !text.contains(['\\', SEPARATOR])) {
+                if let Some((text, after)) = text.filter(|(text, _)| !text.contains('\\')) {
                     template.extend(['"', mark, '"']);
-                    values.entry(field).or_default().push_text(text);
+                    values.entry(field).or_default().texts.push(text.to_owned());
                     rest = after;
                 }
             } else if let Some((words, after)) = words(tail) {
                 template.push(WORDS);
-                if kind == EVENT {
-                    self.lists.push(words.clone());
-                }
-                values.entry(field).or_default().push_text(&words);
+                values.entry(field).or_default().texts.push(words);
                 rest = after;
             } else if let Some((numbers, after)) = numbers(tail) {
                 template.push(NUMBERS);
                 let values = values.entry(field).or_default();
-                values.push_number(numbers.len() as u32);
-                numbers.into_iter().for_each(|number| values.push_number(number));
+                values.numbers.push(numbers.len() as i64);
+                values.numbers.extend(numbers);
                 rest = after;
-            } else if let Some(digits) = digits(tail) {
-                let number = digits.parse().unwrap_or(u64::MAX);
+            } else if let Some(digits) = digits(tail)
+                && let Ok(number) = digits.parse::<i64>()
+            {
                 let values = values.entry(field).or_default();
-                let value = match mark {
-                    TIME => number.checked_sub(self.time).and_then(small),
-                    COUNT => small(number).map(|count| {
-                        let last = values.counts.insert(before, number).unwrap_or(0);
-                        zigzag(count as i32 - last as i32)
-                    }),
-                    _ => small(number),
-                };
-                if let Some(value) = value {
-                    template.push(mark);
-                    values.push_number(value);
-                    if mark == TIME {
-                        self.time = number;
-                    }
-                    before = number;
-                    rest = &tail[digits.len()..];
-                }
+                template.push(mark);
+                values.numbers.push(match mark {
+                    TIME => number - std::mem::replace(&mut self.time, number),
+                    COUNT => number - values.counts.insert(before, number).unwrap_or(0),
+                    _ => number,
+                });
+                before = number;
+                rest = &tail[digits.len()..];
             }
         }
         template.push_str(rest);
@@ -194,15 +155,15 @@ impl PackedRecord {
         if record.iter().any(|&byte| (NUMBER..=WORDS).contains(&char::from(byte))) {
             return None;
         }
-        let (mut templates, mut lines) = (Vec::new(), Column::default());
+        let (mut templates, mut lines) = (Vec::new(), Vec::new());
         let (mut packer, mut known, mut template) = (Packer::default(), FxHashMap::default(), String::new());
         for line in text.split('\n') {
             template.clear();
             packer.take_values(line, &mut template);
             let number = known.get(&template).copied().unwrap_or_else(|| {
                 templates.push(template.clone());
-                known.insert(template.clone(), templates.len() as u32 - 1);
-                templates.len() as u32 - 1
+                known.insert(template.clone(), templates.len() - 1);
+                templates.len() - 1
             });
             lines.push(number);
         }
@@ -211,34 +172,28 @@ impl PackedRecord {
             values.into_iter().map(move |(field, values)| (format!("{kind} {field}"), values))
         });
         for (name, values) in named {
-            numbers.extend(values.numbers.map(|column| (name.clone(), column)));
-            texts.extend(values.texts.map(|of_field| (name, of_field)));
+            if !values.texts.is_empty() {
+                texts.insert(name.clone(), values.texts);
+            }
+            if !values.numbers.is_empty() {
+                numbers.insert(name, values.numbers);
+            }
         }
-        Some(PackedRecord { templates, lines, numbers, texts, lists: packer.lists })
-    }
-
-    /// The moves, in order.
-    pub(super) fn moves(&self) -> impl Iterator<Item = &str> {
-        self.texts.get("event move").into_iter().flat_map(Texts::iter)
-    }
-
-    /// The lists of words in events, in order.
-    pub(super) fn lists(&self) -> &[String] {
-        &self.lists
+        Some(PackedRecord { templates, lines, numbers, texts })
     }
 
     /// The record, of this many bytes at most; `None` if it is longer or the data is damaged.
     pub(super) fn restore(&self, most: usize) -> Option<Vec<u8>> {
         let mut numbers: FxHashMap<&str, _> =
-            self.numbers.iter().map(|(name, column)| (name.as_str(), column.numbers())).collect();
+            self.numbers.iter().map(|(name, column)| (name.as_str(), column.iter().copied())).collect();
         let mut texts: FxHashMap<&str, _> =
             self.texts.iter().map(|(name, texts)| (name.as_str(), texts.iter())).collect();
-        let (mut text, mut time, mut counts) = (String::new(), 0_u64, FxHashMap::default());
-        for (index, number) in self.lines.numbers().enumerate() {
+        let (mut text, mut time, mut counts) = (String::new(), 0_i64, FxHashMap::default());
+        for (index, &number) in self.lines.iter().enumerate() {
             if index > 0 {
                 text.push('\n');
             }
-            let template = self.templates.get(usize::try_from(number).ok()?)?;
+            let template = self.templates.get(number)?;
             let (kind, mut rest, mut before) = (kind(template), template.as_str(), 0);
             while let Some(at) = rest.find(|c| (NUMBER..=WORDS).contains(&c)) {
                 let (head, tail) = rest.split_at(at);
@@ -260,7 +215,7 @@ impl PackedRecord {
                 let value = values.next()?;
                 if mark == NUMBERS {
                     text.push('[');
-                    for (at, number) in values.take(value as usize).enumerate() {
+                    for (at, number) in values.take(usize::try_from(value).ok()?).enumerate() {
                         text.push_str(if at == 0 { "" } else { "," });
                         text.push_str(&number.to_string());
                     }
@@ -270,9 +225,8 @@ impl PackedRecord {
                 let number = match mark {
                     TIME => time.checked_add(value)?,
                     COUNT => {
-                        let last: &mut u64 = counts.entry((name, before)).or_default();
-                        *last = last
-                            .checked_add_signed((value >> 1).cast_signed() ^ -((value & 1).cast_signed()))?;
+                        let last: &mut i64 = counts.entry((name, before)).or_default();
+                        *last = last.checked_add(value)?;
                         *last
                     }
                     _ => value,
@@ -314,9 +268,9 @@ mod tests {
              {\"type\":\"request\",\"at_us\":3000170,\"seat\":0,\"turn\":1}\n",
         );
         assert_eq!(packed.templates.len(), 3, "{packed:?}");
-        assert_eq!(packed.texts["answer move"].iter().collect::<Vec<_>>(), ["8 t16", "K"]);
-        assert_eq!(packed.numbers["request at_us"].numbers().collect::<Vec<_>>(), [100, 10, 10]);
-        assert_eq!(packed.numbers["request turn"].numbers().collect::<Vec<_>>(), [0, 0, 2]);
+        assert_eq!(packed.texts["answer move"], ["8 t16", "K"]);
+        assert_eq!(packed.numbers["request at_us"], [100, 10, 10]);
+        assert_eq!(packed.numbers["request turn"], [0, 0, 1]);
     }
 
     #[test]

@@ -1,10 +1,7 @@
 //! What a page shows of a match: things, which are shapes over time, and their changes from step to step.
 
-use std::sync::Arc;
-
-use referee_game::Scenes;
-use referee_game::scene::{Depth, Form, Part, Shape};
-use referee_game::scenes::{Group, SeenShape, WordLine};
+use referee_game::Scene;
+use referee_game::scene::{Form, Part, Shape};
 use rustc_hash::FxHashMap;
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
@@ -12,59 +9,88 @@ use serde_json::{Value, json};
 use super::motion::{moved, origins};
 use super::svg::{classes, polygon};
 
-/// The state of a thing.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct ThingState {
-    pub(super) x: i16,
-    pub(super) y: i16,
-    pub(super) look: u32,
-    pub(super) layer: u8,
-    /// `None` for a thing that stays upright.
-    pub(super) turn: Option<i16>,
-    pub(super) views: SeenBy,
+/// The number of shapes of the first view among which the place of a shape of another view is looked for.
+const AHEAD: usize = 16;
+
+/// A shape over time. Some views may show another look at its place, such as the back of a card.
+#[derive(Debug)]
+struct Thing {
+    number: u32,
+    /// As the first of its views shows it.
+    shape: Shape,
+    /// Masks of views with the looks that they show.
+    looks: Vec<(u32, u32)>,
 }
 
-/// The views that show a thing, as masks.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct SeenBy {
-    /// The views that show its look.
-    pub(super) mask: u32,
-    /// The views that show the other look.
-    pub(super) others: u32,
-    pub(super) other: u32,
-}
+impl Thing {
+    /// The views that show it.
+    fn mask(&self) -> u32 {
+        self.looks.iter().fold(0, |all, (mask, _)| all | mask)
+    }
 
-impl SeenBy {
-    fn any(self) -> u32 {
-        self.mask | self.others
+    fn is_at_place_of(&self, shape: &Shape) -> bool {
+        let place = |shape: &Shape| (shape.layer, shape.x, shape.y, shape.turn);
+        place(&self.shape) == place(shape)
+    }
+
+    fn is_drawn_as(&self, other: &Thing) -> bool {
+        self.is_at_place_of(&other.shape) && self.looks == other.looks
+    }
+
+    /// Adds views that show this look.
+    fn add(&mut self, views: u32, look: u32) {
+        match self.looks.iter_mut().find(|(_, known)| *known == look) {
+            Some((mask, _)) => *mask |= views,
+            None => self.looks.push((views, look)),
+        }
+    }
+
+    /// How the player draws it.
+    fn changes(&self) -> impl Iterator<Item = Change> {
+        self.looks.iter().map(|&(mask, look)| Change {
+            mask,
+            thing: self.number,
+            drawn: Some(Drawn::of(&self.shape, look)),
+        })
     }
 }
 
-/// A change of a thing.
-#[derive(Debug)]
-pub(super) struct Change {
-    /// Its number.
-    pub(super) thing: u32,
-    /// `None` if it was removed.
-    pub(super) state: Option<ThingState>,
-    /// The views that no longer show it.
-    lost: u32,
-    /// Whether it moved and is marked.
-    pub(super) has_moved: bool,
+/// How a thing is drawn.
+#[derive(Clone, Copy, Debug)]
+struct Drawn {
+    x: i16,
+    y: i16,
+    look: u32,
+    layer: u8,
+    /// `None` for a thing that stays upright.
+    turn: Option<i16>,
 }
 
-/// A change as the player reads it: mask, thing and what these views show.
-#[derive(Debug)]
-pub(super) struct ChangeRow(u32, u32, Option<ThingState>);
+impl Drawn {
+    fn of(shape: &Shape, look: u32) -> Drawn {
+        let &Shape { layer, x, y, turn, .. } = shape;
+        Drawn { x, y, look, layer: layer as u8, turn }
+    }
+}
 
-impl Serialize for ChangeRow {
+/// A change of a thing in some views.
+#[derive(Debug)]
+pub(super) struct Change {
+    mask: u32,
+    thing: u32,
+    /// `None` if these views no longer show it.
+    drawn: Option<Drawn>,
+}
+
+/// As the player reads it.
+impl Serialize for Change {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let &ChangeRow(mask, thing, state) = self;
-        match state {
-            Some(ThingState { x, y, look, layer, turn: Some(turn), .. }) => {
+        let &Change { mask, thing, drawn } = self;
+        match drawn {
+            Some(Drawn { x, y, look, layer, turn: Some(turn) }) => {
                 (mask, thing, x, y, look, layer, turn).serialize(serializer)
             }
-            Some(ThingState { x, y, look, layer, .. }) => {
+            Some(Drawn { x, y, look, layer, turn: None }) => {
                 (mask, thing, x, y, look, layer).serialize(serializer)
             }
             None => (mask, thing).serialize(serializer),
@@ -72,53 +98,28 @@ impl Serialize for ChangeRow {
     }
 }
 
-impl Change {
-    fn of(thing: u32, before: Option<SeenBy>, state: Option<ThingState>, has_moved: bool) -> Change {
-        let now = state.map_or(0, |state| state.views.any());
-        Change { thing, state, lost: before.map_or(0, |before| before.any() & !now), has_moved }
-    }
-
-    /// The change as the player reads it.
-    pub(super) fn rows(&self) -> impl Iterator<Item = ChangeRow> {
-        let &Change { thing, state, lost, .. } = self;
-        let views = state.map_or(SeenBy::default(), |state| state.views);
-        let other = state.map(|state| ThingState { look: views.other, ..state });
-        let rows = [(views.mask, state), (views.others, other), (lost, None)];
-        rows.into_iter()
-            .filter(|&(mask, _)| mask != 0)
-            .map(move |(mask, state)| ChangeRow(mask, thing, state))
-    }
-
-    /// The mark of a thing that moved: mask and thing.
-    pub(super) fn mark(&self) -> Option<(u32, u32)> {
-        self.state.filter(|_| self.has_moved).map(|state| (state.views.any(), self.thing))
-    }
-}
-
 /// A changed line of words: mask, line, text; `None`: this line and the following ones were removed.
-pub(super) type ChangedLine = (u32, usize, Option<Arc<str>>);
+pub(super) type ChangedLine = (u32, usize, Option<String>);
 
-/// A shape and what is shown of it.
-type KnownShape<'a> = (&'a SeenShape, (u32, ThingState));
-
-/// Shapes, and what is shown of them.
+/// What is different from the position before.
 #[derive(Debug, Default)]
-struct ShownGroup {
-    shapes: Group,
-    /// By shape: the number of the thing that it is, and how it is drawn.
-    drawn: Vec<(u32, ThingState)>,
+pub(super) struct Changes {
+    /// Sorted by thing.
+    pub(super) things: Vec<Change>,
+    /// The things that moved and are marked: mask, number.
+    pub(super) moved: Vec<(u32, u32)>,
+    pub(super) words: Vec<ChangedLine>,
 }
 
 /// What the views of a match show.
 #[derive(Debug, Default)]
 pub(super) struct ShownScenes {
-    /// Whether the ground is shown.
-    has_ground: bool,
     /// The number of things so far.
-    things: u32,
-    /// The shapes of the latest position.
-    groups: Vec<ShownGroup>,
-    lines: Vec<WordLine>,
+    count: u32,
+    /// Those of the latest position, except the ground.
+    things: Vec<Thing>,
+    /// The words of the latest position, by view.
+    words: Vec<Vec<String>>,
     by_parts: FxHashMap<Vec<Part>, u32>,
     /// What shapes look like, as the player reads it.
     pub(super) looks: Vec<Vec<Value>>,
@@ -135,24 +136,6 @@ fn part(part: &Part) -> Value {
     }
 }
 
-/// Whether two shapes look the same, wherever they are.
-fn looks_alike(one: &Arc<Shape>, other: &Arc<Shape>) -> bool {
-    Arc::ptr_eq(one, other) || one.parts == other.parts
-}
-
-/// Whether the same views show the same shapes.
-fn is_same(before: &SeenShape, seen: &SeenShape) -> bool {
-    Arc::ptr_eq(&before.shape, &seen.shape)
-        && (before.mask, before.others) == (seen.mask, seen.others)
-        && before.other.as_ref().map(Arc::as_ptr) == seen.other.as_ref().map(Arc::as_ptr)
-}
-
-/// The state of a thing with this shape.
-fn drawn(shape: &Shape, look: u32, views: SeenBy) -> ThingState {
-    let layer = Depth::ALL.iter().position(|&layer| layer == shape.layer).unwrap_or_default();
-    ThingState { x: shape.x, y: shape.y, look, layer: layer as u8, turn: shape.turn, views }
-}
-
 impl ShownScenes {
     fn look(&mut self, parts: &[Part]) -> u32 {
         if let Some(&look) = self.by_parts.get(parts) {
@@ -164,128 +147,107 @@ impl ShownScenes {
         look
     }
 
-    fn state(&mut self, shape: &Shape, views: SeenBy) -> ThingState {
-        drawn(shape, self.look(&shape.parts), views)
-    }
-
     fn new_thing(&mut self) -> u32 {
-        self.things += 1;
-        self.things - 1
+        self.count += 1;
+        self.count - 1
     }
 
-    /// The views that show a shape. `origin` is the shape that it was.
-    fn seen_by(&mut self, seen: &SeenShape, origin: Option<KnownShape<'_>>) -> SeenBy {
-        let other = seen.other.as_ref().map_or(0, |other| {
-            let is_known =
-                |before: &SeenShape| before.other.as_ref().is_some_and(|of| looks_alike(of, other));
-            match origin.filter(|(before, _)| is_known(before)) {
-                Some((_, (_, state))) => state.views.other,
-                None => self.look(&other.parts),
-            }
-        });
-        SeenBy { mask: seen.mask, others: seen.others, other }
-    }
-
-    /// Shows the ground.
-    fn show_ground(&mut self, ground: &[Shape], all: u32, changes: &mut Vec<Change>) {
-        let views = SeenBy { mask: all, ..SeenBy::default() };
-        for shape in ground {
-            let state = self.state(shape, views);
-            changes.push(Change::of(self.new_thing(), None, Some(state), false));
-        }
-    }
-
-    /// Replaces the groups that are not as before. Returns their indices and what they were.
-    fn replace(&mut self, groups: &[Group]) -> Vec<(usize, ShownGroup)> {
-        self.groups.resize_with(self.groups.len().max(groups.len()), ShownGroup::default);
-        let mut changed = Vec::with_capacity(groups.len());
-        for (index, before) in self.groups.iter_mut().enumerate() {
-            if groups.get(index).is_some_and(|shapes| Arc::ptr_eq(&before.shapes, shapes)) {
-                continue;
-            }
-            let shapes = groups.get(index).cloned().unwrap_or_default();
-            let drawn = vec![(0, ThingState::default()); shapes.len()];
-            changed.push((index, std::mem::replace(before, ShownGroup { shapes, drawn })));
-        }
-        changed
-    }
-
-    /// Shows the next position. Groups of shapes that are as before cost nothing.
-    pub(super) fn show(&mut self, scenes: Scenes) -> (Vec<Change>, Vec<ChangedLine>) {
-        let all = scenes.all();
-        let Scenes { scene, groups, lines, .. } = scenes;
-        let mut changes = Vec::with_capacity(16);
-        let is_first = !self.has_ground;
-        if is_first {
-            self.has_ground = true;
-            self.show_ground(scene.ground.as_deref().unwrap_or_default(), all, &mut changes);
-        }
-        // The shapes that were not at the same place of their group, and those that are not.
-        let changed = self.replace(&groups);
-        let (mut known, mut new): (Vec<KnownShape<'_>>, Vec<_>) =
-            (Vec::with_capacity(32), Vec::with_capacity(32));
-        for (index, group) in &changed {
-            let shapes = groups.get(*index).map_or(&[][..], |shapes| shapes);
-            for place in 0..shapes.len().max(group.shapes.len()) {
-                match (group.shapes.get(place), shapes.get(place)) {
-                    (Some(before), Some(seen)) if is_same(before, seen) => {
-                        self.groups[*index].drawn[place] = group.drawn[place];
-                    }
-                    (before, seen) => {
-                        known.extend(before.map(|before| (before, group.drawn[place])));
-                        new.extend(seen.map(|seen| (*index, place, seen)));
-                    }
+    /// The shapes of all views, those of the first one at the beginning. They have no numbers yet.
+    fn merged(&mut self, scenes: Vec<Vec<Shape>>) -> Vec<Thing> {
+        let mut things: Vec<Thing> = Vec::new();
+        let own = scenes.first().map_or(0, Vec::len);
+        for (view, shapes) in scenes.into_iter().enumerate() {
+            let (mask, mut next) = (1 << view, 0);
+            for mut shape in shapes {
+                let look = self.look(&shape.parts);
+                let is_other = |thing: &Thing| thing.mask() & mask == 0 && thing.is_at_place_of(&shape);
+                let mut places = (next..own).take(AHEAD).chain(own..things.len());
+                if let Some(at) = places.find(|&at| things.get(at).is_some_and(is_other)) {
+                    things[at].add(mask, look);
+                    next = if at < own { at + 1 } else { next };
+                    continue;
                 }
+                if view > 0 {
+                    // The id may be that of a shape of another view.
+                    shape.id = format!("{} {view}", shape.id);
+                }
+                things.push(Thing { number: 0, shape, looks: vec![(mask, look)] });
             }
         }
-        let before: Vec<&Shape> = known.iter().map(|(seen, _)| &*seen.shape).collect();
-        let after: Vec<&Shape> = new.iter().map(|(.., seen)| &*seen.shape).collect();
-        let origins = origins(&before, &after);
-        let moved = if is_first { Vec::new() } else { moved(&before, &after, &origins) };
-        let mut is_gone = vec![true; known.len()];
-        for (index, ((group, place, seen), origin)) in new.into_iter().zip(origins).enumerate() {
+        things
+    }
+
+    /// Shows the next position, given its scene in each view, at most 31.
+    pub(super) fn show(&mut self, mut scenes: Vec<Scene>) -> Changes {
+        let is_first = self.count == 0;
+        let words = scenes.iter_mut().map(|scene| std::mem::take(&mut scene.words)).collect();
+        let mut changes = Changes { words: self.say(words), ..Changes::default() };
+        if let Some(ground) = scenes.first().and_then(|scene| scene.ground.clone()).filter(|_| is_first) {
+            let mask = (1 << scenes.len()) - 1;
+            for shape in &*ground {
+                let drawn = Drawn::of(shape, self.look(&shape.parts));
+                changes.things.push(Change { mask, thing: self.new_thing(), drawn: Some(drawn) });
+            }
+        }
+        let mut things = self.merged(scenes.into_iter().map(|scene| scene.shapes).collect());
+        let before = std::mem::take(&mut self.things);
+        let (old, new): (Vec<&Shape>, Vec<&Shape>) = (
+            before.iter().map(|thing| &thing.shape).collect(),
+            things.iter().map(|thing| &thing.shape).collect(),
+        );
+        let origins = origins(&old, &new);
+        let moved = if is_first { Vec::new() } else { moved(&old, &new, &origins) };
+        let mut is_gone = vec![true; before.len()];
+        for (index, (thing, origin)) in things.iter_mut().zip(origins).enumerate() {
             let origin = origin.map(|origin| {
                 is_gone[origin] = false;
-                known[origin]
+                &before[origin]
             });
-            let views = self.seen_by(seen, origin);
-            let (thing, state) = match origin {
-                Some((before, (thing, state))) if looks_alike(&before.shape, &seen.shape) => {
-                    (thing, drawn(&seen.shape, state.look, views))
-                }
-                Some((_, (thing, _))) => (thing, self.state(&seen.shape, views)),
-                None => (self.new_thing(), self.state(&seen.shape, views)),
-            };
+            thing.number = origin.map_or_else(|| self.new_thing(), |origin| origin.number);
             let has_moved = moved.contains(&index);
-            if has_moved || origin.is_none_or(|(_, (_, before))| before != state) {
-                let before = origin.map(|(_, (_, before))| before.views);
-                changes.push(Change::of(thing, before, Some(state), has_moved));
+            if has_moved {
+                changes.moved.push((thing.mask(), thing.number));
             }
-            self.groups[group].drawn[place] = (thing, state);
-        }
-        let gone = known.iter().zip(is_gone).filter(|&(_, is_gone)| is_gone);
-        let gone = gone.map(|(&(_, (thing, before)), _)| Change::of(thing, Some(before.views), None, false));
-        changes.extend(gone);
-        changes.sort_unstable_by_key(|change| change.thing);
-        (changes, self.say(lines, all))
-    }
-
-    /// Returns the changed lines of words, given the mask of all views.
-    fn say(&mut self, lines: Vec<WordLine>, all: u32) -> Vec<ChangedLine> {
-        let mut changes = Vec::new();
-        let none = vec![(all, None)];
-        for line in 0..lines.len().max(self.lines.len()) {
-            let before = self.lines.get(line).unwrap_or(&none);
-            for (mask, text) in lines.get(line).unwrap_or(&none) {
-                let is_same = |(of, before): &(u32, _)| of & mask == 0 || before == text;
-                if !before.iter().all(is_same) {
-                    changes.push((*mask, line, text.clone()));
-                }
+            if has_moved || origin.is_none_or(|origin| !origin.is_drawn_as(thing)) {
+                let lost = origin.map_or(0, Thing::mask) & !thing.mask();
+                changes.things.extend(thing.changes());
+                changes.things.extend(removed(thing.number, lost));
             }
         }
-        self.lines = lines;
+        for (thing, _) in before.iter().zip(is_gone).filter(|&(_, is_gone)| is_gone) {
+            changes.things.extend(removed(thing.number, thing.mask()));
+        }
+        changes.things.sort_by_key(|change| change.thing);
+        self.things = things;
         changes
     }
+
+    /// Returns the changed lines of words.
+    fn say(&mut self, words: Vec<Vec<String>>) -> Vec<ChangedLine> {
+        self.words.resize_with(words.len(), Vec::new);
+        let lines = words.iter().chain(&self.words).map(Vec::len).max().unwrap_or_default();
+        let mut changes: Vec<ChangedLine> = Vec::new();
+        for line in 0..lines {
+            let first = changes.len();
+            for (view, (before, now)) in self.words.iter().zip(&words).enumerate() {
+                let (mask, text) = (1 << view, now.get(line));
+                if before.get(line) == text {
+                    continue;
+                }
+                match changes[first..].iter_mut().find(|(.., known)| known.as_ref() == text) {
+                    Some((known, ..)) => *known |= mask,
+                    None => changes.push((mask, line, text.cloned())),
+                }
+            }
+        }
+        self.words = words;
+        changes
+    }
+}
+
+/// The change of a thing that these views no longer show.
+fn removed(thing: u32, mask: u32) -> Option<Change> {
+    (mask != 0).then_some(Change { mask, thing, drawn: None })
 }
 
 #[cfg(test)]
@@ -328,7 +290,7 @@ mod tests {
 
     /// What a view shows of a scene.
     fn drawn_in(shown: &mut ShownScenes, scene: &Scene) -> Vec<String> {
-        let states = scene.all().map(|shape| format!("{:?}", shown.state(shape, SeenBy::default())));
+        let states = scene.all().map(|shape| format!("{:?}", Drawn::of(shape, shown.look(&shape.parts))));
         let mut states: Vec<_> = states.collect();
         states.sort();
         states
@@ -341,17 +303,17 @@ mod tests {
         let mut shown = ShownScenes::default();
         let mut views = vec![(BTreeMap::new(), Vec::new()); viewers.len()];
         for position in positions::<G>(seating) {
-            let (changes, said) = shown.show(position.scenes(&viewers));
+            let changes = shown.show(viewers.iter().map(|&viewer| position.scene(viewer)).collect());
             for (view, (&viewer, (things, lines))) in viewers.iter().zip(&mut views).enumerate() {
-                for ChangeRow(mask, thing, state) in changes.iter().flat_map(Change::rows) {
-                    let has_view = mask >> view & 1 == 1;
-                    match state.map(|state| ThingState { views: SeenBy::default(), ..state }) {
-                        _ if !has_view => {}
-                        Some(state) => drop(things.insert(thing, state)),
+                for &Change { thing, drawn, .. } in
+                    changes.things.iter().filter(|change| change.mask >> view & 1 == 1)
+                {
+                    match drawn {
+                        Some(drawn) => drop(things.insert(thing, drawn)),
                         None => assert!(things.remove(&thing).is_some(), "it was shown"),
                     }
                 }
-                for (_, line, text) in said.iter().filter(|(mask, ..)| mask >> view & 1 == 1) {
+                for (_, line, text) in changes.words.iter().filter(|(mask, ..)| mask >> view & 1 == 1) {
                     match text {
                         Some(text) if *line < lines.len() => lines[*line] = text.clone(),
                         Some(text) => lines.push(text.clone()),

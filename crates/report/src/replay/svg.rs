@@ -95,7 +95,7 @@ pub fn svg(scene: &Scene, title: &str) -> String {
          <title>{}</title>\n<desc>{}</desc>\n<style>\n{}</style>\n\
          <rect class=\"f-paper\" width=\"{width}\" height=\"{height}\"/>\n",
         Escaped(title),
-        Escaped(&scene.lines().join(". ")),
+        Escaped(&scene.words.join(". ")),
         colours(),
     );
     for layer in Depth::ALL {
