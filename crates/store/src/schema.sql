@@ -39,8 +39,8 @@ CREATE TABLE matches (
                                              -- those of its worker were taken back
     reason TEXT NOT NULL,                    -- as in `end`; if it is replayed immediately, or void, the cause: `paused`,
                                              -- `no_bots`, `no_opening` or `rules_failed`
-    opening INTEGER,                         -- a digest of the options and the opening, and one of these and all moves by
-    moves INTEGER,                           -- seat, where matches can share openings; null in games with chance
+    opening INTEGER,                         -- a digest of the position after the opening, and one of this and all later moves
+    moves INTEGER,                           -- by seat, where matches can share openings; null in games with chance
     amounts TEXT,                            -- JSON, by seat; null in games without amounts
     PRIMARY KEY (number, attempt)
 ) STRICT, WITHOUT ROWID;
