@@ -2,6 +2,8 @@
 
 use std::process::{Command, Stdio};
 
+use ::referee::game::test_length::long_or;
+
 use crate::common::ROOT;
 use crate::common::Referee;
 use crate::common::http::Site;
@@ -17,7 +19,8 @@ fn schemathesis(description: &str, url: &str) -> Command {
     assert!(std::fs::exists(&program).unwrap_or(false), "tests/run installs {program}");
     let mut command = Command::new(program);
     command.args(["run", &format!("{ROOT}/protocol/api/{description}"), "--url", url, "--no-color"]);
-    command.args(["--seed", "1", "--phases", "coverage,fuzzing", "--max-examples", "3"]);
+    let (phases, examples) = long_or(("coverage,fuzzing", "3"), ("fuzzing", "1"));
+    command.args(["--seed", "1", "--phases", phases, "--max-examples", examples]);
     command.args(["--exclude-checks", LEFT_OUT]);
     // Nothing of an earlier run, and nothing for the next one.
     command.args(["--generation-database", ":memory:"]).stdout(Stdio::piped()).stderr(Stdio::piped());

@@ -1,6 +1,7 @@
 //! Bots around existing engines for checkers. They compare their rules with the referee's in every position, and crash
 //! if they differ.
 
+use ::referee::game::test_length::long_or;
 use serde_json::Value;
 
 use crate::common::{Ended, Folder, ROOT, Referee, SEED, referee, sample};
@@ -52,16 +53,18 @@ fn bots_of_openspiel_play_by_the_same_rules() {
         let folder = Folder::new();
         let script =
             folder.write("bot.py", format!("{COMPARES}run(Compares(MAKE['{bot}']), name='{bot}')\n"));
-        let played = assert_plays(&with_sdk(&format!("'{script}'")), "20");
+        let count = long_or(20, 4);
+        let played = assert_plays(&with_sdk(&format!("'{script}'")), &count.to_string());
         let won = played.iter().filter(|played| {
             let seat = played["seats"].as_array().expect("names").iter().position(|name| name != "random");
             played["scores"][seat.expect("its seat")] == 1.0
         });
-        assert!(won.count() >= 15, "{played:?}");
+        assert!(won.count() >= count * 3 / 4, "{played:?}");
     }
 }
 
 #[test]
+#[ignore = "20 matches between bots that import OpenSpiel"]
 fn openspiel_agrees_to_a_draw_where_its_rules_end_the_game_earlier() {
     let bots = [1, 2].map(|seed| with_sdk(&format!("-m referee_bot.openspiel random --seed {seed}")));
     let args = ["play", "checkers", &bots[0], &bots[1], "-n", "20", "--json", "--strict", "--seed", SEED];
@@ -92,11 +95,13 @@ fn openspiel_explains_what_it_cannot_play() {
 }
 
 #[test]
+#[ignore = "an engine in Python thinks for minutes"]
 fn pydraughts_plays_by_the_same_rules() {
     assert_plays(&with_sdk(&format!("'{ROOT}/examples/engines/pydraughts_bot.py' --seed 1")), "20");
 }
 
 #[test]
+#[ignore = "an engine in JavaScript thinks for minutes"]
 fn rapid_draughts_plays_by_the_same_rules() {
     let played = assert_plays(&format!("node '{ROOT}/examples/engines/rapid_draughts.mjs' --depth 3"), "20");
     let losses = played.iter().filter(|played| {

@@ -2,15 +2,10 @@
 
 use std::path::Path;
 use std::process::{Command, Output};
-use std::sync::LazyLock;
 
 use crate::common::{Folder, ROOT};
 
 const PACKAGES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/target/packages");
-
-/// The packages that contain the program of this test.
-static BUILT: LazyLock<()> =
-    LazyLock::new(|| build(&["tarball", "wheel", "sdk-wheel", "native-wheel", "npm", "deb", "crates"]));
 
 /// The script that builds packages, with the programs that it needs.
 fn script() -> Command {
@@ -94,17 +89,32 @@ fn installed(folder: &Folder, wheels: &[String]) -> String {
 }
 
 #[test]
+#[ignore = "builds the extension module, and packs programs of 100 MB"]
+fn every_package_is_installed_and_plays() {
+    build(&["tarball", "wheel", "sdk-wheel", "native-wheel", "npm", "deb", "crates"]);
+    the_wheel_of_the_sdk_plays();
+    the_native_wheel_opens_matches();
+    the_wheel_of_the_program_gives_the_command();
+    npm_packages_give_the_command_and_the_sdk();
+    the_debian_package_and_the_tarball_have_what_a_system_expects();
+    every_package_contains_the_licences();
+    the_image_is_linted_where_it_cannot_be_built();
+}
+
+#[test]
+fn the_package_of_the_sdk_is_installed_and_plays() {
+    build(&["sdk-wheel"]);
+    the_wheel_of_the_sdk_plays();
+}
+
 fn the_wheel_of_the_sdk_plays() {
-    LazyLock::force(&BUILT);
     let folder = Folder::new();
     let bot = installed(&folder, &[package("referee_bot-", ".whl")]);
     assert_plays(env!("CARGO_BIN_EXE_referee"), &bot, &folder);
     run(&folder.text("env/bin/python"), &["-c", "from referee_game import Game, run"], &folder);
 }
 
-#[test]
 fn the_native_wheel_opens_matches() {
-    LazyLock::force(&BUILT);
     let folder = Folder::new();
     // Only its batches need NumPy.
     let python = environment(&folder, &["--no-deps"], &[package("referee_bot_native-", ".whl")]);
@@ -115,18 +125,14 @@ fn the_native_wheel_opens_matches() {
     assert!(said.contains("place a1 N"), "{said}");
 }
 
-#[test]
 fn the_wheel_of_the_program_gives_the_command() {
-    LazyLock::force(&BUILT);
     let folder = Folder::new();
     let bot = installed(&folder, &[package("referee-", ".whl"), package("referee_bot-", ".whl")]);
     assert_plays(&folder.text("env/bin/referee"), &bot, &folder);
     run_readme("packaging/python/README.md", &folder, &folder.text("env/bin"));
 }
 
-#[test]
 fn npm_packages_give_the_command_and_the_sdk() {
-    LazyLock::force(&BUILT);
     let folder = Folder::new();
     folder.write("package.json", "{\"private\": true, \"type\": \"module\"}");
     let packages = [
@@ -158,9 +164,7 @@ fn platform() -> String {
     name.split_once(concat!("-", env!("CARGO_PKG_VERSION"))).expect("a version").0.to_owned()
 }
 
-#[test]
 fn the_debian_package_and_the_tarball_have_what_a_system_expects() {
-    LazyLock::force(&BUILT);
     let folder = Folder::new();
     let bot = format!("python3 '{ROOT}/bots/python/random_bot.py'");
     run("dpkg-deb", &["--extract", &package("referee_", ".deb"), &folder.text("deb")], &folder);
@@ -188,10 +192,7 @@ fn the_debian_package_and_the_tarball_have_what_a_system_expects() {
     assert!(sums.lines().count() >= 6 && sums.contains("-linux.tar.gz"), "{sums}");
 }
 
-#[test]
 fn the_image_is_linted_where_it_cannot_be_built() {
-    // It builds packages in the same directory.
-    LazyLock::force(&BUILT);
     // No builder answers at these addresses.
     let mut build = script();
     build.arg("image").env("DOCKER_HOST", "unix:///nowhere").env("CONTAINER_HOST", "unix:///nowhere");
@@ -210,9 +211,7 @@ fn an_unknown_package_is_an_error_that_lists_them() {
     assert_eq!(wrong.status.code(), Some(2));
 }
 
-#[test]
 fn every_package_contains_the_licences() {
-    LazyLock::force(&BUILT);
     let listed = |package: &str| match package.ends_with(".whl") {
         true => Command::new("python3").args(["-m", "zipfile", "-l", package]).output(),
         false => Command::new("tar").args(["-tzf", package]).output(),

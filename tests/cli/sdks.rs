@@ -10,12 +10,9 @@ use std::time::Duration;
 
 use ::referee::bot::sandbox::Mode;
 
-use crate::common::{Folder, ROOT, Referee, SEED, in_java, referee, sample};
+use crate::common::{Folder, ROOT, Referee, SEED, TIMEOUT, in_java, referee, sample};
 use crate::sandbox::{options, options_without_bubblewrap, programs_without_bubblewrap};
 use serde_json::Value;
-
-/// A timeout that only a hanging process exceeds, even on a busy machine.
-const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The command lines of an SDK's bots.
 struct Sdk {
