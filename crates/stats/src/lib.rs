@@ -8,8 +8,8 @@
 //! 2. [`schedule::Due`] is a match with its id, its deal and its [`Lineup`], the [`Entrant`]s by seat;
 //!    [`MatchResult`] is its result.
 //! 3. [`standings::Standings`] are points, wins by play and by fault, tie-breaks and the cross table.
-//! 4. [`rating`] estimates strengths with intervals: Elo from a [Bradley-Terry fit](rating::bradley_terry),
-//!    [Glicko-2](rating::glicko2) and [Weng-Lin](rating::weng_lin).
+//! 4. [`rating`] estimates strengths with intervals: Elo from a [Bradley-Terry fit](rating::bradley_terry), and
+//!    [Weng-Lin](rating::weng_lin).
 //! 5. [`ladder`] pairs players that come and go, without rounds and without an end.
 //! 6. [`regression::Regression`] tests whether a new version of a bot is stronger than its base, using [`sprt`];
 //!    [`estimates`] estimates by how much.

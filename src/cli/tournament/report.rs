@@ -20,8 +20,7 @@ use crate::runs::tournament::{StoredTournament, open_results};
 /// Report on a tournament: standings, cross table, rounds or bracket, ratings, faults, time use, matches
 ///
 /// Ratings are Elo from a Bradley-Terry fit with 95% intervals and separate seat advantages, fitted together with the
-/// distribution of strengths in the field, and Glicko-2 and Weng-Lin with 1.96 times their own deviations. Time use is computed from the
-/// records: thinking times of each bot without the referee's own lag, which is listed separately.
+/// distribution of strengths in the field, and Weng-Lin with 1.96 times its own deviations. Time use is computed from the records: thinking times of each bot without the referee's own lag, which is listed separately.
 ///
 /// The list of matches has the entrants, time, result and record of each match; table and markdown list 200, html
 /// 5,000, json and `export` all.

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::page::ordinal;
 use crate::tournament::{
-    EntrantDetails, EntrantStanding, Grid, HeadToHead, estimate, table, time, time_use_of, wdl,
+    EntrantDetails, EntrantStanding, Grid, HeadToHead, table, time, time_use_of, wdl,
 };
 use crate::words::fault_in_words;
 
@@ -209,7 +209,7 @@ fn figures(standing: &EntrantStanding, details: &EntrantDetails) -> Markup {
     };
     facts(&[
         ("Points", with(html! { (halves(standing.points)) " of " (standing.possible) }, awarded)),
-        ("Elo", with(plus_minus(standing.elo), format!("Glicko-2 {}", estimate(details.glicko2, 0)))),
+        ("Elo", plus_minus(standing.elo)),
         ("Decided by play", with(html! { (wdl(standing.by_play)) }, by_fault)),
         ("Faults", with(html! { (standing.faulted) }, faults.join(", "))),
         ("A move", with(html! { (median) }, longest)),

@@ -10,7 +10,7 @@ use referee_stats::amounts::MeanAmount;
 use super::{TournamentReport, text};
 
 /// The names of the columns.
-const COLUMNS: [&str; 39] = [
+const COLUMNS: [&str; 36] = [
     "place",
     "entrant",
     "points",
@@ -33,9 +33,6 @@ const COLUMNS: [&str; 39] = [
     "elo",
     "elo_low",
     "elo_high",
-    "glicko2",
-    "glicko2_low",
-    "glicko2_high",
     "weng_lin",
     "weng_lin_low",
     "weng_lin_high",
@@ -90,7 +87,7 @@ pub fn csv(report: &TournamentReport) -> io::Result<Vec<u8>> {
         let amount = standing.amount.map(|MeanAmount { mean, low, high, .. }| [Some(mean), low, high]);
         let known = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
         row.extend(amount.unwrap_or_default().map(known));
-        for rating in [standing.elo, details.glicko2, details.weng_lin] {
+        for rating in [standing.elo, details.weng_lin] {
             let known = |value: f64| if rating.is_known() { format!("{value:.3}") } else { String::new() };
             row.extend([rating.value, rating.low, rating.high].map(known));
         }

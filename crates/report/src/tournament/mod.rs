@@ -44,10 +44,10 @@ pub use self::race::{RaceReport, RacerReport};
 pub use self::standings::{EntrantStanding, StandingsReport};
 pub use self::story::live_story;
 pub use self::tables::{standings_table, tables};
-pub(super) use self::text::{Grid, estimate, time, time_use_of};
+pub(super) use self::text::{Grid, time, time_use_of};
 pub use self::timing::{Lag, Paused, RulesRestarts, SandboxUse, Timed, Timing};
 use referee_game::Meta;
-use referee_stats::rating::{Estimate, Rating, glicko2, weng_lin};
+use referee_stats::rating::{Estimate, Rating, weng_lin};
 use referee_stats::schedule::Schedule;
 use referee_stats::standings::TableRow;
 use referee_stats::{Entrant, MatchResult};
@@ -121,8 +121,6 @@ pub struct EntrantDetails {
     /// not drawn.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub partners: Vec<Option<HeadToHead>>,
-    /// Glicko-2.
-    pub glicko2: Estimate,
     /// Weng-Lin.
     pub weng_lin: Estimate,
     /// Code -> count.
@@ -219,7 +217,6 @@ impl TournamentReport {
                 listed.clock = Some(clock.clone());
             }
         }
-        let glicko2 = glicko2::rate(entrants, &results);
         let weng_lin = weng_lin::rate(entrants, &results);
         let partners = encounters::partners(schedule, &standing.attempts);
         let opponents = encounters::opponents(schedule, &standing);
@@ -249,7 +246,6 @@ impl TournamentReport {
                     }
                     None => Vec::new(),
                 },
-                glicko2: known(glicko2.rows[index]),
                 weng_lin: known(weng_lin.rows[index]),
                 faults: sum.faults,
                 faulty: sum.faulty,
@@ -276,9 +272,7 @@ impl TournamentReport {
             unfinished: missing.least,
             unfinished_at_most: missing.most,
             details: details.collect(),
-            ratings: [&glicko2, &weng_lin]
-                .map(|ratings| Rater { algorithm: ratings.algorithm, version: ratings.version })
-                .into(),
+            ratings: vec![Rater { algorithm: weng_lin.algorithm, version: weng_lin.version }],
             lag: timing.lag,
             paused: timing.paused,
             rules_restarts: timing.rules_restarts,

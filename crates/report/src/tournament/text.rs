@@ -331,12 +331,7 @@ pub(crate) fn standings(report: &StandingsReport) -> Grid {
 /// The ratings with their intervals.
 pub(crate) fn ratings(report: &TournamentReport) -> Grid {
     let rows = report.entrants().map(|(standing, details)| {
-        vec![
-            standing.name.clone(),
-            elo(standing.elo),
-            estimate(details.glicko2, 0),
-            estimate(details.weng_lin, 2),
-        ]
+        vec![standing.name.clone(), elo(standing.elo), estimate(details.weng_lin, 2)]
     });
     let raters = report.ratings.iter().map(|rater| {
         format!(
@@ -350,7 +345,7 @@ pub(crate) fn ratings(report: &TournamentReport) -> Grid {
             .to_owned();
     Grid {
         title: "Ratings: Elo with 95% intervals",
-        headings: ["entrant", "Elo", "Glicko-2", "Weng-Lin"].map(str::to_owned).to_vec(),
+        headings: ["entrant", "Elo", "Weng-Lin"].map(str::to_owned).to_vec(),
         rows: rows.collect(),
         text: &[0],
         entrants: Some(0),

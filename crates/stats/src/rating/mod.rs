@@ -2,14 +2,13 @@
 //!
 //! * [`bradley_terry`]: Elo differences with 95% intervals from one fit over all results; the order of play does not
 //!   matter. The figure to trust
-//! * [`glicko2`] and [`weng_lin`]: ratings as players know them, from the crate `skillratings`; they depend on the
-//!   order of play. Their intervals are 1.96 of the algorithm's own deviations. (Ratings of sets drawn again, as by the
+//! * [`weng_lin`]: ratings for teams and many sides, from the crate `skillratings`; they depend on the order of
+//!   play. Their intervals are 1.96 of the algorithm's own deviations. (Ratings of sets drawn again, as by the
 //!   bootstrap, are those of another order of play: in a knockout, such intervals miss the rating itself.)
 //!
 //! Results come in the order of their sets; the matches of a set stand together.
 
 pub mod bradley_terry;
-pub mod glicko2;
 mod linear;
 pub mod weng_lin;
 
@@ -79,7 +78,7 @@ impl Rating {
     }
 }
 
-/// The library behind [`glicko2`] and [`weng_lin`].
+/// The library behind [`weng_lin`].
 pub const LIBRARY: &str = "skillratings 0.29.2";
 
 #[cfg(test)]
