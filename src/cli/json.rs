@@ -315,7 +315,7 @@ pub(super) struct PublishedRecord<'a> {
     pub(super) private: &'a [PathBuf],
 }
 
-/// A line of `referee luck`.
+/// A line of `referee luck`, and of `--luck`.
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
 pub(super) enum LuckLine<'a> {
@@ -328,6 +328,15 @@ pub(super) enum LuckLine<'a> {
         draws: u32,
         /// `None` if it was aborted.
         sides: Option<Vec<SideLuck<'a>>>,
+    },
+    /// What `--luck auto` has found in the first sets.
+    Trial {
+        sets: usize,
+        playouts: u32,
+        /// By how much the variance fell; `None` if it is unknown.
+        factor: Option<Estimate>,
+        /// Whether the other sets follow.
+        pays: bool,
     },
     /// All matches of two bots.
     Pair {

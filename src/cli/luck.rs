@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 use std::sync::Mutex;
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,12 +17,16 @@ use crate::cli::find_game::{ReplayOptions, check_rules};
 use crate::cli::json::{LuckLine, SideLuck};
 use crate::cli::output::TolerantStdout;
 use crate::cli::progress::Progress;
-use crate::cli::screen::Screen;
+use crate::cli::screen::{Screen, stderr_line};
 use crate::cli::{Exit, Failure};
-use crate::game::{Catalog, counted, json};
-use crate::record::{self, MatchLuck, NoLuck};
+use crate::game::{Catalog, Meta, counted, json};
+use crate::record::{self, MatchLuck, NoLuck, RecordEntry, RecordLine};
 use crate::report::percent_interval;
 use crate::stats::luck::AdjustedScores;
+use crate::stats::rating::Estimate;
+
+/// The default number of playouts.
+const PLAYOUTS: u32 = 500;
 
 /// Take the luck of dice and shuffles out of the results of recorded matches
 ///
@@ -47,11 +52,16 @@ pub(super) struct Args {
     #[command(flatten)]
     replay: ReplayOptions,
     /// The number of playouts for the value of what came, and for the mean of what could have come
-    #[arg(long, value_name = "N", default_value_t = 500, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(long, value_name = "N", default_value_t = PLAYOUTS, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     playouts: u32,
     /// One JSON object per line: each match, then each two bots
     #[arg(long)]
     json: bool,
+}
+
+/// By how much the variance fell.
+fn divisor(Estimate { value, low, high }: Estimate) -> String {
+    format!("{value:.2} ({low:.2} to {high:.2} at 95%)")
 }
 
 impl fmt::Display for LuckLine<'_> {
@@ -66,6 +76,15 @@ impl fmt::Display for LuckLine<'_> {
                 }
                 Ok(())
             }
+            LuckLine::Trial { sets, playouts, factor, pays } => {
+                let figure = factor.map_or_else(|| "an unknown factor".to_owned(), divisor);
+                let verdict = if *pays { "they pay" } else { "they do not pay, so the plain scores stand" };
+                let sets = counted(*sets, "set", "sets");
+                write!(
+                    f,
+                    "\nluck: {playouts} playouts divide the variance of the first {sets} by {figure}: {verdict}"
+                )
+            }
             LuckLine::Pair { game, bots: [first, second], matches, units, score, adjusted, factor } => {
                 let matches = counted(*matches, "match", "matches");
                 let units = counted(*units, "deal", "deals");
@@ -76,8 +95,7 @@ impl fmt::Display for LuckLine<'_> {
                     write!(f, "\n  {name:<20}{text}")?;
                 }
                 if let Some(factor) = factor {
-                    let (value, low, high) = (factor.value, factor.low, factor.high);
-                    write!(f, "\n  {:<20}divided by {value:.2} ({low:.2} to {high:.2} at 95%)", "variance")?;
+                    write!(f, "\n  {:<20}divided by {}", "variance", divisor(*factor))?;
                 }
                 Ok(())
             }
@@ -89,27 +107,128 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
     let catalog = &args.replay.catalog(catalog)?;
     let files = expand(&args.files, &["jsonl", "html"])?;
     let mut out = Screen(TolerantStdout::new());
-    let mut exit = Exit::Done;
     let mut pairs = Pairs::default();
-    for (file, found) in files.iter().zip(lucks(&files, catalog, args.playouts)?) {
-        match found {
-            Ok(luck) => {
-                let line = pairs.add(file, &luck);
-                if args.json { writeln!(out, "{}", json::text(&line))? } else { writeln!(out, "{line}")? }
+    let exit = pairs.add_all(&files, catalog, args.playouts, |line| print(&mut out, line, args.json))?;
+    pairs.lines().try_for_each(|line| print(&mut out, &line, args.json))?;
+    out.0.end(exit)
+}
+
+fn print(out: &mut dyn Write, line: &LuckLine<'_>, is_json: bool) -> io::Result<()> {
+    if is_json { writeln!(out, "{}", json::text(line)) } else { writeln!(out, "{line}") }
+}
+
+/// How many playouts take the luck out of the results of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Playouts {
+    /// The default, if they pay in the first sets.
+    Auto,
+    /// This number.
+    Each(u32),
+}
+
+/// A text that is no number of playouts.
+#[derive(Debug, thiserror::Error)]
+#[error("`{0}` is neither auto nor a number from 1 to 1000000")]
+struct InvalidPlayouts(String);
+
+impl FromStr for Playouts {
+    type Err = InvalidPlayouts;
+
+    fn from_str(text: &str) -> Result<Playouts, InvalidPlayouts> {
+        let number = || text.parse().ok().filter(|number| (1..=1_000_000).contains(number));
+        let found = if text == "auto" { Some(Playouts::Auto) } else { number().map(Playouts::Each) };
+        found.ok_or_else(|| InvalidPlayouts(text.to_owned()))
+    }
+}
+
+/// The luck in the results of a run.
+#[derive(Debug, ClapArgs)]
+pub(super) struct LuckOptions {
+    /// Take the luck of dice and shuffles out of the results at the end, from the records, as `referee luck --playouts N`;
+    /// `auto` tries 500 playouts on the first 50 sets, and goes on if they pay. The scores without luck are shown
+    /// beside the others, and decide nothing
+    #[arg(long, value_name = "N|auto")]
+    luck: Option<Playouts>,
+}
+
+impl LuckOptions {
+    /// Whether the luck is wanted.
+    pub(super) fn is_given(&self) -> bool {
+        self.luck.is_some()
+    }
+
+    /// Checks that there is luck to take out.
+    pub(super) fn check(&self, game: &Meta, has_records: bool) -> Result<(), Failure> {
+        match self.luck {
+            Some(_) if !game.chance => Err(Failure::usage(format!("--luck: {}", NoLuck::NoChance(game.id)))),
+            Some(_) if !has_records => {
+                Err(Failure::usage("--luck: the luck is computed from the records: add --record DIR"))
             }
-            Err(NoLuck::Difference(difference)) => {
-                exit = if difference.rules_failed { Exit::CannotRun } else { Exit::No };
-                crate::cli::screen::stderr_line(format_args!("{}: {difference}", file.display()));
-            }
-            Err(why @ (NoLuck::NoChance(_) | NoLuck::NoPlayouts(_))) => {
-                return Err(Failure::usage(format!("{}: {why}", file.display())));
-            }
+            _ => Ok(()),
         }
     }
-    for line in pairs.lines() {
-        if args.json { writeln!(out, "{}", json::text(&line))? } else { writeln!(out, "{line}")? }
+
+    /// Prints the luck in the records of a run that has ended. An error goes to standard error and changes no verdict.
+    pub(super) fn report(&self, records: &Path, catalog: &Catalog, is_json: bool, out: &mut dyn Write) {
+        let Some(playouts) = self.luck else { return };
+        if let Err(Failure { error, .. }) = report(playouts, records, catalog, is_json, out) {
+            stderr_line(format_args!("--luck: {error}"));
+        }
     }
-    out.0.end(exit)
+}
+
+/// The number of sets on which `auto` tries the playouts.
+const TRIED: usize = 50;
+
+fn report(
+    playouts: Playouts,
+    records: &Path,
+    catalog: &Catalog,
+    is_json: bool,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    let sets = by_deal(expand(&[records.to_owned()], &["jsonl"])?)?;
+    let (first, playouts) = match playouts {
+        Playouts::Auto => (TRIED.min(sets.len()), PLAYOUTS),
+        Playouts::Each(playouts) => (sets.len(), playouts),
+    };
+    let (tried, rest) = sets.split_at(first);
+    let mut pairs = Pairs::default();
+    let add = |pairs: &mut Pairs, sets: &[Vec<PathBuf>], out: &mut dyn Write| {
+        let print = |line: &LuckLine<'_>| if is_json { print(out, line, true) } else { Ok(()) };
+        pairs.add_all(&sets.concat(), catalog, playouts, print)
+    };
+    add(&mut pairs, tried, out)?;
+    if !rest.is_empty() {
+        let factor = pairs.factor();
+        let pays = factor.is_some_and(|factor| factor.low > 1.0);
+        print(out, &LuckLine::Trial { sets: tried.len(), playouts, factor, pays }, is_json)?;
+        if !pays {
+            return Ok(());
+        }
+        add(&mut pairs, rest, out)?;
+    }
+    Ok(pairs.lines().try_for_each(|line| print(out, &line, is_json))?)
+}
+
+/// The records of each set, in the order in which they were begun.
+fn by_deal(mut files: Vec<PathBuf>) -> Result<Vec<Vec<PathBuf>>, Failure> {
+    // m2.jsonl comes before m10.jsonl.
+    files.sort_by_cached_key(|file| (file.as_os_str().len(), file.clone()));
+    let mut sets: Vec<(String, Vec<PathBuf>)> = Vec::new();
+    for file in files {
+        let bytes = read(&file)?;
+        // An invalid record is named when its luck is computed.
+        let deal = match record::lines(&bytes).next() {
+            Some(Ok(RecordLine { entry: RecordEntry::Record(header), .. })) => header.deal,
+            _ => String::new(),
+        };
+        match sets.last_mut().filter(|(last, _)| *last == deal) {
+            Some((_, files)) => files.push(file),
+            None => sets.push((deal, vec![file])),
+        }
+    }
+    Ok(sets.into_iter().map(|(_, files)| files).collect())
 }
 
 /// The luck in each of these records, computed on all cores.
@@ -160,7 +279,44 @@ struct PairOfBots {
     units: BTreeMap<String, ([f64; 2], f64)>,
 }
 
+impl PairOfBots {
+    /// The mean score of each unit, and the adjusted one.
+    fn means(&self) -> impl Iterator<Item = [f64; 2]> {
+        self.units.values().map(|(sums, count)| sums.map(|sum| sum / count))
+    }
+}
+
 impl Pairs {
+    /// Adds the records of these files. `each` gets a line for each match. Returns whether all are valid.
+    fn add_all(
+        &mut self,
+        files: &[PathBuf],
+        catalog: &Catalog,
+        playouts: u32,
+        mut each: impl FnMut(&LuckLine<'_>) -> io::Result<()>,
+    ) -> Result<Exit, Failure> {
+        let mut exit = Exit::Done;
+        for (file, found) in files.iter().zip(lucks(files, catalog, playouts)?) {
+            match found {
+                Ok(luck) => each(&self.add(file, &luck))?,
+                Err(NoLuck::Difference(difference)) => {
+                    exit = if difference.rules_failed { Exit::CannotRun } else { Exit::No };
+                    stderr_line(format_args!("{}: {difference}", file.display()));
+                }
+                Err(why @ (NoLuck::NoChance(_) | NoLuck::NoPlayouts(_))) => {
+                    return Err(Failure::usage(format!("{}: {why}", file.display())));
+                }
+            }
+        }
+        Ok(exit)
+    }
+
+    /// By how much the variance fell in the sets of all bots together.
+    fn factor(&self) -> Option<Estimate> {
+        let units: Vec<[f64; 2]> = self.0.values().flat_map(PairOfBots::means).collect();
+        AdjustedScores::new(&units)?.factor
+    }
+
     /// Adds a match, and describes it.
     fn add<'a>(&mut self, file: &'a Path, luck: &'a MatchLuck) -> LuckLine<'a> {
         let name = |side: usize| {
@@ -201,8 +357,7 @@ impl Pairs {
 
     fn lines(&self) -> impl Iterator<Item = LuckLine<'_>> {
         self.0.iter().map(|((game, bots), of)| {
-            let units: Vec<[f64; 2]> =
-                of.units.values().map(|(sums, count)| sums.map(|sum| sum / count)).collect();
+            let units: Vec<[f64; 2]> = of.means().collect();
             let scores = AdjustedScores::new(&units);
             LuckLine::Pair {
                 game,

@@ -124,6 +124,11 @@ impl MatchOptions {
         self.seed.is_some() || self.seed_file.is_some()
     }
 
+    /// Whether records are written.
+    pub(super) fn has_records(&self) -> bool {
+        self.record.is_some()
+    }
+
     /// Opens the directory for records.
     pub(super) fn records(&self) -> Result<Option<Records>, Failure> {
         let open = |folder: &PathBuf| {

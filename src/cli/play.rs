@@ -11,6 +11,7 @@ use crate::cli::bots::{launch, run_in, with_bots};
 use crate::cli::find_game::find_game;
 use crate::cli::json::{Listening, MatchLine};
 use crate::cli::listen::ListenOptions;
+use crate::cli::luck::LuckOptions;
 use crate::cli::openings::{OpeningOptions, read_openings};
 use crate::cli::options::{GameOptions, LaneOptions, MatchOptions};
 use crate::cli::output::{TolerantStdout, is_terminal};
@@ -55,6 +56,7 @@ use crate::sources::{self, BotSpec, Source};
   referee play checkers ./old ./new -n 200 --mirror --openings book.pdn --order random
   referee play jeex ./bot ./bot --dir old --dir new --name old --name new -n 100 --mirror
   referee play saxum ./old ./new -n 1000 --jobs 2 --pin
+  referee play saxum ./old ./new -n 400 --mirror --record records --luck auto
   referee play checkers tcp:alice ./bot --listen 127.0.0.1:4700 --token-file tokens
   referee play checkers ./bot ./bot --set draw_plies=80 --on-fault retry=3 --json
   referee play examples/games/connect_four ./old ./new -n 100 --mirror --opening-plies 2")]
@@ -78,7 +80,7 @@ pub(super) struct Args {
     /// The number of seats, if the game allows several [default: one per bot, otherwise one side per bot]
     #[arg(long, value_name = "N")]
     seats: Option<u8>,
-    /// One JSON object per line: each match, with --mirror each set, then the summary
+    /// One JSON object per line: each match, with --mirror each set, then the summary, with --luck its lines
     #[arg(long)]
     json: bool,
     /// Exit with code 1 if there was any fault
@@ -106,6 +108,8 @@ pub(super) struct Args {
     sandbox: SandboxOptions,
     #[command(flatten)]
     watch: WatchArgs,
+    #[command(flatten)]
+    luck: LuckOptions,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -148,8 +152,11 @@ pub(super) fn run(mut args: Args, catalog: &Catalog) -> Result<Exit, Failure> {
     };
     let mut play = Play { runner, matches, openings, mirror, trust_bots: args.trust_bots };
     play.check().map_err(Failure::usage)?;
+    args.luck.check(rules.meta(), args.terms.has_records())?;
     // Opened after validation, so that a rejected command line creates no directory.
-    play.runner.records = args.terms.records()?;
+    let records = args.terms.records()?;
+    let folder = records.as_ref().map(|records| records.folder().to_owned());
+    play.runner.records = records;
     let mut printer = MatchPrinter::new(matches, args.json, rules.meta());
     let watch = args.watch.open(rules.meta(), catalog, PublishedInfo::After)?;
     if let Some(server) = &watch {
@@ -166,6 +173,9 @@ pub(super) fn run(mut args: Args, catalog: &Catalog) -> Result<Exit, Failure> {
     }
     if let Some(why) = stopped {
         return Err(Failure::cannot_run(why));
+    }
+    if let Some(folder) = folder {
+        args.luck.report(&folder, catalog, args.json, &mut printer.out);
     }
     let has_faults = summary.bots.iter().any(|bot| bot.faults.total() > 0);
     printer.out.0.end(if args.strict && has_faults { Exit::No } else { Exit::Done })

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::common::{Folder, ROOT, SEED, referee, sample};
+use crate::common::{Ended, Folder, ROOT, SEED, referee, sample};
 
 /// The figure at this key.
 fn number(of: &Value, key: &str) -> f64 {
@@ -71,17 +71,7 @@ run(Die())
 #[test]
 fn the_luck_of_a_match_that_a_die_decides_is_exact() {
     let folder = Folder::new();
-    std::fs::create_dir(folder.path("die")).expect("a directory");
-    let sdk =
-        std::fs::read_to_string(format!("{ROOT}/bots/python/referee_game/__init__.py")).expect("the SDK");
-    folder.write("die/referee_game.py", sdk);
-    folder.write("die/game.py", DIE);
-    folder.write(
-        "die/game.toml",
-        "protocol = 1\nid = \"die\"\ntitle = \"Die\"\nversion = 1\ncommand = \"python3 game.py\"\nseats = 2\nchance = true\n\
-         reasons = [\"rolled\"]\nfiles = [\"game.py\", \"referee_game.py\"]\n",
-    );
-    let (game, records) = (folder.text("die"), folder.text("records"));
+    let (game, records) = (die(&folder), folder.text("records"));
     let bot = sample("python/random_bot.py");
     let options = ["-n", "9", "--record", &records, "--seed", SEED];
     referee([&["play", &*game, &bot, &bot][..], &options].concat()).done();
@@ -92,6 +82,85 @@ fn the_luck_of_a_match_that_a_die_decides_is_exact() {
         assert!((number(side, "luck") - (number(side, "score") - 1.0 / 3.0)).abs() < 1e-9, "{line}");
         assert!((number(side, "adjusted") - 1.0 / 3.0).abs() < 1e-9, "{line}");
     }
+}
+
+/// Writes the game of this name with these rules in Python, for which seat 0 wins one match in three.
+fn die(folder: &Folder) -> String {
+    std::fs::create_dir(folder.path("die")).expect("a directory");
+    let sdk =
+        std::fs::read_to_string(format!("{ROOT}/bots/python/referee_game/__init__.py")).expect("the SDK");
+    folder.write("die/referee_game.py", sdk);
+    folder.write("die/game.py", DIE);
+    folder.write(
+        "die/game.toml",
+        "protocol = 1\nid = \"die\"\ntitle = \"Die\"\nversion = 1\ncommand = \"python3 game.py\"\nseats = 2\nchance = true\n\
+         reasons = [\"rolled\"]\nfiles = [\"game.py\", \"referee_game.py\"]\n",
+    );
+    folder.text("die")
+}
+
+#[test]
+fn play_regress_and_tournaments_take_the_luck_out_of_their_results() {
+    let folder = Folder::new();
+    let (game, bot) = (die(&folder), sample("python/random_bot.py"));
+    let adjusted = |ended: &Ended| number(&ended.one("pair")["adjusted"], "value");
+
+    let records = folder.text("play");
+    let more = ["--name", "a", "--name", "b", "-n", "8", "--mirror", "--trust-bots", "--record", &records];
+    let args = [&["play", &game, &bot, &bot, "--luck", "12", "--seed", SEED, "--json"][..], &more].concat();
+    let played = referee(&args).done();
+    // Each bot has each seat once, so nothing but luck is left.
+    assert!((adjusted(&played) - 0.5).abs() < 1e-9, "{}", played.stdout);
+    assert_eq!(played.json().last().expect("a line")["type"], "pair");
+
+    let records = folder.text("regress");
+    let more = ["--fixed", "3", "--trust-bots", "--record", &records, "--seed", SEED];
+    let args = ["regress", &game, "--new", &bot, "--base", &bot, "--luck", "12"];
+    let text = referee(args.iter().chain(&more)).done().stdout;
+    assert!(text.contains("base against new in die: 6 matches on 3 deals"), "{text}");
+    assert!(text.contains("adjusted for luck   50.0% (50.0% to 50.0%)"), "{text}");
+
+    let file = format!(
+        "game = '{game}'\ntrust_bots = true\nmirror = 'rotations'\nformat = {{ kind = 'round_robin', cycles = 2 }}\n\
+         [[entrants]]\nname = 'a'\ncommand = \"{bot}\"\n[[entrants]]\nname = 'b'\ncommand = \"{bot}\"\n"
+    );
+    let (file, dir) = (folder.write("cup.toml", file), folder.text("cup"));
+    let ended = referee(["tournament", "run", &file, "--dir", &dir, "--luck", "auto", "--json"]).done();
+    assert!((adjusted(&ended) - 0.5).abs() < 1e-9, "{}", ended.stdout);
+}
+
+#[test]
+fn auto_goes_on_after_fifty_sets_only_if_playouts_pay() {
+    let folder = Folder::new();
+    let (game, bot) = (die(&folder), sample("python/random_bot.py"));
+    let names = ["--name", "a", "--name", "b"];
+    let play = |matches: &str, more: &[&str]| {
+        let records = folder.text(&format!("records{matches}"));
+        let args = [
+            "play", &game, &bot, &bot, "-n", matches, "--record", &records, "--luck", "auto", "--seed", SEED,
+        ];
+        referee([&args[..], &names, more].concat()).done()
+    };
+    let ended = play("51", &["--json"]);
+    let trial = ended.one("trial");
+    assert_eq!((number(&trial, "sets"), number(&trial, "playouts")), (50.0, 500.0));
+    let went_on = ended.stdout.contains("\"type\":\"pair\"");
+    assert_eq!(trial["pays"], went_on, "{}", ended.stdout);
+    assert_eq!(trial["pays"], trial["factor"]["low"].as_f64() > Some(1.0), "{trial}");
+}
+
+#[test]
+fn luck_needs_chance_and_records() {
+    let folder = Folder::new();
+    let (bot, records) = (folder.plain_bot("plain"), folder.text("records"));
+    for (game, more, what) in [
+        ("checkers", &["--luck", "auto", "--record", &records][..], "--luck: checkers has no chance"),
+        ("saxum", &["--luck", "auto"], "--luck: the luck is computed from the records: add --record DIR"),
+        ("saxum", &["--luck", "some"], "`some` is neither auto nor a number from 1 to 1000000"),
+    ] {
+        referee([&["play", game, &bot, &bot][..], more].concat()).with_code(2).says(&[what]);
+    }
+    assert!(!folder.path("records").exists());
 }
 
 #[test]

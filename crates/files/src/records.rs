@@ -102,6 +102,11 @@ impl Records {
         Records { wait, ..self }
     }
 
+    /// The directory.
+    pub fn folder(&self) -> &Path {
+        self.inner.folder.path()
+    }
+
     /// The path of the record of a match.
     pub fn path(&self, match_id: &str) -> PathBuf {
         self.inner.folder.path().join(sealed_name(match_id))

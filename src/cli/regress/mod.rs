@@ -15,6 +15,7 @@ use crate::cli::files::{OutFile, check_folder};
 use crate::cli::find_game::find_game;
 use crate::cli::json::{Listening, MatchLine};
 use crate::cli::listen::ListenOptions;
+use crate::cli::luck::LuckOptions;
 use crate::cli::openings::{OpeningOptions, read_openings, with_flags};
 use crate::cli::options::{GameOptions, HypothesisOptions, LaneOptions, MatchOptions};
 use crate::cli::output::TolerantStdout;
@@ -81,7 +82,7 @@ const MAX_SETS: u32 = 10_000;
   referee regress jeex --new ./new --base ./old --elo0 -10 --max-sets 10000
   referee regress checkers --new ./new --base ./old --openings book.pdn
   referee regress keezen --seats 6 --new ./new --base ./old --json > events.ndjson
-  referee regress saxum --new ./new --base ./old --fixed 500 --record records
+  referee regress saxum --new ./new --base ./old --fixed 500 --record records --luck auto
   referee regress checkers --new ./new --base ./old --results run.jsonl --resume
   referee regress jeex --new ./a --base ./b --seed-file key --max-sets 400 --shard 1/2 --results 1
   referee regress merge 1 2
@@ -158,6 +159,8 @@ struct RunArgs {
     watch: WatchArgs,
     #[command(flatten)]
     workers: WorkersOptions,
+    #[command(flatten)]
+    luck: LuckOptions,
 }
 
 /// Additional outputs of the verdict.
@@ -334,6 +337,7 @@ fn play(args: RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
     for entrant in &mut entrants {
         entrant.is_fresh = is_fresh;
     }
+    args.luck.check(rules.meta(), args.terms.has_records())?;
     let mut regression = PreparedRegression::new(setup, earlier, catalog)?;
     regression.max_time = args.test.max_time.map(Milliseconds::duration);
     // Opened after validation, so that a rejected command line creates no files.
@@ -343,6 +347,7 @@ fn play(args: RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
         kept.map_err(|error| Failure::of(error.is_usage(), format!("--results {error}")))?;
     }
     let records = args.terms.records()?;
+    let record_folder = records.as_ref().map(|records| records.folder().to_owned());
     let watch = args.watch.open(rules.meta(), catalog, PublishedInfo::After)?;
     if let Some(server) = &watch {
         announce(&server.url(), args.json)?;
@@ -370,6 +375,10 @@ fn play(args: RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
     })?;
     if let Some(server) = watch {
         server.close();
+    }
+    printer.progress.finish();
+    if let (Some(folder), RegressionOutcome::Judged(_)) = (record_folder, &outcome) {
+        args.luck.report(&folder, catalog, args.json, &mut printer.out);
     }
     printer.verdict(&report);
     reports.write(&report)?;
@@ -453,7 +462,6 @@ impl RegressPrinter {
     }
 
     fn verdict(&mut self, report: &RegressionReport) {
-        self.progress.finish();
         if self.json {
             self.event(report);
         } else {

@@ -10,6 +10,7 @@ use clap::Args as ClapArgs;
 
 use crate::cli::bots::with_bots;
 use crate::cli::json::{Listening, MatchLine, OutOfRace};
+use crate::cli::luck::LuckOptions;
 use crate::cli::options::random_seed;
 use crate::cli::output::TolerantStdout;
 use crate::cli::progress::{Progress, RunProgress};
@@ -64,7 +65,7 @@ pub(in crate::cli) struct PlayOptions {
     /// Exit with code 1 if a bot made a fault in any match of the tournament
     #[arg(long)]
     strict: bool,
-    /// One JSON object per line: each match, then the standings
+    /// One JSON object per line: each match, then the standings, with --luck its lines
     #[arg(long)]
     json: bool,
     /// Keep the pages of `report --site` in this directory up to date: written at the start, at most every 3 s after results,
@@ -78,6 +79,8 @@ pub(in crate::cli) struct PlayOptions {
     watch: WatchArgs,
     #[command(flatten)]
     workers: WorkersOptions,
+    #[command(flatten)]
+    luck: LuckOptions,
 }
 
 /// Resume an interrupted tournament: plays exactly the missing matches
@@ -110,6 +113,9 @@ pub(in crate::cli) fn begin(
     games: &KnownGames,
     options: &PlayOptions,
 ) -> Result<Exit, Failure> {
+    if options.luck.is_given() {
+        options.luck.check(config.find_game(&mut games.clone())?.meta(), true)?;
+    }
     let seed = match config.seed()? {
         Some(seed) => seed,
         None => random_seed()?,
@@ -120,6 +126,7 @@ pub(in crate::cli) fn begin(
 pub(super) fn resume(args: &ResumeArgs, games: &KnownGames) -> Result<Exit, Failure> {
     let tournament = Tournament::open(&args.dir, games, !args.options.no_fsync)?;
     tournament.check_files(args.accept_changed)?;
+    args.options.luck.check(tournament.prepared.rules.meta(), true)?;
     play(tournament, &args.options)
 }
 
@@ -162,7 +169,12 @@ fn play(tournament: Tournament, options: &PlayOptions) -> Result<Exit, Failure> 
     let stop = || interrupted_giving_up(wait.clone());
     let end = with_bots(|| tournament.play(placement, &wait, live, stop, &mut |event| printer.print(event)));
     printer.end_progress();
-    let end = end.map_err(Failure::from).and_then(|end| printer.finish(&end, options.strict));
+    let end = end.map_err(Failure::from).and_then(|end| {
+        let luck = |out: &mut Screen<TolerantStdout>| {
+            options.luck.report(&path.join("records"), games.catalog(), options.json, out);
+        };
+        printer.finish(&end, options.strict, luck)
+    });
     if let (Some(server), Ok(_)) = (watch, &end) {
         server.close();
         if !options.json {
@@ -291,7 +303,12 @@ impl TournamentPrinter<'_> {
     }
 
     /// Prints the standings, and says why play ended.
-    fn finish(mut self, end: &TournamentEnd, is_strict: bool) -> Result<Exit, Failure> {
+    fn finish(
+        mut self,
+        end: &TournamentEnd,
+        is_strict: bool,
+        luck: impl FnOnce(&mut Screen<TolerantStdout>),
+    ) -> Result<Exit, Failure> {
         let (TournamentEnd { results, schedule, .. }, path) = (end, self.path);
         standings::show(&mut self.out, path, results, &schedule.look(), self.is_json)?;
         if !self.is_json {
@@ -315,6 +332,7 @@ impl TournamentPrinter<'_> {
             ));
             return Ok(Exit::CannotRun);
         }
+        luck(&mut self.out);
         let is_undecided = schedule.look().race().is_some_and(|race| race.pick().is_none());
         let exit = match is_undecided {
             true => Exit::Undecided,
