@@ -25,6 +25,16 @@ fn strengths(deviation: f64, entrants: usize, stream: &mut RandomStream) -> Vec<
 /// Plays a tournament; `draws` is the draw rate between equals. In mirrored sets chance favours the same seat in both
 /// matches half of the time.
 fn played(plan: &Plan, elo: &[f64], draws: f64, stream: &mut RandomStream) -> Vec<MatchResult> {
+    played_with(plan, elo, |_| draws, stream)
+}
+
+/// The same with a draw rate that depends on the mean strength of both.
+fn played_with(
+    plan: &Plan,
+    elo: &[f64],
+    draws: impl Fn(f64) -> f64,
+    stream: &mut RandomStream,
+) -> Vec<MatchResult> {
     let mut schedule = Schedule::new(plan.clone()).unwrap();
     let mut chance = (0, 0.0);
     loop {
@@ -36,7 +46,7 @@ fn played(plan: &Plan, elo: &[f64], draws: f64, stream: &mut RandomStream) -> Ve
         let x = chance.1;
         let [one, other] = [0, 1].map(|side| elo[lineup.side(side).next().unwrap().index()]);
         let p = 1.0 / (1.0 + 10f64.powf(-(one - other + 20.0) / 400.0));
-        let drawn = draws * 2.0 * p.min(1.0 - p);
+        let drawn = draws((one + other) / 2.0) * 2.0 * p.min(1.0 - p);
         let ranks = match () {
             () if x < p - drawn / 2.0 => [1, 2],
             () if x < p + drawn / 2.0 => [1, 1],
@@ -100,9 +110,11 @@ fn swiss_intervals_have_their_coverage_and_no_stretch() {
         (Deals::Single, 120.0, 0.3),
         (Deals::Single, 400.0, 0.2),
         (Deals::Mirrored, 400.0, 0.2),
+        (Deals::Single, 800.0, 0.2),
+        (Deals::Mirrored, 800.0, 0.2),
     ];
     for (entrants, rounds) in shapes.into_iter().take(if is_long() { 4 } else { 1 }) {
-        for (deals, deviation, draws) in fields.into_iter().take(if is_long() { 7 } else { 2 }) {
+        for (deals, deviation, draws) in fields.into_iter().take(if is_long() { 9 } else { 2 }) {
             let plan = Plan::new(Format::Swiss { rounds, sets: 1 }, TWO, deals, entrants);
             let runs = if is_long() { 4096 / entrants as u32 } else { 12 };
             let found = simulate(&plan, deviation, draws, runs);
@@ -132,6 +144,7 @@ fn knockout_intervals_have_their_coverage() {
 fn round_robin_and_gauntlet_intervals_have_their_coverage_in_spread_fields() {
     let shapes = [
         (Format::RoundRobin { cycles: 1 }, 10, 400.0),
+        (Format::RoundRobin { cycles: 4 }, 10, 800.0),
         (Format::Gauntlet { cycles: 1 }, 16, 300.0),
         (Format::RoundRobin { cycles: 1 }, 16, 300.0),
         (Format::RoundRobin { cycles: 1 }, 10, 300.0),
@@ -139,8 +152,11 @@ fn round_robin_and_gauntlet_intervals_have_their_coverage_in_spread_fields() {
         (Format::RoundRobin { cycles: 2 }, 8, 100.0),
         (Format::Gauntlet { cycles: 1 }, 10, 400.0),
         (Format::Gauntlet { cycles: 4 }, 10, 200.0),
+        (Format::RoundRobin { cycles: 1 }, 10, 800.0),
+        (Format::RoundRobin { cycles: 1 }, 16, 800.0),
+        (Format::RoundRobin { cycles: 2 }, 32, 800.0),
     ];
-    for (format, entrants, deviation) in shapes.into_iter().take(if is_long() { 8 } else { 2 }) {
+    for (format, entrants, deviation) in shapes.into_iter().take(if is_long() { 12 } else { 2 }) {
         for deals in [Deals::Single, Deals::Mirrored] {
             let plan = Plan::new(format, TWO, deals, entrants);
             let runs = if is_long() { 4096 / entrants as u32 } else { 12 };
@@ -148,6 +164,45 @@ fn round_robin_and_gauntlet_intervals_have_their_coverage_in_spread_fields() {
             let [least, most] = if is_long() { [0.91, 0.98] } else { [0.86, 1.0] };
             assert!((least..=most).contains(&found.covered), "{found:?}");
         }
+    }
+}
+
+#[test]
+fn intervals_of_gauntlets_in_a_wide_field_are_narrower_than_they_should_be() {
+    for deals in [Deals::Single, Deals::Mirrored] {
+        let plan = Plan::new(Format::Gauntlet { cycles: 4 }, TWO, deals, 10);
+        let found = simulate(&plan, 800.0, 0.2, if is_long() { 400 } else { 12 });
+        assert!((0.75..0.95).contains(&found.covered), "{found:?}");
+    }
+}
+
+#[test]
+fn where_the_strong_draw_and_the_weak_do_not_intervals_of_the_weaker_half_are_narrow() {
+    for deals in [Deals::Single, Deals::Mirrored] {
+        let plan = Plan::new(Format::RoundRobin { cycles: 4 }, TWO, deals, 10);
+        let mut stream = stream(&format!("draws by strength {deals:?}"));
+        let (mut covered, runs) = ([0.0; 2], if is_long() { 400 } else { 12 });
+        for _ in 0..runs {
+            let elo = strengths(200.0, 10, &mut stream);
+            let mut sorted = elo.clone();
+            sorted.sort_by(f64::total_cmp);
+            // 12% at 200 Elo below the mean, 78% at 200 Elo above it.
+            let draws = |elo: f64| 0.9 / (1.0 + (-elo / 100.0).exp());
+            let results = played_with(&plan, &elo, draws, &mut stream);
+            let fitted = bradley_terry::fit(&Counts::of(10, &results));
+            for (found, truth) in fitted.elo.iter().zip(&elo) {
+                let is_covered = found.low <= *truth && *truth <= found.high;
+                covered[usize::from(*truth >= sorted[5])] += f64::from(u8::from(is_covered));
+            }
+        }
+        let [weaker, stronger] = covered.map(|covered| covered / f64::from(5 * runs));
+        println!(
+            "{deals:?}, the strong draw: {:.1}% of the weaker half covered, {:.1}% of the stronger",
+            100.0 * weaker,
+            100.0 * stronger
+        );
+        let least = if is_long() { 0.88 } else { 0.78 };
+        assert!(weaker > least && stronger > least, "{weaker} {stronger}");
     }
 }
 

@@ -1,11 +1,13 @@
 //! The fit for a ladder: anchors have a fixed strength, and a later version starts from the earlier one.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use super::dispersion;
+use super::field::{Mixture, Moments};
 use rustc_hash::FxHashMap;
 
-use super::{Counts, ELO_PER_LOGIT, Estimate, Fit, Prior, linear, ordered};
+use super::{Counts, ELO_PER_LOGIT, Estimate, Fit, PriorTerm, ordered};
 use crate::rating::Z95;
 use crate::{Entrant, opponents};
 
@@ -20,6 +22,10 @@ const HALF_WEIGHT: f64 = 30.0;
 /// The results of a pair differ from what the ratings expect by this number of standard errors at most; beyond that, they
 /// count less.
 const MOST_ERRORS: f64 = 2.0;
+
+/// What they may differ by in addition, in points, as in the inequality of S. N. Bernstein: few results of unequal players
+/// are skewed, and to limit the rare upset would stretch the ratings.
+const ALLOWANCE: f64 = 2.0 / 3.0;
 
 /// The maximum number of times that the weights of pairs are computed. A few suffice.
 const MOST_ROUNDS: u32 = 30;
@@ -68,11 +74,6 @@ impl FitConstraints {
     fn start(&self) -> f64 {
         if self.earlier.is_empty() { self.origin() } else { mean(self.earlier.values().map(|of| of.elo)) }
     }
-
-    /// Whether it fixes the scale.
-    pub(super) fn has_scale(&self) -> bool {
-        !self.anchors.is_empty() || !self.earlier.is_empty()
-    }
 }
 
 fn mean(values: impl ExactSizeIterator<Item = f64>) -> f64 {
@@ -103,9 +104,10 @@ impl Anchored {
 
 /// The fit for a ladder.
 ///
-/// Each entrant also draws one comparison: a later version against its predecessor, others against the *level* of the
-/// field, which is fitted with the strengths. So an entrant without a match has the strength of its predecessor, or the
-/// level, with an interval of about 680 Elo to both sides around it. The level draws half a comparison against the mean of
+/// Strengths are normally distributed about the *level* of the field, which is fitted with them, and so is the deviation: it is
+/// of no consequence that ratings decide who meets (see [`super`]). A later version draws one comparison against its
+/// predecessor instead. So an entrant without a match has the level, with an interval that covers the field, or the strength
+/// of its predecessor, with an interval of about 680 Elo to both sides. The level draws half a comparison against the mean of
 /// the anchors: one comparison for the whole field, since a comparison for each entrant would be as many observations of
 /// one unknown distance, and would pull a strong field towards a weak anchor.
 ///
@@ -138,32 +140,13 @@ pub fn fit_anchored(counts: &Counts, known: &FitConstraints) -> Anchored {
             *theta = (elo - origin) / ELO_PER_LOGIT;
         }
     }
-    let known_here = Some((known, origin));
-    let (pair_weights, curvature) = (FxHashMap::default(), Vec::new());
-    let fit = Fit {
-        counts,
-        prior: Prior::Draws(1.0),
-        dispersion: 1.0,
-        pair_weights,
-        known: known_here,
-        theta,
-        curvature,
+    let mut fit = Fit { known: Some((known, origin)), theta, ..Fit::new(counts) }.computed();
+    for _ in 0..2 {
+        fit.dispersion = dispersion::of_sets(&fit, BINOMIAL_SETS);
+        fit = fit.with_likeliest_deviation();
     }
-    .computed();
-    let mut fit = Fit { dispersion: dispersion::of_sets(&fit, BINOMIAL_SETS), ..fit }.computed();
-    for _ in 0..MOST_ROUNDS {
-        let before = fit.theta.clone();
-        fit.pair_weights = fit.limited_pairs();
-        fit = fit.computed();
-        if fit.theta.iter().zip(before).all(|(theta, before)| (theta - before).abs() < 1e-4) {
-            break;
-        }
-    }
-    let mut covariance = match linear::cholesky(&fit.curvature, n) {
-        Some(l) => linear::inverse(&l, n),
-        None => vec![f64::INFINITY; n * n],
-    };
-    (0..n).filter(|&at| fit.is_fixed(at)).for_each(|at| covariance[at * n + at] = 0.0);
+    fit = fit.with_limited_pairs();
+    let Moments { theta, covariance } = Mixture::about(&fit).moments();
     let weights = fit.weights_in_field();
     let of_field = |row: &[f64]| weights.iter().zip(row).map(|(weight, x)| weight * x).sum::<f64>();
     // The covariance of each parameter with the field.
@@ -174,13 +157,12 @@ pub fn fit_anchored(counts: &Counts, known: &FitConstraints) -> Anchored {
     let estimate = |at: usize| match known.anchors.get(&Entrant(at as u16)) {
         Some(&elo) => Estimate::normal(elo, 0.0),
         None if known.anchors.is_empty() => {
-            let value = fit.theta[at] - of_field(&fit.theta);
+            let value = theta[at] - of_field(&theta);
             Estimate::normal(ELO_PER_LOGIT * value, in_elo(variance_in_field(at)))
         }
-        None => Estimate::normal(origin + ELO_PER_LOGIT * fit.theta[at], in_elo(covariance[at * n + at])),
+        None => Estimate::normal(origin + ELO_PER_LOGIT * theta[at], in_elo(covariance[at * n + at])),
     };
-    let of_seat =
-        |at: usize| Estimate::normal(ELO_PER_LOGIT * fit.theta[at], in_elo(covariance[at * n + at]));
+    let of_seat = |at: usize| Estimate::normal(ELO_PER_LOGIT * theta[at], in_elo(covariance[at * n + at]));
     Anchored {
         elo: (0..counts.entrants).map(estimate).collect(),
         margins_in_field: (0..counts.entrants).map(|at| Z95 * in_elo(variance_in_field(at))).collect(),
@@ -192,14 +174,7 @@ pub fn fit_anchored(counts: &Counts, known: &FitConstraints) -> Anchored {
     }
 }
 
-/// The derivative of what is known of the difference of an entrant to another parameter, and its negative second derivative.
-struct Comparison {
-    of: usize,
-    slope: f64,
-    curve: f64,
-}
-
-impl Fit<'_> {
+impl<'a> Fit<'a> {
     /// The entrant of which another one is a later version.
     fn predecessor(&self, at: usize) -> Option<usize> {
         let (known, _) = self.known.filter(|_| at < self.counts.entrants)?;
@@ -213,28 +188,43 @@ impl Fit<'_> {
     }
 
     /// Whether a parameter is the strength of an anchor.
-    fn is_fixed(&self, at: usize) -> bool {
+    pub(super) fn is_fixed(&self, at: usize) -> bool {
         let is_anchor = |known: &FitConstraints| known.anchors.contains_key(&Entrant(at as u16));
         at < self.counts.entrants && self.known.is_some_and(|(known, _)| is_anchor(known))
+    }
+
+    /// The fit in which the results of each pair differ from what the ratings expect by a limited amount.
+    fn with_limited_pairs(mut self) -> Fit<'a> {
+        for _ in 0..MOST_ROUNDS {
+            let before = self.theta.clone();
+            let limits = self.limited_pairs();
+            for of in Rc::make_mut(&mut self.comparisons) {
+                let (d, e) = of.sides;
+                let weight = |(one, other)| limits.get(&ordered(one, other)).copied().unwrap_or(1.0);
+                // As the pair of its entrants that counts least.
+                of.weight = opponents(&of.lineup, d, e).map(weight).fold(1.0, f64::min);
+            }
+            self = self.computed();
+            if self.theta.iter().zip(before).all(|(theta, before)| (theta - before).abs() < 1e-4) {
+                break;
+            }
+        }
+        self
     }
 
     /// How much the results of each pair count, if less than 1.
     fn limited_pairs(&self) -> FxHashMap<(Entrant, Entrant), f64> {
         let mut pairs: FxHashMap<(Entrant, Entrant), [f64; 2]> = FxHashMap::default();
-        let mut contrast = Vec::new();
-        for ((lineup, places), times) in self.counts.legs() {
-            for (d, e) in super::pairs(&lineup) {
-                self.contrast(&lineup, d, e, &mut contrast);
-                let p = self.expected(&contrast);
-                let off = times * (super::score(&places, d, e) - p);
-                for (one, other) in opponents(&lineup, d, e) {
-                    let [sum, variance] = pairs.entry(ordered(one, other)).or_default();
-                    *sum += if one < other { off } else { -off };
-                    *variance += times * p * (1.0 - p) * self.dispersion;
-                }
+        for of in self.comparisons.iter() {
+            let p = self.expected(&of.contrast);
+            let off = of.score - of.times * p;
+            for (one, other) in opponents(&of.lineup, of.sides.0, of.sides.1) {
+                let [sum, variance] = pairs.entry(ordered(one, other)).or_default();
+                *sum += if one < other { off } else { -off };
+                *variance += of.times * p * (1.0 - p) * self.dispersion;
             }
         }
-        let weight = |[sum, variance]: [f64; 2]| MOST_ERRORS * variance.sqrt() / sum.abs();
+        let weight = |[sum, variance]: [f64; 2]| (MOST_ERRORS * variance.sqrt() + ALLOWANCE) / sum.abs();
         let weighted = pairs.into_iter().map(|(pair, of_pair)| (pair, weight(of_pair)));
         weighted.filter(|(_, weight)| *weight < 1.0).collect()
     }
@@ -254,32 +244,53 @@ impl Fit<'_> {
         weights
     }
 
-    /// What an entrant starts from.
-    fn comparison(&self, at: usize, known: &FitConstraints) -> Comparison {
+    /// What an entrant starts from: its difference to the strength of another parameter.
+    fn start(&self, at: usize, known: &FitConstraints) -> (usize, PriorTerm) {
         let level = self.theta.len() - 1;
+        let above = self.theta[at] - self.theta[level];
         if let Some(&EarlierRating { elo, deviation }) = known.earlier.get(&Entrant(at as u16)) {
-            let curve = (ELO_PER_LOGIT / deviation).powi(2);
-            let above = (elo - known.start()) / ELO_PER_LOGIT;
-            let slope = curve * (above - (self.theta[at] - self.theta[level]));
-            return Comparison { of: level, slope, curve };
+            let earlier = (elo - known.start()) / ELO_PER_LOGIT;
+            return (level, PriorTerm::normal(above - earlier, deviation / ELO_PER_LOGIT));
         }
-        let of = self.predecessor(at).unwrap_or(level);
-        let p = self.expected(&[(at, 1.0), (of, -1.0)]);
-        Comparison { of, slope: 0.5 - p, curve: p * (1.0 - p) }
+        match self.predecessor(at) {
+            Some(before) => (before, PriorTerm::draws(1.0, self.theta[at] - self.theta[before])),
+            None => (level, PriorTerm::normal(above, self.deviation)),
+        }
+    }
+
+    /// What the level starts from.
+    fn level_start(&self, (known, origin): (&FitConstraints, f64)) -> PriorTerm {
+        let above = self.theta[self.theta.len() - 1] - (known.start() - origin) / ELO_PER_LOGIT;
+        match known.earlier_distance {
+            Some(deviation) => PriorTerm::normal(above, deviation / ELO_PER_LOGIT),
+            None => PriorTerm::draws(DISTANCE_DRAWS, above),
+        }
     }
 
     /// The share of a parameter that what is known before all results determines, from 0 to 1.
     pub(super) fn share_of_prior(&self, at: usize, covariance: &[f64]) -> f64 {
         let n = self.theta.len();
         match self.known.filter(|_| self.is_known(at)) {
-            None => covariance[at * n + at] * self.of_prior(at).1,
+            None => covariance[at * n + at] * self.prior(at).curve,
             Some(_) if self.is_fixed(at) || at == n - 1 => 1.0,
             Some((known, _)) => {
-                let Comparison { of, curve, .. } = self.comparison(at, known);
+                let (of, term) = self.start(at, known);
                 let own = covariance[at * n + at] + covariance[of * n + of] - 2.0 * covariance[at * n + of];
-                own * curve
+                own * term.curve
             }
         }
+    }
+
+    /// The entrants whose strength is not fixed.
+    fn free(&self) -> impl Iterator<Item = usize> {
+        (0..self.counts.entrants).filter(|&at| !self.is_fixed(at))
+    }
+
+    /// The logarithm of the density of what is known of the strengths and the level.
+    pub(super) fn log_known(&self) -> f64 {
+        let Some((known, origin)) = self.known else { return 0.0 };
+        let of_entrants: f64 = self.free().map(|at| self.start(at, known).1.log).sum();
+        of_entrants + self.level_start((known, origin)).log
     }
 
     /// Adds what is known of the strengths and the level to the derivatives, and removes those by fixed parameters.
@@ -287,29 +298,25 @@ impl Fit<'_> {
         let Some((known, origin)) = self.known else { return };
         let n = gradient.len();
         let level = n - 1;
-        let start = (known.start() - origin) / ELO_PER_LOGIT;
-        for i in (0..self.counts.entrants).filter(|&i| !self.is_fixed(i)) {
-            let Comparison { of, slope, curve } = self.comparison(i, known);
+        for i in self.free() {
+            let (of, PriorTerm { slope, curve, .. }) = self.start(i, known);
             gradient[i] += slope;
             gradient[of] -= slope;
             for (row, column, sign) in [(i, i, 1.0), (of, of, 1.0), (i, of, -1.0), (of, i, -1.0)] {
                 curvature[row * n + column] += sign * curve;
             }
         }
-        let (slope, curve) = match known.earlier_distance {
-            Some(deviation) => {
-                let precision = (ELO_PER_LOGIT / deviation).powi(2);
-                (precision * (start - self.theta[level]), precision)
-            }
-            None => {
-                let p = 1.0 / (1.0 + (start - self.theta[level]).exp());
-                (DISTANCE_DRAWS * (0.5 - p), DISTANCE_DRAWS * p * (1.0 - p))
-            }
-        };
+        let PriorTerm { slope, curve, .. } = self.level_start((known, origin));
         gradient[level] += slope;
         curvature[level * n + level] += curve;
+        (0..n).filter(|&at| self.is_fixed(at)).for_each(|at| gradient[at] = 0.0);
+        self.fix(curvature);
+    }
+
+    /// Removes fixed parameters from the negative second derivatives.
+    pub(super) fn fix(&self, curvature: &mut [f64]) {
+        let n = self.theta.len();
         for at in (0..n).filter(|&at| self.is_fixed(at)) {
-            gradient[at] = 0.0;
             for other in 0..n {
                 curvature[at * n + other] = 0.0;
                 curvature[other * n + at] = 0.0;
@@ -365,7 +372,8 @@ mod tests {
         assert!((0.83..0.855).contains(&relative), "{relative}");
         let anchors = [(Entrant(0), 1500.0)].into();
         let anchored = superiority(&FitConstraints { anchors, ..FitConstraints::default() });
-        assert!((anchored - relative).abs() < 0.01, "{anchored} {relative}");
+        // Two of a field are drawn towards its level, by a prior of which these results tell little.
+        assert!((anchored - relative).abs() < 0.03, "{anchored} {relative}");
     }
 
     #[test]

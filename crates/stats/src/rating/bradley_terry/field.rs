@@ -1,15 +1,19 @@
 //! The fit with a distribution of the strengths of the field: [`super`] describes the estimates.
 
-use std::collections::BTreeMap;
-
 use super::dispersion::Dispersion;
-use super::{Counts, Fit, Prior, Strengths};
-use crate::Lineup;
+use super::{Counts, Fit, Strengths};
 use crate::brownian::normal_cdf;
 use crate::rating::{ELO_PER_LOGIT, linear};
 
-/// The mode of the prior of the deviation of strengths, in log-odds: 217 Elo.
-const SCALE: f64 = 1.25;
+/// The shape and the mean of the prior of the deviation of strengths, in log-odds: the mean is 217 Elo.
+const OF_TOURNAMENT: (f64, f64) = (1.0, 1.25);
+
+/// Those for ladders, with a mean of 300 Elo: the first few players may be equals, but those that come later differ, and start
+/// with an interval of about 650 Elo to both sides.
+const OF_LADDER: (f64, f64) = (4.0, 1.73);
+
+/// The deviation from which the search starts.
+pub(super) const DEVIATION: f64 = 1.25;
 
 /// The range of deviations that is searched, in log-odds.
 const DEVIATIONS: [f64; 2] = [0.02, 10.0];
@@ -20,6 +24,18 @@ const NODES: i32 = 3;
 /// Their distance, in standard deviations.
 const SPACING: f64 = 0.75;
 
+/// A deviation whose logarithm is known with this standard deviation is not integrated over: that would widen intervals by 1%,
+/// and fits of large fields would take three times as long.
+const KNOWN: f64 = 0.2;
+
+/// The expansions about the maximum fail for an entrant that has won or lost everything against opponents of other strength:
+/// any greater distance explains the results. Its strength then has about a half-normal distribution, whose mean differs
+/// from its mode by this number of standard deviations, the root of 2 / π,
+const MOST_SHIFT: f64 = 0.8;
+
+/// and whose integral Laplace's method finds within 20%: the most that the terms of the next order add for each entrant.
+const MOST_BEYOND: f64 = 0.2;
+
 /// A fit with one deviation of strengths.
 struct Candidate<'a> {
     fit: Fit<'a>,
@@ -28,56 +44,51 @@ struct Candidate<'a> {
     density: f64,
 }
 
-/// The fits with each deviation, and their weights.
-struct Mixture<'a> {
-    candidates: Vec<(Candidate<'a>, f64)>,
-    dispersion: Dispersion,
+/// The mean and the covariance of all parameters, in log-odds.
+pub(super) struct Moments {
+    pub(super) theta: Vec<f64>,
+    pub(super) covariance: Vec<f64>,
 }
+
+/// The fits with each deviation, and their weights.
+pub(super) struct Mixture<'a>(Vec<(Candidate<'a>, f64)>);
 
 /// Computes strengths with a fitted distribution of strengths.
 pub(super) fn strengths(counts: &Counts) -> Strengths {
     let n = counts.entrants + counts.sides.saturating_sub(1);
-    let mut theta = vec![0.0; n];
-    let mut covariance = vec![0.0; n * n];
-    let Mixture { candidates, dispersion } = Mixture::of(counts);
-    let of_sides =
-        candidates.first().map_or_else(Vec::new, |(candidate, _)| candidate.fit.side_dispersions());
-    let moments: Vec<(Vec<f64>, Vec<f64>, f64)> = candidates
-        .iter()
-        .map(|(candidate, part)| {
-            let mean = candidate.fit.mean(&candidate.covariance);
-            let mut covariance = candidate.fit.averaged(&mean, &candidate.covariance);
-            let strengths = covariance.chunks_exact_mut(n).take(counts.entrants);
-            strengths.flatten().for_each(|x| *x *= dispersion.widening.powi(2));
-            for (side, of_side) in of_sides.iter().enumerate() {
-                let at = counts.entrants + side;
-                covariance[at * n + at] *= of_side / dispersion.value;
-            }
-            (mean, covariance, *part)
-        })
-        .collect();
-    for (mean, _, part) in &moments {
-        theta.iter_mut().zip(mean).for_each(|(sum, x)| *sum += part * x);
+    if counts.by_set.is_empty() {
+        return Strengths::of(counts, &vec![0.0; n], vec![0.0; n * n]);
     }
-    for (mean, of_candidate, part) in &moments {
-        let off: Vec<f64> = mean.iter().zip(&theta).map(|(x, mean)| x - mean).collect();
-        for (i, row) in covariance.chunks_exact_mut(n).enumerate() {
-            for (j, sum) in row.iter_mut().enumerate() {
-                *sum += part * (of_candidate[i * n + j] + off[i] * off[j]);
-            }
+    let mut mode = Fit::new(counts).computed();
+    for _ in 0..2 {
+        mode.dispersion = Dispersion::of(&mode).value;
+        mode = mode.with_likeliest_deviation();
+    }
+    let dispersion = Dispersion::of(&mode);
+    mode.dispersion = dispersion.value;
+    let mixture = Mixture::about(&mode);
+    let of_sides = mixture.0.first().map_or_else(Vec::new, |(candidate, _)| candidate.fit.side_dispersions());
+    let mut parts = mixture.parts();
+    for (Moments { covariance, .. }, _) in &mut parts {
+        let strengths = covariance.chunks_exact_mut(n).take(counts.entrants);
+        strengths.flatten().for_each(|x| *x *= dispersion.widening.powi(2));
+        for (side, of_side) in of_sides.iter().enumerate() {
+            let at = counts.entrants + side;
+            covariance[at * n + at] *= of_side / dispersion.value;
         }
     }
+    let Moments { theta, covariance } = Moments::of(&parts, n);
     let mut strengths = Strengths {
         is_of_played_openings: dispersion.is_of_played_openings,
         ..Strengths::of(counts, &theta, covariance)
     };
     let played = counts.played();
-    let centred: Vec<(Vec<f64>, Vec<f64>, f64)> = moments
+    let centred: Vec<(Vec<f64>, Vec<f64>, f64)> = parts
         .into_iter()
-        .map(|(mean, mut covariance, part)| {
+        .map(|(Moments { theta, mut covariance }, part)| {
             super::center(&mut covariance, n, &played);
-            let of_field = played.iter().map(|&i| mean[i]).sum::<f64>() / played.len() as f64;
-            let by_entrant = |i: usize| mean[i] - if i < counts.entrants { of_field } else { 0.0 };
+            let of_field = played.iter().map(|&i| theta[i]).sum::<f64>() / played.len() as f64;
+            let by_entrant = |i: usize| theta[i] - if i < counts.entrants { of_field } else { 0.0 };
             let errors = (0..n).map(|i| covariance[i * n + i].max(0.0).sqrt()).collect();
             ((0..n).map(by_entrant).collect(), errors, part)
         })
@@ -111,23 +122,31 @@ fn quantile(parts: impl Iterator<Item = (f64, f64, f64)> + Clone, level: f64) ->
     0.5 * (low + high)
 }
 
+impl Moments {
+    /// Those of a mixture of normal distributions of `n` parameters, each with its weight.
+    fn of(parts: &[(Moments, f64)], n: usize) -> Moments {
+        let (mut theta, mut covariance) = (vec![0.0; n], vec![0.0; n * n]);
+        for (of_part, part) in parts {
+            theta.iter_mut().zip(&of_part.theta).for_each(|(sum, x)| *sum += part * x);
+        }
+        for (of_part, part) in parts {
+            let off: Vec<f64> = of_part.theta.iter().zip(&theta).map(|(x, mean)| x - mean).collect();
+            for (i, row) in covariance.chunks_exact_mut(n).enumerate() {
+                for (j, sum) in row.iter_mut().enumerate() {
+                    *sum += part * (of_part.covariance[i * n + j] + off[i] * off[j]);
+                }
+            }
+        }
+        Moments { theta, covariance }
+    }
+}
+
 impl<'a> Mixture<'a> {
-    fn of(counts: &'a Counts) -> Mixture<'a> {
-        if counts.by_set.is_empty() {
-            return Mixture { candidates: Vec::new(), dispersion: Dispersion::UNKNOWN };
-        }
-        let mut prior = (SCALE.ln(), 1.0);
-        let mut theta = vec![0.0; counts.entrants + counts.sides.saturating_sub(1)];
-        for _ in 0..2 {
-            theta = fit(counts, prior, theta).theta;
-            prior.1 = Dispersion::of(&fit(counts, prior, theta.clone())).value;
-            (prior.0, theta) = search(counts, prior.1, theta);
-        }
-        let dispersion = Dispersion::of(&fit(counts, prior, theta.clone()));
-        let at =
-            |log_deviation: f64| Candidate::of(fit(counts, (log_deviation, dispersion.value), theta.clone()));
+    /// The fits with deviations about the likeliest one, which `mode` has.
+    pub(super) fn about(mode: &Fit<'a>) -> Mixture<'a> {
+        let at = |log_deviation: f64| Candidate::of(mode.with_deviation(log_deviation.exp()));
         // The vertex of a parabola approximates the maximum of the density.
-        let (mut centre, step) = (prior.0, 0.3);
+        let (mut centre, step) = (mode.deviation.ln(), 0.3);
         let mut error = 1.0;
         for _ in 0..2 {
             let [below, here, above] =
@@ -138,8 +157,12 @@ impl<'a> Mixture<'a> {
             }
             error = curvature.max(1.5).powf(-0.5);
             centre += ((above - below) / (2.0 * step) * error * error).clamp(-0.6, 0.6);
+            if error < KNOWN {
+                break;
+            }
         }
-        let nodes = (-NODES..=NODES).filter_map(|node| at(centre + SPACING * error * f64::from(node)));
+        let most = if error < KNOWN { 0 } else { NODES };
+        let nodes = (-most..=most).filter_map(|node| at(centre + SPACING * error * f64::from(node)));
         let nodes: Vec<Candidate<'a>> = nodes.collect();
         let greatest = nodes.iter().map(|node| node.density).fold(f64::NEG_INFINITY, f64::max);
         let sum: f64 = nodes.iter().map(|node| (node.density - greatest).exp()).sum();
@@ -147,69 +170,88 @@ impl<'a> Mixture<'a> {
             let part = (node.density - greatest).exp() / sum;
             (node, part)
         });
-        Mixture { candidates: weighted.collect(), dispersion }
+        Mixture(weighted.collect())
+    }
+
+    /// The moments of each fit, with its weight.
+    fn parts(&self) -> Vec<(Moments, f64)> {
+        let of_candidate = |(candidate, part): &(Candidate<'a>, f64)| {
+            let theta = candidate.fit.mean(&candidate.covariance);
+            let covariance = candidate.fit.averaged(&theta, &candidate.covariance);
+            (Moments { theta, covariance }, *part)
+        };
+        self.0.iter().map(of_candidate).collect()
+    }
+
+    /// The moments of all.
+    pub(super) fn moments(&self) -> Moments {
+        Moments::of(&self.parts(), self.0.first().map_or(0, |(candidate, _)| candidate.fit.theta.len()))
     }
 }
 
-fn fit(counts: &Counts, (log_deviation, dispersion): (f64, f64), theta: Vec<f64>) -> Fit<'_> {
-    Fit::from(counts, (Prior::Normal { deviation: log_deviation.exp() }, dispersion), theta)
+/// The logarithm of the density of the logarithm of the deviation of strengths, by a gamma distribution as the prior.
+///
+/// The tail is exponential: results tell a deviation of 800 Elo from one of 400, and a normal distribution would outweigh
+/// them. One that falls as a power outweighs nothing: in a field whose entrants won or lost everything, any greater deviation
+/// explains the results.
+fn log_prior_of_deviation(deviation: f64, (shape, mean): (f64, f64)) -> f64 {
+    shape * (deviation.ln() - deviation / mean)
 }
 
 /// The logarithm of the marginal likelihood by Laplace's method, times the density of the logarithm of the deviation.
 fn density(fit: &Fit<'_>, triangle: &[f64]) -> f64 {
-    let Prior::Normal { deviation } = fit.prior else { return f64::NEG_INFINITY };
-    let (n, entrants) = (fit.theta.len(), fit.counts.entrants);
-    let squares: f64 = fit.theta[..entrants].iter().map(|x| x * x).sum();
+    let (n, entrants) = (fit.theta.len(), fit.counts.entrants as f64);
     let determinant: f64 = (0..n).map(|i| 2.0 * triangle[i * n + i].ln()).sum();
-    // Without the direction in which all strengths change alike: results do not depend on it.
-    let alike = (entrants as f64 + deviation.powi(-2)).ln();
-    fit.log_likelihood() / fit.dispersion
-        - squares / (2.0 * deviation * deviation)
-        - (entrants as f64 - 1.0) * deviation.ln()
-        - (determinant - alike) / 2.0
-        + deviation.ln()
-        - (deviation / SCALE).powi(2) / 2.0
+    // Without the direction in which all strengths of a tournament change alike: results do not depend on it.
+    let (alike, of_deviation) = match fit.known {
+        None => (0.5 * (entrants + fit.deviation.powi(-2)).ln() + fit.deviation.ln(), OF_TOURNAMENT),
+        Some(_) => (0.0, OF_LADDER),
+    };
+    fit.log_likelihood() / fit.dispersion + fit.log_prior() - determinant / 2.0
+        + alike
+        + log_prior_of_deviation(fit.deviation, of_deviation)
 }
 
-/// The logarithm of the deviation with the greatest density, and the parameters there, by golden sections.
-fn search(counts: &Counts, dispersion: f64, theta: Vec<f64>) -> (f64, Vec<f64>) {
-    let part = (5f64.sqrt() - 1.0) / 2.0;
-    let evaluated = |at: f64, theta: &[f64]| {
-        let fit = fit(counts, (at, dispersion), theta.to_vec());
-        let triangle = linear::cholesky(&fit.curvature, theta.len());
-        (at, triangle.map_or(f64::NEG_INFINITY, |triangle| density(&fit, &triangle)), fit.theta)
-    };
-    let [mut low, mut high] = DEVIATIONS.map(f64::ln);
-    let mut one = evaluated(high - part * (high - low), &theta);
-    let mut other = evaluated(low + part * (high - low), &theta);
-    while high - low > 0.2 {
-        if one.1 > other.1 {
-            high = other.0;
-            other = one;
-            one = evaluated(high - part * (high - low), &other.2);
-        } else {
-            low = one.0;
-            one = other;
-            other = evaluated(low + part * (high - low), &one.2);
+impl<'a> Fit<'a> {
+    /// The fit with the deviation of the greatest density, by golden sections.
+    pub(super) fn with_likeliest_deviation(&self) -> Fit<'a> {
+        let part = (5f64.sqrt() - 1.0) / 2.0;
+        let evaluated = |at: f64, from: &Fit<'a>| {
+            let fit = from.with_deviation(at.exp());
+            let triangle = linear::cholesky(&fit.curvature, fit.theta.len());
+            (at, triangle.map_or(f64::NEG_INFINITY, |triangle| density(&fit, &triangle)), fit)
+        };
+        let [mut low, mut high] = DEVIATIONS.map(f64::ln);
+        let mut one = evaluated(high - part * (high - low), self);
+        let mut other = evaluated(low + part * (high - low), self);
+        while high - low > 0.2 {
+            if one.1 > other.1 {
+                high = other.0;
+                other = one;
+                one = evaluated(high - part * (high - low), &other.2);
+            } else {
+                low = one.0;
+                one = other;
+                other = evaluated(low + part * (high - low), &one.2);
+            }
         }
+        if one.1 > other.1 { one.2 } else { other.2 }
     }
-    let (at, _, theta) = if one.1 > other.1 { one } else { other };
-    (at, theta)
 }
 
 impl<'a> Candidate<'a> {
     fn of(fit: Fit<'a>) -> Option<Candidate<'a>> {
         let n = fit.theta.len();
         let triangle = linear::cholesky(&fit.curvature, n)?;
-        let covariance = linear::inverse(&triangle, n);
+        let covariance = fit.inverse(&triangle);
         let density = density(&fit, &triangle) + fit.beyond_laplace(&covariance);
         Some(Candidate { fit, covariance, density })
     }
 }
 
 /// A comparison of two sides in the expansion of the likelihood about its maximum.
-struct Term {
-    contrast: Vec<(usize, f64)>,
+struct Term<'a> {
+    contrast: &'a [(usize, f64)],
     /// The third and the fourth derivative of the logarithm of the likelihood by its log-odds.
     third: f64,
     fourth: f64,
@@ -237,33 +279,31 @@ pub(super) fn averaged_variance(odds: f64, of_odds: f64) -> f64 {
 }
 
 impl Fit<'_> {
-    fn terms(&self, covariance: &[f64]) -> Vec<Term> {
+    /// The covariance of the parameters, of which fixed ones have none, from the triangle of negative second derivatives.
+    fn inverse(&self, triangle: &[f64]) -> Vec<f64> {
         let n = self.theta.len();
-        let mut by_lineup: BTreeMap<Lineup, f64> = BTreeMap::new();
-        for ((lineup, _), times) in self.counts.legs() {
-            *by_lineup.entry(lineup).or_default() += times;
-        }
-        let mut terms = Vec::new();
-        for (lineup, matches) in &by_lineup {
-            for (d, e) in super::pairs(lineup) {
-                let mut contrast = Vec::new();
-                self.contrast(lineup, d, e, &mut contrast);
-                let p = self.expected(&contrast);
-                let curvature = p * (1.0 - p) * matches / self.dispersion;
-                let own = between(&contrast, &contrast, covariance, n);
-                let third = -curvature * (1.0 - 2.0 * p);
-                let fourth = -curvature * (1.0 - 6.0 * p * (1.0 - p));
-                terms.push(Term { contrast, third, fourth, own });
-            }
-        }
-        terms
+        let mut covariance = linear::inverse(triangle, n);
+        (0..n).filter(|&at| self.is_fixed(at)).for_each(|at| covariance[at * n + at] = 0.0);
+        covariance
+    }
+
+    fn terms(&self, covariance: &[f64]) -> Vec<Term<'_>> {
+        let terms = self.comparisons.iter().map(|of| {
+            let p = self.expected(&of.contrast);
+            let curvature = p * (1.0 - p) * of.times * of.weight / self.dispersion;
+            let own = between(&of.contrast, &of.contrast, covariance, self.theta.len());
+            let third = -curvature * (1.0 - 2.0 * p);
+            let fourth = -curvature * (1.0 - 6.0 * p * (1.0 - p));
+            Term { contrast: &of.contrast, third, fourth, own }
+        });
+        terms.collect()
     }
 
     /// The difference between the mean of each parameter's gradient and its value at the maximum.
-    fn skew(&self, terms: &[Term]) -> Vec<f64> {
+    fn skew(&self, terms: &[Term<'_>]) -> Vec<f64> {
         let mut skew = vec![0.0; self.theta.len()];
         for term in terms {
-            for &(i, x) in &term.contrast {
+            for &(i, x) in term.contrast {
                 skew[i] += 0.5 * term.third * term.own * x;
             }
         }
@@ -274,38 +314,37 @@ impl Fit<'_> {
     fn mean(&self, covariance: &[f64]) -> Vec<f64> {
         let skew = self.skew(&self.terms(covariance));
         let rows = covariance.chunks_exact(self.theta.len());
-        let shift = |row: &[f64]| row.iter().zip(&skew).map(|(x, y)| x * y).sum::<f64>();
-        rows.zip(&self.theta).map(|(row, theta)| theta + shift(row)).collect()
+        let shift = |(at, row): (usize, &[f64])| {
+            let most = MOST_SHIFT * row[at].sqrt();
+            row.iter().zip(&skew).map(|(x, y)| x * y).sum::<f64>().clamp(-most, most)
+        };
+        rows.enumerate().zip(&self.theta).map(|(row, theta)| theta + shift(row)).collect()
     }
 
     /// The covariance of the parameters: the inverse of the mean curvature, not of that at one point.
     fn averaged(&self, mean: &[f64], covariance: &[f64]) -> Vec<f64> {
         let n = self.theta.len();
         let mut curvature = self.curvature.clone();
-        let mut contrast = Vec::new();
-        for ((lineup, _), times) in self.counts.legs() {
-            for (d, e) in super::pairs(&lineup) {
-                self.contrast(&lineup, d, e, &mut contrast);
-                let own = between(&contrast, &contrast, covariance, n);
-                let average = averaged_variance(odds(&contrast, mean), own);
-                let p = self.expected(&contrast);
-                let change = (average - p * (1.0 - p)) * times / self.dispersion;
-                for &(i, x) in &contrast {
-                    for &(j, y) in &contrast {
-                        curvature[i * n + j] += x * y * change;
-                    }
+        for of in self.comparisons.iter() {
+            let own = between(&of.contrast, &of.contrast, covariance, n);
+            let average = averaged_variance(odds(&of.contrast, mean), own);
+            let p = self.expected(&of.contrast);
+            let change = (average - p * (1.0 - p)) * of.times * of.weight / self.dispersion;
+            for &(i, x) in &of.contrast {
+                for &(j, y) in &of.contrast {
+                    curvature[i * n + j] += x * y * change;
                 }
             }
         }
-        match linear::cholesky(&curvature, n) {
-            Some(triangle) => linear::inverse(&triangle, n),
-            None => covariance.to_vec(),
-        }
+        self.fix(&mut curvature);
+        let Some(triangle) = linear::cholesky(&curvature, n) else { return covariance.to_vec() };
+        self.inverse(&triangle)
     }
 
     /// The next-order terms of Laplace's method. The smallest part of the terms of two comparisons without a common
     /// entrant is omitted.
     fn beyond_laplace(&self, covariance: &[f64]) -> f64 {
+        let most = MOST_BEYOND * self.counts.entrants as f64;
         let n = self.theta.len();
         let terms = self.terms(covariance);
         let mut sum: f64 = terms.iter().map(|term| term.fourth * term.own * term.own / 8.0).sum();
@@ -314,7 +353,7 @@ impl Fit<'_> {
             sum += 0.5 * x * row.iter().zip(&skew).map(|(x, y)| x * y).sum::<f64>();
         }
         let mut by_entrant: Vec<Vec<usize>> = vec![Vec::new(); self.counts.entrants];
-        let of_entrants = |term: &Term| -> Vec<usize> {
+        let of_entrants = |term: &Term<'_>| -> Vec<usize> {
             term.contrast.iter().map(|&(i, _)| i).filter(|&i| i < self.counts.entrants).collect()
         };
         for (at, term) in terms.iter().enumerate() {
@@ -326,19 +365,19 @@ impl Fit<'_> {
             others.sort_unstable();
             others.dedup();
             for other in others.into_iter().filter(|&other| other >= at) {
-                let shared = between(&term.contrast, &terms[other].contrast, covariance, n);
+                let shared = between(term.contrast, terms[other].contrast, covariance, n);
                 let times = if other == at { 1.0 } else { 2.0 };
                 sum += times * term.third * terms[other].third * shared.powi(3) / 12.0;
             }
         }
-        sum
+        sum.clamp(-most, most)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Entrant, MatchResult};
+    use crate::{Entrant, Lineup, MatchResult};
     use referee_game::chance::Seed;
     use referee_game::test_length::long_or;
     use referee_game::{Seating, Uniform};
@@ -348,7 +387,7 @@ mod tests {
     /// Moments of the strengths of three entrants and of the seat advantage by summing over a grid, and the logarithm
     /// of the sum, with each deviation.
     fn slowly(counts: &Counts, dispersion: f64) -> [([f64; 3], [f64; 3], f64); 3] {
-        let mut fit = fit(counts, (0.0, dispersion), vec![0.0; 4]);
+        let mut fit = Fit { dispersion, ..Fit::new(counts) };
         let step = 0.2;
         let mut sums = [(0.0, [0.0; 3], [0.0; 3]); 3];
         for a in -25..=25 {
@@ -408,7 +447,8 @@ mod tests {
             let slowly = slowly(&counts, dispersion);
             let logs = [0, 1, 2].map(|at| {
                 let (deviation, (means, errors, log)) = (DEVIATIONS_TO_TRY[at], slowly[at]);
-                let found = Candidate::of(fit(&counts, (deviation.ln(), dispersion), vec![0.0; 4])).unwrap();
+                let fit = Fit { deviation, dispersion, ..Fit::new(&counts) }.computed();
+                let found = Candidate::of(fit).unwrap();
                 let mean = found.fit.mean(&found.covariance);
                 let covariance = found.fit.averaged(&mean, &found.covariance);
                 for at in 0..3 {
@@ -420,8 +460,7 @@ mod tests {
                         "{case}: {variance} {errors:?}"
                     );
                 }
-                let of_prior = deviation.ln() - (deviation / SCALE).powi(2) / 2.0;
-                (log, found.density - of_prior)
+                (log, found.density - log_prior_of_deviation(deviation, OF_TOURNAMENT))
             });
             for (one, other) in [(0, 1), (1, 2)] {
                 let [expected, found] = [logs[other].0 - logs[one].0, logs[other].1 - logs[one].1];
