@@ -247,6 +247,7 @@ impl LeagueYear {
             scores: Some(ranks.iter().map(|&rank| f64::from(2 - rank)).collect()),
             ranks: Some(ranks),
             amounts: None,
+            moves: None,
             faults: faults.to_vec(),
             ended_by: EndedBy::Rules,
             reason: "no_pieces".to_owned(),

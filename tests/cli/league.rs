@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::common::guest::Guest;
+use crate::common::http::Site;
 use crate::common::league::{League, drain, hello, receive_matches};
 use crate::common::{Folder, ROOT, Referee, Signal, referee};
 use crate::league_restart::Setting;
@@ -403,6 +404,26 @@ fn a_pairing_is_a_mirrored_set_of_two_matches() {
     assert!(sets >= 3, "{ended:?}");
     let listed = league.run(&["matches"]).done().stdout;
     assert!(listed.contains("with m"), "{listed}");
+}
+
+#[test]
+fn copies_of_matches_between_deterministic_bots_count_once() {
+    let league = League::new("watch = \"127.0.0.1:0\"", &[("one", ""), ("two", "")]);
+    let mut server = league.serve();
+    let site = Site::of(&mut server);
+    receive_matches(&mut server, 8);
+    wait_until("the page says that there are copies", || {
+        let story = site.get("/api/v1/run").json()["story"].to_string();
+        story.contains(" matches were copies of earlier ones and do not count for ratings.")
+    });
+    drain(server);
+    league.verify();
+    let standings = league.standings(&[]);
+    // Each of both has begun in one match that counts.
+    assert_eq!(standings["copies"], standings["matches"].as_u64().unwrap() - 2, "{standings}");
+    assert_eq!(league.standings(&["--from-records"])["copies"], standings["copies"]);
+    let table = league.run(&["standings"]).done().stdout;
+    assert!(table.contains(" matches are copies of earlier ones and do not count for ratings"), "{table}");
 }
 
 #[test]

@@ -188,6 +188,8 @@ pub struct StandingsView {
     pub names: Arc<DisplayNames>,
     /// The rulings on matches of the run, in the order in which they were made.
     pub rulings: Arc<Vec<RulingRow>>,
+    /// On a ladder: the number of matches that are copies of earlier ones and do not count for ratings.
+    pub copies: u64,
     /// On a ladder: the number of the season. With another one, matches that have ended are listed no longer.
     pub season: Option<u32>,
 }

@@ -208,6 +208,9 @@ pub(in crate::cli) struct LadderStandings<'a> {
     pub(in crate::cli) season: Option<&'a str>,
     /// Matches with and without a result.
     pub(in crate::cli) matches: u32,
+    /// Rated matches that are copies of earlier ones and do not count for ratings; omitted for a season that has ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(in crate::cli) copies: Option<u64>,
     pub(in crate::cli) standings: Vec<LadderStanding>,
 }
 

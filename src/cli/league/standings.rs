@@ -8,7 +8,7 @@ use crate::cli::json::{LadderStanding, LadderStandings};
 use crate::cli::league::seasons;
 use crate::cli::league::which::{LeagueSelector, find_ladder};
 use crate::cli::{Exit, Failure, progress, screen};
-use crate::game::{Catalog, json};
+use crate::game::{Catalog, counted, json};
 use crate::report::table;
 use crate::runs::league::config::{LadderConfig, LadderGame, LeagueConfig};
 use crate::runs::league::{
@@ -28,7 +28,7 @@ use crate::store::{League, LeagueMatch, now};
 /// above 80 Elo, or after fewer than 30 matches. In games with more than two sides, Weng-Lin ratings and their deviations are beside them.
 ///
 /// Of each bot only the newest version is listed; --all lists the others too, without a place, and players without a match
-/// for 30 days or in this season. A rating is that of one version: the highest of many versions is too high by luck.
+/// for 30 days or in this season. Copies of matches between deterministic bots count once. A rating is that of one version: the highest of many versions is too high by luck.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   referee league standings
@@ -67,7 +67,7 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
     };
     for ladder in ladders {
         let game = ladder.game(&games, &config.folder)?;
-        let (mut rows, matches) = match &ended {
+        let (mut rows, matches, copies) = match &ended {
             Some(season) => {
                 let found = FinalStandings::of(&mut league, &ladder.name, season.number, game.seats());
                 let FinalStandings { standings, matches } = found.map_err(Failure::cannot_run)?;
@@ -77,7 +77,7 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
                     inactive: false,
                     row,
                 };
-                (standings.into_iter().map(standing).collect(), matches)
+                (standings.into_iter().map(standing).collect(), matches, None)
             }
             None => standings(&mut league, &config, ladder, &game, args)?,
         };
@@ -87,10 +87,17 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
         let (name, id) = (&*ladder.name, game.rules.meta().id);
         if args.json {
             let season = args.season.as_deref();
-            let line = LadderStandings { ladder: name, game: id, season, matches, standings: rows };
+            let line = LadderStandings { ladder: name, game: id, season, matches, copies, standings: rows };
             writeln!(out, "{}", json::text(&line))?;
         } else {
             writeln!(out, "{name} ({id})\n{}", printed(&rows, ended.is_none() && game.seating.sides() > 2))?;
+            if let Some(copies) = copies.filter(|copies| *copies > 0) {
+                let [one, many] = [
+                    "match is a copy of an earlier one and does",
+                    "matches are copies of earlier ones and do",
+                ];
+                writeln!(out, "{} not count for ratings", counted(copies, one, many))?;
+            }
             let changed = ChangedRules::all(&league, name, &game).map_err(Failure::cannot_run)?;
             if let Some(changed) = changed.last() {
                 writeln!(out, "rules: {changed}")?;
@@ -101,14 +108,14 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// The standings of the season in progress, and the number of its matches.
+/// The standings of the season in progress, the number of its matches, and that of the copies among them.
 fn standings(
     league: &mut League,
     config: &LeagueConfig,
     ladder: &LadderConfig,
     game: &LadderGame,
     args: &Args,
-) -> Result<(Vec<LadderStanding>, u32), Failure> {
+) -> Result<(Vec<LadderStanding>, u32, Option<u64>), Failure> {
     let bots = league.bots().map_err(Failure::cannot_run)?;
     let displayed: BTreeMap<String, String> =
         bots.iter().filter_map(|bot| Some((bot.name.clone(), bot.display_name.clone()?))).collect();
@@ -160,7 +167,7 @@ fn standings(
         inactive: row.is_inactive(now()),
         row,
     };
-    Ok((rows.into_iter().map(standing).collect(), matches))
+    Ok((rows.into_iter().map(standing).collect(), matches, Some(book.copies())))
 }
 
 /// The standings as a table, with Weng-Lin ratings if there are any.

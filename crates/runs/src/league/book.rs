@@ -10,7 +10,7 @@ use crate::league::error::LadderError;
 use referee_engine::runner::deal_leaks_information;
 use referee_game::Seating;
 use referee_game::erased::Rules;
-use referee_stats::ladder::{Name, Strength};
+use referee_stats::ladder::{Copies, CountedResult, FirstMatch, Name, Strength};
 use referee_stats::rating::Estimate;
 use referee_stats::rating::bradley_terry::{Anchored, Counts, EarlierRating, FitConstraints, fit_anchored};
 use referee_stats::{Deals, Entrant, Lineup, MatchResult, SideResult, Wdl};
@@ -29,7 +29,7 @@ const INACTIVE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 /// have changed without another version.
 const WIDENED: f64 = 2.0;
 const LEAST_MARGIN: f64 = 100.0;
-/// That of a new bot is not exceeded, in Elo.
+/// The margin of a bot of which nothing but an earlier version is known is not exceeded, in Elo.
 const MOST_MARGIN: f64 = 680.0;
 
 /// The second match of a set belongs to it if its number is greater by at most this number.
@@ -67,9 +67,10 @@ pub struct Book {
     by_bot: HashMap<String, Vec<Entrant>>,
     counts: Arc<Counts>,
     /// Results that have come while the players are rated, each with that of the first match of its set.
-    uncounted: Vec<(Option<MatchResult>, MatchResult)>,
-    /// The results of first matches of sets, by number.
-    firsts: BTreeMap<u32, MatchResult>,
+    uncounted: Vec<CountedResult>,
+    /// The first matches of sets, by number.
+    firsts: BTreeMap<u32, FirstMatch>,
+    copies: Copies,
     known: FitConstraints,
 }
 
@@ -172,6 +173,7 @@ impl Book {
             counts: Arc::default(),
             uncounted: Vec::new(),
             firsts: BTreeMap::new(),
+            copies: Copies::default(),
             known: FitConstraints::default(),
         }
     }
@@ -296,16 +298,17 @@ impl Book {
             own.into_iter().for_each(|own| tally.wdl.count(own, 1));
         }
         let first = row.deal.and_then(|deal| self.firsts.remove(&deal)).filter(|first| {
-            first.set + APART >= row.number && Deals::Mirrored.leg(first.lineup, 1) == lineup
+            first.result.set + APART >= row.number && Deals::Mirrored.leg(first.result.lineup, 1) == lineup
         });
+        let counted = self.copies.add(first, result, row.moves);
         if self.is_mirrored && row.kind == MatchKind::Pairing && row.deal.is_none() {
-            self.firsts.insert(row.number, result);
+            self.firsts.insert(row.number, FirstMatch { result, is_copy: counted.is_empty() });
             // Numbers come nearly in order.
             while self.firsts.first_key_value().is_some_and(|(&first, _)| first + 2 * APART < row.number) {
                 self.firsts.pop_first();
             }
         }
-        self.uncounted.push((first, result));
+        self.uncounted.extend(counted);
         self.count();
         Ok(Some(lineup))
     }
@@ -313,7 +316,12 @@ impl Book {
     /// The latest sets without a return match, at most as many as players: the lineup of the first match and its number.
     pub fn incomplete_sets(&self) -> Vec<(Lineup, u32)> {
         let last = self.firsts.iter().rev().take(self.players.len());
-        last.map(|(&number, first)| (first.lineup, number)).collect()
+        last.map(|(&number, first)| (first.result.lineup, number)).collect()
+    }
+
+    /// The number of rated matches that are copies of earlier ones, and do not count for ratings.
+    pub fn copies(&self) -> u64 {
+        self.copies.copies()
     }
 
     /// Counts results, unless the players are rated now.
@@ -404,6 +412,7 @@ mod tests {
             ranks: ranks.map(Vec::from),
             scores: None,
             amounts: None,
+            moves: None,
             faults: vec![Faults::default(); 2],
             ended_by: EndedBy::Rules,
             reason: "no_moves".to_owned(),

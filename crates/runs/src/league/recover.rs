@@ -11,7 +11,7 @@ use referee_game::Catalog;
 use referee_game::chance::Seed;
 use referee_match::record::{self, RecordEntry, RecordLine, RecordSummary, lines};
 use referee_match::{Ending, Header, SeatHeader};
-use referee_results::FinishedMatch;
+use referee_results::{FinishedMatch, short_moves_of_match};
 use referee_store::{League, LeagueMatch, MatchKind, parse_match_id, utc};
 
 /// The row of a match, from its sealed record. The time is that of the file.
@@ -36,9 +36,12 @@ pub(super) fn recorded(
     if seed.is_some_and(|seed| !seal.is_of(seed, &header.deal, id)) {
         return Err(NotOfLadder::OtherSeed);
     }
-    let record = Some(format!("{id}.jsonl"));
+    let can_repeat = catalog.find(&header.game).is_ok_and(|rules| !rules.meta().chance);
+    let moves = can_repeat.then(|| short_moves_of_match(&finished, record));
+    let moves = moves.transpose().map_err(|why| NotOfLadder::Differs(vec![why]))?;
+    let file = Some(format!("{id}.jsonl"));
     let row = row(number, kind, finished, header, Some(seal.sha256), ended_at)?;
-    Ok(LeagueMatch { record, ..row })
+    Ok(LeagueMatch { record: file, moves, ..row })
 }
 
 /// The number of the first match of the set of a match, if it is the second one.
@@ -56,16 +59,20 @@ pub(super) fn deal_of(header: &Header) -> Result<Option<u32>, LadderError> {
     }
 }
 
-/// The row of a match that has ended.
+/// The row of a match that has ended. `can_repeat`: whether the game is without chance, so that matches can be copies.
 pub(super) fn row_of(
     EndedMatch { finished, record, seal, .. }: &EndedMatch,
     ended_at: SystemTime,
+    can_repeat: bool,
 ) -> Option<LeagueMatch> {
     let (number, kind) = parse_match_id(&finished.id)?;
     let Some(Ok(RecordLine { entry: RecordEntry::Record(header), .. })) = lines(record).next() else {
         return None;
     };
-    row(number, kind, finished.clone(), &header, seal.clone(), ended_at).ok()
+    let row = row(number, kind, finished.clone(), &header, seal.clone(), ended_at).ok()?;
+    // The record is that of a match which has just ended.
+    let moves = can_repeat.then(|| short_moves_of_match(finished, record).ok()).flatten();
+    Some(LeagueMatch { moves, ..row })
 }
 
 fn row(
@@ -85,6 +92,7 @@ fn row(
         ranks,
         scores,
         amounts,
+        moves: None,
         faults,
         ended_by,
         reason,

@@ -72,7 +72,7 @@ impl LadderRulings {
                 let first = row.players.iter().position(won).map(side_of);
                 let rank = |seat: usize| u8::from(first.is_some_and(|first| side_of(seat) != first)) + 1;
                 let ranks = Some((0..row.players.len()).map(rank).collect());
-                Cow::Owned(LeagueMatch { ranks, amounts: None, ..row.clone() })
+                Cow::Owned(LeagueMatch { ranks, amounts: None, moves: None, ..row.clone() })
             }
             None => Cow::Borrowed(row),
         }
@@ -96,6 +96,7 @@ mod tests {
             ranks: Some(vec![1, 2]),
             scores: None,
             amounts: None,
+            moves: None,
             faults: vec![Faults::default(); 2],
             ended_by: EndedBy::Rules,
             reason: "no_moves".to_owned(),

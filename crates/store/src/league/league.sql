@@ -52,6 +52,8 @@ CREATE TABLE matches (
     ranks TEXT,                              -- by seat; null without a result
     scores TEXT,                             -- by seat
     amounts TEXT,                            -- by seat; null in games without amounts
+    opening INTEGER,                         -- a digest of the opening, and one of this and all moves after it by
+    moves INTEGER,                           -- seat, by which copies are found; null in games with chance
     faults TEXT NOT NULL,                    -- by seat: code -> count
     ended_by TEXT NOT NULL,                  -- as in `end`
     reason TEXT NOT NULL,                    -- as in `end`

@@ -8,6 +8,7 @@ use referee_match::{Ending, Faults};
 use referee_protocol::words::EndedBy;
 use referee_results::FinishedMatch;
 use referee_stats::ladder::Name;
+use referee_stats::sample::MatchMoves;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::{Deserialize, Serialize};
 
@@ -31,6 +32,9 @@ pub struct LeagueMatch {
     /// By seat; omitted without a result, and in games without amounts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub amounts: Option<Vec<f64>>,
+    /// Its moves. `None` in games with chance, and if a ruling replaces its result.
+    #[serde(skip)]
+    pub moves: Option<MatchMoves>,
     /// By seat: code -> count.
     pub faults: Vec<Faults>,
     /// As in `end`.
@@ -348,7 +352,7 @@ impl League {
 
 /// The columns that [`read_match`] reads.
 pub(super) const COLUMNS: &str = "number, players, ranks, scores, faults, ended_by, reason, is_rated, decisions, duration_us, \
-                       record, seal, ended_at, is_challenge, deal, worker, is_void, amounts";
+                       record, seal, ended_at, is_challenge, deal, worker, is_void, amounts, opening, moves";
 
 fn read_kind(row: &Row<'_>, column: usize) -> rusqlite::Result<MatchKind> {
     let number = row.get(column)?;
@@ -362,6 +366,12 @@ fn read_ended_by(row: &Row<'_>, column: usize) -> rusqlite::Result<EndedBy> {
         let unknown = format!("{text:?} ends no match").into();
         rusqlite::Error::FromSqlConversionFailure(column, rusqlite::types::Type::Text, unknown)
     })
+}
+
+fn read_moves(row: &Row<'_>) -> rusqlite::Result<Option<MatchMoves>> {
+    let [opening, all]: [Option<i64>; 2] = [row.get(18)?, row.get(19)?];
+    let digests = opening.zip(all).map(|(opening, all)| [opening, all].map(i64::cast_unsigned));
+    Ok(digests.map(|[opening, all]| MatchMoves { opening, all }))
 }
 
 pub(super) fn read_match(row: &Row<'_>) -> rusqlite::Result<LeagueMatch> {
@@ -385,13 +395,15 @@ pub(super) fn read_match(row: &Row<'_>) -> rusqlite::Result<LeagueMatch> {
         worker: row.get(15)?,
         is_void: row.get(16)?,
         amounts: text(17)?.map(|text| parsed(&text, 17)).transpose()?,
+        moves: read_moves(row)?,
     })
 }
 
 fn insert_match(db: &Connection, ladder: &str, season: u32, row: &LeagueMatch) -> rusqlite::Result<()> {
     let sql = "INSERT INTO matches (ladder, number, players, ranks, scores, faults, ended_by, reason, is_rated, decisions, \
-               duration_us, record, seal, ended_at, is_challenge, deal, worker, is_void, season, amounts) \
-               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)";
+               duration_us, record, seal, ended_at, is_challenge, deal, worker, is_void, season, amounts, \
+               opening, moves) \
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22)";
     db.prepare_cached(sql)?.execute(params![
         ladder,
         row.number,
@@ -413,6 +425,8 @@ fn insert_match(db: &Connection, ladder: &str, season: u32, row: &LeagueMatch) -
         row.is_void,
         season,
         row.amounts.as_ref().map(json),
+        row.moves.map(|moves| moves.opening.cast_signed()),
+        row.moves.map(|moves| moves.all.cast_signed()),
     ])?;
     let sql = "INSERT INTO players (ladder, id, name, joined_at, last_seen) \
                SELECT ?1, (SELECT count(*) FROM players WHERE ladder = ?1), ?2, ?3, ?3 WHERE true \
@@ -443,6 +457,7 @@ mod tests {
             ranks: Some(vec![1, 2]),
             scores: None,
             amounts: None,
+            moves: None,
             faults: vec![Faults::default(); 2],
             ended_by: EndedBy::Rules,
             reason: "no_pieces".to_owned(),

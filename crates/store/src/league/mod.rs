@@ -43,7 +43,7 @@ use crate::rulings::{RulingRow, read_rulings};
 const CACHE: i64 = 256;
 const SCHEMA: Schema = Schema {
     name: "league",
-    version: 14,
+    version: 15,
     tables: &[include_str!("league.sql"), include_str!("../rulings.sql")],
 };
 /// The file name in the directory of the league.

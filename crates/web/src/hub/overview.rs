@@ -226,6 +226,11 @@ impl RunState {
                 story.say(".");
             }
         }
+        if view.copies > 0 {
+            let [one, many] =
+                ["match was a copy of an earlier one and does", "matches were copies of earlier ones and do"];
+            story.say(format!(" {} not count for ratings.", counted(view.copies, one, many)));
+        }
         self.leader = story.leader.clone().or(self.leader.take());
         self.next = view.next.into_iter().map(|next| NextEntry::of(next, &self.about)).collect();
         (self.rows, self.story) = (view.rows, story);

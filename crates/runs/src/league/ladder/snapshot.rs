@@ -19,6 +19,8 @@ const CHALLENGES: usize = 16;
 pub(crate) struct LadderSnapshot {
     /// The standings, the best first.
     pub rows: Vec<LadderRow>,
+    /// The number of matches that are copies of earlier ones and do not count for ratings.
+    pub copies: u64,
     /// What they come from.
     pub fit: Arc<Anchored>,
     /// The players that are there now: connected, or programs.
@@ -91,6 +93,7 @@ impl Ladder {
         let connected = self.members.iter().filter(|member| !member.is_program);
         LadderSnapshot {
             rows: self.standings(),
+            copies: self.book.copies(),
             fit: self.fit.clone(),
             online: self.online().into_iter().map(str::to_owned).collect(),
             states: self.states(at),

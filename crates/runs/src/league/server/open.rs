@@ -272,6 +272,7 @@ fn shown_standings(ladder: &SharedLadder) -> referee_web::StandingsView {
         last_change_of_lead: taken.map(|LeadTaken { id, from }| (id.clone(), from.clone())),
         names: shown.display_names.clone(),
         rulings: shown.rulings.clone(),
+        copies: shown.copies,
         season: Some(shown.season),
         ..referee_web::StandingsView::default()
     }

@@ -75,6 +75,7 @@ impl LeagueRun<'_> {
         } = opened;
         let PreparedLadder { game, terms, limits, listen } = prepared;
         let LadderGame { rules, seating, catalog } = game;
+        let can_repeat = !rules.meta().chance;
         let name = &config.name;
         let league = League::open(folder)?;
         let (bots, owners) = (league.bots()?, league.owners()?);
@@ -152,6 +153,7 @@ impl LeagueRun<'_> {
                 running: running.clone(),
                 wait: wait.clone(),
                 on_event,
+                can_repeat,
                 unstored: Vec::new(),
             })
         };

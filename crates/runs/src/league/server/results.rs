@@ -16,6 +16,8 @@ pub(super) struct LadderResults<'a> {
     pub(super) running: RunningMatches,
     pub(super) wait: StorageWait,
     pub(super) on_event: &'a (dyn Fn(LeagueEvent<'_>) + Sync),
+    /// Whether matches can be copies of others.
+    pub(super) can_repeat: bool,
     /// Matches whose records are not on the disk yet.
     pub(super) unstored: Vec<LeagueMatch>,
 }
@@ -34,7 +36,7 @@ impl LadderResults<'_> {
                 }
                 // As from the records alone. A record that is sealed with a later match is not there yet.
                 let written = finished.record.as_deref().and_then(|path| written_at(path).ok());
-                self.unstored.extend(row_of(ended, written.unwrap_or_else(now)));
+                self.unstored.extend(row_of(ended, written.unwrap_or_else(now), self.can_repeat));
             }
             RunEvent::Settled => self.store()?,
             RunEvent::Listening(_) | RunEvent::Waiting(_) | RunEvent::Connected(_) | RunEvent::Moved(_) => {}
