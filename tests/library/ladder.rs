@@ -206,7 +206,7 @@ fn field(name: &str) -> Vec<f64> {
 #[test]
 fn fifty_bots_are_ranked_after_sixty_matches_each() {
     let mut correlations = Vec::new();
-    for run in 0..runs(3, 5) {
+    for run in 0..runs(1, 5) {
         let name = format!("fifty {run}");
         let mut ladder = Simulation::new(&name, 10, field(&name));
         while ladder.played < 60 * 50 / 2 {
@@ -244,7 +244,7 @@ fn fifty_bots_are_ranked_after_sixty_matches_each() {
 #[test]
 fn a_new_bot_is_paired_soon_and_known_after_a_hundred_matches() {
     let (mut margins, mut covered) = (0.0, 0);
-    let (rated_every, runs) = (runs(50, 25), runs(2, 8));
+    let (rated_every, runs) = (runs(50, 25), runs(1, 8));
     for run in 0..runs {
         let name = format!("new {run}");
         let mut ladder = Simulation::new(&name, 10, field(&name));
@@ -385,7 +385,7 @@ fn a_bot_that_uses_up_every_clock_does_not_delay_others() {
     let played = |bots: usize, jobs: usize, slowness: u64| {
         let mut ladder = Simulation::new("slow", jobs, (0..bots).map(|bot| 20.0 * bot as f64).collect());
         ladder.slowness[3] = slowness;
-        ladder.rated_every = u64::from(runs(50, 25));
+        ladder.rated_every = u64::from(runs(400, 25));
         while ladder.now < hours * 3600 * SECOND {
             ladder.step();
         }
