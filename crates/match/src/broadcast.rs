@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use referee_game::erased::MoveMade;
 use referee_game::json;
 use referee_game::seat::{Seat, Viewer};
 use referee_protocol::referee as message;
@@ -44,7 +45,11 @@ impl Common {
     pub(super) fn broadcast_facts(&mut self, stamp: Stamp) {
         for index in 0..self.table.event_count() {
             // Borrow the fields separately: the closure borrows the table.
-            let Common { setup, players, table, log, news, events, .. } = self;
+            let Common { setup, players, table, log, news, events, moves, .. } = self;
+            if let Some(MoveMade { seat, text, is_opening: false, .. }) = table.move_made(index) {
+                moves[seat.index()].push('\n');
+                moves[seat.index()].push_str(text);
+            }
             let write = |viewer, out: &mut Vec<u8>| table.write_event(index, viewer, out);
             broadcast(setup, players, log, news, events, stamp, write);
         }

@@ -44,6 +44,8 @@ pub(super) struct Common {
     pub(super) decisions: u32,
     /// A digest of the position after the opening.
     pub(super) opened_at: Option<[u8; 32]>,
+    /// By seat: its moves after the opening, each behind a line break.
+    pub(super) moves: Vec<String>,
     /// The longest delay of an answer by the referee's own lag, in microseconds.
     pub(super) worst_lag: u64,
     /// How long the referee was suspended during the match, in microseconds.
@@ -82,6 +84,7 @@ impl Common {
             events: VecDeque::new(),
             decisions: 0,
             opened_at: None,
+            moves: vec![String::new(); setup.seating.seats()],
             worst_lag: 0,
             paused: 0,
             out: [None; MAX_SEATS],

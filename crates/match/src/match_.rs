@@ -249,6 +249,11 @@ impl Match {
         self.common.opened_at
     }
 
+    /// By seat: its moves after the opening, each behind a line break.
+    pub fn moves(&self) -> &[String] {
+        &self.common.moves
+    }
+
     /// The longest delay of an answer by the referee's own lag, in microseconds.
     pub fn worst_lag(&self) -> u64 {
         self.common.worst_lag

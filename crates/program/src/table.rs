@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use referee_game::chance::Draw;
-use referee_game::erased::{MoveError, OpenDecision, PositionId, RulesFailed, Table, write_move_event};
+use referee_game::erased::{
+    MoveError, MoveMade, OpenDecision, PositionId, RulesFailed, Table, write_move_event,
+};
 use referee_game::printable::printable;
 use referee_game::seat::{Seat, Seating, Viewer};
 use referee_game::{AmountRange, MAX_SEATS, Meta, Scene, Turn};
@@ -290,12 +292,12 @@ impl Table for ProgramTable {
         self.events.len()
     }
 
-    fn open_move(&self, index: usize) -> Option<(Seat, &str, bool)> {
+    fn move_made(&self, index: usize) -> Option<MoveMade<'_>> {
         match &self.events[index] {
-            TableEvent::Move { seat, text, secrecy: MoveSecrecy::Open, is_opening } => {
-                Some((*seat, text, *is_opening))
+            &TableEvent::Move { seat, ref text, secrecy, is_opening } => {
+                Some(MoveMade { seat, text, is_open: secrecy == MoveSecrecy::Open, is_opening })
             }
-            TableEvent::Move { .. } | TableEvent::OfGame(..) => None,
+            TableEvent::OfGame(..) => None,
         }
     }
 

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::time::Duration;
 
-use referee_game::erased::Table;
+use referee_game::erased::{MoveMade, Table};
 use referee_game::excerpt::excerpt;
 use referee_game::printable::printable;
 use referee_game::{Seat, Viewer};
@@ -195,7 +195,7 @@ impl EventText {
         viewers: &[Viewer],
         buffer: &mut Vec<u8>,
     ) -> Vec<(u32, EventText)> {
-        if let Some((seat, text, is_opening)) = table.open_move(index) {
+        if let Some(MoveMade { seat, text, is_open: true, is_opening }) = table.move_made(index) {
             return vec![(set(viewers, |_| true), EventText::moved(Some(seat), Some(text), is_opening))];
         }
         let mut events: Vec<(u32, Range<usize>)> = Vec::new();

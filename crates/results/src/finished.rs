@@ -7,11 +7,13 @@ use referee_game::{Seat, Seating};
 use referee_match::record::{Difference, RecordSummary};
 use referee_match::{AbortReason, Ending, Faults, Match};
 use referee_protocol::words::FaultCode;
+use referee_stats::sample::SetMoves;
 use referee_stats::schedule::MatchId;
 use referee_stats::{Cause, SideResult};
 use serde::Serialize;
 
 use crate::evidence::{self, Evidence};
+use crate::moves::moves_of_match;
 
 /// A match that has ended. Lists by seat have a value for each seat, unless they are empty because it is not known.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,8 +38,8 @@ pub struct FinishedMatch {
     pub shared_faults: Vec<SharedFault>,
     /// What led to the faults.
     pub evidence: Vec<Evidence>,
-    /// A digest of the position after the opening; `None` in games without openings, or if the match did not begin.
-    pub opened_at: Option<[u8; 32]>,
+    /// Its moves as digests, by which copies are found; `None` if they are not known.
+    pub moves: Option<SetMoves>,
     /// The number of moves.
     pub decisions: u32,
     /// From opening to end, in microseconds.
@@ -89,7 +91,7 @@ impl FinishedMatch {
             faults: setup.seating.all().iter().map(|seat| play.faults(seat)).collect(),
             shared_faults: Vec::new(),
             evidence: Vec::new(),
-            opened_at: play.opened_at(),
+            moves: Some(moves_of_match(play)),
             decisions: play.decisions(),
             duration_us,
             lag_ms: play.worst_lag() / 1000,
@@ -121,7 +123,7 @@ impl FinishedMatch {
             faults: vec![Faults::default(); seating.seats()],
             shared_faults: Vec::new(),
             evidence: Vec::new(),
-            opened_at: None,
+            moves: None,
             decisions: 0,
             duration_us: 0,
             lag_ms: 0,

@@ -3,7 +3,7 @@
 //! * [`FinishedMatch`] is how a match ended, its faults, and what was measured
 //! * [`Evidence`] is what led to a fault; [`SharedFault`] one fault that several matches list; [`FirstFaults`] sums up the
 //!   faults of a run
-//! * [`moves_of_match`] are its moves as digests, by which copies are found
+//! * [`moves_of_set`] are the moves of a set as digests, by which copies are found
 //! * [`Roster`]: which bots play for an entrant
 //!
 //! ```
@@ -72,5 +72,5 @@ mod roster;
 pub use crash::Crash;
 pub use evidence::{Evidence, FirstFaults, last_lines};
 pub use finished::{FinishedMatch, SharedFault};
-pub use moves::{moves_of_match, moves_of_set, short_moves_of_match};
+pub use moves::moves_of_set;
 pub use roster::Roster;

@@ -39,6 +39,16 @@ pub struct MatchMoves {
     pub all: u64,
 }
 
+impl From<SetMoves> for MatchMoves {
+    fn from(SetMoves { opening, all, .. }: SetMoves) -> MatchMoves {
+        let [opening, all] = [opening, all].map(|digest| {
+            let [first, ..] = digest.as_chunks().0 else { unreachable!("a digest has 32 bytes") };
+            u64::from_le_bytes(*first)
+        });
+        MatchMoves { opening, all }
+    }
+}
+
 /// The sets on one opening.
 #[derive(Clone, Copy, Debug, Default)]
 struct Cluster {

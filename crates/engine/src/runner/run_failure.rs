@@ -105,7 +105,7 @@ pub enum RunFailure {
 
 impl RunFailure {
     /// The record of a match is invalid.
-    pub fn invalid_record(match_id: &str, difference: Difference) -> RunFailure {
+    pub(crate) fn invalid_record(match_id: &str, difference: Difference) -> RunFailure {
         RunFailure::InvalidRecord { match_id: match_id.to_owned(), difference }
     }
 

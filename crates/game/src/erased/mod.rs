@@ -9,4 +9,4 @@ mod table;
 pub use decision::{MoveError, OpenDecision, PositionId};
 pub use of::Of;
 pub use rules::{Knowledge, NotOpened, Rules, RulesFailed, RulesWait};
-pub use table::{BoardText, Table, write_move_event};
+pub use table::{BoardText, MoveMade, Table, write_move_event};

@@ -5,7 +5,7 @@ use std::fmt;
 use serde_json::value::RawValue;
 
 use crate::chance::{Draw, Uniform};
-use crate::erased::{MoveError, OpenDecision, PositionId, RulesFailed, Table, write_move_event};
+use crate::erased::{MoveError, MoveMade, OpenDecision, PositionId, RulesFailed, Table, write_move_event};
 use crate::game::{DrawOf, Fact, Game, Meta, Turn};
 use crate::json::write_value;
 use crate::outcome::{AmountRange, Outcome};
@@ -247,12 +247,13 @@ impl<G: Game> Table for SeatedTable<G> {
         self.events.len()
     }
 
-    fn open_move(&self, index: usize) -> Option<(Seat, &str, bool)> {
+    fn move_made(&self, index: usize) -> Option<MoveMade<'_>> {
         match self.events[index] {
-            LoggedEvent::Move { seat, text: (start, end), secret: false, opening } => {
-                Some((seat, &self.move_texts[start..end], opening))
+            LoggedEvent::Move { seat, text: (start, end), secret, opening } => {
+                let text = &self.move_texts[start..end];
+                Some(MoveMade { seat, text, is_open: !secret, is_opening: opening })
             }
-            LoggedEvent::Move { .. } | LoggedEvent::Fact(_) => None,
+            LoggedEvent::Fact(_) => None,
         }
     }
 

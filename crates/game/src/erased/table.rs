@@ -93,9 +93,8 @@ pub trait Table: Debug + Send {
     /// The number of events since the last [`Table::forget`].
     fn event_count(&self) -> usize;
 
-    /// The seat and the text of one of these events, and whether it belongs to the opening, if it is a move that all
-    /// viewers may see.
-    fn open_move(&self, index: usize) -> Option<(Seat, &str, bool)>;
+    /// One of these events, if it is a move.
+    fn move_made(&self, index: usize) -> Option<MoveMade<'_>>;
 
     /// Writes one of these events as a viewer may see it; nothing if the viewer does not see it.
     fn write_event(&self, index: usize, viewer: Viewer, out: &mut Vec<u8>);
@@ -132,6 +131,19 @@ pub trait Table: Debug + Send {
     fn restarts(&self) -> u32 {
         0
     }
+}
+
+/// A move among the events of a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MoveMade<'a> {
+    /// The seat.
+    pub seat: Seat,
+    /// Its text.
+    pub text: &'a str,
+    /// Whether all viewers may see it.
+    pub is_open: bool,
+    /// Whether it belongs to the opening.
+    pub is_opening: bool,
 }
 
 /// Displays a position as text for people.

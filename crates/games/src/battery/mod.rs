@@ -10,7 +10,7 @@ use serde_json::Value;
 use serde_json::value::to_raw_value;
 
 use referee_game::chance::{RandomKey, RandomStream};
-use referee_game::erased::{MoveError, NotOpened, Of, OpenDecision, Rules, Table};
+use referee_game::erased::{MoveError, MoveMade, NotOpened, Of, OpenDecision, Rules, Table};
 use referee_game::openings::LINES;
 use referee_game::{DrawOf, Drawn, Game, Imagine, Meta, Seat, SeatSet, Seating, Turn, Uniform, Viewer};
 

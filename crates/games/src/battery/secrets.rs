@@ -225,7 +225,8 @@ pub(crate) fn open_moves_are_those_that_all_viewers_see<G: Game>() {
                 let mut events: Vec<String> = viewers(seating).map(event).collect();
                 events.dedup();
                 let is_open = events.len() == 1 && events[0].starts_with(r#"{"kind":"move","#);
-                let open = table.open_move(index).map(|(seat, text, is_opening)| {
+                let open = table.move_made(index).filter(|made| made.is_open);
+                let open = open.map(|MoveMade { seat, text, is_opening, .. }| {
                     assert!(!is_opening);
                     format!(r#"{{"kind":"move","seat":{seat},"move":"{text}"}}"#)
                 });

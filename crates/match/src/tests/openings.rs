@@ -67,6 +67,15 @@ fn the_opening_reaches_both_seats_before_their_first_turn() {
 }
 
 #[test]
+fn a_match_knows_the_moves_after_its_opening_by_seat() {
+    let mut rig = RigSetup::checkers().opening(5).play();
+    rig.step(1);
+    rig.step(0);
+    let all = recorded(&rig);
+    assert_eq!(rig.play.moves(), [format!("\n{}", all[6]), format!("\n{}", all[5])]);
+}
+
+#[test]
 fn the_opening_follows_from_the_seed_as_published() {
     // Python's hmac gives 24ee591b9efee342 and 0e813716b84fec78: the sixth of seven moves, then the fifth.
     let rig = RigSetup::checkers().opening(2).play();

@@ -49,6 +49,7 @@ fn moves_are_told_in_seat_order_and_secret_ones_to_their_seat_alone() {
     }
     let all = rig.recorded("event");
     assert_eq!((&all[0]["event"]["move"], &all[1]["event"]["move"]), (&json!("bid3"), &json!("bid2")));
+    assert_eq!(rig.play.moves(), ["\nbid3\nstep1", "\nbid2"]);
 }
 
 type Action = fn(&mut Rig);

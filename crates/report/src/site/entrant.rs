@@ -9,9 +9,7 @@ use super::{
     Escaped, File, Links, ListedMatch, Section, Site, crumbs, facts, halves, plus_minus, results_bar,
 };
 use crate::page::ordinal;
-use crate::tournament::{
-    EntrantDetails, EntrantStanding, Grid, HeadToHead, table, time, time_use_of, wdl,
-};
+use crate::tournament::{EntrantDetails, EntrantStanding, Grid, HeadToHead, table, time, time_use_of, wdl};
 use crate::words::fault_in_words;
 
 impl Site<'_> {

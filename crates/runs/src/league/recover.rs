@@ -11,7 +11,8 @@ use referee_game::Catalog;
 use referee_game::chance::Seed;
 use referee_match::record::{self, RecordEntry, RecordLine, RecordSummary, lines};
 use referee_match::{Ending, Header, SeatHeader};
-use referee_results::{FinishedMatch, short_moves_of_match};
+use referee_results::FinishedMatch;
+use referee_stats::sample::MatchMoves;
 use referee_store::{League, LeagueMatch, MatchKind, parse_match_id, utc};
 
 /// The row of a match, from its sealed record. The time is that of the file.
@@ -37,8 +38,7 @@ pub(super) fn recorded(
         return Err(NotOfLadder::OtherSeed);
     }
     let can_repeat = catalog.find(&header.game).is_ok_and(|rules| !rules.meta().chance);
-    let moves = can_repeat.then(|| short_moves_of_match(&finished, record));
-    let moves = moves.transpose().map_err(|why| NotOfLadder::Differs(vec![why]))?;
+    let moves = finished.moves.filter(|_| can_repeat).map(MatchMoves::from);
     let file = Some(format!("{id}.jsonl"));
     let row = row(number, kind, finished, header, Some(seal.sha256), ended_at)?;
     Ok(LeagueMatch { record: file, moves, ..row })
@@ -70,8 +70,7 @@ pub(super) fn row_of(
         return None;
     };
     let row = row(number, kind, finished.clone(), &header, seal.clone(), ended_at).ok()?;
-    // The record is that of a match which has just ended.
-    let moves = can_repeat.then(|| short_moves_of_match(finished, record).ok()).flatten();
+    let moves = finished.moves.filter(|_| can_repeat).map(MatchMoves::from);
     Some(LeagueMatch { moves, ..row })
 }
 

@@ -42,10 +42,9 @@ use referee_engine::sources::{Source, check_programs};
 use referee_game::erased::Rules;
 use referee_game::game::Misconfigured;
 use referee_game::seat::{Seat, Seating};
-use referee_match::record::Difference;
 use referee_match::{Faults, Leg};
 use referee_report::{BotSummary, Comparison, RunSummary, SetReport};
-use referee_results::{FinishedMatch, FirstFaults, moves_of_match, moves_of_set};
+use referee_results::{FinishedMatch, FirstFaults, moves_of_set};
 use referee_stats::Wdl;
 use referee_stats::amounts::AmountSample;
 use referee_stats::sample::{Sample, SetMoves};
@@ -352,10 +351,8 @@ impl Play {
                 RunEvent::Listening(address) => on_event(PlayEvent::Listening(address)),
                 RunEvent::Waiting(name) => on_event(PlayEvent::Waiting(name)),
                 RunEvent::Moved(text) => on_event(PlayEvent::Moved(text)),
-                RunEvent::Ended(EndedMatch { fixture, finished, record, no_show, .. }) => {
-                    let moves = tally
-                        .moves(fixture, finished, record)
-                        .map_err(|difference| RunFailure::invalid_record(&finished.id, difference))?;
+                RunEvent::Ended(EndedMatch { fixture, finished, no_show, .. }) => {
+                    let moves = tally.moves(fixture, finished);
                     tally.count(fixture, finished, moves.as_ref());
                     let absent = no_show.as_ref().map(|no_show| no_show.seat);
                     tally.summary.first_faults.add(finished, absent);
@@ -438,17 +435,11 @@ impl RunTally {
     }
 
     /// The moves of a match with the bots by seat, if they matter.
-    fn moves(
-        &self,
-        fixture: &Fixture,
-        finished: &FinishedMatch,
-        record: &[u8],
-    ) -> Result<Option<(Vec<u8>, SetMoves)>, Difference> {
+    fn moves(&self, fixture: &Fixture, finished: &FinishedMatch) -> Option<(Vec<u8>, SetMoves)> {
         if self.sample.is_none() || !self.can_repeat || finished.ending.scores.is_none() {
-            return Ok(None);
+            return None;
         }
-        let bots = fixture.bots.iter().map(|&bot| bot as u8).collect();
-        moves_of_match(finished, record).map(|moves| Some((bots, moves)))
+        Some((fixture.bots.iter().map(|&bot| bot as u8).collect(), finished.moves?))
     }
 
     fn count(&mut self, fixture: &Fixture, finished: &FinishedMatch, moves: Option<&(Vec<u8>, SetMoves)>) {

@@ -120,12 +120,10 @@ impl PreparedRegression {
         let mut has_played = false;
         let on_match = |event: RunEvent<'_>| {
             on_event(RegressionEvent::Run(&event));
-            let RunEvent::Ended(EndedMatch { fixture, finished, record, no_show, .. }) = event else {
+            let RunEvent::Ended(EndedMatch { fixture, finished, no_show, .. }) = event else {
                 return Ok(());
             };
-            let added = running.add(fixture, finished, record);
-            let Added { kept, judged } =
-                added.map_err(|difference| RunFailure::invalid_record(&finished.id, difference))?;
+            let Added { kept, judged } = running.add(fixture, finished);
             if let (Some(results), Some(kept), None) = (&mut results, &kept, no_show) {
                 results.keep(kept, played + begun.elapsed()).map_err(RunFailure::other)?;
             }

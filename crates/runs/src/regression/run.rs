@@ -5,10 +5,9 @@ use std::collections::BTreeMap;
 use referee_engine::runner::{Fixture, Scoring};
 use referee_game::Seat;
 use referee_match::Faults;
-use referee_match::record::Difference;
 use referee_protocol::words::FaultCode;
 use referee_report::{RegressionFindings, SetVersions};
-use referee_results::{Crash, FinishedMatch, moves_of_match, moves_of_set};
+use referee_results::{Crash, FinishedMatch, moves_of_set};
 use referee_stats::MatchResult;
 use referee_stats::rating::Estimate;
 use referee_stats::regression::{Fate, Judged, NEW, Regression, Shard};
@@ -110,22 +109,13 @@ impl RegressionRun {
     }
 
     /// Adds a match that has ended.
-    ///
-    /// # Errors
-    /// The first invalid line of its record.
-    pub fn add(
-        &mut self,
-        fixture: &Fixture,
-        finished: &FinishedMatch,
-        record: &[u8],
-    ) -> Result<Added, Difference> {
+    pub fn add(&mut self, fixture: &Fixture, finished: &FinishedMatch) -> Added {
         let result = self.scoring.result(fixture, finished).or_else(|| self.scoring.void(fixture, finished));
-        let Some(result) = result else { return Ok(Added::default()) };
+        let Some((result, moves)) = result.zip(finished.moves) else { return Added::default() };
         let mut faults = <[Faults; 2]>::default();
         for (seat, &entrant) in fixture.bots.iter().enumerate() {
             faults[entrant].merge(&finished.counted_faults(Seat(seat as u8)));
         }
-        let moves = moves_of_match(finished, record)?;
         let played =
             RegressionMatch { id: finished.id.clone(), is_void: finished.is_void, result, faults, moves };
         let set = result.set;
@@ -136,15 +126,15 @@ impl RegressionRun {
             let matches = vec![ResultMatch::of(&played)];
             let kept = ResultLine::Crash { set, crash: crash.clone(), matches };
             self.crashed(crash, &[played]);
-            return Ok(Added { kept: Some(kept), judged: Vec::new() });
+            return Added { kept: Some(kept), judged: Vec::new() };
         }
         let matches = self.open.entry(set).or_default();
         matches.push(played);
         if matches.len() < self.scoring.legs as usize {
-            return Ok(Added::default());
+            return Added::default();
         }
         let kept = ResultLine::Set { set, matches: matches.iter().map(ResultMatch::of).collect() };
-        Ok(Added { kept: Some(kept), judged: self.complete(set) })
+        Added { kept: Some(kept), judged: self.complete(set) }
     }
 
     /// Adds a line of the results file of an earlier run. Returns the sets that are judged now; `None` if the line

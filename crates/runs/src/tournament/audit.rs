@@ -16,7 +16,8 @@ use referee_game::SeatSet;
 use referee_game::chance::Seed;
 use referee_match::Leg;
 use referee_match::record::{self, Difference, RecordSummary};
-use referee_results::{FinishedMatch, short_moves_of_match};
+use referee_results::FinishedMatch;
+use referee_stats::sample::MatchMoves;
 use referee_stats::schedule::{MatchId, Plan};
 use referee_stats::{Cause, Deals, Entrant, Lineup, MatchResult};
 use referee_store::{About, MatchRow, VOID};
@@ -117,7 +118,7 @@ impl<'a> Auditor<'a> {
     pub(super) fn recorded(&self, id: MatchId, record: &[u8]) -> Result<AuditedMatch, NotOfTournament> {
         let summary = record::summarize(record, self.catalog).map_err(NotOfTournament::Differs)?;
         let bots = self.check(id, &summary)?;
-        self.row(id, bots, summary, record).map_err(|difference| NotOfTournament::Differs(vec![difference]))
+        Ok(self.row(id, bots, summary))
     }
 
     /// The bots by seat, if this is the record of the attempt.
@@ -153,13 +154,7 @@ impl<'a> Auditor<'a> {
         Ok(bots)
     }
 
-    fn row(
-        &self,
-        id: MatchId,
-        bots: Vec<usize>,
-        summary: RecordSummary,
-        record: &[u8],
-    ) -> Result<AuditedMatch, Difference> {
+    fn row(&self, id: MatchId, bots: Vec<usize>, summary: RecordSummary) -> AuditedMatch {
         let finished = FinishedMatch::of_record(&summary);
         let RecordSummary { play, seal, .. } = summary;
         let header = &play.setup().header;
@@ -176,10 +171,10 @@ impl<'a> Auditor<'a> {
         let result = self.scoring.result(&fixture, &finished);
         let row = MatchRow {
             record: Some(format!("{id}.jsonl")),
-            moves: if self.can_repeat { Some(short_moves_of_match(&finished, record)?) } else { None },
+            moves: finished.moves.filter(|_| self.can_repeat).map(MatchMoves::from),
             ..row(id, &self.scoring, &fixture, &finished, result, Some(seal.sha256))
         };
-        Ok(AuditedMatch { row, result, finished })
+        AuditedMatch { row, result, finished }
     }
 }
 

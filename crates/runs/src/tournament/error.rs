@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use referee_engine::runner::RunFailure;
 use referee_game::Misconfigured;
 use referee_match::record::OtherRules;
-use referee_stats::schedule::MatchId;
 use referee_workers::carrier::CarrierError;
 use referee_workers::packing::NotPacked;
 
@@ -97,14 +96,6 @@ pub enum TournamentError {
     /// Workers cannot get files.
     #[error(transparent)]
     NotPacked(#[from] NotPacked),
-    /// The moves of a match cannot be read from its record.
-    #[error("{id}: {why}")]
-    Moves {
-        /// The match.
-        id: MatchId,
-        /// Why not.
-        why: referee_match::record::Difference,
-    },
     /// The id of a match is not one of a tournament.
     #[error(transparent)]
     Id(Misconfigured),
@@ -173,7 +164,6 @@ impl TournamentError {
             | TournamentError::RulesVersion { .. }
             | TournamentError::Record { .. }
             | TournamentError::Requested(_)
-            | TournamentError::Moves { .. }
             | TournamentError::Id(_)
             | TournamentError::Carrier(_)
             | TournamentError::Ended(_) => false,

@@ -10,7 +10,7 @@ use referee_engine::runner::{
 };
 use referee_engine::sources::ParkedLobby;
 use referee_files::StorageWait;
-use referee_results::short_moves_of_match;
+use referee_stats::sample::MatchMoves;
 use referee_stats::schedule::MatchId;
 use referee_store::{MatchRow, Results};
 use tokio::sync::oneshot;
@@ -189,13 +189,12 @@ impl ResultsBook<'_> {
                 self.absent.remove(*name);
                 self.store_absent()
             }
-            RunEvent::Ended(EndedMatch { fixture, finished, record, seal, .. }) => {
+            RunEvent::Ended(EndedMatch { fixture, finished, seal, .. }) => {
                 let id: MatchId = fixture.id.parse().map_err(TournamentError::Id)?;
                 let result = self.scoring.result(fixture, finished);
                 let row = audit::row(id, self.scoring, fixture, finished, result, seal.clone());
                 let began_at = finished.record.as_deref().and_then(|path| began_at(path, finished));
-                let moves = self.can_repeat.then(|| short_moves_of_match(finished, record));
-                let moves = moves.transpose().map_err(|why| TournamentError::Moves { id, why })?;
+                let moves = finished.moves.filter(|_| self.can_repeat).map(MatchMoves::from);
                 self.unstored.push(MatchRow { began_at, moves, ..row });
                 Ok(())
             }
