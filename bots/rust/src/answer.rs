@@ -9,7 +9,6 @@ pub enum Answer {
     Move(Move),
     /// Accepts the draw that the turn shows as `draw_offered`.
     AcceptDraw,
-    /// Resigns.
     Resign,
 }
 

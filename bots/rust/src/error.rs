@@ -12,14 +12,12 @@ pub enum Error {
     Unreachable {
         /// Host and port.
         address: String,
-        /// Why.
         source: io::Error,
     },
     /// The referee rejected the bot before its first match, for example for a wrong token.
     Refused {
         /// The code of the referee's `error`, such as `wrong_token`.
         code: String,
-        /// Why.
         message: String,
     },
     /// The command line is invalid.

@@ -31,10 +31,8 @@ pub struct Command {
 /// Why a text is no command line.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidCommand {
-    /// A quote is not closed in this text.
     #[error("`{0}` cannot be split into words: a quote is not closed")]
     OpenQuote(String),
-    /// It has no words.
     #[error("an empty command line starts no bot")]
     Empty,
 }
@@ -192,10 +190,8 @@ pub enum DirectoryError {
 /// Why a command cannot be run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CommandDefect {
-    /// One of its directories does not exist.
     #[error("there is no folder {}", .0.display())]
     NoFolder(PathBuf),
-    /// Its program is a script that the system cannot run.
     #[error("the script `{name}` {defect}")]
     Script {
         /// The script, as the command names it.
@@ -203,13 +199,11 @@ pub enum CommandDefect {
         /// What is wrong with it.
         defect: ScriptDefect,
     },
-    /// No folder of PATH has its program.
     #[error("there is no program `{name}` in the folders of PATH")]
     NotInPath {
         /// The program, as the command names it.
         name: String,
     },
-    /// The file of its program is not executable.
     #[error("the file `{name}` {} may not be run: `chmod +x` makes it a program", place(.directory))]
     NotExecutable {
         /// The program, as the command names it.
@@ -217,7 +211,6 @@ pub enum CommandDefect {
         /// The working directory; `None`: that of the referee.
         directory: Option<PathBuf>,
     },
-    /// Its program does not exist.
     #[error("there is no program `{name}` {}", place(.directory))]
     NoProgram {
         /// The program, as the command names it.
@@ -243,17 +236,13 @@ pub enum ScriptDefect {
     WindowsLineEnding {
         /// The last word of the line.
         interpreter: String,
-        /// The script.
         script: String,
     },
     /// The interpreter in its first line does not exist.
     #[error(
         "is run by `{interpreter}`, which does not exist: mend its first line, or start it with its interpreter"
     )]
-    NoInterpreter {
-        /// The interpreter.
-        interpreter: String,
-    },
+    NoInterpreter { interpreter: String },
 }
 
 struct HashWriter<'a>(&'a mut Sha256);

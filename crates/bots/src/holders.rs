@@ -119,7 +119,6 @@ pub(super) enum Owner {
     Gone,
 }
 
-/// All processes.
 pub(super) struct Processes {
     all: HashMap<Pid, Lineage>,
     this: Pid,

@@ -220,7 +220,6 @@ impl Starter {
 /// Why a program cannot be started.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    /// Descriptors, memory or processes are exhausted: a later attempt may succeed.
     #[error("{program}: {error}")]
     Exhausted {
         /// The program, as the command names it.
@@ -231,7 +230,6 @@ pub enum StartError {
     /// The command is wrong.
     #[error(transparent)]
     Command(#[from] CommandDefect),
-    /// Something else is in its way.
     #[error("{program}: {error}")]
     Failed {
         /// The program, as the command names it.
@@ -239,7 +237,6 @@ pub enum StartError {
         /// What could not be done.
         error: SpawnError,
     },
-    /// The thread that starts bots has panicked.
     #[error("the thread that starts bots panicked")]
     StarterPanicked,
     /// The system refuses the launcher or the streams.
@@ -259,19 +256,16 @@ pub enum SpawnError {
     /// Its sandbox cannot be prepared.
     #[error(transparent)]
     Confinement(#[from] ConfinementError),
-    /// The launched process has ended before it became the program.
     #[error("its sandbox cannot be built{}", .said.as_ref().map(|line| format!(": {line}")).unwrap_or_default())]
     NotConfined {
         /// The first line that it wrote to standard error.
         said: Option<String>,
     },
-    /// A variable of its environment contains a zero byte.
     #[error("a variable of its environment contains a zero byte")]
     ZeroByte,
     /// Its environment is too large.
     #[error(transparent)]
     LargeEnvironment(#[from] TryFromIntError),
-    /// The system gave it no id.
     #[error("the process has no id")]
     NoId,
 }

@@ -91,7 +91,6 @@ impl StderrText {
         self.dropped += count as u64;
     }
 
-    /// Appends later text.
     pub fn append(&mut self, mut later: StderrText) {
         if later.dropped > 0 {
             self.end.extend(&later.start);

@@ -9,7 +9,6 @@ use serde::{Serialize, Serializer};
 
 use crate::rule::Rule;
 
-/// The verdict of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StepVerdict {
@@ -77,7 +76,6 @@ fn in_words<S: Serializer>(rule: &Rule, serializer: S) -> Result<S::Ok, S::Error
 #[derive(Clone, Debug, Serialize)]
 #[serde(tag = "type", rename = "step")]
 pub struct StepResult {
-    /// Its name.
     pub step: String,
     /// How it ended.
     pub verdict: StepVerdict,
@@ -106,19 +104,15 @@ pub(super) enum Stop {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CannotCheck {
-    /// It does not start.
     #[error("cannot start the bot: {0}")]
     NoStart(#[from] StartError),
-    /// A step has lost it.
     #[error("the bot is not there")]
     NoBot,
     /// A match cannot begin.
     #[error(transparent)]
     NoMatch(#[from] NotOpened),
-    /// It has no token.
     #[error("the operating system provides no token: {0}")]
     NoToken(#[from] getrandom::Error),
-    /// There is no listener for it.
     #[error("the bot cannot connect: {0}")]
     NoConnection(#[from] io::Error),
 }

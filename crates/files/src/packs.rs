@@ -41,7 +41,6 @@ impl PackRange {
         number_of(name).map(PackRange::of)
     }
 
-    /// That of a pack, by its name.
     pub fn of_pack(name: &str) -> Option<PackRange> {
         let (first, _) = name.strip_prefix("matches-")?.strip_suffix(".zip")?.split_once('-')?;
         let range = PackRange::of(first.parse().ok()?);
@@ -76,7 +75,6 @@ pub struct StoredRecord {
     pub written_at: SystemTime,
 }
 
-/// A pack that is open.
 #[derive(Debug)]
 struct OpenPack {
     range: PackRange,

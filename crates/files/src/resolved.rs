@@ -9,20 +9,12 @@ use referee_game::printable::printable;
 /// Why a path is not in a directory.
 #[derive(Debug, thiserror::Error)]
 pub enum NotInFolder {
-    /// It cannot be read.
     #[error("{}: {error}", path.display())]
-    Unreadable {
-        /// The path.
-        path: PathBuf,
-        /// Why.
-        error: io::Error,
-    },
-    /// It is a link to nothing.
+    Unreadable { path: PathBuf, error: io::Error },
     #[error("`{}`: the link leads nowhere: {error}", printable(&path.to_string_lossy()))]
     Nowhere {
         /// The path in the directory.
         path: PathBuf,
-        /// Why.
         error: io::Error,
     },
     /// A link leads out of the directory.

@@ -88,10 +88,8 @@ impl FirstLine {
 /// Why a match does not continue from its journal: the inner error of an [`io::Error`].
 #[derive(Debug, thiserror::Error)]
 pub enum UnusableJournal {
-    /// Another version has written it.
     #[error("journal format {0}; this program reads {FORMAT}")]
     Format(u32),
-    /// It was not closed.
     #[error("the machine was restarted, so that its end may be missing")]
     Restarted,
     /// Its first line is not valid.

@@ -87,9 +87,7 @@ impl StorageWait {
     }
 }
 
-/// The error of a write.
 pub trait WriteError: std::fmt::Display {
-    /// What kind of error it is.
     fn kind(&self) -> io::ErrorKind;
 }
 

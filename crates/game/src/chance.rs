@@ -111,7 +111,6 @@ impl RandomKey {
         RandomKey(hmac(&self.0, &[b"fallback"])).stream()
     }
 
-    /// The random stream for the opening.
     pub fn opening(&self) -> RandomStream {
         RandomKey(hmac(&self.0, &[b"opening"])).stream()
     }

@@ -171,7 +171,6 @@ pub struct Misconfigured(pub String);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("seat {seat} cannot play `{mv}` in this position")]
 pub struct IllegalMove<M: Display> {
-    /// The seat.
     pub seat: Seat,
     /// The move.
     pub mv: M,
@@ -180,9 +179,7 @@ pub struct IllegalMove<M: Display> {
 /// What a bot knows in addition to a view.
 #[derive(Clone, Debug)]
 pub struct Known<'a, O> {
-    /// The options.
     pub options: &'a O,
-    /// The seating.
     pub seating: Seating,
     /// The seat whose view it is.
     pub seat: Seat,

@@ -11,10 +11,8 @@ use unicode_security::GeneralSecurityProfile;
 /// Why a name is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NameError {
-    /// It has other characters, or too many.
     #[error("a name has 1 to 64 characters: ASCII letters, digits, `.`, `_`, `-` and space")]
     Form,
-    /// It could be taken for an option or a directory.
     #[error("a name begins with a letter, a digit or `_`")]
     Beginning,
     /// A display name has other characters, or too many.
@@ -23,10 +21,8 @@ pub enum NameError {
          any of .,'\u{2019}&()+-_!?"
     )]
     DisplayForm,
-    /// It is not unique.
     #[error("the name is not unique")]
     Taken,
-    /// A reader could take it for another one.
     #[error("the name looks like `{0}`, which is another one")]
     LooksLike(String),
 }

@@ -28,15 +28,8 @@ pub enum NotWritable {
     /// Its options are not those of the game.
     #[error(transparent)]
     Options(#[from] serde_json::Error),
-    /// A text is no move.
     #[error("`{text}`: {why}")]
-    NoMove {
-        /// The text.
-        text: String,
-        /// Why not.
-        why: Box<dyn std::error::Error + Send + Sync>,
-    },
-    /// A move is not legal.
+    NoMove { text: String, why: Box<dyn std::error::Error + Send + Sync> },
     #[error("`{text}` is not legal in {position}")]
     Illegal {
         /// The move.
@@ -49,7 +42,6 @@ pub enum NotWritable {
 /// A match to be written in a notation.
 #[derive(Clone, Debug)]
 pub struct Sheet {
-    /// The id of the match.
     pub match_id: String,
     /// The names of the seats.
     pub names: Vec<String>,

@@ -24,9 +24,7 @@ pub fn ranks_and_scores<S: Ord>(seating: Seating, standing: &[S; MAX_SEATS]) -> 
 /// least; the last side that is left without an end by the rules gets the most.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AmountRange {
-    /// The least.
     pub least: f64,
-    /// The most.
     pub most: f64,
 }
 

@@ -58,7 +58,6 @@ impl Scene {
         self.ground.iter().flat_map(|ground| ground.iter()).chain(&self.shapes)
     }
 
-    /// Adds a shape.
     pub fn add(&mut self, shape: Shape) {
         self.shapes.push(shape);
     }
@@ -98,7 +97,6 @@ pub struct Shape {
     pub id: String,
     /// Shapes of one kind are interchangeable: when one disappears and another one appears, it has moved.
     pub kind: Option<String>,
-    /// Its layer.
     pub layer: Depth,
     /// The horizontal position of its origin.
     pub x: i16,
@@ -148,7 +146,6 @@ impl Shape {
 /// A part of a shape. Its coordinates are relative to the origin of the shape.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Part {
-    /// Its form.
     pub form: Form,
     /// The colour of its inside, if it is filled.
     pub fill: Option<Tone>,
@@ -184,7 +181,6 @@ impl Part {
         Part::of(Form::Disc(0, 0, radius))
     }
 
-    /// A polygon.
     pub fn polygon(points: &[(i16, i16)]) -> Part {
         Part::of(Form::Polygon(points.to_vec()))
     }
@@ -210,7 +206,6 @@ impl Part {
         self
     }
 
-    /// Fills the part.
     #[must_use]
     pub const fn fill(mut self, tone: Tone) -> Part {
         self.fill = Some(tone);

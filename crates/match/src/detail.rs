@@ -47,7 +47,6 @@ pub enum Detail {
     },
     /// `no_start`: no `hello` in time.
     NoHello {
-        /// The limit.
         limit_ms: u64,
         /// What came in its place, as far as that is known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -55,7 +54,6 @@ pub enum Detail {
     },
     /// `no_start`, or `disconnected` if the connection was lost then: no `ready` in time.
     NotReady {
-        /// The limit.
         limit_ms: u64,
         /// What came in its place, as far as that is known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -75,7 +73,6 @@ pub enum Detail {
     },
     /// `no_start`: no bot of this name is connected.
     NotConnected {
-        /// The name.
         name: String,
         /// How long the match waited.
         waited_ms: u64,
@@ -90,10 +87,7 @@ pub enum Detail {
     /// `no_start`: the bot is not present.
     NotHere,
     /// `no_start`: the process cannot be started.
-    NotStarted {
-        /// Why.
-        error: String,
-    },
+    NotStarted { error: String },
     /// `no_start`: the operating system cannot poll its stream.
     NoStream {
         /// The operating system's error.
@@ -104,10 +98,7 @@ pub enum Detail {
     /// `disconnected`: the stream to the bot is closed.
     InputClosed,
     /// `disconnected`: the TLS connection failed.
-    TlsFailed {
-        /// Why.
-        error: String,
-    },
+    TlsFailed { error: String },
     /// `disconnected`: it said `bye`.
     SaidBye,
     /// `disconnected`: no other connection replaced a lost one in time.

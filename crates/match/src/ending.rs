@@ -8,7 +8,6 @@ use crate::detail::{AbortReason, Fault};
 /// How a match ended.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Ending {
-    /// What ended it.
     pub ended_by: EndedBy,
     /// The rule that ended the game, the fault code, or the same word as `ended_by`.
     pub reason: String,

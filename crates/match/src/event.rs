@@ -97,7 +97,6 @@ pub enum Event<'a> {
     Refused {
         /// The seat of the bot.
         seat: Seat,
-        /// Why.
         refused: RefusedLine,
     },
     /// What arrived in place of the awaited message. Comes just before the [`Event::Tick`] or [`Event::Expire`] that
@@ -112,9 +111,7 @@ pub enum Event<'a> {
     Gone {
         /// The seat of the bot.
         seat: Seat,
-        /// Why.
         code: FaultCode,
-        /// The detail.
         detail: &'a Detail,
     },
     /// A deadline may have passed, or the match has paused between moves for faulty seats.

@@ -56,11 +56,9 @@ phrases! {
     EVENT = "\u{3}" => concat!(opening!("event"), key!("at_us"));
     /// The key of a time.
     AT = "\u{4}" => key!("at_us");
-    /// The key of a seat.
     SEAT = "\u{5}" => key!("seat");
     /// The key of a request's number.
     TURN = "\u{6}" => key!("turn");
-    /// The key of a move.
     MOVE = "\u{7}" => key!("move");
     /// The key of the time that an answer took.
     TOOK = "\u{8}" => key!("took_us");

@@ -85,7 +85,6 @@ pub enum NoOpening {
     /// The opening is invalid.
     #[error(transparent)]
     Unplayable(#[from] Unplayable),
-    /// The rules failed.
     #[error(transparent)]
     RulesFailed(#[from] RulesFailed),
 }

@@ -27,7 +27,6 @@ impl Faults {
         *sum = sum.saturating_add(count);
     }
 
-    /// Removes one.
     pub fn remove(&mut self, code: FaultCode) {
         self.0[code as usize] = self.0[code as usize].saturating_sub(1);
     }

@@ -20,7 +20,6 @@ use crate::scene::scene;
 #[derive(Debug)]
 pub(super) struct Playing {
     pub(super) deciders: Vec<Decider>,
-    /// The open decision.
     decision: Option<OpenDecision>,
     /// The random stream of the game.
     chance: RandomStream,
@@ -56,7 +55,6 @@ pub(super) struct Decider {
 /// A request for the current decision.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct OpenRequest {
-    /// Its id.
     pub(super) turn: u32,
     /// When it, or the request that it repeats, was first sent.
     pub(super) since: Option<Sent>,
@@ -131,7 +129,6 @@ impl Playing {
         self.decision.as_ref().map_or(SeatSet::EMPTY, OpenDecision::seats)
     }
 
-    /// The open decision.
     pub(super) fn decision(&self) -> Option<&OpenDecision> {
         self.decision.as_ref()
     }

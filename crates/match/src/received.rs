@@ -16,7 +16,6 @@ pub const BUFFERS: &str =
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 #[non_exhaustive]
 pub enum Received {
-    /// Nothing.
     Nothing,
     /// An incomplete line.
     Unfinished {
@@ -69,7 +68,6 @@ impl fmt::Display for Lost {
 /// Why a line was rejected. Contains no text from the bot, because others can read it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RefusedLine {
-    /// The code of its `error`.
     pub code: ErrorCode,
     /// The invalid field, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -85,7 +83,6 @@ impl From<ErrorCode> for RefusedLine {
 /// A field of `hello` or `ready`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[expect(missing_docs, reason = "named after the fields")]
 #[non_exhaustive]
 pub enum Field {
     Protocol,

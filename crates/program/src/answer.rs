@@ -63,7 +63,6 @@ pub(crate) struct ViewAnswer {
     pub(crate) bad_view: Option<String>,
 }
 
-/// The answer to `check`.
 #[derive(Debug, Deserialize)]
 pub(crate) struct CheckAnswer {
     #[serde(default)]
@@ -157,7 +156,6 @@ pub(crate) struct EventAnswer<'a> {
     pub(crate) seats: BTreeMap<String, &'a RawValue>,
 }
 
-/// The answer to `show`.
 #[derive(Debug, Deserialize)]
 pub(crate) struct ShowAnswer<'a> {
     #[serde(borrow)]

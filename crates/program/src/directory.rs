@@ -56,36 +56,20 @@ const PROSE: [&str; 4] = ["README", "LICENSE", "COPYING", "CHANGELOG"];
 /// Why a directory is no game.
 #[derive(Debug, thiserror::Error)]
 pub enum BadGame {
-    /// A file or directory cannot be read.
     #[error("{}: {error}", path.display())]
-    Unreadable {
-        /// Its path.
-        path: PathBuf,
-        /// Why.
-        error: io::Error,
-    },
-    /// The manifest is invalid.
+    Unreadable { path: PathBuf, error: io::Error },
     #[error("{}: {what}", path.display())]
-    Manifest {
-        /// Its path.
-        path: PathBuf,
-        /// What is wrong.
-        what: BadManifest,
-    },
-    /// The command is no command line.
+    Manifest { path: PathBuf, what: BadManifest },
     #[error("{}: command: {error}", path.display())]
     Command {
         /// The path of the manifest.
         path: PathBuf,
-        /// What is wrong.
         error: InvalidCommand,
     },
-    /// The command cannot be run.
     #[error("{}: command: {defect}", path.display())]
     Program {
         /// The path of the manifest.
         path: PathBuf,
-        /// What is wrong.
         defect: CommandDefect,
     },
     /// The WebAssembly module cannot be rules.
@@ -94,7 +78,6 @@ pub enum BadGame {
     Module {
         /// The path of the module.
         path: PathBuf,
-        /// What is wrong.
         what: BadModule,
     },
     /// The rules are a WebAssembly module, which this program cannot run.
@@ -107,12 +90,10 @@ pub enum BadGame {
         /// The path of the manifest.
         path: PathBuf,
     },
-    /// The file of schemas is none.
     #[error("{}: {what}; expected an object of JSON Schemas, such as `View`, `Move` and `Event`", path.display())]
     Schema {
         /// The path of the file.
         path: PathBuf,
-        /// What is wrong.
         what: String,
     },
     /// A file of the manifest is elsewhere.
@@ -125,7 +106,6 @@ pub enum BadGame {
         path: PathBuf,
         /// `rules`, `schema`, `files`, `wasm` or `command`.
         key: &'static str,
-        /// The file.
         file: String,
     },
     /// A link leads out of the directory, or to nothing.
@@ -141,13 +121,11 @@ pub enum BadGame {
         /// The path of the manifest.
         path: PathBuf,
     },
-    /// There are more or larger files than a record identifies.
     #[error("{}: more than {MOST_FILES} files or {} MiB; `files` lists what counts", path.display(), MOST_BYTES >> 20)]
     TooLarge {
         /// The path of the manifest.
         path: PathBuf,
     },
-    /// The name of a file cannot be recorded.
     #[error("{}: its name is not UTF-8", .0.display())]
     Name(PathBuf),
 }
@@ -164,7 +142,6 @@ impl From<NotInFolder> for BadGame {
 /// What a directory of a game is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Origin {
-    /// That of its author.
     Author,
     /// A copy, which was made for a run: it has the files of the program only, with the rules page beside it, and the program
     /// may be unable to run here.

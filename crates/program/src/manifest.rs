@@ -128,13 +128,10 @@ enum SeatCount {
 /// A manifest is invalid. The text begins with the key.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadManifest {
-    /// It is not TOML, or a key is unknown, missing or of another type.
     #[error("{}", .0.to_string().trim_end())]
     Unreadable(#[from] toml::de::Error),
-    /// It is for another version of the messages.
     #[error("protocol: {0} is not known here, only {PROTOCOL}")]
     Protocol(u32),
-    /// It names no program, or both kinds.
     #[error("expected either `command` or `wasm`")]
     Program,
     /// A word has other characters, or is too long.
@@ -145,25 +142,18 @@ pub enum BadManifest {
     Name {
         /// `id`, `reasons` or `options`.
         key: &'static str,
-        /// The word.
         word: String,
     },
-    /// The title is empty, too long or has control characters.
     #[error("title: expected 1 to {LONGEST_TITLE} characters")]
     Title,
-    /// The unit of amounts is empty, too long or has control characters.
     #[error("amounts: expected the unit, such as \"chips\", with 1 to {LONGEST_UNIT} characters")]
     Unit,
-    /// No amount follows from an agreement.
     #[error("amounts: a game with `draws_by_agreement` has none")]
     AgreedAmounts,
-    /// No reason is listed.
     #[error("reasons: expected at least one word, such as \"won\"")]
     NoReason,
-    /// No number of seats is listed.
     #[error("seats: expected at least one number")]
     NoSeats,
-    /// The sides are not of equal size, or there are too few or too many seats.
     #[error("seats: {seats} in {sides} sides; expected 2 to {MAX_SEATS} in 2 or more sides of equal size")]
     Seating {
         /// The number of seats.
@@ -171,13 +161,10 @@ pub enum BadManifest {
         /// The number of sides.
         sides: u8,
     },
-    /// A number of seats is listed twice.
     #[error("seats: {0} is there twice")]
     DuplicateSeats(u8),
-    /// Openings of a game with secrets, chance or simultaneous decisions, or without lists of moves.
     #[error("openings: only games without `hidden`, `chance`, `simultaneous` and `check` have them")]
     Openings,
-    /// More than two sides in a game without lists of moves: when one is out, the referee could not move for it.
     #[error("check: only games with two sides have it")]
     Check,
     /// Sample moves of a game that lists all moves, or that are none.
@@ -196,7 +183,6 @@ pub enum BadManifest {
         "options.{0}: `default` has a date or a number that is not finite; expected a text, a number, true, false, a list or a table"
     )]
     Default(String),
-    /// A limit is out of range.
     #[error("{key}: {ms}; expected 1 to {LONGEST_MS}")]
     Limit {
         /// `start_limit_ms` or `limit_ms`.

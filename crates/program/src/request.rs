@@ -11,7 +11,6 @@ use serde_json::value::RawValue;
 pub(crate) enum RulesRequest<'a> {
     /// The initial position.
     Start {
-        /// All options.
         options: &'a RawValue,
         /// The number of seats.
         seats: usize,
@@ -36,22 +35,17 @@ pub(crate) enum RulesRequest<'a> {
     Check {
         /// The position.
         state: &'a RawValue,
-        /// The seat.
         seat: Seat,
-        /// Its move.
         r#move: &'a str,
     },
     /// A position that agrees with what a seat knows.
     Imagine {
-        /// All options.
         options: &'a RawValue,
         /// The number of seats.
         seats: usize,
         /// The number of sides.
         sides: usize,
-        /// The seat.
         seat: Seat,
-        /// Its view.
         view: &'a RawValue,
         /// `turns_left` of its decision.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -63,13 +57,11 @@ pub(crate) enum RulesRequest<'a> {
     Show {
         /// The position.
         state: &'a RawValue,
-        /// The viewer.
         #[serde(serialize_with = "write_viewer")]
         viewer: Viewer,
     },
 }
 
-/// A move of a seat.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(crate) struct SeatMove<'a> {
     pub(crate) seat: u8,

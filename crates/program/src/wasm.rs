@@ -48,24 +48,18 @@ pub struct WasmModule {
 /// Why a module cannot be rules.
 #[derive(Debug, thiserror::Error)]
 pub enum BadModule {
-    /// It is no module, or an invalid one.
     #[error("not a valid WebAssembly module: {0}")]
     Invalid(Box<wasmi::Error>),
-    /// It is the text of a module.
     #[error("not a valid WebAssembly module: it is text; `wat2wasm` makes a module of it")]
     Text,
-    /// It is compressed.
     #[error("not a valid WebAssembly module: it is compressed; `gunzip` makes a module of it")]
     Compressed,
-    /// It imports something.
     #[error("it imports `{module}.{name}`; rules import nothing")]
     Import {
         /// The module of the import.
         module: String,
-        /// Its name.
         name: String,
     },
-    /// An export is missing or has another type.
     #[error("it does not export {0}")]
     Export(&'static str),
 }

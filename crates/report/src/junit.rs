@@ -9,7 +9,6 @@ use referee_game::printable::printable_lines;
 /// A step of a check, as a test case.
 #[derive(Clone, Debug)]
 pub struct JunitStep<'a> {
-    /// Its name.
     pub name: &'a str,
     /// How it ended.
     pub status: StepStatus,
@@ -24,11 +23,9 @@ pub struct JunitStep<'a> {
 /// How a step ended.
 #[derive(Clone, Debug)]
 pub enum StepStatus {
-    /// It passed.
     Passed,
     /// It was skipped, for this reason.
     Skipped(String),
-    /// It failed.
     Failed {
         /// What is wrong, in short.
         message: String,

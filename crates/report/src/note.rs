@@ -17,9 +17,7 @@ const QUOTED: usize = 200;
 /// The kind of a note.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A move.
     Move,
-    /// A fault.
     Fault,
     /// A move by the referee for a faulty seat.
     Fallback,
@@ -30,7 +28,6 @@ pub enum Kind {
 /// An event as text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EventText {
-    /// The kind.
     pub kind: Kind,
     /// The seat concerned.
     pub seat: Option<Seat>,

@@ -28,7 +28,6 @@ use crate::tested_bot::TestedBot;
 /// How a comparison ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RegressionOutcome {
-    /// With a verdict.
     Judged(Verdict),
     /// Nothing was played: both are the same version.
     SameVersion,
@@ -75,11 +74,9 @@ pub struct RegressionFindings<'a> {
 /// What was compared, and how.
 #[derive(Debug)]
 pub struct RegressionSetting {
-    /// The game.
     pub game: String,
     /// The new version.
     pub new: TestedBot,
-    /// Its base.
     pub base: TestedBot,
     /// Those of `new` and `base` whose programs changed during the run.
     pub changed: Vec<&'static str>,
@@ -634,7 +631,6 @@ fn bounds_of_alike(&Alike { sets, confidence, differing, elo, elo_model, needed_
     )
 }
 
-/// The name of the Elo model.
 pub fn model_name(model: EloModel) -> &'static str {
     match model {
         EloModel::Logistic => "logistic Elo",

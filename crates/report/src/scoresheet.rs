@@ -21,7 +21,6 @@ pub struct Scoresheet {
 }
 
 impl Scoresheet {
-    /// A scoresheet for this viewer.
     pub fn new(viewer: Viewer, is_terminal: bool) -> Scoresheet {
         Scoresheet { viewer, is_terminal, moves: 0 }
     }

@@ -32,10 +32,8 @@ pub struct LeadChange {
     pub from: Option<String>,
 }
 
-/// A part of a story.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StoryPart {
-    /// The text.
     pub text: String,
     /// The match of which it speaks, to which pages link.
     #[serde(skip_serializing_if = "Option::is_none")]

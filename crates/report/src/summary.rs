@@ -31,7 +31,6 @@ pub struct SetReport {
 /// A bot's results, in the format of `--json`.
 #[derive(Debug, Serialize)]
 pub struct BotSummary {
-    /// Its name.
     pub bot: String,
     /// Its command line.
     pub command: String,
@@ -108,7 +107,6 @@ fn is_zero(count: &u32) -> bool {
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename = "summary")]
 pub struct RunSummary {
-    /// The game.
     pub game: String,
     /// The unit of amounts; omitted in games without them.
     #[serde(skip_serializing_if = "Option::is_none")]

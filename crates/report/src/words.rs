@@ -107,9 +107,7 @@ pub struct ToldMatch<'a> {
     pub names: &'a [&'a str],
     /// The ranks of the seats; `None` without a result.
     pub ranks: Option<&'a [u8]>,
-    /// What ended it.
     pub ended_by: &'a str,
-    /// The reason.
     pub reason: &'a str,
     /// The seats that made a fault that ended it.
     pub forfeited: &'a [u8],

@@ -62,9 +62,7 @@ pub struct FinishedMatch {
 /// The loss of a process or connection during several matches: one fault, listed in each of them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SharedFault {
-    /// The seat.
     pub seat: Seat,
-    /// The fault.
     pub code: FaultCode,
     /// The match in which it counts for the bot.
     pub counted_in: String,
@@ -103,7 +101,6 @@ impl FinishedMatch {
         }
     }
 
-    /// The match of a record.
     pub fn of_record(summary: &RecordSummary) -> FinishedMatch {
         let &RecordSummary { ref play, ref ending, duration_us, ref cpu_ms, rules_restarts, .. } = summary;
         let cpu_ms = cpu_ms.clone();

@@ -28,7 +28,6 @@ impl Roster {
         Roster { first: (0..=entrants).collect() }
     }
 
-    /// The bots of an entrant.
     pub fn bots(&self, entrant: usize) -> Range<usize> {
         self.first[entrant]..self.first[entrant + 1]
     }
@@ -68,7 +67,6 @@ impl Roster {
         entrants.iter().enumerate().map(bot).collect()
     }
 
-    /// The entrant of a bot.
     pub fn entrant_of(&self, bot: usize) -> usize {
         self.first.partition_point(|&first| first <= bot).saturating_sub(1)
     }

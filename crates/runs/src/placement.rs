@@ -23,9 +23,7 @@ pub(crate) fn keep_first<E>(
 /// Which machines play a run.
 #[derive(Debug)]
 pub enum Placement {
-    /// This one.
     Here,
-    /// Workers.
     Workers {
         /// What hands sets out to them.
         coordinator: Box<Coordinator>,

@@ -18,7 +18,6 @@ pub enum Cause {
     NoBots,
     /// No opening was found.
     NoOpening,
-    /// The rules failed.
     RulesFailed,
 }
 

@@ -90,10 +90,8 @@ pub enum Basis {
 /// Why there is no normalized Elo.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unknown {
-    /// There are too few sets.
     #[error("fewer than {LEAST_SETS} sets")]
     FewSets,
-    /// The sum of the scores has too few possible values.
     #[error("too few sets differ in score for an interval: {different} of {sets}")]
     Alike {
         /// The number of sets with a score other than the most frequent one.
@@ -101,7 +99,6 @@ pub enum Unknown {
         /// The number of sets.
         sets: u64,
     },
-    /// The value is too large to be meaningful.
     #[error("the result is one-sided: it would be beyond {GREATEST}")]
     OneSided,
 }
@@ -109,10 +106,8 @@ pub enum Unknown {
 /// Why estimates are less exact than others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Caution {
-    /// A sequential test has so few sets that their score has few possible values.
     #[error("the estimate may be biased: fewer than {LEAST_SEQUENTIAL_SETS} sets have few possible scores")]
     FewSets,
-    /// After a sequential test, few sets differ in score from the others.
     #[error("the estimate may be biased: few sets differ in score")]
     Alike,
 }

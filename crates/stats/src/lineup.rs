@@ -67,7 +67,6 @@ impl Lineup {
         self.seats().contains(&entrant)
     }
 
-    /// The seats of an entrant.
     pub fn seats_of(&self, entrant: Entrant) -> SeatSet {
         self.seating().all().iter().filter(|seat| self.entrants[seat.index()] == entrant).collect()
     }
@@ -150,7 +149,6 @@ impl Hash for SideAmounts {
     }
 }
 
-/// The result of a match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct MatchResult {
     /// The number of its set, from 1.

@@ -107,7 +107,6 @@ struct Score {
     surplus: f64,
 }
 
-/// A race.
 #[derive(Clone, Debug)]
 pub struct Race {
     terms: RaceTerms,
@@ -183,7 +182,6 @@ impl Race {
         self.anchor().filter(|_| self.is_decided)
     }
 
-    /// The state of each version.
     pub fn state(&self, version: Entrant) -> RaceState {
         self.runners[version.index()].state
     }

@@ -16,10 +16,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::rating::{Estimate, Z95};
 use super::sprt::{SetScores, StrengthDifference, logistic_elo, student_95};
 
-/// A digest of moves.
 pub type MovesDigest = [u8; 32];
 
-/// The moves of a set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SetMoves {
     /// Equal for sets with the same opening.

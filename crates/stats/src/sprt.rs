@@ -306,7 +306,6 @@ pub struct StrengthDifference {
 }
 
 impl StrengthDifference {
-    /// The difference with this score.
     pub(super) fn of(score: Estimate, superiority: f64) -> StrengthDifference {
         let [value, low, high] = [score.value, score.low, score.high].map(logistic_elo);
         StrengthDifference { score, elo: Estimate { value, low, high }, superiority }
@@ -322,7 +321,6 @@ pub(super) fn logistic_score(elo: f64) -> f64 {
     1.0 / (1.0 + (-elo / ELO_PER_LOGIT).exp())
 }
 
-/// The state of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TestState {
     /// No decision yet.

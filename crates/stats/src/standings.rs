@@ -35,9 +35,7 @@ use super::{Entrant, MatchResult, Wdl};
 /// Points without play, or a loss without play by a ruling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Award {
-    /// The round.
     pub round: u32,
-    /// The entrant.
     pub entrant: Entrant,
     /// Why it did not play.
     pub reason: Unplayed,
@@ -104,7 +102,6 @@ pub enum TieBreak {
 /// The row of an entrant.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct TableRow {
-    /// The entrant.
     pub entrant: Entrant,
     /// From 1; the same for entrants that are tied after all tie-breaks. `None` outside the ranking.
     pub place: Option<u32>,

@@ -7,7 +7,6 @@ use std::ops::Add;
 use referee_game::{Seat, Seating};
 use serde::{Deserialize, Serialize};
 
-/// The result of one side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SideResult {
     /// Ahead of all others.

@@ -12,7 +12,6 @@ use crate::rows::BadRow;
 /// [`referee_files::StorageWait`], and [`io::ErrorKind::InvalidData`] that a row is damaged.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// SQLite cannot.
     #[error("{database}: {error}")]
     Sqlite {
         /// The name of the database.
@@ -23,7 +22,6 @@ pub enum StoreError {
     /// A file cannot be read or written.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// It was written by a program with another schema.
     #[error("{database}: version {version}, but this program supports {supported}")]
     Version {
         /// The name or the path of the database.
@@ -33,7 +31,6 @@ pub enum StoreError {
         /// The version of this program.
         supported: i64,
     },
-    /// Its file was removed or replaced.
     #[error("{} was removed or replaced during the run", .0.display())]
     Replaced(PathBuf),
     /// There is such an entry already: this one.
@@ -45,7 +42,6 @@ pub enum StoreError {
     /// The row of a match is damaged.
     #[error(transparent)]
     Match(#[from] BadRow),
-    /// Another row is damaged.
     #[error("{place}: {defect}")]
     Row {
         /// The database, or its path, the table and the row.
@@ -58,24 +54,19 @@ pub enum StoreError {
 /// What is wrong with a row that is not a match.
 #[derive(Debug, thiserror::Error)]
 pub enum ValueDefect {
-    /// A value is missing.
     #[error("missing `{0}`")]
     Missing(String),
-    /// A row is missing, but not the one of this entrant, which comes later.
     #[error("it is missing, but there is entrant {0}")]
     Gap(i64),
     /// A value is of another type.
     #[error(transparent)]
     Column(#[from] rusqlite::Error),
-    /// A value is not a number.
     #[error("`{key}` is `{text}`, expected a number")]
     Number {
-        /// Its name.
         key: String,
         /// The value.
         text: String,
     },
-    /// A value is not the JSON that it should be.
     #[error("{error}: {text:?}")]
     Json {
         /// The error of the parser.
@@ -83,15 +74,8 @@ pub enum ValueDefect {
         /// The value.
         text: String,
     },
-    /// The seats cannot be divided into sides.
     #[error("{seats} seats in {sides} sides")]
-    Sides {
-        /// The seats.
-        seats: u8,
-        /// The sides.
-        sides: u8,
-    },
-    /// A result has other seats than the game.
+    Sides { seats: u8, sides: u8 },
     #[error("m{0} does not fit the seats")]
     Misfit(u32),
 }

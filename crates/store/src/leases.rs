@@ -49,10 +49,8 @@ pub struct Lease {
     pub unit: String,
 }
 
-/// A worker.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WorkerRow {
-    /// Its name.
     pub name: String,
     /// The description of its machine, as JSON.
     pub machine: String,

@@ -63,7 +63,6 @@ pub struct About {
     pub seed: String,
 }
 
-/// A change to a tournament.
 #[derive(Clone, Debug, Default)]
 pub struct TournamentChange {
     /// The new configuration.
@@ -80,7 +79,6 @@ pub struct TournamentChange {
     pub renamed: Option<(usize, Option<String>)>,
     /// A new ruling.
     pub ruling: Option<RulingRow>,
-    /// A ruling that is undone.
     pub undone: Option<UndoneRuling>,
 }
 

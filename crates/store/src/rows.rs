@@ -21,7 +21,6 @@ use crate::error::{StoreError, ValueDefect, damaged};
 /// lost when the run was killed.
 pub const VOID: &str = "void";
 
-/// An entrant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EntrantRow {
     /// Its label.
@@ -135,7 +134,6 @@ pub struct BadRow {
 /// What is wrong with a row.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum RowDefect {
-    /// It is of no match.
     #[error("{number} and {attempt} are not the numbers of a match and its attempt")]
     NoId {
         /// The value of its `number`.
@@ -143,48 +141,34 @@ pub enum RowDefect {
         /// The value of its `attempt`.
         attempt: String,
     },
-    /// A value is of another type or out of range.
     #[error("its `{column}` is {value}")]
-    Value {
-        /// The column.
-        column: &'static str,
-        /// The value.
-        value: String,
-    },
-    /// A set of seats has others than the match.
+    Value { column: &'static str, value: String },
     #[error("its `{column}` has a seat beyond the {seats} of the match: {bits}")]
     Seats {
-        /// The column.
         column: &'static str,
         /// The number of seats of the match.
         seats: usize,
         /// The set.
         bits: u8,
     },
-    /// A list is not the JSON that it should be.
     #[error("its `{column}`: {error}: {text:?}")]
     Json {
-        /// The column.
         column: &'static str,
         /// The error of the parser.
         error: String,
         /// The value.
         text: String,
     },
-    /// A list does not have a value for each seat.
     #[error("its `{column}` is not a list of {seats} seats: {text:?}")]
     Length {
-        /// The column.
         column: &'static str,
         /// The number of seats of the match.
         seats: usize,
         /// The value.
         text: String,
     },
-    /// A value is missing.
     #[error("it has no `{0}`")]
     Missing(&'static str),
-    /// The start time is none.
     #[error("its `began_at` is {text:?}: {error}")]
     Time {
         /// The value.
@@ -192,10 +176,8 @@ pub enum RowDefect {
         /// The error of the parser.
         error: humantime::TimestampError,
     },
-    /// The record is that of another match.
     #[error("its `record` is {value}, not {id}.jsonl")]
     OtherRecord {
-        /// The value.
         value: String,
         /// The attempt.
         id: MatchId,

@@ -55,7 +55,6 @@ impl RuledMatch {
     }
 }
 
-/// A ruling.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RulingRow {
     /// From 1; ignored when it is added.
@@ -89,7 +88,6 @@ pub struct RulingRow {
 }
 
 impl RulingRow {
-    /// A ruling that is made at this time.
     pub fn made(at: SystemTime, act: RulingAct, user: &str, reason: &str, is_public: bool) -> RulingRow {
         RulingRow {
             id: 0,
@@ -126,12 +124,10 @@ pub struct UndoneRuling {
     pub at: String,
     /// The user of the operating system.
     pub user: String,
-    /// Why.
     pub reason: String,
 }
 
 impl UndoneRuling {
-    /// A ruling that is undone at this time.
     pub fn made(at: SystemTime, id: u32, until: u32, user: &str, reason: &str) -> UndoneRuling {
         UndoneRuling { id, until, at: utc(at), user: user.to_owned(), reason: reason.to_owned() }
     }

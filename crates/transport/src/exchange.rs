@@ -25,19 +25,15 @@ pub struct Exchange {
 /// Why there is no answer. The stream is of no further use.
 #[derive(Debug, thiserror::Error)]
 pub enum NoAnswer {
-    /// The time is up.
     #[error("it did not answer within {} ms", .0.as_millis())]
     Late(Duration),
     /// The wait was interrupted: see [`watch_while_waiting`](crate::watch_while_waiting).
     #[error("the wait for its answer was interrupted")]
     Interrupted,
-    /// The stream ended.
     #[error("its output ended")]
     Ended,
-    /// The answer is too long.
     #[error("its answer has more than {0} bytes")]
     TooLong(usize),
-    /// There is more than one line, at once or until the next request. It may have been taken for an earlier answer.
     #[error("it wrote more than one line")]
     Unasked,
     /// The operating system's error.

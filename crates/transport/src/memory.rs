@@ -108,7 +108,6 @@ impl Drop for MemoryStream {
 }
 
 impl MemoryPeer {
-    /// Sends bytes.
     pub fn send(&self, bytes: &[u8]) {
         let mut state = lock(&self.0);
         state.input.extend(bytes);

@@ -15,26 +15,12 @@ use rustls::{ServerConfig, ServerConnection};
 /// Why a certificate and its private key cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum BadCertificate {
-    /// A file cannot be read.
     #[error("{}: {error}", .path.display())]
-    Unreadable {
-        /// Its path.
-        path: PathBuf,
-        /// Why.
-        error: io::Error,
-    },
-    /// A file is not PEM.
+    Unreadable { path: PathBuf, error: io::Error },
     #[error("{}: {error}", .path.display())]
-    NotPem {
-        /// Its path.
-        path: PathBuf,
-        /// What is wrong.
-        error: pem::Error,
-    },
-    /// The file of the chain has no certificate.
+    NotPem { path: PathBuf, error: pem::Error },
     #[error("{}: contains no certificate", .0.display())]
     NoCertificate(PathBuf),
-    /// The file of the key has no key.
     #[error("{}: contains no private key in PEM", .0.display())]
     NoKey(PathBuf),
     /// The key needs a passphrase.

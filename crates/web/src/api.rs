@@ -126,7 +126,6 @@ impl<T: DeserializeOwned, S: Sync> FromRequestParts<S> for Parameters<T> {
     }
 }
 
-/// The id of a match in a path.
 pub(super) struct PathMatchId(pub(super) String);
 
 impl<S: Send + Sync> FromRequestParts<S> for PathMatchId {

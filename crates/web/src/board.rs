@@ -23,7 +23,6 @@ pub(super) enum BoardForm {
     Text,
 }
 
-/// An event of a board.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct BoardEvent {
     /// Its number; a snapshot has the number of the last event that it includes.

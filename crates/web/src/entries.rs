@@ -33,7 +33,6 @@ pub(super) struct SeatEntry {
 }
 
 impl SeatEntry {
-    /// The entrant.
     fn entrant(&self) -> &String {
         self.entrant.as_ref().unwrap_or(&self.name)
     }
@@ -217,7 +216,6 @@ pub(super) struct NextEntry {
 }
 
 impl NextEntry {
-    /// A match with these names.
     pub(super) fn of(NextMatch { id, sides, why }: NextMatch, about: &NamesAndRulings) -> NextEntry {
         let joined = |side: &Vec<String>, shown: fn(&NamesAndRulings, &str) -> String| {
             let mut names: Vec<String> = side.iter().map(|name| shown(about, name)).collect();
@@ -236,7 +234,6 @@ impl NextEntry {
     }
 }
 
-/// A row of the standings.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct StandingsRow {
     /// The place, from 1; those with equal results share one. Anchors of a ladder have none.
@@ -337,7 +334,6 @@ impl BotEntry {
     }
 }
 
-/// A seat.
 fn seat_entry(name: &str, team: u8, about: &NamesAndRulings) -> SeatEntry {
     let entrant = about.entrants.get(name).filter(|entrant| *entrant != name).cloned();
     let display_name = about.display_name(entrant.as_deref().unwrap_or(name));

@@ -36,7 +36,6 @@ impl OwnAddresses {
     }
 }
 
-/// The host that a request is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RequestHost {
     /// This server, or none.

@@ -159,9 +159,7 @@ pub(super) struct Hub {
 
 /// What a match offers to spectators.
 pub(super) enum MatchAccess {
-    /// A live board.
     Board(Arc<Mutex<LiveBoard>>),
-    /// A replay.
     Replay(EndedBoard),
     /// Nothing, for this reason.
     Nothing(BoardAccess),

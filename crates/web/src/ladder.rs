@@ -97,7 +97,6 @@ pub struct LadderEntry {
     pub league: Option<String>,
     /// The name of the ladder.
     pub name: String,
-    /// The game.
     pub game: &'static str,
     /// The last change of its rules, if they are a program and have changed.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -234,7 +233,6 @@ impl LadderHealth {
 /// Another ladder of the same server.
 #[derive(Clone, Debug, Serialize)]
 pub struct OtherLadder {
-    /// Its name.
     pub name: String,
     /// The port of its pages.
     pub port: u16,
@@ -314,7 +312,6 @@ pub struct Opponent {
     pub points: f64,
     /// What it was expected to score by the ratings of today.
     pub expected: f64,
-    /// The last of these matches.
     pub last_match: String,
 }
 

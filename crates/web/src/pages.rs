@@ -261,7 +261,6 @@ pub(super) async fn of_seasons(hub: &Hub, is_there: bool, title: String, text: &
     text_page().of_run(is_there, &shown, hub, &notices, Some(SEASONS.0), text)
 }
 
-/// A season.
 pub(super) async fn of_season(hub: &Hub, is_there: bool, title: String, text: &str) -> Response {
     let shown = PageCard { title, description: "Final standings and matches.".to_owned(), picture: None };
     let notices = hub.read_notices().await;
@@ -278,7 +277,6 @@ async fn manual(hub: &Hub, text: &str) -> Response {
     text_page_below().of_run(true, &shown, hub, &*hub.read_notices().await, None, &text)
 }
 
-/// The rules of the game.
 pub(super) async fn game_rules(State(hub): HubState) -> Response {
     manual(&hub, hub.game().rules).await
 }

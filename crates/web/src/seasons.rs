@@ -21,7 +21,6 @@ use crate::pages;
 /// A season that has ended.
 #[derive(Clone, Debug, Serialize)]
 pub struct SeasonEntry {
-    /// Its name.
     pub name: String,
     /// When it ended, in UTC.
     pub ended_at: String,
@@ -31,7 +30,6 @@ pub struct SeasonEntry {
     pub winner: Option<SeasonPlayer>,
 }
 
-/// A player of a season.
 #[derive(Clone, Debug, Serialize)]
 pub struct SeasonPlayer {
     /// `NAME` or `NAME@VERSION`.
@@ -50,7 +48,6 @@ impl SeasonPlayer {
 /// The final standings of a season.
 #[derive(Clone, Debug, Serialize)]
 pub struct SeasonStandings {
-    /// The season.
     #[serde(flatten)]
     pub season: SeasonEntry,
     /// The best first; anchors and earlier versions come last, without a place.
@@ -62,7 +59,6 @@ pub struct SeasonStandings {
 pub struct SeasonRow {
     /// From 1.
     pub place: Option<usize>,
-    /// The player.
     #[serde(flatten)]
     pub player: SeasonPlayer,
     /// Elo with its 95% interval.

@@ -61,10 +61,8 @@ pub enum CarrierError {
     #[cfg(feature = "nats")]
     #[error(transparent)]
     Broker(#[from] BrokerError),
-    /// Its thread has panicked.
     #[error("the carrier panicked")]
     Panicked,
-    /// Its thread has ended before the run.
     #[error("the carrier has failed")]
     Ended,
 }
@@ -80,7 +78,6 @@ pub enum Order {
     Withdraw(UnitId),
     /// What became of an outcome: this ends the delivery to its worker. Others have the unit until it is withdrawn.
     Verdict {
-        /// The unit.
         unit: UnitId,
         /// The worker that sent it.
         worker: String,
@@ -164,17 +161,10 @@ pub enum FetchError {
     /// The coordinator does not have it, for this reason.
     #[error("{0}")]
     Missing(String),
-    /// A part of it was not asked for.
     #[error("it was not asked for")]
     Unasked,
-    /// It is larger than an archive may be, or ends too early.
     #[error("{size} bytes, of which {part} are in this part")]
-    Size {
-        /// Its size.
-        size: u64,
-        /// That of the part.
-        part: usize,
-    },
+    Size { size: u64, part: usize },
     /// A file cannot be written.
     #[error(transparent)]
     Io(Arc<io::Error>),
@@ -204,7 +194,6 @@ pub enum Assignment {
     Connected,
     /// The connection was lost, for this reason; the end connects again.
     Disconnected(String),
-    /// A unit to play.
     Play(Box<WorkUnit>),
     /// A program to build and to check.
     Try(Box<TrialJob>),

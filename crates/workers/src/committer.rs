@@ -57,7 +57,6 @@ pub(super) struct Committed {
 pub(super) enum CommitResult {
     /// It counts and is stored.
     Counted {
-        /// Its matches.
         matches: Vec<FinishedMatch>,
         /// The bot that did not start, if one did not.
         unstarted: Option<Unstarted>,

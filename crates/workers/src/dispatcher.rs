@@ -30,7 +30,6 @@ const WINDOW: usize = 16;
 /// How often overdue sets and requested changes are looked for.
 const POLL_INTERVAL: Duration = Duration::from_millis(500);
 
-/// Where a set is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum SetPhase {
     /// The carrier hands it out.

@@ -27,7 +27,6 @@ const MOST_REASONS: usize = 5;
 const NOISY: &str = "other programs disturb its clocks, and the matches have clocks (`referee worker check` measures it, \
                      `referee worker --noisy false` overrides it)";
 
-/// A worker.
 #[derive(Debug, Default)]
 struct FleetWorker {
     row: WorkerRow,

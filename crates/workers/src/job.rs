@@ -18,7 +18,6 @@ use referee_game::seat::Seating;
 pub struct JobBots(Arc<RwLock<Vec<UnitBot>>>);
 
 impl JobBots {
-    /// These bots.
     pub fn new(bots: Vec<UnitBot>) -> JobBots {
         JobBots(Arc::new(RwLock::new(bots)))
     }

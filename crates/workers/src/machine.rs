@@ -45,10 +45,8 @@ pub fn is_name(text: &str) -> bool {
 /// What is wrong with the description of a machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MachineError {
-    /// Its name.
     #[error("the name of the machine is not 1 to {NAME_BYTES} letters, digits, `.`, `_` and `-`")]
     Name,
-    /// The number of its slots.
     #[error("{0} slots are not from 1 to {MOST_SLOTS}")]
     Slots(u32),
     /// Another text.

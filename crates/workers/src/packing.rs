@@ -21,31 +21,20 @@ pub const ARCHIVES: &str = "bots";
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum NotPacked {
-    /// The referee does not start this bot.
     #[error("`{0}` connects by itself: workers only play bots that have a command")]
     Connects(String),
-    /// The working directory of a bot is not in its files.
     #[error("the files of `{name}`: {why}")]
-    Directory {
-        /// Its name.
-        name: String,
-        /// Why not.
-        why: DirectoryError,
-    },
-    /// The current directory is unknown.
+    Directory { name: String, why: DirectoryError },
     #[error("the files of `{name}`: {why}")]
     Here {
         /// The name of the bot.
         name: String,
-        /// Why.
         why: io::Error,
     },
-    /// Files cannot be packed.
     #[error("the files of {of}: {why}")]
     Archive {
         /// The bot or the game.
         of: String,
-        /// Why not.
         why: ArchiveError,
     },
 }

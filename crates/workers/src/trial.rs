@@ -33,7 +33,6 @@ pub struct TrialJob {
     pub id: u64,
     /// The archive that was handed in.
     pub archive: ArchiveId,
-    /// The limits of this archive.
     pub limits: ArchiveLimits,
     /// Those of the archive of what is built.
     pub result: ArchiveLimits,
@@ -85,7 +84,6 @@ impl TrialJob {
 /// A ladder on which a program is checked.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct TrialLadder {
-    /// Its name.
     pub name: String,
     /// The id of its game.
     pub game: String,

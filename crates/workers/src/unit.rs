@@ -53,7 +53,6 @@ impl fmt::Display for UnitId {
 /// The matches of a set that are to be played on one machine, with all that is needed to play them.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct WorkUnit {
-    /// Its id.
     pub id: UnitId,
     /// The id of the game.
     pub game: String,
@@ -70,7 +69,6 @@ pub struct WorkUnit {
     pub terms: Terms,
     /// The options of the game.
     pub options: Box<RawValue>,
-    /// The opening.
     pub opening: Opening,
     /// The deal that the matches share; `None` if there is one match with a deal of its own.
     pub deal: Option<String>,
@@ -120,7 +118,6 @@ impl WorkUnit {
     }
 }
 
-/// A match of a unit.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct UnitMatch {
     /// Its id: m17, or m17.2.
@@ -174,7 +171,6 @@ fn digits<'de, D: Deserializer<'de>>(deserializer: D) -> Result<[u8; 32], D::Err
     hex::decode32(&text).ok_or_else(|| de::Error::custom("expected 64 lower-case hex digits"))
 }
 
-/// A bot of a unit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct UnitBot {
     /// Its label in results.
@@ -263,20 +259,16 @@ impl UnitBot {
 /// How a bot on another machine differs from that of the unit.
 #[derive(Debug, thiserror::Error)]
 pub enum BotDifference {
-    /// A file does not exist.
     #[error("{0} is missing")]
     Missing(String),
-    /// A file has other contents.
     #[error("{path} differs: its SHA-256 is {found}, not {expected}")]
     File {
-        /// Its path.
         path: String,
         /// Its SHA-256.
         found: String,
         /// That of the coordinator's file.
         expected: String,
     },
-    /// It has another sandbox.
     #[error("the sandbox `{found}` instead of `{expected}`")]
     Mode {
         /// Its sandbox.
@@ -284,13 +276,10 @@ pub enum BotDifference {
         /// That of the unit.
         expected: Mode,
     },
-    /// Its sandbox has other limits.
     #[error("the sandbox `{0}` with other limits")]
     Limits(Mode),
-    /// Its sandbox lacks a layer.
     #[error("its sandbox lacks the layer {0}")]
     Layer(Layer),
-    /// It has another command line.
     #[error("another command line, `{0}`")]
     CommandLine(String),
     /// The record does not describe it.
@@ -301,7 +290,6 @@ pub enum BotDifference {
 /// Why the description of a bot in a record cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum DescriptionError {
-    /// There is none.
     #[error("the record does not describe it")]
     Missing,
     /// It has another form.
@@ -322,7 +310,6 @@ pub enum Place {
 /// The records of a unit that was played.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnitOutcome {
-    /// The unit.
     pub unit: UnitId,
     /// The sealed records of its matches in order. If one has to be replayed, it is the last.
     pub records: Vec<Vec<u8>>,
@@ -362,13 +349,10 @@ pub enum OutcomeError {
     /// Its first line is not that of an outcome.
     #[error("its first line: {0}")]
     Head(serde_json::Error),
-    /// It is the outcome of another unit.
     #[error("it is the outcome of another unit")]
     OtherUnit,
-    /// The records are too large.
     #[error("{0}: the records exceed the limit of {RECORD_BYTES} bytes")]
     Records(UnitId),
-    /// It is too large when encoded.
     #[error("{0}: {1} bytes exceed the limit of {OUTCOME_BYTES}")]
     Encoded(UnitId, usize),
     /// It is shorter than its first line says.
@@ -377,7 +361,6 @@ pub enum OutcomeError {
     /// It is longer than its first line says.
     #[error("it is longer than its first line says")]
     Long,
-    /// It cannot be compressed or decompressed.
     #[error("it is not compressed: {0}")]
     Zlib(std::io::Error),
 }

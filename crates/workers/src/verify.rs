@@ -48,7 +48,6 @@ pub enum NotVerified {
     /// It cannot be decoded.
     #[error(transparent)]
     Malformed(#[from] OutcomeError),
-    /// It has no records, or more than the unit has matches.
     #[error("{got} records of {asked} matches")]
     Records {
         /// Their number.
@@ -56,13 +55,10 @@ pub enum NotVerified {
         /// The number of matches.
         asked: usize,
     },
-    /// The record of a match, given by its id, is not what the unit asks for.
     #[error("{0}: {1}")]
     Match(String, MatchDifference),
-    /// A match, given by its id, has no record.
     #[error("{0} was not played")]
     NotPlayed(String),
-    /// The rules failed here while a match was verified, which is not the fault of the worker.
     #[error("it cannot be verified: {0}: {1}")]
     RulesFailed(String, Difference),
 }
@@ -73,26 +69,20 @@ pub enum MatchDifference {
     /// It does not replay.
     #[error("{0}")]
     Replay(Difference),
-    /// The match was cut off.
     #[error("it was interrupted")]
     Interrupted,
-    /// It must be the last one.
     #[error("it has to be replayed before those after it")]
     ToBeReplayed,
     /// A field of its first line.
     #[error("`{field}` is {found}, not {expected}")]
     Field {
-        /// Its name.
         field: String,
-        /// Its value.
         found: Value,
         /// The value that the unit asks for.
         expected: Value,
     },
-    /// The bot of a seat.
     #[error("the bot of `{0}`: {1}")]
     Bot(String, BotDifference),
-    /// It was not played with the seed and the salt of the unit.
     #[error("another seed")]
     Seed,
     /// The unit is of no game that is known here.

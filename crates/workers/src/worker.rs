@@ -32,7 +32,6 @@ const PROGRESS: Duration = Duration::from_secs(10);
 /// With [`Worker::until_empty`], how long a worker waits for a unit.
 const IDLE: Duration = Duration::from_secs(60);
 
-/// A worker.
 #[derive(Debug)]
 pub struct Worker {
     /// The available games.
@@ -98,7 +97,6 @@ pub enum WorkerFailure {
     /// The carrier has failed.
     #[error(transparent)]
     Carrier(#[from] CarrierError),
-    /// The carrier has ended before the worker.
     #[error("the carrier ended")]
     Ended,
 }

@@ -58,13 +58,10 @@ pub trait Searcher {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum NoPlayer {
-    /// The searcher does not know its game.
     #[error("unknown game `{0}`")]
     Game(String),
-    /// Its options do not fit the game.
     #[error("options: {0}")]
     Options(serde_json::Error),
-    /// The game has no such number of seats.
     #[error("{0} seats")]
     Seats(usize),
 }
@@ -73,10 +70,8 @@ pub enum NoPlayer {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum NoMove {
-    /// The view does not fit the game.
     #[error("view: {0}")]
     View(serde_json::Error),
-    /// There is no legal move.
     #[error("a turn without a legal move")]
     NoLegalMove,
 }

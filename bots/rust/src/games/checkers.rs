@@ -21,7 +21,6 @@ pub struct View {
     pub quiet_plies: u32,
 }
 
-/// A move.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Move {
     /// `11-15`: origin and destination.

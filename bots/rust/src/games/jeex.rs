@@ -79,7 +79,6 @@ impl FromStr for Field {
 
 json_as_text! { Field }
 
-/// A move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Move {
     /// `place b3 E`
@@ -88,7 +87,6 @@ pub enum Move {
     Rotate(Field, Direction),
     /// `capture c3 b3`: origin and destination.
     Capture(Field, Field),
-    /// `claim`
     Claim,
 }
 

@@ -60,7 +60,6 @@ words! {
 /// The place of a pawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Place {
-    /// `base`
     Base,
     /// `t17`: a square of the track, 0 to 95.
     Track(u8),

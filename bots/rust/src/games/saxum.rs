@@ -48,7 +48,6 @@ pub struct Field {
     pub column: u8,
 }
 
-/// A move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Move {
     /// `reroll 1`: a die.

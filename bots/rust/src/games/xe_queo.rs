@@ -58,7 +58,6 @@ words! {
 }
 
 words! {
-    /// A pawn.
     Pawn("pawn of Xe Queo!") {
         Red = "red",
         Orange = "orange",
@@ -96,7 +95,6 @@ impl FromStr for Square {
 
 json_as_text! { Square }
 
-/// A move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Move {
     /// `ring d4`

@@ -25,18 +25,14 @@ pub(crate) fn program() -> Option<PathBuf> {
 /// Why bubblewrap cannot isolate a bot, and what would help.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BubblewrapProblem {
-    /// It is not in the folders of PATH.
     #[error("bubblewrap is not installed: on Debian and Ubuntu, `apt-get install bubblewrap`")]
     NotInstalled,
-    /// Its program cannot be started.
     #[error("{}: {error}", .program.display())]
     NotStarted {
-        /// The path of the program.
         program: PathBuf,
         /// The error of the system.
         error: String,
     },
-    /// It fails.
     #[error("{said}; {obstacle}; {HELP}")]
     Failed {
         /// The first line that it writes.
@@ -49,13 +45,10 @@ pub enum BubblewrapProblem {
 /// What keeps bubblewrap from creating namespaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NamespaceObstacle {
-    /// AppArmor refuses user namespaces to programs without a profile.
     #[error("AppArmor restricts user namespaces: allow them to /usr/bin/bwrap")]
     AppArmor,
-    /// It is too old.
     #[error("needs bubblewrap 0.8 or later")]
     OldVersion,
-    /// The kernel or a container does not allow user namespaces.
     #[error("user namespaces must be allowed, in a container by its runtime")]
     NoUserNamespaces,
 }

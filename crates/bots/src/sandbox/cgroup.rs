@@ -33,13 +33,11 @@ pub enum CgroupProblem {
     /// The system has no control groups of version 2.
     #[error("no cgroup v2 hierarchy is mounted; {HELP}")]
     NoHierarchy,
-    /// The group of the referee cannot limit memory, processes or CPU time.
     #[error("{} lacks one of the controllers memory, pids and cpu; {HELP}", .group.display())]
     NoControllers {
         /// The folder of the group.
         group: PathBuf,
     },
-    /// The group of the referee is not its own to change.
     #[error("{} is not delegated to this user ({error}); {HELP}", .group.display())]
     NotDelegated {
         /// The folder of the group.
@@ -47,7 +45,6 @@ pub enum CgroupProblem {
         /// The error of the system.
         error: String,
     },
-    /// A group with processes cannot have limited groups below it.
     #[error("{}: other processes are in the control group of the referee ({error}); {HELP}", .group.display())]
     Shared {
         /// The folder of the group.

@@ -47,16 +47,13 @@ pub enum ConfinementError {
     /// Something cannot be created.
     #[error(transparent)]
     System(#[from] io::Error),
-    /// The sandbox would show a path that no bot may see.
     #[error("its sandbox would show {}, which no bot may see: name files without it", .0.display())]
     Exposed(PathBuf),
-    /// Bubblewrap was there when the sandbox was configured.
     #[error("bubblewrap is no longer installed")]
     NoBubblewrap,
     /// No control group can be limited.
     #[error(transparent)]
     Cgroup(#[from] CgroupProblem),
-    /// The kernel does not keep a limit of a control group.
     #[error("{}: {written} was written, but {kept} is in force", .file.display())]
     LimitNotKept {
         /// The file of the limit.

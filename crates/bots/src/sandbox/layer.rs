@@ -91,10 +91,8 @@ impl Layer {
 /// Why this machine lacks a layer, and what to install or to allow.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LayerProblem {
-    /// The system is another one.
     #[error("needs Linux")]
     NotLinux,
-    /// The kernel was built without filters of system calls.
     #[error("the kernel has no seccomp filters (CONFIG_SECCOMP_FILTER)")]
     NoSeccomp,
     /// The kernel has no Landlock, or one that is too old.
@@ -108,7 +106,6 @@ pub enum LayerProblem {
         "needs Linux 6.2 or later without the layer bubblewrap: before, Landlock does not restrict `truncate`"
     )]
     NoLandlockTruncate,
-    /// The Landlock of the kernel cannot scope signals and sockets.
     #[error("needs Linux 6.12 or later with Landlock; the sandbox `strict` works without")]
     NoLandlockScope,
     /// Bubblewrap is missing or cannot work.

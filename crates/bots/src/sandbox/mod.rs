@@ -100,7 +100,6 @@ impl FromStr for Mode {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BotLimits {
-    /// Its memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory: Option<Size>,
     /// The number of its processes and threads.
@@ -178,16 +177,12 @@ impl BotLimits {
 /// A limit that no bot can have. Its text begins with the name of the limit.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidLimit {
-    /// Too little memory for any program.
     #[error("memory: at least 16MiB")]
     Memory,
-    /// No process at all.
     #[error("processes: at least 1")]
     Processes,
-    /// Processors out of range.
     #[error("cpus: from 0.01 to 1024")]
     Cpus,
-    /// A path that does not exist.
     #[error("read: {} does not exist", .0.display())]
     Read(PathBuf),
 }
@@ -261,7 +256,6 @@ impl Sandbox {
         Ok(Sandbox { mode, layers, limits: limits.of(mode), others: Vec::new() })
     }
 
-    /// The mode.
     pub fn mode(&self) -> Mode {
         self.mode
     }
@@ -348,15 +342,12 @@ pub fn separate(bots: &mut [&mut Command]) {
 /// Why a sandbox cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unavailable {
-    /// A limit is invalid.
     #[error(transparent)]
     Limit(#[from] InvalidLimit),
-    /// Layers are missing.
     #[error("the sandbox `{0}` is not available:{lines}", lines = lines(.1))]
     Layers(Mode, MissingLayers),
 }
 
-/// A line for each missing layer.
 fn lines(missing: &MissingLayers) -> String {
     missing.iter().map(|(layer, why)| format!("\n  {layer}: {why}")).collect()
 }

@@ -17,7 +17,6 @@ use crate::delivery::Variation;
 use crate::setup::Check;
 use crate::verdict::{CannotCheck, StepResult, StepVerdict, Stop};
 
-/// A step of the check.
 #[derive(Clone, Copy)]
 enum CheckStep {
     StartUp,

@@ -8,9 +8,7 @@ use referee_protocol::words::FaultCode;
 /// A fault of a bot, or what prevents it from playing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BotFault {
-    /// The code.
     pub code: FaultCode,
-    /// The details.
     pub detail: Detail,
 }
 

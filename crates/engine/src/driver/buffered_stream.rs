@@ -81,7 +81,6 @@ pub(super) enum Closed {
 }
 
 impl Closed {
-    /// The fault of the bot.
     pub(super) fn fault(&self) -> BotFault {
         match self {
             Closed::Output => BotFault::disconnected(Detail::OutputEnded),

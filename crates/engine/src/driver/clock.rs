@@ -41,7 +41,6 @@ pub(crate) struct Watchdog {
     suspended: AtomicU64,
 }
 
-/// The watchdog of this process.
 static OF_PROCESS: Mutex<Weak<Watchdog>> = Mutex::new(Weak::new());
 
 impl Watchdog {

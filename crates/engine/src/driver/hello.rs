@@ -11,9 +11,7 @@ use referee_protocol::words::ErrorCode;
 pub struct BotHello {
     /// For display.
     pub name: String,
-    /// Its version.
     pub version: Option<String>,
-    /// Its author.
     pub author: Option<String>,
     /// The games that it plays; `None`: any.
     pub games: Option<Vec<String>>,

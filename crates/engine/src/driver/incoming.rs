@@ -190,7 +190,6 @@ fn plain_move(line: &[u8]) -> Option<bot::Move<'_, &RawValue>> {
     })
 }
 
-/// The rest of a line.
 struct RestOfLine<'a>(&'a [u8]);
 
 impl<'a> RestOfLine<'a> {
@@ -224,7 +223,6 @@ impl<'a> RestOfLine<'a> {
         is_plain.then(|| digits.iter().fold(0, |number, digit| 10 * number + u64::from(digit - b'0')))
     }
 
-    /// An object.
     fn object(&mut self) -> Option<&'a RawValue> {
         self.take(b" ");
         self.0.first().filter(|&&byte| byte == b'{')?;

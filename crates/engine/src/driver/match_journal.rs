@@ -38,9 +38,7 @@ pub struct MatchJournal {
 /// The bot of a seat. The journal has it whenever its connection is new or lost.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct JournaledSeat {
-    /// The seat.
     pub seat: Seat,
-    /// The bot.
     pub bot: BotInstance,
     /// The optional messages that it wants.
     pub wants: Wants,
@@ -78,7 +76,6 @@ impl MatchJournal {
 }
 
 impl Running {
-    /// Writes the journal.
     pub(super) fn write_journal(&mut self) {
         let Running { play, journal, .. } = self;
         if let Some(journal) = journal {

@@ -65,7 +65,6 @@ impl Running {
 }
 
 impl<S: ByteStream> Lane<S> {
-    /// Opens a match.
     pub fn open(&mut self, setup: Setup, table: Box<dyn Table>, places: Vec<SeatOccupant>) -> MatchKey {
         let now = self.now();
         let clock = MatchClock::new(now, Tick::default());
@@ -140,7 +139,6 @@ impl<S: ByteStream> Lane<S> {
         }
     }
 
-    /// Aborts a match.
     pub fn abort(&mut self, key: MatchKey, reason: &AbortReason) {
         let now = self.now();
         self.notify_match(key, now, Event::Abort(reason));

@@ -21,11 +21,9 @@ pub enum Notice {
     LongLine(SessionKey),
     /// A session has ended; call [`Lane::forget`](crate::driver::Lane::forget).
     Gone {
-        /// The session.
         session: SessionKey,
         /// Why it ended.
         code: FaultCode,
-        /// The details.
         detail: Detail,
         /// Seats to be filled by another process of the bot: it ended properly after an earlier match, when these
         /// seats had been announced already. See [`Lane::seat`](crate::driver::Lane::seat).
@@ -36,7 +34,6 @@ pub enum Notice {
     /// The stream of a session has ended, and its matches wait for another one: see
     /// [`Lane::take_over`](crate::driver::Lane::take_over).
     Lost {
-        /// The session.
         session: SessionKey,
         /// Seats whose matches do not wait. It counts as one fault, however many there are.
         faulty: Vec<(MatchKey, Seat)>,
@@ -52,7 +49,6 @@ pub enum Notice {
 /// A match that has ended.
 #[derive(Debug)]
 pub struct Finished {
-    /// Its key.
     pub key: MatchKey,
     /// The final state.
     pub play: Match,

@@ -69,10 +69,8 @@ pub fn check_clock(clock: Clock) -> Result<(), InvalidClock> {
 /// A clock that no match can have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidClock {
-    /// It has neither delay nor bank.
     #[error("a clock with neither delay nor bank leaves no time for an answer")]
     NoTime,
-    /// A part of it exceeds a day.
     #[error("delay, bank and increment of a clock are at most a day each")]
     TooLong,
 }
@@ -112,7 +110,6 @@ pub struct MatchPlan<'a> {
     pub seating: Seating,
     /// The seats in order.
     pub seats: Vec<PlannedSeat>,
-    /// The opening.
     pub opening: Opening,
     /// Its position in its mirrored set.
     pub leg: Leg,

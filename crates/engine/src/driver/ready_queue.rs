@@ -52,7 +52,6 @@ impl ReadySet {
     }
 }
 
-/// The waker of one stream.
 #[derive(Debug)]
 pub(super) struct StreamWaker {
     session: SessionKey,

@@ -42,9 +42,7 @@ pub enum Routed<'a, K> {
     Nothing,
     /// The first `hello`; its fields have not been checked.
     Hello(bot::Hello),
-    /// `bye`.
     Bye,
-    /// `open`.
     Open(bot::Open<&'a RawValue>),
     /// An event for a match.
     Match(K, Input<'a>),
@@ -57,13 +55,10 @@ pub enum Routed<'a, K> {
 /// What a line means for its match.
 #[derive(Debug)]
 pub enum Input<'a> {
-    /// The bot is ready.
     Ready(Seat, bot::Ready<'a>),
     /// A move in answer to a request.
     Move(Seat, bot::Move<'a, &'a RawValue>),
-    /// It accepts a draw.
     AcceptDraw(Seat, bot::AcceptDraw<'a>),
-    /// It resigns.
     Resign(Seat),
     /// An invalid line in place of an answer.
     Broken {
@@ -82,7 +77,6 @@ pub enum Input<'a> {
     Stray {
         /// The seat of the bot.
         seat: Seat,
-        /// The code of the `error`.
         code: ErrorCode,
         /// The text of the `error`.
         message: String,
@@ -134,7 +128,6 @@ impl<K: Copy + Eq> Rejection<K> {
         Rejection { refused: refused.into(), message: message.into(), id: None, match_id: None, of: None }
     }
 
-    /// A rejection of `hello`.
     pub fn of_hello(refused: RefusedLine, message: String) -> Rejection<K> {
         Rejection::new(refused, message)
     }

@@ -56,7 +56,6 @@ pub(super) struct Session<S> {
     pub(super) alarm: Option<u64>,
 }
 
-/// The state of a session.
 #[derive(Debug)]
 pub(super) enum SessionState<S> {
     /// The `hello` of the peer has not arrived.

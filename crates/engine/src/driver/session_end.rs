@@ -18,7 +18,6 @@ use crate::driver::role::Role;
 const NEEDS_TLS: &str = "this port uses TLS: connect over TLS";
 
 impl<S: ByteStream> Lane<S> {
-    /// The open requests of a session.
     pub(super) fn open_requests(&self, key: SessionKey) -> impl Iterator<Item = (MatchKey, Seat)> {
         let seats = self.sessions.get(key).map_or(&[][..], |session| &session.seats);
         seats.iter().copied().filter(|&(key, seat)| self.matches[key].play.open_request(seat).is_some())

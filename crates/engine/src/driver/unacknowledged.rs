@@ -20,9 +20,7 @@ pub struct BotInstance {
 /// again.
 #[derive(Clone, Debug)]
 pub struct Unacknowledged {
-    /// The bot.
     pub bot: BotInstance,
-    /// The messages.
     pub messages: Vec<u8>,
 }
 

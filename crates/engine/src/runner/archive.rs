@@ -12,9 +12,7 @@ use crate::runner::run_event::EndedMatch;
 /// The record of a match that is not sealed yet, because another match of its deal is still to be played.
 #[derive(Clone, Debug)]
 pub struct Unsealed {
-    /// The deal.
     pub deal: String,
-    /// The match id.
     pub match_id: String,
     /// The record, without its seal.
     pub record: Vec<u8>,
@@ -25,15 +23,8 @@ pub struct Unsealed {
 /// Why the disk does not keep a record.
 #[derive(Debug, thiserror::Error)]
 pub enum NotKept {
-    /// The record of a match cannot be written.
     #[error("the record of {match_id} cannot be kept: {error}")]
-    Record {
-        /// The match.
-        match_id: String,
-        /// Why.
-        error: io::Error,
-    },
-    /// The records of several matches cannot be synchronized.
+    Record { match_id: String, error: io::Error },
     #[error("the records cannot be kept: {0}")]
     Records(io::Error),
 }

@@ -39,7 +39,6 @@ impl Bots {
         Bots(RwLock::new(bots.into_iter().map(Arc::new).collect()))
     }
 
-    /// The bot with this index.
     pub(super) fn get(&self, index: usize) -> Arc<BotSpec> {
         self.0.read().unwrap_or_else(PoisonError::into_inner)[index].clone()
     }

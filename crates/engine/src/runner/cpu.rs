@@ -2,7 +2,6 @@
 
 use std::io;
 
-/// A CPU.
 #[derive(Clone, Copy)]
 pub(super) struct Cpu(system::Set);
 

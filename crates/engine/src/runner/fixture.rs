@@ -30,7 +30,6 @@ pub struct Fixture {
     pub leg: Leg,
     /// The options of the game.
     pub options: Arc<RawValue>,
-    /// The opening.
     pub opening: Arc<Opening>,
     /// The bots by seat. A bot with several seats gets a process or connection for each.
     pub bots: Vec<usize>,

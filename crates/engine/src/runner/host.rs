@@ -48,7 +48,6 @@ pub struct HostRun {
 pub struct HostMatches {
     /// The game.
     pub rules: &'static dyn Rules,
-    /// Its options.
     pub options: Box<RawValue>,
     /// The teams.
     pub seating: Seating,
@@ -76,7 +75,6 @@ pub enum HostError {
     /// A record cannot be written.
     #[error(transparent)]
     NotKept(#[from] NotKept),
-    /// The host is none.
     #[error("the host sent no valid `hello`: {0}")]
     NoHello(Detail),
     /// A match of the referee cannot be opened.
@@ -87,7 +85,6 @@ pub enum HostError {
 /// Why a match is not opened.
 #[derive(Debug, thiserror::Error)]
 pub enum RefusedOpen {
-    /// The host plays as many matches as it can.
     #[error("all {slots} slots are in use: send more `slots` in `hello`, or wait")]
     NoSlot {
         /// Their number.
@@ -99,13 +96,10 @@ pub enum RefusedOpen {
     /// The game is not played with so many seats.
     #[error(transparent)]
     Seats(#[from] Misconfigured),
-    /// The seed is invalid.
     #[error("`seed` must be 64 lower-case hex digits")]
     Seed,
-    /// The deal is invalid.
     #[error("`deal` must have 1 to 64 characters: ASCII letters, digits, `.`, `_`, `-`")]
     Deal,
-    /// The clock is invalid.
     #[error(transparent)]
     Clock(#[from] InvalidClock),
     /// The game does not take the setup.

@@ -86,7 +86,6 @@ pub(super) enum LaneOrder {
 pub(super) enum BotArrival {
     /// A started process. The lane sends its session key, which is needed to report its exit.
     Process(Process, Wire, oneshot::Sender<SessionKey>),
-    /// A connection.
     Connection(Box<DetachedSession>),
 }
 

@@ -28,7 +28,6 @@ const MOST_BYTES: usize = 32 * 1024 * 1024;
 pub struct LiveHeader {
     /// The match id.
     pub id: String,
-    /// The game.
     pub game: &'static Meta,
     /// The name and the number of the side, by seat.
     pub seats: Vec<(String, u8)>,

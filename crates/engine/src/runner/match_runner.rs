@@ -49,7 +49,6 @@ pub struct MatchRunner {
     pub rules: &'static dyn Rules,
     /// The teams of the game.
     pub seating: Seating,
-    /// The bots.
     pub bots: Vec<BotSpec>,
     /// How processes are started.
     pub launch: Launch,

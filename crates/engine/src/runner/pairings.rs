@@ -90,7 +90,6 @@ pub(super) struct LaneShare {
     pub(super) spare: usize,
 }
 
-/// The channels of a lane.
 pub(super) struct LaneChannels {
     /// The lane itself: the schedule and the journal wake it through its own orders.
     pub(super) handle: LaneHandle,
@@ -420,7 +419,6 @@ impl LanePairings {
         self.continue_pairing(key);
     }
 
-    /// Continues with the pairing of a bot.
     fn continue_pairing_of(&mut self, key: BotKey) {
         if let Some(pairing) = self.bots.get(key).and_then(|bot| bot.pairing) {
             self.continue_pairing(pairing);

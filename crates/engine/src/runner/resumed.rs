@@ -43,18 +43,14 @@ impl JournalWriter for RunningMatch {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OtherJournal {
-    /// A line cannot be repeated.
     #[error("line {number}: {why}")]
     Line {
         /// Counted from 1.
         number: usize,
-        /// Why not.
         why: LineDefect,
     },
-    /// It is that of another match.
     #[error("it is the journal of {0}")]
     OtherMatch(String),
-    /// It does not say who plays.
     #[error("a seat has no bot")]
     NoBot,
 }
@@ -66,7 +62,6 @@ pub enum LineDefect {
     /// It is not that of a seat.
     #[error(transparent)]
     Seat(serde_json::Error),
-    /// It is that of a seat that the match does not have.
     #[error("a match has no such seat")]
     NoSuchSeat,
     /// The match does not repeat it.

@@ -17,7 +17,6 @@ use crate::runner::run_failure::RunFailure;
 pub struct NoShow {
     /// The index of the bot.
     pub entrant: usize,
-    /// The seat.
     pub seat: Seat,
     /// The reason.
     pub why: Box<StartFailure>,
@@ -26,22 +25,17 @@ pub struct NoShow {
 /// Why a bot does not start.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum StartFailure {
-    /// It did not start on this machine.
     #[error("the bot `{name}` does not start ({fault}): `{command}`{}", own_line(.stderr))]
     Here {
-        /// Its name.
         name: String,
-        /// The fault.
         fault: BotFault,
         /// How it is started.
         command: String,
         /// The last lines of its standard error.
         stderr: Option<String>,
     },
-    /// It did not start on a worker.
     #[error("the bot `{name}` does not start: {detail}")]
     OnWorker {
-        /// Its name.
         name: String,
         /// The details of its fault.
         detail: String,
@@ -100,7 +94,6 @@ pub(super) fn aborted(id: &str, cause: referee_stats::Cause) -> FinishedMatch {
     }
 }
 
-/// An event of a run.
 #[derive(Debug)]
 pub enum RunEvent<'a> {
     /// Bots can connect to this address.

@@ -24,44 +24,24 @@ pub enum RunFailure {
     /// The runtime of a thread cannot be created.
     #[error("{0}")]
     NoRuntime(io::Error),
-    /// The process that starts bots is missing.
     #[error("no bot can be started: {0}")]
     NoLauncher(io::Error),
-    /// A thread cannot be started.
     #[error("a thread cannot be started: {0}")]
     NoThread(io::Error),
-    /// A pipe cannot be created.
     #[error("cannot create a pipe: {0}")]
     NoPipe(io::Error),
-    /// Lanes cannot be pinned.
     #[error("--pin: cannot get the CPUs of this process: {0}")]
     NoCpus(io::Error),
-    /// Bots cannot connect.
     #[error("--listen {address}: {error}")]
-    NotListening {
-        /// The address.
-        address: SocketAddr,
-        /// Why not.
-        error: io::Error,
-    },
-    /// A thread has panicked.
+    NotListening { address: SocketAddr, error: io::Error },
     #[error("a thread panicked")]
     Panicked,
-    /// The thread of a lane has panicked.
     #[error("a lane panicked")]
     LanePanicked,
-    /// The thread of the journal has panicked.
     #[error("the journal's thread panicked")]
     JournalPanicked,
-    /// Matches cannot begin.
     #[error("cannot journal the start of {}: {error}", .matches.join(", "))]
-    NotJournaled {
-        /// The matches.
-        matches: Vec<String>,
-        /// Why not.
-        error: io::Error,
-    },
-    /// The schedule does not keep to its contract.
+    NotJournaled { matches: Vec<String>, error: io::Error },
     #[error("the schedule confuses the bots of two pairings")]
     ConfusedPairings,
     /// A match cannot be opened.
@@ -79,15 +59,8 @@ pub enum RunFailure {
     /// The disk does not keep a record.
     #[error(transparent)]
     NotKept(#[from] NotKept),
-    /// A match has an invalid record.
     #[error("the record of {match_id}: {difference}")]
-    InvalidRecord {
-        /// The match.
-        match_id: String,
-        /// What is wrong.
-        difference: Difference,
-    },
-    /// The rules failed too often.
+    InvalidRecord { match_id: String, difference: Difference },
     #[error("the rules failed in {MOST_RULES_FAILED} matches in a row")]
     RulesFailed,
     /// The rules had to be asked again too often.
@@ -95,7 +68,6 @@ pub enum RunFailure {
         "the rules had to be asked again {MOST_RULES_FAILED} times in a row: processes failed, and others answered (see the log)"
     )]
     RulesRestarted,
-    /// Sets have ended their workers too often.
     #[error("workers were lost with these sets: {}", .0.join("; "))]
     GivenUp(Vec<String>),
     /// An error of what receives the events, or plays the matches elsewhere.
@@ -104,7 +76,6 @@ pub enum RunFailure {
 }
 
 impl RunFailure {
-    /// The record of a match is invalid.
     pub(crate) fn invalid_record(match_id: &str, difference: Difference) -> RunFailure {
         RunFailure::InvalidRecord { match_id: match_id.to_owned(), difference }
     }

@@ -10,7 +10,6 @@ use crate::runner::lane_messages::{LaneHandle, LaneOrder};
 /// The answer of a scheduler.
 #[derive(Debug)]
 pub enum Next {
-    /// A match.
     Match(Fixture),
     /// Nothing now; there may be matches when one in progress has ended.
     Later,
@@ -21,7 +20,6 @@ pub enum Next {
 /// The answer of a [`SetScheduler`].
 #[derive(Debug)]
 pub enum NextSet {
-    /// A set.
     Set(DueSet),
     /// Nothing now; there may be sets when one in progress has ended.
     Later,
@@ -61,21 +59,16 @@ pub trait SetScheduler: Scheduler {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum JoinError {
-    /// The bots of the run do not change.
     #[error("`{0}` cannot join: the bots of this run are fixed")]
     Fixed(String),
-    /// It is not one of the bots that may join.
     #[error("`{0}` does not take part on this ladder")]
     NotAdmitted(String),
-    /// It has had too many new versions today.
     #[error("new versions of `{bot}` today: {most} of {most}; try again tomorrow (UTC)")]
     TooManyVersions {
-        /// The bot.
         bot: String,
         /// The maximum number.
         most: u32,
     },
-    /// There are too many players.
     #[error("the ladder has too many players")]
     TooManyPlayers,
 }

@@ -39,7 +39,6 @@ pub enum CannotPlay {
     /// It commits a fault before it has sent a valid `hello`.
     #[error("{code}: {detail}")]
     Fault {
-        /// The fault.
         code: FaultCode,
         /// What happened.
         detail: Detail,

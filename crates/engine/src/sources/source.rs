@@ -63,7 +63,6 @@ pub enum InvalidSource {
     /// The name after `tcp:` is invalid.
     #[error("`{text}`: {error}")]
     Name {
-        /// The text.
         text: String,
         /// What is wrong with the name.
         error: NameError,

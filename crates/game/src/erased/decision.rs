@@ -14,7 +14,6 @@ pub enum MoveError {
     Ambiguous(Vec<String>),
     /// The legal moves are not listed, and the rules refuse this one: why.
     Refused(String),
-    /// The rules failed.
     RulesFailed(RulesFailed),
 }
 

@@ -15,10 +15,8 @@ use crate::seat::{Seat, Seating};
 /// The rules of a game gave no position, which happens only to those of a program outside this one.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RulesFailed {
-    /// They failed: what happened.
     #[error("the rules failed: {0}")]
     Because(Box<str>),
-    /// The wait for them was interrupted.
     #[error("the wait for the rules was interrupted")]
     Interrupted,
 }
@@ -40,7 +38,6 @@ pub enum NotOpened {
     /// The options, the seating or the view are invalid.
     #[error(transparent)]
     Misconfigured(#[from] Misconfigured),
-    /// The rules failed.
     #[error(transparent)]
     RulesFailed(#[from] RulesFailed),
 }
@@ -113,11 +110,8 @@ pub trait Rules: Debug + Sync {
 pub struct Knowledge<'a> {
     /// The options of the match, a JSON object.
     pub options: &'a RawValue,
-    /// The seating.
     pub seating: Seating,
-    /// The seat.
     pub seat: Seat,
-    /// Its view.
     pub view: &'a RawValue,
     /// `turns_left` of the request.
     pub turns_left: Option<u32>,

@@ -136,9 +136,7 @@ pub trait Table: Debug + Send {
 /// A move among the events of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MoveMade<'a> {
-    /// The seat.
     pub seat: Seat,
-    /// Its text.
     pub text: &'a str,
     /// Whether all viewers may see it.
     pub is_open: bool,

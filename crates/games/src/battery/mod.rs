@@ -478,7 +478,6 @@ pub(crate) fn only_legal_moves_are_accepted<G: Game>() {
     }
 }
 
-/// The next decision.
 fn next_decision(table: &mut dyn Table, rng: &mut RandomStream) -> OpenDecision {
     let mut drawn = Vec::new();
     loop {

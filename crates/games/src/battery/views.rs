@@ -7,7 +7,6 @@ use referee_game::erased::Knowledge;
 /// Changed views per seating.
 const CHANGED: usize = 400;
 
-/// All leaves of a value.
 fn leaves(value: &Value, out: &mut Vec<Value>) {
     match value {
         Value::Object(fields) => fields.values().for_each(|inner| leaves(inner, out)),

@@ -240,7 +240,6 @@ impl Default for Board {
 }
 
 impl Board {
-    /// A board without pieces.
     pub(super) const fn without_pieces(to_move: Colour) -> Board {
         Board { own: 0, enemy: 0, kings: 0, to_move }
     }
@@ -265,7 +264,6 @@ impl Board {
         self.own == 0
     }
 
-    /// The pieces of a colour.
     pub(super) const fn pieces(&self, colour: Colour) -> u32 {
         if colour as u8 == self.to_move as u8 { self.own } else { self.enemy }
     }

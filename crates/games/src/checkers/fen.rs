@@ -79,13 +79,11 @@ impl<'de> Deserialize<'de> for Board {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BadFen {
-    /// It does not have three parts.
     #[error("a FEN has three parts like B:W31,K32:B1,2: the side to move, then the pieces of each colour")]
     Parts,
     /// A part does not begin with a colour, or the first part is longer than a colour.
     #[error("in the FEN `{0}` is no colour: B is Black, W is White")]
     Colour(String),
-    /// Both lists have the same colour.
     #[error("the FEN lists the pieces of {0} twice: one list is of W, one of B, empty if there are none")]
     OneColour(Colour),
     /// A piece is not a valid square.
@@ -99,10 +97,8 @@ pub enum BadFen {
          as that of 10x10 draughts"
     )]
     OtherBoard(u32),
-    /// Two pieces are on the same square.
     #[error("the FEN names square {0} twice: a square holds one piece")]
     Twice(u32),
-    /// A man is on its crowning row.
     #[error("the FEN has {0}'s man {1} on the row where it is crowned: a king there is K{1}")]
     Uncrowned(Colour, u32),
 }

@@ -96,7 +96,6 @@ impl<'de> Deserialize<'de> for Field {
 /// way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[expect(missing_docs, reason = "they are the points of the compass")]
 pub enum Direction {
     N,
     NE,

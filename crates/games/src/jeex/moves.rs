@@ -10,14 +10,12 @@ use super::grid::{Direction, Field, GRID};
 pub enum Move {
     /// `place b3 E`: places a stone from the supply on an empty field.
     Place {
-        /// The field.
         at: Field,
         /// The direction of the stone.
         facing: Direction,
     },
     /// `rotate b3 SE`: rotates an own stone.
     Rotate {
-        /// The field.
         at: Field,
         /// The new direction of the stone.
         facing: Direction,
@@ -100,10 +98,8 @@ pub enum BadMove {
         "a move is like one of these, with single spaces: place b3 E, rotate b3 SE, capture c3 b3, claim"
     )]
     Form,
-    /// A field is invalid.
     #[error("a field is a file a to e and a rank 1 to 3 like b3, but not the centre c2")]
     Field,
-    /// A direction is invalid.
     #[error("a direction is one of N, NE, E, SE, S, SW, W, NW")]
     Direction,
     /// No stone on the first field can point at the second.

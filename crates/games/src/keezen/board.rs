@@ -21,7 +21,6 @@ pub enum Square {
     Home(Seat, u8),
 }
 
-/// Writes a number.
 pub(super) fn spell_number(number: u8, out: &mut impl fmt::Write) -> fmt::Result {
     out.write_str(itoa::Buffer::new().format(number))
 }

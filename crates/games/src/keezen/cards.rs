@@ -13,7 +13,6 @@ pub(super) const RANKS: usize = 13;
 
 /// A card. Suits have no effect.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[expect(missing_docs, reason = "the names of the cards are self-explanatory")]
 pub enum Rank {
     #[default]
     Two,
@@ -55,7 +54,6 @@ impl Rank {
         Self::NAMES[self as usize]
     }
 
-    /// The rank with this name.
     pub fn named(name: &str) -> Option<Rank> {
         Self::NAMES.iter().position(|&known| known == name).map(|at| Self::ALL[at])
     }

@@ -18,7 +18,6 @@ impl Hands {
         Hands { hands: [const { Hand::NONE }; MAX_SEATS], seats }
     }
 
-    /// The hand of a seat.
     pub const fn of(&self, seat: Seat) -> Hand {
         self.hands[seat.index()]
     }
@@ -27,7 +26,6 @@ impl Hands {
         &mut self.hands[seat.index()]
     }
 
-    /// The hands by seat.
     pub(super) fn iter(&self) -> impl Iterator<Item = (Seat, Hand)> + Clone {
         (0..self.seats).map(Seat).zip(self.hands)
     }

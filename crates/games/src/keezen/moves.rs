@@ -24,7 +24,6 @@ pub enum Move {
     Go {
         /// Neither a jack nor a king.
         card: Rank,
-        /// The pawn.
         pawn: Square,
     },
     /// `7 t17 4 t30 3`: splits the seven steps between two pawns, in this order (K5).

@@ -70,7 +70,6 @@ impl Dice {
         self.0[die as usize] = 0;
     }
 
-    /// Turns a die to a face.
     pub(super) const fn turn(&mut self, die: Die, face: u8) {
         self.0[die as usize] = face;
     }

@@ -6,7 +6,6 @@ use std::str::FromStr;
 use super::pawn::Pawn;
 use super::square::Square;
 
-/// A move.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Move {
     /// `ring d4`: places the ring on an empty square without adjacent pawns (X7).

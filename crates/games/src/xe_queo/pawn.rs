@@ -10,19 +10,12 @@ use super::square::Square;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Pawn {
-    /// `red`
     Red,
-    /// `orange`
     Orange,
-    /// `yellow`
     Yellow,
-    /// `green`
     Green,
-    /// `blue`
     Blue,
-    /// `purple`
     Purple,
-    /// `black`
     Black,
 }
 
@@ -80,7 +73,6 @@ impl Pawns {
         Pawns(squares)
     }
 
-    /// The square of a pawn.
     pub const fn square(&self, pawn: Pawn) -> Square {
         self.0[pawn as usize]
     }

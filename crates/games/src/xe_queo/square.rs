@@ -61,7 +61,6 @@ pub(super) fn reached(from: u64, others: u64, ring: u64) -> u64 {
 pub struct Square(u8);
 
 impl Square {
-    /// The square a1.
     pub(super) const A1: Square = Square::at(0, 0);
 
     /// The first square of a set; none of the board if the set is empty.
@@ -80,7 +79,6 @@ impl Square {
         Square::at(number % SIDE, number / SIDE)
     }
 
-    /// The square with this name.
     pub const fn named(name: &str) -> Option<Square> {
         match *name.as_bytes() {
             [file @ b'a'..=b'g', rank @ b'1'..=b'7'] => Some(Square::at(file - b'a', rank - b'1')),

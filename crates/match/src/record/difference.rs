@@ -32,34 +32,24 @@ pub enum DifferenceKind {
     /// A line of the record cannot be read.
     #[error(transparent)]
     Line(#[from] BadLine),
-    /// A line is none of a record.
     #[error("no line of a record: {0}")]
     NotALine(BadLine),
-    /// A line is too long.
     #[error("a line of a record has at most {MOST_BYTES} bytes")]
     LongLine,
-    /// There are too many lines.
     #[error("a record has at most {MOST_LINES} lines")]
     TooManyLines,
-    /// The record has no seal.
     #[error("the record is cut off: it does not end with a seal")]
     CutOff,
-    /// The line of the seal is not that of its contents.
     #[error("the seal has other fields than {0}")]
     SealFields(String),
-    /// The seal is of other bytes.
     #[error("the SHA-256 in the seal is not that of the record: it was changed after it was sealed")]
     Changed,
-    /// The seal has no seed.
     #[error("the seed is not revealed")]
     SeedNotRevealed,
-    /// The seal has no seed of the right form.
     #[error("seed and salt are 64 lower-case hex digits each")]
     InvalidSeed,
-    /// The seal has another seed.
     #[error("the revealed seed and salt do not give the commitment of line 1")]
     OtherSeed,
-    /// The seal reveals something else than the match.
     #[error("deal or nonces in the seal are not those of the match")]
     OtherReveal,
     /// The match cannot be opened.
@@ -68,16 +58,13 @@ pub enum DifferenceKind {
     /// The first line is not that of its contents.
     #[error("line 1 has other fields than a set-up: {0}")]
     HeaderFields(String),
-    /// The record ends before its match.
     #[error("missing: {0}")]
     MissingLine(String),
-    /// The match does not end.
     #[error("the record has no result")]
     NoResult,
     /// The line `bots` is of another match.
     #[error("`bots` has other seats than the match")]
     OtherSeats,
-    /// The replayed match writes another line.
     #[error("recorded {recorded}, but the rules give {given}")]
     OtherLine {
         /// The line of the record.
@@ -85,7 +72,6 @@ pub enum DifferenceKind {
         /// The line of the replayed match.
         given: String,
     },
-    /// The replayed match writes nothing after this line.
     #[error("this cannot happen here: {0}")]
     Impossible(String),
     /// The rules failed, and did not in the match.

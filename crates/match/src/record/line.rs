@@ -16,7 +16,6 @@ use serde_json::value::RawValue;
 use crate::record::{Difference, DifferenceKind, Seal};
 use crate::{AbortReason, Detail, Header, Outage};
 
-/// A line of a record.
 #[derive(Debug)]
 pub struct RecordLine<'a> {
     /// When it happened; 0 in `record`, `bots` and `seal`.
@@ -32,21 +31,17 @@ pub enum RecordEntry<'a> {
     Record(Box<Header>),
     /// `start` was offered to the kernel.
     Start {
-        /// The seat.
         seat: Seat,
     },
     /// Another process of the bot took over the seat.
     Restart {
-        /// The seat.
         seat: Seat,
         /// The timeout until `ready`, in milliseconds.
         ready_ms: u64,
     },
     /// The seat is ready.
     Ready {
-        /// The seat.
         seat: Seat,
-        /// Its nonce.
         nonce: Text<'a>,
     },
     /// The random draws of the game.
@@ -56,7 +51,6 @@ pub enum RecordEntry<'a> {
     },
     /// A request was offered to the kernel.
     Request {
-        /// The seat.
         seat: Seat,
         /// The request.
         turn: u32,
@@ -67,21 +61,17 @@ pub enum RecordEntry<'a> {
     AcceptDraw(Accepted),
     /// The side resigned.
     Resign {
-        /// The seat.
         seat: Seat,
     },
     /// An out-of-state message.
     Stray {
-        /// The seat.
         seat: Seat,
         /// The error that it got.
         code: ErrorCode,
     },
-    /// A fault.
     Fault(RecordedFault),
     /// The referee decided for a seat.
     Fallback {
-        /// The seat.
         seat: Seat,
         /// The move.
         text: Text<'a>,
@@ -100,7 +90,6 @@ pub enum RecordEntry<'a> {
     },
     /// The match was aborted.
     Abort {
-        /// Why.
         reason: AbortReason,
     },
     /// The end of the match.
@@ -114,7 +103,6 @@ pub enum RecordEntry<'a> {
 /// An answer to a request.
 #[derive(Debug)]
 pub struct RecordedAnswer<'a> {
-    /// The seat.
     pub seat: Seat,
     /// The request.
     pub turn: u32,
@@ -133,7 +121,6 @@ pub struct RecordedAnswer<'a> {
 /// An answer that accepts a draw.
 #[derive(Debug)]
 pub struct Accepted {
-    /// The seat.
     pub seat: Seat,
     /// The request.
     pub turn: u32,
@@ -143,10 +130,8 @@ pub struct Accepted {
     pub lag_us: u64,
 }
 
-/// A fault.
 #[derive(Debug)]
 pub struct RecordedFault {
-    /// The seat.
     pub seat: Seat,
     /// The request; `None` if it is not the fault of a request.
     pub turn: Option<u32>,
@@ -163,7 +148,6 @@ pub struct RecordedFault {
 /// The contents of an event of a record.
 #[derive(Debug)]
 pub enum RecordedEvent<'a> {
-    /// A move.
     Move(Moved<'a>),
     /// Another event of the referee: a draw was offered, or a seat is out.
     OfReferee,
@@ -174,7 +158,6 @@ pub enum RecordedEvent<'a> {
 /// A move as an event.
 #[derive(Debug, Deserialize)]
 pub struct Moved<'a> {
-    /// The seat.
     pub seat: Seat,
     /// The move.
     #[serde(rename = "move", borrow)]
@@ -188,7 +171,6 @@ pub struct Moved<'a> {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BotLine {
-    /// The seat.
     pub seat: Seat,
     /// Processor time in milliseconds, if it could be measured.
     pub cpu_ms: Option<u64>,
@@ -252,7 +234,6 @@ struct LineFields<'a> {
 /// Why a text is no line of a record that this program reads.
 #[derive(Debug, thiserror::Error)]
 pub enum BadLine {
-    /// It is something else than a JSON object.
     #[error("not a JSON object")]
     NotAnObject,
     /// It is not UTF-8.
@@ -261,22 +242,17 @@ pub enum BadLine {
     /// It, or the value of a field, is no JSON of the right form.
     #[error(transparent)]
     Json(#[from] serde_json::Error),
-    /// It is of another type than its place requires.
     #[error("it is of type `{0}`")]
     OtherType(String),
     /// The first line is none of a record.
     #[error("a record begins with a line of type `record`: {0}")]
     NoHeader(Box<BadLine>),
-    /// The record has another format.
     #[error("record format {0}; this program reads {known}", known = Header::FORMAT)]
     Format(u32),
-    /// A field that lines of this type have is missing.
     #[error("missing field `{0}`")]
     MissingField(&'static str),
-    /// The code is unknown.
     #[error("unknown code `{0}`")]
     UnknownCode(String),
-    /// The type is unknown.
     #[error("unknown type `{0}`")]
     UnknownType(String),
 }

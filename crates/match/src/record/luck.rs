@@ -23,11 +23,9 @@ use crate::record::{Difference, Playback};
 /// The luck in a recorded match.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MatchLuck {
-    /// The id of the match.
     pub match_id: String,
     /// The id of the game.
     pub game: String,
-    /// The seating.
     pub seating: Seating,
     /// The names of the bots by seat.
     pub seats: Vec<String>,
@@ -70,10 +68,8 @@ pub enum NoLuck {
     /// The record is not valid.
     #[error(transparent)]
     Difference(#[from] Difference),
-    /// The game has no chance.
     #[error("{0} has no chance: there is no luck to take out of its results")]
     NoChance(&'static str),
-    /// Random playouts do not end.
     #[error("random playouts of {0} have no result: its moves are not listed, or it does not end")]
     NoPlayouts(&'static str),
 }

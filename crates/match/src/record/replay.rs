@@ -260,29 +260,22 @@ pub enum NotReplayed {
     /// A limit of the first line does not fit.
     #[error("a limit is larger than any that this program replays")]
     HugeLimit,
-    /// The rules of the game have changed.
     #[error("rules version {recorded} of {game}; this program knows {known}")]
     OtherVersion {
         /// The version of the record.
         recorded: u32,
-        /// The game.
         game: String,
         /// The version of this program.
         known: u32,
     },
-    /// The game is played with other seats.
     #[error("the seats are not a seating of {game}")]
-    OtherSeating {
-        /// The game.
-        game: String,
-    },
+    OtherSeating { game: String },
     /// The first line does not have all options.
     #[error("the options are not complete: {complete}")]
     IncompleteOptions {
         /// All options, as JSON.
         complete: String,
     },
-    /// Its rules are others.
     #[error(transparent)]
     OtherRules(#[from] OtherRules),
     /// The rules cannot open it.
@@ -344,16 +337,12 @@ pub(super) fn open_match(
 /// Why a catalog does not have the rules of a record.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum OtherRules {
-    /// The game is unknown.
     #[error(transparent)]
     Unknown(#[from] UnknownGame),
-    /// The rules of the record are part of a referee, those of the catalog are a program.
     #[error("the record is of another game `{0}`, which is part of a referee")]
     PartOfReferee(String),
-    /// The rules of the record are a program, which the catalog does not have.
     #[error("the rules of {0} are a program: its directory is given with --game DIR")]
     NoProgram(String),
-    /// The program has other files.
     #[error("the rules of {game} have other files than those of the record: {}", .files.join(", "))]
     OtherFiles {
         /// The id of the game.

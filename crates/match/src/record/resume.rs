@@ -23,16 +23,13 @@ pub enum NotResumed {
     /// A line is no line of a record.
     #[error(transparent)]
     Line(#[from] BadLine),
-    /// There are more seats than bots.
     #[error("a seat has no bot")]
     SeatWithoutBot,
-    /// The match has not been dealt from this seed.
     #[error("the match has another seed")]
     OtherSeed,
     /// The rules do not open it.
     #[error(transparent)]
     NotOpened(#[from] NotReplayed),
-    /// The rules give another line.
     #[error("recorded {recorded}, but the rules give {given}")]
     Differs {
         /// The recorded line, shortened.

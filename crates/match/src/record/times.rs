@@ -10,7 +10,6 @@ use crate::record::{Accepted, Difference, RecordEntry, RecordedAnswer, RecordedF
 /// The time that a seat took for a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AnswerTime {
-    /// The seat.
     pub seat: Seat,
     /// From the request to the answer, or to the end of the time limit if no answer came, in microseconds.
     pub took_us: u64,

@@ -11,7 +11,6 @@ use referee_game::seat::{Seating, Viewer};
 /// The parts of the schema of a game.
 const PARTS: [&str; 3] = ["View", "Move", "Event"];
 
-/// The schemas of a game.
 pub(super) struct GameSchemas {
     /// In the order of [`PARTS`].
     validators: [Validator; 3],

@@ -63,7 +63,6 @@ pub struct Preview {
 pub struct PreviewRow {
     /// The place; empty if it has none.
     pub place: String,
-    /// The name.
     pub name: String,
     /// Its points or its rating.
     pub figure: String,

@@ -41,7 +41,6 @@ pub struct FrameText {
     pub moves: u32,
     /// What happened, one event per line.
     pub lines: Vec<String>,
-    /// The board.
     pub board: String,
 }
 

@@ -60,7 +60,6 @@ impl ReplayHead {
     }
 }
 
-/// A match.
 #[derive(Debug, Serialize)]
 pub struct MatchReplay {
     #[serde(skip)]
@@ -186,7 +185,6 @@ fn notes(step: &Step<'_, '_>, viewers: &[Viewer]) -> Vec<(u32, &'static str, Opt
     notes
 }
 
-/// The answers of a step.
 fn answers<'a, 'b>(step: &'b Step<'a, 'b>) -> impl Iterator<Item = &'b RecordedAnswer<'a>> {
     step.notes.iter().filter_map(|note| match note {
         Note::Line(line) => match &line.entry {

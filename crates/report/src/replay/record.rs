@@ -26,7 +26,6 @@ const WORDS: char = '\u{6}';
 /// The field with the time of a line, with the number of a request, and with a move.
 const FIELDS: [(&str, char); 3] = [("at_us", TIME), ("turn", COUNT), ("move", MOVE)];
 
-/// A record.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct PackedRecord {
     /// The different lines, with marks for the values.
@@ -84,7 +83,6 @@ fn words(text: &str) -> Option<(String, &str)> {
     list.split("\",\"").all(is_word).then(|| (list.replace("\",\"", " "), after))
 }
 
-/// The values of a field.
 #[derive(Default)]
 struct FieldValues {
     numbers: Vec<i64>,

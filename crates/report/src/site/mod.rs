@@ -65,7 +65,6 @@ struct SitePage<'a> {
     links: Links<'a>,
     /// The page of [`PAGES`] to which it belongs.
     section: &'static str,
-    /// Its scripts.
     scripts: &'static [&'static str],
     /// The URL of its picture.
     picture: Option<String>,

@@ -18,7 +18,6 @@ impl Site<'_> {
         self.url.map(|url| format!("{url}{path}"))
     }
 
-    /// The path of the picture of a match.
     pub(super) fn path_of_picture(listed: &ListedMatch) -> String {
         format!("matches/{}.png", listed.id)
     }

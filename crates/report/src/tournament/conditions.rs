@@ -17,7 +17,6 @@ use super::clocks::{self, ClockPeriod, clock_in_words, clock_option};
 /// The settings of the tournament file that reports state.
 #[derive(Debug)]
 pub struct Settings {
-    /// The game.
     pub game: &'static Meta,
     /// The names of each entrant's bots.
     pub bots: Vec<Vec<String>>,

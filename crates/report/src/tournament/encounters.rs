@@ -21,7 +21,6 @@ pub struct HeadToHead {
     pub wdl: Wdl,
     /// What it was expected to score by the fitted strengths of all; `None` for partners.
     pub expected: Option<f64>,
-    /// The ids of the matches.
     pub match_ids: Vec<String>,
 }
 

@@ -61,7 +61,6 @@ impl<'a> Links<'a> {
         self.top.unwrap_or_default()
     }
 
-    /// The name of an entrant.
     pub(crate) fn entrant(&self, name: &str) -> Markup {
         html! {
             @match (self.top, self.entrants.get(name)) {
@@ -84,7 +83,6 @@ impl<'a> Links<'a> {
         }
     }
 
-    /// The id of a match.
     pub(crate) fn match_id(&self, id: &str) -> Markup {
         self.to_match(id, id)
     }

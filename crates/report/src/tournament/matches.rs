@@ -21,7 +21,6 @@ use crate::words::ending_in_words;
 pub struct ListedMatch {
     /// The match id with its attempt: m17.2.
     pub id: String,
-    /// Its set.
     pub set: String,
     /// Its round; `None` in formats that are known in advance.
     pub round: Option<u32>,

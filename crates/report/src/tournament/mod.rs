@@ -57,7 +57,6 @@ use referee_store::{MatchRow, Results, StoreError, VOID, is_void_for};
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename = "report")]
 pub struct TournamentReport {
-    /// The game.
     #[serde(skip)]
     pub(super) game: &'static Meta,
     /// The description of the tournament and its standings.
@@ -100,18 +99,15 @@ pub struct TournamentReport {
 /// A rating algorithm.
 #[derive(Clone, Debug, Serialize)]
 pub struct Rater {
-    /// The algorithm.
     pub algorithm: &'static str,
     /// The library and its version.
     pub version: &'static str,
 }
 
-/// Details of an entrant.
 #[derive(Debug, Serialize)]
 pub struct EntrantDetails {
     /// Its number in the order of the tournament file, from 1.
     pub number: usize,
-    /// Its name.
     pub name: String,
     /// Its command line, or tcp:NAME.
     pub source: String,

@@ -24,9 +24,7 @@ pub struct RaceReport {
 /// A version in a race.
 #[derive(Debug, Serialize)]
 pub struct RacerReport {
-    /// Its name.
     pub name: String,
-    /// Its state.
     pub state: RaceState,
     /// The evidence that it need not be picked instead of the anchor; it is out from 1 / `alpha` on.
     pub evidence: f64,

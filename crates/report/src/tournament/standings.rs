@@ -66,13 +66,11 @@ pub struct StandingsReport {
     pub advantage: Vec<Estimate>,
 }
 
-/// The standing of an entrant.
 #[derive(Debug, Serialize)]
 pub struct EntrantStanding {
     /// From 1; the same for entrants that are tied after all tie-breaks. `None` for the entrant that a gauntlet is about, which
     /// stands outside the ranking.
     pub place: Option<u32>,
-    /// Its name.
     pub name: String,
     /// What people see instead of it.
     pub display_name: Option<String>,

@@ -92,7 +92,6 @@ impl StoryOf<'_> {
         course
     }
 
-    /// The story.
     pub(super) fn told(&self) -> Story {
         let mut story = Story::default();
         let (name, rows) = (self.name, &self.table.rows);

@@ -406,7 +406,6 @@ pub(crate) fn sandboxes(report: &TournamentReport) -> String {
     all.iter().map(in_words).collect::<Vec<_>>().join("; ")
 }
 
-/// The conditions.
 pub(crate) fn conditions(report: &TournamentReport) -> Grid {
     let Conditions { format, deals, on_fault, options, openings, seed, began_at, ended_at, .. } =
         &report.conditions;
@@ -439,7 +438,6 @@ pub(crate) fn conditions(report: &TournamentReport) -> Grid {
     }
 }
 
-/// The faults.
 pub(crate) fn fault_counts(report: &TournamentReport) -> Grid {
     let rows = report.entrants().flat_map(|(standing, details)| {
         let own = vec![
@@ -481,7 +479,6 @@ fn timed(name: String, used: &Option<Timed>, faults: &Faults, cpu_ms: u64) -> Ve
     [name].into_iter().chain(time_use_of(used, faults, cpu_ms)).collect()
 }
 
-/// The time use.
 pub(crate) fn time_use(report: &TournamentReport) -> Grid {
     let rows = report.details.iter().flat_map(|details| {
         let own = timed(details.name.clone(), &details.time, &details.faults, details.cpu_ms);

@@ -17,13 +17,10 @@ pub struct Milliseconds(pub u64);
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TimeError {
-    /// It is no time.
     #[error("invalid duration `{0}`; expected e.g. 500ms, 5s or 2m: {1}")]
     Form(String, humantime::DurationError),
-    /// It is too long.
     #[error("`{0}` is more than a day")]
     Long(String),
-    /// It is too exact.
     #[error("`{0}` is not a whole number of milliseconds")]
     Fraction(String),
 }
@@ -94,13 +91,10 @@ pub struct ClockLimits(pub Option<Clock>);
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ClockError {
-    /// A part has no value.
     #[error("`{0}` is not KEY=TIME or `none`")]
     Form(String),
-    /// There is no such part.
     #[error("unknown part `{0}` of a clock; available: delay, bank, increment, or `none`")]
     Unknown(String),
-    /// A part is there twice.
     #[error("`{0}` is given twice")]
     Twice(String),
     /// A part is no time.

@@ -19,21 +19,17 @@ pub struct KnownGames {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum GameError {
-    /// No game has this id.
     #[error("{0}; or the directory of a game that is a program, such as ./{id}", id = .0.id)]
     Unknown(#[from] UnknownGame),
-    /// It is not the directory of a game.
     #[error("{}: there is no {MANIFEST}, which the directory of a game has", .0.display())]
     NoManifest(PathBuf),
     /// The game cannot be used.
     #[error(transparent)]
     Bad(#[from] BadGame),
-    /// Another game has its id.
     #[error("{}: id: `{id}` is {owner}; choose another", file.display(), owner = owner(*is_program))]
     Taken {
         /// Its manifest.
         file: PathBuf,
-        /// The id.
         id: &'static str,
         /// Whether the other one is a program, too.
         is_program: bool,

@@ -43,16 +43,12 @@ pub enum ListenError {
         "the bot `tcp:{0}` connects by itself: add an address, e.g. [listen] with address = \"127.0.0.1:4700\""
     )]
     NoAddress(String),
-    /// There is an address, but no bot connects.
     #[error("listen: no entrant has a `tcp` name")]
     NoBot,
-    /// Others have a token.
     #[error("missing token for `{0}`")]
     NoToken(String),
-    /// A name has several tokens.
     #[error("duplicate token for `{0}`")]
     TokenTwice(String),
-    /// The file with the tokens is not valid.
     #[error("listen.token_file {}: {why}", path.display())]
     TokenFile {
         /// The file.
@@ -60,10 +56,8 @@ pub enum ListenError {
         /// What is wrong with it.
         why: TokenFileError,
     },
-    /// The certificate cannot be used.
     #[error("listen.tls_cert, listen.tls_key: {0}")]
     Certificate(BadCertificate),
-    /// No certificate can be generated.
     #[error("the new certificate: {0}")]
     SelfSigned(BadCertificate),
 }
@@ -132,7 +126,6 @@ fn all_tokens(
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TokenError {
-    /// It has another form.
     #[error("a token is given as NAME=TOKEN")]
     Form,
     /// Its name is not valid.
@@ -150,12 +143,10 @@ pub enum TokenFileError {
     /// It cannot be read.
     #[error(transparent)]
     Unreadable(#[from] io::Error),
-    /// A line has no token.
     #[error("line {line}: {why}")]
     Line {
         /// Counted from 1.
         line: usize,
-        /// Why not.
         why: TokenError,
     },
 }

@@ -10,10 +10,8 @@ use crate::config::LeftOut;
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunNotice {
-    /// This machine has no sandbox for bots.
     #[error("note: bots run without a sandbox: {} (`--sandbox none` hides this note)", one_line(.0))]
     NoSandbox(Unavailable),
-    /// Bots need no token.
     #[error("warning: without tokens, anyone who can reach {address} can play as `{name}`")]
     NoTokens {
         /// Where they connect.
@@ -21,7 +19,6 @@ pub enum RunNotice {
         /// One of the bots.
         name: String,
     },
-    /// Some openings are not valid.
     #[error("openings: {0}")]
     LeftOut(LeftOut),
 }

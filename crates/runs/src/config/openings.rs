@@ -25,7 +25,6 @@ const NAMED: usize = 20;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OpeningOrder {
-    /// That of the file.
     #[default]
     File,
     /// One that is derived from the run seed.
@@ -40,7 +39,6 @@ pub enum OpeningSource {
         /// The number of random moves.
         plies: u32,
     },
-    /// A file.
     File(OpeningBook),
 }
 
@@ -49,7 +47,6 @@ pub enum OpeningSource {
 pub struct OpeningBook {
     /// The file, which may be compressed with gzip.
     pub path: PathBuf,
-    /// The order of its openings.
     pub order: OpeningOrder,
     /// The length to which games are cut; 0 for whole games.
     pub plies: u32,
@@ -64,28 +61,22 @@ pub enum OpeningsError {
     /// The options of the game are not valid.
     #[error(transparent)]
     Options(WithSuggestion),
-    /// There are no random openings of this length.
     #[error("opening_plies = {plies}: {why}")]
     Random {
         /// The number of moves.
         plies: u32,
-        /// Why not.
         why: NoOpening,
     },
-    /// The file cannot be used.
     #[error("openings {}: {why}", path.display())]
     File {
         /// The file.
         path: PathBuf,
-        /// Why not.
         why: OpeningFileError,
     },
-    /// Openings of the file are not valid.
     #[error("openings:{flaws}{}", if *.is_cut { "" } else {
         "\n`opening_plies = N` cuts the games of a collection, and leaves out those that are invalid"
     })]
     Flawed {
-        /// What is wrong.
         flaws: FlawList,
         /// Whether its games are cut, so that it has no valid opening at all.
         is_cut: bool,
@@ -99,10 +90,8 @@ pub enum OpeningFileError {
     /// It cannot be read.
     #[error(transparent)]
     Unreadable(#[from] io::Error),
-    /// The game has no openings.
     #[error("{0} has no openings")]
     NoOpenings(&'static str),
-    /// It is no file of openings.
     #[error("opening files of {game} have the extension {}", .endings.join(" or "))]
     Extension {
         /// The id of the game.
@@ -110,7 +99,6 @@ pub enum OpeningFileError {
         /// The extensions that there are.
         endings: Vec<String>,
     },
-    /// It sets an option that the run sets, too.
     #[error("its openings set `{0}` themselves: omit options.{0}")]
     SetsOption(String),
 }

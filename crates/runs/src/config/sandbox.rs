@@ -88,26 +88,16 @@ pub fn change_commands<T>(bots: &mut [Arc<dyn Source>], change: impl FnOnce(Vec<
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FilesError {
-    /// A path cannot be read.
     #[error("{}: {why}", path.display())]
-    Unreadable {
-        /// The path.
-        path: PathBuf,
-        /// Why not.
-        why: io::Error,
-    },
-    /// The bot would see what it must not see.
+    Unreadable { path: PathBuf, why: io::Error },
     #[error("files: {} contains {}: give the bot a directory of its own", files.display(), own.display())]
     Contains {
         /// The directory.
         files: PathBuf,
-        /// What is in it.
         own: PathBuf,
     },
-    /// The command line has an absolute path, which the bot does not have.
     #[error("command: `{0}` is in `files`: give its path relative to the working directory")]
     Absolute(String),
-    /// The bot starts elsewhere.
     #[error("directory: {} is not in `files`, {}", directory.display(), files.display())]
     Outside {
         /// Its working directory.

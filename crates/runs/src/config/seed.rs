@@ -10,13 +10,11 @@ use referee_game::hex;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SeedError {
-    /// It has another number of digits, or others.
     #[error("a seed has 64 lower-case hex digits, but this has {0} characters")]
     Form(usize),
     /// Its file cannot be read.
     #[error(transparent)]
     File(#[from] std::io::Error),
-    /// There are no random numbers.
     #[error("the operating system provides no seed: {0}")]
     Random(#[from] getrandom::Error),
 }

@@ -11,10 +11,8 @@ pub struct PemFiles {
     pub key: PathBuf,
 }
 
-/// Where a certificate is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CertificateFile {
-    /// In PEM files.
     Pem(PemFiles),
     /// It is generated and written to this file.
     SelfSigned(PathBuf),

@@ -56,13 +56,10 @@ pub enum Discrepancy {
     /// A record is not valid.
     #[error(transparent)]
     Record(#[from] RecordError),
-    /// A record without a result.
     #[error("the database has no result for its record")]
     NoResult,
-    /// A result without a record.
     #[error("it has no record")]
     NoRecord,
-    /// A part of the result is another one by the record.
     #[error("{key}: {stored} in the database, {recorded} by its record")]
     Part {
         /// The part.
@@ -72,7 +69,6 @@ pub enum Discrepancy {
         /// What it is by the record.
         recorded: Value,
     },
-    /// A player has other results in the database.
     #[error("{recorded} by the records and rulings, {stored} by the database")]
     Player {
         /// By the records.
@@ -80,7 +76,6 @@ pub enum Discrepancy {
         /// By the database.
         stored: Wdl,
     },
-    /// A player has other results in the final standings of a season.
     #[error("{recorded} by the records and rulings, {stored} by the final standings of season {season}")]
     FinalStandings {
         /// The name of the season.
@@ -90,7 +85,6 @@ pub enum Discrepancy {
         /// By the standings.
         stored: Wdl,
     },
-    /// A ruling on nothing.
     #[error("ruling {0} is on a match without a result")]
     Ruling(u32),
 }
@@ -99,7 +93,6 @@ pub enum Discrepancy {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RecordError {
-    /// Its name is not that of a match.
     #[error("{0} is the record of no match")]
     NoMatch(String),
     /// It cannot be read.
@@ -131,7 +124,6 @@ pub struct RecordedMatch {
     pub is_erased: bool,
 }
 
-/// A ladder with its records.
 #[derive(Debug)]
 pub struct LadderRecords<'a> {
     ladder: &'a LadderConfig,
@@ -364,7 +356,6 @@ impl StoredResults {
 /// Compares what the players of a ladder have won in each season.
 struct SeasonTallies<'a> {
     records: &'a LadderRecords<'a>,
-    /// All rulings.
     rulings: &'a [RulingRow],
     results: &'a StoredResults,
 }

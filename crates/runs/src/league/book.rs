@@ -247,7 +247,6 @@ impl Book {
         self.by_name.get(name).copied()
     }
 
-    /// The name of a player.
     pub fn name(&self, player: Entrant) -> &str {
         &self.players[player.index()].name
     }

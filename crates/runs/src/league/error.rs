@@ -10,7 +10,6 @@ pub enum LadderError {
     /// There are more than 65,536 players.
     #[error("the ladder has too many players")]
     TooManyPlayers,
-    /// Its players or results do not fit the seats.
     #[error("{id} does not fit the {seats} seats of its ladder")]
     Misfit {
         /// The match id.
@@ -18,7 +17,6 @@ pub enum LadderError {
         /// The number of seats.
         seats: usize,
     },
-    /// Its deal is neither its own nor that of an earlier match.
     #[error("{id}: its deal is `{deal}`, expected an earlier match")]
     OtherDeal {
         /// The match id.
@@ -44,12 +42,10 @@ pub enum NotCounted {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum NotRecovered {
-    /// A file is not a record of the ladder.
     #[error("{}: {why}; move the file away", .path.display())]
     Record {
         /// The file.
         path: std::path::PathBuf,
-        /// Why.
         why: NotOfLadder,
     },
     /// A file cannot be read or written.
@@ -64,16 +60,12 @@ pub enum NotRecovered {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum NotOfLadder {
-    /// Its name is not the id of a match.
     #[error("`{0}` is not the id of a match")]
     NoMatch(String),
-    /// It is not valid.
     #[error("its record differs: {}", list(.0))]
     Differs(Vec<Difference>),
-    /// It is that of another match.
     #[error("it is the record of {0}")]
     OtherMatch(String),
-    /// It was played with another seed.
     #[error("it was not played with the seed of this ladder")]
     OtherSeed,
     /// It does not fit the ladder.

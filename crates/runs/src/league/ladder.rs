@@ -44,7 +44,6 @@ use referee_store::{Challenge, LeagueBot, LeagueMatch, MatchKind, RulingRow, mat
 /// The seconds of a day.
 const DAY: u64 = 24 * 60 * 60;
 
-/// The limits of a ladder.
 #[derive(Clone, Copy, Debug)]
 pub struct LadderLimits {
     /// The number of matches that are played concurrently.
@@ -94,7 +93,6 @@ struct MatchInProgress {
 /// The state of a ladder.
 #[derive(Debug)]
 pub(super) struct Ladder {
-    /// Its name.
     name: String,
     limits: LadderLimits,
     seating: Seating,
@@ -145,7 +143,6 @@ pub(super) struct Ladder {
     led_to: Option<String>,
     /// What people see instead of the names of players, by name.
     display_names: Arc<BTreeMap<String, String>>,
-    /// The rulings that are shown.
     shown_rulings: Arc<Vec<RulingRow>>,
     began: Instant,
     /// The same in milliseconds since 1970.

@@ -62,23 +62,18 @@ fn list(problems: &[NoticeError]) -> String {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum NoticeError {
-    /// The directory of announcements cannot be read.
     #[error("[pages] announcements: {}: {why}", folder.display())]
     Folder {
         /// The directory.
         folder: PathBuf,
-        /// Why not.
         why: io::Error,
     },
-    /// There are more announcements than are shown.
     #[error("[pages] announcements: there are {0}, and the newest {ANNOUNCEMENTS} are shown")]
     TooMany(usize),
-    /// A text cannot be read.
     #[error("[pages] {}: {why}", path.display())]
     Text {
         /// Its file.
         path: PathBuf,
-        /// Why not.
         why: UnreadableText,
     },
 }
@@ -87,10 +82,8 @@ pub enum NoticeError {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum UnreadableText {
-    /// It is too long.
     #[error("it has more than {} KiB", TEXT >> 10)]
     TooLong,
-    /// It is not text.
     #[error("it is not UTF-8")]
     NotUtf8,
     /// Its file cannot be read.

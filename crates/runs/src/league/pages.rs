@@ -62,7 +62,6 @@ impl PackSending {
     }
 }
 
-/// A ladder for its pages.
 pub(super) struct LadderPages {
     pub(super) name: String,
     pub(super) game: &'static Meta,

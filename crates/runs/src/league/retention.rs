@@ -27,11 +27,9 @@ pub struct Retention {
 
 /// A ladder with its records.
 pub struct RetainedLadder<'a> {
-    /// Its name.
     pub name: &'a str,
     /// The database of the league.
     pub league: &'a mut League,
-    /// Its records.
     pub records: &'a RecordFolder,
     /// Waits between two steps of a longer work. Returns false if the work has to be given up, which leaves everything as it was.
     pub pace: &'a mut dyn FnMut() -> bool,

@@ -31,7 +31,6 @@ pub struct FinalRow {
     pub display_name: Option<String>,
 }
 
-/// A season of a ladder.
 #[derive(Clone, Debug)]
 pub struct LadderSeason {
     /// From 1.

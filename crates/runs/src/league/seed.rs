@@ -8,10 +8,8 @@ use referee_store::League;
 
 use crate::config::{SeedError, random_seed};
 
-/// The seed of a ladder.
 #[derive(Debug)]
 pub struct LadderSeed {
-    /// The seed.
     pub seed: Seed,
     /// The number of the first match with this seed: a restored backup continues with another one.
     from: u32,
@@ -21,7 +19,6 @@ pub struct LadderSeed {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LadderSeedError {
-    /// The stored text is none.
     #[error("league: the seed of {0} cannot be read")]
     Unreadable(String),
     /// None can be drawn.

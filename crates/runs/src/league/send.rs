@@ -34,7 +34,6 @@ pub enum SendCommandError {
         "there is no program; expected a list such as [\"rclone\", \"copyto\", \"{{file}}\", \"remote:league/{{name}}\"]"
     )]
     Empty,
-    /// It does not say where the pack goes.
     #[error("no argument has {{file}}, the path of the pack")]
     NoFile,
     /// A place that there is not.
@@ -47,28 +46,19 @@ pub enum SendCommandError {
 /// Why a pack was not sent.
 #[derive(Debug, thiserror::Error)]
 pub enum SendError {
-    /// The program does not start.
     #[error("{program}: {error}")]
-    NotStarted {
-        /// The program.
-        program: String,
-        /// Why.
-        error: io::Error,
-    },
+    NotStarted { program: String, error: io::Error },
     /// It could not be waited for.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// It has failed.
     #[error("{program}: {status}{stderr}")]
     Failed {
-        /// The program.
         program: String,
         /// How it has ended.
         status: SendStatus,
         /// The beginning of its standard error, after `: `.
         stderr: String,
     },
-    /// The server stops.
     #[error("it was ended because the server stops")]
     Stopped,
 }

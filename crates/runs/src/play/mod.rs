@@ -132,7 +132,6 @@ pub enum SeatingError {
     /// The game is not played with so many seats.
     #[error(transparent)]
     Seats(#[from] Misconfigured),
-    /// So many seats need another number of bots.
     #[error("{seats} seats in {sides} sides need {} bots", or([.sides, .seats]))]
     OtherSeats {
         /// The number of seats.
@@ -140,10 +139,8 @@ pub enum SeatingError {
         /// The number of sides.
         sides: usize,
     },
-    /// The game needs another number of bots.
     #[error("{game} needs {} bots", or(.bots))]
     OtherGame {
-        /// Its id.
         game: &'static str,
         /// The numbers of bots with which it can be played.
         bots: BTreeSet<usize>,
@@ -186,10 +183,8 @@ pub struct NotRestartable {
 /// Why matches would be unfair or cannot be played.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidPlay {
-    /// A bot could know a deal from an earlier match.
     #[error("--mirror: {0}; --trust-bots overrides this check")]
     NotRestartable(#[from] NotRestartable),
-    /// The last set would be incomplete.
     #[error("-n {matches}: --mirror needs a multiple of {size}, the number of matches of a set")]
     IncompleteSet {
         /// The number of matches.

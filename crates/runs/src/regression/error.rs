@@ -25,7 +25,6 @@ pub enum RegressionError {
     /// A result does not fit the schedule.
     #[error(transparent)]
     Schedule(#[from] ScheduleError),
-    /// The line of a set does not fit the run.
     #[error("the results of set {0} do not fit the run")]
     Misfit(u32),
     /// The results file cannot be used.
@@ -50,15 +49,12 @@ impl RegressionError {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum OtherSetup {
-    /// Its seed.
     #[error("another seed")]
     Seed,
-    /// An option.
     #[error("{name} {is}, not {should}")]
     Option {
         /// Its name in the results file.
         name: String,
-        /// Its value.
         is: Value,
         /// That of the other run.
         should: Value,
@@ -69,13 +65,11 @@ pub enum OtherSetup {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SetupDiffers {
-    /// Its setup differs.
     #[error("this run has {0}")]
     Other(#[from] OtherSetup),
     /// The game has other rules.
     #[error(transparent)]
     Rules(#[from] OtherRules),
-    /// A program or a script has changed.
     #[error("{0}; --accept-changed continues with the programs as they are now")]
     Changed(String),
 }

@@ -16,7 +16,6 @@ pub enum ResultLine {
     Set {
         /// Its number, counted from 1.
         set: u32,
-        /// All its matches.
         matches: Vec<ResultMatch>,
     },
     /// The new version crashed, which ended the run.
@@ -26,7 +25,6 @@ pub enum ResultLine {
         /// Where, and how.
         #[serde(flatten)]
         crash: Crash,
-        /// The match.
         matches: Vec<ResultMatch>,
     },
 }
@@ -38,7 +36,6 @@ impl ResultLine {
         *set
     }
 
-    /// The matches.
     pub fn matches(&self) -> &[ResultMatch] {
         let (ResultLine::Set { matches, .. } | ResultLine::Crash { matches, .. }) = self;
         matches

@@ -33,7 +33,6 @@ struct TimedLine<L> {
 pub struct BadResults {
     /// The file.
     pub path: PathBuf,
-    /// Why not.
     pub why: ResultsDefect,
 }
 
@@ -47,16 +46,12 @@ pub enum ResultsDefect {
     /// It cannot be written.
     #[error(transparent)]
     NotWritten(io::Error),
-    /// Another process has locked it.
     #[error("another run is writing to it")]
     Locked,
-    /// It is something else.
     #[error("it is not a results file of `referee regress`")]
     NoResults,
-    /// It is of another version.
     #[error("it has format {0}, but this version reads format {own}", own = RegressionSetup::FORMAT)]
     Format(u32),
-    /// A line is not valid.
     #[error("line {number}: {error}")]
     Line {
         /// Counted from 1.
@@ -64,7 +59,6 @@ pub enum ResultsDefect {
         /// What is wrong with it.
         error: serde_json::Error,
     },
-    /// A set is there twice.
     #[error("duplicate set {0}")]
     Twice(u32),
 }

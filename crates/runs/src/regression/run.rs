@@ -50,7 +50,6 @@ pub struct Added {
 pub struct RegressionSet {
     /// s1, s2, ...
     pub id: String,
-    /// Its matches.
     pub matches: Vec<String>,
     /// How it counts.
     pub fate: Fate,
@@ -234,7 +233,6 @@ fn is_alike(set: &[RegressionMatch]) -> bool {
     })
 }
 
-/// The moves of a set.
 fn moves_of(set: &[RegressionMatch]) -> SetMoves {
     let seats = |played: &RegressionMatch| -> Vec<u8> {
         played.result.lineup.seats().iter().map(|entrant| entrant.index() as u8).collect()

@@ -63,7 +63,6 @@ pub struct RegressionSetup {
     pub format: u32,
     /// The id of the game.
     pub game: String,
-    /// The version of its rules.
     pub rules_version: u32,
     /// The program that the rules are, as in records; `None` if they are part of the referee.
     #[serde(default, skip_serializing_if = "Option::is_none")]

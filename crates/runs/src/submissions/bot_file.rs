@@ -39,7 +39,6 @@ pub struct BotFile {
 /// What is wrong with `bot.toml`.
 #[derive(Debug, thiserror::Error)]
 pub enum BotFileError {
-    /// It is not there.
     #[error("there is no bot.toml at the top of the directory; `referee init bot` writes one")]
     Missing,
     /// It cannot be read.
@@ -51,18 +50,14 @@ pub enum BotFileError {
     /// It is not TOML with these keys.
     #[error("{0}")]
     Syntax(String),
-    /// The name is not allowed.
     #[error("name: {0}")]
     Name(referee_game::name::NameError),
-    /// A command line is not allowed.
     #[error("{key}: {error}")]
     CommandLine {
         /// `command` or `build`.
         key: &'static str,
-        /// What is wrong.
         error: CommandLineError,
     },
-    /// The language is too long or has characters that are not printable.
     #[error("language: at most {MOST_LANGUAGE} printable characters")]
     Language,
 }
@@ -73,7 +68,6 @@ pub enum CommandLineError {
     /// It is no command line.
     #[error(transparent)]
     Invalid(#[from] InvalidCommand),
-    /// This word of it means nothing without a shell.
     #[error("`{0}` needs a shell, and the command line is run without one: write `sh -c '...'`, or a script")]
     NeedsShell(String),
     /// This word of it names a file that is not in the archive.

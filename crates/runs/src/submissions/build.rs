@@ -27,19 +27,16 @@ const REST: Duration = Duration::from_secs(5);
 /// Why a bot is not built.
 #[derive(Debug, thiserror::Error)]
 pub enum BuildFailure {
-    /// It took too long.
     #[error("it took longer than {}, the limit", humantime::format_duration(*.0))]
     Time(Duration),
     /// It ended without a result.
     #[error("{0}")]
     Ended(Detail),
-    /// The result is too large.
     #[error("what was built has more than {most_bytes} bytes, the limit with its headers")]
     Size {
         /// The limit of the archive.
         most_bytes: u64,
     },
-    /// The result is refused.
     #[error("what was built is refused: {0}")]
     Result(ArchiveError),
 }
@@ -64,9 +61,7 @@ pub struct Build<'a> {
     pub launch: &'a Launch,
     /// The archive whose files are in its directory.
     pub archive: &'a File,
-    /// The id of the archive.
     pub id: ArchiveId,
-    /// The limits of the archive.
     pub limits: ArchiveLimits,
     /// The limits of the archive of the result.
     pub result: ArchiveLimits,

@@ -28,7 +28,6 @@ pub(super) struct BuildOrder {
     pub(super) limits: ArchiveLimits,
     /// The program and its arguments.
     pub(super) argv: Vec<String>,
-    /// Those of the result.
     pub(super) result: ArchiveLimits,
 }
 

@@ -17,7 +17,6 @@ const LINES: usize = 10;
 /// A ladder on which a bot is checked: its game and its limits of time.
 #[derive(Clone, Debug)]
 pub struct CheckedLadder {
-    /// Its name.
     pub name: String,
     /// Its game.
     pub rules: &'static dyn Rules,
@@ -47,10 +46,8 @@ pub enum LadderVerdict {
 /// Why a bot plays on no ladder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unfit {
-    /// It has failed on a ladder.
     #[error("the bot did not pass the check")]
     Check,
-    /// It plays none of the games.
     #[error("the bot plays no game of this league")]
     NoLadder,
 }

@@ -138,35 +138,22 @@ impl SubmissionsConfig {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BadSubmissions {
-    /// There is no time.
     #[error("[submissions] {key}: `{text}` is not from 1ms to 24h")]
-    Time {
-        /// The key.
-        key: &'static str,
-        /// Its value.
-        text: String,
-    },
-    /// A size is out of its range.
+    Time { key: &'static str, text: String },
     #[error("[submissions] {key}: {size} is not from 1 byte to {most_gib} GiB")]
     Size {
-        /// The key.
         key: &'static str,
-        /// Its value.
         size: Size,
         /// The largest size, in GiB.
         most_gib: u64,
     },
-    /// A number is out of its range.
     #[error("[submissions] {key}: {value} is not from 1 to {most}")]
     Range {
-        /// The key.
         key: &'static str,
-        /// Its value.
         value: u32,
         /// The largest value.
         most: u64,
     },
-    /// A limit of builds is not valid.
     #[error("[submissions] build: {0}")]
     Build(#[from] InvalidLimit),
 }

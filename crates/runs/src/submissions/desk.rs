@@ -186,7 +186,6 @@ fn id_of(name: &str) -> Option<u32> {
 #[derive(Clone, Copy, Debug, Default)]
 struct SpaceUse {
     all: u64,
-    /// Of one owner.
     owner: u64,
 }
 

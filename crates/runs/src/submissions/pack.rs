@@ -34,13 +34,11 @@ pub enum PackError {
     Glob {
         /// The entry.
         pattern: String,
-        /// What is wrong.
         error: PatternError,
     },
     /// An entry of `files` names nothing.
     #[error("bot.toml: files: `{0}` matches no file in the directory")]
     NoMatch(String),
-    /// There are too many files.
     #[error("{0}: name those of the bot as `files` in bot.toml")]
     TooMany(ArchiveError),
     /// A file cannot be packed, or the archive is too large.
@@ -62,7 +60,6 @@ impl From<ArchiveError> for PackError {
 pub struct PackedBot {
     /// What its `bot.toml` says.
     pub file: BotFile,
-    /// The archive.
     pub archive: PackedArchive,
     /// The paths of files and directories that are left out because `files` does not name them, but for what Python has
     /// compiled.

@@ -37,7 +37,6 @@ const REST: Duration = Duration::from_secs(10);
 pub enum BuildPlace {
     /// On this machine.
     Here {
-        /// The sandbox of a build.
         build_sandbox: Sandbox,
         /// That of a bot that is checked.
         bot_sandbox: Sandbox,

@@ -33,7 +33,6 @@ pub struct SubmissionTerms {
 pub struct SubmissionSpace {
     /// All of them.
     pub all: u64,
-    /// Those of an owner.
     pub owner: u64,
 }
 

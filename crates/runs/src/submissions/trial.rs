@@ -22,16 +22,13 @@ pub enum TrialError {
          submit --save FILE DIR` writes the archive"
     )]
     Archive(ArchiveError),
-    /// It takes too long to check and unpack an archive.
     #[error("the archive is not unpacked within {}, the limit", humantime::format_duration(*.0))]
     UnpackTime(Duration),
-    /// The script that builds it cannot be run.
     #[error("bot.toml: build: {0}")]
     Script(CommandDefect),
     /// `bot.toml` is missing or invalid.
     #[error("bot.toml: {0}")]
     BotFile(#[from] BotFileError),
-    /// It cannot be built.
     #[error("the build failed: {0}")]
     Build(#[from] BuildFailure),
     /// The machine cannot do what is needed; that is no defect of the submission.

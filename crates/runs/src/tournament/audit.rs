@@ -26,10 +26,8 @@ use referee_store::{About, MatchRow, VOID};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum NotOfTournament {
-    /// It is not valid.
     #[error("{}", .0.iter().map(differs).collect::<Vec<_>>().join("; "))]
     Differs(Vec<Difference>),
-    /// It is of something else.
     #[error("its record has the {what} {is}, not {should}")]
     Other {
         /// What differs.
@@ -39,16 +37,12 @@ pub enum NotOfTournament {
         /// That of the tournament.
         should: String,
     },
-    /// It was played with another seed.
     #[error("its record was not played with the seed of the tournament")]
     OtherSeed,
-    /// It has another number of seats.
     #[error("its record has {0} seats")]
     Seats(usize),
-    /// It has another bot.
     #[error("its record names `{0}`, which is not an entrant")]
     NoEntrant(String),
-    /// The bots of a team sit elsewhere.
     #[error("its record has the bots of a team in the wrong seats")]
     TeamSeats,
 }
@@ -109,7 +103,6 @@ impl<'a> Auditor<'a> {
         })
     }
 
-    /// The deal of a match.
     pub(super) fn deal(&self, id: MatchId) -> String {
         self.plan.deal(id)
     }

@@ -28,7 +28,6 @@ use crate::tournament::{ConfigError, TournamentError};
 pub enum RequestedChange {
     /// Another entrant plays.
     Add {
-        /// The entrant.
         entrant: Box<EntrantConfig>,
         /// Where its bot connects, if the tournament does not listen yet.
         listen: Option<SocketAddr>,
@@ -37,15 +36,12 @@ pub enum RequestedChange {
     },
     /// An entrant plays no more.
     Withdraw {
-        /// Its name.
         name: String,
     },
     /// An entrant that has withdrawn plays again.
     Return {
-        /// Its name.
         name: String,
     },
-    /// A ruling.
     Rule(Box<RequestedRuling>),
     /// Future matches have other settings.
     Set {
@@ -76,91 +72,52 @@ pub enum ChangeError {
     /// The schedule does not allow the ruling.
     #[error(transparent)]
     Ruling(#[from] RulingError),
-    /// What the database says does not fit together.
     #[error("results: {0}")]
     Contradiction(#[from] crate::tournament::Contradiction),
-    /// The tournament listens at another address.
     #[error("--listen: the tournament already listens at {0}")]
     Listens(SocketAddr),
-    /// A bot connects, but the tournament does not listen.
     #[error("the bot connects by itself: add an address, e.g. --listen 127.0.0.1:4700")]
     NoAddress,
-    /// There are tokens, but the tournament does not listen.
     #[error("--token-file: the tournament does not listen")]
     TokensOfNothing,
-    /// It is too late.
     #[error("no entrant can join any more: round {0}, the last one, is paired")]
     TooLate(u32),
     /// The command line of a bot cannot be read.
     #[error(transparent)]
     Command(#[from] InvalidCommand),
-    /// An entrant has this name.
     #[error("`{name}` {}: `{bot}`; --name adds another entrant", if *.has_left {
         "has withdrawn and can `return`"
     } else {
         "is an entrant already"
     })]
     Taken {
-        /// The name.
         name: String,
-        /// Its bot.
         bot: String,
         /// Whether it has withdrawn.
         has_left: bool,
     },
-    /// There is no such entrant.
     #[error("unknown entrant `{name}`; entrants: {}", entrants.join(", "))]
-    NoEntrant {
-        /// The name.
-        name: String,
-        /// Those that there are.
-        entrants: Vec<String>,
-    },
-    /// There is no such bot.
+    NoEntrant { name: String, entrants: Vec<String> },
     #[error("unknown bot `{name}`; bots: {}", bots.join(", "))]
-    NoBot {
-        /// The name.
-        name: String,
-        /// Those that there are.
-        bots: Vec<String>,
-    },
-    /// It is not one bot.
+    NoBot { name: String, bots: Vec<String> },
     #[error("--command: `{name}` is a team: name one of its bots, {}", bots.join(", "))]
-    Team {
-        /// The name.
-        name: String,
-        /// Its bots.
-        bots: Vec<String>,
-    },
-    /// The bot connects by itself.
+    Team { name: String, bots: Vec<String> },
     #[error("--command: `{0}` has no command line of its own")]
     NoCommand(String),
-    /// The clock is none.
     #[error("--clock: {0}")]
     Clock(#[from] ClockError),
-    /// A round has begun.
     #[error("--absent: round {round} is paired already; the next one is {next}")]
-    Paired {
-        /// The round.
-        round: u32,
-        /// The next one.
-        next: u32,
-    },
-    /// The entrant has withdrawn before.
+    Paired { round: u32, next: u32 },
     #[error("`{0}` has withdrawn already")]
     Withdrawn(String),
-    /// The entrant takes part.
     #[error("`{0}` has not withdrawn")]
     NotWithdrawn(String),
-    /// A ruling keeps the entrant out.
     #[error("`{name}` is disqualified: undo ruling {ruling}")]
     Disqualified {
-        /// Its name.
         name: String,
         /// The number of the ruling.
         ruling: u32,
     },
-    /// The entrant has withdrawn, so that nothing keeps it out.
     #[error("`{0}` has withdrawn: bring it back first, or disqualify it from matches")]
     OutAlready(String),
     /// Results on which later pairs depend cannot be annulled.
@@ -168,21 +125,16 @@ pub enum ChangeError {
         "--from-start: those whom it has beaten cannot return to a knockout or a race; it can be disqualified from now on"
     )]
     FromStartOfFinal,
-    /// The entrant does not play this match.
     #[error("`{name}` does not play {id}")]
     NotOfMatch {
-        /// Its name.
         name: String,
         /// The match.
         id: String,
     },
-    /// The schedule has no such match.
     #[error("there is no match m{0} in the schedule")]
     NoMatch(u32),
-    /// There is no such ruling.
     #[error("there is no ruling {0}: `referee tournament rulings` lists them")]
     NoRuling(u32),
-    /// The ruling holds no longer.
     #[error("ruling {id} was undone by {user} at {at}")]
     Undone {
         /// Its number.
@@ -192,7 +144,6 @@ pub enum ChangeError {
         /// When.
         at: String,
     },
-    /// What it decided has happened.
     #[error("ruling {id}: m{number} has been played again; rule on it instead")]
     Replayed {
         /// Its number.
@@ -200,7 +151,6 @@ pub enum ChangeError {
         /// The number of the match.
         number: u32,
     },
-    /// A later ruling decides the same.
     #[error("ruling {0}: a later ruling has renamed it again")]
     RenamedAgain(u32),
 }

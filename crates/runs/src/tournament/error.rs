@@ -27,28 +27,18 @@ pub enum TournamentError {
     /// The database cannot be read or written; the error names it.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// A path cannot be read or written.
     #[error("{}: {why}", path.display())]
-    Path {
-        /// The path.
-        path: PathBuf,
-        /// Why not.
-        why: StoreError,
-    },
-    /// There is no tournament in this directory.
+    Path { path: PathBuf, why: StoreError },
     #[error("{} is not the directory of a tournament: it has no results.sqlite", .0.display())]
     NoTournament(PathBuf),
-    /// There is a tournament in this directory.
     #[error("{path} contains a tournament: `referee tournament resume {path}` continues it, --dir selects another folder",
         path = .0.display())]
     Exists(PathBuf),
-    /// Another process has its lock.
     #[error("{}: another process is playing this tournament", .0.display())]
     Played(PathBuf),
     /// It has no valid schedule.
     #[error(transparent)]
     Schedule(Misconfigured),
-    /// What the database says does not fit together.
     #[error("results: {0}")]
     Contradiction(#[from] Contradiction),
     /// Its game has other rules now.
@@ -68,7 +58,6 @@ pub enum TournamentError {
         "{0}; the tournament began with those of the record, so restore them, or their copy in its directory `games`"
     )]
     Rules(#[from] OtherRules),
-    /// Its opening file has changed.
     #[error("the opening file {} has changed since the tournament began: restore it", .0.display())]
     OpeningsChanged(PathBuf),
     /// The program or a script of an entrant has changed.
@@ -76,7 +65,6 @@ pub enum TournamentError {
         "the program or a script of `{0}` has changed since the tournament began: restore it, or use --accept-changed"
     )]
     EntrantChanged(String),
-    /// A file in its directory is the record of another match.
     #[error("{} is not a record of this tournament ({why}): move it away", path.display())]
     Record {
         /// The file.
@@ -87,7 +75,6 @@ pub enum TournamentError {
     /// A change is not possible.
     #[error(transparent)]
     Change(#[from] ChangeError),
-    /// A requested change cannot be read.
     #[error("a requested change: {0}")]
     Requested(#[from] serde_json::Error),
     /// Workers cannot play.
@@ -111,13 +98,10 @@ pub enum TournamentError {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Contradiction {
-    /// The configuration is not valid.
     #[error("config: {0}")]
     Config(WithSuggestion),
-    /// The seed is not one.
     #[error("the seed cannot be read")]
     Seed,
-    /// The game is another one.
     #[error("the game is {stored}, but {configured} in the configuration")]
     Game {
         /// As stored.
@@ -125,7 +109,6 @@ pub enum Contradiction {
         /// As configured.
         configured: &'static str,
     },
-    /// The entrants are others.
     #[error("the entrants are {}, but {} in the configuration", stored.join(", "), configured.join(", "))]
     Entrants {
         /// As stored.
@@ -133,7 +116,6 @@ pub enum Contradiction {
         /// As configured.
         configured: Vec<String>,
     },
-    /// The seats are others.
     #[error("the seats are not those of the configuration")]
     Seats,
 }

@@ -27,11 +27,9 @@ use crate::tournament::stored::{RESULTS, StoredTournament, open_results};
 /// The directory of a tournament, which this process has locked.
 #[derive(Debug)]
 pub struct TournamentFolder {
-    /// Its path.
     pub path: PathBuf,
     /// Its database.
     pub results: Results,
-    /// Its records.
     pub records: Records,
     pub(super) journal: Journal,
     /// Whether results and records are on the disk before they count.

@@ -20,7 +20,6 @@ pub struct RequestedRuling {
     pub decision: RequestedDecision,
     /// Who decides.
     pub user: String,
-    /// Why.
     pub reason: String,
     /// Whether everybody may read why.
     pub is_public: bool,
@@ -36,21 +35,14 @@ pub enum RequestedDecision {
     Award {
         /// The match.
         id: String,
-        /// The winner.
         winner: Option<String>,
     },
     /// A match is played again.
     Replay(String),
     /// An entrant plays no more, or loses a match.
-    Disqualify {
-        /// Its name.
-        name: String,
-        /// From what.
-        from: DisqualifiedFrom,
-    },
+    Disqualify { name: String, from: DisqualifiedFrom },
     /// People see another name.
     Rename {
-        /// Its name.
         name: String,
         /// What they see; its name without one.
         display: Option<String>,

@@ -50,11 +50,8 @@ pub struct AuditSummary {
 /// The points of an entrant by the results and by the records.
 #[derive(Debug, Serialize)]
 pub struct PointsByRecords {
-    /// Its name.
     pub name: String,
-    /// By the results.
     pub results: f64,
-    /// By the records.
     pub records: f64,
 }
 

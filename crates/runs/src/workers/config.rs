@@ -31,7 +31,6 @@ pub struct WorkersConfig {
     /// The NATS server from which they pull sets.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nats: Option<NatsUrl>,
-    /// The credentials for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub credentials: Option<PathBuf>,
     /// Certificates that it may have, in addition to those that the system trusts.
@@ -58,13 +57,10 @@ pub struct WorkersConfig {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WorkersConfigError {
-    /// Both carriers are given.
     #[error("either `listen` or `nats`, not both")]
     TwoCarriers,
-    /// No carrier is given.
     #[error("it needs `listen` (an address) or `nats` (a URL)")]
     NoCarrier,
-    /// A certificate has no key, or a key no certificate.
     #[error("a certificate and its key belong together")]
     Unpaired,
 }
@@ -106,7 +102,6 @@ impl WorkersConfig {
         Ok(config)
     }
 
-    /// The default of `timeout`.
     pub fn default_timeout() -> Setting<WorkersTimeout> {
         Setting::written("5m", WorkersTimeout(Milliseconds(5 * 60 * 1000)))
     }
@@ -234,7 +229,6 @@ pub enum WorkersTimeoutError {
     /// It is no time.
     #[error(transparent)]
     Time(#[from] TimeError),
-    /// It is too short.
     #[error("`{0}` is less than 15s: workers report progress every 10 s")]
     Short(String),
 }

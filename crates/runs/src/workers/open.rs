@@ -44,16 +44,13 @@ pub struct OpenedWorkers {
 pub enum SetSource {
     /// They connect.
     Address {
-        /// To this address.
         address: SocketAddr,
         /// The file to give to them.
         token_file: PathBuf,
     },
     /// They use a NATS server.
     Queue {
-        /// Its URL.
         url: NatsUrl,
-        /// The queue.
         queue: String,
         /// The file with the public key to give to them.
         trust: PathBuf,
@@ -64,54 +61,34 @@ pub enum SetSource {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WorkersError {
-    /// The settings do not go together.
     #[error("[workers]: {0}")]
     Config(#[from] WorkersConfigError),
-    /// The certificate cannot be used.
     #[error("the certificate for workers: {0}")]
     Certificate(BadCertificate),
-    /// No certificate can be generated.
     #[error("{}: {why}", directory.display())]
     NoCertificate {
         /// The directory of the run.
         directory: PathBuf,
-        /// Why not.
         why: BadCertificate,
     },
-    /// The tokens cannot be used.
     #[error("the tokens of workers, {}: {why}", path.display())]
     Tokens {
         /// Their file.
         path: PathBuf,
-        /// Why not.
         why: TokenFileError,
     },
-    /// The file has no tokens.
     #[error("the tokens of workers, {}: it has no line NAME=TOKEN", .0.display())]
     NoTokens(PathBuf),
-    /// Workers cannot connect to this address.
     #[error("workers cannot connect to {address}: {why}")]
-    Bind {
-        /// The address.
-        address: SocketAddr,
-        /// Why not.
-        why: io::Error,
-    },
-    /// The directory of the run cannot be read or written.
+    Bind { address: SocketAddr, why: io::Error },
     #[error("{}: {why}", directory.display())]
-    Directory {
-        /// The directory.
-        directory: PathBuf,
-        /// Why not.
-        why: StoreError,
-    },
+    Directory { directory: PathBuf, why: StoreError },
     /// The key that signs what workers get cannot be used.
     #[cfg(feature = "nats")]
     #[error("the key that signs what workers get, {}: {why}", path.display())]
     Key {
         /// Its file.
         path: PathBuf,
-        /// Why not.
         why: referee_workers::nats::KeptKeyError,
     },
     /// What workers have cannot be stored.
@@ -120,7 +97,6 @@ pub enum WorkersError {
     /// No carrier can be started.
     #[error(transparent)]
     Start(#[from] io::Error),
-    /// Workers use NATS, which this program lacks.
     #[error("this program was built without NATS: `cargo install --features nats`")]
     WithoutNats,
 }

@@ -15,7 +15,6 @@ pub type CountedResult = (Option<MatchResult>, MatchResult);
 /// The first match of a set.
 #[derive(Clone, Copy, Debug)]
 pub struct FirstMatch {
-    /// Its result.
     pub result: MatchResult,
     /// Whether it was a copy.
     pub is_copy: bool,

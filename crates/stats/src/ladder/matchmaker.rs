@@ -45,7 +45,6 @@ pub struct Newcomer {
 /// What is known of the strength of a player, in Elo.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Strength {
-    /// The rating.
     pub rating: f64,
     /// The distance from the rating to the ends of its interval.
     pub margin: f64,

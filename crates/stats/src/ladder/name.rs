@@ -8,7 +8,6 @@ const VERSION: usize = 32;
 /// A player: a bot, or a version of it. As text `NAME` or `NAME@VERSION`; a name of a bot contains no `@`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Name {
-    /// The bot.
     pub bot: String,
     /// Its version, from its `hello`.
     pub version: Option<String>,

@@ -21,7 +21,6 @@ pub(super) trait LocalSearch: Clone {
     /// The unit of the thresholds.
     const SCALE: i64;
 
-    /// The cost.
     fn cost(&self) -> i64;
 
     /// The number of matches that it can change.

@@ -104,7 +104,6 @@ impl Card {
     }
 }
 
-/// A round.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SwissRound {
     /// First seat first, in the order of the boards.

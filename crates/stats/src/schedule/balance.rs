@@ -7,7 +7,6 @@ use super::{Format, Schedule};
 /// The least and the greatest of some counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct CountRange {
-    /// The least.
     pub least: u32,
     /// The greatest.
     pub most: u32,

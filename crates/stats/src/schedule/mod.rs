@@ -80,7 +80,6 @@ pub struct Set {
 /// A match that can be played now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Due {
-    /// Its id.
     pub id: MatchId,
     /// The number of its set, from 1.
     pub set: u32,
@@ -96,13 +95,10 @@ pub struct Due {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ScheduleError {
-    /// The match does not exist, or not yet.
     #[error("there is no match m{0} in the schedule")]
     Unknown(u32),
-    /// Its seats or its set differ from the plan.
     #[error("match m{0} has other seats in the schedule")]
     OtherSeats(u32),
-    /// It has a result already.
     #[error("match m{0} has a result already")]
     Twice(u32),
     /// It is not due.
@@ -224,7 +220,6 @@ impl Schedule {
         Ok((schedule, refused))
     }
 
-    /// The plan.
     pub fn plan(&self) -> &Plan {
         &self.plan
     }
@@ -305,7 +300,6 @@ impl Schedule {
         self.bracket.first().copied().flatten().filter(|_| is_knockout && self.is_over)
     }
 
-    /// The standings.
     pub fn standings(&self) -> Standings {
         let (entrants, plan) = (self.plan.entrants.len(), &self.plan);
         let withdrawn = self.withdrawn();

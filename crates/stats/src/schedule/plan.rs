@@ -166,13 +166,11 @@ pub enum RankBy {
 /// The complete input of a schedule, except the results.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
-    /// The format.
     pub format: Format,
     /// The teams of the game.
     pub seating: Seating,
     /// The number of matches per deal.
     pub deals: Deals,
-    /// The points of byes.
     pub byes: ByePoints,
     /// What orders the standings, as configured ([`Plan::ranked_by`]).
     pub rank_by: RankBy,

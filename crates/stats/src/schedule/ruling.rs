@@ -46,21 +46,16 @@ impl Ruling {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RulingError {
-    /// The schedule does not have the match.
     #[error("there is no match m{0} in the schedule")]
     Unknown(u32),
-    /// It has no result, and will get none: its pair is decided, or an entrant has withdrawn.
     #[error("m{0} is not played: its pair is decided, or an entrant has withdrawn")]
     NotPlayed(u32),
-    /// It has no result that could be replaced.
     #[error("m{0} has not been played yet")]
     NoResult(u32),
-    /// Later rounds of a knockout depend on it.
     #[error("m{number} is of round {round}, and round {now} of the knockout is paired by its result")]
     Decided {
         /// The match.
         number: u32,
-        /// Its round.
         round: u32,
         /// The current round.
         now: u32,
@@ -72,15 +67,12 @@ pub enum RulingError {
     Closed {
         /// The match.
         number: u32,
-        /// Its round.
         round: u32,
         /// The current round.
         now: u32,
     },
-    /// Another match that was played would not be in the schedule.
     #[error("with this ruling m{0}, which was played, would not be needed: rule on it first")]
     Needless(u32),
-    /// The plan is inconsistent with it.
     #[error("the schedule is inconsistent with this ruling")]
     Inconsistent,
 }

@@ -12,7 +12,6 @@ use super::{League, failed, parsed, utc};
 use crate::error::StoreError;
 use crate::rows::json;
 
-/// A bot of a league.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LeagueBot {
     /// Its name, without a version.
@@ -76,7 +75,6 @@ impl LeagueBot {
 
 /// A bot that is added, or takes part again. The fields are those of [`LeagueBot`].
 #[derive(Clone, Debug, Default)]
-#[expect(missing_docs, reason = "as in `LeagueBot`")]
 pub struct NewBot<'a> {
     pub name: &'a str,
     /// `None`: the one before, or the name of the bot.

@@ -35,39 +35,18 @@ impl Challenge {
 /// Why a match is not asked for.
 #[derive(Debug, thiserror::Error)]
 pub enum ChallengeError {
-    /// No bot with this name takes part.
     #[error("no bot called `{0}` takes part")]
     NoBot(String),
-    /// A bot plays on other ladders.
     #[error("`{bot}` does not play on {ladder}")]
-    OtherLadder {
-        /// The bot.
-        bot: String,
-        /// The ladder.
-        ladder: String,
-    },
-    /// A player has not been there, or cannot come back.
+    OtherLadder { bot: String, ladder: String },
     #[error("`{player}` does not play on {ladder}: `{bot}` stands for the newest version that is there")]
-    NoVersion {
-        /// The player.
-        player: String,
-        /// Its bot.
-        bot: String,
-        /// The ladder.
-        ladder: String,
-    },
-    /// A player is named twice.
+    NoVersion { player: String, bot: String, ladder: String },
     #[error("`{0}` is named twice")]
     Twice(String),
-    /// An owner asks for a match of others.
     #[error("one of them is yours")]
     NoneOwn,
-    /// An owner has asked for as many matches as may be on one day.
     #[error("{limit} challenges a day are allowed, and you have made so many today")]
-    TooMany {
-        /// The limit.
-        limit: u32,
-    },
+    TooMany { limit: u32 },
     /// The database cannot be read or written.
     #[error(transparent)]
     Store(#[from] StoreError),

@@ -23,7 +23,6 @@ pub struct RatingPoint {
 /// A rating of a player that is kept.
 #[derive(Clone, Debug)]
 pub struct KeptRating {
-    /// The player.
     pub player: String,
     /// Elo with its 95% interval.
     pub rating: Estimate,

@@ -78,7 +78,6 @@ impl LeagueOwner {
     }
 }
 
-/// The token of an owner.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OwnerToken {
     /// SHA-256 of it.
@@ -123,22 +122,17 @@ pub struct Invitation {
 /// Why nobody can sign up with an invitation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvitationError {
-    /// No invitation has this secret.
     #[error("there is no such invitation, or it was taken back: ask the organiser for another one")]
     Unknown,
-    /// It admitted as many owners as it may.
     #[error("the invitation has been used: ask the organiser for another one")]
     Used,
-    /// It is too old.
     #[error("the invitation has expired: ask the organiser for another one")]
     Expired,
-    /// It is for another id.
     #[error("the invitation is for another id")]
     OtherOwner,
 }
 
 impl InvitationError {
-    /// In a word.
     pub fn word(self) -> &'static str {
         match self {
             InvitationError::Unknown => "unknown",
@@ -152,7 +146,6 @@ impl InvitationError {
 /// Why an owner is not stored.
 #[derive(Debug, thiserror::Error)]
 pub enum OwnerError {
-    /// Another owner has this id, a display name that looks like it, or the organiser's bots have it.
     #[error("{}: choose another one", name::Likeness::of(.given, .taken))]
     Taken {
         /// The id or the display name.
@@ -210,7 +203,6 @@ fn read_invitation(row: &Row<'_>) -> rusqlite::Result<Invitation> {
 
 const INVITATION: &str = "id, secret, owner, uses, used, expires_at, made_at, made_by";
 
-/// The owner with this id.
 pub(super) fn find_owner(db: &Connection, id: &str) -> rusqlite::Result<Option<LeagueOwner>> {
     let mut query = db.prepare_cached(&format!("SELECT {OWNER} FROM owners WHERE id = ?1"))?;
     query.query_row([id], read_owner).optional()

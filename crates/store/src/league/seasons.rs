@@ -16,7 +16,6 @@ use crate::rulings::RulingRow;
 pub struct Season {
     /// From 1, in order.
     pub number: u32,
-    /// Its name.
     pub name: String,
     /// When it ended, in UTC. Matches whose results came later belong to the next one.
     pub ended_at: String,
@@ -40,10 +39,8 @@ impl Season {
 /// Why a season does not end.
 #[derive(Debug, Error)]
 pub enum SeasonError {
-    /// Another one has its name.
     #[error("season {0} has ended before: take another name")]
     Taken(String),
-    /// Nothing was played.
     #[error("no match has been played in this season")]
     Empty,
     /// The database.

@@ -198,7 +198,6 @@ pub(super) async fn change(
         .await
 }
 
-/// A new token.
 #[derive(Serialize)]
 struct NewToken {
     token: String,

@@ -116,7 +116,6 @@ impl OwnersOptions {
 
 /// A ladder, as owners see it.
 pub struct OwnersLadder {
-    /// Its name.
     pub name: String,
     /// How many bots a match has.
     pub seats: usize,
@@ -361,7 +360,6 @@ impl Owners {
         self.with(move |_, league| Ok(league.act_as_owner(&credential, act, now())?)).await
     }
 
-    /// Counts a change of an owner.
     fn count_change(&self, owner: &str) -> Result<(), OwnersError> {
         let now = Instant::now();
         let mut paces = self.paces.lock().unwrap_or_else(PoisonError::into_inner);

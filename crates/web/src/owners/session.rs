@@ -211,7 +211,6 @@ pub(super) async fn end(State(owners): OwnersState) -> Response {
 }
 
 impl Owners {
-    /// The cookie with a token.
     pub(super) fn cookie(&self, token: &str) -> String {
         self.cookie_for(token, COOKIE_AGE)
     }

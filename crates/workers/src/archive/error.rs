@@ -8,7 +8,6 @@ use referee_files::NotInFolder;
 /// Why an archive cannot be written or is rejected.
 #[derive(Debug, thiserror::Error)]
 pub enum ArchiveError {
-    /// An entry is not allowed.
     #[error("`{}`: {reason}", referee_game::printable::printable(.path))]
     Entry {
         /// Its path in the archive.
@@ -19,7 +18,6 @@ pub enum ArchiveError {
     /// The archive as a whole is invalid.
     #[error("{0}")]
     Invalid(String),
-    /// A directory has too many files to be packed.
     #[error("{} has more than {most} files and links", folder.display())]
     TooMany {
         /// The directory.

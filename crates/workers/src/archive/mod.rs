@@ -23,7 +23,6 @@ pub use unpack::{check, unpack, unpack_stream};
 
 use serde::{Deserialize, Serialize};
 
-/// The limits of an archive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ArchiveLimits {
     /// The size of its files, in bytes.

@@ -19,7 +19,6 @@ const LEFT_OUT: [&str; 2] = [".git", "__pycache__"];
 /// An archive that was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PackedArchive {
-    /// Its name.
     pub id: ArchiveId,
     /// Its size, in bytes.
     pub size: u64,
@@ -150,7 +149,6 @@ fn write(
     Ok(PackedArchive { id: ArchiveId::of(hash), size, entries: entries.len() })
 }
 
-/// Copies a file of this size.
 fn copy(mut file: File, size: u64, mut put: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
     let changed = || io::Error::new(io::ErrorKind::InvalidData, "the file changed while it was read");
     let (mut buffer, mut left) = (vec![0; 64 << 10], size);

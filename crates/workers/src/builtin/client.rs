@@ -40,7 +40,6 @@ pub struct BuiltInWorker {
     pub tls: Arc<ClientConfig>,
     /// The name of the token.
     pub name: String,
-    /// The token.
     pub token: String,
     /// The description of the worker's machine.
     pub machine: Machine,

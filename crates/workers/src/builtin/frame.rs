@@ -45,7 +45,6 @@ pub(super) enum Admission {
     Rejected(String),
 }
 
-/// From a worker.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum FromWorker {
@@ -64,7 +63,6 @@ pub(super) enum FromWorker {
     Bye,
 }
 
-/// From the coordinator.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum FromCoordinator {

@@ -45,7 +45,6 @@ pub(super) enum HubMessage {
     Message(FromCoordinator, Vec<u8>),
 }
 
-/// A worker.
 struct ConnectedWorker {
     /// The number of its connection and a sender for its messages, while it is connected.
     connection: Option<(u64, UnboundedSender<HubMessage>)>,

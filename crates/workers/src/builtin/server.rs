@@ -331,7 +331,6 @@ impl ServerContext {
         Arc::clone(&self.outcomes).acquire_many_owned(kib).await.ok().map(Arc::new)
     }
 
-    /// A part of an archive.
     fn part(&self, id: &ArchiveId, from: u64) -> io::Result<(FromCoordinator, Vec<u8>)> {
         let mut file = File::open(self.archives.join(format!("{id}.tar")))?;
         let size = file.metadata()?.len();

@@ -99,37 +99,25 @@ impl std::fmt::Debug for NatsConnection {
 /// Why a NATS server cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum BrokerError {
-    /// It does not let this client in, or cannot be reached.
     #[error("{url}: {}", with_causes(.error))]
     NotConnected {
-        /// Its URL.
         url: String,
         /// What the client says.
         error: ConnectError,
     },
-    /// It has no JetStream.
     #[error("{url}: JetStream cannot be used (nats-server -js, 2.9.10 or later): {why}")]
     NoJetStream {
-        /// Its URL.
         url: String,
         /// What it answers.
         why: Box<BrokerError>,
     },
-    /// The file with the credentials cannot be read.
     #[error("{}: {error}", .path.display())]
-    Credentials {
-        /// Its path.
-        path: PathBuf,
-        /// What is wrong.
-        error: io::Error,
-    },
-    /// The file has other contents.
+    Credentials { path: PathBuf, error: io::Error },
     #[error("{}: expected NATS credentials, or one line USER:PASSWORD or with a token", .0.display())]
     NoCredentials(PathBuf),
     /// A request has failed.
     #[error(transparent)]
     Request(Box<dyn Error + Send + Sync>),
-    /// An object is larger than this number of bytes.
     #[error("it has more than {0} bytes")]
     Large(u64),
     /// An object did not arrive in time.
@@ -162,7 +150,6 @@ pub(super) async fn create<T>(
     ask().await
 }
 
-/// An error with its causes.
 fn with_causes(error: &ConnectError) -> String {
     let mut what = error.to_string();
     let mut source = Error::source(error);
@@ -286,7 +273,6 @@ impl NatsConnection {
         format!("{}.workers", self.queue)
     }
 
-    /// The name of the stream.
     pub(super) fn stream_name(&self) -> String {
         format!("{}-{VERSION}", self.queue)
     }
@@ -331,7 +317,6 @@ impl NatsConnection {
         self.jetstream.get_consumer_from_stream(CONSUMER, self.stream_name()).await.map_err(failed)
     }
 
-    /// An object store.
     async fn objects(&self, of: Objects) -> Result<ObjectStore, BrokerError> {
         let bucket = match of {
             Objects::Files => format!("{}-files", self.queue),

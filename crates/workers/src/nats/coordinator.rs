@@ -47,7 +47,6 @@ pub struct NatsCoordinator {
     pub archives: PathBuf,
     /// The key that workers trust.
     pub key: SigningKey,
-    /// Its times.
     pub times: CarrierTimes,
     /// Where it passes the states of workers on, if they also build programs.
     pub trials: Option<TrialStates>,

@@ -31,10 +31,8 @@ impl fmt::Debug for SigningKey {
 /// A text that is not a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum KeyError {
-    /// A line has another form.
     #[error("line {0}: expected 64 lower-case hex digits")]
     Line(usize),
-    /// There is no line.
     #[error("it has no key: expected a line with 64 hex digits")]
     Empty,
 }
@@ -75,7 +73,6 @@ impl SigningKey {
         SigningKey::of(&keys(text)?[0])
     }
 
-    /// The key with this seed.
     fn of(seed: &[u8; 32]) -> Result<SigningKey, KeyError> {
         Ed25519KeyPair::from_seed_unchecked(seed).map(SigningKey).map_err(|_| KeyError::Empty)
     }

@@ -129,7 +129,6 @@ pub(super) fn encode_report(reply: &TrialReply, built: &[u8]) -> serde_json::Res
     Ok(bytes)
 }
 
-/// Decodes a report.
 pub(super) fn decode_report(mut bytes: Vec<u8>) -> Result<(TrialReply, Vec<u8>), ReportError> {
     let (line, built) = split(&bytes);
     if built.len() > BUILT_BYTES {

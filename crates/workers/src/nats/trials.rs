@@ -44,7 +44,6 @@ pub struct NatsTrials {
     pub archives: PathBuf,
     /// The key that workers trust.
     pub key: SigningKey,
-    /// Its times.
     pub times: CarrierTimes,
 }
 

@@ -41,11 +41,9 @@ const HEAD: usize = 4096;
 pub struct NatsWorker {
     /// The server.
     pub broker: Broker,
-    /// The machine.
     pub machine: Machine,
     /// The keys of the coordinators whose units it plays.
     pub trusted: TrustedKeys,
-    /// Its times.
     pub times: CarrierTimes,
 }
 

@@ -7,7 +7,6 @@ pub(super) const WIN: i32 = 1_000_000;
 /// The `score_scale` of scores: a lead of so much is worth 10 points of 11. Fitted to the results of 80 matches between the
 /// depths 5 and 7.
 pub(super) const SCALE: i32 = 400;
-/// A draw.
 pub(super) const DRAW: i32 = 0;
 
 const MAN: i32 = 100;

@@ -38,7 +38,6 @@ pub(super) async fn next_change(
 }
 
 impl EventLoop {
-    /// Changes the run.
     pub(super) fn apply(&mut self, change: RunChange) {
         match change {
             RunChange::Bot(bot) => self.join(bot).unwrap_or_else(|why| tracing::warn!("{why}")),

@@ -46,7 +46,6 @@ pub(super) struct LaneConfig {
 }
 
 impl EventLoop {
-    /// Starts the lanes.
     pub(super) fn start_lanes(&mut self, config: LaneConfig) -> Result<(), Halt> {
         let LaneConfig { jobs, processes, is_pinned, journal, mut watched, resumed, events: runner } = config;
         self.unplaced = resumed.len();

@@ -133,7 +133,6 @@ impl<K: Copy + Eq + Hash> PendingConnections<K> {
         self.by_session.get(&session).map(|&(_, _, address)| address.to_canonical())
     }
 
-    /// Adds one.
     pub fn add(&mut self, session: K, address: IpAddr, now: Instant) {
         let peer = network(address);
         if self.addresses.len() >= MOST_REMEMBERED + self.order.len() {

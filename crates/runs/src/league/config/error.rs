@@ -21,38 +21,22 @@ use crate::workers::WorkersConfigError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LeagueConfigError {
-    /// The file is not valid.
     #[error("{}: {why}", path.display())]
     File {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
         why: Box<LeagueFileError>,
     },
-    /// A ladder cannot be played.
     #[error("ladder {ladder}: {why}")]
-    Ladder {
-        /// Its name.
-        ladder: String,
-        /// What is wrong.
-        why: Box<LadderConfigError>,
-    },
-    /// A bot would see files that it must not see.
+    Ladder { ladder: String, why: Box<LadderConfigError> },
     #[error("program {program}: {why}")]
     Files {
         /// The name of the program.
         program: String,
-        /// What is wrong.
         why: FilesError,
     },
-    /// A program cannot be confined.
     #[error("program {program}: {why}")]
-    Sandbox {
-        /// Its name.
-        program: String,
-        /// Why not.
-        why: SandboxError,
-    },
+    Sandbox { program: String, why: SandboxError },
     /// What owners hand in cannot be confined.
     #[error(transparent)]
     Submitted(#[from] Unavailable),
@@ -91,7 +75,6 @@ impl LeagueConfigError {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LeagueFileError {
-    /// There is none.
     #[error("there is no such file; `referee league init DIR` writes one")]
     Missing,
     /// It cannot be read.
@@ -103,7 +86,6 @@ pub enum LeagueFileError {
     /// It is not valid.
     #[error(transparent)]
     Syntax(#[from] WithSuggestion),
-    /// It has no ladder.
     #[error("`ladders`: there is none; add [[ladders]] with a `name` and a `game`")]
     NoLadder,
     /// The name of a ladder cannot be that of a directory.
@@ -112,17 +94,10 @@ pub enum LeagueFileError {
          begin with `.`"
     )]
     LadderName(String),
-    /// Two ladders have the same name.
     #[error("ladder {0}: the name is not unique")]
     LadderTwice(String),
-    /// A program is not valid.
     #[error("program {program}: {why}")]
-    Program {
-        /// Its name.
-        program: String,
-        /// What is wrong.
-        why: ProgramError,
-    },
+    Program { program: String, why: ProgramError },
     /// A text of `[pages]` has another length.
     #[error(transparent)]
     Pages(#[from] WrongLength),
@@ -138,10 +113,8 @@ pub enum ProgramError {
     /// Its command line cannot be parsed.
     #[error(transparent)]
     Command(#[from] InvalidCommand),
-    /// Its rating cannot be held at such a value.
     #[error("anchor is not a rating from -100000 to 100000")]
     Anchor,
-    /// It plays on a ladder that is not there.
     #[error("there is no ladder `{0}`")]
     NoLadder(String),
 }
@@ -153,18 +126,13 @@ pub enum LadderConfigError {
     /// There is no such game.
     #[error(transparent)]
     Game(#[from] GameError),
-    /// Its earlier rules cannot be read.
     #[error("its directory `games`: {0}")]
     Kept(io::Error),
-    /// The game has no such seats.
     #[error("seats: {0}")]
     Seats(Misconfigured),
-    /// A number is out of its range.
     #[error("{key}: {value} is not from 1 to {most}")]
     Range {
-        /// The key.
         key: &'static str,
-        /// Its value.
         value: u32,
         /// The largest value.
         most: u32,
@@ -178,10 +146,8 @@ pub enum LadderConfigError {
     /// A file of the certificate is missing.
     #[error(transparent)]
     Unpaired(#[from] Unpaired),
-    /// The certificate cannot be used.
     #[error("tls_cert, tls_key: {0}")]
     Certificate(#[from] BadCertificate),
-    /// The certificate is for nothing.
     #[error("tls_cert needs `listen`")]
     NoListener,
 }

@@ -27,7 +27,6 @@ use crate::league::{LadderLimits, LadderSeats, plays_sets};
 /// The default maximum number of new versions of a bot a day.
 const VERSIONS: u32 = 20;
 
-/// A ladder.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LadderConfig {
@@ -99,10 +98,8 @@ fn versions() -> u32 {
     VERSIONS
 }
 
-/// The game of a ladder.
 #[derive(Clone, Debug)]
 pub struct LadderGame {
-    /// Its rules.
     pub rules: &'static dyn Rules,
     /// The seats that it is played with.
     pub seating: Seating,
@@ -133,7 +130,6 @@ pub struct PreparedLadder {
 /// Where the bots of a ladder connect.
 #[derive(Debug)]
 pub struct LadderListen {
-    /// The address.
     pub address: SocketAddr,
     /// With TLS.
     pub certificate: Option<Certificate>,

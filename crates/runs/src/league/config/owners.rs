@@ -73,13 +73,10 @@ fn per_network() -> u32 {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BadOwners {
-    /// A cookie cannot be for this URL.
     #[error("[owners] url: `;` and `,` cannot be in the path of a cookie")]
     Url,
-    /// It is not the name of a header field.
     #[error("[owners] trusted_user_header: expected the name of a header field, such as X-Remote-User")]
     Header,
-    /// Without trusted proxies any client could set the header field.
     #[error("[owners] trusted_user_header: it needs `trusted_proxies`: only those proxies may name an owner")]
     NoProxies,
 }

@@ -45,7 +45,6 @@ pub struct ProgramConfig {
 }
 
 impl ProgramConfig {
-    /// Its name.
     pub fn name(&self) -> &str {
         &self.name
     }

@@ -26,20 +26,10 @@ pub(super) struct RetentionConfig {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BadRetention {
-    /// A time cannot be parsed.
     #[error("[retention] {key}: `{text}`: {why}; expected a time such as `90d`")]
-    Time {
-        /// The key.
-        key: &'static str,
-        /// Its value.
-        text: String,
-        /// Why not.
-        why: humantime::DurationError,
-    },
-    /// No packs are made that could be sent.
+    Time { key: &'static str, text: String, why: humantime::DurationError },
     #[error("[retention] send: it sends packs, and needs `pack_after`")]
     NoPacks,
-    /// The command is not valid.
     #[error("[retention] send: {0}")]
     Send(#[from] SendCommandError),
 }

@@ -55,7 +55,6 @@ pub(crate) struct LadderSnapshot {
     pub last_result: Option<String>,
 }
 
-/// A match that is waiting.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct WaitingMatch {
     /// Who plays, by side.

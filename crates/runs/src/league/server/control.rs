@@ -65,7 +65,6 @@ pub(super) struct Control<'a> {
 pub(in crate::league) enum ControlRequest {
     /// To take up changes now, and to say when they are in force.
     TakeUp(oneshot::Sender<()>),
-    /// To end.
     End,
 }
 

@@ -31,17 +31,10 @@ pub enum LeagueError {
     /// The database cannot be read or written; the error names it.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// Another process has its lock.
     #[error("{}: another process plays this league", .0.display())]
     Played(PathBuf),
-    /// A ladder cannot be played.
     #[error("ladder {ladder}: {why}")]
-    Ladder {
-        /// Its name.
-        ladder: String,
-        /// Why not.
-        why: Box<LadderFailure>,
-    },
+    Ladder { ladder: String, why: Box<LadderFailure> },
     /// Workers cannot play.
     #[error(transparent)]
     Workers(#[from] WorkersError),
@@ -53,18 +46,10 @@ pub enum LeagueError {
         "[submissions] on = \"workers\" needs workers: --workers-listen or --workers, or [workers] in the file"
     )]
     NoWorkers,
-    /// What is handed in cannot have these limits.
     #[error("[sandbox] limits: {0}")]
     Limits(InvalidLimit),
-    /// Owners cannot be served.
     #[error("owners: listen {address}: {why}")]
-    Owners {
-        /// The address.
-        address: SocketAddr,
-        /// Why not.
-        why: io::Error,
-    },
-    /// A thread has panicked.
+    Owners { address: SocketAddr, why: io::Error },
     #[error("a thread panicked")]
     Panicked,
 }
@@ -101,7 +86,6 @@ pub enum LadderFailure {
     /// The database cannot be read or written; the error names it.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// Another process has its lock.
     #[error("another process plays it")]
     Locked,
     /// It has no seed.
@@ -119,14 +103,8 @@ pub enum LadderFailure {
     /// A match does not fit it.
     #[error(transparent)]
     Misfit(#[from] LadderError),
-    /// Spectators cannot be served.
     #[error("watch {address}: {why}")]
-    Watch {
-        /// The address.
-        address: SocketAddr,
-        /// Why not.
-        why: io::Error,
-    },
+    Watch { address: SocketAddr, why: io::Error },
     /// Workers cannot get its game.
     #[error(transparent)]
     NotPacked(#[from] NotPacked),
@@ -148,7 +126,6 @@ pub enum LeagueNotice {
         missing_layers(.0)
     )]
     BuiltOnWorkers(Unavailable),
-    /// This machine cannot confine what owners hand in.
     #[error("no programs are taken in until the machine has all layers: {0}")]
     NoneTaken(Unavailable),
     /// The name of a program in the file is that of another bot, or looks like one.

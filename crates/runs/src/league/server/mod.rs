@@ -48,7 +48,6 @@ pub enum LeagueEvent<'a> {
     Listening {
         /// The name of the ladder.
         ladder: &'a str,
-        /// The address.
         address: SocketAddr,
     },
     /// This ladder is played.
@@ -162,7 +161,6 @@ impl LeagueServer {
         self.ladders.len()
     }
 
-    /// What stops it.
     pub fn stop(&self) -> LeagueStop {
         self.stop.clone()
     }

@@ -320,7 +320,6 @@ impl TournamentConfig {
         &self.folder
     }
 
-    /// Resolves one of its paths.
     pub fn resolve(&self, path: &Path) -> PathBuf {
         let (mut folder, mut rest) = (self.folder.as_path(), path);
         // The directory of a tournament is not a symbolic link, so this only shortens the displayed path.
@@ -330,7 +329,6 @@ impl TournamentConfig {
         folder.join(rest)
     }
 
-    /// The path of its opening file.
     pub fn openings_file(&self) -> Option<PathBuf> {
         self.openings.as_deref().map(|path| self.resolve(path))
     }

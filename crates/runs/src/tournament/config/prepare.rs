@@ -51,7 +51,6 @@ pub struct PreparedTournament {
 }
 
 impl PreparedTournament {
-    /// The bots of an entrant.
     pub fn bots_of(&self, entrant: usize) -> &[BotSpec] {
         &self.entrants[self.roster.bots(entrant)]
     }

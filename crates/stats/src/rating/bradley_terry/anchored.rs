@@ -258,7 +258,6 @@ impl<'a> Fit<'a> {
         }
     }
 
-    /// What the level starts from.
     fn level_start(&self, (known, origin): (&FitConstraints, f64)) -> PriorTerm {
         let above = self.theta[self.theta.len() - 1] - (known.start() - origin) / ELO_PER_LOGIT;
         match known.earlier_distance {

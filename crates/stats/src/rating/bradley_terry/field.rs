@@ -183,7 +183,6 @@ impl<'a> Mixture<'a> {
         self.0.iter().map(of_candidate).collect()
     }
 
-    /// The moments of all.
     pub(super) fn moments(&self) -> Moments {
         Moments::of(&self.parts(), self.0.first().map_or(0, |(candidate, _)| candidate.fit.theta.len()))
     }

@@ -35,7 +35,6 @@ pub enum OwnerCredential {
     Proxy(String),
 }
 
-/// An act of an owner.
 #[derive(Clone, Copy, Debug)]
 pub enum OwnerAct<'a> {
     /// Changes what is given. An empty text removes it.
@@ -64,23 +63,13 @@ pub enum OwnerAct<'a> {
         per_day: u32,
     },
     /// Begins no match of a bot.
-    Pause {
-        /// Its name.
-        bot: &'a str,
-    },
+    Pause { bot: &'a str },
     /// Begins matches of a bot again, unless the organiser has paused it.
-    Resume {
-        /// Its name.
-        bot: &'a str,
-    },
+    Resume { bot: &'a str },
     /// Ends the participation of a bot.
-    Retire {
-        /// Its name.
-        bot: &'a str,
-    },
+    Retire { bot: &'a str },
     /// Asks for a match.
     Challenge {
-        /// The ladder.
         ladder: &'a str,
         /// The players, one for each seat; one of them is the owner's.
         players: &'a [String],
@@ -89,16 +78,12 @@ pub enum OwnerAct<'a> {
     },
 }
 
-/// An act of the organiser.
 #[derive(Clone, Copy, Debug)]
 pub enum OrganiserAct<'a> {
     /// Adds a bot or a program that does not take part.
     AddBot(&'a NewBot<'a>),
     /// Ends the participation of a bot.
-    Revoke {
-        /// Its name.
-        bot: &'a str,
-    },
+    Revoke { bot: &'a str },
     /// Begins no match of a bot, or of the league; or begins matches again.
     Pause {
         /// Its name; `None`: the league.
@@ -108,7 +93,6 @@ pub enum OrganiserAct<'a> {
     },
     /// Rules on matches or a bot. The display name before a ruling that renames is that of the database.
     Rule {
-        /// The ruling.
         ruling: &'a RulingRow,
         /// The same in words, for the log.
         words: &'a str,
@@ -118,18 +102,11 @@ pub enum OrganiserAct<'a> {
     /// Adds an owner with a new id, or one who has left.
     AddOwner(&'a LeagueOwner),
     /// Lets an owner take part.
-    ApproveOwner {
-        /// Its id.
-        owner: &'a str,
-    },
+    ApproveOwner { owner: &'a str },
     /// Removes an owner, as if it left.
-    RemoveOwner {
-        /// Its id.
-        owner: &'a str,
-    },
+    RemoveOwner { owner: &'a str },
     /// Replaces the token of an owner.
     ReplaceToken {
-        /// Its id.
         owner: &'a str,
         /// SHA-256 of the new token.
         hash: [u8; 32],
@@ -138,7 +115,6 @@ pub enum OrganiserAct<'a> {
     },
     /// Asks for a match.
     Challenge {
-        /// The ladder.
         ladder: &'a str,
         /// The players, one for each seat.
         players: &'a [String],
@@ -158,7 +134,6 @@ pub enum OrganiserAct<'a> {
     },
     /// Ends the season in progress on all ladders. Results that are stored later belong to the next one.
     EndSeason {
-        /// Its name.
         name: &'a str,
         /// Whether players start the next one from their ratings.
         keeps_ratings: bool,

@@ -13,19 +13,16 @@ pub enum SubmissionError {
     /// It does not come from an owner who takes part.
     #[error(transparent)]
     NotAdmitted(NotAdmitted),
-    /// The owner has as many pending ones as may be.
     #[error("undecided submissions of an owner: {most} at most; wait until one of yours is decided")]
     Waiting {
         /// The limit.
         most: u32,
     },
-    /// The owner has handed in as many as may be on one day.
     #[error("submissions of an owner a day (UTC): {most} at most; try again tomorrow")]
     PerDay {
         /// The limit.
         most: u32,
     },
-    /// The owner has had as many uploads that failed as may be on one day.
     #[error("uploads of an owner that fail a day (UTC): {most} at most; try again tomorrow")]
     FailedUploads {
         /// The limit.
@@ -41,13 +38,11 @@ pub enum SubmissionError {
         /// The limit, in bytes.
         most: u64,
     },
-    /// All submissions need as much space as they may.
     #[error("with it the programs of this league need more than {} MiB: ask the organiser", .most >> 20)]
     Space {
         /// The limit, in bytes.
         most: u64,
     },
-    /// The name is taken, or could be mistaken for one that is.
     #[error("bot.toml: the name {}: choose another one", Likeness::of(.name, .taken))]
     NameTaken {
         /// The name in `bot.toml`.
@@ -55,7 +50,6 @@ pub enum SubmissionError {
         /// What it looks like.
         taken: String,
     },
-    /// The owner has as many bots as may be.
     #[error("bot.toml: `{name}` would be another bot of yours, and {most} are allowed: retire one")]
     Bots {
         /// The name in `bot.toml`.
@@ -63,24 +57,19 @@ pub enum SubmissionError {
         /// The limit.
         most: u32,
     },
-    /// Its owner has left.
     #[error("the owner has left")]
     OwnerLeft,
-    /// An earlier version of the bot was revoked.
     #[error("bot.toml: `{name}` takes part no longer: ask the organiser, or choose another name")]
     Revoked {
         /// The name in `bot.toml`.
         name: String,
     },
-    /// It is not in a state that allows this.
     #[error("submission {id} is {state}; only one that waits for approval can be decided")]
     NotWaiting {
         /// Its number.
         id: u32,
-        /// Its state.
         state: SubmissionState,
     },
-    /// There is no such submission.
     #[error("there is no submission {id}; `referee league submissions` lists them")]
     Unknown {
         /// The number.
@@ -109,13 +98,11 @@ impl From<rusqlite::Error> for SubmissionError {
 /// Why an archive is not taken in.
 #[derive(Debug, thiserror::Error)]
 pub enum IntakeError {
-    /// It is too large.
     #[error("the archive has more than {most_bytes} bytes, the limit")]
     TooLarge {
         /// The limit.
         most_bytes: u64,
     },
-    /// It is empty.
     #[error("the request has no body: an archive is expected, as `referee submit` sends it")]
     Empty,
     /// The machine of the league cannot confine programs.

@@ -112,7 +112,6 @@ pub struct Submission {
 /// What `bot.toml` says of a bot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SubmittedBot<'a> {
-    /// Its name.
     pub name: &'a str,
     /// Its command line.
     pub command: &'a str,
