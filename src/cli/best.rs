@@ -35,7 +35,8 @@ use crate::stats::race::RaceTerms;
 /// values.
 ///
 /// The race is a tournament of the format `race` in the directory --dir, with records and results in SQLite: `referee tournament
-/// resume`, `status`, `standings`, `report`, `verify` and `watch` take it, and a tournament file may set what has no option here.
+/// resume`, `status`, `standings`, `report`, `verify` and `watch` take it, and a tournament file may set what has no option here. Several
+/// machines share it as workers; there are no shards, since each round of sets depends on the results of earlier ones.
 ///
 /// The exit code is 0 with a pick, 3 undecided after --max-sets, 5 could not run, 130 interrupted.
 #[derive(Debug, ClapArgs)]
