@@ -212,7 +212,8 @@ fn hand(scene: &mut Scene, plan: &Plan, position: &Position, seat: Seat, is_show
     let cards = hand.cards();
     for (n, &rank) in cards.iter().enumerate() {
         let copy = cards[..n].iter().filter(|&&other| other == rank).count();
-        let id = if is_shown { format!("card-{seat}-{rank}-{copy}") } else { format!("card-{seat}-back-{n}") };
+        let id =
+            if is_shown { format!("card-{seat}-{rank}-{copy}") } else { format!("card-{seat}-back-{n}") };
         let card = plan.card(is_shown.then_some(rank));
         let at = plan.hand(position.board(), seat, n);
         scene.add(Shape::new(Depth::Piece, id, at).kind("card").with_all(card));
