@@ -6,6 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::common::{Folder, ROOT, Referee, assert_gone, on_one_processor, the};
+use crate::watch::wait_until;
 use ::referee::bot::Launch;
 use ::referee::driver::{Run, Terms};
 use ::referee::game::chance::Seed;
@@ -140,6 +141,33 @@ play(turn=turn)"
     // It lets go after 60 s by itself.
     assert!(killed.elapsed() < Duration::from_secs(30), "{:?}", killed.elapsed());
     assert_gone(&[pid.parse().expect("a number")]);
+}
+
+/// The handler of a signal tells by a descriptor: a thread that has descriptors of its own must not get one.
+#[test]
+fn a_thread_with_descriptors_of_its_own_takes_no_signal() {
+    let folder = Folder::new();
+    let bot = folder.bot("waits", "import time\nplay(turn=lambda t: time.sleep(60))");
+    let referee = Referee::start(["play", "checkers", &bot, &bot, "--clock", "delay=100s"]);
+    let threads = format!("/proc/{}/task", referee.pid());
+    let open = |thread: &str| std::fs::read_dir(format!("{thread}/fd")).map_or(0, Iterator::count);
+    let of_watch = || {
+        let threads = std::fs::read_dir(&threads).into_iter().flatten().flatten();
+        let mut threads = threads.map(|thread| thread.path().to_string_lossy().into_owned());
+        threads.find(|thread| {
+            let name = std::fs::read_to_string(format!("{thread}/comm")).unwrap_or_default();
+            name.trim() == "death-watch" && open(thread) < open(&format!("/proc/{}", referee.pid()))
+        })
+    };
+    wait_until("the thread has its own descriptors", || of_watch().is_some());
+    let status = std::fs::read_to_string(format!("{}/status", of_watch().expect("it"))).expect("it runs");
+    let blocked = status.lines().find_map(|line| line.strip_prefix("SigBlk:")).expect("a mask");
+    let blocked = u64::from_str_radix(blocked.trim(), 16).expect("hex digits");
+    for signal in [Signal::INT, Signal::TERM, Signal::HUP, Signal::CHILD] {
+        assert!(blocked & 1 << (signal.as_raw() - 1) != 0, "{signal:?} is not blocked: {status}");
+    }
+    referee.signal(Signal::INT);
+    referee.end().with_code(130);
 }
 
 /// A child that moves data between a pipe and a socket, as a bridge does, and blocks.

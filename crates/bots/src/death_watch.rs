@@ -15,6 +15,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
+use nix::sys::signal::SigSet;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, getpid, kill_process, pidfd_open, setsid};
 
@@ -63,6 +64,8 @@ impl DeathWatch {
 /// Keeps a socket to the process that watches. Only this thread has it: the kernel closes those that threads share one
 /// after the other, and none after a pipe that is held.
 fn keep(program: &Path, told: mpsc::Receiver<Vec<u64>>) -> io::Result<()> {
+    // A handler of a signal writes to a descriptor, which this thread has not.
+    SigSet::all().thread_block()?;
     nix::sched::unshare(nix::sched::CloneFlags::CLONE_FILES)?;
     close_descriptors("/proc/thread-self/fd");
     let (mut ours, theirs) = UnixStream::pair()?;
