@@ -45,7 +45,7 @@ fn an_entrant_without_matches_has_no_rating() {
     let text = referee(["tournament", "report", &dir]).done().stdout;
     let (_, ratings) = text.split_once("Ratings").expect("a table of ratings");
     let late = ratings.lines().find(|line| line.contains("late")).expect("its row");
-    assert_eq!(late.split_whitespace().collect::<Vec<_>>(), ["late", "-", "-", "-"]);
+    assert_eq!(late.split_whitespace().collect::<Vec<_>>(), ["late", "-", "-"]);
     let page = referee(["tournament", "report", &dir, "--format", "html"]).done().stdout;
     let body = page.rsplit("</style>").next().expect("the page");
     let rating = "<td class=\"name\">late</td><td class=\"num\" data-l=\"Elo\">-</td>";

@@ -130,7 +130,7 @@ fn single_files_are_packed_by_their_paths() {
     assert!(!copy.path().join("empty").exists());
     let error =
         pack_files(folder.path(), &["../x".into()], ArchiveLimits::BOT, io::sink()).unwrap_err().to_string();
-    assert!(error.contains("No such file") || error.contains("`..`"), "{error}");
+    assert!(["No such file", "`..`", "outside"].iter().any(|why| error.contains(why)), "{error}");
 }
 
 /// An entry as an attacker writes it.
