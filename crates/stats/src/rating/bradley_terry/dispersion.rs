@@ -10,6 +10,9 @@ use crate::sprt::student_95;
 /// The number of sets with the binomial variance that the prior is worth.
 pub(super) const BINOMIAL_SETS: f64 = 3.0;
 
+/// The number of sets with the variance of the whole field that the prior of an entrant is worth.
+const FIELD_SETS: f64 = 10.0;
+
 /// The least degrees of freedom from which differences between openings are estimated.
 const LEAST_FREEDOM: f64 = 2.0;
 
@@ -233,6 +236,47 @@ impl<'a> GroupSums<'a> {
 }
 
 impl Fit<'_> {
+    /// By entrant: the variance of its scores in sets relative to that in the whole field. Where strong entrants draw and
+    /// weak ones do not, it is smaller for strong ones.
+    pub(super) fn entrant_dispersions(&self) -> Vec<f64> {
+        #[derive(Clone, Copy, Default)]
+        struct Sums {
+            squares: f64,
+            binomial: f64,
+            sets: f64,
+        }
+        let mut of_entrants = vec![Sums::default(); self.counts.entrants];
+        // By entrant of a set: the sum of its residuals; `None` if it is not in the set.
+        let mut of_set = vec![None; self.counts.entrants];
+        let mut contrast = Vec::new();
+        for (packed, &times) in &self.counts.by_set {
+            let times = f64::from(times);
+            for (lineup, places) in packed.legs() {
+                for (d, e) in super::pairs(&lineup) {
+                    self.contrast(&lineup, d, e, &mut contrast);
+                    let p = self.expected(&contrast);
+                    for &(i, x) in contrast.iter().filter(|&&(i, _)| i < self.counts.entrants) {
+                        *of_set[i].get_or_insert(0.0) += x * (super::score(&places, d, e) - p);
+                        of_entrants[i].binomial += times * x * x * p * (1.0 - p);
+                    }
+                }
+            }
+            for (sums, residual) in of_entrants.iter_mut().zip(&mut of_set) {
+                let Some(residual) = residual.take() else { continue };
+                sums.squares += times * residual * residual;
+                sums.sets += times;
+            }
+        }
+        let of_all = |of: fn(&Sums) -> f64| of_entrants.iter().map(of).sum::<f64>();
+        let field = of_all(|sums| sums.squares) / of_all(|sums| sums.binomial);
+        let relative = |sums: &Sums| {
+            let own = sums.squares / sums.binomial / field;
+            let own = if own.is_finite() { own } else { 1.0 };
+            (sums.sets * own + FIELD_SETS) / (sums.sets + FIELD_SETS)
+        };
+        of_entrants.iter().map(relative).collect()
+    }
+
     /// By side except the last: the variance of the scores of its seats in a set, relative to that of independent matches.
     /// It is not that of entrants: chance that favours a seat in both matches of a mirrored set favours no entrant, and an
     /// opening that favours a seat does so in all sets.

@@ -67,11 +67,18 @@ pub(super) fn strengths(counts: &Counts) -> Strengths {
     let dispersion = Dispersion::of(&mode);
     mode.dispersion = dispersion.value;
     let mixture = Mixture::about(&mode);
-    let of_sides = mixture.0.first().map_or_else(Vec::new, |(candidate, _)| candidate.fit.side_dispersions());
+    let [of_entrants, of_sides] = mixture.0.first().map_or_else(Default::default, |(candidate, _)| {
+        [candidate.fit.entrant_dispersions(), candidate.fit.side_dispersions()]
+    });
     let mut parts = mixture.parts();
     for (Moments { covariance, .. }, _) in &mut parts {
         let strengths = covariance.chunks_exact_mut(n).take(counts.entrants);
         strengths.flatten().for_each(|x| *x *= dispersion.widening.powi(2));
+        for (at, of_entrant) in of_entrants.iter().enumerate() {
+            let factor = of_entrant.sqrt();
+            (0..n).for_each(|other| covariance[at * n + other] *= factor);
+            (0..n).for_each(|other| covariance[other * n + at] *= factor);
+        }
         for (side, of_side) in of_sides.iter().enumerate() {
             let at = counts.entrants + side;
             covariance[at * n + at] *= of_side / dispersion.value;
