@@ -31,8 +31,8 @@ enum GameCommand {
 /// Check a game step by step
 ///
 /// manifest: game.toml is valid. start: every seating opens. matches: random matches run to their end, and every answer is
-/// valid; decisions without `legal` get one of the manifest's `sample_moves`. schema: views, moves and events are as the game's
-/// schemas say. moves: every legal move of some positions can be played. check, if moves are not listed: odd and altered moves
+/// valid; decisions without `legal` get one of the manifest's `sample_moves`. schema (with the feature `validate`): views, moves and events are as the
+/// game's schemas say. moves: every legal move of some positions can be played. check, if moves are not listed: odd and altered moves
 /// have an answer. show: positions are shown to every viewer. secrets, if the game has hidden information: positions that a seat or
 /// the public cannot tell apart by its events look the same to it, by view, text, scene, turns left and legal moves. imagine, if the game imagines positions: they agree with the views. purity: the same requests, in another order and in another process,
 /// get the same answers. A failed step shows the request and the answer, and ends the check with exit code 1.
@@ -60,6 +60,9 @@ pub(super) fn run(Args { command: GameCommand::Check(args) }: &Args) -> Result<E
     let mut out = Screen(TolerantStdout::new());
     // `TolerantStdout` keeps the error until the end.
     let mut line = |line: &dyn Display| drop(writeln!(out, "{line}"));
+    if cfg!(not(feature = "validate")) {
+        eprintln!("note: nothing is compared with the schemas of the game: build with --features validate");
+    }
     let figures = with_bots(|| {
         check(&args.directory, &launch, &options, args.matches, |step| match args.json {
             true => line(&json::text(step)),

@@ -2,6 +2,7 @@
 
 mod imagined;
 mod moves;
+#[cfg(feature = "validate")]
 mod schemas;
 mod secrets;
 
@@ -17,6 +18,7 @@ use tokio::time::Instant;
 
 use crate::check::imagined::Disagrees;
 use crate::check::moves::any_move;
+#[cfg(feature = "validate")]
 use crate::check::schemas::{Differs, GameSchemas, InvalidSchema};
 use crate::check::secrets::Leaks;
 use crate::directory::BadGame;
@@ -81,8 +83,10 @@ enum StepFailure {
     BadGame(#[from] BadGame),
     #[error("{error}; the request was {request}")]
     Failed { error: NotOpened, request: String },
+    #[cfg(feature = "validate")]
     #[error(transparent)]
     Schema(#[from] InvalidSchema),
+    #[cfg(feature = "validate")]
     #[error(transparent)]
     Differs(#[from] Differs),
     #[error("`scene`: it is {} by {} and another one {} by {}; all have the same size", now.0, now.1, first.0, first.1)]
@@ -171,6 +175,7 @@ impl Carrier for Witness {
 struct RandomMatches<'a> {
     /// The moves of the manifest, for decisions without a list.
     samples: &'a [String],
+    #[cfg(feature = "validate")]
     schemas: GameSchemas,
     matches: u32,
     /// The number of matches that ended at a decision in which no sample is legal.
@@ -198,6 +203,7 @@ impl RandomMatches<'_> {
             if self.positions.len() < MOST_SHOWN && (step == 0 || rng.uniform(5) == 0) {
                 self.positions.push((table.fork(), seating));
             }
+            #[cfg(feature = "validate")]
             self.schemas.compare(&mut *table, seating);
             table.forget();
             match table.ask() {
@@ -301,6 +307,7 @@ pub fn check(
     step("start", "requests-and-answers", opened.map(|()| what).map_err(|error| witness.failure(error)))?;
 
     let mut rng = RandomKey([1; 32]).stream();
+    #[cfg(feature = "validate")]
     let schemas = match GameSchemas::new(&rules.schema()) {
         Ok(schemas) => schemas,
         Err(invalid) => {
@@ -311,6 +318,7 @@ pub fn check(
     let samples = &manifest.sample_moves[..];
     let mut played = RandomMatches {
         samples,
+        #[cfg(feature = "validate")]
         schemas,
         matches: 0,
         unlisted: 0,
@@ -330,12 +338,13 @@ pub fn check(
     });
     let took = began.elapsed();
     step("matches", "positions", result.map(|()| played.ends()))?;
-    let GameSchemas { compared, differs, .. } = &mut played.schemas;
-    let what = format!(
-        "{} as the schemas say",
-        counted(*compared, "view, move or event is", "views, moves and events are")
-    );
-    step("schema", "the-directory", differs.take().map_or(Ok(what), |differs| Err(differs.into())))?;
+    #[cfg(feature = "validate")]
+    {
+        let GameSchemas { compared, differs, .. } = &mut played.schemas;
+        let compared = counted(*compared, "view, move or event is", "views, moves and events are");
+        let what = format!("{compared} as the schemas say");
+        step("schema", "the-directory", differs.take().map_or(Ok(what), |differs| Err(differs.into())))?;
+    }
     step("moves", "positions", moves::legal(&played.positions, samples, &mut rng, &witness))?;
     if manifest.check {
         let checked = moves::unlisted(&played.positions, samples, &mut rng, &witness);
