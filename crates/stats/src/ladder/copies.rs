@@ -116,7 +116,7 @@ mod tests {
     use super::*;
     use crate::Lineup;
 
-    /// The number of results that count after each match between two players, which are told apart by their moves. The
+    /// The number of results that count after each match of two players. A match has the result and moves given, and the
     /// first player wins unless the moves are 9.
     fn counted(matches: &[(u64, u64)]) -> (Vec<usize>, u64) {
         let mut copies = Copies::default();

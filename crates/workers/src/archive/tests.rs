@@ -128,9 +128,10 @@ fn single_files_are_packed_by_their_paths() {
     unpack(Cursor::new(&archive), &packed.id, copy.path(), ArchiveLimits::BOT).unwrap();
     assert_eq!(fs::read(copy.path().join("lib/link")).unwrap(), vec![7; 100_000]);
     assert!(!copy.path().join("empty").exists());
-    let error =
-        pack_files(folder.path(), &["../x".into()], ArchiveLimits::BOT, io::sink()).unwrap_err().to_string();
-    assert!(["No such file", "`..`", "outside"].iter().any(|why| error.contains(why)), "{error}");
+    let error = pack_files(folder.path(), &["../no/such/file".into()], ArchiveLimits::BOT, io::sink())
+        .unwrap_err()
+        .to_string();
+    assert!(error.contains("No such file") || error.contains("`..`"), "{error}");
 }
 
 /// An entry as an attacker writes it.
