@@ -9,7 +9,7 @@ use clap::{Args as ClapArgs, Subcommand};
 use crate::cli::bots::{launch, with_bots};
 use crate::cli::options::GameOptions;
 use crate::cli::output::TolerantStdout;
-use crate::cli::screen::Screen;
+use crate::cli::screen::{Screen, stderr_line};
 use crate::cli::{Exit, Failure};
 use crate::game::json;
 use crate::program::{GameFigures, GameStep, check};
@@ -61,7 +61,7 @@ pub(super) fn run(Args { command: GameCommand::Check(args) }: &Args) -> Result<E
     // `TolerantStdout` keeps the error until the end.
     let mut line = |line: &dyn Display| drop(writeln!(out, "{line}"));
     if cfg!(not(feature = "validate")) {
-        eprintln!("note: nothing is compared with the schemas of the game: build with --features validate");
+        stderr_line("note: nothing is compared with the schemas of the game: build with --features validate");
     }
     let figures = with_bots(|| {
         check(&args.directory, &launch, &options, args.matches, |step| match args.json {

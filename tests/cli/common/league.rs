@@ -25,8 +25,10 @@ impl League {
                 format!("[[programs]]\nname = {name:?}\ncommand = {command:?}\n{rest}\n")
             })
             .collect();
+        // On a busy machine, bots wait for the processor.
         let text = format!(
-            "[sandbox]\nmode = \"basic\"\n[[ladders]]\nname = \"short\"\ngame = \"checkers\"\noptions = {{ fen = {fen:?} }}\nrest = \"0s\"\n{ladder}\n{programs}"
+            "[sandbox]\nmode = \"basic\"\n[[ladders]]\nname = \"short\"\ngame = \"checkers\"\noptions = {{ fen = {fen:?} }}\nrest = \"0s\"\n\
+             hello_limit = \"60s\"\nready_limit = \"60s,60s\"\n{ladder}\n{programs}"
         );
         let file = folder.write("league.toml", text);
         League { folder, file }
