@@ -1,8 +1,12 @@
-//! The claims of the README.
+//! The claims of the README and the guide, and the links of the book.
 
+use std::collections::BTreeMap;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
+use std::path::{Component, Path, PathBuf};
 use std::process::{Command, Stdio};
+
+use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
 use crate::common::{Folder, ROOT, SEED, in_rust, referee, sample};
 
@@ -16,10 +20,9 @@ fn fences(text: &str, language: &str) -> Vec<String> {
     text.split(&opening).skip(1).filter_map(|rest| Some(rest.split_once("```")?.0.to_owned())).collect()
 }
 
-/// The command lines of the README that run the referee, without its name: those in blocks, then those in sentences.
-fn command_lines() -> Vec<String> {
-    let text = readme();
-    let blocks = fences(&text, "sh").concat();
+/// The command lines of a page that run the referee, without its name: those in blocks, then those in sentences.
+fn command_lines(text: &str) -> Vec<String> {
+    let blocks = fences(text, "sh").concat();
     let in_blocks = blocks
         .lines()
         .filter_map(|line| line.strip_prefix("cargo run -- ").or(line.strip_prefix("referee ")));
@@ -27,9 +30,9 @@ fn command_lines() -> Vec<String> {
     in_blocks.chain(in_sentences).map(str::to_owned).collect()
 }
 
-/// The arguments of the command lines.
+/// The arguments of the command lines of the README.
 fn commands() -> Vec<Vec<String>> {
-    command_lines().iter().map(|line| shlex::split(line).unwrap()).collect()
+    command_lines(&readme()).iter().map(|line| shlex::split(line).unwrap()).collect()
 }
 
 #[test]
@@ -83,7 +86,7 @@ fn the_first_command_shows_a_match_and_writes_a_valid_record() {
 }
 
 #[test]
-fn every_command_of_the_readme_works() {
+fn every_command_of_the_readme_and_the_guide_works() {
     let folder = Folder::new();
     std::os::unix::fs::symlink(format!("{ROOT}/bots"), folder.path("bots")).expect("a link");
     folder.write("mybot.py", &fences(&readme(), "python")[0]);
@@ -102,6 +105,7 @@ fn every_command_of_the_readme_works() {
             ("host:4711", "127.0.0.1:1"),
             ("-n 100 ", "-n 4 "),
             ("-n 200 ", "-n 6 "),
+            ("--new ./new --base ./old", "--new ./new --base ./old --max-sets 4"),
             (" --dir race", " --dir race --max-sets 4"),
             ("tournament watch results", "tournament watch results --watch 127.0.0.1:0"),
         ] {
@@ -121,6 +125,8 @@ fn every_command_of_the_readme_works() {
         let code = output.status.code().expect("a code");
         let is_right = match words[0].as_str() {
             "regress" | "best" | "sprt" => [0, 3].contains(&code),
+            // A layer may be missing here.
+            "sandbox" => [0, 1].contains(&code),
             _ => code == 0 || waits && [124, 130].contains(&code),
         };
         let text = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
@@ -128,14 +134,18 @@ fn every_command_of_the_readme_works() {
     };
     for shard in 1..=4 {
         run(&format!(
-            "regress checkers --new ./new --base ./old --max-sets 4 --shard {shard}/4 --seed {SEED} --results \
-             {shard}.jsonl"
+            "regress checkers --new ./new --base ./old --shard {shard}/4 --seed {SEED} --results {shard}.jsonl"
         ));
     }
-    let mut lines = command_lines();
+    let guide = ["play", "compare", "tournaments", "leagues", "games", "engines", "models"];
+    let guide = guide.map(|page| fs::read_to_string(format!("{ROOT}/guide/{page}.md")).expect("the page"));
+    let mut lines: Vec<String> =
+        [readme()].iter().chain(&guide).flat_map(|page| command_lines(page)).collect();
     // These are names of subcommands; the client of `mcp`, and `submit` with a league of others, have tests of their own.
     let is_elsewhere = |line: &str| line.starts_with("mcp ") || line.starts_with("submit --to https://host/");
-    lines.retain(|line| !(["imagine", "init", "verify"].contains(&line.as_str()) || is_elsewhere(line)));
+    lines.retain(|line| {
+        !(["best", "imagine", "play", "regress", "verify"].contains(&line.as_str()) || is_elsewhere(line))
+    });
     for (at, line) in lines.iter().enumerate() {
         if lines[..at].contains(line) {
             continue;
@@ -163,15 +173,96 @@ fn the_picture_of_the_readme_is_current() {
     assert!(fs::read_to_string(&path).unwrap() == drawn, "{path} is not current: {hint}");
 }
 
+/// The links of a page of the book to files of the repository, and the anchors of its headings.
+struct Page {
+    links: Vec<String>,
+    anchors: Vec<String>,
+}
+
+impl Page {
+    fn read(path: &str) -> Page {
+        let text =
+            fs::read_to_string(format!("{ROOT}/{path}")).unwrap_or_else(|error| panic!("{path}: {error}"));
+        let mut page = Page { links: Vec::new(), anchors: Vec::new() };
+        let mut heading = None;
+        for event in Parser::new_ext(&text, Options::ENABLE_TABLES) {
+            match event {
+                Event::Start(Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. }) => {
+                    page.links.push(dest_url.into_string());
+                }
+                Event::Html(html) | Event::InlineHtml(html) => {
+                    let sources = html.split("src=\"").skip(1);
+                    page.links.extend(sources.filter_map(|rest| Some(rest.split_once('"')?.0.to_owned())));
+                }
+                Event::Start(Tag::Heading { .. }) => heading = Some(String::new()),
+                Event::Text(part) | Event::Code(part) => {
+                    if let Some(heading) = &mut heading {
+                        heading.push_str(&part);
+                    }
+                }
+                Event::End(TagEnd::Heading(_)) => page.add_anchor(&heading.take().expect("it has begun")),
+                _ => {}
+            }
+        }
+        page.links.retain(|link| !link.contains(':'));
+        page
+    }
+
+    /// Adds what readers of Markdown make of a heading, with a number if the page has had it.
+    fn add_anchor(&mut self, heading: &str) {
+        let kept = heading.trim().chars().filter(|char| char.is_alphanumeric() || " -_".contains(*char));
+        let anchor: String = kept.collect::<String>().to_lowercase().replace(' ', "-");
+        let numbered = (1..).map(|number| format!("{anchor}-{number}"));
+        let free = [anchor.clone()].into_iter().chain(numbered).find(|anchor| !self.anchors.contains(anchor));
+        self.anchors.extend(free);
+    }
+}
+
+/// The path to which a link on a page leads, from the root.
+fn target(page: &str, link: &str) -> String {
+    let mut target = PathBuf::from(page);
+    target.pop();
+    for part in Path::new(link).components() {
+        match part {
+            Component::ParentDir => assert!(target.pop(), "{page}: {link} leads out of the repository"),
+            part => target.push(part),
+        }
+    }
+    target.to_str().expect("UTF-8").to_owned()
+}
+
 #[test]
-fn links_of_the_readme_and_contributing_are_valid() {
-    for page in ["README.md", "CONTRIBUTING.md"] {
-        let text = fs::read_to_string(format!("{}/{page}", env!("CARGO_MANIFEST_DIR"))).unwrap();
-        for target in
-            text.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(target, _)| target)
-        {
-            let path = format!("{}/{target}", env!("CARGO_MANIFEST_DIR"));
-            assert!(target.starts_with("http") || fs::exists(&path).unwrap(), "{page} links to {target}");
+fn every_link_of_the_book_leads_to_a_page_or_a_file() {
+    let listed = Page::read("book/SUMMARY.md").links;
+    let pages: BTreeMap<&str, Page> = listed.iter().map(|path| (path.as_str(), Page::read(path))).collect();
+    for folder in ["guide", "protocol/spec"] {
+        for file in fs::read_dir(format!("{ROOT}/{folder}")).expect("a directory") {
+            let path = format!("{folder}/{}", file.expect("an entry").file_name().display());
+            assert!(pages.contains_key(path.as_str()), "book/SUMMARY.md does not list {path}");
+        }
+    }
+    for (&name, page) in &pages {
+        for link in &page.links {
+            let (path, anchor) =
+                link.split_once('#').map_or((link.as_str(), None), |(path, anchor)| (path, Some(anchor)));
+            let target = if path.is_empty() { name.to_owned() } else { target(name, path) };
+            let place = format!("{name} links to {link}");
+            let file = fs::canonicalize(format!("{ROOT}/{target}"))
+                .unwrap_or_else(|error| panic!("{place}: {error}"));
+            assert!(file.is_file(), "{place}, a directory, which has no page");
+            let in_book = fs::canonicalize(format!("{ROOT}/book/{target}"));
+            assert!(
+                in_book.is_ok_and(|linked| linked == file),
+                "{place}: book/{target} has to be a link to {target}"
+            );
+            if target.ends_with(".md") {
+                let page =
+                    pages.get(target.as_str()).unwrap_or_else(|| panic!("{place}: book/SUMMARY.md lacks it"));
+                assert!(
+                    anchor.is_none_or(|anchor| page.anchors.iter().any(|is| is == anchor)),
+                    "{place}: no such heading"
+                );
+            }
         }
     }
 }

@@ -1,0 +1,1 @@
+../../../benches/program/wasm.c

@@ -1,0 +1,1 @@
+../../../bots/c/refereebot.h

@@ -1,0 +1,1 @@
+../../../bots/python/monte_carlo_bot.py

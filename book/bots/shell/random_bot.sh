@@ -1,0 +1,1 @@
+../../../bots/shell/random_bot.sh

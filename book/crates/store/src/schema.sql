@@ -1,0 +1,1 @@
+../../../../crates/store/src/schema.sql

@@ -1,0 +1,1 @@
+../../../../examples/custom_game/src/main.rs

@@ -1,0 +1,1 @@
+../../../examples/engines/engine_bot.py

@@ -1,0 +1,1 @@
+../../../examples/engines/pydraughts_bot.py

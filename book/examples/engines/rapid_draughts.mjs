@@ -1,0 +1,1 @@
+../../../examples/engines/rapid_draughts.mjs

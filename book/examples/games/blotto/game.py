@@ -1,0 +1,1 @@
+../../../../examples/games/blotto/game.py

@@ -1,0 +1,1 @@
+../../../../examples/games/connect_four/game.py

@@ -1,0 +1,1 @@
+../../../../examples/games/goofspiel/game.py

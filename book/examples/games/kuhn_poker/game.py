@@ -1,0 +1,1 @@
+../../../../examples/games/kuhn_poker/game.py

@@ -1,0 +1,1 @@
+../../../../examples/games/pig/pig.c

@@ -1,0 +1,1 @@
+../../../../examples/games/rock_paper_scissors/game.ts
