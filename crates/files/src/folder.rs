@@ -247,7 +247,7 @@ impl Folder {
     /// Reads a file of 1 GiB at most.
     ///
     /// # Errors
-    /// Those of [`Folder::open_file`], or if it is larger.
+    /// Errors of [`Folder::open_file`], or if it is larger.
     pub fn read(&self, name: &str) -> io::Result<Vec<u8>> {
         let read = read_limited(self.open_file(name, false)?, MOST_READ);
         read.map_err(|error| at(&self.path.join(name), error))
@@ -363,7 +363,7 @@ impl Folder {
     /// Waits until these files, which were written since the last call, and the entries are on the disk.
     ///
     /// # Errors
-    /// Those of the disk.
+    /// Errors of the disk.
     pub fn sync_files(&self, names: &[&str]) -> io::Result<()> {
         #[cfg(target_os = "linux")]
         if names.len() > 1 {
@@ -379,7 +379,7 @@ impl Folder {
     /// Waits until its entries are on the disk.
     ///
     /// # Errors
-    /// Those of the disk.
+    /// Errors of the disk.
     pub fn sync(&self) -> io::Result<()> {
         self.handle.sync_all().map_err(|error| at(&self.path, error))
     }

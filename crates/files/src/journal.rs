@@ -58,7 +58,7 @@ impl Journal {
     /// Whether a process has locked it, so that the run is in progress.
     ///
     /// # Errors
-    /// Those of the disk.
+    /// Errors of the disk.
     pub fn is_open(folder: &Folder) -> io::Result<bool> {
         if !folder.has_file(NAME)? {
             return Ok(false);
@@ -73,7 +73,7 @@ impl Journal {
     /// Records the start of matches, with their ids and entrants.
     ///
     /// # Errors
-    /// Those of the disk.
+    /// Errors of the disk.
     pub fn begin<'a>(&mut self, matches: impl Iterator<Item = (&'a str, &'a [usize])>) -> io::Result<()> {
         let line = |(id, entrants): (&str, &[usize])| {
             let entrants: Vec<String> = entrants.iter().map(ToString::to_string).collect();
@@ -94,7 +94,7 @@ impl Journal {
     /// All entries, in order: ids and entrants. A truncated line is ignored: its match had not started.
     ///
     /// # Errors
-    /// Those of the disk.
+    /// Errors of the disk.
     pub fn read(&mut self) -> io::Result<Vec<(String, Vec<usize>)>> {
         self.file.rewind()?;
         let text = read_limited(&self.file, MOST_READ)?;
@@ -111,7 +111,7 @@ impl Journal {
     /// Removes all entries.
     ///
     /// # Errors
-    /// Those of the disk.
+    /// Errors of the disk.
     pub fn clear(&mut self) -> io::Result<()> {
         self.file.set_len(0)
     }

@@ -31,12 +31,12 @@ pub struct PackRange {
 }
 
 impl PackRange {
-    /// That of the match with this number.
+    /// Returns the range of the match with this number.
     pub fn of(number: u32) -> PackRange {
         PackRange { first: number.saturating_sub(1) / MATCHES * MATCHES + 1 }
     }
 
-    /// That of a record: `m17.jsonl` belongs to 1 to 1000.
+    /// Returns the range of a record: `m17.jsonl` belongs to 1 to 1000.
     pub fn of_record(name: &str) -> Option<PackRange> {
         number_of(name).map(PackRange::of)
     }
@@ -105,7 +105,7 @@ impl RecordFolder {
     /// The packs, in order.
     ///
     /// # Errors
-    /// Those of the disk.
+    /// Errors of the disk.
     pub fn packs(&self) -> io::Result<BTreeSet<PackRange>> {
         Ok(self.folder.names()?.iter().filter_map(|name| PackRange::of_pack(name)).collect())
     }
@@ -121,7 +121,7 @@ impl RecordFolder {
     /// The names of all records, in unspecified order.
     ///
     /// # Errors
-    /// Those of the disk, or if a pack cannot be read.
+    /// Errors of the disk, or if a pack cannot be read.
     pub fn names(&self) -> io::Result<Vec<String>> {
         let mut names = BTreeSet::new();
         for name in self.folder.names()? {
@@ -230,7 +230,7 @@ impl PackWriter<'_> {
     /// Adds a record.
     ///
     /// # Errors
-    /// Those of the disk.
+    /// Errors of the disk.
     pub fn add(&mut self, name: &str, record: &StoredRecord) -> io::Result<()> {
         let since = record.written_at.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let seconds = u32::try_from(since.as_secs()).unwrap_or(u32::MAX);
@@ -259,7 +259,7 @@ impl PackWriter<'_> {
     /// Lets the pack appear with its name, once it is on the disk. From then on it is there after a power failure too.
     ///
     /// # Errors
-    /// Those of the disk.
+    /// Errors of the disk.
     pub fn finish(self) -> io::Result<()> {
         let PackWriter { records: RecordFolder { folder, .. }, range, zip } = self;
         let name = range.name();

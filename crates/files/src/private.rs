@@ -1,4 +1,4 @@
-//! What no bot may see in the sandbox `strict`: files with secrets, and directories with results, records and other bots.
+//! Paths that no bot may see in the sandbox `strict`: files with secrets, and directories with results, records and other bots.
 //!
 //! The list is that of the process and is made where they are opened, so that no command can forget one.
 

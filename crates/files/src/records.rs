@@ -32,7 +32,7 @@ pub fn unsealed(record: &Path) -> PathBuf {
 /// When a record was written.
 ///
 /// # Errors
-/// Those of the disk.
+/// Errors of the disk.
 pub fn written_at(record: &Path) -> io::Result<SystemTime> {
     std::fs::metadata(record)?.modified()
 }
@@ -158,7 +158,7 @@ impl Records {
     /// The ids of matches with records, and of those with unsealed records, in unspecified order.
     ///
     /// # Errors
-    /// Those of the disk.
+    /// Errors of the disk.
     pub fn matches(&self) -> io::Result<(Vec<String>, Vec<String>)> {
         let names = self.inner.folder.names()?;
         let with = |ending: &str| {
@@ -176,7 +176,7 @@ impl Records {
     /// the name, or `.invalid-2`, ... if that is taken. Returns the new path.
     ///
     /// # Errors
-    /// Those of the disk.
+    /// Errors of the disk.
     pub fn set_aside(&self, match_id: &str) -> io::Result<PathBuf> {
         self.set_file_aside(&sealed_name(match_id))
     }
@@ -184,7 +184,7 @@ impl Records {
     /// Renames an invalid unsealed record, as [`Records::set_aside`] does.
     ///
     /// # Errors
-    /// Those of the disk.
+    /// Errors of the disk.
     pub fn set_unsealed_aside(&self, match_id: &str) -> io::Result<PathBuf> {
         self.set_file_aside(&aside_name(match_id))
     }
@@ -206,7 +206,7 @@ impl Records {
     /// Removes an unsealed record, if there is one.
     ///
     /// # Errors
-    /// Those of the disk.
+    /// Errors of the disk.
     pub fn discard_unsealed(&self, match_id: &str) -> io::Result<()> {
         self.inner.folder.remove(&aside_name(match_id))
     }
@@ -214,7 +214,7 @@ impl Records {
     /// Reads the record of a match.
     ///
     /// # Errors
-    /// Those of the disk.
+    /// Errors of the disk.
     pub fn read(&self, match_id: &str) -> io::Result<Vec<u8>> {
         self.inner.folder.read(&sealed_name(match_id))
     }
@@ -222,7 +222,7 @@ impl Records {
     /// Reads an unsealed record.
     ///
     /// # Errors
-    /// Those of the disk.
+    /// Errors of the disk.
     pub fn read_unsealed(&self, match_id: &str) -> io::Result<Vec<u8>> {
         self.inner.folder.read(&aside_name(match_id))
     }

@@ -26,12 +26,12 @@ pub enum NotInFolder {
     Outside {
         /// The path in the directory.
         path: PathBuf,
-        /// What it leads to in the end.
+        /// The end of the chain of links.
         end: PathBuf,
     },
 }
 
-/// What is below a directory and is no directory.
+/// An entry below a directory that is no directory itself.
 #[derive(Debug)]
 pub enum FoundFile {
     /// A file, or something else, such as a FIFO.
@@ -78,7 +78,7 @@ impl ResolvedFolder {
     /// it, and whether that is a directory; what it does not select, and what is below that, is not looked at.
     ///
     /// # Errors
-    /// Those of `each`; if something cannot be read; if a link that is selected leads out of it.
+    /// Errors of `each`; if something cannot be read; if a link that is selected leads out of it.
     pub fn walk<E: From<NotInFolder>>(
         &self,
         from: &Path,

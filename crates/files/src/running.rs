@@ -13,7 +13,7 @@ use crate::Folder;
 
 /// The version of the format of journals.
 const FORMAT: u32 = 1;
-/// What follows the name of a journal that cannot be used.
+/// The suffix of a journal that cannot be used.
 const SET_ASIDE: &str = ".damaged";
 
 /// The maximum number of files of ended matches that are kept open, to be used again.

@@ -61,7 +61,7 @@ impl StorageWait {
     /// Writes `what`.
     ///
     /// # Errors
-    /// Those of `write` that a retry does not mend, and all of them after [`StorageWait::give_up`].
+    /// Errors of `write` that a retry does not mend, and all of them after [`StorageWait::give_up`].
     pub fn retry<T, E: WriteError>(
         &self,
         what: &str,

@@ -34,7 +34,7 @@ pub fn interval(Estimate { value, low, high }: Estimate, decimals: usize) -> Str
     if value.is_finite() { format!("{value:+.decimals$} ({range})") } else { range }
 }
 
-/// What an estimate is from: from 97 distinct sets on 10 openings or deals.
+/// The basis of an estimate: from 97 distinct sets on 10 openings or deals.
 pub fn origin(distinct_sets: impl Into<u64>, openings: impl Into<u64>) -> String {
     let (sets, openings): (u64, u64) = (distinct_sets.into(), openings.into());
     let sets = counted(sets, "distinct set", "distinct sets");

@@ -14,9 +14,9 @@ pub struct JunitStep<'a> {
     pub status: StepStatus,
     /// How long it took.
     pub took: Duration,
-    /// What it has to say.
+    /// Notes on the result.
     pub notes: String,
-    /// What the bot wrote to standard error.
+    /// The standard error of the bot.
     pub stderr: &'a str,
 }
 
@@ -27,9 +27,9 @@ pub enum StepStatus {
     /// It was skipped, for this reason.
     Skipped(String),
     Failed {
-        /// What is wrong, in short.
+        /// The defect, in short.
         message: String,
-        /// What is wrong, and how it should be.
+        /// The defect, and the expected behaviour.
         description: String,
     },
 }
@@ -37,7 +37,7 @@ pub enum StepStatus {
 /// Writes a report with a test case for each step of a check of this bot.
 ///
 /// # Errors
-/// Those of `out`.
+/// Errors of `out`.
 pub fn junit<'a>(
     bot: &str,
     steps: impl IntoIterator<Item = JunitStep<'a>>,

@@ -58,7 +58,7 @@ impl RegressionOutcome {
     }
 }
 
-/// What a comparison has found.
+/// The result of a comparison.
 #[derive(Clone, Copy, Debug)]
 pub struct RegressionFindings<'a> {
     /// The statistics.
@@ -71,14 +71,14 @@ pub struct RegressionFindings<'a> {
     pub crash: Option<&'a Crash>,
 }
 
-/// What was compared, and how.
+/// The versions and the terms of a comparison.
 #[derive(Debug)]
 pub struct RegressionSetting {
     pub game: String,
     /// The new version.
     pub new: TestedBot,
     pub base: TestedBot,
-    /// Those of `new` and `base` whose programs changed during the run.
+    /// The names among `new` and `base` whose programs changed during the run.
     pub changed: Vec<&'static str>,
     /// How many sets each of their versions has played.
     pub versions: SetVersions,
@@ -120,7 +120,7 @@ pub struct RegressionReport {
     base: TestedBot,
     /// Whether both have the same program, scripts and named files.
     same_files: bool,
-    /// Those of `new` and `base` whose programs changed during the run.
+    /// The names among `new` and `base` whose programs changed during the run.
     changed: Vec<&'static str>,
     /// The number of sets by the version that played them: its commit, or a hash of its files.
     versions: SetVersions,
@@ -423,7 +423,7 @@ impl RegressionReport {
     /// Writes JUnit XML with one test case.
     ///
     /// # Errors
-    /// Those of `out`.
+    /// Errors of `out`.
     pub fn junit(&self, mut out: impl io::Write) -> io::Result<()> {
         let mut status = match self.verdict {
             "passed" | "measured" => TestCaseStatus::success(),
@@ -638,7 +638,7 @@ pub fn model_name(model: EloModel) -> &'static str {
     }
 }
 
-/// What estimates assume, and why they are less exact than others if they are.
+/// The assumption of estimates, and the reason if they are less exact than others.
 pub fn cautioned(assumption: &str, caution: Option<&str>) -> String {
     caution.map_or_else(|| assumption.to_owned(), |caution| format!("{assumption}; {caution}"))
 }

@@ -14,7 +14,7 @@ pub struct PublicRuling {
     pub id: u32,
     /// When it was made, in UTC.
     pub at: String,
-    /// What it decides.
+    /// The decision, as data.
     pub act: RulingAct,
     /// The same in words: `m17 is awarded to alice`.
     pub decision: String,
@@ -29,7 +29,7 @@ pub struct PublicRuling {
 }
 
 impl PublicRuling {
-    /// What everybody may see of a ruling.
+    /// The public part of a ruling.
     pub fn of(row: &RulingRow) -> PublicRuling {
         PublicRuling {
             id: row.id,
@@ -44,7 +44,7 @@ impl PublicRuling {
     }
 }
 
-/// What a ruling decides: `m17 is awarded to alice`.
+/// The decision of a ruling in words: `m17 is awarded to alice`.
 pub fn ruling_words(row: &RulingRow) -> String {
     let ids: Vec<String> = row.matches.iter().map(RuledMatch::id).collect();
     let (ids, name) = (ids.join(" and "), row.name.as_deref().unwrap_or_default());

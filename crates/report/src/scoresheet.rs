@@ -33,7 +33,7 @@ impl Scoresheet {
     /// Writes the news, then the board.
     ///
     /// # Errors
-    /// Those of `out`.
+    /// Errors of `out`.
     pub fn add(&mut self, out: &mut impl Write, play: &Match, news: &[u8]) -> io::Result<()> {
         let names: Vec<&str> = play.setup().header.seats.iter().map(|seat| seat.name.as_str()).collect();
         for event in EventText::events(news) {
@@ -66,7 +66,7 @@ impl Scoresheet {
     /// Writes a step of a replay: what happened as the viewer saw it, then the board if there is a new one.
     ///
     /// # Errors
-    /// Those of `out`.
+    /// Errors of `out`.
     pub fn step(&mut self, out: &mut impl Write, header: &Header, step: &Step<'_, '_>) -> io::Result<()> {
         let names: Vec<&str> = header.seats.iter().map(|seat| seat.name.as_str()).collect();
         let events: Vec<EventText> = EventText::of_step(step, self.viewer).into_iter().flatten().collect();

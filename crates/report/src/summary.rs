@@ -41,7 +41,7 @@ pub struct BotSummary {
     pub wdl: Wdl,
     /// The sum of its scores.
     pub score: f64,
-    /// What it gets a match; omitted in games without amounts, and before its first complete set.
+    /// The mean amount that it gets a match; omitted in games without amounts, and before its first complete set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub amount: Option<MeanAmount>,
     /// Complete mirrored sets; omitted if each deal is played once. A set is won by the bot with the highest sum of scores,

@@ -59,7 +59,7 @@ impl TestedBot {
         (self.changes != earlier.changes).then(|| format!("files of its checkout {now} are others"))
     }
 
-    /// What identifies the version: its commit with the hash of changes, or a hash of its files.
+    /// Returns the identity of the version: its commit with the hash of changes, or a hash of its files.
     pub fn version(&self) -> String {
         match (&self.commit, &self.changes) {
             (Some(commit), None) => commit.clone(),

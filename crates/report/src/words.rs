@@ -54,7 +54,7 @@ pub(crate) fn note_in_words(text: &str, before: &str) -> String {
     format!("{before}{}{more}", fault_code_in_words(code))
 }
 
-/// What ended a match, in a few words: `no pieces left`. `ended_by` may be a word that results store and the protocol does
+/// The cause of the end of a match, in a few words: `no pieces left`. `ended_by` may be a word that results store and the protocol does
 /// not have, such as `cut_off`.
 pub fn ending_in_words(game: Option<&Meta>, ended_by: &str, reason: &str) -> String {
     let by = EndedBy::find(ended_by);

@@ -17,7 +17,7 @@ pub struct Crash {
     /// The path of the record of the match; omitted if none was kept.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub record: Option<PathBuf>,
-    /// What led to it; omitted if unknown.
+    /// The cause; omitted if unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub evidence: Option<Evidence>,
 }

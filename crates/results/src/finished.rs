@@ -36,7 +36,7 @@ pub struct FinishedMatch {
     pub faults: Vec<Faults>,
     /// Faults that other matches list too, because they shared a process or connection.
     pub shared_faults: Vec<SharedFault>,
-    /// What led to the faults.
+    /// The causes of the faults.
     pub evidence: Vec<Evidence>,
     /// Its moves as digests, by which copies are found; `None` if they are not known.
     pub moves: Option<SetMoves>,

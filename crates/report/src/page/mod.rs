@@ -32,7 +32,7 @@ pub const SIGN: &str = "<svg width=\"26\" height=\"20\" viewBox=\"0 0 26 20\" ar
     cy=\"10\" r=\"8.5\" fill=\"var(--piece-light)\" stroke=\"var(--piece-edge)\"/><circle cx=\"9.5\" cy=\"10\" r=\"8.5\" \
     fill=\"var(--piece-dark)\" stroke=\"var(--piece-edge)\"/></svg>";
 
-/// What tells pages of this program from others.
+/// The mark that tells pages of this program from others.
 const GENERATOR: &str = "<meta name=\"generator\" content=\"referee\">";
 
 /// Whether a page has been written by this program.
@@ -40,7 +40,7 @@ pub fn is_own(page: &[u8]) -> bool {
     page.windows(GENERATOR.len()).any(|part| part == GENERATOR.as_bytes())
 }
 
-/// What every page has in its head: how it fits a screen, its icon, its title, and what other sites show of it. `picture` is
+/// The head of every page: how it fits a screen, its icon, its title, and what other sites show of it. `picture` is
 /// the absolute URL of its [preview](crate::preview::Preview).
 pub fn head(title: &str, description: &str, picture: Option<&str>) -> Markup {
     html! {

@@ -43,7 +43,7 @@ enum Paint {
     Accent = 2,
 }
 
-/// What a picture says.
+/// The text of a picture.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Preview {
     /// The line above: the competition.

@@ -1,4 +1,4 @@
-//! What bots said of their searches, some moves late.
+//! Words of bots on their searches, shown some moves late.
 
 use std::collections::VecDeque;
 
@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::match_replay::info_words;
 
-/// What a bot said of its search at a move that was shown earlier: the number of moves of that step, the seat, and the words.
+/// Words of a bot on its search at a move that was shown earlier: the number of moves of that step, the seat, and the words.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct LateNote(pub u32, pub Seat, pub String);
 
@@ -31,7 +31,7 @@ impl LateInfo {
         self.waiting.extend(infos.iter().filter_map(words));
     }
 
-    /// What may be shown after so many moves, the earliest first; each note is returned once.
+    /// Notes that may be shown after so many moves, the earliest first; each note is returned once.
     pub fn due(&mut self, moves: u32) -> Vec<LateNote> {
         let is_due = |note: &&LateNote| note.0.saturating_add(self.delay) <= moves;
         let count = self.waiting.iter().take_while(is_due).count();

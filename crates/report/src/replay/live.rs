@@ -26,7 +26,7 @@ pub struct LiveReplay {
 pub struct LiveFrame {
     /// The number of moves so far.
     pub moves: u32,
-    /// What new shapes of the step look like.
+    /// The looks of new shapes of the step.
     pub looks: Vec<Value>,
     /// The step as the player reads it.
     pub step: Value,
@@ -39,7 +39,7 @@ pub struct LiveFrame {
 pub struct FrameText {
     /// The number of moves so far.
     pub moves: u32,
-    /// What happened, one event per line.
+    /// The events, one per line.
     pub lines: Vec<String>,
     pub board: String,
 }

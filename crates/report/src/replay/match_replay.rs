@@ -21,7 +21,7 @@ use crate::words::{ToldMatch, amounts_in_words, ending_in_words, note_in_words};
 /// The maximum length of the text of an `info` on a page, in characters.
 const INFO: usize = 200;
 
-/// What the player knows of a match without its positions.
+/// The match as the player knows it without its positions.
 #[derive(Debug, Serialize)]
 pub struct ReplayHead {
     r#match: String,
@@ -79,10 +79,10 @@ pub struct MatchReplay {
     /// By seat, with the unit; `None` without a result, and in games without amounts.
     #[serde(skip_serializing_if = "Option::is_none")]
     amounts: Option<Vec<String>>,
-    /// What decided the match, if that is known.
+    /// The move that decided the match, if it is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     moment: Option<Moment>,
-    /// What shapes look like, as lists of parts.
+    /// The looks of shapes, as lists of parts.
     looks: Vec<Vec<Value>>,
     steps: Vec<ReplayStep>,
     /// The record, if the page contains it.
@@ -105,14 +105,14 @@ pub(super) struct ReplayStep {
     pub(super) m: Vec<(u32, u32)>,
     /// Changed lines of words.
     pub(super) w: Vec<ChangedLine>,
-    /// What happened: mask, kind, seat, text.
+    /// The events: mask, kind, seat, text.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) s: Vec<(u32, &'static str, Option<Seat>, String)>,
     /// The time that answers took: seat, milliseconds, and the lag of the referee in tenths of a millisecond; only in
     /// replays.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) k: Vec<(Seat, u64, u64)>,
-    /// What bots expected after their moves, as far as they declare a scale: seat and thousandths of a point; only in
+    /// The scores that bots expected after their moves, as far as they declare a scale: seat and thousandths of a point; only in
     /// replays.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) e: Vec<(Seat, u16)>,
@@ -124,7 +124,7 @@ pub(super) struct ReplayStep {
 #[derive(Debug, Serialize)]
 struct SeatOf {
     name: String,
-    /// What people see instead of the name.
+    /// The display name, which people see instead of the name.
     #[serde(skip_serializing_if = "Option::is_none")]
     display_name: Option<String>,
     team: u8,
@@ -164,7 +164,7 @@ pub(super) fn info_words(info: &str) -> Option<String> {
     Some(words).filter(|words| !words.is_empty())
 }
 
-/// What happened in a step: kind, seat and text, with the views that know it.
+/// The events of a step: kind, seat and text, with the views that know them.
 fn notes(step: &Step<'_, '_>, viewers: &[Viewer]) -> Vec<(u32, &'static str, Option<Seat>, String)> {
     let mut notes = Vec::new();
     for (note, known) in step.notes.iter().zip(EventText::of_views(step, viewers)) {
@@ -200,7 +200,7 @@ fn took(step: &Step<'_, '_>) -> Vec<(Seat, u64, u64)> {
     answers(step).map(|answer| (answer.seat, answer.took_us / 1000, answer.lag_us / 100)).collect()
 }
 
-/// What the bots expected after the moves of a step, in thousandths of a point for their own sides.
+/// The scores that the bots expected after the moves of a step, in thousandths of a point for their own sides.
 fn expectations(step: &Step<'_, '_>, seating: Seating) -> Vec<(Seat, u16)> {
     let expected = answers(step).filter_map(|answer| {
         let declared: DeclaredScore = serde_json::from_str(answer.info?.get()).ok()?;

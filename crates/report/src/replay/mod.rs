@@ -29,7 +29,7 @@ pub use moment::{Moment, MomentKind};
 pub(crate) use svg::colours;
 pub use svg::svg;
 
-/// What draws shapes.
+/// The script that draws shapes.
 pub const DRAW: &str = include_str!("draw.js");
 /// The player, which includes [`DRAW`].
 pub const SCRIPT: &str = concat!(
@@ -40,9 +40,9 @@ pub const SCRIPT: &str = concat!(
 );
 /// Level 9 takes twice the time and saves 1 to 3%.
 const LEVEL: u32 = 6;
-/// What precedes the data of a page, which is base64 (RFC 4648) and so no markup.
+/// The markup before the data of a page, which are base64 (RFC 4648) and so no markup.
 pub(crate) const DATA: &str = "<script type=\"text/plain\" id=\"data\">";
-/// What the player fills.
+/// The elements that the player fills.
 pub const BODY: &str = include_str!("player.html");
 
 /// A source expression of a content security policy that allows exactly this inline script or style.

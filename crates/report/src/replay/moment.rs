@@ -34,7 +34,7 @@ pub enum MomentKind {
     Fault,
 }
 
-/// What a bot expected, or got at the end, in thousandths of a point.
+/// The score that a bot expected, or got at the end, in thousandths of a point.
 #[derive(Clone, Copy)]
 struct Figure {
     step: usize,

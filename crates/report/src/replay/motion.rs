@@ -1,4 +1,4 @@
-//! What moved from one scene to the next.
+//! Movements from one scene to the next.
 
 use referee_game::Scene;
 use referee_game::scene::{Depth, Form, Part, Shape, Tone};

@@ -1,4 +1,4 @@
-//! What a page shows of a match: things, which are shapes over time, and their changes from step to step.
+//! The parts of a match that a page shows: things, which are shapes over time, and their changes from step to step.
 
 use referee_game::Scene;
 use referee_game::scene::{Form, Part, Shape};
@@ -101,7 +101,7 @@ impl Serialize for Change {
 /// A changed line of words: mask, line, text; `None`: this line and the following ones were removed.
 pub(super) type ChangedLine = (u32, usize, Option<String>);
 
-/// What is different from the position before.
+/// The differences from the position before.
 #[derive(Debug, Default)]
 pub(super) struct Changes {
     /// Sorted by thing.
@@ -111,17 +111,17 @@ pub(super) struct Changes {
     pub(super) words: Vec<ChangedLine>,
 }
 
-/// What the views of a match show.
+/// The things, words and looks in the views of a match.
 #[derive(Debug, Default)]
 pub(super) struct ShownScenes {
     /// The number of things so far.
     count: u32,
-    /// Those of the latest position, except the ground.
+    /// The things of the latest position, except the ground.
     things: Vec<Thing>,
     /// The words of the latest position, by view.
     words: Vec<Vec<String>>,
     by_parts: FxHashMap<Vec<Part>, u32>,
-    /// What shapes look like, as the player reads it.
+    /// The looks of shapes, as the player reads them.
     pub(super) looks: Vec<Vec<Value>>,
 }
 
@@ -288,7 +288,7 @@ mod tests {
         positions
     }
 
-    /// What a view shows of a scene.
+    /// The shapes of a scene in a view.
     fn drawn_in(shown: &mut ShownScenes, scene: &Scene) -> Vec<String> {
         let states = scene.all().map(|shape| format!("{:?}", Drawn::of(shape, shown.look(&shape.parts))));
         let mut states: Vec<_> = states.collect();

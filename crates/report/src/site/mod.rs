@@ -57,10 +57,10 @@ const PAGES: [(&str, &str); 4] = [
     ("index.html#verify", "How to verify"),
 ];
 
-/// What the parts of a page depend on.
+/// The properties of a page on which its parts depend.
 struct SitePage<'a> {
     title: String,
-    /// What other sites show of it.
+    /// The description that other sites show.
     description: String,
     links: Links<'a>,
     /// The page of [`PAGES`] to which it belongs.
@@ -115,7 +115,7 @@ impl<'a> Site<'a> {
         Site { report, url }
     }
 
-    /// What all pages share.
+    /// The files that all pages share.
     pub fn assets(&self) -> Vec<(&'static str, String)> {
         // The elements of the player come with its script, so that they do not take space on each page.
         let mut script = format!(

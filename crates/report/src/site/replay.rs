@@ -35,7 +35,7 @@ impl Unshown {
 }
 
 impl Site<'_> {
-    /// What people see of the entrants of a match, by seat.
+    /// The shown names of the entrants of a match, by seat.
     pub(super) fn shown_names<'a>(&'a self, listed: &'a ListedMatch) -> Vec<&'a str> {
         let shown = |name: &'a String| {
             let of_name = self.report.standings.entrants.iter().find(|standing| standing.name == *name);

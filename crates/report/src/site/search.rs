@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::tournament::TournamentReport;
 
-/// What finds entrants.
+/// The script that finds entrants.
 const SCRIPT: &str = include_str!("search.js");
 
 /// The form, which needs the script; above a list of the places from `first` to `last`.

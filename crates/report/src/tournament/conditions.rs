@@ -1,4 +1,4 @@
-//! What is played in a tournament, and on which settings.
+//! The game of a tournament and its settings.
 
 use std::time::{Duration, SystemTime};
 

@@ -14,12 +14,12 @@ use super::standings::StandingsData;
 pub struct HeadToHead {
     /// Matches; with three sides, the share of them between these two.
     pub matches: f64,
-    /// What it scored.
+    /// Its score.
     pub score: f64,
     /// Whether it was ranked before the other one, or after it; of partners, their results.
     #[serde(flatten)]
     pub wdl: Wdl,
-    /// What it was expected to score by the fitted strengths of all; `None` for partners.
+    /// The score expected by the fitted strengths of all; `None` for partners.
     pub expected: Option<f64>,
     pub match_ids: Vec<String>,
 }
@@ -41,7 +41,7 @@ fn id(attempts: &BTreeMap<u32, MatchId>, number: u32) -> String {
     attempts.get(&number).map_or_else(|| format!("m{number}"), MatchId::to_string)
 }
 
-/// What the entrants of two sides of a match add to their encounters.
+/// Adds a match to the encounters of the entrants of both sides.
 fn meet(encounters: &mut Encounters, id: &str, result: &MatchResult, strengths: &Strengths) {
     for (side, other) in result.comparisons() {
         let expected = strengths.expected(&result.lineup, side, other);

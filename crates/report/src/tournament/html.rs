@@ -95,7 +95,7 @@ pub(crate) fn wdl(Wdl { wins, draws, losses }: Wdl) -> String {
     format!("{wins} / {draws} / {losses}")
 }
 
-/// What is special about an entrant, below its name.
+/// Remarks on an entrant, below its name.
 fn remarks_on(standing: &EntrantStanding, details: &EntrantDetails) -> String {
     let mut remarks = Vec::new();
     if !details.team.is_empty() {
@@ -414,7 +414,7 @@ pub(crate) fn figures(report: &TournamentReport, links: &Links<'_>) -> Vec<Secti
     ]
 }
 
-/// What was played under which conditions, and what is to be said of it.
+/// The conditions of the tournament, with remarks.
 pub(crate) fn notes(report: &TournamentReport) -> Vec<Section> {
     let standings = &report.standings;
     let mut facts: Vec<(&str, Markup)> = vec![("Matches", html! { (standings.matches) })];
@@ -487,7 +487,7 @@ pub(crate) fn opening(report: &TournamentReport, links: &Links<'_>) -> Markup {
 fn podium(report: &TournamentReport, links: &Links<'_>) -> Markup {
     let is_over = report.unfinished_at_most == 0;
     let StandingsReport { entrants, race, .. } = &report.standings;
-    // That of a gauntlet has no place.
+    // The entrant that a gauntlet is about has no place.
     let hero = entrants.iter().find(|standing| standing.place.is_none());
     let place = |standing: &EntrantStanding| match (standing.place, hero, race) {
         (Some(1), Some(hero), _) if is_over => format!("Best against {}", hero.shown()),

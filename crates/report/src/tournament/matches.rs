@@ -39,7 +39,7 @@ pub struct ListedMatch {
     /// By seat; omitted without a result, and in games without amounts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub amounts: Option<Vec<f64>>,
-    /// What ended it; `cut_off` if the run was interrupted, `void` if it does not count.
+    /// The cause of the end; `cut_off` if the run was interrupted, `void` if it does not count.
     pub ended_by: String,
     /// The rule, the fault code, the value of `ended_by`, or why it was aborted.
     pub reason: String,
@@ -232,7 +232,7 @@ impl ListedMatch {
         format!("{}{annulled}{}", self.result, ruling.unwrap_or_default())
     }
 
-    /// What ended it, in a few words: `no pieces left`.
+    /// The cause of the end, in a few words: `no pieces left`.
     pub(crate) fn ending(&self, game: &Meta) -> String {
         ending_in_words(Some(game), &self.ended_by, &self.reason)
     }

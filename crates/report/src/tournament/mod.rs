@@ -62,7 +62,7 @@ pub struct TournamentReport {
     /// The description of the tournament and its standings.
     #[serde(flatten)]
     pub standings: StandingsReport,
-    /// What is played, and under which settings.
+    /// The game and the settings.
     pub conditions: Conditions,
     /// Attempts at matches that were aborted.
     pub aborted: u32,
@@ -295,7 +295,7 @@ impl TournamentReport {
         self.standings.entrants.iter().zip(&self.details)
     }
 
-    /// What people see instead of the names in the record of a match, by seat. The bots of a team have names of their own.
+    /// The display names that people see instead of the names in the record of a match, by seat. The bots of a team have names of their own.
     pub fn display_names(&self, listed: &ListedMatch) -> Vec<Option<String>> {
         let of_name = |name: &String| {
             let standing = self.standings.entrants.iter().find(|standing| standing.name == *name)?;

@@ -46,7 +46,7 @@ pub struct StandingsReport {
     pub void_for: BTreeMap<String, u32>,
     /// The rulings of the organiser, in the order in which they were made.
     pub rulings: Vec<PublicRuling>,
-    /// What orders the entrants before tie-breaks.
+    /// The measure that orders the entrants before tie-breaks.
     pub rank_by: RankBy,
     /// The tie-breaks, in order of precedence.
     pub tie_breaks: Vec<TieBreak>,
@@ -72,7 +72,7 @@ pub struct EntrantStanding {
     /// stands outside the ranking.
     pub place: Option<u32>,
     pub name: String,
-    /// What people see instead of it.
+    /// The display name, which people see instead of it.
     pub display_name: Option<String>,
     /// The sum of its scores and awards.
     pub points: f64,
@@ -98,7 +98,7 @@ pub struct EntrantStanding {
     pub buchholz: f64,
     /// The points of beaten opponents.
     pub sonneborn_berger: f64,
-    /// What it gets a match; omitted in games without amounts, and before its first complete set.
+    /// The mean amount that it gets a match; omitted in games without amounts, and before its first complete set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub amount: Option<MeanAmount>,
     /// Elo relative to the mean of the field, with its 95% interval.
@@ -116,7 +116,7 @@ impl EntrantStanding {
         self.by_play + self.by_fault
     }
 
-    /// What people see.
+    /// The name that people see.
     pub fn shown(&self) -> &str {
         self.display_name.as_deref().unwrap_or(&self.name)
     }

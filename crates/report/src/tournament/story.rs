@@ -12,12 +12,12 @@ use crate::page::halves;
 use crate::story::{LeadChange, Story, several};
 use crate::words::amount;
 
-/// What the story is about.
+/// The entrants and results that the story is about.
 pub(super) struct StoryOf<'a> {
     pub(super) name: &'a str,
     /// The ids of the entrants.
     pub(super) ids: &'a [&'a str],
-    /// What people see instead of them.
+    /// The display names of the entrants.
     pub(super) names: &'a [&'a str],
     pub(super) schedule: &'a Schedule,
     pub(super) table: &'a Standings,
@@ -49,7 +49,7 @@ impl StoryOf<'_> {
     fn course(&self, leader: usize) -> Course {
         let entrants = self.names.len();
         let (mut points, mut left) = (vec![0.0; entrants], vec![0_u32; entrants]);
-        // What points are divided by: by now, and in the end.
+        // The divisors of points: by now, and in the end.
         let is_by_share = self.schedule.plan().ranked_by() == RankBy::Share;
         let (mut possible, mut all) = (vec![1.0; entrants], vec![1.0; entrants]);
         for row in &self.table.rows {

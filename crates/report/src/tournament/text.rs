@@ -122,7 +122,7 @@ pub(crate) fn tie_break_of(entrant: &EntrantStanding, kind: TieBreak) -> String 
     }
 }
 
-/// What was played, in one line.
+/// Game, seats, matches and winner, in one line.
 pub(crate) fn subtitle(report: &StandingsReport) -> String {
     let StandingsReport { game, rules, seats, matches, sets, .. } = report;
     let won = report.champion.as_ref().map(|champion| format!(", won by {champion}"));
@@ -131,7 +131,7 @@ pub(crate) fn subtitle(report: &StandingsReport) -> String {
     format!("{game} (rules {rules}), {seats} seats, {matches} in {sets}{won}")
 }
 
-/// What Elo is from, in one line; `None` without a result.
+/// The basis of Elo, in one line; `None` without a result.
 fn origin_of_elo(report: &StandingsReport) -> Option<String> {
     let StandingsReport { copies, distinct_sets, openings, population, .. } = *report;
     let mut line = format!("Elo is {}", origin(distinct_sets, openings));

@@ -142,7 +142,7 @@ enum InvalidRecord {
     NoSeat(Seat),
 }
 
-/// What the header of a record states about the clock and the bots.
+/// The clock and the bots, as the header of a record states them.
 #[derive(Deserialize)]
 struct HeaderFacts {
     clock: Option<Clock>,
